@@ -249,7 +249,8 @@ sidecar. Without NAME, they are appended to OURS.`,
 			return err
 		}
 		in.Dir, err = mem.env.Getwd()
-		if err != nil { // Git runs the driver in the root of the working tree.
+		// The working directory is the root of the working tree, because git runs a merge driver there.
+		if err != nil {
 			return err
 		}
 		if len(args) == 4 {

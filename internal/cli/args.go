@@ -26,7 +26,9 @@ func prepareArgumentChecks(c *cobra.Command) {
 		}
 		check := sub.Args
 		sub.Args = func(cmd *cobra.Command, args []string) error {
-			removeMarks(args) // Change the slice itself, because RunE receives the same slice.
+			// removeMarks changes the elements of the slice, so that RunE, which receives the same slice, sees no
+			// marks.
+			removeMarks(args)
 			if check == nil {
 				return nil
 			}
@@ -98,9 +100,10 @@ func removeMarks(args []string) []string {
 	return args
 }
 
-// checkFlagValues removes the marks from the values of flags, because a marked argument may be a flag's value, as in
-// --content -tag:draft. It returns an error if a flag has an empty value. Such a value may come from a variable that a
-// script did not set, and without its limit, key or proof the command would do something else.
+// checkFlagValues removes from flag values the marks that oxbow adds to arguments such as -tag:draft, because such an
+// argument may be a flag's value, as in --content -tag:draft. It returns an error if a flag has an empty value. An
+// empty value may come from a variable that a script did not set, and the command would then ignore the limit, key or
+// proof that the caller wanted.
 func checkFlagValues(cmd *cobra.Command) (err error) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		values := []string{f.Value.String()}

@@ -61,7 +61,8 @@ func rootCommandNames(root *cobra.Command) (names []string) {
 // [environment.programInvocation] returns.
 func (mem *openMemory) rewriteCommands(text string) string {
 	if mem.finder.homeFlag == "" ||
-		// The command init sets this value itself. The home is found there without the flag.
+		// The command init sets homeFlag to this directory name itself. Commands that are typed there find the home
+		// without the flag.
 		mem.finder.homeFlag == homeDirName {
 		return mem.rewriteCommandsWithFlag("", text)
 	}

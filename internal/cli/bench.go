@@ -107,7 +107,7 @@ func (env *environment) findBenchSource() (string, error) {
 	for _, dir := range []string{wd, filepath.Dir(env.Executable)} {
 		for up := ""; filepath.IsAbs(dir) && dir != up; dir = filepath.Dir(dir) {
 			up = dir
-			// Ignore the error: a file that cannot be read does not belong to a clone.
+			// Ignore the error: if go.mod cannot be read, the directory is not in a clone of oxbow's repository.
 			b, _ := os.ReadFile(filepath.Join(dir, "test", "bench", "go.mod"))
 			if bytes.HasPrefix(b, []byte("module github.com/oxbow-memory/oxbow/test/bench\n")) {
 				return filepath.Join(dir, "test", "bench"), nil

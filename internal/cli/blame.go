@@ -90,7 +90,8 @@ func (env *environment) printBlamePorcelain(out annotations.BlameOut) {
 		env.printf("%s %d %d 1\n", commit, from, l.Line)
 		if !seen[commit] {
 			seen[commit] = true
-			if l.Commit == "" { // Git prints this for a line that is not committed.
+			// For a line that is not committed, git blame prints "Not Committed Yet" as author and committer.
+			if l.Commit == "" {
 				for _, by := range []string{"author", "committer"} {
 					l.PorcelainHead = append(l.PorcelainHead, by+" Not Committed Yet", by+
 						"-mail <not.committed.yet>", fmt.Sprintf("%s-time %d", by, env.Now().Unix()), by+"-tz +0000")

@@ -73,10 +73,10 @@ func (mem *openMemory) loadProfiles() (*profile.Set, error) {
 	return set, nil
 }
 
-// withholdReasonFunc returns a function that returns the reason why a document of the home must not be used, or "" if
-// it may be used. In a foreign home, no document may be used, and isProject is true, because its profiles count as
-// project profiles. In another home that was found and not named, documents that a pull or a checkout may have brought
-// must not be used.
+// withholdReasonFunc returns a function that returns the reason why a document in the home must not be used, or "" if
+// it may be used. In a home that the user has not marked as trusted (a foreign home), no document may be used, and
+// isProject is true, because its profiles count as project profiles. In another home that oxbow found by searching the
+// parent directories, documents that a pull or a checkout may have brought must not be used.
 func (finder *homeFinder) withholdReasonFunc(
 	home string,
 ) (withhold func(path string) string, isProject bool, err error) {
@@ -139,8 +139,9 @@ func (mem *openMemory) resolveProfile(name string) (profile.Resolved, error) {
 	return r, asUsageError(err)
 }
 
-// restrictToProfile returns the part of m that the run may see. If no profile binds the run, this is m itself. Closing
-// the result closes m. Otherwise m is closed at the end of the run.
+// restrictToProfile returns a memory with only the part of m that the run's profile allows. Closing the returned
+// memory does not close m, because m is closed at the end of the run. If the run has no profile, restrictToProfile
+// returns m itself.
 func (mem *openMemory) restrictToProfile(m *oxbow.Memory) (*oxbow.Memory, error) {
 	r, err := mem.boundProfile()
 	if err != nil || r == nil {

@@ -108,7 +108,8 @@ type compressIn struct {
 	DryRun bool     `json:"dry_run,omitempty"                                  usage:"show what would be done and change nothing"`
 }
 
-// compressToBudget shortens the file that a model always receives whole, so that it fits the token budget.
+// compressToBudget shortens the file that every session receives in full at its start, so that the file fits the token
+// budget.
 func (mem *openMemory) compressToBudget(ctx context.Context, in maintenance.CompressIn) error {
 	out, err := callVerbRawError(ctx, mem, maintenance.Compress, in)
 	if errors.Is(err, maintenance.ErrNoWholeFile) {
@@ -253,7 +254,8 @@ func (env *environment) showDigests(doneVerb, plannedVerb string, out maintenanc
 	return err
 }
 
-// describeDigests describes digests. The word did names the action that was taken, or would be taken in a dry run.
+// describeDigests reports which entries were shortened and how. The parameter did is the verb for messages, in the
+// past tense or, for a dry run, in the conditional.
 func describeDigests(did string, done []verb.Digest, dry bool) (r report.Report) {
 	var names []string
 	for _, d := range done {

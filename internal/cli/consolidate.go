@@ -48,7 +48,8 @@ is kept in another file.`,
 	})
 }
 
-// tidyOut is the JSON output for steps that tidy a memory.
+// tidyOut is the JSON output of commands that tidy a memory, such as "oxbow consolidate", which removes what a memory
+// contains twice.
 type tidyOut struct {
 	verb.Tidied
 	DryRun bool `json:"dry_run,omitempty"`

@@ -1,4 +1,5 @@
-// This file is for systems without process groups.
+// This file lets the package compile on systems without process groups, where a child process is started like any
+// other.
 
 //go:build !unix && !windows
 

@@ -53,7 +53,8 @@ func (mem *openMemory) openHomeHandler(
 	return &homeHandler{mem.newHandler(&views, s, g, sessions), done}, nil
 }
 
-// newHandler returns a handler for the MCP server of s, and for pages and an API with the options views.
+// newHandler returns an HTTP handler that serves the MCP server of s, the web pages and the API. The options in views
+// are for the pages and the API.
 func (mem *openMemory) newHandler(
 	views *rights.Options,
 	s *memoryService,

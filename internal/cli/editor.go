@@ -52,7 +52,7 @@ func (env *environment) runEditor(file string) error {
 func splitCommand(s string, literalBackslash bool) ([]string, error) {
 	var words []string
 	var word []byte
-	var open byte // quote character that is open, or 0
+	var open byte // opening quote character whose closing quote was not read yet, or 0
 	inWord, escaped := false, false
 	for i := range len(s) { // Read bytes instead of runes, because a path may not be valid UTF-8.
 		r := s[i]

@@ -40,7 +40,7 @@ type Env struct {
 	IsStdoutTerminal bool
 	IsStderrTerminal bool
 	TerminalWidth    int // column count of the terminal on standard output (0 if unknown)
-	TerminalHeight   int // row count of that terminal (0 if unknown)
+	TerminalHeight   int // row count of the terminal on standard output (0 if unknown)
 
 	// Sleep waits for the time that a busy server asked for. If it is nil, a timer is used.
 	Sleep func(context.Context, time.Duration) error
@@ -113,7 +113,8 @@ func (e *Env) hookTimeLimits() HookTimeLimits {
 	}
 }
 
-// delayExit calls the environment's function DelayExit if it is set. Otherwise release does nothing.
+// delayExit prevents that the process is ended until the caller calls release. It calls the function DelayExit of the
+// environment. If this function is not set, release does nothing.
 func (e *Env) delayExit() (release func()) {
 	if e.DelayExit == nil {
 		return func() {}

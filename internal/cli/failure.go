@@ -20,7 +20,7 @@ const (
 	exitSuccess            = 0
 	exitCommandFailed      = 1
 	exitUsageError         = 2
-	exitTouchedAnnotations = 3 // used by why --diff --fail if it finds touched annotations
+	exitTouchedAnnotations = 3 // exit status of "oxbow why --diff --fail" if the diff touches annotated lines
 )
 
 // usageError is an error in the command line. The command was not run.
@@ -57,7 +57,7 @@ func (e *hintedError) Unwrap() error { return e.err }
 // errReported is the error of a run that has already printed the reason for its failure.
 var errReported = errors.New("failed")
 
-// errTouchedAnnotations is the error of why --diff --fail if it finds touched annotations.
+// errTouchedAnnotations is returned by "oxbow why --diff --fail" if the diff touches annotated lines.
 var errTouchedAnnotations = fmt.Errorf("lines with annotations were touched: %w", errReported)
 
 // exitStatusError is another program's exit status. That program ran in place of this program.

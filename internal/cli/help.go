@@ -239,7 +239,7 @@ func (env *environment) wrapWithIndent(s string, column int) string {
 
 // flagLines returns the lines that describe flags, wrapped to the width of the terminal.
 func (env *environment) flagLines(flags *pflag.FlagSet) string {
-	const values = "[=true|false]" // Package pflag adds this text to every boolean flag.
+	const values = "[=true|false]" // Package pflag adds this text to every boolean flag. The help must not show it.
 	return strings.ReplaceAll(
 		flags.FlagUsagesWrapped(max(env.TerminalWidth, 0)),
 		values,

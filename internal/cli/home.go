@@ -184,7 +184,7 @@ func (finder *homeFinder) cacheHome(dir, home string, p verb.Place, v trust.Verd
 			p.Home,
 			p.StorePath,
 			finder.env.Now(),
-		) // If this fails, the next run tries again.
+		) // If the home cannot be recorded as seen, the next run tries again.
 	}
 	if v.State == trust.Foreign && !finder.noForeignWarning {
 		finder.env.printWarning(
@@ -290,9 +290,9 @@ func (env *environment) userOxbowDir(windowsVar, windowsDir, xdgVar, xdgDir stri
 	return filepath.Join(user, filepath.FromSlash(xdgDir), "oxbow")
 }
 
-// homeForClients returns the home that is written into the configuration of clients. The rule is the one by which the
-// home was chosen. The result is "" if clients find the home by themselves, without the flags and variables of this
-// run.
+// homeForClients returns the home that is written into the configuration of clients. The parameter rule names how
+// oxbow chose the home, for example because it was in the nearest parent directory. The result is "" if clients find
+// the home by themselves, without the flags and variables of this run.
 func (finder *homeFinder) homeForClients(home, rule string) string {
 	if rule == nearestHomeRule {
 		return ""
@@ -376,7 +376,8 @@ func (finder *homeFinder) memoryPlace() (verb.Place, error) {
 	return p, err
 }
 
-// placeOfHome returns the place of the memory in a home. The rule is the one by which the home was chosen.
+// placeOfHome describes where a home's memory is and how the home was found. The parameter rule names how oxbow chose
+// the home, for example because it was in the nearest parent directory.
 func (finder *homeFinder) placeOfHome(home, rule string) (verb.Place, error) {
 	p := verb.Place{Home: home, HomeRule: rule, FoundFromDir: rule == nearestHomeRule, StorePath: storePathIn(home),
 		ClientHome: finder.homeForClients(home, rule)}

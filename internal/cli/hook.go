@@ -154,9 +154,9 @@ func (mem *openMemory) startSpoolDrain(ctx context.Context) {
 // drainFlag is the flag with which startSpoolDrain calls "oxbow hook" in the new process.
 const drainFlag = "drain"
 
-// drainSpool moves the home's hook reports into the archive. Then it prepares for the next prompt by updating the
-// archive's index and the thresholds of the memories. It ends after the limit in [HookTimeLimits] even if another
-// process keeps a lock. Otherwise each turn could add another waiting process.
+// drainSpool moves the home's waiting hook reports into the session archive. Then it updates the archive's index and
+// the memories' thresholds for relevant entries, so that the next prompt is answered quickly. It ends after the limit
+// in [HookTimeLimits] even if another process keeps a lock. Otherwise each turn could add another waiting process.
 func (mem *openMemory) drainSpool(ctx context.Context) {
 	// Make no checkpoint when a memory is closed, because this function makes one at its end.
 	mem.skipsCheckpoints = true
@@ -164,7 +164,8 @@ func (mem *openMemory) drainSpool(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, mem.drainTimeout)
 	defer cancel()
 	if s, err := mem.drainedArchiveOpener()(ctx); err == nil {
-		_ = mem.calibrateThresholds(ctx) // Ignore the error: the next prompt calibrates the missing thresholds.
+		// Ignore the error: when the next prompt comes, oxbow computes the missing thresholds.
+		_ = mem.calibrateThresholds(ctx)
 		_ = s.Memory.Checkpoint(ctx)
 	}
 }

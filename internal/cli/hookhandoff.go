@@ -51,7 +51,8 @@ func cutHandoffText(content, name string, maxBytes int) string {
 	if len(content) <= maxBytes {
 		return content
 	}
-	// The line comes first, because the text may be cut inside a fence.
+	// The hint comes before the text. After the text it might be inside a code block, because the cut may remove the
+	// end of a block.
 	more := "The handoff below is cut. All of it: oxbow handoff show " + text.QuoteShellOperand(name) + "\n"
 	return more + cutAtParagraph(content, maxBytes-len(more))
 }

@@ -27,8 +27,9 @@ type contextInjector struct {
 	stateFile     inject.StateFile
 	answeredEvent session.Event // event that the hook answers
 
-	homeDir        string // home whose memory is shown
-	hasOtherLayout bool   // The home has another layout, so reports are not stored in a spool.
+	homeDir string // oxbow directory whose memory is shown to the model
+	// The home has the directory layout of another memory system, which lacks a directory for hook reports.
+	hasOtherLayout bool
 }
 
 // withLayoutState returns an injector for a home of another layout, which keeps the session's state in the directory
@@ -67,7 +68,9 @@ func (t contextInjector) answerReport(ctx context.Context, r hook.Report) []byte
 	case r.AcceptsContext():
 		return t.answerPrompt(ctx, r)
 	case slices.ContainsFunc(r.Events, func(e session.Event) bool { return e.Kind == session.KindCompact }):
-		_ = t.stateFile.RecordCompaction(ctx) // After a compaction, a sentence may be shown again.
+		// After a compaction the model has forgotten earlier texts, so a memory that was shown before may be shown
+		// again.
+		_ = t.stateFile.RecordCompaction(ctx)
 	default:
 		// Some clients report the start of a session twice, and only the first report is answered. Record that the
 		// client reported something else meanwhile, so that a later start is answered again.
@@ -87,7 +90,8 @@ func (t contextInjector) isInjectionSwitchedOff() bool {
 // isFeatureSwitchedOff reports whether a file with this name switches a function off. It looks in the home, in the
 // project of the session's directory, and in the project that contains the hook's working directory.
 func (env *environment) isFeatureSwitchedOff(switchFileName, home, dir string) bool {
-	wd, _ := env.absolutePath(".") // Ignore the error: without it, only the session's directory is examined.
+	// Ignore the error: without the working directory, only the session's directory is examined.
+	wd, _ := env.absolutePath(".")
 	return injection.FindOffFile(switchFileName, home, dir, wd) != ""
 }
 
@@ -265,7 +269,7 @@ func (t contextInjector) editBlock(ctx context.Context, state inject.ShownState,
 		_, _ = t.stateFile.RecordBlock(
 			ctx,
 			inject.Block{Fingerprints: out.Fingerprints},
-		) // Ignore the error: without the record, the files are looked up again.
+		) // Ignore the error: if the shown block is not recorded, the next prompt looks up the files again.
 	}
 	return out.Block
 }
@@ -300,7 +304,7 @@ func shortHash(s string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// runWithTimeout calls fn and returns its result. If do takes longer than wait, it returns the zero value.
+// runWithTimeout calls fn and returns its result. If fn takes longer than timeout, it returns the zero value.
 func runWithTimeout[T any](ctx context.Context, timeout time.Duration, fn func(context.Context) T) (none T) {
 	ctx, stop := context.WithTimeout(ctx, timeout)
 	defer stop()

@@ -34,22 +34,23 @@ import (
 	"github.com/oxbow-memory/oxbow/layout"
 )
 
-// layoutHook answers one report in a home of another layout. Such a home lacks an archive of sessions. The state that
-// a session's hooks share is in a directory of the user, so that the home contains only files that the layout's own
-// system writes.
+// layoutHook answers one hook report for a home that has the directory layout of another memory system. Such a home
+// lacks an archive of sessions. The state that a session's hooks share is in a directory of the user, so that the home
+// contains only files that the other memory system writes.
 type layoutHook struct {
 	*openMemory
 	dialect     layout.Dialect
 	homeDir     string
 	stateDir    string // directory that contains the state of sessions
-	profileName string // name of the profile that binds the run ("" if none does)
+	profileName string // name of the profile that limits what this run may read and write ("" if no profile does)
 	report      hook.Report
 	firstEvent  session.Event // the report's first event
 }
 
-// handleLayoutHook answers a report in a home of another layout, like the layout's own system. It answers the start of
-// a session with the context that this system shows to a model. It answers a prompt if this system recalls by itself.
-// It stores a compaction's summary, and the end of a session, if this system does. It also annotates edits.
+// handleLayoutHook answers a hook report for a home that has the directory layout of another memory system, as that
+// other system would do. It answers the start of a session with the context that the other system shows to a model. It
+// answers a prompt if the other system recalls by itself. It stores a compaction's summary, and the end of a session,
+// if the other system does. It also annotates edits.
 func (mem *openMemory) handleLayoutHook(ctx context.Context, client string) []byte {
 	home, err := mem.finder.trustedHome()
 	d, other, lerr := mem.finder.detectLayout()
@@ -283,8 +284,9 @@ func (l layoutHook) storeSummary(ctx context.Context) {
 	}
 }
 
-// writeSummary writes a summary in the way in which the layout's own system does. If the session has read text by
-// others, the first line of the summary says so, because the layouts cannot mark entries.
+// writeSummary stores a session's summary like the other memory system to which the home's layout belongs. If the
+// session has read text by others, the first line of the summary says so, because these layouts lack labels for
+// entries.
 func (l layoutHook) writeSummary(ctx context.Context, summary string, notes sessionNotes, isEnd bool) error {
 	summary = strings.TrimSpace(l.newReportCleaner()(strings.ToValidUTF8(summary, "�")))
 	if summary == "" {

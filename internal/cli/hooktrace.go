@@ -22,7 +22,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
 )
 
-// archiveLevels maps a level of package origin to its value in session events.
+// archiveLevels maps levels of exposure, such as origin.LevelForeign (the session has read text by others), to their
+// names in archived session events.
 var archiveLevels = map[origin.Level]string{
 	origin.LevelOwn:       session.LevelOwn,
 	origin.LevelUnvouched: session.LevelUnvouched,
@@ -57,7 +58,9 @@ func (mem *openMemory) recordCallOrigin(
 	if err == nil {
 		err = recordCommandRun(p, v, lastReportTime(home, e), mem.env.Now())
 	}
-	if err != nil { // Without fingerprints, everything that is written in this turn counts as tainted.
+	// If the fingerprints of the texts that the agent has read cannot be stored, everything that is written in this
+	// turn is treated as influenced by others.
+	if err != nil {
 		maintenance.HookFailure{Client: report.Client, Error: "what the agent has read was not noted: " +
 			err.Error(), Time: mem.env.Now()}.Save(home)
 	}
@@ -161,8 +164,8 @@ func (finder *homeFinder) isStoreModified(home string, e *session.Event) bool {
 // maxCommandTime is the longest time for which a command is assumed to have run.
 const maxCommandTime = 10 * time.Minute
 
-// lastReportTime returns the time of the session's last report before the event, but at the earliest maxCommandTime
-// before the event. It returns that time also if the last report is unknown.
+// lastReportTime returns the time of the session's last hook report before the event. If this report is older than
+// maxCommandTime or unknown, it returns the event's time minus maxCommandTime.
 func lastReportTime(home string, e *session.Event) time.Time {
 	since := e.Time.Add(-maxCommandTime)
 	file := session.Spool{Dir: filepath.Join(home, session.SpoolDir)}.FilePath(e.Client, e.Session)
@@ -192,9 +195,9 @@ func (mem *openMemory) markWrittenNotes(ctx context.Context, w writtenNotes) {
 	_ = w.labelAllNotes(oxbow.WithSource(ctx, src), m)
 }
 
-// writtenNotes describes which notes get a label: those that the command line has written since a time.
+// writtenNotes describes which notes get the label "taint": those that the command line has written since a time.
 type writtenNotes struct {
-	writtenSince time.Time // Notes that were written before this time get no label.
+	writtenSince time.Time // Notes that were written before this time are not labeled.
 
 	// withPersonNotes is set if the label is also added to notes that a person wrote or imported. It is set if the
 	// command contains the word oxbow, because the command may then have written these notes. Otherwise only notes of
@@ -204,8 +207,8 @@ type writtenNotes struct {
 	taintLabel oxbow.Label
 }
 
-// labelAllNotes adds the label to all notes in a single change. If another writer has changed one of the notes
-// meanwhile, it adds the label to each note in a separate change.
+// labelAllNotes adds the label taintLabel to all notes that match w, in a single change. If another writer has changed
+// one of the notes meanwhile, it labels each note in a separate change.
 func (w *writtenNotes) labelAllNotes(ctx context.Context, m *oxbow.Memory) error {
 	names, err := w.noteNames(ctx, m)
 	if err != nil {
@@ -280,9 +283,9 @@ func (w *writtenNotes) noteNames(ctx context.Context, m *oxbow.Memory) ([]string
 	return names, nil
 }
 
-// addLabelOp returns the operation that adds the label to an entry, or nil if the entry already has it. If the entry
-// has the maximum number of labels, the new label replaces the last tag, or else the last label. Otherwise a writer
-// could avoid the label by adding many labels.
+// addLabelOp returns the operation that adds the label taintLabel to an entry, or nil if the entry already has this
+// label. If the entry has the maximum number of labels, taintLabel replaces the last tag, or else the last label.
+// Otherwise a writer could avoid this label by adding many labels.
 func (w *writtenNotes) addLabelOp(e oxbow.Entry) oxbow.Op {
 	if slices.Contains(e.Labels, w.taintLabel) {
 		return nil

@@ -106,9 +106,9 @@ func (mem *openMemory) annotationsWorkspace(b *annotate.Store) *verb.Workspace {
 	}
 }
 
-// answerBeforeEdit returns the answer to a report that announces an edit. The answer contains the annotations of the
-// lines that will change. Without annotations, the answer contains a line about the files. Errors are ignored, so that
-// the client continues with the edit.
+// answerBeforeEdit answers a hook report that a client sends before it edits files. The answer contains the
+// annotations of the lines that will change. Without annotations, the answer contains a line about the edited files.
+// Errors are ignored, so that the client continues with the edit.
 func (t contextInjector) answerBeforeEdit(
 	ctx context.Context,
 	about fileedits.ReportSummary,

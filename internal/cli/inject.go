@@ -118,7 +118,8 @@ func (mem *openMemory) chooseInjection(ctx context.Context, p inject.Prompt) (in
 	return out.Block, err
 }
 
-// calibrateThresholds calibrates the thresholds of the memories again, after a session has added entries.
+// calibrateThresholds computes again how similar an entry of each memory must be to a prompt to be shown, after a
+// session has added entries.
 func (mem *openMemory) calibrateThresholds(ctx context.Context) error {
 	_, err := callVerb(ctx, mem, func(ctx context.Context, w *verb.Workspace, _ struct{}) (struct{}, error) {
 		return struct{}{}, injection.CalibrateFloors(ctx, w)

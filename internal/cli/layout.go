@@ -62,8 +62,9 @@ func mayUseMemory(h layout.Home) bool {
 	return !ok || s.HasMemory()
 }
 
-// serverTools returns the tools that a server of the home offers. These are the home's own tools, and those tools of
-// oxbow's sets whose names differ from them. If the home's configuration switches the memory off, the result is empty.
+// serverTools returns the tools that a server of the home offers: the home's own tools, and the tools in oxbow's sets.
+// A tool of oxbow is omitted if a tool of the home has the same name. If the home's configuration switches the memory
+// off, the result is empty.
 func serverTools(h layout.Home, sets verb.VerbSets) []verb.Tool {
 	tools := []verb.Tool{}
 	if !mayUseMemory(h) {

@@ -38,7 +38,7 @@ row that first occurred in the source.`,
 	})
 }
 
-// edgeDirection is the direction of the edges in a lineageTree.
+// edgeDirection is the direction of the arrows that a lineageTree prints between an entry and its sources.
 type edgeDirection int
 
 const (
@@ -53,7 +53,7 @@ type lineageTree struct {
 	printedNames  map[string]bool          // entry names whose edges were already printed
 }
 
-// lineageEdge is an edge in a lineageTree.
+// lineageEdge is an arrow in a lineageTree that leads from an entry to a source, or from a source to an entry.
 type lineageEdge struct {
 	targetName    string // entry or turn to which the edge leads
 	targetVersion uint64 // version number of the entry to which the edge leads (0 if the edge names no version)
@@ -77,8 +77,8 @@ func newLineageTree(edges []lineage.Edge, direction edgeDirection) lineageTree {
 	return t
 }
 
-// printBranch prints the edges that begin at a name, and those below them, as a tree. The edges of each name are
-// printed only once.
+// printBranch prints as a tree which entries or turns are connected with a name, directly or through other names. The
+// connections of each name are printed only once.
 func (t lineageTree) printBranch(mem *openMemory, name string, depth int) {
 	t.printedNames[name] = true
 	for _, step := range t.edgesBySource[name] {

@@ -17,7 +17,7 @@ type Memories interface {
 	// Ready returns nil if memories can be read, or a short reason that everyone may see.
 	Ready(ctx context.Context) error
 
-	// Close is called after all stores have been closed.
+	// Close releases the provider's resources. It is called after the stores of all memories have been closed.
 	Close() error
 }
 

@@ -324,7 +324,8 @@ func (mem *openMemory) newWorkspace(ctx context.Context) (*verb.Workspace, func(
 	if err != nil {
 		return nil, nil, err
 	}
-	w.Dir, _ = mem.env.absolutePath(".") // Ignore the error: handoffs then cannot refer to files.
+	// Ignore the error: without a working directory, handoffs cannot refer to files.
+	w.Dir, _ = mem.env.absolutePath(".")
 	return w, func() error {
 		var errs []error
 		hasWritten := slices.ContainsFunc(memories[verb.Write:], func(m *oxbow.Memory) bool { return m != nil })

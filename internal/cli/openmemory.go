@@ -61,18 +61,21 @@ type openMemory struct {
 	// text for the caller's interface. It is nil for a store without a defect.
 	describeStoreDefect atomic.Pointer[func(say func(verb.Note) string) string]
 	otherLayoutHome     layout.Home // the home, if it has another layout (nil until needed)
-	closeHooks          closeHooks  // functions to call before the memory is closed, which sign heads
+	// functions that sign the memory's latest state; they are called before the memory is closed
+	closeHooks closeHooks
 	// The run ends without checkpoints, because a client waits for its end, or because a checkpoint was made.
 	skipsCheckpoints bool
 	// maximum time for moving hook reports into the archive (0 means the constant drainTimeout)
-	drainTimeout         time.Duration
-	showsAnswerFirst     bool            // The answer is shown before memories are closed.
+	drainTimeout time.Duration
+	// The run's answer is shown to the user before memories are closed.
+	showsAnswerFirst     bool
 	memoriesToCheckpoint []*oxbow.Memory // memories that get a checkpoint at the end of the run
 	closeFuncs           []func() error  // functions that are called at the end of the run
 
 	// opens the archive of sessions after draining the spool (nil until it is needed)
 	openDrainedArchive func(context.Context) (*session.Archive, error)
-	// isArchiveReadOnly prevents that the spool is drained or that the archive is written.
+	// isArchiveReadOnly prevents that waiting hook reports are moved into the session archive, or that the archive is
+	// written in another way.
 	isArchiveReadOnly bool
 	// opens the archive of sessions without draining the spool
 	openUndrainedArchive func(context.Context) (*session.Archive, error)
@@ -103,10 +106,11 @@ type folderState struct {
 	mu sync.Mutex // guards the fields below, and is locked during a comparison
 	// This process has already compared the folders with the memory, which a command does only once.
 	isComparisonDone   bool
-	nextComparisonTime time.Time // time of the server's next comparison
+	nextComparisonTime time.Time // time at which the server compares the folders with the memory again
 	printedWarnings    map[string]bool
 
-	compareFolders func() // brings changed files into the memory, once in a run
+	// brings files that have changed in the followed folders into the memory, once in a run
+	compareFolders func()
 	// writes the memory changes of this process into the folders' files
 	writeFolders func(context.Context, *verb.Workspace)
 	newComparer  func(how accessKind, open openMemoryFunc) func(context.Context, verb.Access)
@@ -158,8 +162,8 @@ func (mem *openMemory) closeAtEnd(m *oxbow.Memory) {
 	mem.memoriesToCheckpoint = append(mem.memoriesToCheckpoint, m)
 }
 
-// close closes everything that the run has opened, in reverse order. Before that, it makes checkpoints. No checkpoints
-// are made in a server, which has made them already, or in a run that must end quickly.
+// close closes everything that the run has opened, in reverse order. Before that, it writes checkpoints of the
+// memories. A server has written checkpoints already, and a run that must end quickly does not write any.
 func (mem *openMemory) close(ctx context.Context) error {
 	var errs []error
 	for _, m := range mem.memoriesToCheckpoint {

@@ -70,7 +70,8 @@ func profileListCommand(mem *openMemory) *cobra.Command {
 	}, profiles.ListProfiles, setPositionalArgs)
 }
 
-// setUpProfileReport makes c call a verb with the profile that resolveProfileName returns, and print the report.
+// setUpProfileReport makes the cobra command c run verbCall with the profile that resolveProfileName returns, and
+// print the resulting report.
 func setUpProfileReport[Out report.Reporter](
 	mem *openMemory,
 	c *cobra.Command,

@@ -176,7 +176,7 @@ func (p *progressLine) Write(b []byte) (int, error) {
 // pauseReasons contains the reasons for hiding the progress line on the terminal.
 type pauseReasons struct {
 	isQuestionOpen bool // The program asked the person a question: the last text on standard error lacks a newline.
-	isReading      bool // The program waits for the person's input.
+	isReading      bool // oxbow waits for the person's input.
 }
 
 // setPauseReasons sets the reasons for hiding the progress line. The time during which the line is hidden does not

@@ -72,8 +72,9 @@ func (mem *openMemory) setUpSync(
 	})
 }
 
-// printOrVerbError returns the error of a command that printed a result although its verb may have failed. It prefers
-// printErr, unless the verb also failed and printErr was already reported.
+// printOrVerbError returns the error of a command that printed a result although its operation may have failed.
+// verbErr is the operation's error, and printErr is the error from printing. It returns printErr if it is not nil,
+// unless both are set and printErr was already shown to the user.
 func printOrVerbError(printErr, verbErr error) error {
 	if printErr == nil {
 		return verbErr

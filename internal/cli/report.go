@@ -16,7 +16,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/annotations"
 )
 
-// setUpReport is like setUpVerb, for verbs whose result has a report.
+// setUpReport makes the cobra command c run a verb and print the report of the verb's result.
 func setUpReport[In any, Out report.Reporter](
 	mem *openMemory,
 	c *cobra.Command,

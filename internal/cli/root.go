@@ -60,7 +60,7 @@ func subcommandName(run commandRunner, args []string) string {
 	for i := 0; i < len(args); i++ {
 		switch arg := args[i]; {
 		case arg == "--home":
-			i++ // Skip the value of the flag.
+			i++ // Skip the value of --home, which is not a command name.
 		case arg == "--json", arg == "--quiet", arg == "-q", strings.HasPrefix(arg, "--home="):
 		case arg == "completion": // The completion script contains the names of all commands.
 			return ""

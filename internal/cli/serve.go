@@ -209,7 +209,9 @@ func (mem *openMemory) serveAll(
 	if err != nil {
 		return err
 	}
-	for i, p := range flags.Projects { // A tenant lacks a working directory, so a project must be named.
+	// Make the project names complete, because a server of several tenants lacks a working directory that could name
+	// the project.
+	for i, p := range flags.Projects {
 		flags.Projects[i], err = mem.env.resolveProject(p)
 		if err != nil {
 			return err

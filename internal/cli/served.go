@@ -261,7 +261,7 @@ func (mem *openMemory) serviceWithoutMemory(reason error) *memoryService {
 	return &memoryService{rights.Options{Workspace: w}, mcpserver.New(w, &o), false}
 }
 
-// assembleService builds the service when its options are complete.
+// assembleService builds the MCP server of a memory from the complete options.
 func (mem *openMemory) assembleService(
 	o mcpserver.Options,
 	w *verb.Workspace,

@@ -83,8 +83,8 @@ func sessionShowCommand(mem *openMemory) *cobra.Command {
 	})
 }
 
-// moveEventsToResumedTurn moves the events at a resumed session's start to the turn that follows them. The archive
-// stores these events at the end of the turn before.
+// moveEventsToResumedTurn moves the events at a resumed session's start from the end of turn to the beginning of next,
+// where a reader expects them. The archive stores these events at the end of the turn before.
 func moveEventsToResumedTurn(turn, next *session.Turn) {
 	n := len(turn.Events)
 	for n > 0 {

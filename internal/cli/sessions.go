@@ -105,7 +105,8 @@ func isArchiveQueryable(file string) bool {
 		return err == nil
 	}
 	fi, err = os.Stat(file + index.FileSuffix)
-	return err == nil && fi.Size() > 0 // Without an index file, the next query creates the index.
+	// Report false if the index file is missing or empty, because the next query would first have to build the index.
+	return err == nil && fi.Size() > 0
 }
 
 // openWithoutDrain returns the archive without draining the spool. It returns nil unless an archive can be queried at

@@ -320,8 +320,9 @@ func (finder *homeFinder) probeServer(ctx context.Context, s setup.Server) setup
 	return answer
 }
 
-// queryServer starts a server as a client would, and asks for the newest entry. In a home of another layout, it asks
-// for the context. It returns the answer and the server's home.
+// queryServer tests a configured server: it starts the server as a client would, and asks for the memory's newest
+// entry. In a home with the layout of another memory system, it asks for the context. It returns the server's answer
+// and the server's home.
 func (finder *homeFinder) queryServer(
 	ctx context.Context,
 	s setup.Server,

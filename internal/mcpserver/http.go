@@ -1,5 +1,5 @@
-// This file serves clients over HTTP. Each token gets its own view of the memory. The file also handles the protocol
-// version.
+// This file serves MCP clients over HTTP. Each access token may see only a part of the memory. The file also handles
+// the protocol version.
 
 package mcpserver
 
@@ -63,7 +63,7 @@ type viewHandlerCache struct {
 	handlersByKey map[viewKey]*viewHandlers
 }
 
-// viewHandlers contains the HTTP handlers for one view.
+// viewHandlers contains the HTTP handlers for clients that may see the same part of the memory.
 type viewHandlers struct {
 	statelessHandler, sessionHandler http.Handler
 	listSessions                     func() iter.Seq[*mcp.ServerSession] // lists the sessions of sessionHandler
@@ -92,7 +92,7 @@ func (h *viewHandlerCache) serveRequest(w http.ResponseWriter, r *http.Request, 
 	room.sessionHandler.ServeHTTP(w, r)
 }
 
-// checkRequestBody returns an error if an answer could not return the ID of a request unchanged. A body that
+// checkRequestBody returns an error if a request has an ID that an answer could not repeat unchanged. A body that
 // contains no messages or is too long is left to the SDK, which reports the error. The body can be read again
 // afterwards.
 func checkRequestBody(r *http.Request) *messageError {
@@ -162,7 +162,8 @@ func (w errorCodeWriter) Write(b []byte) (int, error) {
 
 var errTooManyViews = fmt.Errorf("more than %d profiles are served to tokens; restart this server", maxViews)
 
-// errorHTTPStatus returns the HTTP status for an error that prevented a view from being created.
+// errorHTTPStatus returns the HTTP status for an error because of which no handler could be created for the client's
+// part of the memory.
 func errorHTTPStatus(err error) int {
 	_, unreadable := errors.AsType[profile.Diagnostics](err)
 	switch {

@@ -1,5 +1,5 @@
-// This file reads messages from standard input, one in each line. An invalid line is answered with an error, and the
-// server continues with the next line.
+// This file reads JSON-RPC messages from standard input, one in each line. An invalid line is answered with an error,
+// and the server continues with the next line.
 
 package mcpserver
 
@@ -149,7 +149,8 @@ func checkMessage(line []byte) (jsonrpc.Message, *messageError) {
 	var o struct{ ID json.RawMessage }
 	_ = json.Unmarshal(line, &o) // Ignore the error: without a known ID, the answer has the ID null.
 	if len(o.ID) > 0 && !strings.ContainsRune(`"-0123456789`, rune(o.ID[0])) {
-		o.ID = nil // The value is neither a string nor a number, so it is not a valid ID.
+		// Drop an ID that is neither a string nor a number, because such a request ID is not valid in JSON-RPC.
+		o.ID = nil
 	}
 	return nil, &messageError{
 		requestID:   o.ID,

@@ -248,8 +248,9 @@ func (d *serverTransport) profileText(
 const howToHandOffText = `No handoff waits. If this is to leave the task to a later session, %s: say in summary what was done, what was found and what failed, in plan the next steps in order, and name the memory profile, the skills and the files that the next session needs.
 `
 
-// handoffText takes a handoff, loads its profile and returns the text. A client that may only read gets the text, but
-// the handoff stays open. A handoff that was already taken is shown again if it is requested by name.
+// handoffText marks a handoff as taken by the session, loads the handoff's profile and returns the handoff's text. A
+// client that may only read gets the text, but the handoff stays open. A handoff that was already taken is shown again
+// if it is requested by name.
 func (d *serverTransport) handoffText(
 	ctx context.Context,
 	req *mcp.GetPromptRequest,

@@ -119,8 +119,8 @@ func (d *serverTransport) addNewestEntries(
 		}
 		l.Resources = append(l.Resources, &mcp.Resource{
 			URI: entryURIForName(e.Name), Name: e.Name, MIMEType: markdownType, Size: int64(len(e.Content)),
-			// The description warns of an entry for which nobody vouches, because even its name may contain foreign
-			// text.
+			// If the entry cannot be trusted, the description contains a warning, because even the entry's name may
+			// contain text by strangers.
 			Description: strings.TrimSpace(verb.TrustWarning(e.Trust())),
 			Annotations: &mcp.Annotations{LastModified: e.Updated.UTC().Format("2006-01-02T15:04:05Z")},
 		})

@@ -78,7 +78,7 @@ func (u *discardAfterErrorWriter) writeError() error {
 	return u.firstError
 }
 
-// stopContextKey is the key under which a context contains the context that is done when the server must stop.
+// stopContextKey is the key of a context value. The value is another context, which is done when the server must stop.
 type stopContextKey struct{}
 
 // withServerStop returns a context that is also done when the server must stop. Calls that take long use this context,
@@ -164,8 +164,8 @@ func (c *drainingConnection) Read(ctx context.Context) (jsonrpc.Message, error) 
 	return msg, nil
 }
 
-// duplicateIDError is the answer to a call whose ID a call without an answer already has. The SDK would drop such a
-// call without an answer.
+// duplicateIDError is the answer to a call that has the same ID as an earlier call that was not answered yet. The SDK
+// would drop the later call without an answer.
 var duplicateIDError = &messageError{
 	jsonrpcCode: jsonrpc.CodeInvalidRequest,
 	reason: "a call has the id of another call that is not answered yet, and was not executed; give each call an id " +

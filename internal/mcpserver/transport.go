@@ -40,7 +40,7 @@ type serverTransport struct {
 func (d *serverTransport) sessionWorkspace(ss *mcp.ServerSession, version string) *verb.Workspace {
 	w := *d.Workspace
 	if d.agentDoor.DoorName != stdioDoorName {
-		w.Dir = "" // The client may run on a different machine, so its directory is unknown.
+		w.Dir = "" // A client over HTTP may run on a different machine, so its working directory is unknown.
 	}
 	switch {
 	case w.Profiles == nil:

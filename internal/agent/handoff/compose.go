@@ -104,7 +104,8 @@ type recordLimits struct {
 	mergesSimilar                                                      bool // merge similar commands
 }
 
-// recordLimitSteps contains limits from loose to strict. They are tried in order until the record fits.
+// recordLimitSteps contains length limits for a handoff that oxbow composes from a session's record, from loose to
+// strict. They are tried in this order until the text is short enough.
 var recordLimitSteps = []recordLimits{
 	{600, 1200, 12, 12, 8, 0, false},
 	{300, 800, 8, 8, 6, 0, false},

@@ -147,7 +147,8 @@ func (r *record) addOpenTodos(turns []session.Turn) {
 	}
 }
 
-// Maximum lengths of the collected lists. Older files and commands would not fit into the record.
+// A handoff that is composed from a session's record lists at most so many files and commands. Older files and
+// commands would not fit into the text.
 const (
 	maxRecordFiles = 200
 	maxCommands    = 120

@@ -90,7 +90,8 @@ type HandoffChoice struct {
 	// IsUnasked is set if the session did not ask for a handoff. Then only handoffs with [Handoff.IsOffered] fit.
 	IsUnasked bool
 
-	// LowerTrust, if not nil, may lower the trust in a handoff. It is needed for homes that cannot store trust.
+	// LowerTrust, if not nil, may lower the trust in a handoff. It is needed for memory directories whose file format
+	// cannot store whether a text may be trusted.
 	LowerTrust func(Handoff) Handoff
 }
 

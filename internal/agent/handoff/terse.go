@@ -47,11 +47,12 @@ func formatFileLines(r *record, changesByFile map[string]lineChanges, names []re
 	return [][]string{whole, grouped}
 }
 
-// mergedLine is a line that stands for one command or for several similar commands.
+// mergedLine is a line of a handoff that represents one shell command or several similar shell commands of the
+// session.
 type mergedLine struct {
 	words        []string
 	commandCount int  // number of commands in this line
-	hasEffect    bool // at least one of the commands changed or tested something
+	hasEffect    bool // At least one of the line's commands changed or tested something.
 }
 
 func (m *mergedLine) formatLine() string { return strings.Join(m.words, " ") }

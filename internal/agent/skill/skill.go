@@ -62,7 +62,7 @@ type Skill struct {
 // unknownError is returned if no skill has the name. It matches [oxbow.ErrInvalid].
 type unknownError struct {
 	Name         string
-	SimilarNames []string // names of similar skills, best first
+	SimilarNames []string // names of skills that resemble the unknown name, best first
 	SearchedDirs []string // existing directories with skills, for messages
 }
 
@@ -204,8 +204,8 @@ func readSkillFile(fsys fs.FS, name string) (string, error) {
 	return body, oxbow.CheckContent(body)
 }
 
-// warningText returns the warning with which a model is shown the skill in a code block, or "" if no warning is
-// needed. A skill of the user needs a warning only if it looks like instructions that outlast the task.
+// warningText returns the warning that is shown to a model together with the skill, or "" if no warning is needed. A
+// skill of the user needs a warning only if it looks like instructions that outlast the task.
 func (s *Skill) warningText() string {
 	shaped := screen.DescribeInstructions(s.Text)
 	switch {

@@ -9,7 +9,7 @@ import (
 )
 
 // A Budget limits the total size of the values in several [Slots]. If the limit is exceeded, the oldest values are
-// removed. A value that was read since it was added is not removed, and counts as newly added instead. A Budget is
+// removed. If an old value was read since it was added, it stays and is treated like a newly added value. A Budget is
 // safe for concurrent use.
 type Budget struct {
 	maxBytes int64
@@ -58,7 +58,7 @@ func (b *Budget) addValue(value cachedValue) {
 	}
 }
 
-// removeValuesOf removes all values of one owner from the queue.
+// removeValuesOf removes from the queue all cached values that belong to one owner, which is a [Slots].
 func (b *Budget) removeValuesOf(owner interface{ evictUnread(n int) bool }) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -92,7 +92,7 @@ func NewSlots[T any](b *Budget, n int) *Slots[T] {
 	return &Slots[T]{b, make([]atomic.Pointer[block[T]], (n+blockSlots-1)/blockSlots)}
 }
 
-// Get returns the value of a slot. ok is false if the slot is empty.
+// Get returns the cached value with the number n. ok is false if no value is cached under this number.
 func (s *Slots[T]) Get(n int) (value T, ok bool) {
 	b := s.blocks[n/blockSlots].Load()
 	if b == nil {
@@ -122,13 +122,13 @@ func (s *Slots[T]) Put(n int, value T, size int) T {
 		}
 		return value
 	}
-	const slotSize = 64 // slotSize is the approximate size of a slot without its value.
+	const slotSize = 64 // approximate size, in bytes, that a cached value needs in addition to its own size
 	s.budget.addValue(cachedValue{s, n, int64(size) + slotSize})
 	return value
 }
 
-// RemoveAll removes all values from the budget. The slots must not be used afterwards. If s is nil, RemoveAll does
-// nothing.
+// RemoveAll removes all values in s from the shared size budget. The caller must not use s afterwards. If s is nil,
+// RemoveAll does nothing.
 func (s *Slots[T]) RemoveAll() {
 	if s != nil {
 		s.budget.removeValuesOf(s)

@@ -69,7 +69,7 @@ func locateKeys(mapping *yaml.Node, lines []string) (map[string]lineRange, map[s
 			end = mapping.Content[i+2].Line - 1
 		}
 		if v.Style&(yaml.LiteralStyle|yaml.FoldedStyle) == 0 {
-			// Comments and empty lines before the next key belong to that key.
+			// Comments and empty lines before the next YAML key belong to the next key.
 			for end > k.Line && isBlankOrComment(lines[end-1]) {
 				end--
 			}

@@ -10,7 +10,7 @@ import (
 // A List contains functions that receive events of type E. The zero List is empty and ready to use. A List is safe for
 // concurrent use.
 type List[E any] struct {
-	mu        sync.Mutex // held while functions are added or removed
+	mu        sync.Mutex // held while a receiver function is added to the list or removed from it
 	functions atomic.Pointer[[]*func(E)]
 	sendMu    sync.Mutex // held while Send runs, so that events are sent one at a time
 }

@@ -76,7 +76,7 @@ func (b *Store) addWithMarks(
 	return out, nil
 }
 
-// fileLines is a file that completeRecord has read and split into lines.
+// fileLines is a file that was read and split into lines, to fill in the lines of new annotations.
 type fileLines struct {
 	lines []string
 	blob  string

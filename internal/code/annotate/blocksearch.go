@@ -6,7 +6,8 @@ package annotate
 
 import "slices"
 
-// blockSearchMethod is a method to find a block. It consists of three steps.
+// blockSearchMethod is a method to find the lines of an annotation in a new text. Its functions find possible
+// positions, score these positions, and choose the best position.
 type blockSearchMethod struct {
 	findCandidates  func(*blockSearch) []candidate
 	scoreCandidates func(*blockSearch, []candidate) []candidate

@@ -19,9 +19,9 @@ func (s *blockSearch) findNewCopies() []candidate {
 	return s.copiesOutsideLines(s.oldVersion.isFromOldText)
 }
 
-// copiesOutsideLines returns the ranges in the new text that are copies of the block. If the record lacks the middle
-// of the block, a copy only needs the same lines at the beginning and the end. Ranges that contain an excluded line
-// are ignored: line i is excluded if excludedLines[i] is set. excludedLines may be nil.
+// copiesOutsideLines returns the ranges in the new text that are copies of the annotated lines. If the record lacks
+// the middle of the annotated lines, a copy only needs the same lines at the beginning and the end. Ranges that
+// contain a line i with excludedLines[i] set are ignored. excludedLines may be nil.
 func (s *blockSearch) copiesOutsideLines(excludedLines []bool) []candidate {
 	r, p := s.record, s.newText
 	n := len(r.Block) + r.Cut
@@ -236,8 +236,8 @@ func (s *blockSearch) findSimilar() []candidate {
 	return out
 }
 
-// countVotes returns the votes for each position of the block's first line. A position's votes are the summed weights
-// of the block and context lines that support it.
+// countVotes returns how strongly the new text supports each possible position of the first annotated line. Each
+// annotated line, and each line around them, adds a weight to the positions that would explain where this line is now.
 func (s *blockSearch) countVotes() map[int]float64 {
 	r, p := s.record, s.newText
 	bare := p.barePostings()

@@ -149,7 +149,8 @@ func bestWindow(cs []candidate) candidate {
 	return best
 }
 
-// isBetterThan reports whether c is a better candidate than o. Both belong to the same supposed position of the block.
+// isBetterThan reports whether c is a better candidate than o. Both are possible ranges of the annotated lines, near
+// the same assumed position.
 func (c *candidate) isBetterThan(o *candidate) bool {
 	if c.equalLines != o.equalLines {
 		return c.equalLines > o.equalLines

@@ -115,8 +115,8 @@ func (b *Store) compareRange(ctx context.Context, o DiffOptions) (*rangeComparis
 	return x, nil
 }
 
-// resolveSides parses the range in the options, sets the base and the head of the comparison, and lists the files on
-// both sides.
+// resolveSides parses the range in the options, sets the two commits that are compared (the older base and the newer
+// head), and lists the files of both.
 func (x *rangeComparison) resolveSides(ctx context.Context, o DiffOptions) error {
 	repo := x.worktreeStore.repo
 	from, to, two := strings.Cut(o.Range, "..")
@@ -192,7 +192,8 @@ func (x *rangeComparison) setCommits(ctx context.Context, rangeText, headName st
 	return err
 }
 
-// sideContent returns the content of a file in the base or in the head.
+// sideContent returns the content of a file on one side of a comparison between two commits, or between a commit and
+// the working tree.
 func (x *rangeComparison) sideContent(side *fileSet, file string) ([]byte, error) {
 	data := x.baseBlobs.blobs[side.blobsByPath[file]]
 	if data == nil && side.isWorkingTree {
@@ -217,8 +218,8 @@ type diffJob struct {
 	newIDs       map[string]bool
 }
 
-// baseSidecars returns the blob names of the sidecars that a file has at the base: the file's own sidecar, then the
-// sidecars that are stored under its former names.
+// baseSidecars returns the blob names of a file's annotation files in the older of the two compared commits. The first
+// is stored under the file's own name, and the others under its former names.
 func (x *rangeComparison) baseSidecars(file string) []string {
 	if own, ok := x.baseFiles.blobsByPath[x.worktreeStore.sidecarDir+"/"+sidecarPath(file)]; ok {
 		return slices.Concat([]string{own}, x.formerSidecars[file])
@@ -226,8 +227,8 @@ func (x *rangeComparison) baseSidecars(file string) []string {
 	return x.formerSidecars[file]
 }
 
-// changedFileJobs returns a job for each file that has annotations at the base and differs in the
-// head.
+// changedFileJobs returns a job for each file that has annotations in the older of the two compared commits and
+// differs in the newer.
 func (x *rangeComparison) changedFileJobs() []diffJob {
 	var jobs []diffJob
 	for _, file := range x.baseFiles.sortedPaths() {
@@ -436,8 +437,9 @@ func (x *rangeComparison) findOnBothSides(ctx context.Context, j diffJob, sideca
 	return nil
 }
 
-// addNewAnnotations adds the new annotations of a file to x.AddedAnnotations. headAnnotations are the annotations
-// found in the head. A new annotation that is not among them is added as lost.
+// addNewAnnotations adds a file's new annotations to AddedAnnotations. headAnnotations are the annotations that were
+// found in the newer of the two compared commits. A new annotation that is missing from headAnnotations is added as an
+// annotation whose lines were not found.
 func (x *rangeComparison) addNewAnnotations(j diffJob, headAnnotations []FoundAnnotation) {
 	for _, f := range headAnnotations {
 		if j.newIDs[f.ID] {

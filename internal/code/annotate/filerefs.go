@@ -138,7 +138,8 @@ type openReference struct {
 func (o *openReference) readReferencedFile(b *Store) bool {
 	r := o.result
 	o.file = b.relativeToTree(r.File)
-	// If a file has this whole name, its end is part of the name and not a line range.
+	// If a file with the whole name exists, such as "a:12", then ":12" is part of the file name. Otherwise it is a
+	// line range.
 	if _, err := b.worktree.Stat(o.file); err != nil {
 		o.file, o.span = splitReference(o.file)
 	}
@@ -179,7 +180,8 @@ func (o *openReference) readReferencedFile(b *Store) bool {
 	return false
 }
 
-// refChecker reads the old contents of referenced files from git, and compares them.
+// refChecker checks whether referenced files have changed. It reads their old contents from git and compares these
+// with the present contents.
 type refChecker struct {
 	store            *Store
 	ctx              context.Context

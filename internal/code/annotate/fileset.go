@@ -18,8 +18,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// fileSet lists the regular files on one side, with the blob name of each file's content. The blob of a file in the
-// working tree may not be stored in git.
+// fileSet lists the regular files in a commit or in the working tree, with the git blob name of each file's content.
+// The blob of a file in the working tree may not be stored in git.
 type fileSet struct {
 	blobsByPath   map[string]string
 	isWorkingTree bool // The files' contents must be read from the working tree.
@@ -125,11 +125,11 @@ const (
 	maxRenames = 1000 // maximum number of deleted files, and of added files, that are compared
 	// minimum share of letters in common lines from which a deleted and an added file count as one renamed file
 	minRenameShare  = .5
-	maxFilesPerLine = 50 // a line that occurs in more files is ignored
+	maxFilesPerLine = 50 // A line of text that occurs in more files is not used to find renamed files.
 )
 
-// findRenames finds the new names of annotated files that the base has and the head does not have. Such a file was
-// renamed if the change added a file with the same content or with most of its lines.
+// findRenames finds the new names of annotated files that the older of the two compared commits has and the newer
+// lacks. Such a file was renamed if the newer commit added a file with the same content or with most of its lines.
 func (x *rangeComparison) findRenames(ctx context.Context) error {
 	x.renamedFiles = map[string]string{}
 	var gone, fresh []string
@@ -242,8 +242,8 @@ func (x *rangeComparison) setBestRenames(pairs []renamePair, deletedFiles, added
 	}
 }
 
-// eachFileText calls fn for each file, with the file's index and its significant lines without white space. Binary
-// files are skipped.
+// eachFileText calls fn for each file, with the file's index and its lines without white space. Lines with fewer than
+// three letters are omitted. Binary files are skipped.
 func (x *rangeComparison) eachFileText(
 	ctx context.Context,
 	side *fileSet,

@@ -79,7 +79,7 @@ type archiveEvent struct {
 	recordID   string
 	isRestored bool
 	time       time.Time
-	runName    string // name of the GC or UndoGC run that wrote the event ("" if neither wrote it)
+	runName    string // name of the GC or UndoGC run that archived or restored the annotation ("" if neither run did)
 	undoneRun  string // name of the GC run that this event undoes ("" if it undoes none)
 }
 
@@ -219,7 +219,8 @@ func parseSidecarLine(b []byte) (*Record, *archiveEvent, bool, error) {
 // isValidRange reports whether the span is not empty and its line numbers are possible.
 func (s Span) isValidRange() bool { return s.Len() > 0 && s.Last <= 1<<30 }
 
-// isWithinLimits reports whether the record contains no more lines than [Store.Add] stores.
+// isWithinLimits reports whether the record's numbers of annotated lines and surrounding lines are within the limits
+// of [Store.Add]. A record with more lines was not written by oxbow.
 func (r *Record) isWithinLimits() bool {
 	isBlockShort := r.Cut >= 0 && len(r.Block) <= maxBlockLines
 	isContextShort := len(r.Before) <= ContextLines && len(r.After) <= ContextLines &&

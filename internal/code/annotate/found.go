@@ -11,7 +11,7 @@ import (
 type FoundAnnotation struct {
 	Record
 
-	In     string // file that contains the block now, or that contained it last
+	In     string // file that contains the annotated lines now, or that contained them last
 	Placed PlacingKind
 	Now    Span // line numbers of the annotated lines in the file In (zero if Placed is [Lost])
 
@@ -20,7 +20,8 @@ type FoundAnnotation struct {
 	// is 0.
 	Confidence float64
 
-	How string // how the block was found, as a text for people ("" if Placed is [Lost])
+	// how the annotated lines were found, as a text for people ("" if they were not found, so that Placed is [Lost])
+	How string
 }
 
 // isFoundIn reports whether the block was found in the given file.

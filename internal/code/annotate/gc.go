@@ -15,7 +15,7 @@ import (
 
 // GCReport is the result of [Store.GC] or [Store.UndoGC].
 type GCReport struct {
-	RunName     string            // name of this run ("" if it changed nothing, and for a dry run)
+	RunName     string            // name of this GC or UndoGC run ("" if the run changed nothing, and for a dry run)
 	Files       int               // number of sidecars that were examined
 	Annotations int               // number of annotations in the examined sidecars, including archived annotations
 	Archived    []FoundAnnotation // annotations that were archived, sorted by the path of the sidecar, then by time

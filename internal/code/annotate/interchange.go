@@ -46,7 +46,7 @@ type FileVersion struct {
 	// lines as returned by [SplitLines] (nil if the commit lacks the file, or the file is binary or too long)
 	Lines []string
 	Blob  string
-	Time  time.Time // time of the commit (zero if git does not have the commit)
+	Time  time.Time // time of the commit (zero if the git repository lacks the commit)
 }
 
 // FilesAt returns the contents of files at commits, in the same order as places. Without a git repository, the error

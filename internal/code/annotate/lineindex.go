@@ -22,7 +22,8 @@ func newLineIndex(in *lineInterner, lines []string) *lineIndex {
 	return &lineIndex{lines: lines, interner: in, ids: ids, postings: newLinePositions(ids, len(in.lineIDs))}
 }
 
-// barePostings returns the positions of lines by the number that a line has without white space.
+// barePostings returns where each line occurs in the text if white space is ignored. The index is the number of the
+// line's text without white space.
 func (p *lineIndex) barePostings() linePositions {
 	if p.cachedBarePostings == nil {
 		at := newLinePositions(p.interner.bareLineIDsOf(p.ids, p.lines), len(p.interner.bareLineIDs))
@@ -31,8 +32,9 @@ func (p *lineIndex) barePostings() linePositions {
 	return *p.cachedBarePostings
 }
 
-// newWordBag returns a bag to compare a block with parts of the text. Its window is empty. The index has only one bag,
-// so the bag of an earlier call becomes invalid.
+// newWordBag returns a word counter that compares the words of a block with the words in a window, which is a movable
+// range of the text's lines. The window is empty at first. The index has only one such counter, so the counter that an
+// earlier call returned becomes invalid.
 func (p *lineIndex) newWordBag(block []string) *wordBag {
 	if p.cachedWordBag == nil {
 		p.cachedWordBag = newWordBag(p.lines, p.ids, p.interner)

@@ -54,7 +54,7 @@ func normalizeContext(lines []string) []string {
 	return out
 }
 
-// hashLines returns a block's hash: in hex, the first 16 bytes of the SHA-256 digest over the lines, each followed by
+// hashLines returns a hash of lines: in hex, the first 16 bytes of the SHA-256 digest over the lines, each followed by
 // a line feed.
 func hashLines(lines []string) string {
 	h := sha256.New()
@@ -145,7 +145,7 @@ func removeLineSpace(line string) string { return strings.Join(strings.Fields(li
 // These constants limit the search in [FindEnclosingLines].
 const (
 	maxEnclosingLines    = 3    // maximum number of enclosing lines that are returned
-	maxEnclosingDistance = 2000 // maximum number of lines above the block that are searched
+	maxEnclosingDistance = 2000 // maximum number of lines above the given line that are searched for enclosing lines
 )
 
 // FindEnclosingLines returns the lines that enclose the line with the given index, the innermost first. It returns at

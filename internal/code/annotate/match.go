@@ -54,7 +54,8 @@ type candidate struct {
 	positionRank int
 	distance     int // number of lines between the range and the assumed position of the block
 
-	contextScore float64 // share of the context that matches; see [blockSearch.contextScore]
+	// share of the lines around the annotated lines that are also around this range; see [blockSearch.contextScore]
+	contextScore float64
 	similarity   float64 // similarity of the words; see [wordBag.windowSimilarity]
 	equalLines   int     // number of lines in the range that equal the line at the same index in the block
 }
@@ -69,5 +70,5 @@ type unchangedLines struct {
 	linesBefore, linesAfter int     // number of the block's lines before the first and after the last unchanged line
 	count                   int     // number of lines in the block that are unchanged except for white space
 	letterShare             float64 // share of the letters in the block that belong to unchanged lines
-	isWholeBlock            bool    // all lines of the block are unchanged, with no other lines between them
+	isWholeBlock            bool    // all annotated lines are unchanged, with no other lines between them
 }

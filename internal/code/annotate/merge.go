@@ -98,7 +98,8 @@ type mergeLine struct {
 	text string
 	time time.Time
 	id   string // ID of the annotation ("" if the line is not an annotation)
-	// equal for annotations that differ only in time, commit and blob ("" for lines that are not annotations)
+	// equal for annotations that differ only in time, commit and blob ("" if the line of the annotation file is not an
+	// annotation)
 	equalityKey string
 }
 

@@ -92,8 +92,9 @@ func encodePathElement(element string, isDir bool) string {
 	return s
 }
 
-// isReservedName reports whether Windows reserves the name for a device. Ports with a superscript number do not count,
-// because the paths of existing sidecars depend on this function.
+// isReservedName reports whether Windows reserves the name for a device. Port names with a superscript number, such as
+// COM¹, do not count. They did not count in older versions, and a different answer would change the paths of existing
+// annotation files.
 func isReservedName(name string) bool {
 	base, _, _ := strings.Cut(name, ".")
 	return text.IsDeviceName(name) && !strings.ContainsAny(base, "¹²³")

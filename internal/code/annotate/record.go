@@ -122,7 +122,7 @@ func (r *Record) SetLines(lines []string) bool {
 	return true
 }
 
-// setLines is SetLines for a span that the file has.
+// setLines is like SetLines, but the caller has checked that the file has the lines of the record's span.
 func (r *Record) setLines(lines []string) {
 	from, to := r.Span.First-1, r.Span.Last
 	r.SetBlock(lines[from:to])

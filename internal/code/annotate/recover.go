@@ -85,7 +85,7 @@ func (b *Store) recoverSidecar(ctx context.Context, name string, dryRun bool) (s
 	if dryRun || saved.UnreadableLines == 0 {
 		return saved, nil
 	}
-	// Write the backup first, so that a crash loses nothing.
+	// Write the backup of the unreadable lines before the repaired file, so that a crash loses nothing.
 	if err := vfs.WriteFile(b.worktree, saved.BackupFile, bad, 0o644); err != nil {
 		return saved, err
 	}

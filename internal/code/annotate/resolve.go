@@ -11,7 +11,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/git"
 )
 
-// cachedResults returns the cached results for these sources, or nil.
+// cachedResults returns the cached annotations of a file if they were found in the same versions of the file and its
+// annotation files. Otherwise it returns nil.
 func (b *Store) cachedResults(src *textSources) *fileAnnotations {
 	b.mu.Lock()
 	cached := b.resultsByFile[src.file]

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Thresholds for matching (see docs/annotations.md).
+// Thresholds for finding annotated lines in a changed file (see docs/annotations.md).
 const (
 	// minimum number of letters of a single annotated line that can be found by its text, without its context
 	distinctiveLetters = 40
@@ -132,7 +132,8 @@ func (s *blockSearch) contextScore(first, end int) float64 {
 		all += w
 		isInText := at >= 0 && at < len(p.lines)
 		isSameLine := isInText && k < len(want) && p.lines[at] == want[k]
-		isSameEdge := !isInText && k >= len(want) // the old file and the new file both begin or end here
+		// the old text and the new text both begin or end at this distance from the annotated lines
+		isSameEdge := !isInText && k >= len(want)
 		if isSameLine || isSameEdge {
 			got += w
 		}
@@ -198,8 +199,8 @@ func (s *blockSearch) sharedEnclosingLines(first int) (same, total int) {
 	return min(same, len(r.Scope)), len(r.Scope)
 }
 
-// sharedLetterShare returns the share of the block's letters that are in lines that also occur in the span. White
-// space is ignored.
+// sharedLetterShare returns how much of the annotated lines also occurs in a span of the new text. The result is the
+// share of letters in equal lines, where white space is ignored.
 func (s *blockSearch) sharedLetterShare(newSpan Span) float64 {
 	have := s.newText.bareLineSet(newSpan.First-1, newSpan.Last)
 	got, all := 0, 0

@@ -147,7 +147,9 @@ func (b *Store) currentName(ctx context.Context, file string) string {
 	if !ok {
 		names, _, err = b.history.LaterNames(ctx, file)
 		if err != nil {
-			return file // Use the old name, because a lookup under it still finds the annotation.
+			// If git fails, use the old name of the file, because a lookup under the old name still finds the
+			// annotation.
+			return file
 		}
 		b.cacheFormerNames(key, names)
 	}

@@ -85,7 +85,8 @@ func (b *Store) SetUpGitMerge(ctx context.Context, o SetupOptions) (SetupResult,
 				mergeDriverName,
 		},
 	}
-	// The first annotation created this file. Git prefers it to the attributes files of parent directories.
+	// Adding the first annotation created .gitattributes in this directory. Git prefers this file to the attributes
+	// files of parent directories.
 	own := attributeLine{File: path.Join(b.sidecarDir, ".gitattributes")}
 	_, err := checkAttributes(b.worktree, own.File, "*", &own, "union")
 	if own.AlreadyExists {

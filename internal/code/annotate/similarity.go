@@ -20,12 +20,13 @@ type wordBag struct {
 	wordWeights  []int32 // each word's weight, in units of 1/1,024
 	blockWeight  int     // sum of the weights of all words in the searched block
 	// sum of the weights of the words that occur in the searched block and also in the window
-	commonWeight           int
-	windowWeight           int // sum of the weights of all words in the lines from windowStart to windowEnd-1
-	windowStart, windowEnd int // the window contains the lines with indexes windowStart to windowEnd-1
+	commonWeight int
+	windowWeight int // sum of the weights of all words in the lines from windowStart to windowEnd-1
+	// indexes of the first line, and of the line after the last line, in the range that is compared with the block
+	windowStart, windowEnd int
 }
 
-// newWordBag returns a bag for a text. The block and the window are empty.
+// newWordBag returns a word counter for the lines of a text. No block and no range of lines is set yet.
 func newWordBag(lines []string, ids []int32, in *lineInterner) *wordBag {
 	b := &wordBag{lines: lines, lineIDs: ids, interner: in}
 	for i := range lines {
@@ -75,7 +76,7 @@ func (b *wordBag) wordWeight(w int32) int {
 	return maxWordWeight
 }
 
-// growCounts makes the slices of counts long enough for all words in the interner.
+// growCounts makes the slices that count words long enough for all words that have a number.
 func (b *wordBag) growCounts() {
 	if n := len(b.interner.wordIDs); n > len(b.blockCounts) {
 		b.blockCounts = append(b.blockCounts, make([]int32, n-len(b.blockCounts)+n/2)...)
@@ -85,7 +86,7 @@ func (b *wordBag) growCounts() {
 
 // moveWindow moves the window, the range of text lines that is compared, to the lines with indexes start to end-1.
 func (b *wordBag) moveWindow(start, end int) {
-	// The old and the new window do not overlap, so start with an empty window.
+	// The old and the new range of lines do not overlap, so start with an empty range.
 	if start >= b.windowEnd || end <= b.windowStart {
 		for i := b.windowStart; i < b.windowEnd; i++ {
 			b.removeLine(i)
@@ -132,8 +133,8 @@ func (b *wordBag) removeLine(line int) {
 	}
 }
 
-// windowSimilarity moves the window to the lines start to hi-1, and returns how similar these lines are to the block,
-// from 0 to 1.
+// windowSimilarity returns how similar the words in the lines start to end-1 are to the words in the block, from 0 to
+// 1.
 func (b *wordBag) windowSimilarity(start, end int) float64 {
 	b.moveWindow(start, end)
 	if b.blockWeight+b.windowWeight == 0 {

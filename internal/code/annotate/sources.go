@@ -164,10 +164,10 @@ func (b *Store) cacheFormerNames(key string, names []string) {
 }
 
 // possibleOrigins returns the files from which this file's annotations may come, because this file may be a renamed or
-// copied version of each returned file. A file F with a sidecar is included if F no longer exists, if this file
-// contains a line from one of F's annotations, or if an annotation for F has only short lines. If there are more than
-// maxOriginSidecars sidecars, the remaining sidecars are not examined and their files are all included. If the error
-// is not nil, the list is incomplete.
+// copied version of them. An annotated file F is included in each of these cases: F no longer exists, this file
+// contains a line from one of F's annotations, or an annotation of F has only short lines. Only maxOriginSidecars
+// annotation files are examined. If more exist, the files of the others are all included. If the error is not nil, the
+// list is incomplete.
 func (b *Store) possibleOrigins(ctx context.Context, src *textSources) (files []string, err error) {
 	var have map[string]bool // set of the lines in the content; nil until first needed
 	stands := func(r *Record) bool {

@@ -26,10 +26,10 @@ const (
 	areaTreeAndHead
 )
 
-// surveySidecars finds the present positions of all annotations, and calls fn for each sidecar. at contains the
-// sidecar's annotations, sorted by time. For a deleted file, surveySidecars also searches the files to which git knows
-// that it was renamed or, if the deletion is not committed, all files of the working tree. It returns the unreadable
-// files, for which fn is not called. If git fails, surveySidecars fails.
+// surveySidecars finds the present positions of all annotations, and calls fn for each annotation file. The parameter
+// at contains the file's annotations, sorted by time. Annotations of a deleted file are searched in the files that git
+// reports as its new names. If the deletion is not committed, they are searched in all files of the working tree.
+// surveySidecars returns the unreadable files, for which fn is not called. If git fails, surveySidecars fails.
 func (b *Store) surveySidecars(
 	ctx context.Context,
 	searchedArea searchArea,

@@ -55,7 +55,7 @@ type Store struct {
 	repo          *git.Repo // git repository of the tree (nil without git)
 	bareRepoError error     // error to return for a repository without a working tree
 
-	startsPrivate bool  // the first annotation that is added makes the annotations private
+	startsPrivate bool  // The first annotation that is added makes all annotations private, so that git ignores them.
 	maxReadSize   int64 // maximum size, in bytes, of a sidecar that is read (0 means no limit)
 
 	mu             sync.Mutex                  // guards the fields below

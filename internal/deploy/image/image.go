@@ -55,7 +55,8 @@ func packTar(files []imageFile) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// descriptor refers to a blob by its digest.
+// descriptor is the JSON object with which a container image refers to a file in the image, by the digest of its
+// content.
 type descriptor struct {
 	Type        string            `json:"mediaType"`
 	Digest      string            `json:"digest"`
@@ -64,7 +65,7 @@ type descriptor struct {
 	Annotations map[string]string `json:"annotations,omitempty"`
 }
 
-// blobFiles contains the content of each blob, by digest.
+// blobFiles contains the files of a container image: the content of each file, by the digest of the content.
 type blobFiles map[string][]byte
 
 func blobDigest(b []byte) string {

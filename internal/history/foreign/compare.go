@@ -13,7 +13,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/screening/fingerprint"
 )
 
-// Texts are new texts that are about to be written.
+// Texts are new texts that a caller is about to write into entries, and that are compared with the texts of existing
+// entries.
 type Texts struct {
 	Names []string // for each of the Texts, the name of the entry into which it is written, or ""
 	Texts []string
@@ -29,12 +30,13 @@ type Texts struct {
 // store has more, the comparison fails with ErrTooManyEntries.
 const maxComparedBytes = 32 << 20
 
-// maxTaintedBytes is the maximum size of all tainted entries, in bytes, up to which they are compared one by one.
-// Above this size, the index is used. Most memories have only a few tainted entries, and reading these is faster than
-// using the index.
+// maxTaintedBytes is a total size of tainted entries, in bytes. An entry is tainted if an agent wrote it after it had
+// read text by others. Up to this size, tainted entries are compared one by one, which is faster for the few that most
+// memories have. Above this size, the index is used.
 const maxTaintedBytes = 64 << 10
 
-// ErrTooManyEntries is returned if the entries have too much foreign text to read it all.
+// ErrTooManyEntries is returned if so much text in the store was written by others, or by unknown writers, that
+// comparing a new text with it takes too long.
 var ErrTooManyEntries = errors.New("too many entries that nobody vouches for")
 
 // EachRepeatedEntry calls onRepeat with each entry whose foreign text one of the texts repeats, and with this text's
@@ -78,8 +80,9 @@ func (x *Index) EachRepeatedEntry(
 	return err
 }
 
-// EachTaintedEntry calls fn with each tainted entry of a store, until fn returns an error. If the tainted entries have
-// so much text that EachRepeatedEntry would be faster, it returns ErrTooManyEntries.
+// EachTaintedEntry calls fn with each tainted entry of a store, until fn returns an error. An entry is tainted if an
+// agent wrote it after it had read text by others. If the tainted entries have so much text that EachRepeatedEntry
+// would be faster, it returns ErrTooManyEntries.
 func EachTaintedEntry(ctx context.Context, store oxbow.Store, fn func(*oxbow.Entry) error) error {
 	left := maxTaintedBytes
 	return eachMatchingEntry(ctx, store, filterTermsByClass[:classTaintedEntry+1], func(e *oxbow.Entry) error {
@@ -230,9 +233,9 @@ func (c *comparison) mustCompare(e *oxbow.Entry) bool {
 	return class == classTaintedEntry || (class != classOwnText && !c.texts.OnlyTainted)
 }
 
-// isKnownRepeat reports whether reading a candidate cannot give a new result. This is the case if each text that has a
-// key in common with the candidate is already known to repeat an entry with the same originHash. The caller then skips
-// the candidate. It may skip an old version of an entry, because the current version is a candidate as well.
+// isKnownRepeat reports whether reading an entry that may be repeated cannot give a new result. This is the case if
+// each new text that may repeat the entry is already known to repeat another entry of the same origin. The caller then
+// skips the entry. It may skip an old version of an entry, because the current version is also a candidate.
 func (c *comparison) isKnownRepeat(candidate *repeatCandidate) bool {
 	return !slices.ContainsFunc(candidate.textIndexes, func(i int32) bool {
 		return !c.foundRepeats[repeatedText{candidate.originHash, i}]

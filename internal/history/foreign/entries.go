@@ -1,4 +1,5 @@
-// This file defines which entries have foreign text, and reads these entries.
+// This file defines which entries have foreign text, which others wrote or for which nobody vouches. It also reads
+// these entries.
 
 // Package foreign finds entries whose foreign text is repeated in a new text. Foreign text was written by others, or
 // nobody vouches for it.
@@ -27,7 +28,7 @@ const (
 	// The entry has the label origin, because its source is less trusted than its author.
 	classWithOrigin
 	classByOthers // an import or another system wrote the entry
-	classOwnText  // the text is not foreign
+	classOwnText  // The text is not foreign: the user or a trusted agent wrote it.
 )
 
 // For each reason why a text counts as foreign, filterTermsByClass contains the search term that finds the entries
@@ -53,8 +54,9 @@ func ComparableText(e *oxbow.Entry) string {
 	return strings.Join(append([]string{e.Content, e.Name}, e.Aliases...), "\n")
 }
 
-// originHash returns a hash of everything that a text inherits if it repeats the entry: trust, taints and reasons. If
-// a text repeats two entries with the same hash, the second entry adds nothing.
+// originHash returns a hash of the properties that a text inherits if it repeats the entry: the trust, the sources
+// that influenced the entry, and the reasons why nobody vouches for the entry. If a text repeats two entries with the
+// same hash, the second entry adds nothing.
 func originHash(e *oxbow.Entry) uint64 {
 	h := fnv.New64a()
 	for _, values := range [][]string{

@@ -20,11 +20,12 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Index finds entries with foreign text by their keys. It is safe for concurrent use. The zero Index is ready to use.
-// Its first use reads the index file or, without a usable file, all entries. Later uses read only the changes since.
+// Index finds entries with foreign text, which others wrote or for which nobody vouches. It finds them by keys, which
+// are hashes of word sequences. It is safe for concurrent use. The zero Index is ready to use. Its first use reads the
+// index file or, without a usable file, all entries. Later uses read only the changes since.
 //
-// Each index row, in the file or in memory, connects a key with a version of an entry. A version is identified by the
-// entry's ID and class (id<<2 | class), and by originHash. There are rows for each current version with foreign text.
+// Each row, in the file or in memory, connects a key with a version of an entry. A row contains the entry's ID, the
+// class of the entry's origin (id<<2 | class), and the originHash. Each current version with foreign text has rows.
 // Rows of older versions and removed entries may remain. Such rows do no harm, because the entry is read before its
 // text is compared.
 type Index struct {
@@ -38,9 +39,9 @@ type Index struct {
 	maxTaintedBytes   int // replaces the constant maxTaintedBytes in tests
 }
 
-// indexState contains the data that an index has read.
+// indexState contains the data that an [Index] has read from its file and from the log.
 type indexState struct {
-	// db is the log whose entries are in the index, up to the position. It is nil if nothing was read yet.
+	// db is the log whose entries are in the index, up to indexedPosition. It is nil if nothing was read yet.
 	db              *logstore.DB
 	indexedPosition oxbow.Position
 
@@ -50,7 +51,7 @@ type indexState struct {
 	sortedRuns [][]uint64
 	// Index rows that were added last and are in none of the sortedRuns yet. A row may occur several times.
 	unsortedRows []uint64
-	keyBuffer    []fingerprint.Key // buffer for the keys of one text
+	keyBuffer    []fingerprint.Key // reused buffer for the hashes of one text's word sequences
 	// number of texts when the index was last built from all entries
 	fullBuildTexts int
 	// Number of entry versions that were read from the log because the index file does not cover them. Versions that
@@ -107,7 +108,8 @@ func (x *Index) catchUpWithLog(ctx context.Context, db *logstore.DB) error {
 		}
 	}
 	err := x.indexNewChanges(ctx)
-	if errors.Is(err, oxbow.ErrPosition) { // The log was rewritten, or the index belongs to another history.
+	// The log was rewritten, or the index belongs to another log. Build the index again.
+	if errors.Is(err, oxbow.ErrPosition) {
 		return x.indexAllEntries(ctx, db)
 	}
 	return err
@@ -163,7 +165,8 @@ func (x *Index) indexNewChanges(ctx context.Context) error {
 	return nil
 }
 
-// indexAllEntries builds the index from all entries with foreign text. It does not use the file.
+// indexAllEntries builds the index from all entries with foreign text, which others wrote or for which nobody vouches.
+// It does not read the index file.
 func (x *Index) indexAllEntries(ctx context.Context, db *logstore.DB) error {
 	x.discardState()
 	now, err := db.Position(ctx)
@@ -242,8 +245,9 @@ type repeatCandidate struct {
 	textIndexes []int32 // indexes of the new texts that may repeat this version
 }
 
-// findCandidates returns the versions that have a given key, sorted by class like the calls in eachMatchingEntry.
-// textIndexesByKey maps each key to the indexes of the new texts that have it.
+// findCandidates returns the entry versions that share a key, which is a hash of a word sequence, with a new text.
+// They are sorted by class, in the order in which eachMatchingEntry calls its function. textIndexesByKey maps each key
+// to the indexes of the new texts that contain it.
 func (x *Index) findCandidates(
 	textIndexesByKey map[fingerprint.Key][]int32,
 	onlyTainted bool,

@@ -14,8 +14,8 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// The key file is written again if the changes after this file are too long: they have more than maxTailBytes bytes of
-// content, plus tailBytesPerKey for each key in the file.
+// The file that lists where word sequences occur is written again if the changes after the last listed change are too
+// long. They are too long if their content exceeds maxTailBytes bytes plus tailBytesPerKey for each key in the file.
 const (
 	maxTailBytes    = 256 << 10
 	tailBytesPerKey = 1
@@ -30,7 +30,7 @@ type lineageFinder struct {
 	// The fields below are used if there is a key file. This file tells in which versions of entries each sequence of
 	// six words occurs, so that the whole history need not be read.
 	keys             *keyFile
-	changesAfterFile []oxbow.Change           // changes after the last change in the key file, oldest first
+	changesAfterFile []oxbow.Change           // changes that are newer than the key file, oldest first
 	versions         map[uint32]oxbow.Version // versions that were read from the log, by their number in the key file
 	// places in the history of the versions that were read, by their number in the key file
 	versionPlaces map[uint32]versionPlace
@@ -58,8 +58,8 @@ func FindLineage(ctx context.Context, m *oxbow.Memory, name string) (sources, de
 	return walkBothDirections(name, func(names map[string]bool) ([]Edge, error) { return f.findEdges(ctx, names) })
 }
 
-// openLineageFile opens the key file and reads the changes after it. It returns an error if the file does not exist or
-// cannot be used, or if too many changes are newer than the file.
+// openLineageFile opens the file that lists where word sequences occur, and reads the changes that are newer than the
+// file. It returns an error if the file does not exist or cannot be used, or if too many changes are newer.
 func (f *lineageFinder) openLineageFile(ctx context.Context) error {
 	file, err := f.lineageFile.Open()
 	if err != nil {
@@ -147,8 +147,9 @@ func (f *lineageFinder) readWholeHistory(ctx context.Context, keepFile bool) (er
 	return nil
 }
 
-// readPartialGraph returns the part of the history that contains all edges from and to the named entries: these
-// entries' versions, the versions that share words or labels with them, and the changes after the key file.
+// readPartialGraph returns the part of the history that is needed to find the sources of the named entries, and the
+// entries that were made from them. It contains these entries' versions, the versions that share words or labels with
+// them, and all changes that are newer than the key file.
 func (f *lineageFinder) readPartialGraph(ctx context.Context, names map[string]bool) (*historyGraph, error) {
 	wanted := map[uint32]bool{}
 	for name := range names {

@@ -58,7 +58,7 @@ func (s *gramScanner) hashWord(b []byte, n int) uint64 {
 	return hashWord(b, n)
 }
 
-// hashGrams returns the grams of a text. The result is valid until the next call.
+// hashGrams returns a hash for each sequence of six words in a text. The result is valid until the next call.
 func (s *gramScanner) hashGrams(content string) []Gram {
 	if !s.hashASCII(content) {
 		s.hashWords(splitWords(content))
@@ -171,7 +171,7 @@ func (s *gramScanner) combineWordHashes() []Gram {
 	return s.grams
 }
 
-// wordGrams is like HashGrams for a text that is already split into words.
+// wordGrams returns a hash for each sequence of six words in a text that is already split into words.
 func wordGrams(words []string) []Gram {
 	var s gramScanner
 	s.hashWords(words)

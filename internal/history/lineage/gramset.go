@@ -10,9 +10,9 @@ import "math/bits"
 // searched.
 const bitsPerGram = 32
 
-// A gramSet is a set of grams. Nearly all grams in a history are missing from the set of grams that are searched for.
-// Therefore a filter is checked before the map: a bitmap of a few kilobytes in which each gram's upper bits are
-// marked. It rejects a gram several times faster than the map.
+// A gramSet is a set of hashes of word sequences. It contains the hashes that a search looks for. Nearly all hashes in
+// a history are not in this set. Therefore contains checks a bitmap of a few kilobytes before the map. In the bitmap,
+// the upper bits of each hash are marked. It rejects a hash several times faster than the map.
 type gramSet struct {
 	grams       map[Gram]bool
 	bitFilter   []uint64
@@ -29,7 +29,7 @@ func newGramSet(grams map[Gram]bool) *gramSet {
 	return s
 }
 
-// contains reports whether the set contains a gram.
+// contains reports whether the set contains the hash of a word sequence.
 func (s *gramSet) contains(g Gram) bool {
 	i := uint64(g) >> s.ignoredBits
 	return s.bitFilter[i/64]&(1<<(i%64)) != 0 && s.grams[g]

@@ -12,11 +12,11 @@ import (
 // The ways in which oxbow recognizes that a version of an entry was made from another entry or a conversation turn.
 const (
 	ByLabel = "from"   // The version has a label "from" that names its source.
-	ByMerge = "merged" // The change merged the source into the entry.
+	ByMerge = "merged" // The change merged the source, which was another entry, into this entry.
 	ByWords = "words"  // The version contains six consecutive words that first occurred in the source's text.
 )
 
-// Edge records that a version of an entry was made from a source.
+// Edge records that a version of an entry was made from another entry or from a conversation turn, the source.
 type Edge struct {
 	Name          string `json:"name"`
 	Seq           uint64 `json:"seq"`
@@ -25,7 +25,8 @@ type Edge struct {
 	FoundBy       string `json:"how"`                // ByLabel, ByMerge or ByWords
 }
 
-// historyGraph contains the whole history, or a part of it that is enough to find the requested edges.
+// historyGraph contains the history of a memory's changes, or the part of it in which the requested connections
+// between entries and their sources can be found.
 type historyGraph struct {
 	changes []oxbow.Change // changes, oldest first
 	// previousVersion maps each version to the previous version of the same entry.
@@ -45,7 +46,7 @@ func readHistoryGraph(ctx context.Context, h oxbow.Historian) (*historyGraph, er
 	return newHistoryGraph(changes), nil
 }
 
-// newHistoryGraph returns the graph of the changes, which must be in order, oldest first.
+// newHistoryGraph returns a historyGraph of the changes, which must be in order, oldest first.
 func newHistoryGraph(changes []oxbow.Change) *historyGraph {
 	g := &historyGraph{changes: changes, previousVersion: map[*oxbow.Version]*oxbow.Version{}}
 	last := map[string]*oxbow.Version{}
@@ -69,8 +70,9 @@ func (g *historyGraph) eachVersion(yield func(*oxbow.Version) bool) {
 	}
 }
 
-// Edges returns the edges that start or end at a named entry, ordered by version. If several edges connect the same
-// two entries, it returns only the first. A version that an undo or a revert restored does not count as copied.
+// Edges returns the connections between the named entries and their sources, and between the named entries and the
+// entries made from them. They are ordered by version. If several edges connect the same two entries, it returns only
+// the first. A version that an undo or a revert restored does not count as copied from another entry.
 func (g *historyGraph) Edges(names map[string]bool) (edges []Edge) {
 	type ends struct{ name, from string }
 	found := map[ends]bool{}
@@ -140,7 +142,8 @@ func (g *historyGraph) labelEdges(v *oxbow.Version) (edges []Edge) {
 	return edges
 }
 
-// mergeEdges returns an edge for each two entries that a change merged.
+// mergeEdges returns an edge for each pair of entries that a change merged. The removed entry is the source of the
+// kept entry.
 func (g *historyGraph) mergeEdges(c *oxbow.Change) (edges []Edge) {
 	eachMerge(c, func(gone, kept int) {
 		from, to := &c.Versions[gone], &c.Versions[kept]
@@ -197,14 +200,14 @@ func walkBothDirections(
 	return sources, derived, err
 }
 
-// edgeWalker follows edges either toward the sources or away from them.
+// edgeWalker follows connections between entries, either from an entry to its sources or from a source to the entries
+// made from it.
 type edgeWalker struct {
 	findEdges       func(names map[string]bool) ([]Edge, error)
 	isTowardSources bool
 }
 
-// edgeEnds returns the names at both ends of an edge. near is the end from which the walker comes, and far is the end
-// to which it goes.
+// edgeEnds returns the names of the two entries that an edge connects. The walk goes from near to far.
 func (w edgeWalker) edgeEnds(e Edge) (near, far string) {
 	if w.isTowardSources {
 		return e.Name, e.SourceName

@@ -38,7 +38,8 @@ import (
 const (
 	keyFileFormat      = 2
 	maxKeyFileVersions = 1 << versionNumberBits
-	maxKeyFileKeys     = 1 << 25 // If there are more keys, no key file is written.
+	// If the history has more keys (hashes of word sequences, names and labels), no key file is written.
+	maxKeyFileKeys = 1 << 25
 
 	changeTableIndex = 0
 	keyTableIndex    = 1
@@ -46,7 +47,8 @@ const (
 
 var keyFileMagic = [8]byte{0x89, 'o', 'x', 'w', 'd', 's', '\r', '\n'}
 
-// errUnusableKeyFile is returned if the key file cannot be used. The whole history is then read instead.
+// errUnusableKeyFile is returned if the file that lists where word sequences occur cannot be used. The whole history
+// is then read instead.
 var errUnusableKeyFile = errors.New("the file of words is of no use")
 
 // errTooManyVersions is returned if a word sequence or name occurs in so many versions that reading the whole history
@@ -115,10 +117,11 @@ func (h *keyFileHead) tables() []pagefile.TableSize {
 	return []pagefile.TableSize{{RowSize: 16, RowCount: h.changeCount}, {RowSize: 8, RowCount: h.keyCount}}
 }
 
-// writeKeyFile writes the key file of a history.
+// writeKeyFile writes the file that lists in which entry versions of a history each word sequence, name and label
+// occurs.
 func writeKeyFile(to io.WriterAt, changes []oxbow.Change) error {
 	h := keyFileHead{unicodeVersion: unicode.Version}
-	var rows []uint64 // rows of the key table
+	var rows []uint64 // rows of the file's table of keys, which are hashes
 	// For each change, the number of its first version. Versions are numbered through the whole history.
 	var first []uint64
 	scanner := gramScanner{hasStableHashes: true}
@@ -209,7 +212,7 @@ func (f *keyFile) addVersionNumbers(k versionKey, numbers map[uint32]bool, maxNu
 	return f.rows.Err()
 }
 
-// findVersion returns the place of a version, which is given by its number in the file.
+// findVersion returns the place in the history of an entry version, which is given by its number in the key file.
 func (f *keyFile) findVersion(number uint32) (versionPlace, error) {
 	i := f.rows.SearchKey(changeTableIndex, uint64(number)+1) - 1
 	if i < 0 {

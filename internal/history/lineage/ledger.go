@@ -16,9 +16,10 @@ import (
 
 // Limits of a ledger, which records the texts that a model was shown, and of the results of a search in a ledger.
 const (
-	maxShownBytes      = 1 << 20 // maximum total size of the texts in a ledger, in bytes
-	maxSources         = 4       // maximum number of sources that are returned for a text
-	minSharedRareWords = 4       // minimum number of rare words that a text shares with a source
+	maxShownBytes = 1 << 20 // maximum total size, in bytes, of the texts that a ledger records
+	maxSources    = 4       // maximum number of sources that are returned for a text
+	// minimum number of rare words that a text must share with a shown text to count as made from it
+	minSharedRareWords = 4
 )
 
 // Ledger records the texts that a model was shown in a session. It is safe for concurrent use. The zero Ledger is
@@ -28,9 +29,10 @@ type Ledger struct {
 	shownTexts []*ShownText    // texts in the order in which they were shown, oldest first
 	shownKeys  map[string]bool // keys of shownTexts
 	shownBytes int             // total size of shownTexts, in bytes
-	// how many elements at the beginning of shownTexts are in textByGram and textsByWord
+	// how many texts, from the oldest on, were already added to textByGram and textsByWord
 	indexedCount int
-	// textByGram contains the first text with each gram. textsByWord contains all texts with each word.
+	// textByGram contains, by the hash of six consecutive words, the first shown text with these words. textsByWord
+	// contains, by word, all shown texts with this word.
 	textByGram  map[Gram]*ShownText
 	textsByWord map[string][]*ShownText
 }
@@ -164,7 +166,8 @@ func (l *Ledger) countRareWords(
 	return counts
 }
 
-// indexNewTexts adds the texts that were shown since the last call to textByGram and textsByWord.
+// indexNewTexts adds the texts that were shown since its last call to the maps textByGram and textsByWord, in which
+// texts are found by their words.
 func (l *Ledger) indexNewTexts() {
 	if l.textByGram == nil {
 		l.textByGram, l.textsByWord = map[Gram]*ShownText{}, map[string][]*ShownText{}

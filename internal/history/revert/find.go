@@ -55,7 +55,8 @@ type versionNode struct {
 	isUndone bool
 }
 
-// isRestore reports whether an undo or a revert wrote the version, so that it contains no new work.
+// isRestore reports whether an undo or a revert wrote this version of an entry. Such a version only restores old text,
+// so it contains no new work.
 func (n *versionNode) isRestore() bool {
 	return n.Verb == oxbow.VerbRestore || strings.HasPrefix(n.Note, revertNotePrefix)
 }
@@ -146,8 +147,8 @@ func (w *revertWindow) addChange(c *oxbow.Change, sel *Selection, undone map[uin
 	}
 }
 
-// markUndoneChanges is called for a change that is an undo and that was added last. It marks this change, and all
-// changes that this change undid.
+// markUndoneChanges marks a change that is an undo, and all changes that it undid. The caller must have added c to the
+// window as the last change.
 func (w *revertWindow) markUndoneChanges(c *oxbow.Change, undone map[uint64]bool) {
 	for _, s := range c.Reverts {
 		undone[s] = true
@@ -160,7 +161,7 @@ func (w *revertWindow) markUndoneChanges(c *oxbow.Change, undone map[uint64]bool
 	}
 }
 
-// linkPrevious sets the field previous of all nodes.
+// linkPrevious sets, for each version of an entry, the field previous to the version before.
 func (w *revertWindow) linkPrevious(ctx context.Context) error {
 	now := map[string]*oxbow.Entry{}
 	for _, n := range w.nodes {
@@ -226,13 +227,15 @@ func (w *revertWindow) findDerived(ctx context.Context, sel *Selection) error {
 // words the versions to revert wrote, and the versions that copied from them.
 type derivationTrace struct {
 	selection *Selection
-	// number of the change in which each gram first occurred (nil in the first pass)
-	firstChangeByGram   map[lineage.Gram]uint64
-	firstVersionsByName map[string]*versionNode // for each name, the first selected or derived version
+	// number of the change in which each sequence of six words first occurred (nil while these numbers are not yet
+	// known)
+	firstChangeByGram map[lineage.Gram]uint64
+	// for each entry name, the first version that is to be reverted or that copied from such a version
+	firstVersionsByName map[string]*versionNode
 	// For each hash of six consecutive words, the version that wrote these words. Only versions to revert and versions
 	// that copied from them are contained.
 	writersByGram map[lineage.Gram]*versionNode
-	sharedGrams   map[lineage.Gram]bool // word hashes in writersByGram that were also found in later versions
+	sharedGrams   map[lineage.Gram]bool // hashes of words in writersByGram that later versions of entries also contain
 }
 
 // traceDerived sets the field derivedVersion of each version that was made from a version to revert. It returns the
@@ -285,8 +288,8 @@ func (t *derivationTrace) markDerived(n *versionNode, from, how string) {
 	}
 }
 
-// recordVersionText updates the record of the words that came into the memory by versions to revert and their copies,
-// after the version n.
+// recordVersionText records, for use with the versions after n, which words came into the memory by versions that are
+// to be reverted or that copied from such versions.
 func (t *derivationTrace) recordVersionText(n *versionNode) {
 	name := n.Entry.Name
 	switch {

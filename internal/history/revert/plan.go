@@ -16,8 +16,9 @@ import (
 
 // These are the values of [Step.Outcome].
 const (
-	outcomeRemoved  = "removed"  // The entry is removed, because a reverted change had created it.
-	outcomeReturned = "returned" // The entry gets the state that it would have without the reverted changes.
+	outcomeRemoved = "removed" // The entry is removed, because a reverted change had created it.
+	// The entry gets the state that it would have if the reverted changes had never been made.
+	outcomeReturned = "returned"
 	outcomeRestored = "restored" // The entry, which had been removed, is added again.
 )
 
@@ -38,8 +39,8 @@ type Conflict struct {
 	// numbers of the changes that others made to the entry after the reverted changes
 	LaterChanges []uint64 `json:"later"`
 	LastActor    string   `json:"by"` // who made the last of the LaterChanges: person, agent, tool or import
-	// PartsLeft names the parts of the later changes that stay: content, aliases, labels, forgotten, or all. It is
-	// empty if nothing could be kept.
+	// PartsLeft names the parts in which the LaterChanges are kept: content, aliases, labels, forgotten, or all. It is
+	// empty if none could be kept.
 	PartsLeft []string `json:"kept"`
 	// why the revert does not change the entry at all ("" if it changes the entry)
 	Reason string `json:"reason,omitempty"`
@@ -58,7 +59,7 @@ type Plan struct {
 	history     oxbow.Historian
 	ops         []oxbow.Op
 	oldBytes    map[string]int    // for each name, the size of the present entry (see [oxbow.EntryBytes])
-	lastChanges map[string]uint64 // for each name, the number of the entry's last change
+	lastChanges map[string]uint64 // for each entry name, the number of the entry's last change
 }
 
 // MakePlan plans to revert the selected versions. If sel.WithDerived is set, MakePlan also plans to revert the

@@ -12,13 +12,14 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/threeway"
 )
 
-// entryReplay is the state of an entry while its changes are applied again.
+// entryReplay is the state of an entry while a revert computes the entry anew, by applying its changes again without
+// the changes to revert.
 type entryReplay struct {
-	entry *oxbow.Entry // the entry without the reverted versions (nil if it would not exist)
+	entry *oxbow.Entry // the entry as it would be without the versions to revert (nil if it would not exist)
 	// For each text that only reverted versions have, the entry that takes its place (nil if the entry would not
 	// exist).
 	revertedContents map[string]*oxbow.Entry
-	keptContents     map[string]bool // texts of the versions that stay
+	keptContents     map[string]bool // texts of the entry's versions that are not reverted
 	revertedVersions []uint64        // numbers of the reverted versions
 	laterVersions    []*versionNode  // versions after the first reverted version, without the reverted versions
 }
@@ -137,13 +138,14 @@ func entryEditOps(from, to *oxbow.Entry) []oxbow.Op {
 	return threeway.ReplaceOps(from, to)
 }
 
-// isPreviousRedacted reports whether the text of the version before n was redacted.
+// isPreviousRedacted reports whether the text of the entry version before n was redacted.
 func isPreviousRedacted(ctx context.Context, h oxbow.Historian, n *versionNode) (bool, error) {
 	if n.Prev == 0 {
 		return false, nil
 	}
 	if n.previous != nil && n.previous.Version == n.Prev {
-		return false, nil // The previous version could be read. The text of a redacted version cannot be read.
+		// The previous version was read, so it is not redacted: the text of a redacted version cannot be read.
+		return false, nil
 	}
 	for v, err := range h.Versions(ctx, n.Entry.Name) {
 		if err != nil {

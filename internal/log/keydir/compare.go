@@ -11,8 +11,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/pagefile"
 )
 
-// A Comparison compares the tables of a file with expected rows. It needs only 32 bytes for each entry, because the
-// rows are not kept. Call AddEntry for each entry, ordered by ID, and then Finish.
+// A Comparison checks whether the tables of a snapshot file contain exactly the rows that follow from the log's
+// entries. It needs only 32 bytes for each entry, because the rows are not kept. Call AddEntry for each entry, ordered
+// by ID, and then Finish.
 type Comparison struct {
 	file        io.ReaderAt
 	tables      *pagefile.Reader
@@ -22,13 +23,13 @@ type Comparison struct {
 
 	entries, heads, texts *comparedTable
 	names, aliases        []TableKey
-	updatedTimes          []int64 // times of the entries' versions, by row
+	updatedTimes          []int64 // times of the entries' current versions, in the order of AddEntry
 	textBuffer            []byte
 	isDifferent           [TableCount]bool
 }
 
-// NewComparison returns a comparison with the file that tables reads. formTexts are the texts in the file's table of
-// forms.
+// NewComparison returns a comparison with the snapshot file that tables reads. formTexts are the texts in TableForms
+// of this file. Each text contains a kind and labels that many entries have in common.
 func NewComparison(file io.ReaderAt, tables *pagefile.Reader, formTexts []string) *Comparison {
 	c := &Comparison{
 		file:         file,
@@ -83,8 +84,8 @@ func (c *Comparison) DifferentTable() (table int) {
 	return table
 }
 
-// Finish compares all remaining tables, and returns the first table of the file that is different. If no table is
-// different, it returns TableCount.
+// Finish compares the tables that AddEntry could not compare yet, and returns the first table of the snapshot file
+// that is different. If no table is different, it returns TableCount.
 func (c *Comparison) Finish(removed []TableKey, changes []int64, opIDs, sums []byte) (table int, err error) {
 	rows := len(c.updatedTimes)
 	c.finishTable(c.entries, rows, &err)

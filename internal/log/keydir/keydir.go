@@ -59,8 +59,8 @@ func (a TableKey) compare(b TableKey) int {
 	return cmp.Or(cmp.Compare(a.Hash, b.Hash), cmp.Compare(a.Number, b.Number))
 }
 
-// Rows are the rows for a new snapshot: new rows, and the rows of Base that are still valid. An entry is either in the
-// new rows or in Base, never in both.
+// Rows are the rows of the tables in a new snapshot file. They are new rows, and the rows of the previous snapshot
+// (Base) that are still valid. An entry is either in the new rows or in Base, never in both.
 type Rows struct {
 	Entries                 []EntryRow
 	Names, Aliases, Removed []TableKey
@@ -149,8 +149,8 @@ func (r *Rows) WriteFile(to io.WriterAt, head func(counts [TableCount]int) []byt
 		}
 		table()
 		w.FinishPage()
-		// A bufio.Writer returns an earlier error again. Do not flush here, because that would cause a write for each
-		// small table.
+		// Write nothing, only to learn whether an earlier write failed. A Flush would also return this error, but
+		// would write each small table separately.
 		if _, err := out.Write(nil); err != nil {
 			return err
 		}
@@ -209,13 +209,13 @@ func (r *Rows) mergeRows(
 	}
 }
 
-// eachBaseRow calls fn for each row of a table in Base.
+// eachBaseRow calls fn for each row of a table in the previous snapshot (Base).
 func (r *Rows) eachBaseRow(table int, fn func(i int, row []byte)) {
 	r.mergeRows(table, 0, nil, fn, nil)
 }
 
-// decodeValidKey decodes a row of Base's TableNames, TableAliases or TableRemoved. It reports whether the row is still
-// valid.
+// decodeValidKey decodes a row of TableNames, TableAliases or TableRemoved in the previous snapshot. It reports
+// whether the row is still valid.
 func (r *Rows) decodeValidKey(table int, row []byte) (TableKey, bool) {
 	k := TableKey{binary.LittleEndian.Uint64(row), binary.LittleEndian.Uint64(row[8:])}
 	if table == TableRemoved {
@@ -224,7 +224,8 @@ func (r *Rows) decodeValidKey(table int, row []byte) (TableKey, bool) {
 	return k, !r.HiddenIDs[k.Number]
 }
 
-// countRows returns how many rows a new table has: the given keys and the valid rows of Base.
+// countRows returns how many rows a table of the new snapshot has: the new keys, and the rows of the previous snapshot
+// that are still valid.
 func (r *Rows) countRows(table int, keys []TableKey) int {
 	n := len(keys)
 	r.eachBaseRow(table, func(_ int, row []byte) {
@@ -235,7 +236,8 @@ func (r *Rows) countRows(table int, keys []TableKey) int {
 	return n
 }
 
-// rowForm returns the form number in a row of Base's TableHeads.
+// rowForm returns the number in a TableHeads row of the previous snapshot that identifies the kind and labels of an
+// entry.
 func (r *Rows) rowForm(row []byte) uint32 {
 	n := binary.LittleEndian.Uint32(row)
 	if int(n) >= len(r.formTexts) {
@@ -314,7 +316,8 @@ func CutText(s string) (text, rest string, ok bool) {
 			s = s[i+1:]
 			return s[:min(n, uint64(len(s)))], s[min(n, uint64(len(s))):], n <= uint64(len(s))
 		}
-		if shift > 28 { // A longer uvarint is invalid, because no text is so long.
+		// A longer number is invalid, because it would be the length of a text that is longer than any possible text.
+		if shift > 28 {
 			break
 		}
 	}
@@ -352,7 +355,8 @@ func (r *Rows) textTableSize() (size int) {
 type tableWriter struct {
 	*Rows
 	*pagefile.Writer
-	newFormNumbers []uint32 // new number of each form, by its old number
+	// new number of each form, by its old number (a form is a kind with labels that many entries share)
+	newFormNumbers []uint32
 	// for each element of Rows.Entries: its row in TableEntries of the file that is being written
 	newEntryIndexes []uint32
 	// for each row of TableEntries in the previous snapshot: its row in the file that is being written, or the next
@@ -388,7 +392,7 @@ func (w *tableWriter) writeEntries() {
 	}
 }
 
-// appendEntry appends a row of TableEntries.
+// appendEntry appends to TableEntries a row with the ID, the version, the log offset and the times of an entry.
 func appendEntry(w *pagefile.Writer, e *EntryRow) {
 	w.AppendRow(e.ID, e.Version, uint64(e.Offset), uint64(e.Created), uint64(e.Updated))
 }

@@ -16,7 +16,7 @@ import (
 // double the size, while groups of this size add only 14 %.
 const maxEntryGroupBytes = 1 << 10
 
-// opIDsPerRecord is the maximum number of op IDs in a base record.
+// opIDsPerRecord is the maximum number of op IDs in one of the records with which a compacted log begins.
 const opIDsPerRecord = 256
 
 // baseWriter creates the records with which a compacted log begins. They contain the kept entries. Each record can be
@@ -30,8 +30,9 @@ type baseWriter struct {
 	pendingOpsSize int        // approximate encoded size of pendingOps, in bytes
 }
 
-// newBaseWriter returns a writer of base records. It passes each record and the record's entries to emit. nextEntryID
-// is the ID of the next new entry, and opIDs are the op IDs that the base remembers.
+// newBaseWriter returns a writer of the records with which a compacted log begins. It passes each record and the
+// record's entries to emitRecord. nextEntryID is the ID of the next new entry. opIDs are the op IDs of earlier calls,
+// so that a repeated call is recognized.
 func newBaseWriter(nextEntryID uint64, opIDs []seenOpID, emitRecord func(b []byte, ops []loggedOp) error) *baseWriter {
 	return &baseWriter{emitRecord: emitRecord, bodyHash: sha256.New(), nextEntryID: nextEntryID, pendingOpIDs: opIDs}
 }

@@ -12,10 +12,11 @@ import (
 
 // commitBatch is the state with staged changes on top of it. The staged changes are not durable yet.
 type commitBatch struct {
-	st           *state
-	stagedByName map[string]*store.Entry // staged entries by name (nil for a staged removal)
+	st *state
+	// entries that staged changes write, by name (nil if a staged change removes the entry)
+	stagedByName map[string]*store.Entry
 	removedNames map[string]uint64
-	opIDs        map[string]seenOpID // staged op IDs, by their keys
+	opIDs        map[string]seenOpID // op IDs of the staged changes, by a key that is made from the op ID
 	nextEntryID  uint64
 	seq          uint64 // number of the change that is staged now
 	changeTime   time.Time
@@ -216,7 +217,7 @@ func (g *commitBatch) removeNameFromAliases(v *recordBody, name string, owner fu
 	}
 }
 
-// removeWordFromAliases removes one spelling of the name from other entries' aliases.
+// removeWordFromAliases removes word, which is one spelling of the entry name, from the aliases of other entries.
 func (g *commitBatch) removeWordFromAliases(
 	v *recordBody,
 	word, name string,

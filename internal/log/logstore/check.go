@@ -72,7 +72,7 @@ type checkPass struct {
 	wasCompared bool
 }
 
-// isSound reports whether the pass found no problem.
+// isSound reports whether the check compared everything and found no problem.
 func (c checkPass) isSound() bool { return c.wasCompared && len(c.report.Problems) == 0 }
 
 // hasSameResult reports whether two passes over the store found the same problems at the same last change.
@@ -179,7 +179,7 @@ func (d *DB) runCheckPass(ctx context.Context) (pass checkPass, err error) {
 	return pass, err
 }
 
-// countEntries returns the number of entries with which the store answers.
+// countEntries returns the number of entries in the store's current state in memory.
 func (d *DB) countEntries() int {
 	d.mu.RLock()
 	defer d.mu.RUnlock()

@@ -14,12 +14,13 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// checkedFiles are the files that a check compares with the log.
+// checkedFiles are the snapshot and the other files derived from the log. A check of the store compares them with the
+// log.
 type checkedFiles struct {
 	db       *DB
 	snapshot *snapshot // open snapshot file, or nil if it cannot be used
-	// For each file, a comparison of the file with the entries of the log. It is made after the log's change that the
-	// file was written for.
+	// For each file, a comparison of the file with the entries in the log. When the check has read the log up to the
+	// change for which the file was written, the comparison is made.
 	comparisons      []*comparison
 	uncompared       []DerivedFileKind
 	snapshotProblems []store.Problem
@@ -143,6 +144,6 @@ func (p *versionState) findDifferentTable(s *snapshot) (table int, err error) {
 	return c.Finish(removed, p.changeOffsets, encodeOpIDs(p.opIDState.rememberedOpIDs()), sums.encode())
 }
 
-// sectionTitles are the names of the sections for messages.
+// sectionTitles are the names that messages use for the parts of a snapshot file.
 var sectionTitles = [sectionCount]string{"entries", "names", "aliases", "removed names", "changes", "op ids", "sums",
 	"heads", "newest", "forms", "texts"}

@@ -44,7 +44,7 @@ func (d *DB) Commit(ctx context.Context, ops ...store.Op) (store.Change, error) 
 	// An earlier call with the same op ID has made the change.
 	rec, v, ok, err := d.readChangeRecord(r.seq)
 	if !ok || err != nil {
-		// Return no error, because the change was made even if its record cannot be read.
+		// Return no error, because the change with the number r.seq was made even if its log record cannot be read.
 		return store.Change{Seq: r.seq}, nil
 	}
 	return decodeChange(r.seq, rec.Chain, v), nil
@@ -127,7 +127,7 @@ func (d *DB) commitChange(ctx context.Context, build func(g *commitBatch) (*reco
 	}()
 	err = d.withLock(ctx, func() error {
 		err := d.commitRequests(batch)
-		// Nothing was written. Read the state from the log again, because the snapshot is damaged.
+		// The commit wrote nothing, because the snapshot is damaged. Read the state from the log again.
 		if errors.Is(err, errUnusableSnapshot) {
 			err = d.reload()
 			if err == nil {
@@ -193,7 +193,8 @@ func (d *DB) catchUpBeforeAppend() error {
 func (d *DB) commitRequests(batch []*commitRequest) error {
 	g := d.newBatch()
 	defer d.saveSpareBatch(g)
-	if isClampedTime(clampedNanoseconds(g.changeTime)) { // A record cannot contain a time outside of this range.
+	// A log record cannot contain a time outside of the years 1678 to 2262.
+	if isClampedTime(clampedNanoseconds(g.changeTime)) {
 		return &store.InvalidError{
 			Field:  "clock",
 			Value:  g.changeTime.Format(time.RFC3339),
@@ -315,7 +316,7 @@ func (d *DB) applyDurable(recs []wal.Record, drafts []changeDraft) {
 type changeDraft struct {
 	request *commitRequest
 	body    *recordBody
-	encoded *bodyEncoder // encoded change, or nil if it was not needed yet
+	encoded *bodyEncoder // encoded form of the change in body, or nil if it was not needed yet
 }
 
 // alwaysFittingSize is an estimated size, in bytes, up to which a change always fits into a record.

@@ -15,8 +15,8 @@ type commitRequest struct {
 	ctx         context.Context
 	stageChange func(g *commitBatch) (*recordBody, error)
 
-	// wake receives a value when the request is finished or when its caller becomes the leader. The channel is
-	// buffered, so that the sender never waits.
+	// wake receives a value when the request is finished, or when its caller must commit all waiting requests. The
+	// channel is buffered, so that the sender never waits.
 	wake   chan struct{}
 	isDone bool // The request is finished, and seq and err are set.
 	seq    uint64
@@ -63,7 +63,7 @@ func (q *commitQueue) enqueue(r *commitRequest) bool {
 	return lead
 }
 
-// takeAll removes all requests from the queue and returns them.
+// takeAll removes all change requests from the queue and returns them.
 func (q *commitQueue) takeAll() []*commitRequest {
 	q.mu.Lock()
 	last := q.lastBatchSize

@@ -45,11 +45,11 @@ import (
 )
 
 const (
-	// maxReadAheadBytes is the maximum size of the entries that are cached because their record was read for another
-	// entry.
+	// maxReadAheadBytes is the maximum size of the cached entries. They were not needed yet, but are in a log record
+	// that was read for another entry.
 	maxReadAheadBytes = 32 << 20
-	// maxRemainingChanges is the number of changes that may still be missing when the lock is acquired, because so
-	// many changes can be copied quickly.
+	// maxRemainingChanges is the number of changes that may still have to be copied to the new log when the lock is
+	// acquired. So many changes can be copied quickly.
 	maxRemainingChanges = 256
 	// entryOverheadBytes is the approximate size, in bytes, that an entry needs in the log in addition to its content.
 	entryOverheadBytes = 256
@@ -85,7 +85,7 @@ func (d *DB) beginCompaction(ctx context.Context, isDropped isDroppedFunc) (*com
 }
 
 // hasNoEffect reports whether the compaction would change nothing. This is so if all changes must be kept, the log is
-// sound, and the base has the current form.
+// undamaged, and the records at the log's beginning already have the present format.
 func (c *compaction) hasNoEffect() bool {
 	return c.horizonSeq == c.oldLog.Header().BaseSeq && len(c.oldLog.Gaps()) == 0 && !c.hasLargeGroup
 }
@@ -98,7 +98,8 @@ func (c *compaction) keptChangeBytes() int64 {
 	return c.oldLog.EndOffset() - c.keptChangeOffsets[0]
 }
 
-// writeBase writes the base. It passes each record and the record's entries to emit.
+// writeBase writes the records with which the compacted log begins. It passes each record and the record's entries to
+// emit.
 func (c *compaction) writeBase(emit func(b []byte, ops []loggedOp) error) error {
 	w := newBaseWriter(c.baseBody.nextEntryID, c.baseBody.seenOpIDs, emit)
 	reader := c.oldLog.NewReader()

@@ -32,7 +32,7 @@ type locatedVersion struct {
 type logSurvey struct {
 	ctx          context.Context
 	isDropped    isDroppedFunc
-	horizonSeq   uint64           // number of the last change that is dropped, or the base's number
+	horizonSeq   uint64           // number of the last change that is dropped, now or by the last compaction
 	horizonChain [32]byte         // value of the log's hash chain after the last dropped change
 	versionCount int              // number of entry versions in the log, up to the last dropped change
 	isFrozen     bool             // all changes that the compaction drops were read
@@ -49,7 +49,8 @@ type logSurvey struct {
 	opIDState         *state  // state that contains only the op IDs and the next entry ID
 	keptChangeOffsets []int64 // offsets of the changes that the compaction keeps
 
-	hasLargeGroup bool // The base contains a record with more entries than oxbow now puts into one record.
+	// The records at the old log's beginning include a record with more entries than oxbow now puts into one record.
+	hasLargeGroup bool
 
 	reportProgress func(progress.State)
 	logSize        int64 // size of the log, in bytes
@@ -112,7 +113,8 @@ func (s *logSurvey) freezeHorizon() {
 	s.base = s.sortedVersions()
 }
 
-// finishSurvey converts the entry map to rows, which need a third of the memory. It is called after the last change.
+// finishSurvey converts the map of entry versions to a slice, which needs a third of the memory. It must be called
+// after the log's last change was read.
 func (s *logSurvey) finishSurvey() {
 	if s.isFrozen {
 		s.newestByID = s.sortedVersions()

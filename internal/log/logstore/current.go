@@ -40,8 +40,8 @@ func (c *currentState) viewState(fn func(st *state)) *state {
 	return c.st
 }
 
-// maxRecentDeltas is the maximum number of deltas that are kept in memory for [DB.Since]. It is also the maximum
-// number of steps.
+// maxRecentDeltas is the maximum number of entry changes that are kept in memory for [DB.Since]. It also limits the
+// number of steps, each of which contains the entry changes between two positions.
 const maxRecentDeltas = 4096
 
 // recentDeltas contains the store's current position in the history, and the latest changes of entries up to this
@@ -52,7 +52,7 @@ type recentDeltas struct {
 	deltaCount int // number of changed entries in all steps
 }
 
-// deltaStep contains the deltas between startPosition and the start position of the next step.
+// deltaStep contains the changes of entries between startPosition and the start position of the next step.
 type deltaStep struct {
 	startPosition store.Position
 	deltas        []store.Delta
@@ -73,7 +73,8 @@ func (r *recentDeltas) addStep(p store.Position, deltas []store.Delta) {
 	}
 }
 
-// forgetOldest forgets the oldest steps until at most limit steps with at most limit deltas remain.
+// forgetOldest removes the oldest steps of the history until at most limit steps with at most limit entry changes
+// remain.
 func (r *recentDeltas) forgetOldest(limit int) {
 	kept := r.steps
 	for len(kept) > limit || r.deltaCount > limit {

@@ -29,7 +29,7 @@ type DB struct {
 	path string // path of the log in messages
 	opts Options
 
-	writerMu   ctxmutex.Mutex // held by the leader of a group commit while it writes
+	writerMu   ctxmutex.Mutex // held by the goroutine that writes the waiting changes of all callers to the log
 	queue      commitQueue    // requests that wait to be committed
 	spareBatch *commitBatch   // batch whose memory can be reused (guarded by writerMu)
 
@@ -79,7 +79,7 @@ func (d *DB) readTail() ([]store.Delta, error) {
 	return deltas, err
 }
 
-// recordApplier applies the change in a record to a state, and returns the deltas.
+// recordApplier applies the change in a log record to a state, and returns how entries changed.
 type recordApplier interface {
 	applyRecord(r *wal.Record, v *recordBody) ([]store.Delta, error)
 }
@@ -283,9 +283,9 @@ func (d *DB) sendResetToWatchers() {
 	d.watchers.Send(store.Event{Reset: true})
 }
 
-// readFromSnapshot reads the snapshot and the log after it. Without a valid snapshot, it reads the whole log. It
-// returns the state, and the offsets of the changes after the snapshot or base. The caller must hold logmu
-// exclusively.
+// readFromSnapshot reads the state from the snapshot, and from the part of the log that is newer than the snapshot.
+// Without a valid snapshot, it reads the whole log. It returns the state, and the log offsets of the changes that are
+// newer than the snapshot, or of all changes if it read the whole log. The caller must hold logmu exclusively.
 func (d *DB) readFromSnapshot() (*state, []int64, error) {
 	if !d.log.Exists() {
 		return d.readAll()
@@ -313,8 +313,8 @@ func (d *DB) readFromSnapshot() (*state, []int64, error) {
 	return d.readAll()
 }
 
-// readAll reads the whole log. It returns the state, and the offsets of the changes after the base. The caller must
-// hold logmu exclusively.
+// readAll reads the whole log. It returns the state, and the offsets of all changes in the log. The caller must hold
+// logmu exclusively.
 func (d *DB) readAll() (*state, []int64, error) {
 	var offsets []int64
 	st := newState()
@@ -322,8 +322,8 @@ func (d *DB) readAll() (*state, []int64, error) {
 	return st, offsets, err
 }
 
-// changesSinceLast returns the changes since the last position that watchers know. It returns false if the file's
-// history does not contain this position. The old state must not be used afterwards.
+// changesSinceLast returns how entries changed since the last position that was sent to watchers. It returns false if
+// the log does not contain this position in its history. The old state must not be used afterwards.
 func (d *DB) changesSinceLast(st *state, offsets []int64) ([]store.Delta, bool) {
 	was, ok := logpos.DecodePosition(d.recentDeltas.position)
 	h := d.log.Header()
@@ -422,7 +422,7 @@ func (d *DB) reloadWithoutSnapshot(st *state) error {
 	return d.reload()
 }
 
-// publishDeltas sends an event with the deltas to the watchers.
+// publishDeltas tells the watchers how entries have changed.
 func (d *DB) publishDeltas(deltas []store.Delta) {
 	if len(deltas) > 0 {
 		d.watchers.Send(store.Event{Changes: deltas})
@@ -484,7 +484,8 @@ func (d *DB) currentPosition() store.Position {
 // openSecondLog opens a second reader of the log, which begins at the start.
 func (d *DB) openSecondLog() (*wal.Log, error) { return d.openLogReadOnly(d.logOptions()) }
 
-// openVerifiedLog is like openSecondLog, but the reader also verifies the hash chain of each record.
+// openVerifiedLog opens a separate reader of the log, which begins at the start. The reader verifies the hash chain of
+// each record.
 func (d *DB) openVerifiedLog() (*wal.Log, error) {
 	o := d.logOptions()
 	o.VerifyChain = true

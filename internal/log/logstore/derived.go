@@ -53,9 +53,9 @@ func (f DerivedFile) Create(ctx context.Context, epoch uint64, write func(vfs.Fi
 	return f.db.writeDerivedFile(f.fileName(), epoch, between, between, write)
 }
 
-// CreateTemp creates an empty temporary file and returns the file with its name. The file can become the derived file
-// later (see [DerivedFile.AdoptTemp]). CreateTemp reads the changes of other processes and then calls check. It fails
-// if check returns an error or a process is writing. A later redaction removes the file.
+// CreateTemp creates an empty temporary file and returns the file with its name. [DerivedFile.AdoptTemp] can later
+// rename the file to the final name. CreateTemp reads the changes of other processes and then calls check. It fails if
+// check returns an error or a process is writing. A later redaction removes the file.
 func (f DerivedFile) CreateTemp(check func() error) (file vfs.File, temp string, err error) {
 	err = f.db.withoutWriters(func() error {
 		err := f.db.refresh()
@@ -108,7 +108,7 @@ func (f DerivedFile) CreateNameless() (vfs.File, error) {
 		return nil, err
 	}
 	if err := f.db.fs.Remove(temp); err != nil {
-		// Some operating systems can remove a file only after it was closed.
+		// Try again after closing, because some operating systems cannot remove an open file.
 		return nil, errors.Join(err, file.Close(), f.db.fs.Remove(temp))
 	}
 	return file, nil

@@ -72,14 +72,17 @@ func decodeNames(text string, e *store.Entry) error {
 	return nil
 }
 
-// formTable contains the forms of a snapshot, by number. A memory with many labels has several hundred thousand forms.
-// Therefore the labels of a form are decoded only when they are needed.
+// formTable contains the forms in a snapshot file, by number. A form is a kind and labels that entries share. A memory
+// with many labels has several hundred thousand forms. Therefore the labels of a form are decoded only when they are
+// needed.
 type formTable struct {
-	encoded string   // all encoded forms (a form is a kind and labels that entries share), each after its length
-	texts   []string // each encoded form, at the index that is the form's number in the snapshot (at least one byte)
+	encoded string // all encoded forms (a form is a kind and labels that entries share), each after its length
+	// each encoded form, which has at least one byte, at the index that is the form's number in the snapshot
+	texts []string
 }
 
-// decodeFormTable decodes section 10 of a snapshot.
+// decodeFormTable decodes the section of a snapshot file that contains the forms. A form is a kind and labels that
+// entries share.
 func decodeFormTable(b []byte) (t formTable, err error) {
 	const typicalSize = 32
 	t.texts = make([]string, 0, len(b)/typicalSize)
@@ -125,9 +128,11 @@ func (t *formTable) mayHaveLabel(keys ...string) bool {
 	})
 }
 
-// formMatcher decides whether a filter selects the entries with an encoded form.
+// formMatcher decides whether a filter selects entries with a certain form, which is a kind and labels that entries
+// share.
 type formMatcher struct {
-	// kinds contains the terms for kinds. labels contains those terms for labels that not every form satisfies.
+	// kinds contains the filter's conditions for the kind. labels contains the conditions for labels, without the
+	// conditions that the labels of every form meet.
 	kinds, labels store.Filter
 	// Each element belongs to a condition of the filter that requires a label. The condition can be met only if an
 	// entry's encoded kind and labels contain one of these texts.
@@ -135,7 +140,8 @@ type formMatcher struct {
 	entry       store.Entry // reused entry into which the labels are decoded that are matched
 }
 
-// newMatcher returns a matcher for the terms of a filter. The terms must be conditions that a head can decide.
+// newMatcher returns a matcher for the conditions of a filter. The conditions must be about the kind or about labels
+// that a snapshot contains, so that no entry must be read.
 func (t *formTable) newMatcher(terms []store.Term) *formMatcher {
 	var m formMatcher
 	for _, term := range terms {
@@ -156,15 +162,16 @@ func (t *formTable) newMatcher(terms []store.Term) *formMatcher {
 	return &m
 }
 
-// neededTexts returns texts for a term about labels. An encoded form that satisfies the term contains at least one
-// such text.
+// neededTexts returns texts for a condition about labels. The encoded labels of an entry can meet the condition only
+// if they contain at least one of these texts.
 func neededTexts(t store.Term) (texts []string) {
 	for _, value := range t.Values {
 		label := keydir.AppendText(nil, t.Key)
 		switch {
 		case t.Key == "has":
 			label = keydir.AppendText(nil, value)
-		// The value of another label may be encoded in several ways that match the condition. Search only for its key.
+		// Search for the key with the value. A confidence, or a value outside ASCII, may be encoded in several ways
+		// that meet the condition, so search only for the key.
 		case t.Key != store.LabelConfidence && isASCII(value):
 			label = keydir.AppendText(label, value)
 		}
@@ -193,8 +200,9 @@ func (m *formMatcher) matchesLabels(text string) (ok bool, err error) {
 	return err == nil && m.labels.Match(&m.entry), err
 }
 
-// selectForms returns, for each form, whether the filter selects entries with this form. It ignores the times in the
-// filter. The terms must be conditions that a head can decide.
+// selectForms returns, for each form, whether the filter selects entries with this form. A form is a kind and labels
+// that entries share. selectForms ignores the times in the filter. The conditions must be about the kind or about
+// labels that a snapshot contains.
 func (t *formTable) selectForms(f store.Filter) (selected []bool, err error) {
 	m := t.newMatcher(f.Terms)
 	selected = make([]bool, len(t.texts))
@@ -228,8 +236,8 @@ func isFormTerm(key string, values []string) bool {
 	return slices.Contains(snapshotLabelKeys, key)
 }
 
-// splitHeadFilter returns the part of a filter that can be evaluated with heads. isWhole reports whether this part
-// is the whole filter.
+// splitHeadFilter returns the part of a filter that can be evaluated with the data in a snapshot, without reading
+// entries. isWhole reports whether this part is the whole filter.
 func splitHeadFilter(f store.Filter) (part store.Filter, isWhole bool) {
 	for _, t := range f.Terms {
 		if isFormTerm(t.Key, t.Values) {

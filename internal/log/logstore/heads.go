@@ -14,8 +14,9 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// ViewHeads calls fn with the heads of the entries (see package heads). It returns false if the snapshot lacks the
-// labels of a key or cannot be read. The caller must then read the entries.
+// ViewHeads calls fn with the heads of all entries. A head is a short description of an entry from the snapshot,
+// without the content. ViewHeads returns false if the snapshot lacks the labels of a key or cannot be read. The caller
+// must then read the entries.
 func (d *DB) ViewHeads(
 	ctx context.Context,
 	keys, names []string,
@@ -44,9 +45,9 @@ func (d *DB) ViewHeads(
 	return l.base.readError() == nil, err
 }
 
-// yieldHeads yields the heads of the entries, ordered by ID. A head has the whole entry if the entry's name or alias
-// is in names, if the entry was changed after the snapshot, or if its times do not fit into a snapshot. All other
-// heads share one entry, which the next head overwrites.
+// yieldHeads yields a head (a short description from the snapshot) for each entry, ordered by ID. A head contains the
+// whole entry in three cases: the entry's name or alias is in names, the entry was changed after the snapshot, or its
+// times do not fit into a snapshot. All other heads share one Entry value, which the next head overwrites.
 func (l *entryListing) yieldHeads(ctx context.Context, keys, names []string, yield func(store.Head, error) bool) {
 	var named []int
 	var labels formLabels
@@ -91,13 +92,13 @@ func (l *entryListing) yieldHeads(ctx context.Context, keys, names []string, yie
 	}
 }
 
-// yieldNamedHeads is like yieldHeads, but each head also has the name and the aliases of its entry.
+// yieldNamedHeads yields a short description of each entry, with the entry's name and aliases.
 func (l *entryListing) yieldNamedHeads(
 	ctx context.Context,
 	keys, names []string,
 	yield func(store.Head, error) bool,
 ) {
-	var texts []string // names of the entries, by row
+	var texts []string // names of the entries, by row in the snapshot
 	if l.base != nil {
 		texts = l.base.encodedNames()
 	}

@@ -181,7 +181,7 @@ func (d *DB) LogFrom(ctx context.Context, seq uint64, skip int) iter.Seq2[store.
 				return
 			}
 			if !ok {
-				return // A compaction has dropped the change in the meantime.
+				return // A compaction has dropped this change since the loop began.
 			}
 			if !yield(c, nil) {
 				return
@@ -259,9 +259,9 @@ func (d *DB) Versions(ctx context.Context, name string) iter.Seq2[store.Version,
 // isSameKnownID reports whether the two IDs are equal and not 0.
 func isSameKnownID(a, b uint64) bool { return a != 0 && a == b }
 
-// versionsInChange returns the versions of the entry with this name that change seq wrote, in order. If the change is
-// in the base, it searches the base. An erased version lacks a name, so the version is returned if it belongs to the
-// entry with this ID. ID 0 matches no version.
+// versionsInChange returns the versions of the entry with this name that change seq wrote, in order. If a compaction
+// has dropped the change, it searches the records with which the compacted log begins. An erased version lacks a name,
+// so the version is returned if it belongs to the entry with this ID. ID 0 matches no version.
 func (d *DB) versionsInChange(seq uint64, name string, id uint64) ([]store.Version, error) {
 	_, v, ok, err := d.readChangeRecord(seq)
 	if err != nil {

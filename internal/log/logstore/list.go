@@ -26,7 +26,7 @@ const separateReadDivisor = 16
 type entryListing struct {
 	base           *snapshot
 	hiddenRows     bitmap
-	selectedRows   []int // rows of base that a filter may select, ascending (nil means all rows)
+	selectedRows   []int // rows of the snapshot that a filter may select, ascending (nil means all rows)
 	changedEntries []*store.Entry
 	lastSeq        uint64   // number of the last change
 	scan           *rowScan // reader that reads most entries of the snapshot in order (nil until it is needed)
@@ -51,7 +51,7 @@ func (d *DB) openListing(ctx context.Context, f store.Filter) (l *entryListing, 
 
 func (l *entryListing) close() { l.base.release() }
 
-// excludeUnselectedRows removes those rows from the listing that the filter certainly does not select.
+// excludeUnselectedRows removes from the listing those snapshot rows whose entries the filter cannot select.
 func (l *entryListing) excludeUnselectedRows(f store.Filter) {
 	if l.base == nil {
 		return
@@ -400,8 +400,8 @@ func (d *DB) Newest(
 	return page, total, err
 }
 
-// newestRows yields the rows of the base that a filter selects, the most recently written first. The filter must have
-// only conditions that a head can decide.
+// newestRows yields the rows of the snapshot that a filter selects, the most recently written first. The filter may
+// contain only conditions that can be decided from the snapshot, without reading entries.
 func (st *state) newestRows(f store.Filter) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		selects := func(int) bool { return true }

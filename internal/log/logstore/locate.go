@@ -1,4 +1,5 @@
-// This file finds the places of versions and positions in the log, for derived files.
+// This file finds where in the log entry versions and history positions are. Files that are derived from the log, such
+// as search indexes, need this.
 
 package logstore
 
@@ -65,8 +66,8 @@ func (d *DB) UpdateOffsets(ctx context.Context, vs VersionList) error {
 	return nil
 }
 
-// updateOffsetRange is like UpdateOffsets, for the versions with the indexes from from up to, but not including,
-// to. The caller must hold logmu.
+// updateOffsetRange updates the log offsets of the versions in vs whose index is at least from and less than to. The
+// caller must hold logmu.
 func (d *DB) updateOffsetRange(vs VersionList, from, to int) error {
 	before := map[uint64]int{} // indexes in vs of the versions that the last compaction kept, by entry ID
 	for i := from; i < to; i++ {

@@ -107,7 +107,8 @@ func (d *DB) loadState() error {
 	return nil
 }
 
-// sealLastChange writes a seal, which proves that the last change is durable, unless a commit is running.
+// sealLastChange appends a record to the log that proves that the last change is durable. If a commit is running, it
+// does nothing.
 func (d *DB) sealLastChange() {
 	if !d.writerMu.TryLock() {
 		return

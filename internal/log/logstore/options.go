@@ -35,16 +35,17 @@ type Options struct {
 	// Number of calls after which the process is expected to run for long (0 disables this).
 	LongRunCalls int64
 
-	// The sizes below are in bytes, and 0 means the default. Tests set other values.
+	// The following sizes are in bytes, and 0 means the default. Only tests set them.
 	FreeStep, FreeReserve int64 // sizes of the free space at the log's end
 	// an automatic compaction starts only if at least this part of the log is not needed any more
 	MinCompactBytes int64
-	MinTailBytes    int64 // minimum size of the log after a snapshot before the next snapshot is written
+	MinTailBytes    int64 // number of log bytes after the last snapshot from which on the next snapshot may be written
 
 	MinSnapshotOps int64 // minimum number of ops before a snapshot is written (0 means the default)
 }
 
-// DerivedFileKind describes the derived files with one suffix, which another package writes.
+// DerivedFileKind describes a kind of file that another package derives from the log, such as a search index. All
+// files of this kind have the same suffix.
 type DerivedFileKind struct {
 	Suffix string
 

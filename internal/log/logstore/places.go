@@ -20,7 +20,7 @@ const minIndexedBodyBytes = 8 << 10
 
 // opPositions contains the positions of the entries in one record.
 type opPositions struct {
-	offset int64 // offset of the record in the log
+	offset int64 // log offset of the record that contains the entries
 	seq    uint64
 	source store.Source // source of the change; its Time is the record's time
 	ops    []opPosition // positions of the entries in the record, ordered by the entries' rows in the snapshot
@@ -71,8 +71,8 @@ func findOpPositions(r *wal.Record, findRow func(id uint64) (row int, ok bool)) 
 	return p
 }
 
-// readEntry returns the entry in a row. It returns nil if the position of the entry is unknown, or if the bytes at
-// this position have changed since the check.
+// readEntry reads from the log the entry in a row of the snapshot. It returns nil if the position of the entry is
+// unknown, or if the bytes at this position were changed since a check determined the position.
 func (p *opPositions) readEntry(log *wal.Log, row int) *store.Entry {
 	i, ok := slices.BinarySearchFunc(p.ops, uint32(row), func(o opPosition, row uint32) int {
 		return cmp.Compare(o.row, row)

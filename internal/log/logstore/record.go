@@ -104,8 +104,8 @@ type recordBody struct {
 	seenOpIDs    []seenOpID
 }
 
-// stampEntries sets the version, time and source of the entries that a change wrote. Entries in a base already have
-// these fields.
+// stampEntries sets the version, time and source of the entries that a change wrote. It skips entries in the records
+// with which a compacted log begins, because they already have these fields.
 func (v *recordBody) stampEntries(seq uint64, changeTime time.Time) {
 	v.source.Time = changeTime
 	for _, p := range v.ops {
@@ -135,10 +135,10 @@ type seenOpID struct {
 // bodyEncoder contains an encoded body and its digest.
 type bodyEncoder struct {
 	body   []byte
-	digest [sha256.Size]byte // digest of the body, as digestBody computes it
+	digest [sha256.Size]byte // digest of the encoded change in the field body, as digestBody computes it
 
 	opBuffer    []byte
-	digestInput []byte // bytes from which the digest is computed
+	digestInput []byte // bytes from which the field digest is computed
 }
 
 // encoderPool contains released encoders, whose memory can be reused.
@@ -187,7 +187,7 @@ func (v *recordBody) encodedSize() int {
 	return n
 }
 
-// appendBaseBody appends the encoded body of a base record.
+// appendBaseBody appends to b the encoded body of a record with which a compacted log begins.
 func appendBaseBody(b []byte, v *recordBody) []byte {
 	for i := range v.ops {
 		b = wire.AppendBytesField(b, bodyFieldOp, appendBaseOp(nil, &v.ops[i]))
@@ -400,7 +400,7 @@ func decodeOp(f wire.Field) (loggedOp, error) {
 		err = errors.New("an op without verb, id or name")
 	}
 	if p.verb != store.VerbRemove {
-		// Older versions of oxbow did not always refuse times outside this range.
+		// Clamp the time, because older versions of oxbow did not always refuse times that JSON cannot represent.
 		e.Created = text.ClampToJSONTime(time.Unix(sec, int64(nsec)))
 	}
 	e.Source.Time = e.Updated

@@ -61,10 +61,11 @@ type salvagePlan struct {
 	hasStart  bool     // the fields lastSeq, lastChain, base and baseChain are set
 	lastSeq   uint64   // number of the last undamaged change that was read
 	lastChain [32]byte // value of the log's hash chain after the last undamaged change
-	// number of the last change after a gap; the new file's history begins after this change
+	// number of the last change that does not follow directly on the change before it; the new log's history begins
+	// after this change
 	base        uint64
 	baseChain   [32]byte // value of the log's hash chain after the change with the number base
-	baseEnd     int64    // end of the last base record
+	baseEnd     int64    // offset of the end of the last record of the kind with which a compacted log begins
 	changeCount int      // number of the changes that were read
 	lostRanges  [][2]uint64
 }
@@ -83,8 +84,8 @@ func (p *salvagePlan) setStart(sal *wal.SalvageDamage) {
 	p.base, p.baseChain = p.lastSeq, p.lastChain
 }
 
-// addRecord adds an undamaged record and reports whether it is used. A record that occurs twice or is in the wrong
-// place is not used.
+// addRecord adds an undamaged record of the damaged log to the plan, and reports whether the record will be copied. A
+// record that occurs twice or does not fit at its place is not copied.
 func (p *salvagePlan) addRecord(sal *wal.SalvageDamage, r *wal.Record) bool {
 	p.setStart(sal)
 	switch {
@@ -121,7 +122,8 @@ func (p *salvagePlan) addRecord(sal *wal.SalvageDamage, r *wal.Record) bool {
 	return true
 }
 
-// restartHistory makes the history of the new file begin after this record.
+// restartHistory makes the history in the recovered log begin after the record r, because the change before r is
+// missing.
 func (p *salvagePlan) restartHistory(r *wal.Record) {
 	p.lastSeq = r.Seq
 	p.lastChain = r.Chain

@@ -215,7 +215,7 @@ func (d *DB) rewriteLog(
 		w.Cancel()
 		return 0, err
 	}
-	// The position has changed, so the new file is in place. The rename may not be durable yet.
+	// The end of the log has changed, so the new log file is already in use. The rename may not be durable yet.
 	st, offsets, rerr := d.readAll()
 	if rerr != nil {
 		d.recordBrokenLog(rerr)

@@ -1,5 +1,6 @@
-// This file compares answers and derived files with the log while a check reads the log. Each is compared at its own
-// change, so that one pass over the log is enough.
+// This file compares the store's answers, and the files derived from the log, with the log while a check reads the
+// log. Each comparison is made when the check reaches the change to which the answer or file belongs, so that the log
+// is read only once.
 
 package logstore
 
@@ -12,7 +13,7 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// comparison compares something with the state after a change.
+// comparison is a function that compares an answer or a file with the state of the entries after change seq.
 type comparison struct {
 	seq     uint64
 	compare func(p *versionState) error
@@ -27,7 +28,8 @@ type comparingReplay struct {
 	comparisons []*comparison
 }
 
-// applyRecord applies a record. It first makes the comparisons with the state before the record.
+// applyRecord applies a log record to the state. If the record is a change, it first calls those comparisons that need
+// the state before the change.
 func (c *comparingReplay) applyRecord(r *wal.Record, v *recordBody) error {
 	if r.Type == recordTypeChange {
 		if err := c.compareState(); err != nil {
@@ -57,7 +59,7 @@ func (c *comparingReplay) compareState() error {
 	return nil
 }
 
-// areAllDone reports whether all comparisons were made.
+// areAllDone reports whether every comparison of an answer or file with the state was made.
 func (c *comparingReplay) areAllDone() bool {
 	for _, o := range c.comparisons {
 		if !o.isDone {
@@ -67,7 +69,8 @@ func (c *comparingReplay) areAllDone() bool {
 	return true
 }
 
-// errOtherState means that a file belongs to another history or another change than the present state.
+// errOtherState means that a derived file was written for another history, or for another change than the one whose
+// state is at hand.
 var errOtherState = errors.New("the state is not that of the file")
 
 // checkedFile implements [CheckedFile] with the state of the whole log.

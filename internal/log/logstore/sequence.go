@@ -90,7 +90,8 @@ func (d *DB) readSince(start store.Position, lastSeq uint64, yield func(store.De
 	return err
 }
 
-// deltaReader yields the deltas of changes. It does not need a state.
+// deltaReader reads changes from the log and yields how each change affected entries. It does not build the state of
+// all entries.
 type deltaReader struct {
 	db          *DB
 	yield       func(store.Delta) bool

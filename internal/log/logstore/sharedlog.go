@@ -23,13 +23,13 @@ type sharedLog struct {
 	isAppending atomic.Bool
 
 	log  *wal.Log
-	base uint64 // number of the last change in the base, before the first change in the log
+	base uint64 // number of the last change that the last compaction dropped; the log contains the changes after it
 	// number of the last change in the snapshot (without a snapshot: the last change that a compaction dropped)
 	startSeq      uint64
 	changeOffsets []int64 // offsets in the log of the changes after startSeq
 	brokenErr     error   // error because of which the log cannot be read any more
-	// The epoch increases when the log is read again, because data that were derived in an earlier epoch may contain
-	// redacted texts.
+	// The epoch increases when the log file is read again from its start. Data that were derived in an earlier epoch
+	// must not be used, because they may contain texts that a redaction has removed.
 	epoch atomic.Uint64
 }
 

@@ -91,7 +91,8 @@ const SnapshotSuffix = ".snap"
 const (
 	snapshotVersion = 4
 
-	maxNameLookups = 1 << 15 // maximum number of names in the cache from names to rows, which is then emptied
+	// maximum number of entry names in the cache that maps names to rows; a full cache is emptied
+	maxNameLookups = 1 << 15
 )
 
 var snapshotMagic = [8]byte{0x89, 'o', 'x', 's', 'n', 'p', '\r', '\n'}
@@ -124,7 +125,7 @@ type snapshotHead struct {
 	sectionCounts [sectionCount]int
 }
 
-// tableSizes returns the sizes of the sections.
+// tableSizes returns the row size and row count of each table in the snapshot file.
 func (h *snapshotHead) tableSizes() []pagefile.TableSize {
 	ts := make([]pagefile.TableSize, sectionCount)
 	for i, n := range h.sectionCounts {
@@ -353,8 +354,8 @@ func (s *snapshot) entryForms() *formTable {
 	return &t
 }
 
-// selectForms returns, for each form, whether the filter selects an entry with this form (see
-// [formTable.selectForms]).
+// selectForms returns, for each form in the snapshot, whether the filter selects an entry with this form. A form is a
+// kind and labels that entries share (see [formTable.selectForms]).
 func (s *snapshot) selectForms(f store.Filter) []bool {
 	selected, err := s.entryForms().selectForms(f)
 	if err != nil {
@@ -363,7 +364,8 @@ func (s *snapshot) selectForms(f store.Filter) []bool {
 	return selected
 }
 
-// formAndSize returns the form number and the content size of the entry in a row.
+// formAndSize returns the number that identifies the kind and labels of the entry in a row, and the size of the
+// entry's content in bytes.
 func (s *snapshot) formAndSize(row int) (number int, size uint32) {
 	r := s.tables.Row(sectionHeads, row)
 	number = int(binary.LittleEndian.Uint32(r))
@@ -400,7 +402,8 @@ func (c *formLabels) decodeForm(s *snapshot, number int) (store.Kind, []store.La
 	return formKind(text), c.decoded[number]
 }
 
-// recordFormError records that the entry of a row has an unknown form.
+// recordFormError records that the snapshot is damaged, because the entry in a row has a kind and labels with an
+// unknown number.
 func (s *snapshot) recordFormError(row int) {
 	s.recordError(fmt.Errorf("%w: entry %d has a form that is not there", errUnusableSnapshot, s.entryID(row)))
 }

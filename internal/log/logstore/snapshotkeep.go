@@ -187,7 +187,8 @@ func (d *DB) writeMissingSnapshot() {
 // not wait for other processes. The caller must hold the lock of the checkpointer.
 func (d *DB) renewSnapshot(ctx context.Context) error {
 	if d.rebaseOnSnapshot(ctx, func() error { return nil }, rebaseIfWorthwhile) == nil {
-		return nil // Another process has written a newer snapshot.
+		// Do not write a snapshot, because another process has already written a newer snapshot than the one in use.
+		return nil
 	}
 	f, err := d.freezeIf(func() bool { return true })
 	if f == nil {
@@ -221,7 +222,7 @@ func (d *DB) writeFrozenState(
 	}, func(file vfs.File) error { return f.writeSnapshot(ctxfile.File{Context: ctx, InnerFile: file}) })
 }
 
-// rebaseCondition says when rebaseOnSnapshot makes the snapshot the base of the state.
+// rebaseCondition specifies when rebaseOnSnapshot lets the state use the snapshot file in place of changes in memory.
 type rebaseCondition int
 
 const (

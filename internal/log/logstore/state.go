@@ -28,7 +28,7 @@ const minRememberedOpIDs = 4096
 // entries that changed after the snapshot. Entries are immutable: a new version is a new Entry. If the snapshot cannot
 // be read, methods return zero values, and readError returns the error.
 type state struct {
-	base       *snapshot // snapshot (may be nil)
+	base       *snapshot // snapshot file that contains the older entries (nil if there is no snapshot)
 	hiddenRows bitmap    // rows of the snapshot whose entries were replaced or removed since
 
 	changedByName map[string]*store.Entry // entries that changed after base
@@ -180,7 +180,7 @@ func isRewrite(r *wal.Record, v *recordBody) bool {
 	return !isCompaction && len(v.revertedSeqs) == 0
 }
 
-// applyChange applies a change to the state and returns the deltas.
+// applyChange applies a change to the state and returns how the change affected entries.
 func (st *state) applyChange(seq uint64, changeTime time.Time, v *recordBody) []store.Delta {
 	v.stampEntries(seq, changeTime)
 	st.opsSinceBase += len(v.ops)
@@ -431,7 +431,7 @@ func (b bitmap) all(yield func(int) bool) {
 	}
 }
 
-// encodeOpIDs encodes op IDs for section 6 of a snapshot.
+// encodeOpIDs encodes op IDs for the section of a snapshot file that contains the remembered op IDs.
 func encodeOpIDs(ids []seenOpID) (b []byte) {
 	for _, o := range ids {
 		b = binary.LittleEndian.AppendUint64(b, o.seq)
@@ -440,7 +440,7 @@ func encodeOpIDs(ids []seenOpID) (b []byte) {
 	return b
 }
 
-// decodeOpIDs decodes section 6 of a snapshot. The oldest op ID is first.
+// decodeOpIDs decodes the section of a snapshot file that contains the remembered op IDs. The oldest op ID is first.
 func decodeOpIDs(b []byte) (ids []seenOpID, err error) {
 	for len(b) > 0 {
 		if len(b) < 9 || len(b) < 9+int(b[8]) {

@@ -46,7 +46,7 @@ func (s *entrySummary) addLabelCount(l store.Label, n int) {
 	}
 }
 
-// encode encodes the summary for section 7 of a snapshot.
+// encode encodes the total content size and the label counts for the section of a snapshot file that contains them.
 func (s *entrySummary) encode() []byte {
 	b := binary.LittleEndian.AppendUint64(nil, uint64(s.contentBytes))
 	labels := slices.SortedFunc(maps.Keys(s.counts), func(a, b store.Label) int {
@@ -59,7 +59,8 @@ func (s *entrySummary) encode() []byte {
 	return b
 }
 
-// decodeSummary decodes section 7 of a snapshot.
+// decodeSummary decodes the section of a snapshot file that contains the total content size and the label counts of
+// the entries.
 func decodeSummary(b []byte) (*entrySummary, error) {
 	if len(b) < 8 {
 		return nil, errUnusableSnapshot

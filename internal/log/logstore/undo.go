@@ -198,9 +198,10 @@ func isUnchangedSince(current *store.Entry, p loggedOp) bool {
 		slices.Equal(store.WithoutTextBy(current.Labels), store.WithoutTextBy(e.Labels))
 }
 
-// lastOpPerName returns only the last op for each name, because a change must write each name once. The op gets
-// prevSeq from the name's first op, which is the change before the undo. A removal must remove the entry in
-// entriesBefore: an earlier op may have restored an older entry with the same name and another ID.
+// lastOpPerName returns only the last op for each name, because a change must write each name once. The returned op
+// gets the field prevSeq of the name's first op, which is the number of the entry's last change before the undo. A
+// removal must remove the entry in entriesBefore: an earlier op may have restored an older entry with the same name
+// and another ID.
 func lastOpPerName(ops []loggedOp, entriesBefore map[string]*store.Entry) []loggedOp {
 	var kept []loggedOp
 	places := map[string]int{}
@@ -290,7 +291,7 @@ func (r *previousVersions) readVersionBefore(seq uint64, p *loggedOp) (*store.Ve
 		return nil, err
 	}
 	if first, _ := r.db.changeRange(); len(vs) == 0 && p.prevSeq < first {
-		// A compaction has dropped the previous change, and the base does not contain the entry. Therefore the entry
+		// A compaction has dropped the previous change, and did not keep a version of the entry. Therefore the entry
 		// was removed or redacted at that time.
 		return nil, nil
 	}

@@ -39,7 +39,7 @@ type versionState struct {
 	removedCount  int          // number of rows with version 0, whose entries were removed
 	idsByName     map[uint64]uint64
 	removedNames  map[uint64]keydir.TableKey // rows of a snapshot's table for removed names, by name hash
-	opIDState     *state                     // contains only the op IDs and the ID of the next entry
+	opIDState     *state                     // state in which only the op IDs and the ID of the next entry are set
 	changeOffsets []int64                    // offsets of the changes' records
 	lastSeq       uint64
 	lastChain     [32]byte // value of the log's hash chain after the change lastSeq
@@ -77,7 +77,7 @@ func (p *versionState) currentRows() iter.Seq2[int, *versionRow] {
 	}
 }
 
-// applyRecord applies a base record or a change.
+// applyRecord applies a change record, or one of the records with which a compacted log begins.
 func (p *versionState) applyRecord(r *wal.Record, v *recordBody) {
 	v.stampEntries(r.Seq, time.Unix(0, r.Time).UTC())
 	for i := range v.ops {

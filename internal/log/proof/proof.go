@@ -43,7 +43,7 @@ const (
 type SignedHead struct {
 	HeadKind  string
 	Seq       uint64
-	Chain     string // chain of the log at the change, 64 hexadecimal digits
+	Chain     string // value of the log's hash chain after the change, as 64 hexadecimal digits
 	Time      time.Time
 	PublicKey string // public key of the signer in hex
 }
@@ -97,7 +97,7 @@ const fieldsPerHeadLine = 6
 // signedMessage returns the message that is signed for a line. The line does not contain the signature.
 func signedMessage(line string) []byte { return []byte("oxbow signed head 1\n" + line) }
 
-// SignHead returns the line of a head with its signature, including the line end.
+// SignHead returns a signed line that proves the log's state at a change, including the line end.
 func (k SigningKey) SignHead(h SignedHead) []byte {
 	line := fmt.Sprintf("%s %d %s %s %s", h.HeadKind, h.Seq, h.Chain, h.Time.UTC().Format(time.RFC3339), k.PublicKey())
 	signature := ed25519.Sign(k.private, signedMessage(line))
@@ -133,9 +133,10 @@ func parseSignedHead(line string) (h SignedHead, ok bool) {
 	return h, ed25519.Verify(key, signedMessage(strings.Join(w[:fieldsPerHeadLine-1], " ")), sig)
 }
 
-// ParseHeads parses a file with signed heads. heads contains the heads that the given key has signed and that are not
-// void. badLines contains the numbers of all other lines without a valid head by this key. A last line without a line
-// end is ignored, because an interrupted write has left it.
+// ParseHeads parses a file with signed lines, each of which proves the log's state at a change (a head). heads
+// contains the heads that the given key has signed, without heads that a rollback has made invalid. badLines contains
+// the numbers of all other lines that lack a valid head by this key. A last line without a line end is ignored,
+// because an interrupted write has left it.
 func ParseHeads(text []byte, publicKey string) (heads []SignedHead, badLines []int) {
 	for n := 1; ; n++ {
 		line, rest, whole := bytes.Cut(text, []byte("\n"))
@@ -161,8 +162,8 @@ func ParseHeads(text []byte, publicKey string) (heads []SignedHead, badLines []i
 	}
 }
 
-// LastSeqAndEnd returns the change number of the last head, whoever signed the head, and the offset at which the last
-// complete line ends. An interrupted write may have left bytes after this offset.
+// LastSeqAndEnd returns the change number in the last signed head of a file, whoever signed the head. It also returns
+// the offset at which the last complete line ends. An interrupted write may have left bytes after this offset.
 func LastSeqAndEnd(text []byte) (seq uint64, end int) {
 	end = bytes.LastIndexByte(text, '\n') + 1
 	lines := strings.Split(string(text[:end]), "\n")

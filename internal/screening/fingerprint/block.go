@@ -45,7 +45,7 @@ const (
 	blockHeadSize       = 40
 	nonceSize           = 12
 	bytesPerFingerprint = 6
-	maxBlockBody        = 4 << 20 // maximum number of bytes after a block's head
+	maxBlockBody        = 4 << 20 // maximum size of a stored text's fingerprints, in bytes
 )
 
 var (
@@ -68,7 +68,7 @@ const (
 	LevelUnvouched Level = 2 // fingerprints of a text whose author is unknown
 	// fingerprints of words that a person vouched for (equal fingerprints in older blocks are ignored)
 	levelVouched     Level = 3
-	levelOwnPath     Level = 4 // the block contains the paths of files that the agent wrote
+	levelOwnPath     Level = 4 // paths of files that the agent wrote (stored in place of fingerprints)
 	levelForeignPath Level = 5 // paths of files into which a program wrote foreign text
 	// times at which a program started and ended that may have written foreign text to files (stored in place of
 	// fingerprints)
@@ -106,7 +106,7 @@ func (k *cipherKey) hashPrint(hash uint64) fingerprintHash {
 	return decodePrint(b[:])
 }
 
-// decodePrint decodes the print at the start of b.
+// decodePrint decodes the fingerprint at the start of b.
 func decodePrint(b []byte) fingerprintHash {
 	return fingerprintHash(byteOrder.Uint32(b)) | fingerprintHash(byteOrder.Uint16(b[4:]))<<32
 }
@@ -180,10 +180,11 @@ func readHead(b []byte) (h blockHead, err error) {
 	}, nil
 }
 
-// blockSize returns the length of the block in bytes.
+// blockSize returns the length in bytes of the block: the head, the encrypted labels and the fingerprints of one text.
 func (h *blockHead) blockSize() int { return blockHeadSize + h.sealedSize + h.printsSize }
 
-// appendBlock appends an encoded block to b. It also returns the identifier of the block.
+// appendBlock encodes the labels and fingerprints of one text as a block, and appends the block to b. It also returns
+// the identifier of the block.
 func (k *cipherKey) appendBlock(
 	b []byte,
 	level Level,
@@ -214,7 +215,8 @@ func (k *cipherKey) appendBlock(
 	return append(append(append(b, raw...), sealed...), body...), id
 }
 
-// openLabels decrypts the labels of a block. It fails if the block was changed.
+// openLabels decrypts the labels that are stored with the fingerprints of a text. It fails if the stored data were
+// changed.
 func (k *cipherKey) openLabels(h *blockHead, sealed []byte) (labels []string, err error) {
 	if len(sealed) < nonceSize {
 		return nil, errDamaged

@@ -45,7 +45,8 @@ const (
 
 var droppedMagic = []byte("OXdrop01")
 
-// droppedPrintFilter is one generation of dropped prints, a Bloom filter.
+// droppedPrintFilter is a Bloom filter with the fingerprints that were removed from the fingerprint file in one
+// period.
 type droppedPrintFilter struct {
 	start time.Time
 	data  []byte // content of the file with the Bloom filter: a header, then the filter's bits

@@ -26,7 +26,7 @@ const (
 	printsFile    = "read.prints"
 	pathsFile     = "read.paths"
 	lockFile      = "read.lock"
-	lossFile      = "read.lost" // records when and why fingerprints were lost
+	lossFile      = "read.lost" // file that records when and why stored fingerprints were lost
 	damagedSuffix = ".damaged"  // suffix that a damaged file gets when it is renamed
 )
 
@@ -34,8 +34,9 @@ const (
 	// maxBlockAge is the time for which the fingerprints of a text are kept.
 	maxBlockAge = 14 * 24 * time.Hour
 
-	maxFile         = 8 << 20 // maximum size of a file in bytes, above which its oldest blocks are dropped
-	shrunkFileBytes = 6 << 20 // size of a file in bytes after its oldest blocks were dropped
+	maxFile = 8 << 20 // maximum size of a file in bytes, above which its oldest blocks are dropped
+	// size of a fingerprint file in bytes after the fingerprints of the oldest texts were dropped
+	shrunkFileBytes = 6 << 20
 	keySize         = 32
 	// number of bytes that a long text's parts have in common, so that no word sequence is lost between them
 	partOverlap = 4 << 10
@@ -50,7 +51,8 @@ type File struct {
 	Now func() time.Time
 }
 
-// errTextTooLong means that a text was too long, so its labels were stored only with the beginning and the end.
+// errTextTooLong means that a text was too long to be stored as a whole with its labels. The labels were stored only
+// with the fingerprints of the beginning and the end.
 var errTextTooLong = errors.New("it is too long to be kept as a whole")
 
 // ReadText is a text that a tool read. It is an argument of [File.AddAll].
@@ -122,7 +124,7 @@ func (f File) addMiddlePrints(text string) error {
 	return err
 }
 
-// unwrittenBlock contains the parts of a block to be added.
+// unwrittenBlock contains the labels and fingerprints of one text that will be added to a file.
 type unwrittenBlock struct {
 	level  Level
 	labels []string
@@ -148,7 +150,8 @@ type encodedBlock struct {
 	level Level
 }
 
-// addBlocks appends blocks to the file with this name, and returns the identifiers of the blocks.
+// addBlocks appends blocks to the file with this name, and returns their identifiers. Each block contains the labels
+// and fingerprints of one text.
 func (f File) addBlocks(name string, blocks ...unwrittenBlock) (ids []string, err error) {
 	ok, err := vfs.WithLock(context.Background(), f.Dir, lockFile, lockWait, func(dir *vfs.OS) error {
 		key, err := f.openOrCreateKey(dir)
@@ -211,9 +214,9 @@ func (f File) appendBlockTo(dir *vfs.OS, name string, key *cipherKey, blocks []e
 	return nil
 }
 
-// dropRecentRepeats returns the bytes of the blocks that must be written to a file. A block that was already written
-// within the last day is left out. Blocks with paths or with vouched texts are always written, because their order
-// matters.
+// dropRecentRepeats returns the encoded blocks that must be written to a fingerprint file. A block that was already
+// written within the last day is left out. Blocks with file paths, or with texts that a person has confirmed, are
+// always written, because their order matters: a later record about a path or text replaces an earlier one.
 func (f File) dropRecentRepeats(file vfs.File, name string, size int64, blocks []encodedBlock) (added []byte) {
 	var recent *recentBlockIDs
 	isAdded := map[uint64]bool{}
@@ -278,7 +281,7 @@ func checkHeader(dir *vfs.OS, name string, key *cipherKey) error {
 	}
 	defer file.Close()
 	b := make([]byte, headerSize)
-	n, _ := file.ReadAt(b, 0) // A header that is too short counts as damaged.
+	n, _ := file.ReadAt(b, 0) // Ignore the error: readHeader fails if the header was not read completely.
 	_, err = key.readHeader(b[:n])
 	return err
 }
@@ -294,8 +297,9 @@ func readKey(dir *vfs.OS) (*cipherKey, error) {
 	return newCipherKey(b)
 }
 
-// scanBlocks calls fn for each block of a file that is not too old, in the order in which the blocks were added. The
-// arguments of fn are valid until it returns. If a block cannot be read, scanBlocks returns an error.
+// scanBlocks reads a fingerprint file and calls fn for each block that is not older than maxBlockAge, in the order in
+// which the blocks were added. A block contains the labels and fingerprints of one text. The arguments of fn are valid
+// until it returns. If a block cannot be read, scanBlocks returns an error.
 func (f File) scanBlocks(name string, fn func(key *cipherKey, h *blockHead, sealed, prints []byte) error) error {
 	file, key, size, err := f.openFile(name)
 	if file == nil || err != nil {
@@ -335,7 +339,8 @@ func (f File) scanBlocks(name string, fn func(key *cipherKey, h *blockHead, seal
 	return nil
 }
 
-// openFile opens the file with this name for reading. The file is nil if no fingerprint was ever added.
+// openFile opens the fingerprint file with this name for reading. The returned file is nil if no text's fingerprints
+// were ever added.
 func (f File) openFile(name string) (file *os.File, key *cipherKey, size int64, err error) {
 	dir, err := vfs.Dir(f.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -370,7 +375,7 @@ func (f File) openFile(name string) (file *os.File, key *cipherKey, size int64, 
 func readValidSize(file *os.File, key *cipherKey) (size int64, err error) {
 	b := make([]byte, headerSize)
 	for range 3 {
-		n, _ := file.ReadAt(b, 0) // A header that is too short counts as damaged.
+		n, _ := file.ReadAt(b, 0) // Ignore the error: readHeader fails if the header was not read completely.
 		size, err = key.readHeader(b[:n])
 		if err == nil {
 			break

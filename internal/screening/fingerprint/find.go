@@ -7,7 +7,8 @@ import (
 	"slices"
 )
 
-// A Match lists the earlier texts that a text repeats, by their labels.
+// A Match lists the earlier texts whose words a text repeats. Each earlier text is represented by its labels, such as
+// its source.
 type Match struct {
 	Foreign   []string // labels of the earlier texts that are repeated and that neither the agent nor the person wrote
 	Unvouched []string // labels of the earlier texts that are repeated and whose author is unknown
@@ -76,9 +77,10 @@ type printOrigin struct {
 	labels []string
 }
 
-// FindRepeats returns a Match for each text. The slice ignored contains, for each text, another text whose words are
-// ignored, such as an earlier version. It may be shorter than texts. While fingerprints are missing after a loss, each
-// text that contains words counts as a repetition of a text that nobody vouches for.
+// FindRepeats returns a Match for each text, which lists the earlier texts that the text repeats. The slice ignored
+// contains, for each text, another text whose words are ignored, such as an earlier version. It may be shorter than
+// texts. After a damaged file has lost fingerprints, each text that contains words is for some time treated as a
+// repetition of a text by an unknown author.
 func (f File) FindRepeats(texts, ignored []string) []Match {
 	matches := make([]Match, len(texts))
 	_, isLost := f.LastLoss()
@@ -114,8 +116,9 @@ func isLongEnoughToMatch(text string) (ok bool) {
 	return ok
 }
 
-// findBatch searches for several texts, from index first on, in one pass over the file. end is the index of the first
-// text that was left for the next pass, because the pass already searches for enough prints.
+// findBatch searches for earlier texts that the given texts repeat, from index first on, in one pass over the
+// fingerprint file. end is the index of the first text that was left for the next pass, because this pass already
+// searches for enough fingerprints.
 func (f File) findBatch(texts, ignored []string, matches []Match, first int) (end int, err error) {
 	var w *repeatSearch[fingerprintHash] // created with the first block, when the home's key is known
 	found := map[fingerprintHash][]printOrigin{}

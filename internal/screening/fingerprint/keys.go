@@ -12,7 +12,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// A Key is a number computed from a part of a text. If a written text repeats a foreign text, both have a key in
+// A Key is a number computed from a part of a text. If a written text repeats a text by others, both have a key in
 // common. The converse is not true, so the result must be checked by [Comparison.FindRepeats]. The lower 64 -
 // keyHashBits bits of a key are zero. Keys are the same in each run of the program, so they can be stored.
 type Key uint64
@@ -64,7 +64,8 @@ func keyOfRun(run []word) Key {
 	return keyFromHash(least)
 }
 
-// eachKeyedWrittenHash is like eachWrittenHash, but also passes the key of each hash.
+// eachKeyedWrittenHash calls fn with each hash of a written text that may equal an earlier text's stored hash, and
+// with the index key of this hash.
 func eachKeyedWrittenHash(text string, fn func(hash uint64, k Key)) {
 	keyLine := func(h uint64) { fn(h, keyFromHash(h)) }
 	for _, form := range equivalentForms(text) {
@@ -97,7 +98,8 @@ func AppendKeys(keys []Key, text string) []Key {
 	return keys
 }
 
-// wordsPool contains slices for AppendKeys. A caller that indexes many texts needs the words of each text only once.
+// wordsPool contains word slices that AppendKeys uses again, because a caller that indexes many texts needs the words
+// of each text only for a short time.
 var wordsPool = sync.Pool{New: func() any { return new([]word) }}
 
 // appendKey appends k, unless it equals the last element of keys.
@@ -152,6 +154,6 @@ func (c *Comparison) Keys() map[Key][]int32 {
 	return keys
 }
 
-// KeyUnicode is the version of Unicode that determines how texts are divided into words. With another version, texts
-// may get other keys.
+// KeyUnicode is the version of Unicode by which texts are divided into words. With another version, a text may get
+// other keys, so stored keys cannot be used.
 const KeyUnicode = unicode.Version + " " + norm.Version

@@ -17,7 +17,7 @@ import (
 // lossLabel is reported as the label of the repeated text while fingerprints are missing because of a damaged file.
 const lossLabel = "fingerprints-lost"
 
-// A Loss says when and why fingerprints were lost.
+// A Loss says when and why the stored fingerprints of texts were lost, for example because a file was damaged.
 type Loss struct {
 	Time   time.Time
 	Reason string
@@ -40,7 +40,7 @@ func (f File) recordLoss(dir *vfs.OS, reason string) {
 	_ = vfs.WriteFile(dir, lossFile, []byte(line), 0o600)
 }
 
-// lossReason returns the text that is recorded as the reason for a loss.
+// lossReason returns a text that says which file lost fingerprints and why.
 func lossReason(name string, err error) string { return fmt.Sprintf("%s: %v", name, err) }
 
 // repairFile repairs the fingerprint file with this name, and the files with removed fingerprints. It renames the

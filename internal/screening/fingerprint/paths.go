@@ -17,7 +17,7 @@ type Writer int
 const (
 	writerUnknown Writer = iota
 	WriterAgent
-	WriterForeign   // a program that may have written foreign text
+	WriterForeign   // a program that may have written text by others to the file
 	WriterUnvouched // a program that may have written text that nobody vouches for
 )
 
@@ -35,7 +35,7 @@ func (f File) AddRun(level Level, start, end time.Time) error {
 	return err
 }
 
-// runWriters maps the level of a program's run to the writer that is recorded for files that changed during the run.
+// runWriters maps a kind of program run to the writer that is recorded for files that changed during the run.
 var runWriters = map[Level]Writer{levelForeignRun: WriterForeign, levelProgramRun: WriterUnvouched}
 
 // setRunWriters sets the writer of each file that changed while a program ran. prints contains the program's start and
@@ -70,7 +70,7 @@ func changeTimes(paths []string) []int64 {
 // AddOwnPaths records that the agent wrote the files.
 func (f File) AddOwnPaths(paths ...string) error { return f.addPaths(levelOwnPath, paths) }
 
-// AddOtherPaths records that a program wrote foreign text to the files.
+// AddOtherPaths records that a program wrote text by others to the files.
 func (f File) AddOtherPaths(paths ...string) error { return f.addPaths(levelForeignPath, paths) }
 
 func (f File) addPaths(level Level, paths []string) error {

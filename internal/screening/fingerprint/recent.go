@@ -1,5 +1,5 @@
-// This file keeps in memory which blocks were recently written, so that a text that is read again gets no second
-// block.
+// This file remembers which texts' fingerprints were written recently, so that the fingerprints of a text that is read
+// again are not stored twice.
 
 package fingerprint
 
@@ -13,11 +13,11 @@ import (
 )
 
 const (
-	// recentBlockBytes is how many bytes at the end of a file a process reads before it first adds a block, to find
-	// the blocks there.
+	// recentBlockBytes is how many bytes at the end of a fingerprint file are read before this process first adds
+	// fingerprints, to find the texts that were added recently.
 	recentBlockBytes = 256 << 10
 
-	repeatInterval = 24 * time.Hour // a block that is older than this is written again
+	repeatInterval = 24 * time.Hour // age from which the same text's fingerprints are written again
 )
 
 // recentBlockIDs contains the identifiers of the blocks near a file's end, including blocks appended later by this or
@@ -72,8 +72,8 @@ func (r *recentBlockIDs) readNew(file vfs.File, size int64) {
 	r.end = size
 }
 
-// isFromFile reports whether the known blocks belong to the file. They do if the last known block is still at the same
-// offset.
+// isFromFile reports whether the blocks remembered in r belong to the fingerprint file. They do if the last remembered
+// block is still at the same offset.
 func (r *recentBlockIDs) isFromFile(file vfs.File, size int64) bool {
 	if r.lastHead == nil || r.end > size {
 		return false

@@ -1,4 +1,4 @@
-// This file reads a file in large parts, so that blocks can be examined without copying them.
+// This file reads a fingerprint file in large parts, so that the fingerprints can be examined without copying them.
 
 package fingerprint
 

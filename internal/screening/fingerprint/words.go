@@ -47,7 +47,7 @@ const (
 	hashBasis     = 14695981039346656037
 	hashPrime     = 1099511628211
 	runHashFactor = 0x9e3779b97f4a7c15
-	// start value of a short line's hash, which makes it differ from a run's hash
+	// start value for the hash of a short line, which makes it differ from the hash of a word sequence
 	shortLineBasis = 0x5851f42d4c957f2d
 )
 
@@ -143,7 +143,7 @@ func appendWords(words []word, content string) []word {
 const (
 	gapClass    = iota // the byte is not part of a word and ends the word before it
 	letterClass        // the byte belongs to a word
-	lineClass          // the byte ends a line
+	lineClass          // the byte ends a line of the text
 	stopClass          // the byte ends a sentence if white space or a closing sign follows
 	joinClass          // the byte is an apostrophe, which is ignored, so that "don't" is a single word
 	otherClass         // the byte belongs to a character outside ASCII, which is examined as a whole
@@ -289,8 +289,8 @@ func eachStoredHash(text string, fn func(hash uint64)) {
 		eachRun(words, fn)
 		eachShortLine(words, fn)
 	}
-	// The text may be output in which only some lines have a prefix. Find the short lines of the file without the
-	// prefix.
+	// The text may be a program's output in which only some lines have a prefix, such as a line number. Remove the
+	// prefix to find the short lines of the file.
 	eachShortLine(splitWords(linesWithPrefix(text)), fn)
 }
 

@@ -26,8 +26,8 @@ type Cleaner struct {
 	redactor *secret.Redactor
 }
 
-// NewCleaner returns a cleaner. dir contains the key from which marks are computed. The key is created when the first
-// secret is found.
+// NewCleaner returns a cleaner that replaces secrets by marks. dir contains the key from which the marks are computed.
+// The key is created when the first secret is found.
 func NewCleaner(dir string) *Cleaner { return &Cleaner{secret.NewRedactor(dir)} }
 
 // Clean replaces the secrets in a text by marks. It returns the new text, and each secret with the position in the

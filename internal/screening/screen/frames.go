@@ -12,13 +12,14 @@ import (
 // as in "user: Hello\n\nassistant: Hello!". Without this knowledge, the roles would look like a faked conversation.
 // The zero ConversationTexts is empty. It is safe for concurrent use.
 type ConversationTexts struct {
-	mu              sync.Mutex
-	spokenByContent map[[sha256.Size]byte]string // for each content's hash, the texts of its turns without roles
-	totalBytes      int                          // total size of the texts in bytes
+	mu sync.Mutex
+	// by the hash of a conversation's content, the words of its speakers without the role names
+	spokenByContent map[[sha256.Size]byte]string
+	totalBytes      int // total size of the texts in bytes
 }
 
-// maxConversationBytes is the maximum total size of the remembered texts. An import never reads that much text before
-// it writes.
+// maxConversationBytes is the maximum total size of the texts in a ConversationTexts. An import never reads that much
+// text before it writes.
 const maxConversationBytes = 64 << 20
 
 // AddConversation remembers that content is a conversation which oxbow has formatted, so that only the words of the
@@ -52,7 +53,8 @@ func (f *ConversationTexts) SpokenText(content string) string {
 
 type conversationTextsKey struct{}
 
-// WithConversationTexts returns a context for changes whose contents may be conversations that f remembers.
+// WithConversationTexts returns a context for changes that may write conversations whose speakers' words are recorded
+// in f.
 func WithConversationTexts(ctx context.Context, f *ConversationTexts) context.Context {
 	return context.WithValue(ctx, conversationTextsKey{}, f)
 }

@@ -64,10 +64,11 @@ const (
 	DoubtForeignText  DoubtReason = "repeats what others wrote, which an agent had read"
 )
 
-// ReasonToDoubt returns the reason to doubt texts that are read together, because agents or strangers may have written
-// them. It decides this for all texts without labels: files of other layouts, past turns, profiles and annotations.
-// For entries, see store.Entry.WhyHeld. repeatsForeignText reports whether a text repeats foreign text. If it is nil,
-// this is not checked.
+// ReasonToDoubt returns why texts that are read together cannot be trusted, because agents or strangers may have
+// written them. It returns "" if nothing was found. It decides this for all texts without labels: files of other
+// memory systems, past turns, profiles and annotations. For entries, see store.Entry.WhyHeld. repeatsForeignText
+// reports whether a text repeats a text by others that an agent had read. If repeatsForeignText is nil, this is not
+// checked.
 func ReasonToDoubt(repeatsForeignText func(text string) bool, texts ...string) DoubtReason {
 	text := strings.Join(texts, "\n")
 	switch {

@@ -39,10 +39,9 @@ func (a *Analyzer) beginDocument() {
 	a.currentDocument++
 }
 
-// SetDoc sets the document d to the terms of the given fields. Each word counts with the weight of its field. Wholes,
-// such as getusername for getUserName (see the package documentation), are also terms, but they do not add to the
-// length of the document. SetDoc reuses the memory of d.Terms. If ctx is done, SetDoc returns early, and the caller
-// must not use d.
+// SetDoc sets the document d to the terms of the given fields. Each word counts with the weight of its field. Names
+// such as getUserName add a joined term (getusername), which does not count for the document's length. SetDoc reuses
+// the memory of d.Terms. If ctx is done, SetDoc returns early, and the caller must not use d.
 func (a *Analyzer) SetDoc(ctx context.Context, d *index.Document, fields []Field) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -69,8 +68,8 @@ func (a *Analyzer) SetDoc(ctx context.Context, d *index.Document, fields []Field
 	}
 }
 
-// addTermOccurrence adds an occurrence of the term with the given number to d. The parameter isWhole must be true for a
-// term that combines several words.
+// addTermOccurrence adds to the document d an occurrence of the term with the given number. The parameter isWhole must
+// be true if the term combines several words, because such a term does not count for the document's length.
 func (a *Analyzer) addTermOccurrence(d *index.Document, number uint32, isWhole bool, weight uint32) {
 	if !isWhole {
 		d.Len += weight

@@ -148,7 +148,8 @@ func isEmojiStart(r rune) bool {
 		(r >= 0x1f000 && r <= 0x1faff && !isSkinTone(r))
 }
 
-// isFlagLetter reports whether the character r is a letter of a flag.
+// isFlagLetter reports whether r is one of the regional indicator symbols, two of which form the emoji of a country's
+// flag.
 func isFlagLetter(r rune) bool { return r >= 0x1f1e6 && r <= 0x1f1ff }
 
 func isSkinTone(r rune) bool { return r >= 0x1f3fb && r <= 0x1f3ff }

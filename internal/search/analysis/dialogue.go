@@ -73,7 +73,7 @@ func IsTalkTurn(text string) bool {
 		!strings.Contains(strings.TrimSpace(text), "\n\n")
 }
 
-// SpeechKind specifies which kind of dialogue a text is.
+// SpeechKind specifies whether a text is a single turn of a conversation, a whole conversation, or neither.
 type SpeechKind uint8
 
 // These constants specify whether a text is a part of a conversation, a whole conversation, or none.
@@ -81,7 +81,7 @@ const (
 	NoSpeech SpeechKind = iota
 	// one person's turn in a conversation between people, such as "Caroline: Hello" (see [IsTalkTurn])
 	TurnOfTalk
-	TurnOfChat // a single turn by a program, such as "assistant: Hello"
+	TurnOfChat // a single turn in a conversation with a program, such as "assistant: Hello"
 	// several turns: the text starts with a name, and a later paragraph starts with the same name or with a word such
 	// as "user:" or "assistant:"
 	WholeTalk
@@ -137,8 +137,8 @@ func EndsInQuestion(turn string) bool { return strings.HasSuffix(strings.TrimSpa
 // follows an empty line. Any other text is a single field with the name "body". If this text starts with a name, as in
 // "Caroline: Hello", the name is a separate field with the name "speaker".
 //
-// The parameter personWeight is the weight of the words in the body and in turns by people. The parameter
-// programWeight is the weight of the words in turns by programs. Both are in sixteenths.
+// A word in the body or in a turn by a person has the weight personWeight. A word in a turn by a program has the
+// weight programWeight. The weight 16 means that the word counts once.
 func SplitDialogue(text string, personWeight, programWeight uint32) []Field {
 	n, byProgram := measureChatSpeaker(text)
 	if n == 0 {

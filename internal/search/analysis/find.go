@@ -75,8 +75,8 @@ func packLetters(word string) (w uint64) {
 	return w
 }
 
-// packThreeLetters returns the first three letters as a number of 15 bits, with five bits for each letter. The
-// letter a has the value 1, and a missing letter has the value 0.
+// packThreeLetters returns the first three letters of a word as a number of 15 bits. The parameter contains one letter
+// in each byte. In the result, each letter has five bits: a is 1, and a missing letter is 0.
 func packThreeLetters(first uint64) uint32 {
 	return uint32(first&31<<10 | first>>8&31<<5 | first>>16&31)
 }
@@ -252,7 +252,7 @@ func (f *TermFinder) addChunkTerms(d *index.Document, c string, weight uint32) b
 	return any
 }
 
-// addWantedUnits adds the units of a chunk to d.
+// addWantedUnits adds to the document d the terms in us, which come from one piece of the text.
 func (f *TermFinder) addWantedUnits(d *index.Document, us []chunkUnit, weight uint32) {
 	for i := range us {
 		d.Terms = append(d.Terms, index.Term{Text: us[i].text, TF: uint16(weight)})

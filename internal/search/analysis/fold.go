@@ -72,7 +72,7 @@ func baseLetter(r rune) rune {
 	case 'ı':
 		return 'i'
 	case 'й':
-		return r // Keep й, because it is a separate letter.
+		return r // Do not reduce й to и, because it is a separate letter of the alphabet.
 	}
 	if i, ok := slices.BinarySearchFunc(letterDecompositions[:], r, func(p [2]rune, r rune) int {
 		return int(p[0] - r)

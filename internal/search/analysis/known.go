@@ -41,14 +41,14 @@ type unitCache struct {
 	// stores all terms, with numbers.
 	wantedTerms  *TermSet
 	wordRoot     func(word string) string
-	scratchUnits []chunkUnit // temporary memory for reuse
+	scratchUnits []chunkUnit // slice that is reused for the terms of the chunk that is being analyzed
 
 	// numbers that the terms in this cache have in the search index that is being built
 	indexNumbers *index.TermNumberCache
 }
 
 type cacheSlot struct {
-	hash        uint32 // upper part of the hash (the lower part selects the slot)
+	hash        uint32 // upper part of the hash of the chunk's text (the lower part selects the slot)
 	chunkNumber uint32 // number of the chunk in this slot plus one (0 if the slot is free)
 }
 
@@ -56,7 +56,7 @@ type cacheSlot struct {
 type cachedChunk struct {
 	endBytes        endBytes
 	firstTerm       uint32 // number of the chunk's first stored term
-	firstUnit       uint32 // index of the first unit in unitCache.units
+	firstUnit       uint32 // index in unitCache.units of the chunk's first term
 	length          uint8
 	unitCount       uint8 // number of the chunk's terms in unitCache.units
 	startsWithWhole bool  // The first stored term combines several words, such as getusername.
@@ -92,9 +92,9 @@ func readUint32(s string) uint32 {
 	return uint32(s[0]) | uint32(s[1])<<8 | uint32(s[2])<<16 | uint32(s[3])<<24
 }
 
-// newUnitCache returns an empty cache with the given slot count, which must be a power of two. The function root must
-// return the term of a word. The hash seeds are random, so that nobody can construct a text whose chunks all have the
-// same hash. The seeds do not affect results.
+// newUnitCache returns an empty cache for pieces of text (chunks) and their terms. The number of slots in its hash
+// table must be a power of two. The function root must return the term of a word. The hash seeds are random, so that
+// nobody can construct a text whose chunks all have the same hash. The seeds do not affect results.
 func newUnitCache(root func(word string) string, slots int) unitCache {
 	return unitCache{
 		seed1: rand.Uint64(), seed2: rand.Uint64(), seed: maphash.MakeSeed(),
@@ -171,7 +171,8 @@ func (k *unitCache) findOrAnalyzeChunk(c string) *cachedChunk {
 	return &k.chunks[n]
 }
 
-// chunkUnits returns the units of a chunk. If the chunk is too long for the cache, it is analyzed each time.
+// chunkUnits returns the terms of a chunk, which is a sequence of letters, digits and marks in a text. If the chunk is
+// too long for the cache, it is analyzed each time.
 func (k *unitCache) chunkUnits(c string) []chunkUnit {
 	if len(c) <= maxWholeBytes {
 		return k.unitsOfChunk(k.findOrAnalyzeChunk(c))
@@ -202,7 +203,8 @@ func (k *unitCache) appendNumberedUnits(us []chunkUnit, c string) (_ []chunkUnit
 		}
 		n, ok := k.termByText[u.text]
 		if !ok {
-			if len(c) > maxWholeBytes { // Copy the text, because a substring would keep the whole chunk in memory.
+			// Copy the text of the term, because a substring would keep the whole long chunk in memory.
+			if len(c) > maxWholeBytes {
 				u.text = strings.Clone(u.text)
 			}
 			n = uint32(len(k.terms))
@@ -215,7 +217,7 @@ func (k *unitCache) appendNumberedUnits(us []chunkUnit, c string) (_ []chunkUnit
 	return us, parts, len(k.scratchUnits) > 0
 }
 
-// growSlots doubles the number of slots.
+// growSlots doubles the number of slots in the hash table and inserts all chunks again.
 func (k *unitCache) growSlots() {
 	k.slots = make([]cacheSlot, 2*len(k.slots))
 	mask := uint32(len(k.slots) - 1)

@@ -27,7 +27,7 @@ type Word struct {
 // the terms of the word or phrase, in the form that [Analyzer.TermSequence] returns, or the prefix.
 type QueryClause struct {
 	Text       string
-	IsExcluded bool // a document must not match the clause
+	IsExcluded bool // a document that matches the clause is not a result
 	Terms      []string
 	Prefix     *Prefix
 }
@@ -186,7 +186,8 @@ func (a *Analyzer) CountTerms(ctx context.Context, text string, terms []string) 
 	return n
 }
 
-// eachChunk calls fn with the units of each chunk in the text. It stops if ctx is done.
+// eachChunk calls fn with the terms of each chunk in the text. A chunk is a sequence of letters, digits and marks in a
+// text. If ctx is done, eachChunk stops.
 func (a *Analyzer) eachChunk(ctx context.Context, s string, fn func([]chunkUnit)) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

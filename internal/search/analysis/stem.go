@@ -62,7 +62,7 @@ var stemExceptions = map[string]string{
 // stemmer is the state of a word while it is being stemmed. A y that is a consonant is written as Y.
 type stemmer struct {
 	letters []byte
-	r1, r2  int // start offsets of the regions R1 and R2 in the word
+	r1, r2  int // start offsets of the regions R1 and R2, in which the Porter2 stemming algorithm may remove suffixes
 }
 
 func isVowel(c byte) bool {

@@ -29,8 +29,8 @@ func FindCorrection(text string) (first string) {
 	return first
 }
 
-// findSignalSentences returns at most maxFoundSentences sentences that match a rule for the signal, in order and
-// without duplicates.
+// findSignalSentences returns at most maxFoundSentences sentences that match a rule for a kind of signal, such as a
+// correction by the user. The sentences are in order and without duplicates.
 func findSignalSentences(signal signalKind, text string) (found []string) {
 	splitSentences(text, func(s string) bool {
 		if w := foldWords(s); anyRuleMatches(signal, w) && !slices.Contains(found, s) {

@@ -13,9 +13,9 @@ const (
 	signalConclusion                   // An agent reports a finding or a decision.
 )
 
-// tableRow is a rule that recognizes a signal in one language. Its regular expressions are matched with the output of
-// [foldWords], in which spaces surround each word and each punctuation mark, and letters lack diacritics. Therefore a
-// pattern must contain dass and not daß.
+// tableRow is a rule that recognizes sentences of one kind, such as corrections, in one language. Its regular
+// expressions are matched with the output of [foldWords], in which spaces surround each word and each punctuation
+// mark, and letters lack diacritics. Therefore a pattern must contain dass and not daß.
 type tableRow struct {
 	signal   signalKind
 	name     string // name of the rule in tests and statistics
@@ -243,7 +243,7 @@ var signalTable = []tableRow{
 	{signalCorrection, "back", "pt", "reverta reverter desfaca vez lugar volte",
 		`LEAD(?:reverta|desfaca|volte (?:a|ao|para|como)) |LEADem (?:vez|lugar) d`, ``},
 
-	// In these rules, an agent reports a finding or a decision.
+	// The rules for signalConclusion recognize sentences in which an agent reports a finding or a decision.
 	{signalConclusion, "cause", "en", "cause culprit problem issue bug error failure reason",
 		` (?:root cause|underlying cause|real cause|actual cause|culprit)(?: of [^.]{1,80}?| here)? ?(?:is|was|:|turned|-) | the (?:real |actual )?(?:problem|issue|bug|error|failure|crash|leak|race|regression) (?:here )?(?:was|is|came|comes) (?:that|because|caused|due|from|in) | the reason (?:is|was) (?:that|:) `,
 		`PLAN`},

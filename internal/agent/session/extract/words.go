@@ -125,7 +125,7 @@ func foldWords(sentence string) string {
 	return b.String()
 }
 
-// foldWords treats characters according to these classes.
+// Classes of characters. foldWords uses them to split a text into words and marks.
 const (
 	charClassSpace = iota
 	charClassWord
@@ -134,7 +134,7 @@ const (
 	charClassQuote // a quotation mark, or a mark of emphasis such as *
 )
 
-// asciiCharClasses contains the class of each ASCII character.
+// asciiCharClasses contains the class of each ASCII character, such as charClassSpace.
 var asciiCharClasses = func() (classes [utf8.RuneSelf]int8) {
 	for r := range rune(utf8.RuneSelf) {
 		classes[r] = int8(unicodeCharClass(r))
