@@ -101,7 +101,8 @@ type claudeReader struct {
 	agentType     string // type of the sub-agent that wrote the file ("" for the main agent)
 	model         string
 	firstLineTime time.Time // time of the first line that contains a time
-	isPastCopies  bool      // The copied lines at the beginning of a fork have ended.
+	// The file of a forked session begins with lines copied from its parent session. The reader is past these lines.
+	isPastCopies bool
 
 	mainTurnID     string // ID of the main agent's current turn
 	promptPosition string // position of the main agent's current prompt

@@ -44,12 +44,12 @@ type clineMessage struct {
 	Role      string          `json:"role"`
 	Content   json.RawMessage `json:"content"`
 	Model     struct {
-		ID      string `json:"id"`      // used by the command line
-		ModelID string `json:"modelId"` // used by the editor extensions
+		ID      string `json:"id"`      // the model's name in files of Cline's command line
+		ModelID string `json:"modelId"` // the model's name in files of Cline's editor extensions
 	} `json:"modelInfo"`
 	Condensed struct {
 		Summary string `json:"summary"`
-	} `json:"contextCondense"` // used by Roo Code
+	} `json:"contextCondense"` // summary that replaces older messages (only in files of Roo Code)
 }
 
 // isClineLine recognizes an extension's array of messages, and the command line's document, in which each message has a
@@ -342,7 +342,7 @@ func findClineWorkingDir(path string) string {
 	dir := filepath.Dir(path)
 	id := filepath.Base(dir)
 	var item struct {
-		Dir       string `json:"cwd"`       // used by the command line
+		Dir       string `json:"cwd"`       // working directory in files of Cline's command line
 		Workspace string `json:"workspace"` // used by Roo Code and Kilo Code
 	}
 	for _, name := range []string{"history_item.json", id + ".json"} {

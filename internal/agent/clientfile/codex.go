@@ -129,7 +129,7 @@ type codexReader struct {
 	lastTime     time.Time // time of the previous line
 
 	promptTurnID     string // ID of the last prompt's turn
-	unusedTaskTurnID string // turn ID of the last task_started line, until a prompt uses it
+	unusedTaskTurnID string // turn ID in the last task_started line ("" if a prompt of that turn was already reported)
 	taskOffset       int64  // offset of the last task_started line in the transcript
 
 	unansweredCalls map[string]codexCall
@@ -318,8 +318,9 @@ func (c *codexReader) readSessionMeta(p *codexItem) {
 	}
 }
 
-// detectCopyEnd checks the time of a line. If the copy at a fork's beginning has ended, it clears isInForkCopy and
-// forgets the copied turns.
+// detectCopyEnd detects the end of the lines that a forked session copied from its parent session. A line that was
+// written noticeably later than the line before it, and after the fork began, is not a copy. detectCopyEnd then clears
+// isInForkCopy and forgets the copied turns.
 func (c *codexReader) detectCopyEnd(lineTime time.Time) {
 	isApart := !c.lastTime.IsZero() && lineTime.Sub(c.lastTime) >= minGapAfterCopy
 	isLater := isApart && !lineTime.Before(c.startTime)
@@ -542,7 +543,8 @@ func (c *codexReader) reportEventPrompt(turnID, text string, files []string, e E
 			e.Time = h.Time
 		}
 	}
-	c.releaseHeldTexts(yield) // Drop the held texts: the event contains the prompt, which a held text may repeat.
+	// This event contains the prompt. Drop the texts that were kept back, because they may repeat the prompt.
+	c.releaseHeldTexts(yield)
 	e.TurnID, e.Text = turnID, text
 	c.reportPrompt(heldText{e, files}, yield)
 }
@@ -629,7 +631,7 @@ func (c *codexReader) reportCall(p *codexItem, e Event, yield func(*Event)) {
 	case p.Type == "function_call" && strings.HasPrefix(strings.TrimSpace(p.Arguments), "{"):
 		e.Args = json.RawMessage(p.Arguments)
 	default:
-		// Ignore the error: strings can always be encoded.
+		// Ignore the error: encoding a map of strings as JSON never fails.
 		e.Args, _ = json.Marshal(map[string]string{"input": p.Input + p.Arguments})
 	}
 	if codexShellTools[p.Name] {

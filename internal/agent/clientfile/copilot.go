@@ -80,7 +80,7 @@ func isOldCopilotFile(path string) bool {
 	return isJSONFile(path) && strings.HasPrefix(filepath.Base(path), "session_")
 }
 
-// copilotDocument is a session that the first versions stored as a JSON document.
+// copilotDocument is a session of an old Copilot version, which stored each session as one JSON document.
 type copilotDocument struct {
 	Session  string          `json:"sessionId"`
 	Start    json.RawMessage `json:"startTime"`

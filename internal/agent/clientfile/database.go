@@ -253,7 +253,9 @@ func readCursorDocument(db *sqlitefile.DB, _, id string) (any, error) {
 			bubbles = append(bubbles, b)
 		case content.Map[h.ID] != nil:
 			bubbles = append(bubbles, content.Map[h.ID])
-		default: // Append the missing message as null, so that the reader counts it as unread.
+		// The session names a message that the database does not contain. Append null, so that the reader counts an
+		// unread message.
+		default:
 			bubbles = append(bubbles, json.RawMessage("null"))
 		}
 	}

@@ -13,7 +13,7 @@ import (
 // EventKind is the kind of an [Event].
 type EventKind int
 
-// These are the kinds of events.
+// These are the kinds of events in an agent's transcript.
 const (
 	// EventPrompt is a text that the person wrote. In a sub-agent's conversation, it is the task. A text
 	// that a program wrote in the person's name is ignored.

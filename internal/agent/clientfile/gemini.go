@@ -67,7 +67,8 @@ type toolResponse struct {
 	Error  string `json:"error"`
 }
 
-// isGeminiLine recognizes the header of a session and a session that is one document.
+// isGeminiLine reports whether a line belongs to a Gemini session. The line is either a session file's header or a
+// whole session in one JSON document.
 func isGeminiLine(line []byte) bool {
 	var l geminiLine
 	if !DecodeObject(line, &l) || l.SessionID == "" {
@@ -95,7 +96,7 @@ type geminiReader struct {
 type geminiMessage struct {
 	previousNodeID string // ID of the last message before this message that contained something to report
 	text           string
-	thoughtCount   int             // number of thoughts that were reported
+	thoughtCount   int             // number of the message's thoughts that the reader has already reported
 	callIDs        map[string]bool // IDs of the calls that were reported
 	// The message has an unknown type, which was already reported and must not be reported again.
 	isUnknown bool
@@ -262,7 +263,7 @@ func (g *geminiReader) reportAgentMessage(m *geminiLine, e Event, yield func(*Ev
 	}
 }
 
-// reportCallAndResult reports a call and, once the call has ended, its result.
+// reportCallAndResult reports a tool call. If the call has ended, it also reports the result.
 func (g *geminiReader) reportCallAndResult(c *geminiCall, e Event, yield func(*Event)) {
 	e.ID = c.ID
 	if !c.Time.IsZero() {

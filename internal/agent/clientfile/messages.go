@@ -111,13 +111,13 @@ type contentBlock struct {
 	Type         string          `json:"type"`
 	Text         string          `json:"text"`
 	Thinking     string          `json:"thinking"`
-	KimiThinking string          `json:"think"` // Thinking, as Kimi names the field
+	KimiThinking string          `json:"think"` // the agent's thinking in files of Kimi Code
 	ID           string          `json:"id"`
 	Name         string          `json:"name"`
 	Input        json.RawMessage `json:"input"`
-	Args         json.RawMessage `json:"arguments"` // Input, as pi names the field
+	Args         json.RawMessage `json:"arguments"` // the call's arguments in files of pi
 	CallID       string          `json:"tool_use_id"`
-	AmpCallID    string          `json:"toolUseID"` // CallID, as Amp names the field
+	AmpCallID    string          `json:"toolUseID"` // the call's ID in files of Amp
 	Content      json.RawMessage `json:"content"`
 	IsError      bool            `json:"is_error"`
 	AmpRun       struct {        // result of a call in Amp

@@ -287,7 +287,8 @@ func attachmentNames(content json.RawMessage) (names []string) {
 	return names
 }
 
-// maxObjectSearches limits the number of positions in a torn line at which LastJSONObject looks for an object.
+// maxObjectSearches limits how often LastJSONObject tries to decode an object in an incomplete line. Each try begins
+// at another position in the line.
 const maxObjectSearches = 1000
 
 // SplitJSONObjects returns the JSON objects in a line. A line contains several objects if a client was stopped

@@ -62,7 +62,7 @@ const ArchiveSuffix = ".zip"
 // Transcript is an open transcript. For a compressed file, Read and Seek use the decompressed text.
 type Transcript struct {
 	file *os.File
-	size int64 // size of the text in bytes (-1 if it is not known yet)
+	size int64 // size of the decompressed transcript in bytes (-1 if it is not known yet)
 
 	// openText opens a new reader for the text, from its beginning. It is nil for a plain file, which is read
 	// directly. The fields below are then not used.

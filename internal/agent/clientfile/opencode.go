@@ -79,7 +79,7 @@ type opencodeMessage struct {
 			Created int `json:"created"`
 		} `json:"time"`
 		IsSummary bool           `json:"summary"` // The agent's text is a compaction's summary.
-		Parts     []opencodePart `json:"parts"`   // used only by the first versions
+		Parts     []opencodePart `json:"parts"`   // the message's parts in files of the first opencode versions
 	} `json:"info"`
 	Parts []opencodePart `json:"parts"`
 }

@@ -177,7 +177,8 @@ func (d *opencodeRowData) toMessagesV1(row sqlitefile.Row) []*opencodeDocumentMe
 	if opencodeIgnoredMessageTypes()[rowType] {
 		return nil
 	}
-	agent.addPart(id, map[string]any{"type": rowType}) // The reader reports parts of an unknown type.
+	// Keep the row's unknown type, because the reader reports unknown types to the user.
+	agent.addPart(id, map[string]any{"type": rowType})
 	return []*opencodeDocumentMessage{agent}
 }
 
@@ -220,7 +221,8 @@ func convertPartToV1(part map[string]json.RawMessage) map[string]any {
 	var times struct {
 		Completed int64 `json:"completed"`
 	}
-	parseObject(part["state"], &state) // If the state cannot be parsed, the call is left without a result.
+	// If the tool call's state is not valid JSON, the call is stored without a result.
+	parseObject(part["state"], &state)
 	parseObject(part["time"], &times)
 	return map[string]any{"type": "tool", "tool": part["name"], "callID": part["id"], "state": map[string]any{
 		"status": state.Status, "input": jsonOrNull(state.Input), "output": ContentText(state.Content, "text"),

@@ -268,8 +268,8 @@ func (crushReader) ReadLine(line []byte, offset int64, yield func(*Event)) bool 
 	return true
 }
 
-// crushTextKind returns the kind of event for a text in a message. The number summary is not 0 if the message replaces
-// a compacted part of the conversation.
+// crushTextKind returns the event kind for a text in a message of Crush. summary is not 0 if the message is a summary
+// that replaces older messages of the conversation.
 func crushTextKind(role string, summary int, isHidden bool) EventKind {
 	switch {
 	case summary != 0:

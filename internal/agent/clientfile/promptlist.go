@@ -63,7 +63,7 @@ func (p *promptLine) isPromptListElement() bool {
 	return isClaude || isCodex || isGemini
 }
 
-// promptListReader reads one list of prompts. It keeps the state between two lines.
+// promptListReader reads one file in which a client lists the person's prompts of many sessions.
 type promptListReader struct {
 	// directory of the project to which all prompts in the file belong, or "" if each prompt names its own
 	projectDir string
@@ -72,8 +72,8 @@ type promptListReader struct {
 	hasTranscript func(session string) bool
 }
 
-// newPromptListReader returns a reader for the list at path. The transcripts are the directories that contain the
-// client's transcripts, relative to the list's directory.
+// newPromptListReader returns a reader for the file at path, in which a client lists the person's prompts. transcripts
+// names the directories of the client's transcripts, relative to the file's directory.
 func newPromptListReader(path string, transcripts ...string) EventReader {
 	names := sync.OnceValue(func() (all []string) {
 		for _, dir := range transcripts {
@@ -104,7 +104,7 @@ func isTranscriptOfSession(name, session string) bool {
 		(len(session) > 8 && strings.HasSuffix(stem, "-"+session[:8]))
 }
 
-// ReadLine implements [EventReader]. The line is one element, or the whole list.
+// ReadLine implements [EventReader]. The line contains one prompt or a JSON array of all prompts.
 func (p *promptListReader) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 	line = bytes.TrimSpace(line)
 	if !bytes.HasPrefix(line, []byte("[")) {

@@ -196,10 +196,11 @@ func (q *qwenReader) readUserText(l *qwenLine, e Event, yield func(*Event)) {
 		e.reportLeftOutParts(leftOutFilesText, len(files), yield)
 	}
 	if e.Text == "" {
-		return // A line without text contains only results.
+		return // A message without text contains only results of tool calls.
 	}
 	e.Kind, e.TurnID = EventPrompt, cmp.Or(l.PromptID, l.UUID)
-	q.releaseHeldPrompt("", yield) // The person wrote another prompt before the agent answered.
+	// Report the earlier prompt, which was kept back. The agent did not answer it before the person wrote this prompt.
+	q.releaseHeldPrompt("", yield)
 	if l.AgentID != "" || l.PromptID != "" {
 		yield(&e)
 		return

@@ -11,21 +11,23 @@ type ClientTools struct {
 	FileReaders   []string // tools that read the files that the arguments name
 	FileSearchers []string // search or list the files below the paths that the arguments name
 	// tools that write the files that the arguments name, and return text that the agent wrote
-	FileEditors             []string
-	WebReaders              []string // return text from the web, from another document or from an MCP server
-	LateOutputReaders       []string // tools that return the output of a shell command that an earlier call started
-	AgentStarters           []string // start a sub-agent whose calls the client reports
-	UnreportedAgentStarters []string // start a sub-agent or a skill whose calls the client does not report
+	FileEditors       []string
+	WebReaders        []string // return text from the web, from another document or from an MCP server
+	LateOutputReaders []string // tools that return the output of a shell command that an earlier call started
+	AgentStarters     []string // tools that start a sub-agent whose tool calls the client reports
+	// tools that start a sub-agent or a skill whose tool calls the client does not report
+	UnreportedAgentStarters []string
 	OwnTextTools            []string // tools that return text that the agent or the person wrote
 
-	// ForeignReaders lists tools that read the web, mail or chats, in the client's spelling. If no hook has judged
-	// such a call, its result counts as text by others.
+	// ForeignReaders lists tools that read the web, mail or chats, in the client's spelling. The result of such a tool
+	// counts as text by others, unless a hook examined the call and decided differently.
 	ForeignReaders []string
 
 	ServerName ServerName
 	// tools of the client itself whose names have the form of an MCP tool's name, in the client's spelling
 	ServerLikeTools []string
-	BuiltinServers  []string // parts of the client whose tools have names like an MCP server's tools
+	// Names of client parts that look like MCP servers, because their tools are named like the tools of such a server.
+	BuiltinServers []string
 }
 
 // ServerName is the form in which a client names tools of MCP servers: a prefix, the server's name, a separator, and

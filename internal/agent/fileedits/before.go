@@ -35,7 +35,7 @@ func AnnotationsBeforeEdit(ctx context.Context, b *annotate.Store, r HookInput) 
 		}
 		found, err := b.FindTouchedAnnotations(ctx, file, c.apply)
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, oxbow.ErrInvalid) {
-			continue // The file is new or binary, so its lines are not annotated.
+			continue // The changed file is new or binary. Skip the file, because it has no lines with annotations.
 		}
 		if err != nil {
 			return nil, err

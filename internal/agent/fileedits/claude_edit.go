@@ -297,14 +297,14 @@ func restoreLeadingTabs(lines []string, texts []string) []string {
 func applyReplacements(text string, replacements []claudeEdit) (string, []lineRange, bool) {
 	type place struct {
 		from, to int  // range of the bytes in the resulting text that were inserted
-		gone     bool // Nothing was inserted, and whole lines were removed.
+		gone     bool // The replacement only removed whole lines from the text.
 	}
 	var places []place
 	for _, t := range replacements {
 		old := t.Old
 		removesText := t.New == "" && !strings.HasSuffix(old, "\n")
 		if removesText && strings.Contains(text, old+"\n") {
-			old += "\n" // The tool also removes the newline of the removed line.
+			old += "\n" // Claude Code's edit tool also removes the newline after a removed text.
 		}
 		if old == "" {
 			if text != "" {

@@ -9,7 +9,7 @@ type lineRange struct {
 	// The first line's number, from 1, and the number of lines. If lines were only removed, firstLine is the line
 	// after them and count is 0.
 	firstLine, lineCount int
-	isRemoval            bool // Lines were removed, and none was inserted.
+	isRemoval            bool // The edit only removed lines and inserted none.
 }
 
 // editsInRanges returns an edit like e for each line range of a content. If lines were only removed, the edit consists

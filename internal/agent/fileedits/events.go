@@ -13,12 +13,13 @@ type eventReader struct {
 	*chatState
 	reader clientfile.EventReader
 
-	reasoningAtNode map[string]*reasoning // reasoning after each node of the conversation, by node ID
+	// the agent's texts and thoughts before each point of the conversation, by the point's node ID
+	reasoningAtNode map[string]*reasoning
 	// ID of the last node of the conversation that was read, by sub-agent ("" for the main agent)
 	lastNodes map[string]string
 
 	hasUnnamedCalls bool // The calls lack IDs and are identified by their arguments.
-	// key made from the arguments of each call, by the ID that only the transcript contains
+	// Each value is a key made from a tool call's arguments. The map's key is the call's ID in the transcript.
 	unnamedCallKeys map[string]string
 }
 
@@ -79,8 +80,8 @@ func (r *eventReader) processEvent(e *clientfile.Event) {
 	}
 }
 
-// moveToNode sets an agent's position in the conversation to the event's node. If the person went back in the
-// conversation, it restores the reasoning that the agent had at the event's parent node.
+// moveToNode moves an agent to the point of the conversation at which the event occurred. If the person went back to
+// an earlier point, moveToNode restores the texts and thoughts that the agent had there.
 func (r *eventReader) moveToNode(e *clientfile.Event, subAgent string) {
 	last := r.lastNodes[subAgent]
 	if e.NodeID == "" || e.NodeID == last {

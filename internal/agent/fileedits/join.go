@@ -48,7 +48,7 @@ func MakeRecords(b *annotate.Store, t *Transcript, o *Options) (*RecordsResult, 
 	}
 	j := &RecordsResult{}
 	outside := map[string]bool{}
-	now := map[string][]string{} // present lines of the files that were read, by file name
+	now := map[string][]string{} // current lines of each file in the working tree that was read, by file name
 	names := findRenames(b, t, opts.OldTreePath)
 	for i := range t.Edits {
 		e := &t.Edits[i]
@@ -236,7 +236,8 @@ func (e *Edit) locateBlock(lines []string) {
 
 func trimSpaceAndComma(l string) string { return strings.TrimSuffix(strings.TrimSpace(l), ",") }
 
-// setBlockLines sets the edit's lines to the n lines that begin at index first, and the adjacent lines.
+// setBlockLines records that the edit inserted n lines of the file, beginning at index first. It also records the
+// lines directly before and after them.
 func (e *Edit) setBlockLines(lines []string, first, n int) {
 	e.Span = annotate.Span{First: first + 1, Last: first + n}
 	e.Block = lines[first : first+n]

@@ -121,10 +121,10 @@ func (c *chatState) findPendingCallID(wanted *chatCall) string {
 	return found
 }
 
-// AnnotationsForHook returns the annotations that a hook report leads to. After an edit, these annotate that edit. At
-// the end of a turn, a sub-agent or a session, they annotate all edits in the transcript's last part. If the client
-// does not write an edit's reasoning in time, AnnotationsForHook returns nothing for the edit, which is then annotated
-// at the end of the turn. It does not change the store.
+// AnnotationsForHook returns annotations for edits that the agent made before a hook ran. A hook that runs after an
+// edit annotates only this edit. A hook at the end of a turn, a sub-agent or a session annotates all edits in the
+// transcript's last part. If the client does not write an edit's reasoning in time, AnnotationsForHook returns nothing
+// for the edit. The edit is then annotated at the end of the turn. AnnotationsForHook does not change the store.
 func AnnotationsForHook(ctx context.Context, b *annotate.Store, r HookInput) ([]annotate.Record, error) {
 	l, ok := r.parseReport()
 	if c, _ := clientfile.FindEventClient(r.ClientName); !ok || c.MakeResultLine == nil {

@@ -62,7 +62,8 @@ func (h hunk) splitIntoEdits(e Edit) []Edit {
 		}
 		return at
 	}
-	cut := func(upTo int) { // cut adds an edit for each remaining removal before rows[upTo].
+	// cut adds an edit for each removal of lines before rows[upTo] for which no edit was added yet.
+	cut := func(upTo int) {
 		for len(cuts) > 0 && cuts[0] < upTo {
 			if from, to := max(0, cuts[0]-1), min(len(rows), cuts[0]+1); from < to {
 				removed := edit(from, to)

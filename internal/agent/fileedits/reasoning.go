@@ -18,7 +18,7 @@ type reasoning struct {
 	// The agent's texts and thoughts since its previous edit. If the agent makes several edits without a text or
 	// thought between them, the passages belong to all these edits.
 	spokenPassages, thoughtPassages []string
-	hasEdit                         bool // An edit has followed these passages.
+	hasEdit                         bool // The agent has edited a file after these texts and thoughts.
 }
 
 // startRequest returns a reasoning that contains only a new prompt of the person, without the prompt's private parts

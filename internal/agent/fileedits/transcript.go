@@ -18,7 +18,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/annotate"
 )
 
-// These limits apply to reading.
+// These limits apply when a transcript is read.
 const (
 	maxReasoningBytes = 8 << 10 // maximum size of an edit's reason in bytes (longer texts are cut at the beginning)
 	maxFileBytes      = annotate.MaxFile
@@ -45,8 +45,8 @@ type Edit struct {
 	Block         []string // whole lines without newlines
 	Before, After []string // lines directly before and after Block, if they are known
 
-	// Gone is set if lines were removed and none inserted. Block then contains at most two lines: the remaining lines
-	// before and after the removed lines.
+	// Gone is set if the edit only removed lines from the file. Block then contains at most two lines: the line before
+	// and the line after the removed lines.
 	Gone bool
 
 	Content []byte // the whole file's content after the edit (nil if it is not known)
@@ -57,8 +57,9 @@ type Edit struct {
 	Model   string
 	Sub     string // sub-agent that made the edit ("" for the main agent)
 
-	mayHaveExpandedTabs bool   // Block may contain two spaces for each leading tab.
-	partialText         string // inserted text that may begin or end within a line (Block is then empty)
+	mayHaveExpandedTabs bool // Block may contain two spaces for each leading tab.
+	// The text that the edit inserted, if it may begin or end within a line. Block is then empty.
+	partialText string
 	// number of lines at the beginning and at the end of partialText that the file contained before the edit
 	unchangedLines [2]int
 	enclosingLines []string // lines, such as a function's head, that enclose Block in the file

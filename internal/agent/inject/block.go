@@ -33,7 +33,7 @@ const (
 	minCompanionNoteMargin = .5
 	minCompanionTurnMargin = .6
 
-	maxPointers = 2 // maximum number of units in a pointer block
+	maxPointers = 2 // maximum number of entries that a shown text names, if it only names entries and quotes none
 	// A pointer block names notes and turns. This is the maximum size of the text for each of them.
 	maxPointerBytes = 60
 
@@ -95,10 +95,13 @@ func (p *Prompt) composePayload(ctx context.Context, units []foundUnit) Block {
 	return Block{}
 }
 
-// shrinkToPromptTokens shortens the quotes, which are sorted from the strongest unit to the weakest. Each call takes
-// one step: it shortens the sentences of all units except the strongest. If this is impossible, it drops the weakest
-// sentence of the last unit that has several. Otherwise, it drops the last unit. This order prefers short parts of
-// several units to the whole strongest unit, because the answer is often in another unit.
+// shrinkToPromptTokens shortens the text that quotes several entries. The quotes are sorted from the strongest entry
+// to the weakest. Each call takes only one step. It shortens the sentences of all entries except the strongest. If
+// these are already short, it drops the weakest sentence from the last entry that has several. Otherwise, it drops the
+// last entry.
+//
+// Short parts of several entries are better than the whole strongest entry, because the answer is often in another
+// entry.
 func shrinkToPromptTokens(quotes []quote) []quote {
 	isShorter := false
 	for i := 1; i < len(quotes); i++ {
@@ -128,7 +131,7 @@ func (p *Prompt) promptFingerprints() map[string]bool {
 	return prints
 }
 
-// composeQuotations returns a block with the quotes, the oldest first.
+// composeQuotations returns a text for the model that quotes sentences from entries, the oldest entry first.
 func composeQuotations(quotes []quote) (b Block) {
 	byTime := slices.Clone(quotes)
 	slices.SortStableFunc(byTime, func(a, b quote) int { return a.spokenTime().Compare(b.spokenTime()) })
@@ -156,7 +159,7 @@ func composeQuotations(quotes []quote) (b Block) {
 	return b
 }
 
-// composePointers returns a block that names the strongest units without quoting them.
+// composePointers returns a text for the model that names the entries with the strongest match, but quotes none.
 func (p *Prompt) composePointers(units []foundUnit) (b Block) {
 	var names []string
 	for i := range units {
@@ -180,9 +183,9 @@ func (p *Prompt) composePointers(units []foundUnit) (b Block) {
 	return b
 }
 
-// pointerLine returns a line with the unit's name, date and author, and the first words of its text. If the whole text
-// needs no more tokens than this line, and the unit's RefusalReason is "", pointerLine returns the whole text and its
-// fingerprints.
+// pointerLine returns a line with the entry's name, date and author, and the first words of its text. If the whole
+// text needs no more tokens than this line, pointerLine returns the whole text and its fingerprints. An entry with a
+// RefusalReason is never shown whole.
 func (u *foundUnit) pointerLine() (line string, fingerprints []string) {
 	name, said := quote{foundUnit: u}.originText()+": ", JoinToOneLine(u.spokenText())
 	short := name + text.TruncateWithEllipsis(said, maxPointerBytes)

@@ -21,8 +21,8 @@ import (
 // The file can be deleted at any time, because it can be computed from the store.
 const floorFileSuffix = ".gate"
 
-// FloorCalibration contains a memory's floor, and the number of entries and the decoys with which the floor was
-// computed.
+// FloorCalibration contains a memory's floor, which is the minimum strength for showing an entry to the model. It also
+// records the number of entries and the test prompts with which the floor was computed.
 type FloorCalibration struct {
 	// hash of the decoys, which are the test prompts that no memory can answer
 	DecoysHash string          `json:"decoys"`
@@ -42,8 +42,9 @@ func (c FloorCalibration) FitsSize(entries int) bool {
 	return c.DecoysHash == decoysHash() && max(off, -off) <= maxEntryGrowth*float64(c.EntryCount)
 }
 
-// IsUsableFor reports whether the floor may be used until the next calibration is complete. The number of entries must
-// have less than doubled, and not have halved, since the last calibration.
+// IsUsableFor reports whether this minimum strength for showing entries may still be used until a new minimum is
+// computed. It may be used if the memory has fewer than twice, and more than half, as many entries as at the last
+// calibration.
 func (c FloorCalibration) IsUsableFor(entries int) bool {
 	return c.DecoysHash == decoysHash() && entries < 2*c.EntryCount && c.EntryCount < 2*entries
 }
@@ -140,7 +141,7 @@ func ReadFloor(storePath string) (c FloorCalibration) {
 	return c
 }
 
-// WriteFloorFile writes the calibration to the file next to the store.
+// WriteFloorFile writes the memory's minimum strength for showing entries to a file beside the store.
 func (c FloorCalibration) WriteFloorFile(storePath string) error {
 	b, err := json.Marshal(c)
 	if err != nil {

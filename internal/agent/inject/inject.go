@@ -27,7 +27,8 @@ const (
 
 // Maximum sizes of the texts that hooks show to a model, in tokens. They include the tags around each text.
 const (
-	MaxStartTokens   = 200 // notes at a session's start (documents and profiles have their own limits)
+	// maximum size of notes shown at a session's start (documents and profiles have their own limits)
+	MaxStartTokens   = 200
 	maxPromptTokens  = 160
 	maxActionTokens  = 120
 	MaxSessionTokens = 6_000 // limit for a whole session, after which only names of entries are shown
@@ -94,7 +95,7 @@ type Block struct {
 	session.Injection
 	Text         string   `json:"text,omitempty"`   // "" if nothing is shown
 	Fingerprints []string `json:"prints,omitempty"` // fingerprints of the sentences in Text
-	// decisions about the considered units, the strongest unit first
+	// for each entry that was considered for showing: whether it is shown, and why (the best match comes first)
 	Decisions []UnitDecision `json:"accounts,omitempty"`
 }
 
@@ -123,13 +124,14 @@ const (
 	maxUnitsPerMemory = 6 // maximum number of matching entries that are considered in each memory for one prompt
 )
 
-// foundUnit is a unit that the search found, with the decision about it.
+// foundUnit is an entry that the search found, with the decision whether it is shown to the model.
 type foundUnit struct {
 	UnitDecision
 	source      *MemorySource
 	entry       oxbow.Entry
 	promptTerms []gate.Term
-	// decides by strength whether a unit is quoted, named or not shown; depends on the kind of prompt
+	// Decides from the match strength whether the entry is quoted, only named or not shown. The rule depends on the
+	// prompt.
 	answerRule func(gate.MatchStrength) gate.AnswerKind
 }
 
@@ -137,8 +139,8 @@ type foundUnit struct {
 // entries of different memories can be compared.
 func (u *foundUnit) floorRatio() float64 { return u.Value / max(float64(u.StrengthFloor), 1e-9) }
 
-// BlockForPrompt searches the sources and returns the block to show for the prompt. If no unit is strong enough, the
-// block's Text is "".
+// BlockForPrompt searches the memories and returns the text to show to the model with the prompt. If no entry matches
+// the prompt strongly enough, the block's Text is "".
 func BlockForPrompt(ctx context.Context, p Prompt, sources ...MemorySource) (Block, error) {
 	var units []foundUnit
 	if words := personProse(p.Text); words != "" {
@@ -158,8 +160,8 @@ func BlockForPrompt(ctx context.Context, p Prompt, sources ...MemorySource) (Blo
 	return b, err
 }
 
-// findUnits searches the source for words and returns the found units, each with the decision whether it may be shown.
-// At most [maxUnits] units without a Reason may be shown.
+// findUnits searches a memory for the query words. It returns the found entries, each with the decision whether it may
+// be shown to the model. At most [maxUnits] entries without a RefusalReason may be shown.
 func (s *MemorySource) findUnits(ctx context.Context, queryWords string, p Prompt) ([]foundUnit, error) {
 	f := s.Filter
 	if s.SourceKind == SourceSessions && p.Session != "" {

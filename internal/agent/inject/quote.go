@@ -1,4 +1,4 @@
-// This file chooses the sentences of a unit that a block quotes.
+// This file chooses which sentences of a memory entry are quoted to the model.
 
 package inject
 
@@ -14,15 +14,16 @@ import (
 )
 
 const (
-	maxBestSentences = 2 // maximum number of sentences from the strongest unit, without the conclusion
+	// maximum number of sentences from the best entry, besides a sentence that states the entry's conclusion
+	maxBestSentences = 2
 	// maximum number of sentences from each weaker entry, without a sentence that states the entry's conclusion
 	maxOtherSentences  = 1
 	maxSentenceChars   = 200   // maximum length of a sentence in characters
 	maxShortenedChars  = 120   // maximum length of a quoted sentence if the whole text would otherwise be too long
-	maxScoredSentences = 1_000 // maximum number of sentences in a unit that are considered
+	maxScoredSentences = 1_000 // maximum number of sentences that are considered for quoting in one entry
 )
 
-// candidateSentence is a sentence of a unit that may be quoted.
+// candidateSentence is a sentence of a memory entry that may be quoted to the model.
 type candidateSentence struct {
 	text         string
 	index        int
@@ -39,8 +40,8 @@ type quote struct {
 // quotedSentence is a sentence of an entry that is quoted to the model.
 type quotedSentence struct {
 	candidateSentence
-	shownText   string // quoted part of the sentence, on one line
-	fingerprint string // fingerprint of the sentence before it was shortened
+	shownText   string // part of the sentence that is shown to the model, on one line
+	fingerprint string // fingerprint of the whole sentence, from which shownText may be only a part
 }
 
 // shownText returns the quoted sentences, joined to one text.
@@ -81,14 +82,14 @@ func (q *quote) dropWeakestSentence() {
 	q.sentences = slices.Delete(q.sentences, at, at+1)
 }
 
-// selectSentences returns the sentences of the unit to quote, in the text's order. It chooses the maxSentences
-// sentences with the highest scores, and the best sentence that states a conclusion. Sentences of the prompt itself
-// (promptFingerprints) are never chosen. Chosen sentences that were shown before (shownFingerprints) are then removed
-// without a replacement.
+// selectSentences chooses the entry's sentences to quote and returns them in the text's order. It chooses the
+// maxSentences sentences with the highest scores, and the best sentence that states a conclusion. It never chooses a
+// sentence that the prompt contains (promptFingerprints). From the chosen sentences, it removes the sentences that the
+// session was already shown (shownFingerprints). It chooses no other sentences instead.
 func (u *foundUnit) selectSentences(promptFingerprints, shownFingerprints map[string]bool, maxSentences int) quote {
 	content := u.spokenText()
 	all := u.scoreSentences(content)
-	if len(all) == 0 { // The unit does not contain prose: for example, it is code, a table or a list of figures.
+	if len(all) == 0 { // The entry contains no sentences. For example, it contains code, a table or a list of figures.
 		all = append(all, candidateSentence{text: text.Snippet(content, u.snippetWords(), maxSentenceChars), score: 1})
 	}
 	best := slices.Clone(all)

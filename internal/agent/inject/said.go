@@ -15,8 +15,8 @@ import (
 // userPrefix precedes a person's words in the text of a turn.
 const userPrefix = "user: "
 
-// spokenText returns the unit's text. For a turn, it returns only the words that the person and the agent said,
-// without tool output.
+// spokenText returns the text of a memory entry. If the entry is a turn of a conversation, spokenText returns only the
+// words of the person and the agent, without tool output.
 func (u *foundUnit) spokenText() string {
 	if u.SourceKind != SourceSessions {
 		return u.entry.Content
@@ -42,8 +42,8 @@ func (u *foundUnit) looksLikeInstructions() bool {
 	return screen.ReasonToDoubt(nil, t.AgentText()) != ""
 }
 
-// dropOutputTerms reduces the unit's strength: terms that occur only in tool output are removed, because neither the
-// person nor the agent said them.
+// dropOutputTerms makes an entry's match weaker if some of the prompt's terms occur only in the entry's tool output.
+// These terms are removed, because neither the person nor the agent said them.
 func (u *foundUnit) dropOutputTerms() {
 	var terms []string
 	for _, t := range u.promptTerms {

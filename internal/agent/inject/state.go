@@ -39,12 +39,13 @@ const (
 	eventOther      = "other"   // the client has reported something else after a session's start
 )
 
-// stateLine is a line of the file. If Event is a place, the line records that a hook is answering at this place.
+// stateLine is a line of the file that records which texts a session was shown. If EventKind is "start", "prompt" or
+// "action", the line records that a hook begins to answer such an event.
 type stateLine struct {
 	Time         time.Time `json:"time"`
 	EventKind    string    `json:"event"`
 	AnswerKey    string    `json:"key,omitempty"`   // identifies what the hook answers, such as the turn of a prompt
-	ShownPlace   string    `json:"place,omitempty"` // place at which the block was shown
+	ShownPlace   string    `json:"place,omitempty"` // where the text was shown: "start", "prompt" or "action"
 	PromptNumber int       `json:"prompt"`          // number of prompts in the session, up to and including this line
 	// number of tokens that the session was shown, up to and including this line
 	TotalTokens  int      `json:"tokens"`
@@ -54,7 +55,7 @@ type stateLine struct {
 
 // Limits of the files that record which texts each session was shown.
 const (
-	maxStateFileBytes = 128 << 10 // maximum file size in bytes; only the last half of a larger file is kept
+	maxStateFileBytes = 128 << 10 // maximum size of such a file in bytes; only the last half of a larger file is kept
 	maxStateAge       = 30 * 24 * time.Hour
 	maxLockWait       = 200 * time.Millisecond // maximum time to wait for another process's lock
 	// If a second hook process begins the same answer within this time, it is a duplicate of the first.
@@ -66,10 +67,10 @@ func (f StateFile) fileName() string {
 	return hex.EncodeToString(sum[:12])
 }
 
-// BeginAnswer records that a hook is about to answer at a place, and returns a record of the texts that the session
-// was shown before. isNewAnswer is false if another process recorded the same answer, with the same place and key,
-// within the last five seconds. A repeated start of a session is a new answer if anything else was reported in
-// between.
+// BeginAnswer records that a hook is about to show a text to the session. place is "start", "prompt" or "action".
+// BeginAnswer returns which texts the session was already shown. isNewAnswer is false if another process recorded the
+// same place and key within the last five seconds. A second start of a session is also a new answer if the client
+// reported anything else in between.
 func (f StateFile) BeginAnswer(
 	ctx context.Context,
 	place, answerKey string,
@@ -77,8 +78,8 @@ func (f StateFile) BeginAnswer(
 	return f.recordAnswer(ctx, place, answerKey, maxRepeatDelay)
 }
 
-// BeginTurn is like BeginAnswer for the prompt of a turn. isNewTurn is false if another process recorded the same turn
-// before, at any time.
+// BeginTurn records that a hook is about to show a text with the prompt of a turn. It returns which texts the session
+// was already shown. isNewTurn is false if any process recorded the same turn before, no matter how long ago.
 func (f StateFile) BeginTurn(ctx context.Context, turnID string) (s ShownState, isNewTurn bool, err error) {
 	return f.recordAnswer(ctx, PlacePrompt, turnID, math.MaxInt64)
 }
@@ -148,8 +149,8 @@ func (f StateFile) RecordCompaction(ctx context.Context) error {
 	})
 }
 
-// RecordOtherReport records that the client reported something after a session's start. The next start with the same
-// key is then a new answer.
+// RecordOtherReport records that the client reported something after a session's start. If the session starts again
+// later, the hook answers again, although the key is the same.
 func (f StateFile) RecordOtherReport(ctx context.Context) error {
 	_, _, lines, err := f.readState()
 	if err != nil || len(lines) == 0 {
@@ -166,7 +167,8 @@ func (f StateFile) RecordOtherReport(ctx context.Context) error {
 	})
 }
 
-// endsWithStartBlock reports whether the last line is a session's start. Lines about shown blocks are ignored.
+// endsWithStartBlock reports whether the session's start is the last event in these lines of the session's file. Lines
+// that only record a shown text are ignored.
 func endsWithStartBlock(lines []stateLine) bool {
 	for _, l := range slices.Backward(lines) {
 		if l.EventKind != eventShown {
@@ -242,7 +244,8 @@ func parseState(b []byte) (s ShownState, lines []stateLine) {
 		lines = append(lines, l)
 		prompt, tokens := l.PromptNumber, l.TotalTokens
 		s.applyLine(&l)
-		s.Prompt, s.Tokens = prompt, tokens // The totals in a line include what the line itself reports.
+		// The line's totals already include the prompt and the tokens that the line itself records.
+		s.Prompt, s.Tokens = prompt, tokens
 		for _, e := range l.ShownKeys {
 			s.Shown[e] = prompt
 		}
@@ -250,9 +253,9 @@ func parseState(b []byte) (s ShownState, lines []stateLine) {
 	return s, lines
 }
 
-// lockAndAppend locks the file, calls nextLine with its state, and appends the line that next returns. If nextLine
-// returns nil, the file stays unchanged. If another process keeps the lock for [maxLockWait], lockAndAppend returns
-// context.DeadlineExceeded.
+// lockAndAppend locks the session's file and calls nextLine with the texts and lines that the file records. It appends
+// the line that nextLine returns. If nextLine returns nil, the file stays unchanged. If another process keeps the lock
+// for [maxLockWait], lockAndAppend returns context.DeadlineExceeded.
 func (f StateFile) lockAndAppend(ctx context.Context, nextLine func(ShownState, []stateLine) *stateLine) error {
 	ok, err := vfs.WithLock(
 		ctx,

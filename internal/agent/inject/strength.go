@@ -1,4 +1,4 @@
-// This file computes how strongly a memory's units match the words of a prompt.
+// This file computes how strongly the entries of a memory match the words of a prompt.
 
 package inject
 
@@ -115,8 +115,9 @@ func (s *MemorySource) keepRarestWords(ctx context.Context, q *oxbow.Query) erro
 	return nil
 }
 
-// gateTerms converts an explanation of a unit's score to the terms that package gate needs. identifiers maps a term to
-// the identifier in the prompt that contains the term.
+// gateTerms converts the explanation of an entry's search score to the terms from which package gate computes the
+// match strength. The map identifiers has the terms as keys. The values are the prompt's identifiers that contain
+// these terms.
 func gateTerms(x *oxbow.Explanation, identifiers map[string]string) (terms []gate.Term) {
 	if x == nil {
 		return nil

@@ -114,7 +114,7 @@ func FenceText(language, s string) string { return text.FenceCode(language, s) }
 // if fits accepts no such beginning. A fits function that accepts a text must also accept every beginning of this
 // text.
 func FitParagraphs(s string, fits func(string) bool) string {
-	var ends []int // offsets at which a paragraph ends, before the blank lines
+	var ends []int // offsets in s at which a paragraph ends, before the blank lines
 	for i := 0; i < len(s); {
 		j := strings.Index(s[i:], "\n\n")
 		if j < 0 {

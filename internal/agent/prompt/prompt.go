@@ -27,18 +27,18 @@ const (
 
 // Part is a piece of a context.
 type Part struct {
-	Name   string `json:"name"`             // kind of part, such as "identity" or "recall"
-	Source string `json:"source,omitempty"` // file or entry from which the part comes
+	Name   string `json:"name"`             // kind of text, such as "identity" or "recall"
+	Source string `json:"source,omitempty"` // file or entry from which the text comes
 	Role   Role   `json:"role"`             // "" means RoleSystem
 	Text   string `json:"text"`             // exact text, including blank lines and headers
 	Tokens int    `json:"tokens"`           // estimated number of tokens, set by FitToBudget and PackIntoBudget
-	Reason string `json:"why,omitempty"`    // reason why the part is included
+	Reason string `json:"why,omitempty"`    // reason why this text is in the context
 
 	// IsPinned is set for a part that the layout promises to include always. FitToBudget never leaves it out.
 	// PackIntoBudget leaves it out only if even a shortened version does not fit.
 	IsPinned bool `json:"pinned,omitempty"`
-	// Shorten returns a shorter version of the part, or "" if that is impossible. The version has about the given
-	// number of tokens or fewer, and ends at a paragraph's end. If Shorten is nil, the part cannot be shortened.
+	// Shorten returns a shorter version of Text, or "" if that is impossible. The version has about the given number
+	// of tokens or fewer, and ends where a paragraph ends. If Shorten is nil, the text cannot be shortened.
 	Shorten func(tokens int) string `json:"-"`
 
 	isFramed bool // WithFrame made this part

@@ -111,8 +111,8 @@ type partLimiter struct {
 	remainingBytes int // number of bytes that may still be added
 }
 
-// addPinnedParts adds the pinned parts, the smallest first. Each part gets an equal share of the remaining room. If
-// a small part does not use its share, larger parts can.
+// addPinnedParts adds the context's parts that must always be included, the smallest first. Each part gets an equal
+// share of the remaining bytes. If a small part does not use its whole share, the larger parts get the rest.
 func (w *partLimiter) addPinnedParts() {
 	var pinned []int
 	for i, p := range w.parts {
