@@ -157,7 +157,8 @@ func (out *Report) addEvent(e session.Event, kind session.EventKind, text string
 	out.Events = append(out.Events, e)
 }
 
-// startReasons maps a client's word for the reason of a session's start to the common word. Other words are unchanged.
+// startReasons translates a client's word for why a session started into the word that all clients share. Words that
+// are not listed stay unchanged.
 var startReasons = map[string]string{"new": "startup", "": "startup"}
 
 func addSessionStart(out *Report, r *clientfile.HookReport, e session.Event, _ func(string) string) {

@@ -189,8 +189,9 @@ type batchAdder struct {
 	batchSessions   []sessionKey // sessions that the operations in ops change
 	ops             []oxbow.Op
 	size            int
-	batchReport     ArchiveReport // counts for the current batch
-	totalReport     ArchiveReport
+	// how many events were read, and how many turns are new or changed, in the current batch
+	batchReport ArchiveReport
+	totalReport ArchiveReport
 }
 
 // addEventsThen is like AddEvents, and commits the operation that finalOp returns with the last events or after them.
@@ -325,7 +326,8 @@ func (a *Archive) addToSession(ctx context.Context, t sessionKey, events []Event
 	}
 }
 
-// isConcurrentChange reports whether a commit failed because another process changed the session first.
+// isConcurrentChange reports whether a commit failed because another process changed the same session of the archive
+// meanwhile.
 func isConcurrentChange(err error) bool {
 	return errors.Is(err, oxbow.ErrConflict) || errors.Is(err, oxbow.ErrExists) || errors.Is(err, oxbow.ErrNotFound)
 }
@@ -438,7 +440,7 @@ func (a *Archive) sessionUpdateOps(
 }
 
 // turnOps returns the operations that add the events to the loaded turns and update the session's summary. It returns
-// false if the events may also change turns that are not loaded. The caller must then load the whole session.
+// false if an event may belong to a turn that is not loaded. The caller must then load the whole session.
 func (a *Archive) turnOps(stored *storedSession, events []Event) (ops []oxbow.Op, r ArchiveReport, ok bool) {
 	events = slices.Clone(events)
 	given := map[string][]oxbow.Label{} // labels of the session's archived turns, by the turn's identity
@@ -508,7 +510,8 @@ func removalOps(entries []oxbow.Entry) (ops []oxbow.Op) {
 // identity returns a key that distinguishes a turn from all other turns in its session.
 func (t *Turn) identity() string { return cmp.Or(t.PromptID, t.StartTime.Format(time.RFC3339Nano)) }
 
-// summaryUpdateOps returns the operations that update the session's summary entry and its pages of hashes.
+// summaryUpdateOps returns the operations that update two things of the session: the summary entry, and the entries
+// with hashes of the turns' identifiers.
 func (k *storedSession) summaryUpdateOps(s Summary, turns []Turn) []oxbow.Op {
 	b, _ := json.Marshal(&s) // Ignore the error: texts, numbers and valid times can always be encoded.
 	labels := appendLabel(nil, "client", s.Client)
@@ -534,8 +537,8 @@ func (k *storedSession) summaryUpdateOps(s Summary, turns []Turn) []oxbow.Op {
 }
 
 // summaryAfter returns the session's summary after the given turns have replaced the loaded turns. It returns false if
-// the last activity of the session was in a loaded turn that has become shorter, because then the summary depends on
-// turns that are not loaded.
+// the time of the session's last activity is not known. This happens if the last activity was in a loaded turn and the
+// new version of this turn lacks it. The caller must then load all turns.
 func (k *storedSession) summaryAfter(turns []Turn) (s Summary, ok bool) {
 	s = Summary{Client: k.key.client, Session: k.key.session, TurnCount: k.firstLoadedNumber - 1 + len(turns)}
 	if k.firstLoadedNumber > 1 {
@@ -554,7 +557,7 @@ func (k *storedSession) summaryAfter(turns []Turn) (s Summary, ok bool) {
 	if k.firstLoadedNumber == 1 || !s.LastTime.Before(k.oldSummary.LastTime) {
 		return s, true
 	}
-	s.LastTime = k.oldSummary.LastTime // The last activity was in an earlier turn.
+	s.LastTime = k.oldSummary.LastTime // The session's last activity was in a turn before the loaded turns.
 	return s, was.LastTime.Before(k.oldSummary.LastTime)
 }
 

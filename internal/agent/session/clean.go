@@ -1,4 +1,4 @@
-// This file bounds and normalizes events before they are stored.
+// This file cuts long texts and lists in events, and normalizes the events before they are stored.
 
 package session
 
@@ -20,7 +20,7 @@ import (
 // These limits apply to stored events. A text, a list or a path beyond its limit is cut.
 const (
 	maxTextBytes       = 256 << 10 // maximum size of a text in bytes
-	maxTurnBytes       = 1 << 20   // maximum size of all texts in a turn, in bytes
+	maxTurnBytes       = 1 << 20   // maximum size of all texts in a turn of a conversation, in bytes
 	maxTurnReports     = 2000      // maximum number of reports in a turn
 	maxIdentifierBytes = 200       // maximum size of an identifier, a tool name or similar, in bytes
 	maxPathBytes       = 1 << 10   // maximum size of a path or a URL in bytes
@@ -30,7 +30,7 @@ const (
 	maxRareTerms       = 100       // maximum number of rare terms in an injection
 	// maximum length of a turn's list that contains the calls that returned text by others
 	maxTaintingCalls     = 8
-	maxTaintingCallBytes = 250 // maximum size in bytes of an element of this list
+	maxTaintingCallBytes = 250 // maximum size in bytes of an element in the list of calls that returned text by others
 )
 
 // normalize returns the event in its stored form. It is idempotent.
@@ -223,7 +223,7 @@ func compareTimes(a, b *Event) int {
 	)
 }
 
-// merge combines the repeated calls from two reports of the same event.
+// merge combines two lists of calls whose results a text repeats. Both lists are from reports about the same event.
 func (r *RepeatedCalls) merge(o *RepeatedCalls) *RepeatedCalls {
 	if r == nil || o == nil {
 		return cmp.Or(r, o)

@@ -1,4 +1,5 @@
-// This file drains the spool into the archive and continues reading transcripts.
+// This file moves events from the spool, into which hooks write them, into the archive. It also reads transcripts from
+// the point where the last reading ended.
 
 package session
 
@@ -79,7 +80,8 @@ func waitForLock(ctx context.Context, lock vfs.Lock) error {
 	}
 }
 
-// spoolFiles returns the sorted names of the spool files, each once and without drainingSuffix.
+// spoolFiles returns the sorted names of the files with events that hooks reported. A file that is being moved into
+// the archive is listed by its original name, without drainingSuffix.
 func spoolFiles(dir vfs.FS) ([]string, error) {
 	files, err := dir.ReadDir(".")
 	if err != nil {
@@ -96,8 +98,9 @@ func spoolFiles(dir vfs.FS) ([]string, error) {
 	return names, nil
 }
 
-// drainSessionFile drains the spool file of one session. It first drains a renamed file that an interrupted drain has
-// left. Then it renames and drains the current file.
+// drainSessionFile moves the events of one session from its spool file into the archive. If an earlier call was
+// interrupted, drainSessionFile first moves the events of the file that this call had renamed. Then it renames the
+// current file and moves its events.
 func (a *Archive) drainSessionFile(
 	ctx context.Context,
 	dir *vfs.OS,

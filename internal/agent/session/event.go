@@ -13,7 +13,7 @@ import "time"
 // EventKind is the kind of an event.
 type EventKind string
 
-// These are the kinds of events.
+// These are the kinds of events in a session of an agent.
 const (
 	// The session began. Text is the reason: startup, resume, clear, compact or fork.
 	KindStart  EventKind = "start"
@@ -112,8 +112,9 @@ type TextSource struct {
 
 // These are the levels of trust in a text that the agent read.
 const (
-	LevelOwn       = "own"       // The project, the agent or the person wrote the text.
-	LevelUnvouched = "unvouched" // A program that oxbow does not know wrote the text.
+	// The text that the agent read was written by the project's authors, the person or an agent.
+	LevelOwn       = "own"
+	LevelUnvouched = "unvouched" // The text that the agent read was printed by a program that oxbow does not know.
 	LevelForeign   = "foreign"   // Somebody else wrote the text, for example the author of a web page.
 )
 
@@ -123,7 +124,7 @@ type RepeatedCalls struct {
 	Unvouched []string `json:"unvouched,omitempty"`
 }
 
-// These limits apply to the archived part of a call.
+// These limits apply to the parts of a tool call that the archive stores.
 const (
 	MaxCommandBytes = 200 // maximum size of a command in bytes
 	MaxOutputLines  = 10

@@ -114,7 +114,7 @@ var variablePartPatterns = sync.OnceValue(func() []variablePart {
 	}
 })
 
-// variablePart is an element of variablePartPatterns.
+// variablePart describes a part of a failure message that differs from run to run, such as a number or a path.
 type variablePart struct {
 	requiredChars string // A text can match the pattern only if it contains at least one of these characters.
 	pattern       *regexp.Regexp

@@ -87,8 +87,9 @@ func (t sessionKey) buildTurns(events []Event, first int) (turns []Turn, early b
 	return turns, early
 }
 
-// withoutKnownPrompts drops prompts of a client's list that a transcript or a hook already reports. These are the
-// listed prompts later than maxPromptGap before the first named prompt. The events must be sorted.
+// withoutKnownPrompts drops prompts that come only from a client's list of prompts, if a transcript or a hook reports
+// the same prompts. A prompt that a transcript or a hook reports has a turn or an ID. Listed prompts are dropped if
+// they are later than the first such prompt, or at most maxPromptGap earlier. The events must be sorted.
 func withoutKnownPrompts(events []Event) []Event {
 	isNamed := func(e Event) bool { return e.isMainPrompt() && !e.IsListed && e.Turn+e.ID != "" }
 	first := slices.IndexFunc(events, isNamed)
@@ -118,7 +119,7 @@ func mergeReports(events []Event) []Event {
 
 // turnGroup collects the reports that belong to one turn.
 type turnGroup struct {
-	turnID, promptID string // Turn and ID of the group's prompt ("" if not known)
+	turnID, promptID string // the turn's name and the ID of its prompt ("" if not known)
 	promptText       string // text of the first prompt in reports
 	start            time.Time
 	hasNoTime        bool // The time of the first prompt is only an estimate (see Event.NoTime).
@@ -184,8 +185,8 @@ func (gs *turnGroups) anonymousGroup(e *Event) *turnGroup {
 	return g
 }
 
-// findGroup returns the group to which an event belongs by its Turn, or, for a prompt, by the ID or text. It returns
-// nil if the event's turn is not known.
+// findGroup returns the turn to which an event belongs. It finds the turn by the event's Turn. For a prompt without
+// Turn, it uses the prompt's ID or text. It returns nil if the turn is not known.
 func (gs *turnGroups) findGroup(e *Event) *turnGroup {
 	switch {
 	case e.Turn != "":

@@ -33,7 +33,7 @@ const (
 	metaSuffix    = "-->"
 	textSeparator = "\n\n"
 
-	maxMetaBytes = 16 << 20 // maximum size of the uncompressed JSON in the last line, in bytes
+	maxMetaBytes = 16 << 20 // maximum size of the uncompressed JSON in the last line of a stored turn, in bytes
 )
 
 // textPrefixesByKind maps an event kind to the prefix of its text in a content.
@@ -62,7 +62,8 @@ func (k EventKind) hasShownText() bool {
 // storedEvent has only their numbers, counted from 1.
 type storedEvent struct {
 	Event
-	TextNumber   int `json:"t,omitempty"` // number of the event's Text (0 if the text is in the event)
+	// number of the text in the turn's content that is the event's Text (0 if this object contains the text)
+	TextNumber   int `json:"t,omitempty"`
 	OutputNumber int `json:"o,omitempty"` // number of the text that is the call's Output (0 without an Output)
 }
 
@@ -167,7 +168,9 @@ func ParseTurn(content string) (Turn, error) {
 		}
 		e := r.Event
 		e.Client, e.Session = m.Client, m.Session
-		if r.TextNumber > 0 { // Earlier versions also stored the texts of session starts and ends in the content.
+		// The event's text is in the readable part of the content. In earlier versions, this was also so for the texts
+		// of session starts and ends.
+		if r.TextNumber > 0 {
 			e.Text = all[r.TextNumber]
 		}
 		if e.Call != nil {
@@ -188,8 +191,9 @@ func hasTextLength(texts string, head, size int) bool {
 	return head <= len(texts) && size <= len(texts)-head
 }
 
-// ReadPackedTexts returns the texts that only the last line of a turn's content contains. These are injections, and the
-// URLs and queries of calls. It returns nil if the content does not contain a turn.
+// ReadPackedTexts returns the texts of a stored turn that people cannot read, because only the compressed last line
+// contains them. These are texts that hooks inserted, and the URLs and queries of calls. It returns nil if the content
+// does not contain a turn.
 func ReadPackedTexts(content string) (texts []string) {
 	t, _ := ParseTurn(content)
 	for _, e := range t.sourceReports {

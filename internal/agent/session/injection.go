@@ -8,11 +8,12 @@ const KindInjection EventKind = "injected"
 
 // Injection contains the facts that a [KindInjection] event records besides the injected text.
 type Injection struct {
-	Place string `json:"place"` // "start", "prompt" or "action"
+	// moment at which the text was inserted: "start" (session), "prompt" or "action" (tool call)
+	Place string `json:"place"`
 	// "payload" if sentences were shown, "pointer" if only names of entries were shown, and "" if the text is always
 	// shown
 	Answer       string       `json:"answer,omitempty"`
-	Tokens       int          `json:"tokens"`          // estimated tokens of the text and its fence
+	Tokens       int          `json:"tokens"`          // estimated tokens of the inserted text and the tags around it
 	Strength     float64      `json:"g,omitempty"`     // how well the best entry or turn matched the prompt
 	Floor        float64      `json:"floor,omitempty"` // minimum Strength for showing the text
 	ShownEntries []ShownEntry `json:"shown,omitempty"`

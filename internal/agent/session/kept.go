@@ -62,7 +62,7 @@ func (a *Archive) loadSession(ctx context.Context, t sessionKey) (storedSession,
 	return k, err
 }
 
-// loadSummaryAndPages loads a session's summary and its pages of hashes.
+// loadSummaryAndPages loads a session's summary and the entries with hashes of the turns' identifiers.
 func (a *Archive) loadSummaryAndPages(ctx context.Context, t sessionKey) (k storedSession, err error) {
 	k.key, k.firstLoadedNumber = t, 1
 	k.summaryEntry, err = a.getEntryIfExists(ctx, t.summaryName())
@@ -196,9 +196,9 @@ func (t *turnRange) startAfter(turn *Turn) time.Time {
 	return t.start
 }
 
-// isUnaffectedBefore reports whether the events cannot change any turn before the loaded turns. The hashes on the
-// pages show this: no earlier turn contains the turn name or the identifier that a new event or an event in a loaded
-// turn has. It returns false if a page is missing.
+// isUnaffectedBefore reports whether the events cannot change any turn before the loaded turns. It compares hashes of
+// identifiers, which the archive stores for each turn. The turns before are unaffected if they share no turn name or
+// identifier with the new events or the loaded turns. It returns false if some hashes are missing.
 func (k *storedSession) isUnaffectedBefore(events []Event) bool {
 	asked := map[string]bool{}
 	ask := func(events []Event) {
@@ -266,7 +266,8 @@ func shortHash(kind, s string) string {
 	return metaEncoding.EncodeToString(binary.BigEndian.AppendUint64(nil, h.Sum64())[:5])
 }
 
-// pageLine returns the line for the turn on a page of hashes.
+// pageLine returns a line with the hashes of the turn's identifiers. Such lines show whether an event may belong to a
+// turn.
 func (t *Turn) pageLine() string {
 	var all []string
 	for i := range t.sourceReports {

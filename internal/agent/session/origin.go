@@ -42,10 +42,10 @@ func SessionOfSource(s oxbow.Source) string {
 // SessionMatcher recognizes the changes that one session made.
 type SessionMatcher struct {
 	sessionName string          // the session, as CLIENT/SESSION
-	callRefs    map[string]bool // set with a reference, as in the source of a change, to each call of the session
+	callRefs    map[string]bool // set of all calls in the session, in the form in which a change's source names a call
 }
 
-// MatcherForSession returns a matcher for the changes of an archived session.
+// MatcherForSession returns a matcher that recognizes the changes of the memory that an archived session made.
 func (a *Archive) MatcherForSession(ctx context.Context, client, session string) (SessionMatcher, error) {
 	o := SessionMatcher{client + "/" + session, map[string]bool{}}
 	turns, err := a.ReadTurns(ctx, client, session)

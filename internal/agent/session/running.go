@@ -28,7 +28,8 @@ type Caller struct {
 	Call    string // the client's call ID
 	Dir     string // the working directory
 
-	Own string // paths of the agent's own files, one on each line (reading such a file does not taint a session)
+	// paths of the agent's own files, one on each line (a session that reads them has not read text by others)
+	Own string
 }
 
 // These limits apply to the data that is read to answer a call.
@@ -36,15 +37,15 @@ const (
 	maxRunningSessions = 16 // maximum number of sessions
 	// A session counts as running until this time has passed after the last event of its hooks.
 	maxReportAge      = 12 * time.Hour
-	maxSpoolTailBytes = 1 << 20 // maximum number of bytes at a spool file's end
-	// Maximum number of bytes at a transcript's end that are searched for the call.
+	maxSpoolTailBytes = 1 << 20 // maximum number of bytes that are read from the end of a file with hook events
+	// Maximum number of bytes at a transcript's end in which the ID of the tool call is searched.
 	maxTranscriptTailBytes = 128 << 10
 )
 
 // Exposure describes which texts the model of a session has seen.
 type Exposure struct {
 	IsReported bool // The client's hooks report the session.
-	// calls since the person's last prompt that returned text by others and lack fingerprints
+	// Calls since the person's last prompt that returned text by others, if the text's fingerprints are not known.
 	UntracedReads []string
 	ForeignReads  []string // calls since the person's last prompt that returned text by others, such as a web page
 	// entries that hooks inserted into the model's context, according to the hooks' last events
@@ -60,12 +61,12 @@ type ShownText struct {
 	Text string
 }
 
-// FindExposure returns the texts that the model of the calling session has seen. The calling session is the session
-// that the caller names, or whose spool or transcript contains the call. If it is not found, the result combines all
-// sessions that run in the caller's directory, if the directory is known.
+// FindExposure returns the texts that the model in the calling session has seen. The caller may name this session.
+// Otherwise, FindExposure searches for the caller's call ID in the sessions' hook events and transcripts. If no
+// session is found, the result combines all sessions that run in the caller's directory, if the directory is known.
 //
-// If the spool contains no prompt of the session, FindExposure calls openArchive, because the session's earlier events
-// may have been moved into the archive.
+// FindExposure calls openArchive if the hook events contain no prompt of the session, because earlier events may have
+// been moved into the archive.
 func (s Spool) FindExposure(
 	ctx context.Context,
 	c Caller,
@@ -128,8 +129,8 @@ func withoutTraces(events []Event) []Event {
 	return events
 }
 
-// callerSessions returns the sessions that may have made the call. It chooses from the spooled sessions, which have a
-// spool file, and from recent sessions in the archive.
+// callerSessions returns the sessions that may have made the call. It chooses from two groups of sessions: spooled,
+// whose hook events are still in files, and recent sessions in the archive.
 func (a *Archive) callerSessions(
 	ctx context.Context,
 	c Caller,
@@ -179,8 +180,8 @@ func filterSessions(all []runningSession, isWanted func(*runningSession) bool) (
 	return some
 }
 
-// prependArchivedTurn adds the last archived turn before the spooled events, if these contain no prompt to the main
-// agent.
+// prependArchivedTurn adds the session's last archived turn before the events that are not archived yet. It adds
+// nothing if these events already contain a prompt to the main agent.
 func (r *runningSession) prependArchivedTurn(ctx context.Context, a *Archive) error {
 	if slices.ContainsFunc(r.events, isMainPrompt) {
 		return nil
@@ -250,15 +251,16 @@ type runningSession struct {
 // hasCallID reports whether the spool or the transcript's end contains the call ID. An ID of fewer than 6 bytes is
 // never found.
 func (r *runningSession) hasCallID(callID string) bool {
-	if len(callID) < 6 { // So short a text may occur by chance.
+	if len(callID) < 6 { // A short ID may occur by chance in another session's events.
 		return false
 	}
 	return bytes.Contains(r.spoolTail, []byte(callID)) ||
 		(r.transcript != "" && bytes.Contains(readTail(r.transcript, maxTranscriptTailBytes), []byte(callID)))
 }
 
-// runningSessions returns the sessions whose spool file was written within maxReportAge, latest first, and at most
-// maxRunningSessions. A session whose spool file was drained is missing until its next report.
+// runningSessions returns the sessions for which a hook wrote events within maxReportAge, latest first. It returns at
+// most maxRunningSessions. A session is missing while its events are in the archive and no hook has written newer
+// ones.
 func (s Spool) runningSessions(now time.Time) (all []runningSession) {
 	files, err := os.ReadDir(s.Dir)
 	if err != nil {
@@ -303,8 +305,8 @@ func (s Spool) runningSessions(now time.Time) (all []runningSession) {
 	return all
 }
 
-// withoutInjections removes the lines with injections from a spool's lines. An injection's text may contain call IDs
-// of other sessions.
+// withoutInjections removes the lines that record inserted texts from a session's hook events, because an inserted
+// text may contain call IDs of other sessions.
 func withoutInjections(b []byte) (rest []byte) {
 	for line := range bytes.Lines(b) {
 		if !bytes.Contains(line, []byte(`"kind":"`+KindInjection+`"`)) {

@@ -15,13 +15,14 @@ import (
 	"time"
 )
 
-// SpoolDir is the name of the spool directory in a home.
+// SpoolDir is the name of the directory in oxbow's home in which hooks store events until they are archived.
 const SpoolDir = "spool"
 
 const (
 	spoolSuffix    = ".jsonl"
-	drainingSuffix = ".taken" // suffix of a spool file while it is moved into the archive
-	maxAppendTries = 100      // maximum number of attempts to append, if a drain renames the file meanwhile
+	drainingSuffix = ".taken" // suffix of a session's file while its events are moved into the archive
+	// maximum number of attempts to append events to a file that other processes rename to archive it
+	maxAppendTries = 100
 )
 
 // Spool is a directory that contains a file for each session of each client.
@@ -80,7 +81,7 @@ func (s Spool) AppendEvents(events ...Event) error {
 	return fmt.Errorf("%s was taken away %d times meanwhile", name, maxAppendTries)
 }
 
-// FilePath returns the path of a session's spool file, which need not exist.
+// FilePath returns the path of the file in which hooks store a session's events. The file need not exist.
 func (s Spool) FilePath(client, session string) string {
 	return filepath.Join(s.Dir, spoolFileName(client, session))
 }
@@ -106,8 +107,9 @@ func appendToFile(root *os.Root, name string, b []byte) (bool, error) {
 	return err == nil && os.SameFile(mine, now), err
 }
 
-// spoolFileName returns a name for a session's spool file that is valid on every system. It replaces all characters
-// except letters, digits, "-" and "_". A name that was changed, is long, or contains capital letters gets a hash.
+// spoolFileName returns the name of the file in which hooks store a session's events. The name is valid on every
+// system, because all characters except letters, digits, "-" and "_" are replaced. A hash is added to a name that was
+// changed, is long, or contains capital letters.
 func spoolFileName(client, session string) string {
 	whole := client + "-" + session
 	name := strings.Map(func(r rune) rune {

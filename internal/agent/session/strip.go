@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// FenceName is the name of the element in which oxbow's hooks insert memory into a model's context. [StripFences]
-// removes such elements.
+// FenceName is the name of the tags, as in <oxbow-memory>, between which oxbow's hooks insert memory into a model's
+// context. [StripFences] removes such tags and the text between them.
 const FenceName = "oxbow-memory"
 
 // fenceNames lists the elements that clients and memory programs insert into prompts. The elements of oxbow come
@@ -23,8 +23,9 @@ var fenceNames = []string{
 	"mem0-memories", "recalled-memories",
 }
 
-// fenceTagPattern matches a fence's start or end tag at the beginning of a text. It also matches tags of oxbow in
-// escaped form, because a client may put such tags into another element.
+// fenceTagPattern matches a tag at the beginning of a text, if clients or memory programs insert texts between such
+// tags. An example is <oxbow-memory>. The pattern also matches oxbow's tags in escaped form, such as
+// &lt;oxbow-memory&gt;, because a client may have put them into another element.
 var fenceTagPattern = sync.OnceValue(func() *regexp.Regexp {
 	const ampersand = `(?:&|\\+u0026)`
 	const open, end = `(?:<|` + ampersand + `(?:amp;)*lt;|\\+u003c)`, `(?:>|` + ampersand + `(?:amp;)*gt;|\\+u003e)`
@@ -32,7 +33,7 @@ var fenceTagPattern = sync.OnceValue(func() *regexp.Regexp {
 		`(\\*/?)(` + FenceName + `)` + end + `)`)
 })
 
-// fenceInitials contains the first two letters of each fence's name.
+// fenceInitials contains the first two letters of each name in fenceNames.
 var fenceInitials = sync.OnceValue(func() map[[2]byte]bool {
 	heads := map[[2]byte]bool{}
 	for _, name := range fenceNames {
@@ -41,15 +42,15 @@ var fenceInitials = sync.OnceValue(func() map[[2]byte]bool {
 	return heads
 })
 
-// isFenceInitial reports whether a fence's name may begin with these two bytes. A letter outside ASCII may be another
-// form of an ASCII letter, such as the long s.
+// isFenceInitial reports whether a name in fenceNames may begin with these two bytes. It returns true for a byte
+// outside ASCII, which may belong to another form of an ASCII letter, such as the long s.
 func isFenceInitial(first, second byte) bool {
 	isASCII := first|second < utf8.RuneSelf
 	return !isASCII || fenceInitials()[[2]byte{first | 0x20, second | 0x20}]
 }
 
-// mayBeFenceTag reports whether a fence's tag may begin at an offset of a text. Most texts with "<" contain no fence,
-// and fenceTagPattern is slow.
+// mayBeFenceTag reports whether a tag with a name in fenceNames may begin at an offset of a text. This quick check
+// comes before fenceTagPattern, which is slow.
 func mayBeFenceTag(s string, offset int) bool {
 	rest := s[offset+1:]
 	switch s[offset] {
@@ -72,7 +73,7 @@ func mayBeFenceTag(s string, offset int) bool {
 // Hooks insert such blocks into prompts.
 type foundTag struct {
 	start, end int
-	name       string // name of the fence in lower case
+	name       string // name of the tag's element in lower case
 	isClosing  bool
 }
 

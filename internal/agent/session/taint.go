@@ -19,8 +19,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// TaintWarning occurs in every answer of oxbow that includes a tainted entry. A call that returned such an answer has
-// read text by others.
+// TaintWarning is a sentence in every answer of oxbow that includes an entry in which others may have had a part. A
+// call that returned such an answer counts as a call that read text by others.
 const TaintWarning = "others may have had a part in what it says"
 
 // ownServers lists the names under which setup registers oxbow's MCP server. Another program's server with such a name
@@ -86,8 +86,8 @@ func untracedCalls(events []Event, dir string, ownFiles ...string) (found []stri
 	return found
 }
 
-// taintedEvents yields each call that returned text by others and lacks fingerprints, as the event's index and a
-// description of the call.
+// taintedEvents yields each call that returned text by others, if no fingerprints of this text were recorded. It
+// yields the event's index and a description of the call.
 func taintedEvents(events []Event, dir string, ownFiles ...string) iter.Seq2[int, string] {
 	return func(yield func(int, string) bool) {
 		wrote := slices.Clone(ownFiles) // Files that the agent wrote are its own.
@@ -264,8 +264,8 @@ var (
 	}
 )
 
-// findForeignCommandPart returns the first part of a command line that reads a foreign URL or path, or "" if no
-// part does. It removes quotes, but expands no variables or patterns.
+// findForeignCommandPart returns the first part of a command line that reads a URL, or a path outside of the project.
+// It returns "" if no part does. It removes quotes, but expands no variables or patterns.
 func findForeignCommandPart(command, dir string, writtenFiles []string) string {
 	for _, part := range strings.FieldsFunc(command, func(r rune) bool { return strings.ContainsRune("|;&\n()`", r) }) {
 		words := strings.Fields(part)

@@ -24,7 +24,7 @@ type Turn struct {
 	// HasOmittedEvents is set if events were left out because the turn was too large.
 	HasOmittedEvents bool `json:"cut,omitempty"`
 
-	sourceReports []Event // the reports from which Events was derived
+	sourceReports []Event // the hooks' and the transcript's reports, from which Events was computed
 }
 
 // sessionKey identifies a session of a client.
@@ -155,11 +155,11 @@ func exitStatusOrLowest(c *ToolCall) int {
 	return *c.ExitStatus
 }
 
-// SourceEvents returns the reports from which the turn was built. If they are folded together with other events, the
-// result is the same as for all original events.
+// SourceEvents returns the reports from which the turn was built. To add events to the turn, build it again from these
+// reports and the new events. The result is the same as if all were known from the beginning.
 func (t *Turn) SourceEvents() []Event { return slices.Clone(t.sourceReports) }
 
-// sortKey returns the repeated calls as a single text, for sorting.
+// sortKey returns the list of calls as a string by which such lists can be sorted.
 func (r *RepeatedCalls) sortKey() string {
 	if r == nil {
 		return ""

@@ -39,7 +39,8 @@ func (t *Turn) UsedEntries() (used []ShownEntry) {
 	find := analysis.NewTermFinder(analysis.NewTermSet(rare, nil))
 	first, seen := t.firstWriteTimes(find), map[ShownEntry]bool{}
 	for i := range all {
-		// Some clients report times only in whole seconds.
+		// Round the time of the insertion down to a second, because some clients report the times of later calls only
+		// in whole seconds.
 		in, since := all[i].Injection, all[i].Time.Truncate(time.Second)
 		for _, s := range in.ShownEntries {
 			if seen[s] {

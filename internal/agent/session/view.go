@@ -16,7 +16,8 @@ const (
 	maxPromptGap = 2 * time.Minute
 	maxDoubleGap = 2 * time.Second
 	clockSlack   = 2 * time.Second // maximum difference between the clocks of a client's hooks and its transcript
-	// maximum time between a report and the time that a transcript without start times has for the call
+	// Maximum difference between the time of a hook's report about a call and the call's time in a transcript without
+	// start times.
 	writeDelay = time.Minute
 )
 
@@ -81,8 +82,8 @@ func joinNearestPairs[E comparable](
 	}
 }
 
-// deriveEvents sets the fields that are computed from the turn's reports. It joins reports by the rules in fold.go.
-// The reports must be sorted.
+// deriveEvents computes the turn's events from the reports of hooks and transcripts. Reports about the same event
+// become one event. The reports must be sorted.
 func (t *Turn) deriveEvents() {
 	t.HasOmittedEvents = false
 	var all, texts, calls []Event
@@ -167,7 +168,7 @@ func joinEventsWithoutID(all []Event) []Event {
 }
 
 // textsWithoutMatch returns events from texts, which have no ID. Equal texts become one event. An event is left out if
-// its text consists of several texts in all that have IDs, because then all already contains the whole text.
+// its text is a sequence of several texts that have IDs, because the list all already contains these parts.
 func textsWithoutMatch(all, texts []Event) (rest []Event) {
 	for _, e := range texts {
 		var named []string
@@ -344,8 +345,8 @@ func sessionDir(lists ...[]Event) string {
 	return ""
 }
 
-// withoutRepeatedPaths returns the call without relative paths of files that the call also names by their path below
-// dir.
+// withoutRepeatedPaths returns the call without paths that name the same file twice. If a call names a file by its
+// path relative to dir and also by the whole path, the relative path is removed.
 func (c *ToolCall) withoutRepeatedPaths(dir string) *ToolCall {
 	if c == nil || dir == "" {
 		return c
@@ -415,7 +416,8 @@ func mergeReportsInOrder(calls, reports []*Event) (joined []*Event) {
 	return joined
 }
 
-// contradictsOutcome reports whether two outcomes cannot come from the same run of a command.
+// contradictsOutcome reports whether two reports of a command cannot be about the same run, because one says that the
+// command failed and the other that it succeeded.
 func (c *ToolCall) contradictsOutcome(o *ToolCall) bool {
 	if c == nil || o == nil {
 		return false

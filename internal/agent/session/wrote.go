@@ -15,9 +15,9 @@ import (
 const maxReportDelay = time.Minute
 
 // CheckFileWrite reports whether a call of the client made a file's latest change, which happened at changeTime. The
-// call must have been reported between maxDoubleGap before and maxReportDelay after that time. The taints are the
-// calls that returned text by others earlier in a turn in which the client wrote the file after since. Reading one of
-// the agent's own files does not count.
+// call's report must be at most maxDoubleGap earlier and at most maxReportDelay later. taints lists calls that
+// returned text by others. Each of these calls precedes, in its turn, a call with which the client wrote the file
+// after the time since. Reading the agent's own files does not count.
 func (a *Archive) CheckFileWrite(
 	ctx context.Context,
 	client, file string,

@@ -197,8 +197,9 @@ func isReachedByInsertion(furthest []int32, middle, k, d int) bool {
 	return furthest[middle+k-1] < furthest[middle+k+1]
 }
 
-// followTrace follows the trace from the end of both texts back to the start, and maps the equal lines on the path.
-// Round d of the trace contains the furthest positions on the diagonals -d to d.
+// followTrace follows the shortest sequence of edits from the end of both texts back to the start, and maps each equal
+// line of one text to the other. It implements the last step of Myers' diff algorithm. Element d of trace contains the
+// furthest positions that d edits reach, on the diagonals -d to d.
 func followTrace(trace [][]int32, x, y, i, j int, mapping []int) {
 	for d := len(trace); d > 0; d-- {
 		round := trace[d-1]

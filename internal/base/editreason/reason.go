@@ -69,7 +69,8 @@ func isAnnouncement(s string) bool {
 	case words < 5 && strings.HasPrefix(s, "I "): // For example, "I simplify main." announces a step without a reason.
 		return true
 	case !announcementPattern().MatchString(s):
-		return words < 3 && len(s) < 15 && isASCII(s) // For example, "Done." or "Perfect!"
+		// A short exclamation such as "Done." or "Perfect!" is not a reason.
+		return words < 3 && len(s) < 15 && isASCII(s)
 	}
 	for _, reason := range []string{" because ", " so that ", " since ", " instead of ", " rather than ",
 		" otherwise", ": ", " to avoid "} {

@@ -19,28 +19,28 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// A key table is a pagefile (see package pagefile). All integers are little-endian. Page 0 has these fields, with
-// offset and size in bytes:
+// A file of keys lists short keys of texts, so that the texts with a given key are found quickly. It consists of pages
+// (see package pagefile). All integers are little-endian. Page 0 has these fields, with offset and size in bytes:
 //
 //	 0    8 89 "oxkey" 0D 0A
 //	 8    4 format, 1
-//	12    4 revision of the rules by which texts get keys
+//	12    4 revision of the rules by which keys are computed from texts
 //	16   16 version of Unicode, which is part of these rules, padded with zeros
 //	32   64 position in the log up to which the texts are in the file (see package logpos)
 //	96    8 number of texts, N
-//	104   8 number of rows with keys
+//	104   8 number of rows in the second table
 //	112   8 number of texts when the file was last made from all entries
 //
 // The texts are numbered from 0. The first table has a row of 16 bytes for each text, which the caller defines. The
-// second table has a row of 8 bytes for each key in each text: the key in the upper 40 bits, and the text's number in
-// the lower 24 bits. Its rows are in ascending order.
+// second table has a row of 8 bytes for each key in each text. The key is in the upper 40 bits of the row, and the
+// text's number in the lower 24 bits. The second table is in ascending order.
 const (
 	formatVersion = 1
 	headSize      = 120
 
 	textNumberBits = 24
 
-	// MaxTexts is the maximum number of texts in a table, because a text's number has 24 bits.
+	// MaxTexts is the maximum number of texts that a file of keys can index, because a text's number has 24 bits.
 	MaxTexts = 1 << textNumberBits
 
 	textTable = 0
@@ -49,13 +49,13 @@ const (
 
 var fileMagic = [8]byte{0x89, 'o', 'x', 'k', 'e', 'y', '\r', '\n'}
 
-// ForeignSuffix is the suffix of the file that contains the foreign texts' keys.
+// ForeignSuffix is the suffix of the file that contains the keys of texts written by others, such as web pages.
 const ForeignSuffix = ".foreign"
 
-// ErrFormat is returned for a file that is not a key table of this format.
+// ErrFormat is returned for a file that does not contain a table of texts' keys in this format.
 var ErrFormat = errors.New("the file of keys has another format")
 
-// errDamaged is returned for a key table whose content is impossible.
+// errDamaged is returned for a file of texts' keys whose content contradicts itself, so it must be damaged.
 var errDamaged = errors.New("the file of keys is damaged")
 
 // TextData is the row of a text: two numbers whose meaning the caller defines.
@@ -109,23 +109,25 @@ func decodeHead(b []byte) (h FileHead, err error) {
 	return h, nil
 }
 
-// maxKeyRows is the largest possible number of rows with keys. On 32-bit systems, the limit is the largest int.
+// maxKeyRows is the maximum number of rows in the table that lists the keys of all texts. On 32-bit systems, the limit
+// is the largest int.
 const maxKeyRows = min(1<<40, math.MaxInt)
 
 func (h *FileHead) tableSizes() []pagefile.TableSize {
 	return []pagefile.TableSize{{RowSize: 16, RowCount: h.TextCount}, {RowSize: 8, RowCount: h.KeyRowCount}}
 }
 
-// File is an open key table. It is safe for concurrent use. If a page cannot be read, the methods return zeros instead
-// of an error. Therefore the caller must call Err afterwards.
+// File is an open file with keys of texts, by which texts with a given key are found. It is safe for concurrent use.
+// If a page cannot be read, the methods return zeros instead of an error. Therefore the caller must call Err
+// afterwards.
 type File struct {
 	Head       FileHead
 	pageReader *pagefile.Reader
 	file       vfs.File
 }
 
-// Open reads page 0 of a file and returns the key table. If Open fails, it closes the file. The error matches
-// ErrFormat if the file is empty or is not a key table of this format.
+// Open reads page 0 of a file with keys of texts. If Open fails, it closes the file. The error matches ErrFormat if
+// the file is empty or has another format.
 func Open(file vfs.File) (*File, error) {
 	f := &File{file: file}
 	info, err := file.Stat()

@@ -64,7 +64,8 @@ func writeMergedRows(w *pagefile.Writer, oldRows []byte, newRows []uint64) []uin
 	return newRows
 }
 
-// MergeRuns returns the rows of all runs in ascending order. The rows of each run must already be in ascending order.
+// MergeRuns merges several sorted lists of table rows into one sorted list. The rows of each list must already be in
+// ascending order.
 func MergeRuns(runs [][]uint64) []uint64 {
 	switch len(runs) {
 	case 0:
@@ -84,8 +85,8 @@ func MergeRuns(runs [][]uint64) []uint64 {
 	return append(append(merged, a...), b...)
 }
 
-// SortRows returns the rows in ascending order. In the argument, the rows must be in the order of their texts'
-// numbers. SortRows overwrites the argument.
+// SortRows returns the table rows in ascending order. Each row consists of a key and a text's number. The argument
+// must be sorted by the texts' numbers. SortRows overwrites the argument.
 func SortRows(rows []uint64) []uint64 {
 	const (
 		digitBits = 10 // number of bits that a round of the sort compares. Four rounds compare the 40 bits of a key.

@@ -18,7 +18,8 @@ type PageComparer struct {
 
 var errPageDiffers = errors.New("a page differs")
 
-// WriteAt implements [io.WriterAt]. It returns an error as soon as a page other than page 0 differs.
+// WriteAt implements [io.WriterAt]. It compares the written pages with the file instead of writing. It returns an
+// error as soon as a page differs from the file, but ignores differences in page 0.
 func (c *PageComparer) WriteAt(b []byte, offset int64) (int, error) {
 	have := make([]byte, len(b))
 	if _, err := c.ComparedFile.ReadAt(have, offset); err != nil && err != io.EOF {

@@ -220,7 +220,8 @@ func (r *Reader) EachCachedPage(table int, fn func(rows []byte)) {
 // cannot be read, TableBytes returns the bytes before that page, and Err returns the error.
 func (r *Reader) TableBytes(table int) []byte {
 	b := make([]byte, 0, r.RowCount(table))
-	_ = r.EachTablePage(table, func(rows []byte) { b = append(b, rows...) }) // Err returns the error, too
+	// Ignore the error, because the caller gets it from Err.
+	_ = r.EachTablePage(table, func(rows []byte) { b = append(b, rows...) })
 	return b
 }
 

@@ -1,4 +1,4 @@
-// This file writes the pages of a file.
+// This file writes files that consist of pages with checksums.
 
 package pagefile
 

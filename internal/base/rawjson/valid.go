@@ -45,8 +45,8 @@ func countPlainBytes(b []byte) int {
 	for ; len(b)-n >= 8; n += 8 {
 		x := binary.LittleEndian.Uint64(b[n:])
 		quote, slash := x^'"'*ones, x^'\\'*ones
-		// The lowest byte whose top bit is set in found is certainly such a character. Higher bytes may be set
-		// wrongly.
+		// The lowest byte in found whose top bit is set marks a control character, a quote or a backslash. Higher
+		// bytes may be marked by mistake.
 		if found := ((x-' '*ones)&^x | (quote-ones)&^quote | (slash-ones)&^slash) & tops; found != 0 {
 			return n + bits.TrailingZeros64(found)/8
 		}

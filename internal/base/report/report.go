@@ -29,7 +29,7 @@ type Section interface{ isSection() }
 // Line is a sentence on a separate line.
 type Line struct {
 	Sentence
-	Indent     int  // number of spaces before the sentence
+	Indent     int  // number of spaces before the line's sentence
 	IsDetail   bool // a short report omits the line
 	IsFaint    bool // the line is less important than other lines, so a terminal shows it faintly
 	MayBeCut   bool // a terminal may cut the line instead of wrapping it, because the beginning is enough
@@ -48,9 +48,9 @@ type Record struct {
 	// it instead of the key. A terminal then shows only Effect and the number of the change, because the user named
 	// the thing.
 	Effect        Sentence
-	WrittenChange Change // the change that the call made
+	WrittenChange Change // change of the memory that the command or tool call made
 
-	// Subject is the thing itself. A terminal may have a special layout for things of its type.
+	// Subject is the value that the report describes. A terminal may show values of this type in a special layout.
 	Subject any
 }
 
@@ -90,7 +90,7 @@ type Fields struct {
 	Cells []Cell
 }
 
-// List contains sections of the same kind. There may be many.
+// List contains the report's sections for items of the same kind, such as found entries. It may be long.
 type List struct {
 	Items         []Section
 	HasBlankLines bool // an empty line separates the items, because they contain long texts

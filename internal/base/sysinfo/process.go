@@ -5,10 +5,10 @@ package sysinfo
 // ProcessStatus is the state of a process.
 type ProcessStatus int
 
-// These are the states of a process.
+// These are the states of a process of the operating system.
 const (
 	stateUnknown ProcessStatus = iota
-	StateGone                  // The process does not exist on this host, or is not visible.
+	StateGone                  // No process with this ID exists on this host or is visible to this user.
 	stateRunning
 	StateStopped // A signal or a debugger has suspended the process.
 )

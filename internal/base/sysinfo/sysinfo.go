@@ -19,7 +19,7 @@ type FileSystemKind int
 // These are the kinds of file systems.
 const (
 	KindUnknown FileSystemKind = iota
-	KindLocal                  // a disk of this machine
+	KindLocal                  // a file system on a disk of this machine
 	KindNetwork                // a file system that other hosts also use, so that locks are not reliable
 	// a file system that another system or program provides, such as 9p or FUSE, and that others may write to
 	KindShared
@@ -110,7 +110,7 @@ func fuseMountKind(mount string) FileSystemKind {
 
 // A FileOwner describes who else can change a file.
 type FileOwner struct {
-	IsOtherUser        bool        // The file belongs to another user.
+	IsOtherUser        bool        // The examined file belongs to another user than the user of this process.
 	IsWritableByOthers bool        // Other users may write the file.
 	Mode               fs.FileMode // the file's permissions
 }

@@ -153,7 +153,7 @@ func (t similarityTarget) compareCandidate(candidate string) (similarMatch, bool
 		if text == "" || text[0] != t.text[0] {
 			m.differingStart = 1
 		}
-		// Reject a match in which every letter may be an error.
+		// Reject a match with as many typing errors as letters, because such words have nothing in common.
 		return m, m.editDistance <= t.maxTypingErrors && m.editDistance < max(n, len(t.runes))
 	default:
 		return m, false

@@ -125,9 +125,9 @@ func normalizeSpace(s string) string {
 	return strings.Join(strings.Fields(strings.ToValidUTF8(s, string(utf8.RuneError))), " ")
 }
 
-// findBestPart finds the part of s that contains the most distinct terms. It considers the parts of at most width
-// characters that begin and end with a term. start and stop are the part's range in bytes. room is how many characters
-// the part is shorter than width. If s contains no term, the range is empty and room is width.
+// findBestPart finds the part of s that contains the most distinct terms. It considers only parts that begin and end
+// with a term and have at most width characters. start and stop are the part's range in bytes. room is width minus the
+// part's length in characters. If s contains no term, the range is empty and room is width.
 func findBestPart(s string, terms []string, width int) (start, stop, room int) {
 	type hit struct {
 		term       int // index of the term in terms

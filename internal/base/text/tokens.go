@@ -26,21 +26,22 @@ const (
 	costMark          = 75  // cost of an ASCII punctuation mark, in hundredths of a token
 	costSameMark      = 10  // cost of each repetition of a punctuation mark, as in a Markdown line of dashes
 	costSpace         = 5   // cost of a single space, which is low because most tokens include the space before a word
-	costSpacedDigit   = 95  // a digit after a single space, because the space is then a separate token
-	costSpaces        = 75  // a run of two or more spaces
-	costNewline       = 75  // cost of the first line feed, return or tab in a sequence of these characters
-	costNextLine      = 10  // each further line feed, return or tab
-	costLatin         = 100 // cost of a Latin letter outside ASCII, such as é, in hundredths of a token
-	costCyrillic      = 60  // cost of a Cyrillic letter, in hundredths of a token
-	costArabic        = 90  // cost of an Arabic letter, in hundredths of a token
-	costGreek         = 105 // cost of a Greek or Hebrew letter, in hundredths of a token
-	costKana          = 105 // cost of a Japanese syllable, in hundredths of a token
-	costHangul        = 115 // cost of a Korean syllable, in hundredths of a token
-	costIdeograph     = 125 // cost of a Chinese character, in hundredths of a token
-	costIndic         = 140 // cost of a letter or sign of Devanagari, Bengali, Tamil or Thai
-	costOther         = 200 // cost of any other character with up to 3 bytes in UTF-8, in hundredths of a token
-	costFourBytes     = 300 // cost of a character with 4 bytes in UTF-8, such as an emoji
-	costInvalid       = 100 // a byte that is not UTF-8
+	// cost of a digit after a single space, which is high because the space is then a separate token
+	costSpacedDigit = 95
+	costSpaces      = 75  // cost of a run of two or more spaces, in hundredths of a token
+	costNewline     = 75  // cost of the first line feed, return or tab in a sequence of these characters
+	costNextLine    = 10  // cost of each later line feed, return or tab in such a sequence, in hundredths of a token
+	costLatin       = 100 // cost of a Latin letter outside ASCII, such as é, in hundredths of a token
+	costCyrillic    = 60  // cost of a Cyrillic letter, in hundredths of a token
+	costArabic      = 90  // cost of an Arabic letter, in hundredths of a token
+	costGreek       = 105 // cost of a Greek or Hebrew letter, in hundredths of a token
+	costKana        = 105 // cost of a Japanese syllable, in hundredths of a token
+	costHangul      = 115 // cost of a Korean syllable, in hundredths of a token
+	costIdeograph   = 125 // cost of a Chinese character, in hundredths of a token
+	costIndic       = 140 // cost of a letter or sign of Devanagari, Bengali, Tamil or Thai
+	costOther       = 200 // cost of any other character with up to 3 bytes in UTF-8, in hundredths of a token
+	costFourBytes   = 300 // cost of a character with 4 bytes in UTF-8, such as an emoji
+	costInvalid     = 100 // cost of a byte that is not valid UTF-8, in hundredths of a token
 )
 
 // EstimateTokens returns the approximate number of tokens that a large language model sees in s. It
@@ -194,7 +195,8 @@ var scriptCosts = []struct {
 	{[]*unicode.RangeTable{unicode.Devanagari, unicode.Bengali, unicode.Tamil, unicode.Thai}, costIndic},
 }
 
-// runeTokenCost returns the cost of a character outside ASCII, which has size bytes.
+// runeTokenCost returns how many hundredths of a token a character outside ASCII costs. The character has size bytes
+// in UTF-8.
 func runeTokenCost(r rune, size int) int {
 	switch {
 	case r == utf8.RuneError && size == 1:

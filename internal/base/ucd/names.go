@@ -13,7 +13,8 @@ import (
 
 //go:generate go run github.com/oxbow-memory/oxbow/test/gen/ucdnames
 
-// markClass is a mark with its combining class. Marks that follow a letter are sorted by this class.
+// markClass is a combining mark, such as an accent, with its Unicode combining class. Normalization sorts the marks
+// after a letter by this class.
 type markClass struct {
 	mark           rune
 	combiningClass uint8
@@ -182,7 +183,7 @@ func combiningClass(r rune) uint8 {
 
 // composeRunes composes decomposed characters. It reuses the memory of rs.
 func composeRunes(rs []rune) []rune {
-	starter := -1 // index, in the result, of the last character with combining class 0
+	starter := -1 // index in out of the last letter or other character with Unicode combining class 0
 	lastClass := uint8(0)
 	out := rs[:0]
 	for _, r := range rs {
@@ -203,7 +204,8 @@ func composeRunes(rs []rune) []rune {
 	return out
 }
 
-// composePair returns the character that a and b form. It returns false if a and b do not form a character.
+// composePair returns the single character that Unicode defines for a followed by b, such as é for e and an accent. It
+// returns false if Unicode defines no such character.
 func composePair(a, b rune) (rune, bool) {
 	if lead, vowel := a-firstHangulLead, b-firstHangulVowel; isValidIndex(lead, hangulLeadCount) &&
 		isValidIndex(vowel, hangulVowelCount) {

@@ -27,7 +27,8 @@ const (
 	kindUpper
 )
 
-// asciiByteKind contains the kind of each byte below 0x80.
+// asciiByteKind contains, for each ASCII byte, whether it is a lower-case letter or digit, an upper-case letter, or a
+// separator between words.
 var asciiByteKind = func() (kind [utf8.RuneSelf]uint8) {
 	for c := range kind {
 		switch {

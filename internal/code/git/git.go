@@ -207,7 +207,7 @@ func readFileStart(path string, maxBytes int64) ([]byte, error) {
 // Root returns the root of the working tree.
 func (r *Repo) Root() string { return r.root }
 
-// GitDir returns the repository's own .git directory. A linked worktree has one of its own.
+// GitDir returns the .git directory of this working tree. Each linked worktree has a different .git directory.
 func (r *Repo) GitDir() string { return r.gitDir }
 
 // CommonDir returns the directory that all working trees of the repository share. It contains config,

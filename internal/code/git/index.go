@@ -91,8 +91,9 @@ func (r *Repo) IndexEntries() (entries []IndexEntry, modTime time.Time, err erro
 	return entries, modTime, err
 }
 
-// readIndexNames calls fn with each entry of an index. If the index is split, fn also receives the entries of the
-// shared index. Only the names of these are reliable, because the changes in the split index are not applied.
+// readIndexNames calls fn with each entry of a git index file. If git has split the index into two files, fn also
+// receives the entries of the shared file. Only the names of the shared entries are reliable, because readIndexNames
+// does not apply the changes that the other file contains.
 func (r *Repo) readIndexNames(file string, fn func(IndexEntry)) error {
 	shared, err := r.readIndex(file, fn)
 	if err != nil || shared == "" {
@@ -171,8 +172,8 @@ func parseEntryStat(b []byte, name string, hashSize int) IndexEntry {
 	return e
 }
 
-// parseEntryName returns the name of the first entry in b, and the bytes after this entry. In version 4, a name is
-// stored as its difference from previousName, the name of the previous entry.
+// parseEntryName returns the path of the first entry in b, and the bytes after this entry. In version 4 of git's index
+// format, only the difference from the path of the previous entry (previousName) is stored.
 func parseEntryName(b []byte, previousName string, version uint32, hashSize int) (name string, rest []byte, err error) {
 	head := 40 + hashSize + 2
 	if len(b) < head {

@@ -45,7 +45,7 @@ func (r *Repo) ReadNotes(ctx context.Context, ref string) (map[string]string, er
 		return nil, err
 	}
 	notes := map[string]string{}
-	// Each entry has the form MODE SP TYPE SP NAME TAB PATH NUL.
+	// git ls-tree prints the mode, type and hash of each file, then a tab, the path and a zero byte.
 	for e := range strings.SplitSeq(string(out), "\x00") {
 		head, path, _ := strings.Cut(e, "\t")
 		id := strings.ReplaceAll(path, "/", "")
@@ -71,7 +71,8 @@ func (r *Repo) BlobsAt(ctx context.Context, places []FileAtCommit) ([]string, er
 		if err := checkHexHash(p.Commit); err != nil {
 			return nil, fmt.Errorf("reading trees: %w", err)
 		}
-		// Leave out an invalid path, such as ../x, because git would then fail for all paths.
+		// Leave out an invalid file path, such as ../x, because git fails for all files if the input contains such a
+		// path.
 		if fs.ValidPath(p.File) && !strings.ContainsAny(p.File, "\n\x00") {
 			asked = append(asked, i)
 			in.WriteString(p.Commit + ":" + p.File + "\n")

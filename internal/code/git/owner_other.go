@@ -1,8 +1,9 @@
-// This file is for systems on which a file lacks a numeric owner.
+// This file is for systems such as Windows, on which a file has no numeric user ID as its owner.
 
 //go:build !unix
 
 package git
 
-// IsOwnPath returns true. On Windows, access lists protect directories. In a browser there is only one user.
+// IsOwnPath returns true, because the owner of a file is not checked on these systems. On Windows, access lists
+// protect directories. In a browser, there is only one user.
 func IsOwnPath(string) bool { return true }

@@ -143,7 +143,7 @@ func (r *Repo) BlobAt(ctx context.Context, commit, file string) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	// Each entry has the form MODE SP TYPE SP NAME TAB PATH NUL.
+	// git ls-tree prints the mode, type and hash of each file, then a tab, the path and a zero byte.
 	for e := range strings.SplitSeq(string(out), "\x00") {
 		head, path, _ := strings.Cut(e, "\t")
 		f := strings.Fields(head)
@@ -157,8 +157,9 @@ func (r *Repo) BlobAt(ctx context.Context, commit, file string) (string, error) 
 
 // fileChange is the change that one commit made to one file, as git log --raw prints it.
 type fileChange struct {
-	commit           string
-	oldBlob, newBlob string // names of the blobs; all digits are zero if the file did not exist
+	commit string
+	// hashes of the file's content before and after the commit (only zeros if the file did not exist)
+	oldBlob, newBlob string
 	// paths of the file before and after the commit, which differ only if the commit renamed or copied the file
 	oldPath, newPath string
 	status           byte // kind of change: A, M, R, C, D or T
@@ -437,7 +438,7 @@ func (r *Repo) LaterNames(ctx context.Context, file string) (names []string, was
 // blamedLine is a line of a file, with the commit that wrote it.
 type blamedLine struct {
 	Commit  string
-	Line    int // number of the line in the file at that commit, from 1
+	Line    int // line number in the file as it was in Commit, from 1
 	Author  string
 	Time    time.Time
 	Summary string

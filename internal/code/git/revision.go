@@ -83,7 +83,9 @@ func (r *Repo) resolveRefName(ref string) string {
 	mayBeFile := strings.ToUpper(ref) != ref && !strings.HasPrefix(ref, "refs/")
 	for _, place := range refPathFormats {
 		if place == "%s" && mayBeFile {
-			continue // Skip the name, because it may be the name of another file in .git, such as config.
+			// Do not look up the name directly in .git, because another file there, such as config, may have the same
+			// name.
+			continue
 		}
 		if id, _ := r.followRef(fmt.Sprintf(place, ref)); id != "" {
 			return id
@@ -133,7 +135,7 @@ func (r *Repo) listTree(ctx context.Context, commit, depth, path string) (map[st
 		return nil, err
 	}
 	files := map[string]string{}
-	// Each entry has the form MODE SP TYPE SP NAME TAB PATH NUL.
+	// git ls-tree prints the mode, type and hash of each file, then a tab, the path and a zero byte.
 	for e := range strings.SplitSeq(string(out), "\x00") {
 		head, path, _ := strings.Cut(e, "\t")
 		f := strings.Fields(head)

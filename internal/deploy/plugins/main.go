@@ -30,7 +30,7 @@ func main() {
 	fmt.Printf("wrote %d files\n", n)
 }
 
-// readPluginFiles returns the contents of all plug-in files by path.
+// readPluginFiles returns the contents of the files that all plug-ins for AI clients consist of, by path.
 func readPluginFiles() (map[string]string, error) {
 	var failed error
 	files, err := setup.PluginFiles(func(argv []string) string {

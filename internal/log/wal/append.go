@@ -164,12 +164,14 @@ func (l *Log) chainPayloads(payloads []Payload) (recs []Record, buf []byte, isUr
 	return recs, buf, isUrgent, nil
 }
 
-// makeRoom extends the file, if necessary, so that n bytes fit after the last record. Unless the append is urgent, the
-// reserve must also fit after these bytes.
+// makeRoom extends the log file, if necessary, so that n bytes fit after the last record. Unless the append is urgent,
+// freeReserve further bytes must remain free, because urgent appends need them when the disk is full.
 func (l *Log) makeRoom(n int64, isUrgent bool) error {
 	need := l.endOffset + n
 	if need+l.freeReserve <= l.fileSize {
-		return nil // Another process has truncated the file. Do nothing, because the write will extend it.
+		// Enough bytes are free. If another process has truncated the file in the meantime, writing the record extends
+		// the file again.
+		return nil
 	}
 	fi, err := l.file.Stat()
 	if err != nil {

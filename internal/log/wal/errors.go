@@ -86,7 +86,8 @@ func asFullError(err error) error {
 	return err
 }
 
-// asReadOnlyError returns err so that it matches ErrReadOnly, if err is a permission error of a file system.
+// asReadOnlyError wraps a file system's permission error in an error that matches ErrReadOnly. It returns other errors
+// unchanged.
 func asReadOnlyError(err error) error {
 	if errors.Is(err, fs.ErrPermission) || isReadOnlyFS(err) {
 		return &sentinelError{ErrReadOnly, err}

@@ -81,7 +81,7 @@ const (
 	// MaxBody is the maximum size of a record's body in bytes.
 	MaxBody = 64 << 20
 
-	// HeaderSize is the size of the file's header in bytes.
+	// HeaderSize is the size of the log file's header in bytes.
 	HeaderSize = 96
 
 	// RecordOverhead is the number of bytes that a record has in addition to its body.
@@ -90,7 +90,8 @@ const (
 	prefixSize = 40
 	chainSize  = 32
 
-	// MinUnchainedType is the lowest type of records that do not belong to the chain.
+	// MinUnchainedType is the lowest type of records that are not changes, so the log's chain of hashes does not
+	// include them.
 	MinUnchainedType = 128
 
 	// TypeBase is the type of the records that contain the state before the first change of the log (the base
@@ -130,7 +131,8 @@ type Record struct {
 // encodedSize returns the number of bytes that the record has in the file.
 func (r *Record) encodedSize() int64 { return RecordOverhead + int64(len(r.Body)) }
 
-// IsChainedRecord reports whether r belongs to the chain and has this sequence number and chain.
+// IsChainedRecord reports whether r is a change with this sequence number and this hash. The hash (chain) covers the
+// change and all changes before it.
 func (r *Record) IsChainedRecord(seq uint64, chain [32]byte) bool {
 	return r.Type < MinUnchainedType && r.Seq == seq && r.Chain == chain
 }
@@ -267,7 +269,8 @@ func decodeRecord(b []byte, seed uint32) (r Record, need int64, err error) {
 	return r, need, nil
 }
 
-// NextChain returns a record's chain from the chain of the previous record and from the record's fields.
+// NextChain returns a record's chain, which is a hash of all changes up to this record. NextChain computes the hash
+// from the chain of the previous record and the fields of this record.
 func NextChain(previousChain [32]byte, seq uint64, time int64, typ uint8, digest [32]byte) [32]byte {
 	var b [32 + 8 + 8 + 1 + 32]byte
 	copy(b[:], previousChain[:])
@@ -296,7 +299,7 @@ func isZero(b []byte) bool {
 // A VersionError reports that this package does not support the file's version or flags.
 type VersionError struct {
 	Version      uint32
-	UnknownFlags uint32 // unsupported flags, if the version itself is supported
+	UnknownFlags uint32 // the file's flags that this version of oxbow does not support (0 if Version is not supported)
 }
 
 func (e *VersionError) Error() string {
@@ -347,7 +350,7 @@ func (n *lockMeta) encode(b []byte) []byte {
 	return append(b[:lockMetaSize-1], '\n')
 }
 
-// appendFields appends the fields that the checksum covers, on which decisions are based.
+// appendFields appends the fields of the lock file on which oxbow relies. Therefore a checksum covers them.
 func (n *lockMeta) appendFields(b []byte) []byte {
 	b = append(b, `"id":"`...)
 	b = append(b, n.ID...)

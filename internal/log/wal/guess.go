@@ -11,13 +11,13 @@ import (
 	"slices"
 )
 
-// guessHeader reconstructs a damaged header by finding the log's identity, on which the checksum of each record
-// depends. It tries the identity in the header with at most one wrong bit, and the identity in the lock file
-// (knownID). An identity is right if it makes the checksum of a record correct.
+// guessHeader reconstructs the damaged header of a log. It must find the log's identity (16 random bytes), because the
+// checksum of each record depends on the identity. It tries the identity in the header with at most one wrong bit, and
+// the identity in the lock file (knownID). An identity is right if it makes the checksum of a record correct.
 //
-// If two records have checksums that fit one unknown identity, the returned header has the zero identity, and seed is
-// the checksum of that identity. Otherwise the error is ErrNotLog. Each byte of the file is read only a few times,
-// even if the lengths in the records are wrong.
+// If no identity fits, but two records show the same checksum of an unknown identity, the returned header has the zero
+// identity, and seed is this checksum. Otherwise the error is ErrNotLog. Each byte of the file is read only a few
+// times, even if the lengths in the records are wrong.
 func guessHeader(f io.ReaderAt, size int64, knownID []byte) (h Header, seed uint32, err error) {
 	b := make([]byte, HeaderSize)
 	if _, err := f.ReadAt(b, 0); err != nil && err != io.EOF {
@@ -105,8 +105,8 @@ var reverseCRCTable = func() (places [256]byte) {
 	return places
 }()
 
-// eachRecordMark calls fn with each offset, from the offset from on, at which the mark of a record is. It ends when fn
-// returns false.
+// eachRecordMark calls fn with each offset, beginning at from, that contains the fixed bytes with which every record
+// begins. It stops when fn returns false.
 func eachRecordMark(f io.ReaderAt, from, size int64, fn func(offset int64) bool) error {
 	buf := make([]byte, 0, max(0, min(readChunk, size-from)))
 	for from < size {

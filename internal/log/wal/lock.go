@@ -32,7 +32,8 @@ func (l *Log) Lock(ctx context.Context) error {
 		l.lock = k
 	}
 	if l.isMetaUnwritten {
-		return nil // This log still holds the lock from an earlier call.
+		// This process still holds the lock, because it could not record in the lock file that a sync has failed.
+		return nil
 	}
 	ok, waited, err := vfs.AcquireLock(ctx, l.lock, l.opts.LockWait)
 	if err != nil {

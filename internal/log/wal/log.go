@@ -30,7 +30,8 @@ type Options struct {
 	// if the file system is a [vfs.OS].
 	FailsIfDirMoved bool
 
-	// DigestBody computes the digest of a chained record's body, which is included in the chain. It is required.
+	// DigestBody computes a hash of the body of a record that contains a change. The hash becomes part of the log's
+	// chain of hashes. DigestBody must not be nil.
 	DigestBody func(typ uint8, body []byte) ([32]byte, error)
 }
 
@@ -51,7 +52,7 @@ type Log struct {
 	endOffset int64 // the position: the offset after the last record that was read or appended
 	// number of the last change before endOffset, or the number of the base if no change precedes endOffset
 	lastSeq    uint64
-	lastChain  [32]byte // chain of that record
+	lastChain  [32]byte // hash of all changes up to lastSeq
 	durableSeq uint64   // highest sequence number that is known to be on stable storage
 	syncedEnd  int64    // all bytes before this offset are on stable storage
 	fileSize   int64    // last known size of the file
@@ -62,20 +63,23 @@ type Log struct {
 	// other bytes)
 	freeOffset         atomic.Int64
 	isFreeSpaceChecked bool // all bytes after the last record are known to be zeros, or this log wrote them
-	isLastOwnUnsealed  bool // this log wrote the last record and no seal after it
+	// this process wrote the last record, but has not yet written the empty record (seal) that marks it as durable
+	isLastOwnUnsealed bool
 
-	appendBuf []byte       // reused memory for encoding appended records
-	gaps      []DamagedGap // damaged bytes that were skipped because they contained no change
+	appendBuf []byte // reused memory for encoding appended records
+	// ranges of damaged bytes between records that were skipped because no change was lost there
+	gaps []DamagedGap
 
-	lock            vfs.Lock
-	metaFile        vfs.File
-	hasMetaHardLink bool     // the lock file has a second name, so its metadata may describe another log
+	lock     vfs.Lock
+	metaFile vfs.File
+	// the lock file is a hard link with a second name, so its metadata may describe another log
+	hasMetaHardLink bool
 	meta            lockMeta // metadata in the lock file when the lock was acquired
 	// identity of the log, and the newest change that this process knows to be on stable storage
 	durableMeta     lockMeta
 	lastWrittenMeta [lockMetaSize]byte // content of the lock file that this log last wrote
 	lastReadMeta    [lockMetaSize]byte // content of the lock file that this log last read
-	hexID           string             // hexIDSource in hex, which is cached
+	hexID           string             // the identity in hexIDSource as hexadecimal digits, which are cached
 	hexIDSource     [16]byte
 	appendErr       error // the error because of which appends are refused, or nil
 	// This process keeps the lock after an error, because it could not write to the lock file that a sync has failed.
@@ -225,16 +229,17 @@ func (l *Log) nameRefersToFile() (bool, error) {
 	return vfs.NameRefersTo(l.fs, l.name, l.fileInfo)
 }
 
-// Exists reports whether the log has a file.
+// Exists reports whether the log's file exists.
 func (l *Log) Exists() bool { return l.file != nil }
 
 // Header returns the header of the file.
 func (l *Log) Header() Header { return l.header }
 
-// LastSeq returns the sequence number of the last chained record before the position, or the base's sequence number.
+// LastSeq returns the sequence number of the last change before the log's position. If no change precedes the
+// position, it returns the number with which the log begins.
 func (l *Log) LastSeq() uint64 { return l.lastSeq }
 
-// LastChain returns the chain of the record with the number LastSeq.
+// LastChain returns the hash of all changes up to the change with the number LastSeq.
 func (l *Log) LastChain() [32]byte { return l.lastChain }
 
 // EndOffset returns the position as an offset in the file.
@@ -258,7 +263,8 @@ func (l *Log) Size() int64 {
 // DamagedGap is a range of damaged bytes between two records. The chain proves that no record is missing between them.
 type DamagedGap struct {
 	StartOffset, EndOffset int64 // range of offsets
-	// the bytes are the rest of a seal, which a crash may leave because seals are not synced
+	// The damaged bytes are the rest of a seal, an empty record that marks the record before it as durable. A crash
+	// may leave such bytes because seals are not synced.
 	IsTornSeal bool
 }
 

@@ -165,7 +165,8 @@ func (d *recordDamage) Is(target error) bool {
 	return ok && t.reason == d.reason
 }
 
-// checkChain returns a *recordDamage if the record does not continue the chain of the previous record.
+// checkChain returns a *recordDamage if the record does not follow the previous record. Each record contains a hash of
+// all changes up to it, which shows the order.
 func (l *Log) checkChain(r *Record) error {
 	want := l.lastSeq + 1
 	if r.Type >= MinUnchainedType {
@@ -192,10 +193,10 @@ func (l *Log) acceptRecord(r *Record) {
 	l.isLastOwnUnsealed = false
 }
 
-// findNextRecord searches for valid records after an invalid record, from the offset from on. If a found record
-// directly follows the last valid record in the chain, no change was lost, and next is the found record's offset. If a
-// later record shows that durable records were lost, lostSeqs contains their sequence numbers, at most 1,000. If both
-// results are zero, the bytes are a torn tail.
+// findNextRecord searches for valid records after an invalid record, beginning at the offset from. If a found record
+// directly follows the last valid record, no change was lost, and next is the found record's offset. If a later record
+// shows that durable changes were lost, lostSeqs contains their sequence numbers (at most 1,000). If both results are
+// zero, the bytes are only the incomplete end of the log.
 func (l *Log) findNextRecord(from int64) (next int64, lostSeqs []uint64, err error) {
 	err = l.scanRecords(from+1, func(r *Record) bool {
 		if l.isNextRecord(r) {
@@ -213,9 +214,9 @@ func (l *Log) findNextRecord(from int64) (next int64, lostSeqs []uint64, err err
 	return next, lostSeqs, err
 }
 
-// isTornSeal reports whether a gap contains the remaining bytes of a seal whose write was interrupted by a crash.
-// Either the seal's first bytes are followed by zeros, or there are zeros up to the boundary of a disk sector,
-// followed by the seal's last bytes.
+// isTornSeal reports whether a damaged range of bytes is the rest of a seal, an empty record that marks the record
+// before it as durable. If a crash interrupts the write of a seal, either its first bytes remain, followed by zeros,
+// or only its last bytes remain, after zeros up to the boundary of a disk sector.
 func (l *Log) isTornSeal(from, to int64) (bool, error) {
 	if to-from != RecordOverhead {
 		return false, nil
@@ -244,8 +245,8 @@ func (l *Log) isTornSeal(from, to int64) (bool, error) {
 	return begin < RecordOverhead && isZero(b[:begin]) && bytes.HasSuffix(whole, b[max(begin, prefixSize):]), nil
 }
 
-// isNextRecord reports whether the chain shows that r directly follows the last record before the
-// position.
+// isNextRecord reports whether r directly follows the last record that was read. The hash of all earlier changes,
+// which each record contains, shows this.
 func (l *Log) isNextRecord(r *Record) bool {
 	if r.Type >= MinUnchainedType {
 		return r.Seq == l.lastSeq && r.Chain == l.lastChain

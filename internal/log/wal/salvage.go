@@ -13,7 +13,7 @@ import (
 
 // SalvageDamage describes the damage of a log from which records are salvaged.
 type SalvageDamage struct {
-	Header           Header     // the header; it has the zero identity if the log's identity is unknown
+	Header           Header     // the log's header; the 16 bytes of its identity are zero if the identity is not known
 	HasGuessedHeader bool       // the header was damaged and was reconstructed from the records
 	BadRanges        [][2]int64 // ranges of bytes that are not records; each range excludes its end
 	UsedBytes        int64      // number of bytes before the free space

@@ -15,9 +15,9 @@ import (
 	"unicode/utf8"
 )
 
-// Find returns the sorted names of the rules that a text matches. It returns nil if the text does not look like
-// instructions. A text that matches a single weak rule does not look like instructions. Find reads the text in the way
-// a model does, so that look-alike letters, invisible characters or split words do not prevent a match.
+// Find returns the sorted names of the rules that recognize instructions in a text. It returns nil if the text does
+// not look like instructions. Weak rules also match harmless texts, so a single weak rule is not enough. Find reads
+// the text like a model, so that look-alike letters, invisible characters or split words do not prevent a match.
 func Find(text string) []string {
 	low, has := lowerWithTraits(text)
 	var f ruleFinder
@@ -45,8 +45,8 @@ func Find(text string) []string {
 // RuleHidden is the name of the rule for characters that a person cannot see.
 const RuleHidden = "hidden"
 
-// minWeakRules is the minimum number of weak rules that a text must match to look like instructions if it matches no
-// other rule.
+// minWeakRules is the number of weak rules that must match before a text looks like instructions to a model. A weak
+// rule also matches harmless texts. Any other rule is enough without a second rule.
 const minWeakRules = 2
 
 // Some texts mark each word of a phrase as bold, as in **ignore** **all** **rules**. minBoldMarks is the number of **
@@ -59,15 +59,14 @@ func hasBoldWords(low string) bool {
 		(strings.IndexByte(low, '_') >= 0 && strings.Count(low, "__") >= minBoldMarks)
 }
 
-// ruleFinder collects the rules that the readings of a text match. A reading is a normalized form of
-// the text.
+// ruleFinder collects the rules that a text matches. The rules are applied to several normalized forms of the text.
 type ruleFinder struct {
 	foundNames []string
-	isStrong   bool // a matched rule is not weak
+	isStrong   bool // a matched rule is enough to make the text look like instructions
 	hasLines   bool // the text may contain line breaks or tabs
 }
 
-// addStrong adds the name of a rule that is not weak.
+// addStrong adds the name of a matched rule that is enough to make the text look like instructions.
 func (f *ruleFinder) addStrong(name string) {
 	f.isStrong = true
 	if !slices.Contains(f.foundNames, name) {
@@ -75,8 +74,8 @@ func (f *ruleFinder) addStrong(name string) {
 	}
 }
 
-// applyMatchingRules applies the rules to a reading. If words in the reading may be split, applyMatchingRules also
-// applies the rules to the same reading with its split words joined.
+// applyMatchingRules applies the rules to low, a form of the text in lower case. If words in this form may be split,
+// as in "ig nore", applyMatchingRules also applies the rules to the form with joined words.
 func (f *ruleFinder) applyMatchingRules(low string) {
 	flowingText, hasShortLines := low, false
 	isJoined := f.hasLines || strings.Contains(low, "  ")
@@ -145,7 +144,7 @@ func (f *ruleFinder) addSquashedMatches(word string) {
 	}
 }
 
-// rule is a line of rules.txt.
+// rule is a line of rules.txt, which describes a phrase that occurs in instructions to a model.
 type rule struct {
 	name           string
 	isWeak         bool
@@ -157,7 +156,7 @@ type rule struct {
 	squashedRegexp *regexp.Regexp
 }
 
-// sentencePart replaces the sign … in an expression. It matches a part of a sentence.
+// sentencePart is the regular expression for the sign "…" in a rule. It matches up to 60 characters of a sentence.
 const sentencePart = `[^.!?\n]{0,60}`
 
 // needsLineStart reports whether a match must be at the start of a line. Signs may precede the match in its line.

@@ -1,4 +1,4 @@
-// This file determines which files a command line reads and writes, and judges them.
+// This file determines which files a command line reads and writes, and whether they may contain text by others.
 
 package origin
 
@@ -18,8 +18,9 @@ type shellState struct {
 	currentDir        string              // current directory, or "" if it is not known
 	assignedVariables map[string][]string // possible values of each variable that the command line assigns
 	commandOutput     string              // the text that the whole command line printed
-	nestingDepth      int                 // number of command lines that contain this command line, as in sh -c
-	isPiped           bool                // The standard input is the output of another program.
+	// number of nested command lines, such as 2 while the argument of sh -c is examined
+	nestingDepth int
+	isPiped      bool // The standard input is the output of another program.
 
 	mayUseOtherRepo bool // Git may use another repository or another output format.
 }
@@ -40,8 +41,8 @@ func (s *shellState) judgeReadFiles(files []string, cause string) {
 	}
 }
 
-// judgeSearchedFiles raises the command's level to the highest level of the files and directories that a program
-// searches.
+// judgeSearchedFiles records who may have written the files that a program searches. The least trusted of these files
+// determines the trust level of the command's output.
 func (s *shellState) judgeSearchedFiles(files []string, cause string) {
 	if slices.Contains(files, unknownWord) {
 		s.verdict.raiseLevel(LevelForeign, cause)

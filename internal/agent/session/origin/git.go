@@ -1,4 +1,4 @@
-// This file judges the text that a git command prints.
+// This file determines who wrote the text that a git command prints: the project or others.
 
 package origin
 

@@ -1,4 +1,5 @@
-// This file judges the places from which a program reads: files, directories, addresses and packages.
+// This file determines whether a program reads text by others. It examines the files, directories, addresses and
+// packages that the program reads.
 
 package origin
 
@@ -108,8 +109,8 @@ func optionValueFiles(args []string) (files []string) {
 	return files
 }
 
-// markOptionalFiles puts the prefix "?" before each operand, which means that the operand is ignored if no such file
-// exists.
+// markOptionalFiles puts the prefix "?" before each argument. The prefix means that the argument is ignored if no file
+// has this name.
 func markOptionalFiles(operands []string) (files []string) {
 	for _, a := range operands {
 		files = append(files, "?"+a)
@@ -117,9 +118,9 @@ func markOptionalFiles(operands []string) (files []string) {
 	return files
 }
 
-// readsOtherHome reports whether an oxbow command reads the memory of another home. This is a home outside of the
-// project that --home or OXBOW_HOME names. Without these, it is the home of the current directory, if the working
-// directory belongs to a different home.
+// readsOtherHome reports whether an oxbow command reads a memory that does not belong to the project. The directory of
+// this memory is named by --home or OXBOW_HOME. If both are missing, the command reads the memory of the directory to
+// which the command line has changed.
 func (s *shellState) readsOtherHome(args []string) bool {
 	for i, a := range args {
 		name, value, hasValue := strings.Cut(a, "=")

@@ -13,12 +13,13 @@ import (
 // verdictState collects facts about a tool call while oxbow determines who wrote the text that the call returned.
 type verdictState struct {
 	Machine
-	tree              *projectTree
-	highestLevel      Level
-	cause             string // the part of the command that is the reason for highestLevel
-	ownFiles          []string
-	otherFiles        []string
-	unnamedFilesLevel Level // highest level of the text that a program in the command may have written into files
+	tree         *projectTree
+	highestLevel Level
+	cause        string // the part of the command that is the reason for highestLevel
+	ownFiles     []string
+	otherFiles   []string
+	// trust level of the least trusted text that a program in the command may have written into files
+	unnamedFilesLevel Level
 }
 
 // raiseLevel records that the tool call may have printed text of this trust level or written such text into files.
@@ -28,7 +29,8 @@ func (j *verdictState) raiseLevel(l Level, cause string) {
 	j.raisePrintedLevel(l, cause)
 }
 
-// raisePrintedLevel is like raiseLevel, but for a program that only prints text of others and writes none into files.
+// raisePrintedLevel records that a program may have printed text of this trust level, but wrote no such text into
+// files. Lower levels than the recorded level are ignored.
 func (j *verdictState) raisePrintedLevel(l Level, cause string) {
 	if l > j.highestLevel {
 		j.highestLevel, j.cause = l, cause
@@ -66,11 +68,12 @@ func (j *verdictState) recordPartialEdits(paths []string) {
 	}
 }
 
-// maxJudgedFiles is the maximum number of files that are examined for a call. A call with more files gets the level
-// LevelForeign.
+// maxJudgedFiles is the maximum number of files that are examined for a call. For a call with more files, the output
+// counts as text by others (LevelForeign).
 const maxJudgedFiles = 500
 
-// raiseLevelForReadFiles raises the output's level to the highest level of the files that were read.
+// raiseLevelForReadFiles records that the call's output may contain text from these files. The least trusted file
+// determines the output's trust level.
 func (j *verdictState) raiseLevelForReadFiles(dir string, paths []string, cause string) {
 	hasRelative := slices.ContainsFunc(paths, func(p string) bool { return !filepath.IsAbs(p) })
 	isUnknown := dir == "" && hasRelative

@@ -7,7 +7,7 @@ import "github.com/oxbow-memory/oxbow/internal/screening/fingerprint"
 // Level says who wrote a text that a tool call returned. A higher level means less trust.
 type Level int
 
-// These are the levels, the most trusted first.
+// These are the levels of trust in a text that an agent read. The most trusted is first.
 const (
 	LevelOwn       Level = iota // The project, the agent or the person wrote the text.
 	LevelUnvouched              // A program that oxbow does not know printed the text.

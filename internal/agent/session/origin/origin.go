@@ -37,8 +37,8 @@ type Verdict struct {
 	// it wrote. The paths are absolute and free of symbolic links.
 	OwnFiles, OtherFiles []string
 
-	// UnnamedFilesLevel is the highest level of the text that the call may have written into files that it does not
-	// name. It is LevelOwn for a tool that only reads.
+	// UnnamedFilesLevel is the trust level of the least trusted text that the call may have written into files that it
+	// does not name. It is LevelOwn for a tool that only reads.
 	UnnamedFilesLevel Level
 }
 
@@ -190,7 +190,7 @@ func patternBaseDir(args map[string]any) []string {
 	return nil
 }
 
-// dirBeforePattern returns the directories of a path before the first element that contains a pattern.
+// dirBeforePattern returns the directories in a path that come before the first wildcard, such as "*".
 func dirBeforePattern(p string) string {
 	i := strings.IndexAny(p, "*?[{")
 	if i < 0 {

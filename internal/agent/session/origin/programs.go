@@ -16,10 +16,10 @@ type programKind int
 
 const (
 	programUnlisted programKind = iota // The program is not listed in programKinds and may print any text.
-	programPrinter                     // The program prints its own messages and the arguments' texts.
+	programPrinter                     // kind of a program that prints only its own messages and its arguments
 	// The program is a build tool, which prints messages about the project that it builds or tests.
 	programBuilder
-	programReader // The program prints the files in its arguments.
+	programReader // kind of a program that prints the files in its arguments
 	// The program prints lines of files, such as grep or sed. Its first argument is a pattern or a script. The other
 	// arguments name the files.
 	programFilter
@@ -30,12 +30,12 @@ const (
 	// The program prints text from other machines, packages, databases, containers, logs or the clipboard.
 	programForeign
 	programDatabase      // The program prints from the database file in its first argument.
-	programCopier        // The program prints nothing, because it copies files.
+	programCopier        // kind of a program that copies files and prints nothing
 	programTee           // The program prints its standard input, and also writes this input into files.
 	programChangeDir     // The program prints nothing, because it changes the current directory.
 	programEval          // The program runs its arguments as a command line and prints the output.
 	programReadVariables // The program prints nothing, because it reads standard input into variables.
-	programGit           // File git.go judges git commands.
+	programGit           // kind of git, whose commands are examined in the file git.go
 	programOxbow         // This is oxbow itself, which prints entries of a memory.
 	programShell         // The program prints the output of the script or the command line in its arguments.
 )
@@ -95,7 +95,8 @@ func programKindsByName(names map[programKind]string) map[string]programKind {
 var systemProgramDirs = []string{"/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/go/bin",
 	"/opt/homebrew/bin"}
 
-// judgeSimpleCommand judges a command that consists of a program and its arguments.
+// judgeSimpleCommand records whose text a command may print and which files it writes. The words are a program and its
+// arguments.
 func (s *shellState) judgeSimpleCommand(words []string) {
 	if len(words) == 0 {
 		return
@@ -136,7 +137,7 @@ func (s *shellState) judgeSimpleCommand(words []string) {
 	s.judgeProgram(p)
 }
 
-// judgeProgram judges a program according to its kind.
+// judgeProgram records whose text a program may print. The program's kind determines how its arguments are examined.
 func (s *shellState) judgeProgram(p program) {
 	switch programKinds()[p.name] {
 	case programPrinter:
@@ -175,7 +176,8 @@ func (s *shellState) judgeProgram(p program) {
 	}
 }
 
-// judgeQuietProgram judges a program that prints no text of its own, such as cp, cd or eval.
+// judgeQuietProgram examines a program that prints no text of its own, such as cp, cd or eval. It records the files
+// and commands in the program's arguments.
 func (s *shellState) judgeQuietProgram(p program) {
 	switch programKinds()[p.name] {
 	case programOxbow:
@@ -222,7 +224,8 @@ func (s *shellState) operandFiles(name string, operands []string) (files []strin
 	return files
 }
 
-// judgeFetcher judges a program that reads URLs, such as curl.
+// judgeFetcher records whose text a program such as curl may print. If an argument is a URL or is not known, the text
+// is by others.
 func (s *shellState) judgeFetcher(p program) {
 	level := LevelUnvouched
 	if slices.ContainsFunc(p.args, func(a string) bool { return a == unknownWord || isRemoteAddress(a) }) {
@@ -245,7 +248,8 @@ func (s *shellState) judgeFetcher(p program) {
 	}
 }
 
-// judgeCopy judges cp, mv and similar programs. The copies count as the agent's own only if all source files do.
+// judgeCopy records which files cp, mv and similar programs write. The copies count as the agent's own text only if
+// all source files do.
 func (s *shellState) judgeCopy(args []string) {
 	rest := findOperands(args)
 	if len(rest) < 2 {
@@ -288,7 +292,7 @@ func (s *shellState) judgeFilter(p program) {
 	s.judgeSearchedFiles(files, p.commandText)
 }
 
-// judgeScript judges a script of sed or awk, because the script may name files and run commands.
+// judgeScript examines a script of sed or awk, because such a script may read files and run commands.
 func (s *shellState) judgeScript(p program, script string) {
 	isScript := strings.HasSuffix(p.name, "sed") || strings.HasSuffix(p.name, "awk")
 	if !isScript {
@@ -355,7 +359,8 @@ func (s *shellState) judgeFinder(p program) {
 	}
 }
 
-// replaceUnknownWords replaces each word that contains an unknown part by unknownWord.
+// replaceUnknownWords replaces each word by unknownWord if a part of the word is not known, such as a variable's
+// value.
 func replaceUnknownWords(words []string) []string {
 	for i, w := range words {
 		if strings.Contains(w, unknownWord) {

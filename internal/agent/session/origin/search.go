@@ -10,9 +10,9 @@ import (
 	"sync"
 )
 
-// raiseLevelForSearch raises the level to the highest level among the searched files and the files with lines in the
-// output. A printed line without a file name may come from any file in a searched directory, so it makes the level at
-// least LevelUnvouched.
+// raiseLevelForSearch records whose text the output of a search may contain. The least trusted of the searched files
+// and of the files with lines in the output determines the output's trust level. A printed line without a file name
+// may come from any file in a searched directory. With such a line, the level is at least LevelUnvouched.
 func (j *verdictState) raiseLevelForSearch(dir string, paths []string, output, cause string) {
 	j.raiseLevelForReadFiles(dir, paths, cause)
 	hasDir := slices.ContainsFunc(absolutePaths(dir, paths), isDir)
@@ -71,8 +71,8 @@ func (l *searchOutput) addLine(line string) {
 // A file name is searched for in the first maxFileNameBytes bytes of a line.
 const maxFileNameBytes = 400
 
-// recordIfFile records that the search printed a line of a file, if a file with this name exists. It reports whether
-// the file exists.
+// recordIfFile records that a search program printed a line from the named file. It does nothing and returns false if
+// no such file exists.
 func (l *searchOutput) recordIfFile(name string) bool {
 	isFile := l.hasFile(name)
 	if isFile && !slices.Contains(l.printedFiles, name) {

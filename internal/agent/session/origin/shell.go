@@ -24,8 +24,9 @@ func (j *verdictState) judgeCommandLine(line, commandOutput string) {
 	s.judgeShellLine(line)
 }
 
-// judgeShellLine judges a command line. A line that is not valid in a Unix shell, for example because it is for
-// PowerShell, is unvouched. It is then split at the characters that separate commands in most shells.
+// judgeShellLine records whose text a command line may print and which files it writes. If a line is not valid in a
+// Unix shell, for example because it is for PowerShell, its output has LevelUnvouched. Such a line is split at the
+// characters that separate commands in most shells.
 func (s *shellState) judgeShellLine(line string) {
 	s.nestingDepth++
 	if s.nestingDepth > maxNestedLines {
@@ -62,8 +63,8 @@ func (s *shellState) judgeSubshell(list []*syntax.Stmt) {
 	inner.judgeStatements(list)
 }
 
-// judgeStatement judges a statement. A file that the statement writes counts as the agent's own only if the statement
-// reads nothing but the agent's own text.
+// judgeStatement records whose text a shell statement may print and which files it writes. A written file counts as
+// the agent's own only if the statement reads nothing but the agent's own text.
 func (s *shellState) judgeStatement(st *syntax.Stmt) {
 	oldLevel, oldWhat := s.verdict.highestLevel, s.verdict.cause
 	s.verdict.highestLevel = LevelOwn
@@ -78,7 +79,8 @@ func (s *shellState) judgeStatement(st *syntax.Stmt) {
 	}
 }
 
-// judgeRedirect judges the file that a redirection reads or records the file that it writes.
+// judgeRedirect records a redirection of a shell command. It records whose text a file with input contains, or which
+// file receives the output.
 func (s *shellState) judgeRedirect(r *syntax.Redirect) {
 	if r.Hdoc != nil {
 		s.wordValues(r.Hdoc)
@@ -120,7 +122,7 @@ func (s *shellState) judgeShellCommand(c syntax.Command) {
 	}
 }
 
-// judgeCompound judges all statements in a compound statement, such as a loop or a condition.
+// judgeCompound records whose text the statements in a loop, a condition or another compound statement may print.
 func (s *shellState) judgeCompound(c syntax.Command) {
 	switch c := c.(type) {
 	case *syntax.IfClause:
@@ -129,7 +131,8 @@ func (s *shellState) judgeCompound(c syntax.Command) {
 			s.judgeStatements(c.Then)
 		}
 	case *syntax.WhileClause:
-		for range 2 { // Judge a loop twice, because the second round may use values that the first round assigned.
+		// Examine a loop's statements twice, because the second round may use values that the first round assigned.
+		for range 2 {
 			s.judgeStatements(c.Cond)
 			s.judgeStatements(c.Do)
 		}
@@ -143,7 +146,7 @@ func (s *shellState) judgeCompound(c syntax.Command) {
 		for _, item := range c.Items {
 			s.judgeStatements(item.Stmts)
 		}
-	default: // The statement is a test or an arithmetic expression, which may contain commands.
+	default: // This compound statement is a test or an arithmetic expression, which may contain commands.
 		s.judgeCommandsIn(c)
 	}
 }
@@ -194,7 +197,8 @@ func (s *shellState) judgeBinaryCommand(c *syntax.BinaryCmd) {
 	s.isPiped = wasPiped
 }
 
-// judgeCommandsIn judges all commands in a part of the syntax tree, such as a word.
+// judgeCommandsIn records whose text the commands in a part of a shell line may print. The part is, for example, a
+// word with a command substitution.
 func (s *shellState) judgeCommandsIn(node syntax.Node) {
 	syntax.Walk(node, func(n syntax.Node) bool {
 		switch n := n.(type) {
@@ -209,9 +213,9 @@ func (s *shellState) judgeCommandsIn(node syntax.Node) {
 	})
 }
 
-// applyAssignments processes assignments of variables. After an assignment of PATH, an LD_* variable or a GIT_*
-// variable, the command is unvouched, because these variables change which programs run. After a GIT_* variable, it is
-// also unknown which repository git uses.
+// applyAssignments processes assignments of shell variables. PATH, LD_* and GIT_* variables change which programs run,
+// so after such an assignment the command's output has at least LevelUnvouched. After a GIT_* variable, it is also
+// unknown which repository git uses.
 func (s *shellState) applyAssignments(assignments []*syntax.Assign) {
 	for _, a := range assignments {
 		values := []string{""}

@@ -18,7 +18,8 @@ const (
 	purposeShell
 	purposeReadFiles   // The tool returns the files in its arguments.
 	purposeSearchFiles // The tool searches or lists the files below the paths in its arguments.
-	purposeEditFiles   // The tool writes the files in its arguments and returns the agent's own text.
+	// The tool writes the files in its arguments. Its result contains only text that the agent wrote.
+	purposeEditFiles
 	// The tool returns text from the web, from a document outside of the project, or from an MCP server.
 	purposeReadWeb
 	purposeReadLateOutput  // The tool returns the output of a command that was started earlier.
@@ -34,7 +35,8 @@ var ownServerNames = []string{"oxbow", "plugin_oxbow_oxbow"}
 // findToolPurpose returns the purpose of a client's tool, and whether oxbow's own server provides the tool.
 func findToolPurpose(client, tool string) (purpose toolPurpose, isOxbow bool) {
 	name := strings.ToLower(tool)
-	c, _ := clientfile.FindEventClient(client) // The tools of an unknown client are not listed.
+	// Ignore whether the client is known. For an unknown client, the lists of tools are empty.
+	c, _ := clientfile.FindEventClient(client)
 	for _, t := range toolsByPurpose(&c.Tools) {
 		if slices.Contains(t.names, name) {
 			return t.purpose, false

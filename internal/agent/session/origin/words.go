@@ -64,8 +64,8 @@ func unknownSyntaxWord() *syntax.Word {
 	return &syntax.Word{Parts: []syntax.WordPart{&syntax.ParamExp{Param: &syntax.Lit{Value: "not known"}}}}
 }
 
-// wordValues returns the possible values of a word, and judges the commands in the word. A value that is not known is
-// unknownWord.
+// wordValues returns the possible values of a word in a shell line. If a value is not known, unknownWord is returned
+// for it. If the word contains commands, wordValues also records whose text they may print.
 func (s *shellState) wordValues(w *syntax.Word) []string {
 	values := s.joinedPartValues(w.Parts)
 	for i, v := range values {

@@ -15,7 +15,7 @@ type commandWrapper struct {
 	valueOptions           string // options that are followed by a value
 	commandLineOption      string // option that is followed by a command line
 	workingDirOption       string // option that is followed by the directory in which the program runs
-	operandsBeforeProgram  int    // number of operands before the program's name
+	operandsBeforeProgram  int    // number of arguments (besides options) before the name of the program to run
 	hasCommandLineOperands bool   // The operands (arguments that are not options) form a command line to run.
 	hasStdinArguments      bool   // The program reads more arguments from its standard input, as xargs does.
 }
@@ -146,7 +146,8 @@ func isAssignment(w string) bool {
 
 func listHasWord(list, word string) bool { return slices.Contains(strings.Fields(list), word) }
 
-// judgeShellProgram judges a shell that is called with arguments.
+// judgeShellProgram examines a call of a shell such as sh or bash with arguments. It records whose text the call may
+// print.
 func (s *shellState) judgeShellProgram(p program) {
 	for i, a := range p.args {
 		isShort := strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "--") && strings.HasSuffix(a, "c")
@@ -159,7 +160,8 @@ func (s *shellState) judgeShellProgram(p program) {
 			return
 		}
 	}
-	// The shell runs a script file or reads commands from its standard input.
+	// The shell runs a script file or reads commands from its standard input. These commands are not known, so nobody
+	// vouches for the output.
 	s.verdict.raiseLevel(LevelUnvouched, p.commandText)
 }
 
@@ -253,8 +255,8 @@ func (s *shellState) judgePackageManager(m packageManager, p program) {
 	}
 }
 
-// judgeBuildProgram judges a program that builds or tests a project. The output is the project's own text if the
-// program runs in the project and its arguments name no foreign file, no other directory and no address.
+// judgeBuildProgram records whose text a program that builds or tests a project may print. The text is the project's
+// own if the program runs in the project and its arguments name no foreign file, no other directory and no address.
 func (s *shellState) judgeBuildProgram(p program) {
 	isOwn := s.isInProjectDir()
 	for _, a := range p.inputFiles() {
@@ -376,8 +378,8 @@ func (i *interpreter) outputLevel(args []string) Level {
 	return LevelUnvouched
 }
 
-// foreignAccessPattern matches code on the command line that may read from other machines, programs or files. Code
-// that does not match is still only LevelUnvouched.
+// foreignAccessPattern matches code on the command line that may read from other machines, programs or files. The
+// output of other code has LevelUnvouched, because the pattern cannot find every such access.
 var foreignAccessPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(
 		`(?i)://|urllib|urlopen|requests?\b|httpx?\b|socket|fetch\(|axios|aiohttp|ftplib|smtplib|imaplib|paramiko|boto|LWP|Net::|open-uri|` +
