@@ -73,7 +73,7 @@ func PluginFiles(plugin func(argv []string) string) (map[string]string, error) {
 // setup would create on this machine.
 var bundleMachine = Machine{Getenv: func(string) string { return "" }, GOOS: "linux", User: "/nobody", Dir: "/nowhere"}
 
-// manifestFields returns the fields that the manifests of all clients have in common, followed by more.
+// manifestFields returns the fields that plug-in manifests have in common for all AI clients, followed by extraFields.
 func manifestFields(extraFields ...field) fields {
 	return append(
 		fields{{"name", programName}, {"version", bundleVersion}, {"description", bundleTitle}},

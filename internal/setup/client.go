@@ -13,7 +13,7 @@ type Options struct {
 	Executable string // absolute path of the oxbow program
 	// directory of the memory for the server and the hooks ("" means that the configuration names none)
 	Home      string
-	Project   bool     // change the project's files instead of the user's
+	Project   bool     // set up the client only for the current project, in the project's files
 	NoMCP     bool     // do not set up the MCP server
 	NoInject  bool     // do not set up hooks that add memory to the context
 	NoCapture bool     // do not set up hooks that only record the session
@@ -48,14 +48,14 @@ type Client struct {
 
 // clientFile describes a file of a client, and what setup changes in it.
 type clientFile struct {
-	path          string
-	serversPath   []string   // path of names, in a JSON file, that leads to the object with the servers
-	additions     []jsonPart // parts of a JSON file that setup adds
-	removals      []jsonPart // parts of a JSON file that setup removes, because the options do not want them
-	memoryOffPart *jsonPart  // part of a JSON file that switches the client's own memory off
+	path        string
+	serversPath []string   // path of names, in a JSON file, that leads to the object with the servers
+	additions   []jsonPart // parts of a JSON file that setup adds
+	// parts of a JSON file that setup removes, because the options exclude them (for example NoMCP)
+	removals      []jsonPart
+	memoryOffPart *jsonPart // part of a JSON file that switches the client's own memory off
 	editTOML      func(t, base *tomlDocument, put bool) error
-	// whole content, if the file belongs to oxbow ("" for a file that does not belong to oxbow, and for a file to be
-	// removed)
+	// new content of a file that belongs to oxbow ("" if the file is to be removed or does not belong to oxbow)
 	content        string
 	isOwnedByOxbow bool
 
@@ -169,8 +169,8 @@ func (o Options) excludesPurpose(use int) bool {
 	return false
 }
 
-// shellHooks returns hooks whose command is a line for a shell. unit is how many units of the client's timeouts are in
-// a second: 1 or 1000.
+// shellHooks returns hooks whose command is a line for a shell. unit is 1 if the client's timeouts are in seconds, and
+// 1000 if they are in milliseconds.
 func (o Options) shellHooks(
 	w Machine,
 	client string,

@@ -333,7 +333,8 @@ func kiloFiles(w Machine, o Options) []clientFile {
 	return []clientFile{f}
 }
 
-// cursorFiles returns the files of Cursor. In Cursor's files, the hooks of an event are not in groups.
+// cursorFiles returns the files in which Cursor is configured. For each event, Cursor's file has a plain list of
+// hooks. Files of other clients group the hooks by a pattern for tool names.
 func cursorFiles(w Machine, o Options) []clientFile {
 	mcp := clientFile{path: w.scopedPath(o, w.pathInUserDir(".cursor/mcp.json"), ".cursor/mcp.json"),
 		serversPath: []string{"mcpServers"}}

@@ -21,7 +21,7 @@ import (
 const (
 	LevelOK      = "ok"
 	levelWarning = "warning" // the setup works, but may differ from the person's expectation
-	LevelProblem = "problem" // the setup does not work
+	LevelProblem = "problem" // level of a finding, which means that the setup does not work
 )
 
 // Finding is a statement about the setup of some clients, with a remedy if something is wrong.
@@ -33,10 +33,10 @@ type Finding struct {
 	IsAlwaysShown bool     `json:"-"`              // the command setup shows the finding even if nothing is wrong
 }
 
-// ServerAnswer is the answer of a client's server to a question about the server's memory.
+// ServerAnswer is the answer of oxbow's MCP server in a client to the question which memory the server uses.
 type ServerAnswer struct {
 	Home string // directory of the memory that the server serves
-	Text string // text of the newest entry, or the context that the server returned
+	Text string // text of the memory's newest entry, or the text that the server returns as context for a session
 	Err  error  // error if the server did not answer
 
 	// MissingMemoryReason says why the server lacks a memory, and Mend suggests a remedy. Both are "" if the server
@@ -88,7 +88,8 @@ func (s *Status) IsSetUp() bool { return len(s.Servers) > 0 || s.HasOxbowParts }
 func (in *Inspection) Status(c *Client) Status {
 	s := Status{Client: c, Servers: c.ServerEntries(in.World, in.Options), isTrusted: true}
 	for _, f := range c.desiredFiles(in.World, in.Options) {
-		// In a project, skip the user's files, which a setup of the project may also change.
+		// If the setup of a project is inspected, skip files outside of the project, although setup may also change
+		// them.
 		if !in.Options.Project || isBelow(in.World.Dir, f.path) {
 			s.inspectFile(in.World, &f)
 		}
@@ -158,7 +159,8 @@ type clientSetupFault struct {
 	remedy  func(all []Status) string
 }
 
-// clientsFault is a problem that several clients have in common, either in the user's files or in a project's files.
+// clientsFault is a setup problem that several AI clients have in common. The problem is either in the user's files or
+// in a project's files.
 type clientsFault struct {
 	clientSetupFault
 	statuses   []Status

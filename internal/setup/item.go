@@ -92,7 +92,7 @@ func keepServerArgs(current Server, want fields) fields {
 type hookEntry struct {
 	event, matcher string
 	handler        fields
-	isFlat         bool // the handlers of the event are not in groups
+	isFlat         bool // in the client's file, the event has a plain list of hooks instead of groups of hooks
 }
 
 // hooksPart returns the part of a JSON file that contains oxbow's hooks for a client. For each event, the file has a
@@ -161,7 +161,7 @@ func (h hookEntry) groupFields() fields {
 	return group
 }
 
-// foundHandler is the position of a handler in a file.
+// foundHandler is the position of a hook (a command for an event) in a client's configuration file.
 type foundHandler struct {
 	event             string
 	groupIndex, index int

@@ -243,7 +243,8 @@ func (d *jsonDocument) addMember(v *hujson.Value, name string, value any) error 
 	from, pos := d.spaceAfterLastPart(c)
 	close := v.EndOffset - 1 // offset of the bracket that ends the object or list
 	isKept := string(d.text[from:pos])
-	// End the line first. Otherwise the new part would become part of the comment in this line.
+	// Insert the new part in a new line, because this line ends with a comment, of which the part would otherwise
+	// become a piece.
 	if strings.Contains(isKept[strings.LastIndexByte(isKept, '\n')+1:], "//") && !lines {
 		lines, indent = true, d.indentAt(v.StartOffset)+d.indentUnit()
 	}
@@ -299,7 +300,8 @@ func (d *jsonDocument) removePart(v *hujson.Value, i int) error {
 	switch last := i == len(c.parts)-1; {
 	case !last || c.hasComma:
 		return d.replaceRange(from, p.commaOffset+1, kept)
-	case i > 0: // This is the last part, so remove the comma before it.
+	// The part to remove is the last in the object or list, so also remove the comma after the previous part.
+	case i > 0:
 		comma := c.parts[i-1].commaOffset
 		return d.replaceRange(comma, p.end, string(d.text[comma+1:from]))
 	default:

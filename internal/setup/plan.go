@@ -206,7 +206,8 @@ func (f *clientFile) textWithoutOxbow(text []byte, r *setupRecord) ([]byte, erro
 	return out, nil
 }
 
-// errForeignProgram is the error if a program that is not oxbow's has the path of oxbow's hook.
+// errForeignProgram is the error if setup must write a hook file of Cline, but another program's hook already has this
+// name.
 var errForeignProgram = errors.New(
 	"is a hook of another program, and Cline runs one file for each event. Combine the " +
 		"two by hand, or use --no-inject and --no-capture",
@@ -219,9 +220,10 @@ func isEmptyConfig(text []byte) bool {
 	return packed == "" || packed == "{}"
 }
 
-// textEdit says how editText changes a text. The zero textEdit adds oxbow's parts.
+// textEdit contains options for editText, which adds oxbow's configuration to a client's file or removes it. The zero
+// textEdit adds it.
 type textEdit struct {
-	isRemoval   bool // remove oxbow's parts instead of adding them
+	isRemoval   bool // remove oxbow's configuration from the file instead of adding it
 	isMemoryOff bool // also add or remove the part that switches the client's own memory off
 }
 

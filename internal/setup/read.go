@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 )
 
-// Entry is a server entry in a client's file.
+// Entry is an entry in a client's configuration file that describes an MCP server.
 type Entry struct {
 	Client, Path string // client's title, and path of the file with the entry
 	Server       Server

@@ -26,11 +26,12 @@ const maxFile = 64 << 20
 
 // setupRecord describes a file that setup has changed. The record is stored next to a copy of the file without oxbow.
 type setupRecord struct {
-	Path        string        `json:"path"`
-	NewDigest   string        `json:"sum"`            // digest of the content that setup wrote
-	FileExisted bool          `json:"existed"`        // the file existed before setup changed it
-	MemoryOff   bool          `json:"off,omitempty"`  // setup switched the client's own memory off in this file
-	CreatedDirs []string      `json:"made,omitempty"` // directories that setup created for this file
+	Path        string `json:"path"`
+	NewDigest   string `json:"sum"`           // digest of the content that setup wrote
+	FileExisted bool   `json:"existed"`       // the file existed before setup changed it
+	MemoryOff   bool   `json:"off,omitempty"` // setup switched the client's own memory off in this file
+	// directories that setup created so that the client's file could be written
+	CreatedDirs []string      `json:"made,omitempty"`
 	Choices     *setupChoices `json:"choices,omitempty"`
 	backupPath  string        // path of the file's copy without oxbow
 }
@@ -75,7 +76,8 @@ func digestHex(b []byte) string {
 	return hex.EncodeToString(s[:])
 }
 
-// recordPaths returns two paths: a file's record, and the file's copy without oxbow.
+// recordPaths returns two paths for a client's file that setup changed. The file at meta describes the change, and the
+// file at backup is a copy without oxbow's configuration.
 func (w Machine) recordPaths(real string) (meta, backup string) {
 	base := filepath.Join(w.State, digestHex([]byte(real))[:16])
 	return base + ".json", base + ".bak"
@@ -107,8 +109,9 @@ func (r *setupRecord) originalText() ([]byte, error) {
 	return b, err
 }
 
-// recordChange writes the record of a change. Call it before the change is made. after is the new content of the file.
-// base is the content without oxbow, or nil if the file did not exist before setup.
+// recordChange records how setup is about to change a client's file, so that the change can be undone. Call it before
+// the change. after is the new content. base is the content without oxbow's configuration, or nil if the file did not
+// exist before setup. off means that the change switches the client's own memory off.
 func (w Machine) recordChange(real string, after, base []byte, off bool, choices *setupChoices) error {
 	r := setupRecord{
 		Path:        real,
@@ -138,7 +141,8 @@ func (w Machine) recordChange(real string, after, base []byte, off bool, choices
 	return os.MkdirAll(filepath.Dir(real), 0o755)
 }
 
-// updateChoices updates the choices in the record of a file. It does nothing if the record does not exist.
+// updateChoices updates the setup options that are recorded for a client's file. It does nothing if setup has not
+// changed the file.
 func (w Machine) updateChoices(real string, choices *setupChoices) error {
 	r, err := w.readRecord(real)
 	if r == nil || err != nil {
@@ -177,7 +181,8 @@ func (w Machine) deleteRecord(real string) error {
 	if err := w.moveCreatedDirs(remaining); err != nil {
 		return err
 	}
-	w.removeEmptyRecordsDir() // The directory of records may exist without a record, because a setup was killed.
+	// If a setup was killed before it wrote the first record, the directory of records is empty. Remove it.
+	w.removeEmptyRecordsDir()
 	return nil
 }
 

@@ -14,7 +14,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// programName is the name of oxbow's executable. It is also the name of the server in clients' files.
+// programName is the name of oxbow's executable. It is also the name of oxbow's MCP server in clients' files.
 const programName = "oxbow"
 
 // A Server is an entry in a client's file that starts a program. The command has three possible forms: a word with a

@@ -23,12 +23,13 @@ type tomlDocument struct {
 
 // tomlExpression is a line or several lines in a TOML file: the header of a table, or a key with its value.
 type tomlExpression struct {
-	isHeader   bool
-	path       []string // path to the table or key from the root (without indexes for arrays of tables)
-	isArray    bool     // the expression is an element's header in an array of tables
-	from, to   int      // byte range of the header, or of the key with its value, including the last line ending
-	valueStart int      // offset at which the value of a key begins
-	valueEnd   int      // offset at which the value ends
+	isHeader bool
+	path     []string // path to the table or key from the root (without indexes for arrays of tables)
+	// this part of the TOML file is a header such as [[name]], with which an element of an array of tables begins
+	isArray    bool
+	from, to   int // byte range of the header, or of the key with its value, including the last line ending
+	valueStart int // offset at which the value of a key begins
+	valueEnd   int // offset at which the value ends
 }
 
 func parseTOML(text []byte) (*tomlDocument, error) {
@@ -106,7 +107,7 @@ func (t *tomlDocument) valueAt(path ...string) any {
 	return v
 }
 
-// hasPath reports whether the expression is at the given path or below it.
+// hasPath reports whether the TOML table or key is at the given path or below it.
 func (e *tomlExpression) hasPath(path []string) bool {
 	return len(e.path) >= len(path) && slices.Equal(e.path[:len(path)], path)
 }

@@ -13,8 +13,8 @@ import (
 // maxTimeouts contains, for some events, the maximum timeout in seconds that Codex allows for a hook.
 var maxTimeouts = map[string]int{"SessionEnd": 3, "Interrupt": 3}
 
-// codexHandlerHash returns the hash by which Codex identifies a handler. It is the SHA-256 of the handler's fields as
-// JSON, sorted by name and without spaces.
+// codexHandlerHash returns the hash by which Codex recognizes a hook that the person trusts. The hash is the SHA-256
+// of the hook's fields as JSON, sorted by name and without spaces.
 func codexHandlerHash(event, matcher string, handler map[string]any) string {
 	h := map[string]any{"async": false, "timeout": float64(600), "type": "command"}
 	for _, name := range []string{"async", "command", "timeout", "additionalContextLimit", "statusMessage"} {

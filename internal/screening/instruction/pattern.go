@@ -66,8 +66,9 @@ func newPattern(expr string) *pattern {
 	return p
 }
 
-// matchesText reports whether a text contains a match. The text must begin with a line break. If there are too many
-// positions to try, matchesText searches the whole text with the regular expression.
+// matchesText reports whether a text matches the pattern. The text must begin with a line break. A match can begin
+// only at certain words. If the text contains too many of these words, matchesText applies the regular expression to
+// the whole text instead.
 func (p *pattern) matchesText(text string) bool {
 	tries, maxLength := 32+len(text)/64, p.maxLength
 	if maxLength < 0 {

@@ -108,9 +108,9 @@ func ReplaceLookalikes(low string) string {
 
 func isSpace(c byte) bool { return c == ' ' || (c >= '\t' && c <= '\r') }
 
-// joinLines replaces each run of white space by a space. At a paragraph's end or before a list item, joinLines uses a
-// line break instead of the space. This is necessary because most texts have line breaks anywhere in a sentence.
-// joinLines also reports whether the text has several consecutive lines of at most two words.
+// joinLines puts each paragraph and each list item of a text on a single line, with single spaces between words. The
+// rules can then find a phrase that was broken across lines. joinLines also reports whether the text has several
+// consecutive lines of at most two words.
 func joinLines(low string) (joined string, hasShortLines bool) {
 	var changed []byte // the text with replaced white space (nil if nothing was replaced yet)
 	shortLines := 0
@@ -207,12 +207,12 @@ func isListItem(line string) bool {
 const (
 	maxShortLine     = 40 // maximum length of a short line in bytes
 	maxShortWords    = 2  // maximum number of words in a short line
-	minShortLines    = 3  // minimum number of consecutive short lines
+	minShortLines    = 3  // So many consecutive lines of one or two words are joined to a sentence.
 	minSingleLetters = 5  // So many single letters in a row, such as "i g n o r e", are joined to a word.
 	// If the same sign follows so many words, as in "ignore-all-rules", the words are separated.
 	minChainedWords    = 2
 	minSquashedLetters = 16 // A word of at least so many letters may be several words without the spaces between them.
-	// maximum number of such long words in a text that are examined
+	// Maximum number of long words in a text that are examined because they may be several words without spaces.
 	maxSquashedWords = 16
 )
 
@@ -249,8 +249,8 @@ var isGapByte = func() (is [256]bool) {
 // examined in a row.
 var wordsAndGapsPool = sync.Pool{New: func() any { return new([]wordAndGap) }}
 
-// joinDividedWords returns a text with its split words joined. Without such words, it returns the same text. It also
-// returns long words that may consist of several words.
+// joinDividedWords joins words that are split into letters or lines, such as "i g n o r e". It returns the same text
+// if nothing is split. squashed contains long words that may be several words without the spaces between them.
 func joinDividedWords(low string) (joined string, squashed []string) {
 	pooled, ok := wordsAndGapsPool.Get().(*[]wordAndGap)
 	if !ok {
@@ -347,7 +347,7 @@ func appendWithoutEmphasis(b []byte, gap string) []byte {
 
 // countSingleLetters returns how many consecutive single letters are at the start of a text.
 func countSingleLetters(all []wordAndGap) int {
-	const widest = 8 // maximum number of bytes between two letters
+	const widest = 8 // maximum number of bytes between two letters of a word that is split into letters
 	n := 0
 	for n < len(all) && isSingleLetter(all[n].word) {
 		n++

@@ -9,12 +9,12 @@ import (
 	"sync"
 )
 
-// ruleTable contains all rules and an index of the rules' words.
+// ruleTable contains all rules by which texts with instructions are recognized, and an index of the rules' words.
 type ruleTable struct {
 	rules        []rule
 	oneByteWords []ruleWord               // words and signs that are one byte long
 	usedHeads    [headBuckets / 64]uint64 // bit set of the indexes in wordsByHead for which there are words
-	wordsByHead  [headBuckets][]ruleWord  // longer words, by a hash of their first three bytes
+	wordsByHead  [headBuckets][]ruleWord  // words of two or more bytes, by a hash of their first three bytes
 
 	// Words of at least minInnerLetters letters that are also searched for inside longer words. The index depends on a
 	// word's first three bytes (see headIndex).
@@ -32,14 +32,16 @@ const minInnerLetters = 4
 // certain bytes. head contains a word's first four bytes, of which only the first three are used.
 func headIndex(head uint32) uint32 { return head << 8 * 0x9E3779B1 >> 20 }
 
-// wordGroupSet is a set of word groups. Each group of each rule has its own bit.
+// wordGroupSet is a bit set of word groups. A rule for texts can require one word from each of several groups of
+// words. Each group has its own bit.
 type wordGroupSet uint64
 
 // maxGroups is the maximum number of word groups in all rules. To match a rule, a text must contain a word from each
 // of the rule's groups.
 const maxGroups = 64
 
-// ruleWord is a word or sign that a text must contain to match some of the rules.
+// ruleWord is a word or sign in the rules that recognize instructions. Some rules match only texts that contain such a
+// word.
 type ruleWord struct {
 	text string
 	// head contains the first four bytes of the field text, or 0 for each byte after its end. mask has the bits of
@@ -48,8 +50,8 @@ type ruleWord struct {
 	groups     wordGroupSet // the rules' word groups that contain this word
 }
 
-// addTo adds a word to a list. If the list already has an element with the same text, addTo only adds the groups of
-// the word to the element.
+// addTo adds a word to a list. If the list already contains the word's text, addTo only adds the word's groups to that
+// element. A group is a set of words from which a text must contain one to match a rule.
 func (w ruleWord) addTo(list []ruleWord) []ruleWord {
 	for i := range list {
 		if list[i].text == w.text {
@@ -92,7 +94,8 @@ func (t *ruleTable) addWordAtHead(w ruleWord, head uint32) {
 	t.usedHeads[place/64] |= 1 << (place % 64)
 }
 
-// addSquashedWord adds a word that is also searched for inside longer words.
+// addSquashedWord adds a word that is also searched for inside longer words, because a text may lack the spaces
+// between words.
 func (t *ruleTable) addSquashedWord(w ruleWord) {
 	place := headIndex(w.head)
 	t.squashedWordsByHead[place] = w.addTo(t.squashedWordsByHead[place])
@@ -149,8 +152,8 @@ func (t *ruleTable) findMatchedGroups(low string) (found wordGroupSet, mayBeSpli
 	return found, splits.isSplit
 }
 
-// findGroupsAt returns the groups of the words with which a text begins. The parameter head contains the first bytes of
-// the text.
+// findGroupsAt finds the words in the list words with which a text begins. It returns the sets of alternative words
+// (groups) that contain them. head contains the first bytes of the text.
 func findGroupsAt(words []ruleWord, head uint32, text string) (found wordGroupSet) {
 	for i := range words {
 		if w := &words[i]; head&w.mask == w.head && strings.HasPrefix(text, w.text) {
@@ -160,7 +163,8 @@ func findGroupsAt(words []ruleWord, head uint32, text string) (found wordGroupSe
 	return found
 }
 
-// dividedWordDetector detects split words. It examines a text block by block.
+// dividedWordDetector detects whether a text may contain words that are split into letters, such as "i-g-n-o-r-e". It
+// examines 64 bytes at a time.
 type dividedWordDetector struct {
 	isSplit     bool
 	joinCount   int // number of signs between two letters, such as "-", in the previous 64 bytes of text

@@ -11,7 +11,7 @@ type stringArena struct {
 	// blocks of memory that contain the strings. The last element is the part of lastBlock that is written so far.
 	blocks      []string
 	lastBlock   *strings.Builder // builder of the last block, to which strings are added
-	longStrings []string         // strings that are too long to be stored in a block
+	longStrings []string         // strings that are longer than maxBlockString, each in its own memory
 	totalBytes  int              // total size in bytes of all strings that were added
 }
 
@@ -22,7 +22,7 @@ const (
 	blockBytes     = 1 << blockBits
 	maxBlocks      = 1 << (31 - blockBits)
 	longStringFlag = 1 << 31
-	minBlockBytes  = 1 << 6 // size in bytes of the first block; later blocks are larger
+	minBlockBytes  = 1 << 6 // size in bytes of the first block of memory for strings; later blocks are larger
 	// maximum length in bytes of a string in a block of memory. Longer strings are in longStrings.
 	maxBlockString = 255
 )

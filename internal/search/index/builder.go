@@ -16,7 +16,8 @@ type builder struct {
 	segment              *segment
 	seed                 maphash.Seed
 	countsEmptyDocuments bool // documents without terms count in the number of documents and in the average length
-	approxBytes          int  // approximate size of the documents in memory, without terms
+	// approximate size in bytes of the added documents in memory; the texts of the terms are not included
+	approxBytes int
 	// the segment will be the whole index, so a term that has a number in TermNumberCache need not be looked up by its
 	// text
 	isWholeIndex  bool
@@ -174,8 +175,8 @@ func (b *builder) countTermGroup(words []Term, numbers []uint32, known *TermNumb
 	}
 }
 
-// findOrAddTerm returns the number of a term. If the term is new, it is added. first is the result of firstNumber in
-// the term table for the hash.
+// findOrAddTerm returns the number of a term. It adds the term if the term is new. first is what firstNumber returned
+// for the term's hash. It is usually the term's number plus 1, which saves a search.
 func (b *builder) findOrAddTerm(text string, first uint32, hash uint64) uint32 {
 	if first != 0 && b.segment.arena.get(b.segment.terms[first-1].text) == text {
 		return first - 1
@@ -186,7 +187,8 @@ func (b *builder) findOrAddTerm(text string, first uint32, hash uint64) uint32 {
 	return b.newTerm(text, hash)
 }
 
-// finishSegment returns the segment with its postings. The impacts are computed with the given scale. The builder must
+// finishSegment returns a part of the index with the documents that were added to the builder. sc contains the
+// parameters of the scoring formula, from which the upper bounds of the terms' scores are computed. The builder must
 // not be used afterwards.
 func (b *builder) finishSegment(sc bm25Scale) *segment {
 	s := b.segment
@@ -201,13 +203,15 @@ func (b *builder) finishSegment(sc bm25Scale) *segment {
 	return s
 }
 
-// postingLayout contains the posting lists of a segment while the second pass fills them. All lists are in a single
-// array, so that the writes are close together in memory. At the end, long lists are converted to columns.
+// postingLayout contains the lists of documents for each term while these lists are filled. All lists are in a single
+// array, so that the writes are close together in memory. At the end, long lists are converted to separate arrays (see
+// columns).
 type postingLayout struct {
 	segment *segment
 	// posting lists of the rarer terms, followed by the lists of frequent terms that are later converted to columns
-	postings        []posting
-	maxListPostings uint32   // maximum number of postings for a term without columns
+	postings []posting
+	// A term in more documents than this gets separate arrays (see columns) instead of a list.
+	maxListPostings uint32
 	nextPosting     []uint32 // by term number: index in postings at which the term's next posting is stored
 }
 

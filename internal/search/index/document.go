@@ -25,7 +25,7 @@ type Term struct {
 type TermNumberCache struct {
 	// number of a term in the index, plus 1 (0 if not known yet), by the number that the analyzer has for the term
 	indexNumbers []uint32
-	owner        any // the builder to which the numbers in indexNumbers belong
+	owner        any // the builder that assigned the term numbers in indexNumbers
 }
 
 // indexNumber returns the number of a term in the index, plus 1. The argument is the number that the analyzer has for
@@ -51,12 +51,14 @@ func (k *TermNumberCache) setIndexNumber(number, term uint32) {
 // A document without terms is stored but never found by Search. It counts in the number of documents and in the
 // average length only if [Params.CountEmpty] is set.
 type Document struct {
-	ID      uint64
-	Terms   []Term
-	Len     uint32 // document length, [OneTF] for each word, so that a word in a short field can count more than once
-	Created int64  // creation time, for [Query.CreatedRange]
-	Updated int64  // time of the last change; among hits with equal scores, the newest comes first
-	Data    any    // the caller's data, of the same type in all documents (see [Searcher.Data])
+	ID    uint64
+	Terms []Term
+	// Length of the document. It is usually the number of words times [OneTF], but a word in a short field can count
+	// more.
+	Len     uint32
+	Created int64 // creation time, for [Query.CreatedRange]
+	Updated int64 // time of the last change; among hits with equal scores, the newest comes first
+	Data    any   // the caller's data, of the same type in all documents (see [Searcher.Data])
 
 	// Known and Numbers make FillEmpty faster. An analyzer that numbers its terms can set both. Numbers contains the
 	// analyzer's numbers for the first len(Numbers) elements of Terms, and Known maps an analyzer's number to a term
@@ -65,7 +67,7 @@ type Document struct {
 	Numbers []uint32
 }
 
-// DocumentOfWords returns a document that represents a plain text with these words.
+// DocumentOfWords returns a document for the index that represents a plain text with these words.
 func DocumentOfWords(id uint64, words []string) Document {
 	d := Document{ID: id}
 	d.SetWords(words)
@@ -111,10 +113,10 @@ type QueryTerm struct {
 	Prior  Prior
 }
 
-// Prior says how frequent a term is in its language: of N texts, DF contain the term. DF must be from 0 to N. When the
-// term's idf is computed, both are added to the index's counts, because the counts of a small index say little about
-// how rare a word is. See smoothing by a collection in Zhai and Lafferty, "A Study of Smoothing Methods for Language
-// Models Applied to Information Retrieval", 2004.
+// Prior contains how frequent a term is in its language: DF of N texts contain the term. DF must be from 0 to N. A
+// small index shows little about how rare a word is. Therefore N is added to the number of documents in the index, and
+// DF to the number of documents with the term, when the term's idf is computed. See smoothing by a collection in Zhai
+// and Lafferty, "A Study of Smoothing Methods for Language Models Applied to Information Retrieval", 2004.
 type Prior struct{ N, DF float64 }
 
 // A Query contains the parameters of a search. If a term occurs twice, the larger weight counts. Terms with a

@@ -8,7 +8,8 @@ import (
 	"iter"
 )
 
-// A RunFile is a file to which a run is written and from which it is read.
+// A RunFile is a file to which [Index.FillEmpty] writes some documents to save memory. The index then reads them from
+// the file.
 type RunFile interface {
 	io.ReaderAt
 	io.WriterAt
@@ -56,7 +57,7 @@ func (x *Index) FillEmpty(documents iter.Seq[*Document], runs *RunOptions) {
 type fillRun struct {
 	searcher *Searcher // searcher of the index before FillEmpty, which is still empty
 	builder  *builder  // contains the documents that are not yet written to a file
-	// limit and file function for writing documents to files, or nil if all further documents stay in memory
+	// when to write documents to a file, and how to create it (nil if all further documents stay in memory)
 	runs   *RunOptions
 	lastID uint64 // ID of the document that was added last
 	// groups of documents that were written to files so far, or are still in memory because writing failed
@@ -120,8 +121,8 @@ func (f *fillRun) waitForRun() {
 	f.runWritten = nil
 }
 
-// writeRunFile writes the documents of a builder to a new file, and returns them as a segment that reads the file.
-// If this fails, it returns the error and a segment in memory.
+// writeRunFile writes the builder's documents to a new file. It returns them as a part of the index that reads the
+// file. If the write fails, it returns the error and a part of the index in memory.
 func writeRunFile(x *Searcher, b *builder, newFile func() (RunFile, error)) (*segment, error) {
 	f, err := newFile()
 	if err != nil {

@@ -1,5 +1,5 @@
-// This file evaluates the conditions of a search: required and excluded terms, and a time range. Before a view's
-// documents are ranked, it computes the set of documents that meet the conditions.
+// This file evaluates the conditions of a search: required and excluded terms, and a time range. For each part of the
+// index, the search first computes which documents meet the conditions. Then it ranks these documents.
 
 package index
 
@@ -34,8 +34,9 @@ func (w *filterSet) accepts(number uint32) bool {
 // acceptsAll is set, because documentBits is then invalid.
 func (w *filterSet) hasBit(number uint32) bool { return w.documentBits[number/64]>>(number%64)&1 != 0 }
 
-// blockBits returns the bits of the documents from 64*block to 64*block+63. If unappliedRange is not nil, the times
-// of the documents must be compared, too (see isInTime).
+// blockBits returns a bit for each document from 64*block to 64*block+63, which is set if the document meets the
+// search's conditions. If unappliedRange is not nil, the caller must also compare each document's creation time with
+// this range (see isInTime).
 func (w *filterSet) blockBits(block int) uint64 {
 	if !w.acceptsAll {
 		return w.documentBits[block]
@@ -118,9 +119,9 @@ func (w *filterSet) applyCondition(v *view, c TermCondition, hash func(string) u
 	return left != 0
 }
 
-// applyTimeRange removes the documents outside the range of times from the set. Reading all times may be slower than
-// reading the times of the documents that the search will visit. In that case, it leaves the documents in the set and
-// sets unappliedRange.
+// applyTimeRange removes the documents outside a range of times from the set. Reading the times of all documents may
+// be slower than reading only the times of the documents that the search is expected to examine. Then applyTimeRange
+// leaves the documents in the set and sets unappliedRange.
 func (w *filterSet) applyTimeRange(v *view, t *TimeRange, expectedVisits int) {
 	w.created = &v.created
 	blocks := v.timeBlocks()

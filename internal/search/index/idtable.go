@@ -19,8 +19,8 @@ type slot struct {
 	number uint32 // number that the caller has inserted, plus 1, or 0 if the slot is free
 }
 
-// find returns the number that has this hash and for which isMatch returns true. It returns false if no such number
-// exists.
+// find returns the number of a term or a document that has this hash. It returns the number for which isMatch returns
+// true, because several terms or documents may have the same hash. It returns false if no number matches.
 func (t *numberHashTable) find(hash uint64, isMatch func(number uint32) bool) (uint32, bool) {
 	if len(t.slots) == 0 {
 		return 0, false
@@ -41,8 +41,8 @@ func (t *numberHashTable) find(hash uint64, isMatch func(number uint32) bool) (u
 	}
 }
 
-// firstNumber returns the first number with this hash, plus 1. It returns 0 if no number has this hash. The caller
-// must check whether it is the right number.
+// firstNumber returns the number of a term or a document with this hash, plus 1. It returns 0 if the hash does not
+// occur. Several terms or documents may have the hash, so the caller must check whether the number is the right one.
 func (t *numberHashTable) firstNumber(hash uint64) uint32 {
 	if len(t.slots) == 0 {
 		return 0
@@ -76,7 +76,7 @@ func (t *numberHashTable) trimSpare() {
 	}
 }
 
-// firstSlot returns the index of the slot at which the search for a hash begins.
+// firstSlot returns the index in t.slots at which the search for a hash begins.
 func (t *numberHashTable) firstSlot(hash uint32) int {
 	return int(uint64(hash) * uint64(len(t.slots)) >> 32)
 }

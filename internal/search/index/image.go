@@ -23,7 +23,8 @@ func (img *snapshotTerms) storeReadError(err error) { img.docs.RecordError(err) 
 // findTerm returns the term with this text. It returns false if the term does not exist or if the snapshot cannot be
 // read.
 func (img *snapshotTerms) findTerm(text string) (*snapshotTerm, bool) {
-	lo, hi := 0, len(img.blocks) // find the last block whose first term is not greater than text
+	// Find the last block of 64 terms in the snapshot file whose first term is not greater than text.
+	lo, hi := 0, len(img.blocks)
 	for lo < hi {
 		if half := (lo + hi) / 2; img.blocks[half].firstTerm <= text {
 			lo = half + 1
@@ -49,7 +50,8 @@ func (img *snapshotTerms) findTerm(text string) (*snapshotTerm, bool) {
 	return &ts[lo], true
 }
 
-// termAt returns the term with number n. If the term's block cannot be read, it returns an empty term.
+// termAt returns the term with number n in the snapshot file. If the part of the file with this term cannot be read,
+// it returns an empty term.
 func (img *snapshotTerms) termAt(n int) *snapshotTerm {
 	if ts := img.loadBlock(n / termsPerBlock); n%termsPerBlock < len(ts) {
 		return &ts[n%termsPerBlock]
@@ -169,7 +171,7 @@ type docSet struct {
 	docBits []uint64 // for each document of the segment, one bit that says whether the document contains the term
 }
 
-// addDocBits sets the bits of the documents.
+// addDocBits sets, in docBits, the bit of each document in the set d.
 func (d docSet) addDocBits(docBits []uint64) {
 	d.postings.addDocBits(docBits)
 	for _, number := range d.numbers {
@@ -254,7 +256,8 @@ func (img *snapshotTerms) readBlock(k *dictBlock) ([]snapshotTerm, error) {
 	return readTerms(b, k)
 }
 
-// readBlockBytes fills b with the encoded terms of a block. It fails if the checksum is wrong.
+// readBlockBytes reads the encoded terms of a block from the snapshot file. It fills b with them. It fails if the
+// checksum is wrong.
 func (img *snapshotTerms) readBlockBytes(k *dictBlock, b []byte) error {
 	at := k.listsOffset + int64(k.listsSize)
 	if n, err := img.reader.ReadAt(b, at); n < len(b) {
@@ -310,7 +313,7 @@ func readTerms(b []byte, k *dictBlock) ([]snapshotTerm, error) {
 		if i > 0 {
 			isInOrder = t.text > ts[i-1].text
 		}
-		// Each posting needs at least one byte.
+		// df is the number of documents with the term. The term's list has at least one byte for each document.
 		hasPostings := t.df > 0 && t.df <= t.listSize
 		switch {
 		case at > end, !hasPostings, !isInOrder:
@@ -323,7 +326,7 @@ func readTerms(b []byte, k *dictBlock) ([]snapshotTerm, error) {
 	return ts, nil
 }
 
-// encodedBlockLists contains the encoded posting lists of one block.
+// encodedBlockLists contains encoded lists of documents, one list for each of the 64 terms of a block in the snapshot.
 type encodedBlockLists struct {
 	blockNumber int
 	encoded     []byte
@@ -349,8 +352,8 @@ func (img *snapshotTerms) decodeTermPostings(n int, list []posting) []posting {
 	return img.decodeListBytes(t, last.encoded[t.listOffset-k.listsOffset:], list)
 }
 
-// decodeListBytes appends the postings of a term to list. b begins with the term's encoded list. If the list cannot be
-// decoded, nothing is appended, and the error is recorded.
+// decodeListBytes decodes the documents that contain a term, and appends them to list. b begins with the encoded data.
+// If decoding fails, nothing is appended, and Searcher.Err returns the error.
 func (img *snapshotTerms) decodeListBytes(t *snapshotTerm, b []byte, list []posting) []posting {
 	before := len(list)
 	r, err := img.openList(t, b)
@@ -365,12 +368,12 @@ func (img *snapshotTerms) decodeListBytes(t *snapshotTerm, b []byte, list []post
 	return list
 }
 
-// snapshotTerms reads the terms of an open snapshot when they are needed.
+// snapshotTerms reads the terms of an open snapshot file. It reads a term when the term is needed.
 type snapshotTerms struct {
 	reader       io.ReaderAt
 	docs         *pagefile.Reader
 	rowsChecksum uint32   // checksum of the documents' rows
-	docLengths   []uint32 // length of each document, in sixteenths
+	docLengths   []uint32 // length of each document, in sixteenths of a word
 	// version of the scoring formula for which impacts (bounds of a posting's share in a score) are computed
 	impactScale bm25Scale
 	termCount   int
@@ -378,8 +381,9 @@ type snapshotTerms struct {
 	// posting lists that decodeTermPostings read last, all from one block of terms
 	lastLists atomic.Pointer[encodedBlockLists]
 
-	cachedTimeBlocks atomic.Pointer[[]timeBlock] // time ranges of the document blocks (nil until they are read)
-	latestUpdates    atomic.Pointer[[]int64]     // latest update in each block of documents (nil until they are read)
+	// earliest and latest creation time of each block of 64 documents (nil until they are read)
+	cachedTimeBlocks atomic.Pointer[[]timeBlock]
+	latestUpdates    atomic.Pointer[[]int64] // latest update in each block of documents (nil until they are read)
 }
 
 // dictBlock is a part of the dictionary: up to [termsPerBlock] terms in ascending order.
@@ -395,10 +399,10 @@ type dictBlock struct {
 type snapshotTerm struct {
 	text           string
 	df             uint32
-	listOffset     int64 // offset of its posting list
+	listOffset     int64 // offset of the list of documents that contain the term
 	listSize       uint32
 	checksum       uint32
-	cachedPostings atomic.Pointer[foundTerm] // nil until its posting list is read
+	cachedPostings atomic.Pointer[foundTerm] // documents that contain the term (nil until they are read from the file)
 	// documents with the term, for conditions of a query (nil until they are read)
 	cachedDocuments atomic.Pointer[docSet]
 }
@@ -413,8 +417,10 @@ type foundTerm struct {
 
 const (
 	footerSize    = 32
-	termEntrySize = 16 // size in bytes of an encoded term without its text
-	blockRowSize  = 24 // size in bytes of a block's row in the block table, without its first term
+	termEntrySize = 16 // size in bytes of an encoded term without the term's text
+	// size in bytes of an entry in the table that describes all blocks of terms, without the text of the block's first
+	// term
+	blockRowSize  = 24
 	termsPerBlock = 64
 )
 

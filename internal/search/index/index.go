@@ -18,7 +18,7 @@ type Index struct {
 	current atomic.Pointer[Searcher]
 
 	mu sync.Mutex // held while a change is applied
-	// views that are being merged in the background: first with small segments, then with large segments
+	// parts of the index that are being merged in the background: first small parts, then large parts
 	runningMerges [2][]view
 	mergeGroup    sync.WaitGroup
 }
@@ -161,7 +161,8 @@ func (s *segment) copyForGrowth() *segment {
 // removeDocuments removes the changed documents from a searcher, which must not be published yet. It calls
 // countLostTerm for each term of each removed document.
 func (x *Searcher) removeDocuments(changes []Change, countLostTerm func(text string, hash uint64)) {
-	owned := map[*segment]bool{} // segments whose bits for deleted documents have been copied already
+	// segments whose bit set of deleted documents this change has already copied, so that it may be written
+	owned := map[*segment]bool{}
 	// numbers of the deleted documents whose terms must be found by reading all postings of the segment
 	wanted := map[*segment][]uint32{}
 	for _, c := range changes {
@@ -204,9 +205,9 @@ func (x *Searcher) NeedsOld(id uint64) bool {
 	return ok && v.memtable == nil
 }
 
-// publishSearcher makes now the current searcher and starts merges in the background. A full memtable contains the
-// newest documents and waits for a merge. If too many are waiting, publishSearcher merges them itself first. The
-// caller must hold x.mu.
+// publishSearcher makes its argument the searcher that new readers use, and starts merges in the background. The
+// newest documents are in memtables, which are merged when they are full. If too many full memtables wait for a merge,
+// publishSearcher merges them first. The caller must hold x.mu.
 func (x *Index) publishSearcher(searcher *Searcher) {
 	if full := smallViewsToMerge(searcher.views, x.mergingViews()); len(full) > maxFullMemtables &&
 		full[0].memtable != nil {
@@ -229,7 +230,7 @@ func (x *Index) publishSearcher(searcher *Searcher) {
 	}
 }
 
-// mergingViews returns the views that are being merged. The caller must hold x.mu.
+// mergingViews returns the parts of the index that are being merged. The caller must hold x.mu.
 func (x *Index) mergingViews() []view { return slices.Concat(x.runningMerges[:]...) }
 
 // withViews returns a searcher with the same documents as x, but arranged in other segments.

@@ -175,7 +175,8 @@ func (r *listReader) appendPostings(list []posting) ([]posting, error) {
 	return list, nil
 }
 
-// fillColumns decodes all postings into empty columns. It returns the largest impact.
+// fillColumns decodes a term's list of documents into empty columns. Each document with the term has an impact, which
+// bounds the term's contribution to the document's score. fillColumns returns the largest impact.
 func (r *listReader) fillColumns(w *columns) (most uint8, err error) {
 	for r.remaining > 0 {
 		n, err := r.decodeBatch()
@@ -191,7 +192,8 @@ func (r *listReader) fillColumns(w *columns) (most uint8, err error) {
 	return most, nil
 }
 
-// appendBatch appends several postings to the columns, like pushPosting for each posting.
+// appendBatch appends documents that contain the term: their numbers, the term's frequencies and impacts. Like
+// pushPosting, it appends to several arrays, but it appends many elements at once.
 func (w *columns) appendBatch(numbers []uint32, tfs []uint16, impacts []uint8) {
 	w.impacts = append(w.impacts, impacts...)
 	from := len(w.docs)

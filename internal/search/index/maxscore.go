@@ -10,20 +10,22 @@ import (
 	"slices"
 )
 
-// searchBest adds the best documents of the view to the heap best. It implements MaxScore (Turtle and Flood, 1995). It
-// processes the query's terms in descending order of the maximum contribution to a score.
+// searchBest adds the documents with the highest scores in a part of the index (v) to the heap best. It implements
+// MaxScore (Turtle and Flood, 1995). It processes the query's terms in descending order of the maximum that a term can
+// add to a score.
 //
-// A posting is skipped if it cannot help the document to become one of the best. The posting's impact is an upper
-// bound of its contribution. The posting is skipped if its impact plus the maximum contributions of all weaker terms
-// is below the lowest score among the best so far. The search ends when all remaining terms together cannot reach that
-// score.
+// For each term and each document that contains the term, the index stores an impact. The impact is an upper bound of
+// what the term adds to the document's score. A document is skipped if this impact, plus the maximum of all weaker
+// terms, is below the lowest score among the best documents so far. The search ends when all remaining terms together
+// cannot reach that score.
 //
-// Until then, scores are estimates in single precision, divided by the query's norm. Their bounds allow for rounding
-// errors. At the end, the scores of the remaining candidates are computed in double precision over all terms in order.
-// They are therefore identical to the scores that scoreDocuments computes.
+// Until then, scores are estimates in single precision, divided by the query's norm. Bounds of the estimates allow for
+// rounding errors. At the end, the scores of the remaining candidates are computed in double precision over all terms
+// in order. They are therefore identical to the scores that scoreDocuments computes.
 //
-// searchBest returns false, without changing the heap, if adding up all postings is better. This is so for a small
-// view, for weights that single precision cannot represent, and if too many candidates are not accepted.
+// searchBest returns false, without changing the heap, if it is better to compute the scores of all documents. This is
+// so in a small part of the index, for weights that single precision cannot represent, and if too many candidates are
+// not accepted.
 func (v *view) searchBest(q *searchState, ask *Query, best *topK) (done bool) {
 	if !(q.gainSum > minNorm && q.gainSum < maxNorm) {
 		return false
@@ -133,7 +135,8 @@ type maxScore struct {
 
 	// smallest estimated score with which a document can still be among the best hits. It never decreases.
 	threshold float32
-	// a score divided by its estimate may be at most 1/estimateSlack, because of rounding errors (slightly below 1)
+	// Number slightly below 1. Because of rounding errors, a score may be higher than its estimate, but at most by the
+	// factor 1/estimateSlack.
 	estimateSlack float32
 	// The largest estimated scores of documents so far, at most limit, as float bits in ascending order.
 	topEstimates  []uint32
@@ -144,7 +147,8 @@ type maxScore struct {
 	remainingRefusals       int // how many more documents may turn out to be no hits before the search gives up
 }
 
-// processTerms processes the terms, the strongest first, until the remaining terms cannot reach the threshold.
+// processTerms processes the query's terms, the strongest first. It stops when the remaining terms together cannot
+// raise a document's score to the lowest score among the best documents so far.
 func (b *maxScore) processTerms() {
 	for place, i := range b.cursorOrder {
 		c := &b.cursors[i]
@@ -169,15 +173,16 @@ func (b *maxScore) processTerms() {
 	}
 }
 
-// minImpact returns the lowest impact with which a posting of term c can reach the threshold. orderIndex is the term's
-// index in the processing order. If no impact is high enough, the result is above maxImpact.
+// minImpact returns the lowest impact that term c must have in a document so that the document can still be among the
+// best. The impact is an upper bound of what a term adds to a document's score. orderIndex is the term's index in the
+// processing order. If no impact is high enough, the result is above maxImpact.
 func (b *maxScore) minImpact(c *queryCursor, orderIndex int) int {
 	need := math.Ceil((float64(b.threshold) - b.maxRestScores[orderIndex+1]) / c.impactUnit)
 	return int(min(max(need, 1), maxImpact+1))
 }
 
-// maxLookupShare is a share of all documents. If a smaller share meets the query's conditions, it is faster to look up
-// which of these documents contain the term than to compare impacts.
+// If a smaller share of all documents than maxLookupShare meets the query's conditions, it is faster to look up which
+// of these documents contain a term than to go through all documents with the term.
 const maxLookupShare = 0.15
 
 // makeCandidate returns the candidate for a posting of term c.
@@ -297,8 +302,8 @@ func (b *maxScore) collectHighImpacts(impacts []uint8, i, minImpact, impactLimit
 	return n, i
 }
 
-// scoreFiltered is like scoreColumns, for conditions that few documents meet. It examines only the documents that meet
-// the conditions, and looks up whether each such document contains term c.
+// scoreFiltered estimates the scores of documents that contain term c, if only few documents meet the query's
+// conditions. It looks up whether each of these few documents contains the term.
 func (b *maxScore) scoreFiltered(c *queryCursor, orderIndex int) {
 	n := 0
 	for i, set := range b.filter.documentBits {
@@ -391,8 +396,8 @@ func (c *queryCursor) addContributions(candidates []candidate) {
 	}
 }
 
-// offerCandidate keeps a candidate, unless the document is deleted, is not accepted, or was already found by a term
-// before orderIndex.
+// offerCandidate keeps a candidate for the best documents. It ignores the candidate if the document is deleted or not
+// accepted, or if the search already found it by a term that was processed before the term at orderIndex.
 func (b *maxScore) offerCandidate(orderIndex int, x candidate) {
 	if b.view.isDeleted(x.doc) {
 		return
@@ -422,7 +427,8 @@ func (b *maxScore) offerCandidate(orderIndex int, x candidate) {
 // smallest of these estimates becomes the new threshold. pushEstimate always processes the whole list, because
 // branches would be mispredicted.
 func (b *maxScore) pushEstimate(sum float32) {
-	bits := math.Float32bits(sum) // Non-negative floats have the same order as their bits.
+	// Compare the estimated score as an integer, because the bits of non-negative floats have the same order.
+	bits := math.Float32bits(sum)
 	if len(b.topEstimates) < b.limit {
 		b.topEstimates = slices.Insert(b.topEstimates, 0, 0)
 	} else if bits <= b.topEstimates[0] {
@@ -510,7 +516,7 @@ func (b *maxScore) hasFewCandidates(postings int) bool {
 		w.documentCount*len(b.cursors) <= postings*postingsPerLookup
 }
 
-// scoreAllCandidates scores each document that meets the conditions.
+// scoreAllCandidates estimates the score of each document that meets the query's conditions.
 func (b *maxScore) scoreAllCandidates() {
 	n := 0
 	complete := func() {

@@ -17,7 +17,8 @@ import (
 //	terms      its text ─► newest posting ──► the posting before it ──► …
 //	postings   {document, tf}, or: a deleted document of another segment contained the term
 type memtable struct {
-	// for each slot, its newest term's number plus 1, or 0 (the slot count is a power of two)
+	// hash table: for each slot, the number of the newest term in the slot, plus 1, or 0 (the slot count is a power of
+	// two)
 	slots       []uint32
 	terms       []memTerm
 	postings    []memPosting
@@ -38,11 +39,13 @@ type memPosting struct {
 	tf          uint16
 }
 
-// lostPosting replaces the document number if the term was lost, because a document was deleted from another segment.
+// lostPosting, in place of a document number, means that a document with the term was deleted from an older part of
+// the index.
 const lostPosting = math.MaxUint32
 
-// A memtable with this many documents or postings is full. One more call may still add its changes, but there are
-// always fewer than 64 documents, so that a 64-bit word has a bit for each document.
+// A memtable with this many documents, or this many pairs of a term and a document, is full. A call that fills a
+// memtable may still add all its changes. Even then, the memtable has fewer than 64 documents, so that a 64-bit word
+// has a bit for each.
 const (
 	maxMemDocs     = 32
 	maxMemPostings = 1 << 14
@@ -95,8 +98,9 @@ func (m *memtable) countDocuments(n uint32) (df, lostCount int) {
 	return df, lostCount
 }
 
-// appendPostings appends the postings of term n to list, in ascending document order. It also returns how many
-// documents in other segments lost the term. All impacts are set to the maximum, because they are not computed.
+// appendPostings appends the documents that contain term n to list, in ascending order. lost is the number of
+// documents with the term that were deleted from other parts of the index. The upper bounds of the term's
+// contributions to scores (impacts) are set to the maximum, because they are not computed for the newest documents.
 func (m *memtable) appendPostings(list []posting, n uint32) (_ []posting, lost int) {
 	from := len(list)
 	m.eachPosting(n, func(p *memPosting) {
@@ -125,8 +129,8 @@ func (m *memtable) eachDocumentTerm(number uint32, fn func(n uint32)) {
 	}
 }
 
-// addPosting adds a posting to a version that is not published yet. doc is the number of the newest document, or
-// lostPosting.
+// addPosting records that a document contains a term. Readers must not use this version of the memtable yet. doc is
+// the number of the newest document, or lostPosting.
 func (m *memtable) addPosting(text string, hash uint64, doc uint32, tf uint16) {
 	if len(m.terms) == cap(m.terms) || len(m.postings) == cap(m.postings) {
 		m.growArrays()
@@ -149,14 +153,14 @@ func (m *memtable) addPosting(text string, hash uint64, doc uint32, tf uint16) {
 	atomic.StoreUint32(&t.lastPosting, uint32(len(m.postings)))
 }
 
-// linkTerm inserts term n at the start of its slot's chain.
+// linkTerm inserts term n at the start of the linked list of terms that are in the same slot of the hash table.
 func (m *memtable) linkTerm(n uint32) {
 	slot := &m.slots[int(m.terms[n].hash)&(len(m.slots)-1)]
 	m.terms[n].nextInSlot = *slot
 	atomic.StoreUint32(slot, n+1)
 }
 
-// growArrays doubles the capacity of the arrays. The version must not be published yet.
+// growArrays doubles the capacity of the memtable's arrays. Readers must not use this version of the memtable yet.
 func (m *memtable) growArrays() {
 	room := max(minMemCapacity, 2*cap(m.postings))
 	m.postings = append(make([]memPosting, 0, room), m.postings...)

@@ -1,4 +1,4 @@
-// This file decides which segments are merged, and merges them.
+// This file decides which parts of the index (segments) are merged into larger parts, and merges them.
 
 package index
 
@@ -38,13 +38,14 @@ func (v *view) sizeClass() int {
 	return max(1, bits.Len(uint(v.liveCount()+len(v.terms)/256))/sizeClassBits)
 }
 
-// smallViewsToMerge returns the views of small segments that should be merged next, or nil. It ignores memtables
-// that are not full and views that are already being merged.
+// smallViewsToMerge returns the small parts of the index that should be merged next, or nil. It ignores memtables that
+// are not full and parts that are already being merged.
 func smallViewsToMerge(views, merging []view) []view {
 	return viewsToMerge(views, merging, func(class int) bool { return class < largeSizeClass })
 }
 
-// largeViewsToMerge is like smallViewsToMerge for large segments, which have class largeSizeClass or above.
+// largeViewsToMerge returns the large parts of the index that should be merged next, or nil. A part is large if its
+// size class is largeSizeClass or above. Parts that are already being merged are ignored.
 func largeViewsToMerge(views, merging []view) []view {
 	return viewsToMerge(views, merging, func(class int) bool { return class >= largeSizeClass })
 }
@@ -83,7 +84,7 @@ func viewsToMerge(views, merging []view, hasClass func(class int) bool) []view {
 	return nil
 }
 
-// hasSegment reports whether one of the views has the same segment as v.
+// hasSegment reports whether views contains the same part of the index as v, perhaps with other deleted documents.
 func hasSegment(views []view, v view) bool {
 	return slices.ContainsFunc(views, func(w view) bool { return w.segment == v.segment })
 }
@@ -93,13 +94,14 @@ func (v *view) isFilling() bool {
 	return v.memtable != nil && !v.memtable.isFull()
 }
 
-// containsAllSegments reports whether views has the segments of all wanted views.
+// containsAllSegments reports whether views contains all parts of the index in wanted, perhaps with other deleted
+// documents.
 func containsAllSegments(views, wanted []view) bool {
 	return !slices.ContainsFunc(wanted, func(v view) bool { return !hasSegment(views, v) })
 }
 
-// mergeViews returns a segment that contains the documents of the views, without the deleted documents. It keeps the
-// counts of terms that documents in other segments lost. If the snapshot cannot be read, it returns nil, and x.Err
+// mergeViews merges several parts of the index into a new part without the deleted documents. It keeps, for each term,
+// how many documents with the term were deleted from other parts. If a file cannot be read, it returns nil, and x.Err
 // returns the error.
 func (x *Searcher) mergeViews(views []view) *segment {
 	b, sc := x.newBuilder(), x.currentScale()
@@ -107,7 +109,7 @@ func (x *Searcher) mergeViews(views []view) *segment {
 	views = slices.Clone(views)
 	// If possible, order the segments so that the IDs of their documents ascend.
 	slices.SortStableFunc(views, func(v, w view) int { return cmp.Compare(v.firstID(), w.firstID()) })
-	// for each view, the new number of each document
+	// for each merged part of the index, each document's number in the new part
 	numbers := make([][]uint32, len(views))
 	for i := range views {
 		numbers[i] = b.copyDocuments(&views[i])
@@ -182,8 +184,8 @@ func (b *builder) copyDocuments(v *view) []uint32 {
 	return numbers
 }
 
-// copyTerms adds the terms of a view and their counts to the builder. It returns the new number of each term. scratch
-// is reused memory.
+// copyTerms adds the terms in a part of the index, with their counts of documents, to the builder. It returns each
+// term's number in the builder. scratch is reused memory.
 func (b *builder) copyTerms(v *view, scratch *[]posting) []uint32 {
 	numbers := make([]uint32, v.termCount())
 	for n := range numbers {
@@ -214,8 +216,8 @@ func (b *builder) copyTerms(v *view, scratch *[]posting) []uint32 {
 	return numbers
 }
 
-// replaceViews returns the views after a merge: the merged views are replaced by a view of the segment result.
-// Documents that were deleted during the merge are deleted in this view.
+// replaceViews returns the index's parts after a merge. The parts in merged are replaced by result, which contains
+// their documents. A document that was deleted during the merge is also deleted in the new part.
 func replaceViews(views, merged []view, result *segment) []view {
 	next := view{segment: result}
 	rest := make([]view, 0, len(views))

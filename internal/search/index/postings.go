@@ -18,11 +18,11 @@ type posting struct {
 
 // postings are all postings of a term in a segment. They never change.
 type postings struct {
-	list    []posting // the postings in ascending order of documents (nil if the term has columns)
+	list    []posting // documents that contain the term, in ascending order (nil if columns is used instead)
 	columns *columns  // postings of a frequent term in another arrangement, used instead of list (may be nil)
 }
 
-// addDocBits sets the bits of the documents.
+// addDocBits sets, in docBits, the bit of each document that contains the term.
 func (p postings) addDocBits(docBits []uint64) {
 	for _, q := range p.list {
 		docBits[q.doc/64] |= 1 << (q.doc % 64)
@@ -56,7 +56,7 @@ type columns struct {
 	// tfs are used.
 	startShift uint8
 	docBits    []uint64
-	// for each document, the frequency in units of denseUnit, or 0 if the document does not contain the term
+	// For each document, how often it contains the term, or 0 if it does not. The number is divided by denseUnit.
 	denseTFs      []uint8
 	tenthImpact   uint8     // impact of the tenth posting if the term's postings are ordered by impact, largest first
 	denseUnit     uint16    // OneTF if the term's frequencies in all documents are multiples of OneTF, otherwise 1
@@ -76,10 +76,13 @@ const (
 	// approximate number of postings between two elements of startIndexes, for a term without docBits
 	postingsPerStart = 4
 	maxDenseTF       = 255 // value in denseTFs that refers to largePostings. Smaller values are frequencies.
-	impactBlockSize  = 32  // number of impacts that a search compares with its limit at once
+	// A search checks so many impacts (upper bounds of contributions to a score) at once whether one is high enough.
+	impactBlockSize = 32
 )
 
-// newPostings returns the postings of a list in a segment with docs documents. The result may use the memory of list.
+// newPostings returns the documents that contain a term, in the layout for searches. docs is the number of all
+// documents in this part of the index. list must not be changed afterwards, because the result may use the same
+// memory.
 func newPostings(list []posting, docs int) postings {
 	if len(list) < minColumnPostings {
 		return postings{list: list}
@@ -158,8 +161,8 @@ func (w *columns) finishColumns() {
 	w.impacts = w.impacts[:cap(w.impacts)]
 }
 
-// upperHalfEnd returns an index in docs. It is the index after the last posting whose document number has the same
-// upper 16 bits as number.
+// upperHalfEnd finds the end of the documents in docs whose numbers have the same upper 16 bits as number. It returns
+// the index in docs after the last such document.
 func (w *columns) upperHalfEnd(number uint32) int {
 	return int(w.startIndexes[min(int(number>>16+1)<<(16-w.startShift), len(w.startIndexes)-1)])
 }

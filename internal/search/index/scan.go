@@ -20,7 +20,8 @@ type searchState struct {
 	// sum of gains. The search in maxscore.go divides all estimated scores by this sum, so that single precision
 	// suffices.
 	gainSum float64
-	// for each term: a number in the current segment, plus 1, whose hash is equal. It is usually the term's number.
+	// For each query term, the number of a term in the current segment, plus 1, that has the same hash. It is usually
+	// the same term.
 	termCandidates []uint32
 	documentCounts []int
 	foundTerms     []foundTerm // for each segment, and each query term: the term's postings in the segment
@@ -46,7 +47,7 @@ type searchState struct {
 // queryCursor is the position of a search in a query term's postings.
 type queryCursor struct {
 	postings
-	df int // number of postings for the term in the view
+	df int // number of documents with the term in the current part of the index
 	// range of the term's postings for the windowDocs documents that are being processed
 	windowStart, windowEnd int
 	gain                   float64 // largest possible contribution of the term to a score
@@ -59,8 +60,8 @@ type queryCursor struct {
 
 var searchStates = sync.Pool{New: func() any { return new(searchState) }}
 
-// newSearchState looks up the terms in all views. Most of the time is spent waiting for memory. Therefore independent
-// reads are in separate loops, so that they overlap.
+// newSearchState looks up the query's terms in all parts of the index. Most of the time is spent waiting for memory.
+// Therefore independent reads are in separate loops, so that the waiting times overlap.
 func newSearchState(x *Searcher, terms []QueryTerm) *searchState {
 	q := searchStates.Get().(*searchState)
 	q.searcher, q.scale = x, x.currentScale()
@@ -167,7 +168,8 @@ func (q *searchState) openView(i int) *view {
 	return v
 }
 
-// countPostings returns how many postings the query's terms have in the current view.
+// countPostings returns how many documents in the current part of the index contain each query term, added up over the
+// terms.
 func (q *searchState) countPostings() (n int) {
 	for i := range q.cursors {
 		n += q.cursors[i].df
@@ -279,7 +281,8 @@ func (q *searchState) addColumnScores(c *queryCursor, first int, lens []uint32) 
 type candidate struct {
 	doc uint32  // number of the document, or the index of its posting until the batch is complete
 	sum float32 // estimated score from the terms that were processed so far, divided by the sum of all terms' gains
-	k   float32 // k1·(1 − b + b·dl/avgdl), in sixteenths
+	// the part k1·(1 − b + b·dl/avgdl) of the scoring formula, times 16 because frequencies are also in sixteenths
+	k float32
 }
 
 // batchSize is the maximum number of documents whose scores are estimated together, so that their memory accesses

@@ -84,8 +84,8 @@ func (s bm25Scale) score(gain float64, tf, dl uint32) float64 {
 	return float64(gain*f) / (f + (s.lengthBase + float64(s.lengthSlope*float64(dl))))
 }
 
-// maxImpact is the impact of a posting that contributes the most that is possible for its term. Impacts have 7 bits,
-// so that a single addition can compare eight impacts.
+// maxImpact is the highest impact. An impact bounds what a term adds to a document's score, as a share of the most
+// that the term can add to any score. Impacts have 7 bits, so that a single addition can compare eight impacts.
 const maxImpact = 127
 
 // impact returns a posting's contribution to a score, divided by the term's largest possible contribution. The result

@@ -26,7 +26,8 @@ func (x *Searcher) Search(ask Query) []Hit {
 	return best.takeHits()
 }
 
-// maxScoreLimit is the largest limit for which MaxScore is used. With more hits, its threshold rises too late.
+// maxScoreLimit is the largest number of requested hits for which the MaxScore algorithm is used. With more hits, the
+// lowest score among them stays so low that the algorithm can skip only few documents.
 const maxScoreLimit = 200
 
 // searchView adds the hits in view i to best. If the limit is small, it tries to find the best documents without
@@ -119,8 +120,8 @@ func insertNewest(best []newestDocument, d newestDocument, ask *Query) []newestD
 	return best[:min(len(best), ask.Limit)]
 }
 
-// maxTimesCompared is about the number of documents whose times are read one by one in the time in which the latest
-// times of all blocks of 64 documents are read.
+// maxTimesCompared is the number of documents up to which reading each document's time is faster than reading the
+// latest time of every block of 64 documents.
 const maxTimesCompared = 512
 
 // NewestIDs returns the IDs of at most ask.Limit documents that the query accepts, with the

@@ -112,7 +112,8 @@ func (x *Searcher) IDF(df int, p Prior) float64 { return x.currentScale().idf(df
 
 func (x *Searcher) hashTerm(text string) uint64 { return maphash.String(x.seed, text) }
 
-// locateDocument returns the view that contains the document with this ID, and the document's number in the view.
+// locateDocument returns the part of the index that contains the document with this ID, and the document's number in
+// that part.
 func (x *Searcher) locateDocument(id uint64) (v *view, number uint32, ok bool) {
 	for i := len(x.views) - 1; i >= 0; i-- {
 		v := &x.views[i]

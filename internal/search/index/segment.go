@@ -14,25 +14,27 @@ import (
 // cached in atomic pointers.
 type segment struct {
 	// These fields are indexed by document number.
-	ids           column[uint64]
-	updated       column[int64]
-	created       column[int64]
-	docLengths    []uint32    // length of each document in sixteenths, or unscoredLength
+	ids     column[uint64]
+	updated column[int64]
+	created column[int64]
+	// length of each document in sixteenths of a word, or unscoredLength for a document that does not count in the
+	// average
+	docLengths    []uint32
 	data          []any       // Data of each document (nil if no document has Data)
 	createdBlocks []timeBlock // earliest and latest creation time in each block of 64 documents (see timeBlocks)
 
 	latestUpdates []int64 // maximum that updated has in each block of 64 documents (see latestUpdateBlocks)
 
-	isAscending bool            // the IDs ascend with the document numbers
+	isAscending bool            // a document with a higher number has a higher ID
 	byID        numberHashTable // finds documents by ID if the IDs do not ascend
-	scoredCount int             // number of documents whose length is not unscoredLength
+	scoredCount int             // number of documents that count in the average length (see unscoredLength)
 	totalLength uint64          // sum of the lengths of the documents that scoredCount counts
 	impactSlope float64         // lengthSlope in the scoring formula when the postings' impacts were computed
 
 	termTable    numberHashTable // finds term numbers by the hash of the text
 	terms        []term          // indexed by term number
 	arena        stringArena
-	postingLists []postings // postings of the terms that have several
+	postingLists []postings // for each term that several documents contain: these documents and the term's frequencies
 	// reads terms and postings from a snapshot file, and is then used instead of termTable, terms, arena and
 	// postingLists.
 	snapshot *snapshotTerms
@@ -45,11 +47,11 @@ type segment struct {
 type term struct {
 	text      uint32 // reference to the term's text in segment.arena
 	df        uint32 // document frequency: the number of postings
-	listOrDoc uint32 // index in postingLists, or the document of the only posting
+	listOrDoc uint32 // index in postingLists, or, if only one document contains the term, the number of this document
 	// number of documents with the term that were deleted from older segments while this segment was the newest
 	lostCount int32
 	tf        uint16 // frequency in the only posting, or 0 if the term has several postings or none
-	maxImpact uint8  // largest impact of the term's postings
+	maxImpact uint8  // the largest of the term's impacts, which bound what the term adds to a document's score
 	hasList   bool   // listOrDoc is an index in postingLists, because the term has several postings
 }
 
@@ -190,8 +192,8 @@ func (s *segment) termPostings(n int, room *[]posting) []posting {
 	return *room
 }
 
-// documentNumber returns the number of the document with this ID. A memtable may contain several versions of a
-// document, and the newest is returned.
+// documentNumber returns the number of the document with this ID in this part of the index. A part that still grows
+// may contain several versions of a document. Then the number of the newest version is returned.
 func (s *segment) documentNumber(id uint64) (uint32, bool) {
 	if s.memtable != nil && !s.isAscending {
 		for n := len(s.docLengths) - 1; n >= 0; n-- {
@@ -233,8 +235,8 @@ func (s *segment) eachTermOfDocuments(documents []uint32, fn func(text string)) 
 	}
 }
 
-// postingsPerSearch is the number of postings that can be decoded in the time that it takes to search for one
-// document.
+// postingsPerSearch compares two ways to find out whether documents contain a term. In the time of a binary search for
+// one document, so many documents of the term's list can be decoded.
 const postingsPerSearch = 8
 
 // postingListAt returns the postings of term n if they are in memory and there are several. Otherwise it returns nil.
@@ -252,7 +254,7 @@ func (s *segment) postingListAt(n int) *postings {
 // added in the order of their times.
 type timeBlock struct{ first, last int64 }
 
-// timeBlocks returns the range that created has in each block of 64 documents.
+// timeBlocks returns the earliest and the latest creation time in each block of 64 documents.
 func (s *segment) timeBlocks() []timeBlock {
 	if s.snapshot != nil {
 		return s.snapshot.timeBlocks()
@@ -260,7 +262,7 @@ func (s *segment) timeBlocks() []timeBlock {
 	return s.createdBlocks
 }
 
-// timeBlocks returns the time range for each block of 64 times.
+// timeBlocks divides the times into blocks of 64 and returns the earliest and the latest time in each block.
 func timeBlocks(times []int64) []timeBlock {
 	blocks := make([]timeBlock, 0, (len(times)+63)/64)
 	for block := range slices.Chunk(times, 64) {
@@ -269,8 +271,8 @@ func timeBlocks(times []int64) []timeBlock {
 	return blocks
 }
 
-// latestUpdateBlocks returns the maximum that updated has in each block of 64 documents. The values of a snapshot are
-// cached after the first call.
+// latestUpdateBlocks returns the latest update time in each block of 64 documents. Times that were read from a
+// snapshot file are cached.
 func (s *segment) latestUpdateBlocks() []int64 {
 	if s.snapshot == nil {
 		return s.latestUpdates
@@ -308,8 +310,9 @@ func (v *view) isDeleted(number uint32) bool {
 // liveCount returns the number of documents that are not deleted.
 func (v *view) liveCount() int { return len(v.docLengths) - v.deletedCount }
 
-// withoutDocument returns the view after deleting a document. The bits are copied, unless ownsBits says that the
-// current change has already copied them.
+// withoutDocument returns v with a document marked as deleted. It copies the bit set of deleted documents, because
+// readers may use the old set. It does not copy the set if ownsBits is true, because the current change has already
+// copied it.
 func (v view) withoutDocument(number uint32, ownsBits bool) view {
 	if !ownsBits {
 		bits := make([]uint64, (len(v.docLengths)+63)/64)

@@ -99,7 +99,8 @@ type snapshotWriter struct {
 	size         int64  // number of bytes written so far
 	docsChecksum uint32 // checksum of page 0
 	termCount    int
-	newNumbers   [][]uint32 // for each view, the new number of each document (deletedDocument for a deleted document)
+	// for each part of the index, each document's number in the snapshot (deletedDocument for a deleted document)
+	newNumbers [][]uint32
 
 	block                  termBlock
 	blockTable, firstTerms []byte
@@ -108,7 +109,7 @@ type snapshotWriter struct {
 
 // termBlock is the block of terms that is being written.
 type termBlock struct {
-	listsOffset    int64 // offset at which the lists of the block begin
+	listsOffset    int64 // offset in the snapshot at which the lists of documents begin that contain the block's terms
 	firstTerm      string
 	termCount      int
 	entries, texts []byte
@@ -121,7 +122,8 @@ func (w *snapshotWriter) Write(b []byte) (int, error) {
 	return w.out.Write(b)
 }
 
-// docRef identifies a document in a searcher: by the index of a view, and by the document's number in this view.
+// docRef identifies a document by the part of the index that contains it (an index in Searcher.views), and by the
+// document's number in this part.
 type docRef struct{ viewIndex, documentNumber uint32 }
 
 // writeDocuments writes the documents in ascending order of their IDs, and sets each document's new number in
@@ -167,7 +169,8 @@ func (w *snapshotWriter) writeDocuments() {
 	)
 }
 
-// writeTerms writes the terms of all views, sorted by text. It stops if a snapshot cannot be read.
+// writeTerms writes the terms of the whole index, sorted by text. It stops if a snapshot from which terms are read
+// cannot be read.
 func (w *snapshotWriter) writeTerms() error {
 	w.block.listsOffset = w.size
 	var list, room []posting
@@ -221,8 +224,8 @@ func (w *snapshotWriter) writeTerm(text string, list []posting) error {
 	return nil
 }
 
-// writeBlock writes the terms of the current block. The lists of the block have already been written. It does nothing
-// if the block is empty.
+// writeBlock writes the current block of up to 64 terms to the snapshot. It does nothing if the block is empty. The
+// lists of the documents with these terms must have been written before.
 func (w *snapshotWriter) writeBlock() error {
 	le, k := binary.LittleEndian, &w.block
 	if k.termCount == 0 {
@@ -258,7 +261,8 @@ func (w *snapshotWriter) encodeList(list []posting) {
 	w.encodedList = b
 }
 
-// snapshotFooter is the end of a snapshot, which says where the block table is.
+// snapshotFooter is the end of a snapshot file. It contains the offset of the table that describes all blocks of
+// terms.
 type snapshotFooter struct {
 	termCount, blockCount  int64
 	tableOffset, tableSize int64

@@ -1,4 +1,4 @@
-// This file iterates over the terms of several views, ordered by text, to merge the terms into a snapshot.
+// This file iterates over the terms of all parts of the index, ordered by text, to write them to a snapshot file.
 
 package index
 
@@ -19,7 +19,7 @@ type termCursor struct {
 	firstNumber uint32   // smallest number in newNumbers. Views with the same term are ordered by it.
 	text        string   // text of the term that the cursor has reached
 
-	sortedTerms  []sortedTerm // all terms, if the view is in memory
+	sortedTerms  []sortedTerm // all terms, if this part of the index is in memory
 	currentIndex int          // index of the current term in sortedTerms or in the snapshot
 
 	terms           []snapshotTerm // terms of the block that the cursor has reached, if the view is in a snapshot
@@ -33,8 +33,8 @@ type sortedTerm struct {
 	number int
 }
 
-// openCursors returns a cursor for each view that has terms. The cursors are ordered by the text of their first term.
-// numbers contains the new document numbers for each view.
+// openCursors returns an iterator over the terms for each part of the index that has terms. The iterators are ordered
+// by the text of their first term. numbers contains, for each part, each document's number in the snapshot.
 func openCursors(views []view, numbers [][]uint32) (cs []*termCursor) {
 	for i := range views {
 		c := &termCursor{view: &views[i], newNumbers: numbers[i], firstNumber: deletedDocument, currentIndex: -1}
@@ -52,8 +52,8 @@ func openCursors(views []view, numbers [][]uint32) (cs []*termCursor) {
 	return cs
 }
 
-// compare orders cursors by the text of their current term. For equal texts, it orders cursors by the view's first
-// document, so that the concatenated postings are usually in order.
+// compare orders the iterators by the text of their current term. For equal texts, it orders them by the first
+// document number. The documents with a term are then usually already in order when the iterators' lists are joined.
 func (c *termCursor) compare(d *termCursor) int {
 	if order := strings.Compare(c.text, d.text); order != 0 {
 		return order

@@ -81,8 +81,8 @@ func (p *TermScores) locateDocuments(x *Searcher, ids []uint64) {
 	p.isIndexed, p.data = zeroedSlice(p.isIndexed, len(ids)), zeroedSlice(p.data, len(ids))
 	for i, id := range ids {
 		d, ok := scoredDocument{idIndex: i}, false
-		// Try the position after the document before, because documents are often numbered in the order of their IDs.
-		// This is faster than a search for the ID.
+		// Documents are often numbered in the order of their IDs. Compute the probable position from the position of
+		// the previous ID, because this is faster than a search.
 		if last := len(p.documents) - 1; last >= 0 {
 			o := p.documents[last]
 			v := &x.views[o.viewIndex]
@@ -132,7 +132,7 @@ func appendRuns(runs [][]scoredDocument, docs []scoredDocument) [][]scoredDocume
 	return runs
 }
 
-// eachInRun calls fn for each document of a run that contains the term, with the term's frequency.
+// eachInRun calls fn for each document in run that contains the term, with the term's frequency in the document.
 func (p *postings) eachInRun(run []scoredDocument, fn func(p scoredDocument, tf uint16)) {
 	if p.columns != nil {
 		for _, d := range run {

@@ -6,7 +6,7 @@ package index
 // reading them takes time.
 type rankedHit struct {
 	score  float64
-	view   *view // view that contains the document
+	view   *view // part of the index that contains the hit's document
 	number uint32
 }
 

@@ -49,7 +49,8 @@ func (r Permissions) Intersect(other Permissions) (Permissions, error) {
 	return combined, err
 }
 
-// intersectLists returns the elements that both lists contain. An empty list means all elements.
+// intersectLists returns the elements that both lists allow. An empty list allows everything, so then the result is
+// the other list.
 func intersectLists(listName string, a, b []string) ([]string, error) {
 	if len(a) == 0 || len(b) == 0 {
 		return slices.Concat(a, b), nil
@@ -88,9 +89,9 @@ func (r Permissions) Scope(title string, below ...scope.Scope) (s scope.Scope, o
 	return FitAddedLabels(s, below...), true
 }
 
-// FitAddedLabels returns the scope s with changes to the labels that it adds to new entries, because the scopes in
-// below may forbid these labels. If a scope forbids a label, FitAddedLabels chooses another value that s allows.
-// FitAddedLabels removes the label if the scopes do not have an allowed value in common.
+// FitAddedLabels returns the scope s with changes to the labels that the scope adds to new entries. The changes are
+// necessary if one of the scopes in below forbids such a label. FitAddedLabels then chooses another value that s
+// allows. If all scopes have no allowed value in common, it removes the label.
 func FitAddedLabels(s scope.Scope, below ...scope.Scope) scope.Scope {
 	var label []oxbow.Label
 	for _, l := range s.Own {

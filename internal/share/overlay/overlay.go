@@ -19,9 +19,10 @@ import (
 
 // overlayStore is a read-only store with the entries of two stores, called upper and lower.
 type overlayStore struct {
-	upperView         *oxbow.Memory // the memory whose store is upper
-	upper, lower      oxbow.Store
-	upperCapabilities oxbow.Capabilities // the optional interfaces that the upper store implements
+	upperView    *oxbow.Memory // the memory whose store is upper
+	upper, lower oxbow.Store
+	// the optional interfaces that the store of the caller's memory (upper) implements
+	upperCapabilities oxbow.Capabilities
 	lowerWatcher      oxbow.Watcher
 	suffix            string
 	watchers          subscribers.List[oxbow.Event]
@@ -31,15 +32,18 @@ type overlayStore struct {
 	isClosed     atomic.Bool
 
 	mu sync.Mutex // guards entries; also locked while the entries are loaded
-	// entries of the lower store, ordered by ID, with the names that they have beside the entries of the upper store
+	// Entries of the store lower, ordered by ID. An entry that has the same name as an entry of upper has been
+	// renamed.
 	entries []*oxbow.Entry
 }
 
-// New returns a read-only memory with the entries of m and lower, which must be an [oxbow.Watcher].
+// New returns a read-only memory with the entries of two stores: m's store and lower, which must be an
+// [oxbow.Watcher].
 //
-// If both have an entry with the same name, the suffix is appended to the lower entry's name, several times if
-// necessary. The IDs of entries in lower start at 1<<52. The history, and the index file next to m's store, contain
-// only m's entries. Closing the new memory closes lower but not m. m must stay open until then.
+// If both stores have an entry with the same name, the suffix is appended to the name of lower's entry, several times
+// if necessary. The IDs of lower's entries are increased, so that they start at 1<<52. The history, and the index file
+// next to m's store, contain only m's entries. Closing the new memory closes lower but not m. m must stay open until
+// then.
 func New(ctx context.Context, m *oxbow.Memory, lower oxbow.Store, suffix string) (*oxbow.Memory, error) {
 	o, err := newStore(ctx, m, lower, suffix)
 	if err != nil {
@@ -80,7 +84,8 @@ func (o *overlayStore) Capabilities() oxbow.Capabilities {
 // Upper returns the upper store. The history of the overlay is its history.
 func (o *overlayStore) Upper() oxbow.Store { return o.upper }
 
-// LowerEntries returns the entries of the lower store as they were at the last refresh.
+// LowerEntries returns the entries that the overlay adds to the upper memory, as they were at the last refresh. They
+// come from the store that was passed to New as lower.
 func (o *overlayStore) LowerEntries() []*oxbow.Entry {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -162,8 +167,8 @@ func (o *overlayStore) loadLower(ctx context.Context) ([]*oxbow.Entry, error) {
 	return all, nil
 }
 
-// makeNameUnique appends the suffix to the name of a lower entry until the name is neither in the upper store nor in
-// usedNames.
+// makeNameUnique appends the suffix to the name of an entry from the store lower until no entry of upper has this name
+// and usedNames does not contain it.
 func (o *overlayStore) makeNameUnique(ctx context.Context, e *oxbow.Entry, usedNames map[string]bool) error {
 	for {
 		_, err := o.upper.Get(ctx, e.Name)
@@ -200,7 +205,8 @@ func compareEntries(old, current []*oxbow.Entry) (deltas []oxbow.Delta) {
 	return deltas
 }
 
-// currentLowerEntries returns the entries of the lower store, and loads outdated entries again.
+// currentLowerEntries returns the entries of the store lower, with their names in the overlay. It loads them again if
+// a store has changed.
 func (o *overlayStore) currentLowerEntries(ctx context.Context) ([]*oxbow.Entry, error) {
 	if o.isClosed.Load() {
 		return nil, oxbow.ErrClosed

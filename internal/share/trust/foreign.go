@@ -22,8 +22,8 @@ func NewForeignMemory(m *oxbow.Memory, refused error) *oxbow.Memory {
 	return oxbow.New(&foreignStore{m.Store(), m.Close, refused}, &o)
 }
 
-// foreignStore lacks all optional interfaces of the store below it, because calls through such an interface would
-// return entries without the marks.
+// foreignStore marks all entries of another store as written by others. It lacks the optional interfaces of that
+// store, because a call through such an interface would return entries without this mark.
 type foreignStore struct {
 	store       oxbow.Store
 	closeMemory func() error

@@ -26,9 +26,9 @@ var sharedNames = []string{"annotations", "team", "profiles", "memory-profiles",
 	".gitattributes",
 	".ds_store", "desktop.ini", "thumbs.db"}
 
-// isSharedName reports whether a file or directory with this name does not prove that a directory is a home. People
-// share such files on purpose, for example team files, or the file only switches off hooks. Letter case is ignored, as
-// on most file systems of macOS and Windows.
+// isSharedName reports whether a name in a directory is no evidence that the directory is somebody's oxbow home. The
+// name may be a file that people share on purpose, such as a team file, or a file that only switches off hooks. Letter
+// case is ignored, as on most file systems of macOS and Windows.
 func isSharedName(name string) bool {
 	name = strings.ToLower(name)
 	return slices.Contains(sharedNames, name) || strings.HasSuffix(name, ".off")
