@@ -181,7 +181,6 @@ func (w Machine) deleteRecord(real string) error {
 	if err := w.moveCreatedDirs(remaining); err != nil {
 		return err
 	}
-	// If a setup was killed before it wrote the first record, the directory of records is empty. Remove it.
 	w.removeEmptyRecordsDir()
 	return nil
 }

@@ -57,7 +57,7 @@ func (p PastTextFilter) isQuarantinedNow(ctx context.Context, name string) bool 
 	return err != nil || !current.MayShow(oxbow.OnRequest(ctx))
 }
 
-// WithholdText replaces the text of a version if the caller may not see it.
+// WithholdText replaces the text of an entry's earlier version if the caller may not see this text.
 func (p PastTextFilter) WithholdText(ctx context.Context, v *oxbow.Entry) {
 	if v.Content != "" && p.isWithheld(ctx, v) {
 		v.Content = withheldText

@@ -89,7 +89,9 @@ func readArgs(verb string, params []Param, args Arguments, screen func(string) s
 	for _, a := range args {
 		p, ok := findParam(params, a.Key)
 		if !ok && strings.HasPrefix(toSnakeCase(a.Key), "wait_for_previous") {
-			continue // Gemini CLI and similar clients add this key to the arguments of every tool for their own use.
+			// Gemini CLI and similar clients add the key wait_for_previous to the arguments of every tool for their
+			// own use.
+			continue
 		}
 		if !ok {
 			return unknownParamError(verb, params, a.Key)

@@ -1,4 +1,5 @@
-// This file stores in a context which client makes a call, and which taints the changes of the call get.
+// This file stores facts about a call in its context. They are the client that makes the call, and the taints, which
+// name earlier calls that returned text by others. Changes of the call are labelled with the taints.
 
 package verb
 
@@ -24,8 +25,8 @@ func ContextCaller(ctx context.Context) (c session.Caller, isKnown bool) {
 
 type taintsKey struct{}
 
-// WithTaints returns a context. Changes with this context get these taints instead of the taints from the caller's
-// session.
+// WithTaints returns a context with taints. A taint names a call by which the agent has read text by others. Changes
+// with this context are labelled with these taints, and not with the taints of the caller's session.
 func WithTaints(ctx context.Context, taints []string) context.Context {
 	return context.WithValue(ctx, taintsKey{}, taints)
 }

@@ -33,8 +33,9 @@ func (w *Workspace) EntryWarning(e *oxbow.Entry) string {
 	return TrustWarning(w.trustLevels([]oxbow.Entry{*e})[0])
 }
 
-// trustLevels returns the trust level to show for each entry. If the home's files lack labels, the level depends on
-// the text: a text that repeats foreign text is tainted, and a text that looks like instructions is unvouched.
+// trustLevels returns the trust level to show for each entry. If the home's files cannot store labels, the level
+// depends on the text. A text that repeats text by others is tainted. A text that looks like instructions is
+// unvouched.
 func (w *Workspace) trustLevels(entries []oxbow.Entry) []oxbow.Trust {
 	levels := make([]oxbow.Trust, len(entries))
 	var texts []string
@@ -55,7 +56,8 @@ func (w *Workspace) trustLevels(entries []oxbow.Entry) []oxbow.Trust {
 	if prints == nil {
 		return levels
 	}
-	for i, m := range prints.FindRepeats(texts, nil) { // Search the fingerprints only once, for all entries together.
+	// Compare all texts in a single call, because each call searches the whole file of fingerprints.
+	for i, m := range prints.FindRepeats(texts, nil) {
 		if m.IsRepeat() && levels[i] != oxbow.TrustQuarantined {
 			levels[i] = oxbow.TrustTainted
 		}

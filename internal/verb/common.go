@@ -92,7 +92,8 @@ func ResolveLimit(requested *int, defaultLimit int) (limit int, notes []Note, er
 	return *requested, nil, nil
 }
 
-// checkIfVersion returns an error for 0, because the library would read it as any version.
+// checkIfVersion returns an error for version 0. In package oxbow, 0 means any version, which a caller of a verb
+// cannot have meant.
 func checkIfVersion(v *uint64) error {
 	if v != nil && *v == 0 {
 		return InvalidValue(

@@ -14,11 +14,11 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/fileref"
 )
 
-// FileRef is a file to which a hit refers, and how the file has changed since.
+// FileRef is a file to which a found entry refers. It shows how the file has changed since the entry was written.
 type FileRef struct {
 	File  string `json:"file"`  // path of the file as the entry contains it
-	State string `json:"state"` // FRESH, MOVED, STALE or UNVERIFIABLE
-	// if the file was moved: its new path, or the file that contains the remaining lines
+	State string `json:"state"` // FRESH (almost unchanged), MOVED, STALE (changed) or UNVERIFIABLE
+	// if State is MOVED: the file's new path, or the file that now contains the remaining lines
 	NewPlace  string  `json:"now,omitempty"`
 	KeptShare float64 `json:"kept,omitempty"` // share of the file's lines that are unchanged (0 if it is unknown)
 	StateText string  `json:"how"`            // the state as a phrase for people
@@ -43,7 +43,7 @@ type WorkingTree interface {
 	FileBlobName(file string) (name string, isFile bool)
 }
 
-// workingTree returns the working tree, or nil if it does not exist.
+// workingTree returns the git working tree with the project's files, or nil if it does not exist.
 func (w *Workspace) workingTree(ctx context.Context) (WorkingTree, error) {
 	if w.Annotations == nil {
 		return nil, nil

@@ -76,7 +76,7 @@ func (in HistoryIn) collectChanges(
 	return appendPageOfChanges(out, wanted, offset, limit, asChange)
 }
 
-// matchesSource reports whether in selects changes with the source s.
+// matchesSource reports whether a change with the source s matches the call's parameters for actor and session.
 func (in HistoryIn) matchesSource(s oxbow.Source) bool {
 	return (in.ByActor == "" || in.ByActor == string(s.Actor)) &&
 		(in.Session == "" || in.Session == s.Session || in.Session == session.SessionOfSource(s))
@@ -165,7 +165,7 @@ func Undo(ctx context.Context, w *Workspace, in UndoIn) (UndoOut, error) {
 	}
 	mayBeRepeated := out.Seq != 0 && oxbow.OpIDFrom(ctx) != ""
 	if err == nil && mayBeRepeated {
-		// If the call was repeated, return the changes that the first call has undone.
+		// The client may have sent the same undo call twice. Then return the changes that the first call undid.
 		cs, err = undoneChanges(ctx, m, out.madeSeqs)
 	}
 	var later *oxbow.ConflictError

@@ -39,7 +39,7 @@ type SecondReader struct {
 
 	mu           sync.RWMutex // locked for reading while the memory is in use
 	memory       *oxbow.Memory
-	foreignIndex foreign.Index // index of the foreign texts in memory
+	foreignIndex foreign.Index // index of the entries in memory that contain text by others
 }
 
 // Read calls fn with the second memory's store and the index of its foreign texts. Both stay open for the next call,
@@ -60,7 +60,8 @@ func (r *SecondReader) Read(store oxbow.Store, fn func(oxbow.Store, *foreign.Ind
 	return err
 }
 
-// readWithEmptyIndex calls fn with a store and an index without texts.
+// readWithEmptyIndex calls fn without an index of texts by others, because the memory could not be opened a second
+// time.
 func readWithEmptyIndex(store oxbow.Store, fn func(oxbow.Store, *foreign.Index) error) error {
 	index := new(foreign.Index)
 	defer index.Close()

@@ -6,14 +6,15 @@ import "github.com/oxbow-memory/oxbow"
 
 // labelParam describes the parameter for the labels with one key.
 type labelParam struct {
-	name string // name of the parameter; also the value of the parameter "clear" that removes the labels with this key
+	// name of the parameter; as a value of the parameter "clear", the name removes the labels with this key
+	name string
 	key  string // key of the labels that the parameter sets
 
 	// newValues returns the values that a call of remember sets, or nil if the call does not use the parameter.
 	newValues func(in RememberIn) []string
 
-	// requiredValues returns the values of which an entry must have all to be selected. It is nil if the parameter
-	// does not select entries.
+	// requiredValues returns values of the label. An entry is selected only if it has all these values. The function
+	// is nil if the parameter does not select entries.
 	requiredValues func(n EntrySelection) []string
 }
 

@@ -95,9 +95,10 @@ func (w *Workspace) sessionRecord(ctx context.Context, name string) (string, err
 	return record, err
 }
 
-// withAgentSource returns a context for storing a session's record. If a person makes the call, changes with this
-// context count as the agent's, because the agent wrote the texts in the record and the person does not vouch for
-// them. They get no taints, because a record contains no text from calls that returned foreign text.
+// withAgentSource returns a context for storing the record of what a session did. If a person makes the call, changes
+// with this context still count as the agent's, because the agent wrote the record's texts and the person does not
+// vouch for them. The changes are not marked as influenced by others, because a record contains no text from calls
+// that returned text by others.
 func withAgentSource(ctx context.Context) context.Context {
 	src, _ := oxbow.SourceFrom(ctx)
 	if src.Actor != oxbow.Person {

@@ -108,9 +108,9 @@ type NextPageRef int
 // PersonCommandRef refers to a command of oxbow that only people run, such as "oxbow check".
 type PersonCommandRef string
 
-// CallHint suggests a call that the caller should make next. A hint that is a sentence ends with Does, which is the
-// effect of the call ("brings it back"). A hint that is a sentence fragment ends with To, which is the purpose of the
-// call ("bring it back").
+// CallHint suggests a call that the caller should make next. Only one of Does and To is set. If the hint is a
+// sentence, Does is the effect of the call, such as "brings it back". If the hint is only a part of a sentence, To is
+// the purpose of the call, such as "bring it back".
 type CallHint struct {
 	Verb     string
 	Args     []Arg

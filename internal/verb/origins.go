@@ -40,7 +40,8 @@ func RecordShown(ctx context.Context, entries ...oxbow.Entry) {
 
 type turnsKey struct{}
 
-// withOriginTurns returns a context. A change with this context may have labels that name these turns.
+// withOriginTurns returns a context with the turns of a conversation that a text may come from. Changes with this
+// context are allowed to have labels that name these turns.
 func withOriginTurns(ctx context.Context, turns []string) context.Context {
 	if turns == nil {
 		return ctx

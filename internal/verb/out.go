@@ -40,7 +40,7 @@ type Entry struct {
 
 	availableTurns [2][]Turn // all turns that TurnsBefore and TurnsAfter may show, the nearest first
 
-	HitText      string   `json:"-"` // a hit's content, for interfaces that show some of its lines
+	HitText      string   `json:"-"` // text of the found entry, for interfaces that show some of its lines
 	MatchedWords []string `json:"-"` // words in the hit's name and text that the query matched, in lower case
 }
 

@@ -67,7 +67,7 @@ func CountFittingItems[T any](items []T, spentTokens, maxTokens int, describe fu
 		spentTokens += prompt.EstimateTokens(b.String())
 		room := maxTokens
 		if i < len(items)-1 {
-			room -= reservedNoteTokens // If more items follow, the page needs a note about them.
+			room -= reservedNoteTokens // More items follow this page, so leave room for a note that says so.
 		}
 		if spentTokens > room {
 			return i
@@ -161,9 +161,9 @@ func (out *RecallOut) chooseContents(contents []string, maxTokens int, keepAllHi
 	out.addTurnsAround(maxTokens - spent)
 }
 
-// addTurnsAround adds turns around the hits that are shown with their whole content, as long as there is room. The
-// best hits come first, and for each hit the nearest turns. If a turn does not fit, farther turns on the same side
-// are not shown.
+// addTurnsAround adds the turns before and after each hit that is shown with its whole content, as long as the budget
+// allows. The best hits come first. For each hit, the nearest turns come first. If a turn does not fit, the turns
+// beyond it are not shown.
 func (out *RecallOut) addTurnsAround(maxTokens int) {
 	for i := range out.Hits {
 		h := &out.Hits[i]
@@ -333,7 +333,7 @@ func (w *Workspace) PageRoom(restSize int) int {
 	if w.Page == 0 {
 		return math.MaxInt
 	}
-	const notes = 200 // number of bytes for notes about the page and for closing a fence
+	const notes = 200 // number of bytes for notes about the page, and for the line that closes an open code block
 	return max(w.Page-restSize-notes, w.Page/2)
 }
 
@@ -406,8 +406,7 @@ func countBackticks(line string) int { return len(line) - len(strings.TrimLeft(l
 // reopenFenceLine returns the line with which the fence around byte offset of a text begins. It returns "" if byte
 // offset is not inside a fence.
 func reopenFenceLine(s string, offset int) (fenceLine string) {
-	// The byte at offset is inside a line. Whether the line begins or ends a fence matters as well, so include the
-	// whole line.
+	// The byte at offset may be in a line that begins or ends a code block. Include the whole line to find out.
 	if offset > 0 && s[offset-1] != '\n' {
 		offset += strings.IndexByte(s[offset:]+"\n", '\n') + 1
 	}

@@ -91,7 +91,7 @@ func readTag(values map[string]string, tag string) {
 		key, rest, _ := strings.Cut(strings.TrimLeft(tag, " "), ":")
 		quoted, err := strconv.QuotedPrefix(rest)
 		if err != nil {
-			return // This is the end of the tag. Malformed tags do not occur, because go vet refuses them.
+			return // The struct tag ends here. A malformed tag does not occur, because go vet refuses it.
 		}
 		values[key], _ = strconv.Unquote(quoted)
 		tag = rest[len(quoted):]

@@ -24,7 +24,7 @@ import (
 // Place says where a memory is stored.
 type Place struct {
 	Home         string // directory of the memory, or a file if the user named a file as home
-	HomeRule     string // sentence that says how the home was chosen
+	HomeRule     string // sentence for people that says why this directory was chosen as oxbow's home
 	FoundFromDir bool   // the home was found from the working directory, and not named by the user
 	StorePath    string // path of the memory's file, or the directory's path if the layout has several files
 	LayoutName   string // name of the layout if the memory has several files, or "" for oxbow's own layout
@@ -125,7 +125,7 @@ func IsStoreMissing(path string) (bool, error) {
 	case err == nil && !fi.Mode().IsRegular():
 		return false, Advise(fmt.Errorf("opening %s: it is not a regular file", path), mend)
 	case !errors.Is(err, fs.ErrNotExist):
-		return false, nil // Opening the file will report other errors.
+		return false, nil // The file exists or cannot be examined. Opening the file later reports such errors.
 	}
 	to, err := os.Readlink(path)
 	if err != nil {

@@ -49,7 +49,7 @@ type unloadMemoryProfileIn struct {
 type LoadMemoryProfileOut struct {
 	Handle  string `json:"handle,omitempty"`
 	Profile string `json:"profile,omitempty"`
-	// the profile restricts the session's calls even without the handle
+	// The profile restricts all later calls of the session, even if a call does not pass Handle.
 	InForce bool `json:"in_force,omitempty"`
 	// number of entries that belong to the profile and that the caller may see
 	IncludedEntries int              `json:"inside"`
@@ -245,7 +245,8 @@ func (p *Profiles) selectParts(
 	}
 }
 
-// omittedPartNotes returns notes about parts that do not fit into the selection.
+// omittedPartNotes returns notes about entries and other parts of a profile that were left out because of the limit of
+// tokens.
 func omittedPartNotes(sel *profile.Selection, maxTokens, budget int) []Note {
 	var notes []Note
 	if sel.Inside == 0 {
@@ -393,7 +394,8 @@ func WithProfiles(tools []Tool, sets VerbSets) []Tool {
 // handleParam is the name of the parameter for a loaded profile's handle.
 const handleParam = "handle"
 
-// withHandleParam returns a copy of the schema to which the parameter for handles is added.
+// withHandleParam returns a copy of the schema of a tool's parameters, to which the parameter "handle" of a loaded
+// profile is added.
 func withHandleParam(s *jsonschema.Schema) *jsonschema.Schema {
 	in := *s
 	in.Properties = maps.Clone(in.Properties)

@@ -238,8 +238,7 @@ func replaceDigests(
 	if len(kept) == len(hits) || len(hits) < hitLimit(q) {
 		return kept, read, nil
 	}
-	// Removing all digests from twice as many hits leaves enough hits, because the first search found at most hitLimit
-	// digests.
+	// Search again with twice the limit, so that the next best hits can replace the removed digests.
 	q.Limit = min(2*hitLimit(q), oxbow.MaxLimit)
 	more, read, err := m.RecallParsed(ctx, q)
 	if err != nil {
@@ -644,8 +643,8 @@ func (w *Workspace) entryOrVersion(
 	return v.Entry, true, []Note{PlainNote(note)}, nil
 }
 
-// noSuchNameError returns the error for an unknown name. If the name is invalid, it returns the error about that,
-// unless the entry is in another program's file.
+// noSuchNameError returns the error for a name that no entry has. If the name itself is invalid, the error says why.
+// It returns other errors than [oxbow.ErrNotFound] unchanged.
 func noSuchNameError(name string, err error) error {
 	if bad := oxbow.CheckName(name); bad != nil && errors.Is(err, oxbow.ErrNotFound) {
 		return bad

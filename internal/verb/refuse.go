@@ -1,11 +1,12 @@
-// This file finds out whether a text that is to be written to a file repeats foreign text. Files cannot record this in
-// labels.
+// This file finds out whether a text repeats text by others before it is written to a file. In the memory, such a text
+// is marked by a label, but a file cannot contain labels.
 
 package verb
 
 import ()
 
-// RepeatsForeignText reports whether a text repeats a foreign text that a session of this home has read.
+// RepeatsForeignText reports whether a text repeats text by others, such as a web page, that a session of this home
+// has read.
 func (w *Workspace) RepeatsForeignText(text string) bool {
 	if w.Knowledge == nil {
 		return false

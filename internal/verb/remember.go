@@ -206,7 +206,7 @@ type rememberCall struct {
 	// base is the name that was derived from the content, or "" if the caller gave a name. name is base, possibly with
 	// a number.
 	name, base string
-	takenCount int // number of names derived from base that belong to other entries
+	takenCount int // number of names that were made from base but belong to other entries
 
 	oldEntry    oxbow.Entry
 	isNameFound bool
@@ -218,7 +218,8 @@ type rememberCall struct {
 	newEntry   oxbow.Entry // the entry after this call
 	repeatNote string      // note for the caller if an earlier call with the same op ID made the change, otherwise ""
 
-	// entries that the session has seen (nil if the memory has a history)
+	// Entries that the session has seen and may therefore overwrite. It is nil if the memory has a history, because
+	// then overwritten texts can be restored.
 	seenEntries *SeenEntries
 	// adds labels with the hashes of the files to which the entry refers
 	addFileHashes func([]oxbow.Label) []oxbow.Label
@@ -375,7 +376,9 @@ func (e *rememberCall) makeOp(old oxbow.Entry, found bool) (oxbow.Op, error) {
 	isNameMade := e.base != ""
 	isOther := isNameMade && old.Content != e.arguments.Content
 	if found && isOther {
-		return nil, errNameTaken // The caller did not name this entry, so it must not be overwritten.
+		// Another entry has the name that was made for the new entry. The caller does not know this entry, so it must
+		// not be overwritten.
+		return nil, errNameTaken
 	}
 	ls, err := e.arguments.mergeLabels(old.Labels)
 	if err != nil {

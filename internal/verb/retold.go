@@ -1,4 +1,4 @@
-// This file removes digests from results that also contain the entries that the digests summarize.
+// This file removes summaries (digests) from search results that also contain the summarized entries.
 
 package verb
 
@@ -9,10 +9,11 @@ import (
 	"github.com/oxbow-memory/oxbow/profile"
 )
 
-// removeRedundantDigests removes the digests that repeat other hits. A digest is a note that summarizes other notes. A
-// digest of a month may also summarize the digests of its weeks. If a hit is a note that was summarized, all digests
-// are removed. Otherwise, if a hit is a digest that was itself summarized, the digests above it are removed, which are
-// not summarized by others. The function does not check which digest summarizes which note.
+// removeRedundantDigests removes hits that repeat other hits. A digest is a note that summarizes other notes, for
+// example those of a week. A digest of a month may summarize the digests of its weeks. If a hit is an ordinary note
+// that was summarized, all digests are removed. Otherwise, if a hit is a digest that was summarized by a longer
+// period's digest, only digests that were not summarized are removed. The function does not check which digest
+// summarizes which note.
 func removeRedundantDigests(hits []oxbow.Hit) []oxbow.Hit {
 	is := func(h oxbow.Hit, key string) bool {
 		return slices.Contains(h.Entry.Labels, oxbow.Label{Key: key, Value: "true"})

@@ -166,9 +166,9 @@ type FoundSecret struct {
 	IsCurrent   bool   `json:"current"`
 	IsInArchive bool   `json:"archive,omitempty"`
 	Rule        string `json:"rule"`
-	// Part is the kind of text that contains the secret. For an entry it is "name", "content", "alias" or "label". For
-	// a text that hooks have shown to a model it is "packed". For the change with the number Version it is "note" or
-	// "source". For a file in the home it is "profile" or "file".
+	// Part is the kind of text that contains the secret. In an entry it is "name", "content", "alias" or "label". In a
+	// text that hooks have shown to a model it is "packed". In a change (see Version) it is "note" or "source". In a
+	// file of the home it is "profile" or "file".
 	Part string `json:"part"`
 	Line int    `json:"line,omitempty"` // number of the line in the content or file, counted from 1
 }
@@ -221,11 +221,11 @@ func FindEntrySecrets(e oxbow.Entry) (found []FoundSecret) {
 	return found
 }
 
-// minSecretPart is the minimum length in bytes for the part of a secret that is replaced at a name's end.
+// minSecretPart is the minimum length in bytes of a secret's beginning that is removed from the end of a name.
 const minSecretPart = 8
 
-// redactCutSecret replaces a name's end if the name ends in the middle of a secret that the content contains. This
-// happens because names are derived from the first line and shortened.
+// redactCutSecret replaces the end of a name if the end is the beginning of a secret in the content. Such names occur
+// because a name is made from the content's first line and shortened.
 func redactCutSecret(name, content string) string {
 	if begun := strings.TrimSuffix(name, "…"); len(begun) < minSecretPart ||
 		!strings.Contains(content, begun[len(begun)-minSecretPart:]) {
@@ -346,7 +346,8 @@ func (s *SecretPolicy) RedactText(ctx context.Context, text string, found *[]scr
 	return clean
 }
 
-// screenedKey is the context key of WithScreenedTexts. Its value is the cleaner with which the texts were searched.
+// screenedKey is the key of a context value that WithScreenedTexts sets. The value is the object that searched the
+// texts for secrets.
 type screenedKey struct{}
 
 // WithScreenedTexts returns a context for changes with texts that were searched for secrets when they were read, such

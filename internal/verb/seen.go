@@ -232,11 +232,11 @@ func (s *SeenEntries) CheckRemoval(stored oxbow.Entry) error {
 	return nil
 }
 
-// maxRefusalText is the maximum number of bytes that a Merge error contains from the present text.
+// maxRefusalText is the maximum number of bytes of an entry's present text in the error of SeenEntries.Merge.
 const maxRefusalText = 32 << 10
 
 // seenWithoutHistory returns the record of the entries that the session has seen. It returns nil if the memory has a
-// history, because nothing is lost in a history.
+// history, because overwritten texts can then be restored.
 func seenWithoutHistory(ctx context.Context, m *oxbow.Memory) *SeenEntries {
 	if _, err := m.History(); err == nil {
 		return nil

@@ -206,7 +206,8 @@ func (p *Profiles) closeUnusedViews() {
 		if oldest < 0 {
 			return
 		}
-		_ = p.cachedViews[oldest].memory.Close() // Closing a view cannot fail.
+		// Ignore the error: a memory that only shows a part of another memory has nothing to close that could fail.
+		_ = p.cachedViews[oldest].memory.Close()
 		p.cachedViews = slices.Delete(p.cachedViews, oldest, oldest+1)
 	}
 }
@@ -280,7 +281,8 @@ func (s *LoadedProfiles) removeHandle(handle string) {
 	s.loadedStack = slices.DeleteFunc(s.loadedStack, func(l loadedProfile) bool { return l.handle == handle })
 }
 
-// recordInvalidHandle records that a handle has become invalid. The caller must hold s.mu.
+// recordInvalidHandle records that the handle of an unloaded profile must not be used any more. The caller must hold
+// s.mu.
 func (s *LoadedProfiles) recordInvalidHandle(handle string) {
 	s.unloadedHandles = append(s.unloadedHandles, handle)
 	if n := len(s.unloadedHandles) - 32; n > 0 {

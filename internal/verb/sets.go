@@ -54,7 +54,8 @@ func ParseSets(names []string) (VerbSets, error) {
 	return s, nil
 }
 
-// isSetName reports whether n is the name of a set, or a name such as "all" that means several sets.
+// isSetName reports whether n names a set of tools (verbs). It also returns true for a name such as "all", which means
+// several sets.
 func isSetName(n string) bool {
 	if n == SetFull || n == SetAll {
 		return true

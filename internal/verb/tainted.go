@@ -27,8 +27,9 @@ func WithTaintedEntries(ctx context.Context) context.Context {
 	return context.WithValue(ctx, taintedKey{}, &TaintedEntries{})
 }
 
-// ContextTaintedEntries returns the entries in the context for a series of changes. It returns nil if the context does
-// not come from [WithTaintedEntries].
+// ContextTaintedEntries returns the list that [WithTaintedEntries] put into the context. It contains the memory's
+// entries in which others may have had a part, so that several changes read them only once. Without such a list, the
+// result is nil.
 func ContextTaintedEntries(ctx context.Context) *TaintedEntries {
 	t, _ := ctx.Value(taintedKey{}).(*TaintedEntries)
 	return t
@@ -57,7 +58,8 @@ func (t *TaintedEntries) Each(read func(add func(*oxbow.Entry) error) error, fn 
 	return nil
 }
 
-// Add adds an entry that a change writes, if the entry is tainted. If t is nil, it does nothing.
+// Add adds an entry that a change has written, if others may have had a part in the entry's text. If t is nil, it does
+// nothing.
 func (t *TaintedEntries) Add(e oxbow.Entry) {
 	if t == nil || len(e.Values(oxbow.LabelTaint)) == 0 {
 		return

@@ -45,7 +45,7 @@ type Tidied struct {
 type Step struct {
 	Did  string `json:"did"`  // what was done to the fact: "drop", "move", "shorten" or "put back"
 	Text string `json:"text"` // text of the fact before the change
-	// text of another fact, or of the shortened fact, that remains in the memory instead
+	// text that remains in the memory in place of Text: the text of another fact, or the shortened fact
 	Kept string `json:"kept,omitempty"`
 	Why  string `json:"why"`
 }
@@ -82,13 +82,13 @@ type Digest struct {
 	Covers []string     `json:"files"` // names of the files that the digest replaces
 	Parts  []DigestPart `json:"parts"`
 	Notes  []string     `json:"notes,omitempty"`
-	// Skipped says why the period was not compressed ("" if it was).
+	// Skipped says why the entries of this period were not replaced by a digest ("" if they were).
 	Skipped string `json:"skipped,omitempty"`
 }
 
-// DigestPart is one entry of a digest. Entries with different labels are replaced by different parts, so that a filter
-// by labels selects the parts for the entries that it would have selected. Tags, files and confidence do not count
-// here.
+// DigestPart is one entry of a digest, which replaces older entries. Entries with different labels are replaced by
+// different parts, so that a filter by labels still finds the right text. Differences in tags, files and confidence
+// are ignored.
 type DigestPart struct {
 	Entry string `json:"entry"`
 	// labels that the replaced entries have in common, such as "project:vtt" (may be empty)

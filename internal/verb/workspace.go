@@ -45,12 +45,12 @@ type Workspace struct {
 	// Now returns the current time. Its location is the time zone for dates such as 2026-04-18. Nil means time.Now.
 	Now func() time.Time
 
-	// Knowledge returns the data for deciding whether a text repeats foreign text. Verbs that write files use it. If
-	// it is nil, nothing is checked.
+	// Knowledge returns the data that show whether a text repeats text by others, such as a web page. Verbs that write
+	// files use it. If it is nil, texts are not compared.
 	Knowledge func() ProvenanceData
 
-	// Unlabelled is set if the home has a layout other than oxbow's own. Files in such a layout cannot record whether
-	// a text repeats foreign text. Therefore each text is compared with the foreign texts when it is shown.
+	// Unlabelled is set if the home has a layout other than oxbow's own. Files in such a layout cannot record that a
+	// text repeats text by others. Therefore each text is compared with such texts when it is shown.
 	Unlabelled bool
 
 	// Home returns the home if it has a layout other than oxbow's own. It returns nil for other homes, and if the
@@ -101,8 +101,8 @@ type Workspace struct {
 	// Dir is the working directory, to which file names in handoffs are relative.
 	Dir string
 
-	// Project returns the project of the working tree, or "" if it belongs to none. If it is nil, the project is
-	// unknown.
+	// Project returns the project to which the working tree belongs, or "" if the working tree does not belong to a
+	// project. If the function is nil, the project is unknown.
 	Project func() string
 
 	// Profiles contains the memory profiles that may be loaded. Loaded contains the profiles that the caller's session
@@ -311,8 +311,8 @@ func (w *Workspace) Tidier(how Access) (t Tidier, ok bool, err error) {
 	return t, ok, nil
 }
 
-// Compressor returns the home as a [Compressor]. ok is false if the home cannot compress periods, or if the caller
-// sees only a part of the memory.
+// Compressor returns the home as a [Compressor], which replaces the entries of a period by a shorter digest. ok is
+// false if the home cannot do this, or if the caller sees only a part of the memory.
 func (w *Workspace) Compressor(how Access) (c Compressor, ok bool, err error) {
 	home, err := w.layoutHome(how)
 	if err != nil || home == nil {

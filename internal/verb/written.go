@@ -1,5 +1,5 @@
-// This file implements the list of the texts that a home's tools have written. A session may overwrite these texts
-// without having seen them.
+// This file implements the list of texts that oxbow's own tools have written into the home's files. A session may
+// overwrite such a text without having read it, because nothing that a person or an agent wrote is lost then.
 
 package verb
 

@@ -46,7 +46,8 @@ func compressText(
 	return shortened, append(movedTexts, moves...), append(steps, moveSteps...), err == nil
 }
 
-// compressor shortens a text by a list of actions. Each action changes one unit of the text.
+// compressor shortens the text of MEMORY.md by a list of actions. Each action shortens one fact or moves it to
+// HISTORY.md.
 type compressor struct {
 	text       string
 	base       []textUnit // the parts of MEMORY.md, after repeated facts were marked as removed

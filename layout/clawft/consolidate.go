@@ -23,8 +23,8 @@ type movedText struct {
 	name      string // the entry's name ("" without a name of its own)
 }
 
-// markRepeatedUnits marks each unit that repeats another unit as removed. movedTexts contains those removed texts
-// that must be appended to HISTORY.md.
+// markRepeatedUnits marks each fact in MEMORY.md that repeats another fact as removed. movedTexts contains those
+// removed texts that must be appended to HISTORY.md.
 func markRepeatedUnits(ctx context.Context, units []textUnit) (movedTexts []movedText, steps []layout.Step, err error) {
 	var texts []sametext.Passage
 	var at []int
@@ -114,7 +114,8 @@ func moveComment(from, to *textUnit) bool {
 	return true
 }
 
-// currentComment returns the comment of a unit after the changes so far, or nil if the unit lacks a comment.
+// currentComment returns oxbow's comment above a fact, with the changes that were planned so far. It returns nil if
+// the fact lacks a comment.
 func currentComment(u *textUnit) *entryComment {
 	if u.newComment != nil {
 		return u.newComment

@@ -25,8 +25,8 @@ func (h *Home) Context(ctx context.Context, r layout.Request) (prompt.Context, e
 	return c, err
 }
 
-// addMemoryToContext adds MEMORY.md and the parts more to a context, within a budget. If the text was not shortened,
-// it is recorded that the session has seen the file.
+// addMemoryToContext adds MEMORY.md and the parts in the argument more to a context, within a budget of tokens. If
+// MEMORY.md was not shortened, it records that the session has seen the file.
 func (h *Home) addMemoryToContext(ctx context.Context, c *prompt.Context, budget int, more ...prompt.Part) error {
 	memory, _, err := h.Tree.Document(ctx, memoryFile)
 	if err != nil {
@@ -60,7 +60,7 @@ type session struct {
 	layout.Summaries
 	home           *Home
 	request        layout.Request
-	lastSystemText string // system text that the model has seen last
+	lastSystemText string // system text that this session's model got last
 }
 
 // Session implements [layout.Home].

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// unitKind is the kind of a unit.
+// unitKind is the kind of a piece of MEMORY.md, such as a paragraph, a list item or a heading.
 type unitKind uint8
 
 const (
@@ -15,13 +15,14 @@ const (
 	unitListItem           // An item of a list, including the indented lines below it.
 	unitNamed              // An entry that has oxbow's comment with the entry's name above it.
 	unitHeading            // One or more lines that are headings.
-	unitLead               // The text before the first item of a list, in the same paragraph.
+	unitLead               // The piece is the text before the first item of a list, in the same paragraph.
 )
 
-// textUnit is a piece of the text. Only blank lines are between units.
+// textUnit is a piece of MEMORY.md, such as a paragraph, a list item or a heading. Between two pieces are only blank
+// lines.
 type textUnit struct {
 	kind       unitKind
-	start, end int // byte range in the text, without the line end at its end
+	start, end int // byte range of the piece in the text, without the line break at the end
 	text       string
 	// texts of the headings above this piece, outermost first, and then the text before the list that contains it,
 	// joined by " / "
@@ -33,8 +34,8 @@ type textUnit struct {
 	comment *entryComment
 
 	isRemoved  bool          // This piece will be left out of the new text.
-	shortText  string        // text that replaces the text of the unit ("" if it was not shortened)
-	newComment *entryComment // comment that replaces the comment of the unit (nil if it did not change)
+	shortText  string        // shorter text that replaces the piece's text ("" if it was not shortened)
+	newComment *entryComment // comment that replaces oxbow's comment above the piece (nil if it did not change)
 }
 
 // isFact reports whether the unit is a fact, which can be removed. Headings and leads are not facts.
@@ -103,7 +104,7 @@ type unitCutter struct {
 	headings        []textUnit // headings of the sections that contain the line that is being read
 	paragraphNumber int        // number of the current paragraph
 
-	current    textUnit // unit that is being read (start is -1 between units)
+	current    textUnit // piece of text that is being read (start is -1 between two pieces)
 	listIndent int      // indentation of the items in the present list (-1 outside a list)
 	listLead   string   // text before the first item of the present list ("" outside a list)
 }
@@ -126,7 +127,8 @@ func (c *unitCutter) endUnit() {
 	c.current = textUnit{start: -1}
 }
 
-// splitRange splits text[start:end], which is an entry without a comment, into units.
+// splitRange splits text[start:end] into paragraphs, list items and headings. The range is an entry without oxbow's
+// comment.
 func (c *unitCutter) splitRange(start, end int) {
 	c.current = textUnit{start: -1}
 	c.listIndent = -1
@@ -205,7 +207,7 @@ func (c *unitCutter) addHeading(start, end int, line string) {
 	c.units, c.headings = append(c.units, u), append(c.headings, u)
 }
 
-// factText returns the text of the unit without its list marker.
+// factText returns the fact's text. For a list item, it omits the list marker, such as "- ".
 func (u *textUnit) factText() string {
 	if u.kind == unitListItem {
 		if _, sign := bulletWidths(u.text); sign > 0 {
@@ -215,7 +217,7 @@ func (u *textUnit) factText() string {
 	return strings.TrimSpace(u.text)
 }
 
-// removeEmptyHeadings removes each heading or lead that does not have a fact below it any more.
+// removeEmptyHeadings removes each heading, and each text before a list, under which no fact remains.
 func removeEmptyHeadings(units []textUnit) {
 	for i := range units {
 		u := &units[i]

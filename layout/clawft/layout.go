@@ -1,4 +1,4 @@
-// This file plans changes of entries as edits in the two files.
+// This file plans how changes of entries change the text of MEMORY.md and HISTORY.md.
 
 package clawft
 
@@ -76,8 +76,8 @@ func paragraphGap(text string) string {
 	return more
 }
 
-// addEntry returns the text with an entry appended. The result ends with a blank line, so that text by another program
-// does not join the paragraph of the entry.
+// addEntry returns the text with an entry appended. The result ends with a blank line. If another program appends text
+// later, this text then begins a paragraph of its own.
 func (l treeLayout) addEntry(path, text string, e oxbow.Entry, now time.Time) string {
 	bare := len(e.Aliases) == 0 && len(e.Labels) == 0
 	given := !e.Created.IsZero()
@@ -120,9 +120,10 @@ func (l treeLayout) rewriteItem(path, text string, items []parsedItem, i int, e 
 	return result
 }
 
-// entryForms yields texts that may represent the entry in a file, the simplest text first: the content alone (if bare
-// is true), the content below a comment with the entry's name and labels, and the content between an opening and a
-// closing comment. The caller must write the first text that is parsed as the same entry.
+// entryForms yields the texts that may represent an entry in a file, the simplest first. The first is the content
+// alone (if bare is true). The next is the content below a comment with the entry's name and labels. The last is the
+// content between an opening and a closing comment. The caller must write the first text from which the parser reads
+// the entry back unchanged.
 func (l treeLayout) entryForms(
 	e oxbow.Entry,
 	old *entryComment,
@@ -142,7 +143,7 @@ func (l treeLayout) entryForms(
 		if !yield(m.encode() + eol + content) {
 			return
 		}
-		// The content must not contain the closing line. The closing line must not end an earlier entry whose own
+		// The line that closes an entry must not occur in the content. It must also not end an earlier entry whose own
 		// closing line is missing.
 		free := func(n int) bool {
 			return !strings.Contains(content, closeLine(n)) &&

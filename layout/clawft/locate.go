@@ -22,9 +22,9 @@ const (
 
 // memoryLocation is the directory that contains the memory of a home.
 type memoryLocation struct {
-	dir    string // path of the directory in the home; it may not exist yet
+	dir    string // path of the memory's directory in the home; it may not exist yet
 	exists bool
-	// otherDir is another directory that contains a memory. It is not read.
+	// otherDir is another directory in the home that also looks like a memory. It is not read.
 	otherDir string
 	// number of files and directories that are typical of this layout. 0 means that the home may have another layout.
 	markerCount int
@@ -119,8 +119,8 @@ func isBelowFile(fsys vfs.FS, name string) bool {
 	return false
 }
 
-// countMarkers counts a directory of clawft or nanobot as two markers, and each memory file as one. It returns 0 if
-// the home cannot be read, because [Open] then reports the error.
+// countMarkers measures how clearly a home has this layout. A directory of clawft or nanobot counts as two, and each
+// memory file as one. The result is 0 if the home cannot be read, because [Open] then reports the error.
 func countMarkers(fsys vfs.FS) (int, error) {
 	p, err := findMemoryDir(fsys, "")
 	if err != nil {

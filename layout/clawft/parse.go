@@ -322,9 +322,9 @@ func (l treeLayout) parseItems(path, text string) []parsedItem {
 	return items
 }
 
-// baseName returns the name of a paragraph without a comment. The names in the two files must differ, because a name
-// is unique in a store. Therefore names in HISTORY.md begin with a date or with "history: ", and names in MEMORY.md do
-// not.
+// baseName derives a name for a paragraph that lacks oxbow's comment with a name. Names are unique in a store, so
+// names in the two memory files must differ. Therefore names in HISTORY.md begin with a date or with "history: ", and
+// names in MEMORY.md do not.
 func (l treeLayout) baseName(path, content string) string {
 	title := content
 	line, rest, ok := strings.Cut(content, "\n")

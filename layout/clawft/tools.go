@@ -142,7 +142,8 @@ func (h *Home) readTool(ctx context.Context, _ *verb.Workspace, in readToolIn) (
 			return readToolOut{}, fmt.Errorf("failed to read memory: %w", err)
 		}
 		text, _ = h.splitWithheld(ctx, f.file, text)
-		// A search shows only a part of the file, so the session has not seen the file.
+		// Record that the session has seen the whole file. A search shows only a part of the file, so it does not
+		// count.
 		if ok && in.Query == "" {
 			h.SeenEntries(ctx).RecordShown(verb.DocumentEntry(f.file, text))
 		}

@@ -53,7 +53,8 @@ func (h *home) addSystemParts(ctx context.Context, c *prompt.Context) error {
 	return nil
 }
 
-// addRecalledEntries adds the entries that match the first words of the user's message.
+// addRecalledEntries searches the memory for the first words of the user's message, and adds the found entries to the
+// context.
 func (h *home) addRecalledEntries(ctx context.Context, c *prompt.Context, message string) error {
 	words := strings.Fields(message)
 	words = words[:min(len(words), h.config.autoRecallWords)]

@@ -51,7 +51,7 @@ type entryDocument struct {
 	text               string
 	lineEnding         string // line end of the first line, "\n" or "\r\n"
 	frontStart         int    // offset of the front matter, after the opening marker
-	frontEnd           int    // offset of the \n before the closing marker
+	frontEnd           int    // offset of the line break before the marker line that ends the front matter
 	bodyStart, bodyEnd int    // byte range of the content
 }
 
@@ -73,7 +73,7 @@ func parseDocument(text string) (*entryDocument, error) {
 	}
 	d.frontEnd = d.frontStart + i
 	d.bodyStart, d.bodyEnd = d.frontEnd+len("\n"+frontMatterMarker), len(text)
-	// Skip the rest of the marker's line if it is blank, and then one empty line.
+	// Skip the rest of the line that ends the front matter if it is blank. Then skip one empty line.
 	if line, _, ok := strings.Cut(text[d.bodyStart:], "\n"); ok && strings.TrimSpace(line) == "" {
 		d.bodyStart += len(line) + 1
 		if strings.HasPrefix(text[d.bodyStart:], d.lineEnding) {
@@ -335,7 +335,7 @@ func newFileText(e oxbow.Entry) string {
 	return b.String()
 }
 
-// oxbowKeys returns the keys that crabtalk does not have, with their values.
+// oxbowKeys returns the front matter keys that crabtalk does not use, with the entry's values.
 func oxbowKeys(e oxbow.Entry) [][2]string {
 	kind, created := "", ""
 	if e.Kind != oxbow.Note {

@@ -23,16 +23,17 @@
 //	if several documents have the term, a list of them, by number
 //	documents    number ──► ID, times, dl
 //
-// Segments are immutable. A change of many documents creates a new segment. A change also deletes the old versions of
-// its documents from other segments. The new segment counts how many documents each term lost in this way, so that df
-// is the sum of df − lost over all segments. A change to few documents creates a new version of the memtable
-// (memtable.go), which becomes a segment when it is full. Segments of similar size are merged in the background.
+// Segments are immutable parts of the index. A change of many documents creates a new segment. A change also deletes
+// the old versions of its documents from other segments. For each term, the new segment counts the documents with the
+// term that were deleted in this way (lost). The df of a term in the whole index is the sum of df − lost over all
+// segments. A change to few documents creates a new version of the memtable, a hash table of the newest documents
+// (memtable.go). A full memtable becomes a segment. Segments of similar size are merged in the background.
 // Readers use a searcher, which is also immutable. The next searcher is published by an atomic pointer. So readers
 // never wait for a lock or a merge.
 //
-// The impact of a posting is a byte with an upper bound for the posting's contribution. For a
-// frequent term, a search mostly reads the impacts. It looks up the remaining terms only for
-// documents that can still be among the best (maxscore.go). In a small segment, a search adds up
+// A posting is a document that contains a term, with the term's frequency. The impact of a posting is a byte with an
+// upper bound for what the term adds to the document's score. For a frequent term, a search mostly reads the impacts.
+// It looks up the remaining terms only for documents that can still be among the best (maxscore.go). In a small segment, a search adds up
 // all postings (scan.go). Both methods return identical scores.
 //
 // An index can be written to a snapshot and opened from it (snapshot.go). The terms of such

@@ -1,7 +1,9 @@
 // This file writes and opens snapshots, which store an index in a file.
 //
 // All numbers are little-endian. A checksum is the CRC-32C over the preceding bytes in the same piece, or over the
-// bytes that the description names.
+// bytes that the description names. The length of a document is called dl. The number of documents that contain a term
+// is called df, and the frequency of a term in a document is called TF. The list of a term contains the documents with
+// the term and the frequencies.
 //
 //	documents: a file of package pagefile, that is, pages of 4,096 bytes, each with
 //	a checksum. Page 0, with offset and size of each field:
@@ -27,7 +29,7 @@
 //	table: for each block: offset (8), size of lists (4), size of terms (4),
 //	checksum of the terms (4), length of the first term (4); then the first
 //	terms, and a checksum
-//	foot, 32 bytes:
+//	footer, 32 bytes:
 //	0    4 number of terms
 //	4    4 number of blocks
 //	8    8 offset of the table, from the first byte of the snapshot
@@ -35,15 +37,16 @@
 //	24    4 checksum of page 0
 //	28    4 checksum
 //
-// A list has a varint for each posting. The varint is twice the distance to the previous
+// A list has a varint for each document. The varint is twice the distance to the previous
 // document number minus one (the first distance is counted from -1), plus 1 if the TF is
 // not [OneTF]. In that case the TF follows as a second varint. For example, a term that
 // occurs once in documents 0 and 2, and with TF 2 in document 3, has the list 00 02 01 02.
 //
 // Deleted documents are not written. Readers verify each piece's checksum and the range of each value in the piece, so
 // that a number cannot lead outside the snapshot. Opening a snapshot reads page 0, the lengths, the table and the
-// foot. A query reads a block's terms, a list for each query term, and a page of documents for each hit. Lengths are
-// stored apart from a document's remaining fields because a query needs a length for each posting.
+// footer. A query reads a block's terms, a list for each query term, and a page of documents for each hit. Lengths are
+// stored apart from a document's remaining fields because a query needs them for all documents
+// that contain its terms.
 
 package index
 

@@ -54,7 +54,8 @@ type homeFacts struct {
 	fingerprint string // result of [Fingerprint]
 	// names of files in the home, without those that a team is meant to share in a repository (see isSharedName)
 	unsharedNames []string
-	// earliest time at which a file in the home or the link changed, which proves that the home existed then
+	// Earliest time at which a file in the home changed. If a symbolic link leads to the home, it is the time of the
+	// link. The time proves that the home existed then.
 	oldestChange time.Time
 	// names in unsharedNames that git tracks, so that they may come from a cloned repository ("." is the home itself)
 	trackedNames []string
@@ -88,7 +89,8 @@ func examineHome(home, store string) (homeFacts, error) {
 	return f, nil
 }
 
-// readUnsharedNames sets unsharedNames and oldestChange.
+// readUnsharedNames lists the files in the home and their earliest change time. It sets unsharedNames and
+// oldestChange.
 func (f *homeFacts) readUnsharedNames() error {
 	entries, err := os.ReadDir(f.home)
 	for _, e := range entries {

@@ -30,7 +30,7 @@ type Home struct {
 	Settings string `json:"settings,omitempty"`
 	// digests of the documents that the user trusted, by path in lower case
 	Documents map[string]string `json:"documents,omitempty"`
-	// other files in the home that git tracked when the line was written
+	// other files in the home that git tracked when the user trusted the home
 	TrackedFiles []string       `json:"parts,omitempty"`
 	ID           sysinfo.FileID `json:"id,omitzero"` // identity of the home's directory in the file system
 	// path of the link that leads to the home ("" without a link)
@@ -41,8 +41,8 @@ type Home struct {
 	Since         time.Time `json:"since"`
 }
 
-// matchesExactly reports whether the line describes the home as it is now. If the store is missing or damaged, the
-// fingerprints are not compared.
+// matchesExactly reports whether the recorded home h is the home that was examined, with the same path, link,
+// directory and memory. If the memory is missing or damaged, it is not compared.
 func (h *Home) matchesExactly(f homeFacts) bool {
 	isSameStore := h.Fingerprint == f.fingerprint || f.fingerprint == damagedFingerprint || f.fingerprint == ""
 	return h.Path == f.path && h.Link == f.link && isSameStore && h.ID == f.id
@@ -76,7 +76,7 @@ func (h *Home) isForHome(f homeFacts) bool {
 }
 
 // isSameFile reports whether a and b identify the same directory. If the path is the same, the volume numbers may
-// differ, because they may change, and an unknown value matches any value.
+// differ, because they may change. If the path is the same and a value is not known, this value counts as equal.
 func isSameFile(a, b sysinfo.FileID, isSamePath bool) bool {
 	if !isSamePath {
 		return a == b && a.CreationTime != 0
@@ -86,7 +86,7 @@ func isSameFile(a, b sysinfo.FileID, isSamePath bool) bool {
 	return isAnyUnknown || (a.Inode == b.Inode && isSameBirth)
 }
 
-// hasStoreID reports whether the fingerprint contains the ID of a store.
+// hasStoreID reports whether the home's memory is identified by the ID of its store file.
 func (f *homeFacts) hasStoreID() bool {
 	return strings.HasPrefix(f.fingerprint, storeFingerprintPrefix)
 }
@@ -160,7 +160,8 @@ func quoteWord(word string) []byte {
 	return b
 }
 
-// readFile returns the content of a file in the record, or nil if the file cannot be read.
+// readFile reads a file in the directory in which oxbow records trusted homes and written files. It returns nil if the
+// file cannot be read.
 func (l List) readFile(file string) []byte {
 	if l.Dir == "" {
 		return nil

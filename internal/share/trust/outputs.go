@@ -8,7 +8,8 @@ import (
 	"slices"
 )
 
-// writtenFile is a line in the record: a file's path, and the digest of the last text that oxbow wrote to the file.
+// writtenFile is a line in the list of files that oxbow wrote for the user, such as exports. It contains a file's path
+// and the digest of the last text that oxbow wrote to the file.
 type writtenFile struct {
 	Path   string `json:"path"` // path of the file without symbolic links
 	Digest string `json:"digest"`

@@ -32,7 +32,7 @@ const (
 	Own     State = "own"
 	Trusted State = "trusted" // Git tracks the home, and according to the record the home belongs to the user.
 	Foreign State = "foreign" // The home contains a memory, and nothing shows that it belongs to the user.
-	Refused State = "refused" // Another user owns the home, or other users can write to it.
+	Refused State = "refused" // The home is refused, because another user owns it or can write to it.
 	// The directory is not a home, because it contains no usable memory or is a link that oxbow does not follow.
 	NoHome State = "none"
 )
@@ -59,7 +59,8 @@ func (l List) Judge(home, store string) Verdict {
 	}
 	f, err := examineHome(home, store)
 	if err != nil {
-		// Ignore the error, because opening the home fails with the same error and names the remedy.
+		// Ignore the error, because the caller opens the home next. That fails with the same error, and the message
+		// names a remedy.
 		return Verdict{State: Own}
 	}
 	if f.link != "" && f.isTrackedName(".") {
@@ -155,9 +156,10 @@ func (f *homeFacts) foreignOrNoHome(why string) Verdict {
 // Most memories have an ID, from which the fingerprint is made. These are the fingerprints of memories without an ID,
 // and the prefix of the other fingerprints.
 const (
-	layoutFingerprint      = "files"   // fingerprint of a memory in a layout that is not oxbow's own
-	damagedFingerprint     = "damaged" // fingerprint of a store file of oxbow with an unreadable header
-	storeFingerprintPrefix = "store:"  // prefix of the fingerprint if the store has an ID
+	layoutFingerprint  = "files"   // fingerprint of a memory in a layout that is not oxbow's own
+	damagedFingerprint = "damaged" // fingerprint of a store file of oxbow with an unreadable header
+	// prefix of a memory's fingerprint, if it is made from the ID in the memory's store file
+	storeFingerprintPrefix = "store:"
 )
 
 // Fingerprint returns a value that identifies the memory in a home and does not change when the memory changes. For
@@ -201,8 +203,8 @@ func (f *homeFacts) trackedName() string {
 // fingerprint identifies, nor settings and documents, which are compared when used.
 func (f *homeFacts) findUnexpectedFile(record Home) string {
 	if f.fingerprint == layoutFingerprint {
-		// In such a layout, the tracked files are the memory itself. They change when an entry changes, so none of
-		// them is unexpected.
+		// In a layout that is not oxbow's own, the memory consists of the tracked files. They change when an entry
+		// changes, so no file is unexpected.
 		return ""
 	}
 	for _, path := range f.trackedNames {

@@ -22,7 +22,7 @@ const (
 	sshKeyPrefix    = "ssh-"
 )
 
-// IsKey reports whether a text is a key. Otherwise it is the name of a file.
+// IsKey reports whether a text is an encryption key for backups. Otherwise it is the name of a file with keys.
 func IsKey(s string) bool {
 	return strings.HasPrefix(s, publicKeyPrefix) || strings.HasPrefix(s, secretKeyPrefix) ||
 		strings.HasPrefix(s, sshKeyPrefix)

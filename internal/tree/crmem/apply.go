@@ -25,8 +25,9 @@ import (
 type commitRequest struct {
 	ctx      context.Context
 	storeOps []oxbow.Op
-	done     chan struct{} // closed after err was set, which may be to nil
-	err      error
+	// closed when the request is finished and err contains the result (nil if the request succeeded)
+	done chan struct{}
+	err  error
 
 	// the entry after each op of this request, as computed in the last attempt to write it
 	writtenVersions []oxbow.Version
@@ -105,7 +106,8 @@ func (s *Store) commit(r *commitRequest) error {
 
 	err := s.withLock(r.ctx, func() error { return s.commitRequests(batch) })
 	if r.ctx.Err() != nil && !r.isFinished() {
-		// only the caller of this request has given up, so commit all other requests
+		// The caller of this request has given up. The other callers still wait, so put their requests back into the
+		// queue.
 		r.setResult(r.ctx.Err())
 		s.queueMu.Lock()
 		s.queue = append(slices.DeleteFunc(batch, (*commitRequest).isFinished), s.queue...)
@@ -258,8 +260,8 @@ func (s *Store) reloadIfChanged() error {
 // stay in the processor's cache until the operating system has copied the chunk.
 const writeChunkSize = 128 << 10
 
-// writeStaged writes the whole file, including the staged changes. After the file is synced, the staged changes become
-// part of the state. basedOn is the file on which the changes are based.
+// writeStaged writes the whole file anew, including the staged changes. After the file is synced, the staged changes
+// become part of the store's state. basedOn is the old file to which the changes were made.
 func (s *Store) writeStaged(g *stagedChanges, basedOn fileImage) (err error) {
 	order := g.orderedRecords()
 	if uint64(len(order)) > 1<<32-1 {
@@ -295,7 +297,7 @@ func (s *Store) writeStaged(g *stagedChanges, basedOn fileImage) (err error) {
 		return errFileOverwritten
 	}
 	if err := s.fs.Rename(temp, s.fileName); err != nil {
-		// The file may have been renamed in spite of the error, for example on a network file system.
+		// The memory file may have been renamed in spite of the error, for example on a network file system.
 		info, serr := s.fs.Stat(s.fileName)
 		if serr != nil || !vfs.SameFile(info, img.info) {
 			return s.writeError(err)
@@ -377,9 +379,9 @@ func (s *Store) publishChanges(g *stagedChanges, records []*record, image fileIm
 	s.lastImage, s.contentErr = image, nil
 	next := &state{byName: g.base.byName, sortedRecords: records, nextID: g.nextID}
 	if s.st != g.base {
-		// The changes were applied to an older state than the present one. A program that ignores the lock wrote a
-		// different file just before this process replaced that file, and a reader has read it. Therefore build the
-		// map anew.
+		// s.st has changed since these changes were applied to g.base. A program that ignores the lock wrote a
+		// different file just before this process replaced that file, and a reader has loaded it into s.st. Therefore
+		// build the map of names anew.
 		next.byName = make(map[string]*record, len(records))
 		for _, r := range records {
 			next.byName[r.Name] = r

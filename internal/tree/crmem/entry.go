@@ -1,4 +1,4 @@
-// This file converts between entries of package oxbow and the format's records.
+// This file converts between oxbow's entries and the records in a crabtalk memory file (format CRMEM).
 
 package crmem
 
@@ -62,8 +62,9 @@ type stagedChanges struct {
 	nextID     uint64
 	commitTime uint64
 
-	stagedRecords map[string]*record // changed records by name (nil for a removed record)
-	undoFuncs     []func()           // functions that undo the staged changes of the present request
+	// records of the memory file that were changed but not yet written, by name (nil for a removed record)
+	stagedRecords map[string]*record
+	undoFuncs     []func() // functions that undo the staged changes of the present request
 }
 
 func newStagedChanges(st *state, now time.Time) *stagedChanges {
@@ -79,8 +80,8 @@ func (g *stagedChanges) findRecord(name string) *record {
 	return g.base.byName[name]
 }
 
-// nameOwner returns the name of the record that has the word as its name. If no record does, it returns the name of
-// the oldest record that has the word as an alias. The record named except is ignored.
+// nameOwner returns the name of the entry that has the word as its name. If no such entry exists, it returns the name
+// of the oldest entry that has the word as an alias. The entry named exceptName is ignored.
 func (g *stagedChanges) nameOwner(word, exceptName string) (name string, ok bool) {
 	if word != exceptName && g.findRecord(word) != nil {
 		return word, true
@@ -120,7 +121,7 @@ func (g *stagedChanges) stageOps(ops []oxbow.Op) (written []oxbow.Version, err e
 		}
 		now := g.findRecord(op.Target())
 		if now == nil {
-			now = old // the op removed the record, so that the version is the last one
+			now = old // The op removed the entry, so return the entry's last version before the removal.
 		}
 		written = append(written, oxbow.WrittenBy(op, now.toEntry()))
 	}
@@ -239,7 +240,7 @@ func (g *stagedChanges) checkOp(op oxbow.Op) error {
 	return nil
 }
 
-// orderedRecords returns the records with the staged changes applied, sorted by ID.
+// orderedRecords returns the records of the memory file, sorted by ID, with the changes that are not yet written.
 func (g *stagedChanges) orderedRecords() []*record {
 	// for each changed ID, the new record (nil if the entry was removed)
 	replaced := make(map[uint64]*record, len(g.stagedRecords))

@@ -19,7 +19,7 @@ const (
 	formatMagic       = "CRMEM\x00"
 	formatVersion     = 1
 	headerSize        = 16
-	firstEntryOffset  = headerSize + 8 + 4 // offset of the first entry
+	firstEntryOffset  = headerSize + 8 + 4 // offset of the first entry in the memory file
 	minEntrySize      = 8 + 8 + 4 + 4 + 4 + 4
 	kindNumberNote    = 0
 	kindNumberArchive = 1
@@ -80,7 +80,8 @@ func (e *FormatError) Error() string {
 	return s
 }
 
-// Is reports whether target is [ErrBadFormat] or the second error that e matches.
+// Is reports whether e is a target error. It returns true for [ErrBadFormat] and for the category of e, for example
+// [oxbow.ErrCorrupt].
 func (e *FormatError) Is(target error) bool {
 	return target == ErrBadFormat || target == e.categoryError
 }
@@ -171,8 +172,8 @@ type entryDecoder struct {
 	file       *memoryFile
 }
 
-// decodeEntries decodes the header and the entries, in the order of the file. Kinds above highest are refused. The
-// caller has to check the bytes after the last entry.
+// decodeEntries decodes the header and the entries of a memory file, in the order of the file. It refuses entries with
+// a kind above maxKind. The caller has to check the bytes after the last entry.
 func decodeEntries(data []byte, maxKind uint32) (*entryDecoder, error) {
 	if err := checkHeader(data); err != nil {
 		return nil, err
@@ -276,7 +277,7 @@ func appendHeader(b []byte, nextID uint64, count int) []byte {
 	return binary.LittleEndian.AppendUint32(b, uint32(count))
 }
 
-// appendEncoded appends the record in the format of the file.
+// appendEncoded appends the entry to b, encoded as in the memory file.
 func (r *record) appendEncoded(b []byte) []byte {
 	b = binary.LittleEndian.AppendUint64(b, r.ID)
 	b = binary.LittleEndian.AppendUint64(b, r.Created)
@@ -297,11 +298,11 @@ func appendString(b []byte, s string) []byte {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// entryVersion computes the version of an entry from its bytes in the file. The format does not store
-// versions, but a writer must be able to specify the version that it has read. The result is
-// between 1 and 2^53-1, so that JSON implementations in other languages can represent it exactly.
-// Two 32-bit checksums are used because processors compute them fastest. The bytes include the ID
-// and the date, so that an entry that was removed and added again has a different version.
+// entryVersion computes the version of an entry from its bytes in the file. The format does not store versions, but a
+// program needs them to say which version of an entry it wants to change. The result is between 1 and 2^53-1, so that
+// JSON implementations in other languages can represent it exactly. Two 32-bit checksums are used because processors
+// compute them fastest. The bytes include the ID and the date, so that an entry that was removed and added again has a
+// different version.
 func entryVersion(record []byte) uint64 {
 	v := uint64(crc32.Checksum(record, castagnoli))<<32 | uint64(crc32.ChecksumIEEE(record))
 	return max(v&(1<<53-1), 1)

@@ -23,11 +23,12 @@ type Layout uint8
 // Layouts of a file that begins like a memory file of crabtalk. The first bytes do not tell them apart: CRMEM v1, the
 // newer CRMEM with topics and crabdb have the same magic number, version and flags.
 const (
-	layoutUnknown   Layout = iota // the file has a different layout or is damaged
-	layoutV1                      // CRMEM v1, which [Open] can open
-	layoutTopics                  // like CRMEM v1, but with entries of a third kind, which a later crabtalk writes
-	layoutCrabDB                  // the key-value log that crabtalk has written since August 2026
-	layoutAmbiguous               // valid both as CRMEM v1 and as a crabdb
+	layoutUnknown Layout = iota // the file has a different layout or is damaged
+	layoutV1                    // file format CRMEM v1, which [Open] can open
+	layoutTopics                // like CRMEM v1, but with entries of a third kind, which a later crabtalk writes
+	layoutCrabDB                // the key-value log that crabtalk has written since August 2026
+	// the bytes are valid both as a CRMEM v1 file and as a crabdb, crabtalk's newer file format
+	layoutAmbiguous
 )
 
 var layoutNames = [...]string{
@@ -76,19 +77,20 @@ var topicLabel = oxbow.Label{Key: oxbow.LabelTag, Value: "topic"}
 type ImportedFile struct {
 	Layout Layout
 
-	// Entries have the fields Name, Kind, Content, Aliases, Labels and Created. They are sorted by ID or, in a crabdb,
-	// by key. A topic becomes a note with topicLabel. Names are unique. The names are not changed, so that other
-	// stores may refuse some names.
+	// Entries have the fields Name, Kind, Content, Aliases, Labels and Created. They are sorted by ID, or by key if
+	// the file is a crabdb, crabtalk's newer format. A topic of crabtalk becomes a note with topicLabel. Names are
+	// unique. They are not changed, so that other stores may refuse some names.
 	Entries []oxbow.Entry
 
 	// Warnings describe data that was left out or changed.
 	Warnings []string
 }
 
-// Import reads the entries from a file in any layout except the ambiguous one. Unlike [Open], Import accepts bytes
-// after the last entry, reserved bytes, and repeated IDs and names. It returns warnings for the bytes and the names.
-// If several entries have the same name, the last one in the file keeps the name, and a number is added to the name of
-// each earlier entry. Errors are [*FormatError].
+// Import reads the entries from a memory file of crabtalk. It fails for a file that is valid in two layouts, because
+// it cannot know which one is right. Unlike [Open], Import accepts bytes after the last entry, reserved bytes, and
+// repeated IDs and names. It returns warnings for the bytes and the names. If several entries have the same name, the
+// last entry in the file keeps the name, and a number is added to the name of each earlier entry. Errors are
+// [*FormatError].
 func Import(data []byte) (ImportedFile, error) {
 	if err := checkHeader(data); err != nil {
 		return ImportedFile{}, err
@@ -165,7 +167,7 @@ type crabKey struct {
 	key    string
 }
 
-// crabRecord is a record in a crabdb, and the offset of the next record.
+// crabRecord is a record in a crabdb, the newer file format of crabtalk. endOffset is where the next record begins.
 type crabRecord struct {
 	operation, column byte
 	key, value        []byte
@@ -196,8 +198,9 @@ func parseCrabRecord(data []byte, offset int) (crabRecord, error) {
 	return r, nil
 }
 
-// readCrabIndex reads the index to which the header refers, and returns the offset at which replaying starts. If the
-// file lacks an index, keys is nil and ok is true. ok is false if the index is invalid.
+// readCrabIndex reads the index to which the file's header refers. It also returns the offset of the first record
+// after the index, from which the changes must be applied. If the file lacks an index, keys is nil and ok is true. ok
+// is false if the index is invalid.
 func readCrabIndex(data []byte) (keys map[crabKey]int, replayOffset int, ok bool) {
 	if len(data) < crabRecordsOffset {
 		return nil, 0, false

@@ -73,11 +73,12 @@ func compareByID(a, b *record) int { return cmp.Compare(a.ID, b.ID) }
 type fileImage struct {
 	file       vfs.File // nil if the file does not exist
 	info       fs.FileInfo
-	checksum   uint64 // checksum of the content (not set if isOwnWrite)
+	checksum   uint64 // checksum of the file's content (not set if this store wrote the file)
 	isOwnWrite bool   // this store wrote the file
 }
 
-// isUnchanged reports whether info, the present description of the file, shows no change.
+// isUnchanged reports whether the file at the path is still the file m. info is the present description of the file at
+// the path.
 func (m fileImage) isUnchanged(info fs.FileInfo) bool {
 	if m.file == nil || info == nil {
 		return m.file == nil && info == nil

@@ -25,16 +25,17 @@ const (
 	maxFolderFiles = 100_000 // maximum number of files in a folder
 	maxNoteBytes   = 16 << 20
 
-	// If a file was changed more recently than racyFileAge ago, another change may not change its modification time.
+	// Clocks of file systems are coarse. If a file was changed less than racyFileAge ago, a second change may get the
+	// same modification time.
 	racyFileAge = 2 * time.Second
 
 	// maxMissingFiles is the maximum number of files that may disappear at once without a question. If more files
 	// are missing, and more than half of the folder's files are missing, the missing files are withheld.
 	maxMissingFiles = 10
 
-	// maxEmptiedFiles is the maximum number of notes that may disappear without a question from directories that are
-	// now empty. If more notes are missing, they are withheld, because an empty directory may be the mount point of a
-	// disk that is not mounted.
+	// maxEmptiedFiles is the maximum number of notes that are removed from the memory without asking the person, if
+	// all files of a directory have disappeared. If more notes are missing, the person is asked first, because an
+	// empty directory may be the mount point of a disk that is not mounted.
 	maxEmptiedFiles = 3
 )
 
@@ -132,8 +133,8 @@ func Compare(fsys vfs.FS, old *State, o Options) (*Comparison, error) {
 	return c, nil
 }
 
-// compareFile compares a file's size, times and inode with the file's stamp in the old state. It reads the file if
-// these differ.
+// compareFile compares a file's size, times and inode with the values that the last comparison recorded in old. It
+// reads the file only if these differ.
 func (c *Comparison) compareFile(fsys vfs.FS, name string, info fs.FileInfo, old *State, now time.Time) {
 	was, isKnown := old.files[name]
 	st := newFileStamp(info, was.contentDigest)

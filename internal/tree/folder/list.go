@@ -25,7 +25,7 @@ const (
 	listFileName    = "memory.oxbow.folders"
 	stateFilePrefix = "memory.oxbow.folder."
 	listVersion     = 1
-	maxListBytes    = 1 << 20 // maximum size of the list's file in bytes
+	maxListBytes    = 1 << 20 // maximum size in bytes of the file that lists the folders
 )
 
 // A Folder is a directory of notes that a memory follows.
@@ -114,13 +114,13 @@ func SaveFolders(home string, folders []Folder) error {
 	return vfs.WriteFile(fsys, listFileName, append(b, '\n'), 0o600)
 }
 
-// FindFolder returns the index of the folder with this name or path. Without such a folder, Find returns -1.
+// FindFolder returns the index of the folder with this name or path, or -1 if no such folder exists.
 func FindFolder(folders []Folder, nameOrPath string) int {
 	return slices.IndexFunc(folders, func(f Folder) bool { return f.Name == nameOrPath || f.Path == nameOrPath })
 }
 
-// ChooseName returns a name for the folder at the path that none of the folders has. If possible, this is the name of
-// the directory.
+// ChooseName returns a new name for the folder at the path. No other folder has this name. If possible, it is the name
+// of the directory.
 func ChooseName(folders []Folder, path string) string {
 	base := strings.Map(func(r rune) rune {
 		if strings.ContainsRune(" \t\n\\/:\"'", r) {

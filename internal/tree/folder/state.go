@@ -45,11 +45,13 @@ type fileStamp struct {
 	changeTime    int64
 	inode         uint64
 	contentDigest string // digest of the file's content
-	isRacy        bool   // the file was changed so recently that a further change may not change the times
+	// The file was changed just before it was read. A later change may have the same times, so the times prove
+	// nothing.
+	isRacy bool
 }
 
-// isSame reports whether a file that now has the stamp now is certainly unchanged since it had the stamp s. Such a
-// file need not be read again.
+// isSame reports whether a file is certainly unchanged and need not be read again. s contains the file's recorded
+// size, times and inode, and now contains the present values.
 func (s fileStamp) isSame(now fileStamp) bool {
 	isSameTime := s.modTime == now.modTime && s.changeTime == now.changeTime
 	return !s.isRacy && s.size == now.size && isSameTime && s.inode == now.inode
@@ -76,8 +78,8 @@ func (s *State) Problems() []string {
 	return all
 }
 
-// maxNotes is the maximum number of notes in a state. Notes are kept until a person sees them, because a hook cannot
-// show notes.
+// maxNotes is the maximum number of messages to the person that are stored with a folder's state. A message is stored
+// until the person sees it, because a hook cannot show messages.
 const maxNotes = 20
 
 // Notes returns the notes for a person about earlier comparisons. The newest note is last.
@@ -165,8 +167,8 @@ func (s *State) parseStateLine(line string, hasChangeTime bool) error {
 	return errDamagedState
 }
 
-// parseFileLine parses the part after the first word of a file's line. hasChangeTime must be true if the line contains
-// the field CHANGED.
+// parseFileLine parses a line about a file in the stored state of a folder, without the line's first word.
+// hasChangeTime must be true if the line contains the field CHANGED.
 func parseFileLine(line string, hasChangeTime bool) (st fileStamp, name string, err error) {
 	next := func() (field string) {
 		field, line, _ = strings.Cut(line, " ")

@@ -376,7 +376,8 @@ func (s *folderSync) changedItems(ctx context.Context, zone *time.Location) iter
 func (s *folderSync) addOriginLabel(item exchange.Item) exchange.Item {
 	l := oxbow.Label{Key: folder.LabelFolder, Value: s.folder.Name}
 	others := slices.DeleteFunc(slices.Clone(item.Entry.Labels), func(o oxbow.Label) bool { return o.Key == l.Key })
-	if len(others) < oxbow.MaxLabels-4 { // the import may add up to four labels
+	// Leave room for four labels, because the import may add up to four labels to the entry.
+	if len(others) < oxbow.MaxLabels-4 {
 		item.Entry.Labels = oxbow.SortLabels(append(others, l))
 	}
 	return item

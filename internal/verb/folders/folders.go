@@ -40,8 +40,8 @@ type AddOut struct {
 }
 
 // Add registers a folder and imports its notes into the memory. If the folder is already registered, Add imports the
-// notes again, and only changes whether changes in the memory are written into the folder's files. A folder that
-// cannot be read is not registered.
+// notes again. It then updates only one setting: whether changes in the memory are also written into the folder's
+// files. A folder that cannot be read is not registered.
 func Add(ctx context.Context, w *verb.Workspace, in AddIn) (out AddOut, err error) {
 	if err := verb.RequirePerson(w.WithSource(ctx), "registers folders", "oxbow folder add DIR"); err != nil {
 		return out, err
@@ -82,9 +82,9 @@ func Add(ctx context.Context, w *verb.Workspace, in AddIn) (out AddOut, err erro
 	return out, folder.SaveFolders(home, all)
 }
 
-// registerFolder returns the folder to register, and a list of the registered folders that includes it. If the path is
-// already registered, the folder keeps the name and the time at which it was added. It returns an error if the path is
-// registered under another name, or if another folder has the name.
+// registerFolder returns the folder that in describes, and the list all with this folder added or replaced. If the
+// path is already registered, the folder keeps the name and the time at which it was added. It returns an error if the
+// path is registered under another name, or if another folder has the name.
 func (in *AddIn) registerFolder(
 	all []folder.Folder,
 	now time.Time,
@@ -191,7 +191,8 @@ type ListOut struct {
 	Folders []ListedFolder `json:"folders"`
 }
 
-// List returns the registered folders, with the state of each.
+// List returns the registered folders. For each folder, it returns the number of files, the problems, and messages to
+// the person.
 func List(ctx context.Context, w *verb.Workspace, _ ListIn) (out ListOut, err error) {
 	out.Folders = []ListedFolder{}
 	home, err := findHome(w)
@@ -224,7 +225,7 @@ type RemoveIn struct {
 	ForgetNotes bool   `json:"forget,omitempty"                                                        usage:"also forget the notes of the folder, except notes that were edited in the memory"`
 	DryRun      bool   `json:"dry_run,omitempty"                                                       usage:"say what would be done and change nothing"`
 
-	Path string `json:"-"` // absolute directory path, if Folder is the path of a directory
+	Path string `json:"-"` // absolute path of the directory, if Folder contains a path and not a folder's name
 }
 
 // RemoveOut is the result of Remove.

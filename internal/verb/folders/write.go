@@ -151,7 +151,9 @@ func (s *folderSync) writeToOriginFile(ctx context.Context, m *oxbow.Memory, e o
 	case hasSecret:
 		return fmt.Errorf("%s has a secret, which the memory does not keep", file)
 	case !s.comparison.IsFileCurrent(s.fsys, file):
-		return nil // The file has changed since the folder was listed. The next synchronization will decide.
+		// The file has changed since the folder was listed. Do not overwrite the file, because the next
+		// synchronization will compare it with the entry.
+		return nil
 	}
 	changed, it, err := s.rewriteItem(ctx, file, string(old), items, i, e)
 	if err != nil {
@@ -288,9 +290,9 @@ func (s *folderSync) parseFile(
 	return items, hasSecret, nil
 }
 
-// writeFile writes content to a file of the folder, and records that the entry e belongs to this file. For that, e
-// gets the labels of the item it, which was read from the content, the folder's label, and the labels that name the
-// file.
+// writeFile writes content to a file of the folder, and records that the entry e belongs to this file. For this
+// purpose, it sets labels of e: the labels that were read from the content (in it), the folder's label, and labels
+// that name the file.
 func (s *folderSync) writeFile(
 	ctx context.Context,
 	m *oxbow.Memory,

@@ -21,7 +21,7 @@ import (
 	"github.com/oxbow-memory/oxbow/store/heads"
 )
 
-// HeldIn is the argument of ListHeld. It is empty.
+// HeldIn is empty, because ListHeld has no parameters.
 type HeldIn struct{}
 
 // HeldOut lists the entries that are held back. These entries are shown to a model only if the model asks for them.
@@ -33,10 +33,11 @@ type HeldOut struct {
 
 // HeldEntry is an entry that is held back, with the reasons why it is held back.
 type HeldEntry struct {
-	Name             string   `json:"name"`
-	Version          uint64   `json:"version"`
-	TrustLevel       string   `json:"trust"`
-	ForeignSources   []string `json:"read,omitempty"`    // sources of the text in the entry that comes from others
+	Name       string `json:"name"`
+	Version    uint64 `json:"version"`
+	TrustLevel string `json:"trust"`
+	// web pages or other sources from which text in the entry was copied
+	ForeignSources   []string `json:"read,omitempty"`
 	UnvouchedReasons []string `json:"unknown,omitempty"` // reasons why nobody vouches for the entry
 	// rules that the text matches because it looks like instructions
 	InstructionRules []string `json:"shaped,omitempty"`
@@ -55,12 +56,12 @@ type HeldEntry struct {
 type HeldGroup struct {
 	ID           string `json:"id"`             // ID by which [ApproveIn.Group] selects this group
 	ImportSource string `json:"from,omitempty"` // file, directory or server from which the entries were imported
-	// run of the program that imported the entries (for the command revert)
+	// run of the import that added the entries (the command revert can undo it)
 	Session string   `json:"session,omitempty"`
 	Time    string   `json:"time"`
 	Count   int      `json:"count"`
 	Names   []string `json:"names"` // names of at most maxGroupNames entries
-	// at most maxGroupLabels projects and tags, the most frequent first
+	// at most maxGroupLabels projects and tags of the group's entries, the most frequent first
 	Labels []LabelCount `json:"labels,omitempty"`
 }
 
@@ -125,11 +126,11 @@ type heldEntryCollector struct {
 	ctx    context.Context
 	memory *oxbow.Memory
 
-	singleEntries []sourcedEntry // entries about which a person decides separately
+	singleEntries []sourcedEntry // entries that a person approves or rejects one by one, not as part of an import
 	// entries that one import added and that are held back from models, by the ID of this group
 	groupsByID map[string]*collectedGroup
 
-	// Heads of the entries that belong to groups, by version. All entries of a version were written by the same
+	// Entries that may belong to an import, by version. All entries with the same version were written by the same
 	// change, so they have the same source.
 	headsByVersion map[uint64]*versionHeads
 }
@@ -144,12 +145,14 @@ type sourcedEntry struct {
 // complete.
 type collectedGroup struct {
 	HeldGroup
-	headIDs      []uint64      // IDs of the entries whose heads are known
+	// IDs of the group's entries that have not been read, because the index of entries (heads) describes them
+	headIDs      []uint64
 	otherEntries []oxbow.Entry // the entries of the group that are not in headIDs, without their contents
 	labelCounts  map[oxbow.Label]int
 }
 
-// versionHeads contains the heads of the entries with one version.
+// versionHeads lists the entries that one change wrote. The index of entries (heads) describes them without their
+// texts.
 type versionHeads struct {
 	ids         []uint64
 	labelCounts map[oxbow.Label]int
@@ -240,9 +243,9 @@ func countGroupLabels(counts map[oxbow.Label]int, e *oxbow.Entry) {
 	}
 }
 
-// assignHeadsToGroups adds the heads that sortHeadsByKind collected to the groups of their imports. It reads only one
-// entry of each version, because all entries with the same version have the same source. If a version was not written
-// by an import, assignHeadsToGroups reads and adds each of its entries.
+// assignHeadsToGroups assigns the entries in headsByVersion to the imports that added them. It reads only one entry of
+// each version, because all entries with the same version have the same source. If a version was not written by an
+// import, assignHeadsToGroups reads each of its entries and lists them as single entries.
 func (s *heldEntryCollector) assignHeadsToGroups(all heads.List) error {
 	versions := slices.Sorted(maps.Keys(s.headsByVersion))
 	// IDs with one entry for each version, because all entries of a version were written by the same change
@@ -349,7 +352,7 @@ func (g *collectedGroup) addOrigin(source oxbow.Source) {
 	g.Time = max(g.Time, verb.FormatTimestamp(source.Time))
 }
 
-// readFirstEntries returns the group's first n entries in the order of their IDs. It omits the contents.
+// readFirstEntries returns the first n entries that an import added, in the order of their IDs. It omits the contents.
 func (g *collectedGroup) readFirstEntries(
 	read func(ids []uint64) ([]*oxbow.Entry, error),
 	n int,
@@ -421,8 +424,8 @@ func ListHeld(ctx context.Context, w *verb.Workspace, _ HeldIn) (out HeldOut, er
 	return out, err
 }
 
-// describeHeldEntry describes an entry about which a person decides separately. It includes only facts that the caller
-// of the context may see.
+// describeHeldEntry describes an entry that is held back from models until a person approves or rejects it. It
+// includes only facts that the caller of the context may see.
 func describeHeldEntry(ctx context.Context, t *sourcedEntry) HeldEntry {
 	e := t.entry
 	verb.WithholdQuarantinedText(ctx, &e)

@@ -1,4 +1,4 @@
-// This file implements the verbs that list, change, check and suggest labels of many entries.
+// This file implements the verbs that work on the labels of many entries. They list, change, check and suggest labels.
 
 package labels
 
@@ -128,7 +128,7 @@ func countLabels(
 	return slices.DeleteFunc(cs, func(c label.Count) bool { return slices.Contains(omitted, c.Label.Key) }), err
 }
 
-// EditLabelsIn is the argument of AddLabels and RemoveLabels.
+// EditLabelsIn contains the arguments of AddLabels and RemoveLabels, which change the labels of the selected entries.
 type EditLabelsIn struct {
 	Labels     []string `json:"labels"            flag:"-"    jsonschema:"The labels, as key:value."`
 	Filters    []string `json:"where,omitempty"               jsonschema:"Filter terms that select the entries."               value:"FILTER" usage:"the entries that this FILTER selects"`
@@ -232,8 +232,8 @@ func MergeLabels(ctx context.Context, w *verb.Workspace, in MergeLabelsIn) (Rela
 	return applyLabelPlan(ctx, w, label.PlanMergeLabels(old, into), in.DryRun)
 }
 
-// applyLabelPlan calls plan and applies the changes of labels that plan returns. If isDryRun is true, applyLabelPlan
-// only checks that the changes could be applied. The result lists the entries whose labels change.
+// applyLabelPlan calls plan, which returns changes of entries' labels, and applies these changes. If isDryRun is true,
+// it only checks whether the changes could be applied. The result lists the entries whose labels change.
 func applyLabelPlan(ctx context.Context, w *verb.Workspace, plan label.Planner, isDryRun bool) (RelabelOut, error) {
 	out := RelabelOut{DryRun: isDryRun, Entries: []RelabelledEntry{}}
 	ctx, m, err := w.OpenMemory(ctx, verb.Write.UnlessDryRun(isDryRun))
@@ -251,7 +251,7 @@ func applyLabelPlan(ctx context.Context, w *verb.Workspace, plan label.Planner, 
 		}
 	} else {
 		p, out.Seq, err = label.ApplyPlan(ctx, m, plan, w.MaxChangeBytes)
-		// A hook would not have enough time to index so many changes.
+		// Update the search index now, because a later hook would not have enough time for so many changes.
 		verb.IndexAfterLargeWrite(ctx, m, len(p.EntryChanges))
 	}
 	var unused *label.UnusedError

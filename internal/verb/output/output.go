@@ -167,7 +167,8 @@ func writeFile(
 		return "", "", err
 	}
 	d, err := vfs.NewDraft(fsys, name, perm)
-	if err != nil { // The caller does not know the name of the temporary file.
+	// Report the error for the output file, because the caller does not know the name of the temporary file.
+	if err != nil {
 		return "", "", &fs.PathError{Op: "open", Path: name, Err: rootCause(err)}
 	}
 	if !isNew {

@@ -65,7 +65,8 @@ func CheckTarget(p verb.Place, path string, isBound bool) error {
 
 // isOwnFileName reports whether a file with that name in the home belongs to oxbow.
 func isOwnFileName(p verb.Place, name string) bool {
-	name = strings.ToLower(name) // Some file systems ignore case.
+	// Ignore letter case, because some file systems do. There, both spellings name the same file.
+	name = strings.ToLower(name)
 	store := strings.ToLower(filepath.Base(p.StorePath))
 	isStore := name == store || strings.HasPrefix(name, store+".")
 	if isStore && p.StorePath != p.Dir() {
@@ -104,7 +105,7 @@ func pathInDir(path, dir string) (inner string, ok bool) {
 		if SameFile(parent, dir) {
 			return inner, true
 		}
-		// If the parent is a link, use the directory that the link leads to.
+		// If the parent directory is a link, use the directory to which the link leads.
 		if to, err := filepath.EvalSymlinks(parent); err == nil {
 			parent = to
 		}

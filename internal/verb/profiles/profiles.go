@@ -144,7 +144,7 @@ type LintOut struct {
 	Profiles []LintedProfile `json:"profiles"`
 }
 
-// LintedProfile lists the problems of a profile.
+// LintedProfile lists the problems that a check found in a memory profile.
 type LintedProfile struct {
 	Profile  string   `json:"profile"`
 	Problems []string `json:"found"`
@@ -407,7 +407,7 @@ func ReplaceProfile(ctx context.Context, w *verb.Workspace, in ReplaceProfileIn)
 	if err != nil || bytes.Equal(in.OldText, in.NewText) {
 		return out, err
 	}
-	// Reject foreign text, because a profile is shown to models as instructions.
+	// Reject text by others, such as parts of web pages, because models follow a profile as instructions.
 	newText := string(in.NewText)
 	if err := provenance.CheckForeignRepeats(w.WithSource(ctx), w, "profile", newText); err != nil {
 		return out, err
@@ -421,7 +421,7 @@ func ReplaceProfile(ctx context.Context, w *verb.Workspace, in ReplaceProfileIn)
 	if found != nil {
 		out.Problems = append(out.Problems, verb.ReplacedSecretsText(found))
 	}
-	// Validate the text as it will be stored.
+	// Validate the profile as it will be stored, after secrets were replaced.
 	if err := checkNewProfile(ctx, w, l.Profiles, in, &out); err != nil {
 		if len(bytes.TrimSpace(in.NewText)) == 0 {
 			err = verb.Advise(err, "a profile that is not wanted any more is a file that you can remove")

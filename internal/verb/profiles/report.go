@@ -122,7 +122,7 @@ func (o ReplaceProfileOut) Report() (r report.Report) {
 	return r
 }
 
-// Report lists the differences between two selections.
+// Report lists which entries and documents differ between the selections of two profiles.
 func (o DiffProfilesOut) Report() (r report.Report) {
 	r.AddLinef("--- %s (about %d tokens)", report.Text(o.SideA.String()), o.TokensA)
 	r.AddLinef("+++ %s (about %d tokens)", report.Text(o.SideB.String()), o.TokensB)

@@ -71,14 +71,15 @@ type SpawnSubAgentOut struct {
 
 // SubAgentRun is the outcome of a sub-agent's run.
 type SubAgentRun struct {
-	Outcome      string  `json:"ended"`       // "done", "failed", "stopped" or "timeout"
-	ExitStatus   int     `json:"exit_status"` // -1 if unknown
-	Started      string  `json:"started"`
-	Seconds      float64 `json:"seconds"`
-	RecordEntry  string  `json:"entry,omitempty"`  // name of the memory entry that describes this run of the sub-agent
-	Result       string  `json:"result"`           // standard output of the sub-agent
-	OmittedBytes int     `json:"cut,omitempty"`    // number of bytes that were left out in the result's middle
-	Errors       string  `json:"errors,omitempty"` // end of standard error (only if the run failed)
+	Outcome     string  `json:"ended"`       // "done", "failed", "stopped" or "timeout"
+	ExitStatus  int     `json:"exit_status"` // -1 if unknown
+	Started     string  `json:"started"`
+	Seconds     float64 `json:"seconds"`
+	RecordEntry string  `json:"entry,omitempty"` // name of the memory entry that describes this run of the sub-agent
+	Result      string  `json:"result"`          // standard output of the sub-agent
+	// number of bytes that were cut out of the middle of Result, because it was too long
+	OmittedBytes int    `json:"cut,omitempty"`
+	Errors       string `json:"errors,omitempty"` // end of standard error (only if the run failed)
 }
 
 // SpawnSubAgent starts a sub-agent with the service, or only returns the briefing for a sub-agent. service is nil if

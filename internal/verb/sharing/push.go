@@ -37,15 +37,18 @@ type SyncOut struct {
 	DryRun  bool         `json:"dry_run,omitempty"`
 	Server  string       `json:"server"`
 	Changes []SyncChange `json:"changes"`
-	// for a push: entries that were not sent, because of changes on both sides or a refusal by the server
+	// for a push: entries that were not sent, because both the home and the server changed them or because the server
+	// refused them
 	WaitingEntries []SyncProblem `json:"waiting"`
 	// for a push: entries that were not sent because they must not be shared
 	RefusedEntries []SyncProblem `json:"kept"`
 	// for a push: number of entries that have changed on the server, so that a pull would change them here
 	PullableEntries int `json:"behind,omitempty"`
-	// number of removals that were ignored, because a history was rewritten or belongs to another store
-	IgnoredRemovals int  `json:"returns,omitempty"`
-	CanUndo         bool `json:"undo,omitempty"` // for a pull: the command undo can undo it
+	// Number of entries that are missing in the home or on the server but do not count as removed. This happens if one
+	// of the two histories was rewritten or belongs to another store.
+	IgnoredRemovals int `json:"returns,omitempty"`
+	// for a pull: the command undo can undo the changes that the pull made
+	CanUndo bool `json:"undo,omitempty"`
 
 	// for a pull: aliases that the home's entries did not get or have lost
 	TakenAliases []oxbow.TakenAlias `json:"taken_aliases,omitempty"`
@@ -54,7 +57,7 @@ type SyncOut struct {
 	NotRememberedReason string `json:"forgotten,omitempty"`
 }
 
-// SyncChange is an entry that was changed on the side to which the call writes.
+// SyncChange is an entry that a push changed on the server or a pull changed in the home.
 type SyncChange struct {
 	Name     string `json:"name"`
 	OldName  string `json:"was,omitempty"` // name before the change, if the entry was renamed
@@ -66,7 +69,7 @@ type SyncChange struct {
 // Reason.
 type SyncProblem struct {
 	Name       string `json:"name"`
-	IsConflict bool   `json:"both,omitempty"` // both sides changed the entry
+	IsConflict bool   `json:"both,omitempty"` // the entry was changed both in the home and on the server
 	Reason     string `json:"why,omitempty"`
 }
 
@@ -112,8 +115,8 @@ func PushChanges(ctx context.Context, w *verb.Workspace, in SyncIn) (SyncOut, er
 	})
 }
 
-// PullChanges merges the changes on a server into the home, as a single change. New texts get as little trust as
-// imported texts.
+// PullChanges merges the changes on a server into the home, as a single change. New texts are trusted as little as
+// imported texts, because others may have written them.
 func PullChanges(ctx context.Context, w *verb.Workspace, in SyncIn) (out SyncOut, err error) {
 	if err := verb.RequirePerson(w.WithSource(ctx), "pulls from a server", "oxbow pull"); err != nil {
 		return out, err

@@ -17,8 +17,9 @@ var errWaitTooLong = errors.New("the wait is too long")
 
 // serverWaiter waits for the times that a server asks for, but for no more than maxTotalWait in total.
 type serverWaiter struct {
-	sleep       func(context.Context, time.Duration) error
-	showWait    func(time.Duration) // called with the length of a wait, and with 0 when the wait ends
+	sleep func(context.Context, time.Duration) error
+	// shows the person how long the program waits for the server; called with 0 when the wait ends
+	showWait    func(time.Duration)
 	totalWaited time.Duration
 }
 

@@ -60,7 +60,8 @@ func (o SyncOut) PullReport() report.Report {
 	return r
 }
 
-// addIgnoredRemovalsNote adds a note about removals that were ignored.
+// addIgnoredRemovalsNote adds a note about entries that are missing in the home or on the server but do not count as
+// removed.
 func (o SyncOut) addIgnoredRemovalsNote(r *report.Report) {
 	if o.IgnoredRemovals > 0 {
 		r.AddNotef(

@@ -164,9 +164,10 @@ type TeamStatusOut struct {
 
 // TeamFile describes a team file and its entry.
 type TeamFile struct {
-	Name        string `json:"name"`
-	File        string `json:"file"`             // path relative to the root of the working tree
-	ReviewState string `json:"standing"`         // "reviewed", or "local" if the file was not reviewed
+	Name string `json:"name"`
+	File string `json:"file"` // path relative to the root of the working tree
+	// "reviewed" if the file's text is on the reviewed branch, otherwise "local"
+	ReviewState string `json:"standing"`
 	Commit      string `json:"commit,omitempty"` // last commit on the reviewed branch that has changed the file
 	// the home's entry with this name: "same", "other" if it differs, or "" without such an entry
 	HomeState string `json:"home,omitempty"`

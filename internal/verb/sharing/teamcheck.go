@@ -1,5 +1,5 @@
-// This file implements team check, which finds team files that must not be merged. It also implements the merge
-// driver.
+// This file implements the command "team check", which finds team files that must not be merged into the reviewed
+// branch. It also implements the program that git calls to merge two versions of a team file.
 
 package sharing
 
@@ -116,7 +116,8 @@ type MergeEntryIn struct {
 
 // MergeEntryOut is the result of MergeEntry.
 type MergeEntryOut struct {
-	Conflict bool `json:"conflict"` // both sides have changed the same part, and both versions are kept
+	// both versions changed the same part of the team file, and the merged file contains both texts
+	Conflict bool `json:"conflict"`
 }
 
 // MergeEntry merges two versions of a team file, which were both made from base, and writes the result to the file

@@ -512,7 +512,7 @@ func (o TeamShareOut) Report() (r report.Report) {
 	return r
 }
 
-// Report lists the notes, and the team files of shared notes.
+// Report lists notes for the person, followed by the team files that were written for shared entries.
 func (o ShareProposalsOut) Report() (r report.Report) {
 	for _, n := range o.Notes {
 		r.Append(n.Report())

@@ -26,7 +26,7 @@ type PageFrame struct {
 	IsLive      bool   // The elements with the attribute data-live are loaded again when the memory changes.
 	CurrentPath string // Path of the [NavigationItem] for this page
 
-	NavigationItems []NavigationItem // links that are always visible
+	NavigationItems []NavigationItem // links in the page's navigation that are always visible
 	MoreItems       []NavigationItem // further links, which are shown on demand
 	NewEntryPath    string           // path of the page that adds an entry ("" if this browser may only read)
 	SearchText      string           // text in the search field

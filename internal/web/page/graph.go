@@ -27,7 +27,8 @@ type GraphNode struct {
 	x, y float64
 }
 
-// These are a graph's size in SVG units, the preferred length of an edge, and the step count for the simulation.
+// Limits for drawing a graph: its size in SVG units, the preferred length of an edge, and the number of steps in which
+// the nodes are moved to good positions.
 const (
 	graphWidth, graphHeight = 1000.0, 640.0
 	preferredEdgeLength     = 95.0
@@ -72,7 +73,7 @@ func (gr *Graph) placeNodes() {
 	gr.scaleToPicture()
 }
 
-// scaleToPicture scales the positions to the size of the picture.
+// scaleToPicture scales the positions of the graph's nodes to the size of the picture.
 func (gr *Graph) scaleToPicture() {
 	left := math.Inf(1)
 	right := math.Inf(-1)

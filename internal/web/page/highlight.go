@@ -145,7 +145,7 @@ func highlightCode(code, languageName string) g.Node {
 		return h.Text(code)
 	}
 	var out g.Group
-	plain := 0 // offset of the code that is not in out yet
+	plain := 0 // offset of the first byte in code that was not yet appended to out
 	for at := 0; at < len(code); {
 		class, end := l.nextToken(code, at)
 		if class != "" {
@@ -182,7 +182,7 @@ func (l *language) nextToken(code string, at int) (class string, end int) {
 	word := code[at:end]
 	isShortWord := len(word) <= 2 && !unicode.IsDigit(first)
 	if isShortWord && strings.HasPrefix(code[end:], `"`) {
-		return "", end // The word is the prefix of a string.
+		return "", end // The word is a prefix of the string literal that follows, as in r"text".
 	}
 	if l.isCaseInsensitive {
 		word = strings.ToLower(word)

@@ -18,7 +18,7 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// RootPath is the path of the pages. All page paths begin with it.
+// RootPath is the URL path of oxbow's web pages. The paths of all pages begin with it.
 const RootPath = "/ui/"
 
 // logo returns the logo, which shows a river and an oxbow lake.
@@ -183,7 +183,7 @@ func entryRowBody(v Viewer, e verb.Entry) g.Node {
 type Viewer struct {
 	Now             time.Time // present time, in the time zone in which dates are shown
 	Actor           oxbow.Actor
-	HasSeveralUsers bool // Other people may use the memory as well.
+	HasSeveralUsers bool // other people may use the same memory
 }
 
 // WriterName says who wrote something. A change by a person is called the viewer's own only if nobody else uses the
