@@ -9,7 +9,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
 )
 
-// A Side is one of the two selections in a comparison.
+// A Side is one of the two profiles whose selected texts are compared, with the state of the memory from which they
+// are selected.
 type Side struct {
 	Profile *Resolved
 	AsOf    uint64 // number of the change after which the memory is read (0 for the current memory)
@@ -30,13 +31,13 @@ type Changed struct {
 	B    int    `json:"b_tokens"`
 }
 
-// Diff is the difference between two selections. The entries are ordered by ID, and the documents are in the order of
-// the profile.
+// Diff is the difference between the texts that two profiles A and B select from a memory. The entries are ordered by
+// ID. The documents are in the order of the profile.
 type Diff struct {
 	OnlyA      []Chosen  `json:"only_a"`
 	OnlyB      []Chosen  `json:"only_b"`
 	Changed    []Changed `json:"changed"`
-	Same       int       `json:"same"` // number of entries that both sides include in the same version
+	Same       int       `json:"same"` // number of entries that A and B both select in the same version
 	DocumentsA []Chosen  `json:"documents_only_a"`
 	DocumentsB []Chosen  `json:"documents_only_b"`
 	TokensA    int       `json:"a_tokens"` // estimated number of tokens in the text of selection A
@@ -90,7 +91,7 @@ type includedTexts struct {
 	entries     []oxbow.Entry
 	indexByID   map[uint64]int
 	namesInText map[string]bool // names of the entries whose text is shown to the model, at least in part
-	documents   []Chosen        // documents in the text of the selection
+	documents   []Chosen        // documents whose text the profile selects
 	totalTokens int
 }
 

@@ -117,7 +117,8 @@ func containsAnyKey(m map[string]bool) func(func(string) bool) {
 	}
 }
 
-// checkInclude adds a warning if each line of an include matches some entries but no entry matches all lines.
+// checkInclude adds a warning if no entry meets all conditions in a profile's include section, although each condition
+// is met by some entries.
 func (l *linter) checkInclude(c *Choice) {
 	if c == nil || len(l.entries) == 0 {
 		return
@@ -144,8 +145,8 @@ func (l *linter) checkInclude(c *Choice) {
 	l.addWarning("include", "no entry fits all lines of include: %s", strings.Join(parts, ", "))
 }
 
-// warnContradictions adds warnings about names and values that are both included and excluded. The same file or
-// different files of the chain may include and exclude them.
+// warnContradictions adds warnings about names and values that a profile both includes and excludes. The profile's
+// file or the files of profiles that it extends may contain them.
 func (l *linter) warnContradictions() {
 	for _, p := range l.resolved.parts {
 		if p.Include == nil {

@@ -42,13 +42,13 @@ type Profile struct {
 	Exclude     *Choice  // nil if the file contains no exclude
 	Always      []string // slash-separated paths of the documents (nil if the file contains no always_include)
 	MaxTokens   int      // 0 if the profile's file contains no max_tokens
-	Process     *bool    // nil if the file contains no process
+	Process     *bool    // nil if the profile's file does not set the key process
 	Redact      []string // kinds of personal data to hide
 
 	File    string // path of the file, for messages
 	Project bool   // the profile belongs to a project, and not to the user's home
 
-	placeOfFile int // index of the place in Set.Places
+	placeOfFile int // index in Set.Places of the directory tree that contains the file
 	// Line number of each key and value. The keys of the map are paths such as "include.tags.decision".
 	lineNumbers map[string]int
 }
@@ -96,9 +96,10 @@ func (c *Choice) splitFilters() []oxbow.Filter {
 
 // A Document is a file that is always included.
 type Document struct {
-	Path       string // slash-separated path, relative to the directory of the home or the project
-	Wanted     bool   // A profile lists the document explicitly. A warning is necessary if its file does not exist.
-	placeIndex int    // index of the place in Set.Places
+	Path string // slash-separated path, relative to the directory of the home or the project
+	// A profile names the document explicitly. If the document's file does not exist, the person gets a warning.
+	Wanted     bool
+	placeIndex int // index of the place in Set.Places
 	// The document is one of those that a profile includes by default, such as SOUL.md. If the project does not have
 	// it, the document of the home is used.
 	isIdentity bool
@@ -209,7 +210,8 @@ func (r *Resolved) Scope() scope.Scope {
 			s.Any = append(s.Any, f)
 		}
 		s.Names = append(s.Names, c.Entries...)
-		// The profile's own projects come before the projects of the profiles that it extends.
+		// The last element of Includes comes from the profile itself, and earlier elements come from profiles that it
+		// extends. Put the projects of later elements first.
 		projects = slices.Concat(c.Projects, projects)
 	}
 	if len(r.Includes) == 0 {

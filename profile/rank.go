@@ -18,7 +18,8 @@ import (
 	"github.com/oxbow-memory/oxbow/store/heads"
 )
 
-// rankedEntry is an entry or the head of an entry, with the values that determine its rank.
+// rankedEntry is an entry with the values that determine its rank in a profile's text. The content is read later,
+// because most entries are not selected.
 type rankedEntry struct {
 	rankTraits
 	id           uint64
@@ -27,7 +28,7 @@ type rankedEntry struct {
 	updateTime   time.Time
 	// rank of the entry among the query's hits, starting at 1 (0 if the query did not find the entry)
 	queryRank int
-	isNamed   bool // the profile lists the entry by name
+	isNamed   bool // the profile's file lists the entry by name
 }
 
 // rankTraits contains what an entry's labels contribute to its rank in a selection.
@@ -83,7 +84,8 @@ func queryRanksByID(ctx context.Context, m *oxbow.Memory, within scope.Scope, qu
 	return hits, nil
 }
 
-// neededHeadData returns the parts of the heads that a selection needs before it reads entries.
+// neededHeadData returns which data of each entry (besides the content) must be known before a profile can rank the
+// entries.
 func (r *Resolved) neededHeadData(inside *scope.Scope) heads.Needs {
 	a := inside.HeadNeeds()
 	a.Keys = append(
@@ -148,7 +150,7 @@ func (r *Resolved) chooseEntries(all heads.List, input *rankingInput, tokenBudge
 	c.omittedCount = sum.entries
 	c.omittedTokens = sum.tokens
 	tried := 0
-	// Heads do not contain the author and the content. Therefore an entry is checked again after it was read.
+	// The entries were chosen without their author and content. Check each entry again after these were read.
 	held := func(x rankedEntry) bool {
 		if !input.isHeldBack(x.entry) {
 			return false
@@ -179,9 +181,9 @@ func (r *Resolved) chooseEntries(all heads.List, input *rankingInput, tokenBudge
 // entrySums contains how many entries a profile includes, and their total number of tokens.
 type entrySums struct{ entries, tokens int }
 
-// rankEntries returns the highest-ranking entries in the scope, with the best entry first. It returns only as many
-// entries as are necessary for the contents to have more than the given number of tokens. The result sum counts all
-// entries in the scope.
+// rankEntries returns the highest-ranking entries that the profile includes, with the best entry first. It returns
+// only as many entries as are necessary to exceed the token budget. The result sum counts the entries, and the tokens
+// in all entries that the profile includes.
 func (r *Resolved) rankEntries(
 	all heads.List,
 	input *rankingInput,

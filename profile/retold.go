@@ -13,9 +13,9 @@ import (
 // maxDigestPeriod is the longest period that a digest can summarize.
 const maxDigestPeriod = 31 * 24 * time.Hour
 
-// isSummarizedBy reports whether the digest d summarizes the entry e. This is the case if e is a covered entry from
-// the digest's period and d has each label of e. The labels covered and digest, and labels for confidence and files,
-// are not compared.
+// isSummarizedBy reports whether the digest d, which summarizes the entries of a period, also summarizes the entry e.
+// This is the case if e has the label covered, was written in the period, and d has all labels of e. The labels
+// covered and digest, and labels for confidence and files, are not compared.
 func isSummarizedBy(e, d *oxbow.Entry) bool {
 	if e.ID == d.ID {
 		return false

@@ -25,7 +25,7 @@ type Request struct {
 	Budget int    // maximum number of tokens (0 for the profile's own budget)
 	AsOf   uint64 // number of the change after which the memory is read (0 for the current memory)
 
-	NoEntries bool // the selection contains only documents
+	NoEntries bool // select only the profile's documents and no entries of the memory
 }
 
 // A Selection is the text that a profile selects from a memory.
@@ -256,7 +256,7 @@ type Budget struct {
 	MaxTokens int    `json:"max_tokens"`
 	Documents []Cost `json:"documents"`
 	Entries   int    `json:"entries"`        // number of entries that the profile includes
-	Tokens    int    `json:"entries_tokens"` // estimated number of tokens in these entries
+	Tokens    int    `json:"entries_tokens"` // estimated number of tokens in the entries that the profile includes
 	// estimated number of tokens in the profile's documents and in the heading above the text
 	Fixed int `json:"fixed_tokens"`
 }

@@ -46,8 +46,8 @@ type Place struct {
 	// nil, no document is approved.
 	Vouched func(path string) bool
 
-	// Repeats reports whether a text repeats foreign text that agents have read. If Repeats is nil, no text counts as
-	// repeated.
+	// Repeats reports whether a text repeats text by others, such as a web page, that agents have read. If Repeats is
+	// nil, no text counts as repeated.
 	Repeats func(text string) bool
 }
 
@@ -59,9 +59,9 @@ type Set struct {
 	Places []Place
 	Zone   *time.Location // time zone of dates that do not contain a zone (nil for UTC)
 
-	// Repeats reports whether the text of an entry repeats foreign text that agents have read. Such an entry is not
-	// selected. Repeats should be set if the home does not store labels about repeated text. If Repeats is nil, only
-	// the labels are used.
+	// Repeats reports whether an entry repeats text by others, such as a web page, that agents have read. Such an
+	// entry is not selected. Set Repeats if the home does not store labels about repeated text. If Repeats is nil,
+	// only the labels are used.
 	Repeats func(text string) bool
 
 	trial *trialFile
@@ -180,7 +180,7 @@ func (s *Set) Names() ([]string, error) {
 type UnknownError struct {
 	Name string
 	Near []string // similar names, with the most similar name first
-	Any  bool     // there is at least one profile
+	Any  bool     // at least one profile exists in the home or the project
 }
 
 func (e *UnknownError) Error() string {

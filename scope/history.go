@@ -25,7 +25,7 @@ type history struct {
 
 var _ oxbow.Historian = (*history)(nil)
 
-// newHistory returns the history of the scope.
+// newHistory returns the history of the base store, restricted to the entries in the scope.
 func (v *store) newHistory() oxbow.Historian {
 	h := history{v, v.baseCapabilities.Historian}
 	if _, seeks := oxbow.ReadHistory(h.historian).(oxbow.LogSeeker); seeks {
@@ -41,7 +41,7 @@ type historyVisibility struct {
 	visibleNames map[string]bool // for each name: whether its history is visible
 	// for each name whose entry was removed: all versions of entries with the name
 	versionsByName     map[string][]oxbow.Version
-	reportsLeftEntries bool // report a version with which an entry left the scope as a removal
+	reportsLeftEntries bool // If a change moved an entry out of the scope, report the new version as a removal.
 }
 
 func (h *history) newVisibility() *historyVisibility {
@@ -195,8 +195,8 @@ func (h *history) Log(ctx context.Context) iter.Seq2[oxbow.Change, error] {
 	return h.visibleChanges(ctx, h.historian.Log(ctx), 0)
 }
 
-// visibleChanges yields the changes without the versions that the scope hides. Changes in which the scope hides
-// everything are left out, and also the first changes of the remaining ones, as many as skip says.
+// visibleChanges yields the changes without the versions that the scope hides. It leaves out changes in which the
+// scope hides all versions. It also leaves out the first visible changes, as many as skip says.
 func (h *history) visibleChanges(
 	ctx context.Context,
 	changes iter.Seq2[oxbow.Change, error],
@@ -224,7 +224,8 @@ func (h *history) visibleChanges(
 	}
 }
 
-// seekableHistory is a history that can be read from any change on, because the base is an [oxbow.LogSeeker].
+// seekableHistory is a restricted history that can be read from any change on, because the base store's history is an
+// [oxbow.LogSeeker].
 type seekableHistory struct{ history }
 
 var _ oxbow.LogSeeker = (*seekableHistory)(nil)
@@ -258,7 +259,7 @@ func (h *history) Versions(ctx context.Context, name string) iter.Seq2[oxbow.Ver
 				continue
 			}
 			found = true
-			w.Note = "" // Hide the note, because it may describe other entries of the same change.
+			w.Note = "" // Hide the change's note, because it may describe other entries of the same change.
 			if !yield(h.scope.redactVersion(w), nil) {
 				return
 			}
@@ -285,7 +286,7 @@ func (h *history) AsOf(ctx context.Context, seq uint64) (oxbow.Store, error) {
 
 // pastView is a scope in the state after an earlier change. It is read-only.
 type pastView struct {
-	oxbow.Store // the underlying store, without a scope, as it was after the earlier change
+	oxbow.Store // the base store as it was after the earlier change, without the restrictions of the scope
 
 	mu         sync.Mutex // guards visibility, which several readers of the view use
 	visibility *historyVisibility
@@ -384,7 +385,8 @@ func (h *history) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 		if err != nil {
 			return 0, err
 		}
-		// Leave the other changes in the list, because changes that the scope hides are reported as unknown.
+		// Delete the change from the set of changes that were not found. If the scope hides the whole change, leave it
+		// in the set, so that it is reported as unknown.
 		if visible {
 			delete(left, c.Seq)
 		}
@@ -426,8 +428,9 @@ func (h *history) checkRevert(ctx context.Context, p *historyVisibility, c oxbow
 	return true, nil
 }
 
-// checkRestore returns an error if an entry must not be changed from version from to version to. Both must be in the
-// scope and must not be read-only. Each may be nil or a removal.
+// checkRestore returns an error if the scope does not allow a restore that replaces version from of an entry by
+// version to. Both versions must be in the scope and must not be read-only. A version that is nil or a removal is not
+// checked.
 func (h *history) checkRestore(from, to *oxbow.Version) error {
 	for _, w := range []*oxbow.Version{from, to} {
 		if w == nil || w.Verb == oxbow.VerbRemove {

@@ -22,7 +22,7 @@ type Scope struct {
 	Any []oxbow.Filter
 	// An entry is in the scope even without a matching filter if its name is listed here. Aliases are ignored.
 	Names  []string
-	Shared []oxbow.Filter // An entry is also in the scope, but read-only, if it matches one of these filters.
+	Shared []oxbow.Filter // An entry that matches one of these filters is in the scope, but read-only.
 	Except []oxbow.Filter // An entry is not in the scope if it matches one of these filters.
 
 	// Own contains labels that new entries get, unless the entry has another label with the same key. Callers cannot
@@ -52,7 +52,8 @@ func (s *Scope) IsAll() bool {
 	return len(s.Except) == 0 && slices.ContainsFunc(s.Any, oxbow.Filter.IsZero)
 }
 
-// HeadNeeds returns which parts of an entry the method Sees examines.
+// HeadNeeds returns which data of an entry the method Sees examines. A caller that lists entries without contents must
+// request these data.
 func (s *Scope) HeadNeeds() (a heads.Needs) {
 	for _, f := range slices.Concat(s.Any, s.Shared, s.Except) {
 		a.AddFilter(f)

@@ -11,9 +11,10 @@ import (
 	"time"
 )
 
-// A TakenAlias is an alias that an entry did not get or had to give up, because another entry has it.
+// A TakenAlias is an alias that an entry did not get or has lost, because the word is already a name or alias of
+// another entry.
 type TakenAlias struct {
-	Name  string `json:"name"` // entry that does not have the alias
+	Name  string `json:"name"` // name of the entry that did not get the alias or has lost it
 	Alias string `json:"alias"`
 	Owner string `json:"owner"` // entry that has the word as its name or alias
 }
@@ -22,7 +23,8 @@ func (t TakenAlias) String() string {
 	return fmt.Sprintf("%q was stored without its alias %q, which means %q", t.Name, t.Alias, t.Owner)
 }
 
-// An AliasHolder describes an entry as it would be after a change, for [SettleAliases].
+// An AliasHolder is an argument of [SettleAliases]. It describes the name and the aliases that an entry would have
+// after a change.
 type AliasHolder struct {
 	Name    string
 	Aliases []string
@@ -106,7 +108,8 @@ func aliasKeepers(word string, claims []*AliasHolder, named *AliasHolder, rule A
 	return []*AliasHolder{slices.MinFunc(claims, compareAge)}
 }
 
-// compareAge compares two entries by the time of their creation, then by name.
+// compareAge orders entries by their creation time, then by name. The older entry keeps an alias that both entries
+// want.
 func compareAge(a, b *AliasHolder) int {
 	if a.Created.IsZero() != b.Created.IsZero() {
 		if a.Created.IsZero() {

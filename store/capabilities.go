@@ -65,17 +65,16 @@ func HistoryOf(s Store) (Historian, error) {
 	return nil, fmt.Errorf("%w: it keeps no history", ErrUnsupported)
 }
 
-// A HeadViewer is a Store that can list its entries without reading the contents. Callers should use package heads and
-// not call a HeadViewer directly.
+// A HeadViewer is a Store that can list its entries' heads, that is, the entries without their contents. Callers
+// should use package heads and not call a HeadViewer directly.
 type HeadViewer interface {
-	// ViewHeads calls fn with all entries' heads as of one moment, ordered by ID. If all yields an error, the
-	// iteration ends. fn can call read to get the entries with certain IDs, for example those whose heads were not
-	// whole.
+	// ViewHeads calls fn with the heads of all entries as of one moment, ordered by ID. A head is an entry without its
+	// content. If all yields an error, the iteration ends. fn can call read to get whole entries by their IDs.
 	//
-	// A head contains the labels with the given keys (see [Head]). The head of an entry whose name or alias is in
-	// names is whole.
+	// A head contains only the labels with the given keys (see [Head]). The head of an entry whose name or alias is in
+	// names contains the whole entry.
 	//
-	// ViewHeads returns false if the store does not have the requested data or could not read all of it. The caller
+	// ViewHeads returns false if the store does not have the requested data or could not read all data. The caller
 	// must then read the entries.
 	ViewHeads(
 		ctx context.Context,

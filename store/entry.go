@@ -30,7 +30,7 @@ type Kind uint8
 // These are the kinds. Their numbers are part of the file format and never change.
 const (
 	Note    Kind = iota // written by an agent or a person to be remembered
-	Archive             // summary of a session, made when the session's context was compacted
+	Archive             // a summary that replaced a session's context when the context was compacted
 	Journal             // an entry in a daily log
 	World               // a fact about the world, which all agents share
 	History             // a summary of what happened in a past session
@@ -40,7 +40,7 @@ const (
 
 var kindNames = [...]string{"note", "archive", "journal", "world", "history", "handoff"}
 
-// Kinds returns all kinds in order of their number.
+// Kinds returns all kinds of entries in the order of their numbers.
 func Kinds() []Kind {
 	ks := make([]Kind, endKind)
 	for i := range ks {
@@ -241,7 +241,7 @@ func (l Label) Check() error {
 			Reason: "is a word of the filter language; choose another"}
 	}
 	if checkNameText("label", l.Value) != nil {
-		// Join the name only now, because it is needed only for an error.
+		// Build the text with the label's key only now, because the text is needed only for the error.
 		return checkNameText("label "+l.Key, l.Value)
 	}
 	if l.Key == LabelConfidence {

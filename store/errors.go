@@ -51,9 +51,9 @@ func (e *InvalidError) Is(target error) bool { return target == ErrInvalid }
 // A QuotaError reports that a change would exceed a limit of the memory. It matches
 // [ErrQuota].
 type QuotaError struct {
-	Bound string        // limited quantity: "entries", "bytes" or "changes a second"
+	Bound string        // what the memory limits: "entries", "bytes" or "changes a second"
 	Most  int64         // highest value of the limited quantity that the memory allows
-	Wait  time.Duration // time after which a retry may succeed (0 if waiting does not help)
+	Wait  time.Duration // time after which the call may succeed if it is repeated (0 if waiting does not help)
 }
 
 func (e *QuotaError) Error() string {
@@ -162,7 +162,7 @@ type BusyError struct {
 	Path    string
 	Waited  time.Duration
 	PID     int       // process ID of the process that holds the lock (0 if it is not known)
-	Program string    // name of its program ("" if not known)
+	Program string    // name of the program that holds the lock ("" if not known)
 	Since   time.Time // time when that process acquired the lock (zero if not known)
 	Stopped bool      // The process is suspended, so waiting does not help.
 }

@@ -1,4 +1,4 @@
-// This file normalizes the names in ops, and finds entries by any spelling of their names.
+// This file normalizes the names in operations (ops), and finds entries by any spelling of their names.
 
 package store
 

@@ -21,7 +21,8 @@ type RecoverReport struct {
 	Out     string // path of the new file
 	Entries int    // number of entries in the new file
 	Changes int    // number of changes that could be read
-	// number of the first change in the new file's history; earlier changes are in the base
+	// Number of the first change in the new file's history. The effect of earlier changes is contained in the state
+	// with which the new file begins.
 	First    uint64
 	Last     uint64      // number of the last change that could be read
 	Lost     [][2]uint64 // ranges [first, last] of changes that could not be read
@@ -31,7 +32,7 @@ type RecoverReport struct {
 	Base bool
 }
 
-// HeadName is the key by which the names and aliases are requested in heads.
+// HeadName is the key by which a caller of [HeadViewer.ViewHeads] requests the entries' names and aliases.
 const HeadName = "name"
 
 // A Head is an entry without its content. If a store has the whole entry in memory, the head may contain the whole

@@ -16,7 +16,7 @@ type Occasion int
 
 // These are the occasions on which the text of an entry may be shown.
 const (
-	// BySearch: words in the text find the entry, or its name is offered in place of an unknown name.
+	// BySearch: a search finds the entry by words in its text, or suggests its name in place of an unknown name.
 	BySearch Occasion = iota
 	// RequestedByPerson: a person reads the entry, or a list of entries.
 	RequestedByPerson
@@ -128,8 +128,8 @@ func (on Occasion) HeldLabels() []string {
 	return slices.Clone(heldKeys)
 }
 
-// Filter returns a filter that selects the entries that are not held back on an occasion because of a label or an
-// author. Before an entry is shown unasked, the caller must also check it with [Entry.WhyHeld].
+// Filter returns a filter that selects the entries that may be shown on this occasion, according to their labels and
+// authors. Before an entry is shown unasked, the caller must also check its text with [Entry.WhyHeld].
 func (on Occasion) Filter() Filter {
 	var f Filter
 	if keys := on.HeldLabels(); keys != nil {

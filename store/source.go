@@ -19,9 +19,9 @@ const (
 	Person   Actor = "person"  // a human typed the text
 	Agent    Actor = "agent"   // a model made the call
 	Program  Actor = "tool"    // a program or a rule made the change
-	Imported Actor = "import"  // read from a file or another system
+	Imported Actor = "import"  // an import read the text from a file or another system
 	Team     Actor = "team"    // reviewed in the project's repository (never stored)
-	Foreign  Actor = "foreign" // author in a project that the user does not trust (never stored)
+	Foreign  Actor = "foreign" // somebody who wrote a text in a project that the user does not trust (never stored)
 )
 
 // A Source is the origin of a version. The command line or server that receives a call sets
@@ -44,7 +44,8 @@ type Claim struct {
 	Agent  string `json:"agent,omitempty"`  // name of the agent or of its model, as the caller gave it
 }
 
-// refSeparator is between the client's session or call and the origin of the text in a Ref.
+// refSeparator separates the two parts of Source.Ref: the client's session or call, and the origin of an imported
+// text.
 const refSeparator = " from "
 
 // WithOrigin returns the source of a change whose text was imported from origin. The Ref
@@ -73,7 +74,7 @@ func (s Source) SplitRef() (caller, origin string) {
 	return caller, origin
 }
 
-// These prefixes begin the part of a Ref that identifies the caller.
+// The first part of Source.Ref names the client's session or call and begins with one of these prefixes.
 const (
 	RefSession = "session:" // The rest is CLIENT/SESSION, which names a session of an agent.
 	RefCall    = "call:"    // The rest is the ID that the client gave to the call.

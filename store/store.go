@@ -70,8 +70,8 @@ type Historian interface {
 	// change, and returns its number. The entry may have been removed since.
 	Restore(ctx context.Context, name string, seq uint64) (uint64, error)
 
-	// RestoreIf is like Restore, but fails with an error matching ErrConflict unless the
-	// entry is at this version. Version 0 means that the entry must not exist.
+	// RestoreIf is like Restore, but fails with an error matching ErrConflict unless the entry's present version is
+	// the argument version. Version 0 means that the entry must not exist now.
 	RestoreIf(ctx context.Context, name string, seq, version uint64) (uint64, error)
 }
 
@@ -142,7 +142,7 @@ const (
 
 // A Change contains the versions that one call of Apply wrote. It is one record in the log.
 type Change struct {
-	Seq      uint64 // number of the change
+	Seq      uint64 // number of this change in the log
 	Hash     string // hash of the log up to and including this change, in hex (empty in a store without a hash chain)
 	Time     time.Time
 	Source   Source
@@ -171,7 +171,7 @@ type Checker interface {
 	Check(ctx context.Context) (CheckReport, error)
 }
 
-// CheckReport is the result of a check.
+// CheckReport is the result of checking a store's files for damage.
 type CheckReport struct {
 	Path    string
 	Records int    // number of records read
@@ -210,7 +210,7 @@ type Compactor interface {
 type CompactReport struct {
 	BytesBefore, BytesAfter int64  // size of the store's file before and after the compaction
 	Changes                 int    // number of changes dropped from the log
-	Versions                int    // number of versions dropped
+	Versions                int    // number of old versions of entries that the compaction dropped
 	Seq                     uint64 // number of the change that records the compaction, or 0 if nothing was dropped
 }
 

@@ -17,15 +17,16 @@ type Trust string
 
 // The levels of trust, highest first (see [Trusts]).
 const (
-	trustPerson    Trust = "person"
-	trustVerified  Trust = "verified" // written by an agent after a test had passed or a commit was made
-	trustTeam      Trust = "team"     // reviewed in the repository of the project
-	trustAgent     Trust = "agent"    // written by an agent or a program
+	trustPerson   Trust = "person"
+	trustVerified Trust = "verified" // written by an agent after a test had passed or a commit was made
+	trustTeam     Trust = "team"     // reviewed by the project's team, because it is in the project's repository
+	// written by an agent or a program, without any of the signs that change the level of trust
+	trustAgent     Trust = "agent"
 	TrustImported  Trust = "imported"
 	TrustUnvouched Trust = "unvouched" // written by an agent whose reads no hook reports
-	TrustTainted   Trust = "tainted"   // written after the agent had read foreign text
-	// tainted (see LabelTaint) and looks like instructions, so recall does not
-	// find the entry by its text
+	TrustTainted   Trust = "tainted"   // written after the agent had read text by others, such as a web page
+	// The text is tainted (see LabelTaint) and also looks like instructions. A search does not find the entry by its
+	// text.
 	TrustQuarantined Trust = "quarantined"
 )
 
@@ -45,14 +46,13 @@ const (
 	// change
 	LabelApproved = "approved"
 
-	// LabelUnvouched marks a text that nobody vouches for, although it is not known to contain
-	// foreign text. The value is the reason: no-hooks if the writer's session does not report which
-	// texts it reads, import if the text was imported, or the command if the text repeats the
-	// output of a command.
+	// LabelUnvouched marks a text that nobody vouches for, although it is not known to contain text by others. The
+	// value is the reason. It is "no-hooks" if the writer's session does not report which texts it reads, and "import"
+	// if the text was imported. If the text repeats the output of a command, it is the command.
 	LabelUnvouched = "unvouched"
 
-	// LabelTextBy marks a text by another author, if the entry's last change is by a
-	// person who only changed labels or restored the entry. The value is the author.
+	// LabelTextBy names the author of an entry's text if the last change does not. This is so after a person changed
+	// only the labels of another author's entry or restored the entry.
 	LabelTextBy = "text-by"
 )
 

@@ -16,11 +16,13 @@ import (
 // the environment determines which tests are run, not the programs that happen to be installed.
 const requiredProgramsVar = "OXBOW_REQUIRE"
 
-// longTestsVar is the environment variable that determines how often tests repeat: 1 for the full
-// counts, 0.5 for half of the way to them. Without it, the everyday counts apply.
+// longTestsVar is the environment variable that determines how often tests repeat a step. With 0, the default, a test
+// uses its small number of repetitions. With 1, it uses its large number. Values between 0 and 1 mean numbers between
+// these two.
 const longTestsVar = "OXBOW_LONG"
 
-// RepeatCount returns a count between everyday and full, as longTestsVar specifies.
+// RepeatCount returns how often a test repeats a step. The result is from everyday (the default) to full, depending on
+// the environment variable OXBOW_LONG.
 func RepeatCount(everyday, full int) int {
 	share, err := strconv.ParseFloat(cmp.Or(os.Getenv(longTestsVar), "0"), 64)
 	if err != nil || !(share >= 0 && share <= 1) {

@@ -1,7 +1,8 @@
 // This file lists the mutants, and builds programs that contain them.
 
-// Package mutants inserts faults into the library, to prove that the campaigns find them. A mutant is a patch of one
-// line. When building the program, the go command applies it to a copy of the file. The library itself is not changed.
+// Package mutants inserts faults into oxbow's code, to prove that the torture tests find these faults. A mutant is a
+// patch of one line. When building the program, the go command applies the patch to a copy of the file. The code in
+// the repository is not changed.
 package mutants
 
 import (
@@ -19,7 +20,7 @@ type Mutant struct {
 	Name, File, Old, New string
 }
 
-// All lists the mutants. The text Old of each occurs exactly once in its file.
+// All lists the mutants. The line to replace (Old) occurs exactly once in the mutant's file.
 var All = []Mutant{
 	{"tail-written-over", "internal/log/wal/tail.go", "func (l *Log) truncateTornTail() error {",
 		"func (l *Log) truncateTornTail() error {\n\treturn nil"},
@@ -215,8 +216,8 @@ func (m Mutant) applyTo(text string) (string, error) {
 	return strings.Replace(text, m.Old, m.New, 1), nil
 }
 
-// WriteOverlay writes the file with the fault, and an overlay file for the go command, to the directory dir. It
-// returns the overlay's path. root is the directory of the library.
+// WriteOverlay writes a copy of the mutant's file with the fault to the directory dir. It also writes an overlay file,
+// which makes the go command use the copy. It returns the overlay's path. root is the directory of oxbow's module.
 func (m Mutant) WriteOverlay(root, dir string) (string, error) {
 	file := filepath.Join(root, filepath.FromSlash(m.File))
 	text, err := os.ReadFile(file)
@@ -238,7 +239,8 @@ func (m Mutant) WriteOverlay(root, dir string) (string, error) {
 	return overlay, os.WriteFile(overlay, b, 0o600)
 }
 
-// BuildProgram builds this program with the mutant, in the directory dir, and returns the path of the program.
+// BuildProgram builds the program of the torture tests with this fault in oxbow's code. It writes the program to the
+// directory dir and returns its path.
 func (m Mutant) BuildProgram(ctx context.Context, root, dir string) (string, error) {
 	overlay, err := m.WriteOverlay(root, dir)
 	if err != nil {
@@ -253,8 +255,8 @@ func (m Mutant) BuildProgram(ctx context.Context, root, dir string) (string, err
 	return program, nil
 }
 
-// RunTest runs a test of a library package with the mutant. If the test fails, which is the desired result, noticed is
-// true.
+// RunTest runs a test of an oxbow package with the mutant's fault in the code. If the test fails, which is the desired
+// result, noticed is true.
 func (m Mutant) RunTest(ctx context.Context, root, dir, pkg, test string) (noticed bool, err error) {
 	overlay, err := m.WriteOverlay(root, dir)
 	if err != nil {
@@ -277,7 +279,7 @@ func (m Mutant) RunTest(ctx context.Context, root, dir, pkg, test string) (notic
 	return false, nil
 }
 
-// LibraryDir returns the directory of the library.
+// LibraryDir returns the directory of the module oxbow, as go list reports it.
 func LibraryDir() (string, error) {
 	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/oxbow-memory/oxbow").Output()
 	if err != nil {

@@ -1,21 +1,21 @@
-// This file implements the campaign: the damages to a file, the calls of verbs, and the checks.
+// This file damages store files in many ways, calls commands of oxbow on them, and checks the results.
 
 // Package recovery damages memories and then follows the advice that oxbow gives.
 //
 // It damages the kinds of stores that people have: plain, compacted, compacted and then written to, and redacted. A
 // snapshot, an index and a lock file may exist next to a store or be missing. The damage is at every position: a byte
-// is changed, a range is zeroed, or the file is truncated. For each damaged file, the campaign calls verbs of the
-// command line: check, doctor --full, list, get, remember, recover, recover --out and recover --replace. A call of a
-// verb on a damaged file is called a combination. The campaign checks these guarantees:
+// is changed, a range is zeroed, or the file is truncated. For each damaged file, the test calls commands: check,
+// doctor --full, list, get, remember, recover, recover --out and recover --replace. A call of a command on a damaged
+// file is called a combination. The test checks these guarantees:
 //
 //   - check reports the damage, or the entries are unchanged.
 //   - list and get answer correctly or fail.
 //   - recover saves the entries of all records that are whole in the damaged file.
-//   - The commands that check prints lead to a sound memory with these entries in at most three steps, also after a
-//     remember.
+//   - A person who runs the commands that check prints has a sound memory with these entries after at most three
+//     commands. This is also true if remember was called on the damaged file before.
 //
-// The campaign computes the expected records and entries from the bytes of the sound file. It uses code from this
-// package for this, and no code of the store.
+// The expected records and entries are computed from the bytes of the undamaged file. The package has its own code for
+// this, and does not use the code of the store.
 package recovery
 
 import (
@@ -36,10 +36,11 @@ import (
 
 // Tally counts what happened to store files that the tests have damaged.
 type Tally struct {
-	Files           int // number of files that were damaged
-	Combinations    int // number of verb calls on damaged files
-	HarmlessCount   int // number of files whose damage left all entries as they were
-	TracelessCount  int // number of files that lost their last changes, although nothing shows the loss
+	Files         int // number of files that were damaged
+	Combinations  int // number of commands that were called on damaged files
+	HarmlessCount int // number of files whose damage left all entries as they were
+	// number of files that lost their last changes without any sign of the loss in the remaining bytes
+	TracelessCount  int
 	RolledBackCount int // number of files that lack changes which were written according to the lock file
 	ReportedCount   int // number of files whose damage the verb check reported
 	UnreadableCount int // number of files that nobody can recognize as memories any more
@@ -81,9 +82,10 @@ func (d Damage) String() string {
 		d.DerivedSet&withSnapshot != 0, d.DerivedSet&withIndex != 0, d.DerivedSet&withLock != 0)
 }
 
-// DamageRecords returns damages of whole records. One byte in the middle of each record is changed. For the last three
-// records, the file is cut or zeroed from the record's beginning on, or only the record is zeroed, with every
-// combination of derived files.
+// DamageRecords returns damages of whole records in the store file. In each record, one byte in the middle is changed.
+// For each of the last three records, there are three more kinds: the file is cut at the record's beginning, it is
+// zeroed from there on, or only the record is zeroed. These are repeated with every combination of existing snapshot,
+// index and lock file.
 func (s *Store) DamageRecords() (all []Damage) {
 	for i, r := range s.records {
 		all = append(all, Damage{"changed", (r.start + r.end) / 2, (r.start+r.end)/2 + 1, i % derivedSetCount})
@@ -120,7 +122,8 @@ func (s *Store) DamageAllBytes(seed uint64) []Damage {
 	return all
 }
 
-// applyDamage returns a copy of the file with this damage. r chooses how a byte is changed.
+// applyDamage returns a copy of the store file with the damage d. The random numbers from r determine how a byte is
+// changed.
 func (s *Store) applyDamage(d Damage, r *rand.Rand) []byte {
 	b := bytes.Clone(s.file)
 	to := min(d.End, len(b))
@@ -150,7 +153,7 @@ type damageTrial struct {
 	damageOffset     int           // offset of the first damaged byte
 	undamagedEntries contentByName // entries that can be restored from the undamaged records
 	isUndamaged      bool          // whether the command check finds no problem in the damaged file
-	isOlderState     bool          // whether the only problem is that the file went back to an earlier state
+	isOlderState     bool          // whether check reports only that the store file went back to an earlier state
 	listedEntries    contentByName // entries that the verb list returns (nil if it fails)
 }
 
@@ -222,7 +225,8 @@ func (x *damageTrial) callCheck() (out maintenance.CheckOut, err error) {
 	return out, err
 }
 
-// callList returns the entries that the verb list names, with the contents that the verb get returns.
+// callList returns the entries in a damaged file. The command list returns the names, and the command get returns each
+// entry's content.
 func (x *damageTrial) callList(file string) (listed contentByName, err error) {
 	err = x.useFile(file, func(w *verb.Workspace) error {
 		most := 1000
@@ -305,14 +309,16 @@ func (x *damageTrial) callReadVerbs() error {
 		if isWrong && state < 0 {
 			return fmt.Errorf("get answers %q with %q, want %q or an error", name, textOfGet(got), want)
 		}
-		break // One entry is enough. The order of a map differs between runs, so over time every entry is tried.
+		// Check the content of only one entry, to save time. The order of a map differs between runs, so over time
+		// every entry is checked.
+		break
 	}
 	return x.countOutcome(state)
 }
 
-// countOutcome counts what the verbs check and list found in the damaged file. The verb list returned the entries
-// after one of the store's records, and state is its index in entriesAfterRecord. It is -1 if list failed.
-// countOutcome returns an error if changes are missing and check does not report this.
+// countOutcome counts what the commands check and list found in the damaged file. state says which state of the store
+// list returned. It is an index in entriesAfterRecord, or -1 if list failed. countOutcome returns an error if changes
+// are missing and check does not report this.
 func (x *damageTrial) countOutcome(state int) error {
 	switch {
 	case x.isOlderState:
@@ -491,7 +497,8 @@ func (x *damageTrial) followAdviceUntil(want contentByName) error {
 	return x.compareEntries(have, want)
 }
 
-// runRemedy carries out the instruction in a remedy. It returns how many commands a person needs for that.
+// runRemedy carries out the advice that oxbow printed about a damage. It returns how many commands a person needs for
+// that.
 func (x *damageTrial) runRemedy(remedy string) (commands int, err error) {
 	_, file, remove := strings.Cut(remedy, "rm ")
 	switch {

@@ -45,21 +45,23 @@ var Kinds = []string{"plain", "compacted", "compacted and written since", "redac
 
 // Store is a sound store. Its file and the derived files are in memory.
 type Store struct {
-	file               []byte
-	filesBeside        map[string][]byte // contents of the derived files, by their names
-	records            []record
-	entriesAfterRecord []contentByName // entries in all states of the store; the first state is the oldest in the log
+	file        []byte
+	filesBeside map[string][]byte // contents of the derived files, by their names
+	records     []record
+	// for each state of the store that the log contains, from the oldest to the newest: the entries in this state
+	entriesAfterRecord []contentByName
 }
 
 // UsedBytes returns the offset at which the last record of the file ends.
 func (s *Store) UsedBytes() int { return s.records[len(s.records)-1].end }
 
-// currentEntries returns the entries in the newest state of the sound store.
+// currentEntries returns the entries in the newest state of the undamaged store.
 func (s *Store) currentEntries() contentByName {
 	return s.entriesAfterRecord[len(s.entriesAfterRecord)-1]
 }
 
-// findState returns the index of the newest state that has exactly these entries, or -1 if no state has them.
+// findState returns the index in entriesAfterRecord of the newest state with exactly these entries, or -1 if the store
+// never had exactly these entries.
 func (s *Store) findState(es contentByName) int {
 	for i := len(s.entriesAfterRecord) - 1; i >= 0; i-- {
 		if maps.Equal(s.entriesAfterRecord[i], es) {
@@ -164,7 +166,8 @@ func readStore(dir string) (*Store, error) {
 	}
 	for _, end := range []string{".snap", ".idx", ".lock"} {
 		b, err := os.ReadFile(filepath.Join(dir, storeFile+end))
-		if err != nil && end != ".idx" { // A small store lacks an index file.
+		// Ignore the error if the index file is missing, because oxbow does not write an index for a small store.
+		if err != nil && end != ".idx" {
 			return nil, err
 		}
 		s.filesBeside[storeFile+end] = b
@@ -187,7 +190,8 @@ func readStore(dir string) (*Store, error) {
 	return s, nil
 }
 
-// readRecords finds the records of the file, as docs/format.md describes them.
+// readRecords finds the records in the store file. It follows the description in docs/format.md, and does not use the
+// code of the store.
 func (s *Store) readRecords() error {
 	le := binary.LittleEndian
 	for at := headerSize; at+recordOverhead <= len(s.file) && string(s.file[at:at+4]) == "\noxr"; {
@@ -237,7 +241,7 @@ func (s *Store) undamagedEntries(damaged []byte) contentByName {
 	return all.sortedEntries()
 }
 
-// entriesByID contains the last op of each entry, by the entry's ID.
+// entriesByID contains, for each entry's ID, the last operation in the log that wrote the entry.
 type entriesByID map[uint64]op
 
 func (p entriesByID) applyRecord(r record) {
