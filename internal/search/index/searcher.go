@@ -1,8 +1,7 @@
-// Package index finds and ranks the documents that contain words of a query. A document is a set of terms. The
-// caller decides which texts documents represent, and converts the texts to terms.
+// Package index finds and ranks the documents that contain words of a query. A document is a set of terms. The caller
+// decides which texts documents represent, and converts the texts to terms.
 //
-// The score of a document is a sum over the query's distinct terms in sorted order. Each
-// term adds
+// The score of a document is a sum over the query's distinct terms in sorted order. Each term adds
 //
 //	weight · idf · tf·(k1+1) / (tf + k1·(1 − b + b·dl/avgdl))
 //	idf = ln((N − df + 0.5)/(df + 0.5) + 1)
@@ -27,17 +26,17 @@
 // the old versions of its documents from other segments. For each term, the new segment counts the documents with the
 // term that were deleted in this way (lost). The df of a term in the whole index is the sum of df − lost over all
 // segments. A change to few documents creates a new version of the memtable, a hash table of the newest documents
-// (memtable.go). A full memtable becomes a segment. Segments of similar size are merged in the background.
-// Readers use a searcher, which is also immutable. The next searcher is published by an atomic pointer. So readers
-// never wait for a lock or a merge.
+// (memtable.go). A full memtable becomes a segment. Segments of similar size are merged in the background. Readers use
+// a searcher, which is also immutable. The next searcher is published by an atomic pointer. So readers never wait for a
+// lock or a merge.
 //
 // A posting is a document that contains a term, with the term's frequency. The impact of a posting is a byte with an
 // upper bound for what the term adds to the document's score. For a frequent term, a search mostly reads the impacts.
-// It looks up the remaining terms only for documents that can still be among the best (maxscore.go). In a small segment, a search adds up
-// all postings (scan.go). Both methods return identical scores.
+// It looks up the remaining terms only for documents that can still be among the best (maxscore.go). In a small
+// segment, a search adds up all postings (scan.go). Both methods return identical scores.
 //
-// An index can be written to a snapshot and opened from it (snapshot.go). The terms of such
-// a segment are read when a query needs them.
+// An index can be written to a snapshot and opened from it (snapshot.go). The terms of such a segment are read when a
+// query needs them.
 package index
 
 import (

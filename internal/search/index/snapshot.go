@@ -37,16 +37,15 @@
 //	24    4 checksum of page 0
 //	28    4 checksum
 //
-// A list has a varint for each document. The varint is twice the distance to the previous
-// document number minus one (the first distance is counted from -1), plus 1 if the TF is
-// not [OneTF]. In that case the TF follows as a second varint. For example, a term that
-// occurs once in documents 0 and 2, and with TF 2 in document 3, has the list 00 02 01 02.
+// A list has a varint for each document. The varint is twice the distance to the previous document number minus one
+// (the first distance is counted from -1), plus 1 if the TF is not [OneTF]. In that case the TF follows as a second
+// varint. For example, a term that occurs once in documents 0 and 2, and with TF 2 in document 3, has the list
+// 00 02 01 02.
 //
 // Deleted documents are not written. Readers verify each piece's checksum and the range of each value in the piece, so
 // that a number cannot lead outside the snapshot. Opening a snapshot reads page 0, the lengths, the table and the
 // footer. A query reads a block's terms, a list for each query term, and a page of documents for each hit. Lengths are
-// stored apart from a document's remaining fields because a query needs them for all documents
-// that contain its terms.
+// stored apart from a document's remaining fields because a query needs them for all documents that contain its terms.
 
 package index
 
