@@ -281,7 +281,8 @@ func (r *dateReader) relativeRange(nth int, w string) (from, to time.Time, ok bo
 	return from, to, false
 }
 
-// weekdayRange returns the last, this or next weekday, as in relativeRange. The weekday 0 is Sunday.
+// weekdayRange returns the start and the end of the last, this or next given weekday, such as "next Friday". nth is
+// negative for the last, 0 for this, and 1 for the next. The weekday 0 is Sunday.
 func (r *dateReader) weekdayRange(nth, weekday int) (from, to time.Time, ok bool) {
 	since := (int(r.todayStart.Weekday()) - weekday + 7) % 7
 	switch {

@@ -143,7 +143,7 @@ func beginsWithDigit(s string) bool {
 // be midnight in loc, because some time zones set their clocks forward at midnight. For such a day, time.Date would
 // return a time on the day before.
 func dayStart(day time.Time, loc *time.Location) time.Time {
-	const around = 36 * time.Hour // the time in each time zone differs from UTC by less than this
+	const around = 36 * time.Hour // no time zone differs from UTC by this much
 	var first time.Time
 	for _, t := range []time.Time{day.Add(-around), day.Add(around)} {
 		_, offset := t.In(loc).Zone()
@@ -156,7 +156,7 @@ func dayStart(day time.Time, loc *time.Location) time.Time {
 		}
 	}
 	if first.IsZero() {
-		// This day lacks a midnight. It begins at the moment when the clocks were set forward.
+		// In this time zone, the day lacks a midnight. It begins at the moment when the clocks were set forward.
 		_, first = day.Add(-around).In(loc).ZoneBounds()
 	}
 	return first

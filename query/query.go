@@ -48,8 +48,8 @@ func Parse(s string, now time.Time) (oxbow.Query, error) { return parseWords(spl
 
 // Names of the memories in a home that a query can search, as in in:sessions.
 const (
-	InNotes    = "notes"    // the entries of the memory
-	InSessions = "sessions" // the turns of past sessions
+	InNotes    = "notes"    // in:notes searches the entries of the memory
+	InSessions = "sessions" // in:sessions searches the turns of past sessions
 	inBoth     = "both"
 )
 
@@ -177,7 +177,8 @@ func unquotePhrase(s string) (string, bool) {
 	return s[1 : n-1], true
 }
 
-// beginsWithWord reports whether s begins with two letters, or with one letter that is not ASCII.
+// beginsWithWord reports whether s begins with a word. A single letter that is not ASCII counts as a word, because in
+// some scripts a word has only one character. After an ASCII letter, a letter, number or mark must follow.
 func beginsWithWord(s string) bool {
 	r, n := utf8.DecodeRuneInString(s)
 	next, _ := utf8.DecodeRuneInString(s[n:])

@@ -1,4 +1,5 @@
-// This file is for platforms on which directories cannot be synced.
+// This file lets the package compile on platforms on which directories cannot be synced. There, syncDir only checks
+// that the name leads to a directory.
 
 //go:build !unix
 

@@ -21,7 +21,7 @@ type Draft struct {
 	fsys          FS
 	file          File
 	name          string // final name of the file
-	temporaryName string // name of the file before the commit
+	temporaryName string // name of the file before [Draft.Commit] renames it
 	size          int64
 	err           error // first error of Write
 }

@@ -20,7 +20,7 @@ import (
 type DraftDir struct {
 	fsys      FS
 	name      string // final name of the directory
-	tempDir   string // directory that contains the lock file and the new directory
+	tempDir   string // temporary directory that contains the lock file and the directory that is being built
 	lock      Lock
 	isCleared bool
 }

@@ -53,8 +53,8 @@ func HasSecondName(f File) (bool, error) {
 	return err == nil && linkCount(info) > 1, err
 }
 
-// nameCounter is a file that counts its names itself. It is used if [fs.FileInfo] does not contain the number on the
-// operating system.
+// nameCounter is a file that returns how many names (hard links) it has. It is used on operating systems on which
+// [fs.FileInfo] does not contain this number.
 type nameCounter interface {
 	linkCount() (uint64, error)
 }

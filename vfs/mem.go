@@ -37,7 +37,7 @@ type memNode struct {
 	mode       fs.FileMode
 	modTime    time.Time
 	children   map[string]*memNode // entries of the directory (nil for a file)
-	data       []byte              // content of the file
+	data       []byte              // bytes of the file (not used for a directory)
 	isShared   bool                // other files share the bytes in data, so data must be copied before a change
 	lockHolder *memLock            // lock that is held on the file (nil if none)
 }

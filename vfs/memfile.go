@@ -160,7 +160,7 @@ func (m *Mem) truncate(n *memNode, size int64) {
 	n.modTime = m.now()
 }
 
-// unshareData replaces the data of a node by a copy if the data is shared.
+// unshareData replaces the bytes of a file by a copy if other files share the same bytes.
 func (n *memNode) unshareData() {
 	if n.isShared {
 		n.data = slices.Clone(n.data)

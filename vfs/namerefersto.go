@@ -26,7 +26,8 @@ func NameRefersTo(fsys FS, name string, info fs.FileInfo) (bool, error) {
 // directory, the error matches [fs.ErrNotExist].
 func (o *OS) RefersTo(name string, info fs.FileInfo) (bool, error) {
 	if checkName("stat", name) == nil && refersTo(filepath.Join(o.path, name), info) {
-		// The system call used the whole path, so it is known that the directory has not been replaced either.
+		// The system call used the whole path. Therefore it is known that the directory o has not been replaced, and
+		// no further check is needed.
 		return true, nil
 	}
 	same, err := NameRefersTo(o, name, info)

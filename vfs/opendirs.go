@@ -22,7 +22,7 @@ type OpenDirs struct {
 // OpenDirsOnce returns an OpenDirs that opens files in fsys. If fsys is an [OS], each directory is opened only once
 // and stays open until [OpenDirs.Close] is called. Any other file system is used directly.
 //
-// While the OpenDirs is used, the caller must not rename or replace a directory with opened files, because the
+// In the meantime, the caller must not rename or replace a directory in which files were opened. Otherwise the
 // OpenDirs would continue to use the directory that it opened first.
 func OpenDirsOnce(fsys FS) *OpenDirs {
 	d := &OpenDirs{FS: fsys}

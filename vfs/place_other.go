@@ -1,6 +1,7 @@
 //go:build !linux || android
 
-// This file is for platforms on which Stat is used to check a name.
+// This file is for platforms without a system call that checks whether a path leads to a certain file. On these
+// platforms, Stat is used for this check.
 
 package vfs
 
@@ -9,7 +10,8 @@ import (
 	"os"
 )
 
-// dirHandle is empty, because this platform does not have such a system call.
+// dirHandle is empty, because this platform does not have a system call that checks whether a path leads to a certain
+// file.
 type dirHandle struct{}
 
 func (dirHandle) open(*os.Root) {}

@@ -30,7 +30,7 @@ func removeInRoot(root *os.Root, name string) error {
 		return err
 	}
 	if info.Mode()&0o200 != 0 {
-		return err // The file is writable, so the error has another cause.
+		return err // The file is writable, so Windows denied the access for another reason.
 	}
 	if cerr := root.Chmod(name, info.Mode()|0o200); cerr != nil {
 		return err

@@ -35,7 +35,7 @@ func (f *dataFile) StartSync() error {
 	})
 	switch {
 	case errors.Is(err, unix.EIO), errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EDQUOT):
-		return err // The data could not be written.
+		return err // The file's data could not be written to the disk.
 	case errors.Is(err, os.ErrClosed):
 		return err
 	}

@@ -15,7 +15,7 @@ import (
 // a lock.
 const DefaultLockWait = 5 * time.Second
 
-// the first and the longest pause between two calls of done in Poll
+// Poll waits at least minPause and at most maxPause between two calls of the function that it repeats.
 const (
 	minPause = 50 * time.Microsecond
 	maxPause = 4 * time.Millisecond
@@ -107,7 +107,7 @@ func WithLock(
 		if queue.remove(call) {
 			return false, ctx.Err()
 		}
-		<-call.done // The function is running, so wait until it returns.
+		<-call.done // The function that was passed to WithLock is running, so wait until it returns.
 	}
 	return call.wasLockAcquired, call.err
 }

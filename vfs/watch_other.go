@@ -1,5 +1,5 @@
-// This file is for platforms without watches. On these platforms, the events arrive some time after the change or not
-// at all.
+// This file is for platforms on which the operating system cannot be asked to report changes of files. On these
+// platforms, NewWatch fails, so programs notice a change some time later or not at all.
 
 //go:build !linux
 

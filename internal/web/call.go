@@ -39,7 +39,7 @@ type pageRequest struct {
 	forbidsFileWrites bool   // The server was started with the option that no page writes files on its machine.
 	hasSeveralUsers   bool   // several people may sign in
 
-	caches  *sharedCaches  // shared by all requests to the server
+	caches  *sharedCaches  // caches that all requests to the server share
 	uploads *uploadedFiles // shared by all requests to the server
 }
 

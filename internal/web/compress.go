@@ -35,7 +35,7 @@ func acceptsGzip(header string) bool {
 	return false
 }
 
-// compressingWriter compresses the body if the first write is a long part of a text.
+// compressingWriter compresses the response body with gzip if the first write is a text and long enough.
 type compressingWriter struct {
 	http.ResponseWriter
 	delayedStatus int // status that has not been written yet (0 if no status is delayed)
@@ -43,7 +43,8 @@ type compressingWriter struct {
 	gz            *gzip.Writer
 }
 
-// WriteHeader stores the status. It is written when the first write decides whether the body is compressed.
+// WriteHeader only stores the status. The first write sends the status, because only then is it known whether the body
+// is compressed.
 func (z *compressingWriter) WriteHeader(status int) { z.delayedStatus = status }
 
 func (z *compressingWriter) Write(p []byte) (int, error) {

@@ -23,7 +23,7 @@ import (
 // the filter, or 0 if these were not counted.
 type filterFacet struct {
 	title          string
-	countsByFilter map[string]int // numbers by filter, such as project:oxbow
+	countsByFilter map[string]int // number of entries that each filter selects, such as the filter project:oxbow
 }
 
 // maxFacetValues is the maximum number of filters that are shown for a facet. The filters with the largest numbers are

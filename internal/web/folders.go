@@ -20,7 +20,7 @@ func (c *pageRequest) canChangeFolders() bool {
 	return c.canDecideAsPerson() && !c.forbidsFileWrites && c.workspace.Host != nil
 }
 
-// errNoFolders is the error of a server whose pages read no directories.
+// errNoFolders is returned if the pages of this server may not read directories on the server's machine.
 var errNoFolders = verb.Advise(
 	verb.Invalidf("the pages of this server cannot follow directories"),
 	"run oxbow ui on the machine that has the notes",
@@ -57,7 +57,8 @@ func (c *pageRequest) folderSection() g.Node {
 	return append(body, followForm())
 }
 
-// folderRow shows a directory, its problems, and a button to stop following the directory.
+// folderRow shows a directory whose notes oxbow keeps in step with the memory. It also shows the directory's problems
+// and a button that ends this.
 func folderRow(f folders.ListedFolder, mayChange bool) g.Node {
 	how := "read only"
 	if f.WritesFiles {
@@ -75,7 +76,7 @@ func folderRow(f folders.ListedFolder, mayChange bool) g.Node {
 			page.PostButton("transfer/unfollow", "", "Stop following", "folder", f.Name))))
 }
 
-// followForm returns a form that asks for a directory.
+// followForm returns a form in which a person enters a directory whose notes oxbow will keep in step with the memory.
 func followForm() g.Node {
 	return h.Form(h.Class("stack"), h.Method("post"), h.Action(page.RootPath+"transfer/folder"),
 		page.InputField("dir", "Directory on the machine that runs this server", "", h.Required(),

@@ -131,7 +131,7 @@ type decisionForm struct {
 	editableText string
 	asksForName  bool // the person may enter a name for the new entry
 	rowNumber    int
-	contentAbove g.Node // content above the buttons (may be nil)
+	contentAbove g.Node // content that is shown above the form's buttons (may be nil)
 	isEditOpen   bool   // the field for editing the text is shown
 }
 
@@ -197,8 +197,8 @@ func failedDecisionPage(err error, d decisionForm, hidden ...string) pageReply {
 	}
 }
 
-// nextInboxPath returns the path of the inbox in which the row after the decided row is marked. Because the decided
-// row disappears, the next row gets its number.
+// nextInboxPath returns the path of the inbox, with the number of the row to highlight. After a decision about a row,
+// that row disappears and the next row gets the same number. So the same number is used again.
 func (c *pageRequest) nextInboxPath() string {
 	n, err := strconv.Atoi(c.formValue("row"))
 	if err != nil {

@@ -17,7 +17,8 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// heldEntryGroup contains the held entries of a session or an import.
+// heldEntryGroup contains the entries from one session or one import that models do not get before a person approves
+// them.
 type heldEntryGroup struct {
 	key     string
 	entries []labels.HeldEntry
@@ -168,8 +169,8 @@ func approveHeldSet(c *pageRequest) (pageReply, error) {
 	return redirectReply{path: c.nextInboxPath(), changeNumber: out.Seq}, nil
 }
 
-// forgetHeldSet forgets all entries of a set, if a person asks for it. The notice on the next page undoes all these
-// changes.
+// forgetHeldSet forgets all waiting entries from one session or import, if a person asks for it. The next page has a
+// button that undoes all these changes.
 func forgetHeldSet(c *pageRequest) (pageReply, error) {
 	if no := c.refusalForNonPerson(); no != nil {
 		return no, nil

@@ -20,7 +20,7 @@ import (
 const (
 	maxMapEntries = 60  // maximum number of entries on a map
 	maxMapNodes   = 150 // maximum number of entries, labels and files that a map shows as nodes
-	// maximum number of other entries on the map of a single entry, with which they share a label or a file
+	// maximum number of other entries on the map of a single entry; they have a label or a file in common with it
 	maxMapNeighbours = 30
 )
 

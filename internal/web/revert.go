@@ -99,7 +99,7 @@ func revertStepList(out history.RevertOut) g.Node {
 	return page.Section("steps", "What would be done", h.Ul(h.Class("list"), rows))
 }
 
-// conflictList lists the entries that others have changed since.
+// conflictList lists the entries that others have changed after the changes to revert.
 func conflictList(out history.RevertOut) g.Node {
 	var rows g.Group
 	for _, k := range out.Conflicts {

@@ -58,7 +58,8 @@ type Server struct {
 // maxViews is the maximum number of browser sessions whose restricted view of the memory is kept.
 const maxViews = 256
 
-// New returns a server for the views of a memory. It opens no files, and does not close the memory.
+// New returns a server of web pages. v specifies the memory, and which part of it each browser may see. New opens no
+// files, and the server does not close the memory.
 func New(v *rights.Options, o *Options) *Server {
 	s := &Server{viewOptions: v, assets: page.NewAssets()}
 	if o != nil {

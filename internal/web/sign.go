@@ -54,7 +54,7 @@ func (d browserAuthenticator) signInByKey(w http.ResponseWriter, r *http.Request
 	switch {
 	case err != nil:
 		http.Error(w, "making a session: "+err.Error(), http.StatusInternalServerError)
-	case !ok && d.sessions.findVisitor(r) != nil: // the link was opened a second time in the same browser
+	case !ok && d.sessions.findVisitor(r) != nil: // the sign-in link was opened a second time in the same browser
 		d.sendPage(w, signedInPage(pathOnThisServer(r.URL.Query().Get("to"))))
 	case !ok:
 		d.sendPage(

@@ -99,7 +99,8 @@ func (f exportedFile) send(c *pageRequest, w http.ResponseWriter, _ page.Assets)
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	w.Header().Set("Content-Disposition", `attachment; filename="oxbow-`+c.now.Format("2006-01-02")+`.jsonl"`)
 	_, err := transfer.Export(c.ctx, c.workspace, transfer.ExportIn{Filter: f.filter, Output: w})
-	if err != nil { // abort the download, because an incomplete file would look complete
+	// After an error, abort the download. Otherwise the browser would treat the incomplete file as complete.
+	if err != nil {
 		panic(http.ErrAbortHandler)
 	}
 }

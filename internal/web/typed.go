@@ -1,4 +1,4 @@
-// This file preserves the text of a form that could not be saved.
+// This file shows a form again with the text that the person typed, if the text could not be saved.
 
 package web
 

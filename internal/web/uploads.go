@@ -23,7 +23,8 @@ type uploadedFiles struct {
 	fileByBrowser map[string]uploadedFile // files by session ID
 }
 
-// maxUploads is the maximum number of files. They need at most 64 MB of memory.
+// maxUploads is the maximum number of uploaded files that the server keeps for later requests. They need at most 64 MB
+// of memory.
 const maxUploads = 16
 
 func (u *uploadedFiles) keepUpload(browserID string, file uploadedFile) {
@@ -35,8 +36,8 @@ func (u *uploadedFiles) keepUpload(browserID string, file uploadedFile) {
 	u.fileByBrowser[browserID] = file
 }
 
-// takeUpload returns the file of a browser and removes it from the uploads. It returns false if the file has a
-// different digest.
+// takeUpload removes the file that a browser has uploaded, and returns it. It returns false if the browser has
+// uploaded no file, or if the file's digest is not the given digest.
 func (u *uploadedFiles) takeUpload(browserID, digest string) (uploadedFile, bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()

@@ -88,8 +88,8 @@ func (c *pageRequest) compareForm(changes []verb.Change) g.Node {
 		h.Button(h.Text("Compare")))
 }
 
-// comparisonSection shows the difference between the two versions in the query. It returns nil if the query contains
-// none.
+// comparisonSection shows the difference between the two versions of an entry whose numbers are in the URL's query. It
+// returns nil if the query does not contain two numbers.
 func (c *pageRequest) comparisonSection(name string) g.Node {
 	from, to := c.formNumber("from", 0), c.formNumber("to", 0)
 	if from <= 0 || to <= 0 {

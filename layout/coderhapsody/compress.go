@@ -1,6 +1,6 @@
-// This file compresses days into weeks, and weeks and days into months. A digest is a separate log. The covered logs
-// are moved unchanged to memory/covered, where a search still finds them. If the compression is undone, they are moved
-// back.
+// This file compresses the daily logs of a memory into a log for the week, and the logs of weeks and days into a log
+// for the month. The new log is called a digest. The compressed logs are moved unchanged to memory/covered, where a
+// search still finds them. If the compression is undone, they are moved back.
 
 package coderhapsody
 
@@ -122,8 +122,8 @@ func (h *home) uncoveredLogs(v mdtree.View, s compressionSpan, period string, mi
 	return in
 }
 
-// isLonger reports whether the entries of a log are longer than minBytes bytes in total. A log that
-// cannot be read counts as longer, so that the caller reports it.
+// isLonger reports whether the entries in the log file p have more than minBytes bytes in total. It also returns true
+// for a log that cannot be read, so that the caller tries to compress this log and reports the error.
 func isLonger(v mdtree.View, p string, minBytes int) bool {
 	if _, ok := v.File(p); !ok {
 		return true
@@ -184,8 +184,8 @@ func digestPath(s compressionSpan, period string) string {
 
 func coveredPath(p string) string { return coveredDir + "/" + path.Base(p) }
 
-// groupingLabels returns the labels that all entries in a group have in common. These are the labels of an entry
-// without confidence, tags and files, but including tags and files that profiles exclude.
+// groupingLabels returns the labels by which entries are grouped when logs are compressed. Confidence is left out.
+// Tags and files are left out unless a profile excludes entries with the tag or file.
 func groupingLabels(e *oxbow.Entry, excluded map[oxbow.Label]bool) []oxbow.Label {
 	return slices.DeleteFunc(slices.Clone(e.Labels), func(l oxbow.Label) bool {
 		isJoined := l.Key == oxbow.LabelTag || l.Key == oxbow.LabelFile
@@ -219,7 +219,8 @@ func (h *home) profileExclusions() (labels map[oxbow.Label]bool, notes []string)
 	return labels, notes
 }
 
-// groupTitle returns a group's title, which is a list of its labels.
+// groupTitle returns the title for a group of compressed entries, which is a list of the labels that they have in
+// common.
 func groupTitle(labels []oxbow.Label) string {
 	words := make([]string, len(labels))
 	for i, l := range labels {
@@ -382,7 +383,7 @@ func (d *digestBuilder) addGroup(g *digestGroup, from time.Time, digestTexts map
 	return nil
 }
 
-// checkParsesAs returns an error if the entries that are parsed from the text differ from want.
+// checkParsesAs returns an error if the entries that are parsed from the text differ from wantedEntries.
 func (h *home) checkParsesAs(p, text string, wantedEntries []oxbow.Entry) error {
 	items, err := logLayout{h.Zone}.Parse(p, text)
 	if err != nil {
@@ -559,10 +560,11 @@ func (h *home) planUndoDigest(v mdtree.View, name string) (layout.Digest, []mdtr
 	return d, append(edits, mdtree.Edit{Path: p, Remove: true}, mdtree.Edit{Path: kept, Text: text}), nil
 }
 
-// uncoverFiles returns the edits that move the covered files back. If this is impossible, why is the reason.
+// uncoverFiles returns the edits that move the logs which a digest replaced back to their directory. If this is
+// impossible, reason says why.
 func (h *home) uncoverFiles(v mdtree.View, d *layout.Digest) (edits []mdtree.Edit, reason string) {
 	for _, c := range d.Covers {
-		// reject names that lead out of logDir, because a person may have edited the list in the
+		// reject names that lead out of logDir, because a person may have edited the list of replaced logs in the
 		// digest
 		if _, ok := parseLogPath(logDir+"/"+c, h.Zone); !ok || path.Base(c) != c {
 			return nil, fmt.Sprintf("names %q, which is not the file of a log", c)

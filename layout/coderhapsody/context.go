@@ -36,7 +36,7 @@ const (
 	partRecall       = "recall"
 )
 
-// newestLogs is the number of newest logs that the context always contains.
+// newestLogs is the number of logs, the newest first, that are always shown to a model at the start of a session.
 const newestLogs = 2
 
 // These constants limit the entries that are recalled for a message, as in CodeRhapsody.
@@ -201,8 +201,8 @@ func (h *home) uncoveredLogsForContext(v mdtree.View) []uncoveredLog {
 	return all
 }
 
-// addCoveredFiles adds the files that a digest covers. If parts of the digest are invalid, only the valid blocks
-// count.
+// addCoveredFiles adds to isCovered the names of the logs that the digest p replaces. If parts of the digest cannot be
+// parsed, only the names in the other parts are added.
 func (h *home) addCoveredFiles(v mdtree.View, p string, isCovered map[string]bool) {
 	text, _ := v.File(p)
 	_, ps, _ := logLayout{h.Zone}.splitEntryBlocks(p, text)
@@ -277,8 +277,8 @@ func entryNames(c prompt.Context) map[string]bool {
 	return in
 }
 
-// recallEntries returns the entries that match a message and that the context does not contain yet. They precede the
-// message, and are not stored.
+// recallEntries returns the entries that match a message and whose names are not in namesInContext, because the model
+// was already shown the others. They are shown before the message, and are not stored.
 func (h *home) recallEntries(
 	ctx context.Context,
 	message string,

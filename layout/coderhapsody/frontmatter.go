@@ -25,14 +25,17 @@ type frontMatterValues struct {
 	labels        []oxbow.Label
 	coveredFiles  []string
 
-	presentValues map[string][]string // values in the front matter, by label key (in the form of labelValues)
+	// values in the front matter, by label key, in the form in which labelValues returns the values of an entry's
+	// labels
+	presentValues map[string][]string
 }
 
 // matterReader decodes front matter and collects its mistakes.
 type matterReader struct{ frontmatter.MappingReader }
 
-// readMatter decodes the YAML of a block. A mistake is returned as [profile.Diagnostics]. firstLine is the line number
-// of data's first line. fileDay is the file's day, which completes times without a date. Unknown keys are ignored.
+// readMatter decodes the YAML front matter of an entry in a log file. A mistake is returned as [profile.Diagnostics].
+// firstLine is the line number of data's first line. fileDay is the file's day, which completes times without a date.
+// Unknown keys are ignored.
 func readMatter(file, data string, firstLine int, fileDay time.Time) (frontMatterValues, error) {
 	top, err := profile.FrontMatter(file, []byte(data), firstLine)
 	if err != nil {
@@ -70,7 +73,7 @@ func decodeMatter(mapping *yaml.Node, file string, firstLine int, fileDay time.T
 
 func (r *matterReader) decodeKey(m *frontMatterValues, key string, v *yaml.Node, fileDay time.Time) {
 	if frontmatter.IsNull(v) {
-		return // ignore a key without a value, such as "tags:"
+		return // ignore a front matter key without a value, such as "tags:"
 	}
 	label := func(as string) {
 		for _, n := range r.valueNodes(key, v) {
@@ -244,8 +247,8 @@ func quoteUnlessBare(s string) string {
 	return strconv.Quote(s)
 }
 
-// formatKey returns a key's line or lines with line ends. oldNode is the key's node in the file, or nil. A list is
-// written in the same form as in style.
+// formatKey returns the front matter line or lines for a key, with line ends. oldNode is the key's present value in
+// the file, or nil. A list is written in the style of oldNode.
 func formatKey(key string, values []string, oldNode *yaml.Node) string {
 	words := make([]string, len(values))
 	for i, v := range values {

@@ -305,7 +305,8 @@ func (l logLayout) rewriteEntryBlock(p string, lg *logText, ps []entryBlock, i i
 	want := map[string][]string{}
 	labels := oxbow.SortLabels(e.Labels)
 	if f.isCovered {
-		// Leave out this label, because the directory of the file implies it.
+		// Leave out the label that marks an entry as covered by a digest, because the file's directory already implies
+		// this.
 		labels = slices.DeleteFunc(labels, func(l oxbow.Label) bool { return l == coveredLabel })
 	}
 	if slices.ContainsFunc(ps, func(q entryBlock) bool { return len(q.frontMatter.coveredFiles) > 0 }) {
@@ -371,8 +372,9 @@ func editBlock(
 	return parseLog(text, nil).withContent(blockIndex, content), nil
 }
 
-// writeNames writes names into the front matter of parts whose generated names would otherwise change. wantedNames
-// lists the names that the parts must have.
+// writeNames writes names into the front matter of those entries in a log whose generated names would otherwise
+// change. A name is generated if the front matter does not contain a name. wantedNames lists the names that the
+// entries must have.
 func (l logLayout) writeNames(p, text string, wantedNames []string) (string, error) {
 	f, _ := parseLogPath(p, l.zone)
 	for range wantedNames {

@@ -36,7 +36,7 @@ const (
 	keyUpdated    = "updated" // time at which the content last changed
 	keyKind       = "kind"    // kind of the entry, if it is not the usual kind of entries in this file
 	keyAliases    = "aliases"
-	keyProject    = "project" // one project or a list
+	keyProject    = "project" // project to which the entry belongs, or a list of projects
 	keyTags       = "tags"
 	keyFiles      = "related_files"
 	keyConfidence = "confidence" // number from 0 to 1
@@ -190,7 +190,7 @@ func splitIntoLines(text string, start int) (lines []textRange, markers []int) {
 	return lines, markers
 }
 
-// setEnds sets, for each block, where the content ends and where the next block begins.
+// setEnds computes, for each entry in the log's text, where its content ends and where the next entry begins.
 func (l *logText) setEnds() {
 	for i := range l.blocks {
 		b := &l.blocks[i]
@@ -239,7 +239,7 @@ func (l *logText) escapeContent(content string, firstOpens blockOpener) string {
 	return content
 }
 
-// withContent returns the text with the content of block i replaced.
+// withContent returns the log's text in which the content of the entry with index i is replaced.
 func (l *logText) withContent(i int, content string) string {
 	if content == l.blockContent(i) {
 		return l.text
@@ -252,8 +252,8 @@ func (l *logText) withContent(i int, content string) string {
 	if keepsBlocks && now.blockContent(i) == content {
 		return text
 	}
-	// The empty lines around the content are ambiguous: the file's empty lines would be parsed as content, or the
-	// content's empty lines as part of the file. Write the block again with the usual empty lines.
+	// If the text is parsed again, the empty lines around the content may be assigned wrongly: the file's empty lines
+	// to the content, or the content's empty lines to the file. Write the entry again with the usual empty lines.
 	head, tail := l.text[:b.contentStart], l.lineEnding
 	if b.hasFrontMatter {
 		head = l.text[:b.frontEnd] + markerLine(l.lineEnding) + l.lineEnding
@@ -316,8 +316,7 @@ func (l *logText) textWithAppendedBlock(frontMatter, content string) (string, bo
 	return text, true
 }
 
-// withoutBlock returns the log's text without block i. It returns false if nothing
-// remains.
+// withoutBlock returns the log's text without the entry with index i. It returns false if nothing remains.
 func (l *logText) withoutBlock(i int) (string, bool) {
 	b := l.blocks[i]
 	rest := l.text[b.nextBlock:]
@@ -344,8 +343,8 @@ func unescapeMarkers(s string, firstOpens blockOpener) string {
 	return mapEscapedMarkers(s, firstOpens, func(line string) string { return strings.TrimPrefix(line, `\`) })
 }
 
-// mapEscapedMarkers applies fn to the lines that consist of backslashes and three dashes and would begin a
-// block without the backslashes.
+// mapEscapedMarkers applies fn to lines such as \--- in the content of an entry. Without the backslash, such a line
+// would begin a new entry.
 func mapEscapedMarkers(s string, firstOpens blockOpener, fn func(line string) string) string {
 	if !strings.Contains(s, "---") {
 		return s

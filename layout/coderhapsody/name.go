@@ -21,8 +21,8 @@ const (
 	memoryFile = "MEMORY.md" // lasting knowledge, curated by people and the agent
 
 	logDir     = "memory"
-	coveredDir = "memory/covered" // logs that a digest covers
-	undoneDir  = "memory/undone"  // digests that were undone, which are never read
+	coveredDir = "memory/covered" // logs that were compressed into a digest, a log for a longer period
+	undoneDir  = "memory/undone"  // digests (compressed logs) whose compression was undone; they are never read
 )
 
 // bucketDirs are directories in which CodeRhapsody itself stores summaries of several sessions.
@@ -47,7 +47,7 @@ type logFile struct {
 	defaultKind      oxbow.Kind // kind of entries without a kind in their front matter
 	firstDay, endDay time.Time  // days that the log covers (endDay is exclusive)
 	spanName         string     // time span of the log: "day", "week", "month", or "bucket" for a file in bucketDirs
-	isCovered        bool       // the log is in the directory of covered files
+	isCovered        bool       // the log is in the directory of logs that were compressed into a digest
 }
 
 // parseLogPath decodes the path of a log. It returns false for other paths.
@@ -142,7 +142,7 @@ func monthOfDay(day time.Time) (string, time.Time, time.Time) {
 	return fmt.Sprintf("%04d-%02d", day.Year(), day.Month()), from, from.AddDate(0, 1, 0)
 }
 
-// dayDecidingMonth returns the day that decides to which month a file belongs. For a week, this is the week's
+// dayDecidingMonth returns the day whose month is the month of a log file. For a log of a week, this is the week's
 // Thursday, as in the definition of ISO week numbers.
 func (f logFile) dayDecidingMonth() time.Time {
 	if f.spanName == "week" {
@@ -151,8 +151,9 @@ func (f logFile) dayDecidingMonth() time.Time {
 	return f.firstDay
 }
 
-// isWithinBucket reports whether the bucket contains the session of this log. The day of the session must be in the
-// bucket's range. If the session has a number, the number must be in the bucket's range, too.
+// isWithinBucket reports whether the log's session is among the sessions that CodeRhapsody summarized in the file
+// bucket. The day of the session must be in the file's range. If the session has a number, the number must be in the
+// file's range, too.
 func (f logFile) isWithinBucket(bucket logFile) bool {
 	isInRange := !f.firstDay.Before(bucket.firstDay) && f.firstDay.Before(bucket.endDay)
 	if f.spanName != "day" || !isInRange {

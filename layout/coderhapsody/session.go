@@ -17,7 +17,7 @@ import (
 	"github.com/oxbow-memory/oxbow/profile"
 )
 
-// These are the names of the parts that a session adds to the context.
+// These are the names of the parts that are shown to a model in addition when a session starts.
 const (
 	partHandoff = "handoff"
 	partSummary = "summary"

@@ -1,6 +1,6 @@
-// This file composes the text of a digest if the caller provides none. For each day, the text contains the beginnings
-// of all sections. Its size is an eighth of the entries' size. If digests are compressed again, their sections are
-// days, and all texts are cut to an eighth again.
+// This file composes the text of a digest, the log into which older logs are compressed, if the caller provides none.
+// For each day, the text contains the beginnings of all sections. Its size is an eighth of the entries' size. If
+// digests are compressed again, each day in them is a section, and all texts are cut to an eighth again.
 
 package coderhapsody
 
@@ -105,7 +105,8 @@ func chooseSections(all []digestSection, sectionCount int) []digestSection {
 	return kept
 }
 
-// writeDigest returns a text with the kept sections. Each section gets a part of the budget.
+// writeDigest returns the text of a digest, the log into which older logs are compressed, from the kept sections. Each
+// section gets a part of maxBytes.
 func writeDigest(name string, g *digestGroup, keptSections []digestSection, maxBytes int) string {
 	title := name
 	if g.groupTitle != "" {

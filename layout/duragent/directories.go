@@ -147,10 +147,12 @@ func readAgentConfig(fsys vfs.FS, p directories) (agentConfig, bool, error) {
 	return c, true, err
 }
 
-// readConfigs returns the configuration of an agent, and whether any agent is configured to have a memory. An agent
-// without an agent.yaml has a memory, because the caller has named this agent. If an agent.yaml does not mention
-// memory, the agent uses for the world the same backend as other agents. It fails if agents have different backends.
-// If the agent.yaml of another agent cannot be read, readConfigs passes a warning to warn and ignores the file.
+// readConfigs returns the memory configuration of an agent, and whether any agent is configured to have a memory.
+//
+// The caller has named the agent, so it has a memory even without an agent.yaml. If its agent.yaml does not mention
+// memory, the agent uses for the shared facts (the world) the same backend as other agents. readConfigs fails if the
+// other agents have different backends. If the agent.yaml of another agent cannot be read, readConfigs passes a
+// warning to warn and ignores the file.
 func readConfigs(fsys vfs.FS, p directories, warn func(string)) (c agentConfig, anyHasMemory bool, err error) {
 	c, configured, err := readAgentConfig(fsys, p)
 	if err != nil {

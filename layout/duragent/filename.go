@@ -57,8 +57,8 @@ func decodeName(stem string) string {
 	return factName(name)
 }
 
-// factName returns the name of a fact. If an entry of an agent could have the same name, worldPrefix is put before the
-// name.
+// factName returns the entry name of a fact that all agents share. If an entry of a single agent could have the same
+// name, worldPrefix is put before the name.
 func factName(name string) string {
 	if isAgentsOwnEntry(name) {
 		return worldPrefix + name
@@ -66,8 +66,8 @@ func factName(name string) string {
 	return name
 }
 
-// decodePercents decodes the encoded characters in a stem. It returns false if a percent sign does not begin an
-// encoded character.
+// decodePercents decodes characters such as %2F in a file name without its extension. It returns false if a percent
+// sign does not begin an encoded character.
 func decodePercents(stem string) (string, bool) {
 	parts := strings.Split(stem, "%")
 	for i, p := range parts[1:] {

@@ -13,8 +13,8 @@ import (
 // agentFileStore is the store for the files of one agent and the world.
 type agentFileStore struct{ *mdtree.Store }
 
-// Capabilities returns the optional interfaces of the store, for [oxbow.CapabilitiesOf]. All changes
-// are converted by toStoredForm.
+// Capabilities returns the optional interfaces of the store, for [oxbow.CapabilitiesOf]. All changes are first
+// converted by toStoredForm to changes that duragent's files can represent.
 func (s agentFileStore) Capabilities() oxbow.Capabilities {
 	base := oxbow.CapabilitiesOf(s.Store)
 	return oxbow.Capabilities{Watcher: base.Watcher, Counter: base.Counter, Checker: base.Checker, Committer: s,

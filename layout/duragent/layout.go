@@ -14,7 +14,7 @@ import (
 
 // treeLayout implements [mdtree.Layout] for the files of an agent and the world.
 type treeLayout struct {
-	world  string // directory with the facts of the world
+	world  string // directory with the facts that all agents share
 	memory string // directory with the memory of the agent
 	zone   *time.Location
 }
@@ -151,8 +151,8 @@ func (l treeLayout) planAdd(v mdtree.View, op oxbow.Add) ([]mdtree.Edit, error) 
 	return []mdtree.Edit{{Path: file, Text: appendToDay(date, text, moment, op.Content)}}, nil
 }
 
-// checkChange returns an error for an op that the layout cannot apply in any backend. The op must be a result of
-// toStoredForm.
+// checkChange returns an error for an op that duragent's layout cannot represent, neither in files nor in a store of
+// oxbow. The op must be a result of toStoredForm.
 func checkChange(op oxbow.Op) error {
 	name := op.Target()
 	unsupported := func(what string) error {

@@ -43,7 +43,7 @@ func (s *scopedStore) Capabilities() oxbow.Capabilities {
 	return c
 }
 
-// storeName returns the name that an entry has in the store below.
+// storeName returns the name that the agent's entry has in the store, which several agents share.
 func (s *scopedStore) storeName(name string) string {
 	if isAgentsOwnEntry(name) {
 		return s.agentPrefix + name
@@ -51,8 +51,8 @@ func (s *scopedStore) storeName(name string) string {
 	return name
 }
 
-// agentName returns the name under which the agent sees an entry of the store below. It returns false if the agent
-// must not see the entry.
+// agentName returns the name under which the agent sees an entry of the store that several agents share. It returns
+// false if the agent must not see the entry.
 func (s *scopedStore) agentName(name string) (string, bool) {
 	if own, ok := strings.CutPrefix(name, s.agentPrefix); ok && isAgentsOwnEntry(own) {
 		return own, true
@@ -150,8 +150,9 @@ func (s *scopedStore) DryRun(_ context.Context, ops ...oxbow.Op) error {
 	return err
 }
 
-// checkVisible is like toStoredForm, but also fails if an op changes an entry that the agent must not see. Otherwise
-// an agent could change such an entry by its name in the store below.
+// checkVisible converts ops to changes that duragent can store, like toStoredForm. It also fails if an op changes an
+// entry that the agent must not see. Otherwise an agent could change another agent's entry by the name in the shared
+// store.
 func checkVisible(ops []oxbow.Op) ([]oxbow.Op, error) {
 	ops, err := toStoredForm(ops)
 	if err != nil {

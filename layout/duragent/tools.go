@@ -161,7 +161,7 @@ func (h *home) addToDailyLog(ctx context.Context, m *oxbow.Memory, content strin
 	}
 	now := h.Now()
 	date, moment := now.Format(dayFormat), now.Format(minuteFormat)
-	// Another process may use the name for this minute first. Then try the next name.
+	// The entry's name contains the minute and a number. If another process uses the name first, try the next number.
 	for n := 1; ; n++ {
 		name := dayEntryName(date, moment, n)
 		if _, err := m.GetNamed(ctx, name); err == nil {

@@ -105,7 +105,7 @@ func testUniqueAliases(t *testing.T, s oxbow.Store, can Can) {
 	checkRefused(t, s, oxbow.ErrInvalid, add("three", "d"), update("two", "d"))
 	checkEntryMissing(t, s, "three")
 	applyOps(t, s, oxbow.Remove{Name: "one"}, update("two", "a", "c"))
-	// The entry already has the alias.
+	// Adding an alias that the entry already has must succeed.
 	applyOps(t, s, oxbow.Add{Name: "four", Content: "x", Aliases: []string{"a"}}, update("four", "a"))
 	errs, wg := make([]error, 8), sync.WaitGroup{}
 	for i := range errs {

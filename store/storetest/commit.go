@@ -196,7 +196,8 @@ func checkWritten(t *testing.T, made oxbow.Change, verb oxbow.Verb, want oxbow.E
 	}
 }
 
-// hasOneVersion reports whether the change has exactly one version, with this verb.
+// hasOneVersion reports whether the change wrote exactly one entry version, and did this with the given verb, such as
+// add.
 func hasOneVersion(c oxbow.Change, verb oxbow.Verb) bool {
 	return len(c.Versions) == 1 && c.Versions[0].Verb == verb
 }

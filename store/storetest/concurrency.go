@@ -1,4 +1,5 @@
-// This file tests parallel calls, events, cancellation, closing and opening again.
+// This file tests whether a store supports parallel calls, events and cancellation, and whether it can be closed and
+// opened again.
 
 package storetest
 

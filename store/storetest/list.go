@@ -39,7 +39,8 @@ func testFilter(t *testing.T, s oxbow.Store, can Can) {
 	before := []string{"a"}
 	after := []string{"b"}
 	if can.Created >= 24*time.Hour {
-		// The store cannot store another creation time than the present, so both entries have the same.
+		// The tested store cannot store another creation time than the present, so the entries a and b have about the
+		// same time.
 		created = getEntry(t, s, "a").Created
 		before = nil
 		after = []string{"a", "b"}

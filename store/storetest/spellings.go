@@ -17,7 +17,8 @@ const (
 	decomposedName = "cafe\u0301"
 )
 
-// testSpellings remembers, finds and forgets an entry. Each time, it uses both spellings of the words.
+// testSpellings remembers, finds and forgets an entry whose name contains é. Each time, it tries both Unicode
+// spellings of é, as one character and as two characters.
 func testSpellings(t *testing.T, s oxbow.Store, can Can) {
 	m, ctx := oxbow.New(s, nil), t.Context()
 	for i, name := range []string{decomposedName, composedName, decomposedName} {
@@ -48,7 +49,7 @@ func testSpellings(t *testing.T, s oxbow.Store, can Can) {
 	}
 }
 
-// checkLabelSpellings finds the entry by each spelling of its tag.
+// checkLabelSpellings checks that an entry is found by both Unicode spellings of é in its tag.
 func checkLabelSpellings(t *testing.T, m *oxbow.Memory) {
 	t.Helper()
 	applyOps(
@@ -91,8 +92,8 @@ func testOldSpellings(t *testing.T, s oxbow.Store, _ Can) {
 	}
 	err := s.Apply(ctx, oxbow.Add{Name: composedName, Content: "new"})
 	if errors.Is(err, oxbow.ErrExists) {
-		// The store normalizes names, like a Memory or a server does. It cannot contain both spellings, so the rest of
-		// the test does not apply.
+		// The store normalizes names, like a Memory or a server does. It cannot contain two entries whose names differ
+		// only in the Unicode spelling of é, so the rest of the test does not apply.
 		return
 	}
 	if err != nil {

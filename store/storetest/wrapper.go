@@ -27,7 +27,8 @@ type Wrapper struct {
 	// entry. It may be empty.
 	Secret string
 
-	// Check returns an error if the wrapper must not show the entry e. It may be nil.
+	// Check returns an error if the tested store, which wraps another store and hides some entries, must not show the
+	// entry e. It may be nil.
 	Check func(e oxbow.Entry) error
 
 	// Wrap returns a wrapper of base. The test closes the wrapper, which may close base.
@@ -104,7 +105,8 @@ func (s headStore) Capabilities() oxbow.Capabilities {
 	return c
 }
 
-// ViewHeads implements [oxbow.HeadViewer]. Heads have all labels and no name.
+// ViewHeads implements [oxbow.HeadViewer]. Each head, which is a short description of an entry, has all labels of the
+// entry and no name.
 func (s headStore) ViewHeads(
 	ctx context.Context,
 	_, _ []string,
@@ -188,8 +190,8 @@ func (wt *wrapperTest) checkOffers(base oxbow.Capabilities) {
 		}
 	}
 	if _, isMemory := wt.wrapped.(*oxbow.Memory); isMemory || len(below) > 0 {
-		// In these cases, the wrapper may have methods of an interface that it does not offer. Such a method returns
-		// an error.
+		// A wrapper that is a Memory, or whose wrapped store lacks a capability, may have methods of an interface that
+		// it does not offer. Such a method returns an error.
 		return
 	}
 	c := reflect.TypeFor[oxbow.Capabilities]()
@@ -265,7 +267,8 @@ func (wt *wrapperTest) checkReads() {
 	}
 }
 
-// checkHeads lists the heads and reads the entries with all IDs, including the IDs of hidden entries.
+// checkHeads lists the short descriptions of all entries (heads) through the wrapper. Then it reads the entries with
+// all IDs, including the IDs of hidden entries, which the wrapper must not return.
 func (wt *wrapperTest) checkHeads() {
 	if wt.capabilities.HeadViewer == nil {
 		return
@@ -299,7 +302,7 @@ func (wt *wrapperTest) checkHeads() {
 	}
 }
 
-// checkPages reads the newest entries, one entry on each page.
+// checkPages reads the newest entries through the tested store, one entry on each page.
 func (wt *wrapperTest) checkPages() {
 	if wt.capabilities.Pager == nil {
 		return
@@ -335,8 +338,8 @@ func asHistorian(t *testing.T, s oxbow.Store) oxbow.Historian {
 	return h
 }
 
-// checkHistory reads the whole history through the wrapper. It tries to undo and to restore everything that the
-// wrapper hides.
+// checkHistory reads the whole history through the tested store, which hides some entries. It tries to undo and to
+// restore every hidden change.
 func (wt *wrapperTest) checkHistory() {
 	t, ctx, h := wt.t, wt.t.Context(), wt.capabilities.Historian
 	if h == nil {

@@ -47,7 +47,7 @@ func prefixedCalls(prefix string) func(string, map[string]any) toolCall {
 	return func(tool string, input map[string]any) toolCall { return toolCall{Name: prefix + tool, Input: input} }
 }
 
-// subagentTask is the prompt of a sub-agent. For the same prompt of a person, hooks would show a note.
+// subagentTask is the prompt of a sub-agent. If a person typed the same prompt, oxbow's hooks would show a note.
 const subagentTask = "From which pier does the ferry to Bornholm leave at dawn? Look for the timetable."
 
 var testedClients = []testedClient{
@@ -201,8 +201,8 @@ func (c *testedClient) failureHint(dir string) string {
 // clientsEnv is the environment variable that names the directory in which clients are installed.
 const clientsEnv = "OXBOW_CLIENTS"
 
-// isRequired reports whether the variable OXBOW_REQUIRE contains the name of the client. The value "all" does not mean
-// clients, because they are large and have to be downloaded.
+// isRequired reports whether the variable OXBOW_REQUIRE contains the name of the client. The value "all" does not
+// require clients, because they are large and have to be downloaded.
 func isRequired(name string) bool {
 	for n := range strings.SplitSeq(os.Getenv("OXBOW_REQUIRE"), ",") {
 		if strings.TrimSpace(n) == name {

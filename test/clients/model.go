@@ -32,12 +32,13 @@ type scriptedModel struct {
 	makeToolCall  func(tool string, input map[string]any) toolCall
 	makeShellCall func(command string) toolCall
 
-	mu       sync.Mutex // mu guards the fields below.
-	marker   string     // text by which requests of the main conversation are recognized
-	requests []string   // request bodies of the main conversation, the oldest first
+	mu sync.Mutex // mu guards the fields below.
+	// text that occurs only in requests of the client's main conversation, so that the test can recognize them
+	marker   string
+	requests []string // request bodies of the client's main conversation, the oldest first
 	// bodies of all requests that do not contain marker, such as requests by a sub-agent
 	otherRequests []string
-	subagentTask  string   // text by which requests of a sub-agent are recognized
+	subagentTask  string   // text by which the simulated model recognizes requests of a sub-agent
 	endAgentCall  toolCall // call with which the model ends a sub-agent
 }
 
@@ -88,8 +89,8 @@ func (m *scriptedModel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	http.NotFound(w, r)
 }
 
-// serveAnswer sends the events as a stream. If a request for Gemini wants no stream, answer sends the only event as
-// a JSON object.
+// serveAnswer sends the events of a model's answer as a stream. If a request in Gemini's format does not want a
+// stream, serveAnswer sends the only event as a JSON object.
 func serveAnswer(w http.ResponseWriter, r *http.Request, body, events string) {
 	if strings.HasSuffix(r.URL.Path, ":generateContent") {
 		w.Header().Set("Content-Type", "application/json")
@@ -154,7 +155,7 @@ type jsonObject = map[string]any
 func writeEvent(w io.Writer, name string, data any) {
 	b, err := json.Marshal(data)
 	if err != nil {
-		panic(err) // All values in this file can be encoded.
+		panic(err) // cannot happen, because all values that this file passes can be encoded as JSON
 	}
 	if name != "" {
 		fmt.Fprintf(w, "event: %s\n", name)

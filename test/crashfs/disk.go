@@ -126,7 +126,7 @@ func (o Op) String() string {
 // Fault makes an operation fail. It strikes the first operation whose kind is in Kinds and whose number is At or more.
 type Fault struct {
 	At      int
-	Kinds   Kind  // kinds of operations that can fail (0 means all)
+	Kinds   Kind  // kinds of file operations that can fail, such as Write (0 means all)
 	Err     error // error that the process gets, such as syscall.EIO or syscall.ENOSPC
 	Short   int   // number of bytes that a write still writes before it fails
 	Forever bool  // whether the fault also strikes all later operations of the Kinds
@@ -188,7 +188,7 @@ func (d *Disk) StopAt(n int) {
 	d.stopAt = n
 }
 
-// Stop makes the machine crash now, between two operations.
+// Stop makes the simulated machine crash now, between two operations.
 func (d *Disk) Stop() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -239,8 +239,8 @@ func (d *Disk) Live() *vfs.Mem {
 }
 
 // Clone returns a copy of the disk with its pending operations. The copy looks as if all processes had been killed: it
-// contains neither processes nor locks. Faults are not copied, and the copy does not stop. It continues the numbers of
-// operations.
+// contains neither processes nor locks. Faults are not copied, and the copy does not stop. In the copy, operations are
+// numbered from the present number on.
 func (d *Disk) Clone() *Disk {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -253,9 +253,10 @@ func (d *Disk) Clone() *Disk {
 }
 
 // performOp gives the operation op a number, records it, and calls perform to perform it. If a test has requested a
-// fault for this operation, performOp calls fail instead, which does what such a failed operation still does. If the
-// fault has Done set, it calls perform as well. If the disk stops or the process ends at this operation, which is a
-// Sync or SyncDir, it calls neither. fail may be nil. The caller holds mu and has checked that the process is alive.
+// fault for this operation, performOp calls fail instead, which performs the part of the operation that the fault
+// leaves. If the fault has Done set, it calls perform as well. If op is a Sync or SyncDir and the disk stops or the
+// process ends at op, it calls neither. fail may be nil. The caller holds mu and has checked that the process is
+// alive.
 func (p *Process) performOp(op Op, perform func(op Op) error, fail func(op Op, f Fault)) error {
 	d := p.disk
 	op.N, op.Proc = len(d.opLog)+1, p.id

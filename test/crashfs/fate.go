@@ -10,7 +10,8 @@ import (
 // opFate tells what remains of a pending write or truncation after a crash.
 type opFate struct {
 	form fateKind
-	// Offset in the bytes of the write at which the write is cut, for fateFirstPart, fateSizeOnly and fateLastPart.
+	// number of bytes of the write before the cut, if only a part of the write remains (fateFirstPart, fateSizeOnly
+	// and fateLastPart)
 	size int
 }
 

@@ -86,7 +86,7 @@ func (f *openFile) Sync() error {
 		return err
 	}
 	if err := f.memFile.Sync(); err != nil {
-		return err // The file was closed before.
+		return err // Sync of the file in memory fails only if the file was closed before.
 	}
 	return f.process.performOp(Op{Kind: Sync, Name: f.name},
 		func(Op) error { f.node.makeDurable(); return nil },

@@ -48,8 +48,8 @@ func (d *Disk) EachImage(yield func(img *vfs.Mem, label string) bool) {
 	d.EachSketch(func(im *ImageSketch) bool { return yield(im.BuildImage(), im.Label()) })
 }
 
-// EachSketch yields the same contents as EachImage, but as sketches. A sketch builds its image only at the caller's
-// request. This saves time if only a few images are needed.
+// EachSketch yields the same possible disk contents after a crash as EachImage, but as sketches. A sketch builds the
+// files only at the caller's request. This saves time if only a few disk contents are needed.
 func (d *Disk) EachSketch(yield func(im *ImageSketch) bool) {
 	d.mu.Lock()
 	s := d.state.copyState()
@@ -110,7 +110,7 @@ type treeEntry struct {
 	fileNumber int    // index in the files of the tree (-1 for a directory)
 }
 
-// fileTree contains all names of an image, and the files to which they lead.
+// fileTree contains all file names of a possible disk content after a crash, and the files to which they lead.
 type fileTree struct {
 	treeEntries []treeEntry
 	files       []*inode  // the files, in the order of their first names in treeEntries
@@ -168,8 +168,8 @@ func (e *imageEnumerator) chooseNames(keep []bool) bool {
 	return true
 }
 
-// buildTree returns the names that remain if only the chosen changes are kept. The second result is a hash of these
-// names and their files.
+// buildTree returns the file names that remain after a crash if only the chosen name changes are kept. The second
+// result is a hash of these names and their files.
 func (e *imageEnumerator) buildTree(keep []bool) (fileTree, uint64) {
 	dirs := make(map[uint64]map[string]uint64)
 	var lostNames []string
@@ -287,7 +287,7 @@ func (im *ImageSketch) AnyName(fn func(name string) bool) bool {
 	return slices.ContainsFunc(im.tree.treeEntries, func(p treeEntry) bool { return p.fileNumber >= 0 && fn(p.name) })
 }
 
-// BuildImage builds the image. The caller owns it.
+// BuildImage builds the files and directories that the sketch describes. The caller owns the result.
 func (im *ImageSketch) BuildImage() *vfs.Mem {
 	img := vfs.NewMem()
 	for _, p := range im.tree.treeEntries {
@@ -347,8 +347,9 @@ func (e *imageEnumerator) buildFile(buffer *[]byte, node *inode, opIndexes []int
 	if len(node.pendingOps) == 0 {
 		return slices.Clip(node.base)
 	}
-	// At most crashes, the only write that may be lost is a record that was appended to the file. Whatever part of the
-	// record remains, the content is then the beginning of one slice, which is built only once.
+	// After most crashes, the only write that may be lost is a record that was appended to the file. Whatever part of
+	// the record remains, the file's content is the beginning of the content with the whole record. Therefore all
+	// variants share one slice, which is built only once.
 	op := node.pendingOps[0]
 	isAppend := op.op.Kind == Write && op.op.Off == int64(len(node.base))
 	if len(node.pendingOps) == 1 && isAppend {

@@ -74,7 +74,8 @@ func (p *Process) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, e
 		}
 		return p.newFile(f, name), nil
 	}
-	// A forbidden combination of flags with O_TRUNC fails before it counts as an operation.
+	// A combination of flags that is not allowed with O_TRUNC fails at once, so it is not numbered as a disk
+	// operation.
 	if flag&(os.O_WRONLY|os.O_RDWR) == 0 || flag&os.O_EXCL != 0 {
 		return p.disk.liveFiles.OpenFile(name, flag, perm)
 	}
@@ -187,7 +188,8 @@ func (p *Process) MkdirAll(name string, perm fs.FileMode) error {
 func (p *Process) makeDir(name string, perm fs.FileMode) error {
 	_, err := p.disk.liveFiles.Stat(name)
 	if !errors.Is(err, fs.ErrNotExist) {
-		// MkdirAll creates nothing here: the name is a directory or a file already.
+		// A directory or a file with this name already exists. MkdirAll creates nothing then, so no disk operation is
+		// recorded.
 		return p.disk.liveFiles.MkdirAll(name, perm)
 	}
 	return p.performOp(Op{Kind: Mkdir, Name: name}, func(op Op) error {
@@ -216,7 +218,7 @@ func (d *Disk) recordRename(op Op) error {
 		return d.liveFiles.Rename(
 			op.Name,
 			op.To,
-		) // The old name does not exist. Rename returns the error for that.
+		) // The old name does not exist, so Rename returns an error.
 	}
 	ino := info.Sys().(uint64)
 	if there, err := d.inodeNumber(op.To); err == nil && there == ino {

@@ -17,7 +17,7 @@ import (
 type diskState struct {
 	rootNumber  uint64
 	nodes       map[uint64]*inode
-	nameChanges []*nameChange // pending changes of names, the oldest first
+	nameChanges []*nameChange // pending creations, removals and renames of file names, the oldest first
 	pruneSize   int           // number of inodes at which addInode removes the inodes that are no longer used
 }
 
@@ -30,7 +30,7 @@ type inode struct {
 	children  map[string]uint64 // durable names in a directory, with their inodes
 
 	base     []byte // the bytes of the file that no crash can lose
-	isShared bool   // whether other states share base; then it must be copied before a write
+	isShared bool   // other states of the disk share the slice base; then it must be copied before a write
 	// Writes and truncations that a crash may lose, oldest first. Operations that a failed Sync should have made
 	// durable come before all others.
 	pendingOps []*dataOp
@@ -52,10 +52,11 @@ type nameChange struct {
 	// If one operation makes several name changes, a text that says which of them this is, for labels.
 	opPart  string
 	effects []entryEffect
-	// change without which a crash never keeps this change, because a rename removes the old name only if the new name
-	// exists (may be nil)
+	// another change that a crash must keep if it keeps this change: a rename removes the old name only if the new
+	// name exists (may be nil)
 	requiredChange *nameChange
-	isFailed       bool // whether a SyncDir has failed since, so that no later SyncDir makes the change durable
+	// whether a SyncDir has failed after this change, so that no later SyncDir makes the change durable
+	isFailed bool
 }
 
 // entryEffect is the effect of a change on one name in a directory. After it, the name leads to the inode inodeNumber,
@@ -74,10 +75,11 @@ func newInode(info fs.FileInfo) *inode {
 	return n
 }
 
-// newDiskState returns a state in which everything in m is durable.
+// newDiskState returns a simulated disk state with the files in m, in which a crash loses none of their bytes and
+// names.
 func newDiskState(m *vfs.Mem) diskState {
 	s := diskState{nodes: make(map[uint64]*inode), pruneSize: 64}
-	// None of these calls can fail: no other state uses m, and all names are valid.
+	// None of these calls can fail, because no other disk state uses m, and all names are valid.
 	check := func(err error) {
 		if err != nil {
 			panic(err)
@@ -225,7 +227,8 @@ func (s *diskState) failDirSync(dir uint64) {
 	}
 }
 
-// makeAllDurable makes all pending bytes and names durable, except bytes and names of a failed sync.
+// makeAllDurable makes all pending bytes and names durable. Bytes and names that a failed sync should have made
+// durable stay pending, because a later sync does not write them again.
 func (s *diskState) makeAllDurable() {
 	for _, n := range s.nodes {
 		n.makeDurable()
@@ -238,7 +241,8 @@ func (s *diskState) makeAllDurable() {
 	s.dropUnreachable()
 }
 
-// failAllSyncs marks all pending bytes and names after a sync of the whole disk has failed.
+// failAllSyncs marks all pending bytes and names as not durable in spite of later syncs, after a sync of the whole
+// disk has failed.
 func (s *diskState) failAllSyncs() {
 	for _, n := range s.nodes {
 		n.failSync()
@@ -289,8 +293,9 @@ func (n *inode) failSync() {
 	}
 }
 
-// makeDurable makes the pending operations of the file durable. Writes of a failed Sync stay pending, except for the
-// bytes that later operations have overwritten. Without an operation after the failed Sync, makeDurable does nothing.
+// makeDurable simulates a sync of the file: it makes the pending writes durable. Writes before a failed Sync stay
+// pending, except for the bytes that later writes have overwritten. If the last pending write was before a failed
+// Sync, makeDurable does nothing.
 func (n *inode) makeDurable() {
 	if len(n.pendingOps) == 0 || n.pendingOps[len(n.pendingOps)-1].isFailed {
 		return

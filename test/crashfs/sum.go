@@ -10,8 +10,9 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Sum returns a hash of the names, permissions and bytes in m. Equal images have the same hash, also in different runs
-// of a program. If skip returns true for the name of a file, only the name counts and not the bytes. skip may be nil.
+// Sum returns a hash of the file names, permissions and bytes in m. Equal file systems have the same hash, also in
+// different runs of a program. If skip returns true for the name of a file, only the name counts and not the bytes.
+// skip may be nil.
 func Sum(m *vfs.Mem, skip func(name string) bool) uint64 {
 	h, n := uint64(0), 0
 	var first map[uint64]int // for each inode, the index of the file's first name
@@ -50,8 +51,8 @@ const (
 )
 
 // sumBytes hashes bytes by folded multiplication, like wyhash: it makes two factors from 16 bytes, multiplies the
-// factors, and joins the halves of the product. A CRC would not do: files contain CRCs of their own bytes, so
-// different files could have the same CRC.
+// factors, and joins the halves of the product. A CRC would not be suitable, because the tested files contain CRCs of
+// their own bytes. With such bytes, different files could have the same CRC.
 func sumBytes(b []byte) uint64 {
 	h, size := uint64(fractionOfRoot5), uint64(len(b))
 	for ; len(b) >= 16; b = b[16:] {

@@ -34,9 +34,10 @@ const (
 	chunkToken  = 1<<15 - 3
 )
 
-// termSignature returns the signature of a term. As in a Bloom filter, one or two of a signature's 64 bits are set. A
-// chunk's signature is the union of the signatures for its terms. If a chunk's signature lacks a bit of a term's
-// signature, the chunk does not contain the term.
+// termSignature returns the signature of a search term: a number in which one or two of 64 bits are set, as in a Bloom
+// filter. A chunk is a sequence of letters, digits and marks in a text. A chunk's signature is the union of the
+// signatures of the chunk's terms. If a chunk's signature lacks a bit of a term's signature, the chunk does not
+// contain the term.
 func termSignature(term string) uint64 {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(term))
@@ -104,7 +105,7 @@ func Tokenize(ctx context.Context, s string) *Tokens {
 	return &Tokens{s, append([]uint32(nil), words...)} // Copy the tokens to a slice without spare capacity.
 }
 
-// chunkSignature returns the number of words in a chunk and the chunk's signature.
+// chunkSignature returns the number of words in a chunk, and a Bloom filter (of 64 bits) of the terms in the chunk.
 func (k *unitCache) chunkSignature(c string) (parts int, signature uint64) {
 	for _, u := range k.chunkUnits(c) {
 		signature |= termSignature(u.text)
@@ -159,7 +160,8 @@ func (f *TermFinder) FindOccurrences(t *Tokens, fn func(term string, at int)) (w
 	return words
 }
 
-// matchesSignature reports whether a chunk with this signature may contain a wanted term.
+// matchesSignature reports whether a chunk may contain one of the terms that the TermFinder searches for. signature is
+// the Bloom filter of the chunk's terms.
 func (f *TermFinder) matchesSignature(signature uint64) bool {
 	if f.termSignatures == nil {
 		return true

@@ -61,12 +61,14 @@ type unitSet struct {
 // maxLinearUnits is the number of terms up to which a chunk's terms are searched one after the other, without a map.
 const maxLinearUnits = 32
 
-// addPartUnit adds a unit that is a part of the chunk.
+// addPartUnit adds a term that is one word of the analyzed chunk. text is the term, and word is the word from which
+// the term was made.
 func (s *unitSet) addPartUnit(text, word string) {
 	s.units = append(s.units, chunkUnit{text: text, word: word})
 }
 
-// addWholeUnit adds a unit that combines several parts, unless the chunk already has a unit with the same text.
+// addWholeUnit adds a term that combines several words of a chunk, such as getusername for getUserName. It adds
+// nothing if the chunk already has the same term.
 func (s *unitSet) addWholeUnit(text, word string) {
 	if !s.contains(text) {
 		s.units = append(s.units, chunkUnit{text: text, word: word, isWhole: true})
@@ -86,7 +88,7 @@ func (s *unitSet) contains(text string) bool {
 	return s.unitTexts[text]
 }
 
-// addEmojiUnits adds the units of a chunk that is an emoji.
+// addEmojiUnits adds the terms for a piece of text that is an emoji.
 func (s *unitSet) addEmojiUnits(c string) {
 	parts, whole := splitEmoji(c)
 	for _, p := range parts {

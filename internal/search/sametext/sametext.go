@@ -39,7 +39,7 @@ type Passage struct {
 // nearDuplicate is a text that can be dropped because another text is kept.
 type nearDuplicate struct {
 	Drop, Keep int  // indices of the text to drop and of the text to keep (which is never itself a text to drop)
-	Exact      bool // the texts differ at most in white space, letter case and a final period
+	Exact      bool // the two texts differ at most in white space, letter case and a final period
 }
 
 const (
@@ -178,8 +178,8 @@ func (d *duplicateSearch) findContainedTexts(ctx context.Context, samples []*pre
 	keys, number := rarestWords(samples, frequency)
 	clear(last)
 	signatures := make([]uint64, len(samples))
-	// For each number that rarestWords assigned to a key, the texts that contain the key's word and have its exact
-	// words, longest text first.
+	// For each number that rarestWords assigned to a key, the texts with this key, longest first. All these texts have
+	// the same rarest word and the same exact words (such as numbers and negations).
 	holders := make([][]int32, len(number))
 	for i, s := range samples {
 		if err := ctx.Err(); err != nil {
@@ -206,8 +206,9 @@ func (d *duplicateSearch) findContainedTexts(ctx context.Context, samples []*pre
 // negations in a text.
 type rarestWordKey struct{ word, exactWordsNumber uint32 }
 
-// rarestWords returns the key of each sample: the sample's word that occurs in the fewest samples, and a number for
-// the sample's exact words. keyNumbers assigns numbers to the different keys.
+// rarestWords returns a key for each text. The key consists of the word in the text that occurs in the fewest texts,
+// and a number for the text's exact words, such as numbers and negations. keyNumbers assigns numbers to the different
+// keys.
 func rarestWords(samples []*preparedText, frequency []int) (keys []rarestWordKey, keyNumbers map[rarestWordKey]int) {
 	keys, keyNumbers = make([]rarestWordKey, len(samples)), map[rarestWordKey]int{}
 	sharps := map[string]uint32{}

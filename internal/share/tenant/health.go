@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// These are the times of the health check.
+// Time limits of the health check, which answers whether memories can be read.
 const (
 	healthTimeout = time.Second // maximum duration of a check
-	healthMaxAge  = time.Second // time for which a result is reused
+	healthMaxAge  = time.Second // time for which the result of a check is reused
 )
 
 // Health serves /healthz. It answers with an error if memories cannot be read. A nil Health always reports success.
@@ -27,7 +27,7 @@ type Health struct {
 }
 
 // NewHealth returns a Health that calls checkMemory to find out whether memories can be read. Everybody can see the
-// text of the error that ready returns.
+// text of the error that checkMemory returns.
 func NewHealth(checkMemory func(context.Context) error, now func() time.Time) *Health {
 	return &Health{checkMemory: checkMemory, now: now, lock: make(chan struct{}, 1)}
 }

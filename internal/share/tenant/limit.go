@@ -23,7 +23,7 @@ type Limit struct {
 	pendingChanges []allowedChange // allowed changes that are not in the store yet, oldest first
 }
 
-// allowedChange is the size and the time of an allowed change.
+// allowedChange is the size and the time of a change that a tenant was allowed to make.
 type allowedChange struct {
 	entries int
 	bytes   int64

@@ -22,7 +22,7 @@ type Home interface {
 	Close() error
 }
 
-// Options configure a pool. A zero field means the default.
+// Options configure a Pool, which opens and closes the homes of tenants. A zero field means the default.
 type Options struct {
 	MaxOpen     int           // maximum number of homes that are open at the same time (0 means 64)
 	IdleTimeout time.Duration // time after which an unused home is closed (0 means 10 minutes)
@@ -36,7 +36,7 @@ type Pool struct {
 	open func(ctx context.Context, tenant string) (Home, error)
 	opts Options
 
-	mu            sync.Mutex // guards the fields below and the fields of all slots
+	mu            sync.Mutex // guards the fields below and the fields of all homeSlots
 	slotsByTenant map[string]*homeSlot
 	isClosed      bool
 	openCount     int // number of times that homes were opened
@@ -162,8 +162,8 @@ func (p *Pool) chooseHomeToClose() (idle *homeSlot) {
 	return idle
 }
 
-// openSlotHome opens the home of a slot for all requests that wait for it. If this fails, the next request opens
-// the home again.
+// openSlotHome opens the home of a tenant for all requests that wait for this home. If this fails, the next request
+// opens the home again.
 func (p *Pool) openSlotHome(ctx context.Context, s *homeSlot) {
 	s.err = errOpening // Set an error first, so that the slot does not count as open if the function open panics.
 	defer func() {

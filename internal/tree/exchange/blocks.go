@@ -48,7 +48,7 @@ type blockScanner struct {
 	paragraphLine   int
 }
 
-// blockType is the type of the block that the next text line would continue.
+// blockType is the type of the Markdown block that is still open, so that the next line of text may belong to it.
 type blockType uint8
 
 const (
@@ -101,7 +101,8 @@ func (s *blockScanner) scanLine(text string, offset, end, lineNumber int, yield 
 func (s *blockScanner) isInCodeOrComment(text string, indented bool) bool {
 	switch {
 	case s.fence != "":
-		// A closing marker is at least as long as the opening marker, and no text follows it.
+		// A line that ends a code block consists of a marker that is at least as long as the marker at the block's
+		// beginning.
 		isClosing := strings.HasPrefix(text, s.fence) && strings.Trim(text, s.fence[:1]) == ""
 		if isClosing && !indented {
 			s.fence = ""

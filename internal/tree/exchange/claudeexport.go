@@ -168,7 +168,7 @@ func claudeProject(rec jsonObjectAt, o *ReadOptions) (items []Item, err error) {
 	return items, nil
 }
 
-// claudeDocument returns the item for a document of a project.
+// claudeDocument returns the item to import for a document that a Claude user added to a project.
 func claudeDocument(raw json.RawMessage, project jsonObjectAt, projectName string, o *ReadOptions) (Item, error) {
 	doc := jsonObjectAt{ref: project.ref}
 	var err error
@@ -192,7 +192,7 @@ func claudeDocument(raw json.RawMessage, project jsonObjectAt, projectName strin
 	return it, nil
 }
 
-// isClaudeExport reports whether a JSON document has the keys of a file in the export.
+// isClaudeExport reports whether a JSON document has the keys of a file in a data export from Claude.
 func isClaudeExport(h jsonHead) bool {
 	return containsAny(h.keys, "conversations_memory", "project_memories") ||
 		containsAll(h.keys, "uuid", "docs") || containsAll(h.keys, "uuid", "prompt_template")

@@ -136,7 +136,7 @@ func claudeMemSummaryItem(rec jsonObjectAt, o *ReadOptions) (Item, error) {
 	}
 	it.Entry.Content = strings.Join(sections, "\n\n")
 	if it.ID != "" {
-		// Add a prefix, because an observation may have the same number.
+		// Add a prefix, because an observation in the same file may have the same number as this summary.
 		it.ID = cleanName("summary/"+it.ID, oxbow.MaxName)
 	}
 	it.addLabel("type", "summary")

@@ -17,10 +17,10 @@ import (
 
 // ConvertOptions are the options of [Convert].
 type ConvertOptions struct {
-	// If Adapt is set and the new store refuses an entry, the entry is changed in steps until the store accepts it.
-	// First the labels are removed, unless the entry is held back on the occasion [oxbow.WithoutLabels]. Then its
-	// aliases are removed. Then it becomes a note. The report lists the lost parts. If Adapt is not set, such an entry
-	// is only reported as refused.
+	// If AdaptEntries is set and the new store refuses an entry, parts of the entry are removed in steps until the
+	// store accepts it. First the labels are removed, unless the entry could then be shown to a model that must not
+	// see it (see [oxbow.WithoutLabels]). Then the aliases are removed. Then the entry becomes a note. The report
+	// lists the lost parts. If AdaptEntries is not set, such an entry is only reported as refused.
 	AdaptEntries bool
 	// Progress, if not nil, is called after each batch with the number of entries that were written
 	// or refused so far.
@@ -29,7 +29,7 @@ type ConvertOptions struct {
 
 // ConvertReport is the result of [Convert].
 type ConvertReport struct {
-	Entries int // number of written entries, including adapted entries
+	Entries int // number of entries written to the new store, including entries from which some parts were removed
 	// entries that were written to the new store without some parts, such as labels, which this store cannot contain
 	Adapted []AdaptedEntry
 	Refused []RefusedEntry // entries that are missing in the new store, because it did not accept them
@@ -109,7 +109,7 @@ type writtenEntry struct {
 	contentDigest digest // digest of the content
 }
 
-// recordWritten records an entry that the new store has accepted.
+// recordWritten records an entry that the conversion has written to the new store.
 func (c *converter) recordWritten(add oxbow.Add) {
 	if c.written == nil {
 		c.written = map[string]writtenEntry{}

@@ -90,7 +90,8 @@ func isCursorDir(files []string) bool {
 	return slices.ContainsFunc(files, func(name string) bool { return path.Ext(name) == ".mdc" })
 }
 
-// checkCursorFile returns nil if a file in a directory of rules is a rule.
+// checkCursorFile returns nil if a file in a directory with Cursor's rules contains a rule, according to the extension
+// of its name.
 func checkCursorFile(file string) error {
 	if slices.Contains([]string{".mdc", ".md"}, strings.ToLower(path.Ext(file))) {
 		return nil

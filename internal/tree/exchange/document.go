@@ -21,7 +21,7 @@ import (
 
 // documentListNames says which lists in a program's documents contain records.
 type documentListNames struct {
-	recordLists []string // names of the lists whose elements are records
+	recordLists []string // names of JSON arrays whose elements are records to import
 	// Names of other lists whose elements are records. They are read only if the JSON object that contains the lists
 	// is not a record itself.
 	tableLists   []string
@@ -212,7 +212,7 @@ func (d *documentReader) readListMember(name string) {
 	}
 }
 
-// reportUnreadLists yields an error for each list in the object o that is not imported.
+// reportUnreadLists yields an error for each JSON array in the object o that is not imported.
 func (d *documentReader) reportUnreadLists(o jsonObjectAt) {
 	for _, f := range o.fields {
 		isReported := f.rawValue[0] == '[' && !slices.Contains(d.lists.ignoredNames, f.key)
@@ -301,7 +301,7 @@ type lineCounter struct {
 	remaining     int
 	pendingBuffer []byte // memory for pendingBytes, which each Read uses again
 	pendingBytes  []byte // bytes that were read but whose lines are not counted yet
-	pendingOffset int64  // offset of the first pending byte
+	pendingOffset int64  // offset of the first byte in pendingBytes, from the beginning of the input
 	line          int    // number of the line that contains the byte at pendingOffset
 }
 

@@ -487,7 +487,7 @@ func readFile(fsys vfs.FS, name string, o *ReadOptions) iter.Seq2[Item, error] {
 // isZipFile reports whether a file is a ZIP archive.
 func isZipFile(f vfs.File) bool {
 	var head [4]byte
-	n, _ := f.ReadAt(head[:], 0) // Ignore the error, because the reader of the file reports it.
+	n, _ := f.ReadAt(head[:], 0) // Ignore the error, because the function that reads the whole file reports it.
 	return isZipHead(head[:n])
 }
 

@@ -44,7 +44,8 @@ func LabelsWithImportMarks(e oxbow.Entry, file string) []oxbow.Label {
 	return withImportMarks(Item{Entry: e.Clone(), Origin: file}).Entry.Labels
 }
 
-// WithImportMarks returns the labels, but with the import marks in marked instead of their own import marks.
+// WithImportMarks returns the labels without the labels with which an import marks an entry's origin. In place of
+// these, it adds the labels of this kind from marked.
 func WithImportMarks(labels, marked []oxbow.Label) []oxbow.Label {
 	labels = slices.DeleteFunc(slices.Clone(labels), isImportMark)
 	for _, l := range marked {

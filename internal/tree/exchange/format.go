@@ -64,7 +64,9 @@ func formatByText(name string, head []byte) (Format, error) {
 	case bytes.HasPrefix(text, []byte("{")) || isJSONArrayLine(first):
 		return formatOfJSON(text, first)
 	case formatByExtension(name) == JSONL:
-		return JSONL, nil // Return JSONL, because the reader of JSON lines reports the error.
+		// The first line has an error, but the extension says JSONL. Return JSONL, because the function that reads
+		// JSON lines reports the error.
+		return JSONL, nil
 	case isUTF16(head):
 		return "", errUTF16
 	case len(text) == 0:
@@ -108,7 +110,8 @@ var errDatabase = errors.New("is a database of SQLite, which oxbow does not read
 	"'SELECT * FROM observations' > observations.json writes a table of claude-mem or engram that it reads; " +
 	"engram export and mem0's get_all write files that it reads, too")
 
-// errChatService is returned for conversations of ChatGPT or Claude.
+// errChatService is returned for a file with conversations of ChatGPT or Claude, because such a file is imported only
+// if the user names the format.
 var errChatService = errors.New(
 	"holds conversations of a chat service, which are read only from a file: oxbow import " +
 		"--from chatgpt FILE, or --from claude-export FILE",

@@ -21,7 +21,7 @@ import (
 // frontKey is a key of front matter with its values. A nested mapping becomes several keys, such as owner.name.
 type frontKey struct {
 	name     string // name of the key as it is written in the file
-	key      string // name in lower case, with _ instead of - and spaces
+	key      string // name of the front matter key in lower case, with _ instead of - and spaces
 	line     int    // number of the line in the file, from 1
 	values   []string
 	isList   bool   // the value is a list
@@ -117,7 +117,7 @@ var quotedKeyPattern = sync.OnceValue(
 // cutKey splits a line "Key: value". The key may be in quotes. ok is false if the line has another form.
 func cutKey(l string) (name, value string, ok bool) {
 	if m := quotedKeyPattern().FindStringSubmatch(l); m != nil {
-		name = m[1] + m[2] // A name in quotes may contain a colon.
+		name = m[1] + m[2] // A key in quotes may contain a colon, so use the text between the quotes.
 		value = m[3]
 		ok = true
 	} else {
@@ -150,8 +150,9 @@ var (
 	errNoPlainValue = errors.New("its lines are no plain YAML value, so they stay as they are")
 )
 
-// readKeys returns the keys that a value stands for: k with the values or, for a nested mapping, one key for each
-// member. value is the text on the line of the key, and lines are the lines that continue the value.
+// readKeys parses the value of the front matter key k. It returns k with the values. If the value is a nested mapping,
+// it returns a key for each member of the mapping. value is the text on the line of the key, and lines are the lines
+// that continue the value.
 func (k frontKey) readKeys(value string, lines []string) []frontKey {
 	k.key = frontmatter.FoldKeySpelling(k.name)
 	comment := ""
@@ -242,7 +243,7 @@ var scalarStartPattern = sync.OnceValue(func() *regexp.Regexp {
 // begins with | or >.
 func quoteHashes(lines []string) []string {
 	out := slices.Clone(lines)
-	blockIndent := -1 // indent of the line that begins the current text block, or -1 outside a block
+	blockIndent := -1 // indent of the line that begins the current YAML text block, or -1 outside a text block
 	for i, line := range lines {
 		// A text block consists of the lines after the block's first line that are empty or have a larger indent.
 		indent := len(line) - len(strings.TrimLeft(line, " \t"))

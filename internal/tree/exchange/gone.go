@@ -14,7 +14,8 @@ import (
 // GoneFiles returns a function that reports whether an entry's origin was a file in one of the directories that does
 // not exist any more. The paths in dirs are absolute. For root, see [ReadPath].
 func GoneFiles(root string, dirs []string) func(origin string) bool {
-	byPrefix := map[string]string{} // directories, by the text with which the origins of their files begin
+	// The directories. The map's key is the path prefix that the origins of all files in the directory have.
+	byPrefix := map[string]string{}
 	for _, dir := range dirs {
 		if info, err := os.Stat(dir); err == nil && info.IsDir() {
 			prefix := path.Join(originBase(filepath.Dir(dir), root), filepath.Base(dir)) + "/"

@@ -19,7 +19,7 @@ type knowledgeGraph struct {
 	nodes     []graphNode
 	byName    map[string]int // for each name, the index in nodes of the first node with this name
 	edges     []graphEdge
-	textBytes int // total size of the texts, in bytes
+	textBytes int // total size of the texts in nodes and edges, in bytes
 }
 
 type graphNode struct {
@@ -92,7 +92,8 @@ func (g *knowledgeGraph) addGraphLine(typ string, o jsonObject, where string) er
 	return g.checkSize()
 }
 
-// addRelation adds a relation. requiredField must return the value of a field, or an error if the field is empty.
+// addRelation adds a relation between two entities, which it reads from the JSON object o. requiredField must return
+// the value of a field of o, or an error if the field is empty.
 func (g *knowledgeGraph) addRelation(
 	o jsonObject,
 	where string,
@@ -163,8 +164,8 @@ func (g *knowledgeGraph) checkSize() error {
 	return nil
 }
 
-// yieldEntityNotes yields a note for each entity, in the order of the file. Before these, it yields an error for each
-// relation with an entity that does not exist.
+// yieldEntityNotes yields a note for each entity of the knowledge graph, in the order of the file. Before these notes,
+// it yields an error for each relation that names an entity which does not exist.
 func (g *knowledgeGraph) yieldEntityNotes(ref string, yield func(Item, error) bool) {
 	for _, e := range g.edges {
 		i, ok := g.byName[e.fromName]

@@ -36,7 +36,8 @@ type headerField struct {
 	setValue   func(*noteHeader, frontKey)
 }
 
-// headerFields lists the keys that correspond to a field of an entry. All other keys become labels.
+// headerFields lists the front matter keys that set a field of an entry, such as its name. All other keys become
+// labels.
 var headerFields = []headerField{
 	{"name", false, (*noteHeader).setName},
 	{"title", false, (*noteHeader).setName},
@@ -49,7 +50,8 @@ var headerFields = []headerField{
 	{"created", false, (*noteHeader).setCreated},
 	{"date", false, (*noteHeader).setCreated},
 	{"kind", false, (*noteHeader).setKind},
-	{"type", false, (*noteHeader).setType}, // If the value is not a kind, setType makes it a label.
+	// If the value is not a kind of entries, such as fact, setType adds a label with the value.
+	{"type", false, (*noteHeader).setType},
 }
 
 // readHeader converts the keys of front matter. Values that it cannot use become warnings.
@@ -178,7 +180,8 @@ func (h *noteHeader) warnEmptyKey(k frontKey) {
 	}
 }
 
-// addParagraph keeps a value that cannot become a label. The value is put above the text of the first entry.
+// addParagraph keeps a front matter value that cannot become a label. The key and the value are put above the text of
+// the file's first entry.
 func (h *noteHeader) addParagraph(k frontKey, value string) {
 	h.paragraphs = append(h.paragraphs, k.name+": "+value)
 }

@@ -32,9 +32,9 @@ const maxReportMessages = 1000
 
 // ImportOptions configure [Import]. Nil means the defaults.
 type ImportOptions struct {
-	// Overwrite lets an item replace an entry with the same name that was written or edited in this store, is newer
-	// than the export, or has another kind. (A replaced entry with another kind gets a new ID.) An item with an origin
-	// replaces only an entry with the same origin.
+	// Overwrite lets an imported item replace an entry with the same name that is otherwise kept: the entry was
+	// written or edited in this store, is newer than the imported file, or has another kind. (A replaced entry with
+	// another kind gets a new ID.) An item with an origin replaces only an entry with the same origin.
 	Overwrite bool
 
 	// NoOrigin omits the labels that name the origin of an entry. A later import then cannot match a changed file with
@@ -191,14 +191,15 @@ type importer struct {
 	origins    map[string]bool // values of the origin label, for all items that were imported so far
 	// names of Markdown files that an entry already has as an alias, so that no other entry gets the same alias
 	fileNames map[string]bool
-	// Names of the entries by alias, for all aliases in the store. The map is nil before it is needed.
+	// For the digest of each alias in the store, the name of the entry with this alias. The map is nil before it is
+	// needed.
 	aliases map[digest]string
 	// Names of the entries that earlier imports made from records of other programs. The key is a digest of the
 	// program's name and the record's ID. The map is nil before it is needed.
 	recordNames    map[digest]string
 	itemCount      int  // number of imported items that were written or refused so far
 	wasEmpty       bool // The store was empty when the import began.
-	storesNoLabels bool // The store cannot store labels, so items get no import marks.
+	storesNoLabels bool // The store cannot store labels, so imported items do not get labels for their origin.
 }
 
 func (im *importer) importItems(items iter.Seq2[Item, error]) error {
@@ -309,8 +310,8 @@ func (im *importer) markAndCheckItem(it Item) (Item, bool) {
 		it.Entry.Aliases = tidyAliases(it.Entry.Name, append(it.Entry.Aliases, n))
 	}
 	if it.Origin != "" {
-		// A program's export may contain only some of its records. Therefore the missing ones are not reported as
-		// stale.
+		// An export of another program may contain only some of the program's records. Therefore records that this
+		// file lacks are not reported as stale, and the origin is recorded only for an item without a record ID.
 		if it.ID == "" {
 			im.origins[originLabel(it.Origin)] = true
 		}

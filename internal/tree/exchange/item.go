@@ -109,7 +109,7 @@ type ItemError struct {
 }
 
 func (e *ItemError) Error() string {
-	// Do not repeat the file name, if the error already contains it.
+	// Do not put the file name before the message if the message already contains the file name.
 	if msg := e.Err.Error(); strings.Contains(msg, e.Ref) {
 		return msg
 	}

@@ -179,8 +179,8 @@ func parseKind(s string) (oxbow.Kind, error) {
 	return k, nil
 }
 
-// parseLabels returns the labels of an object: those in the field labels, in either form, and those from other fields
-// that become labels.
+// parseLabels returns the labels of a JSON object. They come from the field "labels", which is an array or an object,
+// and from other fields that become labels.
 func parseLabels(o jsonObject) ([]oxbow.Label, error) {
 	var ls []oxbow.Label
 	if raw, ok := o.rawValue("labels"); ok {

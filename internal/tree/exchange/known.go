@@ -25,7 +25,8 @@ func KnownRecordFormat(path string) Format {
 	if err != nil {
 		return ""
 	}
-	head, _ := plain.Peek(peekSize) // For a shorter file, Peek also returns an error.
+	// Ignore the error, because Peek also returns an error for a file that is shorter than peekSize.
+	head, _ := plain.Peek(peekSize)
 	h, ok := readJSONHead(bytes.TrimPrefix(head, []byte("\uFEFF")))
 	if !ok {
 		return ""

@@ -169,8 +169,8 @@ type jsonObjectAt struct {
 	fields jsonObject
 	text   []byte // text of the object, which is valid until the next object is read
 	ref    string
-	list   string // name of the list that contains the object, or "" if none does
-	number int    // number of the object in its list, from 1 (0 without a list)
+	list   string // name of the JSON array that contains this object, or "" if none does
+	number int    // number of this object in the JSON array, from 1 (0 without an array)
 }
 
 // eachJSONObject yields the object in each line of the input. For a line that contains no object, it yields an

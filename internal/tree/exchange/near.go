@@ -18,7 +18,9 @@ func nearestCandidate(word string, candidates []string) string {
 	best, least := "", min(len(word)/3, 3)+1
 	for _, c := range candidates {
 		if difference := max(len(c)-len(word), len(word)-len(c)); difference >= least {
-			continue // Skip the candidate, because the number of edits is at least the difference between the lengths.
+			// Skip the candidate, because turning one word into the other needs at least as many edits as their
+			// lengths differ.
+			continue
 		}
 		if d := text.EditDistance([]byte(word), []byte(strings.ToLower(c))); d < least {
 			best, least = c, d

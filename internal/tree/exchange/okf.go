@@ -36,8 +36,8 @@ const (
 	okfOxbowKey = "oxbow"
 )
 
-// okfLabelKey is the key of a label that contains a front matter key that cannot be a label key. The value is a JSON
-// object with the front matter key.
+// okfLabelKey is the key of labels that keep a front matter key which is not allowed as a label key. The label's value
+// is a JSON object with the front matter key and its value.
 const okfLabelKey = "okf"
 
 // okfHeader contains the properties of an entry that an export of oxbow writes in the front matter below the key

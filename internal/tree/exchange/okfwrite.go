@@ -23,7 +23,7 @@ import (
 // have another meaning.
 var okfReservedKeys = []string{okfTypeKey, okfTitleKey, okfTagsKey, okfAliasesKey, okfOxbowKey}
 
-// okfConcept describes a written concept, for the indexes.
+// okfConcept describes an exported file, for the index files of the bundle.
 type okfConcept struct {
 	name, file, description string
 	created, updated        time.Time
@@ -82,7 +82,7 @@ func formatOKFFront(e oxbow.Entry, c *okfConcept) (string, error) {
 	top := &yaml.Node{Kind: yaml.MappingNode}
 	own := okfHeader{Created: e.Created.UTC(), Updated: e.Updated.UTC(), Kind: e.Kind.String()}
 	own.Labels = map[string][]string{}
-	values := map[string][]string{} // values of the labels that become keys
+	values := map[string][]string{} // values of the labels that are written as keys of the front matter
 	var keys []string
 	for _, l := range e.Labels {
 		switch {
@@ -170,7 +170,7 @@ func addDerivedKeys(top *yaml.Node, e oxbow.Entry, own *okfHeader) {
 	at := e.Updated.UTC().Format(time.RFC3339Nano)
 	add := func(key string, by string) {
 		if mappingHasKey(top, key) {
-			return // Another program wrote this key, and oxbow has kept it as a label.
+			return // Do not write the key again: it came from another program's file and was kept in a label.
 		}
 		pair := &yaml.Node{Kind: yaml.MappingNode}
 		addTextKey(pair, "by", by)

@@ -26,8 +26,8 @@ type ReadOptions struct {
 	// present time. [Read] uses the time of the file instead.
 	ModTime time.Time
 
-	// Dates contains the dates of chat sessions, by session ID. [Read] also uses the files for dates in the directory
-	// of a chat log.
+	// Dates contains the dates of chat sessions, by session ID. For a chat log, [Read] also takes dates from other
+	// files in the log's directory.
 	Dates map[string]time.Time
 
 	// Progress is called while files are read, with the number of bytes that were read and the total number. It may be

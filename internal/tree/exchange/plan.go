@@ -68,8 +68,8 @@ func isImportMark(l oxbow.Label) bool {
 	return l.Key == originLabelKey || l.Key == sumLabelKey || l.Key == idLabelKey
 }
 
-// withoutImportMarks returns the items without import marks, and without the aliases and labels that some stores cannot
-// store.
+// withoutImportMarks returns the items without the labels that record an item's origin. It also removes aliases and
+// labels that not every store can store, so that items from different stores can be compared.
 func withoutImportMarks(items []Item) []Item {
 	bare := slices.Clone(items)
 	for i := range bare {
@@ -106,8 +106,8 @@ func withoutLocalLabels(ls []oxbow.Label) []oxbow.Label {
 	return slices.DeleteFunc(oxbow.SortLabels(ls), oxbow.Label.IsLocal)
 }
 
-// contentSum returns a digest over all parts of an entry that an import may change. Import marks and stamps are not
-// included. The digest is 16 bytes of SHA-256 in hexadecimal digits.
+// contentSum returns a digest over all parts of an entry that an import may change. Labels that only record the origin
+// or the import are not included. The digest is 16 bytes of SHA-256 in hexadecimal digits.
 func contentSum(e oxbow.Entry) string {
 	parts := make([]string, 0, 2+len(e.Aliases)+2*len(e.Labels))
 	parts = append(append(parts, e.Content, strconv.Itoa(len(e.Aliases))), e.Aliases...)
@@ -124,8 +124,8 @@ func contentSum(e oxbow.Entry) string {
 	return hex.EncodeToString(h[:])
 }
 
-// isContentLabel reports whether a label is one that an import may change: it is not a local label, an import mark or a
-// stamp.
+// isContentLabel reports whether an import may change a label. An import may not change labels that are local to this
+// memory, that record the origin, or that oxbow sets when an entry is written.
 func isContentLabel(l oxbow.Label) bool { return !l.IsLocal() && !isImportMark(l) && !isStampLabel(l) }
 
 // areSortedLabels reports whether the labels are in the order of [oxbow.SortLabels] and different.
@@ -164,7 +164,8 @@ type usedNames struct {
 	// entry is unchanged, and 2 if the import has changed it.
 	matchStates map[digest]byte
 	itemHashes  map[digest]bool // digests of all items that the import has read so far
-	lastNumbers map[digest]int  // last number that was appended to each name (0 if none was)
+	// last number that was appended to each item name to make the name unique (0 if none was)
+	lastNumbers map[digest]int
 
 	// name of the entry to which the import gave each alias, or "" if the import took the alias from an entry and gave
 	// it to no other
@@ -405,16 +406,16 @@ const (
 	// The store has no entry with the name of the imported item, so a new entry is added.
 	verdictNew         itemVerdict = iota
 	verdictSame                    // The entry has the same content as the item.
-	verdictReplace                 // The item replaces the entry.
-	verdictSkip                    // The entry stays as it is, and the item is not imported.
+	verdictReplace                 // The imported item replaces the existing entry with the same name.
+	verdictSkip                    // The existing entry stays unchanged, and the item is not imported.
 	verdictBothChanged             // The entry and its file were both changed since the last import.
 	// The entry in the store and the imported item have the same name, but are different things. The item gets another
 	// name.
 	verdictOtherEntry
 )
 
-// judgeItem decides what to do with an item and the existing entry old with the same name. If nameNumber is above 0,
-// the entry has the item's name with this number.
+// judgeItem decides what to do with an imported item and an existing entry, old. old has the same name as the item. If
+// nameNumber is above 0, this number was appended to the item's name.
 func (im *importer) judgeItem(it Item, old oxbow.Entry, nameNumber int) (itemVerdict, string) {
 	// Some stores return an entry of kind note with another kind. Therefore an item of kind note equals an entry of
 	// any kind if the rest is equal.

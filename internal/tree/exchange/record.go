@@ -26,7 +26,7 @@ var errDeleted = errors.New("was passed over: it is deleted in the program that 
 // not reported.
 var errNotMemory = errors.New("is no memory")
 
-// recordProgram says how the records of a program are read.
+// recordProgram specifies how records are read from an export of another memory program.
 type recordProgram struct {
 	format Format
 	lists  documentListNames

@@ -226,7 +226,7 @@ func readEntries(r *bufio.Reader, ref string, _ *ReadOptions) iter.Seq2[Item, er
 func isDocumentStart(r *bufio.Reader) bool {
 	head, err := r.Peek(peekSize)
 	if isPeekError(err) {
-		return false // Ignore the error, because the reader of the input reports it.
+		return false // Ignore the error, because the function that reads the input after this reports it.
 	}
 	head = bytes.TrimSpace(bytes.TrimPrefix(head, []byte("\uFEFF")))
 	first, _, _ := bytes.Cut(head, []byte("\n"))

@@ -21,7 +21,7 @@ const (
 // textPiece is a part of a text. All pieces of a text in order, joined, are the text.
 type textPiece struct {
 	start, end  int      // position of the piece in the whole text, in bytes (end is excluded)
-	line        int      // number of the first line, from 1
+	line        int      // number of the piece's first line in the whole text, from 1
 	headingPath []string // texts of the headings of the sections that contain this piece, outermost first
 	// number of this piece among the pieces of its section, from 1 (0 if the section is not split)
 	partNumber int
@@ -57,8 +57,9 @@ func splitText(text string) []textPiece {
 	return ps
 }
 
-// splitSections splits a piece at its headings of the levels from low to high. A section that consists only of a
-// heading is joined with the next section. Blank text before the first heading is joined with the first section.
+// splitSections splits the piece p of a text at its headings whose level is at least low and at most high. A section
+// that consists only of a heading is joined with the next section. Blank text before the first heading is joined with
+// the first section.
 func splitSections(text string, p textPiece, heads []blockStart, low, high int) []textPiece {
 	var ps []textPiece
 	path := slices.Clone(p.headingPath)

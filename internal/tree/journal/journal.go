@@ -49,7 +49,8 @@ var (
 	ErrVersion = errors.New("the journal is of an unknown version")
 )
 
-// Journal describes a change of several files. It is stored as JSON.
+// Journal describes a change of several files, so that the next writer can complete an interrupted change. It is
+// stored as JSON.
 type Journal struct {
 	Version  int             `json:"version"`
 	Writes   []StagedWrite   `json:"write"`
@@ -61,7 +62,7 @@ type Journal struct {
 }
 
 // StagedWrite is a file that the change writes. In the staging directory, the file's name is the index of this
-// Change in [Journal.Writes].
+// StagedWrite in [Journal.Writes].
 type StagedWrite struct {
 	Path   string `json:"path"`
 	OldSum string `json:"was"` // hash of the file that the change replaces, or "" if no file exists at Path

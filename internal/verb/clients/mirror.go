@@ -81,8 +81,8 @@ type MirrorIn struct {
 	// returns the name of the project to which a directory belongs (may be nil)
 	Project func(dir string) string `json:"-"`
 
-	// SessionStart is an event that a hook of a running session has reported, or nil. Taints returns the foreign
-	// texts that the session has read since the person's last prompt. The files in own do not count as foreign.
+	// SessionStart is an event that a hook of a running session has reported, or nil. Taints names the texts by others
+	// that the session has read since the person's last prompt. It does not count the files in own as texts by others.
 	SessionStart *session.Event              `json:"-"`
 	Taints       func(own []string) []string `json:"-"`
 }
@@ -151,8 +151,8 @@ type memoryMirroring struct {
 	out                    transfer.ImportOut
 }
 
-// importChangedFiles imports the files that have changed. Files that the report does not name come first, because an
-// agent may have read these files before it wrote the named files.
+// importChangedFiles imports the client's memory files that have changed. Files that the hook's report does not name
+// come first, because an agent may have read these files before it wrote the named files.
 func (m *memoryMirroring) importChangedFiles(ctx context.Context, settledBefore time.Time) error {
 	var named []setup.MemoryFile
 	for _, f := range m.changedFiles {
@@ -217,8 +217,8 @@ func (m *memoryMirroring) postponeFile(ctx context.Context, f setup.MemoryFile) 
 	return err
 }
 
-// archivedWrites searches the archive of sessions for calls that have written a file. It returns the taints of these
-// calls. foundWrite is true if there is such a call.
+// archivedWrites searches the archive of sessions for calls that have written the file f. It returns labels for the
+// texts by others that had influenced these calls. foundWrite is true if such a call was found.
 func (m *memoryMirroring) archivedWrites(
 	ctx context.Context,
 	f setup.MemoryFile,
@@ -266,7 +266,7 @@ func (m *memoryMirroring) safeFiles(ctx context.Context, exceptFile *setup.Memor
 	return own, nil
 }
 
-// editTaint returns the taint for notes from a file that others may have edited.
+// editTaint returns a label value which says that others may have edited the file from which a note comes.
 func editTaint(file string) string {
 	s := "edit " + filepath.Base(file)
 	if (oxbow.Label{Key: oxbow.LabelTaint, Value: s}).Check() != nil {
@@ -297,8 +297,8 @@ func (m *memoryMirroring) importFiles(ctx context.Context, files []setup.MemoryF
 	return err
 }
 
-// makeImportArgument returns the argument with which [transfer.Import] imports the files. It calls projectOf for the
-// project of each file, and fails if projectOf fails.
+// makeImportArgument returns the argument with which [transfer.Import] imports a client's memory files. It calls
+// projectOf for the project of each file, and fails if projectOf fails.
 func (m *memoryMirroring) makeImportArgument(
 	ctx context.Context,
 	files []setup.MemoryFile,
@@ -337,7 +337,8 @@ func (m *memoryMirroring) storedProject(ctx context.Context, f setup.MemoryFile)
 	return m.clientProject(ctx, f)
 }
 
-// clientProject returns the name of the project to which a file belongs, or "" if it is unknown.
+// clientProject returns the name of the project to which a memory file of the client belongs, or "" if the project is
+// unknown.
 func (m *memoryMirroring) clientProject(_ context.Context, f setup.MemoryFile) (string, error) {
 	if dir := f.Dir(); m.arguments.Project != nil && dir != "" {
 		return m.arguments.Project(dir), nil

@@ -42,7 +42,8 @@ type SetupIn struct {
 	// home that is written into the clients' configuration (may be empty)
 	Home             string `json:"-"`
 	HasForeignLayout bool   `json:"-"` // the home has another program's layout and tools
-	// ApprovedTools are the tools that a client may call without asking, if the home has another program's tools.
+	// ApprovedTools are the tools that a client may call without asking the user. They are set only if the home's
+	// server offers tools of another memory program.
 	ApprovedTools []string                    `json:"-"`
 	PluginFile    func(argv []string) string  `json:"-"`
 	Confirm       func(all []SetupFile) error `json:"-"` // asks the user before anything is written (may be nil)
@@ -81,8 +82,9 @@ type SetupClient struct {
 	SetUp     bool         `json:"set_up"`
 	Files     []SetupFile  `json:"files,omitempty"`
 	Server    *SetupServer `json:"server,omitempty"`
-	OwnMemory string       `json:"memory,omitempty"` // name of the client's own memory, if it stays switched on
-	Mirrored  bool         `json:"mirrored,omitempty"`
+	// name of the client's built-in memory, if that memory remains in use beside oxbow
+	OwnMemory string `json:"memory,omitempty"`
+	Mirrored  bool   `json:"mirrored,omitempty"`
 	// hooks record why the agent edits lines, in every repository
 	Annotates    bool `json:"annotates,omitempty"`
 	AddedNotes   int  `json:"added,omitempty"` // number of notes that mirroring has added
@@ -109,7 +111,7 @@ type SetupServer struct {
 	Entries *int     `json:"entries,omitempty"` // number of entries in the server's memory (nil if it is unknown)
 	Problem string   `json:"problem,omitempty"`
 
-	NoMemory bool `json:"-"` // the server says that it lacks a memory
+	NoMemory bool `json:"-"` // the server says that no memory exists in its home
 }
 
 // SetupClients sets up clients, removes oxbow from their configuration, or checks the configuration. If in.Clients is
@@ -323,8 +325,9 @@ func (in *SetupIn) setUpOwnMemory(ctx context.Context, w *verb.Workspace, c *set
 	return err
 }
 
-// remainingMemory returns the name of the client's own memory if that memory stays switched on after the call, and
-// otherwise "". mirrored says whether the memory will be mirrored. wasMirrored says whether it is mirrored now.
+// remainingMemory returns the name of the client's built-in memory if that memory remains in use after this call, and
+// otherwise "". mirrored reports whether its notes will then be copied into oxbow's memory. wasMirrored says whether
+// they are copied now.
 func (in *SetupIn) remainingMemory(c *setup.Client, wasMirrored bool) (memory string, mirrored bool) {
 	switch {
 	case in.Remove || in.OwnMemory == "off":

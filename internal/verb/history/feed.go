@@ -27,15 +27,16 @@ type ChangeFeed struct {
 	openMemory func(context.Context, verb.Access) (*oxbow.Memory, error)
 	newTicker  func() (ticks <-chan time.Time, stop func())
 
-	pollerMu   sync.Mutex // held while the poller starts or ends; guards stopPoller
-	stopPoller func()     // ends the poller and waits for its end (nil if no poller is running)
+	pollerMu sync.Mutex // held while the poller starts or ends; guards stopPoller
+	// ends the goroutine that polls the store, and waits for its end (nil if no such goroutine is running)
+	stopPoller func()
 
 	mu         sync.Mutex // mu guards the fields below.
 	listeners  map[*ChangeListener]bool
-	resetCount int // number of resets that the store has reported
+	resetCount int // how often the store has reported that listeners must read everything again
 }
 
-// pollInterval is the time between two ticks of the default ticker.
+// pollInterval is the time after which the feed by default asks the store for changes again.
 const pollInterval = 100 * time.Millisecond
 
 // NewChangeFeed returns a feed of the memory that open returns. If newTicker is nil, the feed ticks every
@@ -158,8 +159,8 @@ func (l *ChangeListener) TakeChanges(ctx context.Context) (TakenChanges, error) 
 	return n, nil
 }
 
-// changesSinceLast returns the changes after the last taken change in the listener's view, oldest first. An entry that
-// has left the view is reported as removed.
+// changesSinceLast returns the changes that the listener may see and has not received yet, oldest first. An entry that
+// the listener may no longer see is reported as removed.
 func (l *ChangeListener) changesSinceLast(ctx context.Context) ([]verb.Change, error) {
 	var cs []verb.Change
 	for c, err := range l.memory.Log(scope.WithLeaves(ctx)) {

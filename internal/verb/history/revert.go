@@ -1,5 +1,5 @@
-// This file implements the verb revert, which reverts all changes by a session, a client, a door or
-// an agent.
+// This file implements the verb revert, which reverts all changes by a session, a client, an agent or an interface,
+// such as the MCP server.
 
 package history
 
@@ -49,7 +49,7 @@ type RevertOut struct {
 	Derived   []revert.DerivedVersion `json:"derived,omitempty"`
 	// Reverted texts that were shown to models, newest first.
 	Shown        []ShownItem `json:"shown,omitempty"`
-	EmptyReasons []verb.Note `json:"why,omitempty"` // reasons why no change was selected
+	EmptyReasons []verb.Note `json:"why,omitempty"` // reasons why the call found no change to revert
 	Notes        []verb.Note `json:"notes,omitempty"`
 }
 
@@ -169,7 +169,8 @@ func (out *RevertOut) addNotes(p *revert.Plan) {
 	}
 }
 
-// revertSelection returns the selection that the arguments describe, and the archive of sessions if it exists.
+// revertSelection returns which changes are to be reverted according to the arguments, and the archive of sessions if
+// it exists.
 func revertSelection(
 	ctx context.Context, w *verb.Workspace,
 	h oxbow.Historian,

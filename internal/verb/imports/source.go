@@ -161,7 +161,7 @@ func (c *classifiedPaths) addChatGPTExport(path string) error {
 func (c *classifiedPaths) addUnknownPath(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
-		c.addEntries(path, "") // the import will report that it does not exist
+		c.addEntries(path, "") // the import will report that the path does not exist
 		return nil
 	}
 	if !info.IsDir() && exchange.KnownRecordFormat(path) != "" {

@@ -46,8 +46,9 @@ func (o *originFinder) addShownTexts(shown []session.ShownText) {
 	}
 }
 
-// maySetLabel reports whether the caller may set the label l. An agent must not add a label that names an origin or
-// that vouches for the entry. The only exception is a turn that a program passed in the context.
+// maySetLabel reports whether the caller may set the label l. An agent must not add a label that names an entry's
+// origin or that says the entry can be trusted. But it may name a conversation turn as the source, if the program has
+// passed the turn in the context.
 func (o *originFinder) maySetLabel(l oxbow.Label, oldLabels []oxbow.Label) bool {
 	if !o.isAgent || !slices.Contains(originLabelKeys, l.Key) {
 		return true

@@ -1,4 +1,4 @@
-// This file refuses to write foreign text into files, because files cannot have labels.
+// This file refuses to write text by others into files. A file cannot have a label that warns of such text.
 
 package provenance
 
@@ -11,9 +11,10 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// CheckForeignRepeats returns an error matching [oxbow.ErrInvalid] if the texts repeat foreign text, or if the texts
-// that the caller's turn has read are unknown. Verbs that write files call it, because files cannot have labels. A
-// person at a terminal or a page may write any text. textName describes the texts in the error.
+// CheckForeignRepeats returns an error matching [oxbow.ErrInvalid] if the texts repeat text by others, or if it is
+// unknown which texts the caller's turn has read. Verbs that write files call it, because a file cannot have a label
+// that warns of such text. A person at a terminal or a page may write any text. textName describes the texts in the
+// error.
 func CheckForeignRepeats(ctx context.Context, w *verb.Workspace, textName string, texts ...string) error {
 	if w.Knowledge == nil {
 		return nil

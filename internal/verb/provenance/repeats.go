@@ -14,12 +14,12 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// foreignRepeats lists the foreign texts that a change repeats word for word.
+// foreignRepeats lists the texts by others that a change of the memory repeats word for word.
 type foreignRepeats struct {
 	// names of the calls that returned the repeated text, or the taints of the entry that contains the repeated text
 	foreignSources       []string
 	unvouchedSources     []string
-	repeatsImportedEntry bool // the change repeats an entry that was imported
+	repeatsImportedEntry bool // the change of the memory repeats an entry that was imported
 }
 
 func (r *foreignRepeats) hasRepeats() bool {
@@ -70,8 +70,8 @@ func textBeforeAndAfter(op oxbow.Op, oldEntry oxbow.Entry) (written, before stri
 	}
 	if !isTaintedOrUnvouched(
 		&oldEntry,
-	// The text of a tainted or unvouched entry counts as foreign. Therefore before stays empty, and a change that
-	// contains this text repeats it.
+	// Leave before empty if the entry's text may come from others, so that a change with the same text counts as a
+	// repetition of text by others.
 	) {
 		before = join(oldEntry.Name, oldEntry.Content, oldEntry.Aliases, oldEntry.Labels)
 	}
@@ -104,9 +104,9 @@ func isTaintedOrUnvouched(e *oxbow.Entry) bool {
 	})
 }
 
-// findRepeats returns the foreign texts that each change repeats. It compares the changes with texts that sessions
-// have read, and with entries for which nobody vouches. If areChangesUnvouched is set, the changes are unvouched
-// even if they repeat nothing.
+// findRepeats returns, for each change, which texts by others the change repeats. It compares the changes with texts
+// that sessions have read, and with entries that cannot be trusted. If areChangesUnvouched is set, a change is
+// untrusted even if it repeats nothing.
 func findRepeats(
 	ctx context.Context,
 	store oxbow.Store,
@@ -207,7 +207,8 @@ func findRepeatsOfTainted(
 	addRepeat func(e *oxbow.Entry, i int),
 ) error {
 	read := func(keep func(*oxbow.Entry) error) error {
-		// close the reader, because it contains metadata of all entries and is seldom used again in this run
+		// close the second memory reader now, because it needs memory for all entries, and this run will probably not
+		// use it again
 		defer secondReader.Close()
 		return secondReader.Read(store, func(store oxbow.Store, _ *foreign.Index) error {
 			return foreign.EachTaintedEntry(ctx, store, keep)
@@ -231,7 +232,8 @@ func recordPersonTexts(ctx context.Context, store oxbow.Store, ops []oxbow.Op, k
 		s, _ := textBeforeAndAfter(op, oxbow.Entry{})
 		if o, ok := op.(oxbow.Relabel); ok && !isTaintedOrUnvouched(&oxbow.Entry{Labels: o.Labels}) {
 			if old, err := store.Get(ctx, o.Name); err == nil &&
-				// A Relabel that removes the labels taint and unvouched approves the entry, so add the entry's text.
+				// A Relabel that removes the labels taint and unvouched approves the entry. Examine the entry's text
+				// as if the op wrote it.
 				isTaintedOrUnvouched(&old) {
 				s += "\n" + old.Content
 			}

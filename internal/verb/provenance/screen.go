@@ -1,4 +1,4 @@
-// This file examines changes before they are stored.
+// This file examines changes before they are stored, to remove secrets and to label texts by their origin.
 
 package provenance
 

@@ -16,8 +16,8 @@ type ScreeningSettings struct {
 	// MemoryPlace returns the location of the home's memory.
 	MemoryPlace func() (verb.Place, error)
 
-	// ConfigDir is the user's configuration directory. If the home does not have oxbow's own layout, the directory
-	// contains the key for marks, because such a home contains only files of its own system.
+	// ConfigDir is the user's configuration directory. It contains the key for the marks that replace secrets, if the
+	// home has the layout of another memory system. Such a home contains only files of that system.
 	ConfigDir string
 
 	// AllowSecrets reports whether a person has allowed secrets to be stored.
@@ -32,7 +32,8 @@ type ScreeningSettings struct {
 	// CheckLimit returns an error if the changes exceed a limit on writing. It may be nil.
 	CheckLimit func(ctx context.Context, store oxbow.Store, ops []oxbow.Op) error
 
-	// KeepOrigins keeps the origins and labels that the entries already have. It is set when a home is converted.
+	// KeepOrigins keeps the labels that the entries already have, including labels for their origin. It is set when a
+	// home is converted to another layout.
 	KeepOrigins bool
 }
 
@@ -55,7 +56,8 @@ func NewScreening(s ScreeningSettings) *Screening {
 	return &Screening{s, screen.NewCleaner(dir), &verb.SecondReader{OpenMemory: s.ReopenMemory}}
 }
 
-// Cleaner returns the cleaner for texts whose authors cannot be asked, such as past turns.
+// Cleaner returns the cleaner that replaces secrets in texts such as past turns, whose authors cannot be told to
+// remove the secrets.
 func (s *Screening) Cleaner() *screen.Cleaner { return s.cleaner }
 
 // SecretPolicy returns how secrets are treated. This depends on the author of the text.
@@ -63,7 +65,8 @@ func (s *Screening) SecretPolicy() verb.SecretPolicy {
 	return verb.SecretPolicy{Cleaner: s.cleaner, Allow: s.settings.AllowSecrets}
 }
 
-// ScreenForMemory returns the [oxbow.Options.Screen] for the memory to which *m will refer after it has been opened.
+// ScreenForMemory returns a function for [oxbow.Options.Screen], which examines changes before they are stored. *m may
+// be nil now, but must be the opened memory when the function is called.
 func (s *Screening) ScreenForMemory(
 	m **oxbow.Memory,
 ) func(ctx context.Context, store oxbow.Store, ops []oxbow.Op) ([]oxbow.Op, error) {

@@ -19,12 +19,12 @@ import (
 	"github.com/oxbow-memory/oxbow/profile"
 )
 
-// protectedLabelKeys are the keys of labels that put an entry into every prompt. In a turn that has read foreign
-// text, such an entry must not be written or changed.
+// protectedLabelKeys are the keys of labels that put an entry into every prompt. In a turn in which the agent has read
+// text by others, such an entry must not be written or changed.
 var protectedLabelKeys = []string{profile.LabelPinned, profile.LabelProcess}
 
-// noHooksValue is the value of the label unvouched for a text by an agent whose hooks do not report the texts that it
-// has read.
+// noHooksValue is the value of the label unvouched for a text by an agent without hooks. Without hooks, oxbow does not
+// know which texts the agent has read.
 const noHooksValue = "no-hooks"
 
 // labelOrigins returns the changes with labels that record where the text of each change comes from.
@@ -75,8 +75,8 @@ func labelOrigins(
 			continue
 		}
 		if _, ok := op.(oxbow.Alias); ok {
-			// An alias change keeps the entry's labels as they are in stagedEntries. Therefore, add the labels of all
-			// earlier changes first.
+			// An Alias op keeps the labels that the entry has in stagedEntries, so the labels of all earlier ops must
+			// be added first.
 			s.labelUnexaminedTexts(out)
 		}
 		s.changeIndex = len(out)
@@ -99,8 +99,8 @@ func labelOrigins(
 	return out, s.labelledChanges, nil
 }
 
-// addSessionReads records the reads by the model of the caller's session since the last prompt by a person: the calls
-// that returned foreign text, and the texts that hooks showed. If the context contains taints (see
+// addSessionReads records what the model of the caller's session has read since the last prompt by a person: the calls
+// that returned text by others, and the texts that hooks showed. If the context itself lists the texts by others (see
 // [verb.ContextTaints]), only these are recorded.
 func (s *originStamper) addSessionReads(ctx context.Context, k verb.ProvenanceData) {
 	caller, ok := verb.ContextCaller(ctx)
@@ -123,9 +123,10 @@ func (s *originStamper) addSessionReads(ctx context.Context, k verb.ProvenanceDa
 	s.originFinder.addShownTexts(x.ShownTexts)
 }
 
-// labelOp returns the op with labels for its origin. Changes of labels follow that become necessary, for example
-// because a new alias repeats foreign text. If the entry cannot be read, the op is returned unchanged, because the
-// store will report the error. If the caller must not change the entry, labelOp returns an error.
+// labelOp returns the op with labels for its origin. After it, labelOp returns further ops that change labels if this
+// is necessary, for example because a new alias repeats text by others. If the entry cannot be read, the op is
+// returned unchanged, because the store will report the error. If the caller must not change the entry, labelOp
+// returns an error.
 func (s *originStamper) labelOp(ctx context.Context, store oxbow.Store, op oxbow.Op) (_ []oxbow.Op, err error) {
 	name := op.Target()
 	old, found := s.stagedEntries.findByName(name)
@@ -164,9 +165,9 @@ func (s *originStamper) labelOp(ctx context.Context, store oxbow.Store, op oxbow
 	return []oxbow.Op{op}, err
 }
 
-// labelAliasedEntry returns the change that adds labels to an entry if a tainted call adds aliases to the entry. Others
-// may have chosen the aliases, that is, the words by which the entry is then found. The result is nil if the call is
-// not tainted, or if it adds no alias.
+// labelAliasedEntry returns the change that adds warning labels to an entry if a call adds aliases after it may have
+// read text by others. Others may then have chosen the aliases, which are words by which the entry is found. The
+// result is nil if the call has read no such text, or if it adds no alias.
 func (s *originStamper) labelAliasedEntry(o oxbow.Alias, oldEntry oxbow.Entry) []oxbow.Op {
 	add := slices.DeleteFunc(
 		slices.Clone(o.Aliases),
@@ -193,9 +194,9 @@ func (s *originStamper) labelAliasedEntry(o oxbow.Alias, oldEntry oxbow.Entry) [
 type originStamper struct {
 	// calls since the last prompt whose returned text is not known, so that repetitions cannot be found
 	unknownCalls   []string
-	foreignCalls   []string       // calls of the turn that returned foreign text
+	foreignCalls   []string       // calls of the turn that returned text by others
 	isWithoutHooks bool           // the writer is an agent whose hooks do not report the texts that it has read
-	foreignRepeats foreignRepeats // foreign text that the present change repeats
+	foreignRepeats foreignRepeats // text by others that the change which is being labelled repeats
 	proofFile      string
 	provedFiles    []string // files that were written before the test or commit named in proofFile
 	source         oxbow.Source
@@ -255,11 +256,12 @@ func (s *originStamper) labelUnexaminedTexts(ops []oxbow.Op) {
 	s.unexaminedTexts = s.unexaminedTexts[:0]
 }
 
-// unnamedCallValue is the value of the label for a call whose name cannot be a label value.
+// unnamedCallValue is the label value that replaces the name of a tool call if the name is not allowed as a label
+// value.
 const unnamedCallValue = "call"
 
-// computeLabels returns the labels of an entry. These are the given labels, the previous version's taints, and labels
-// for the call and for the origin of the text. computeLabels also queues the text for
+// computeLabels returns the labels of an entry: the given labels, the warnings about texts by others that the previous
+// version has, and labels for the tool call and for the origin of the text. computeLabels also queues the text for
 // [originStamper.labelUnexaminedTexts], which adds labels for the rules that the text matches.
 func (s *originStamper) computeLabels(
 	name, content string,
@@ -296,10 +298,11 @@ func (s *originStamper) computeLabels(
 	texts = append(texts, aliases...)
 	programValues := make([]string, 0, more)
 	for _, l := range out {
-		// Leave out the label's value that oxbow itself wrote. Otherwise its word could complete an order in the text,
-		// so that the text would look like instructions.
+		// Leave out the label value that oxbow itself wrote. Otherwise the text together with this word could look
+		// like an instruction.
 		isOwn := l == unvouchedImportLabel
-		// Leave out identifiers and times. Their punctuation and length would start the search for split words.
+		// Leave out identifiers and times, because their punctuation and length would start a search for words that
+		// were split to hide them.
 		if isOwn || isIdentifierOrTime(l.Value) {
 			programValues = append(programValues, l.Value)
 			continue
@@ -307,7 +310,7 @@ func (s *originStamper) computeLabels(
 		texts = append(texts, l.Value)
 		texts = append(texts, sentenceLikeKeys(l)...)
 	}
-	writers := len(out) // all labels from here on are added by this program
+	writers := len(out) // number of labels that the writer has set; the following labels are added by oxbow
 	add(oxbow.LabelTaint, s.unknownCalls)
 	add(oxbow.LabelTaint, s.foreignRepeats.foreignSources)
 	add(oxbow.LabelUnvouched, s.foreignRepeats.unvouchedSources)
@@ -408,7 +411,8 @@ func labelVouchedTexts(ctx context.Context, store oxbow.Store, ops []oxbow.Op) [
 
 type restoreHistoryKey struct{}
 
-// WithRestoreHistory returns a context for changes that restore texts from a history.
+// WithRestoreHistory returns a context for changes that restore old texts. The history h is used to find out who wrote
+// a restored text.
 func WithRestoreHistory(ctx context.Context, h oxbow.Historian) context.Context {
 	return context.WithValue(ctx, restoreHistoryKey{}, h)
 }
@@ -491,9 +495,9 @@ func citesFile(content string, labels []oxbow.Label, files []string) bool {
 	})
 }
 
-// checkProtected returns an error if the labels include a protected label and the change is tainted. A change is
-// tainted if its text repeats foreign text, or if the turn has read foreign text. For a change without text, such as
-// pinning a note, only the second condition matters.
+// checkProtected returns an error if the labels put the entry into every prompt and the change may come from others.
+// This is so if the change's text repeats text by others, or if the agent has read text by others in this turn. For a
+// change without text, such as pinning a note, only the second condition matters.
 func (s *originStamper) checkProtected(labelLists ...[]oxbow.Label) error {
 	read := slices.Concat(
 		s.foreignRepeats.foreignSources,

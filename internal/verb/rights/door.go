@@ -60,7 +60,8 @@ func (d *AgentDoor) StampContext(ctx context.Context, w *verb.Workspace, session
 	return oxbow.WithSource(ctx, src)
 }
 
-// maxSeenSessions is the maximum number of sessions for which the shown entries are kept.
+// maxSeenSessions is the maximum number of sessions for which an interface remembers the entries that the session was
+// shown.
 const maxSeenSessions = 64
 
 // sessionSeenEntries returns the entries that a session was shown. Requests without a session belong to the same

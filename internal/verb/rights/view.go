@@ -42,7 +42,7 @@ type Options struct {
 type MemoryView struct {
 	Token     string // name of the token ("" if the server has a single token, which lacks a name)
 	Rights    auth.Permissions
-	Bound     *profile.Resolved // profile that restricts the view (may be nil)
+	Bound     *profile.Resolved // profile that restricts what the client sees (may be nil)
 	Scoped    bool              // the client sees only a part of the memory that a client without restrictions sees
 	Workspace *verb.Workspace
 
@@ -51,9 +51,10 @@ type MemoryView struct {
 	ownScopes []scope.Scope
 }
 
-// MakeView returns the view of a token. If profileName is not empty, the profile with this name restricts the view. If
-// the token is bound to another profile, the error matches [ErrBoundProfile]. If the profile does not exist, the error
-// matches [oxbow.ErrInvalid]. If the profile is not valid, the error is a [profile.Diagnostics].
+// MakeView returns the part of the memory that a client with the token may see. If profileName is not empty, the
+// profile with this name restricts this part. If the token is bound to another profile, the error matches
+// [ErrBoundProfile]. If the profile does not exist, the error matches [oxbow.ErrInvalid]. If the profile is not valid,
+// the error is a [profile.Diagnostics].
 func (o *Options) MakeView(t auth.Token, profileName string) (*MemoryView, error) {
 	own := o.Rights
 	if o.BoundProfile != nil {
@@ -102,9 +103,9 @@ func (o *Options) MakeView(t auth.Token, profileName string) (*MemoryView, error
 	return v, nil
 }
 
-// bindProfile applies the profile and the scopes of a token to the view. It returns all scopes that restrict the view.
-// These include the scope of the server's own profile, which already restricts the memory. If the profile of the token
-// cannot be resolved, bindProfile returns an error.
+// bindProfile restricts what the client sees to the profile and the rights of a token. It returns all scopes that
+// restrict the client. These include the scope of the server's own profile, which already restricts the memory. If the
+// profile of the token cannot be resolved, bindProfile returns an error.
 func (v *MemoryView) bindProfile(t auth.Token) (restricting []scope.Scope, err error) {
 	switch o := v.options; {
 	case o.BoundProfile != nil: // The memory of the workspace is already restricted to the scope of this profile.
@@ -132,8 +133,8 @@ func (v *MemoryView) bindProfile(t auth.Token) (restricting []scope.Scope, err e
 // IsPartial reports whether a part of the memory may be invisible in the view.
 func (v *MemoryView) IsPartial() bool { return v.Bound != nil || v.Rights.AreLimited() }
 
-// removeUnreachable removes everything from the workspace that reveals more than the memory: the location of the
-// memory's file, the home, the host, the working directory, the skills, and all profiles except the view's profile.
+// removeUnreachable removes from the workspace everything that reveals more than the memory: the location of the
+// memory's file, the home, the host, the working directory, the skills, and all profiles except the client's profile.
 func (v *MemoryView) removeUnreachable(w *verb.Workspace) {
 	w.Place = nil
 	w.Host = nil
@@ -157,8 +158,8 @@ func (v *MemoryView) removeUnreachable(w *verb.Workspace) {
 	}
 }
 
-// restrictedMemoryOpener returns a function Open that restricts the memory to the scopes of the view. It creates the
-// restricted memory only once.
+// restrictedMemoryOpener returns a function that opens the memory and restricts it to the entries that the client may
+// see. The function creates the restricted memory only once.
 func (v *MemoryView) restrictedMemoryOpener() func(context.Context, verb.Access) (*oxbow.Memory, error) {
 	open := v.options.Workspace.Open
 	var mu sync.Mutex // guards the map bound
@@ -182,8 +183,8 @@ func (v *MemoryView) restrictedMemoryOpener() func(context.Context, verb.Access)
 	}
 }
 
-// restrictedArchiveOpener returns a function that opens the session archive and restricts it to the scopes of the
-// view.
+// restrictedArchiveOpener returns a function that opens the session archive and restricts it to the sessions that the
+// client may see.
 func (v *MemoryView) restrictedArchiveOpener(
 	open func(context.Context) (*session.Archive, error),
 ) func(context.Context) (*session.Archive, error) {
@@ -238,8 +239,9 @@ func (v *MemoryView) MaySeeProfile(name string) bool {
 	return true
 }
 
-// MayShowDocument reports whether a document may be shown to the client. Documents do not belong to a project or have
-// a kind. Therefore a client with restricted rights sees only the documents of its profile.
+// MayShowDocument reports whether a document may be shown to the client. A document, unlike an entry, does not have a
+// project or a kind that could be compared with the client's rights. Therefore a client with restricted rights sees
+// only the documents of its profile.
 func (v *MemoryView) MayShowDocument(d profile.Document) bool {
 	if v.Bound != nil {
 		return slices.Contains(v.Bound.Documents, d)

@@ -78,7 +78,7 @@ func (o ImportSessionsOut) Report() (r report.Report) {
 	return r
 }
 
-// ImportedClient is the result for a client.
+// ImportedClient counts the session files of one client that were imported into the archive.
 type ImportedClient struct {
 	Client       string `json:"client"`
 	Files        int    `json:"files"`

@@ -275,7 +275,9 @@ func ForgetSession(ctx context.Context, w *verb.Workspace, in ForgetSessionIn) (
 		return out, nil
 	}
 	if in.Purge {
-		said := func(yield func(oxbow.Entry, error) bool) { // check the permission as for an entry that a person wrote
+		// check the permission to erase, as for an entry that a person wrote, because a session contains a person's
+		// prompts
+		said := func(yield func(oxbow.Entry, error) bool) {
 			yield(oxbow.Entry{Name: s.Client + "/" + s.Session, Source: oxbow.Source{Actor: oxbow.Person}}, nil)
 		}
 		if err := verb.CheckErase(w.WithSource(ctx), "session forget --purge", said); err != nil {
@@ -295,7 +297,7 @@ func ForgetSession(ctx context.Context, w *verb.Workspace, in ForgetSessionIn) (
 	_, err = a.Memory.Compact(ctx, oxbow.Compaction{Before: w.CurrentTime().Add(time.Second)})
 	out.Purged = err == nil
 	if errors.Is(err, oxbow.ErrUnsupported) {
-		return out, nil // without a history, the session cannot be restored
+		return out, nil // without a history, the forgotten session cannot be restored, so nothing is left to purge
 	}
 	return out, err
 }

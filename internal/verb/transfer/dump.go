@@ -98,10 +98,10 @@ func DumpEntries(ctx context.Context, w *verb.Workspace, in DumpIn) (out DumpOut
 	}, err
 }
 
-// memoryOrigin returns the memory's identity for the manifest of a dump. The identity includes functions that compare
-// it with an earlier manifest. A memory with a log is identified by its position in the log. Any other memory is
-// identified by the path of its home. If such a memory is empty, no earlier dump matches, because its entries may have
-// been lost. A memory that is not in a file lacks an identity.
+// memoryOrigin returns an identity that is written into a dump, to recognize later whether an earlier dump is from the
+// same memory. The returned value contains functions for this comparison. A memory with a log is identified by its
+// position in the log. Any other memory is identified by the path of its home. If such a memory is empty, no earlier
+// dump matches, because its entries may have been lost. A memory that is not in a file lacks an identity.
 func memoryOrigin(ctx context.Context, w *verb.Workspace, m *oxbow.Memory) (mdtree.StoreOrigin, error) {
 	seq := oxbow.CapabilitiesOf(m).Sequencer
 	if seq == nil {

@@ -111,8 +111,9 @@ type ImportOut struct {
 	GoneFileEntries  []string          `json:"gone,omitempty"` // entries whose files were deleted or renamed
 	UnlistedMessages int               `json:"more"`           // number of problems and notes that are not listed
 	// number of added or updated entries in quarantine (see [HeldEntries])
-	HeldEntries int    `json:"held,omitempty"`
-	Group       string `json:"group,omitempty"` // name of the group in which these entries can be approved together
+	HeldEntries int `json:"held,omitempty"`
+	// name of the group by which a person can approve all entries in quarantine from this import together
+	Group string `json:"group,omitempty"`
 	// command that undoes the import even after further changes ("" without such a command)
 	UndoCommand string   `json:"-"`
 	FirstNames  []string `json:"-"` // names of the first added or updated entries

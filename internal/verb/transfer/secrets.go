@@ -12,7 +12,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// screenItems yields the items with their secrets replaced. It adds the conversations of the items to frames.
+// screenItems yields the imported items with their secrets replaced by marks. If an item is a conversation,
+// screenItems records the speakers' words in frames.
 func screenItems(
 	ctx context.Context,
 	s *verb.SecretPolicy,

@@ -39,7 +39,7 @@ type Base struct {
 	// DocumentPaths are the paths of files in the tree that contain no entries and that clients may read.
 	DocumentPaths []string
 
-	seenOutsideSessions *verb.SeenEntries  // record of the entries that calls outside sessions have seen
+	seenOutsideSessions *verb.SeenEntries  // record of the entries that callers without a session were shown
 	writtenTexts        *verb.WrittenTexts // record of the texts that the tools wrote (may be nil)
 }
 
@@ -76,8 +76,8 @@ func (b *Base) SetStore(s oxbow.Store) {
 }
 
 // OpenTree opens a layout's files in fsys as a store, with the clock, the lock timeout and the access of the home's
-// options. It does not change the base: assign the store to Tree, and call [Base.SetStore]. path is the root
-// directory's path in messages. lock is the path of the lock file, or "" for the default path.
+// options. It does not change b. The caller must assign the returned store to b.Tree and then call [Base.SetStore].
+// path is the root directory's path in messages. lock is the path of the lock file, or "" for the default path.
 func (b *Base) OpenTree(
 	ctx context.Context,
 	fsys vfs.FS,

@@ -81,10 +81,11 @@ func (b *Base) Document(ctx context.Context, path string) (string, bool, error) 
 	return text, ok, err
 }
 
-// DocumentOptions configure [Base.SetDocument]. All functions are optional.
+// DocumentOptions configure [Base.SetDocument], which replaces the text of a file that contains no entries. All
+// functions are optional.
 type DocumentOptions struct {
 	// SplitHidden splits the text of the document into a part that the caller may read and a rest that the caller may
-	// not read. SetDocument puts the rest at the beginning of the new text.
+	// not read. SetDocument keeps the rest: it puts the rest before the new text.
 	SplitHidden func(text string) (shown, rest string)
 	// CompanionEdits returns edits of other files that belong to the same change, for example a backup. The parameter
 	// was is the document's whole text before the change, and the parameter is contains its whole text after the

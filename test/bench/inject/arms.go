@@ -55,7 +55,7 @@ func Arms() []PromptArm {
 	}
 }
 
-// RuleResult contains the results of a single rule.
+// RuleResult contains the results of a single rule, which decides which memories are shown to a model for a prompt.
 type RuleResult struct {
 	RuleName      string                    `json:"rule"`
 	PayloadCounts map[PromptArm]*MatchCount `json:"arms"`
@@ -89,7 +89,8 @@ func (r *RuleResult) addDecision(a PromptArm, d Decision, rightUnits map[string]
 	)
 }
 
-// showsRightUnit reports whether right contains a unit of the decision.
+// showsRightUnit reports whether the rule decided to show at least one memory that answers the question. rightUnits
+// contains the IDs of these memories.
 func (d *Decision) showsRightUnit(rightUnits map[string]bool) bool {
 	return slices.ContainsFunc(d.ShownUnitIDs, func(id string) bool { return rightUnits[id] })
 }
@@ -102,8 +103,8 @@ type memoryMeasurement struct {
 	results []*RuleResult
 }
 
-// withMemory creates a memory with the units of the store, and calls fn with it. Then it checks and closes the memory.
-// It returns an error if the memory cannot be created, if fn fails, or if the check finds damage.
+// withMemory creates a memory with the texts of the test store, and calls fn with it. Then it checks and closes the
+// memory. It returns an error if the memory cannot be created, if fn fails, or if the check finds damage.
 func (s *TestStore) withMemory(
 	ctx context.Context,
 	rules []Rule,

@@ -24,7 +24,7 @@ type DayCost struct {
 	TimeP99      time.Duration `json:"ns_p99"`
 }
 
-// summarizeDay summarizes the decisions about the prompts of working days.
+// summarizeDay summarizes what a rule decided to show for the prompts of working days.
 func summarizeDay(ds []Decision) (d DayCost) {
 	var tokens []int
 	var took []time.Duration

@@ -21,7 +21,7 @@ var corpusText string
 // conversationForms contains the texts and words from which conversations are generated.
 type conversationForms struct {
 	personalWords map[string][]string // Lists of words. Each word occurs in the conversations of only one person.
-	sharedWords   map[string][]string // lists of words that all persons may use
+	sharedWords   map[string][]string // lists of words that may occur in the generated conversations of all persons
 	// Sentences about a fact. Each element consists of a statement, a reply, a question, and a question without an
 	// answer.
 	factForms   [][]string
@@ -72,7 +72,7 @@ func GenerateStores(seed uint64) iter.Seq2[*TestStore, error] {
 	}
 }
 
-// generateStore returns the store with the conversations of person personNumber.
+// generateStore generates the conversations of the person with the number personNumber, and returns a store with them.
 func (c *conversationForms) generateStore(personNumber int, r *rand.Rand) *TestStore {
 	s := &TestStore{Name: fmt.Sprintf("person %d", personNumber+1), In: inject.SourceSessions}
 	s.Holds = map[string]bool{s.Name: true}

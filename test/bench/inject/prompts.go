@@ -27,7 +27,8 @@ func workOrders() []string {
 
 // pastedTexts returns texts that people paste into a prompt.
 func pastedTexts() []string {
-	_, text, _ := strings.Cut(pastedText, "\n") // skip the first line, which describes the file
+	// skip the first line of pastedText, which is a description and not a text that people paste
+	_, text, _ := strings.Cut(pastedText, "\n")
 	var all []string
 	for p := range strings.SplitSeq(text, "\n----\n") {
 		all = append(all, strings.TrimSpace(p))

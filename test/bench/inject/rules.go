@@ -14,10 +14,10 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/inject"
 )
 
-// Decision says which units are shown for a prompt.
+// Decision says which texts of the memory a rule shows for a prompt.
 type Decision struct {
 	AnswerKind   gate.AnswerKind
-	ShownUnitIDs []string // IDs of the units that are shown or to which the pointer refers
+	ShownUnitIDs []string // IDs of the texts that are shown, or of the texts that are only mentioned by name
 	// token count of the text (only for oxbow, because other systems' rules produce no text)
 	TextTokens   int
 	DecisionTime time.Duration // time in which the rule decided what to show, including the search (only for oxbow)
@@ -28,7 +28,7 @@ type ruleSession interface {
 	decideAnswer(ctx context.Context, prompt string) (Decision, error)
 }
 
-// Rule decides which units are shown for a prompt.
+// Rule decides which texts of the memory are shown to a model for a prompt.
 type Rule struct {
 	Name         string
 	startSession func(m *openedMemory) ruleSession
@@ -37,8 +37,9 @@ type Rule struct {
 // OxbowRule is the name of the rule by which oxbow decides what to show to a model.
 const OxbowRule = "oxbow"
 
-// fixedStrengthThreshold is a minimum of the strength that is the same for all memories. With it, 5 % of the
-// foreign questions in LongMemEval's development half get a payload.
+// fixedStrengthThreshold is a minimum for how well a text matches a prompt. It is the same for all memories. With it,
+// a text is shown for 5 % of the questions about other people's memories, in that half of LongMemEval that was used
+// for development.
 const fixedStrengthThreshold = 2.36
 
 // Rules returns the rules whose decisions about what to show are compared. The last rule is oxbow's. All others rank
@@ -91,7 +92,8 @@ func strengthOfHit(x *oxbow.Explanation) (s unitStrength) {
 	return s
 }
 
-// combinedStrength is the strength that oxbow's rule used originally: coverage × √BM25, if at least two words match.
+// combinedStrength is the number by which oxbow originally decided how well a text matches a prompt: coverage × √BM25,
+// if at least two words match.
 func (s unitStrength) combinedStrength() float64 {
 	if s.matchedTerms < 2 {
 		return 0
@@ -120,7 +122,8 @@ func (r *unitRule) decideAnswer(ctx context.Context, prompt string) (Decision, e
 	return d, nil
 }
 
-// oxbowSession is a session in which oxbow's rule decides. Its state records the texts that were shown.
+// oxbowSession is a session in which oxbow's rule decides which texts are shown to the model. Its state records the
+// texts that were shown.
 type oxbowSession struct {
 	memory *openedMemory
 	state  inject.ShownState

@@ -22,7 +22,7 @@ type Options struct {
 	OnStoreMeasured func(store string) // called with the name of each memory after it was measured (may be nil)
 }
 
-// Result contains the results of the rules.
+// Result contains the results of all rules that decide which memories are shown to a model.
 type Result struct {
 	StoreCount  int           `json:"stores"`
 	UnitCount   int           `json:"units"`
@@ -87,8 +87,9 @@ func RunMeasurement(ctx context.Context, o Options) (*Result, error) {
 	return res, nil
 }
 
-// gatherQuestions reads all stores. It returns the number of stores, the questions that can be answered, and the first
-// stores, which represent other people. If a store cannot be read, it returns an error.
+// gatherQuestions reads all stores. It returns the number of stores and the questions that can be answered. It also
+// returns the first stores, whose questions serve as questions of other people, which a store cannot answer. If a
+// store cannot be read, it returns an error.
 func gatherQuestions(stores iter.Seq2[*TestStore, error]) (p questionPool, err error) {
 	for s, err := range stores {
 		if err != nil {

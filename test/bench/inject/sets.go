@@ -14,10 +14,11 @@ import (
 	"github.com/oxbow-memory/oxbow/test/bench/quality"
 )
 
-// SetNames returns the names of the supported sets.
+// SetNames returns the names of the supported public sets of questions.
 func SetNames() []string { return []string{"longmemeval", "beam", "locomo"} }
 
-// ReadStores yields the stores of a set. If there is an error, it is the last element.
+// ReadStores yields the test stores that are made from a public set of questions. If there is an error, it is the last
+// element.
 func ReadStores(src *quality.Source) iter.Seq2[*TestStore, error] {
 	return func(yield func(*TestStore, error) bool) {
 		read := map[string]iter.Seq2[*TestStore, error]{

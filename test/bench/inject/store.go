@@ -53,8 +53,9 @@ const clientName = "claude"
 // openedMemory is an open memory that contains the notes or turns of a test memory.
 type openedMemory struct {
 	*oxbow.Memory
-	memorySource      inject.MemorySource
-	unitIDByEntryName map[string]string // IDs of the units by entry name
+	memorySource inject.MemorySource
+	// for each entry name, the ID of the test store's text from which the entry was made
+	unitIDByEntryName map[string]string
 	// strength that 98 % of the decoys, prompts that have nothing to do with the memory, do not exceed
 	decoyThreshold float64
 

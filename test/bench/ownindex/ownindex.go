@@ -34,7 +34,7 @@ type Hit struct {
 	Score      float64
 }
 
-// FilledIndex is an index that is filled for one way to search.
+// FilledIndex is a search index that contains all texts of the test, prepared for one of the compared ways to search.
 type FilledIndex struct {
 	searchWay string
 	textCount uint64

@@ -100,7 +100,8 @@ func parseHex(line int, s string) int {
 	return int(n)
 }
 
-// writeBitmaps writes a set as one bitmap for each page. Equal bitmaps are written once.
+// writeBitmaps writes a set of Unicode characters as Go code, with one bitmap for each page of codePointsPerPage
+// characters. Equal bitmaps are written once.
 func writeBitmaps(w *bytes.Buffer, name, what string, set *[codePointLimit]bool) {
 	type bitmap [codePointsPerPage / 64]uint64
 	number := map[bitmap]int{}

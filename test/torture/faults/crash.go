@@ -1,5 +1,5 @@
-// This file implements the crash campaign. It stops the disk at each operation of a script, and examines each content
-// that the disk may have after the crash.
+// This file tests crashes. It runs a script of store operations and stops the simulated disk at each disk operation.
+// Then it examines each content that the disk may have after the crash.
 
 package faults
 
@@ -11,7 +11,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// CrashOptions are the options of the crash campaign. A zero field means the default.
+// CrashOptions are the options of the test that lets a simulated disk crash. A zero field means the default.
 type CrashOptions struct {
 	// faults of the simulated disk, such as a sync without effect, which the tests must notice
 	Setup        workload.StoreSetup
@@ -21,7 +21,8 @@ type CrashOptions struct {
 	RecoveryCrashInterval int
 	// No script of operations uses a store file that grows in small steps, or a lock file that loses its content.
 	UsesPlainDisk bool
-	// All scripts use a small free space and short texts, so that more images are tested in the same time.
+	// All scripts use a small free space and short texts, so that more possible disk contents are tested in the same
+	// time.
 	UsesShortTexts bool
 }
 
@@ -30,11 +31,12 @@ const maxShortText = 300
 
 // CrashTally contains the counts of a campaign's tests.
 type CrashTally struct {
-	Scripts         int
-	StopPoints      int // number of operations at which the disk was stopped
-	PossibleImages  int // number of possible disk contents after a crash
-	DistinctImages  int // number of different disk contents after a crash, all of which were examined
-	RecoveryCrashes int // number of images after a second crash during recovery
+	Scripts        int
+	StopPoints     int // number of operations at which the disk was stopped
+	PossibleImages int // number of possible disk contents after a crash
+	DistinctImages int // number of different disk contents after a crash, all of which were examined
+	// number of disk contents that were examined after a second crash, during the recovery from the first
+	RecoveryCrashes int
 	Kills           int // number of operations at which one process was killed while a second process continued
 	FromSnapshot    int // number of stores that were opened from a snapshot
 	// number of disk contents that were tested with a snapshot file made of parts from several snapshots
@@ -97,7 +99,8 @@ func crashScript(s workload.Script, o CrashOptions) (CrashTally, *Violation) {
 	return r.tally, v
 }
 
-// setupForSeed returns the setup for a seed. Most scripts get small disks, so that many images can be tested.
+// setupForSeed returns the setup of the store for a seed. Most scripts get small disks, so that many possible disk
+// contents can be tested.
 func setupForSeed(seed uint64, o CrashOptions) workload.StoreSetup {
 	setup := o.Setup
 	setup.SnapshotOnClose = workload.WritesSnapshots(seed)
@@ -145,7 +148,8 @@ func isInRanges(spans []int, k int) bool {
 	return false
 }
 
-// examinePoint examines all images of a disk that was stopped at operation k.
+// examinePoint opens a store from each possible content of a disk that was stopped at operation k, and checks the
+// store.
 func (r *crashRun) examinePoint(w *workload.World, states []*workload.StoreState, k int) *Violation {
 	allowed := workload.AllowedStates(states, w.CompletedEvents)
 	var bad *Violation
@@ -177,9 +181,9 @@ func (r *crashRun) examineNewImage(w *workload.World, im *crashfs.ImageSketch, a
 	return nil
 }
 
-// runWithKillAt runs the script again and kills the process that performs operation k after this operation. The second
-// process continues. If the operation is a write, runWithKillAt runs the script once more and kills the process in the
-// middle of the write. dry is the world after a run without a kill.
+// runWithKillAt runs the script again and kills the process that performs disk operation k, after this operation. The
+// second process continues. If the operation is a write, runWithKillAt runs the script once more and kills the process
+// in the middle of the write. dry contains the disk and the log of a run without a kill.
 func (r *crashRun) runWithKillAt(dry *workload.World, k int) error {
 	op := dry.Disk.Log()[k-1]
 	if err := r.killInWorld(workload.NewWorld(r.script, r.setup), dry, k); err != nil {
@@ -193,8 +197,8 @@ func (r *crashRun) runWithKillAt(dry *workload.World, k int) error {
 	return r.killInWorld(w, dry, k)
 }
 
-// killInWorld runs the script in the new world w and kills the process that performs operation k. The second process
-// continues. Afterwards the memory must be in a state that the run without a kill allows.
+// killInWorld runs the script on the new simulated disk of w, and kills the process that performs disk operation k.
+// The second process continues. Afterwards the memory must be in a state that the run without a kill allows.
 func (r *crashRun) killInWorld(w, dry *workload.World, k int) error {
 	// The simulated disk numbers its processes from 1, but the script numbers them from 0.
 	killed := dry.Disk.Log()[k-1].Proc - 1

@@ -219,8 +219,9 @@ func (s *damagedStore) classifyDamaged(b []byte, t *DamageTally) error {
 	return s.checkTailKept(mem, tail)
 }
 
-// checkRefusal checks the error for a file that was refused. A file with sound records must be reported as damaged,
-// and not as another kind of file. For one file in eight, recovery must find all sound records.
+// checkRefusal checks the error for a damaged store file that could not be opened. A file with undamaged records must
+// be reported as damaged, and not as another kind of file. For every eighth file, recovery must find all undamaged
+// records. Testing this for all files would take too long.
 func (s *damagedStore) checkRefusal(b []byte, err error, t *DamageTally) error {
 	t.RefusedFiles++
 	sound, changes := s.undamagedRecords(b)
@@ -300,7 +301,8 @@ func (s *damagedStore) durableChange(b []byte) uint64 {
 	return v
 }
 
-// checkUsable makes a change in the store and opens it again. It does so for one file in eight.
+// checkUsable makes a change in a store whose damaged file could be opened, and opens the store again. To save time,
+// it does so for every eighth file only.
 func (s *damagedStore) checkUsable(m *oxbow.Memory, mem *vfs.Mem, have []oxbow.Entry) error {
 	s.openedFiles++
 	if s.openedFiles%8 != 0 {
@@ -354,7 +356,7 @@ type recordRange struct {
 	isChange   bool
 }
 
-// readRecordRanges returns the ranges of the records in a sound file.
+// readRecordRanges returns where the records are in an undamaged store file.
 func readRecordRanges(fsys vfs.FS) ([]recordRange, int, error) {
 	log, err := wal.Open(fsys, workload.StoreFile, wal.Options{ReadOnly: true,
 		DigestBody: func(uint8, []byte) ([32]byte, error) { return [32]byte{}, nil }})

@@ -1,4 +1,4 @@
-// This file builds the stores for the damage campaign.
+// This file builds the stores whose files are damaged by the test in flip.go.
 
 package faults
 
@@ -45,7 +45,7 @@ type damagedStore struct {
 	olderFiles       [][]byte                 // content of the file after each earlier change
 	states           map[uint64][]oxbow.Entry // entries after each change, by the number of the change
 	lastChange       uint64
-	base             uint64 // number of the last change before a compaction
+	base             uint64 // number of the last change that the store's compaction dropped
 	records          []recordRange
 	openedFiles      int // number of damaged files that could be opened
 	recoverableCount int // number of damaged files that could not be opened and contain sound records

@@ -1,5 +1,5 @@
-// This file implements the I/O error campaign. In each run of a script, one operation fails or is done only in part,
-// either once or from then on.
+// This file tests I/O errors. In each run of a script of store operations, one disk operation fails or is done only in
+// part, either once or from then on.
 
 package faults
 
@@ -13,7 +13,7 @@ import (
 	"github.com/oxbow-memory/oxbow/test/torture/workload"
 )
 
-// ErrorOptions are the options of the I/O error campaign.
+// ErrorOptions are the options of the test that lets disk operations fail.
 type ErrorOptions struct {
 	Setup workload.StoreSetup // faults that are put into the disk on purpose
 	// number of possible disk contents after a crash that are examined after each I/O error and at the end (0 means
@@ -21,7 +21,7 @@ type ErrorOptions struct {
 	ImageCount int
 }
 
-// ErrorTally counts the tests and results in a campaign.
+// ErrorTally counts what the test of failing disk operations has tested, and the results.
 type ErrorTally struct {
 	Scripts         int
 	Faults          int // number of operations that the simulated disk let fail on purpose
@@ -43,7 +43,8 @@ func (t *ErrorTally) Add(u ErrorTally) {
 	t.FromSnapshot += u.FromSnapshot
 }
 
-// FindErrors lets each operation in the script of a seed fail in each way. It returns the first violation, or nil.
+// FindErrors runs the script of store operations that belongs to a seed. It lets each disk operation fail in each way.
+// It returns the first broken guarantee of the store, or nil.
 func FindErrors(seed uint64, o ErrorOptions) (ErrorTally, *Violation) {
 	if o.ImageCount == 0 {
 		o.ImageCount = 24
@@ -157,13 +158,15 @@ func (c *errorRun) runWithFault(f crashfs.Fault) error {
 	return j.checkAllClosed()
 }
 
-// errorJudge keeps track of the states in which the store may be.
+// errorJudge keeps track of the states in which the store may be after failed disk operations.
 type errorJudge struct {
-	run               *errorRun
-	world             *workload.World
-	out               workload.PossibleOutcomes
-	hasFaultOccurred  bool    // The disk operation that was to fail has failed.
-	hasUnknownOutcome [2]bool // The process has received an error about an unknown outcome.
+	run              *errorRun
+	world            *workload.World
+	out              workload.PossibleOutcomes
+	hasFaultOccurred bool // The disk operation that was to fail has failed.
+	// For each of the two processes, whether it has received an error which says that the outcome of a change is
+	// unknown.
+	hasUnknownOutcome [2]bool
 	// The possible disk contents after a crash were examined once since the first failed operation.
 	hasCheckedImages bool
 }
@@ -232,7 +235,7 @@ func (j *errorJudge) runStep(st workload.Step) error {
 		}
 	}
 	j.out.Models = workload.DistinctModels(j.out.Models)
-	// Reads must always succeed, and must not show changes that were refused.
+	// Reading entries must always succeed in both processes, and must not show changes that were refused.
 	for i := range 2 {
 		es, err := j.readEntries(i)
 		if err != nil {
@@ -313,7 +316,7 @@ func (j *errorJudge) continueAfterFault() error {
 	return nil
 }
 
-// checkImages examines possible disks after a crash at this moment.
+// checkImages examines possible disk contents if the machine crashed now.
 func (j *errorJudge) checkImages() error {
 	may := workload.ModelStates(j.out.Models)
 	n := 0

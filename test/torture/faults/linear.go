@@ -31,14 +31,14 @@ const (
 	linearNameCount      = 3
 )
 
-// maxCheckTime is the maximum time for which the checker examines one history.
+// maxCheckTime is the maximum time for checking one recorded history of concurrent calls.
 const maxCheckTime = 20 * time.Second
 
-// LinearTally counts the histories, calls and stores that a campaign has tested.
+// LinearTally counts the histories, calls and stores that the test of concurrent calls has tested.
 type LinearTally struct {
 	Histories    int
 	Calls        int
-	PendingCalls int // number of calls that had not returned when their process was killed
+	PendingCalls int // number of calls that had not returned when the process that made them was killed
 	BusyCalls    int // number of calls that were refused because the lock was not available in time
 	FromSnapshot int // number of stores that were opened from a snapshot
 }
@@ -58,7 +58,7 @@ type callVerb int
 
 const (
 	callRead   callVerb = iota
-	callWrite           // The call is Remember, which writes the entry whether or not it exists.
+	callWrite           // The call is [oxbow.Memory.Remember], which writes the entry whether or not it exists.
 	callAdd             // The call is Add, which fails if the entry exists.
 	callSwap            // The call is Update with If, which fails if the entry does not have the expected content.
 	callRemove          // The call is Forget, which fails if the entry does not exist.
@@ -73,7 +73,7 @@ var verbNames = [...]string{"read", "write", "add", "swap", "remove", "compact"}
 type registerCall struct {
 	verb    callVerb
 	name    string
-	oldText string // expected content, for a swap
+	oldText string // content that the entry must have, for callSwap
 	text    string
 }
 
@@ -141,9 +141,9 @@ type linearRun struct {
 	err     error
 }
 
-// CheckLinearHistory records the history of a seed and checks it. Two working processes are killed, and others take
-// their places. The history also depends on the scheduler of goroutines, so the same seed does not always give the
-// same history.
+// CheckLinearHistory lets several processes call a store, records the history of the calls and checks it. The seed
+// determines the calls. Two processes are killed during the test, and two new processes replace them. The history also
+// depends on the scheduler of goroutines, so the same seed does not always give the same history.
 func CheckLinearHistory(seed uint64, setup workload.StoreSetup) (LinearTally, error) {
 	setup.SnapshotOnClose = workload.WritesSnapshots(seed)
 	r := &linearRun{disk: crashfs.New(nil), setup: setup}
@@ -301,7 +301,7 @@ func (r *linearRun) addError(err error) {
 	r.err = errors.Join(r.err, err)
 }
 
-// makeCall makes a call and records it. It returns false if the process was killed.
+// makeCall makes a random call to the store and records it in the history. It returns false if the process was killed.
 func (r *linearRun) makeCall(proc *crashfs.Process, m *oxbow.Memory, id int, rnd *rand.Rand) bool {
 	ctx := context.Background()
 	in := registerCall{
@@ -359,7 +359,8 @@ func (r *linearRun) makeCall(proc *crashfs.Process, m *oxbow.Memory, id int, rnd
 		_, err = m.Compact(ctx, oxbow.Compaction{Before: time.Unix(1<<40, 0)})
 	}
 	end := r.clock.Add(1)
-	// A killed process may still return a result from memory, but no caller receives it.
+	// In this simulation, a call by a killed process may still return a result from memory. In reality, no caller
+	// would receive the result, so treat it as an error.
 	if _, dead := proc.Stat("."); dead != nil && err == nil {
 		err = dead
 	}

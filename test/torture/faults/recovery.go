@@ -85,8 +85,8 @@ func (r *crashRun) mustCrashAgain(im *crashfs.ImageSketch) bool {
 	return strings.Contains(label, "all but the first ") && !strings.Contains(label, ".lock")
 }
 
-// crashRecovery lets a store recover from an image and make a step. It crashes the disk at each operation and examines
-// the result.
+// crashRecovery opens a store from a possible disk content after a crash, so that the store recovers, and makes a
+// step. It crashes the disk again at each operation, and examines the possible disk contents after this second crash.
 func (r *crashRun) crashRecovery(img *vfs.Mem, allowed []*workload.StoreState, st workload.Step) error {
 	fail := func(k int, label string, err error) error {
 		return fmt.Errorf("then, with %v, a second crash at operation %d (%s): %w", st, k, label, err)
@@ -134,7 +134,8 @@ func (r *crashRun) crashRecovery(img *vfs.Mem, allowed []*workload.StoreState, s
 	return nil
 }
 
-// tornTail returns the bytes of a torn tail and their offset. It returns nil without a torn tail.
+// tornTail returns the bytes that an interrupted write has left after the end of the store file's valid records, and
+// their offset. It returns nil if no such bytes exist.
 func tornTail(img *vfs.Mem, setup workload.StoreSetup) ([]byte, int64, error) {
 	m, err := oxbow.Open(workload.StoreFile, &oxbow.Options{FS: workload.NewFS(img.Clone(), setup), ReadOnly: true})
 	if err != nil {
@@ -147,12 +148,13 @@ func tornTail(img *vfs.Mem, setup workload.StoreSetup) ([]byte, int64, error) {
 	}
 	b, err := vfs.ReadFile(img, workload.StoreFile, -1)
 	if err != nil || int64(len(b)) <= stats.Used {
-		return nil, 0, nil // The file does not exist, or no bytes follow its end.
+		return nil, 0, nil // The file does not exist, or it ends with the last valid record.
 	}
 	return bytes.TrimRight(b[stats.Used:], "\x00"), stats.Used, nil
 }
 
-// checkTail returns an error if the torn tail is neither at its original place nor in another file.
+// checkTail returns an error if the bytes that an interrupted write has left are neither at their original place nor
+// in another file.
 func checkTail(im *crashfs.ImageSketch, tail []byte, end int64) error {
 	if len(tail) == 0 {
 		return nil

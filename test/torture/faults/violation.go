@@ -14,7 +14,7 @@ import (
 // Violation reports that a store broke a guarantee.
 type Violation struct {
 	Seed  uint64
-	Where string // crash, fault or damage that caused the violation (may be "")
+	Where string // crash, fault or damage after which the store broke the guarantee (may be "")
 	Err   error
 	Steps []workload.Step // steps of the script (nil without a script)
 }

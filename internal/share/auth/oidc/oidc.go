@@ -47,7 +47,8 @@ type Options struct {
 	Issuer   string // URL of the provider, exactly as in its tokens
 	Resource string // URL with which clients call the server, without a trailing slash
 	Audience string // audience that a token must have ("" accepts Resource and its MCP endpoint)
-	Claim    string // name of the claim with the tenant, or "" if each token gives access to the server's own home
+	// name of the token's claim that contains the tenant, or "" if each token gives access to the server's own home
+	Claim string
 
 	Logger *slog.Logger     // receives the reasons why keys cannot be fetched (nil discards them)
 	Client *http.Client     // HTTP client for fetching keys (nil means a client with a timeout)
