@@ -1,4 +1,4 @@
-// This file implements the command "oxbow annotate" and its maintenance commands: setup,
+// This file implements the command "oxbow annotate", and its subcommands that maintain annotations: setup,
 // merge-driver, gc, stats and recover.
 
 package cli

@@ -39,8 +39,8 @@ func checkReplyDefaultYes(line string) error {
 	return requireYes(strings.TrimSpace(line))
 }
 
-// ask prints a question, and returns the line that the person types, with its newline. At the end of the input, it
-// returns "".
+// ask prints a question on standard error, and returns the line that the person types, with its newline. If the input
+// has ended, it returns "".
 func (env *environment) ask(question string) (line string, err error) {
 	fmt.Fprint(env.Stderr, question)
 	line, err = bufio.NewReader(env.Stdin).ReadString('\n')

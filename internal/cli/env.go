@@ -113,7 +113,7 @@ func (e *Env) hookTimeLimits() HookTimeLimits {
 	}
 }
 
-// delayExit prevents that the process is ended until the caller calls release. It calls the function DelayExit of the
+// delayExit keeps the process from ending until the caller calls release. It calls the function DelayExit of the
 // environment. If this function is not set, release does nothing.
 func (e *Env) delayExit() (release func()) {
 	if e.DelayExit == nil {

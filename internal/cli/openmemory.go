@@ -74,8 +74,8 @@ type openMemory struct {
 
 	// opens the archive of sessions after draining the spool (nil until it is needed)
 	openDrainedArchive func(context.Context) (*session.Archive, error)
-	// isArchiveReadOnly prevents that waiting hook reports are moved into the session archive, or that the archive is
-	// written in another way.
+	// isArchiveReadOnly is set if nothing may be written to the session archive. Waiting hook reports then stay where
+	// they are.
 	isArchiveReadOnly bool
 	// opens the archive of sessions without draining the spool
 	openUndrainedArchive func(context.Context) (*session.Archive, error)

@@ -49,7 +49,7 @@ func noteFormPage(c *pageRequest) (pageReply, error) {
 	return turnNotePage(out, t, formValues{"content": clipTurnText(text), "project": out.Project}, 0), nil
 }
 
-// turnNotePage returns the page with the form that makes a note from a turn.
+// turnNotePage returns a page with a form in which a person writes a note from a turn of a past session.
 func turnNotePage(out sessions.SessionOut, t *session.Turn, v formValues, status int, notices ...g.Node) framedPage {
 	path := page.SessionPath(out.Client, out.Session, 0)
 	return framedPage{title: "Make a note of a turn", navPath: "sessions", status: status,

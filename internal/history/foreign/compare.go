@@ -18,8 +18,8 @@ import (
 type Texts struct {
 	Names []string // for each of the Texts, the name of the entry into which it is written, or ""
 	Texts []string
-	// IgnoredTexts contains a second text for each text, such as its earlier version. Words of this second text do not
-	// count as repeated.
+	// IgnoredTexts contains a second text for each of the Texts, such as its earlier version. Words that the second
+	// text contains as well do not count as repeated from an entry.
 	IgnoredTexts []string
 	// If OnlyTainted is set, the new texts are compared only with entries that are labeled as tainted, because an
 	// agent wrote them after it had read text by others.
@@ -39,13 +39,14 @@ const maxTaintedBytes = 64 << 10
 // comparing a new text with it takes too long.
 var ErrTooManyEntries = errors.New("too many entries that nobody vouches for")
 
-// EachRepeatedEntry calls onRepeat with each entry whose foreign text one of the texts repeats, and with this text's
-// index. An entry never counts as a repetition of itself. Several entries may have the same trust, taints and reasons
-// why nobody vouches for them. If a text repeats several of these, EachRepeatedEntry may call onRepeat for only one.
+// EachRepeatedEntry compares the texts with all entries of the store that others wrote or for which nobody vouches. It
+// calls onRepeat with each such entry that a text repeats, and with this text's index. An entry never counts as a
+// repetition of itself. If a text repeats several entries of the same origin (see originHash), EachRepeatedEntry may
+// call onRepeat for only one.
 //
-// If the store is a log, EachRepeatedEntry uses the index. It also writes the index file if writer is not nil and the
-// file lacks many entries. writerMemory must be a memory that uses the same log. If the store is not a log,
-// EachRepeatedEntry reads all its entries. It returns ErrTooManyEntries if these have more than 32 MiB of foreign
+// If the store is a log, EachRepeatedEntry uses the index. It may also write the index file, if writerMemory is not
+// nil and the file lacks many entries. writerMemory must be a memory that uses the same log. If the store is not a
+// log, EachRepeatedEntry reads the entries by others. It returns ErrTooManyEntries if these have more than 32 MiB of
 // text.
 func (x *Index) EachRepeatedEntry(
 	ctx context.Context,

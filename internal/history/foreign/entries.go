@@ -24,11 +24,11 @@ type foreignClass uint64
 
 const (
 	classTaintedEntry foreignClass = iota
-	classUnvouched                 // the entry has the label unvouched
+	classUnvouched                 // the entry has the label unvouched, because its author or origin is not trusted
 	// The entry has the label origin, because its source is less trusted than its author.
 	classWithOrigin
 	classByOthers // an import or another system wrote the entry
-	classOwnText  // The text is not foreign: the user or a trusted agent wrote it.
+	classOwnText  // None of the reasons above applies, so the text is not foreign.
 )
 
 // For each reason why a text counts as foreign, filterTermsByClass contains the search term that finds the entries

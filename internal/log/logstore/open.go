@@ -136,7 +136,9 @@ func (d *DB) Close() error {
 			_ = d.updateSnapshot(context.Background())
 		}
 	}
-	d.checkpointer.mu.Lock() // This also makes a snapshot that is being written end early and remove its file.
+	// Wait until a snapshot that is being written has stopped. It stops early and removes its file, because closingCtx
+	// is done.
+	d.checkpointer.mu.Lock()
 	defer d.checkpointer.mu.Unlock()
 	d.writerMu.Lock()
 	defer d.writerMu.Unlock()

@@ -45,7 +45,7 @@ const (
 	blockHeadSize       = 40
 	nonceSize           = 12
 	bytesPerFingerprint = 6
-	maxBlockBody        = 4 << 20 // maximum size of a stored text's fingerprints, in bytes
+	maxBlockBody        = 4 << 20 // maximum size in bytes of the labels and fingerprints that are stored for one text
 )
 
 var (

@@ -14,9 +14,9 @@ import (
 // maxCachedChunks is the maximum number of chunks in the cache. It limits the cache to about 10 MB.
 const maxCachedChunks = 1 << 16
 
-// unitCache is a cache of chunks and their terms. It is a special hash table, because most of the time for filling an
-// index is spent in look-ups. Usually, a chunk is a single word of at most 16 bytes, and a look-up needs three memory
-// accesses:
+// unitCache is a cache of chunks (sequences of letters, digits and marks in a text) and their search terms, which are
+// called units. It is a special hash table, because most of the time for filling an index is spent in look-ups.
+// Usually, a chunk is a single word of at most 16 bytes, and a look-up needs three memory accesses:
 //
 //	slots     by hash      ──► number of a chunk; linear probing
 //	chunks    by number    ──► its bytes, the term of its first unit

@@ -301,8 +301,7 @@ func (s *originStamper) computeLabels(
 		// Leave out the label value that oxbow itself wrote. Otherwise the text together with this word could look
 		// like an instruction.
 		isOwn := l == unvouchedImportLabel
-		// Leave out identifiers and times, because their punctuation and length would start a search for words that
-		// were split to hide them.
+		// Leave out identifiers and times, because they look like words that were split to hide them.
 		if isOwn || isIdentifierOrTime(l.Value) {
 			programValues = append(programValues, l.Value)
 			continue
@@ -310,7 +309,7 @@ func (s *originStamper) computeLabels(
 		texts = append(texts, l.Value)
 		texts = append(texts, sentenceLikeKeys(l)...)
 	}
-	writers := len(out) // number of labels that the writer has set; the following labels are added by oxbow
+	writers := len(out) // oxbow adds the labels after these
 	add(oxbow.LabelTaint, s.unknownCalls)
 	add(oxbow.LabelTaint, s.foreignRepeats.foreignSources)
 	add(oxbow.LabelUnvouched, s.foreignRepeats.unvouchedSources)

@@ -29,11 +29,11 @@ type PruneArchivesIn struct {
 type PruneArchivesOut struct {
 	DryRun    bool            `json:"dry_run,omitempty"`
 	Forgotten []PrunedArchive `json:"forgotten"`
-	// file with a copy of all archives before the call (only if the call cannot be undone)
+	// file with a copy of all archived conversations as they were before the call (only if the call cannot be undone)
 	BackupFile string `json:"saved_in,omitempty"`
 }
 
-// PrunedArchive is an archive that was forgotten or, in a dry run, would be.
+// PrunedArchive is an entry with an archived conversation that was forgotten or, in a dry run, would be forgotten.
 type PrunedArchive struct {
 	Name    string `json:"name"`
 	Created string `json:"created"` // time in RFC 3339
