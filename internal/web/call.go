@@ -40,7 +40,7 @@ type pageRequest struct {
 	hasSeveralUsers   bool   // several people may sign in
 
 	caches  *sharedCaches  // caches that all requests to the server share
-	uploads *uploadedFiles // shared by all requests to the server
+	uploads *uploadedFiles // files that people have uploaded, which all requests to the server share
 }
 
 // pageReply is the result of a handler, such as a [framedPage] or a [redirectReply].

@@ -596,7 +596,7 @@ func decodeBodySource(body []byte) (source store.Source, err error) {
 	return source, err
 }
 
-// errStopReplay is returned by a callback to end a replay early.
+// errStopReplay is returned by a callback so that no more records of the log are read.
 var errStopReplay = errors.New("stop")
 
 var crcTable = crc32.MakeTable(crc32.Castagnoli)
