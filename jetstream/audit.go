@@ -37,7 +37,7 @@ type Finding struct {
 // data on the other servers.
 type leaderFence struct{ stream, server string }
 
-// directoryKey returns the fence's key in the directory.
+// directoryKey returns the key under which the cluster's directory stores this leaderFence.
 func (f leaderFence) directoryKey() string { return "fence." + f.stream + "." + f.server }
 
 // serverCopy is a server's copy of a brain, as the audit read it.
@@ -366,7 +366,8 @@ func (v *serverCopy) addMessage(ctx context.Context, r *brainReplica, m streamMe
 	return nil
 }
 
-// checkLeaderHasSegment returns an error if the leader does not have the whole segment.
+// checkLeaderHasSegment returns an error if the stream's leader does not have the whole segment, which is a part of a
+// snapshot file.
 func (r *brainReplica) checkLeaderHasSegment(ctx context.Context, g segment) error {
 	m, ok, err := r.cluster.link.lastMessage(ctx, r.directoryBrain.streamName(), r.segmentSubject(g))
 	if err != nil {
@@ -381,8 +382,8 @@ func (r *brainReplica) checkLeaderHasSegment(ctx context.Context, g segment) err
 	return r.damageError("segment %d is missing or is not the one that its hash names", g.SegmentNumber)
 }
 
-// findDifferingCopies returns a finding for each copy of a brain that is damaged or differs from the
-// most frequent copy. Among equally frequent copies, the copy with the most envelopes is used.
+// findDifferingCopies returns a finding for each server's copy of a brain that is damaged or differs from the most
+// frequent copy. Among equally frequent copies, the copy with the most messages (envelopes) is used.
 func findDifferingCopies(b directoryBrain, copies []serverCopy) (fs []Finding) {
 	votes := map[string]int{}
 	key := func(v serverCopy) string { return fmt.Sprint(v.seq, v.envelopeNumber, v.hash) }

@@ -231,8 +231,9 @@ func (c *Cluster) checkUnchanged(
 	return savedState, true, nil
 }
 
-// readHead returns the number, the chain and the sequence of a brain's last envelope. If the brain lacks envelopes,
-// the number is 0.
+// readHead returns, for a brain's last message (envelope) in the stream, the envelope number, the hash that covers all
+// envelopes up to this message, and the message's sequence in the stream. If the brain has no envelopes, the number is
+// 0.
 func (c *Cluster) readHead(
 	ctx context.Context,
 	info directoryBrain,

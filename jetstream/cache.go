@@ -1,5 +1,5 @@
-// This file implements the cache of a node. For each brain, the cache contains a log file in the format of a local
-// memory, and a file with the position in the stream (the place).
+// This file implements the local cache of a process. For each brain, the cache contains a log file in the format of a
+// local memory, and a file that records how far the brain's stream was read.
 
 package jetstream
 
@@ -29,10 +29,10 @@ const minRecentIDs = 256
 // cachedPlace is the position of a replica in the stream.
 type cachedPlace struct {
 	Cluster        string    `json:"cluster"`
-	LastReadSeq    uint64    `json:"seq"`  // sequence of the last message that was read
-	EnvelopeNumber uint64    `json:"n"`    // number of the last envelope
+	LastReadSeq    uint64    `json:"seq"`  // sequence of the last message that was read from the stream
+	EnvelopeNumber uint64    `json:"n"`    // number of the last envelope (message with changes) that was read
 	ChainHash      chainHash `json:"hash"` // hash that covers all messages up to the message with EnvelopeNumber
-	EnvelopeTime   int64     `json:"time"` // time of this envelope
+	EnvelopeTime   int64     `json:"time"` // time of the envelope EnvelopeNumber
 	// number of the brain's last change in all messages up to the message with EnvelopeNumber
 	LastChange uint64 `json:"last"`
 	IsSynced   bool   `json:"clean"` // the log file is synced and has not been changed since
@@ -73,8 +73,8 @@ func (f brainFiles) readPlace() (p cachedPlace, ok bool) {
 	return p, json.Unmarshal(b[4:], &p) == nil
 }
 
-// writePlace replaces the position in the stream. If it must survive a power failure, the caller must sync the log
-// file first.
+// writePlace replaces the file that records how far the brain's stream was read. If the position must survive a power
+// failure, the caller must sync the log file first.
 func (f brainFiles) writePlace(p cachedPlace) error {
 	b, err := json.Marshal(p)
 	if err != nil {
@@ -146,7 +146,8 @@ func replaceFileAtomically(fsys vfs.FS, name string, b []byte) error {
 	return errors.Join(fsys.Rename(name+".new", name), fsys.SyncDir(path.Dir(name)))
 }
 
-// unsyncedFS is a file system whose syncs do nothing. Changes that a crash loses are read from the stream again.
+// unsyncedFS is a file system whose syncs do nothing. Changes that a crash loses are read again from the brain's
+// stream on the servers.
 type unsyncedFS struct{ vfs.FS }
 
 // OpenFile implements [vfs.FS].

@@ -14,9 +14,10 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/share/remote/opjson"
 )
 
-// brainChange is the change that a call makes. It contains ops, or the numbers of changes to revert, or a version to
-// restore. Ops are validated before the envelope is sent. For a revert or a restore, each replica computes the
-// outcome, which is the same everywhere. Such a change has its own envelope.
+// brainChange is a change of a brain, as it is sent to the stream in a message (envelope). It contains ops, or the
+// numbers of changes to revert, or a version to restore. Ops are validated before the envelope is sent. A revert or a
+// restore is sent in an envelope of its own. Each process that keeps a copy of the brain computes the result, which is
+// the same everywhere.
 type brainChange struct {
 	OpID   string       `json:"op_id,omitempty"`
 	Note   string       `json:"note,omitempty"`

@@ -42,9 +42,9 @@ type Options struct {
 	// empty, open brains are stored in memory.
 	Dir string
 
-	// Announced makes reads rely on invalidations, and send no requests. A read then sees the changes up to the last
-	// invalidation that has arrived, and is at most MaxAge old. By default, each read asks the leader for the last
-	// message (the head).
+	// Announced makes reads send no requests to the servers. A read then relies on the messages (invalidations) by
+	// which other processes announce their changes. It sees the changes up to the last invalidation that has arrived,
+	// and is at most MaxAge old. By default, each read asks the stream's leader for the last message (the head).
 	Announced bool
 	MaxAge    time.Duration // if Announced is set: maximum age of the data that a read returns (default 1 s)
 
@@ -55,7 +55,7 @@ type Options struct {
 	// CacheBytes is the maximum memory for the cached entries of each brain, as in [oxbow.Options].
 	CacheBytes int64
 
-	Node   string           // name of this process in envelopes
+	Node   string           // name of this process, which is sent with its changes
 	Source oxbow.Source     // source of changes whose context lacks a source
 	Clock  func() time.Time // default time.Now
 	Rand   io.Reader        // default crypto/rand
@@ -106,7 +106,7 @@ type Cluster struct {
 	mu               sync.Mutex               // guards the fields below
 	replicaBySubject map[string]*brainReplica // replicas by subject
 	leaderFences     map[leaderFence]bool
-	leaseByStream    map[string]leaderLease // knowledge about leaders, by stream
+	leaseByStream    map[string]leaderLease // for each stream, what is known about its current leader
 	isClosed         bool
 }
 
@@ -195,8 +195,8 @@ func (c *Cluster) openCache() error {
 }
 
 // subscribeInvalidations subscribes to the messages that say which brains other processes have changed. Until c is
-// closed, a goroutine watches the connection: after each change of its state, the heads must be compared before the
-// next read, because messages may have been missed.
+// closed, a goroutine also watches the connection. If the connection's state changes, messages may have been missed.
+// Therefore each brain must be compared with its last message in the stream before the next read.
 func (c *Cluster) subscribeInvalidations() error {
 	sub, err := c.natsConn.Subscribe("inv.b.>", c.markBrainOutdated)
 	if err != nil {

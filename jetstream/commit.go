@@ -201,7 +201,8 @@ func (r *brainReplica) commitBatch(qs []*commitRequest) error {
 			return err
 		}
 		if len(c.refused) > 0 && !checked {
-			// The requests may be refused only because the replica is outdated, so compare it with the head first.
+			// The requests may be refused only because the local copy lacks changes, so read the newest messages and
+			// try again.
 			if err := r.compareWithHead(ctx); err != nil {
 				return err
 			}
@@ -284,8 +285,8 @@ func (r *brainReplica) chooseRequests(qs []*commitRequest) (*requestChoice, erro
 	return c, nil
 }
 
-// fitsRequest reports whether the request can be in the same envelope as the chosen requests, of which there is at
-// least one.
+// fitsRequest reports whether a request can be sent in the same message (envelope) as the requests that were selected
+// before. At least one request was selected.
 func (c *requestChoice) fitsRequest(q *commitRequest) bool {
 	if q.needsOwnEnvelope || c.selected[0].needsOwnEnvelope {
 		return false
@@ -383,7 +384,7 @@ func (r *brainReplica) publishError(maySucceedLater bool, err error) error {
 	return err
 }
 
-// encodedEnvelope is an encoded envelope.
+// encodedEnvelope is an envelope (message with changes) in encoded form, with its hash.
 type encodedEnvelope struct {
 	envelope *envelope
 	data     []byte
@@ -469,12 +470,13 @@ func (r *brainReplica) finishRequests(qs []*commitRequest, f *inFlightEnvelope) 
 	}
 }
 
-// catchUpAfterRefusal is called after the stream refused an envelope, because another message may be its head. It
-// reads the stream up to the head. If the head is the envelope itself, an earlier attempt stored the envelope and the
-// acknowledgement was lost: catchUpAfterRefusal finishes the requests and returns true. If the head is still the
-// message that the envelope must follow, it returns false without an error, and the caller may try again. If another
-// process has added a message, the error is errHeadMoved. If it is unknown whether the envelope was stored, the error
-// is errNoReply.
+// catchUpAfterRefusal is called after the stream refused a message (envelope) with changes. It reads the stream up to
+// the brain's last message.
+//
+// If the last message is the envelope itself, an earlier attempt stored the envelope and the acknowledgement was lost.
+// catchUpAfterRefusal then finishes the requests and returns true. If the last message is still the message that the
+// envelope must follow, it returns false without an error, and the caller may try again. If another process has added
+// a message, the error is errHeadMoved. If it is unknown whether the envelope was stored, the error is errNoReply.
 func (r *brainReplica) catchUpAfterRefusal(
 	ctx context.Context,
 	qs []*commitRequest,

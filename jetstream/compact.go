@@ -1,5 +1,4 @@
-// This file compacts a brain. A compaction replaces the brain's envelopes by a snapshot of the
-// replica's file.
+// This file compacts a brain: it replaces all messages of the brain in the stream by a snapshot of the brain's file.
 
 package jetstream
 
@@ -43,8 +42,8 @@ func (r *brainReplica) compactIfDue() {
 	}
 }
 
-// publishSnapshot publishes a snapshot that replaces all messages of the brain. The servers reject the
-// snapshot if the replica is not at the head.
+// publishSnapshot publishes a snapshot that replaces all messages of the brain. The servers reject the snapshot if the
+// local copy lacks the last message of the brain.
 func (r *brainReplica) publishSnapshot(ctx context.Context) error {
 	r.mu.Lock()
 	at, head := r.place, r.fileChainHash
@@ -138,7 +137,8 @@ func (r *brainReplica) segmentSubject(g segment) string {
 	return r.directoryBrain.subjectName() + ".s." + strconv.FormatUint(g.SegmentNumber, 10)
 }
 
-// deleteOldSegments deletes the segments that only the old snapshot contains.
+// deleteOldSegments deletes the messages with parts (segments) of the old snapshot's file that do not belong to the
+// new snapshot s.
 func (r *brainReplica) deleteOldSegments(ctx context.Context, oldSnapshot, s *snapshot) error {
 	if oldSnapshot == nil {
 		return nil
@@ -270,7 +270,7 @@ func (r *brainReplica) fetchFile(ctx context.Context, s *snapshot) ([]byte, erro
 
 var errSegmentNotFound = errors.New("a segment is not there")
 
-// fetchSegment downloads a segment. It asks any server first, and then the leader.
+// fetchSegment downloads a segment, which is a part of a snapshot file. It asks any server first, and then the leader.
 func (r *brainReplica) fetchSegment(ctx context.Context, g segment) ([]byte, error) {
 	unpack := func(b []byte) ([]byte, bool) {
 		part, err := zstdDecoder.DecodeAll(b, nil)

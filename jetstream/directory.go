@@ -19,7 +19,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// directoryBucketName is the name of the directory's bucket.
+// directoryBucketName is the name of the key-value bucket that contains the directory of the cluster's brains.
 const directoryBucketName = "DIR"
 
 // clusterDirectory is an open directory. It has these keys:
@@ -39,7 +39,7 @@ type clusterDirectory struct {
 	partitions int
 }
 
-// clusterInfo is the directory's value for the cluster.
+// clusterInfo is the value under the key "cluster" in the cluster's directory.
 type clusterInfo struct {
 	ID         string `json:"id"`
 	Partitions int    `json:"partitions"`

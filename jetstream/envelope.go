@@ -70,7 +70,7 @@ type envelope struct {
 	Epoch            uint64    `json:"epoch"`
 	SenderNode       string    `json:"node"`
 	EnvelopeID       string    `json:"id"`   // random ID, by which the sender recognizes the envelope if its acknowledgement was lost
-	ChangeTime       int64     `json:"time"` // time of all changes in the envelope, in nanoseconds since 1970
+	ChangeTime       int64     `json:"time"` // time of all changes in this message, in nanoseconds since 1970
 	LastChangeBefore uint64    `json:"base"` // number of the brain's last change before the changes in this message
 	ChangeState      string    `json:"state,omitempty"`
 
@@ -78,27 +78,30 @@ type envelope struct {
 	Snapshot *snapshot     `json:"snapshot,omitempty"`
 }
 
-// snapshot is the file of a replica after the change LastChange. A small file is stored in the message itself, and a
-// larger file in segments.
+// snapshot is the file of a brain's local copy as it was after the change LastChange. A small file is contained in the
+// message with the snapshot. A larger file is divided into segments, which are separate messages.
 type snapshot struct {
-	FileSize    int64     `json:"size"`
-	FileHash    chainHash `json:"sha256"`           // hash of the file
-	LastChange  uint64    `json:"last"`             // number of the file's last change
-	RecentIDs   []string  `json:"recent"`           // IDs of the last envelopes in the file
-	StoredBytes int64     `json:"stored"`           // size of the compressed file in the stream, in bytes
-	InlineFile  []byte    `json:"inline,omitempty"` // compressed file (empty if it is stored in segments)
-	Segments    []segment `json:"segments,omitempty"`
+	FileSize   int64     `json:"size"`
+	FileHash   chainHash `json:"sha256"` // hash of the file
+	LastChange uint64    `json:"last"`   // number of the file's last change
+	// IDs of the last messages (envelopes) whose changes the file contains
+	RecentIDs   []string `json:"recent"`
+	StoredBytes int64    `json:"stored"` // size of the compressed file in the stream, in bytes
+	// the compressed snapshot file (empty if the file is stored in segments)
+	InlineFile []byte    `json:"inline,omitempty"`
+	Segments   []segment `json:"segments,omitempty"`
 }
 
 // segment is a part of a file. It is compressed by zstd and stored in a separate message.
 type segment struct {
-	SegmentNumber    uint64    `json:"number"` // last token of the segment's subject
+	// number of the segment, which is the last part of the subject of its message
+	SegmentNumber    uint64    `json:"number"`
 	UncompressedSize int64     `json:"size"`   // size in bytes before compression
 	StoredBytes      int64     `json:"stored"` // size in bytes after compression
 	UncompressedHash chainHash `json:"sha256"` // hash before compression
 }
 
-// These coders are only used with EncodeAll and DecodeAll, which are safe for concurrent use.
+// The zstd encoder and decoder are only used with EncodeAll and DecodeAll, which are safe for concurrent use.
 var (
 	zstdEncoder, _ = zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(2))
 	zstdDecoder, _ = zstd.NewReader(nil, zstd.WithDecoderMaxMemory(maxBodyBytes), zstd.WithDecoderConcurrency(2))
@@ -129,8 +132,8 @@ func setChecksum(message []byte) {
 	binary.LittleEndian.PutUint32(message[5:], crc32.Checksum(message[messageHeadSize:], castagnoli))
 }
 
-// decodeEnvelope decodes a message. It returns the envelope and the value of the chain at the envelope. Errors match
-// [oxbow.ErrCorrupt] or [oxbow.ErrVersion].
+// decodeEnvelope decodes a message from a brain's stream. It returns the envelope, and the hash that covers all
+// messages with changes up to this one. Errors match [oxbow.ErrCorrupt] or [oxbow.ErrVersion].
 func decodeEnvelope(message []byte) (*envelope, chainHash, error) {
 	if len(message) < messageHeadSize || string(message[:4]) != messageMagic {
 		return nil, chainHash{}, fmt.Errorf("%w: a message is no envelope", oxbow.ErrCorrupt)

@@ -170,7 +170,8 @@ func (c *Cluster) findServersWithLostStreams(ctx context.Context) (fs []Finding,
 	return fs, isLeaderAffected, err
 }
 
-// streamNames returns the sorted names of the streams that must exist.
+// streamNames returns the sorted names of the streams that the cluster must have: one for the directory, and one for
+// each partition.
 func (c *Cluster) streamNames() []string {
 	names := []string{directoryStream}
 	for p := range c.directory.partitions {

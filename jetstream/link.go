@@ -46,7 +46,7 @@ const (
 // These are headers that the servers interpret.
 const (
 	headerExpectSeq = "Nats-Expected-Last-Subject-Sequence"
-	// subject for the expected sequence (by default the message's own)
+	// subject whose last message must have the expected sequence (by default the subject of the sent message)
 	headerExpectSubject = "Nats-Expected-Last-Subject-Sequence-Subject"
 	headerRollup        = "Nats-Rollup"
 )
@@ -55,7 +55,7 @@ const (
 type serverLink struct {
 	requester  messageRequester
 	maxAttempt time.Duration // maximum time to wait for the answer to an attempt to publish
-	maxRepeat  time.Duration // maximum time for which a request for information is repeated
+	maxRepeat  time.Duration // maximum time for which a request that only reads is repeated
 }
 
 // apiError is the error in an answer.
@@ -88,9 +88,9 @@ func (l serverLink) publishMessage(ctx context.Context, subject string, data []b
 	return l.storeMessage(ctx, m)
 }
 
-// storeMessage stores a message and returns its sequence. It makes a single attempt. The error is errHeadMoved,
-// errWriteInProgress or errNoServer if the servers did not store the message for this reason, and matches errNoReply
-// if the message may or may not be stored.
+// storeMessage stores a message in a stream and returns the message's sequence. It makes a single attempt. If the
+// servers did not store the message, the error can be errHeadMoved, errWriteInProgress or errNoServer. If it is
+// unknown whether the message was stored, the error matches errNoReply.
 func (l serverLink) storeMessage(ctx context.Context, m *nats.Msg) (uint64, error) {
 	ctx, cancel := context.WithTimeout(ctx, l.maxAttempt)
 	defer cancel()

@@ -21,8 +21,8 @@ const messagesPerBatch = 256
 // message again.
 const minLargeHeadBytes = 64 << 10
 
-// sharedComparisons lets several callers share a comparison with the head. Each caller waits for a comparison
-// that began after its call.
+// sharedComparisons lets several callers share a comparison of the local copy with the brain's last message in the
+// stream. Each caller waits for a comparison that began after its call.
 type sharedComparisons struct {
 	mu        sync.Mutex       // guards the fields below
 	nextRound *comparisonRound // The comparison that will begin next. Callers that arrive now share it.
@@ -71,8 +71,9 @@ func (rs *sharedComparisons) runRounds(compare func() error) {
 	}
 }
 
-// catchUpForRead ensures that the replica has all changes that were acknowledged to any process before the call. With
-// announced reads, the replica only has the changes for which invalidations have arrived.
+// catchUpForRead ensures that the local copy has all changes that were acknowledged to any process before the call. If
+// Options.Announced is set, the local copy has only the changes that the messages of other processes (invalidations)
+// have announced so far.
 func (r *brainReplica) catchUpForRead(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -153,8 +154,8 @@ func (r *brainReplica) readToHeadOrRebuild(ctx context.Context, fromAnyServer bo
 	return err
 }
 
-// readToHead reads up to the head that the leader reports. If fromAnyServer is set, it may read the messages
-// before the head from any server.
+// readToHead reads the brain's messages up to the last message that the stream's leader reports (the head). If
+// fromAnyServer is set, it may read the earlier messages from any server.
 func (r *brainReplica) readToHead(ctx context.Context, fromAnyServer bool) error {
 	l := r.cluster.link
 	stream := r.directoryBrain.streamName()
@@ -206,8 +207,9 @@ func (r *brainReplica) isLastRead(m streamMessage) bool {
 	return len(m.Data) == r.lastMessageSize && chainHash(sha256.Sum256(m.Data[messageHeadSize:])) == r.lastMessageHash
 }
 
-// readMessagesTo reads the messages that the replica lacks, up to the message head. If fromAnyServer is set, it first
-// reads batches from any server, which may lack the last messages. The leader is asked for the remaining messages.
+// readMessagesTo reads the brain's messages that the local copy lacks, up to headMessage. If fromAnyServer is set, it
+// first reads from any server. That server may lack the last messages, so the remaining messages are read from the
+// stream's leader.
 func (r *brainReplica) readMessagesTo(ctx context.Context, headMessage streamMessage, fromAnyServer bool) error {
 	e, _, err := decodeEnvelope(headMessage.Data)
 	isNext := err == nil && (e.EnvelopeNumber == r.place.EnvelopeNumber+1 || e.Snapshot != nil)

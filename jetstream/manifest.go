@@ -36,8 +36,9 @@ type savedBrain struct {
 	Epoch   uint64    `json:"epoch"`
 	Created time.Time `json:"created"`
 
-	LastMessageSeq    uint64    `json:"seq"`   // sequence of the brain's last message in the stream
-	EnvelopeNumber    uint64    `json:"n"`     // number of the last envelope, or 0 without envelopes
+	LastMessageSeq uint64 `json:"seq"` // sequence of the brain's last message in the stream
+	// number of the brain's last message (envelope), or 0 if the brain has no messages
+	EnvelopeNumber    uint64    `json:"n"`
 	EnvelopeChainHash chainHash `json:"chain"` // hash that covers all messages up to the envelope EnvelopeNumber
 	EnvelopeTime      int64     `json:"time"`  // time of the envelope EnvelopeNumber
 
@@ -53,9 +54,9 @@ func (b *savedBrain) fullName() string { return b.Tenant + "." + b.Brain }
 // dirName returns the name of the directory with the tenant's files.
 func (b *savedBrain) dirName() string { return "tenant-" + b.Tenant }
 
-// fileName returns the name of the brain's file, or "" if the brain is empty. The name depends on the content, so that
-// no file of the last manifest is overwritten. It contains a prefix and a hash, so that no device has this name, and
-// no two names are equal for any file system.
+// fileName returns the name of the brain's file in the backup, or "" if the brain is empty. The name depends on the
+// content, so that no file of the last backup is overwritten. It contains a prefix and a hash. Therefore it is never a
+// name that Windows reserves for devices, and no two names are equal on a file system that ignores letter case.
 func (b *savedBrain) fileName() string {
 	if b.EnvelopeNumber == 0 {
 		return ""

@@ -37,14 +37,14 @@ const (
 	StepDone        ReplaceStep = "done"
 )
 
-// ReplaceReport is the state of a replacement.
+// ReplaceReport is the state of the replacement of a server.
 type ReplaceReport struct {
 	Step     ReplaceStep `json:"step"`    // step of the replacement that has begun last
 	Streams  int         `json:"streams"` // number of streams, including the directory
 	Whole    int         `json:"whole"`   // number of streams that have all their replicas again
 	Before   AuditReport `json:"before"`
 	After    AuditReport `json:"after"`
-	Findings []Finding   `json:"findings"` // problems that prevent the next step, or losses of data
+	Findings []Finding   `json:"findings"` // problems that prevent the next step of the replacement, or losses of data
 }
 
 // serverReplacement is a replacement that is in progress.
@@ -281,7 +281,7 @@ func (r *serverReplacement) hasAllReplicas(ctx context.Context) bool {
 	return r.report.Whole == len(names)
 }
 
-// deleteOldServerFences deletes the fences of the old server.
+// deleteOldServerFences deletes the records (fences) which say that the replaced server must not become a leader.
 func (r *serverReplacement) deleteOldServerFences(ctx context.Context) error {
 	c := r.cluster
 	if err := c.readFences(ctx); err != nil {

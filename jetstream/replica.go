@@ -1,5 +1,5 @@
-// This file implements a brain's replica, a local store to which the envelopes of the stream are
-// applied in order.
+// This file implements a process's local copy of a brain. The copy is a local store, to which the messages (envelopes)
+// of the brain's stream are applied in order.
 
 package jetstream
 
@@ -28,10 +28,11 @@ type localStore interface {
 	oxbow.Checker
 }
 
-// brainReplica is a brain in this process. All handles of the brain share the replica.
+// brainReplica is the local copy of a brain in this process. All open Stores of the brain share the copy.
 //
-// Equal envelopes create equal files: the log's identity, and the time, source and op ID of each change come from the
-// envelopes. Therefore numbers, versions and the chain are the same on every node.
+// All processes create equal files from equal messages (envelopes), because a file's identity, and the time, source
+// and op ID of each change, come from the messages. Therefore numbers, versions and hashes are the same in every
+// process.
 type brainReplica struct {
 	cluster        *Cluster
 	directoryBrain directoryBrain
@@ -44,9 +45,10 @@ type brainReplica struct {
 	commitQueue     commitQueue
 
 	readerStore   atomic.Pointer[localStore] // the store, for readers (nil if it is not open)
-	envelopeClock atomic.Int64               // time of the envelope that is being applied
+	envelopeClock atomic.Int64               // time in the message (envelope) that is being applied
 	lastReadSeq   atomic.Uint64              // copy of place.LastReadSeq, which can be read without locking mu
-	announcedSeq  atomic.Uint64              // sequence of the last message that an invalidation announced
+	// sequence of the last message whose existence another process has announced
+	announcedSeq atomic.Uint64
 	// time when the local copy was last compared with the brain's last message, in nanoseconds of Options.Clock (0
 	// forces a comparison)
 	headComparedAt atomic.Int64
@@ -59,17 +61,18 @@ type brainReplica struct {
 	fileChainHash   string    // hash that covers all changes in the file up to lastChange
 	lastMessageHash chainHash // hash of the last message's body (zero before the first message)
 	lastMessageSize int
-	inFlight        *inFlightEnvelope // envelope that this process is publishing (may be nil)
+	inFlight        *inFlightEnvelope // message (envelope) that this process is publishing (may be nil)
 	isClosed        bool
 }
 
-// inFlightEnvelope is an envelope that is being published.
+// inFlightEnvelope is a message with changes (an envelope) that this process is publishing.
 type inFlightEnvelope struct {
 	envelopeID     string
 	envelopeNumber uint64
 	changeCount    int
 	isApplied      bool
-	// it is unknown whether a snapshot contains the envelope, because the snapshot no longer lists the envelope's ID
+	// it is unknown whether the changes were stored, because a snapshot was read that lists only the IDs of newer
+	// envelopes
 	isOutcomeUnknown bool
 	madeChanges      []oxbow.Change
 	// error for each change in the envelope (nil if a snapshot was read that already contains the changes)
@@ -243,7 +246,8 @@ func (r *brainReplica) applyMessage(ctx context.Context, m streamMessage) error 
 	return r.applyAndRecord(ctx, e, hash, m.Seq, len(m.Data))
 }
 
-// applyAndRecord applies an envelope, and records it as the last message. The caller must have locked mu.
+// applyAndRecord applies the changes of an envelope to the local store. Then it records that the envelope's message is
+// the last message that was read. The caller must have locked mu.
 func (r *brainReplica) applyAndRecord(ctx context.Context, e *envelope, hash chainHash, seq uint64, size int) error {
 	err := r.applyEnvelope(ctx, e, hash, seq, size)
 	if err == nil {
@@ -252,7 +256,8 @@ func (r *brainReplica) applyAndRecord(ctx context.Context, e *envelope, hash cha
 	return err
 }
 
-// applyEnvelope applies an envelope. The caller must have locked mu.
+// applyEnvelope applies the changes or the snapshot in an envelope, a message of the brain's stream, to the local
+// store. The caller must have locked mu.
 func (r *brainReplica) applyEnvelope(ctx context.Context, e *envelope, hash chainHash, seq uint64, size int) error {
 	if e.BrainName != r.directoryBrain.Name || e.Epoch != r.directoryBrain.Epoch {
 		return r.damageError("message %d is of brain %s, epoch %d", seq, e.BrainName, e.Epoch)

@@ -32,7 +32,7 @@ type RestoreOptions struct {
 type RestoreReport struct {
 	Brains   int       `json:"brains"`   // number of brains in the backup that Tenant and Brain select
 	Restored int       `json:"restored"` // number of brains that were restored or, with DryRun, can be restored
-	Present  int       `json:"present"`  // number of brains that the cluster already has in the same state
+	Present  int       `json:"present"`  // number of brains that the cluster already has with the state in the backup
 	Bytes    int64     `json:"bytes"`    // size of the restored files
 	Findings []Finding `json:"findings"` // damaged files
 }
@@ -344,7 +344,8 @@ func (r *restoreRun) loadFile(ctx context.Context, f *restorableFile) (*brainRep
 	return rep, err
 }
 
-// matchesImage reports whether image has the size and the hash that the manifest lists for the file.
+// matchesImage reports whether the file content in image has the size and the hash that the backup's manifest lists
+// for the file.
 func (f *restorableFile) matchesImage(image []byte) bool {
 	return int64(len(image)) == f.FileSize && chainHash(sha256.Sum256(image)) == f.FileHash
 }

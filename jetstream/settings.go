@@ -17,7 +17,7 @@ import (
 	api "github.com/nats-io/nats.go/jetstream"
 )
 
-// These are the minimum requirements for servers.
+// These are the minimum requirements for NATS servers.
 const (
 	minMajorVersion, minMinorVersion = 2, 15
 	minPayloadBytes                  = 8 << 20

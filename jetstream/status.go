@@ -34,7 +34,8 @@ type ServerStatus struct {
 	SyncInterval time.Duration `json:"sync_interval,omitempty"` // time between syncs (only if SyncAlways is not set)
 }
 
-// StreamStatus is the state of the stream for a partition or for the directory.
+// StreamStatus is the state of one stream: the stream of a partition, which contains a part of the brains, or the
+// stream of the directory.
 type StreamStatus struct {
 	Name     string          `json:"name"`
 	Leader   string          `json:"leader"` // "" for a stream without a leader
@@ -51,7 +52,8 @@ type ReplicaStatus struct {
 	Offline bool   `json:"offline,omitempty"`
 	Joining bool   `json:"joining,omitempty"` // the server is joining or leaving
 	Lag     uint64 `json:"lag,omitempty"`     // number of messages of the stream that the server lacks
-	Fenced  bool   `json:"fenced,omitempty"`  // an audit has fenced the server, so that it must not lead
+	// an audit found differing data on this server, so the server must not become the leader
+	Fenced bool `json:"fenced,omitempty"`
 
 	serverID string
 }

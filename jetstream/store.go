@@ -16,7 +16,7 @@ import (
 	"github.com/oxbow-memory/oxbow/store/heads"
 )
 
-// Store is a handle of a brain.
+// Store is an open brain, which is a memory in the cluster. It implements [oxbow.Store].
 type Store struct {
 	brainReplica *brainReplica
 	closed       atomic.Bool
@@ -213,7 +213,7 @@ func (s *Store) Since(ctx context.Context, p oxbow.Position) iter.Seq2[oxbow.Del
 	return eachElement(ctx, s, func(v localStore) iter.Seq2[oxbow.Delta, error] { return v.Since(ctx, p) })
 }
 
-// ViewHeads implements [oxbow.HeadViewer], with the heads of the replica's entries.
+// ViewHeads implements [oxbow.HeadViewer] for the entries in the local copy of the brain.
 func (s *Store) ViewHeads(
 	ctx context.Context,
 	keys, names []string,
@@ -245,7 +245,7 @@ func (s *Store) Stats(ctx context.Context) (oxbow.Stats, error) {
 	return withStore(ctx, s, func(v localStore) (oxbow.Stats, error) { return v.Stats(ctx) })
 }
 
-// Lag describes how outdated an announced read may be.
+// Lag describes how outdated a read may be if Options.Announced is set, so that reads do not ask the servers.
 type Lag struct {
 	Attached bool          // the messages by which other processes announce changes are arriving
 	Age      time.Duration // time since the local copy was last compared with the brain's last message in the stream

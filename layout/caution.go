@@ -19,7 +19,7 @@ var agentWrittenParts = []string{
 	"memory", "recall", "summary", "archive", "log", "digest", "entry", "handoff",
 }
 
-// maxNamedParts is the maximum number of suspicious parts that the warning names.
+// maxNamedParts is the maximum number of suspicious parts of a context that the warning lists by name.
 const maxNamedParts = 3
 
 // Caution returns a warning line to put before the context, or "" if no part of the context is suspicious. A part is

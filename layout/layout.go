@@ -138,7 +138,7 @@ type Home interface {
 	Close() error
 }
 
-// A MemorySwitch is a Home whose configuration can forbid the agent to use the memory.
+// A MemorySwitch is a Home in which the user's configuration can forbid the agent to use the memory.
 type MemorySwitch interface {
 	Home
 	// HasMemory reports whether the agent may use the memory. If it may not, a server offers no tools, entries,

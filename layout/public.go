@@ -22,7 +22,7 @@ type (
 	// Tool is a verb that a model can call. Its Name, Description and Input (a JSON schema) are sent to the model. Its
 	// method Answer executes a call.
 	Tool = verb.Tool
-	// Sets lists sets of oxbow's own tools by name (see [Dialect.Sets]).
+	// Sets contains sets of oxbow's own tools, by the name of the set (see [Dialect.Sets]).
 	Sets = verb.VerbSets
 	// Written records the texts that a home's tools wrote (see [Home.Written]).
 	Written = verb.WrittenTexts
@@ -33,7 +33,8 @@ type (
 // These are the roles of a [Part].
 const (
 	System = prompt.RoleSystem // The part belongs to the system prompt.
-	User   = prompt.RoleUser   // The part is put before the newest message and is not stored in the conversation.
+	// The part of the context is put before the newest message and is not stored in the conversation.
+	User = prompt.RoleUser
 )
 
 // OwnTools returns oxbow's own tools, such as remember and recall. A program may offer them beside the tools of a

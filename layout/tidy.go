@@ -26,7 +26,7 @@ type (
 	Step = verb.Step
 	// Compression selects the logs that a [Compressor] replaces by digests.
 	Compression = verb.Compression
-	// Digest describes the digest of a period.
+	// Digest describes a digest, an entry that replaces the logs of a period by a shorter text.
 	Digest = verb.Digest
 	// DigestPart is an entry that belongs to a digest.
 	DigestPart = verb.DigestPart

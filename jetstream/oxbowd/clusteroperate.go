@@ -69,7 +69,8 @@ func showStatus(w io.Writer, s jetstream.Status) {
 	for _, v := range s.Servers {
 		state := "down"
 		switch {
-		case v.Up && v.Version == "": // The server has just stopped, and its peers have not noticed this yet.
+		// The other servers still report this server as running, but the server itself does not answer.
+		case v.Up && v.Version == "":
 			state = "does not answer"
 		case v.Up:
 			state = "up " + v.Version

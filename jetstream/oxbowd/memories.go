@@ -18,7 +18,8 @@ import (
 	"github.com/oxbow-memory/oxbow/jetstream/server"
 )
 
-// These are names of brains. No tenant has such a name, because names of tenants never begin with an underscore.
+// These are the names of the tenant and the brain in which oxbowd stores its own memory. No other tenant has this
+// name, because names of tenants never begin with an underscore.
 const (
 	ownTenantName   = "_own"
 	memoryBrainName = "memory"

@@ -99,7 +99,7 @@ func (b *clusterMemories) unreachedText(peers []string) string {
 	return s.String()
 }
 
-// probeServer returns a text about the answer of a server.
+// probeServer connects to a server and returns a text that says whether and how the server has answered.
 func (b *clusterMemories) probeServer(addr string) string {
 	c, err := net.DialTimeout("tcp", addr, time.Second)
 	if err != nil {

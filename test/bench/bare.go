@@ -54,7 +54,7 @@ type bareOther struct {
 	only string
 }
 
-// ownEngine is the index of this checkout.
+// ownEngine is the search index of the checkout in which this benchmark is built.
 type ownEngine struct{ *ownindex.FilledIndex }
 
 func (e ownEngine) search(_ string, words []string) int { return e.CountHits(words, bareLimit) }
@@ -172,7 +172,7 @@ func (r *bareRun) run(ctx context.Context) error {
 }
 
 // sampleQueries returns queries with 2 to 8 consecutive words from the texts, and the words of each query. Repeated
-// words are left out, because the prototype counts each repetition.
+// words are left out, because the compared prototype of a search index counts each repetition.
 func (r *bareRun) sampleQueries(t bareTexts) (queries []string, words [][]string) {
 	rng := rand.New(rand.NewPCG(r.seed, 3))
 	for len(queries) < r.queries {
@@ -274,8 +274,8 @@ func (r *bareRun) measureSize(ctx context.Context, t bareTexts, again bool) erro
 	return err
 }
 
-// fillEngines fills the compared search indexes with the texts. It leaves out an index that does not support the kind
-// of search way, such as "prefix". The index of this checkout comes first.
+// fillEngines fills the compared search indexes with the texts. way is the kind of search to measure, such as
+// "prefix". An index that does not support this kind is left out. The index of this checkout comes first.
 func (r *bareRun) fillEngines(ctx context.Context, t bareTexts, way string) ([]*bareContestant, error) {
 	p := r.newProgress("filling for " + way)
 	defer p.clear()
@@ -388,8 +388,9 @@ func (t timings) total() (sum time.Duration) {
 	return sum
 }
 
-// countEqualResults compares two engines. lists counts the queries for which both find the same texts. bits counts the
-// queries for which the order and each bit of the scores are equal as well.
+// countEqualResults compares the results of two search indexes. lists counts the queries for which both find the same
+// texts. bits counts the queries for which the order of the texts is also the same and the scores are identical to the
+// last bit.
 func countEqualResults(a, b bareEngine, queries []string, words [][]string) (lists, bits int) {
 	type hit struct {
 		number uint64

@@ -27,7 +27,7 @@ type bareBuild struct {
 	prototypeDir string // path of the module perf/proto, or ""
 }
 
-// hasMissingEngine reports whether a requested engine is not built in.
+// hasMissingEngine reports whether the user requested a search index that this program does not contain.
 func (w *bareBuild) hasMissingEngine(built []bareOther) bool {
 	has := func(name string) bool {
 		return slices.ContainsFunc(built, func(o bareOther) bool { return o.name == name })
@@ -101,7 +101,8 @@ func (o *overlay) writeGoMod(prototype string) (string, error) {
 	return filepath.Join(o.dir, "go.mod"), nil
 }
 
-// addEngines adds the engines, and writes the overlay file.
+// addEngines adds the source files of the requested search indexes to the build, and writes the overlay file for the
+// go command.
 func (o *overlay) addEngines(w *bareBuild) error {
 	var kept []string // names of the conditional sections in others.go.txt that are used
 	if w.prototypeDir != "" {

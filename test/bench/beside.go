@@ -21,7 +21,7 @@ import (
 type besideRun struct {
 	*bench
 	entryCount, rounds int
-	loadTime           time.Duration // time for which each load runs in each round
+	loadTime           time.Duration // time for which each combination of concurrent operations runs in each round
 	textSource         textSource
 
 	memory, otherMemory *oxbow.Memory
@@ -43,7 +43,7 @@ func besideCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	return r.run
 }
 
-// loadWorker repeats one operation as long as a load runs.
+// loadWorker repeats one operation, such as a recall, until the measurement ends.
 type loadWorker struct {
 	call  func(ctx context.Context, i int) error
 	times timings // time of each call
@@ -179,7 +179,7 @@ func (r *besideRun) newWorkerLoads() []*workerLoad {
 	}
 }
 
-// runLoad runs a load for the configured time.
+// runLoad runs the workers of l at the same time for the configured time.
 func (r *besideRun) runLoad(ctx context.Context, l *workerLoad) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)

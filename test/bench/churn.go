@@ -24,8 +24,8 @@ type churnRun struct {
 	texts       []oxbow.Add
 	written     int
 	changeTimes timings // time of each call that updated an entry
-	// For comparison, the times of overwriting as many bytes of a plain file, with a sync. These writes alternate with
-	// the updates.
+	// For comparison, the times of overwriting a part of a plain file and syncing it. Each write has as many bytes as
+	// an update of an entry adds to the log. The overwrites and the updates alternate.
 	overwriteTimes timings
 	largestSize    int64 // largest size of the log, in bytes
 	finalSize      int64 // size of the log at the end, in bytes
@@ -99,7 +99,7 @@ func (r *churnRun) run(ctx context.Context, dir string) (err error) {
 	return nil
 }
 
-// writeUpdates creates the store and makes the updates.
+// writeUpdates creates the store, and updates its entries as often as the command requests.
 func (r *churnRun) writeUpdates(ctx context.Context, dir string) (err error) {
 	m, err := oxbow.Open(r.path, &oxbow.Options{KeepChanges: r.keptChanges})
 	if err != nil {
@@ -169,7 +169,8 @@ func logSize(m *oxbow.Memory) (int64, error) {
 	return s.Used, err
 }
 
-// rewrittenSize returns the size that the log would have with only the entries and the kept changes.
+// rewrittenSize returns the size of a log that contains only the current entries and the changes that the option
+// KeepChanges keeps.
 func (r *churnRun) rewrittenSize(ctx context.Context, dir string) (bytes int64, err error) {
 	m, err := oxbow.Open(filepath.Join(dir, "held.oxbow"), nil)
 	if err != nil {

@@ -110,7 +110,8 @@ func splitRepoName(repo string) (name, dir string) {
 	return filepath.Base(filepath.Clean(repo)), repo
 }
 
-// placeHistories selects anchors from the history of each repository and places them.
+// placeHistories selects annotated lines and blocks (anchors) in old commits of each repository. It then measures how
+// well the annotations are found again in later commits.
 func (r *driftRun) placeHistories(ctx context.Context, repos []string) error {
 	total := driftTable{}
 	sizes := newTable("repository", "commits", "gap", "files", "lines", "blocks")
@@ -348,8 +349,8 @@ type driftRow struct {
 	Truth   *int   `json:"truth"`
 }
 
-// scoreData finds the positions of the lines in DIR/NAME.jsonl.gz. For each repository in repos, NAME is
-// the repository's name, and the repository must contain the commits that the file mentions.
+// scoreData measures how well annotated lines are found again, with lines from the file DIR/NAME.jsonl.gz for each
+// repository in repos. NAME is the repository's name. The repository must contain the commits that the file names.
 func (r *driftRun) scoreData(ctx context.Context, dir string, repos []string) error {
 	total := driftTable{}
 	for _, repo := range repos {

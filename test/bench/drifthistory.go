@@ -69,7 +69,7 @@ type diffHunk struct {
 // commitHistory contains the commits along first parents, oldest first.
 type commitHistory struct {
 	dir                 string
-	commits             []string               // IDs of the commits
+	commits             []string               // IDs of the commits, oldest first
 	deltas              []map[string]fileDelta // changes of each commit, by the path before the commit
 	deltasIgnoringSpace []map[string]fileDelta // the same as deltas, but computed by git diff --ignore-all-space
 }
@@ -231,8 +231,8 @@ type lineFate struct {
 	isReworded bool
 }
 
-// followFile returns the fates at commit j of a file's first n lines at commit i, and the file's name at commit j,
-// which is "" if the file was deleted.
+// followFile follows the first n lines that a file has at commit i, up to commit j. It returns what has become of each
+// line, and the file's name at commit j. The name is "" if the file was deleted.
 func (h *commitHistory) followFile(file string, n, i, j int) (to []lineFate, name string) {
 	to = make([]lineFate, n)
 	for k := range to {
@@ -293,9 +293,9 @@ type selectionPlan struct {
 	hasMerges bool
 }
 
-// drawPairs selects pairs of commits, files that were changed between them and still exist, and anchors in
-// these files. It skips files with fewer than 10 or more than 20,000 lines and binary files. Anchors of
-// one line have at least 4 characters.
+// drawPairs selects pairs of commits at random. For each pair, it selects files that were changed between the commits
+// and still exist, and lines and blocks (anchors) to annotate in these files. It skips files with fewer than 10 or
+// more than 20,000 lines and binary files. Anchors of one line have at least 4 characters.
 func (h *commitHistory) drawPairs(ctx context.Context, p selectionPlan, rnd *rand.Rand) (map[int][]commitPair, error) {
 	out := map[int][]commitPair{}
 	for _, gap := range p.gaps {
@@ -349,8 +349,8 @@ func (h *commitHistory) drawPairs(ctx context.Context, p selectionPlan, rnd *ran
 	return out, nil
 }
 
-// markDissimilarGone marks lines as gone if several commits reworded them until less than half of the text is similar.
-// If the file is the same as before, no line is gone.
+// markDissimilarGone marks a line as gone if several commits together reworded the line so much that less than half of
+// its text is similar to the original. If the file is the same as before, no line is gone.
 func (h *commitHistory) markDissimilarGone(
 	ctx context.Context,
 	lines []string,

@@ -1,5 +1,5 @@
-// This file creates histories with merges: the same contents reach the main branch through
-// merge commits, as with pull requests.
+// This file rewrites a repository's history so that it consists of merges. The contents stay the same, but reach the
+// main branch through merge commits, as with pull requests.
 
 package main
 

@@ -51,7 +51,7 @@ func placeByNumber(_, b []string, x anchor) placement {
 	return placement{firstLine: x.firstLine, lineCount: x.lineCount}
 }
 
-// findText returns the indexes in b at which the text of an anchor occurs.
+// findText returns the line indexes in b at which the lines occur that x (an annotated range) has in a.
 func findText(a, b []string, x anchor) []int {
 	var at []int
 	for i := 0; i+x.lineCount <= len(b); i++ {
@@ -117,9 +117,10 @@ func (c *repoClone) checkout(ctx context.Context, commit string) error {
 // driftDir is the directory for the annotations. No repository contains a directory with this name.
 const driftDir = ".drift/annotations"
 
-// resolveAnchors annotates the anchors at commit A, checks out commit B, and places the annotations there, first with
-// git and then without. All pairs must have the same commits. Before the second time, it moves the sidecar files of
-// renamed files. It returns the placements by pair and anchor.
+// resolveAnchors annotates the anchors (lines or blocks) of all pairs at commit A and checks out commit B. There it
+// determines where oxbow finds the annotated lines, first with git's history and then without it. All pairs must have
+// the same two commits. Before the second time, it moves the sidecar files of renamed files. It returns the found
+// positions by pair and anchor.
 func (c *repoClone) resolveAnchors(ctx context.Context, pairs []commitPair) (with, without [][]placement, err error) {
 	if err := c.checkout(ctx, pairs[0].commitA); err != nil {
 		return nil, nil, err
@@ -265,14 +266,15 @@ func (c *repoClone) fileLines(ctx context.Context, commit, file string) ([]strin
 // minConfidence is the confidence below which edited lines do not count as found.
 const minConfidence = .5
 
-// placementTally counts the results of one placement method for one anchor kind.
+// placementTally counts the results of one method to find annotated lines again. It counts either single lines or
+// blocks.
 type placementTally struct {
 	// Lines and blocks whose text did not change and whose lines are still adjacent: their number, and how many were
 	// found at the right position, at a wrong position, and not at all.
 	unchanged, unchangedRight, unchangedWrong, unchangedMissed int
 
-	// Lines and blocks of which a line was reworded, or of which at least half of the lines remain, with the same four
-	// counts.
+	// Lines and blocks of which a line was reworded, or of which at least half of the lines remain: their number, and
+	// how many were found at the right position, at a wrong position, and not at all.
 	changed, changedRight, changedWrong, changedMissed int
 
 	// Lines and blocks of which no line remains: their number, and how many a method reported as lost, as changed, and
@@ -327,7 +329,8 @@ func (t *placementTally) addResult(x anchor, s placement) {
 		}
 	case 2*kept >= x.lineCount:
 		t.changed++
-		// The found position is right if at least half of the lines in the found or the true range are in both ranges.
+		// The found range is right if it overlaps the true range sufficiently. The overlap must have at least half of
+		// the lines from the beginning of the first range to the end of the last range.
 		lo, hi := max(first, s.firstLine), min(last, s.firstLine+s.lineCount-1)
 		all := max(last, s.firstLine+s.lineCount-1) - min(first, s.firstLine) + 1
 		switch {

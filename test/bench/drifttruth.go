@@ -9,8 +9,8 @@ import (
 	"unicode"
 )
 
-// mapLine returns the index that a line has after the hunks, or -1 if the hunks deleted it. moved maps the indexes of
-// deleted lines that were added in another place to the new indexes.
+// mapLine returns the new index of the line at index at, after the changes in hunks were made. It returns -1 if the
+// line was deleted. moved contains the new indexes of deleted lines that were added in another place.
 func mapLine(hunks []diffHunk, moved map[int]int, at int) int {
 	if len(hunks) == 0 {
 		return at
@@ -81,8 +81,9 @@ func findMovedLines(hunks []diffHunk) map[int]int {
 
 // A deleted and an added line count as one reworded line only within these limits (see [findRewordedLines]).
 const (
-	minLineSimilarity = .6     // minimum similarity of a line and its new wording
-	maxHunkCells      = 250000 // maximum product of deleted and added lines in a hunk that is examined
+	minLineSimilarity = .6 // minimum similarity of a line and its new wording
+	// a larger hunk is not examined: the limit is for the number of deleted lines times the number of added lines
+	maxHunkCells = 250000
 )
 
 // findRespacedLines returns the lines of which a commit changed only the white space. hunks come from git's normal
@@ -115,9 +116,9 @@ func findRespacedLines(hunks, bare []diffHunk, moved map[int]int) map[int]int {
 
 func withoutSpace(l string) string { return strings.Join(strings.Fields(l), "") }
 
-// findRewordedLines returns the lines that the hunks reworded: lines with different white space
-// and, of the rest, the assignment in the same order with the highest total similarity. It
-// excludes moved lines.
+// findRewordedLines returns the lines that the hunks reworded, without moved lines. Lines of which only the white
+// space changed count as reworded. For the other lines of a hunk, it assigns added lines to deleted lines in the same
+// order so that the total similarity is highest.
 func findRewordedLines(hunks []diffHunk, moved, respaced map[int]int) map[int]int {
 	again := maps.Clone(respaced)
 	if again == nil {

@@ -15,7 +15,8 @@ import (
 // Entries are cut into terms before their insertion into the index is timed, fillBatchSize entries at once.
 const fillBatchSize = 500
 
-// measureFilling fills an index with the terms of all entries in each way.
+// measureFilling measures how long it takes to fill an index with the terms of all entries, for each way to add
+// entries.
 func (r *recallRun) measureFilling(ctx context.Context) error {
 	t := newTable("the index alone, seed's terms", "an entry", "entries/s", "bytes an entry")
 	before := liveHeapBytes()
@@ -57,7 +58,8 @@ func (r *recallRun) measureFilling(ctx context.Context) error {
 		}
 	}, nil)
 	took = cpuOrWallTime() - start
-	before += texts - before // Set before to the heap size with the documents, so that only the index is counted.
+	// Set the variable before to the heap size including the documents, so that only the index is counted.
+	before += texts - before
 	row("all at once", took)
 	runtime.KeepAlive(all)
 	r.emitTable(t)

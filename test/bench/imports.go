@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// recordSize is the approximate size of a record's text in the command imports, in bytes.
+// recordSize is the approximate size, in bytes, of the text of each record that the command "imports" generates.
 const recordSize = 200
 
 func importsCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
@@ -67,7 +67,7 @@ type recordFormat struct {
 	head, between, tail string
 	record              func(r sampleRecord) string
 
-	// isDir is true if each record is a file of its own. Then file is the extension.
+	// each record is written to a file of its own, and the field file contains only the file extension
 	isDir bool
 }
 
@@ -187,7 +187,7 @@ func okfRecord(r sampleRecord) string {
 		r.text)
 }
 
-// recordsRun measures imports of files with the same records.
+// recordsRun measures imports of files in different formats. All files contain the same records.
 type recordsRun struct {
 	*bench
 	oxbowPath, dir string

@@ -139,7 +139,7 @@ func conversationSources() string {
 	return s.String()
 }
 
-// printInjected prints three tables for each set.
+// printInjected prints three tables with results for each set of questions.
 func (b *bench) printInjected(sets []*injectSet) {
 	for _, s := range sets {
 		b.printf("%s: %s units in %s memories\n\n", s.Title, formatCount(s.UnitCount), formatCount(s.StoreCount))

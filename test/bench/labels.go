@@ -25,10 +25,10 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// labelledEntry is an entry whose project is known.
+// labelledEntry is an entry for which the correct project is known.
 type labelledEntry struct {
 	project, text string
-	files         []string // files in its labels, if any
+	files         []string // files that the entry's labels name, if any
 }
 
 // labelSets contains entry sets with a project: conversations between several pairs of people, meetings, and source
@@ -139,7 +139,8 @@ func (v labelVerdicts) sharesAt(least float64) (said, right float64) {
 	return float64(n) / float64(v.hiddenCount), float64(k) / float64(n)
 }
 
-// calibrationError returns the expected calibration error over ten bands of confidence.
+// calibrationError returns how much the confidence of the suggested labels differs from the share of right labels. It
+// is the expected calibration error over ten ranges of confidence.
 func (v labelVerdicts) calibrationError() float64 {
 	var n, right, sure [10]float64
 	for i, c := range v.confidences {
@@ -255,7 +256,8 @@ func readTalks(data fs.FS, turns bool) ([]labelledEntry, error) {
 	return es, nil
 }
 
-// readMeetings reads QMSum. The project of an entry is the meeting's number.
+// readMeetings reads the meetings of the data set QMSum as entries. The number of the meeting serves as the entry's
+// project.
 func readMeetings(data fs.FS) ([]labelledEntry, error) {
 	src, err := quality.FindSource(data, ".", "qmsum")
 	if err != nil {

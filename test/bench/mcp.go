@@ -51,7 +51,7 @@ type mcpClient struct {
 	mu             sync.Mutex // mu guards the fields below.
 	nextID         int
 	pendingReplies map[int]chan callReply
-	goneErr        error // reason why no more answers will arrive
+	goneErr        error // reason why the MCP server will send no more answers
 }
 
 // errServerEnded is the error of each request that had no answer when the server ended.

@@ -239,7 +239,7 @@ func (r *memoryRun) run(ctx context.Context) error {
 	return nil
 }
 
-// memoryStep is one operation of a process.
+// memoryStep is one operation of the process whose memory use is measured.
 type memoryStep struct {
 	name string
 	do   func() error

@@ -55,7 +55,8 @@ func (r *tableRecorder) addTable(t *markdownTable) {
 	r.results = append(r.results, tableResult{name, r.command, r.date, r.machine, t.head, t.rows})
 }
 
-// save replaces the results with the recorder's name in the file by the collected tables.
+// save stores the collected tables in the file with results. They replace the tables that were stored before under the
+// same name.
 func (r *tableRecorder) save(file string) error {
 	if len(r.results) == 0 {
 		return fmt.Errorf("%s printed no table to record", r.command)

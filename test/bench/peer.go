@@ -26,12 +26,12 @@ type peer struct {
 	name  string // name of this way to search, for the flag --engines
 	title string
 
-	// build creates the durable data that open opens, in an empty directory. It adds a
-	// thousand texts at a time and calls done with the number so far.
+	// build writes the files that the function open reads later, in an empty directory. It adds a thousand texts at a
+	// time, and then calls done with the number of texts so far.
 	build func(ctx context.Context, dir string, texts []string, done func(int)) error
 	open  func(dir string) (searcher, error)
 
-	// cuts a text or query into terms, for ways that use oxbow's code; nil for other programs, such as SQLite
+	// cuts a text or query into terms (nil for a program other than oxbow, such as SQLite)
 	cutTerms func(string) []string
 }
 
@@ -51,7 +51,7 @@ type foundText struct {
 // buildBatch is the number of texts written at a time.
 const buildBatch = 1000
 
-// allPeers returns all peers that are built in.
+// allPeers returns all ways to search, such as oxbow and SQLite, that this program can compare.
 func allPeers() []peer {
 	ps := []peer{
 		oxbowPeer("seed", "oxbow --rank seed", oxbow.RankSeed),
@@ -63,7 +63,8 @@ func allPeers() []peer {
 	return append(ps, peer{name: "scan", title: "plain scan", build: buildLinesFile, open: openScan})
 }
 
-// eachBatch calls fn with each batch of buildBatch texts and the first text's number.
+// eachBatch divides the texts into batches of buildBatch texts. It calls fn with each batch and the index of the
+// batch's first text, and then done with the number of texts so far.
 func eachBatch(ctx context.Context, texts []string, done func(int), fn func(first int, some []string) error) error {
 	for i := 0; i < len(texts); i += buildBatch {
 		if err := ctx.Err(); err != nil {

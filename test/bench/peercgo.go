@@ -1,6 +1,7 @@
 //go:build cgo && sqlite_fts5 && !js && !wasip1
 
-// This file adds SQLite's FTS5 in C: go run -tags sqlite_fts5 . peers
+// This file adds SQLite's FTS5 (the implementation in C) to the compared search programs. To use it, run: go run -tags
+// sqlite_fts5 . peers
 
 package main
 

@@ -94,9 +94,10 @@ func checkTopHits(got, all []foundText, limit int) error {
 	return nil
 }
 
-// longListLimit returns how many hits to request so that the first peerLimit hits of this longer list are certainly
-// right. Texts that look like turns of a conversation are ranked again: among the best thirty if the limit is at most
-// twenty, otherwise among more texts. For such texts, longListLimit returns twice peerLimit.
+// longListLimit returns how many hits to request so that the first peerLimit hits are certainly right. oxbow changes
+// the order of texts that look like turns of a conversation. It does so among the best thirty texts if the limit is at
+// most twenty, and otherwise among more texts. If the hits contain such texts, longListLimit therefore returns twice
+// peerLimit.
 func longListLimit(hits []foundText, texts []string) int {
 	if slices.ContainsFunc(hits, func(f foundText) bool { return analysis.IsTalkTurn(texts[f.number]) }) {
 		return 2 * peerLimit
@@ -104,9 +105,9 @@ func longListLimit(hits []foundText, texts []string) int {
 	return oxbow.MaxLimit
 }
 
-// checkPeer checks the hits of our own peers. It compares the hits with the result of exhaustive
-// scoring. If the ranking has more than one formula, it instead compares the hits with the
-// beginning of a list so long that no text was skipped.
+// checkPeer checks the hits of a search program that uses oxbow's code. It compares the hits with the result of
+// scoring all texts. If the ranking has more than one formula, it instead compares the hits with the beginning of a
+// list so long that no text was skipped.
 func checkPeer(ctx context.Context, p *peer, s searcher, texts, queries []string) error {
 	var x *exhaustiveIndex
 	if p.cutTerms != nil {

@@ -28,7 +28,7 @@ const (
 	warmUpQueries = 5  // number of queries before the timing begins
 	// number of consecutive queries to one search program before the next program gets the same queries
 	consecutiveQueries = 20
-	checkedQueries     = 200 // number of queries whose results are compared with exhaustive scoring
+	checkedQueries     = 200 // number of queries whose results are compared with the result of scoring all texts
 	processQueries     = 20  // number of queries in a process that measures the memory of one search program
 )
 
@@ -433,7 +433,8 @@ func (r *peersRun) printTable(cs []*contestant, n int) {
 		if c.cost.Anon >= 0 {
 			anon = formatDigits(float64(c.cost.Anon) / float64(n))
 		}
-		built := "–" // A peer that stores no index builds the index when it is opened.
+		// A search program that stores no index builds the index when it is opened, so it gets no value here.
+		built := "–"
 		if c.name != "engine" && c.name != "scan" {
 			built = formatDigits(float64(n) / c.buildTime.Seconds())
 		}

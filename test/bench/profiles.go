@@ -118,7 +118,7 @@ func profilesCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	}
 }
 
-// injectionSum sums up the selections for several questions.
+// injectionSum adds up the results of selecting entries for several questions.
 type injectionSum struct {
 	questions                     int
 	entryCount                    int // number of entries in all selections

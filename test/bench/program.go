@@ -80,7 +80,7 @@ func main() {
 }
 `
 
-// buildHello builds the bare program into dir.
+// buildHello compiles a minimal program, with which other programs are compared, into the directory dir.
 func buildHello(ctx context.Context, dir string) (string, error) {
 	src := filepath.Join(dir, "hello.go")
 	if err := os.WriteFile(src, []byte(helloSource), 0o600); err != nil {

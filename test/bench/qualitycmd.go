@@ -24,8 +24,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// tinySet contains a set with a few questions in the format of LongMemEval, so that the command works
-// without data.
+// tinySet contains a few questions in the format of the data set LongMemEval, so that the command quality works
+// without downloaded data.
 //
 //go:embed tiny
 var tinySet embed.FS
@@ -34,7 +34,7 @@ var tinySet embed.FS
 // every process of the machine can read flags.
 const embedKey = "OXBOW_EMBED_KEY"
 
-// qualityFlags contains the flags of quality.
+// qualityFlags contains the flags of the command quality, which measures how well recall finds answers.
 type qualityFlags struct {
 	data, setNames    string
 	groups, json      bool

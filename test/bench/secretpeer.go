@@ -123,14 +123,15 @@ var patternShortener = strings.NewReplacer(
 	`([a-z0-9]{4}-){3}`, `(?:[a-z0-9]{4}-){3}`,
 )
 
-// allowPatternReplacer changes the expressions of allow lists: an arbitrary prefix is removed, and a word that
-// stands for a password must be the whole secret.
+// allowPatternReplacer changes the regular expressions with which gitleaks allows a text as harmless. An arbitrary
+// prefix is removed from an expression. A word that stands for a password must be the whole value and not a part of
+// it.
 var allowPatternReplacer = strings.NewReplacer(`[a-z0-9-]*?api`, `api`, `|token|\*+|x+)`, `|token|\*+|x+)['"]?$`)
 
 var namedGroupPattern = regexp.MustCompile(`\(\?P<\w+>`)
 
-// ownKeywords contains the keywords of rules whose own keywords are service names, which may be far
-// from the secret.
+// ownKeywords replaces the keywords of some gitleaks rules. Their original keywords are names of services, which may
+// be far from the secret.
 var ownKeywords = map[string][]string{
 	"airtable-personnal-access-token": {"pat"},
 	"cloudflare-origin-ca-key":        {"v1.0-"},
@@ -138,8 +139,8 @@ var ownKeywords = map[string][]string{
 	"kubernetes-secret-yaml":          {"kind:"},
 }
 
-// keywordDistances contains the rules whose match is near the keyword, with the maximum distances before and after
-// the keyword in bytes.
+// keywordDistances contains the gitleaks rules that match only near their keyword. The value is the maximum distance
+// of the match before and after the keyword, in bytes.
 var keywordDistances = map[string]string{
 	"facebook-access-token":    "1200..8192",
 	"sourcegraph-access-token": "1200..8192",
@@ -206,8 +207,8 @@ func writeRule(b *strings.Builder, r peerRule, keywords []string, short string) 
 	}
 }
 
-// lettersOnlyPatterns contains expressions with which gitleaks allows text without digits. A random value may lack
-// digits, so they are applied to words only.
+// lettersOnlyPatterns contains regular expressions with which gitleaks allows values without digits as harmless. A
+// random value may lack digits, so these expressions are applied only to values that consist of words.
 var lettersOnlyPatterns = []string{`^[a-zA-Z_.-]+$`, `s\.[A-Za-z]{24}`}
 
 // Some expressions allow any number of bytes between the beginning of a match and the keyword by which their rule is
@@ -236,7 +237,8 @@ func keywordOffset(short string, keywords []string) string {
 	return "0"
 }
 
-// beginsWithKeyword reports whether every path through a program begins with a keyword.
+// beginsWithKeyword reports whether every text that a regular expression matches begins with a keyword. p is the
+// compiled expression.
 func beginsWithKeyword(p *syntax.Prog, pc int, begun string, keywords []string) bool {
 	if slices.ContainsFunc(keywords, func(k string) bool { return strings.HasPrefix(begun, k) }) {
 		return true

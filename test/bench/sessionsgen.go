@@ -19,7 +19,7 @@ import (
 // transcriptWriter writes transcripts below a user's home directory.
 type transcriptWriter struct {
 	home  string
-	texts []string // source of the words that people, agents and tools use
+	texts []string // texts from which the messages of people, agents and tools are composed
 	rng   *rand.Rand
 
 	files, turns int
@@ -356,7 +356,8 @@ func (t *transcript) writeCall(id, command, output string, exit int) {
 			"toolUseResult": shown,
 		})
 	case "codex":
-		args, _ := json.Marshal(jsonObject{"cmd": command}) // the arguments are a string
+		// Codex stores the arguments of a call as a string that contains JSON
+		args, _ := json.Marshal(jsonObject{"cmd": command})
 		t.writeLine(jsonObject{
 			"type": "response_item",
 			"payload": jsonObject{

@@ -157,7 +157,7 @@ func sectionsBelow(
 	return all, nil
 }
 
-// goSections returns a Go file's doc comments, or the sections of a page.
+// goSections returns the doc comments of a Go file. For an HTML or Markdown file, it returns the sections of the page.
 func goSections(path string) (all []string, err error) {
 	switch filepath.Ext(path) {
 	case ".html", ".md":

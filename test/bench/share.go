@@ -23,7 +23,7 @@ import (
 // shareVar is the environment variable that makes this program write to a memory and print the result.
 const shareVar = "OXBOW_BENCH_SHARE"
 
-// shareJob is the job of such a process, in JSON.
+// shareJob tells a process, in JSON, how to write to the memory that several processes share.
 type shareJob struct {
 	Path  string
 	Time  time.Duration
@@ -94,7 +94,7 @@ func shareCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	}
 }
 
-// runShares runs the jobs at the same time, each in its own process.
+// runShares runs the jobs at the same time, each in its own process. It returns the cost of each job.
 func runShares(ctx context.Context, jobs []shareJob) ([]shareCost, error) {
 	self, err := os.Executable()
 	if err != nil {

@@ -105,7 +105,7 @@ func (b *bench) measureStarts(
 	empty := filepath.Join(dir, "empty")
 	type way struct {
 		name  string
-		base  int // index in ways of the start with which this start's time is compared
+		base  int // index of the way to start a program with which this way's time is compared
 		once  func() (time.Duration, error)
 		times timings
 	}

@@ -97,7 +97,7 @@ type testedServer struct {
 	name string
 	// Starts the server with its store in dir.
 	newServer func(dir string) program
-	// Call that stores a memory with this name.
+	// returns the tool call with which the server stores a memory with this name
 	storeCall func(name string) (tool string, args any)
 	// returns the names of the memories that the server has stored in dir
 	storedNames func(ctx context.Context, dir string) (map[string]bool, error)
@@ -162,7 +162,8 @@ func graphSubject(name string, p program) testedServer {
 	}
 }
 
-// measureSurvival runs each subject with each load and prints how many writes were stored.
+// measureSurvival tests each server with each kind of load, and prints how many of the acknowledged writes are still
+// stored at the end.
 func (b *bench) measureSurvival(ctx context.Context, dir string, subjects []testedServer, ls []survivalLoad) error {
 	t := newTable("load", "server", "acknowledged", "kept of them", "lost", "refused")
 	refusals := map[string]bool{}

@@ -32,7 +32,7 @@ type tenantsRun struct {
 	rate, writes                 float64 // recalls per second and writes per second, by all clients together
 	measureTime                  time.Duration
 	kills                        int
-	killInterval                 time.Duration // time between two kills
+	killInterval                 time.Duration // time after which the server is killed again
 	// pause of each client after a write, while the server is killed repeatedly
 	pause      time.Duration
 	textSource textSource
@@ -92,7 +92,7 @@ func (r *tenantsRun) run(ctx context.Context) (err error) {
 		}
 	}
 	opened := r.serverMemory()
-	// Do not measure the work that the first writes cause.
+	// Do not measure the first writes for each tenant, because these writes cause additional work.
 	if _, _, err := r.measureCalls(ctx, r.measureTime/2, "first"); err != nil {
 		return err
 	}
@@ -161,7 +161,7 @@ func (r *tenantsRun) prepareHomes(ctx context.Context, dir string) (from string,
 	if err := fillHome(ctx, model, repeatEntries(entries, r.entryCount)); err != nil {
 		return "", err
 	}
-	// The second recall in a home creates the index.
+	// The second recall in a home creates the index file, so make one change and two recalls.
 	for _, args := range [][]string{
 		{"remember", "an index", "Written to have an index made."},
 		{"recall", "index"},

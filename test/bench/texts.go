@@ -170,7 +170,7 @@ func eachCommentFile(fsys fs.FS, take func(name, text string) error) error {
 	})
 }
 
-// commentWords returns the words of a Go file's comments, with one comment in each line.
+// commentWords returns the words of the comments in a Go file. The words of each comment are on one line.
 func commentWords(src []byte) string {
 	var sc scanner.Scanner
 	fset := token.NewFileSet()
@@ -249,7 +249,7 @@ func samplePhrases(es []oxbow.Add, n int, seed uint64) ([]string, error) {
 		}
 		at := r.IntN(len(words) - k + 1)
 		p := strings.Join(words[at:at+k], " ")
-		// A phrase that consists only of stop words finds nothing.
+		// Use only phrases with at least two terms, because a phrase of stop words finds nothing.
 		if len(text.CrabtalkTerms(p)) >= 2 {
 			ps = append(ps, p)
 		}

@@ -92,8 +92,8 @@ func (b *bench) measureTurns(ctx context.Context, data string, copies, rounds in
 	return nil
 }
 
-// readConversationOps returns the operations that add the turns of LoCoMo's conversations, as often as copies says,
-// and the questions.
+// readConversationOps returns the operations that add all turns of the conversations in the data set LoCoMo. The
+// operations contain each turn as many times as copies says. asks contains the questions of the data set.
 func readConversationOps(data string, copies int) (ops []oxbow.Op, asks []string, err error) {
 	src, err := quality.FindSource(os.DirFS(data), ".", "locomo")
 	if err != nil {

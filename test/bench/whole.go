@@ -95,7 +95,7 @@ func wholeCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 type wholeRun struct {
 	dir, oxbowPath     string
 	rounds             int
-	stepPattern        *regexp.Regexp // selects the steps to run by their names
+	stepPattern        *regexp.Regexp // only steps whose names match this pattern are measured
 	hasImportedEntries bool           // The entries of the home were imported.
 }
 
@@ -226,7 +226,7 @@ func editFile(tree string) error {
 	return errors.Join(err, f.Close())
 }
 
-// runOxbow runs one command. The output of export goes to the file lines.
+// runOxbow runs one oxbow command. The output of the command export goes to the file whose path is in lines.
 func (w wholeRun) runOxbow(
 	ctx context.Context,
 	home, lines string,

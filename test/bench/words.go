@@ -46,7 +46,7 @@ func wordsCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	}
 }
 
-// minSharePerMille is the number of texts in a thousand that must contain a term, so that the term is common.
+// minSharePerMille is the number of texts in a thousand that must contain a term, so that the term counts as common.
 const minSharePerMille = 2
 
 // printCommonTerms prints each common term that consists of letters, and how many texts in a thousand contain it.

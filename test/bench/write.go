@@ -1,4 +1,4 @@
-// This file implements the command write: the time to make an entry durable.
+// This file implements the command write, which measures the time until a written entry is on stable storage.
 
 package main
 
@@ -165,7 +165,7 @@ func (w *writeRun) logBytes(ctx context.Context) (int64, error) {
 // measureSingleWrites times one write at a time, and with each write the bare cost of writing as many bytes.
 func (w *writeRun) measureSingleWrites(ctx context.Context, before []oxbow.Add, sqlite bool) (err error) {
 	var size int // number of bytes that writing the current entry adds to the log
-	more := 0    // number of these bytes that belong neither to the entry's name nor to its content
+	more := 0    // number of bytes in size that belong neither to the entry's name nor to its content
 	ox := &durableWriter{
 		name:       "oxbow, with its index",
 		writeEntry: func(e oxbow.Add) error { return w.memory.Apply(ctx, e) },

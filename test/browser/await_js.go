@@ -151,7 +151,7 @@ type transaction struct {
 // These values tell the browser how safely a transaction must be stored before it counts as complete.
 const (
 	durabilityRelaxed = "relaxed" // complete when the browser has passed the data to the operating system
-	durabilityStrict  = "strict"  // All changes so far are on stable storage.
+	durabilityStrict  = "strict"  // complete when the data is on stable storage
 )
 
 // viewTransaction calls fn with a transaction that can only read.

@@ -174,7 +174,8 @@ func (o *file) writeChunks(t *transaction, p []byte, off int64) error {
 		at := i * chunkSize
 		from, to := max(off, at), min(end, at+chunkSize)
 		have := 0
-		isPart := from > at || to < at+chunkSize // whether some bytes of the chunk are not overwritten
+		// the write does not overwrite the whole chunk, so the chunk's other bytes must be kept
+		isPart := from > at || to < at+chunkSize
 		if isPart && at < n.size {
 			have, err = t.readChunk(o.nodeNumber, i, buf)
 			if err != nil {
@@ -191,7 +192,8 @@ func (o *file) writeChunks(t *transaction, p []byte, off int64) error {
 	return t.writeNode(n)
 }
 
-// readChunk reads chunk i into buf. It returns how many bytes of the chunk are stored; all later bytes are zeros.
+// readChunk reads the i-th chunk of the file with the number ino into buf. A chunk has a fixed size. readChunk returns
+// how many bytes of the chunk are stored. All later bytes of the chunk are zeros.
 func (t *transaction) readChunk(ino float64, i int64, buf []byte) (int, error) {
 	row, err := runRequest(t.chunkObjects, "get", []any{ino, float64(i)})
 	if err != nil || row.Type() != js.TypeObject {

@@ -275,7 +275,7 @@ type node struct {
 
 func (n node) isDir() bool { return n.mode.IsDir() }
 
-// storedRow converts the node to the JavaScript object that is stored.
+// storedRow converts the node (a file or directory) to the JavaScript object that is stored in the browser's database.
 func (n node) storedRow() js.Value {
 	v := map[string]any{"mode": float64(n.mode), "size": float64(n.size), "mod": n.modTimeMillis}
 	if n.number != 0 {
@@ -304,7 +304,7 @@ func decodeNode(v js.Value) (n node, ok bool) {
 // info describes a node as it was when the caller asked.
 type info struct {
 	node           node
-	fileSystemName string // name of the file system to which the node belongs
+	fileSystemName string // name of the file system that contains the file or directory
 	name           string
 }
 

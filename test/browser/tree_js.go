@@ -46,7 +46,7 @@ func (t *transaction) readNode(ino float64) (node, bool, error) {
 	return n, ok, nil
 }
 
-// writeNode stores the node in place of the node with the same number.
+// writeNode stores a node (a file or directory) in the browser's database, in place of the node with the same number.
 func (t *transaction) writeNode(n node) error {
 	return sendRequest(t.nodeObjects, "put", n.storedRow())
 }

@@ -206,8 +206,8 @@ func (c campaign) runSeeds(args []string, stdout, stderr io.Writer) int {
 	}
 	var mu sync.Mutex // guards next, bad and p
 	next, bad := *seed, 0
-	// After an interrupt, the campaign finishes the current seeds and prints its counts. A second interrupt ends the
-	// campaign immediately.
+	// After the first interrupt, the program finishes the tests with the seeds that are running, and prints how many
+	// tests it has run. A second interrupt ends the program immediately.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	context.AfterFunc(ctx, stop)
@@ -248,7 +248,7 @@ func (c campaign) runSeeds(args []string, stdout, stderr io.Writer) int {
 	return 0
 }
 
-// progressPrinter adds up the counts. On a terminal, the counts are also shown while the campaign runs.
+// progressPrinter adds up what the tests have counted. On a terminal, it also shows the sums while the tests run.
 type progressPrinter struct {
 	campaign  campaign
 	out       io.Writer

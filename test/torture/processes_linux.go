@@ -1,11 +1,11 @@
-// This file lists the campaigns on Linux that start other processes.
+// This file lists the torture tests (campaigns) on Linux that start other processes.
 
 package main
 
 import "io"
 
-// processCommands contains the campaigns that start other processes, and the subcommands with which they start this
-// program again.
+// processCommands contains the torture tests (campaigns) that start other processes. It also contains the subcommands
+// with which these tests start this program again.
 var processCommands = map[string]func(args []string, stdout, stderr io.Writer) int{
 	"mutants":            runMutants,
 	"procs":              runProcs,

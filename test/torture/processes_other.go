@@ -1,7 +1,7 @@
 //go:build !unix
 
-// This file is for operating systems without signals that kill processes. They lack the campaigns that start other
-// processes.
+// This file is for operating systems without signals that kill processes. Torture tests (campaigns) that start other
+// processes cannot run on these systems.
 
 package main
 

@@ -1,6 +1,7 @@
 //go:build unix
 
-// This file lists the deliberate faults. For each fault, it specifies the campaign that must notice the fault.
+// This file lists deliberate faults in the disk or the library. For each fault, it specifies the torture test
+// (campaign) that must notice the fault.
 
 package main
 
@@ -27,15 +28,16 @@ import (
 
 // sabotage is a deliberate fault. The disk or the library does not give a certain guarantee.
 type sabotage struct {
-	title      string
-	diskFault  string // name of the fault of the disk (for the campaign procs: of files and locks), or ""
+	title string
+	// name of a fault of the simulated disk, or "" (for the campaign "procs", a fault of files and locks)
+	diskFault  string
 	mutantName string // name of a deliberately broken version of the library, or ""
 	// campaign that must notice the fault: a key of campaignCommandLines, "procs", or the package and name of a test
 	noticingCampaign string
 }
 
-// campaignCommandLines contains the commands of the campaigns that run seeds. Each campaign stops at the first
-// violation.
+// campaignCommandLines contains the command lines of the torture tests (campaigns) that are repeated with different
+// random seeds. Each test stops at the first violated guarantee.
 var campaignCommandLines = map[string]string{
 	"crash":         "crash --deep 300 --count 40",
 	"crash --short": "crash --deep 300 --count 40 --short",
@@ -44,8 +46,8 @@ var campaignCommandLines = map[string]string{
 	"linear":        "linear --count 100",
 }
 
-// sabotages contains all deliberate faults. A fault that the campaign crash must notice must also be noticed by the
-// shorter "crash --short", because most simulated disks of the long form use short texts as well.
+// sabotages contains all deliberate faults. If the campaign "crash" must notice a fault, the shorter "crash --short"
+// must notice the fault as well, because even "crash" stores short texts on most of its simulated disks.
 var sabotages = []sabotage{
 	{"no sync after an append", "no-append-sync", "", "crash"},
 	{"no sync after the cut of a torn tail", "no-cut-sync", "", "crash"},
@@ -218,22 +220,24 @@ func runMutants(args []string, stdout, stderr io.Writer) int {
 	})
 }
 
-// recoveryTestCampaign is the value of sabotage.campaign for the campaign with damaged memories.
+// recoveryTestCampaign is the value of sabotage.noticingCampaign for a fault that the test with damaged memories must
+// notice.
 const recoveryTestCampaign = "./test/torture/recovery TestRecovery"
 
 // logstoreTestPrefix is the beginning of sabotage.noticingCampaign if a test of package logstore must notice the
 // fault.
 const logstoreTestPrefix = "./internal/log/logstore "
 
-// mdtreeTestPrefix is the package with the commands dump and load. twoSidesTestCampaign is the campaign with trees
-// that two sides edit.
+// mdtreeTestPrefix is the beginning of sabotage.noticingCampaign if a test of package mdtree must notice the fault.
+// twoSidesTestCampaign names the test in which both the store and the files of a dump are edited.
 const (
 	mdtreeTestPrefix     = "./internal/tree/mdtree "
 	twoSidesTestCampaign = mdtreeTestPrefix + "TestTwoSides"
 )
 
-// listSabotages returns the sabotages. Their campaigns are in the short form if short is true, and otherwise in the
-// long form.
+// listSabotages returns the deliberate faults, each with the test that must notice the fault. A fault for the test
+// "crash" is returned twice, for the long and the short form of the test. If short is true, the long form and all
+// faults whose tests take too long are omitted.
 func listSabotages(short bool) []sabotage {
 	var all []sabotage
 	for _, s := range sabotages {
@@ -262,8 +266,8 @@ func (s sabotage) isLong() bool {
 	return false
 }
 
-// sabotageRunner runs sabotages. Sabotages with processes run in sequence at the end, because their results depend on
-// timing.
+// sabotageRunner tests that each deliberate fault is noticed. Faults that are tested with several processes are tested
+// in sequence at the end, because their results depend on timing.
 type sabotageRunner struct {
 	root, dir, executable string
 	out                   io.Writer
@@ -409,7 +413,8 @@ func (r *sabotageRunner) isNoticed(ctx context.Context, s sabotage) (bool, error
 	return false, err
 }
 
-// breakProcesses runs the campaign with processes. The processes that write and read have the fault of the sabotage.
+// breakProcesses runs the test with several processes. The processes that write and read the store have the deliberate
+// fault that s describes.
 func (r *sabotageRunner) breakProcesses(ctx context.Context, s sabotage, program string) (bool, error) {
 	home, err := os.MkdirTemp(r.dir, "home-")
 	if err != nil {
@@ -427,6 +432,6 @@ func (r *sabotageRunner) breakProcesses(ctx context.Context, s sabotage, program
 		CompactEvery: 100 * time.Millisecond,
 	}
 	rep, err := procs.Run(ctx, o, io.Discard)
-	// A violation that is found only at the end of the campaign does not count.
+	// A violated guarantee that is found only after the end of the test's duration does not count.
 	return len(rep.Violations) > 0 && rep.Duration <= o.Duration, err
 }

@@ -98,7 +98,7 @@ func (s *Server) serveVectors(w http.ResponseWriter, r *http.Request) {
 	var out struct {
 		Data []one `json:"data"`
 	}
-	// The API allows answers in any order, so this server reverses them.
+	// The embedding API allows answers in any order, so this test server returns the vectors in reverse order.
 	for i, text := range slices.Backward(in.Input) {
 		out.Data = append(out.Data, one{i, BagOfWords(text)})
 	}

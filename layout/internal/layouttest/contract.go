@@ -26,8 +26,9 @@ type WriteCall struct {
 // edits it, and a tool writes again. The test fails if the second call loses the person's words. It also fails if a
 // tool cannot replace a text that only tools have written.
 //
-// The first call in a row writes the text, and each call in the row is then tried on this text. A call that can also
-// be the first of a row has its own row. The test fails if a tool may write and is in no row.
+// Each element of rows is a list of calls that write the same text. The first call of the list creates the text. Each
+// call of the list is then tried on this text. A call that can create a text needs a list of its own. The test fails
+// if a tool that may write is in no list.
 func CheckWriters(t *testing.T, d layout.Dialect, rows [][]WriteCall) {
 	t.Helper()
 	runContract(t, writerContract{d, layout.Home.Tools, rows, rows})
@@ -171,7 +172,8 @@ func (h sharedHome) hasTypedText(t *testing.T) bool {
 	})
 }
 
-// checkAllWritersListed fails the test if a tool may write and is in no row.
+// checkAllWritersListed fails the test if the layout has a tool that may write and that the test's calls do not
+// contain.
 func (c writerContract) checkAllWritersListed(t *testing.T) {
 	t.Helper()
 	h := sharedHome{vfs.NewMem(), c.dialect}
@@ -186,8 +188,9 @@ func (c writerContract) checkAllWritersListed(t *testing.T) {
 	}
 }
 
-// checkTypedTextKept lets an agent write, a person edit, and the agent write again. It does so in the same session,
-// and in a session of a new server.
+// checkTypedTextKept tests that an agent's call does not remove words that a person has typed. An agent writes, a
+// person edits the text, and the agent writes again. The second call is made in the same session, and in a session of
+// a new server.
 func (c writerContract) checkTypedTextKept(t *testing.T, begin, call WriteCall, change func(string) string) {
 	for _, fresh := range []bool{false, true} {
 		h := sharedHome{vfs.NewMem(), c.dialect}
@@ -247,9 +250,9 @@ func (c writerContract) checkToolTextReplaced(t *testing.T, row []WriteCall) {
 	}
 }
 
-// checkMergedLinesKept checks that a person's line stays protected from sessions that were not shown it, even if the
-// line was merged into a tool's text or written again by a tool. second is the text that the tool writes after the
-// person.
+// checkMergedLinesKept tests that a session which was not shown a line that a person wrote cannot remove the line.
+// This applies even if the line was merged into a text by a tool, or was written again by a tool. The parameter second
+// is the text that the tool writes after the person.
 func (c writerContract) checkMergedLinesKept(t *testing.T, row []WriteCall, second string) {
 	for _, call := range row {
 		h := sharedHome{vfs.NewMem(), c.dialect}

@@ -17,7 +17,7 @@ import (
 // Entry is an entry of the memory in which the questions are asked.
 type Entry struct {
 	Name string // name in the memory; it reveals nothing about the text
-	ID   string // ID in the published set
+	ID   string // ID of the entry in the published data set, such as a session ID
 	Text string
 	Date time.Time
 }

@@ -27,7 +27,8 @@ type DataError struct {
 func (e *DataError) Error() string { return fmt.Sprintf("reading %s: %v", e.File, e.Err) }
 func (e *DataError) Unwrap() error { return e.Err }
 
-// dataDirs contains the directories, relative to a set's directory, in which the authors store its files.
+// dataDirs contains the directories in which the authors of a data set store the set's files, relative to the
+// downloaded directory.
 var dataDirs = []string{".", "data", "data/ALL/jsonl", "scifact"}
 
 // findDirectories returns the directories that may contain files of public data sets. These are the directories in

@@ -25,8 +25,9 @@ type Conversation struct {
 	// text.
 	Adversarial []ConversationQuestion
 
-	unknownEvidence int  // number of evidence IDs that are not turns
-	hasPictures     bool // some turn shares a picture
+	// number of IDs in the data that are given as evidence for an answer but do not belong to a turn
+	unknownEvidence int
+	hasPictures     bool // a speaker shares a picture in some turn of the conversation
 }
 
 // ConversationQuestion is a question about a conversation with the IDs of the sessions and turns that answer it.
@@ -102,7 +103,8 @@ func (p *publishedConversation) toConversation() (*Conversation, error) {
 	return t, nil
 }
 
-// addSession adds session n.
+// addSession adds the session with the number n to the conversation. said contains the session's turns in JSON, and
+// dated contains its date.
 func (t *Conversation) addSession(n int, said, dated json.RawMessage) error {
 	var turns []struct {
 		Speaker string `json:"speaker"`
@@ -191,8 +193,9 @@ func (s *Source) Conversations() iter.Seq2[*Conversation, error] {
 // evaluations omit.
 const allCategoriesGroup = "all five categories"
 
-// loCoMoCases yields up to three cases for each conversation: one with sessions, one with sessions and captions if the
-// conversation has pictures, and one with turns.
+// loCoMoCases yields up to three test cases for each conversation of the data set LoCoMo. In one, the entries are the
+// sessions. If the conversation has pictures, there is one with sessions and captions of the pictures. In the last,
+// the entries are the turns.
 func loCoMoCases(s *Source) iter.Seq2[Case, error] {
 	return func(yield func(Case, error) bool) {
 		for t, err := range s.Conversations() {

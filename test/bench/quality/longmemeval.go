@@ -21,7 +21,7 @@ type Question struct {
 	Type     string
 	Text     string
 	Answers  []string        // IDs of the sessions that contain the answer, or a part of it
-	Evidence map[string]bool // IDs of turns, see turnID
+	Evidence map[string]bool // IDs of the turns that contain the answer (see turnID)
 	Sessions []Session       // without duplicates
 }
 
@@ -121,8 +121,9 @@ type splitQuestion struct {
 	Text    string   `json:"question"`
 	Answers []string `json:"answer_session_ids"`
 	// for each session in which the answer has to be found: its ID and its date
-	Haystack [][2]string          `json:"haystack"`
-	Evidence [][2]json.RawMessage `json:"evidence_turns"` // pairs of session ID and turn index
+	Haystack [][2]string `json:"haystack"`
+	// turns that contain the answer: each pair is a session ID and the index of the turn in the session
+	Evidence [][2]json.RawMessage `json:"evidence_turns"`
 }
 
 func (p *splitQuestion) toQuestion(sessions map[string][]publishedTurn) (*Question, error) {
@@ -251,8 +252,8 @@ func eachSplitQuestion(fsys fs.FS, questions, sessions string) iter.Seq2[*Questi
 	}
 }
 
-// SessionEntries returns the sessions as entries, in order. Their names do not contain the IDs,
-// because the IDs of answers begin with "answer".
+// SessionEntries returns the sessions as entries, in order. The session's ID is not used as a name, because the IDs of
+// sessions that contain the answer begin with "answer" and would reveal the answer to a search.
 func (q *Question) SessionEntries() []Entry {
 	var es []Entry
 	for i := range q.Sessions {
@@ -282,7 +283,8 @@ func (q *Question) RightSessions() map[string]bool {
 	return m
 }
 
-// longMemEvalCases yields two cases for each question, one made from sessions and one made from turns.
+// longMemEvalCases yields two test cases for each question of the data set LongMemEval. In one, the entries are the
+// sessions. In the other, the entries are the turns.
 func longMemEvalCases(s *Source) iter.Seq2[Case, error] {
 	return func(yield func(Case, error) bool) {
 		for q, err := range s.Questions() {

@@ -36,8 +36,8 @@ type ScorerCheck struct {
 	Queries   int     `json:"queries"`
 }
 
-// UsesWholeSet reports whether the whole set was used, so that the figure must equal the published
-// one.
+// UsesWholeSet reports whether the whole data set was used. Only then must the computed score equal the published
+// score.
 func (p *ScorerCheck) UsesWholeSet() bool {
 	return p.Documents == publishedPaperCount && p.Queries == publishedQueryCount
 }

@@ -106,7 +106,7 @@ func (s *Source) Meetings() iter.Seq2[*Meeting, error] {
 	}
 }
 
-// qmSumCases yields one case for each meeting.
+// qmSumCases yields one test case for each meeting of the data set QMSum.
 func qmSumCases(s *Source) iter.Seq2[Case, error] {
 	return func(yield func(Case, error) bool) {
 		for m, err := range s.Meetings() {

@@ -20,21 +20,22 @@ import (
 // These rankings are measured in addition to the library's rankings, if there is a [vectors.Client].
 const (
 	VectorRanking = "vectors" // ranking by the cosine similarity of the question and the entry
-	FusedRanking  = "fused"   // reciprocal rank fusion of the default ranking and VectorRanking
+	FusedRanking  = "fused"   // ranking that combines the default ranking and VectorRanking by reciprocal rank fusion
 )
 
 // Options configure the measurement.
 type Options struct {
-	DataFS  fs.FS  // directory that contains the sets
+	DataFS  fs.FS  // directory that contains the data sets with questions
 	DataDir string // path of this directory, for messages
 
-	// Sets are the names of the sets to measure. If it is empty, all are measured.
+	// Sets are the names of the data sets whose questions are measured. If it is empty, all data sets are measured.
 	Sets []string
 
 	// Embedder computes the vectors of texts. It may be nil.
 	Embedder *vectors.Client
 
-	// OnHits is called with the hits for each question. It may be nil.
+	// OnHits is called with the hits for each question. set is the name of the data set, and unit says what the
+	// entries are, such as turns. It may be nil.
 	OnHits func(set, unit, ranking, question string, hits []oxbow.Hit)
 
 	// OnQuestionScore is called with the score of each question for each ranking. It may be nil.

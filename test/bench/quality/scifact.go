@@ -223,7 +223,7 @@ func readQrels(fsys fs.FS, name string) (map[string]map[string]bool, error) {
 	return right, nil
 }
 
-// sciFactCases yields one case with all abstracts.
+// sciFactCases yields one test case, whose entries are all abstracts of the data set SciFact.
 func sciFactCases(s *Source) iter.Seq2[Case, error] {
 	return func(yield func(Case, error) bool) {
 		c, err := readSciFact(s)

@@ -15,16 +15,17 @@ import (
 type QuestionSet struct {
 	Name     string // name of the data set on the command line
 	Title    string
-	Expect   string // description of the expected files
-	From     string // address from which the files can be downloaded
+	Expect   string // description of the files that the data set must consist of
+	From     string // address from which the data set's files can be downloaded
 	Protocol string // description of how the questions of this data set are asked and scored
 
-	// returns the files in a directory for each source of the set
+	// returns groups of files in a directory. Each group is a copy or a part of the data set that is measured
+	// separately.
 	findFiles func(fsys fs.FS, root, dir string) [][]string
 	readCases func(*Source) iter.Seq2[Case, error]
 }
 
-// Sets returns the sets in the order in which they are measured.
+// Sets returns the public data sets with questions, in the order in which they are measured.
 func Sets() []*QuestionSet {
 	return []*QuestionSet{
 		{
@@ -150,7 +151,7 @@ func pathHasWord(root, dir, word string) bool {
 	return strings.Contains(strings.ToLower(path.Join(root, dir)), word)
 }
 
-// SetNames returns the names of the sets.
+// SetNames returns the names of the public data sets with questions.
 func SetNames() []string {
 	var names []string
 	for _, s := range Sets() {
@@ -159,13 +160,14 @@ func SetNames() []string {
 	return names
 }
 
-// Source is a set that was found in a directory.
+// Source is a copy or a part of a data set whose files were found in a directory.
 type Source struct {
 	Set   *QuestionSet
 	Files []string // paths of the data set's files, relative to the directory with all data sets
 
-	fsys      fs.FS
-	anomalies map[string]int // how often each anomaly occurs; the text contains %d for the number
+	fsys fs.FS
+	// how often each kind of anomaly occurs in the data, by its description, in which %d stands for the number
+	anomalies map[string]int
 }
 
 // countAnomaly adds n to the count of an anomaly in the data. The format is the text of the anomaly, with %d for the
@@ -179,8 +181,8 @@ func (s *Source) countAnomaly(format string, n int) {
 	}
 }
 
-// FindSources returns the sources of the set in fsys, which contains the directory root, and in its
-// subdirectories.
+// FindSources returns the copies and parts of the data set that it finds in the directories of fsys. root is the name
+// of the directory that fsys contains.
 func (s *QuestionSet) FindSources(fsys fs.FS, root string) ([]*Source, error) {
 	ds, err := findDirectories(fsys)
 	if err != nil {

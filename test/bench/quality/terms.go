@@ -56,7 +56,7 @@ func (l *luceneAnalyzer) stem(w string) string {
 	if s, ok := l.stems[w]; ok {
 		return s
 	}
-	// Lucene does not stem words of one or two letters.
+	// Do not stem words of one or two letters, because Lucene does not.
 	s := w
 	if len(w) > 2 {
 		env := snowballstem.NewEnv(w)

@@ -57,7 +57,7 @@ func runServer(addr string) error {
 	return http.Serve(l, pageHandler(program, script))
 }
 
-// buildPageProgram returns this package, compiled for the browser.
+// buildPageProgram compiles this package as a WebAssembly program for the browser, and returns the program.
 func buildPageProgram() ([]byte, error) {
 	dir, err := os.MkdirTemp("", "oxbow-page-")
 	if err != nil {

@@ -21,7 +21,8 @@ const (
 	Sessions    = 80   // number of imported sessions
 	TaggedCount = 186  // number of entries with the tag "nats", on which tests make changes to many entries at once
 	ShapedCount = 23   // number of imported entries whose text looks like an instruction to a language model
-	WishCount   = 7    // number of prompts in which the person asks the agent to remember something
+	// number of prompts in the imported sessions in which the person asks the agent to remember something
+	WishCount = 7
 )
 
 // AgentSessionID is the ID of a session in which an agent has overwritten a person's note. OverwrittenName is the name
@@ -252,7 +253,8 @@ func transcriptLine(session, prompt string, at time.Time, role string, content a
 	return out
 }
 
-// fetchedTexts contains the sentences of the web page. The agent stores them as notes.
+// fetchedTexts contains the sentences of a web page that the agent reads in the session. The agent stores these
+// sentences as notes.
 var fetchedTexts = []string{"At most a tenth of all calls to the card network may be retries.",
 	"The breaker opens after five failures in a row, and closes again after one minute.",
 	"Wait 1 s, 2 s and 4 s between the tries, with a random part of one half."}

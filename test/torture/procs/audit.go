@@ -18,7 +18,8 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// minKeptChanges is the number of the newest read changes that a compaction does not remove from the history.
+// minKeptChanges is the minimum number of changes that a compaction keeps in the history: the newest changes that the
+// auditor has read.
 const minKeptChanges = 100
 
 // auditor compares the store's log with the answers that the writing processes have given. It reads the log through a
@@ -39,8 +40,8 @@ func newAuditor(r *campaignRun) (*auditor, error) {
 	return &auditor{campaignRun: r, memory: m}, nil
 }
 
-// readNewChanges reads the new changes in the log. For changes that were answered before readNewChanges was called,
-// the result of the comparison is final.
+// readNewChanges reads the new changes in the log and compares them with the answers of the writing processes. For
+// changes that were answered before this call, the result of the comparison is final.
 func (a *auditor) readNewChanges(ctx context.Context) error {
 	open := a.campaignRun.ledger.openChanges()
 	var news []oxbow.Change
@@ -113,8 +114,8 @@ func (a *auditor) settleChanges(open map[string]laneChange) error {
 	return nil
 }
 
-// auditUntilEnd audits and compacts until the campaign is over. The compactor is also a process of the campaign and is
-// sometimes killed during a compaction.
+// auditUntilEnd alternates two actions until the test ends: it compares the log with the answers of the writing
+// processes, and it lets a process compact the log. This process is sometimes killed during a compaction.
 func (a *auditor) auditUntilEnd(ctx context.Context, rnd *rand.Rand, compactor *processRole) {
 	var kills sync.WaitGroup
 	defer kills.Wait()
@@ -144,7 +145,7 @@ func (a *auditor) auditUntilEnd(ctx context.Context, rnd *rand.Rand, compactor *
 				}
 			})
 		}
-		// All changes before the oldest time in recentChangeTimes were read, so the compaction may drop them.
+		// The compaction may drop all changes before this time, because the auditor has already read them.
 		ans, retries, err := compactor.callUntilAnswered(
 			ctx,
 			callRequest{Verb: verbCompact, Before: a.recentChangeTimes[0]},
@@ -161,7 +162,7 @@ func (a *auditor) auditUntilEnd(ctx context.Context, rnd *rand.Rand, compactor *
 	}
 }
 
-// auditFinalState compares the final state of the store with the ledger.
+// auditFinalState compares the final state of the store with the changes that the writing processes have requested.
 func (a *auditor) auditFinalState(ctx context.Context) error {
 	if err := a.readNewChanges(ctx); err != nil {
 		return err

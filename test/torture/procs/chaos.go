@@ -36,7 +36,7 @@ func (r *campaignRun) disturbProcesses(ctx context.Context, rnd *rand.Rand, proc
 	}
 }
 
-// waitUnlessOver waits for the duration d. If the campaign ends before this, waitUnlessOver returns false.
+// waitUnlessOver waits for the duration d. If the test ends before this, waitUnlessOver returns false.
 func (r *campaignRun) waitUnlessOver(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()

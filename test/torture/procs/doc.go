@@ -1,4 +1,4 @@
-// This file documents the campaign with real processes.
+// This file documents the torture test with several processes, which are killed at random.
 
 // Package procs runs a campaign in which real processes write and read the same home, while the campaign kills and
 // pauses the processes at random times. The processes use the home through standard streams, HTTP and the library.

@@ -37,7 +37,7 @@ type callRequest struct {
 	OpID      string    `json:"op_id,omitempty"`
 	IfVersion uint64    `json:"if,omitempty"`
 	Query     string    `json:"query,omitempty"`
-	Before    time.Time `json:"before,omitzero"` // argument of a compaction
+	Before    time.Time `json:"before,omitzero"` // for a compaction: changes before this time may be dropped
 }
 
 // These are the reasons for a refusal.
@@ -49,15 +49,17 @@ const (
 
 // callAnswer is the answer of a process to a call.
 type callAnswer struct {
-	ID      uint64            `json:"id"`
-	Version uint64            `json:"version,omitempty"` // version of the entry (for forget: the change's number)
-	Content string            `json:"content,omitempty"` // content of the entry (for get)
-	Names   map[string]uint64 `json:"names,omitempty"`   // versions by name (for names, recall and glance)
+	ID      uint64 `json:"id"`
+	Version uint64 `json:"version,omitempty"` // version of the entry (for forget: the change's number)
+	Content string `json:"content,omitempty"` // content of the entry (for get)
+	// versions of entries by name (for calls with the verbs names, recall and glance)
+	Names   map[string]uint64 `json:"names,omitempty"`
 	Refusal string            `json:"refused,omitempty"` // reason for a refusal, or an error message
 }
 
-// processConnection is the connection to a process. Several goroutines may use it at the same time. If a call
-// returns an error, the process has ended, so that the outcome of the call is not known.
+// processConnection is the connection to a process that writes or reads the store. Several goroutines may use it at
+// the same time. call returns an error only if the process has ended. It is then unknown whether the call was
+// executed.
 type processConnection interface {
 	call(ctx context.Context, c callRequest) (callAnswer, error)
 

@@ -26,7 +26,8 @@ const (
 	faultLostNote = "no-note"
 	// The lock uses fcntl, and the process also reads the lock file. Closing the file then releases the lock.
 	faultFcntlLock = "fcntl-lock"
-	readsLockFile  = "curious" // not a fault by itself: the process also reads the lock file
+	// the process also opens and closes the lock file to read it (a fault only together with faultFcntlLock)
+	readsLockFile = "curious"
 )
 
 // Faults returns the deliberate faults of files and locks that a run can have. An element is a name, or several names
@@ -42,8 +43,8 @@ func Faults() []string {
 	}
 }
 
-// withFaults returns a file system in dir with the given faults. If a fault needs a process that reads the lock file,
-// this process reads it until ctx ends.
+// withFaults returns a file system in dir with the given deliberate faults. For the faults faultFcntlLock and
+// readsLockFile, this process also reads the lock file repeatedly until ctx ends.
 func withFaults(ctx context.Context, dir *vfs.OS, home, faults string) (vfs.FS, error) {
 	f := &faultFS{FS: dir, home: home, faults: map[string]bool{}}
 	for name := range strings.SplitSeq(faults, ",") {

@@ -46,10 +46,11 @@ type nameState struct {
 // changeLedger records all changes that the writing goroutines request, and their answers. It is safe for concurrent
 // use.
 type changeLedger struct {
-	mu          sync.Mutex
-	states      map[string]*nameState
-	changes     map[string]*laneChange // changes that the auditor has not found in the store's log yet, by op ID
-	recentNames []string               // names that were recently acknowledged, from which readers choose
+	mu      sync.Mutex
+	states  map[string]*nameState
+	changes map[string]*laneChange // changes that the auditor has not found in the store's log yet, by op ID
+	// names of entries whose changes were acknowledged recently (the reading processes choose from these names)
+	recentNames []string
 	// index at which the next name is stored in recentNames, where it replaces the oldest
 	recentIndex       int
 	acknowledgedCount int
@@ -155,7 +156,8 @@ func (l *changeLedger) openChanges() map[string]laneChange {
 	return m
 }
 
-// recordFound records the number of a change in the log. If the number is wrong, recordFound returns an error.
+// recordFound records the number seq under which the log contains the change with the op ID tag. It returns an error
+// if the change was not requested, belongs to another entry, or was found before.
 func (l *changeLedger) recordFound(tag, name string, seq uint64) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -107,7 +107,8 @@ func resultText(res *mcp.CallToolResult) string {
 	return b.String()
 }
 
-// refusalReason returns the reason for a refusal. It determines the reason from the error text of a tool.
+// refusalReason returns the reason for which oxbow refused a call. It determines the reason from the error text of the
+// MCP tool.
 func refusalReason(s string) string {
 	switch {
 	case strings.Contains(s, "changed since it was read"):
@@ -132,7 +133,8 @@ var rememberedPattern = regexp.MustCompile(
 	`^(?:remembered|updated|already remembered) "(?:[^"\\]|\\.)*" \([a-z]+, .*?version ([0-9]+)`,
 )
 
-// forgottenPattern matches the note in the answer to forget. Its group is the number of the change.
+// forgottenPattern matches the note in the text that the MCP tool forget returns. The group in the pattern matches the
+// number of the change.
 var forgottenPattern = regexp.MustCompile(
 	`(?s)^forgot ".*\nnote: (?:undo with seq \[|op_id "[^"]*" was used before: change )([0-9]+)`,
 )

@@ -38,13 +38,14 @@ func (k procKind) String() string { return [...]string{"stdio", "http", "library
 // seconds and the machine may be busy.
 const callTimeout = 60 * time.Second
 
-// processRole is a role in the campaign. Several processes have the role, one after another.
+// processRole is a task in the test, such as writing entries. If the process with this task is killed, another process
+// takes over the task.
 type processRole struct {
 	name            string
 	kind            procKind
 	home            string
 	argv            []string
-	reportViolation func(format string, args ...any) // reports a violation, which ends the campaign
+	reportViolation func(format string, args ...any) // reports a violated guarantee of the store, which ends the test
 
 	mu            sync.Mutex // guards the following fields
 	processNumber int
@@ -56,7 +57,7 @@ type processRole struct {
 	isClosed      bool
 }
 
-// startProc starts the first process of a role.
+// startProc starts the first process for a task in the test.
 func startProc(ctx context.Context, p *processRole) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -236,8 +237,8 @@ func (p *processRole) killQuietly() {
 }
 
 // callUntilAnswered repeats a call until a process answers the call. If a process dies, callUntilAnswered calls the
-// next process with the same role. The result retries is the number of repetitions. An error means that the campaign
-// is over.
+// next process with the same task. The result retries is the number of repetitions. An error means that the test is
+// over.
 func (p *processRole) callUntilAnswered(ctx context.Context, c callRequest) (a callAnswer, retries int, err error) {
 	for {
 		d, gen := p.currentConnection()

@@ -45,8 +45,8 @@ type Options struct {
 	// then children that use the library, because the program itself cannot be given a broken file system.
 	Fault string
 
-	// Mutant, if not nil, is the command line for a broken build of [Child], which the writing and reading processes
-	// run.
+	// Mutant, if not nil, is the command line of a deliberately broken build of the program in [Child]. The writing
+	// and reading processes run this build.
 	Mutant []string
 }
 
@@ -73,12 +73,12 @@ func (o Options) orDefault() Options {
 	return o
 }
 
-// Report is the result of a run.
+// Report is the result of one test with several processes.
 type Report struct {
 	AcknowledgedChanges int // acknowledged changes
-	Conflicts           int // changes refused because another change came first
+	Conflicts           int // changes that oxbow refused because another process had changed the entry first
 	Repeats             int // acknowledged changes that were requested again
-	Retries             int // calls repeated because the process had died or the lock was busy
+	Retries             int // number of calls that were repeated because the process had died or the lock was busy
 	Kills               int
 	Pauses              int
 	Reads               int
@@ -167,8 +167,8 @@ func (r *campaignRun) reportViolation(format string, args ...any) {
 	r.stopChanges()
 }
 
-// reportErrors reports each of the errors joined in err as a violation. It ignores errors that
-// follow from the cancellation of the run.
+// reportErrors reports each of the errors joined in err as a violated guarantee of the store. It ignores errors that
+// follow from the cancellation of the test.
 func (r *campaignRun) reportErrors(ctx context.Context, err error) {
 	if err == nil || ctx.Err() != nil {
 		return
@@ -200,9 +200,9 @@ func Build(ctx context.Context, dir string) (string, error) {
 	return path, nil
 }
 
-// Run runs the campaign and writes progress lines to w. An error means that the campaign
-// could not run; violations are in the report. When ctx ends, the run ends without a verdict
-// on the calls in progress.
+// Run runs the test with several processes and writes progress lines to w. An error means that the test could not run.
+// Violated guarantees are listed in the report. If ctx ends, the test ends early, and calls that are still running are
+// not judged.
 func Run(ctx context.Context, o Options, w io.Writer) (Report, error) {
 	r := &campaignRun{opts: o.orDefault(), ledger: newLedger(), stop: make(chan struct{})}
 	seed := func(n uint64) *rand.Rand { return rand.New(rand.NewPCG(r.opts.Seed, n)) }

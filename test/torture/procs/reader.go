@@ -1,7 +1,7 @@
 //go:build unix
 
-// This file implements the readers. A read must be at least as new as all changes that were acknowledged before it,
-// and as the earlier reads of the same reader.
+// This file implements the goroutines that read the store during the test. A read must be at least as new as all
+// changes that were acknowledged before the read, and as the earlier reads of the same goroutine.
 
 package procs
 
@@ -121,8 +121,8 @@ func (r *readingGoroutine) readNames(ctx context.Context) bool {
 		r.checkRead("list", name, b, f, found, v)
 	}
 	for name, f := range after {
-		// If the list contains a change, it must also contain all changes that the store made earlier. This is so even
-		// if such a change was acknowledged only after the list was requested.
+		// If the list of entries contains a change, it must also contain all changes that the store made earlier. This
+		// holds even for an earlier change that was acknowledged only after the list was requested.
 		isSettled := !f.isRemoved && !f.isShared && f.askedCount == f.settledCount
 		if !isSettled || f.version > last {
 			continue

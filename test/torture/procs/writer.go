@@ -35,7 +35,7 @@ type writingLane struct {
 	nextName    int      // number in the last new name that this goroutine has used
 }
 
-// writeUntilEnd makes changes until the campaign is over.
+// writeUntilEnd makes random changes in the store until the test is over.
 func (l *writingLane) writeUntilEnd(ctx context.Context) {
 	for ctx.Err() == nil && !l.run.isOver() {
 		x := l.rand.IntN(100)
@@ -58,7 +58,8 @@ func (l *writingLane) writeUntilEnd(ctx context.Context) {
 	}
 }
 
-// newContent returns a text that begins with the tag and contains the name.
+// newContent returns a random text for an entry. The text begins with the tag, which identifies the change, and
+// contains the entry's name.
 func (l *writingLane) newContent(tag, name string) string {
 	n := 1 + l.rand.IntN(40)
 	if l.rand.IntN(200) == 0 {

@@ -1,4 +1,4 @@
-// This file documents the campaign with system calls.
+// This file documents the torture test that makes system calls fail.
 
 // Package syscalls runs a campaign that kills a process at each of the process's system calls, and makes each system
 // call fail.

@@ -17,8 +17,8 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// checkStoreAfterFault opens and checks the store in the home after a session. The parameter output is the output
-// of the child.
+// checkStoreAfterFault opens and checks the store in home after a child process has executed the test session with a
+// failing system call. The parameter output is the output of the child process.
 func checkStoreAfterFault(ctx context.Context, home, output string, p Point, rep *Report) error {
 	var done []bool
 	var open []int // indexes of the steps that may or may not have been executed

@@ -127,7 +127,7 @@ func contentsAfterSteps(done []bool) map[string]string {
 	return now
 }
 
-// These are the outcomes of a step that the child prints.
+// These are the outcomes that the child process prints for each step of the test session.
 const (
 	outcomeDone    = "done"
 	outcomeRefused = "refused" // the step failed and has changed nothing

@@ -1,6 +1,7 @@
 //go:build linux
 
-// This file runs the campaign: it finds the system calls, and tries a fault at each call.
+// This file runs the torture test that makes system calls fail. It finds all system calls of a session, and repeats
+// the session with a failure of each call.
 
 package syscalls
 
@@ -27,10 +28,10 @@ type Options struct {
 	Budget time.Duration // time after which no further system call is made to fail (0 for no limit)
 	// maximum number of system calls that are made to fail, one in each run of the child (0 for no limit)
 	Limit int
-	Seed  uint64 // seed for the random order of the points
+	Seed  uint64 // seed for the random order in which the system calls are made to fail
 }
 
-// Report is the result of a run.
+// Report is the result of a torture test that makes system calls fail.
 type Report struct {
 	PointCount   int // number of system calls that can be made to fail
 	TriedPoints  int
@@ -196,8 +197,8 @@ func sumCallCounts(counts map[string]int) int {
 	return n
 }
 
-// runStrace runs the session under strace. It returns the outputs of the child and strace. If the child was killed or
-// failed, runStrace ignores the exit status.
+// runStrace runs the test session in a child process under strace. It returns the outputs of the child process and of
+// strace. If the child process was killed or failed, runStrace ignores the exit status.
 func (o Options) runStrace(
 	ctx context.Context,
 	home string,

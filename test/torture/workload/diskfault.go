@@ -25,8 +25,9 @@ const (
 	SkipTornTailDirSync           // skip the sync of the directory in which incomplete records are saved
 	PostponeSync                  // a sync returns immediately, and takes place before the next write
 	IgnoreLock                    // let several processes hold the lock at the same time
-	RemoveBeforeRename            // a rename first removes the file with the new name
-	SkipTruncation                // a truncation does nothing
+	// the disk renames a file in two steps: it first removes an existing file with the new name
+	RemoveBeforeRename
+	SkipTruncation // the disk does not shorten a file that is truncated
 )
 
 // DiskFaultNames contains the name of each DiskFault, in the order of the constants.

@@ -18,8 +18,8 @@ import (
 // StoreFile is the name of the store's file in all campaigns.
 const StoreFile = "m.oxbow"
 
-// IsLockFile reports whether name is the name of a lock file. A lock file's content differs between runs of a
-// campaign.
+// IsLockFile reports whether name is the name of a lock file. A lock file begins with a random identity, so its
+// content differs each time a test is run.
 func IsLockFile(name string) bool { return strings.HasSuffix(name, ".lock") }
 
 // DependsOnScript reports whether the content of the file depends on the script. This is true of all files except lock

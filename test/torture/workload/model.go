@@ -15,7 +15,7 @@ import (
 // StoreModel is the expected content of a store. The zero Model is an empty store.
 type StoreModel struct {
 	entries        map[string]oxbow.Entry // entries by name (the map is never modified)
-	idCount        uint64                 // number of IDs assigned so far
+	idCount        uint64                 // number of entry IDs that were assigned so far
 	seq            uint64                 // number of the store's last change
 	lastCompaction uint64                 // number of the last change that was a compaction
 	changes        []modelChange          // changes of the store that can be undone, oldest first
@@ -41,7 +41,7 @@ func (m *StoreModel) Clone() *StoreModel {
 // LastSeq returns the number of the last change.
 func (m *StoreModel) LastSeq() uint64 { return m.seq }
 
-// AssignedIDs returns the number of IDs assigned so far.
+// AssignedIDs returns the number of entry IDs that were assigned so far.
 func (m *StoreModel) AssignedIDs() uint64 { return m.idCount }
 
 // Entries returns the entries in the order of their IDs. The model does not contain times and sources.
@@ -82,7 +82,7 @@ func (m *StoreModel) copyEntries() map[string]oxbow.Entry {
 	return maps.Clone(m.entries)
 }
 
-// recordChange records the effect of the change on the names in ops.
+// recordChange records, for each name in ops, the entry before and after the change, so that the change can be undone.
 func (m *StoreModel) recordChange(before map[string]oxbow.Entry, ops ...oxbow.Op) {
 	c := modelChange{m.seq, map[string]*oxbow.Entry{}, map[string]*oxbow.Entry{}}
 	for _, op := range ops {
@@ -158,7 +158,8 @@ func (m *StoreModel) LastUndoableSeq() uint64 {
 	return 0
 }
 
-// UndoChange undoes the change that LastUndoableSeq returned. The revert can be undone as well.
+// UndoChange undoes the change with the number seq, which must be the number that LastUndoableSeq returns. The undo is
+// itself a change that can be undone.
 func (m *StoreModel) UndoChange(seq uint64) error {
 	n := len(m.changes)
 	if n == 0 || m.changes[n-1].seq != seq {

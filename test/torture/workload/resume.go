@@ -1,4 +1,4 @@
-// This file continues a script after a crash of the machine, or after a process was killed.
+// This file continues a test script after a crash of the simulated machine, or after a process was killed.
 
 package workload
 
@@ -18,8 +18,9 @@ func (w *World) KillProcessAt(process, operation int) {
 	w.Disk.KillAt(w.processes[process].fs.FS.(*crashfs.Process), operation)
 }
 
-// ContinueAfterKill continues with process survivor after its peer process was killed. The survivor's store must be in
-// one of the allowed states, and must work. The same applies to the store of a new process.
+// ContinueAfterKill continues with the process survivor after the other process was killed. The store that survivor
+// has open must be in one of the allowed states, and must work. The same applies to a new process that opens the
+// store.
 func (w *World) ContinueAfterKill(survivor int, allowed []*StoreState) error {
 	m, err := w.OpenedMemory(survivor)
 	if err != nil {
@@ -64,7 +65,7 @@ func (w *World) ContinueAfterKill(survivor int, allowed []*StoreState) error {
 	if d := firstDifference(es, want); d != "" {
 		return fmt.Errorf("a third process: %s", d)
 	}
-	// A new process must find the same entries.
+	// A new process must find the same entries as the processes before.
 	fresh, err := oxbow.Open(StoreFile, StoreOptions(NewFS(w.Disk.Process(), w.setup), w.clock.nextTime, w.rand))
 	if err != nil {
 		return fmt.Errorf("a new process: open: %w", err)
@@ -79,7 +80,8 @@ func (w *World) ContinueAfterKill(survivor int, allowed []*StoreState) error {
 	return nil
 }
 
-// ResumeWorld returns a world with a single process that opens the store on an existing disk.
+// ResumeWorld returns a World (processes, disk and clock for a test script) with a single process that opens the store
+// on an existing disk.
 func ResumeWorld(d *crashfs.Disk, s Script, setup StoreSetup) *World {
 	w := &World{Script: s, Disk: d, setup: setup, model: &StoreModel{}}
 	// Start the clock an hour after the clock of NewWorld. The fractions of a second have nine digits, so that record

@@ -21,7 +21,7 @@ import (
 // was executed, was refused, or had nothing to do.
 type StoreState struct {
 	Model   *StoreModel
-	Entries []oxbow.Entry // entries as the store returned them, including times
+	Entries []oxbow.Entry // entries of the store as the store returned them, including times
 	Inner   bool          // the step was executed in the middle of another process's step
 	Busy    bool          // the step was refused because another process had the lock
 }
@@ -30,12 +30,12 @@ type StoreState struct {
 type World struct {
 	Script          Script
 	Disk            *crashfs.Disk
-	CompletedEvents int // number of events that have ended
+	CompletedEvents int // number of steps of the test script that have ended (also counted if refused)
 
-	// RecordsStates makes a run compare the store with the model after each event, and record the states. Otherwise, a
-	// run only executes the same operations.
+	// RecordsStates makes RunStep compare the store with the expected content after each step, and record the state.
+	// Otherwise, the steps are only executed.
 	RecordsStates bool
-	States        []*StoreState // recorded states (the first is the state before all events)
+	States        []*StoreState // recorded states of the store (the first is the state before the first step)
 	// ranges of disk operations by steps that were nested in another step, as pairs with the first and the last
 	// operation
 	InnerOpRanges []int
@@ -45,7 +45,7 @@ type World struct {
 	model         *StoreModel
 	clock         *scriptClock
 	rand          io.Reader
-	lastBatchStep *Step // last Batch that has an op ID
+	lastBatchStep *Step // last step of the kind BatchStep that has an op ID
 	isCompacting  bool  // the present step is nested in a compaction by another process
 
 	killOperation int // operation at which a process is killed (0 if none is)
@@ -75,7 +75,8 @@ func (c *scriptClock) nextTime() time.Time {
 	return c.now
 }
 
-// NewWorld returns a world with an empty disk, in which the script has not begun.
+// NewWorld returns a World (processes, disk and clock for a test script) with an empty disk. No step of the script has
+// been executed.
 func NewWorld(s Script, setup StoreSetup) *World {
 	w := &World{Script: s, Disk: crashfs.New(nil), setup: setup, model: &StoreModel{}}
 	w.clock = &scriptClock{rand.New(rand.NewPCG(s.Seed, 2)), time.Unix(1776162225, 0)}
@@ -95,7 +96,8 @@ func seededReader(seed uint64) io.Reader {
 	return rand.NewChaCha8(key)
 }
 
-// storeOptions returns the options of a store in this world.
+// storeOptions returns the options with which a process opens the store, with the clock and the random numbers of this
+// World.
 func (w *World) storeOptions(p *storeProcess) *oxbow.Options {
 	return StoreOptions(p.fs, w.clock.nextTime, w.rand)
 }
@@ -192,7 +194,8 @@ func (w *World) ignoreCrash(err error) error {
 	return err
 }
 
-// RunStep executes a step, including the step nested in it.
+// RunStep executes a step of the test script. If the step has an InnerStep, another process executes the InnerStep in
+// the middle of the step.
 func (w *World) RunStep(st Step) error {
 	st = w.resolveRetry(st)
 	if st.InnerStep == nil || st.Kind == RevertStep {
@@ -484,7 +487,8 @@ func collectEntries(s oxbow.Store) ([]oxbow.Entry, error) {
 	return es, nil
 }
 
-// describeDifference describes the first difference between the entries and the model. It returns "" if there is none.
+// describeDifference describes the first difference between the entries got and the entries that the store should
+// contain. It returns "" if there is no difference.
 func (m *StoreModel) describeDifference(got []oxbow.Entry) string {
 	want := m.Entries()
 	for i, e := range got {

@@ -18,12 +18,12 @@ type StepKind int
 // These are the kinds of steps in a test script.
 const (
 	RememberStep StepKind = iota // adds or changes an entry
-	BatchStep                    // makes several changes with one call of Apply, sometimes with an op ID
+	BatchStep                    // the process makes several changes with one call of Apply, sometimes with an op ID
 	ForgetStep                   // removes an entry
 	RevertStep                   // undoes the last change that can be undone
 	CompactStep                  // drops the store's old versions: all, or the older half (see KeepsHalf)
 	ReopenStep                   // closes the store and opens it again
-	RetryStep                    // repeats the last Apply that had an op ID
+	RetryStep                    // the process repeats the last call of Apply that had an op ID
 )
 
 var kindNames = [...]string{"remember", "batch", "forget", "revert", "compact", "reopen", "retry"}

@@ -15,8 +15,9 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// CrashJudge examines the disks that the crashes of a script may have left. If an equal image was examined before, it
-// does not open the image again, but only checks whether the state of the image is still allowed.
+// CrashJudge examines the contents that the disk may have after a crash during a test script. A possible content is
+// called an image. If an equal image was examined before, the store in the image is not opened again. In this case,
+// CrashJudge only checks whether the state of the store is still allowed.
 type CrashJudge struct {
 	ImageCount int // number of disk images that were passed, including images that are equal to earlier ones
 	// number of disk images in which a store was opened, without images that contain only lock files
@@ -30,8 +31,8 @@ type CrashJudge struct {
 	finalEntries map[uint64][]oxbow.Entry
 }
 
-// NewJudge returns a judge for stores with this setup. The seed determines the clock and the random numbers for the
-// changes that the judge makes.
+// NewJudge returns a CrashJudge, which examines disk images after crashes, for stores with this setup. The seed
+// determines the clock and the random numbers for the changes that the CrashJudge makes.
 func NewJudge(seed uint64, setup StoreSetup) *CrashJudge {
 	return &CrashJudge{
 		seed:         seed,
@@ -70,9 +71,9 @@ func (j *CrashJudge) ExamineSketch(
 	return st, true, nil
 }
 
-// ExamineImage makes the same checks as [Judge.ExamineSketch] on an image that the caller composed, for example of a
-// log and an older snapshot. It examines the image even if an equal image was examined before, and never closes the
-// store before opening the store again.
+// ExamineImage checks a disk image that the caller composed, for example of a log and an older snapshot, like an image
+// after a crash. It examines the image even if an equal image was examined before, and never closes the store before
+// opening the store again.
 func (j *CrashJudge) ExamineImage(image *vfs.Mem, allowed []*StoreState) error {
 	j.ImageCount++
 	j.ExaminedImages++
