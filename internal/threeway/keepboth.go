@@ -66,7 +66,7 @@ func MergeKeepingBoth(base, a, b *oxbow.Entry) (e oxbow.Entry, err error) {
 	if both := slices.DeleteFunc(slices.Clone(e.Labels), func(l oxbow.Label) bool {
 		return l.Key != "status" || slices.Contains(base.Labels, l)
 	}); len(both) > 1 {
-		conflicts["status"] = true // The two sides set different new values.
+		conflicts["status"] = true // The two versions that are merged have different new values.
 	}
 	lines, two, err := mergeLines(splitLines(base.Content), splitLines(a.Content), splitLines(b.Content))
 	if err != nil {
@@ -116,8 +116,8 @@ func splitLines(content string) []string {
 	return strings.Split(content, "\n")
 }
 
-// mergeLines applies both sides' changes to the lines of the base. isConflict is true if the result contains both
-// texts for a change.
+// mergeLines merges the versions a and b, which were both made from base. It applies the changes of a and b to the
+// lines of base. isConflict is true if the result contains both texts for a change.
 func mergeLines(base, a, b []string) (out []string, isConflict bool, err error) {
 	ca, err := sideLineChanges(base, a)
 	if err != nil {
@@ -154,8 +154,8 @@ func isConflictLine(s string) bool {
 	return s == conflictStartLine || s == conflictMiddleLine || s == conflictEndLine
 }
 
-// sideLineChanges returns the changes from the base to a version. If the version contains a conflict,
-// sideLineChanges returns the changes for each text of the conflict.
+// sideLineChanges returns the changes from the common ancestor (base) to one version (side). If the version contains a
+// conflict, sideLineChanges returns the changes for each text of the conflict.
 func sideLineChanges(base, side []string) (out []diff.LineChange, err error) {
 	var conflicts [][][]string
 	if !slices.ContainsFunc(base, isConflictLine) {

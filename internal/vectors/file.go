@@ -59,7 +59,8 @@ func (f *vectorFile) readRows(rows map[uint64]storedVector) {
 	}
 	dimension := int(binary.LittleEndian.Uint32(b[headerSize-8:]))
 	if !bytes.Equal(b[:headerSize], f.encodeHeader(dimension)) {
-		return // The file is damaged, or its vectors come from another endpoint or model.
+		// Do not use the file's vectors: the file is damaged, or the vectors come from another endpoint or model.
+		return
 	}
 	f.dimension = dimension
 	f.size = int64(headerSize)

@@ -32,7 +32,7 @@ type Index struct {
 
 	lockChan   chan struct{} // a mutex for client, file and rows: it is locked while the channel contains a value
 	rows       map[uint64]storedVector
-	isFileRead bool // the file has been read
+	isFileRead bool // the file with the stored vectors has been read
 }
 
 // storedVector is the vector of one entry version. Its elements are rounded to one byte each.
@@ -78,8 +78,8 @@ type Query struct {
 // vectors.
 func (x *Index) Query(wait time.Duration) *Query { return &Query{index: x, timeout: wait} }
 
-// Rank implements [oxbow.Ranker]. In the time that is left, it computes missing vectors, beginning with the newest
-// entries.
+// Rank implements [oxbow.Ranker]. Before it ranks, it computes missing vectors until the query's timeout, beginning
+// with the newest entries.
 func (q *Query) Rank(ctx context.Context, words string, limit int, all oxbow.Entries) []uint64 {
 	ctx, cancel := context.WithTimeout(ctx, q.timeout)
 	defer cancel()
@@ -104,12 +104,13 @@ func (q *Query) Rank(ctx context.Context, words string, limit int, all oxbow.Ent
 	count, err := x.fillMissing(ctx, none, nil)
 	q.Missing = len(none) - count
 	if ctx.Err() == nil {
-		q.Err = err // Report the error, and rank with the vectors that exist.
+		// If not all missing vectors could be computed, report the error and rank with the vectors that exist.
+		q.Err = err
 	}
 	return x.rankNearest(entries[0], ids, versions, limit, all)
 }
 
-// A Report says what Fill has done.
+// A Report says how many vectors Fill has computed.
 type Report struct {
 	Computed int // number of vectors that were computed or, in a dry run, would be computed
 	Existing int // number of entries that already had a vector

@@ -26,12 +26,12 @@ type digitGroup struct {
 	separatorAfter separator
 }
 
-// maxGroups is the maximum number of digit groups that are examined together. None of the numbers that are searched
-// for has more groups.
+// maxGroups is the maximum number of digit groups that are examined together. Numbers such as a phone number consist
+// of groups of digits with separators in between, and none of the searched numbers has more groups.
 const maxGroups = 24
 
-// maxGroupDigits is the maximum number of digits in a group. If a group has more digits, only the first
-// maxGroupDigits+1 digits are stored, so that the group cannot match.
+// maxGroupDigits is the maximum number of digits in a group, such as a part of a phone number. If a group has more
+// digits, only the first maxGroupDigits+1 digits are stored. Such a group is then too long to be part of a number.
 const maxGroupDigits = 20
 
 // digitGroupChain is a sequence of digit groups. There is a single separator between two groups.
@@ -106,9 +106,9 @@ func separatorAt(text string) (separator, int) {
 	return 0, 0
 }
 
-// gapAt returns the separator between two digit groups, and the length of the whole gap in bytes. If no group can
-// follow, the length is 0. A gap may have a space on each side of the separator, and another separator after a
-// parenthesis.
+// gapAt returns the separator at the start of text, if another group of digits may follow, and the length of the whole
+// gap in bytes. The length is 0 if no group can follow. The separator may have a space on each side. A closing
+// parenthesis may be followed by another separator.
 func gapAt(text string) (sep separator, size int) {
 	signs := 0
 	for n := 0; n < 3; n++ {
@@ -132,7 +132,8 @@ func gapAt(text string) (sep separator, size int) {
 	return sep, size
 }
 
-// scanGroups reads the digit groups that begin at position i, and returns the end of the last group.
+// scanGroups reads the sequence of digit groups, such as the parts of a phone number, that begins at position i. It
+// returns the end of the last group.
 func (c *digitGroupChain) scanGroups(text string, i int) (end int) {
 	c.text = text
 	c.groups = c.groups[:0]

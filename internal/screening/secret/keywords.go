@@ -2,7 +2,8 @@
 
 package secret
 
-// ruleKeyword is a lower-case word, and the index of the rule to try wherever the word occurs.
+// ruleKeyword is a lower-case word that may occur near a secret. Wherever the word occurs in a text, the rule for
+// secrets with the index ruleIndex is tried.
 type ruleKeyword struct {
 	word      string
 	ruleIndex int
@@ -17,9 +18,11 @@ const maxStoredPrefix = 4
 type keywordAutomaton struct {
 	// class of each byte (an upper-case letter has its lower-case letter's class, and bytes that occur in no word have
 	// the class 0)
-	byteClass   [256]uint8
-	classCount  int      // number of different values in byteClass
-	transitions []uint16 // the next state, at index state*classCount+class
+	byteClass  [256]uint8
+	classCount int // number of different values in byteClass
+	// table of the automaton: the next state is at index state*classCount+class, where class is the class of the next
+	// byte
+	transitions []uint16
 	// For each state, the keywords that end when the state is reached: words[wordStarts[state]:wordStarts[state+1]].
 	wordStarts []uint32
 	words      []ruleKeyword

@@ -1,4 +1,4 @@
-// This file matches the expression of a rule at a position in a text.
+// This file matches the regular expression of a rule for secrets at a position in a text.
 
 package secret
 
@@ -22,11 +22,12 @@ type ruleInstruction struct {
 	// match, and shorter ones need not be tried.
 	isExact              bool
 	text                 string   // literal text
-	firstBytes           byteSet  // bytes with which a match can begin at this instruction
+	firstBytes           byteSet  // bytes with which a match of this instruction and the following ones can begin
 	runBytes             *byteSet // bytes that may be repeated in an opRun instruction
 	minLength, maxLength int      // how often bytes from runBytes must and may be repeated
 	branches             []int    // indexes of the instructions with which the alternatives begin
-	targetOrSlot         int      // instruction to jump to, or slot in which the position is stored
+	// index of the instruction to jump to, or of the group boundary (in slots) that is set to the position
+	targetOrSlot int
 }
 
 // Kinds of instructions of a compiled regular expression.
@@ -59,8 +60,8 @@ type matcher struct {
 	text       string
 	slots      [2 * maxGroups]int // start and end of each group (group 0 is the whole match)
 	cachedRuns []byteSpan         // for each instruction, the bytes that its last long repetition matched
-	// how much work was done, to measure speed: the number of executed instructions and of bytes compared in
-	// repetitions
+	// work that the matcher has done, to measure speed: the number of executed instructions, and of bytes compared for
+	// repeated characters
 	stepCount int
 }
 
@@ -82,7 +83,7 @@ func (m *matcher) matchAt(pos int) bool {
 	return m.matchFrom(0, pos)
 }
 
-// matchesIn reports whether the program matches anywhere in the text.
+// matchesIn reports whether the compiled regular expression matches anywhere in the text.
 func (p *program) matchesIn(text string) bool {
 	m := matcher{program: p, text: text}
 	for pos := range len(text) + 1 {
@@ -93,7 +94,8 @@ func (p *program) matchesIn(text string) bool {
 	return false
 }
 
-// matchFrom reports whether the instructions of the program from pc on match at a position.
+// matchFrom reports whether the compiled regular expression, from the instruction pc on, matches the text at position
+// pos.
 func (m *matcher) matchFrom(pc, pos int) bool {
 	for {
 		instr := &m.instructions[pc]
@@ -201,8 +203,8 @@ func (m *matcher) tryRunLengths(pc, pos int) bool {
 	return false
 }
 
-// countRunBytes returns the length of the run at a position. The result is at most the maximum length of the
-// instruction plus one.
+// countRunBytes returns how many bytes from position pos on the repetition instruction at pc can match. The result is
+// at most the instruction's maximum length plus one.
 func (m *matcher) countRunBytes(pc, pos int) int {
 	in := &m.instructions[pc]
 	if in.maxLength <= maxUncachedRun {

@@ -182,12 +182,15 @@ func isInvisible(c rune) bool {
 
 // These are limits for base64 texts, in bytes.
 const (
-	minBase64Chars   = 24 // minimum length of a run (the rules would find no secret in a shorter run)
-	minFullLineChars = 60 // minimum length of a line that may be followed by another line in the same run
-	probeBytes       = 24 // number of bytes that are decoded to determine whether a run encodes text
+	// minimum number of consecutive base64 characters (the rules would find no secret in fewer characters)
+	minBase64Chars = 24
+	// minimum length of a line of base64 characters for which the next line is read as a continuation
+	minFullLineChars = 60
+	probeBytes       = 24 // number of bytes that are decoded first to determine whether base64 characters encode text
 )
 
-// decodeBase64Texts returns the decoded forms of the base64 runs in a text that encode text.
+// decodeBase64Texts finds the sequences of base64 characters in a text. It returns the decoded form of each sequence
+// that encodes text.
 func decodeBase64Texts(text string) (all []decodedForm) {
 	for i := 0; i+minBase64Chars <= len(text); {
 		last := i + minBase64Chars - 1
@@ -246,10 +249,10 @@ var base64Values, isBase64Byte = func() (values [256]uint8, isValue [256]bool) {
 	return values, isValue
 }()
 
-// areTextBytes reports whether all three bytes can be part of a text.
+// areTextBytes reports whether all three bytes, decoded from four base64 characters, can be part of a text.
 func areTextBytes(a, b, c byte) bool { return isTextByte(a) && isTextByte(b) && isTextByte(c) }
 
-// decodeBase64 returns the text that a run encodes, or "" if the run does not encode a text.
+// decodeBase64 decodes a sequence of base64 characters (run). It returns "" if the result is not a text.
 func decodeBase64(run string) string {
 	for i := 0; i < probeBytes; i += 4 {
 		b := uint32(0)

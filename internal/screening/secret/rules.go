@@ -19,7 +19,7 @@ type secretRule struct {
 	maxBytesBefore, maxBytesAfter int
 	// the rule finds values that are assigned to a name, and its keywords are parts of such names
 	isForAssignments bool
-	hasNoWords       bool // secrets of this rule do not contain words
+	hasNoWords       bool // secrets that this rule finds do not contain words
 	minEntropy       float64
 	secretGroupIndex int
 	harmlessPatterns []harmlessPattern
@@ -37,7 +37,8 @@ func (rs *secretRules) hasRule(name string) bool {
 	return slices.ContainsFunc(rs.rulesInOrder, func(r secretRule) bool { return r.name == name })
 }
 
-// maxNameLength is the maximum distance in bytes between a keyword and the assignment sign.
+// maxNameLength is the maximum distance, in bytes, between a rule's keyword in a name (such as "token") and the sign
+// that assigns a value to the name.
 const maxNameLength = 64
 
 // minAssignedLength is the minimum length, in bytes, of a value that is assigned to a name.
@@ -312,13 +313,13 @@ func isPlainValue(s string) bool {
 	return words > 0 && 2*digits <= words && float64(letters) >= minAverageWord*float64(words)
 }
 
-// These are limits for random values.
+// These are limits for deciding whether a value looks random.
 const (
 	minScrambledBytes = 14
 	// letters that cannot be pronounced, such as TLS, count as one word if they have at most this length in bytes
 	maxUnspokenBytes = 4
-	// A longer sequence of letters that cannot be pronounced counts as one word, and as one more for each so many
-	// bytes.
+	// A longer sequence of letters that cannot be pronounced counts as one word, plus one word for every
+	// bytesPerUnspokenWord bytes.
 	bytesPerUnspokenWord   = 3.0
 	minAverageWithStopword = 2.5 // minimum average length of the words, in bytes, in a value that contains a stop word
 )

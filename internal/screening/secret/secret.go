@@ -26,7 +26,7 @@ import (
 type Finding struct {
 	Rule       string
 	Start, End int
-	ruleIndex  int // index of the rule (findings at the same position are sorted by this index)
+	ruleIndex  int // index of the rule that found the secret (findings at the same position are sorted by this index)
 }
 
 // Find returns the secrets in a text in order of position. The findings do not overlap. Find also finds secrets that
@@ -70,7 +70,7 @@ type textSearch struct {
 	findings     []Finding
 }
 
-// ruleSearch is the state of a search for one rule.
+// ruleSearch is the state of a search for the secrets that one rule describes.
 type ruleSearch struct {
 	matcher
 	ruleIndex    int
@@ -143,12 +143,13 @@ func mergeFindings(text string, found []Finding) []Finding {
 	return out
 }
 
-// A mark has the form [redacted: RULE #tag]. Without a key, it has the form [redacted: RULE].
+// In a text, a secret is replaced by a mark. The mark has the form [redacted: RULE #tag], in which the tag is computed
+// from the secret and a key. Without a key, the mark is [redacted: RULE].
 const (
 	markBeginning = "[redacted: "
 	markEnding    = "]"
 	maxMarkBytes  = 100 // maximum length in bytes of the text that replaces a secret
-	tagDigits     = 8   // number of hexadecimal digits in a tag
+	tagDigits     = 8   // number of hexadecimal digits in the tag, by which equal secrets are recognized
 )
 
 // findRedactionMarks returns the positions of the marks in a text.
@@ -289,7 +290,8 @@ func findAcrossLines(text string) (found []Finding) {
 	}
 }
 
-// findPieceStart returns the start of the longest key character run that ends at end.
+// findPieceStart returns the start of the longest sequence of characters that may be part of a key and that ends at
+// end.
 func findPieceStart(text string, end int) int {
 	start := end
 	for start > max(0, end-maxPieceBytes) && isKeyByte(text[start-1]) {
@@ -298,7 +300,8 @@ func findPieceStart(text string, end int) int {
 	return start
 }
 
-// findPieceEnd returns the end of the longest key character run that begins at start.
+// findPieceEnd returns the end of the longest sequence of characters that may be part of a key and that begins at
+// start.
 func findPieceEnd(text string, start int) int {
 	end := start
 	for end < min(len(text), start+maxPieceBytes) && isKeyByte(text[end]) {

@@ -19,8 +19,8 @@ import (
 //go:embed rules.bin
 var ruleTable string
 
-// tableReader decodes the table. It does not check for errors, because a test compares the table with the source files
-// of the table.
+// tableReader decodes the embedded table of rules for secrets. It does not check for errors, because a test compares
+// the table with the source files of the table.
 type tableReader string
 
 func (r *tableReader) readInt() int {
@@ -54,7 +54,8 @@ type secretRules struct {
 	stopwordsByFirstByte [256]string // stop words by first byte (the length of a word precedes the word)
 }
 
-// These constants are the indexes in rules.expressions of the expressions that do not belong to a rule.
+// These constants are indexes in rules.expressions. The regular expressions at these indexes are used by the code
+// itself and not by a rule.
 const (
 	exprIndexVariable = iota
 	exprIndexHexValue

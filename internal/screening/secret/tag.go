@@ -1,4 +1,4 @@
-// This file computes the tags in marks. In one home, equal secrets have equal tags.
+// This file computes the tag in the mark that replaces a secret. In one home, equal secrets have equal tags.
 
 package secret
 
@@ -15,8 +15,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// keyFile is the name of the file that contains the key for a home's tags. The name begins with the store file's name,
-// so that the home's .gitignore also ignores the key file.
+// keyFile is the name of the file that contains the key from which tags of secrets in a home are computed. The name
+// begins with the store file's name, so that the home's .gitignore also ignores the key file.
 const keyFile = "memory.oxbow.key"
 
 const keySize = 32 // length of the key from which tags are computed, in bytes
@@ -30,8 +30,9 @@ type Redactor struct {
 	key []byte     // key from which tags are computed (nil until the first secret is found)
 }
 
-// NewRedactor returns a redactor for the home in a directory. When the redactor finds the first secret, it reads the
-// home's key, or creates a missing key. If reading or creating the key fails, the marks lack tags.
+// NewRedactor returns a redactor, which replaces secrets by marks, for the home in a directory. When the redactor
+// finds the first secret, it reads the home's key, or creates a missing key. If reading or creating the key fails, the
+// marks do not contain a tag for the secret.
 func NewRedactor(dir string) *Redactor { return &Redactor{dir: dir} }
 
 // Redact replaces the secrets in a text by marks. The results are the new text, and the secrets with their positions

@@ -1,5 +1,5 @@
-// This file computes how much a turn's neighbours contribute to the score of the turn. A turn is a part of a
-// conversation between people (a talk).
+// This file computes the contribution of neighbouring turns to a turn's score. A turn is what one person says at a
+// time in a conversation between people (a talk).
 
 package ranking
 
@@ -15,7 +15,7 @@ import (
 const (
 	maxCandidateDistance = 2 // A turn that is at most this many turns away from a found turn may also become a hit.
 
-	maxNeighbourDistance = 5 // maximum distance of a neighbour that contributes
+	maxNeighbourDistance = 5 // maximum distance, in turns, at which a turn contributes to the score of another turn
 	// share of the previous turn's score that is added to a turn if the previous turn is a question
 	previousQuestionShare = 0.9
 	// share of the previous turn's score that is added to a turn if the previous turn is not a question
@@ -130,9 +130,10 @@ func (t *dialogueScorer) neighbourOnlyLimit() float64 {
 	return scores[min(minTurnsWithRarestWord, len(scores))-1]
 }
 
-// limitToNeighbourScore lowers the score of a turn that does not itself contain a query word, so that the score is
-// just below the limit for such turns. The order among these turns stays the same. A turn that follows a question with
-// a query word is not limited, because answers seldom repeat the words of the question.
+// limitToNeighbourScore limits the score of a turn that was found only because of its neighbours and contains no query
+// word. A score above the limit becomes a value just below the limit, and the order among these turns stays the same.
+// A turn that follows a question with a query word is not limited, because answers seldom repeat the words of the
+// question.
 func (t *dialogueScorer) limitToNeighbourScore(i int, own *candidate, a *scoreExplanation) {
 	limit := t.plan.neighbourOnlyLimit
 	if limit <= 0 || a.score < limit {
@@ -171,8 +172,8 @@ func (t *dialogueScorer) hasTerm(own *candidate, termIndex int) bool {
 	return weights == nil || weights[termIndex] == 1
 }
 
-// fourthPower returns the fourth power of x. The fourth power and the fourth root are identical to the
-// last bit on all machines, unlike other powers.
+// fourthPower returns the fourth power of x. Scores are combined by fourth powers and fourth roots because these are
+// identical to the last bit on all machines, unlike other powers.
 func fourthPower(x float64) float64 {
 	x = float64(x * x)
 	return float64(x * x)

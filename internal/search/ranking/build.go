@@ -13,19 +13,22 @@ import (
 )
 
 const (
-	itemsPerBatch     = 64 // number of items in a batch
-	maxWaitingBatches = 4  // number of batches for each worker that may wait before and after the analysis
+	itemsPerBatch = 64 // number of items in a batch
+	// number of batches for each worker that may wait for the analysis of their texts, and of batches that may wait
+	// after it
+	maxWaitingBatches = 4
 	// number of batches of items after which another goroutine starts to analyze items (each has its own word cache)
 	batchesBeforeNextWorker = 8
 	// maximum number of goroutines that analyze items (the index can keep up with about three)
 	maxWorkers = 4
 )
 
-// buildBatch is a group of items and their documents.
+// buildBatch is a group of items (entries) that are added to the index together, and the documents that the analysis
+// makes from these items.
 type buildBatch struct {
 	items     []Item
 	documents []index.Document
-	analyzed  chan struct{} // receives a value when all items are analyzed (buffered)
+	analyzed  chan struct{} // receives a value when all items of this batch are analyzed (buffered)
 }
 
 // FillIndex adds items to an empty index. The items must be in order of ID. If ctx is done, FillIndex returns an
@@ -82,7 +85,7 @@ func (a *analyzedDocuments) yieldAll(use func(d *index.Document)) {
 	ctx := a.ctx
 	most := max(1, min(runtime.GOMAXPROCS(0)-a.busyProcessors, maxWorkers))
 	toAnalyze := make(chan *buildBatch, maxWaitingBatches*most)
-	// the same batches in the order of the items (a single goroutine uses them)
+	// the batches of toAnalyze in the order of the items (a single goroutine uses the batches)
 	toPut := make(chan *buildBatch, maxWaitingBatches*most)
 	// batches whose documents were used, whose memory is used again
 	used := make(chan *buildBatch, cap(toAnalyze)+cap(toPut)+most)

@@ -44,8 +44,9 @@ func candidateCount(limit int) int { return max(minCandidates, limit+limit/2) }
 // dialogueKinds reports which kinds of dialogue occur among the hits. Only kinds that affect the ranking are
 // distinguished.
 type dialogueKinds struct {
-	hasTalks          bool // there are turns of talks
-	hasChats          bool // there are turns that programs wrote, and the query does not ask for texts by programs
+	hasTalks bool // there are turns of talks
+	// some hits are turns that programs wrote in a chat, and the query does not ask for texts by programs
+	hasChats          bool
 	hasWholeDialogues bool // there are hits that contain a whole dialogue
 }
 
@@ -91,7 +92,9 @@ func (v *View) rescoreDialogues(p *Plan, found []index.Hit, limit int) []index.H
 	)
 	for _, i := range d.candidates {
 		if len(hits) == limit && d.neighbourhood[i].scoreBound < hits[limit-1].Score {
-			break // the upper bounds of all remaining candidates are lower, so that no candidate can be among the hits
+			// no remaining candidate can reach the score of the worst hit, because the candidates are sorted by their
+			// upper bounds
+			break
 		}
 		d.explainScore(i, a)
 		h := index.Hit{ID: d.neighbourhood[i].id, Score: a.score}
@@ -135,13 +138,14 @@ type candidate struct {
 	id uint64
 	// what each query term adds to the entry's score in the index (nil if the entry is not in the index)
 	termScores   []float64
-	maxTermScore float64       // largest of termScores
-	scoreBound   float64       // score that the entry cannot exceed after all adjustments (not set for neighbours)
-	item         Item          // the entry itself (nil until it is read)
-	turn         *dialogueTurn // nil until it is read (noTurn if the plan excludes the entry)
+	maxTermScore float64 // largest of termScores
+	scoreBound   float64 // score that the entry cannot exceed after all adjustments (not set for neighbours)
+	item         Item    // the entry itself (nil until it is read)
+	// turn that the entry contains (nil until it is read, noTurn if the query's conditions exclude the entry)
+	turn *dialogueTurn
 }
 
-// spareDialogues contains dialogues for reuse, because a dialogue has a size of about 50 kB.
+// spareDialogues contains used dialogueScorers for reuse, because a dialogueScorer has a size of about 50 kB.
 var spareDialogues = sync.Pool{New: func() any { return new(dialogueScorer) }}
 
 // newDialogue looks up the hits and their neighbours. The nearest neighbours become candidates as well. The caller may
@@ -329,12 +333,14 @@ func (t *dialogueScorer) eachNeighbour(
 // words). Each contribution is multiplied by the weight of its term.
 type scoreExplanation struct {
 	termScores []float64 // what each query term adds to the score
-	// for each term, a sum of fourth powers (only for a turn in a talk; see addNeighbourScores)
-	fourthPowers  []float64
-	neighbours    []neighbourContribution // what the turns before and after this turn add to the score
-	stretchScores []float64               // contribution of each term in the best stretch (may be nil)
-	termWeights   []float64               // factor for what each query term adds (nil means 1 for all terms)
-	weightReason  string                  // reason for termWeights, which is shown to the user
+	// for each query term, the sum of the fourth powers of the contributions (only for a turn in a talk; see
+	// addNeighbourScores)
+	fourthPowers []float64
+	neighbours   []neighbourContribution // what the turns before and after this turn add to the score
+	// what each query term adds in the part of a long text with the most query words (may be nil)
+	stretchScores []float64
+	termWeights   []float64 // factor for what each query term adds (nil means 1 for all terms)
+	weightReason  string    // reason for termWeights, which is shown to the user
 	factors       []scoreFactor
 	score         float64
 }

@@ -31,8 +31,8 @@ type FieldScore struct {
 	TF, Score float64
 }
 
-// ExplainUnadjusted explains the score that the index computes, before adjustments. It returns nil if the document
-// does not exist.
+// ExplainUnadjusted explains the score that the index computes for a document. Later adjustments of the score, such as
+// for dialogues, are not included. It returns nil if the document does not exist.
 func (v *View) ExplainUnadjusted(p *Plan, id uint64) *Explanation {
 	x, ok := v.searcher.Explain(id, p.indexQuery.Terms)
 	if !ok {

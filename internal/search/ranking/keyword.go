@@ -8,7 +8,7 @@ import "strings"
 // keywordPrefix is the prefix of keywords. Words of texts never contain this character.
 const keywordPrefix = "="
 
-// KeywordTerm returns the term of all documents whose property key has this value.
+// KeywordTerm returns the index term of all documents that have a property (such as a label) with this key and value.
 func KeywordTerm(key, value string) string { return keywordPrefix + key + "\x00" + value }
 
 func isKeyword(term string) bool { return strings.HasPrefix(term, keywordPrefix) }

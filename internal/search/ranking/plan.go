@@ -21,7 +21,7 @@ import (
 // A Query has the parameters of a search.
 type Query struct {
 	analysis.QueryText
-	PreferredSpans    []TimeSpan // documents created in these spans rank higher
+	PreferredSpans    []TimeSpan // documents that were created in these spans of time rank higher
 	WithoutCorrection bool       // do not correct misspelt words
 
 	IndexConditions []index.TermCondition // conditions of the filter that the index can evaluate
@@ -71,8 +71,9 @@ type Plan struct {
 	foundKinds dialogueKinds
 	// IDs of the last search's hits whose score includes a bonus for the part of the text with the most query words,
 	// ascending
-	stretchRanked  []uint64
-	acceptDocument func(id uint64) bool // evaluates the filter and the clauses (may be nil)
+	stretchRanked []uint64
+	// reports whether a document meets the query's filter and its required and excluded words (may be nil)
+	acceptDocument func(id uint64) bool
 
 	// neighbourOnlyLimit limits the score of a turn that contains no query word and is found only because of the turns
 	// around it. It was computed for the last search. 0 means no limit.
@@ -130,7 +131,8 @@ func (s *scanStats) recordMissingTerm(term string) {
 	}
 }
 
-// recordMissingPrefix is like recordMissingTerm, for all terms with a prefix.
+// recordMissingPrefix records that the query has looked up all terms with a prefix and that the small index of a scan
+// may lack some of them.
 func (s *scanStats) recordMissingPrefix(prefix string) {
 	s.hasMissingTerm.Store(true)
 	if s.scannedTerms == nil {
@@ -320,7 +322,7 @@ func (v *View) termsWithPrefix(prefix analysis.Prefix) []string {
 func (v *View) addClause(p *Plan, clause analysis.QueryClause) {
 	c := WordClause{ClauseText: clause.Text, IsExcluded: clause.IsExcluded}
 	var holds func(id uint64) bool
-	isExact := true // the index can evaluate the whole clause
+	isExact := true // the index can evaluate the whole condition that the clause sets
 	if clause.Prefix != nil {
 		terms := v.termsWithPrefix(*clause.Prefix)
 		holds = v.anyTermFilter(terms)

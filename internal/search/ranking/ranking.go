@@ -11,7 +11,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/analysis"
 )
 
-// Item is something that can be ranked. It is either the Data of a document or read on demand.
+// Item is an entry or another text that can be ranked. Either all data of the item are in memory (Data), or the item
+// is read when it is needed.
 type Item interface {
 	// FillText sets t to the texts of the item. It reuses the memory of the slices in t.
 	FillText(t *ItemText)
@@ -19,7 +20,7 @@ type Item interface {
 	// Keywords returns the terms that [KeywordTerm] makes for the item's properties, sorted.
 	Keywords() []string
 
-	// ItemMemo returns the item's embedded [Memo].
+	// ItemMemo returns the [Memo] that is embedded in the item and caches results for its text.
 	ItemMemo() *Memo
 }
 
@@ -27,13 +28,14 @@ type Item interface {
 type Memo struct {
 	turn   atomic.Pointer[dialogueTurn]
 	tokens atomic.Pointer[[]*analysis.Tokens] // words of the fields that contain what people said (nil until needed)
-	Late   bool                               // the item is read when it is needed, and is not the Data of a document
+	Late   bool                               // the item is read when it is needed (its type is not Data)
 }
 
 // ItemMemo returns m, so that a type that embeds a Memo has this method of [Item].
 func (m *Memo) ItemMemo() *Memo { return m }
 
-// MemoBytes returns the approximate size of a complete memo, in bytes, for an item with this content.
+// MemoBytes returns the approximate memory, in bytes, that a Memo with all cached results needs for an item with this
+// content.
 func MemoBytes(content string) int {
 	if kind := analysis.ClassifySpeech(content); kind == analysis.WholeTalk || kind == analysis.WholeChat {
 		return 3 * len(content) / 4 // estimate of the memory for the content's words

@@ -21,7 +21,8 @@ import (
 // scanBatch is the number of items that a worker scans at a time.
 const scanBatch = 512
 
-// ScanItems returns a view of an index that contains only the terms in choice. The items must be in order of ID.
+// ScanItems reads the items and returns a view of a temporary index. This index contains only the terms in
+// chosenTerms. The items must be in order of ID.
 func ScanItems(ctx context.Context, ranking string, items []Item, chosenTerms *analysis.TermSet) (*View, error) {
 	batches := make([][]index.Document, (len(items)+scanBatch-1)/scanBatch)
 	var next atomic.Int64

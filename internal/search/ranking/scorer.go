@@ -14,7 +14,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/index"
 )
 
-// These are the names of the rankings. The package oxbow documents them.
+// These are the names of the rankings, which are methods to compute scores. The package oxbow documents them.
 const (
 	Oxbow = "oxbow"
 	Seed  = "seed"
@@ -36,7 +36,7 @@ const (
 	aliasWordWeight   = 32
 	labelWordWeight   = 16
 	contentWordWeight = 16
-	programWordWeight = 2 // a text that a program wrote in a chat
+	programWordWeight = 2 // weight of a word in a text that a program wrote in a chat
 	dateTermWeight    = 16
 
 	// These are the weights of query terms that are not ordinary words. The weight of an ordinary word is 1.
@@ -106,7 +106,7 @@ func (r *Scorer) AnalyzeItem(ctx context.Context, it Item, d *index.Document, b 
 		b.words = appendSeedTerms(b.words[:0], t)
 		d.SetWords(b.words)
 		if len(b.words) == 0 {
-			return // the ranking Seed does not count documents without words
+			return // in the ranking Seed, a document without words does not count as a document
 		}
 	} else {
 		b.fields = appendFields(b.fields[:0], t)
@@ -152,7 +152,7 @@ func appendFields(fs []analysis.Field, t *ItemText) []analysis.Field {
 }
 
 // WordClauses returns conditions that are true for every document that contains all words of the text. For the ranking
-// Seed, it returns none.
+// named Seed, it returns no conditions.
 func (r *Scorer) WordClauses(text string) []index.TermCondition {
 	if r.queryAnalyzer == nil {
 		return nil

@@ -22,7 +22,8 @@ func (v *View) Search(p *Plan, limit int) []Hit {
 	}
 	r, lookup := v.scorer, p.indexQuery
 	lookup.Limit = limit
-	if r.foundDialogues.Load() { // fetch more hits at once, because dialogues are likely
+	// earlier queries found dialogues, so this query probably needs more candidates: fetch them at once
+	if r.foundDialogues.Load() {
 		lookup.Limit = candidateCount(limit)
 	}
 	found := v.searcher.Search(lookup)

@@ -8,8 +8,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/analysis"
 )
 
-// These parameters are for whole dialogues. The score of the best stretch is added to the dialogue's score, because
-// only a few turns answer a question.
+// These parameters are for documents that contain whole dialogues. The score of the dialogue's best part is added to
+// the score of the whole dialogue, because only a few turns answer a question.
 const (
 	stretchWords = 40 // length, in words, of the part of a dialogue that is searched for the most query words
 	// The score of the dialogue's best part is multiplied by this factor and added to the score of the whole dialogue.
@@ -67,8 +67,8 @@ func newStretch(terms []string) *stretchFinder {
 	return s
 }
 
-// stretchScore returns the score of a term that occurs tf times in a stretch. It is the formula BM25 without the
-// length of the text, because all stretches have the same length.
+// stretchScore returns the score of a term that occurs tf times in a part of a dialogue. It is the formula BM25
+// without the length of the text, because all parts have the same length.
 func stretchScore(termWeight, tf float64) float64 { return termWeight * tf / (tf + oxbowK1) }
 
 // findBest finds the 40 consecutive words that match the query best. It returns, for each query term, the term's

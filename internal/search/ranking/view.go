@@ -39,7 +39,8 @@ func (r *Scorer) NewView(ctx context.Context, readItem func(id uint64) Item) *Vi
 	return r.ViewOfSearcher(ctx, r.index.Searcher(), readItem)
 }
 
-// ViewOfSearcher is like View, but uses a searcher for one of the scorer's indexes.
+// ViewOfSearcher returns a view of the index that x searches. x must belong to the scorer's index, in any of its
+// states.
 func (r *Scorer) ViewOfSearcher(ctx context.Context, x *index.Searcher, readItem func(id uint64) Item) *View {
 	return &View{ctx: ctx, scorer: r, searcher: x, termStats: x, loadItem: readItem}
 }
@@ -132,7 +133,8 @@ func (v *View) itemName(id uint64) string {
 	return v.textBuffer.Name
 }
 
-// itemTurn returns an item's turn, and caches it in the item's memo. The item may be nil.
+// itemTurn returns the turn of a conversation that the item contains. It caches the turn in the item. The item may be
+// nil.
 func (v *View) itemTurn(it Item) *dialogueTurn {
 	if it == nil {
 		return turnOutsideDialogue

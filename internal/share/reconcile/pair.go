@@ -81,7 +81,7 @@ func couldBeOtherEntry(e *oxbow.Entry, r *syncRecord, server *sideEntries) bool 
 // record with a new entry of the same kind and creation time. It does not if several entries qualify, or if a
 // different entry has the new name on the opposite side.
 func (s *syncRun) findRenames(home, server *sideEntries, atHome, atServer map[*oxbow.Entry]bool) {
-	names := map[string]bool{} // names of the server's entries in all records
+	names := map[string]bool{} // names of the server's entries, including the names in the sync records
 	for _, e := range server.entries {
 		names[e.Name] = true
 	}

@@ -20,7 +20,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// planVersion is the version of the file format.
+// planVersion is the version of the plan file's format.
 //
 //	1  2026-11: the first version
 const planVersion = 1
@@ -46,7 +46,7 @@ type pullIdentity struct {
 	NotePrefix string `json:"note,omitempty"`
 }
 
-// planHeader is the first line of a plan file.
+// planHeader is the first line of a plan file, which lists the changes that a pull or push is about to make.
 type planHeader struct {
 	Version int `json:"oxbow_plan"`
 	// digest of the state file for which the plan was made (empty if the state file did not exist)
@@ -58,9 +58,9 @@ type planHeader struct {
 	Checksum    []byte       `json:"sum"` // SHA-256 of all lines after the header
 }
 
-// planStep is one step in a plan file, which changes one entry.
+// planStep is one line of a plan file. It describes the planned change of one entry.
 type planStep struct {
-	// number of the record that the step replaces, counted from 1 (0 if the step creates a record)
+	// number of the sync record that the step replaces, counted from 1 (0 if the step creates a sync record)
 	RecordNumber int    `json:"old,omitempty"`
 	Name         string `json:"name"` // name that the entry has after this planned change
 	// for a pull: name of the entry in the home, as the record will contain it

@@ -49,7 +49,8 @@ func (p *entryPair) losesName() bool {
 	return false
 }
 
-// planPullStep returns the step of a pull for a pair, or nil if the pull changes neither the entry nor the record.
+// planPullStep returns what a pull does with an entry of the home and its counterpart on the server. It returns nil if
+// the pull changes neither the home's entry nor the sync record of the two.
 func (s *syncRun) planPullStep(p *entryPair) (*plannedStep, error) {
 	st := &plannedStep{oldRecord: p.oldRecord, record: p.record, serverEntry: p.server}
 	switch {
@@ -58,7 +59,9 @@ func (s *syncRun) planPullStep(p *entryPair) (*plannedStep, error) {
 		st.ops = []oxbow.Op{oxbow.Remove{Name: p.home.Name, If: p.home.Version}}
 		st.change = Change{Name: p.home.Name, Verb: oxbow.VerbRemove}
 	case p.serverChange == entryRemoved:
-		st.record = nil // The server removed the entry. The home keeps the entry, because the home has changed it.
+		// The server removed the entry. The home keeps its entry, because the home has changed it, but the sync record
+		// is deleted.
+		st.record = nil
 	case p.server == nil || p.serverChange == entryUnchanged:
 		if p.record != nil {
 			return nil, nil
@@ -102,8 +105,8 @@ func (s *syncRun) chooseFreeName(e *oxbow.Entry, own string) string {
 	return name
 }
 
-// conflictName returns variant n of an entry's name, for a version that is stored next to another version. All homes
-// choose the same variants.
+// conflictName returns the n-th variant of an entry's name. The variant is used when the server's version must be
+// stored in addition to the home's version. All homes choose the same variants.
 func conflictName(e *oxbow.Entry, n int) string {
 	end := fmt.Sprintf(" (conflict %.3x)", sha256.Sum256([]byte(e.Content)))
 	if n > 1 {
@@ -149,8 +152,8 @@ func (s *syncRun) planHomeReplace(st *plannedStep, oldEntry *oxbow.Entry, e oxbo
 	st.homeEntry = &e
 }
 
-// planHomeMerge makes the step merge the changes that both sides made to an entry. If the merged entry would be
-// invalid, the step keeps the home's entry and adds the server's entry under another name, with a label that
+// planHomeMerge plans to merge the changes that the home and the server have made to an entry. If the merged entry
+// would be invalid, the step keeps the home's entry and adds the server's entry under another name, with a label that
 // reports the conflict.
 func (s *syncRun) planHomeMerge(st *plannedStep, p *entryPair) error {
 	baseContent := ""
@@ -287,8 +290,8 @@ func (s *syncRun) forgetUndoData() {
 	}
 }
 
-// applyHomeChange makes the steps as one change in the home, and returns the number of the change. The number is 0 if
-// nothing had to be changed, or if the home does not number its changes.
+// applyHomeChange applies the planned steps as one change in the home, and returns the number of the change. The
+// number is 0 if nothing had to be changed, or if the home does not number its changes.
 func (s *syncRun) applyHomeChange(steps []*plannedStep) (seq uint64, err error) {
 	var ops []oxbow.Op
 	for _, st := range steps {
@@ -331,7 +334,7 @@ func removalOrder(op oxbow.Op) int {
 	return 1
 }
 
-// withoutUndoData returns a copy of the record without the information about the last pull.
+// withoutUndoData returns a copy of the sync record without the data by which an undo of the last pull is recognized.
 func withoutUndoData(r *syncRecord) *syncRecord {
 	if r == nil {
 		return nil

@@ -31,8 +31,8 @@ func (s *syncRun) planPush() (steps []*plannedStep) {
 	return steps
 }
 
-// planPushStep returns the step that a push makes for a pair, or nil if the push changes neither the entry nor the
-// record.
+// planPushStep returns what a push does with an entry of the home and its counterpart on the server. It returns nil if
+// the push changes neither the server's entry nor the sync record of the two.
 func (s *syncRun) planPushStep(p *entryPair) *plannedStep {
 	st := &plannedStep{oldRecord: p.oldRecord, record: p.record, homeEntry: p.home}
 	switch {
@@ -75,7 +75,8 @@ func (s *syncRun) pushChangedOnServer(st *plannedStep, p *entryPair) *plannedSte
 	if p.oldRecord == nil || p.record != nil {
 		return nil
 	}
-	s.state.serverPosition = "" // Read all entries on the server next time, to find the entry of this record.
+	// The next run must read all entries on the server to find the entry of the old sync record.
+	s.state.serverPosition = ""
 	return st
 }
 

@@ -19,8 +19,9 @@ var errServer = errors.New("the server's answer cannot be used, and nothing was 
 
 // sideEntries contains the entries that were read from one side, which is the home or the server.
 type sideEntries struct {
-	byName     map[string]*oxbow.Entry
-	byID       map[uint64]*oxbow.Entry // the value is nil for an entry that was removed
+	byName map[string]*oxbow.Entry
+	// the entries by ID (nil for an entry that was removed since the last synchronization)
+	byID       map[uint64]*oxbow.Entry
 	entries    []*oxbow.Entry
 	isComplete bool // all entries of the home or the server were read, and not only the changed entries
 	// The change history continues from the last synchronization and was not replaced. Therefore an entry that is
@@ -257,9 +258,10 @@ func (b *serverReadLimit) checkEntry(e *oxbow.Entry) error {
 	return nil
 }
 
-// baseContent returns the content on which the merge of a pair is based. It is the newest content that the home has
-// had since the last synchronization and that the server has had as well, or "" if no such content is known. It may be
-// newer than the content in the record, because a push that was killed at the end may not have been recorded.
+// baseContent returns the content from which the merge of the home's and the server's entry starts. It is the newest
+// content that the home has had since the last synchronization and that the server has had as well, or "" if no such
+// content is known. It may be newer than the content in the sync record, because a push that was killed at the end may
+// not have updated the record.
 func (s *syncRun) baseContent(p *entryPair) (string, error) {
 	base := func(text string) bool { return p.record != nil && s.state.saltedHash(text) == p.record.Content }
 	for _, v := range []*oxbow.Entry{p.home, p.server} {
@@ -308,8 +310,8 @@ func (s *syncRun) findNewestContent(
 	})
 }
 
-// findNewestVersion returns the newest version's content, among all versions with one of these names, for which
-// matches returns true. The bool is false if such a version does not exist.
+// findNewestVersion searches the versions of the entries with these names. It returns the content of the newest
+// version for which matches returns true. The bool is false if such a version does not exist.
 func (s *syncRun) findNewestVersion(store oxbow.Store, names []string, matches func(oxbow.Version) bool) (string, bool,
 	error) {
 	h, err := oxbow.HistoryOf(store)

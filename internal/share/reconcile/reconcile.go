@@ -1,4 +1,4 @@
-// This file declares the options, the report and the state of a run.
+// This file declares the options and the report of a pull or push, and the state while it runs.
 
 package reconcile
 
@@ -83,7 +83,7 @@ const (
 type syncRun struct {
 	ctx          context.Context
 	home, server oxbow.Store
-	exactHome    oxbow.Store // the store inside the home, which finds an entry only by its exact name
+	exactHome    oxbow.Store // the home's own store, which finds an entry only by its name and not by an alias
 	state        *State
 	opts         Options
 	report       Report
@@ -93,18 +93,18 @@ type syncRun struct {
 	// position in the server's history before it was read ("" if the server lacks positions)
 	serverPos         oxbow.Position
 	pullMark          pullIdentity    // identifies the changes that this pull makes in the home
-	usedNames         map[string]bool // names that the home's entries will have after the planned steps
+	usedNames         map[string]bool // names that the home's entries will have after the planned changes
 	wasLastPullUndone bool            // somebody has undone the last pull
 
 	// for a push: the aliases that were changed on the server and not pulled yet, each with the name of the server's
 	// entry that has the alias
 	unpulledAliases map[string]string
 
-	replacements map[*syncRecord]*syncRecord // new version of each changed record (nil for a deleted record)
+	replacements map[*syncRecord]*syncRecord // new version of each changed sync record (nil for a deleted sync record)
 	newRecords   []*syncRecord               // records about entries that were never synchronized before
 }
 
-// entryChange says how an entry has changed on one side since the last synchronization.
+// entryChange says how an entry has changed in the home, or on the server, since the last synchronization.
 type entryChange uint8
 
 const (
@@ -119,12 +119,13 @@ const (
 type entryPair struct {
 	// what was recorded about the entry at the last synchronization (nil if nothing was recorded, or if it may be
 	// wrong)
-	record       *syncRecord
-	oldRecord    *syncRecord  // record of the last synchronization, even if it is not trusted
-	home         *oxbow.Entry // the entry in the home, or nil if the home lacks the entry
-	server       *oxbow.Entry // the server's entry, or nil if the server lacks the entry or has not changed it
-	homeChange   entryChange  // how the entry has changed in the home
-	serverChange entryChange  // how the entry has changed on the server
+	record    *syncRecord
+	oldRecord *syncRecord  // record of the last synchronization, even if it is not trusted
+	home      *oxbow.Entry // the entry in the home, or nil if the home lacks the entry
+	// the server's entry (nil if the server lacks the entry or has not changed it since the last synchronization)
+	server       *oxbow.Entry
+	homeChange   entryChange // how the entry has changed in the home
+	serverChange entryChange // how the entry has changed on the server
 }
 
 // plannedStep is what a pull or push does with one entry: it changes the entry, or what is recorded about the entry,
@@ -162,7 +163,7 @@ func (s *syncRun) addFinishedRecord(st *plannedStep) {
 	}
 }
 
-// finishRun moves the new records into the state, and records the home's present position.
+// finishRun adds the new sync records to the state, and stores the home's present position in the state.
 func (s *syncRun) finishRun() {
 	s.replaceRecords()
 	if now, err := storePosition(s.ctx, s.exactHome); err == nil {

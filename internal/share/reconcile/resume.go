@@ -140,7 +140,7 @@ func (s *syncRun) resumePull() error {
 
 // pullChanges contains the changes of a pull, as they were found in the home's history.
 type pullChanges struct {
-	seqs    []uint64 // numbers of the changes, in ascending order
+	seqs    []uint64 // numbers of the home's changes, in ascending order
 	entries map[string]oxbow.Entry
 	removed map[string]bool
 }
@@ -222,7 +222,9 @@ func (s *syncRun) hasArrived(q *planStep, server *sideEntries) (found bool, err 
 	}
 	oldEntry := oxbow.Version{Seq: e.Version, Source: oxbow.Source{Time: e.Updated}}
 	found = s.state.entryHash(e) == q.Record.Server.Hash
-	if !found { // Other clients may have changed the entry after the push, so search for an older version.
+	// Other clients may have changed the entry after the push, so search its older versions for the content that was
+	// pushed.
+	if !found {
 		_, _, err = s.findNewestVersion(s.server, []string{e.Name}, func(v oxbow.Version) bool {
 			found = v.Verb != oxbow.VerbRemove && s.state.entryHash(&v.Entry) == q.Record.Server.Hash
 			if found {

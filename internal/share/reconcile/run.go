@@ -61,7 +61,7 @@ func Push(ctx context.Context, home, server oxbow.Store, st *State, o *Options) 
 	return s.report, err
 }
 
-// beginRun resumes a killed run if there was one, and reads both sides.
+// beginRun completes an earlier pull or push that was killed, if there was one. Then it reads the home and the server.
 func beginRun(ctx context.Context, home, server oxbow.Store, st *State, o *Options) (*syncRun, error) {
 	s := &syncRun{ctx: ctx, home: home, exactHome: home, server: server, state: st, usedNames: map[string]bool{},
 		replacements: map[*syncRecord]*syncRecord{}}
@@ -83,7 +83,7 @@ func beginRun(ctx context.Context, home, server oxbow.Store, st *State, o *Optio
 	return s, s.readSides()
 }
 
-// readSides reads both sides, and pairs the entries that belong together.
+// readSides reads the entries of the home and of the server, and pairs the entries that belong together.
 func (s *syncRun) readSides() error {
 	if err := s.resumePull(); err != nil {
 		return fmt.Errorf("looking for what an interrupted pull did: %w", err)

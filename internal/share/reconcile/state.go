@@ -38,17 +38,18 @@ type State struct {
 	URL string
 
 	salt []byte
-	// the records include the server's changes up to this position ("" if it is unknown)
+	// the sync records include the server's changes up to this position ("" if it is unknown)
 	serverPosition    oxbow.Position
 	homePosition      oxbow.Position // position in the home's history at the last synchronization ("" if it is unknown)
 	pullChangeNumbers []uint64       // numbers of the changes that the last pull made in the home
 	serverBeforePull  oxbow.Position // value of serverPosition before the last pull
 	records           []*syncRecord
 
-	fileDigest        []byte   // digest of the header in the state file (nil if the file is missing)
-	hasUnsavedResults bool     // the state contains results of a killed run that the state file does not contain yet
+	fileDigest []byte // digest of the header in the state file (nil if the file is missing)
+	// results of a pull or push that was killed are in this state, and not yet in the state file
+	hasUnsavedResults bool
 	plan              *runPlan // changes that this run is about to make, or that a killed run was about to make
-	hasPlan           bool     // a plan file exists
+	hasPlan           bool     // a plan file, which lists the changes of an unfinished pull or push, exists
 }
 
 // header is the first line of a state file.
@@ -60,7 +61,7 @@ type header struct {
 	HomePosition     []byte   `json:"home,omitempty"`
 	Pulls            []uint64 `json:"pulls,omitempty"`
 	ServerBeforePull []byte   `json:"before,omitempty"`
-	Checksum         []byte   `json:"sum"` // SHA-256 of all lines after the header
+	Checksum         []byte   `json:"sum"` // SHA-256 of all lines of the state file after the header
 }
 
 // syncRecord describes an entry as it was at the last synchronization.
@@ -130,8 +131,8 @@ func (s *State) saltedHashes(all []string) (out []string) {
 	return out
 }
 
-// entryHash returns a hash of the entry parts that are synchronized. Stamps are left out, because the two sides set
-// them independently.
+// entryHash returns a hash of the parts of an entry that are synchronized. Labels that a server stamps on an entry are
+// left out, because the home and the server set such labels independently.
 func (s *State) entryHash(e *oxbow.Entry) string {
 	aliases := slices.Sorted(slices.Values(e.Aliases))
 	labels := labelTexts(withoutServerStamps(e.Labels))
@@ -229,8 +230,8 @@ func headerDigest(line []byte) []byte {
 	return sum[:]
 }
 
-// Write replaces the state file atomically, and deletes the plan file. If changes in the plan may still arrive at the
-// server, it rewrites the plan file instead.
+// Write replaces the state file atomically. It also deletes the plan file, which lists the changes of a pull or push.
+// If some of these changes may still arrive at the server, it rewrites the plan file instead.
 func (s *State) Write(fsys vfs.FS, name string) error {
 	if err := s.writeState(fsys, name); err != nil {
 		return err

@@ -177,8 +177,8 @@ func (s *Store) streamEntries(ctx context.Context, f oxbow.Filter, version *uint
 	})
 }
 
-// readAnswerLines yields the values in the lines of an answer. The function ask sends the request. The function
-// next reads a value and returns io.EOF after the last line.
+// readAnswerLines yields the values in the lines of a server's answer. The function request sends the request. The
+// function readNext reads a value from a line, and returns io.EOF after the last line.
 func readAnswerLines[T any](
 	ctx context.Context,
 	s *Store,
@@ -215,7 +215,7 @@ func readAnswerLines[T any](
 	}
 }
 
-// changeStamp returns the data that is sent with a change in this context besides the ops.
+// changeStamp returns the data, such as the source, that a request for a change contains in addition to the ops.
 func (s *Store) changeStamp(ctx context.Context) (wireStamp, error) {
 	w := wireStamp{
 		OpID:    oxbow.OpIDFrom(ctx),

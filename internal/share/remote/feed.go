@@ -63,8 +63,9 @@ func isSameStore(a, b oxbow.Watcher) bool {
 	return reflect.TypeOf(a) == reflect.TypeOf(b) && reflect.TypeOf(a).Comparable() && a == b
 }
 
-// storeEventFeed keeps the last events of a store. A position in the feed contains the feed's ID (16 bytes) and the
-// number of events before the position (8 bytes, big-endian). A reset changes the ID.
+// storeEventFeed keeps the last events (changes) of a store. A position in the feed contains the feed's ID (16 bytes)
+// and the number of events before the position (8 bytes, big-endian). If the feed starts anew, its ID changes, so that
+// old positions become invalid.
 type storeEventFeed struct {
 	store oxbow.Watcher
 	stop  func()

@@ -56,7 +56,7 @@ const (
 	maxReadDeltaBytes = 64 << 20
 )
 
-// ownChangeTimeout is the timeout for requests that are sent without the context of a caller.
+// ownChangeTimeout is the timeout for a request that this package sends by itself and not in a call with a context.
 const ownChangeTimeout = 10 * time.Second
 
 // serverFollower sends events to the watchers of a store. It remembers the position up to which events were sent.
@@ -67,7 +67,7 @@ type serverFollower struct {
 	// positionLock is a mutex for which a goroutine can stop waiting when a context is done. A goroutine locks the
 	// mutex by receiving a value, and unlocks it by sending a value. It guards the fields below.
 	positionLock chan struct{}
-	hasPosition  bool // position is valid on the server
+	hasPosition  bool // the field position contains a position that the server accepts
 	position     oxbow.Position
 }
 
@@ -194,7 +194,8 @@ func (f *serverFollower) sendEvent(e oxbow.Event) {
 	}
 }
 
-// readDeltas reads the remaining lines of an answer, which contain changes. next is the position after these changes.
+// readDeltas reads the remaining lines of the server's answer to a request for changes. Each line contains a change.
+// next is the position after these changes.
 func readDeltas(res *http.Response, r *streamReader) (changes []oxbow.Delta, next oxbow.Position, err error) {
 	defer res.Body.Close()
 	for size := 0; ; {

@@ -118,8 +118,9 @@ func (s *Store) restoreVersion(ctx context.Context, w wireRestore) (seq uint64, 
 	return s.postHistoryChange(ctx, "restore", w)
 }
 
-// postHistoryChange sends an undo or a restoration, and returns the number of the change that the server made. If the
-// answer is lost, the request is not repeated, because a scope on the server might take the repetition for a conflict.
+// postHistoryChange sends a request for an undo or a restoration, and returns the number of the change that the server
+// made. If the server's answer is lost, the request is not repeated, because the server might refuse the repetition as
+// a conflict with the first change.
 func (s *Store) postHistoryChange(ctx context.Context, route string, v any) (uint64, error) {
 	if err := s.checkReady(ctx); err != nil {
 		return 0, err

@@ -40,7 +40,7 @@ type Problem struct {
 	WantVersion uint64 `json:"want,omitempty"`
 	// set only if Code is "conflict": the present version (0 if the entry does not exist)
 	HaveVersion uint64 `json:"have,omitempty"`
-	// the limit: for too_large in bytes, for quota in the unit of the quota
+	// limit that was exceeded: in bytes for the code too_large, in the quota's unit for the code quota
 	Limit     int64  `json:"limit,omitempty"`
 	LimitName string `json:"bound,omitempty"` // set only if Code is "quota": the name of the limit
 	// set only if Code is "quota": the number of seconds after which another attempt may succeed
@@ -89,7 +89,7 @@ var problemCodes = []struct {
 	{"canceled", http.StatusServiceUnavailable, "The call was cancelled", context.Canceled},
 }
 
-// maxDetailBytes is the maximum length, in bytes, of an error text in a document.
+// maxDetailBytes is the maximum length, in bytes, of the error text in an answer with an error.
 const maxDetailBytes = 4 << 10
 
 // MakeProblem returns the document for an error. It contains no remedy.
@@ -216,7 +216,7 @@ func (p Problem) matchingError() error {
 // answeredError is an error that a server has sent.
 type answeredError struct {
 	problem Problem
-	err     error // the corresponding error of package oxbow, or nil
+	err     error // error of package oxbow to which the server's error code corresponds, or nil
 }
 
 func (e *answeredError) Error() string {

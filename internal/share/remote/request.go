@@ -149,7 +149,8 @@ func (k *serverLink) refusalError(res *http.Response) error {
 	}
 	err = fmt.Errorf("%w: %s answered %s", errInvalidAnswer, k.base, text.TruncateWithEllipsis(res.Status, 200))
 	err = withRetryAfter(res, err)
-	if res.StatusCode >= http.StatusInternalServerError { // A proxy may have sent this answer.
+	// The answer may come from a proxy, so it does not prove that the server refused the request.
+	if res.StatusCode >= http.StatusInternalServerError {
 		return err
 	}
 	return &serverError{err}

@@ -141,7 +141,8 @@ type wireReport struct {
 }
 
 type wireProblem struct {
-	Offset int64  `json:"offset"` // -1 if the problem does not concern a certain byte
+	// byte offset of the problem in the store's file, or -1 if the problem does not concern a certain byte
+	Offset int64  `json:"offset"`
 	What   string `json:"what"`
 	Mend   string `json:"mend,omitempty"`
 }

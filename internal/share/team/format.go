@@ -156,7 +156,8 @@ type teamFileReader struct {
 	entry                   oxbow.Entry
 	linesBefore, linesAfter string
 	notes                   []string
-	paragraphs              []string // values that cannot be labels, which become paragraphs before the content
+	// values that cannot be written as labels in the file, and become paragraphs before the content
+	paragraphs []string
 }
 
 func (r *teamFileReader) readKeys(top *yaml.Node) {

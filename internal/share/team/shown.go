@@ -17,7 +17,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/tree/mdtree"
 )
 
-// unreviewedReason is the taint of an entry that was not reviewed.
+// unreviewedReason is the value of the taint label (a mark for text from an untrusted source) that an unreviewed entry
+// gets.
 const unreviewedReason = "team files: not on the reviewed branch"
 
 // privilegedLabels lists labels with special effects. Agents receive entries with the first two without asking, and
@@ -87,10 +88,10 @@ func (s *TeamStore) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow
 	}
 }
 
-// labelReviewState returns an entry as the team store shows it. There are three cases. A reviewed entry has the actor
-// [oxbow.Team]. An entry that the user shared has the actor [oxbow.Agent]. Any other entry has the actor
-// [oxbow.Imported], a taint, and no privileged labels. The lowest two bits of the version encode the case, so that the
-// version changes when the entry is reviewed or shared.
+// labelReviewState returns an entry as the team store shows it. A reviewed entry has the actor [oxbow.Team]. An entry
+// that the user shared has the actor [oxbow.Agent]. Any other entry has the actor [oxbow.Imported] and is marked as
+// tainted (untrusted). Its labels with special rights are removed. The lowest two bits of the version encode the case,
+// so that the version changes when the entry is reviewed or shared.
 func labelReviewState(e oxbow.Entry, reviewed bool, sharedHashes map[string]bool, upstream Upstream) oxbow.Entry {
 	isOwn := !reviewed && sharedHashes[EntryHash(e)]
 	e.Version &^= 3
@@ -113,8 +114,8 @@ func labelReviewState(e oxbow.Entry, reviewed bool, sharedHashes map[string]bool
 	return e
 }
 
-// EntryHash returns a hash by which an entry that the user shared is recognized. It is a hash in the format of package
-// mdtree, because the lists that earlier versions wrote contain such hashes.
+// EntryHash returns a hash by which an entry that the user shared with the team is recognized. The hash has the format
+// of package mdtree, because earlier versions stored lists of such hashes.
 func EntryHash(e oxbow.Entry) string {
 	sum := sha256.Sum256([]byte(mdtree.FormatEntry(e)))
 	return hex.EncodeToString(sum[:])

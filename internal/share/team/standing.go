@@ -21,7 +21,8 @@ import (
 // remoteName is the name of the remote whose branch counts as reviewed.
 const remoteName = "origin"
 
-// Upstream is the reviewed branch in the state that this clone has fetched last.
+// Upstream is the branch that contains the entries reviewed by the team, in the state that this clone has fetched
+// last.
 type Upstream struct {
 	Branch string // name of the branch, for example origin/main ("" without a branch, so that no file is reviewed)
 	Commit string // commit of the branch ("" if this clone does not have the branch)
@@ -91,7 +92,8 @@ func (s *Store) Commit(ctx context.Context, name string) (string, error) {
 // shortCommitLength is the number of hexadecimal digits in an abbreviated commit ID.
 const shortCommitLength = 10
 
-// readUpstream returns the reviewed branch, and the blob name of each team file on it.
+// readUpstream returns the branch with the reviewed files. It also returns git's blob name of each file with a team
+// entry on this branch.
 func (t *Tree) readUpstream(ctx context.Context) (blobs map[string]string, up Upstream, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

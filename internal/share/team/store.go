@@ -30,15 +30,17 @@ type Store struct {
 	blobNames *blobNameCache
 	clock     func() time.Time
 
-	mu       sync.Mutex // guards openTime
-	openTime time.Time  // when the store was opened (zero after the first Refresh)
+	mu sync.Mutex // guards openTime
+	// time at which the store was opened (set to zero by the first Refresh, which does nothing shortly after this
+	// time)
+	openTime time.Time
 }
 
 // refreshInterval is the time after Open within which the first Refresh does nothing.
 const refreshInterval = 50 * time.Millisecond
 
-// Open opens the files as a store, and reads the reviewed branch at the same time. It uses only the options Clock and
-// Warn.
+// Open opens the team's files as a store, and meanwhile reads the git branch with the reviewed files. It uses only the
+// options Clock and Warn.
 func (t *Tree) Open(ctx context.Context, o mdtree.Options) (*Store, error) {
 	if o.Clock == nil {
 		o.Clock = time.Now
@@ -52,7 +54,8 @@ func (t *Tree) Open(ctx context.Context, o mdtree.Options) (*Store, error) {
 	}
 	var background sync.WaitGroup
 	defer background.Wait()
-	// Ignore the error, because ReviewedNames returns it later.
+	// Read the branch with the reviewed files while the other files are opened. Ignore an error, because ReviewedNames
+	// returns it later.
 	background.Go(func() { _, _, _ = t.readUpstream(ctx) })
 	lasting := context.WithoutCancel(ctx)
 	s := &Store{tree: t, files: &entryFiles{dir, maxFiles, func() map[string]string {

@@ -24,8 +24,8 @@ import (
 // mergeDriverName is the name by which git's config refers to the merge driver.
 const mergeDriverName = "oxbow-entry"
 
-// gitAttributes is the text that assigns the merge driver to the files. It also prevents git from changing line ends,
-// because reviewed files are compared byte for byte.
+// gitAttributes is the text that assigns oxbow's merge driver to the team's files. It also prevents git from changing
+// line ends, because team files are compared byte for byte with the reviewed files.
 const gitAttributes = "*.md -text merge=" + mergeDriverName + "\n"
 
 const (

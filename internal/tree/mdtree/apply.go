@@ -81,7 +81,7 @@ func (s *Store) Edit(ctx context.Context, plan func(v View, now time.Time) ([]Ed
 	return err
 }
 
-// planOp plans an op, and adds the edits to the overlay.
+// planOp plans an op, and records the resulting edits of files in v.
 func (s *Store) planOp(v *plannedTree, op oxbow.Op, now time.Time, outcome *planOutcome) error {
 	name := op.Target()
 	old, found := v.Find(name)
@@ -195,7 +195,9 @@ func (s *Store) mergeWithForeignChange(op oxbow.Op, current Place, outcome *plan
 	u.Content = both.Content
 	merged := u
 	merged.Aliases, merged.Labels = both.Aliases, both.Labels
-	if merged.Check() != nil { // the merged op is not valid, for example because it has too many labels
+	// the entry that contains both the store's and the other writer's changes is not valid, for example because it has
+	// too many labels
+	if merged.Check() != nil {
 		outcome.conflictCopies[current.Path] = fmt.Sprintf(
 			"entry %q was given labels or aliases while somebody else gave it others",
 			name,

@@ -19,7 +19,7 @@ import (
 type StoreOrigin struct {
 	// present name of the store, which a dump writes into the manifest (may be empty)
 	Name        string
-	IsSameStore func(was string) bool // reports whether was is a present or former name of this store
+	IsSameStore func(was string) bool // reports whether a name is this store's present name or a former name
 
 	// ChangesSince yields the entries that were changed after the store had a former name. The parameter was is this
 	// name. The function is nil if the store does not know its changes. If it yields an error, the changes are
@@ -38,7 +38,7 @@ func (o StoreOrigin) isForeign(manifestName string) bool {
 	return manifestName != "" && o.IsSameStore != nil && !o.IsSameStore(manifestName)
 }
 
-// matchesEntry reports whether a dump of the entry would write the item's file.
+// matchesEntry reports whether a dump of the entry would write exactly the file that the manifest item describes.
 func (f manifestItem) matchesEntry(e *oxbow.Entry) bool {
 	if !f.Sum.isKnown() || path.Dir(f.Path) != kindDirectory(e.Kind) {
 		return false
@@ -52,7 +52,7 @@ func (f manifestItem) matchesEntry(e *oxbow.Entry) bool {
 	return f.matchesBytes(slices.Insert(text, nameAt, appendName(nil, e.Name)...))
 }
 
-// matchesBytes reports whether the text has the hash of the item.
+// matchesBytes reports whether the text has the hash that the manifest item records for its file.
 func (f manifestItem) matchesBytes(text []byte) bool {
 	return sha256Digest(sha256.Sum256(text)) == f.Sum
 }
@@ -129,8 +129,8 @@ func (p *storeHistory) hadEntry(fileEntry *oxbow.Entry, base manifestItem) (bool
 	return false, nil
 }
 
-// dumpedEntry returns the entry as the dump of the base wrote it. ok is false if the history does not contain this
-// state.
+// dumpedEntry returns the entry in the version that the last dump wrote to the file with the hash in base. ok is false
+// if the store's history does not contain this version.
 func (p *storeHistory) dumpedEntry(name string, base manifestItem) (e oxbow.Entry, ok bool, err error) {
 	if p.history == nil {
 		return e, false, nil

@@ -29,8 +29,8 @@ type DumpOptions struct {
 
 	Filter oxbow.Filter // selects the entries that are dumped
 
-	// Origin names the store in the manifest. If the present manifest names a different store, the manifest is
-	// ignored, and all present files count as edited.
+	// Origin contains the name under which the manifest (the list of the dumped files) refers to the store. If the
+	// existing manifest names a different store, the manifest is ignored, and all existing files count as edited.
 	Origin StoreOrigin
 
 	DirectoryName string // name of the directory in errors (its path by default)
@@ -117,22 +117,23 @@ type dumper struct {
 	lastDump  lastDump
 
 	newManifestDigest sha256Digest // hash of the manifest after the dump
-	newSummaryDigest  sha256Digest // hash that the table of contents has after the dump
+	newSummaryDigest  sha256Digest // hash that the file with the table of contents has after the dump
 	memoryName        string       // name of the store in the manifest after the dump
 
 	knownFiles          knownHead
 	knownFileCount      int // how many rows the list of known files has
-	unchangedKnownFiles int // how many files have rows in the list of known files that are still valid
+	unchangedKnownFiles int // number of rows in the list of known files that were read and are still valid
 	examination         examination
 	// a file was read that can be added to the list of files that later dumps need not read again
 	hasNewKnownFile bool
 
 	rowsToWrite       []int32          // indexes in outputs of the entries whose files are written
 	replacedHashByRow map[int32]string // hash, in hex, of each file that is replaced, by the entry's index in outputs
-	listFilesToWrite  []listFile       // other files that are written, such as the manifest
-	removals          []journal.StagedRemoval
-	editedFiles       []string
-	copiesToKeep      []string // edited files that are copied because the dump replaces or removes them
+	// files other than the entries' files that the dump writes, such as the manifest
+	listFilesToWrite []listFile
+	removals         []journal.StagedRemoval
+	editedFiles      []string
+	copiesToKeep     []string // edited files that are copied because the dump replaces or removes them
 
 	spoolMemory       int
 	reportsDirectives bool // see Report.Directives
@@ -224,7 +225,7 @@ func (d *dumper) planFiles(ctx context.Context) error {
 	return err
 }
 
-// deleteUnusedSpool deletes the spool if the dump stages no files.
+// deleteUnusedSpool deletes the temporary file with the texts of entries (the spool) if the dump writes no files.
 func (d *dumper) deleteUnusedSpool() error {
 	if d.spool.spoolFile == nil {
 		return nil
@@ -390,7 +391,7 @@ func (d *dumper) stageAndMove(ctx context.Context) (*examination, error) {
 	}
 	err = errors.Join(err, d.spool.deleteSpoolFile())
 	if err != nil {
-		// Nothing has been committed. If a file cannot be deleted now, the next dump deletes it.
+		// The dump has not changed the tree yet. If a temporary file cannot be deleted now, the next dump deletes it.
 		return written, errors.Join(err, d.stagingArea.RemoveUncommitted())
 	}
 	if d.supportsStamps() {
@@ -442,7 +443,7 @@ func (d *dumper) pathAndOldHash(i int) (p, oldHash string) {
 	return d.outputs.pathOfRow(d.rowsToWrite[i]), d.replacedHashByRow[d.rowsToWrite[i]]
 }
 
-// journalChange returns the change of the i-th file that is written.
+// journalChange returns, for the dump's journal, the description of the i-th file that the dump writes.
 func (d *dumper) journalChange(i int) journal.StagedWrite {
 	if i >= len(d.rowsToWrite) {
 		return d.listFilesToWrite[i-len(d.rowsToWrite)].StagedWrite

@@ -67,8 +67,9 @@ func hasDirective(e *oxbow.Entry) bool {
 	return fileDirectivePattern().MatchString(e.Content) || fileDirectivePattern().MatchString(e.Name)
 }
 
-// renderEntry returns the output for an entry. It adds the text to the spool, unless the last dump probably wrote the
-// same text. It uses the memory of buf for the text, and returns the memory for the next call.
+// renderEntry determines the file that the dump writes for an entry. It stores the file's text in the spool (a buffer
+// that may move to a temporary file), unless the last dump probably wrote the same text. It uses the memory of buf for
+// the text, and returns the memory for the next call.
 func (d *dumper) renderEntry(e *oxbow.Entry, buf []byte) (outputFile, []byte, error) {
 	// Copy the name, because it may share the memory of the whole entry.
 	out := outputFile{kind: e.Kind, name: d.outputs.nameTable.copyName(e.Name), spoolNumber: notInSpool}
@@ -82,7 +83,7 @@ func (d *dumper) renderEntry(e *oxbow.Entry, buf []byte) (outputFile, []byte, er
 	return out, text, err
 }
 
-// assignFiles assigns a path to each output, and determines the hash of its file.
+// assignFiles assigns a path to the file of each entry, and determines the file's hash.
 func (d *dumper) assignFiles(ctx context.Context) error {
 	if err := d.outputs.sortAndAssignPaths(); err != nil {
 		return err
@@ -330,8 +331,7 @@ func (d *dumper) checkBookForDirectives() error {
 	return err
 }
 
-// planBook adds the settings of the book to the files to write, unless the user has changed
-// them.
+// planBook plans to write the settings file for mdBook, unless the user has changed that file.
 func (d *dumper) planBook() error {
 	_, isOurs, err := d.bookSettings()
 	if err != nil {
@@ -390,7 +390,8 @@ func (d *dumper) readAndStamp(p string) (text string, stamp stampHash, err error
 	return text, stamp, nil
 }
 
-// determineSettledTime determines the time before which a file must have been changed to enter the list of known files.
+// determineSettledTime determines how old a file's last change must be so that the file can be added to the list of
+// known files. Later dumps do not read the files in this list again.
 func (d *dumper) determineSettledTime() {
 	ok := d.supportsStamps()
 	if ok {

@@ -28,7 +28,8 @@ func isForbiddenWrite(p string) bool {
 	return isForbiddenRemoval(p) && p != bookFile && p != summaryFile && p != manifestFile
 }
 
-// isForbiddenRemoval reports whether a journal that removes the path is not from a dump.
+// isForbiddenRemoval reports whether a dump never removes this path. A journal that removes it was therefore not
+// written by a dump.
 func isForbiddenRemoval(p string) bool { return !isEntryPath(p) }
 
 // dumpTree is a directory that a dump writes and a load reads.
@@ -73,7 +74,7 @@ func (t *dumpTree) readJournal() (*journal.Journal, error) {
 
 // kindDirFile is a file in a directory of entries.
 type kindDirFile struct {
-	path string // path in the tree
+	path string // path relative to the root of the dump's directory tree
 	kind *kindDir
 }
 
@@ -81,7 +82,7 @@ type kindDirFile struct {
 // dirEntry is this file.
 type dirEntry struct {
 	fs.DirEntry
-	path string // path in the tree
+	path string // path relative to the root of the dump's directory tree
 	kind *kindDir
 	mode fs.FileMode // type of the file
 }
@@ -91,7 +92,8 @@ type dirEntry struct {
 func (e *dirEntry) isKindDir() bool { return e.path == e.kind.dir }
 
 // eachEntry calls fn for all files in the directories of entries, including hidden files. The files of a directory are
-// in any order. If a dump is incomplete, files in its staging directory lack a DirEntry.
+// in any order. If a dump was interrupted, some files may still be in its staging directory. For these files, the
+// field DirEntry is nil.
 func (t *dumpTree) eachEntry(fn func(e dirEntry) error) error {
 	top, err := t.fs.ReadDir(t.dir)
 	if err != nil {
@@ -124,7 +126,8 @@ func (t *dumpTree) eachEntry(fn func(e dirEntry) error) error {
 	return nil
 }
 
-// eachEntryInKindDir is like eachEntry, for a single directory that is not changed by an incomplete dump.
+// eachEntryInKindDir calls fn for all files in the directory for one kind of entry. It leaves out files that an
+// interrupted dump has replaced in its staging directory.
 func (t *dumpTree) eachEntryInKindDir(kind *kindDir, fn func(e dirEntry) error) error {
 	return vfs.EachEntry(t.fs, t.fullPath(kind.dir), func(e fs.DirEntry) error {
 		p := kind.dir + "/" + e.Name()

@@ -33,7 +33,7 @@ var (
 // maxListedProblems is the maximum number of problems or files listed in an error.
 const maxListedProblems = 20
 
-// Problem is a problem in a tree.
+// Problem is a problem in a directory tree with files of entries.
 type Problem struct {
 	File string // path relative to the tree's directory ("" for a problem of the whole tree)
 	Err  error
@@ -46,8 +46,8 @@ func (p Problem) String() string {
 	return p.File + ": " + p.Err.Error()
 }
 
-// ProblemsError lists at most 20 of the problems in a tree. It matches [oxbow.ErrInvalid] and the errors of the listed
-// problems.
+// ProblemsError lists at most 20 of the problems in a directory tree with files of entries. It matches
+// [oxbow.ErrInvalid] and the errors of the listed problems.
 type ProblemsError struct {
 	Dir              string
 	Problems         []Problem

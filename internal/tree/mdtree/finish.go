@@ -75,7 +75,8 @@ func (t *fileTree) finishChange(j *journal.Journal) error {
 	return t.stagingArea.RemoveCompleted()
 }
 
-// placedFiles returns the new files that are already in their places, by foldFileName.
+// placedFiles returns the set of new files that were already moved from the staging directory to their places. The key
+// is the file name as foldFileName returns it.
 func (t *fileTree) placedFiles(j *journal.Journal) (map[string]bool, error) {
 	placed := map[string]bool{}
 	for i, c := range j.Writes {
@@ -213,8 +214,8 @@ func (t *fileTree) pruneAndSync(changedDirs map[string]bool) error {
 	return t.syncDirs(changedDirs)
 }
 
-// removeEmptyDirs removes the directories that are empty, except the root of the tree, and deletes
-// them from dirs.
+// removeEmptyDirs removes the directories in changedDirs that are empty, except the root of the tree. It also deletes
+// the removed directories from changedDirs.
 func (t *fileTree) removeEmptyDirs(changedDirs map[string]bool) error {
 	for _, dir := range slices.Backward(slices.Sorted(maps.Keys(changedDirs))) {
 		if dir == "." {

@@ -39,7 +39,7 @@ const (
 	//	3: adds the hash of the table of contents, and allows files in any order
 	knownFilesMagic = "known files of a dump of oxbow, version 3\n"
 
-	// maxKnownFileRow is the maximum length of a row in the list, in bytes.
+	// maxKnownFileRow is the maximum length, in bytes, of a row in the list of known files.
 	maxKnownFileRow = 1024
 )
 
@@ -135,7 +135,7 @@ func readKnownFiles(file io.ReaderAt, size int64, fn func(knownFile)) (head know
 			return knownHead{}, false
 		}
 	}
-	// The checksum is correct, so the rows are complete.
+	// The checksum of the list of known files is correct, so all rows are complete.
 	for {
 		rest, _ := r.Peek(maxKnownFileRow)
 		row := rowReader{remainingBytes: rest}
@@ -194,7 +194,8 @@ func (r *rowReader) readBytes(n uint64) []byte {
 	return b
 }
 
-// loadKnownFiles reads the list of a tree. It calls fn for each row. If the list cannot be read, ok is false.
+// loadKnownFiles reads the list of known files, which later dumps of this tree need not read again. It calls fn for
+// each row. If the list cannot be read, ok is false.
 func (t *dumpTree) loadKnownFiles(fn func(knownFile)) (head knownHead, ok bool) {
 	f, err := t.openFile(t.fullPath(knownFilesFile))
 	if err != nil {
@@ -208,16 +209,17 @@ func (t *dumpTree) loadKnownFiles(fn func(knownFile)) (head knownHead, ok bool) 
 	return readKnownFiles(f, info.Size(), fn)
 }
 
-// stampHash is the hash of a stamp. It is 0 without a stamp. A table needs four times less memory for the hashes than
-// for the stamps.
+// stampHash is the hash of a file's stamp, which consists of size, inode and times. It is 0 without a stamp. A table
+// of hashes needs a quarter of the memory that a table of stamps would need.
 type stampHash uint64
 
-// hashStamp returns the hash of a stamp.
+// hashStamp returns the hash of a file's stamp (size, inode and times).
 func (t *dumpTree) hashStamp(s sysinfo.Stamp) stampHash {
 	return stampHash(maphash.Comparable(t.stampHashSeed, s) | 1)
 }
 
-// hashEntryStamp returns the stamp hash of a file in a directory. It returns 0 for a file without a stamp.
+// hashEntryStamp returns the hash of the stamp (size, inode and times) of a file in a directory. It returns 0 for a
+// file without a stamp.
 func (t *dumpTree) hashEntryStamp(f fs.DirEntry) stampHash {
 	s, ok := stampFromEntry(f)
 	if !ok {
@@ -238,9 +240,10 @@ func stampFromEntry(f fs.DirEntry) (s sysinfo.Stamp, ok bool) {
 // examination decides which files can be added to the list of known files, so that later dumps need not read them. A
 // file that was changed just before is not added, because its time might not show a further change.
 type examination struct {
-	// only a file whose last change was before this time may enter the list (0 until it is determined)
+	// a file may be added to the list of known files only if its last change was before this time (0 until the time is
+	// determined)
 	settledTime   int64
-	isTimeUnknown bool // the time is unknown, so no file enters the list
+	isTimeUnknown bool // the time is unknown, so no file is added to the list of known files
 }
 
 // isSettled reports whether the last change of a file was long enough ago. Then any later change of the file also
@@ -249,7 +252,7 @@ func (x *examination) isSettled(s sysinfo.Stamp) bool {
 	return max(s.ModTime, s.ChangeTime) < x.settledTime
 }
 
-// supportsStamps reports whether the files of the tree have stamps.
+// supportsStamps reports whether the system returns stamps (size, inode and times) for the files of the tree.
 func (t *dumpTree) supportsStamps() bool {
 	info, err := t.fs.Stat(t.dir)
 	if err != nil {
@@ -259,9 +262,9 @@ func (t *dumpTree) supportsStamps() bool {
 	return ok
 }
 
-// settledTime returns the time before which a file must have been changed to enter the list. This is the present time
-// minus the resolution of the clock, so that any later change results in a later time. It uses the file system's
-// clock, because the clock of a file server may be different.
+// settledTime returns the time before which a file must have been changed so that it may be added to the list of known
+// files. This is the present time minus the resolution of the clock, so that any later change results in a later time.
+// It uses the file system's clock, because the clock of a file server may be different.
 func (t *dumpTree) settledTime() (int64, bool) {
 	f, err := t.fs.OpenFile(t.fullPath(probeFile), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {

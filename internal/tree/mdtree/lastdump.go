@@ -101,7 +101,7 @@ func (l *lastDump) itemByName(t *dumpTree, name string) (f manifestItem, err err
 	return f, nil
 }
 
-// lastLinks returns the links in the table of contents that the last dump wrote, even if it dumped a different store.
+// lastLinks returns the links to entries in the table of contents, as the last dump of any store wrote them.
 func (t *dumpTree) lastLinks() (func(dir *kindDir) iter.Seq[summaryLink], error) {
 	m, err := t.readManifest()
 	isMissing := errors.Is(err, fs.ErrNotExist)

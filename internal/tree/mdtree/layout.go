@@ -70,12 +70,12 @@ type Overlooker interface {
 // Item is an entry in the text of a file.
 type Item struct {
 	Entry      oxbow.Entry
-	Start, End int // the entry's part of the text, in bytes: from Start to End, excluding End
+	Start, End int // The entry's part of the file's text is from byte Start to byte End, excluding End.
 
 	hasNoCreationTime bool // the text does not contain the time of creation
 }
 
-// Place is an item and its file.
+// Place is an entry in a file, with the path of the file.
 type Place struct {
 	Path string
 	Item
@@ -85,12 +85,12 @@ type Place struct {
 type Edit struct {
 	Path   string
 	Text   string // whole text of the file ("" is written as a line break, because files must not be empty)
-	Remove bool   // delete the file and ignore Text
+	Remove bool   // remove the file (Text is then ignored)
 }
 
 // View is the tree for which a plan is made. It includes the earlier edits of the same Apply.
 type View interface {
-	// Find returns the entry with that name and its position.
+	// Find returns the entry with this name, the path of its file, and the position of its text in the file.
 	Find(name string) (Place, bool)
 	// File returns the text of a file for which Match returns true. If the file is damaged now, File returns the last
 	// text that could be read. ok is false if the file does not exist.

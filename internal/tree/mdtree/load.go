@@ -25,7 +25,8 @@ const defaultMaxFiles = 100_000
 
 // ReadOptions configure [ReadTree]. Nil and zero fields mean the default.
 type ReadOptions struct {
-	MaxEntries    int    // maximum number of entries (0 means 100,000 more than the last dump wrote)
+	// maximum number of entries in the files (0 means the number that the last dump wrote plus 100,000)
+	MaxEntries    int
 	DirectoryName string // name of the directory in errors (its path by default)
 
 	// Progress is called first with done = 0, then with the number of files that need not be read, and then after each
@@ -47,7 +48,7 @@ type Tree struct {
 	// EntryPaths contains the path of each entry's file, relative to the tree.
 	EntryPaths []string
 
-	// DumpedStore is the store that was dumped here, in the form of [Origin.Name]. It is "" if the
+	// DumpedStore is the name of the store that was dumped to this tree, in the form of [Origin.Name]. It is "" if the
 	// manifest does not exist or does not name a store.
 	DumpedStore string
 
@@ -314,7 +315,7 @@ func (r *treeReader) prepareToSkip(manifestHash string) {
 	t.isManifestUnedited = ok && manifestHash != "" && head.manifestDigest.hexText() == manifestHash
 }
 
-// readAll adds the files to the tree, and returns the number of topics.
+// readAll reads the files of entries and adds their entries to the tree. It returns how many of the files are topics.
 func (r *treeReader) readAll(t *dumpTree, files []kindDirFile, progress func(done, total int)) (topicCount int) {
 	total := r.unchangedFiles + len(files)
 	progress(0, total)

@@ -25,7 +25,8 @@ const (
 	manifestFile    = ".oxbow-manifest.json"
 	manifestVersion = 1
 
-	// maxListSize is the maximum size in bytes for each file that lists all entries, including the manifest.
+	// maxListSize is the maximum size, in bytes, of a file that lists all entries, such as the manifest. It equals the
+	// maximum size of a journal.
 	maxListSize = journal.MaxJournalBytes
 )
 
@@ -38,7 +39,7 @@ type manifestHead struct {
 
 // manifestItem is a file in the manifest.
 type manifestItem struct {
-	Path string       // path relative to the tree
+	Path string       // path of the file, relative to the root of the dump's directory tree
 	Name string       // name of the entry
 	Sum  sha256Digest // hash of the file (unknown if the manifest was edited)
 }
@@ -342,7 +343,7 @@ func (m *manifest) findItem(name string) (f manifestItem, found bool) {
 	return m.itemOfRow(row), true
 }
 
-// rowAt returns the row with a path, which must be the path of an entry's file. m may be nil.
+// rowAt returns the manifest's row for the entry file with this path. m may be nil.
 func (m *manifest) rowAt(p string) (row int, found bool) {
 	if m == nil {
 		return 0, false

@@ -218,8 +218,9 @@ func unreadParts(block string) []string {
 	return unread
 }
 
-// removeTime removes the first time from a block, if the time has the form in which a dump writes it. A shown time
-// that differs from its attribute is not removed, because a person may have changed only the shown time.
+// removeTime removes the first <time> element with this value from the HTML block, if the element has the form in
+// which a dump writes it. If the visible time differs from the datetime attribute, only the tags are removed and the
+// visible time stays, because a person may have changed it.
 func removeTime(block, value string) string {
 	open := `<time datetime="` + value + `">`
 	before, s, ok := strings.Cut(block, open)
@@ -246,7 +247,7 @@ func replacePart(block, title string, change func(part string) string) string {
 	return before + change(p) + s[len(p):]
 }
 
-// removeListItems removes the items that listItems would return.
+// removeListItems removes from s the list items that listItems would return.
 func removeListItems(s string) string {
 	var b strings.Builder
 	for {
@@ -261,7 +262,8 @@ func removeListItems(s string) string {
 	}
 }
 
-// textAfterTitle returns the text between the title and the next title in a block.
+// textAfterTitle returns the text that follows a title, such as "Labels", in the HTML block with an entry's
+// properties. The text ends at the next title.
 func textAfterTitle(block, title string) string {
 	_, s, ok := strings.Cut(block, "<dt>"+title+"</dt>")
 	if !ok {

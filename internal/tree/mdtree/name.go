@@ -84,7 +84,8 @@ func isNameUsableAsStem(name string) bool {
 			return false
 		}
 	}
-	const longestDevice = 4 // longest device name that consists only of letters and digits
+	// length of the longest name that Windows reserves for a device and that consists only of letters and digits
+	const longestDevice = 4
 	return len(name) <= maxStemBytes && (len(name) > longestDevice || !text.IsDeviceName(name))
 }
 
@@ -104,8 +105,8 @@ func shortenStem(stem string, n int) string {
 	return strings.TrimRightFunc(stem, func(r rune) bool { return r == '.' || unicode.IsSpace(r) })
 }
 
-// decodeStem returns the name that a stem represents. If encoding never results in this stem, the
-// stem itself is the name, because other programs write names without encoding.
+// decodeStem returns the entry name that a file name without extension (stem) represents. If encoding never results in
+// this stem, the stem itself is the name, because other programs write names without encoding.
 func decodeStem(stem string) string {
 	if !strings.Contains(stem, "%") {
 		return stem
@@ -132,11 +133,12 @@ func decodeStem(stem string) string {
 	return b.String()
 }
 
-// stemsNotShowingNames returns the stems of the names in a directory whose stems do not represent the names. All
-// other names have the stems that encodeName returns. The n names that the function name returns must be sorted and
-// distinct. No two stems have the same [foldFileName]. The result depends only on the set of names.
+// stemsNotShowingNames determines the file names for entries in one directory whose names cannot be recovered from the
+// file name. It returns the file name without extension (stem) of each such entry, by the entry's index. All other
+// entries have the stem that encodeName returns. The n names that nameAt returns must be sorted and distinct. No two
+// stems have the same [foldFileName]. The result depends only on the set of names.
 func stemsNotShowingNames(n int, nameAt func(i int) string) map[int]string {
-	// Compare hashes first, because a set of all keys would need much memory.
+	// Compare hashes of the folded file names first, because a set of all folded names would need much memory.
 	hashes := make([]uint64, 0, n)
 	var unshown []int
 	for i := range n {
@@ -167,7 +169,8 @@ func stemsNotShowingNames(n int, nameAt func(i int) string) map[int]string {
 		return found || taken[key]
 	}
 	stems := make(map[int]string, len(unshown))
-	// next suffix to try for a stem, so that the time is linear if there are many similar names
+	// For each folded file name, the number to append at the next attempt. The time thus stays linear if many names
+	// are similar.
 	next := make(map[string]int)
 	for _, i := range unshown {
 		first, _ := encodeName(nameAt(i))
@@ -188,7 +191,7 @@ func isRepeatedHash(hashes []uint64, hash uint64) bool {
 	return i+1 < len(hashes) && hashes[i+1] == hash
 }
 
-// hashFoldedStem returns the hash of a stem's foldFileName.
+// hashFoldedStem returns the hash of foldFileName(stem), where stem is a file name without extension.
 func hashFoldedStem(stem string) uint64 {
 	if !isASCII(stem) {
 		return hashKey(foldFileName(stem))
@@ -204,8 +207,8 @@ func hashFoldedStem(stem string) uint64 {
 	return h
 }
 
-// hashKey returns the hash of a foldFileName. It is the same in all processes (FNV-1a), because the file names of a
-// dump depend on the hash if two keys have the same hash.
+// hashKey returns the hash (FNV-1a) of a file name that foldFileName has returned. The hash is the same in all
+// processes, because two different names with the same hash get different file names in a dump.
 func hashKey(key string) uint64 {
 	h := uint64(fnvOffset)
 	for i := range len(key) {

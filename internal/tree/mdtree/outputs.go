@@ -31,8 +31,8 @@ type outputFile struct {
 	fileDigest sha256Digest // hash of the text that the entry's file will have after the dump
 	stamp      stampHash
 
-	// spoolNumber is the number of the text in the spool. It is noText if the last dump probably wrote the same
-	// file. In this case, the text can be read from the store again.
+	// spoolNumber is the number under which the spool, a temporary buffer, contains the text. It is notInSpool if the
+	// last dump probably wrote the same file, because the text can then be read from the store again.
 	spoolNumber int32
 
 	kind oxbow.Kind
@@ -55,9 +55,9 @@ const (
 	// The file was read and already has the wanted text. Later dumps need not read the file again while it stays
 	// unchanged.
 	fileExamined
-	// the file was read and has the output's hash, but may not enter the list of known files
+	// the file was read and already has the text that the dump would write, but later dumps must read the file again
 	fileCompared
-	fileWritten // the dump writes the file
+	fileWritten // the file is missing or has another text, so the dump writes the file
 )
 
 func (o *outputTable) stemOfRow(row int32) string {
@@ -85,7 +85,7 @@ func (o *outputTable) isAt(row int32, p string) bool {
 	return o.stemOfRow(row) == stem && o.dirOfRow(row) == dir
 }
 
-// ofKind returns the first row of a kind, and the row after the last.
+// ofKind returns the rows of the table that contain entries of this kind: from the row from to the row before to.
 func (o *outputTable) ofKind(k oxbow.Kind) (from, to int) {
 	compare := func(out outputFile, k oxbow.Kind) int { return cmp.Compare(out.kind, k) }
 	from, _ = slices.BinarySearchFunc(o.outputFiles, k, compare)

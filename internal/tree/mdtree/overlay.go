@@ -1,5 +1,5 @@
-// This file implements the view for which a change is planned. It consists of the tree and the earlier edits in the
-// same change.
+// This file implements the state of the tree for which a change is planned. This state consists of the files on disk
+// and of the edits that were already planned in the same change.
 
 package mdtree
 
@@ -191,7 +191,7 @@ func (v *plannedTree) applyEdits(edits []Edit) (versionsBefore, versionsAfter ma
 	return versionsBefore, versionsAfter, nil
 }
 
-// pendingFile returns the present state of a file in the change.
+// pendingFile returns the state that a file has after the edits planned so far in this change.
 func (v *plannedTree) pendingFile(p string) (*pendingFile, error) {
 	if e := v.pendingFiles[p]; e != nil {
 		return e, nil

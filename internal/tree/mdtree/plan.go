@@ -52,7 +52,8 @@ type LoadPlan struct {
 	UnchangedNames []string
 	KeptNames      []string // entries that were changed, added or removed only in the store since the last dump
 	MergedNames    []string // entries in Changed that were also changed in the store since the last dump
-	UsedBase       bool     // the last dump was used as the base
+	// the state of the last dump was used as the base to distinguish changes in files from changes in the store
+	UsedBase bool
 
 	Warnings []Problem // warnings about aliases that another entry has, too
 }
@@ -111,8 +112,8 @@ type storedEntry struct {
 	wholeEntry *oxbow.Entry
 }
 
-// maxSingleReads is the maximum number of entries that a plan reads one by one. Beyond that number, reading all
-// entries of the store is faster.
+// maxSingleReads is the maximum number of entries that planning a load reads one by one. If more entries are needed,
+// reading all entries of the store is faster.
 const maxSingleReads = 200
 
 // readStore reads the entries of the store. If the changes since the last dump are known and few, it reads only the
@@ -289,8 +290,9 @@ type loadPlanner struct {
 	nameUses          map[string]int
 	hasDuplicateNames bool
 
-	namesByNameOrAlias map[string][]string // entries by name or alias (nil until needed)
-	divergedFiles      []string            // files whose changes cannot be merged with the store's changes
+	// names of the store's entries, by each name or alias that an entry has (nil until needed)
+	namesByNameOrAlias map[string][]string
+	divergedFiles      []string // files whose changes cannot be merged with the store's changes
 }
 
 func (p *loadPlanner) makePlan() error {
@@ -313,7 +315,7 @@ func (p *loadPlanner) makePlan() error {
 			continue
 		}
 		for _, op := range ops {
-			// Do not check a removal, because the store has the entry.
+			// A removal needs no check for validity, because the store already has the entry.
 			if _, remove := op.(oxbow.Remove); remove {
 				continue
 			}

@@ -154,7 +154,7 @@ func (s *Store) scanDir(
 ) error {
 	isWatched := d.watchedInfo != nil && !unwatchedDirs[d.path]
 	if isWatched && !r.readsAll {
-		// The name may now refer to a different directory, which is not watched.
+		// The path may now refer to a directory other than the watched directory.
 		if now, err := s.fs.Stat(d.path); err == nil && vfs.SameFile(now, d.watchedInfo) {
 			s.scanWatchedDir(d, r, changed[d.path])
 			return nil
@@ -373,7 +373,7 @@ func (s *Store) readFile(p string) (l readResult) {
 	}
 	f := &treeFile{path: p, info: info, lastGoodText: text}
 	l.file = f
-	// if the file's metadata is unknown, let the next scan read the file again
+	// if it is unknown when the file was changed, let the next scan read the file again
 	f.isRacy = info == nil || info.ModTime().After(s.options.Clock().Add(-minAgeWhenRead))
 	switch {
 	case err != nil:

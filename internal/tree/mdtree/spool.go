@@ -20,18 +20,20 @@ const defaultSpoolMemory = 4 << 20
 // memory if there are more texts.
 type textSpool struct {
 	tree           *fileTree
-	maxMemoryBytes int      // maximum size of recentTexts before the texts are moved to the file
-	recentTexts    []byte   // the texts that were added to the spool last and are not in the file yet
-	spoolFile      vfs.File // file with the earlier texts (nil if all texts are in memory)
-	spoolFileSize  int64    // length of the file
-	textPlaces     []spooledText
+	maxMemoryBytes int    // maximum size of recentTexts before the texts are moved to the file
+	recentTexts    []byte // the texts that were added to the spool last and are not in the file yet
+	// temporary file with the texts that were added before recentTexts (nil if all texts are in memory)
+	spoolFile     vfs.File
+	spoolFileSize int64 // length of spoolFile, in bytes
+	textPlaces    []spooledText
 }
 
-// spooledText is the position of a text in the spool. The text is the content of an entry's file without the name.
+// spooledText is the position of an entry file's text in the temporary file or its buffer in memory. The stored text
+// lacks the entry's name.
 type spooledText struct {
 	offset     int64
 	length     int32
-	nameOffset int32 // position in the text at which the name is inserted
+	nameOffset int32 // position in the text at which the entry's name is inserted
 }
 
 // addText adds a text and returns the number of the text.
@@ -61,8 +63,8 @@ func (s *textSpool) addText(text []byte, nameAt int) (int32, error) {
 	return at, err
 }
 
-// appendSpooledText appends the text with this number to b. If name is not nil, it inserts the name into the text. It
-// is safe for concurrent use.
+// appendSpooledText appends the stored text of an entry file with this number to b. If name is not nil, it inserts the
+// name into the text at the stored position. It is safe for concurrent use.
 func (s *textSpool) appendSpooledText(b []byte, textNumber int32, name []byte) ([]byte, error) {
 	at, start := s.textPlaces[textNumber], len(b)
 	b, err := s.appendBytes(b, at)
@@ -83,7 +85,7 @@ func (s *textSpool) appendBytes(b []byte, at spooledText) ([]byte, error) {
 	return b, err
 }
 
-// deleteSpoolFile deletes the spool's file.
+// deleteSpoolFile deletes the temporary file with the texts of entries.
 func (s *textSpool) deleteSpoolFile() error {
 	if s.spoolFile == nil {
 		return nil

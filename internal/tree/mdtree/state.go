@@ -21,12 +21,13 @@ type treeFile struct {
 	isRacy          bool
 	lastGoodText    string // the last text of the file that was valid
 	items           []Item
-	itemIndexByName map[string]int // index in items of each name (nil until needed)
+	itemIndexByName map[string]int // for each entry name, its index in items (nil until needed)
 	// No text of the file was ever valid. In this case, lastGoodText and items contain the parts of the invalid text
 	// that can be read.
 	hasNoGoodText bool
 
-	// holdReason is the reason why text differs from the file on disk, or "" if it does not.
+	// holdReason is the reason why the store uses lastGoodText and not the text on disk. It is "" if the store uses
+	// the text on disk.
 	holdReason string
 	// if lastGoodText is used instead of the text on disk: the text on disk ("" if it is empty or could not be read)
 	diskText string

@@ -35,8 +35,8 @@ type Options struct {
 	// write only one file, and leftover temporary files are deleted only if they are stale (see
 	// [vfs.RemoveStaleTemps]).
 	NoJournal bool
-	// ManualScans restricts scans for changed files to Open, Refresh and Check. Other methods use the
-	// result of the last scan.
+	// ManualScans lets only Open, Refresh and Check scan the directory for changed files. Other methods use the result
+	// of the last scan.
 	ManualScans bool
 	// PreferFile chooses an entry if several files contain an entry with the same name. The store calls PreferFile at
 	// each scan for changed files. The function that it returns reports whether the entry in a file with this path and

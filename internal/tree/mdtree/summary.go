@@ -74,13 +74,13 @@ var linksPreprocessorPattern = sync.OnceValue(func() *regexp.Regexp {
 	)
 })
 
-// readsFiles reports whether mdbook with these settings replaces directives by the content of
-// files.
+// readsFiles reports whether mdbook, with these settings, replaces directives in a page (such as {{#include}}) by the
+// content of other files.
 func readsFiles(bookSettings string) bool {
 	return !noPreprocessorsPattern().MatchString(bookSettings) || linksPreprocessorPattern().MatchString(bookSettings)
 }
 
-// summaryLink is a line in the table of contents.
+// summaryLink is a line in the table of contents, which links to the file of an entry.
 type summaryLink struct{ entryName, path string }
 
 // writeSummary writes the table of contents with a link for each entry. linksOfDir yields the links for the entries in

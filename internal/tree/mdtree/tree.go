@@ -45,15 +45,16 @@ type fileTree struct {
 	movedDirs  map[string]bool // new directories that finishChange moved from the staging area to the tree as a whole
 	dirPerm    fs.FileMode     // mode of new directories
 
-	// keepsEditedFiles specifies what finishChange does with a file that was edited after the change was
-	// planned. If it is set, the edited file is kept and the change to this file is dropped.
-	// Otherwise, the edited file is renamed to a conflict copy, and warn is called.
+	// keepsEditedFiles specifies what happens to a file that was edited between the planning and the execution of a
+	// change. If it is set, the edited file is kept and the change to this file is dropped. Otherwise, the edited file
+	// is renamed to a conflict copy, and warn is called.
 	keepsEditedFiles bool
 	warn             func(format string, args ...any)
 
-	removesEmptyDirs    bool     // finishChange removes directories that become empty
-	filesListingEntries []string // files that list all entries, so that the maximum size of a journal applies to them
-	minBulkSync         int      // minimum number of staged files for which the whole file system is synced at once
+	removesEmptyDirs bool // directories that become empty by a change are removed at the end of the change
+	// files that list all entries, which may therefore be as large as a journal
+	filesListingEntries []string
+	minBulkSync         int // minimum number of staged files for which the whole file system is synced at once
 }
 
 func newTree(fsys vfs.FS, dir, stageDir string) fileTree {
@@ -224,7 +225,7 @@ const (
 	filesPerWorker    = 64
 )
 
-// stagedFile is a file to be staged.
+// stagedFile is a new file that is first written to the staging directory and later moved to its place.
 type stagedFile struct {
 	name string
 	data []byte
@@ -343,8 +344,8 @@ func (t *fileTree) showChangeAsComplete(j *journal.Journal) error {
 	return nil
 }
 
-// addStagedDir adds to overlay the files of a staged directory that were not moved to their
-// places yet.
+// addStagedDir looks for new files that are still in a staging directory because a change was interrupted. It adds
+// each file to the map overlay, which maps the file's final path to the path in the staging directory.
 func (t *fileTree) addStagedDir(dir string, overlay map[string]string) error {
 	items, err := t.fs.ReadDir(t.stagingArea.StagedPath(dir))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -203,7 +203,7 @@ func (s *Store) writeChange(w fileChange) error {
 		return err
 	}
 	if text, _, rerr := s.readText(w.path, maxEntryFileBytes); rerr != nil || text == w.newText {
-		// The new file may be in its place without being synced.
+		// The file already has the new text, but the write was perhaps not synced.
 		return fmt.Errorf("%w: %w", oxbow.ErrUnknownOutcome, err)
 	}
 	return err
@@ -215,7 +215,7 @@ func (s *Store) removeChange(w fileChange) error {
 		return err
 	}
 	if _, _, rerr := s.readText(w.path, maxEntryFileBytes); errors.Is(rerr, fs.ErrNotExist) {
-		// The file was removed, but the removal may not be durable.
+		// The file is gone, but the removal may be lost in a power failure.
 		return fmt.Errorf("%w: %w", oxbow.ErrUnknownOutcome, err)
 	}
 	return err

@@ -19,9 +19,10 @@ import (
 
 // BeforeActionIn is the argument of BeforeAction.
 type BeforeActionIn struct {
-	Files   []string `json:"files,omitempty"`   // paths of the files, relative to the project
-	Failure string   `json:"failure,omitempty"` // signature of the last failure ("" without a failure)
-	Project string   `json:"project,omitempty"`
+	Files []string `json:"files,omitempty"` // paths of the files, relative to the project
+	// signature of the error of the last failed command ("" if no command failed)
+	Failure string `json:"failure,omitempty"`
+	Project string `json:"project,omitempty"`
 	// fingerprints of the files and failures that the session has asked about before
 	Shown map[string]bool `json:"-"`
 }

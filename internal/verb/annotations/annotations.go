@@ -202,7 +202,7 @@ type MergeDriver struct {
 	Config     map[string]string `json:"config"`
 	Attributes AttributeLine     `json:"attributes"`
 
-	Settings [][2]string `json:"-"` // the settings in Config, in order
+	Settings [][2]string `json:"-"` // the settings of git in Config, in the order in which they are shown
 }
 
 // AttributeLine is a line in a file of git attributes.

@@ -165,7 +165,8 @@ type GetAnnotationsOut struct {
 }
 
 // Annotate stores an annotation: the reason why some lines are as they are, and the alternatives that were rejected.
-// Secrets in the texts are replaced or refused. If an agent's text repeats foreign text, Annotate fails.
+// Secrets in the texts are replaced or refused. If an agent's text repeats text from outside, such as a web page,
+// Annotate fails.
 func Annotate(ctx context.Context, w *verb.Workspace, in AnnotateIn) (AnnotateOut, error) {
 	ctx, b, err := OpenStore(ctx, w)
 	if err != nil {

@@ -24,8 +24,8 @@ type HookReportIn struct {
 	// AnnotateEveryTree adds annotations even if the working tree does not contain any yet.
 	AnnotateEveryTree bool `json:"everywhere,omitempty" flag:"-"`
 
-	// IsTainted reports whether the session has read foreign text since the person's last prompt. If it is nil, the
-	// session has not.
+	// IsTainted reports whether the session has read text from outside, such as a web page, since the person's last
+	// prompt. Nil means that it has not.
 	IsTainted func() bool `json:"-"`
 
 	// RepeatsForeignText reports whether a text repeats foreign text that the session has read. If it is nil, no text
@@ -45,8 +45,9 @@ type AnnotateHookOut struct {
 // If the working tree does not contain annotations yet, it adds some only if AnnotateEveryTree is set, and these are
 // private.
 //
-// A model sees the reason of an annotation when it edits the annotated lines. Therefore a reason is omitted if it
-// repeats foreign text or was written after the session read unknown text. The transcript still contains the reason.
+// The reason in an annotation is shown to a model that edits the annotated lines, so it must not contain instructions
+// by others. Therefore a reason is omitted if it repeats text from outside, such as a web page, or if it was written
+// after the session had read such text. The transcript still contains the reason.
 func AnnotateHook(ctx context.Context, w *verb.Workspace, in HookReportIn) (AnnotateHookOut, error) {
 	ctx, s, err := OpenStore(ctx, w)
 	if err != nil {

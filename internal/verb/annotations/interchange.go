@@ -79,7 +79,7 @@ type ExportAnnotationsIn struct {
 
 	Force bool `json:"force,omitempty" jsonschema:"replace an existing file of --output; if somebody edited it, a copy is kept"`
 
-	Path   string    `json:"-"` // path of Output in the operating system's form
+	Path   string    `json:"-"` // path of the file to which Output refers, in the operating system's form
 	Stdout io.Writer `json:"-"` // receives the exported Agent Trace records if Output is ""
 }
 

@@ -206,7 +206,8 @@ func unstoredRecords(
 	s *annotate.Store,
 	records []annotate.Record,
 ) ([]annotate.Record, error) {
-	// The author is the agent that wrote the transcript, even if a person imports it.
+	// The annotations count as imported: their author is the agent that wrote the transcript, even if a person imports
+	// it.
 	by, _ := oxbow.SourceFrom(ctx)
 	by.Actor = oxbow.Imported
 	if _, err := screenAnnotationRecords(oxbow.WithSource(ctx, by), &w.Secrets, records); err != nil {

@@ -38,7 +38,7 @@ type InjectOut struct {
 	Text         string               `json:"text,omitempty"`
 	Tokens       int                  `json:"tokens"`
 	ShownEntries []session.ShownEntry `json:"shown,omitempty"`
-	// decision for each note or turn that matched, the strongest match first
+	// for each note or turn that matched the prompt, whether it is shown and why, the strongest match first
 	Accounts       []inject.UnitDecision `json:"accounts,omitempty"`
 	SilenceReasons []verb.Note           `json:"why,omitempty"` // reasons why the prompt gets no text
 	// OffFile is the path of the file that switches off injection. It is "" if such a file does not exist.
@@ -135,7 +135,9 @@ func silenceReasons(all []inject.UnitDecision) []verb.Note {
 // calibratedSource is a memory in which the notes or turns for a prompt are searched.
 type calibratedSource struct {
 	inject.MemorySource
-	storePath string // path of the memory's store ("" if the floor is not stored beside it)
+	// path of the memory's store, beside which the minimum strength of matches (the floor) is stored ("" if it is not
+	// stored there)
+	storePath string
 }
 
 // CalibrateFloors computes again how strong a match must be at least (the floor) before it is shown to an agent. It
@@ -199,7 +201,8 @@ func injectSources(ctx context.Context, w *verb.Workspace) (all []calibratedSour
 	return all, nil
 }
 
-// minDecoys is the number of decoys that a calibration needs at least. A floor from fewer decoys is too inaccurate.
+// minDecoys is the minimum number of decoys, prompts that the memory cannot answer, from which the minimum strength of
+// a match (the floor) is computed. With fewer decoys the floor would be too inaccurate.
 const minDecoys = 300
 
 // calibrateFloor sets the floor, which a match in this memory must exceed before it is shown to an agent. It uses the

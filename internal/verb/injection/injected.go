@@ -151,7 +151,7 @@ func (in InjectedIn) turnFilter(ctx context.Context, a *session.Archive, since t
 func (in InjectedIn) TurnInjections(e oxbow.Entry, since time.Time) (items []InjectedItem) {
 	t, err := session.ParseTurn(e.Content)
 	if err != nil {
-		return nil // Someone has edited the turn, so its injections cannot be read.
+		return nil // Someone has edited the turn, so its record of the injected texts cannot be read.
 	}
 	project, _ := e.Label(oxbow.LabelProject)
 	used := t.UsedEntries()

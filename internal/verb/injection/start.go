@@ -24,7 +24,7 @@ import (
 
 // StartIn is the argument of StartBlock.
 type StartIn struct {
-	// "" if the project is unknown
+	// project in which the session begins ("" if it is unknown)
 	Project   string `json:"project,omitempty"    usage:"Project in which the session begins."`
 	MaxTokens int    `json:"max_tokens,omitempty" usage:"Most tokens, those of hooks by default."`
 
@@ -39,7 +39,8 @@ type StartIn struct {
 // StartOut is the block for a new session. Its text is "" if nothing can be shown.
 type StartOut struct {
 	inject.Block
-	Entries []StartEntry `json:"entries,omitempty"` // notes in the block, in the order of their lines
+	// notes in the text for the new session, in the order of their lines
+	Entries []StartEntry `json:"entries,omitempty"`
 	// Selection contains the documents of the home, or the entries that a bound profile selects. It is nil instead of
 	// empty.
 	Selection *profile.Selection `json:"-"`
@@ -55,10 +56,11 @@ type StartEntry struct {
 	Reason string `json:"why"`
 }
 
-// These are limits for the parts of the block. Names that end in Tokens count estimated tokens, names that end in
-// Bytes count bytes.
+// These are limits for the parts of the text that a new session gets. Names that end in Tokens count estimated tokens,
+// names that end in Bytes count bytes.
 const (
-	selectionTokens = 1_500 // limit for the home's documents, or for the entries that a bound profile selects
+	// limit for the documents of the home, or for the entries that the caller's profile selects
+	selectionTokens = 1_500
 	// room that is reserved for the last lines: names of notes that are not shown, an open handoff, and how to search
 	startEndTokens = 75
 	// Notes are shown in groups, such as decisions. If the lines of all notes in a group do not fit, the group gets at
@@ -266,8 +268,8 @@ func (out *StartOut) addGroup(lines *strings.Builder, group []oxbow.Entry, maxTo
 	return used
 }
 
-// vouchedNotes returns the notes of the project and the notes without a project that somebody vouches for. Pinned
-// notes come first, from all projects. Then come notes for every process, decisions, and all other notes. In each of
+// vouchedNotes returns notes that somebody vouches for: the project's notes, and notes without a project. Pinned notes
+// come first, from all projects. Then come notes with the label process, decisions, and all other notes. In each of
 // these groups, the newest note comes first.
 func vouchedNotes(ctx context.Context, m *oxbow.Memory, project string) ([]oxbow.Entry, error) {
 	term := func(key string, values ...string) oxbow.Filter {
@@ -318,8 +320,8 @@ func vouchedNotes(ctx context.Context, m *oxbow.Memory, project string) ([]oxbow
 	return all, nil
 }
 
-// withoutSessionNotes excludes entries that sessions leave behind: histories, and handoffs, which have their own line
-// in the block.
+// withoutSessionNotes excludes histories and handoffs, which sessions leave behind, from the notes for a new session.
+// An open handoff has its own line there.
 var withoutSessionNotes = oxbow.Filter{Terms: []oxbow.Term{
 	{Key: "kind", Values: []string{oxbow.History.String(), oxbow.Handoff.String()}, Not: true},
 }}
@@ -386,7 +388,7 @@ func withoutShownSentences(notes []oxbow.Entry, shown map[string]bool, knownNote
 	return rest
 }
 
-// startNote is a note, prepared for its line in the block.
+// startNote is a note that gets a line in the text for a new session.
 type startNote struct {
 	entry *oxbow.Entry
 	head  string // beginning of the note's line: the note's name and date, and who wrote the note
@@ -410,8 +412,8 @@ func (n *startNote) formatLine(size int) string {
 	return n.head + short + "\n"
 }
 
-// shownFingerprints returns the fingerprints of the sentences that are complete in a line whose text has at most size
-// bytes.
+// shownFingerprints returns the fingerprints of the note's sentences that are shown completely if the line contains at
+// most size bytes of the note's text.
 func (n *startNote) shownFingerprints(size int) []string {
 	return inject.ShownFingerprints(n.entry.Content, text.TruncateBytes(n.said, size))
 }
@@ -456,7 +458,8 @@ func (out *StartOut) remainingNotesLine(ctx context.Context, m *oxbow.Memory, pr
 	return line + ".\n", nil
 }
 
-// maxNameBytes is the maximum length of a name in the line about the remaining notes. Longer names are left out.
+// maxNameBytes is the maximum length of a note's name in the line that names notes for which the text had no room.
+// Longer names are left out.
 const maxNameBytes = 40
 
 // openHandoffLine returns a line about the handoff that waits for a session of the project, or "" if none waits.

@@ -29,8 +29,9 @@ const (
 // same hooks also report prompts to oxbow.
 func ClientInjectOffFile(client string) string { return "inject." + client + ".off" }
 
-// FindOffFile returns the path to the file with this name in the home, or in a project that contains one of the
-// directories. It returns "" if such a file does not exist.
+// FindOffFile returns the path of the file with this name that switches injection off. It searches the home first.
+// Then it searches the directory ProjectDir in each of the directories dirs and in all their parents. It returns "" if
+// such a file does not exist.
 func FindOffFile(name, home string, dirs ...string) string {
 	if path := filepath.Join(home, name); pathExists(path) {
 		return path
@@ -62,10 +63,11 @@ type SwitchInjectIn struct {
 
 // SwitchInjectOut is the result of SwitchInjection.
 type SwitchInjectOut struct {
-	Off          bool   `json:"off"`
-	File         string `json:"file"`
-	Changed      bool   `json:"changed"`
-	StillOffFile string `json:"still,omitempty"` // path of another file that keeps injection off
+	Off     bool   `json:"off"`
+	File    string `json:"file"`
+	Changed bool   `json:"changed"`
+	// path of a file other than File that still keeps injection off ("" without such a file)
+	StillOffFile string `json:"still,omitempty"`
 }
 
 // Report prints which file was written or removed, and whether another file keeps injection off.

@@ -83,7 +83,7 @@ func (o RecoverOut) Report() (r report.Report) {
 		}
 		return r
 	}
-	if o.DamagedFile != "" { // Without a damaged file, the archive did not exist before.
+	if o.DamagedFile != "" { // A damaged archive was replaced (otherwise the archive did not exist before).
 		was := report.Words("damaged file")
 		if o.Backup != "" {
 			was = "file that was there"

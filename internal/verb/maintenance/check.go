@@ -138,7 +138,7 @@ func ArchiveRepairAdvice(file string) string {
 		"clients still have"
 }
 
-// checkStoreFunc checks the store in a file and calls the functions in also with the open store.
+// checkStoreFunc checks the store in a file. With the open store, it also calls the functions in the parameter also.
 type checkStoreFunc func(
 	ctx context.Context,
 	w *verb.Workspace,

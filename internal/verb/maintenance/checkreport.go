@@ -14,8 +14,8 @@ import (
 const sidecarRepairAdvice = "oxbow annotate recover keeps these lines beside, and puts back what can be read of them; or " +
 	"git checkout an older version of the file"
 
-// Report says whether the memory, the annotations and the archive of sessions are sound. Problems of the annotations
-// and the archive do not affect the statement about the memory.
+// Report says whether the memory, the annotations and the archive of sessions are sound. The memory can be reported as
+// sound even if the annotations or the archive have problems.
 func (o CheckOut) Report() (r report.Report) {
 	if len(o.Problems) > 0 {
 		r.Append(o.problemReport())

@@ -80,7 +80,8 @@ func groupTexts(ctx context.Context, c verb.Compressor, r verb.Compression, in C
 		return nil, &oxbow.InvalidError{Field: "texts", Reason: "are for one period; say which"}
 	case len(groups) == 0 && len(in.Texts) == 1:
 		r.Dry = true
-		// The caller passed a text, so also shorten logs of any length. Otherwise short logs would be skipped.
+		// The caller passed the text of the digest, so replace logs of any length by this digest. By default, short
+		// logs are skipped.
 		r.Over = cmp.Or(r.Over, 1)
 		would, err := c.Compress(ctx, r)
 		if err != nil {

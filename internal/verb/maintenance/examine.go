@@ -231,8 +231,8 @@ func (o *CheckOut) addDamage(c *oxbow.CorruptError) {
 
 // RollbackNote returns a note with advice if the store in a file lacks durable changes. Otherwise the note is empty.
 func RollbackNote(ctx context.Context, m *oxbow.Memory, file string) verb.Note {
-	// Read the number of the last durable change before the store's last change, because other processes may add
-	// changes. Otherwise the new changes would seem to be missing.
+	// Read the recorded number of the last durable change first, and then the store's last change. In the opposite
+	// order, changes that another process adds in between would seem to be missing.
 	had, err := recordedDurableSeq(file, file)
 	if err != nil || had == 0 {
 		return verb.Note{}

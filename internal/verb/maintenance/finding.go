@@ -41,7 +41,9 @@ type diagnosis struct {
 	storeExists    bool   // The file of the store exists.
 	findings       []Finding
 
-	cachedNameCheck nameCheckFunc // returns the result of the name check (nil always runs the check)
+	// returns the result of the check for names that several entries have, perhaps from an earlier run (nil always
+	// runs the check)
+	cachedNameCheck nameCheckFunc
 }
 
 // nameCheckFunc returns the result of check. It may return an earlier result instead if the memory has not changed
@@ -63,15 +65,15 @@ func (d *diagnosis) addErrorFinding(about string, err error) {
 	)
 }
 
-// These limits are in bytes. If there is less free space, doctor reports a problem (minFreeSpaceBytes) or a warning
-// (lowFreeSpaceBytes). It reports a store that consists mostly of history if the history has at least
-// largeHistoryBytes bytes.
+// These limits are in bytes. If less than minFreeSpaceBytes is free on the disk, doctor reports a problem. If less
+// than lowFreeSpaceBytes is free, it reports a warning. It reports a store that consists mostly of history if the
+// history has at least largeHistoryBytes bytes.
 const (
 	minFreeSpaceBytes = 1 << 20
 	lowFreeSpaceBytes = 100 << 20
 	largeHistoryBytes = 16 << 20
 
-	// A smaller index file contains only a count of recalls and no index.
+	// An index file that is smaller does not contain an index, and only counts recalls.
 	minIndexBytes = 128
 )
 

@@ -53,8 +53,8 @@ func checkAllNames(ctx context.Context, m *oxbow.Memory) (found NameCheck, err e
 	return found, err
 }
 
-// eachHead calls fn with the heads of a memory's entries, which have names and aliases. It calls begin before the first
-// head. If a head could not be read, it calls begin again and begins again.
+// eachHead calls fn with the metadata (head) of each entry, which includes name and aliases. It calls begin before the
+// first entry. If an entry could not be read, it starts again with begin and the first entry.
 func eachHead(ctx context.Context, m *oxbow.Memory, begin func(), fn func(h oxbow.Head)) error {
 	return heads.View(ctx, m.Store(), heads.Needs{Keys: []string{oxbow.HeadName}}, func(all heads.List) error {
 		begin()
@@ -88,7 +88,7 @@ func repeatedNumbers(numbers []uint64) map[uint64]bool {
 // wordOwners contains, for each name and alias, the name of the entry that has it.
 type wordOwners map[string]string
 
-// wordsOf returns the name and the aliases of an entry.
+// wordsOf returns the words that refer to an entry: its name and its aliases.
 func wordsOf(e *oxbow.Entry) []string { return append([]string{e.Name}, e.Aliases...) }
 
 // addEntry adds the name and the aliases of an entry, unless isAdded returns false for the word. If another entry

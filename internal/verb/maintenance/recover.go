@@ -237,8 +237,8 @@ func recoverInPlace(
 	return rep, verb.WrapError("accepting what was recovered", continueFromLast(ctx, w, m, store))
 }
 
-// removeDerivedFiles removes the snapshot, the index and the keys of foreign texts. They belong to the old log. The
-// new log has the same identity and would otherwise use these files.
+// removeDerivedFiles removes the files that were computed from the damaged log: the snapshot, the index, and the keys
+// of texts from outside. The recovered log has the same identity and would otherwise use these files.
 func removeDerivedFiles(store string) error {
 	for _, suffix := range []string{logstore.SnapshotSuffix, index.FileSuffix, keytable.ForeignSuffix} {
 		if fi, err := os.Lstat(store + suffix); err == nil && fi.IsDir() {
@@ -402,8 +402,9 @@ type AcceptIn struct{}
 // AcceptOut is the result of AcceptRollback.
 type AcceptOut struct {
 	// false if the store contained all durable changes, so that nothing had to be accepted
-	Accepted    bool   `json:"accepted"`
-	LostChanges uint64 `json:"given_up"` // number of missing changes that were given up
+	Accepted bool `json:"accepted"`
+	// number of changes that the store had lost and that were given up by accepting the present state
+	LostChanges uint64 `json:"given_up"`
 	Last        uint64 `json:"last_change"`
 	Store       string `json:"store"`
 }

@@ -31,7 +31,7 @@ type ScanOut struct {
 	FixedSecrets int                `json:"fixed,omitempty"` // number of the found secrets that were replaced
 	// number of versions that were erased from the history
 	Versions        int      `json:"versions,omitempty"`
-	RemainingPlaces []string `json:"left,omitempty"` // places that the option --fix does not change
+	RemainingPlaces []string `json:"left,omitempty"` // places with secrets that the option --fix does not change
 	// commands with which the user can remove the remaining secrets
 	RemainingSteps []string `json:"steps,omitempty"`
 	// The option --fix was given, so the secrets were replaced, or a dry run counted them.
@@ -106,12 +106,12 @@ func (o *ScanOut) scanArchive(ctx context.Context, w *verb.Workspace, file strin
 // scannedMemory is a memory in which secrets are searched: the user's memory or the archive of sessions.
 type scannedMemory struct {
 	*oxbow.Memory
-	isArchive bool // The memory is the archive of sessions.
+	isArchive bool // the scanned memory is the archive of sessions, and not the user's memory
 }
 
 // scanMemory finds the secrets in the entries, in old versions, and in the change notes of a memory. If fix is set, it
-// writes each current entry again without the secrets, and erases all versions that contain secrets. It fails if fix
-// is set and an agent would erase a secret in a text by a person.
+// writes each current entry again without the secrets, and erases all versions that contain secrets. If fix is set and
+// the caller is an agent, it fails for a secret in a person's text, because an agent must not erase a person's text.
 func (o *ScanOut) scanMemory(ctx context.Context, w *verb.Workspace, scanned scannedMemory, fix bool) error {
 	m, archive := scanned.Memory, scanned.isArchive
 	before := len(o.FoundSecrets)
@@ -150,7 +150,8 @@ func (o *ScanOut) scanMemory(ctx context.Context, w *verb.Workspace, scanned sca
 		return err
 	}
 	if s, err := m.Stats(ctx); err == nil && s.Bytes < maxReindexedBytes {
-		_ = m.MakeIndex(ctx) // Ignore an error, because the next recall builds the index.
+		// Update the search index. Ignore an error, because the next recall updates the index otherwise.
+		_ = m.MakeIndex(ctx)
 	}
 	return nil
 }
@@ -229,8 +230,9 @@ func (l *memoryScan) scanVersion(e oxbow.Entry) bool {
 	return found != nil
 }
 
-// eachVersionNotCurrent calls step for each change. It calls fn for each version that is not current: the versions in
-// the changes, and the entries in the base of the log.
+// eachVersionNotCurrent calls fn for each version of an entry that is not current. These are versions in the log's
+// changes, and entries in the state with which the log begins after a compaction. It calls step for each change, to
+// report progress.
 func eachVersionNotCurrent(
 	ctx context.Context,
 	m *oxbow.Memory,

@@ -17,7 +17,7 @@ import (
 // sessions.
 type scanProgress struct {
 	showProgress func(progress.State) // function that receives the progress (may be nil)
-	// estimated part of the whole work that the user's memory needs (the rest is for the archive of sessions)
+	// estimated share of the scan that the user's memory needs (the rest is for the archive of sessions)
 	memoryShare float64
 	// Part of the whole work that was done before the memory that is scanned now, and the part that this memory needs.
 	workShareBefore, memoryWorkShare float64

@@ -84,7 +84,9 @@ func listStaleFiles(store string) ([]staleFile, error) {
 	found = append(found, profiles...)
 	editing, _ := os.ReadDir(unsaved) // ignore the error, because listFiles reads the same directory and returns it
 	for _, e := range editing {
-		if e.IsDir() { // The directory belongs to an open editor or was left by a killed process.
+		// Each directory contains texts that were not saved. It belongs to an open editor, or was left by a killed
+		// process.
+		if e.IsDir() {
 			places = append(places, place{filepath.Join(unsaved, e.Name()), staleUnsavedText})
 		}
 	}

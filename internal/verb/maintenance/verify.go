@@ -104,8 +104,8 @@ func checkStoreProof(ctx context.Context, w *verb.Workspace, notedHead string, s
 	return out, out.compareWithHeads(ctx, w, heads, "")
 }
 
-// compareWithHeads compares a sound log with the signed heads and with the hash that the user noted. It adds a problem
-// for each difference. heads may be nil, and noted may be "".
+// compareWithHeads compares a sound log with hashes of earlier states: the signed hashes (heads), and the hash that
+// the user noted. It adds a problem for each difference. heads may be nil, and noted may be "".
 func (o *CheckOut) compareWithHeads(
 	ctx context.Context,
 	w *verb.Workspace,
@@ -164,7 +164,7 @@ func findHead(ctx context.Context, w *verb.Workspace, store, head string) (*Note
 			return out, nil
 		}
 	}
-	// The hash may belong to the beginning of the chain, before the first change.
+	// The noted hash may be the hash with which the log begins, before its first change.
 	h, err := readHeader(store)
 	if err == nil && hex.EncodeToString(h.BaseChain[:]) == head {
 		out.Found, out.Seq = true, h.BaseSeq

@@ -223,8 +223,8 @@ func KeepAgentChanges(ctx context.Context, w *verb.Workspace, in DecideChangedIn
 	return decideAgentChanges(ctx, w, in, "keeps what agents made of a person's text", keepEdits)
 }
 
-// RestorePersonTexts restores the person's texts of the entries. If the caller is not a person, the error matches
-// [oxbow.ErrInvalid].
+// RestorePersonTexts restores the texts of entries that a person wrote and agents changed. If the caller is not a
+// person, the error matches [oxbow.ErrInvalid].
 func RestorePersonTexts(ctx context.Context, w *verb.Workspace, in DecideChangedIn) (DecideChangedOut, error) {
 	return decideAgentChanges(ctx, w, in, "restores a text that agents changed in this way", restoreEdits)
 }

@@ -13,7 +13,8 @@ import (
 )
 
 const (
-	maxListedLines = 60  // maximum number of lines that are shown for a difference in the list
+	// maximum number of lines that are shown for the difference of an entry in the list of changed entries
+	maxListedLines = 60
 	maxLineChars   = 200 // maximum number of characters that are shown for a line
 )
 

@@ -8,7 +8,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/report"
 )
 
-// Report lists each fix with its evidence.
+// Report lists how failed commands were fixed. For each fix, it shows the failed command and its error.
 func (o FixesOut) Report() (r report.Report) {
 	for _, f := range o.Fixes {
 		r.Add(

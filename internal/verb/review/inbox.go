@@ -32,7 +32,7 @@ type InboxIn struct {
 type InboxOut struct {
 	Proposals []inbox.StoredProposal `json:"proposals"`
 	NewNotes  []verb.RememberOut     `json:"noted,omitempty"` // notes that were made from repeated requests
-	// Commands of the project that succeeded in at least three sessions.
+	// PassedCommands are commands of the project that succeeded in at least three sessions.
 	PassedCommands []string `json:"how_run,omitempty"`
 }
 
@@ -52,9 +52,9 @@ func openUpdatedArchive(ctx context.Context, w *verb.Workspace) (context.Context
 	return ctx, a, err
 }
 
-// ListProposals lists the waiting proposals, or all proposals if in.All is set. If in.Project is set, it also lists
-// the commands that succeeded repeatedly in the project. If in.NoteRepeated is set and the caller is a person, it
-// first accepts each waiting request that was made in at least two sessions.
+// ListProposals lists the proposals for notes that wait for a decision, or all proposals if in.All is set. If
+// in.Project is set, it also lists the commands that succeeded repeatedly in the project. If in.NoteRepeated is set
+// and the caller is a person, it first accepts each waiting proposal that a person requested in at least two sessions.
 func ListProposals(ctx context.Context, w *verb.Workspace, in InboxIn) (out InboxOut, err error) {
 	out.Proposals = []inbox.StoredProposal{}
 	ctx, a, err := openUpdatedArchive(ctx, w)
@@ -93,7 +93,7 @@ func ListProposals(ctx context.Context, w *verb.Workspace, in InboxIn) (out Inbo
 	return out, err
 }
 
-// FixesIn is the argument of Fixes.
+// FixesIn is the argument of the function Fixes, which lists how failed commands were made to pass.
 type FixesIn struct {
 	Error   string `json:"error,omitempty"   flag:"-" usage:"only fixes of this error: a line that a command printed, or a part of one"`
 	Project string `json:"project,omitempty"          usage:"only fixes of this PROJECT; auto is the project of the working directory"`
@@ -172,7 +172,7 @@ func ShowProposal(ctx context.Context, w *verb.Workspace, in ProposalIn) (out Pr
 	for _, name := range out.SourceTurns {
 		e, err := a.Memory.Get(ctx, name)
 		if err != nil {
-			continue // The session was forgotten.
+			continue // The turn's session was forgotten, so try the next turn.
 		}
 		if t, err := session.ParseTurn(e.Content); err == nil {
 			out.Prompt = t.Prompt()

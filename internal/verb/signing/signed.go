@@ -24,21 +24,22 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// These are the suffixes of the files next to the store: one for the signing key, and one for the signed heads.
+// These are the suffixes of two files next to the store: the signing key, and the signed hashes of the log (heads).
 const (
 	signingKeySuffix  = ".signkey"
 	signedHeadsSuffix = ".heads"
 )
 
-// After changesPerSignature changes, a head is signed.
+// The log's hash (head) is signed after each changesPerSignature changes.
 const changesPerSignature = 256
 
 // maxInvalidLines is the maximum number of invalid lines that are reported.
 const maxInvalidLines = 20
 
-// SignHeadsPeriodically signs a head of the memory in the file store after each changesPerSignature changes, in the
-// background. If this fails, it tries again after the next changes. The caller must call signDue before it closes the
-// memory, because signDue signs a head that is due.
+// SignHeadsPeriodically signs the log's hash (head) after each changesPerSignature changes of the memory in the file
+// store. It does so in the background. If this fails, it tries again after the next changes. The caller must call
+// signDue before it closes the memory, because signDue signs the head if changesPerSignature changes were made since
+// the last signature.
 func SignHeadsPeriodically(m *oxbow.Memory, store string, now func() time.Time) (signDue func()) {
 	var changes atomic.Int64
 	var running sync.WaitGroup
@@ -77,7 +78,7 @@ func signHeadAfter(store string, now time.Time, seq uint64, chain string, minCha
 		return nil
 	}
 	if seq < last+minChanges {
-		return nil // Fewer changes were made since the last signed head.
+		return nil // Fewer than minChanges changes were made since the last signature.
 	}
 	k, err := createSigningKey(store)
 	if err != nil {
@@ -184,19 +185,21 @@ func createSigningKey(store string) (proof.SigningKey, error) {
 	return k, err
 }
 
-// HeadsCheck is the result of comparing the signed heads with a memory's log.
+// HeadsCheck is the result of comparing the signed hashes (heads) of earlier log states with a memory's log.
 type HeadsCheck struct {
 	MatchingHeads int `json:"signed"` // number of signed lines whose change has the same hash in the log
-	// Number of signed heads whose change a compaction has dropped, so that they cannot be compared.
+	// Number of signed hashes for changes that a compaction has dropped, so that the log cannot be compared with these
+	// hashes.
 	DroppedHeads int    `json:"dropped,omitempty"`
-	LastSeq      uint64 `json:"last_change"` // number of the last change whose head was signed
+	LastSeq      uint64 `json:"last_change"` // number of the last change after which the log's hash was signed
 	Time         string `json:"time"`        // time of the last signature (RFC 3339)
 	Key          string `json:"key"`         // public key of the signatures
 
 	heads []proof.SignedHead
 }
 
-// ReadSignedHeadsIfAny is like ReadSignedHeads. If the file of signed heads is missing, it does not report a problem.
+// ReadSignedHeadsIfAny is like ReadSignedHeads. If the file of signed log hashes (heads) is missing, it does not
+// report a problem.
 func ReadSignedHeadsIfAny(store string) (*HeadsCheck, []verb.Problem, error) {
 	if _, err := os.Stat(store + signedHeadsSuffix); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, nil
@@ -204,8 +207,8 @@ func ReadSignedHeadsIfAny(store string) (*HeadsCheck, []verb.Problem, error) {
 	return ReadSignedHeads(store)
 }
 
-// ReadSignedHeads reads the signed heads of a store. It also returns the problems of the file with the heads. If no
-// heads were signed, the result is nil.
+// ReadSignedHeads reads the signed log hashes (heads) of a store. It also returns the problems of the file that
+// contains them. If no hash was signed, the result is nil.
 func ReadSignedHeads(store string) (*HeadsCheck, []verb.Problem, error) {
 	text, err := os.ReadFile(store + signedHeadsSuffix)
 	k, kerr := signingKey(store)
@@ -346,7 +349,8 @@ func (c *HeadsCheck) UnknownHeadProblem(head string, first uint64) verb.Problem 
 	)
 }
 
-// SignHead signs the head of a store after the change seq. Call it after a copy of the memory was made.
+// SignHead signs the hash chain of a store's log as it is after the change seq. Call it after a copy of the memory was
+// made.
 func SignHead(w *verb.Workspace, store string, seq uint64, chain string) error {
 	p, err := w.FindPlace()
 	isHomesStore := err == nil && p.HasOwnLayout() && p.Home != p.StorePath && p.StorePath == store

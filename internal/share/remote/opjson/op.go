@@ -103,7 +103,8 @@ func EncodeOp(op oxbow.Op) (w Op, err error) {
 	return w, err
 }
 
-// Decode returns the op, or [ErrNotOneOp]. It does not check whether the op is valid.
+// Decode returns the decoded op. If w does not describe exactly one op, the error is [ErrNotOneOp]. Decode does not
+// check whether the op is valid.
 func (w Op) Decode() (oxbow.Op, error) {
 	var ops []oxbow.Op
 	if a := w.Add; a != nil {
