@@ -1,4 +1,4 @@
-// This file serializes edits of an entry after a conflict.
+// This file makes writers take turns at an entry after two of them changed the entry at the same time.
 
 package oxbow
 

@@ -8,7 +8,7 @@ import "context"
 // indexing overlaps with the writing, and no entry has to be read again.
 type indexFiller struct {
 	searcher *searcher
-	lastID   uint64 // largest ID so far
+	lastID   uint64 // largest entry ID so far
 	addedCh  chan []analyzedDelta
 	result   chan error // receives the error of searcher.fillIndex (buffered)
 }

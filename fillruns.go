@@ -9,19 +9,20 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// maxRunBytes is the approximate size of the documents that are kept in memory while an index
-// is built, enough for some 150,000 short entries. If there are more, they are written to
-// runs. If a memory writes no index file, it does not write runs either.
+// maxRunBytes limits the memory that building a search index needs. It is the approximate size of the documents that
+// are kept in memory, enough for some 150,000 short entries. If there are more, parts of the index (runs) are written
+// to temporary files. A memory that writes no index file does not write runs either.
 const maxRunBytes = 64 << 20
 
-// runFiles are the files with the runs of an index that is being built.
+// runFiles are the temporary files that contain the finished parts (runs) of a search index while the index is being
+// built.
 type runFiles struct {
 	maxBytes int // size in bytes of the documents in memory above which they are written to a file (0 means never)
 	files    []vfs.File
 }
 
-// runOptions returns the options for writing runs next to the log d. It returns nil if the index
-// must be built in memory, because d is nil or no runs are wanted.
+// runOptions returns the options for writing the parts (runs) of a new index to temporary files in the directory of
+// the log d. It returns nil if the index must be built in memory, because d is nil or no temporary files are wanted.
 func (r *runFiles) runOptions(d *logstore.DB) *index.RunOptions {
 	if d == nil || r.maxBytes == 0 {
 		return nil

@@ -1,4 +1,4 @@
-// This file checks the file with the keys of foreign texts, which package foreign reads and writes.
+// This file checks the file in which package foreign stores keys of texts that came from outside, such as web pages.
 
 package oxbow
 
@@ -13,8 +13,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/log/logstore"
 )
 
-// checkForeignFile returns the problems in the file with the keys of foreign texts. A file that is missing, empty, or
-// of another format or history is not a problem, because it is ignored.
+// checkForeignFile returns the problems in the file in which package foreign stores keys of texts from outside. The
+// file is ignored if it is missing or empty, or if its format or history is another. Such a file is therefore no
+// problem.
 func checkForeignFile(ctx context.Context, file logstore.CheckedFile) ([]Problem, error) {
 	f, err := file.Open()
 	if errors.Is(err, fs.ErrNotExist) {

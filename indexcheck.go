@@ -80,8 +80,8 @@ func checkIndexFile(ctx context.Context, file logstore.CheckedFile) ([]Problem, 
 	return nil, err
 }
 
-// compareIndexFile compares an index file with the state after its change. It returns a text about the first
-// difference, or "" if both agree.
+// compareIndexFile compares an index file with the entries at the change up to which the file was written. It returns
+// a text about the first difference, or "" if both agree.
 func compareIndexFile(
 	ctx context.Context,
 	head indexHead,

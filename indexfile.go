@@ -61,7 +61,7 @@ const (
 	indexRowSize  = 24
 )
 
-// indexCRCTable is the CRC table of the checksum in the head.
+// indexCRCTable is the CRC table for the checksum of an index file's head. The head is the first part of the file.
 var indexCRCTable = crc32.MakeTable(crc32.Castagnoli)
 
 var indexMagic = [8]byte{0x89, 'o', 'x', 'i', 'd', 'x', '\r', '\n'}
@@ -96,8 +96,8 @@ func (h *indexHead) imageOffset() int64 {
 	return int64(pagefile.CountPages(h.tableSizes())) * pagefile.PageSize
 }
 
-// readIndexHead reads the head of an index file. It also returns the size of the index
-// snapshot that follows.
+// readIndexHead reads the head of an index file. It also returns the size, in bytes, of the word index that follows
+// the head and the table of entries.
 func readIndexHead(f vfs.File) (h indexHead, image int64, err error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -141,7 +141,7 @@ func readIndexHead(f vfs.File) (h indexHead, image int64, err error) {
 	}
 }
 
-// encode returns the head in the file format.
+// encode returns the index file's head in the format in which the file stores it.
 func (h *indexHead) encode() []byte {
 	le := binary.LittleEndian
 	b := make([]byte, indexHeadSize)
@@ -165,8 +165,8 @@ func (h *indexHead) openRows(f vfs.File) (entryRows, error) {
 	return entryRows{file: r}, err
 }
 
-// entryRows are the entries that an index started with. They are either rows of an index
-// file, whose pages are read when needed, or rows in memory.
+// entryRows is the table of the entries that a search index contained when it was opened or built. The rows are either
+// in an index file, whose pages are read when needed, or in memory.
 type entryRows struct {
 	memoryRows []byte // rows in memory, encoded as in the index file
 	file       *pagefile.Reader

@@ -20,7 +20,7 @@ type frozenIndex struct {
 	head     indexHead
 	index    *index.Searcher
 	rows     entryRows
-	logEpoch uint64 // the store's epoch in that state (a rewrite of the log changes it)
+	logEpoch uint64 // the log's epoch when the index was frozen (a rewrite of the log changes the epoch)
 }
 
 // saveIndex writes the index file. The store can be read and written in the meantime, as
@@ -38,8 +38,8 @@ func saveIndex(ctx context.Context, d *logstore.DB, f *frozenIndex) error {
 	})
 }
 
-// newIndexHead returns the head of an index file for the log at this moment. The caller
-// must set entries.
+// newIndexHead returns the head of an index file, which records the ranking, the log position and the next entry ID.
+// The caller must set the field entries.
 func newIndexHead(ranking string, moment logstore.LogState) indexHead {
 	return indexHead{rankingName: ranking, position: moment.Position, nextID: moment.NextEntryID}
 }

@@ -24,7 +24,8 @@ func newIndexItem(e *Entry) *indexItem { return &indexItem{entry: e} }
 // personal data, an entry's sources, trust, and for a session's turn the entries that a hook had shown to the model.
 func (x *indexItem) FillText(t *ranking.ItemText) {
 	e := x.entry
-	if !e.MayShow(BySearch) { // queries must not find a quarantined entry, so its text is empty
+	// a quarantined entry has no searchable text here, because queries must not find the entry
+	if !e.MayShow(BySearch) {
 		*t = ranking.ItemText{ID: e.ID, LabelValues: t.LabelValues[:0], Created: e.Created, Updated: e.Updated}
 		return
 	}

@@ -106,7 +106,8 @@ func (m *Memory) saveIndexInBackground(bound func(n int) int) {
 		var left int64
 		s, err := m.searcher.Load(), m.saveIndexIfStale(m.closingCtx, d, bound)
 		if err == nil {
-			_ = m.reopenIndex(m.closingCtx, d) // ignore the error: the next write tries again
+			// ignore the error: the next background write of the index file tries to reopen the index again
+			_ = m.reopenIndex(m.closingCtx, d)
 		} else if s != nil {
 			// the write has failed, so do not try again before more changes are missing in the file
 			left = s.unsavedWork.Load()
@@ -145,7 +146,8 @@ type indexToSave struct {
 	frozenIndex
 	searcher    *searcher
 	unsavedWork int64 // value of searcher.unsavedWork when the index was frozen
-	isDropped   bool  // Memory no longer uses the searcher, so the writer of the file must close it
+	// Memory no longer uses the searcher, so the goroutine that writes the index file must close the searcher
+	isDropped bool
 }
 
 // freezeIndex applies the pending changes and returns the index in the present state, so that it can be written to a

@@ -26,7 +26,8 @@ func findLog(s Store) *logstore.DB {
 	return d
 }
 
-// lowerEntries returns the lower entries of an overlay store, or nil for other stores.
+// lowerEntries returns the entries of the lower store, if s is an overlay store (a store on top of another store). It
+// returns nil for other stores.
 func lowerEntries(s Store) []*Entry {
 	if o, ok := s.(layeredStore); ok {
 		return o.LowerEntries()

@@ -35,26 +35,27 @@ type Memory struct {
 	closingCtx     context.Context // done when the memory is being closed
 	cancelClosing  context.CancelFunc
 
-	// saveIndexSoon writes the index file in the background if it lacks many changes.
+	// saveIndexSoon writes the index file in the background if the file lacks many changes of the log.
 	saveIndexSoon func()
-	// saveIndexEarly is like saveIndexSoon, but with a lower limit: it writes the file if the file lacks more
-	// changes than a process that starts should have to index (see missingLimitAtStart).
+	// saveIndexEarly writes the index file in the background if the file lacks more changes than a starting process
+	// should have to index (see missingLimitAtStart). This limit is lower than the limit of saveIndexSoon.
 	saveIndexEarly func()
 
 	savingIndexMu    ctxmutex.Mutex // held while the index file is written
 	isSavePlanned    atomic.Bool    // a background write of the index file is planned
 	unsavedAtFailure atomic.Int64   // number of entries that were not in the file when the last write failed
-	recallCount      atomic.Int64   // number of recalls, counted up to the number that makes this process long-lived
+	recallCount      atomic.Int64   // number of recalls (not counted further once this process counts as long-lived)
 
 	// searcher is the index. It is nil until the first recall, and again after the store was replaced. mu must be held
 	// to set it.
 	searcher atomic.Pointer[searcher]
-	// lastScan is the index of the last scan, which is reused if the next query has the same terms. It may be nil.
+	// lastScan is the small index from the last query that was answered by reading all entries. It is reused if the
+	// next query has the same terms. It may be nil.
 	lastScan atomic.Pointer[scanIndex]
 
 	mu         sync.Mutex // guards the fields below
 	isBuilding bool       // a searcher is being built
-	resetCount int        // number of times that the store was replaced
+	resetCount int        // number of times that the memory's store was replaced by another state of the store
 	// a query was answered by a scan. A later query with other terms builds an index, because a second query makes a
 	// third likely.
 	hasScanned       bool

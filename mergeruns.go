@@ -1,5 +1,5 @@
-// This file merges the runs of a new index into one file. If possible, that file becomes
-// the index file.
+// This file merges the parts (runs) of a new search index, which are in temporary files, into one file. If possible,
+// that file becomes the index file.
 
 package oxbow
 
@@ -14,9 +14,10 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// mergeRuns merges the runs of s into one file and continues with that file's index. The file becomes the index file
-// if the store was not reset meanwhile, that is, if its number of resets is still resets. Otherwise the file stays
-// without a name. If the file cannot be written, s continues to use the runs.
+// mergeRuns merges the parts (runs) of the index of s, which are in temporary files, into one file. The searcher s
+// then uses that file. The file becomes the index file if the store was not replaced meanwhile, so that the number of
+// replacements is still resets. Otherwise the file gets no name. If the file cannot be written, s continues to use the
+// parts.
 func (m *Memory) mergeRuns(ctx context.Context, s *searcher, resets int) error {
 	if len(s.runFiles.files) == 0 {
 		return nil
@@ -60,8 +61,8 @@ func (m *Memory) mergeRuns(ctx context.Context, s *searcher, resets int) error {
 	return nil
 }
 
-// checkUnchanged returns an error if the store has changed or was reset since the index was
-// filled. The caller must have read all changes of other processes.
+// checkUnchanged returns an error if the store has changed or was replaced since the index was built. resets is the
+// number of replacements at that time. The caller must have read all changes of other processes.
 func (m *Memory) checkUnchanged(resets int) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

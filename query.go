@@ -56,8 +56,9 @@ type Query struct {
 	AsOf    uint64 // search the store as it was after this change (0 means the current state)
 	Explain bool   // set [Hit.Explanation]
 
-	// Weigh computes [Hit.Explanation] faster, because it uses only the index. The explanation then lacks Fields and
-	// ignores neighbouring turns of a conversation. With Weigh, misspelled words in Text are not corrected.
+	// Weigh sets [Hit.Explanation] faster than Explain does, because only the index is read. The explanation then
+	// lacks Fields and ignores neighbouring turns of a conversation. With Weigh, misspelled words in Text are not
+	// corrected.
 	Weigh bool
 
 	// Collapse removes hits with nearly the same text as a better hit. Their names are
@@ -65,9 +66,9 @@ type Query struct {
 	Collapse bool
 	Rank     string // [RankOxbow] or [RankSeed] (empty means [Options.Ranking])
 
-	// Around is the number of turns to return with a hit that is a conversation turn, at most this many before the hit
-	// and this many after the hit. Turns that Filter does not select are left out. Negative values and values above
-	// [MaxAround] are an error. RankSeed ignores Around.
+	// Around is for hits that are turns of a conversation. At most this many turns before the hit and this many turns
+	// after the hit are returned with the hit. Turns that Filter does not select are left out. Negative values and
+	// values above [MaxAround] are an error. RankSeed ignores Around.
 	Around int
 
 	// Second, if not nil, is a second ranking. The first hundred hits of both rankings are
@@ -216,7 +217,7 @@ type Diagnosis struct {
 	Entries    int          // number of entries in the store
 	Terms      []ParsedTerm // the words of the query, sorted
 	StopWords  bool         // the query has only words that are too common or too short to search for
-	Unfiltered int          // number of hits without the filter, at most [MaxLimit]
+	Unfiltered int          // number of hits that the query has without its filter, at most [MaxLimit]
 	// query conditions that exclude hits, each with the number of hits that match this condition
 	Removed []FilterEffect
 	Near    []string // names, projects or tags that resemble words of the query, the most similar first
@@ -226,7 +227,7 @@ type Diagnosis struct {
 // a part of the filter (see [Filter.Parts]), or a required or excluded word or phrase.
 type FilterEffect struct {
 	Filter Filter
-	Clause string // such as +harbor or -"two words"; "" if the condition is the filter
+	Clause string // required or excluded words, such as +harbor or -"two words" ("" if Filter is the condition)
 	Left   int
 }
 

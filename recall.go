@@ -283,7 +283,7 @@ func (s *suggestionList) mayLookUp(ctx context.Context) bool {
 	return s.lookupCount < maxLookups && len(s.texts) < maxSuggestions && ctx.Err() == nil
 }
 
-// addSimilarLabels adds the labels of the view with the same key as label and a similar value.
+// addSimilarLabels suggests labels of the memory that have the same key as label and a similar value.
 func (s *suggestionList) addSimilarLabels(v *rankedView, label Label) {
 	for _, value := range text.FindSimilar(label.Value, v.KeywordValues(label.Key), 2) {
 		if value != label.Value {

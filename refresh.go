@@ -279,7 +279,8 @@ func (m *Memory) addScorer(ctx context.Context, s *searcher, name string) (*rank
 	if err != nil {
 		return nil, err
 	}
-	if err := v.readError(); err != nil { // entries are missing in the new index, so the query must fail
+	// some entries could not be read, so the view lacks them and the query must fail
+	if err := v.readError(); err != nil {
 		s.err.CompareAndSwap(nil, &err)
 		return r, nil
 	}
@@ -301,7 +302,7 @@ func (m *Memory) openSavedIndex(ranking string) *savedIndex {
 	}
 	s, err := openIndexFile(d, ranking)
 	if err != nil {
-		return nil // the caller then builds the index from the entries
+		return nil // without a usable index file, the caller builds the index from the entries
 	}
 	return s
 }

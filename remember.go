@@ -107,8 +107,8 @@ func (m *Memory) screenOps(ctx context.Context, ops []Op) ([]Op, error) {
 	return m.opts.Screen(ctx, m.store, ops)
 }
 
-// DryRun implements [DryRunner]. If the store below is not a DryRunner, it reports only
-// errors from [Options.Screen] and from the ops' own Check.
+// DryRun implements [DryRunner]. If the memory's store is not a DryRunner, DryRun reports only errors from
+// [Options.Screen] and from the ops' own Check.
 func (m *Memory) DryRun(ctx context.Context, ops ...Op) error {
 	ops, err := m.screenOps(ctx, ops)
 	if d := m.capabilities.DryRunner; d != nil && err == nil {
@@ -186,13 +186,12 @@ func newUpdate(e, old Entry) (Op, error) {
 	return u, nil
 }
 
-// Edit changes the entry with this name (not alias) by the op that edit returns. If no
-// entry has the name, edit is called with found set to false. If edit returns a nil op,
-// nothing is changed.
+// Edit changes the entry with this name (not alias) by the op that edit returns. If no entry has the name, edit is
+// called with found set to false. If edit returns a nil op, nothing is changed.
 //
-// If another writer changes the entry in the meantime, edit is called again with the new
-// version. There is an exception for an [Update] with an If that differs from the version
-// that edit received. The caller has then chosen a condition, and Edit returns the error.
+// If another writer changes the entry in the meantime, edit is called again with the new version. An [Update] whose If
+// is not the version that edit received is an exception. The caller has set this condition on purpose, so Edit returns
+// the error and does not call edit again.
 func (m *Memory) Edit(ctx context.Context, name string, edit func(old Entry, found bool) (Op, error)) error {
 	_, err := m.CommitEdit(ctx, name, edit)
 	return err

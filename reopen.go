@@ -9,9 +9,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/log/logstore"
 )
 
-// reopenIndex replaces the memory's index by its index file, if more entries were added to the
-// index than fit in the cache. Other queries can continue in the meantime. Queries with
-// pending changes wait for the last step.
+// reopenIndex replaces the memory's index by its index file, if more entries were added to the index than fit in the
+// cache. Other queries can continue in the meantime. Only at the end, when the index is exchanged, queries with
+// pending changes must wait.
 func (m *Memory) reopenIndex(ctx context.Context, d *logstore.DB) error {
 	old := m.searcher.Load()
 	if old == nil || old.addedBytes.Load() <= d.CacheBudget().MaxBytes() {

@@ -42,8 +42,8 @@ type searcher struct {
 	runFiles     runFiles // temporary files with parts of the index, until they are merged
 }
 
-// newSearcher returns a searcher with an empty index for the named ranking. The store may be
-// any implementation. If it is not a log, db is nil.
+// newSearcher returns a searcher with an empty index for the ranking with this name. The store may be any
+// implementation. If it is not a log, db is nil.
 func newSearcher(name string, store Store) *searcher {
 	s := &searcher{db: findLog(store), lowerEntries: lowerEntries(store)}
 	s.scorers.Store(&map[string]*ranking.Scorer{name: ranking.NewScorer(name, nil)})
@@ -82,8 +82,7 @@ func (s *searcher) applySince(ctx context.Context, pos Position) error {
 	return s.applyDeltas(ctx, last)
 }
 
-// addLowerEntries adds an overlay store's lower entries to an index that has only the log's
-// entries.
+// addLowerEntries adds the entries of an overlay store's lower store to an index that has only the log's entries.
 func (s *searcher) addLowerEntries(ctx context.Context) error {
 	ds := make([]analyzedDelta, len(s.lowerEntries))
 	for i, e := range s.lowerEntries {
@@ -92,7 +91,8 @@ func (s *searcher) addLowerEntries(ctx context.Context) error {
 	return s.applyDeltas(ctx, ds)
 }
 
-// setStartRows sets the entries that the index starts with.
+// setStartRows sets the table of the entries that the index contains when it is opened or built. It also creates the
+// cache for these entries.
 func (s *searcher) setStartRows(rows entryRows) {
 	s.startRows, s.cachedItems = rows, cache.NewSlots[*indexItem](s.db.CacheBudget(), rows.Len())
 }
@@ -170,8 +170,8 @@ func (s *searcher) removeLowerEntries(ctx context.Context) error {
 	return s.applyDeltas(ctx, ds)
 }
 
-// maxOldDivisor limits the number of changed documents for which the old entry is read, to
-// 1 in 64 documents. If more changed, reading all postings is faster.
+// maxOldDivisor limits how many changed entries are read again to remove their old words from the index. At most one
+// changed entry for every 64 documents is read. If more entries changed, reading all postings is faster.
 const maxOldDivisor = 64
 
 // analyzeOld returns, for each change, the document that the index x contains for the entry at present, so that the
@@ -298,7 +298,7 @@ type rankedView struct {
 	*ranking.View
 	searcher *searcher
 	scorer   *ranking.Scorer
-	ctx      context.Context // ends the query early when it is done
+	ctx      context.Context // the query ends early when this context is done
 
 	// calls use with the name of each entry of the earlier state that the view has, until use returns false; nil if
 	// the view has the present state
@@ -348,8 +348,8 @@ func (v *rankedView) entry(id uint64) *Entry {
 	return nil
 }
 
-// readItem reads an entry that the index started with, from the cache or the log. It returns
-// nil if the entry is gone or cannot be read.
+// readItem reads an entry from the cache or the log. The entry must be in the table of entries with which the index
+// was opened or built. readItem returns nil if the entry is missing there or cannot be read.
 func (s *searcher) readItem(id uint64) ranking.Item {
 	i, found := s.startRows.find(id)
 	if !found {

@@ -52,7 +52,7 @@ type (
 	CorruptError = store.CorruptError
 	// A Counter is a Store that can return its Stats without reading all entries.
 	Counter = store.Counter
-	// A Delta is a changed entry in its new state.
+	// A Delta is a changed entry with its ID and its state after the change.
 	Delta = store.Delta
 	// A DryRunner is a Store that refuses some ops for which [Op] Check reports no error.
 	DryRunner = store.DryRunner
@@ -230,9 +230,11 @@ const HeldAsImported = store.HeldAsImported
 
 // The keys and values of labels that only programs write.
 const (
-	LabelTaint      = store.LabelTaint
-	LabelSuspect    = store.LabelSuspect
-	HeadName        = store.HeadName // key with which the names of heads are requested (see package heads)
+	LabelTaint   = store.LabelTaint
+	LabelSuspect = store.LabelSuspect
+	// label key with which the names of entries are requested when only the entries' metadata (heads) is read (see
+	// package heads)
+	HeadName        = store.HeadName
 	LabelQuarantine = store.LabelQuarantine
 	LabelOrigin     = store.LabelOrigin
 	LabelVerified   = store.LabelVerified
@@ -292,7 +294,7 @@ func WrittenBy(op Op, e Entry) Version {
 	return store.WrittenBy(op, e)
 }
 
-// Kinds returns all kinds in order of their number.
+// Kinds returns all kinds of entries in the order of their numbers.
 func Kinds() []Kind {
 	return store.Kinds()
 }
@@ -358,7 +360,8 @@ func CheckAliases(op Op, old []string, owner func(word, but string) (name string
 	return store.CheckAliases(op, old, owner)
 }
 
-// OldestKeeps is the rule of [SettleAliases] for two stores that are merged.
+// OldestKeeps is the rule for [SettleAliases] by which the oldest entry keeps an alias that several entries have. It
+// is used when two stores are merged.
 const OldestKeeps = store.OldestKeeps
 
 // SettleAliases returns the aliases that must be removed from the entries in holders, so that each alias identifies
@@ -377,7 +380,7 @@ func FreeAliases(
 	return store.FreeAliases(name, aliases, had, owner)
 }
 
-// WithoutTakenAliases removes aliases from the ops that other entries keep. It returns the
+// WithoutTakenAliases removes an alias from the ops if another entry already has it and keeps it. The results are the
 // remaining ops and the removed aliases (see [store.WithoutTakenAliases]).
 func WithoutTakenAliases(ctx context.Context, s Store, ops []Op) (free []Op, taken []TakenAlias, err error) {
 	return store.WithoutTakenAliases(ctx, s, ops)
@@ -409,8 +412,8 @@ func OpIDFrom(ctx context.Context) string {
 	return store.OpIDFrom(ctx)
 }
 
-// KeepTextBy returns the labels of an entry after by made a change that left old's text as is. If by is a person who
-// has not approved the text, a label records who wrote it.
+// KeepTextBy returns the labels for an entry that the actor by has changed without changing the text of old. If by is
+// a person who has not approved the text, a label records who wrote the text.
 func KeepTextBy(labels []Label, old *Entry, by Actor) []Label {
 	return store.KeepTextBy(labels, old, by)
 }

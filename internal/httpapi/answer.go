@@ -13,8 +13,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// verbHandler is the HTTP handler of a route. The context of the request must contain the view state (see
-// [viewStateContextKey]).
+// verbHandler is the HTTP handler of a route. The context of the request must contain a viewState, which says what the
+// caller may see and do (see [viewStateContextKey]).
 type verbHandler struct {
 	*route
 	logger *slog.Logger
@@ -165,7 +165,7 @@ func (o *viewState) setEntryHeaders(ctx context.Context, r *http.Request, rt *ro
 		e, ok = o.currentEntry(ctx, name, version)
 	}
 	if !ok || e.Version == 0 {
-		return false // The result does not contain the version, so the response gets no ETag.
+		return false // The entry or its version is unknown, so the response gets no ETag.
 	}
 	tag := entityTag(ctx, e)
 	res.header.Set("ETag", tag)

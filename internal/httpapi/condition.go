@@ -50,8 +50,8 @@ type entryCondition struct {
 	isNotFoundWithoutEntry bool
 }
 
-// requestCondition returns the condition of a request, or nil if every version may be changed. It returns an error if
-// the route does not support conditions.
+// requestCondition returns the condition that a request sets for the current version of its entry. It returns nil if
+// the request sets no condition. It returns an error if the route does not support conditions.
 func requestCondition(r *http.Request, rt *route) (*entryCondition, error) {
 	c := &entryCondition{
 		ifMatch:                r.Header.Values("If-Match"),

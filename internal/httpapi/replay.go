@@ -26,10 +26,12 @@ type replayCache struct {
 	totalBytes int      // total size of the kept response bodies
 }
 
-// keptResponse is the response to a request with a key. While the request runs, the response is still missing.
+// keptResponse is the response to a request with an idempotency key, which is kept to answer a repetition of the
+// request. While the request runs, the response is still missing.
 type keptResponse struct {
-	key           string
-	requestDigest [sha256.Size]byte // digest of the request
+	key string
+	// digest of the request with this key, by which a different request with the same key is recognized
+	requestDigest [sha256.Size]byte
 	responseReady chan struct{}
 	response      *response // nil until responseReady is closed, and nil if the request failed
 }
@@ -98,7 +100,8 @@ func (p *replayCache) beginRequest(
 	}
 }
 
-// findOrAdd returns the replay for a key. For an unknown key, it adds a new replay and isNew is true.
+// findOrAdd returns the kept response for an idempotency key. For an unknown key, it adds an empty keptResponse and
+// isNew is true.
 func (p *replayCache) findOrAdd(key string, digest [sha256.Size]byte) (first *keptResponse, isNew bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -32,7 +32,7 @@ func readArguments(w http.ResponseWriter, r *http.Request, rt *route) (*requestA
 		}
 	}
 	query, err := url.ParseQuery(r.URL.RawQuery)
-	if err != nil { // Without this check, a partly parsed query could lack arguments that the client sent.
+	if err != nil { // Refuse a query with a syntax error. Otherwise, arguments that the client sent could be lost.
 		return nil, &oxbow.InvalidError{
 			Field: "query of the URL",
 			Reason: "cannot be read (" + shortenQuotedText(err.Error()) +

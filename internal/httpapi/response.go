@@ -1,4 +1,4 @@
-// This file defines responses that were not sent yet.
+// This file defines the response that a handler has prepared and the server has not sent yet.
 
 package httpapi
 

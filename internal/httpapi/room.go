@@ -1,4 +1,4 @@
-// This file defines view states. Requests with the same token and profile share a view state.
+// This file defines viewState, the state that all requests with the same token and profile share.
 
 package httpapi
 
@@ -13,7 +13,7 @@ import (
 	"github.com/oxbow-memory/oxbow/scope"
 )
 
-// viewKey identifies a view state.
+// viewKey is the combination of token and profile for which requests share a viewState.
 type viewKey struct{ token, profile string }
 
 // viewState is the state that requests with the same token and profile share.
@@ -22,16 +22,17 @@ type viewState struct {
 	key         viewKey
 	agentDoor   *rights.AgentDoor
 	replayCache replayCache
-	heavyCalls  heavyCallLimit // shared by all views of the server
+	heavyCalls  heavyCallLimit // limits expensive calls for all tokens and profiles together
 
 	mu             sync.Mutex    // guards readableMemory
 	readableMemory *oxbow.Memory // part of the view's memory that programs may read (nil until first used)
 }
 
-// maxViews is the maximum number of view states. Each combination of token and profile has one.
+// maxViews is the maximum number of viewStates that the server keeps. There is one for each combination of token and
+// profile.
 const maxViews = 256
 
-// openMemory opens the view's memory.
+// openMemory opens the part of the memory that this token and profile may see.
 func (o *viewState) openMemory(ctx context.Context) (*oxbow.Memory, error) {
 	return o.Workspace.Open(ctx, verb.Read)
 }
@@ -58,7 +59,7 @@ func (o *viewState) openReadable(ctx context.Context) (*oxbow.Memory, error) {
 	return o.readableMemory, nil
 }
 
-// checkRoute returns an error if the rights of the view do not permit the route.
+// checkRoute returns an error if this token and profile do not have the rights for the route.
 func (o *viewState) checkRoute(r *route) error {
 	switch {
 	case r.wholeMemory && o.IsPartial():
@@ -77,15 +78,16 @@ func (o *viewState) checkRoute(r *route) error {
 	return nil
 }
 
-// viewStateContextKey is the key under which the context of a request contains its view state.
+// viewStateContextKey is the key under which the context of a request contains the viewState for its token and
+// profile.
 type viewStateContextKey struct{}
 
 func requestViewState(r *http.Request) *viewState {
 	return r.Context().Value(viewStateContextKey{}).(*viewState)
 }
 
-// openReadableStore returns the store for a request, which contains only the readable part of the view's memory, and
-// the request's context.
+// openReadableStore returns the store for a request, and the request's context. The store contains only entries that
+// the request's token and profile may see and that programs may read.
 func openReadableStore(r *http.Request) (oxbow.Store, context.Context, error) {
 	m, err := requestViewState(r).openReadable(r.Context())
 	return m, r.Context(), err

@@ -19,7 +19,7 @@ type route struct {
 	path   string // path relative to basePath, such as /entries/{name}; a segment in braces is an argument
 	verb   verb.Verb
 
-	wholeMemory    bool // the route is refused if the view shows only a part of the memory
+	wholeMemory    bool // the route needs the whole memory, so it is refused for a token that may see only a part
 	isSingleChange bool // the verb makes a single change, in which the store can record the idempotency key
 	isAboutEntry   bool // the argument "name" is the name of an entry, which need not exist yet
 	needsEntry     bool // the route fails if the entry does not exist

@@ -1,4 +1,5 @@
-// This file defines the server, its options, and the view state for each token.
+// This file defines the server, its options, and the lookup of the state that requests with the same token and profile
+// share.
 
 package httpapi
 
@@ -27,8 +28,8 @@ type Options struct {
 	Rand io.Reader
 	// Logger receives errors whose details clients may not see. Nil discards them.
 	Logger *slog.Logger
-	// MergeChanges is set if the home keeps no history. Then a change is compared with the version that its session
-	// has read.
+	// MergeChanges must be set if the home keeps no history. A session's change is then compared with the version of
+	// the entry that this session has read.
 	MergeChanges bool
 }
 
@@ -43,8 +44,8 @@ type Server struct {
 	viewStates map[viewKey]*viewState
 }
 
-// New returns a server for the views that v specifies. The memory is opened by the first request that needs it. The
-// server does not close the memory.
+// New returns a server. v specifies the memory and what each caller may see of it. The memory is opened by the first
+// request that needs it. The server does not close the memory.
 func New(v *rights.Options, o *Options) *Server {
 	s := &Server{viewOptions: v, heavyCalls: newHeavyCallLimit(), viewStates: map[viewKey]*viewState{}}
 	if o != nil {
@@ -131,7 +132,7 @@ func (s *Server) Handler(g auth.Guard) http.Handler {
 	})
 }
 
-// admitRequest checks a request with the guard and returns its view state.
+// admitRequest lets the guard check a request, and returns the state for the request's token and profile.
 func (s *Server) admitRequest(r *http.Request, g auth.Guard) (*viewState, error) {
 	token, err := g.Admit(r)
 	if err != nil {

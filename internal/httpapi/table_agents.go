@@ -1,4 +1,4 @@
-// This file defines the routes for agents' contexts, inbox, sessions, handoffs and profiles.
+// This file defines the HTTP routes for contexts of agents, the inbox, sessions, handoffs and profiles.
 
 package httpapi
 
@@ -35,14 +35,14 @@ func contextRoutes() []route {
 	}
 }
 
-// selectionIn contains the arguments of selectForView.
+// selectionIn contains the arguments of the route that selects entries by the caller's profile.
 type selectionIn struct {
 	Query  string `json:"query,omitempty"      usage:"The text that it is for: what fits it ranks higher."`
 	Budget int    `json:"max_tokens,omitempty" usage:"Most tokens."                                               also:"token_budget,budget"`
 	AsOf   string `json:"as_of,omitempty"      usage:"The memory as it stood at this date, or after this change."`
 }
 
-// selectForView returns the entries that the profile of the caller's view selects. Without a profile, it selects from
+// selectForView returns the entries that the caller's profile selects. If the caller has no profile, it selects from
 // the whole memory.
 func selectForView(ctx context.Context, w *verb.Workspace, in selectionIn) (verb.SelectionOut, error) {
 	return profiles.SelectEntries(ctx, w, profiles.SelectIn{Query: in.Query, MaxTokens: in.Budget, AsOf: in.AsOf})

@@ -99,7 +99,8 @@ type consolidateOut struct {
 type removedDuplicate struct {
 	Name     string `json:"name"`
 	KeptName string `json:"kept"`
-	IsExact  bool   `json:"exact,omitempty"` // the texts are equal except for white space and capitalization
+	// the texts of the removed and the kept entry are equal except for white space and capitalization
+	IsExact bool `json:"exact,omitempty"`
 }
 
 // consolidateNames calls [maintenance.Consolidate]. Its result contains the names of the entries, and not the entries.

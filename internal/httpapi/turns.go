@@ -7,9 +7,10 @@ import (
 	"runtime"
 )
 
-// heavyCallLimit is a semaphore for calls that read much of the memory. It leaves processors for recalls. Go's
-// scheduler runs each ready goroutine for up to 10 ms, so that among fifty lists, a one-millisecond recall would take
-// a quarter of a second. A call's turn ends before its response is sent, so that a slow client does not block others.
+// heavyCallLimit is a semaphore for calls that read much of the memory, such as listing all entries. It leaves
+// processors for recalls. Without this limit, a recall of one millisecond that runs together with fifty listings would
+// take a quarter of a second, because Go's scheduler runs each ready goroutine for up to 10 ms. A call releases the
+// semaphore before its response is sent, so that a slow client does not block others.
 type heavyCallLimit chan struct{}
 
 // newHeavyCallLimit returns a limit that lets half as many calls run at once as the machine has processors.

@@ -81,8 +81,8 @@ func countAllLabels(ctx context.Context, s oxbow.Store, f oxbow.Filter) (map[oxb
 	return n, nil
 }
 
-// countLabelsWithKey is like countAllLabels for the labels with one key. It reads only the heads of the entries if
-// possible.
+// countLabelsWithKey counts the entries with each label that has this key. If possible, it reads only the metadata
+// (heads) of the entries and not their contents.
 func countLabelsWithKey(
 	ctx context.Context,
 	s oxbow.Store,

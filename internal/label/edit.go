@@ -57,7 +57,7 @@ func (p Plan) OpGroups() []oxbow.OpGroup {
 	return groups
 }
 
-// Planner creates a plan for the present entries of a store.
+// Planner plans changes of labels for the entries that a store contains at present.
 type Planner func(ctx context.Context, s oxbow.Store) (Plan, error)
 
 // maxApplyAttempts is the maximum number of times that [ApplyPlan] plans again because another writer changed an entry.
@@ -99,8 +99,8 @@ func ApplyPlan(
 	}
 }
 
-// Selection selects the entries that match Filter and, if Names is not empty, have one of the names. If no entry has
-// one of the names, planning fails with an error that matches [oxbow.ErrNotFound].
+// Selection selects the entries that match Filter and, if Names is not empty, have one of the names. If a name belongs
+// to no entry, planning a change of labels fails with an error that matches [oxbow.ErrNotFound].
 type Selection struct {
 	Filter oxbow.Filter
 	Names  []string // names or aliases of entries

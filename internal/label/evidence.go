@@ -235,7 +235,7 @@ func mentionedFiles(e *oxbow.Entry) []string {
 	return fs
 }
 
-// maxMentionedFiles is the maximum number of files that are considered in an entry.
+// maxMentionedFiles limits how many files that an entry mentions are used as evidence for the entry's labels.
 const maxMentionedFiles = 64
 
 func cleanFilePath(f string) string { return path.Clean(strings.ReplaceAll(f, `\`, "/")) }

@@ -56,9 +56,9 @@ func Lint(counts []Count) []Finding {
 	return ds
 }
 
-// lintKey returns a finding for each group of values that probably mean the same. The values of a group differ in
-// spelling, in a plural ending, by one typing error or, for paths and projects, in the form in which they are written.
-// No value is in two findings.
+// lintKey returns the problems among the label values with one key. Each Finding is a group of values that probably
+// mean the same. The values of a group differ in spelling, in a plural ending, by one typing error or, for paths and
+// projects, in the form in which they are written. Each value is in at most one Finding.
 func lintKey(key string, cs []Count) []Finding {
 	used := map[string]bool{} // label values that were already reported as misspellings of each other
 	var ds []Finding

@@ -17,7 +17,7 @@ import (
 
 // SuggestOptions configure [Suggest]. If a field is zero, a default is used.
 type SuggestOptions struct {
-	Filter    oxbow.Filter // selects the entries that get suggestions
+	Filter    oxbow.Filter // selects the entries for which labels are suggested
 	LabelKeys []string     // keys of the suggested labels (default: project and tag)
 
 	// MinConfidence is the minimum confidence of a suggestion. The default is 0.3.
@@ -145,11 +145,11 @@ const minEntriesWithLabel = 2
 type suggester struct {
 	memory         *oxbow.Memory
 	labelKey       string
-	isSingleValued bool // an entry has at most one label with this key
+	isSingleValued bool // an entry has at most one label with labelKey, such as project
 
 	entryCount    int
 	labelledCount int
-	valueCounts   map[string]int // for each value, the number of labelled entries with it
+	valueCounts   map[string]int // for each value of the label, the number of entries that have it
 	evidence      *evidenceModel
 	trials        []voteTrial
 }
@@ -178,14 +178,15 @@ func (g *suggester) suggestLabels(ctx context.Context, es []oxbow.Entry, o Sugge
 	return all, nil
 }
 
-// voteTrial is the result of a vote about an entry whose label is known.
+// voteTrial is a test of a vote, in which similar entries suggest a label value for an entry whose label is known.
 type voteTrial struct {
 	voteShare float64
 	isRight   bool
 }
 
-// learnFrom counts the values of the labelled entries. To learn how often votes are right, it also lets some labelled
-// entries' neighbours vote, and records the share of each vote and whether the value is right.
+// learnFrom counts the label values of the entries that have a label. It also tests how often similar entries suggest
+// the right value. For some of the labelled entries, it lets the similar entries vote. It records the share of the
+// votes for each value, and whether the value is right.
 func (g *suggester) learnFrom(ctx context.Context, es []oxbow.Entry) error {
 	var have []*oxbow.Entry
 	for i := range es {
@@ -326,20 +327,20 @@ func (g *suggester) votePrecision(share float64, voterCount int) float64 {
 	return right / n
 }
 
-// priorVotePrecision returns the assumed precision of a vote with this share before any trial: a logistic curve
-// through (0.5, 0.5), chosen by hand.
+// priorVotePrecision returns the assumed probability that a label value with this share of the votes is right, before
+// any test of votes. It is a logistic curve through (0.5, 0.5), chosen by hand.
 func priorVotePrecision(share float64) float64 { return 1 / (1 + math.Exp(-6*(share-0.5))) }
 
 // valueBelief combines all reasons for suggesting one label value.
 type valueBelief struct {
-	errorProbability float64 // probability that all of the reasons are wrong
+	errorProbability float64 // probability that all reasons for suggesting this value are wrong
 	reasons          []string
 }
 
 // beliefs maps each suggested label value to the reasons for it.
 type beliefs map[string]*valueBelief
 
-// addReason adds a reason for a value. probability is the probability that the reason is right.
+// addReason adds a reason for suggesting a label value. probability is the probability that the reason is right.
 func (bs beliefs) addReason(value string, probability float64, reason string) {
 	b := bs[value]
 	if b == nil {
@@ -416,8 +417,8 @@ func (g *suggester) suggestForEntry(ctx context.Context, e *oxbow.Entry) ([]Sugg
 	return ss, nil
 }
 
-// addVotes adds the votes as reasons. If an entry can have only one value, it adds only the three votes with the most
-// support.
+// addVotes adds the votes of similar entries as reasons for suggesting label values. If an entry can have only one
+// value, it adds only the three values with the most votes.
 func (g *suggester) addVotes(bs beliefs, votes []vote) {
 	labelled := ""
 	if g.isSingleValued {

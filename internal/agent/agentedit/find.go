@@ -33,19 +33,21 @@ const (
 	// deleted.
 	maxRenameChanges        = 500
 	maxChangesBeforeRemoval = 8
-	// maxVersionsRead is the maximum number of versions that DescribeEdit reads for an entry.
+	// maxVersionsRead is the maximum number of an entry's versions that DescribeEdit reads to describe an agent's
+	// edit.
 	maxVersionsRead = 10_000
 )
 
-// searchState is the result of a search. It is valid for the log up to the change with the number Seq.
+// searchState is the saved result of a search for entries that agents edited. It covers the log up to the change with
+// the number Seq.
 type searchState struct {
 	Seq         uint64   `json:"seq"`
 	LogHash     string   `json:"hash"`  // hash of the log after change Seq
 	EditedNames []string `json:"names"` // sorted names of the entries that an agent changed and no person has reviewed
 }
 
-// FindEditedNames returns the sorted names of the entries that agents edited and about which no person has decided
-// yet. It reads only the changes since the last saved result.
+// FindEditedNames returns the sorted names of the entries that agents edited and that no person has reviewed since. It
+// reads only the changes after the last saved result.
 func FindEditedNames(ctx context.Context, m *oxbow.Memory) ([]string, error) {
 	file := m.EditsFile()
 	f := editedNamesFinder{ctx: ctx, memory: m}
@@ -195,7 +197,7 @@ type AgentEdit struct {
 	Name    string
 	Own     oxbow.Version // newest version of the entry whose text the person wrote
 	Now     *oxbow.Entry  // current entry, or nil if it was deleted
-	Renamed string        // name under which the deleted text is stored now, or ""
+	Renamed string        // if the entry was deleted, the name under which its text is stored now, or ""
 	Back    uint64        // number of the change to which the entry can be restored
 	First   oxbow.Version // oldest version that an agent wrote after the person's version
 	Last    oxbow.Version // newest version that an agent wrote
@@ -259,8 +261,9 @@ func DescribeEdit(ctx context.Context, m *oxbow.Memory, name string) (e AgentEdi
 	return e, true, err
 }
 
-// currentName returns the name under which a deleted text is stored now. It looks for an entry that has the old name
-// as an alias, and then for an entry with the same text. It returns "" if no such entry exists.
+// currentName returns the name under which the text of a deleted entry is stored now. It looks for an entry that has
+// the deleted entry's name as an alias, and then for an entry with the same text. It returns "" if no such entry
+// exists.
 func currentName(ctx context.Context, m *oxbow.Memory, e *AgentEdit) (string, error) {
 	now, err := m.Get(ctx, e.Name)
 	switch {

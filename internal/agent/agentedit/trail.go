@@ -25,7 +25,7 @@ type versionParts struct {
 	isRemoved   bool
 	contentHash [sha256.Size]byte
 	aliases     []string
-	labels      []oxbow.Label // labels with one of the ProtectingKeys
+	labels      []oxbow.Label // the version's labels whose keys are in ProtectingKeys
 }
 
 func newVersionParts(v *oxbow.Version) versionParts {
@@ -68,9 +68,10 @@ type entryHistory struct {
 	isDecided        bool
 	hasAgentEdit     bool // an agent edited the entry (valid if isDecided is set)
 
-	newestParts      versionParts  // text hash, aliases and labels of the newest version
-	protectingLabels []oxbow.Label // protecting labels that a person set last (valid if hasLabels is set)
-	hasLabels        bool          // A version of the entry that a person wrote, with its labels, was read.
+	newestParts versionParts // text hash, aliases and labels of the newest version
+	// labels with ProtectingKeys in the newest version that a person wrote (valid if hasLabels is set)
+	protectingLabels []oxbow.Label
+	hasLabels        bool // A version of the entry that a person wrote, with its labels, was read.
 
 	agentVersions               int    // number of versions that agents wrote
 	firstAgentSeq, lastAgentSeq uint64 // numbers of the oldest and newest change by an agent

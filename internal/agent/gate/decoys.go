@@ -24,8 +24,8 @@ var parsedDecoyPrompts = sync.OnceValue(func() []DecoyPrompt { return parseDecoy
 // callers must not change it.
 func DecoyPrompts() []DecoyPrompt { return parsedDecoyPrompts() }
 
-// parseDecoyPrompts reads a list with a decoy in each line. A line that begins with "# " sets the language of
-// the following decoys to its first word. Empty lines are skipped.
+// parseDecoyPrompts reads a list of decoys, which are prompts that no memory can answer. Each line contains one decoy.
+// A line that begins with "# " sets the language of the following decoys to its first word. Empty lines are skipped.
 func parseDecoyPrompts(list string) (all []DecoyPrompt) {
 	language := ""
 	for line := range strings.Lines(list) {

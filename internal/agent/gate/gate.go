@@ -38,12 +38,13 @@ type AnswerKind string
 const (
 	AnswerSilence AnswerKind = "silence"
 	AnswerPointer AnswerKind = "pointer" // the answer is a line with the names of the matching units
-	AnswerPayload AnswerKind = "payload" // the answer contains sentences of the matching units
+	AnswerPayload AnswerKind = "payload" // the answer contains sentences of the matching notes and conversation turns
 )
 
-// Besides a strength above the floor, a unit must meet these conditions to be shown.
+// A note or conversation turn is shown for a prompt only if its strength is above the minimum (the floor) and it meets
+// these conditions.
 const (
-	minMatchedWords = 2 // the unit must contain at least this many words of the prompt
+	minMatchedWords = 2 // the note or turn must contain at least this many words of the prompt
 	// at least this many of the matched words must not be steering words, with which people steer an agent
 	minSubjectWords = 1
 	// If many words of the prompt are unknown (see maxUnknownShare), a note or turn must match at least this many
@@ -99,8 +100,8 @@ const (
 type Term struct {
 	Text   string
 	Most   float64 // highest score that the term can reach: (k1+1)·weight·idf
-	IDF    float64 // inverse document frequency (the value for a frequency of 0 if no unit contains the term)
-	Score  float64 // amount that the term adds to the unit's score
+	IDF    float64 // inverse document frequency (if no note or turn contains the term, the value for a frequency of 0)
+	Score  float64 // amount that the term adds to the score of the note or turn
 	Held   bool    // the note or turn contains the term
 	Absent bool    // no note or turn in the memory contains the term
 	// Exactly one note or turn contains the term. It is false in a small memory, in which most words occur only once.
@@ -111,14 +112,14 @@ type Term struct {
 	Of string
 }
 
-// MatchStrength tells how well a unit answers a prompt.
+// MatchStrength tells how well a note or conversation turn answers a prompt.
 type MatchStrength struct {
 	Value float64 `json:"g"`
-	// the score divided by the highest possible score, or 0 with fewer than two matched words. In the highest possible
-	// score, a word that no unit contains counts half.
+	// ScoreShare is the score divided by the highest possible score. It is 0 if fewer than two words matched. A prompt
+	// word that occurs nowhere in the memory adds only half of its weight to the highest possible score.
 	ScoreShare float64 `json:"share"`
 	Score      float64 `json:"score"` // sum of all terms' scores
-	// number of the prompt's words that the unit contains (a long identifier counts as two words)
+	// number of the prompt's words that the note or turn contains (a long identifier counts as two words)
 	MatchedWords int `json:"matched"`
 	// like MatchedWords, but without words that direct an agent, such as "please" or "continue"
 	SubjectWords int `json:"subject"`
@@ -137,8 +138,8 @@ func TurnStrength(terms []Term) MatchStrength {
 	return s
 }
 
-// NoteStrength is like TurnStrength for a note with the given content. A caller should pass scores that do not
-// depend on the note's length if the note is short.
+// NoteStrength is like TurnStrength for a note with the given content. For a short note, the caller should pass scores
+// that ignore the note's length.
 func NoteStrength(terms []Term, content string) MatchStrength {
 	s, most, isUnique := sumWordScores(promptWords(terms))
 	s.isNote = true
@@ -208,7 +209,7 @@ func sum(all []float64) (total float64) {
 // merged.
 type promptWord struct {
 	Term
-	isSteering bool // the word is a stop word, or people use it to steer an agent
+	isSteering bool // the word is a stop word, or a word with which people direct an agent, such as "please"
 	wordCount  int  // how many words of the prompt it is counted as: 2 for a long identifier, otherwise 1
 }
 

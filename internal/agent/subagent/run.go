@@ -24,7 +24,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// States of a run.
+// States of a sub-agent's execution.
 const (
 	// The sub-agent's program has not ended, or oxbow was killed before it could record the end. Only stored entries
 	// have this state.
@@ -54,7 +54,7 @@ const defaultGrace = 5 * time.Second
 
 // RunOutcome is the result of a run.
 type RunOutcome struct {
-	EntryName    string // name of the entry that records the run ("" if it is not recorded)
+	EntryName    string // name of the entry that records the execution of the sub-agent ("" if it is not recorded)
 	EndState     string // how the sub-agent's program ended: "done", "failed", "stopped" or "timeout"
 	ExitStatus   int    // exit status (-1 if unknown)
 	StartTime    time.Time

@@ -238,7 +238,8 @@ func isValidProgram(program string) bool {
 	return !strings.ContainsAny(program, `/\`) || filepath.IsAbs(program)
 }
 
-// expandPlaceholders returns the command with each placeholder replaced by its value.
+// expandPlaceholders returns the command that starts the sub-agent, with each placeholder in its arguments replaced by
+// a value.
 func (r *Runner) expandPlaceholders(placeholderValues map[string]string) []string {
 	argv := slices.Clone(r.Command)
 	for i, a := range argv[1:] {

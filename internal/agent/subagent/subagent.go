@@ -75,7 +75,7 @@ type Service struct {
 // SubagentRequest specifies a sub-agent.
 type SubagentRequest struct {
 	Agent string // name of the sub-agent, valid for [profile.CheckName]
-	Task  string // at most 256 KiB
+	Task  string // task for the sub-agent, at most 256 KiB
 	// profile of the sub-agent's memory; "" means the caller's profile, or the whole memory if the caller lacks a
 	// profile
 	Profile string
@@ -97,7 +97,7 @@ type Briefing struct {
 	Agent           string
 	Task            string
 	Profile         string       // "" if the sub-agent has access to the whole memory
-	Skill           *skill.Skill // nil if the sub-agent gets no skill
+	Skill           *skill.Skill // skill that the sub-agent gets, or nil
 	Selection       profile.Selection
 	MemoryServer    ServerCommand
 	EstimatedTokens int // estimated number of tokens in the text

@@ -16,7 +16,7 @@ var (
 	UnitTexts   = Unit{"text", "texts"}
 )
 
-// State says how much of a call's work is done.
+// State says how much of a long operation is done.
 type State struct {
 	Unit       Unit
 	DoneCount  int64

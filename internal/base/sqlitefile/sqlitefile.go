@@ -45,7 +45,7 @@ type DB struct {
 	// The database's state when it was opened. If readState returns another text later, another program has written.
 	stateAtOpen  string
 	path         string
-	visitedPages int64 // number of pages that the current walk through a tree has visited
+	visitedPages int64 // number of pages that were visited while the tree of one table or index is read
 }
 
 // IsDatabase reports whether a file begins with the header of an SQLite database.
@@ -244,7 +244,8 @@ func (db *DB) readWAL() error {
 			return nil
 		}
 		pending[binary.BigEndian.Uint32(frame)] = offset + frameHeaderSize
-		if size := binary.BigEndian.Uint32(frame[4:]); size > 0 { // This frame ends a transaction.
+		// This frame of the write-ahead log is the last frame of a transaction.
+		if size := binary.BigEndian.Uint32(frame[4:]); size > 0 {
 			for number, at := range pending {
 				db.walOffsets[number] = at
 			}

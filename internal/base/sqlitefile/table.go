@@ -17,7 +17,7 @@ type Table struct {
 	rootPage    uint32
 	columns     []string
 	rowIDColumn int // index of the column that is the row ID, or -1
-	// root pages of the indexes, by the column with which the index begins (ascending order only)
+	// for each index of the table, the number of its root page, by the index's first column (ascending order only)
 	indexRoots map[string]uint32
 }
 

@@ -16,7 +16,7 @@ const (
 	tableLeafPage     = 0x0d
 )
 
-// treePage is a page of a tree.
+// treePage is a page in the B-tree of an SQLite table or index.
 type treePage struct {
 	db          *DB
 	page        []byte
@@ -67,7 +67,7 @@ func (n *treePage) cellCount() int { return len(n.cellOffsets) / 2 }
 
 // treeCell is an entry in a page of a tree.
 type treeCell struct {
-	childPage uint32 // page with the entries before this one (only in interior pages)
+	childPage uint32 // child page with the entries before this entry (only in interior pages, which have child pages)
 	rowID     int64  // ID of the row (only in the tree of a table, not in an index)
 
 	record *storedRecord // nil in an interior page of a table

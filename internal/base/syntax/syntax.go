@@ -88,7 +88,8 @@ func QuoteKey(key string) string {
 	return key
 }
 
-// isReadAsFilterKey reports whether a filter would read the unquoted key as another key or as a misspelling.
+// isReadAsFilterKey reports whether a filter would misread a key that is written without quotes. The filter would read
+// it as a different key, or report it as a misspelling.
 func isReadAsFilterKey(key string) bool {
 	return CanonicalKey(key) != key || NearestKey(key) != "" || key == untilFilterKey
 }

@@ -1,4 +1,5 @@
-// This file defines the events that the model receives and the effects that it returns.
+// This file defines the events (such as a key press) that the screen's model receives, and the effects (such as a
+// search) that the model requests in return.
 
 package tui
 
@@ -32,7 +33,7 @@ type (
 		number int
 		query  string
 	}
-	timerEffect       struct{ wakeTime time.Time } // send a timerEvent at this time
+	timerEffect       struct{ wakeTime time.Time } // request to send a timerEvent to the model at this time
 	loadEntryEffect   struct{ hit Hit }
 	editEntryEffect   struct{ hit Hit }
 	forgetEntryEffect struct{ hit Hit }

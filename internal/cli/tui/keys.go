@@ -59,7 +59,8 @@ var escapeSequences = map[string]keyCode{
 	"Z": keyTab,
 }
 
-// controlKeys maps a control character to the key that sends it. Other control characters are Ctrl with a letter.
+// controlKeys maps a control character to the key that sends it. A control character that is not in the map is read as
+// Ctrl with a letter.
 var controlKeys = map[byte]keyCode{'\r': keyEnter, '\n': keyEnter, '\t': keyTab, 0x7f: keyBackspace, 0x08: keyBackspace}
 
 // decodeKey decodes the first key in b, and returns the key and its length in bytes. The length is 0 if b contains

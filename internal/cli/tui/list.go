@@ -1,4 +1,4 @@
-// This file implements the list of hits. One of the hits is chosen.
+// This file implements the list of found entries on the search screen. The person chooses an entry in the list.
 
 package tui
 
@@ -7,7 +7,7 @@ import "slices"
 // hitList contains the answer to the last query, which hit is chosen, and how far the list is scrolled.
 type hitList struct {
 	QueryResult
-	answeredQuery string // the query that this answer belongs to
+	answeredQuery string // query for which the hits in the list were found
 	hasAnswer     bool   // at least one search has returned its result
 	chosenIndex   int
 	firstVisible  int // index of the first hit on the screen

@@ -55,7 +55,7 @@ type eventLoop struct {
 	model        *model
 	signals      *signals
 	events       chan any
-	readRequests chan struct{} // each value lets readKeys read from the terminal once
+	readRequests chan struct{} // receives a value each time readKeys may read from the terminal once
 
 	pendingBytes []byte             // bytes of a key that has not arrived completely
 	hasEnded     bool               // the screen must end, because the person has quit or chosen an entry

@@ -26,10 +26,12 @@ type model struct {
 	list  hitList
 	pager entryPager
 
-	missingQueryEnd    string         // the part that an incomplete query lacks at its end, or ""
-	entryToForget      Hit            // the entry that the person is asked about in modeConfirmForget
-	modeBeforeConfirm  screenMode     // the mode to return to after the question
-	isChangeRunning    bool           // a change is running, or the list is not up to date after the change
+	// text that would complete the query if it is incomplete, such as a closing quotation mark, or ""
+	missingQueryEnd   string
+	entryToForget     Hit        // the entry that the person is asked about in modeConfirmForget
+	modeBeforeConfirm screenMode // the mode to return to after the question
+	// a change of an entry is running, or the list of found entries is not up to date after such a change
+	isChangeRunning    bool
 	messageAfterUpdate *statusMessage // the message to show as soon as the list of found entries is up to date, or nil
 	undoableChanges    []uint64       // numbers of the changes made on this screen that can be undone, oldest first
 	statusMessage

@@ -11,10 +11,11 @@ import (
 
 // entryPager shows the entry that a person reads.
 type entryPager struct {
-	hit          Hit
-	details      EntryDetails
-	textRows     []string // all rows of the screen's text, divided to fit width, with the entry's text uncoloured
-	firstTextRow int      // index of the first row with the entry's text, after the facts
+	hit      Hit
+	details  EntryDetails
+	textRows []string // all rows of the screen's text, divided to fit width, with the entry's text uncoloured
+	// index of the first row that contains the entry's text (the rows before it show facts such as the name)
+	firstTextRow int
 	width        int
 	firstVisible int // index of the first row on the screen
 	height       int // number of rows on the screen

@@ -1,4 +1,4 @@
-// This file determines the effect of each key.
+// This file determines what happens when a person presses a key.
 
 package tui
 

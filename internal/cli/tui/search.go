@@ -19,7 +19,7 @@ const slowSearchDelay = 300 * time.Millisecond
 type searchState struct {
 	debounce time.Duration // time between the last key and the start of the search
 
-	searchNumber   int       // number of the last search
+	searchNumber   int       // number of the search that was started last
 	lastQuery      string    // query of the last search
 	startTime      time.Time // time at which the last search started (zero after its answer has arrived)
 	repeatQuery    bool      // run the same query again after its answer has arrived

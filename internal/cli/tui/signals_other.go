@@ -6,7 +6,7 @@ package tui
 
 import "time"
 
-// signals periodically sends a notice, after which the loop checks the size of the terminal.
+// signals sends a notice at regular intervals. After each notice, the screen checks the size of the terminal.
 type signals struct {
 	notices chan signalNotice
 	done    chan struct{}

@@ -25,7 +25,7 @@ const maxTextWidth = 120
 // maxNameWidth is the maximum width, in columns, of a name that is followed by text in the same row.
 const maxNameWidth = 48
 
-// maxListRows is the list's maximum row count.
+// maxListRows is the maximum number of rows for the list of found entries.
 const maxListRows = 15
 
 // minPreviewWidth is the minimum screen width, in columns, for which the preview is to the right of the list.
@@ -80,7 +80,8 @@ func (m *model) focusStyle(focusMode screenMode) string {
 	return termtext.Dim
 }
 
-// isInMode reports whether the screen is in the wanted mode, or asks a question that interrupted the wanted mode.
+// isInMode reports whether the screen is in the wanted mode. It is also true while the screen asks a question, if the
+// screen was in the wanted mode before the question.
 func (m *model) isInMode(wanted screenMode) bool {
 	return m.mode == wanted || (m.mode == modeConfirmForget && m.modeBeforeConfirm == wanted)
 }

@@ -111,7 +111,7 @@ func (p *sitePage) renderPage(s *website) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// searchItems returns an item for each section of the page, for the search.
+// searchItems returns an item for each section of the page. The search on the website finds these items.
 func (p *sitePage) searchItems() []searchItem {
 	s := website{pages: map[string]*sitePage{p.path: p}}
 	address, _ := s.pageAddress(p.path)

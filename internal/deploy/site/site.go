@@ -118,7 +118,7 @@ func (s *website) pageAddress(file string) (string, bool) {
 // another file of the repository. It returns an error if the target does not exist.
 func (s *website) resolveLink(from, link string) (string, error) {
 	if strings.Contains(link, ":") {
-		return link, nil // The link already leads to another site.
+		return link, nil // The link has a scheme, such as https, so it is already a complete address.
 	}
 	file, anchor, hasAnchor := strings.Cut(link, "#")
 	target := from

@@ -16,7 +16,8 @@ import (
 type testCounts struct {
 	passed, skipped int
 	failed          []string
-	// the package failed. Perhaps no test failed, but the package did not build, or the test program ended early.
+	// the test run of the package failed (even without a failed test, if the package did not build or the test program
+	// ended early)
 	hasFailed bool
 }
 

@@ -99,11 +99,12 @@ type foundFix struct {
 	Command        string
 	ErrorLine      string // output line that names the error
 	EditedFiles    []string
-	PassedCommands []string     // other commands that passed between the failure and the success
+	PassedCommands []string     // other commands that passed after Command failed and before it succeeded
 	Explanation    string       // sentence in which the agent names the cause or the change
 	Turn           session.Turn // turn in which Command succeeded
 
-	Repeats *session.RepeatedCalls // calls that returned text by others which the failed command or its output repeats
+	// calls that returned texts by other people, if the failed command or its output repeats these texts
+	Repeats *session.RepeatedCalls
 
 	agentTexts []string // texts that the agent wrote after Command failed, up to the last edit of a file
 }
@@ -144,8 +145,9 @@ func findFixes(turns []session.Turn) []foundFix {
 
 // fixSearch is the state of findFixes while it reads a session's calls.
 type fixSearch struct {
-	openFailures map[string]*foundFix // failed commands that have not passed yet, each with the fix that begins there
-	agentText    string               // text of the agent in this turn after the last edit
+	// commands that failed and have not passed since, each with the fix that will be complete when the command passes
+	openFailures map[string]*foundFix
+	agentText    string // text of the agent in this turn after the last edit
 	foundFixes   []foundFix
 }
 
@@ -186,8 +188,9 @@ func hasFailed(c *session.ToolCall) bool {
 // hasPassed reports whether the client reported an exit status for the command, and the command did not fail.
 func hasPassed(c *session.ToolCall) bool { return !hasFailed(c) && c.ExitStatus != nil }
 
-// recordOpenFailure begins a fix for a failed command. It does nothing if the output names no error, or if the
-// command has already failed with the same error and has not passed since.
+// recordOpenFailure starts to record a fix (the edits after which a failed command passes) for a failed command. It
+// does nothing if the output names no error, or if the command has already failed with the same error and has not
+// passed since.
 func recordOpenFailure(openFailures map[string]*foundFix, command string, e *session.Event) {
 	s := session.FailureSignature(e.Call.Output)
 	if command == "" || s == "" {
@@ -211,7 +214,7 @@ func writtenFiles(c *session.ToolCall, dir string) (files []string) {
 	return files
 }
 
-// addCallAfterFailure records a call after the failure, and the agent's text before the call.
+// addCallAfterFailure records a tool call after the command failed, and the agent's text before the call.
 func (f *foundFix) addCallAfterFailure(c *session.ToolCall, edits []string, command, agentText string) {
 	for _, e := range edits {
 		if !slices.Contains(f.EditedFiles, e) {
@@ -250,7 +253,7 @@ const (
 	agentSaidPhrase = "The agent said: "
 )
 
-// Text returns the content for the entry that stores the fix.
+// Text returns the content of the archive entry that describes how a failed command was made to pass.
 func (f *foundFix) Text() string {
 	var b strings.Builder
 	b.WriteString("`" + f.Command + failedPhrase + f.ErrorLine + "\n\n")

@@ -22,7 +22,7 @@ type Fix struct {
 	ChangedFiles []string `json:"files"` // files that changed after Command failed and before it succeeded
 	// sentence in which the agent explains the fix ("" without such a sentence)
 	Explanation string `json:"said,omitempty"`
-	// other commands that passed between the failure and the success
+	// other commands that passed after Command failed and before it succeeded
 	PassedCommands []string  `json:"between,omitempty"`
 	Project        string    `json:"project,omitempty"`
 	TurnName       string    `json:"turn"` // name of the turn in which the command passed
@@ -31,7 +31,8 @@ type Fix struct {
 	signature string
 }
 
-// ParseFix decodes a fix from an entry of the archive. It returns false for other entries.
+// ParseFix decodes an archive entry that describes how a failed command was made to pass. It returns false for other
+// entries.
 func ParseFix(e *oxbow.Entry) (f Fix, ok bool) {
 	id, ok := strings.CutPrefix(e.Name, "fix/")
 	if !ok {
@@ -58,9 +59,9 @@ func ParseFix(e *oxbow.Entry) (f Fix, ok bool) {
 }
 
 // FindFixes returns the fixes in an archive, newest first. If project is not empty, it returns only fixes of this
-// project. If failure is not empty, it returns only fixes whose error has the same signature as failure, or whose
-// command or error contains failure. Therefore failure may be an error line with other paths and numbers, or a part of
-// a line. Letter case is ignored when a part is compared.
+// project. If failure is not empty, it returns only the fixes of a matching error. An error matches if it differs from
+// failure only in details such as paths and numbers, or if the error or the command contains failure. Letter case is
+// ignored in the second comparison.
 func FindFixes(ctx context.Context, m *oxbow.Memory, project, failure string) (found []Fix, err error) {
 	f := oxbow.Filter{Terms: []oxbow.Term{{Key: "fix", Values: []string{"yes"}}}}
 	if project != "" {

@@ -20,7 +20,7 @@ import (
 type PassedCommand struct {
 	Command      string    `json:"command"`
 	PassCount    int       `json:"passed"` // how often Command ran successfully
-	FailCount    int       `json:"failed"` // number of runs that failed
+	FailCount    int       `json:"failed"` // how often Command failed
 	SessionCount int       `json:"sessions"`
 	Project      string    `json:"project,omitempty"`
 	LastTurn     string    `json:"turn"` // name of the turn in which the command last passed
@@ -39,7 +39,7 @@ const (
 	// word in the command has the weight 1.
 	contextWeight = 0.5
 
-	// minMatchShare is the smallest matchShare of a command that is returned.
+	// minMatchShare is the smallest share of the task's words (weighted) that a command must match to be returned.
 	minMatchShare = 0.25
 )
 

@@ -1,9 +1,10 @@
-// This file stores proposals, fixes and commands as entries of the archive.
+// This file stores proposals, fixes and commands as entries of the archive of sessions.
 //
-// A proposal is an entry proposal/ID with the sentence as its content. Its labels "from" name the turns that contain
-// the sentence, and the label "proposal" contains the state. A fix is an entry fix/ID. The commands of a project are
-// stored in the entries runs/ID and runs/ID/recent. The entry cursor/inbox contains the version up to which sessions
-// were examined.
+// A proposal is an entry named proposal/ID, with the proposed sentence as its content. Its labels "from" name the
+// turns that contain the sentence. Its label "proposal" contains the state.
+//
+// A fix is an entry named fix/ID. The commands of a project are stored in two entries, runs/ID and runs/ID/recent. The
+// entry cursor/inbox records the archive version up to which sessions were examined.
 
 package inbox
 
@@ -30,8 +31,8 @@ const (
 	StateAccepted = "accepted"
 	StateDropped  = "dropped"
 
-	// StateUndone is the state of an accepted proposal whose note was removed by an undo. The proposal then waits for
-	// a decision again. The archive still stores the state as accepted.
+	// StateUndone is the state of an accepted proposal whose note was removed by an undo. A person must then decide
+	// about the proposal again. The archive still stores the proposal as accepted.
 	StateUndone = "undone"
 )
 
@@ -50,8 +51,8 @@ const (
 	minPassedSessions  = 3   // RepeatedCommands returns a command only if it has passed in this many sessions.
 )
 
-// TurnLabels returns the labels for a turn's conclusions and for the foreign text that the turn repeats. It is a value
-// for [session.Archive.MakeLabels].
+// TurnLabels returns the labels which record that the agent drew conclusions in a turn, and that the turn repeats text
+// from outside. TurnLabels is a value for [session.Archive.MakeLabels].
 func TurnLabels(t *session.Turn) []oxbow.Label {
 	var ls []oxbow.Label
 	if len(extract.FindConclusions(t.AgentText())) > 0 {
@@ -83,7 +84,8 @@ func UpdateProposals(ctx context.Context, a *session.Archive) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	for i, h := range heads { // Examine the oldest sessions first, so that the cursor can advance after each.
+	// Examine the oldest sessions first, so that the stored position can advance after each session.
+	for i, h := range heads {
 		if err := StoreLessons(
 			ctx,
 			a,
@@ -190,7 +192,7 @@ func sessionsWrittenSince(ctx context.Context, m *oxbow.Memory, after uint64) (
 	return names, newest, newest == 0, nil
 }
 
-// appendSummary appends the summary in an entry. It ignores an entry without a summary.
+// appendSummary decodes the session summary in an entry and appends it. An entry without a summary is ignored.
 func appendSummary(summaries []versionedSummary, e *oxbow.Entry) []versionedSummary {
 	var s session.Summary
 	if json.Unmarshal([]byte(e.Content), &s) != nil {

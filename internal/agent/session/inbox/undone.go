@@ -16,11 +16,12 @@ import (
 // These are the keys of the labels for a turn whose work was undone or criticized. The value is a file, in the form
 // that changedFiles returns.
 const (
-	LabelReverted  = "reverted"  // Git, or an edit in a later turn, reverted the turn's edits of the file.
-	LabelCorrected = "corrected" // The prompt refuses the previous turn's work and names the file.
+	LabelReverted = "reverted" // Git, or an edit in a later turn, reverted the turn's edits of the file.
+	// In the prompt of the next turn, the person criticized this turn's work and named the file.
+	LabelCorrected = "corrected"
 )
 
-// fileMark is a label to be added to a turn. It names a file.
+// fileMark is a label that will be added to a turn of a session. The label's value is a file.
 type fileMark struct {
 	turnIndex int // index of the turn in the session's turns
 	file      string
@@ -45,8 +46,8 @@ type fileReplacement struct {
 	fileHashBefore, fileHashAfter  string // hashes of the whole file before and after the edit ("" if unknown)
 }
 
-// findRevertedFiles returns the edits that were reverted, as marks with the turn that made the edit and the file.
-// An edit is reverted by a later git command, or by an edit in a later turn that restores the replaced text. Git
+// findRevertedFiles returns the edits that were reverted. Each result contains the turn that made the edit, and the
+// file. An edit is reverted by a later git command, or by an edit in a later turn that restores the replaced text. Git
 // commands revert only edits in the working tree: git restore does not revert committed edits, and git stash pop
 // brings stashed edits back.
 func findRevertedFiles(turns []session.Turn) []fileMark {
@@ -112,7 +113,7 @@ func (t *workingTree) markWholeFileRevert(r fileReplacement) bool {
 	if r.fileHashAfter == "" || r.fileHashBefore == r.fileHashAfter {
 		return false
 	}
-	first := -1 // index of the first reverted edit
+	first := -1 // index of the oldest edit that the new file content reverts
 	for i, e := range slices.Backward(t.edits) {
 		if e.file != r.file {
 			continue

@@ -111,7 +111,8 @@ type CallOutcome struct {
 
 	OriginalFile *string // the file's text before an edit (nil if it is not known)
 
-	// IsTainted is set if the returned text contains a tainted entry of the memory.
+	// IsTainted is set if the returned text contains an entry of the memory that is marked as tainted (from an
+	// untrusted source).
 	IsTainted bool
 
 	// OmitsZeroExit is set if the client mentions a command's exit status only if it is not 0.
@@ -176,7 +177,8 @@ func CompleteCall(
 	return e, true
 }
 
-// taintDescription returns "tainted entry" if the returned text contains a tainted entry, and otherwise "".
+// taintDescription returns "tainted entry" if the returned text contains a memory entry that is marked as tainted
+// (from an untrusted source). Otherwise it returns "".
 func (o *CallOutcome) taintDescription() string {
 	if o.IsTainted || strings.Contains(o.Output, session.TaintWarning) {
 		return "tainted entry"

@@ -30,7 +30,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// These are the names of the chat services as clients in the archive.
+// These names of chat services are stored in the archive as the client of a conversation.
 const (
 	ChatGPT  = "chatgpt"
 	ClaudeAI = "claude-ai"
@@ -183,7 +183,8 @@ func (f *transcriptFile) readConversationsOrRestart(ctx context.Context, in io.R
 	return err
 }
 
-// errFileReplaced is returned if the file does not have a conversation at the offset at which the last call ended.
+// errFileReplaced is returned if no conversation begins at the offset at which the previous read of the file stopped.
+// The file was then probably replaced.
 var errFileReplaced = errors.New("no conversation begins where the last one ended")
 
 func (f *transcriptFile) readConversations(ctx context.Context, in io.ReadSeeker) error {

@@ -22,7 +22,8 @@ type turnReadPosition struct {
 	hasChecksum bool
 }
 
-// maxChecksumBytes is the number of bytes before endOffset from which the checksum is computed.
+// maxChecksumBytes is the number of bytes that are covered by the checksum in a cursor. These are the last bytes
+// before the position at which reading stopped.
 const maxChecksumBytes = 4 << 10
 
 // parseCursor parses a cursor. A text that is not a cursor means the start of the file.
@@ -62,7 +63,7 @@ func (c turnReadPosition) matchesText(in *clientfile.Transcript) (bool, error) {
 	return sum == c.checksum, err
 }
 
-// withChecksum returns the cursor with a checksum of the text before it.
+// withChecksum returns the cursor with a checksum of the transcript's text before the cursor's position.
 func (c turnReadPosition) withChecksum(in *clientfile.Transcript) (turnReadPosition, error) {
 	if _, isKnown := in.Size(); !isKnown {
 		return c, nil

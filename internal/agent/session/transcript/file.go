@@ -1,4 +1,4 @@
-// This file contains the state that the readers of all clients share.
+// This file contains the reading state that the transcript readers of all clients (such as Claude Code) share.
 
 package transcript
 

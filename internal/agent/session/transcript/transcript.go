@@ -33,7 +33,8 @@ const (
 	reasonIncompletePrompt = "it is incomplete; import again when the client has written the rest"
 )
 
-// maxReadBytes is the number of bytes after which one call stops at the next turn.
+// maxReadBytes limits how much of a transcript one call of the reader reads. After this many bytes, the call stops at
+// the beginning of the next turn.
 const maxReadBytes = 8 << 20
 
 // NewReader returns a function that reads a transcript step by step. Each call gets a cursor, which is the position
@@ -211,8 +212,8 @@ func (f *transcriptFile) readLines(ctx context.Context, in io.ReadSeeker, r *eve
 	return nil
 }
 
-// isIncomplete reports whether the last line of a file is still being written. A line that is too long is not
-// incomplete, so that it is reported.
+// isIncomplete reports whether the last line of a file is still being written. A line above the maximum length does
+// not count as incomplete, because the reader must report such a line as an error.
 func isIncomplete(line []byte, size int64) bool {
 	return size <= clientfile.MaxLineBytes && !bytes.HasSuffix(line, []byte("\n")) && !json.Valid(line)
 }

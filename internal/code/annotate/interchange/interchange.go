@@ -18,9 +18,10 @@ import (
 
 // ConversionReport counts the converted items, and the losses in the conversion.
 type ConversionReport struct {
-	Written   int            // number of annotations that an import wrote, or of trace records that an export wrote
-	NotesRead int            // number of notes that were read
-	Losses    map[string]int // how often each kind of loss occurred, by description
+	Written   int // number of annotations that an import wrote, or of trace records that an export wrote
+	NotesRead int // number of notes that were read
+	// how often information of each kind was lost in the conversion, by the kind's description
+	Losses map[string]int
 }
 
 func (r *ConversionReport) countLoss(description string) {
@@ -30,7 +31,7 @@ func (r *ConversionReport) countLoss(description string) {
 	r.Losses[description]++
 }
 
-// importRange is a range of lines that will be imported as an annotation.
+// importRange is a range of code lines, for which an annotation will be imported.
 type importRange struct {
 	record annotate.Record
 	place  annotate.FileAt // If place.Commit is "", the range is in the current file of the working tree.
