@@ -1,24 +1,24 @@
 // This file computes how strongly an entry answers a prompt. The strength decides whether the prompt gets the entry's
 // sentences (payload), only the entry's name (pointer), or nothing (silence).
 
-// Package gate decides whether an entry or a turn, called a unit, is strong enough to be shown for a prompt. It reads
-// no clock and no files. Its inputs are the terms that a search matched, and a floor (a minimum strength) that was
-// calibrated on decoys: prompts that no memory can answer ([DecoyPrompts]).
+// Package gate decides whether a note or a conversation turn answers a prompt well enough to be shown for the prompt.
+// Both are called units. The package reads no clock and no files. It gets the terms that a search matched in the unit,
+// computes the unit's strength from them, and compares the strength with a minimum, the floor. The floor was
+// calibrated with decoys, which are prompts that no memory can answer ([DecoyPrompts]).
 //
 // The strength g of a unit u for a prompt with the terms t is
 //
 //	g = share · √score,  share = Σ score(t, u) ÷ Σ a(t)·(k1+1)·weight(t)·idf(t)
 //
-// where score is the BM25 score, and (k1+1)·weight·idf is the highest score that a term can reach.
-// A term that no unit contains has the idf for document frequency 0, and a(t) is .5. For any other
-// term, a(t) is 1. Thus unknown words lower the share for a subject that the memory does not know,
-// but a long prompt in ordinary words can still find its note. The benchmark command inject compares
-// this rule with others.
+// The score is the BM25 score, and (k1+1)·weight·idf is the highest score that a term can reach. Thus share says how
+// much of the highest possible score the unit has reached. If no unit contains a term, its idf is that for document
+// frequency 0, and a(t) is .5. For any other term, a(t) is 1. Unknown words therefore lower the share, because the
+// memory may not know the prompt's subject. But a long prompt in ordinary words can still find its note. The benchmark
+// command inject compares this rule with others.
 //
-// A note's strength ([NoteStrength]) differs from a turn's ([TurnStrength]). Only the [maxNoteWords]
-// heaviest words of the prompt count in the sum below the line, because a prompt may be long and still be
-// about a single note. A note that states a rule is stronger than a description, and so is a note that
-// contains a word of the prompt that no other note contains.
+// A note's strength ([NoteStrength]) differs from a turn's ([TurnStrength]). In the sum below the line, only the
+// [maxNoteWords] heaviest words of the prompt count, because a prompt may be long and still be about a single note. A
+// note is stronger if it states a rule, or if it contains a word of the prompt that no other note contains.
 package gate
 
 import (

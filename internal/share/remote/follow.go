@@ -56,7 +56,7 @@ const (
 	maxReadDeltaBytes = 64 << 20
 )
 
-// ownChangeTimeout is the timeout for a request that this package sends by itself and not in a call with a context.
+// ownChangeTimeout is the timeout for a request that is not cancelled together with a caller's context.
 const ownChangeTimeout = 10 * time.Second
 
 // serverFollower sends events to the watchers of a store. It remembers the position up to which events were sent.

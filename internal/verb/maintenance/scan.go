@@ -150,7 +150,8 @@ func (o *ScanOut) scanMemory(ctx context.Context, w *verb.Workspace, scanned sca
 		return err
 	}
 	if s, err := m.Stats(ctx); err == nil && s.Bytes < maxReindexedBytes {
-		// Update the search index. Ignore an error, because the next recall updates the index otherwise.
+		// Build the search index now, because the log was rewritten. Ignore an error, because the next recall builds a
+		// missing index.
 		_ = m.MakeIndex(ctx)
 	}
 	return nil
