@@ -3,11 +3,11 @@
 package oxbow
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"time"
 
@@ -17,11 +17,18 @@ import (
 
 // Check examines the store and compares the index with it. See [Checker].
 func (m *Memory) Check(ctx context.Context) (CheckReport, error) {
-	rep, versions, err := m.checkStore(ctx)
+	checker := m.capabilities.Checker
+	if d := findLog(m.store); d != nil {
+		checker = d
+	}
+	if checker == nil {
+		return CheckReport{}, fmt.Errorf("%w: it has nothing to check", ErrUnsupported)
+	}
+	rep, err := checker.Check(ctx)
 	if err != nil || rep.Damaged {
 		return rep, err // do not compare the index with the entries, because the entries are damaged
 	}
-	missing, err := m.missingInIndex(ctx, versions)
+	missing, err := m.missingInIndex(ctx)
 	for _, e := range missing {
 		rep.Problems = append(
 			rep.Problems,
@@ -32,57 +39,80 @@ func (m *Memory) Check(ctx context.Context) (CheckReport, error) {
 	return rep, err
 }
 
-// checkStore examines the store. It returns a report and the versions of all entries.
-func (m *Memory) checkStore(ctx context.Context) (CheckReport, []logstore.CheckedVersion, error) {
-	if d := findLog(m.store); d != nil {
-		return d.CheckEntries(ctx)
+// missingInIndex returns the entries that are missing in the index or have another version there.
+func (m *Memory) missingInIndex(ctx context.Context) (missing []*Entry, err error) {
+	// An entry may have been written after the index was read. Therefore compare the entries that seem to be missing
+	// with the present index again.
+	versions, err := m.unindexedVersions(ctx, m.eachVersion)
+	if err != nil || len(versions) == 0 {
+		return nil, err
 	}
-	if m.capabilities.Checker == nil {
-		return CheckReport{}, nil, fmt.Errorf("%w: it has nothing to check", ErrUnsupported)
+	versions, err = m.unindexedVersions(ctx, func(_ context.Context, fn func(id, version uint64) bool) error {
+		for _, id := range slices.Sorted(maps.Keys(versions)) {
+			fn(id, versions[id])
+		}
+		return nil
+	})
+	if err != nil || len(versions) == 0 {
+		return nil, err
 	}
-	rep, err := m.capabilities.Checker.Check(ctx)
-	if err != nil {
-		return rep, nil, err
+	// Read the entries again, and report only entries that still have the missing version. Another entry has changed
+	// or was removed since its version was read, so the index is right to lack the old version.
+	for e, err := range m.store.Entries(ctx, Filter{}) {
+		if err != nil {
+			return nil, err
+		}
+		if version, ok := versions[e.ID]; ok && version == e.Version {
+			missing = append(missing, &e)
+		}
 	}
-	var versions []logstore.CheckedVersion
-	for e, eerr := range m.store.Entries(ctx, Filter{}) {
-		err = cmp.Or(err, eerr)
-		versions = append(versions, logstore.CheckedVersion{ID: e.ID, Version: e.Version})
-	}
-	return rep, versions, err
+	return missing, nil
 }
 
-// missingInIndex returns the entries with these versions that are missing in the index or have another version
-// there.
-func (m *Memory) missingInIndex(ctx context.Context, checked []logstore.CheckedVersion) (missing []*Entry, err error) {
+// unindexedVersions returns those versions, by ID, that the index lacks. The function each must call its argument with
+// the versions, ordered by ID.
+func (m *Memory) unindexedVersions(
+	ctx context.Context,
+	each func(ctx context.Context, fn func(id, version uint64) bool) error,
+) (map[uint64]uint64, error) {
 	s, err := m.refreshIndex(ctx)
 	if err != nil {
 		return nil, err
 	}
 	v := s.newView(ctx, s.scorer(m.opts.Ranking))
 	ids, versions := v.entryVersions()
-	missingVersions := map[uint64]uint64{} // versions that the index lacks, by entry ID
-	for _, c := range checked {
-		i, found := slices.BinarySearch(ids, c.ID)
-		if !found || versions[i] != c.Version {
-			missingVersions[c.ID] = c.Version
+	if v.readError() != nil {
+		return nil, nil // index files are checked separately
+	}
+	unindexed := map[uint64]uint64{}
+	i := 0
+	err = each(ctx, func(id, version uint64) bool {
+		for i < len(ids) && ids[i] < id {
+			i++
 		}
+		isIndexed := i < len(ids) && ids[i] == id && versions[i] == version
+		if !isIndexed {
+			unindexed[id] = version
+		}
+		return true
+	})
+	return unindexed, err
+}
+
+// eachVersion calls fn with the ID and the version of each entry, ordered by ID, until fn returns false.
+func (m *Memory) eachVersion(ctx context.Context, fn func(id, version uint64) bool) error {
+	if d := findLog(m.store); d != nil {
+		return d.EachVersion(ctx, fn)
 	}
-	if len(missingVersions) == 0 || v.readError() != nil {
-		// the index is complete, or it cannot be read. The check of the store's files reports the latter.
-		return nil, nil
-	}
-	// Read the entries again, and report only entries that still have the missing version. Another entry has changed
-	// or was removed since checkStore read it, so the index is right to lack the old version.
 	for e, err := range m.store.Entries(ctx, Filter{}) {
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if version, ok := missingVersions[e.ID]; ok && version == e.Version {
-			missing = append(missing, &e)
+		if !fn(e.ID, e.Version) {
+			return nil
 		}
 	}
-	return missing, nil
+	return nil
 }
 
 // Stats returns the size of the store. It reads no entries. If the store is not a [Counter], the error

@@ -4,11 +4,13 @@
 package oxbow
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"strings"
 
 	"github.com/oxbow-memory/oxbow/internal/base/ctxfile"
 	"github.com/oxbow-memory/oxbow/internal/base/text"
@@ -97,6 +99,7 @@ func compareIndexFile(
 			state.Len(),
 		), nil
 	}
+	sample := indexSample{searcher: x}
 	r := ranking.NewScorer(head.rankingName, nil)
 	step := max(1, (state.Len()+maxCheckedEntries-1)/maxCheckedEntries)
 	var doc index.Document
@@ -117,14 +120,56 @@ func compareIndexFile(
 			return "", err
 		}
 		if !isListed {
-			return fmt.Sprintf("has another version of entry %q than change %d left", e.Name, head.position.Seq), nil
+			what, err := sample.compare()
+			return cmp.Or(what, fmt.Sprintf("has another version of entry %q than change %d left",
+				e.Name, head.position.Seq)), err
 		}
 		r.AnalyzeItem(ctx, newIndexItem(e), &doc, &buf)
-		if !indexHasDocument(x, e.ID, &doc) {
-			return fmt.Sprintf("has other words for entry %q than it holds", e.Name), nil
+		what, err := sample.addDocument(e, &doc)
+		if what != "" || err != nil {
+			return what, err
 		}
 	}
-	return "", nil
+	return sample.compare()
+}
+
+// maxSampleTerms is the number of terms at which the documents of a sample are compared.
+const maxSampleTerms = 1 << 16
+
+// indexSample contains documents that are compared with an index together, so that each posting list is read once.
+type indexSample struct {
+	searcher  *index.Searcher
+	documents []index.ExpectedDocument
+	names     []string // name of each document's entry
+	termCount int
+}
+
+// addDocument adds the document of an entry. If there are many documents, it compares them and returns the result of
+// compare.
+func (s *indexSample) addDocument(e *Entry, doc *index.Document) (what string, err error) {
+	d := index.ExpectedDocument{ID: e.ID, Length: doc.Len, Frequencies: map[string]int{}}
+	for _, t := range doc.Terms {
+		if t.TF > 0 {
+			d.Frequencies[strings.Clone(t.Text)] += int(t.TF)
+		}
+	}
+	s.documents = append(s.documents, d)
+	s.names = append(s.names, e.Name)
+	s.termCount += len(d.Frequencies)
+	if s.termCount < maxSampleTerms {
+		return "", nil
+	}
+	return s.compare()
+}
+
+// compare compares the documents with the index. It returns a text about the first difference, or "" if all are equal.
+func (s *indexSample) compare() (what string, err error) {
+	i, err := s.searcher.FindDifferentDocument(s.documents)
+	if err == nil && i < len(s.documents) {
+		what = fmt.Sprintf("has other words for entry %q than it holds", s.names[i])
+	}
+	*s = indexSample{searcher: s.searcher}
+	return what, err
 }
 
 // indexFilePosition returns the number of the last change that the index file contains. It returns false if the file's
@@ -141,33 +186,4 @@ func indexFilePosition(file logstore.CheckedFile) (seq uint64, ok bool) {
 	}
 	position, err := file.RefreshPosition(head.position)
 	return position.Seq, err == nil
-}
-
-// indexHasDocument reports whether the index contains the entry with this ID with the same words as doc, and each word
-// equally often.
-func indexHasDocument(x *index.Searcher, id uint64, doc *index.Document) bool {
-	sums := map[string]int{}
-	var ask []index.QueryTerm
-	for _, t := range doc.Terms {
-		if t.TF > 0 {
-			sums[t.Text] += int(t.TF)
-			ask = append(ask, index.QueryTerm{Text: t.Text, Weight: 1})
-		}
-	}
-	x1, ok := x.Explain(id, ask)
-	if len(sums) == 0 {
-		return !ok // ignore a document without words: it is not indexed
-	}
-	if !ok || len(x1.Terms) != len(sums) {
-		return false
-	}
-	if x1.Len != float64(doc.Len)/index.OneTF {
-		return false
-	}
-	for _, t := range x1.Terms {
-		if int(t.Occurrences*index.OneTF) != min(sums[t.Term], 1<<16-1) {
-			return false
-		}
-	}
-	return true
 }

@@ -18,8 +18,14 @@ func main() {
 }
 
 // delayFirstCollection lets the heap grow to 32 MiB, instead of 4 MiB, before the garbage collector runs for the first
-// time. Most commands end before that. After the first collection, the default setting is restored.
+// time. Most commands end before that. After the first collection, the default setting is restored, unless the command
+// has chosen another setting in the meantime.
 func delayFirstCollection() {
-	debug.SetGCPercent(800)
-	runtime.AddCleanup(new(*byte), func(percent int) { debug.SetGCPercent(percent) }, 100)
+	const firstPercent = 800
+	debug.SetGCPercent(firstPercent)
+	runtime.AddCleanup(new(*byte), func(percent int) {
+		if chosen := debug.SetGCPercent(percent); chosen != firstPercent {
+			debug.SetGCPercent(chosen)
+		}
+	}, 100)
 }

@@ -28,5 +28,5 @@ archive of sessions.`,
   oxbow check --json --home ~/brain
   oxbow check --since $(cat ~/noted-head)
   oxbow check --sign`,
-	}, maintenance.CheckAll, setPositionalArgs)
+	}, withSmallHeap(maintenance.CheckAll), setPositionalArgs)
 }

@@ -22,7 +22,7 @@ but not if there are only warnings.`,
 		Example: `  oxbow doctor
   oxbow doctor --full            # also reads every byte, as oxbow check does
   oxbow doctor --json`,
-	}, maintenance.Doctor, func(in *maintenance.DoctorIn, _ *flagSet, _ []string) error {
+	}, withSmallHeap(maintenance.Doctor), func(in *maintenance.DoctorIn, _ *flagSet, _ []string) error {
 		in.Clients = mem.clientInspection()
 		return nil
 	})

@@ -33,7 +33,8 @@ state.`,
   oxbow recover --accept`,
 		Args: requireArgCount(0, 1, "the backup to read; say --out FILE for another place"),
 	}
-	setUpReport(mem, c, maintenance.Recover, func(in *maintenance.RecoverIn, _ *flagSet, args []string) (err error) {
+	recoverStore := withSmallHeap(maintenance.Recover)
+	setUpReport(mem, c, recoverStore, func(in *maintenance.RecoverIn, _ *flagSet, args []string) (err error) {
 		if err := mem.env.setBackupPaths(in, args); err != nil {
 			return err
 		}

@@ -153,7 +153,10 @@ func (r *Reader) loadPages(firstPage, count int) *page {
 	for i := range count {
 		r.pages[firstPage+i].CompareAndSwap(nil, (*page)(b[i*PageSize:]))
 	}
-	return r.pages[firstPage].Load()
+	if p := r.pages[firstPage].Load(); p != nil {
+		return p
+	}
+	return (*page)(b) // Another goroutine has released the page.
 }
 
 // Page returns the nth page of a table, counted from 0, including unused space and checksum.
@@ -174,6 +177,11 @@ func (r *Reader) Row(table, rowIndex int) []byte {
 // EachTablePage calls fn with the rows on each page of a table, in order. The pages are not cached, so fn must not
 // keep the rows. If a page cannot be read, EachTablePage stops and returns the error, which it also records for Err.
 func (r *Reader) EachTablePage(table int, fn func(rows []byte)) error {
+	return r.EachPageData(table, func(rows, _ []byte) { fn(rows) })
+}
+
+// EachPageData is like EachTablePage, but also passes the unused bytes after the rows of each page to fn.
+func (r *Reader) EachPageData(table int, fn func(rows, unused []byte)) error {
 	t := r.tables[table]
 	perPage, rowsLeft := PageDataBytes/t.RowSize, t.RowCount
 	var buffer []byte
@@ -189,7 +197,7 @@ func (r *Reader) EachTablePage(table int, fn func(rows []byte)) error {
 		}
 		for ; len(b) > 0; b = b[PageSize:] {
 			rows := min(perPage, rowsLeft)
-			fn(b[:rows*t.RowSize])
+			fn(b[:rows*t.RowSize], b[rows*t.RowSize:PageDataBytes])
 			rowsLeft -= rows
 		}
 	}
@@ -202,6 +210,30 @@ func (r *Reader) LoadTable(table int) {
 		if r.pages[n].Load() == nil {
 			r.loadPages(n, min(pagesPerRead, end-n))
 		}
+	}
+}
+
+// LoadRows reads the pages with the rows from startRow to endRow, which is excluded, into the cache with few system
+// calls.
+func (r *Reader) LoadRows(table, startRow, endRow int) {
+	perPage := PageDataBytes / r.tables[table].RowSize
+	first := r.firstPages[table]
+	n, end := first+startRow/perPage, first+(endRow+perPage-1)/perPage
+	for n < end && r.pages[n].Load() != nil {
+		n++
+	}
+	for ; n < end; n += pagesPerRead {
+		r.loadPages(n, min(pagesPerRead, end-n))
+	}
+}
+
+// ReleaseRows removes the pages from startRow's page to endRow's page, which is excluded, from the cache. So a scan of
+// a large table needs little memory.
+func (r *Reader) ReleaseRows(table, startRow, endRow int) {
+	perPage := PageDataBytes / r.tables[table].RowSize
+	first := r.firstPages[table]
+	for n := first + startRow/perPage; n < first+endRow/perPage; n++ {
+		r.pages[n].Store(nil)
 	}
 }
 

@@ -5,6 +5,8 @@ package keydir
 import (
 	"bufio"
 	"cmp"
+	"encoding/binary"
+	"hash/maphash"
 	"io"
 	"slices"
 
@@ -12,7 +14,7 @@ import (
 )
 
 // A Comparison checks whether the tables of a snapshot file contain exactly the rows that follow from the log's
-// entries. It needs only 32 bytes for each entry, because the rows are not kept. Call AddEntry for each entry, ordered
+// entries. It needs only 8 bytes for each entry, because the rows are not kept. Call AddEntry for each entry, ordered
 // by ID, and then Finish.
 type Comparison struct {
 	file        io.ReaderAt
@@ -22,7 +24,7 @@ type Comparison struct {
 	isFormUsed  []bool
 
 	entries, heads, texts *comparedTable
-	names, aliases        []TableKey
+	names, aliases        *keySet
 	updatedTimes          []int64 // times of the entries' current versions, in the order of AddEntry
 	textBuffer            []byte
 	isDifferent           [TableCount]bool
@@ -37,8 +39,8 @@ func NewComparison(file io.ReaderAt, tables *pagefile.Reader, formTexts []string
 		formTexts:    formTexts,
 		formNumbers:  map[string]uint32{},
 		isFormUsed:   make([]bool, len(formTexts)),
-		names:        make([]TableKey, 0, tables.RowCount(TableNames)),
-		aliases:      make([]TableKey, 0, tables.RowCount(TableAliases)),
+		names:        &keySet{seed: maphash.MakeSeed()},
+		aliases:      &keySet{seed: maphash.MakeSeed()},
 		updatedTimes: make([]int64, 0, tables.RowCount(TableEntries)),
 	}
 	for n, text := range formTexts {
@@ -64,9 +66,9 @@ func (c *Comparison) AddEntry(e *EntryRow, form string, nameHash uint64, aliasHa
 	appendHead(c.heads.Writer, number, e.Size)
 	c.textBuffer = AppendText(c.textBuffer[:0], e.Text)
 	c.texts.writeBytes(c.textBuffer)
-	c.names = append(c.names, TableKey{nameHash, e.ID})
+	c.names.add(TableKey{nameHash, e.ID})
 	for _, hash := range aliasHashes {
-		c.aliases = append(c.aliases, TableKey{hash, e.ID})
+		c.aliases.add(TableKey{hash, e.ID})
 	}
 	c.updatedTimes = append(c.updatedTimes, e.Updated)
 	return c.DifferentTable() == TableCount
@@ -91,16 +93,15 @@ func (c *Comparison) Finish(removed []TableKey, changes []int64, opIDs, sums []b
 	c.finishTable(c.entries, rows, &err)
 	c.finishTable(c.heads, rows, &err)
 	c.finishTable(c.texts, c.texts.byteCount, &err)
-	for n, keys := range map[int][]TableKey{TableNames: c.names, TableAliases: c.aliases, TableRemoved: removed} {
-		slices.SortFunc(keys, TableKey.compare)
-		t := c.newComparedTable(n)
-		for _, k := range keys {
-			t.AppendRow(k.Hash, k.Number)
-		}
-		c.finishTable(t, len(keys), &err)
+	c.compareKeys(TableNames, c.names, &err)
+	c.compareKeys(TableAliases, c.aliases, &err)
+	slices.SortFunc(removed, TableKey.compare)
+	t := c.newComparedTable(TableRemoved)
+	for _, k := range removed {
+		t.AppendRow(k.Hash, k.Number)
 	}
-	c.names, c.aliases = nil, nil
-	t := c.newComparedTable(TableChanges)
+	c.finishTable(t, len(removed), &err)
+	t = c.newComparedTable(TableChanges)
 	for _, offset := range changes {
 		t.AppendRow(uint64(offset))
 	}
@@ -130,21 +131,71 @@ func (c *Comparison) expectedForms() (table []byte) {
 	return table
 }
 
-// compareNewest compares TableNewest in the file with the order of the entries' times. An error is stored in err,
-// unless err already contains one.
-func (c *Comparison) compareNewest(err *error) {
-	order := make([]uint32, len(c.updatedTimes))
-	for i := range order {
-		order[i] = uint32(len(order) - 1 - i)
-	}
-	slices.SortFunc(order, func(a, b uint32) int {
-		return cmp.Or(cmp.Compare(c.updatedTimes[b], c.updatedTimes[a]), cmp.Compare(b, a))
+// keySet is a set of keys of which only a fingerprint is kept. The fingerprint depends on a random seed, so two sets of
+// keys that are different by mistake have the same fingerprint only with a probability of about 2⁻⁶⁴.
+type keySet struct {
+	seed        maphash.Seed
+	count       int
+	fingerprint uint64 // sum of the keys' hashes
+}
+
+func (s *keySet) add(k TableKey) {
+	s.count++
+	s.fingerprint += maphash.Comparable(s.seed, k)
+}
+
+// compareKeys compares a table of keys with the expected keys. The table is right if it is sorted and has the same
+// number of keys with the same fingerprint. An error is stored in err, unless err already contains one.
+func (c *Comparison) compareKeys(table int, expected *keySet, err *error) {
+	found := keySet{seed: expected.seed}
+	var last TableKey
+	isSorted := true
+	rerr := c.eachRow(table, func(row []byte) {
+		k := TableKey{binary.LittleEndian.Uint64(row), binary.LittleEndian.Uint64(row[8:])}
+		isSorted = isSorted && last.compare(k) <= 0
+		last = k
+		found.add(k)
 	})
-	t := c.newComparedTable(TableNewest)
-	for _, row := range order {
-		t.AppendUint32Row(row)
+	*err = cmp.Or(*err, rerr)
+	if !isSorted || found != *expected {
+		c.isDifferent[table] = true
 	}
-	c.finishTable(t, len(order), err)
+}
+
+// compareNewest compares TableNewest. The table is right if it has one row number for each entry, and if each entry
+// follows one that is newer, or that has the same time and a higher row number. An error is stored in err, unless err
+// already contains one.
+func (c *Comparison) compareNewest(err *error) {
+	count := 0
+	last := uint32(0)
+	isSorted := true
+	rerr := c.eachRow(TableNewest, func(b []byte) {
+		row := binary.LittleEndian.Uint32(b)
+		isSorted = isSorted && int(row) < len(c.updatedTimes)
+		if isSorted && count > 0 {
+			isSorted = cmp.Or(cmp.Compare(c.updatedTimes[last], c.updatedTimes[row]), cmp.Compare(last, row)) > 0
+		}
+		last = row
+		count++
+	})
+	*err = cmp.Or(*err, rerr)
+	if !isSorted || count != len(c.updatedTimes) {
+		c.isDifferent[TableNewest] = true
+	}
+}
+
+// eachRow calls fn with each row of a table in the file. If the space after the rows of a page is not zero, the table
+// is different.
+func (c *Comparison) eachRow(table int, fn func(row []byte)) error {
+	size := RowSize[table]
+	return c.tables.EachPageData(table, func(rows, unused []byte) {
+		for ; len(rows) > 0; rows = rows[size:] {
+			fn(rows[:size])
+		}
+		if slices.ContainsFunc(unused, func(b byte) bool { return b != 0 }) {
+			c.isDifferent[table] = true
+		}
+	})
 }
 
 // finishTable compares the last page and the row count of a table with the file. An error is stored in err, unless err

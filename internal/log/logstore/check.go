@@ -25,39 +25,32 @@ import (
 )
 
 // Check implements [store.Checker].
-func (d *DB) Check(ctx context.Context) (store.CheckReport, error) {
-	rep, _, err := d.CheckEntries(ctx)
-	return rep, err
-}
-
-// CheckEntries is like Check, and also returns the versions of the entries with which the store answers reads, ordered
-// by ID. If the log is damaged, it returns none.
 //
 // Other processes may write, compact or redact during the check. A problem that the first pass
 // finds may therefore be an unfinished write. Such a problem is reported only if a second pass also
 // finds the problem. During the second pass, no other process can change the files.
-func (d *DB) CheckEntries(ctx context.Context) (store.CheckReport, []CheckedVersion, error) {
+func (d *DB) Check(ctx context.Context) (store.CheckReport, error) {
 	look, err := d.runCheckPass(ctx)
 	if err == nil && look.isSound() {
-		return look.report, look.versions, nil
+		return look.report, nil
 	}
 	if ctx.Err() != nil {
-		return look.report, nil, ctx.Err()
+		return look.report, ctx.Err()
 	}
 	for range maxCheckPasses {
 		before, beforeErr := look, err
 		quiet, lerr := d.withWritersBlocked(ctx, func() { look, err = d.runCheckPass(ctx) })
 		switch {
 		case ctx.Err() != nil:
-			return look.report, nil, ctx.Err()
+			return look.report, ctx.Err()
 		case lerr != nil || quiet, err == nil && look.isSound():
-			return look.report, look.versions, cmp.Or(lerr, err)
+			return look.report, cmp.Or(lerr, err)
 		case look.hasSameResult(before) && (err == nil) == (beforeErr == nil):
-			// Two passes over the store had the same result. Another process held the store's lock, but wrote nothing.
-			return look.report, look.versions, err
+			// Another process held the lock during the whole check but wrote nothing.
+			return look.report, err
 		}
 	}
-	return look.report, nil, cmp.Or(err, fmt.Errorf("%w: others write faster than it can be checked", store.ErrBusy))
+	return look.report, cmp.Or(err, fmt.Errorf("%w: others write faster than it can be checked", store.ErrBusy))
 }
 
 // While another process can write, a check of the store may see its half-written changes, so the check is repeated.
@@ -66,10 +59,8 @@ const maxCheckPasses = 10
 
 // checkPass is the result of reading and comparing the store once.
 type checkPass struct {
-	report   store.CheckReport
-	versions []CheckedVersion // all entry versions that the store returns to callers (nil if the log is damaged)
-	// The entries that the store returns, and the files derived from the log, were compared with the log.
-	wasCompared bool
+	report      store.CheckReport
+	wasCompared bool // answers and files were compared with the log at their changes
 }
 
 // isSound reports whether the check compared everything and found no problem.
@@ -141,12 +132,14 @@ func (d *DB) runCheckPass(ctx context.Context) (pass checkPass, err error) {
 	seed := replay.seed // Copy the seed, because replay changes while the goroutine below runs.
 	var answered []store.Problem
 	if herr == nil {
-		wg.Go(func() { pass.versions, herr = have.allVersions(ctx, d, seed) })
+		var hashes []uint64
+		wg.Go(func() { hashes, herr = have.hashEntries(ctx, d, seed) })
 		compare := func(p *versionState) error {
 			wg.Wait()
 			if herr == nil {
-				answered = p.compareVersions(pass.versions)
+				answered = p.compareHashes(hashes)
 			}
+			hashes = nil // Free the memory.
 			return nil
 		}
 		c := &comparison{seq: have.lastSeq, compare: compare}
@@ -166,7 +159,6 @@ func (d *DB) runCheckPass(ctx context.Context) (pass checkPass, err error) {
 			// The log is not damaged, so reading the entries failed for a reason that is not a problem of the store.
 			return pass, herr
 		}
-		pass.versions = nil
 	}
 	pass.wasCompared = pass.report.Damaged || replay.areAllDone()
 	if !pass.report.Damaged {

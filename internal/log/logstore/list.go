@@ -29,7 +29,8 @@ type entryListing struct {
 	selectedRows   []int // rows of the snapshot that a filter may select, ascending (nil means all rows)
 	changedEntries []*store.Entry
 	lastSeq        uint64   // number of the last change
-	scan           *rowScan // reader that reads most entries of the snapshot in order (nil until it is needed)
+	scan           *rowScan // scan that reads most rows of base in order (nil before its first use)
+	cachesNothing  bool     // listing the entries does not add entries or rows to caches
 }
 
 // openListing returns a listing of the entries that a filter may select. The caller must close the listing.
@@ -210,6 +211,7 @@ func (l *entryListing) readRow(row int) *store.Entry {
 	}
 	if l.scan == nil {
 		l.scan = newRowScan(l.base)
+		l.scan.addsNothing = l.cachesNothing
 	}
 	e, err := l.scan.readEntry(row)
 	return l.base.entryOrRecordError(row, e, err)
@@ -221,6 +223,8 @@ func (l *entryListing) eachBaseRow() iter.Seq[int] {
 		return func(func(int) bool) {}
 	case l.selectedRows != nil:
 		return slices.Values(l.selectedRows)
+	case l.cachesNothing:
+		return l.eachRowWithoutCache
 	}
 	return func(yield func(int) bool) {
 		l.base.tables.LoadTable(sectionEntries)
@@ -229,6 +233,21 @@ func (l *entryListing) eachBaseRow() iter.Seq[int] {
 				return
 			}
 		}
+	}
+}
+
+// eachRowWithoutCache yields all rows of the base. It keeps only the pages with the next rows in the cache.
+func (l *entryListing) eachRowWithoutCache(yield func(int) bool) {
+	const rowsAtOnce = 1 << 14
+	for start := 0; start < l.base.len(); start += rowsAtOnce {
+		end := min(start+rowsAtOnce, l.base.len())
+		l.base.tables.LoadRows(sectionEntries, start, end)
+		for row := start; row < end; row++ {
+			if !yield(row) {
+				return
+			}
+		}
+		l.base.tables.ReleaseRows(sectionEntries, start, end)
 	}
 }
 
@@ -245,18 +264,62 @@ func (d *DB) Entries(ctx context.Context, f store.Filter) iter.Seq2[store.Entry,
 	}
 }
 
-// allVersions returns the version of each entry in the listing, ordered by ID. Each version contains a hash of the
-// entry, which depends on the seed.
-func (l *entryListing) allVersions(ctx context.Context, d *DB, seed maphash.Seed) (all []CheckedVersion, err error) {
-	all = make([]CheckedVersion, 0, l.base.len()+len(l.changedEntries))
+// hashEntries returns a hash of each entry in the listing, ordered by ID (see hashEntry).
+func (l *entryListing) hashEntries(ctx context.Context, d *DB, seed maphash.Seed) (hashes []uint64, err error) {
+	l.cachesNothing = true
+	hashes = make([]uint64, 0, l.base.len()+len(l.changedEntries))
 	d.yieldListed(ctx, l, store.Filter{}, func(e store.Entry, yerr error) bool {
 		err = yerr
 		if err == nil {
-			all = append(all, CheckedVersion{e.ID, e.Version, hashEntry(seed, &e)})
+			hashes = append(hashes, hashEntry(seed, &e))
 		}
 		return err == nil
 	})
-	return all, err
+	return hashes, err
+}
+
+// EachVersion calls fn with the ID and the version of each entry, ordered by ID, until fn returns false.
+func (d *DB) EachVersion(ctx context.Context, fn func(id, version uint64) bool) error {
+	l, err := d.openListing(ctx, store.Filter{})
+	if err != nil {
+		return err
+	}
+	defer l.close()
+	last, more := uint64(0), true
+	use := func(id, version uint64) {
+		if more {
+			last, more = id, fn(id, version)
+		}
+	}
+	changed := l.changedEntries
+	row := 0
+	if l.base != nil {
+		err = l.base.tables.EachTablePage(sectionEntries, func(rows []byte) {
+			for ; more && len(rows) > 0; rows, row = rows[keydir.RowSize[sectionEntries]:], row+1 {
+				id := binary.LittleEndian.Uint64(rows)
+				if l.hiddenRows.hasBit(row) {
+					continue
+				}
+				for ; len(changed) > 0 && changed[0].ID < id; changed = changed[1:] {
+					use(changed[0].ID, changed[0].Version)
+				}
+				use(id, binary.LittleEndian.Uint64(rows[8:]))
+			}
+		})
+	}
+	if err != nil {
+		// The snapshot could not be read, so read the remaining entries from the whole log.
+		st, err := d.stateAt(l.lastSeq)
+		if err != nil {
+			return err
+		}
+		i, _ := st.searchChangedID(last + 1)
+		changed = st.changedByID[i:]
+	}
+	for _, e := range changed {
+		use(e.ID, e.Version)
+	}
+	return nil
 }
 
 // yieldListed yields the entries of a listing that the filter selects.

@@ -104,7 +104,7 @@ func (s *checkedState) NextID() uint64 { return s.state.nextID() }
 func (s *checkedState) Versions() iter.Seq[CheckedVersion] {
 	return func(yield func(CheckedVersion) bool) {
 		for _, row := range s.state.currentRows() {
-			if !yield(CheckedVersion{row.id, row.version, row.hash}) {
+			if !yield(CheckedVersion{row.id, row.version}) {
 				return
 			}
 		}

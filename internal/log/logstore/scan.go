@@ -25,8 +25,9 @@ type rowScan struct {
 	table        rowTable
 	cache        *snapshot // the snapshot that is read, if it caches entries (nil otherwise)
 	reader       *wal.Reader
-	decodedAhead map[int]*store.Entry // entries that were decoded together with an earlier entry, by row of the table
-	aheadSize    int                  // size of the entries in decodedAhead, in bytes
+	decodedAhead map[int]*store.Entry // entries that were decoded in advance, by row
+	aheadSize    int                  // size of decodedAhead in bytes
+	addsNothing  bool                 // the scan uses cached entries, but adds none to the cache
 }
 
 // newRowScan returns a scan of a snapshot's entries.
@@ -77,7 +78,7 @@ func (c *rowScan) keepDecodedAhead(decoded map[int]*store.Entry, currentRow int)
 
 // hasCacheRoom reports whether the scan may add entries to the cache.
 func (c *rowScan) hasCacheRoom() bool {
-	if c.cache == nil {
+	if c.cache == nil || c.addsNothing {
 		return false
 	}
 	room := c.cache.cacheBudget

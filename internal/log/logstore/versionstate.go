@@ -228,17 +228,12 @@ func requireEntry(e *store.Entry, err error, id uint64) (*store.Entry, error) {
 	return e, err
 }
 
-// CheckedVersion identifies a version of an entry. The check of a store compares the versions that callers get with
-// the versions in the log.
-type CheckedVersion struct {
-	ID, Version uint64
+// CheckedVersion is a version of an entry that a check has read.
+type CheckedVersion struct{ ID, Version uint64 }
 
-	hash uint64 // see hashEntry
-}
-
-// compareVersions compares the entry versions that the store returns to callers with the versions in the log. answered
-// must be ordered by ID. The result is a problem if they differ.
-func (p *versionState) compareVersions(answered []CheckedVersion) []store.Problem {
+// compareHashes compares the entries with which a store answers with the state. answered are the hashes of these
+// entries, ordered by ID. compareHashes returns a problem if the entries and the state differ.
+func (p *versionState) compareHashes(answered []uint64) []store.Problem {
 	const mend = "this is a defect of oxbow: please report it; a restart reads the file anew"
 	if len(answered) != p.len() {
 		return []store.Problem{{
@@ -249,7 +244,7 @@ func (p *versionState) compareVersions(answered []CheckedVersion) []store.Proble
 	}
 	n := 0
 	for i, row := range p.currentRows() {
-		if answered[n] == (CheckedVersion{row.id, row.version, row.hash}) {
+		if answered[n] == row.hash {
 			n++
 			continue
 		}

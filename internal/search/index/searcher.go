@@ -74,28 +74,6 @@ func (x *Searcher) Err() error {
 	return nil
 }
 
-// CheckSnapshot reads the whole snapshot from which the index was opened. It returns an error if the snapshot is
-// damaged.
-func (x *Searcher) CheckSnapshot() error {
-	var room []posting
-	for i := range x.views {
-		img := x.views[i].snapshot
-		if img == nil {
-			continue
-		}
-		if err := img.checkDocs(); err != nil {
-			return err
-		}
-		for n := range img.termCount {
-			img.termAt(n)
-			if img.docs.Err() == nil {
-				room = img.decodeTermPostings(n, room[:0])
-			}
-		}
-	}
-	return x.Err()
-}
-
 // DocumentCount returns the number of documents, including documents without terms.
 func (x *Searcher) DocumentCount() int {
 	n := 0

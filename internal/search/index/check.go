@@ -1,0 +1,185 @@
+// This file checks a whole snapshot, and compares documents with it. Both read the snapshot block by block and cache
+// nothing, so that checking a large index needs little memory.
+
+package index
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"sort"
+)
+
+// CheckSnapshot reads the whole snapshot from which the index was opened. It returns an error if the snapshot is
+// damaged.
+func (x *Searcher) CheckSnapshot() error {
+	for i := range x.views {
+		img := x.views[i].snapshot
+		if img == nil {
+			continue
+		}
+		err := img.checkDocs()
+		for n := 0; n < len(img.blocks) && err == nil; n++ {
+			err = img.checkBlock(&img.blocks[n])
+		}
+		if err != nil {
+			img.storeReadError(err)
+		}
+	}
+	return x.Err()
+}
+
+// checkBlock decodes the terms and the posting lists of a block.
+func (img *snapshotTerms) checkBlock(k *dictBlock) error {
+	terms, err := img.readBlock(k)
+	if err != nil {
+		return err
+	}
+	lists, err := readBytesAt(img.reader, k.listsOffset, int64(k.listsSize), math.MaxInt64)
+	if err != nil {
+		return err
+	}
+	for i := range terms {
+		t := &terms[i]
+		if err := img.checkList(t, lists[t.listOffset-k.listsOffset:]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkList decodes the posting list of a term. b begins with the encoded list.
+func (img *snapshotTerms) checkList(t *snapshotTerm, b []byte) error {
+	r, err := img.openList(t, b)
+	defer r.release()
+	for err == nil && r.remaining > 0 {
+		_, err = r.decodeBatch()
+	}
+	return err
+}
+
+// ExpectedDocument is a document that a snapshot should contain.
+type ExpectedDocument struct {
+	ID          uint64
+	Length      uint32         // length in sixteenths of a word, see [Document.Len]
+	Frequencies map[string]int // frequency of each term in sixteenths (empty for a document without terms)
+}
+
+// FindDifferentDocument returns the index of the first document that the snapshot does not contain, or contains with
+// another length or other frequencies of the expected terms. Without such a document, it returns len(docs). The index
+// must have been opened from a snapshot and must not have been changed. The documents must be ordered by ID.
+func (x *Searcher) FindDifferentDocument(docs []ExpectedDocument) (i int, err error) {
+	view := &x.views[0]
+	c := documentComparison{snapshot: view.snapshot, firstDifferent: len(docs)}
+	var wanted []wantedPosting
+	for i := range docs {
+		d := &docs[i]
+		number, ok := view.documentNumber(d.ID)
+		isScored := ok && view.docLengths[number] != unscoredLength
+		hasTerms := len(d.Frequencies) > 0
+		isDifferent := isScored != hasTerms || (hasTerms && view.docLengths[number] != d.Length)
+		if isDifferent {
+			c.addDifferent(i)
+			continue
+		}
+		for text, tf := range d.Frequencies {
+			wanted = append(wanted, wantedPosting{text, number, min(tf, math.MaxUint16), i})
+		}
+	}
+	slices.SortFunc(wanted, func(a, b wantedPosting) int {
+		return cmp.Or(cmp.Compare(a.term, b.term), cmp.Compare(a.number, b.number))
+	})
+	for len(wanted) > 0 && err == nil {
+		n := 1
+		for n < len(wanted) && wanted[n].term == wanted[0].term {
+			n++
+		}
+		err = c.compareTerm(wanted[:n])
+		wanted = wanted[n:]
+	}
+	return c.firstDifferent, cmp.Or(err, x.Err())
+}
+
+// wantedPosting is a posting that a snapshot should contain.
+type wantedPosting struct {
+	term     string
+	number   uint32 // number of the document
+	tf       int    // frequency in sixteenths
+	docIndex int    // index of the document in the list of expected documents
+}
+
+// documentComparison compares postings with a snapshot.
+type documentComparison struct {
+	snapshot       *snapshotTerms
+	firstDifferent int // index of the first document that is different
+
+	block *dictBlock // the block that was read last
+	terms []snapshotTerm
+}
+
+func (c *documentComparison) addDifferent(docIndex int) {
+	c.firstDifferent = min(c.firstDifferent, docIndex)
+}
+
+// findTerm returns the term with this text, or nil if the snapshot does not contain it.
+func (c *documentComparison) findTerm(text string) (*snapshotTerm, error) {
+	blocks := c.snapshot.blocks
+	i := sort.Search(len(blocks), func(i int) bool { return blocks[i].firstTerm > text }) - 1
+	if i < 0 {
+		return nil, nil
+	}
+	if c.block != &blocks[i] {
+		terms, err := c.snapshot.readBlock(&blocks[i])
+		if err != nil {
+			return nil, err
+		}
+		c.block, c.terms = &blocks[i], terms
+	}
+	j := sort.Search(len(c.terms), func(j int) bool { return c.terms[j].text >= text })
+	if j == len(c.terms) || c.terms[j].text != text {
+		return nil, nil
+	}
+	return &c.terms[j], nil
+}
+
+// compareTerm compares the postings of one term, which must be ordered by document number.
+func (c *documentComparison) compareTerm(wanted []wantedPosting) error {
+	t, err := c.findTerm(wanted[0].term)
+	if err != nil {
+		return err
+	}
+	if t != nil {
+		wanted, err = c.compareList(t, wanted)
+	}
+	for _, w := range wanted { // the list has no postings for these documents
+		c.addDifferent(w.docIndex)
+	}
+	return err
+}
+
+// compareList compares the postings of a term with the term's list. It returns the postings after the end of the list.
+func (c *documentComparison) compareList(t *snapshotTerm, wanted []wantedPosting) ([]wantedPosting, error) {
+	b, err := readBytesAt(c.snapshot.reader, t.listOffset, int64(t.listSize), math.MaxInt64)
+	if err != nil {
+		return nil, err
+	}
+	r, err := c.snapshot.openList(t, b)
+	defer r.release()
+	if err != nil {
+		return nil, err
+	}
+	for r.remaining > 0 && len(wanted) > 0 {
+		n := int(min(r.remaining, decodeBatchSize))
+		if err := r.decodePostings(n); err != nil {
+			return nil, err
+		}
+		for len(wanted) > 0 && wanted[0].number <= r.numbers[n-1] {
+			j, found := slices.BinarySearch(r.numbers[:n], wanted[0].number)
+			if !found || int(r.tfs[j]) != wanted[0].tf {
+				c.addDifferent(wanted[0].docIndex)
+			}
+			wanted = wanted[1:]
+		}
+	}
+	return wanted, nil
+}
