@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -399,34 +400,52 @@ func formatDateSpan(d oxbow.Span) string {
 
 // shownWordForTerm returns a word in the hits whose stem is the term. Without such a word, it returns the term.
 func shownWordForTerm(term string, hits []oxbow.Hit) string {
-	one := oxbow.ParsedQuery{Rank: oxbow.RankOxbow, Terms: []oxbow.ParsedTerm{{Term: term}}}
+	matcher := newWordMatcher(oxbow.ParsedQuery{Rank: oxbow.RankOxbow, Terms: []oxbow.ParsedTerm{{Term: term}}})
 	for _, h := range hits {
-		if ws := matchedWords(h.Entry.Name+" "+h.Entry.Content, one); len(ws) > 0 {
+		if ws := matcher.matchedWords(&h.Entry); len(ws) > 0 {
 			return ws[0]
 		}
 	}
 	return term
 }
 
-// matchedWords returns the words in a content that match a term of the query, in lower case and without repetitions.
-func matchedWords(content string, read oxbow.ParsedQuery) []string {
-	wanted := map[string]bool{}
+// wordMatcher finds the words that match a term of a query.
+type wordMatcher struct {
+	terms      map[string]bool
+	termFinder *analysis.TermFinder // finds words by their stems (nil if the ranking compares whole words)
+	words      []string             // reused buffer
+}
+
+// newWordMatcher returns a wordMatcher for a query.
+func newWordMatcher(read oxbow.ParsedQuery) *wordMatcher {
+	m := &wordMatcher{terms: map[string]bool{}}
 	for _, t := range read.Terms {
-		wanted[t.Term] = true
+		m.terms[t.Term] = true
 	}
-	var words []string
+	if read.Rank != oxbow.RankSeed {
+		m.termFinder = analysis.NewTermFinder(analysis.NewTermSet(slices.Collect(maps.Keys(m.terms)), nil))
+	}
+	return m
+}
+
+// matchedWords returns the words in an entry's name and content that match a term of the query, in lower case and
+// without repetitions.
+func (m *wordMatcher) matchedWords(e *oxbow.Entry) []string {
+	var matched []string
 	seen := map[string]bool{}
-	for _, w := range text.CrabtalkTerms(content) {
-		if seen[w] {
-			continue
-		}
-		seen[w] = true
-		isForm := read.Rank != oxbow.RankSeed && wanted[analysis.TermOfWord(analysis.Fold(w))]
-		if isForm || wanted[w] {
-			words = append(words, w)
+	m.words = text.AppendCrabtalkTerms(text.AppendCrabtalkTerms(m.words[:0], e.Name), e.Content)
+	for _, w := range m.words {
+		if m.isMatch(w) && !seen[w] {
+			seen[w] = true
+			matched = append(matched, w)
 		}
 	}
-	return words
+	return matched
+}
+
+// isMatch reports whether a word in lower case matches a term.
+func (m *wordMatcher) isMatch(word string) bool {
+	return m.terms[word] || (m.termFinder != nil && m.termFinder.WantsWord(word))
 }
 
 // addHits adds the hits to the result, with their snippets, file references and trust levels, and adds notes. It
@@ -457,13 +476,14 @@ func (out *RecallOut) addHits(
 		}
 		return ts
 	}
+	matcher := newWordMatcher(read)
 	for _, h := range hits {
 		e := makeEntry(h.Entry)
 		e.Score = h.Score
 		e.Citations = cited[h.Entry.ID]
 		e.SameContentNames = h.Alike
 		e.HitText = h.Entry.Content
-		e.MatchedWords = matchedWords(h.Entry.Name+"\n"+h.Entry.Content, read)
+		e.MatchedWords = matcher.matchedWords(&h.Entry)
 		e.Snippet = makeSnippet(h.Entry.Content, e.MatchedWords, snippetWidth)
 		e.Explanation = makeExplanation(h.Explanation)
 		e.availableTurns = [2][]Turn{turns(h.Before), turns(h.After)}

@@ -63,7 +63,8 @@ func cutExcerpt(s string, terms []string, width int) string {
 	if width < 1 {
 		return ""
 	}
-	if utf8.RuneCountInString(s) <= width {
+	fits := len(s) <= width || (len(s) <= utf8.UTFMax*width && utf8.RuneCountInString(s) <= width)
+	if fits {
 		return s
 	}
 	start, stop, room := findBestPart(s, terms, width)
@@ -120,36 +121,43 @@ func lastCutPosition(s string, from, to, stop int) int {
 }
 
 // normalizeSpace reduces each run of white space in s to a single space. It removes spaces at both ends, and replaces
-// invalid UTF-8 by U+FFFD.
+// each run of invalid UTF-8 by U+FFFD.
 func normalizeSpace(s string) string {
-	return strings.Join(strings.Fields(strings.ToValidUTF8(s, string(utf8.RuneError))), " ")
+	b := make([]byte, 0, len(s))
+	needsSpace := false // white space precedes the next character
+	isInvalid := false  // the previous byte was not valid UTF-8
+	for i := 0; i < len(s); {
+		r, size := rune(s[i]), 1
+		if r >= utf8.RuneSelf {
+			r, size = utf8.DecodeRuneInString(s[i:])
+		}
+		wasInvalid := isInvalid
+		isInvalid = r == utf8.RuneError && size == 1
+		switch {
+		case unicode.IsSpace(r):
+			needsSpace = len(b) > 0
+		case isInvalid && wasInvalid:
+			// The replacement is already in b.
+		default:
+			if needsSpace {
+				b = append(b, ' ')
+			}
+			needsSpace = false
+			b = utf8.AppendRune(b, r)
+		}
+		i += size
+	}
+	return string(b)
 }
 
 // findBestPart finds the part of s that contains the most distinct terms. It considers only parts that begin and end
 // with a term and have at most width characters. start and stop are the part's range in bytes. room is width minus the
 // part's length in characters. If s contains no term, the range is empty and room is width.
 func findBestPart(s string, terms []string, width int) (start, stop, room int) {
-	type hit struct {
-		term       int // index of the term in terms
-		at, end    int // position of the term's occurrence in bytes (end is excluded)
-		rune, past int // position of the term's occurrence in characters (past is excluded)
+	if len(terms) == 0 {
+		return 0, 0, width
 	}
-	termIndex := make(map[string]int, len(terms))
-	for i, t := range terms {
-		if _, ok := termIndex[t]; !ok {
-			termIndex[t] = i
-		}
-	}
-	var hits []hit
-	end, runes := 0, 0
-	for p := range ucd.Words(s) {
-		runes += utf8.RuneCountInString(s[end:p.Start])
-		end = p.End
-		if n, ok := termIndex[ucd.LowerWord(s[p.Start:p.End])]; ok {
-			hits = append(hits, hit{n, p.Start, p.End, runes, runes + p.Runes})
-		}
-		runes += p.Runes
-	}
+	hits := findTermHits(s, terms)
 
 	// count[t] is how often terms[t] occurs in the part of the text from hits[first] to hits[last]. This part has at
 	// most width characters.
@@ -185,6 +193,41 @@ func findBestPart(s string, terms []string, width int) (start, stop, room int) {
 		return 0, 0, width
 	}
 	return start, stop, room
+}
+
+// termHit is an occurrence of a term in a text.
+type termHit struct {
+	term       int // index of the term in the list of terms
+	at, end    int // position of the term's occurrence in bytes (end is excluded)
+	rune, past int // position of the term's occurrence in characters (past is excluded)
+}
+
+// findTermHits returns the occurrences of the terms in s, in order.
+func findTermHits(s string, terms []string) (hits []termHit) {
+	termIndex := make(map[string]int, len(terms))
+	var isFirstByte [256]bool // the bytes with which terms begin
+	for i, t := range slices.Backward(terms) {
+		termIndex[t] = i
+		if t != "" {
+			isFirstByte[t[0]] = true
+		}
+	}
+	end, runes := 0, 0
+	for p := range ucd.Words(s) {
+		runes += utf8.RuneCountInString(s[end:p.Start])
+		end = p.End
+		word := s[p.Start:p.End]
+		if !p.Plain {
+			word = ucd.LowerWord(word)
+		}
+		if isFirstByte[word[0]] {
+			if n, ok := termIndex[word]; ok {
+				hits = append(hits, termHit{n, p.Start, p.End, runes, runes + p.Runes})
+			}
+		}
+		runes += p.Runes
+	}
+	return hits
 }
 
 // indexRunesBefore returns the byte offset that is n characters before byte i. If there are fewer characters, it

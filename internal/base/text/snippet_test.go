@@ -182,3 +182,21 @@ func TestExcerpt(t *testing.T) {
 		}
 	}
 }
+
+// TestNormalizeSpace compares normalizeSpace with functions of the standard library.
+func TestNormalizeSpace(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 1))
+	pieces := []string{"a", "bc", " ", "  ", "\n", "\t", "\u00a0", "\u0085", "\u2003", "é", "東", "\ufffd", "\xff",
+		"\xe2\x82", "\xc3", "\x00", "😀"}
+	for range 20_000 {
+		var b strings.Builder
+		for range rng.IntN(12) {
+			b.WriteString(pieces[rng.IntN(len(pieces))])
+		}
+		s := b.String()
+		want := strings.Join(strings.Fields(strings.ToValidUTF8(s, "\ufffd")), " ")
+		if got := normalizeSpace(s); got != want {
+			t.Fatalf("normalizeSpace(%q) = %q, want %q", s, got, want)
+		}
+	}
+}

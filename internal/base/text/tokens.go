@@ -72,10 +72,14 @@ func EstimateTokens(s string) int {
 			i, digitCost = i+size, 0
 			continue
 		}
+		if byteClasses[s[i]] == letterClass {
+			cost, n := wordTokenCost(s[i:])
+			sum += cost
+			i, digitCost = i+n, 0
+			continue
+		}
 		n := countEqualBytes(s[i:])
-		switch run := s[i : i+n]; byteClasses[s[i]] {
-		case letterClass:
-			sum += wordTokenCost(run)
+		switch byteClasses[s[i]] {
 		case digitClass:
 			sum += digitCost + (n+2)/3*costDigits
 		case spaceClass:
@@ -137,46 +141,47 @@ func isCamelHump(before, c byte) bool {
 	return c <= 'Z' && before >= 'a'
 }
 
-// wordTokenCost returns the cost of a word with only ASCII letters.
-func wordTokenCost(word string) int {
-	sum := costWord + max(
-		0,
-		min(len(word), maxNormalLetters)-maxBaseLetters,
-	)*costLetter + max(0, len(word)-maxNormalLetters)*costLongWord
-	consonants, capitals := 0, 0
-	for i := range len(word) {
-		c := word[i]
-		if i > 0 && isCamelHump(word[i-1], c) {
+// consonantMask contains 0 for each vowel, and a value with all bits set for each other byte.
+var consonantMask = func() (mask [256]int) {
+	for b := range mask {
+		mask[b] = -1
+	}
+	for _, vowel := range "aeiouyAEIOUY" {
+		mask[vowel] = 0
+	}
+	return mask
+}()
+
+// wordTokenCost returns the cost of the word of ASCII letters with which s begins, and the length of the word.
+func wordTokenCost(s string) (cost, length int) {
+	cost = costWord
+	consonants := 0 // number of consonants since the last vowel or capital
+	maxConsonants := maxFreeConsonants + 1
+	capitals := 0
+	before := byte(0)
+	n := 0
+	for ; n < len(s) && byteClasses[s[n]] == letterClass; n++ {
+		c := s[n]
+		if isCamelHump(before, c) {
 			capitals++
 			if capitals > 1 {
-				sum += costCapitals
+				cost += costCapitals
 			} else {
-				sum += costCapital
+				cost += costCapital
 			}
 			consonants = 0
 		}
-		if isVowel(c) {
-			consonants = 0
-		} else {
-			consonants++
-			free := maxFreeConsonants
-			if i < maxBaseLetters {
-				free++
-			}
-			if consonants > free {
-				sum += costConsonant
-			}
+		if n == maxBaseLetters {
+			maxConsonants = maxFreeConsonants
 		}
+		consonants = (consonants + 1) & consonantMask[c]
+		if consonants > maxConsonants {
+			cost += costConsonant
+		}
+		before = c
 	}
-	return sum
-}
-
-func isVowel(c byte) bool {
-	switch c | 0x20 {
-	case 'a', 'e', 'i', 'o', 'u', 'y':
-		return true
-	}
-	return false
+	cost += max(0, min(n, maxNormalLetters)-maxBaseLetters) * costLetter
+	return cost + max(0, n-maxNormalLetters)*costLongWord, n
 }
 
 // scriptCosts contains the cost of a character for each writing system for which the token estimate has a special

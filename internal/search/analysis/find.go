@@ -157,6 +157,11 @@ func (f *TermFinder) rootIfWanted(word string) string {
 	return TermOfWord(word)
 }
 
+// WantsWord reports whether the term of a word is wanted. The word must be in lower case.
+func (f *TermFinder) WantsWord(word string) bool {
+	return f.wantedTerms.Has(f.rootIfWanted(Fold(word)))
+}
+
 // addStemStarts registers the first letters of all plain words whose stem is t or begins with t. Stemming does not
 // change a word's first two letters, and changes other letters only at the end of the stem, except for the words in
 // irregularWordsByTerm. In a stem of three letters, only the last letter may differ from the word: an e may replace
