@@ -70,6 +70,10 @@ type (
 	Head = store.Head
 	// A HeadViewer is a Store that can list its entries without reading the entries' contents.
 	HeadViewer = store.HeadViewer
+	// A HeadTable contains the heads of a store's entries in the form of a table.
+	HeadTable = store.HeadTable
+	// A HeadTableViewer is a HeadViewer that can present heads as a table.
+	HeadTableViewer = store.HeadTableViewer
 	// A Historian is a Store that keeps the versions of its entries.
 	Historian = store.Historian
 	// InvalidError reports which value was refused and why.

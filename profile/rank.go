@@ -131,18 +131,58 @@ type chosenEntries struct {
 }
 
 // chooseEntries returns the highest-ranking entries. Together, they have about the given number of tokens.
-func (r *Resolved) chooseEntries(all heads.List, input *rankingInput, tokenBudget int) (c chosenEntries, err error) {
-	best, sum, err := r.rankEntries(all, input, tokenBudget)
-	if err != nil {
-		return c, err
+func (r *Resolved) chooseEntries(
+	ctx context.Context,
+	s oxbow.Store,
+	input *rankingInput,
+	tokenBudget int,
+) (c chosenEntries, err error) {
+	needs := r.neededHeadData(input.profileScope)
+	if !dependsOnTimes(input.profileScope) {
+		ok, err := heads.ViewTable(ctx, s, needs, func(t *oxbow.HeadTable) error {
+			best, sum, err := r.rankTable(t, input, tokenBudget)
+			if err == nil {
+				c, err = readBestEntries(best, sum, t.Read, input, tokenBudget)
+			}
+			return err
+		})
+		if ok {
+			return c, err
+		}
 	}
+	err = heads.View(ctx, s, needs, func(all heads.List) error {
+		best, sum, err := r.rankEntries(all, input, tokenBudget)
+		if err == nil {
+			c, err = readBestEntries(best, sum, all.Read, input, tokenBudget)
+		}
+		return err
+	})
+	return c, err
+}
+
+// dependsOnTimes reports whether an entry's creation time decides whether the entry is in the scope.
+func dependsOnTimes(s *scope.Scope) bool {
+	return slices.ContainsFunc(slices.Concat(s.Any, s.Shared, s.Except), func(f oxbow.Filter) bool {
+		return !f.After.IsZero() || !f.Before.IsZero()
+	})
+}
+
+// readBestEntries reads the entries in best that have not been read yet, and formats them for the selection. sum
+// counts all entries in the scope.
+func readBestEntries(
+	best []rankedEntry,
+	sum entrySums,
+	readEntries func(ids []uint64) ([]*oxbow.Entry, error),
+	input *rankingInput,
+	tokenBudget int,
+) (c chosenEntries, err error) {
 	var ids []uint64 // IDs of the entries whose texts are needed for the selection and were not read yet
 	for i := range best {
 		if best[i].entry == nil {
 			ids = append(ids, best[i].id)
 		}
 	}
-	read, err := all.Read(ids)
+	read, err := readEntries(ids)
 	if err != nil {
 		return c, err
 	}
@@ -181,6 +221,12 @@ func (r *Resolved) chooseEntries(all heads.List, input *rankingInput, tokenBudge
 // entrySums contains how many entries a profile includes, and their total number of tokens.
 type entrySums struct{ entries, tokens int }
 
+// addEntry counts an entry, whose content has so many bytes.
+func (s *entrySums) addEntry(contentBytes int) {
+	s.entries++
+	s.tokens += contentBytes / 4
+}
+
 // rankEntries returns the highest-ranking entries that the profile includes, with the best entry first. It returns
 // only as many entries as are necessary to exceed the token budget. The result sum counts the entries, and the tokens
 // in all entries that the profile includes.
@@ -188,23 +234,23 @@ func (r *Resolved) rankEntries(
 	all heads.List,
 	input *rankingInput,
 	tokenBudget int,
-) (best rankHeap, sum entrySums, err error) {
+) (ranked []rankedEntry, sum entrySums, err error) {
 	named := map[string]bool{}
 	for _, c := range r.Includes {
 		for _, n := range c.Entries {
 			named[n] = true
 		}
 	}
-	size := 0 // total size of the contents of all entries in best, in bytes
+	best := bestEntries{tokenBudget: tokenBudget}
 	for h, err := range all.All {
 		if err != nil {
 			return nil, sum, err
 		}
 		e := h.Entry
-		if !input.profileScope.Sees(e) || r.isTextOmitted(e) {
+		if !r.isSelectable(e, input) {
 			continue
 		}
-		sum.entries, sum.tokens = sum.entries+1, sum.tokens+h.Size/4
+		sum.addEntry(h.Size)
 		x := rankedEntry{
 			rankTraits:   entryTraits(e),
 			id:           e.ID,
@@ -216,19 +262,44 @@ func (r *Resolved) rankEntries(
 		if x.isNamed {
 			x.class = classPinned
 		}
-		if size/4 > tokenBudget && compareByRank(&x, &best[0]) > 0 {
-			continue
-		}
 		if h.Whole {
 			x.entry = e
 		}
-		heap.Push(&best, x)
-		for size += x.contentBytes; (size-best[0].contentBytes)/4 > tokenBudget; {
-			size -= heap.Pop(&best).(rankedEntry).contentBytes
-		}
+		best.add(x)
 	}
-	slices.SortFunc(best, func(a, b rankedEntry) int { return compareByRank(&a, &b) })
-	return best, sum, nil
+	return best.sorted(), sum, nil
+}
+
+// isSelectable reports whether a selection may contain an entry, as far as the entry's head tells.
+func (r *Resolved) isSelectable(e *oxbow.Entry, input *rankingInput) bool {
+	return input.profileScope.Sees(e) && !r.isTextOmitted(e)
+}
+
+// bestEntries collects the highest-ranking entries: as few as are necessary for the contents to have more than
+// tokenBudget tokens.
+type bestEntries struct {
+	heap         rankHeap
+	contentBytes int // total size of the contents of all entries in the heap, in bytes
+	tokenBudget  int
+}
+
+// add adds an entry, unless the entry ranks too low. Then it returns false. Further calls with entries that rank even
+// lower return false, too.
+func (b *bestEntries) add(x rankedEntry) bool {
+	if b.contentBytes/4 > b.tokenBudget && compareByRank(&x, &b.heap[0]) > 0 {
+		return false
+	}
+	heap.Push(&b.heap, x)
+	for b.contentBytes += x.contentBytes; (b.contentBytes-b.heap[0].contentBytes)/4 > b.tokenBudget; {
+		b.contentBytes -= heap.Pop(&b.heap).(rankedEntry).contentBytes
+	}
+	return true
+}
+
+// sorted returns the entries, the best first. add must not be called afterwards.
+func (b *bestEntries) sorted() []rankedEntry {
+	slices.SortFunc(b.heap, func(a, b rankedEntry) int { return compareByRank(&a, &b) })
+	return b.heap
 }
 
 // entryTraits returns what an entry's labels contribute to its rank. It is for entries that the profile does not list

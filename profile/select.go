@@ -16,7 +16,6 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
 	"github.com/oxbow-memory/oxbow/internal/screening/screen"
 	"github.com/oxbow-memory/oxbow/scope"
-	"github.com/oxbow-memory/oxbow/store/heads"
 )
 
 // A Request contains the parameters of a selection.
@@ -100,11 +99,8 @@ func (s *Set) Select(ctx context.Context, m *oxbow.Memory, r *Resolved, req Requ
 	if err != nil {
 		return sel, err
 	}
-	var entries chosenEntries
-	err = heads.View(ctx, m.Store(), r.neededHeadData(&inside), func(all heads.List) (err error) {
-		entries, err = r.chooseEntries(all, &rankingInput{&inside, &req, hits, s.Repeats}, 4*budget)
-		return err
-	})
+	input := &rankingInput{&inside, &req, hits, s.Repeats}
+	entries, err := r.chooseEntries(ctx, m.Store(), input, 4*budget)
 	if err != nil {
 		return sel, err
 	}

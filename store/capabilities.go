@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"time"
 )
 
 // Capabilities contains the optional interfaces of a store. A field is nil if the store does not support its
@@ -81,6 +82,41 @@ type HeadViewer interface {
 		keys, names []string,
 		fn func(all iter.Seq2[Head, error], read func(ids []uint64) ([]*Entry, error)) error,
 	) (ok bool, err error)
+}
+
+// A HeadTableViewer is a [HeadViewer] that can present heads as a table. Callers should use package heads and not call
+// a HeadTableViewer directly. A store that wraps another store does not have to implement it.
+type HeadTableViewer interface {
+	// ViewHeadTable calls fn with the heads of all entries as of one moment. fn must not use the table after it has
+	// returned. The forms in the table have all labels with the given keys.
+	//
+	// ViewHeadTable returns false if the store does not have the requested data or could not read all of it. The
+	// caller must then call ViewHeads.
+	ViewHeadTable(ctx context.Context, keys []string, fn func(t *HeadTable) error) (ok bool, err error)
+}
+
+// A HeadTable contains the heads of a store's entries. A head is either a row of the table or an element of
+// ChangedEntries. Rows are numbered from 0 in the order of the entries' IDs. Some numbers may be missing.
+//
+// A form is a kind and a set of labels. Many rows have the same form, so a caller can decide once for each form whether
+// it needs the entries.
+type HeadTable struct {
+	FormCount      int      // forms are numbered from 0 to FormCount-1
+	ChangedEntries []*Entry // the entries that have no row
+
+	// EachForm calls fn with each form. e has only the kind and the labels, and is valid only during the call.
+	EachForm func(fn func(form int, e *Entry)) error
+	// EachRow calls fn with each row, in ascending order, and with the number of bytes in the entry's content.
+	EachRow func(fn func(row, form, size int)) error
+	// NewestRows yields all rows and their forms, ordered by the time of the entries' last change, newest first.
+	// Entries with the same time are ordered by ID, highest first.
+	NewestRows iter.Seq2[int, int]
+	// FindRow returns the row of the entry with this ID. ok is false if the entry has no row.
+	FindRow func(id uint64) (row, form int, ok bool)
+	// Head returns the ID of a row's entry, the time of its last change, and the number of bytes in its content.
+	Head func(row int) (id uint64, updated time.Time, size int)
+	// Read returns the entries with these IDs, which must have rows.
+	Read func(ids []uint64) ([]*Entry, error)
 }
 
 // A Pager is a Store that can return the newest entries without reading all entries.

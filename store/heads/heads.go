@@ -68,3 +68,23 @@ func View(ctx context.Context, s oxbow.Store, asked Needs, fn func(List) error) 
 		Read: func([]uint64) ([]*oxbow.Entry, error) { return nil, nil },
 	})
 }
+
+// ViewTable calls fn with the heads of a store's entries as a table, which fn must not use after it has returned. It
+// returns false if the store cannot present its heads as a table, if the table lacks the requested data, or if a part
+// of the table could not be read. The caller must then discard what fn computed, and call View.
+func ViewTable(
+	ctx context.Context,
+	s oxbow.Store,
+	asked Needs,
+	fn func(t *oxbow.HeadTable) error,
+) (ok bool, err error) {
+	v, hasTable := oxbow.CapabilitiesOf(s).HeadViewer.(oxbow.HeadTableViewer)
+	if !hasTable || len(asked.Names) > 0 {
+		return false, nil // Only a whole entry has all its names.
+	}
+	ok, err = v.ViewHeadTable(ctx, asked.Keys, fn)
+	if !ok {
+		return false, nil
+	}
+	return true, err
+}

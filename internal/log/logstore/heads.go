@@ -6,8 +6,8 @@ import (
 	"context"
 	"encoding/binary"
 	"iter"
+	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/oxbow-memory/oxbow/internal/log/keydir"
@@ -23,7 +23,7 @@ func (d *DB) ViewHeads(
 	fn func(all iter.Seq2[store.Head, error], read func(ids []uint64) ([]*store.Entry, error)) error,
 ) (ok bool, err error) {
 	named := slices.Contains(keys, store.HeadName)
-	if slices.ContainsFunc(keys, func(key string) bool { return key != store.HeadName && !isFormTerm(key, nil) }) {
+	if !areFormKeys(keys) {
 		return false, nil
 	}
 	l, err := d.openListing(ctx, store.Filter{})
@@ -35,61 +35,39 @@ func (d *DB) ViewHeads(
 	if named {
 		all = func(yield func(store.Head, error) bool) { l.yieldNamedHeads(ctx, keys, names, yield) }
 	}
-	err = fn(all, func(ids []uint64) ([]*store.Entry, error) {
-		if len(ids) == 0 { // The caller passes no IDs if the store has no snapshot.
-			return nil, nil
-		}
-		es := l.base.readEntriesByID(ids)
-		return es, l.base.readError()
-	})
+	err = fn(all, l.readByID)
 	return l.base.readError() == nil, err
+}
+
+// readByID returns the entries with these IDs, each of which must have a row in the snapshot.
+func (l *entryListing) readByID(ids []uint64) ([]*store.Entry, error) {
+	if len(ids) == 0 { // The caller passes no IDs if the store has no snapshot.
+		return nil, nil
+	}
+	es := l.base.readEntriesByID(ids)
+	return es, l.base.readError()
+}
+
+// areFormKeys reports whether a snapshot has the labels with all these keys. The key [store.HeadName] is ignored.
+func areFormKeys(keys []string) bool {
+	return !slices.ContainsFunc(keys, func(key string) bool { return key != store.HeadName && !isFormTerm(key, nil) })
 }
 
 // yieldHeads yields a head (a short description from the snapshot) for each entry, ordered by ID. A head contains the
 // whole entry in three cases: the entry's name or alias is in names, the entry was changed after the snapshot, or its
 // times do not fit into a snapshot. All other heads share one Entry value, which the next head overwrites.
 func (l *entryListing) yieldHeads(ctx context.Context, keys, names []string, yield func(store.Head, error) bool) {
-	var named []int
-	var labels formLabels
-	if l.base != nil {
-		named = l.rowsNamed(names)
-		l.base.tables.LoadTable(sectionHeads)
-		l.base.tables.LoadTable(sectionEntries)
-		labels.isUnneeded = !l.base.entryForms().mayHaveLabel(keys...)
-	}
-	order := l.changedEntries
-	var e store.Entry
+	r := l.newHeadReader(keys, names, yield)
 	for row := range l.base.len() {
 		if row%4096 == 0 && ctx.Err() != nil {
 			yield(store.Head{}, ctx.Err())
 			return
 		}
-		if l.hiddenRows.hasBit(row) {
-			continue
-		}
-		size, far := l.base.decodeHead(row, &labels, &e)
-		for ; len(order) > 0 && order[0].ID < e.ID; order = order[1:] {
-			if !yield(store.Head{Entry: order[0], Whole: true, Size: len(order[0].Content)}, nil) {
-				return
-			}
-		}
-		h := store.Head{Entry: &e, Whole: false, Size: size}
-		if _, found := slices.BinarySearch(named, row); found || far {
-			h.Entry, h.Whole = l.base.readEntry(row), true
-			if h.Entry == nil {
-				yield(store.Head{}, l.base.readError())
-				return
-			}
-		}
-		if !yield(h, nil) {
+		if !r.yieldRow(row, "") {
 			return
 		}
 	}
-	for _, e := range order {
-		if !yield(store.Head{Entry: e, Whole: true, Size: len(e.Content)}, nil) {
-			return
-		}
-	}
+	r.yieldChanged(math.MaxUint64)
 }
 
 // yieldNamedHeads yields a short description of each entry, with the entry's name and aliases.
@@ -98,23 +76,89 @@ func (l *entryListing) yieldNamedHeads(
 	keys, names []string,
 	yield func(store.Head, error) bool,
 ) {
-	var texts []string // names of the entries, by row in the snapshot
+	r := l.newHeadReader(keys, names, yield)
 	if l.base != nil {
-		texts = l.base.encodedNames()
-	}
-	row := 0
-	l.yieldHeads(ctx, keys, names, func(h store.Head, err error) bool {
-		if err == nil && !h.Whole {
-			for row < len(texts)-1 && l.base.entryID(row) != h.Entry.ID {
-				row++
+		more := true
+		keydir.EachText(l.base.tables, func(row int, text string) bool {
+			if row%4096 == 0 && ctx.Err() != nil {
+				more = false
+				yield(store.Head{}, ctx.Err())
+				return more
 			}
-			err = decodeNames(texts[row], h.Entry)
-			if err != nil {
-				l.base.recordError(err)
-			}
+			more = row < l.base.len() && r.yieldRow(row, text)
+			return more
+		})
+		if err := l.base.readError(); more && err != nil {
+			yield(store.Head{}, err)
+			return
 		}
-		return yield(h, err)
-	})
+		if !more {
+			return
+		}
+	}
+	r.yieldChanged(math.MaxUint64)
+}
+
+// headReader yields the heads of a listing.
+type headReader struct {
+	listing *entryListing
+	yield   func(store.Head, error) bool
+	named   []int // rows of the entries whose heads must be whole because of their names, ascending
+	labels  formLabels
+	changed []*store.Entry // the entries without a row that have not been yielded yet, ordered by ID
+	entry   store.Entry    // the entry that the heads share
+}
+
+func (l *entryListing) newHeadReader(keys, names []string, yield func(store.Head, error) bool) *headReader {
+	r := &headReader{listing: l, yield: yield, changed: l.changedEntries}
+	if l.base != nil {
+		r.named = l.rowsNamed(names)
+		l.base.tables.LoadTable(sectionHeads)
+		l.base.tables.LoadTable(sectionEntries)
+		r.labels.isUnneeded = !l.base.entryForms().mayHaveLabel(keys...)
+	}
+	return r
+}
+
+// yieldRow yields the head of a row, unless the row is hidden. It first yields the entries without a row that have
+// smaller IDs. encodedNames is "" or the encoded name and aliases of the row's entry (see encodeNames). yieldRow
+// returns false if the iteration must end.
+func (r *headReader) yieldRow(row int, encodedNames string) bool {
+	l := r.listing
+	if l.hiddenRows.hasBit(row) {
+		return true
+	}
+	size, far := l.base.decodeHead(row, &r.labels, &r.entry)
+	if !r.yieldChanged(r.entry.ID) {
+		return false
+	}
+	if _, found := slices.BinarySearch(r.named, row); found || far {
+		e := l.base.readEntry(row)
+		if e == nil {
+			r.yield(store.Head{}, l.base.readError())
+			return false
+		}
+		return r.yield(store.Head{Entry: e, Whole: true, Size: size}, nil)
+	}
+	if encodedNames == "" {
+		return r.yield(store.Head{Entry: &r.entry, Size: size}, nil)
+	}
+	err := decodeNames(encodedNames, &r.entry)
+	if err != nil {
+		l.base.recordError(err)
+	}
+	return r.yield(store.Head{Entry: &r.entry, Size: size}, err)
+}
+
+// yieldChanged yields the entries without a row whose IDs are below endID. It returns false if the iteration must end.
+func (r *headReader) yieldChanged(endID uint64) bool {
+	for ; len(r.changed) > 0 && r.changed[0].ID < endID; r.changed = r.changed[1:] {
+		e := r.changed[0]
+		if !r.yield(store.Head{Entry: e, Whole: true, Size: len(e.Content)}, nil) {
+			return false
+		}
+	}
+	return true
 }
 
 // EachName calls fn with the name of each entry that is not in quarantine, until fn returns false. If isListed is not
@@ -178,24 +222,6 @@ func (l *entryListing) eachBaseName(
 		return err == nil && fn(e.Name)
 	})
 	return err
-}
-
-// encodedNames returns the encoded name and aliases of each entry, by row. All texts share the memory of one string.
-func (s *snapshot) encodedNames() []string {
-	var all strings.Builder
-	all.Grow(s.head.sectionCounts[sectionTexts])
-	ends := make([]int, 0, s.len())
-	keydir.EachText(s.tables, func(_ int, text string) bool {
-		all.WriteString(text)
-		ends = append(ends, all.Len())
-		return true
-	})
-	texts, from := make([]string, s.len()), 0
-	for row, end := range ends[:min(len(ends), s.len())] {
-		texts[row] = all.String()[from:end]
-		from = end
-	}
-	return texts
 }
 
 // decodeHead sets e to the head of the entry in a row and returns the content's size. If mayBeClamped is true, the
