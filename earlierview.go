@@ -12,8 +12,9 @@ import (
 )
 
 const (
-	// minScannedEntries is the number of earlier entries from which on a view contains only the chosen terms of these
-	// entries. If there are fewer entries, all their terms are found quickly, and the view answers any look-up.
+	// minScannedEntries is a number of old entry versions. If a search of the memory's earlier content needs at least
+	// so many old versions, it indexes only the words that the query asks for, because indexing all words would take
+	// too long. With fewer old versions, it indexes all their words.
 	minScannedEntries = 1024
 
 	// maxEarlierBytes is the size, in bytes, of the earlier entries that a view keeps in memory. It reads further
@@ -60,12 +61,13 @@ func (s *searcher) viewAfter(
 
 // earlierEntries reads the entries of an earlier state. A view uses it for a single query.
 type earlierEntries struct {
-	searcher  *searcher
-	seq       uint64 // number of the last change in the earlier state
-	later     *logstore.LaterChanges
-	places    map[uint64]earlierPlace // places of the changed entries that are not kept in memory, by ID
-	keptBytes int                     // size of the changed entries that are kept in memory
-	readAgain map[uint64]*indexItem   // changed entries that were read again, by ID
+	searcher *searcher
+	seq      uint64 // number of the last change in the earlier state
+	later    *logstore.LaterChanges
+	// places of old entry versions in the log, by entry ID; only for versions that are not kept in memory
+	places    map[uint64]earlierPlace
+	keptBytes int                   // size of the changed entries that are kept in memory
+	readAgain map[uint64]*indexItem // changed entries that were read again, by ID
 }
 
 // earlierPlace is the place of an entry's version in the log.
@@ -74,7 +76,9 @@ type earlierPlace struct {
 	offset  int64 // offset of the version's record
 }
 
-// items returns the changed entries as items. An item is late if it does not fit into the memory for these entries.
+// items returns the old versions of the changed entries as items for the search index. Old versions with a total size
+// of up to maxEarlierBytes stay in memory. Every further item has Late set, so it is read from the log again if a
+// search needs it.
 func (e *earlierEntries) items(entries iter.Seq2[logstore.EarlierEntry, error]) iter.Seq2[ranking.Item, error] {
 	return func(yield func(ranking.Item, error) bool) {
 		for old, err := range entries {

@@ -14,10 +14,11 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// mergeRuns merges the parts (runs) of the index of s, which are in temporary files, into one file. The searcher s
-// then uses that file. The file becomes the index file if the store was not replaced meanwhile, so that the number of
-// replacements is still resets. Otherwise the file gets no name. If the file cannot be written, s continues to use the
-// parts.
+// mergeRuns merges the temporary files that contain the parts (runs) of the search index into a single file. Then the
+// searcher s uses this file. The new file becomes the store's saved index file, unless the store has changed or was
+// replaced in the meantime. resets is the number of such replacements when the caller began to refresh the index. If
+// the new file does not become the saved index file, it has no name, so no other process can open it. If the new file
+// cannot be written, s continues to use the temporary files.
 func (m *Memory) mergeRuns(ctx context.Context, s *searcher, resets int) error {
 	if len(s.runFiles.files) == 0 {
 		return nil

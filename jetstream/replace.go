@@ -21,7 +21,8 @@ import (
 type ReplaceOptions struct {
 	DryRun bool          // stop before the server is removed
 	Wait   time.Duration // maximum time until the servers that stay have all data (the default is 10 minutes)
-	// called when a step of the replacement begins, and repeatedly during the wait for data
+	// called when a step of replacing the server begins, and repeatedly while Replace waits for other servers to copy
+	// its data
 	Progress func(ReplaceReport)
 }
 
@@ -39,12 +40,13 @@ const (
 
 // ReplaceReport is the state of the replacement of a server.
 type ReplaceReport struct {
-	Step     ReplaceStep `json:"step"`    // step of the replacement that has begun last
-	Streams  int         `json:"streams"` // number of streams, including the directory
-	Whole    int         `json:"whole"`   // number of streams that have all their replicas again
-	Before   AuditReport `json:"before"`
-	After    AuditReport `json:"after"`
-	Findings []Finding   `json:"findings"` // problems that prevent the next step of the replacement, or losses of data
+	Step    ReplaceStep `json:"step"`    // the step of replacing the server that has begun last
+	Streams int         `json:"streams"` // number of streams, including the directory
+	Whole   int         `json:"whole"`   // number of streams that have all their replicas again
+	Before  AuditReport `json:"before"`
+	After   AuditReport `json:"after"`
+	// problems that prevent the next step of replacing the server, or data that were lost
+	Findings []Finding `json:"findings"`
 }
 
 // serverReplacement is a replacement that is in progress.

@@ -286,7 +286,7 @@ func (h *history) AsOf(ctx context.Context, seq uint64) (oxbow.Store, error) {
 
 // pastView is a scope in the state after an earlier change. It is read-only.
 type pastView struct {
-	oxbow.Store // the base store as it was after the earlier change, without the restrictions of the scope
+	oxbow.Store // the store without the restrictions of the scope, in the state directly after an earlier change
 
 	mu         sync.Mutex // guards visibility, which several readers of the view use
 	visibility *historyVisibility

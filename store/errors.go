@@ -163,7 +163,7 @@ type BusyError struct {
 	Waited  time.Duration
 	PID     int       // process ID of the process that holds the lock (0 if it is not known)
 	Program string    // name of the program that holds the lock ("" if not known)
-	Since   time.Time // time when that process acquired the lock (zero if not known)
+	Since   time.Time // time when the process that holds the lock acquired it (zero if not known)
 	Stopped bool      // The process is suspended, so waiting does not help.
 }
 

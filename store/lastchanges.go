@@ -77,7 +77,8 @@ func (w *undoWalk) addToCall(c Change) bool {
 	return true
 }
 
-// addCall adds the last change of another call.
+// addCall adds a change that belongs to a call of which no change was found yet. Changes are found from newest to
+// oldest, so c is the call's last change.
 func (w *undoWalk) addCall(c Change) {
 	w.found = append(w.found, c)
 	w.count++

@@ -44,8 +44,10 @@ type PartOptions struct {
 // Parts describes the changes that [CommitInParts] has made.
 type Parts struct {
 	ChangeCount int
-	GroupCount  int    // The first GroupCount groups were committed.
-	LastSeq     uint64 // number of the last change (0 if the store does not number changes)
+	// GroupCount groups of ops were committed. These are the first elements of the list of groups that the caller
+	// passed.
+	GroupCount int
+	LastSeq    uint64 // number of the last change (0 if the store does not number changes)
 }
 
 // CommitInParts commits groups of ops. It makes a single change if the ops fit into it. Otherwise it makes several
@@ -124,7 +126,9 @@ func (g *OpGroup) changeBytes() int {
 			keepsText = true
 		}
 	}
-	if keepsText { // The change also contains the text that these ops do not change.
+	// The ops Alias and Relabel do not change the text of an entry, but the change in the log also contains the
+	// entry's text.
+	if keepsText {
 		written += g.OldBytes
 	}
 	return max(written, g.OldBytes)
@@ -146,7 +150,8 @@ func EntryBytes(e *Entry) int {
 // the order of their first ops. oldBytes returns the size of the entry with a name before the ops, or 0 if the entry
 // does not exist.
 func GroupOps(ops []Op, oldBytes func(name string) int) []OpGroup {
-	// Each op belongs to the set of the first op with one of its words. union makes two sets one.
+	// Sort the ops into sets. An op belongs to the same set as each earlier op with the same name or alias. union
+	// joins two sets.
 	parent := make([]int, len(ops))
 	var root func(i int) int
 	root = func(i int) int {
@@ -195,7 +200,8 @@ const (
 	partNoteMiddle = " of "
 )
 
-// partNote returns the note of a part of a call with this note.
+// partNote returns the note for one of the several changes that a call makes. note is the note of the call, part is
+// the number of the change, counted from 1, and count is the number of the changes.
 func partNote(note string, part, count int) string {
 	return strings.TrimSpace(fmt.Sprintf("%s %s%d%s%d)", note, partNoteStart, part, partNoteMiddle, count))
 }
@@ -350,7 +356,9 @@ func changeWithOpID(ctx context.Context, h Historian) (c Change, found bool, err
 	}
 	made, err := Commit(ctx, h, Remove{Name: "none", If: LastChange})
 	if err != nil {
-		return Change{}, false, nil // The op ID is new, or the revert returns this error again.
+		// Ignore the error. Either no earlier call used this op ID, or the error has another cause and the caller's
+		// revert will return it again.
+		return Change{}, false, nil
 	}
 	cs, err := ReadChanges(ctx, h, []uint64{made.Seq})
 	if len(cs) == 0 {

@@ -105,9 +105,9 @@ func (e *Entry) WhyHeld(on Occasion) HoldReason {
 // MayShow reports whether the entry may be shown on an occasion (see [Entry.WhyHeld]).
 func (e *Entry) MayShow(on Occasion) bool { return e.WhyHeld(on) == "" }
 
-// heldKeys are the keys of labels because of which an entry is not shown to a model that did not ask for it. These are
-// the occasions Unasked, UnaskedByLabels and AtStart. On the occasion WithoutLabels, only the first flaggedKeyCount
-// keys count.
+// heldKeys are the keys of labels because of which an entry is not shown to a model. All of them apply on the
+// occasions Unasked, UnaskedByLabels and AtStart, when a model gets entries that it did not ask for. On the occasion
+// WithoutLabels, only the first flaggedKeyCount keys apply.
 var heldKeys = []string{LabelQuarantine, LabelTaint, LabelSuspect, LabelUnvouched, LabelOrigin}
 
 const flaggedKeyCount = 3

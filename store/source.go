@@ -76,8 +76,8 @@ func (s Source) SplitRef() (caller, origin string) {
 
 // The first part of Source.Ref names the client's session or call and begins with one of these prefixes.
 const (
-	RefSession = "session:" // The rest is CLIENT/SESSION, which names a session of an agent.
-	RefCall    = "call:"    // The rest is the ID that the client gave to the call.
+	RefSession = "session:" // prefix of CLIENT/SESSION, which names a session of an agent
+	RefCall    = "call:"    // prefix of the ID that the client gave to the call
 )
 
 type sourceKey struct{}

@@ -266,10 +266,12 @@ func (t contextInjector) editBlock(ctx context.Context, state inject.ShownState,
 		return inject.Block{}
 	}
 	if out.Text == "" {
+		// Ignore the error: if the empty result is not recorded, the look-up for these files is only repeated at their
+		// next edit.
 		_, _ = t.stateFile.RecordBlock(
 			ctx,
 			inject.Block{Fingerprints: out.Fingerprints},
-		) // Ignore the error: if the shown block is not recorded, the next prompt looks up the files again.
+		)
 	}
 	return out.Block
 }

@@ -45,7 +45,7 @@ func runMain(run commandRunner, ends ...os.Signal) int {
 			time.Sleep(stopTimeout)
 		}
 		os.Exit(exitCommandFailed)
-	})() // Unregister the function before stop cancels ctx, because this process may call runMain again.
+	})() // Do not exit when runMain returns and stop cancels ctx, because this process may call runMain again.
 	env := Env{
 		Args:               os.Args[1:],
 		Stdin:              os.Stdin,

@@ -15,7 +15,7 @@ import (
 type publicFlags struct {
 	listenAll         bool
 	certFile, keyFile string // certificate and key for TLS
-	publicURL         string // URL at which clients reach the server
+	publicURL         string // URL at which clients on other machines reach the server
 }
 
 // serverAddress is the address at which a server listens, and the URL at which clients reach it.

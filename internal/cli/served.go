@@ -184,9 +184,11 @@ func (mem *openMemory) buildService(
 	if !mem.isTenantHome {
 		workspace.Loader = mem.newLoader
 	}
+	// Ignore the error: if the working directory is unknown, a call is matched to a session only by the session that
+	// the client reports.
 	workspace.Dir, _ = mem.env.absolutePath(
 		".",
-	) // Ignore the error: without the directory, calls are matched to sessions only by what clients report.
+	)
 	workspace.Vectors, err = mem.memoryVectors()
 	if err != nil {
 		return nil, nil, err

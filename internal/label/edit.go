@@ -83,7 +83,9 @@ func ApplyPlan(
 		}
 		isUnused := o.EarlierParts > 0 && errors.As(err, new(*UnusedError))
 		switch {
-		case isUnused: // The earlier parts and another writer have changed all entries.
+		// All selected entries have been changed: some by the earlier parts of this call, and the rest by another
+		// writer.
+		case isUnused:
 			return applied, seq, nil
 		case err != nil || len(p.EntryChanges) == 0:
 			return applied, seq, err
@@ -153,7 +155,8 @@ func PlanRenameLabel(oldLabel, newLabel oxbow.Label) Planner {
 			isOldUsed = isOldUsed || slices.ContainsFunc(e.Labels, oldLabel.Is)
 			isNewUsed = isNewUsed || slices.ContainsFunc(e.Labels, newLabel.Is)
 		}
-		// If this is a second plan, the parts that the first plan made have the new label.
+		// A label that entries already have is an error only when the rename is planned for the first time. When it is
+		// planned again, entries that this rename has already changed have the new label.
 		if isOldUsed && isNewUsed && !isPlanned {
 			return Plan{}, &oxbow.InvalidError{Field: "label", Value: newLabel.String(),
 				Reason: fmt.Sprintf("is in use already; to join the two: merge %s into %s", oldLabel, newLabel)}

@@ -38,12 +38,14 @@ const (
 	maxSimilarEntries    = 10   // number of similar labelled entries that are examined to suggest a label for an entry
 	maxQueryTextBytes    = 2000 // maximum length, in bytes, of the text with which similar entries are searched
 	// maximum number of labelled entries that are used to test how often the labels of similar entries are right
-	maxTrials       = 200
-	kernelBandwidth = 0.12 // width of the Gaussian kernel that smooths the results of these tests
+	maxTrials = 200
+	// width of the Gaussian kernel that smooths how often suggestions for the tested entries were right
+	kernelBandwidth = 0.12
 	// weight of the assumed reliability of a suggestion, compared with the weight 1 of a test
 	priorWeight        = 4
 	unknownProjectOdds = 0.2 // assumed odds that the entry belongs to a project for which no entry is labelled yet
-	// how often the entries similar to an entry of an unlabelled project are labelled, relative to other entries
+	// For an entry of a project without labelled entries: the share of labelled entries among the most similar
+	// entries, divided by the share of labelled entries in the whole memory (assumed value).
 	unknownProjectShare = 0.3
 )
 

@@ -243,8 +243,8 @@ func (d *jsonDocument) addMember(v *hujson.Value, name string, value any) error 
 	from, pos := d.spaceAfterLastPart(c)
 	close := v.EndOffset - 1 // offset of the bracket that ends the object or list
 	isKept := string(d.text[from:pos])
-	// Insert the new part in a new line, because this line ends with a comment, of which the part would otherwise
-	// become a piece.
+	// The last line of the text before the new part contains a // comment. Insert the new part in a new line, because
+	// otherwise the part would belong to the comment.
 	if strings.Contains(isKept[strings.LastIndexByte(isKept, '\n')+1:], "//") && !lines {
 		lines, indent = true, d.indentAt(v.StartOffset)+d.indentUnit()
 	}

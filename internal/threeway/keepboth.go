@@ -66,7 +66,8 @@ func MergeKeepingBoth(base, a, b *oxbow.Entry) (e oxbow.Entry, err error) {
 	if both := slices.DeleteFunc(slices.Clone(e.Labels), func(l oxbow.Label) bool {
 		return l.Key != "status" || slices.Contains(base.Labels, l)
 	}); len(both) > 1 {
-		conflicts["status"] = true // The two versions that are merged have different new values.
+		// The label status has a different new value in each of the two versions that are merged.
+		conflicts["status"] = true
 	}
 	lines, two, err := mergeLines(splitLines(base.Content), splitLines(a.Content), splitLines(b.Content))
 	if err != nil {

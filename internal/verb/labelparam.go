@@ -6,7 +6,8 @@ import "github.com/oxbow-memory/oxbow"
 
 // labelParam describes the parameter for the labels with one key.
 type labelParam struct {
-	// name of the parameter; as a value of the parameter "clear", the name removes the labels with this key
+	// Name of the parameter that sets the labels. If the parameter "clear" contains this name, the labels with the key
+	// in the field key are removed.
 	name string
 	key  string // key of the labels that the parameter sets
 

@@ -11,7 +11,9 @@ import (
 
 // Operation is a single change, or all changes of one call, such as an import.
 type Operation struct {
-	Change          // the newest change, with the entries of all changes, newest first, and the note of the call
+	// the call's newest change, but with the entries of all changes that the call made (newest first), and with the
+	// note that the caller passed
+	Change
 	FirstSeq uint64 // number of the oldest change
 }
 
@@ -41,7 +43,7 @@ func JoinChanges(changes []Change) []Operation {
 	return ops
 }
 
-// follows is like [oxbow.Change.Follows], for changes in an answer.
+// follows is like [oxbow.Change.Follows], but compares changes in the form in which oxbow reports them to clients.
 func (c Change) follows(o Change) bool { return c.storeChange().Follows(o.storeChange()) }
 
 // storeChange returns the change with those fields that [oxbow.Change.Follows] compares.

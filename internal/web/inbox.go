@@ -1,5 +1,5 @@
-// This file implements the inbox. The inbox shows proposals of sessions, and entries that models do not get until a
-// person approves them (held entries).
+// This file implements the page with the inbox. The inbox shows entries that sessions have proposed. It also shows
+// held entries, which are not shown to a model until a person approves them.
 
 package web
 

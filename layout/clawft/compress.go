@@ -49,10 +49,11 @@ func compressText(
 // compressor shortens the text of MEMORY.md by a list of actions. Each action shortens one fact or moves it to
 // HISTORY.md.
 type compressor struct {
-	text       string
-	base       []textUnit // the parts of MEMORY.md, after repeated facts were marked as removed
-	actions    []shortenAction
-	shortTexts map[int]string // shortened form of each fact that can be shortened, by index in base
+	text    string
+	base    []textUnit // the parts of MEMORY.md, after repeated facts were marked as removed
+	actions []shortenAction
+	// shortened text of each piece of MEMORY.md that can be shortened, by the index of the piece in base
+	shortTexts map[int]string
 }
 
 // shortenAction shortens a unit or moves it to HISTORY.md.

@@ -107,8 +107,8 @@ func splitItems(text string) []parsedItem {
 		return strings.ReplaceAll(s, eol, "\n")
 	}
 	var items []parsedItem
-	open := false // The next line belongs to the last entry in items, unless it is blank.
-	// The last entry in items contains only headings, so the text after a blank line still belongs to it.
+	open := false // If the next line is not blank, it continues the last element of items.
+	// The last element of items contains only headings, so the next text belongs to it even after a blank line.
 	frame := false
 	unclosed := map[int]bool{}
 	fences := fenceFinder{text: text}

@@ -17,7 +17,7 @@ import (
 	"github.com/oxbow-memory/oxbow/profile"
 )
 
-// These are the names of the parts that are shown to a model in addition when a session starts.
+// These are names of parts of the text that a model gets when a session starts. They are added to the usual parts.
 const (
 	partHandoff = "handoff"
 	partSummary = "summary"

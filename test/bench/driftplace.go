@@ -51,7 +51,8 @@ func placeByNumber(_, b []string, x anchor) placement {
 	return placement{firstLine: x.firstLine, lineCount: x.lineCount}
 }
 
-// findText returns the line indexes in b at which the lines occur that x (an annotated range) has in a.
+// findText searches the text b for the lines of x, which is an annotated range of lines in the text a. It returns the
+// index of the first line of each occurrence in b.
 func findText(a, b []string, x anchor) []int {
 	var at []int
 	for i := 0; i+x.lineCount <= len(b); i++ {

@@ -105,7 +105,7 @@ func (b *bench) measureStarts(
 	empty := filepath.Join(dir, "empty")
 	type way struct {
 		name  string
-		base  int // index of the way to start a program with which this way's time is compared
+		base  int // index in ways of the way to start a program whose time is the baseline for this way's time
 		once  func() (time.Duration, error)
 		times timings
 	}

@@ -226,7 +226,8 @@ func editFile(tree string) error {
 	return errors.Join(err, f.Close())
 }
 
-// runOxbow runs one oxbow command. The output of the command export goes to the file whose path is in lines.
+// runOxbow runs one oxbow command. If the command is export, its output is written to a file. The parameter lines is
+// the path of this file.
 func (w wholeRun) runOxbow(
 	ctx context.Context,
 	home, lines string,

@@ -34,10 +34,14 @@ type kimiReader struct {
 	turnID      string            // ID of the last turn of the main conversation
 	sideTurnIDs map[string]string // ID of the turn for each side question, by the question's ID
 
-	// turnPrompts counts the prompts that a line of the type turn.… contained, and that no message repeated yet.
+	// turnPrompts is needed because most versions of Kimi Code store each prompt in two lines of the session file: in
+	// a line with the type turn.prompt or turn.steer, and in a line with a message. The map contains prompts from
+	// lines of the first kind. It counts how often each prompt must still be expected as a message, so that the
+	// message is not reported again.
 	turnPrompts map[string]int
-	// lastMessagePrompt is the last prompt that only a message contained. A line of the type turn.… may repeat it if no
-	// event of the agent is in between.
+	// lastMessagePrompt is the last prompt that was found in a message line of the session file, but not in a line
+	// with the type turn.prompt or turn.steer. If such a line with the same prompt follows before the agent's next
+	// event, it is a repetition and is ignored.
 	lastMessagePrompt string
 }
 
@@ -58,7 +62,8 @@ func newKimiReader(path string) EventReader {
 	return k
 }
 
-// kimiLine is a line of either program.
+// kimiLine is a line of a session file. It contains the fields of both programs that write such files, Kimi CLI and
+// Kimi Code.
 type kimiLine struct {
 	Type    string          `json:"type"`
 	Time    json.RawMessage `json:"timestamp"`

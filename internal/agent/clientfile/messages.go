@@ -161,7 +161,7 @@ func (m *messageReporter) reportBlocks(
 		"tool",
 		"info",
 		"custom",
-		"hookMessage", // name of custom in old versions of pi
+		"hookMessage", // old versions of the program pi use this name for the role "custom"
 		"branchSummary",
 		"compactionSummary": // Programs wrote all messages with these roles.
 		extractPersonText = func(string) string { return "" }

@@ -62,7 +62,7 @@ type zedMessage struct {
 
 // zedContent is a part of a message. It is a JSON object with one member, whose name tells what the part is.
 type zedContent struct {
-	memberName string // name of the member
+	memberName string // name of the JSON object's only member, such as "Text"
 
 	Text     string `json:"Text"`
 	Thinking struct {
@@ -74,14 +74,15 @@ type zedContent struct {
 	} `json:"Mention"`
 }
 
-// zedContentKinds contains the names of the parts' members.
+// zedContentKinds contains the known kinds of parts of a message in Zed's files. Each part is a JSON object with one
+// member, whose name is the kind.
 var zedContentKinds = lazyWordSet("Image Mention RedactedThinking Text Thinking ToolUse")
 
 // UnmarshalJSON implements [json.Unmarshaler]. It also sets memberName.
 func (c *zedContent) UnmarshalJSON(b []byte) error {
 	type fields zedContent
 	if !parseObject(b, (*fields)(c)) {
-		return nil // The name stays empty, so that the part is reported as unknown.
+		return nil // Leave memberName empty, so that this part of the message is reported as unknown.
 	}
 	c.memberName = firstMemberName(b)
 	return nil

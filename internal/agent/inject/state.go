@@ -55,7 +55,9 @@ type stateLine struct {
 
 // Limits of the files that record which texts each session was shown.
 const (
-	maxStateFileBytes = 128 << 10 // maximum size of such a file in bytes; only the last half of a larger file is kept
+	// maximum size, in bytes, of the file that records which texts a session was shown; only the last half of a larger
+	// file is kept
+	maxStateFileBytes = 128 << 10
 	maxStateAge       = 30 * 24 * time.Hour
 	maxLockWait       = 200 * time.Millisecond // maximum time to wait for another process's lock
 	// If a second hook process begins the same answer within this time, it is a duplicate of the first.
@@ -67,10 +69,12 @@ func (f StateFile) fileName() string {
 	return hex.EncodeToString(sum[:12])
 }
 
-// BeginAnswer records that a hook is about to show a text to the session. place is "start", "prompt" or "action".
-// BeginAnswer returns which texts the session was already shown. isNewAnswer is false if another process recorded the
-// same place and key within the last five seconds. A second start of a session is also a new answer if the client
-// reported anything else in between.
+// BeginAnswer records that a hook is about to show a text to the session. place is the moment: "start", "prompt" or
+// "action". answerKey identifies the client's event that the hook answers, such as a turn. BeginAnswer returns which
+// texts the session was already shown.
+//
+// isNewAnswer is false if another process recorded the same place and answerKey within the last five seconds. For the
+// place "start", isNewAnswer is always true if the client reported another event after the last recorded start.
 func (f StateFile) BeginAnswer(
 	ctx context.Context,
 	place, answerKey string,
@@ -149,8 +153,9 @@ func (f StateFile) RecordCompaction(ctx context.Context) error {
 	})
 }
 
-// RecordOtherReport records that the client reported something after a session's start. If the session starts again
-// later, the hook answers again, although the key is the same.
+// RecordOtherReport records that the client reported another event after the session's start. If the client then
+// reports a start of the same session again, the hook shows its text again. Without this record, the second start
+// would be ignored as a duplicate of the first.
 func (f StateFile) RecordOtherReport(ctx context.Context) error {
 	_, _, lines, err := f.readState()
 	if err != nil || len(lines) == 0 {

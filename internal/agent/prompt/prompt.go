@@ -21,7 +21,7 @@ type Role string
 // The possible roles of a part.
 const (
 	RoleSystem Role = "system" // the part belongs to the system prompt
-	// the part is sent before the user's newest message, and is not stored in the conversation
+	// the text is placed before the user's newest message in the model's input, but is not stored in the conversation
 	RoleUser Role = "user"
 )
 

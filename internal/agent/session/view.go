@@ -167,8 +167,9 @@ func joinEventsWithoutID(all []Event) []Event {
 	return all
 }
 
-// textsWithoutMatch returns events from texts, which have no ID. Equal texts become one event. An event is left out if
-// its text is a sequence of several texts that have IDs, because the list all already contains these parts.
+// textsWithoutMatch returns the events in texts that are not repetitions. The events in texts are texts of an agent
+// that have no ID. Events with equal texts are merged into one event. An event is left out if its text only joins
+// several texts in all by the same agent, because then all already contains everything that the agent wrote.
 func textsWithoutMatch(all, texts []Event) (rest []Event) {
 	for _, e := range texts {
 		var named []string

@@ -14,10 +14,12 @@ import (
 // maxReportDelay is the maximum time between a file's change and the report of the call that changed it.
 const maxReportDelay = time.Minute
 
-// CheckFileWrite reports whether a call of the client made a file's latest change, which happened at changeTime. The
-// call's report must be at most maxDoubleGap earlier and at most maxReportDelay later. taints lists calls that
-// returned text by others. Each of these calls precedes, in its turn, a call with which the client wrote the file
-// after the time since. Reading the agent's own files does not count.
+// CheckFileWrite reports whether the latest change of a file was made by a tool call of the client. changeTime is the
+// time of the latest change. The client must have reported the call at most maxDoubleGap before changeTime and at most
+// maxReportDelay after changeTime.
+//
+// The list taints contains calls that returned text by others. Each of these calls was followed, in the same turn, by
+// a call that wrote the file after the time since. Calls that only read the agent's own files are not listed.
 func (a *Archive) CheckFileWrite(
 	ctx context.Context,
 	client, file string,

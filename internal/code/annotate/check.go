@@ -25,7 +25,7 @@ type SidecarProblem struct {
 type CheckReport struct {
 	Files       int // number of sidecars
 	Annotations int // number of annotations in all sidecars that could be read
-	Lines       int // number of lines in all sidecars, without empty lines
+	Lines       int // number of lines in all annotation files (sidecars), without empty lines
 	TornFiles   int // number of sidecars that end with an incomplete line, which is normal after a crash
 	NewerLines  int // number of lines, in all annotation files, that a newer version of oxbow wrote
 	Problems    []SidecarProblem

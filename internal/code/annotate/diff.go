@@ -68,7 +68,8 @@ type rangeComparison struct {
 	baseStore            *Store
 	baseBlobs            cachedHistory
 	baseFiles, headFiles *fileSet
-	// maps a file of the older commit (the base) to the sidecars that are stored under the file's former names
+	// for each file of the older commit, the git blobs of the annotation files (sidecars) that are still named after a
+	// former name of the file
 	formerSidecars map[string][]string
 	// maps the old name of a file to its new name, if the file was renamed between base and head
 	renamedFiles map[string]string
@@ -212,10 +213,12 @@ func (x *rangeComparison) sideContent(side *fileSet, file string) ([]byte, error
 type diffJob struct {
 	baseFile string // name of the file in the older commit ("" if only new annotations are searched)
 	headFile string // name of the file in the newer state ("" if the file was deleted)
-	// blobs of the file's sidecars in the older commit, beginning with the sidecar of the file's own name
+	// git blobs of the annotation files (sidecars) about this file in the older commit; the first is named after the
+	// file's own name, and the others after its former names
 	sidecarBlobs []string
-	headSidecar  *sidecar // the file's sidecar in the newer state, if it contains new annotations
-	newIDs       map[string]bool
+	// annotation file about this file in the newer state, if it contains new annotations (nil otherwise)
+	headSidecar *sidecar
+	newIDs      map[string]bool
 }
 
 // baseSidecars returns the blob names of a file's annotation files in the older of the two compared commits. The first
@@ -248,8 +251,9 @@ func (x *rangeComparison) changedFileJobs() []diffJob {
 	return jobs
 }
 
-// findFormerSidecars finds sidecars that are stored under a file's former name. This happens if a file was renamed
-// before the older of the compared commits, but its sidecar was not renamed.
+// findFormerSidecars finds annotation files (sidecars) that are still named after a former name of the file with the
+// annotated code. Such annotation files exist if somebody renamed the code file, but not its annotation file, before
+// the older of the two compared commits.
 func (x *rangeComparison) findFormerSidecars(ctx context.Context) error {
 	var gone []string
 	for name := range x.baseFiles.blobsByPath {
@@ -276,8 +280,9 @@ func (x *rangeComparison) findFormerSidecars(ctx context.Context) error {
 	return err
 }
 
-// addedFileJobs returns a job for each sidecar in the newer of the two compared states that contains an annotation
-// which the older state does not contain. The job is to find the lines of the new annotations.
+// addedFileJobs returns a job for each annotation file (sidecar) that contains new annotations. These are annotations
+// that the newer of the two compared states contains and the older state does not. The job is to find the lines to
+// which the new annotations belong.
 func (x *rangeComparison) addedFileJobs(ctx context.Context) ([]diffJob, error) {
 	differ := func(a, b *fileSet) (names, blobs []string) {
 		for _, name := range a.sortedPaths() {
@@ -459,9 +464,9 @@ func (x *rangeComparison) addNewAnnotations(j diffJob, headAnnotations []FoundAn
 func touchedSpanFunc(before, after []string) func(Span) bool {
 	in := diff.LineNumberer{}
 	to := new(diff.LineMapper).MapLines(in.LineIDs(before), in.LineIDs(after))
-	// to maps the index of each old line to the index of the same new line, or to -1 for a deleted line. gone[i] is
-	// the number of deleted lines among the first i old lines. apart[i] is the number of lines among the first i old
-	// lines before which other lines were inserted.
+	// The slice to has an element for each old line: the index of the same line in the new text, or -1 if the line was
+	// deleted. gone[i] counts the deleted lines among the first i old lines. apart[i] counts the lines among the first
+	// i old lines that are preceded by inserted lines.
 	gone, apart := make([]int, len(to)+1), make([]int, len(to)+1)
 	previous := -1
 	for i, t := range to {

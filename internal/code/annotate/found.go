@@ -52,8 +52,9 @@ type textSources struct {
 	headCommit  string   // commit of HEAD ("" without git)
 	sidecarPath string   // path of the file's sidecar
 	// the file's sidecar, then the sidecars for its former names, then the sidecars of missing files
-	sidecars        []*sidecar
-	formerNameCount int   // number of elements of sidecars that belong to former names of the file
+	sidecars []*sidecar
+	// number of annotation files in the slice sidecars that are named after former names of the file
+	formerNameCount int
 	gitError        error // error of git, if git failed (the next lookup asks git again)
 }
 

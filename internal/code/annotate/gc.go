@@ -19,7 +19,8 @@ type GCReport struct {
 	Files       int               // number of sidecars that were examined
 	Annotations int               // number of annotations in the examined sidecars, including archived annotations
 	Archived    []FoundAnnotation // annotations that were archived, sorted by the path of the sidecar, then by time
-	// annotations that were restored, with their present positions, sorted by the path of the sidecar, then by time
+	// annotations that were restored, with their present positions, sorted by the path of their annotation file, then
+	// by time
 	Restored     []FoundAnnotation
 	SkippedFiles []SkippedFile // files that could not be examined and were not changed
 }

@@ -14,11 +14,10 @@ import (
 // MergeResult is the result of [MergeSidecars].
 type MergeResult struct {
 	Data        []byte // the merged sidecar
-	RecordCount int    // number of annotations in the merged sidecar
-	// lines of the two merged versions that cannot be read, each with a line feed; the merged sidecar does not contain
-	// them
+	RecordCount int    // number of annotations in the merged annotation file (sidecar)
+	// lines of the two merged versions that cannot be read, each with a line feed; Data does not contain these lines
 	UnreadableLines []byte
-	// number of lines in the common base that are missing in the merged sidecar, because one version had deleted them
+	// number of lines that are in the common base but not in Data, because one of the two versions had deleted them
 	RemovedLines int
 }
 

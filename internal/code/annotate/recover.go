@@ -17,7 +17,7 @@ import (
 // RecoverResult describes how [Store.RecoverSidecars] repaired one sidecar.
 type RecoverResult struct {
 	File            string // path of the sidecar, relative to the tree's root
-	UnreadableLines int    // number of lines in the sidecar that could not be read
+	UnreadableLines int    // number of lines in the annotation file (sidecar) that could not be read
 	// RestoredLines is the number of annotations and events that were found inside damaged lines and written to the
 	// sidecar.
 	RestoredLines int

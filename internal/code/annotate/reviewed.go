@@ -106,8 +106,8 @@ func possibleSidecars(found []FoundAnnotation) (names []string) {
 	return names
 }
 
-// reviewedTexts reads the named sidecars from the reviewed branch. It returns the texts of all annotations in them as
-// a set, in the form that protectedText returns.
+// reviewedTexts reads annotation files (sidecars) from the reviewed branch, and returns the set of the texts of their
+// annotations. names contains the names of these files. Each text has the form that protectedText returns.
 func (b *Store) reviewedTexts(ctx context.Context, names []string) map[string]bool {
 	if b.repo == nil || b.opts.ReviewedCommit == nil {
 		return nil

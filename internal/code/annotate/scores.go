@@ -28,7 +28,8 @@ const (
 // same order by accident.
 const (
 	minUnchangedShare = .3
-	// minimum share if the words of the block have changed too much (half of the lines is also enough)
+	// minimum share of the block's letters in unchanged lines, if the words of the block have changed too much for a
+	// comparison by words; it is also enough if half of the block's lines are unchanged
 	halfUnchangedShare = .5
 )
 
@@ -98,7 +99,9 @@ const (
 	// minimum number of letters, in an unchanged block and the unchanged lines next to it, from which its position is
 	// certain
 	minConfidentLetters = 30
-	doubtfulConfidence  = .6 // confidence in the position of an unchanged block with fewer letters
+	// confidence in the position of an unchanged block, if the block and the unchanged lines next to it have fewer
+	// than minConfidentLetters letters
+	doubtfulConfidence = .6
 )
 
 // isDistinctiveBlock reports whether a block that is unchanged in the new text can be located with certainty. The

@@ -210,8 +210,9 @@ func (b *Store) possibleOrigins(ctx context.Context, src *textSources) (files []
 	return files, err
 }
 
-// maxOriginSidecars limits the sidecars that are read for files from which an annotation may come. maxOrphanSidecars
-// limits the sidecars that are read for deleted files.
+// These constants limit how many annotation files (sidecars) a search reads. maxOriginSidecars is the limit for the
+// search for files that were renamed or copied to the examined file, together with their annotations.
+// maxOrphanSidecars is the limit for the search for annotations of files that do not exist any more.
 const (
 	maxOriginSidecars = 200
 	maxOrphanSidecars = 200

@@ -113,9 +113,10 @@ func (b *Store) resolveMissing(ctx context.Context, src *textSources) (*fileAnno
 	return p, nil
 }
 
-// findStatuses returns the annotations of sidecar s with their present positions. ownFile is the file to which the
-// sidecar belongs. findStatuses searches ownFile in the working tree. If area is areaTreeAndHead, it also searches
-// HEAD. Then it searches other files, until all annotations are found. Annotations that are not found are [Lost].
+// findStatuses returns the annotations in the annotation file (sidecar) s, with the present positions of their lines.
+// ownFile is the source file that s describes. findStatuses searches for the lines in ownFile in the working tree. If
+// area is areaTreeAndHead, it also searches the commit HEAD. If it has not found all lines, it searches other files.
+// An annotation whose lines are not found has the status [Lost].
 func (b *Store) findStatuses(
 	ctx context.Context,
 	commit string,

@@ -245,9 +245,9 @@ type repeatCandidate struct {
 	textIndexes []int32 // indexes of the new texts that may repeat this version
 }
 
-// findCandidates returns the entry versions that share a key, which is a hash of a word sequence, with a new text.
-// They are sorted by class, in the order in which eachMatchingEntry calls its function. textIndexesByKey maps each key
-// to the indexes of the new texts that contain it.
+// findCandidates returns the entry versions that have a sequence of words in common with a new text. The versions are
+// sorted by foreignClass, in the order in which eachMatchingEntry lists them. textIndexesByKey contains the new texts:
+// it maps a key, which is the hash of a word sequence, to the indexes of the texts with this sequence.
 func (x *Index) findCandidates(
 	textIndexesByKey map[fingerprint.Key][]int32,
 	onlyTainted bool,

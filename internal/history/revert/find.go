@@ -235,7 +235,8 @@ type derivationTrace struct {
 	// For each hash of six consecutive words, the version that wrote these words. Only versions to revert and versions
 	// that copied from them are contained.
 	writersByGram map[lineage.Gram]*versionNode
-	sharedGrams   map[lineage.Gram]bool // hashes of words in writersByGram that later versions of entries also contain
+	// hashes of words in writersByGram that were found again in a version after the version that wrote them
+	sharedGrams map[lineage.Gram]bool
 }
 
 // traceDerived sets the field derivedVersion of each version that was made from a version to revert. It returns the
@@ -288,8 +289,8 @@ func (t *derivationTrace) markDerived(n *versionNode, from, how string) {
 	}
 }
 
-// recordVersionText records, for use with the versions after n, which words came into the memory by versions that are
-// to be reverted or that copied from such versions.
+// recordVersionText records which words version n added, if n is to be reverted or contains text of such a version.
+// Later versions with the same words may be copies of n.
 func (t *derivationTrace) recordVersionText(n *versionNode) {
 	name := n.Entry.Name
 	switch {

@@ -39,8 +39,8 @@ type Conflict struct {
 	// numbers of the changes that others made to the entry after the reverted changes
 	LaterChanges []uint64 `json:"later"`
 	LastActor    string   `json:"by"` // who made the last of the LaterChanges: person, agent, tool or import
-	// PartsLeft names the parts in which the LaterChanges are kept: content, aliases, labels, forgotten, or all. It is
-	// empty if none could be kept.
+	// PartsLeft names the parts of the entry in which the revert keeps the LaterChanges: content, aliases, labels,
+	// forgotten (the removal of the entry), or all. It is empty if the revert keeps no part of the LaterChanges.
 	PartsLeft []string `json:"kept"`
 	// why the revert does not change the entry at all ("" if it changes the entry)
 	Reason string `json:"reason,omitempty"`

@@ -19,8 +19,9 @@ import (
 type checkedFiles struct {
 	db       *DB
 	snapshot *snapshot // open snapshot file, or nil if it cannot be used
-	// For each file, a comparison of the file with the entries in the log. When the check has read the log up to the
-	// change for which the file was written, the comparison is made.
+	// Each element compares one file that was derived from the log with the entries that the log contains up to a
+	// certain change. The file was written for this change, so the comparison is made when the check has read the log
+	// up to the change.
 	comparisons      []*comparison
 	uncompared       []DerivedFileKind
 	snapshotProblems []store.Problem

@@ -77,7 +77,8 @@ func decodeNames(text string, e *store.Entry) error {
 // needed.
 type formTable struct {
 	encoded string // all encoded forms (a form is a kind and labels that entries share), each after its length
-	// each encoded form, which has at least one byte, at the index that is the form's number in the snapshot
+	// elements of encoded, each without its length; an element is never empty, and its index is the number by which
+	// the snapshot refers to the form
 	texts []string
 }
 
@@ -131,8 +132,9 @@ func (t *formTable) mayHaveLabel(keys ...string) bool {
 // formMatcher decides whether a filter selects entries with a certain form, which is a kind and labels that entries
 // share.
 type formMatcher struct {
-	// kinds contains the filter's conditions for the kind. labels contains the conditions for labels, without the
-	// conditions that the labels of every form meet.
+	// kinds contains the filter's conditions for the kind of an entry. labels contains the filter's conditions for
+	// labels. Conditions that every entry in the snapshot meets are left out of labels, because they need not be
+	// checked.
 	kinds, labels store.Filter
 	// Each element belongs to a condition of the filter that requires a label. The condition can be met only if an
 	// entry's encoded kind and labels contain one of these texts.

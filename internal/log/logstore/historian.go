@@ -215,7 +215,8 @@ func newVersion(seq uint64, v *recordBody, p loggedOp) store.Version {
 		Erased: p.isErased}
 }
 
-// newBaseVersion returns the version of an entry in the base.
+// newBaseVersion returns a version for an entry that a compaction of the log kept. Such entries are in the records at
+// the start of the log (the base), and their earlier versions are lost.
 func newBaseVersion(p loggedOp) store.Version {
 	return store.Version{Seq: p.entry.Version, Verb: store.VerbUpdate, Entry: *p.entry, Source: p.entry.Source,
 		Note: "earlier versions were dropped by a compaction"}

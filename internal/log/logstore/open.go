@@ -35,7 +35,6 @@ func Open(path string, o Options) (*DB, error) {
 	return openDB(fsys, filepath.Base(abs), path, o)
 }
 
-// openDir opens a directory of the operating system. It creates a missing directory unless readOnly is set.
 func openDir(dir string, readOnly bool) (vfs.FS, error) {
 	if !readOnly {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -136,8 +135,8 @@ func (d *DB) Close() error {
 			_ = d.updateSnapshot(context.Background())
 		}
 	}
-	// Wait until a snapshot that is being written has stopped. It stops early and removes its file, because closingCtx
-	// is done.
+	// A goroutine may be writing a snapshot file. Wait until it has stopped. It stops early and deletes the incomplete
+	// file, because closingCtx is done.
 	d.checkpointer.mu.Lock()
 	defer d.checkpointer.mu.Unlock()
 	d.writerMu.Lock()

@@ -1,7 +1,9 @@
-// This file finds the entries that changed after a given change, and the versions that they had at that change.
+// This file finds the entries that changed after a given change, and the versions that they had directly after the
+// given change.
 //
-// Every op in the log names the previous change to its entry. Therefore one pass over the later changes finds the
-// previous version of each changed entry: the op whose previous change is not later. The pass does not decode contents.
+// Every op in the log contains the number of the previous change to its entry. So it is enough to read the changes
+// after the given change once. If the previous change in such an op is not after the given change, it wrote the
+// version that is searched. The contents of entries are not decoded for this.
 
 package logstore
 
@@ -29,16 +31,19 @@ type LaterChanges struct {
 	db         *DB
 	startSeq   uint64
 	lastSeq    uint64    // number of the last change that was read
-	changedIDs idset.Set // IDs of the entries that a later change wrote or removed
+	changedIDs idset.Set // IDs of the entries that were written or removed by a change after startSeq
 	earlier    []earlierOp
 }
 
-// earlierOp refers to the op that wrote or removed an entry before the first later change to the entry.
+// earlierOp refers to the last op on an entry up to a given change. An op is the part of a change that concerns one
+// entry.
 type earlierOp struct {
-	seq      uint64 // number of the op's change
-	entryID  uint64 // ID of the entry
-	name     string // name of the entry, or "" if the ID is enough to find the op
-	isForAdd bool   // the later change added the entry, so the op is a removal unless it was erased
+	seq     uint64 // number of the op's change
+	entryID uint64 // ID of the entry
+	name    string // name of the entry, or "" if the op can be found in its change by entryID
+	// The next op on this name added an entry. So the op that is searched must be a removal, or its content was erased
+	// from the log.
+	isForAdd bool
 }
 
 // LaterChanges reads the changes after change seq. ok is false if the log does not allow this, for example because it
@@ -65,10 +70,12 @@ func isRewrittenLog(err error) bool {
 		errors.As(err, new(*wal.CorruptError))
 }
 
-// ChangedIDs returns the IDs of the entries that a later change wrote or removed.
+// ChangedIDs returns the IDs of the entries that were written or removed after the change that was passed to
+// [DB.LaterChanges].
 func (p *LaterChanges) ChangedIDs() *idset.Set { return &p.changedIDs }
 
-// IsUnchanged reports whether the entry with this ID and this present version already had this version at the start.
+// IsUnchanged reports whether an entry has not changed since the change that was passed to [DB.LaterChanges]. version
+// is the entry's present version.
 func (p *LaterChanges) IsUnchanged(id, version uint64) bool {
 	return version <= p.startSeq && !p.changedIDs.Has(id)
 }
@@ -76,7 +83,7 @@ func (p *LaterChanges) IsUnchanged(id, version uint64) bool {
 // MaxEarlierEntries returns the maximum number of entries that [LaterChanges.EarlierEntries] yields.
 func (p *LaterChanges) MaxEarlierEntries() int { return len(p.earlier) }
 
-// readChanges reads the later changes, and sets changedIDs and earlier.
+// readChanges reads the changes from the one after startSeq up to lastSeq, and sets the fields changedIDs and earlier.
 func (p *LaterChanges) readChanges(ctx context.Context) error {
 	if p.startSeq == p.lastSeq {
 		return nil
@@ -128,7 +135,7 @@ func (d *DB) jumpToChange(log *wal.Log, seq uint64) error {
 	return log.JumpToRecord(offset, seq, r.Chain, 0)
 }
 
-// addLaterOp adds an op of a later change.
+// addLaterOp records the entry that an op has changed. The op must belong to a change after startSeq.
 func (p *LaterChanges) addLaterOp(op opHead) error {
 	p.changedIDs.Add(op.entryID)
 	if op.prevSeq == 0 || op.prevSeq > p.startSeq {
@@ -191,7 +198,8 @@ func (p *LaterChanges) yieldEarlierEntries(ctx context.Context, yield func(Earli
 		if err := r.readBase(ops[:inBase]); err != nil {
 			return err
 		}
-		// If a version was erased, the version before it is the current version in an earlier state, too.
+		// The content of a version may have been erased from the log. Then the version before it is returned in its
+		// place, so read that version in the next round.
 		ops, err = r.readChanges(ops[inBase:])
 		if err != nil {
 			return err
@@ -221,8 +229,9 @@ func (r *earlierReader) yieldOnce(e *store.Entry, offset int64) error {
 	return nil
 }
 
-// readBase yields the entries that the ops wrote, which must be in the base. An entry that the base lacks had been
-// removed or redacted.
+// readBase yields the entries that the ops wrote. All these ops must be older than the last compaction of the log,
+// which kept only the newest version of each entry in records at the start of the log (the base). If the base does not
+// contain an entry, the entry had been removed or redacted, and is not yielded.
 func (r *earlierReader) readBase(ops []earlierOp) error {
 	if len(ops) == 0 {
 		return nil
@@ -230,7 +239,9 @@ func (r *earlierReader) readBase(ops []earlierOp) error {
 	var ids idset.Set
 	for _, op := range ops {
 		if op.name != "" && !op.isForAdd {
-			return errReadFromStart // the base may contain an entry with this name and another ID
+			// the start of the compacted log may contain another entry with the same name, so this method could return
+			// the wrong entry
+			return errReadFromStart
 		}
 		ids.Add(op.entryID)
 	}
@@ -265,8 +276,9 @@ func (r *earlierReader) readBase(ops []earlierOp) error {
 	return err
 }
 
-// readChanges yields the entries that the ops wrote, which must be in changes after the base. It returns the ops before
-// those ops that were erased.
+// readChanges yields the entries that the ops wrote. All ops must be in changes that the log still contains one by
+// one, that is, after the last compaction. If an op was erased, its entry is not yielded. Instead, the result contains
+// the entry's previous op, which the caller must read next.
 func (r *earlierReader) readChanges(ops []earlierOp) (before []earlierOp, err error) {
 	reader := r.log.NewReader()
 	for len(ops) > 0 {
@@ -301,8 +313,9 @@ func (r *earlierReader) readChanges(ops []earlierOp) (before []earlierOp, err er
 	return before, nil
 }
 
-// readChange yields the entries that the ops wrote, which must be in one change. It returns the ops before those ops
-// that were erased.
+// readChange yields the entries that the ops wrote. All ops must be in the change that record contains. If an op was
+// erased, its entry is not yielded. Instead, the result contains the entry's previous op, which the caller must read
+// next.
 func (r *earlierReader) readChange(record *wal.Record, ops []earlierOp) (before []earlierOp, err error) {
 	var heads []opHead
 	err = eachOpHead(record.Body, func(op opHead) error {
@@ -340,7 +353,8 @@ func (r *earlierReader) readChange(record *wal.Record, ops []earlierOp) (before 
 	return before, nil
 }
 
-// maxComparedOps is the number of comparisons of ops with ops up to which a change's ops are not sorted by ID.
+// maxComparedOps is a maximum number of comparisons. To find ops in a change, each op is compared with each op in the
+// change. If this takes more comparisons, the ops in the change are first put into a map by entry ID.
 const maxComparedOps = 64
 
 // readOp yields the entry that an op wrote, if the op is not a removal. The heads are those of the op's change. If the

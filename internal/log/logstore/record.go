@@ -568,7 +568,8 @@ func decodeOpHead(op []byte, isErased bool) (h opHead, ok bool) {
 	return h, h.verb != "" && h.entryID != 0
 }
 
-// setNumber sets the field of the head that a field with a varint contains, if there is such a field.
+// setNumber sets one of the fields verb, entryID and prevSeq. An encoded op contains these fields as varints with a
+// field number. Other field numbers are ignored.
 func (h *opHead) setNumber(fieldNumber, v uint64) {
 	verbField := uint64(1)
 	if h.isErased {

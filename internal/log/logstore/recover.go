@@ -63,10 +63,12 @@ type salvagePlan struct {
 	lastChain [32]byte // value of the log's hash chain after the last undamaged change
 	// number of the last change that does not follow directly on the change before it; the new log's history begins
 	// after this change
-	base        uint64
-	baseChain   [32]byte // value of the log's hash chain after the change with the number base
-	baseEnd     int64    // offset of the end of the last record of the kind with which a compacted log begins
-	changeCount int      // number of the changes that were read
+	base      uint64
+	baseChain [32]byte // value of the log's hash chain after the change with the number base
+	// offset of the end of the last record that contains entries kept by a compaction; such records are only at the
+	// start of a log
+	baseEnd     int64
+	changeCount int // number of the changes that were read
 	lostRanges  [][2]uint64
 }
 

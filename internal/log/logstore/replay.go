@@ -13,7 +13,8 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// comparison is a function that compares an answer or a file with the state of the entries after change seq.
+// comparison checks data that should be equal to the entries in the log up to the change with the number seq. The data
+// are a file that was derived from the log, or a list of entries that the store returned.
 type comparison struct {
 	seq     uint64
 	compare func(p *versionState) error
@@ -59,7 +60,7 @@ func (c *comparingReplay) compareState() error {
 	return nil
 }
 
-// areAllDone reports whether every comparison of an answer or file with the state was made.
+// areAllDone reports whether every comparison of a file or a list of entries with the entries in the log was made.
 func (c *comparingReplay) areAllDone() bool {
 	for _, o := range c.comparisons {
 		if !o.isDone {

@@ -96,7 +96,9 @@ type deltaReader struct {
 	db          *DB
 	yield       func(store.Delta) bool
 	positionErr error
-	replaced    previousVersions // versions that restored entries replaced
+	// reads earlier versions of entries, to find an entry that was removed because an undo restored another entry with
+	// the same name
+	replaced previousVersions
 }
 
 // applyRecord implements recordApplier.

@@ -229,21 +229,24 @@ func joinNumbers(seqs []uint64) string {
 	return s
 }
 
-// previousVersions reads the versions that entries had before changes. Consecutive ops usually replace versions of the
-// same change. Therefore it decodes the record of this change only once, and the base only once.
+// previousVersions reads versions that entries had before certain changes. It keeps the last decoded record, because
+// consecutive ops usually replace versions of the same change. It also keeps versions from the records that a
+// compaction wrote at the start of the log (the base), because reading these records takes long.
 type previousVersions struct {
 	db    *DB
-	names map[string]bool // names of the entries whose versions are read from the base
+	names map[string]bool // names of the entries whose versions are put into baseVersions
 
-	seq          uint64 // change that was read last (0 if none)
-	body         *recordBody
-	opsByName    map[string][]int         // indexes of the ops in body by the name of their entry
-	erasedByID   map[uint64][]int         // indexes of the erased ops in body by the ID of their entry
-	baseVersions map[string]store.Version // versions in the base by name (nil if it was not read yet)
+	seq        uint64 // change that was read last (0 if none)
+	body       *recordBody
+	opsByName  map[string][]int // indexes of the ops in body by the name of their entry
+	erasedByID map[uint64][]int // indexes of the erased ops in body by the ID of their entry
+	// versions, by entry name, that the last compaction wrote at the start of the log (nil until they are needed)
+	baseVersions map[string]store.Version
 }
 
-// addNames adds the names of the entries that a change wrote. Callers with several changes should add the names of all
-// changes before they read a version, because the base is read again after names were added.
+// addNames adds the names of the entries that a change wrote. A caller with several changes should add the names of
+// all changes before it reads the first version. Otherwise the entries at the start of a compacted log must be read
+// again for each new name.
 func (r *previousVersions) addNames(v *recordBody) {
 	if r.names == nil {
 		r.names = map[string]bool{}
@@ -362,8 +365,9 @@ func (r *previousVersions) readChange(seq uint64) error {
 	return nil
 }
 
-// readBaseVersion returns the version of an entry in the base, whose name must be in names. ok is false if the base
-// does not contain the entry. The first call reads the whole base.
+// readBaseVersion returns the version of an entry that the last compaction wrote at the start of the log (the base).
+// ok is false if the base does not contain the entry. The name must have been added with addNames. The first call
+// reads the whole base.
 func (r *previousVersions) readBaseVersion(name string) (v store.Version, ok bool, err error) {
 	if r.baseVersions == nil {
 		r.baseVersions = map[string]store.Version{}

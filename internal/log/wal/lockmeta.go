@@ -99,8 +99,9 @@ func (l *Log) readLockMeta() {
 	if l.hasMetaHardLink {
 		l.meta.DurableSeq = 0
 	}
-	// Another process may have locked the log and written the lock file before it read this process's last append. Do
-	// not go back to the lower number that it wrote.
+	// Keep the larger of two numbers. DurableSeq is the number up to which changes are known to be on the disk.
+	// Another process may have written a lower number into the lock file, because it had not yet read the last records
+	// that this process appended.
 	if l.meta.ID == l.durableMeta.ID || l.meta.ID == "" {
 		l.meta.ID, l.meta.DurableSeq = l.durableMeta.ID, max(l.meta.DurableSeq, l.durableMeta.DurableSeq)
 	}

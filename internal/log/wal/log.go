@@ -50,7 +50,8 @@ type Log struct {
 	checksumSeed uint32
 
 	endOffset int64 // the position: the offset after the last record that was read or appended
-	// number of the last change before endOffset, or the number of the base if no change precedes endOffset
+	// number of the last change before endOffset; if no change precedes endOffset, the number BaseSeq from the log's
+	// header, which is the last change that a compaction dropped (0 for a new log)
 	lastSeq    uint64
 	lastChain  [32]byte // hash of all changes up to lastSeq
 	durableSeq uint64   // highest sequence number that is known to be on stable storage

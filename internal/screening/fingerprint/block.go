@@ -70,10 +70,11 @@ const (
 	levelVouched     Level = 3
 	levelOwnPath     Level = 4 // paths of files that the agent wrote (stored in place of fingerprints)
 	levelForeignPath Level = 5 // paths of files into which a program wrote foreign text
-	// times at which a program started and ended that may have written foreign text to files (stored in place of
-	// fingerprints)
+	// The block contains the start and end time of a program run, in place of fingerprints. The program may have
+	// written foreign text to files.
 	levelForeignRun Level = 6
-	// times at which a program started and ended that may have written text of unknown origin to files
+	// The block contains the start and end time of a program run, in place of fingerprints. The program may have
+	// written text of unknown origin to files.
 	levelProgramRun Level = 7
 )
 

@@ -122,7 +122,9 @@ func appendRunKeys(keys []Key, words []word) []Key {
 	}
 	// A run is a sequence of wordsPerRun words. Its key is computed from the hashes of three parts, which begin at its
 	// first, second and third word. The last two of these parts also belong to the next run.
-	var older, old uint64 // hashes of the parts that begin at the previous two words
+	// hashes of two earlier parts of the text: older begins two words before word i, and old begins one word before
+	// word i
+	var older, old uint64
 	for i := 0; i+partWords <= len(words); i++ {
 		hash := uint64(0)
 		for _, w := range words[i : i+partWords] {

@@ -38,9 +38,10 @@ func (f File) AddRun(level Level, start, end time.Time) error {
 // runWriters maps a kind of program run to the writer that is recorded for files that changed during the run.
 var runWriters = map[Level]Writer{levelForeignRun: WriterForeign, levelProgramRun: WriterUnvouched}
 
-// setRunWriters sets the writer of each file that changed while a program ran. prints contains the program's start and
-// end time, and run is the kind of the program. A file whose change time is in the future also counts, because
-// somebody may have set such a time to hide a change.
+// setRunWriters records who may have written each file that changed while a certain program ran. changed contains the
+// change times of the files, and writers has an element for each file. prints contains the program's start and end
+// time. run is the kind of the program, which determines the writer. A file with a change time in the future is also
+// regarded as changed by the program, because somebody may have set such a time to hide a change.
 func setRunWriters(writers []Writer, changed []int64, now int64, run Level, prints []byte) {
 	if len(prints) < 2*bytesPerFingerprint {
 		return

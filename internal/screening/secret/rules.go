@@ -318,8 +318,8 @@ const (
 	minScrambledBytes = 14
 	// letters that cannot be pronounced, such as TLS, count as one word if they have at most this length in bytes
 	maxUnspokenBytes = 4
-	// A longer sequence of letters that cannot be pronounced counts as one word, plus one word for every
-	// bytesPerUnspokenWord bytes.
+	// If a sequence of letters that cannot be pronounced has more than maxUnspokenBytes bytes, it counts as one word,
+	// plus one word for every bytesPerUnspokenWord bytes.
 	bytesPerUnspokenWord   = 3.0
 	minAverageWithStopword = 2.5 // minimum average length of the words, in bytes, in a value that contains a stop word
 )

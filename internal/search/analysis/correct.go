@@ -72,7 +72,8 @@ func CorrectSpelling(term string, documentCount func(string) int) string {
 			b[i] = c
 			try(b)
 		}
-		try(append(append(b[:0], term[:i]...), term[i+1:]...)) // Try to remove the byte.
+		// Try to remove the byte at index i from the mistyped word.
+		try(append(append(b[:0], term[:i]...), term[i+1:]...))
 		if i+1 < len(term) {
 			b = append(b[:0], term...)
 			b[i], b[i+1] = b[i+1], b[i]

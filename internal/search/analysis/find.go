@@ -24,7 +24,8 @@ type TermFinder struct {
 	wantsDigits bool // wantedTerms may contain a number
 
 	startPatterns []startPattern // patterns for the first letters of the plain words whose term may be in wantedTerms
-	// set of the first three letters that such words may have (see packThreeLetters), for a fast first test
+	// set of the first three letters of all plain words whose term may be in wantedTerms (see packThreeLetters), for a
+	// fast first test
 	threeLetterStarts [1 << 10]uint32
 	termSignatures    []uint64 // signatures of the terms in wantedTerms (nil if wantedTerms contains prefixes)
 }

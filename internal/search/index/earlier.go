@@ -1,4 +1,5 @@
-// This file derives the searcher of an earlier state from the present searcher.
+// This file makes searchers that search the memory as it was at an earlier time. Such a searcher is made from the
+// present searcher.
 
 package index
 
@@ -58,7 +59,8 @@ func (x *Searcher) WithEarlier(e Earlier) *Searcher {
 // idsPerLookup is the number of document IDs that can be compared in the time in which one ID is looked up.
 const idsPerLookup = 16
 
-// deleteDocuments deletes the documents with these IDs from a view, whose bits for deleted documents x owns.
+// deleteDocuments marks the documents with these IDs as deleted in one part of the index. v is a view of this part,
+// and must not share its deletion marks with another searcher.
 func (x *Searcher) deleteDocuments(v *view, ids *idset.Set) {
 	if ids.Len() < len(v.docLengths)/idsPerLookup {
 		for id := range ids.All() {

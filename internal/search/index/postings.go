@@ -76,7 +76,8 @@ const (
 	// approximate number of postings between two elements of startIndexes, for a term without docBits
 	postingsPerStart = 4
 	maxDenseTF       = 255 // value in denseTFs that refers to largePostings. Smaller values are frequencies.
-	// A search checks so many impacts (upper bounds of contributions to a score) at once whether one is high enough.
+	// number of elements of impacts that a search checks in one step; an impact is an upper bound of what one document
+	// adds to a score
 	impactBlockSize = 32
 )
 

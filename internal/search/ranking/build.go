@@ -14,8 +14,8 @@ import (
 
 const (
 	itemsPerBatch = 64 // number of items in a batch
-	// number of batches for each worker that may wait for the analysis of their texts, and of batches that may wait
-	// after it
+	// number of batches for each worker that may wait for the analysis of their texts; the same number may wait to be
+	// added to the index after the analysis
 	maxWaitingBatches = 4
 	// number of batches of items after which another goroutine starts to analyze items (each has its own word cache)
 	batchesBeforeNextWorker = 8
@@ -72,9 +72,9 @@ func (r *Scorer) newItemAnalysis(workerNumber int) itemAnalysis {
 type analyzedDocuments struct {
 	ctx             context.Context
 	items           iter.Seq2[Item, error]
-	busyProcessors  int // processors that the goroutines leave free
+	busyProcessors  int // number of processors that are left to other work, so that fewer goroutines analyze items
 	newItemAnalysis func(workerNumber int) itemAnalysis
-	failed          error // error from items
+	failed          error // error that was returned with an item while the items were read
 }
 
 // err returns the error because of which documents are missing. Call it after yieldAll.
@@ -87,7 +87,8 @@ func (a *analyzedDocuments) yieldAll(use func(d *index.Document)) {
 	toAnalyze := make(chan *buildBatch, maxWaitingBatches*most)
 	// the batches of toAnalyze in the order of the items (a single goroutine uses the batches)
 	toPut := make(chan *buildBatch, maxWaitingBatches*most)
-	// batches whose documents were used, whose memory is used again
+	// batches that are not needed any more, because their documents were added to the index; their memory is reused
+	// for new batches
 	used := make(chan *buildBatch, cap(toAnalyze)+cap(toPut)+most)
 	go func() {
 		defer close(toPut)

@@ -337,7 +337,8 @@ type scoreExplanation struct {
 	// addNeighbourScores)
 	fourthPowers []float64
 	neighbours   []neighbourContribution // what the turns before and after this turn add to the score
-	// what each query term adds in the part of a long text with the most query words (may be nil)
+	// what each query term adds to the score because of the part of a long dialogue that matches the query best (nil
+	// without such a part)
 	stretchScores []float64
 	termWeights   []float64 // factor for what each query term adds (nil means 1 for all terms)
 	weightReason  string    // reason for termWeights, which is shown to the user

@@ -1,4 +1,4 @@
-// This file makes views of earlier states.
+// This file makes views with which a search ranks the items that a memory contained at an earlier time.
 
 package ranking
 
@@ -13,9 +13,11 @@ import (
 
 // EarlierItems describes how the items of an earlier state differ from the present items.
 type EarlierItems struct {
-	ChangedIDs *idset.Set             // IDs of the items that were added, changed or removed since
-	Items      iter.Seq2[Item, error] // the changed items that existed then, as they were, in any order
-	ReadItem   func(id uint64) Item   // returns an item of the earlier state (see [Scorer.NewView])
+	ChangedIDs *idset.Set // IDs of the items that were added, changed or removed after the earlier time
+	// earlier versions of the items in ChangedIDs, in any order, without the items that were added after the earlier
+	// time
+	Items    iter.Seq2[Item, error]
+	ReadItem func(id uint64) Item // returns an item of the earlier state (see [Scorer.NewView])
 
 	// ChosenTerms are the terms that the query may look up (see [LookupTerms]). Finding only these terms in Items takes
 	// less time and memory. If ChosenTerms is nil, the query may look up all terms.
@@ -28,7 +30,9 @@ type EarlierItems struct {
 func (r *Scorer) NewEarlierView(ctx context.Context, x *index.Searcher, earlier EarlierItems) (*View, error) {
 	chosen := earlier.ChosenTerms
 	if r.rankingName == Seed {
-		chosen = nil // a scan for Seed does not find documents without words
+		// The ranking Seed also needs documents without words. An analysis of only the chosen terms would not find
+		// these documents, so analyze all terms.
+		chosen = nil
 	}
 	documents := analyzedDocuments{ctx: ctx, items: earlier.Items, newItemAnalysis: r.newItemAnalysis}
 	if chosen != nil {

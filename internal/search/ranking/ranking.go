@@ -28,7 +28,8 @@ type Item interface {
 type Memo struct {
 	turn   atomic.Pointer[dialogueTurn]
 	tokens atomic.Pointer[[]*analysis.Tokens] // words of the fields that contain what people said (nil until needed)
-	Late   bool                               // the item is read when it is needed (its type is not Data)
+	// The index does not keep the item in memory. It reads the item when the item is needed.
+	Late bool
 }
 
 // ItemMemo returns m, so that a type that embeds a Memo has this method of [Item].

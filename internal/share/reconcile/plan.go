@@ -63,7 +63,7 @@ type planStep struct {
 	// number of the sync record that the step replaces, counted from 1 (0 if the step creates a sync record)
 	RecordNumber int    `json:"old,omitempty"`
 	Name         string `json:"name"` // name that the entry has after this planned change
-	// for a pull: name of the entry in the home, as the record will contain it
+	// for a pull: name that the sync record will contain for the entry in the home
 	HomeName string `json:"at,omitempty"`
 	// for a pull: the home's entry will contain changes that are not on the server
 	HasHomeChanges bool `json:"stay,omitempty"`

@@ -108,7 +108,7 @@ type syncRun struct {
 type entryChange uint8
 
 const (
-	entryAbsent    entryChange = iota // the home or the server, whose change this is, never had the entry
+	entryAbsent    entryChange = iota // The entry never existed on this side (in the home or on the server).
 	entryUnchanged                    // the entry has not changed since the last synchronization
 	entryChanged
 	entryRemoved

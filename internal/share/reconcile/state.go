@@ -91,7 +91,8 @@ type entryIdentity struct {
 	Name    string     `json:"name"`
 	Kind    oxbow.Kind `json:"kind,omitempty"`
 	Created int64      `json:"created"` // in nanoseconds since 1970
-	// hash of the whole entry, or "" if this entry contains changes that were not sent to the opposite side yet
+	// hash of the whole entry, or "" if the entry contains changes that the other side (the server or the home) does
+	// not have yet
 	Hash string `json:"hash,omitempty"`
 }
 

@@ -30,7 +30,8 @@ type Home struct {
 	Settings string `json:"settings,omitempty"`
 	// digests of the documents that the user trusted, by path in lower case
 	Documents map[string]string `json:"documents,omitempty"`
-	// other files in the home that git tracked when the user trusted the home
+	// Files in the home that git tracked when the user trusted the home, except Markdown files. A file in a
+	// subdirectory is recorded as the name of the topmost directory. All names are in lower case.
 	TrackedFiles []string       `json:"parts,omitempty"`
 	ID           sysinfo.FileID `json:"id,omitzero"` // identity of the home's directory in the file system
 	// path of the link that leads to the home ("" without a link)

@@ -14,7 +14,8 @@ import (
 // GoneFiles returns a function that reports whether an entry's origin was a file in one of the directories that does
 // not exist any more. The paths in dirs are absolute. For root, see [ReadPath].
 func GoneFiles(root string, dirs []string) func(origin string) bool {
-	// The directories. The map's key is the path prefix that the origins of all files in the directory have.
+	// Directories of dirs that exist, by path prefix. An entry belongs to a directory if its origin (the path of the
+	// imported file) begins with the prefix.
 	byPrefix := map[string]string{}
 	for _, dir := range dirs {
 		if info, err := os.Stat(dir); err == nil && info.IsDir() {

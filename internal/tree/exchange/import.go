@@ -101,7 +101,8 @@ type Report struct {
 	// Gone lists the entries whose file was deleted or renamed since the import, with the file. Import does not change
 	// them.
 	Gone []string
-	// states of the entries after the import, by a digest of the name (2 if the import changed the entry)
+	// For each entry that an imported item belongs to, by a digest of the entry's name: 2 if the import changed the
+	// entry, 1 otherwise.
 	matchStates map[digest]byte
 }
 

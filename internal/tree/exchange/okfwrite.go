@@ -23,7 +23,7 @@ import (
 // have another meaning.
 var okfReservedKeys = []string{okfTypeKey, okfTitleKey, okfTagsKey, okfAliasesKey, okfOxbowKey}
 
-// okfConcept describes an exported file, for the index files of the bundle.
+// okfConcept describes an exported Markdown file. Each export also writes index files, which list these files.
 type okfConcept struct {
 	name, file, description string
 	created, updated        time.Time

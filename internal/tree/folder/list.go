@@ -25,7 +25,8 @@ const (
 	listFileName    = "memory.oxbow.folders"
 	stateFilePrefix = "memory.oxbow.folder."
 	listVersion     = 1
-	maxListBytes    = 1 << 20 // maximum size in bytes of the file that lists the folders
+	// maximum size, in bytes, of the file that lists the directories of notes which a memory follows
+	maxListBytes = 1 << 20
 )
 
 // A Folder is a directory of notes that a memory follows.

@@ -127,8 +127,10 @@ type dumper struct {
 	// a file was read that can be added to the list of files that later dumps need not read again
 	hasNewKnownFile bool
 
-	rowsToWrite       []int32          // indexes in outputs of the entries whose files are written
-	replacedHashByRow map[int32]string // hash, in hex, of each file that is replaced, by the entry's index in outputs
+	rowsToWrite []int32 // indexes in outputs of the entries whose files are written
+	// hash, in hex, of the old content of each file that the dump replaces; the key is the index in outputs of the
+	// file's entry
+	replacedHashByRow map[int32]string
 	// files other than the entries' files that the dump writes, such as the manifest
 	listFilesToWrite []listFile
 	removals         []journal.StagedRemoval

@@ -87,8 +87,8 @@ type dirEntry struct {
 	mode fs.FileMode // type of the file
 }
 
-// isKindDir reports whether this file has the path at which a directory with entries is expected. Then this directory
-// does not exist.
+// isKindDir reports whether a file has the path of a directory for entries of one kind, such as "notes". If so, there
+// is no directory with this path.
 func (e *dirEntry) isKindDir() bool { return e.path == e.kind.dir }
 
 // eachEntry calls fn for all files in the directories of entries, including hidden files. The files of a directory are

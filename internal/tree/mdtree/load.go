@@ -315,7 +315,8 @@ func (r *treeReader) prepareToSkip(manifestHash string) {
 	t.isManifestUnedited = ok && manifestHash != "" && head.manifestDigest.hexText() == manifestHash
 }
 
-// readAll reads the files of entries and adds their entries to the tree. It returns how many of the files are topics.
+// readAll reads the files with entries and adds the entries to the tree. It returns how many of them are topics, a
+// kind of entry that the program crabtalk has and oxbow lacks.
 func (r *treeReader) readAll(t *dumpTree, files []kindDirFile, progress func(done, total int)) (topicCount int) {
 	total := r.unchangedFiles + len(files)
 	progress(0, total)

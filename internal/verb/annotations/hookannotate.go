@@ -96,7 +96,7 @@ const (
 type AnnotationsBeforeEditOut struct {
 	// all annotations that the agent should see before the edit, on a single line ("" without annotations)
 	Line string   `json:"line,omitempty"`
-	IDs  []string `json:"ids,omitempty"` // IDs of the annotations that are in the text Line
+	IDs  []string `json:"ids,omitempty"` // IDs of the annotations whose texts Line contains
 }
 
 // AnnotationsBeforeEdit returns on one line the annotations of the lines that the agent is about to edit. It leaves

@@ -248,7 +248,8 @@ func countGroupLabels(counts map[oxbow.Label]int, e *oxbow.Entry) {
 // import, assignHeadsToGroups reads each of its entries and lists them as single entries.
 func (s *heldEntryCollector) assignHeadsToGroups(all heads.List) error {
 	versions := slices.Sorted(maps.Keys(s.headsByVersion))
-	// IDs with one entry for each version, because all entries of a version were written by the same change
+	// ID of one entry for each version; one entry is enough to find out whether an import wrote the version, because
+	// the same change wrote all entries of a version
 	var first []uint64
 	for _, version := range versions {
 		first = append(first, s.headsByVersion[version].ids[0])

@@ -138,7 +138,8 @@ func ArchiveRepairAdvice(file string) string {
 		"clients still have"
 }
 
-// checkStoreFunc checks the store in a file. With the open store, it also calls the functions in the parameter also.
+// checkStoreFunc checks the store in a file. The parameter also contains further functions, which are called with the
+// open store.
 type checkStoreFunc func(
 	ctx context.Context,
 	w *verb.Workspace,

@@ -309,7 +309,7 @@ func (s *originStamper) computeLabels(
 		texts = append(texts, l.Value)
 		texts = append(texts, sentenceLikeKeys(l)...)
 	}
-	writers := len(out) // oxbow adds the labels after these
+	writers := len(out) // index in out of the first label that this function adds about the origin of the text
 	add(oxbow.LabelTaint, s.unknownCalls)
 	add(oxbow.LabelTaint, s.foreignRepeats.foreignSources)
 	add(oxbow.LabelUnvouched, s.foreignRepeats.unvouchedSources)

@@ -89,7 +89,7 @@ type ImportedClient struct {
 	transcript.ReadReport // parts of the transcripts that were not stored
 }
 
-// addLeftOutNotes adds notes about the parts that were not stored.
+// addLeftOutNotes adds notes about the parts of the client's transcripts that were not stored in the archive.
 func (c *ImportedClient) addLeftOutNotes(r *report.Report) {
 	if c.BadLines > 0 {
 		r.AddNotef(

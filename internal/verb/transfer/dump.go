@@ -248,7 +248,9 @@ func LoadFiles(ctx context.Context, w *verb.Workspace, in LoadIn) (out LoadOut, 
 	return out, nil
 }
 
-// groupLoadOps groups the ops of a load. It reads the size of each entry that an op replaces or removes.
+// groupLoadOps groups ops that depend on each other, so that each group can be committed in one change. The ops were
+// planned to load a directory of Markdown files into the store. Because the size of a group matters, groupLoadOps
+// reads the size of each entry that an op replaces or removes.
 func groupLoadOps(ctx context.Context, s oxbow.Store, ops []oxbow.Op) ([]oxbow.OpGroup, error) {
 	oldBytes := map[string]int{}
 	for _, op := range ops {
@@ -259,7 +261,8 @@ func groupLoadOps(ctx context.Context, s oxbow.Store, ops []oxbow.Op) ([]oxbow.O
 		switch {
 		case err == nil:
 			oldBytes[op.Target()] = oxbow.EntryBytes(&e)
-		case !errors.Is(err, oxbow.ErrNotFound): // Otherwise another writer has removed the entry, and the op fails.
+		// Ignore ErrNotFound: another writer has removed the entry, so the op will fail later.
+		case !errors.Is(err, oxbow.ErrNotFound):
 			return nil, err
 		}
 	}

@@ -87,9 +87,9 @@ type DocumentOptions struct {
 	// SplitHidden splits the text of the document into a part that the caller may read and a rest that the caller may
 	// not read. SetDocument keeps the rest: it puts the rest before the new text.
 	SplitHidden func(text string) (shown, rest string)
-	// CompanionEdits returns edits of other files that belong to the same change, for example a backup. The parameter
-	// was is the document's whole text before the change, and the parameter is contains its whole text after the
-	// change.
+	// CompanionEdits returns edits of other files that must be changed together with the document, for example a
+	// backup. Its first parameter is the document's whole text before the change, and its second parameter is the
+	// whole text after the change.
 	CompanionEdits func(was, is string, now time.Time) ([]mdtree.Edit, error)
 	// AddEnding returns the document's text with the ending that the layout requires, such as a final line break.
 	AddEnding func(text string) string

@@ -1,4 +1,5 @@
-// This file defines the report about a broken guarantee.
+// This file defines the report about a store that broke one of its guarantees, for example that no acknowledged change
+// is lost.
 
 // Package faults has the campaigns that test one store in this process with crashes of the disk
 // ([FindCrashViolation]), failing operations ([FindErrors]), damaged files ([DamageStores]), and goroutines in several

@@ -57,7 +57,8 @@ type processRole struct {
 	isClosed      bool
 }
 
-// startProc starts the first process for a task in the test.
+// startProc starts the process for a role in the test, such as a server. If this process is killed later, the test
+// starts further processes for the same role.
 func startProc(ctx context.Context, p *processRole) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

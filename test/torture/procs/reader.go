@@ -121,8 +121,9 @@ func (r *readingGoroutine) readNames(ctx context.Context) bool {
 		r.checkRead("list", name, b, f, found, v)
 	}
 	for name, f := range after {
-		// If the list of entries contains a change, it must also contain all changes that the store made earlier. This
-		// holds even for an earlier change that was acknowledged only after the list was requested.
+		// Report a violation if the list of entries has a hole: it shows a change, but not an earlier change to
+		// another entry. Earlier changes must be shown even if they were acknowledged only after the list was
+		// requested. An entry is checked only if its last change is known.
 		isSettled := !f.isRemoved && !f.isShared && f.askedCount == f.settledCount
 		if !isSettled || f.version > last {
 			continue

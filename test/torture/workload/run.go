@@ -428,8 +428,9 @@ func (w *World) readByAllProcesses(st Step, isInner bool, fn func(i int, es []ox
 func (w *World) recordState(st Step, isInner, isBusy bool) error {
 	last := w.States[len(w.States)-1]
 	s := &StoreState{Model: w.model, Inner: isInner, Busy: isBusy}
-	// Skip the comparison after a nested step that changed nothing, because the store may already contain the change
-	// of the other process's step around it. If the nested step made a change, the step around it has not written yet.
+	// isInner is set if st was executed by one process in the middle of another process's step. If st changed nothing,
+	// do not compare, because the store may already contain the change of the other process's step. If st made a
+	// change, the other process cannot have written its own change yet, so the comparison is possible.
 	lax := isInner && last.Model == w.model
 	err := w.readByAllProcesses(st, isInner, func(i int, es []oxbow.Entry, err error) error {
 		if err != nil {
@@ -466,8 +467,9 @@ func AllowedStates(states []*StoreState, completedEvents int) []*StoreState {
 	if completedEvents+1 < len(states) {
 		next := states[completedEvents+1]
 		allowed = append(allowed, next)
-		// If a nested step changed nothing, the crash may have interrupted the step around it, whose content follows
-		// in states.
+		// A nested step is executed by one process in the middle of another process's step. If the nested step changed
+		// nothing, the crash may have happened during the other process's step. The content after the other process's
+		// step is the next element of states.
 		hasDoneNothing := next.Inner && next.Model == states[completedEvents].Model
 		if hasDoneNothing && completedEvents+2 < len(states) {
 			allowed = append(allowed, states[completedEvents+2])

@@ -113,8 +113,9 @@ func (j *CrashJudge) examineOpenedImage(image *vfs.Mem, allowed []*StoreState, c
 			return nil, fmt.Errorf("close: %w", err)
 		}
 	}
-	// After these changes, most disks differ only in the files with incomplete records that the store has saved. Leave
-	// these files out of the hash, and hide them from the store, so that such disks need to be checked only once.
+	// After the three changes that were made above, the disks of most crashes are equal, except for the files in which
+	// the store has saved incomplete records. Leave these files out of the hash and hide them from the store, so that
+	// such disks are opened and checked only once.
 	sum := crashfs.Sum(image, IsTornTailFile)
 	end, ok := j.finalEntries[sum]
 	if !ok {

@@ -523,7 +523,8 @@ const recentRunsSuffix = "/recent"
 
 const (
 	minRecentRunsBytes = 4 << 10 // Up to this size in bytes, the entry runs/ID/recent is not merged into runs/ID.
-	// Up to 1/4 of the size of runs/ID, the entry runs/ID/recent is not merged either.
+	// The entry runs/ID/recent is merged into the entry runs/ID only if the size of runs/ID/recent is more than 1/4 of
+	// the size of runs/ID.
 	recentRunsDivisor = 4
 )
 

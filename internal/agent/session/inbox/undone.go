@@ -106,9 +106,10 @@ func (t *workingTree) applyEdit(r fileReplacement) {
 	t.edits = append(t.edits, r)
 }
 
-// markWholeFileRevert reports whether the edit r restores an earlier content of the whole file. If so, the edits of
-// this file since then are reverted. They are removed from t.edits. The edits by earlier turns are also added to the
-// marks. An edit that does not change the file reverts nothing.
+// markWholeFileRevert reports whether the edit r restores content that the whole file had before an earlier edit. If
+// so, r has reverted all edits of the file since then, and they are removed from t.edits. If a reverted edit was made
+// in an earlier turn than r, that turn and the file are added to t.revertMarks. An edit that does not change the file
+// reverts nothing.
 func (t *workingTree) markWholeFileRevert(r fileReplacement) bool {
 	if r.fileHashAfter == "" || r.fileHashBefore == r.fileHashAfter {
 		return false

@@ -15,7 +15,7 @@ type verdictState struct {
 	Machine
 	tree         *projectTree
 	highestLevel Level
-	cause        string // the part of the command that is the reason for highestLevel
+	cause        string // the part of the command because of which the output has the trust level highestLevel
 	ownFiles     []string
 	otherFiles   []string
 	// trust level of the least trusted text that a program in the command may have written into files

@@ -171,7 +171,7 @@ type packageManager struct {
 	ownSubcommands      string // subcommands of the package manager that print text of the project
 	runSubcommands      string // subcommands that run the program named by the following arguments
 	unknownSubcommands  string // subcommands that run a program of unknown origin, from the project or a package
-	runsPackagePrograms bool   // Subcommands that are in none of these lists run programs from packages.
+	runsPackagePrograms bool   // A subcommand that is in none of the three lists above runs a program from a package.
 }
 
 // packageManagers contains the package managers and build tools. A subcommand that is not listed prints text from

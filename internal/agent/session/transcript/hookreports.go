@@ -21,7 +21,8 @@ import (
 // hookReportsFile is the name of the file with the reports.
 const hookReportsFile = "leftout.json"
 
-// maxHookReportsBytes is the maximum size of the file, in bytes. Reports are limited, so that a larger file is damaged.
+// maxHookReportsBytes is the maximum size, in bytes, of the file with the reports about transcript parts that were not
+// stored. Each report has a limited size, so a larger file must be damaged and is ignored.
 const maxHookReportsBytes = 8 << 20
 
 // HookReports stores a report for each client in a directory, which is the spool of a home.
@@ -30,7 +31,7 @@ type HookReports struct{ Dir string }
 // HookReport is the report about one client.
 type HookReport struct {
 	Client string     `json:"client"`
-	Time   time.Time  `json:"time"` // time of the last addition
+	Time   time.Time  `json:"time"` // time when parts of a transcript were last added to this report
 	Report ReadReport `json:"report"`
 }
 

@@ -54,8 +54,8 @@ func (l UnreadLine) String() string {
 
 // UnknownPlace is a place with parts of the same kind that oxbow does not understand.
 type UnknownPlace struct {
-	Kind  string `json:"kind"`  // plural noun for the parts, such as: lines of the type "x"
-	Count int    `json:"count"` // number of parts at this place
+	Kind  string `json:"kind"`  // kind of transcript part, as a plural noun, such as: lines of the type "x"
+	Count int    `json:"count"` // number of transcript parts of this kind at this place
 	Place
 }
 
@@ -65,14 +65,15 @@ type ReadReport struct {
 	BadLines      int          `json:"bad"`                 // number of lines that cannot be read
 	FirstBadLines []UnreadLine `json:"bad_lines,omitempty"` // the first of these lines
 
-	// LeftOutParts contains the number of parts that are not stored on purpose, by kind. A kind is a plural noun, such
-	// as "tool results".
+	// LeftOutParts contains the number of transcript parts that oxbow deliberately does not store, by kind. A kind is
+	// a plural noun, such as "tool results".
 	LeftOutParts map[string]int `json:"left_out,omitempty"`
 
 	// UnknownParts contains the number of parts that oxbow does not understand, by kind. A newer version of the client
 	// may have written them.
-	UnknownParts  map[string]int `json:"unknown,omitempty"`
-	UnknownPlaces []UnknownPlace `json:"unknown_places,omitempty"` // the first places of each kind
+	UnknownParts map[string]int `json:"unknown,omitempty"`
+	// for each kind of transcript part in UnknownParts, the first places where such parts were found
+	UnknownPlaces []UnknownPlace `json:"unknown_places,omitempty"`
 
 	lastBadLine UnreadLine
 }
@@ -104,7 +105,7 @@ func (r *ReadReport) addUnreadLine(line UnreadLine) {
 	}
 }
 
-// addLeftOutParts adds parts that are not stored on purpose.
+// addLeftOutParts adds to the count of transcript parts that oxbow deliberately does not store.
 func (r *ReadReport) addLeftOutParts(kind string, count int) { addToKind(&r.LeftOutParts, kind, count) }
 
 // addUnknownParts adds parts that oxbow does not understand.
@@ -113,7 +114,8 @@ func (r *ReadReport) addUnknownParts(p UnknownPlace) {
 	r.addUnknownPlace(p)
 }
 
-// addUnknownPlace adds the place of parts that were already counted.
+// addUnknownPlace adds a place with transcript parts that oxbow does not understand. The caller must already have
+// added the number of these parts to UnknownParts.
 func (r *ReadReport) addUnknownPlace(p UnknownPlace) {
 	if r.UnknownParts[p.Kind] == 0 {
 		p.Kind = otherKinds
@@ -171,7 +173,8 @@ func (r *ReadReport) Add(o ReadReport) {
 	}
 }
 
-// DescribeLeftOutParts returns a list of the kinds that are not stored on purpose, with their numbers of parts.
+// DescribeLeftOutParts returns a list of the kinds of transcript parts that oxbow deliberately does not store, each
+// with the number of parts.
 func (r *ReadReport) DescribeLeftOutParts() string {
 	var parts []string
 	for _, kind := range slices.Sorted(maps.Keys(r.LeftOutParts)) {
