@@ -41,9 +41,8 @@ func findOpPositions(r *wal.Record, findRow func(id uint64) (row int, ok bool)) 
 	p := &opPositions{offset: r.Offset, seq: r.Seq}
 	err := wire.EachFieldOffsets(r.Body, func(num, from, at, end int) error {
 		switch num {
-		case 0:
-			// A part of the record cannot be divided into fields, so the record must be read as a whole.
-			return wire.ErrTruncatedField
+		case 0: // The rest of the body has a number, such as that of a reverted change, and usually no op.
+			return checkNoOps(r.Body[from:end])
 		case bodyFieldSource:
 			return wire.EachField(string(r.Body[from:end]), func(f wire.Field) (err error) {
 				p.source, err = decodeSource(f)
@@ -69,6 +68,17 @@ func findOpPositions(r *wal.Record, findRow func(id uint64) (row int, ok bool)) 
 	// Clone the slice, so that its spare capacity is freed.
 	p.ops = slices.Clone(slices.CompactFunc(p.ops, func(a, b opPosition) bool { return a.row == b.row }))
 	return p
+}
+
+// checkNoOps returns an error if fields of a body contain an op or a source. The record must then be read as a whole.
+func checkNoOps(fields []byte) error {
+	return wire.EachField(string(fields), func(f wire.Field) error {
+		switch f.FieldNumber {
+		case bodyFieldSource, bodyFieldOp, bodyFieldErased:
+			return wire.ErrTruncatedField
+		}
+		return nil
+	})
 }
 
 // readEntry reads from the log the entry in a row of the snapshot. It returns nil if the position of the entry is

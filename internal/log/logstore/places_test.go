@@ -49,6 +49,18 @@ func TestPlaces(t *testing.T) {
 	); err != nil {
 		t.Fatal(err)
 	}
+	// The record of an undo also contains the numbers of the changes that it reverts.
+	var removals []store.Op
+	for i := range 300 {
+		removals = append(removals, store.Remove{Name: fmt.Sprint("entry ", 100+i)})
+	}
+	removed, err := w.Commit(t.Context(), removals...)
+	if err == nil {
+		_, err = w.Revert(t.Context(), removed.Seq)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 	checkAndCloseStore(t, w)
 
 	m := open(Options{CacheBudget: cache.NewBudget(1)})
