@@ -215,8 +215,8 @@ func TestPersonsHistory(t *testing.T) {
 			texts: []string{"berth-marker", "length-marker", "edited-marker", "branch-marker", "dock-marker",
 				"[image]"},
 			named: []string{"it is not a conversation",
-				"left out of the conversations: custom instructions (1), images and other files (1), " +
-					"thoughts of the model (1), titles (1), tool results (1)"}},
+				"left out of the conversations: images and other files (1), thoughts of the model (1), " +
+					"tool results (1)", "added: How ChatGPT should answer me"}},
 		{path: "vault", code: exitCommandFailed, first: "imported: ", again: "imported: 0 added, 0 updated, ",
 			texts: []string{"harbor/berths", "Port", "wide-marker", "[[Berths#Closed]]", "![[dock.png]]", "payments",
 				"comment-marker", "tablemarker", "winter-marker", "日本語マーカー", "ノート", "Ada-marker", "end-marker"},

@@ -63,8 +63,10 @@ func sessionShowCommand(mem *openMemory) *cobra.Command {
 		Args:    requireArgCount(1, 1, "the identifier of a SESSION, or how it begins"),
 	}, sessions.ShowSession, setPositionalArgs, func(out sessions.SessionOut) {
 		mem.env.printf("%s\n", mem.env.bold(replaceHarmfulChars(out.Client+"/"+out.Summary.Session)))
-		if out.Dir != "" {
-			mem.env.printf("%s\n", mem.env.dim(replaceHarmfulChars(out.Dir)))
+		for _, line := range []string{out.Title, out.Dir} {
+			if line != "" {
+				mem.env.printf("%s\n", mem.env.dim(replaceHarmfulChars(line)))
+			}
 		}
 		for i := range out.Turns {
 			if i+1 < len(out.Turns) {

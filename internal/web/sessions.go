@@ -92,7 +92,7 @@ func (c *pageRequest) sessionList(limit int) (g.Node, bool, error) {
 		return noSessionsNotice(), false, nil
 	}
 	return h.Ol(h.Class("rows"), h.Attr("data-keys", ""), g.Map(out.Sessions, func(s session.Summary) g.Node {
-		title := strings.Join(strings.Fields(s.FirstPrompt), " ")
+		title := strings.Join(strings.Fields(s.DisplayTitle()), " ")
 		if title == "" {
 			title = s.Client + "/" + s.Session
 		}

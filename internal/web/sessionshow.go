@@ -66,9 +66,9 @@ func sessionTurnsPage(c *pageRequest) (pageReply, error) {
 // maxTitleBytes is the maximum length in bytes of a session's title.
 const maxTitleBytes = 90
 
-// sessionTitle returns the beginning of the first prompt in the session.
+// sessionTitle returns the title of the session or, if it has none, the beginning of its first prompt.
 func sessionTitle(out sessions.SessionOut) string {
-	prompt := strings.Join(strings.Fields(out.FirstPrompt), " ")
+	prompt := strings.Join(strings.Fields(out.DisplayTitle()), " ")
 	if prompt == "" {
 		return "Session " + page.VisibleText(out.Session[:min(len(out.Session), 8)])
 	}

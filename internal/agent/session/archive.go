@@ -572,6 +572,9 @@ func (s *Summary) addTurn(t *Turn) {
 	if s.FirstPrompt == "" {
 		s.FirstPrompt = cutTextWithNote(toShortLine(t.Prompt(), 300), 300)
 	}
+	if s.Title == "" {
+		s.Title = cutTextWithNote(toShortLine(t.title(), 300), 300)
+	}
 	if s.Dir == "" {
 		s.Dir, s.Branch = t.Dir(), t.Branch()
 	}
@@ -588,7 +591,11 @@ type Summary struct {
 	LastTime    time.Time `json:"last,omitzero"`
 	TurnCount   int       `json:"turns"`
 	FirstPrompt string    `json:"prompt,omitempty"` // beginning of the session's first prompt
+	Title       string    `json:"title,omitempty"`  // title of the session, if the client has one
 }
+
+// DisplayTitle returns the title of the session or, if it has none, the beginning of its first prompt.
+func (s *Summary) DisplayTitle() string { return cmp.Or(s.Title, s.FirstPrompt) }
 
 // summaryLabel is the key of a label that marks the sessions' summary entries. The label's value is the number of
 // turns.

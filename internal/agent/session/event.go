@@ -24,6 +24,7 @@ const (
 	// KindPlan is the agent's to-do list in Markdown. Each line begins with "- [ ]" or "- [x]".
 	KindPlan    EventKind = "plan"
 	KindCompact EventKind = "compact" // The client compacted the conversation. Text is the summary, if it is known.
+	KindTitle   EventKind = "title"   // Text is the title of the session, which the person or the client chose.
 	KindStop    EventKind = "stop"    // The agent ended its turn.
 	KindEnd     EventKind = "end"     // The session ended. Text is the reason, if it is known.
 )

@@ -4,6 +4,8 @@
 //
 //	assistant: <the agent's text>
 //
+//	title: <the session's title, in the session's first turn>
+//
 //	<the end of what a failed command printed>
 //
 //	<!--1 '*=~…-->
@@ -37,7 +39,7 @@ const (
 )
 
 // textPrefixesByKind maps an event kind to the prefix of its text in a content.
-var textPrefixesByKind = map[EventKind]string{KindPrompt: "user: ", KindText: "assistant: "}
+var textPrefixesByKind = map[EventKind]string{KindTitle: "title: ", KindPrompt: "user: ", KindText: "assistant: "}
 
 // turnMeta is the decoded last line of a turn's content.
 type turnMeta struct {
@@ -87,7 +89,7 @@ func (t *Turn) Content() string {
 		at[s] = len(m.TextLengths)
 	}
 	both := [][]Event{t.Events, t.sourceReports}
-	for _, k := range []EventKind{KindPrompt, KindText} {
+	for _, k := range []EventKind{KindPrompt, KindText, KindTitle} {
 		for _, es := range both {
 			for i := range es {
 				if es[i].Kind == k {

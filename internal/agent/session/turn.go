@@ -48,6 +48,17 @@ func (t *Turn) Prompt() string { return t.joinTexts(KindPrompt) }
 // AgentText returns the agent's visible text, without the texts of sub-agents.
 func (t *Turn) AgentText() string { return t.joinTexts(KindText) }
 
+// title returns the title of the session, if an event of the turn reports it. Of several titles, it returns the last
+// in the order of the events.
+func (t *Turn) title() (title string) {
+	for i := range t.Events {
+		if t.Events[i].Kind == KindTitle {
+			title = t.Events[i].Text
+		}
+	}
+	return title
+}
+
 // CallEvents returns the events of all calls, including the calls by sub-agents.
 func (t *Turn) CallEvents() []Event {
 	return slices.DeleteFunc(slices.Clone(t.Events), func(e Event) bool { return e.Kind != KindCall || e.Call == nil })
@@ -76,6 +87,7 @@ const kindOmitted EventKind = "cut"
 // kindOrder contains the kinds in the order in which simultaneous events are sorted.
 var kindOrder = []EventKind{
 	KindStart,
+	KindTitle,
 	KindPrompt,
 	KindInjection,
 	KindPlan,

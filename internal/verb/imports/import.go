@@ -89,7 +89,11 @@ func Import(ctx context.Context, w *verb.Workspace, in ImportIn) (ImportOut, err
 	}
 	out.Notes = append(out.Notes, c.notes...)
 	if ctx.Err() == nil {
-		err = errors.Join(err, in.importSessions(ctx, w, c, &out))
+		found, sessionsErr := in.importSessions(ctx, w, c, &out)
+		err = errors.Join(err, sessionsErr)
+		if len(found.all) > 0 && ctx.Err() == nil {
+			err = errors.Join(err, in.importInstructions(ctx, w, found, &out))
+		}
 	}
 	out.HasOnlySessions = len(out.Clients) > 0 && out.Added+out.Updated+out.SameEntries+out.SkippedItems == 0
 	return out, err

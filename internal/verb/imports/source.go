@@ -206,21 +206,28 @@ func findChatService(path string) (string, error) {
 	return transcript.FindChatService(files[0]), nil
 }
 
-// importSessions adds the sessions to the archive and describes them in the result.
-func (in *ImportIn) importSessions(ctx context.Context, w *verb.Workspace, c classifiedPaths, out *ImportOut) error {
+// importSessions adds the sessions to the archive and describes them in the result. It also returns the custom
+// instructions in the files.
+func (in *ImportIn) importSessions(
+	ctx context.Context,
+	w *verb.Workspace,
+	c classifiedPaths,
+	out *ImportOut,
+) (found instructionSet, err error) {
 	for _, client := range c.clients {
-		read := sessions.ImportSessionsIn{Clients: []string{client}, Files: c.sessions[client], DryRun: in.DryRun}
+		read := sessions.ImportSessionsIn{Clients: []string{client}, Files: c.sessions[client], DryRun: in.DryRun,
+			KeepInstructions: found.add}
 		if in.PrepareSessions != nil {
 			if err := in.PrepareSessions(&read); err != nil {
-				return err
+				return found, err
 			}
 		}
 		got, err := sessions.ImportSessions(ctx, w, read)
 		out.Clients = append(out.Clients, got.Clients...)
 		out.UnreadTranscripts = append(out.UnreadTranscripts, got.UnreadTranscripts...)
 		if err != nil {
-			return err
+			return found, err
 		}
 	}
-	return nil
+	return found, nil
 }

@@ -33,6 +33,10 @@ type ImportSessionsIn struct {
 	// that it reads.
 	NewReader func(report func(transcript.ReadReport)) session.TranscriptReader `json:"-"`
 
+	// KeepInstructions is called with custom instructions in the export of a chat service. It may be called with the
+	// same text several times. If it is nil, custom instructions count as left out.
+	KeepInstructions func(transcript.Instructions) `json:"-"`
+
 	// TakeHookReport returns what was left out of a client's sessions since the last import, while the transcripts that
 	// hooks named were read. The next call returns an empty report. It may be nil.
 	TakeHookReport func(client string) (transcript.ReadReport, error) `json:"-"`
@@ -183,7 +187,14 @@ func (in *ImportSessionsIn) addHookReports(clients []ImportedClient) error {
 // found, the function returns an error, because another client may have written the file. A client's list of prompts
 // may yield no events, because prompts are left out if the transcript of their session exists.
 func (in *ImportSessionsIn) transcriptReader(c *ImportedClient) session.TranscriptReader {
-	read := in.NewReader(c.Add)
+	read := in.NewReader(func(r transcript.ReadReport) {
+		if in.KeepInstructions != nil {
+			for _, i := range r.TakeInstructions() {
+				in.KeepInstructions(i)
+			}
+		}
+		c.Add(r)
+	})
 	return func(ctx context.Context, client, path, cursor string) ([]session.Event, string, error) {
 		events, next, err := read(ctx, client, path, cursor)
 		isWithoutEvents := cursor == "" && len(events) == 0

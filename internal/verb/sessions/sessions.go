@@ -380,7 +380,7 @@ func (o SessionsOut) Report() (r report.Report) {
 			Cells: []report.Cell{{Value: s.LastTime}, {Value: s.Project},
 				{
 					Value: report.Words(text.FormatCount(s.TurnCount, "turn", "turns")),
-				}}, TextCells: []report.Cell{{Value: s.FirstPrompt}}})
+				}}, TextCells: []report.Cell{{Value: s.DisplayTitle()}}})
 	}
 	if len(o.Sessions) == 0 {
 		report.AddNotes(&r, o.EmptyReasons)

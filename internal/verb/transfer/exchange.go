@@ -3,6 +3,7 @@
 package transfer
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"iter"
@@ -121,6 +122,24 @@ type ImportOut struct {
 	Vaults []string `json:"vaults,omitempty"` // imported directories that are Obsidian vaults
 
 	ListsAll bool `json:"-"` // the report lists all problems and notes, and not only one of each kind
+}
+
+// Append adds the result of another import in the same call, which was made later.
+func (o *ImportOut) Append(later ImportOut) {
+	o.Added += later.Added
+	o.Updated += later.Updated
+	o.SameEntries += later.SameEntries
+	o.SkippedItems += later.SkippedItems
+	o.Changes = append(o.Changes, later.Changes...)
+	o.Problems = append(o.Problems, later.Problems...)
+	o.Notes = append(o.Notes, later.Notes...)
+	o.StaleEntries = append(o.StaleEntries, later.StaleEntries...)
+	o.GoneFileEntries = append(o.GoneFileEntries, later.GoneFileEntries...)
+	o.UnlistedMessages += later.UnlistedMessages
+	o.HeldEntries += later.HeldEntries
+	o.Group = cmp.Or(o.Group, later.Group)
+	o.UndoCommand = cmp.Or(later.UndoCommand, o.UndoCommand)
+	o.FirstNames = append(o.FirstNames, later.FirstNames...)
 }
 
 // Failed reports whether an item could not be imported.

@@ -363,11 +363,12 @@ type chatMessage struct {
 	sentTime     time.Time
 }
 
-// reportConversation reports the messages of a conversation. A message belongs to the turn of the prompt above it.
-// Therefore the answers to an edited prompt stay with that prompt.
-func (f *transcriptFile) reportConversation(id string, messages []chatMessage) {
+// reportConversation reports the messages of a conversation, and its title with the first prompt. A message belongs to
+// the turn of the nearest prompt above it. If the person edited a prompt, the answers to the old prompt stay with it.
+func (f *transcriptFile) reportConversation(id, title string, messages []chatMessage) {
 	f.sessionID = id
 	slices.SortStableFunc(messages, func(a, b chatMessage) int { return a.sentTime.Compare(b.sentTime) })
+	hasTitle := false
 	above := map[string]*chatMessage{}
 	for i := range messages {
 		above[messages[i].id] = &messages[i]
@@ -386,7 +387,12 @@ func (f *transcriptFile) reportConversation(id string, messages []chatMessage) {
 		f.promptID, f.model = turnOf(m), m.model
 		switch {
 		case m.isFromPerson:
+			known := len(f.events)
 			f.reportPrompt(m.id, m.text, m.sentTime, 0)
+			if len(f.events) > known && !hasTitle {
+				hasTitle = true
+				f.reportText(f.newEvent(session.KindTitle, "", m.sentTime), title)
+			}
 		case m.calledTool != "":
 			f.reportCall(f.newEvent(session.KindCall, m.id, m.sentTime), m.calledTool, nil, CallOutcome{})
 		default:
@@ -406,10 +412,20 @@ type gptMessage struct {
 		Type  string            `json:"content_type"`
 		Parts []json.RawMessage `json:"parts"`
 		Text  string            `json:"text"`
+
+		// custom instructions, as ChatGPT shows them to the model
+		AboutPerson string `json:"user_profile"`
+		ForModel    string `json:"user_instructions"`
 	} `json:"content"`
 	Metadata struct {
 		Model  string `json:"model_slug"`
 		Hidden bool   `json:"is_visually_hidden_from_conversation"`
+
+		// custom instructions, as the person wrote them
+		Instructions struct {
+			AboutPerson string `json:"about_user_message"`
+			ForModel    string `json:"about_model_message"`
+		} `json:"user_context_message_data"`
 	} `json:"metadata"`
 }
 
@@ -439,14 +455,15 @@ func (m *gptMessage) isText() bool {
 	return slices.Contains([]string{"text", "multimodal_text", "code"}, m.Content.Type)
 }
 
+// customInstructionsType is the type of ChatGPT's messages with custom instructions.
+const customInstructionsType = "user_editable_context"
+
 // Kinds of parts of an exported conversation that are not stored in the memory.
 const (
-	leftOutTitles       = "titles"
-	leftOutInstructions = "custom instructions"
-	leftOutThoughts     = "thoughts of the model"
-	leftOutResults      = "tool results"
-	leftOutHidden       = "messages that the service hid"
-	leftOutFiles        = "images and other files"
+	leftOutThoughts = "thoughts of the model"
+	leftOutResults  = "tool results"
+	leftOutHidden   = "messages that the service hid"
+	leftOutFiles    = "images and other files"
 )
 
 // gptTextlessTypes lists the types of messages that contain no text by the person or the model, such as the pages that
@@ -454,12 +471,50 @@ const (
 var gptTextlessTypes = []string{"app_pairing_content", "computer_output", "execution_output", "model_editable_context",
 	"sonic_webpage", "system_error", "tether_browsing_display", "tether_quote"}
 
+// keepInstructions adds the custom instructions in the message to the report, unless an earlier message of the file has
+// them. start is the time at which the conversation began.
+func (f *transcriptFile) keepInstructions(m *gptMessage, start time.Time) {
+	written := m.Metadata.Instructions
+	for _, i := range []Instructions{
+		{IsAboutPerson: true, Text: cmp.Or(written.AboutPerson, insideFence(m.Content.AboutPerson)), Time: start},
+		{Text: cmp.Or(written.ForModel, insideFence(m.Content.ForModel)), Time: start},
+	} {
+		// Compare the text before it is cleaned, because most conversations repeat it, and cleaning is slow.
+		key := fmt.Sprint(i.IsAboutPerson, i.Text)
+		if f.knownInstructions[key] {
+			continue
+		}
+		if f.knownInstructions == nil {
+			f.knownInstructions = map[string]bool{}
+		}
+		f.knownInstructions[key] = true
+		i.Text = strings.TrimSpace(f.cleanText(text.HidePrivateParts(i.Text)))
+		if i.Text != "" {
+			f.report.instructions = append(f.report.instructions, i)
+		}
+	}
+}
+
+// insideFence returns the text in the first Markdown fence. Without a fence, it returns the whole text. ChatGPT writes
+// sentences of its own before the fence with the person's text.
+func insideFence(s string) string {
+	const fence = "```"
+	_, inside, ok := strings.Cut(s, fence)
+	if !ok {
+		return s
+	}
+	if i := strings.LastIndex(inside, fence); i >= 0 {
+		inside = inside[:i]
+	}
+	return inside
+}
+
 // countLeftOutParts counts the parts of the message that are not stored. The message belongs to the conversation with
 // this ID.
 func (f *transcriptFile) countLeftOutParts(conversationID string, m *gptMessage) {
 	text := partsText(m.Content.Parts) + m.Content.Text
 	switch {
-	case m.Content.Type == "user_editable_context":
+	case m.Content.Type == customInstructionsType:
 		f.countLeftOut(leftOutInstructions, 1)
 	case slices.Contains([]string{"thoughts", "reasoning_recap"}, m.Content.Type):
 		f.countLeftOut(leftOutThoughts, 1)
@@ -489,9 +544,10 @@ func (f *transcriptFile) countLeftOutParts(conversationID string, m *gptMessage)
 
 func (f *transcriptFile) readChatGPTConversation(b []byte) bool {
 	var c struct {
-		Title   string `json:"title"`
-		ID      string `json:"conversation_id"`
-		OlderID string `json:"id"`
+		Title   string  `json:"title"`
+		Created float64 `json:"create_time"`
+		ID      string  `json:"conversation_id"`
+		OlderID string  `json:"id"`
 		Mapping map[string]struct {
 			Parent  string      `json:"parent"`
 			Message *gptMessage `json:"message"`
@@ -510,16 +566,16 @@ func (f *transcriptFile) readChatGPTConversation(b []byte) bool {
 			continue
 		}
 		f.countLeftOutParts(id, n.Message)
+		if n.Message.Content.Type == customInstructionsType {
+			f.keepInstructions(n.Message, unixTime(c.Created))
+		}
 		m := n.Message.toChatMessage()
 		m.id, m.parent = node, n.Parent
 		// Add a message without text as well, because other messages may be below it.
 		messages = append(messages, m)
 	}
 	slices.SortFunc(messages, func(a, b chatMessage) int { return strings.Compare(a.id, b.id) })
-	if c.Title != "" && len(messages) > 0 {
-		f.countLeftOut(leftOutTitles, 1)
-	}
-	f.reportConversation(id, messages)
+	f.reportConversation(id, c.Title, messages)
 	return true
 }
 
@@ -619,10 +675,7 @@ func (f *transcriptFile) readClaudeConversation(b []byte) bool {
 		)
 		last = m.ID
 	}
-	if c.Name != "" && len(messages) > 0 {
-		f.countLeftOut(leftOutTitles, 1)
-	}
-	f.reportConversation(c.ID, messages)
+	f.reportConversation(c.ID, c.Name, messages)
 	return true
 }
 

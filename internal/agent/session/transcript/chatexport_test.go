@@ -73,6 +73,7 @@ func told(t *testing.T, client, path string) (lines []string) {
 func TestChatExports(t *testing.T) {
 	for _, tt := range []struct{ client, text, want string }{
 		{ChatGPT, chatGPTExport, `chatgpt/c-1 u1 prompt Which boats use berth 7?
+chatgpt/c-1 u1 title Berths
 chatgpt/c-1 u1 text Small ones.
 chatgpt/c-1 u1 call python
 chatgpt/c-1 u1 text Boats over 12 m.
@@ -85,6 +86,7 @@ chatgpt/c-1 u2 text No.`},
 The office opens at nine.
 
 [photo.png]
+claude-ai/d-1 m1 title Tides
 claude-ai/d-1 m1 call web_search
 claude-ai/d-1 m1 text From the port office.
 claude-ai/d-1 m3 prompt Thanks`},

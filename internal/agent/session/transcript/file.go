@@ -25,6 +25,7 @@ type transcriptFile struct {
 	countedOffset      int64
 	conversationOffset int64 // offset of the conversation that is being read
 	report             ReadReport
+	knownInstructions  map[string]bool // custom instructions that are in the report
 
 	// lineNumber is the number of the line that is being read, where the line at startOffset has the number 1. It is 0
 	// for a document on several lines.

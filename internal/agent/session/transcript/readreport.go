@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Place is a place in a transcript.
@@ -75,7 +76,29 @@ type ReadReport struct {
 	// for each kind of transcript part in UnknownParts, the first places where such parts were found
 	UnknownPlaces []UnknownPlace `json:"unknown_places,omitempty"`
 
-	lastBadLine UnreadLine
+	lastBadLine  UnreadLine
+	instructions []Instructions
+}
+
+// leftOutInstructions is the kind of custom instructions among the parts that are not stored.
+const leftOutInstructions = "custom instructions"
+
+// Instructions is a text that a person has written for all conversations with a chat service.
+type Instructions struct {
+	IsAboutPerson bool // The text describes the person. Otherwise it says how the model should answer.
+	Text          string
+	Time          time.Time // time of the first conversation with this text (zero if it is unknown)
+}
+
+// TakeInstructions returns the custom instructions that were read, and removes them from the report. Otherwise they
+// count as parts that are not stored.
+func (r *ReadReport) TakeInstructions() []Instructions {
+	found := r.instructions
+	r.instructions = nil
+	if len(found) > 0 {
+		delete(r.LeftOutParts, leftOutInstructions)
+	}
+	return found
 }
 
 // These constants limit the size of a report.
