@@ -172,7 +172,7 @@ func (mem *openMemory) openStore(path string, accessKind accessKind, readOnlyRea
 	case missing && accessKind != createAccess:
 		// Return an empty memory without a file, because reading or undoing must not create one. Such a memory
 		// contains nothing that could be changed.
-		mem.env.printNote("there is no memory in %s yet; the first remember makes it", filepath.Dir(path))
+		mem.missingHome = filepath.Dir(path)
 		return oxbow.Open(storeFileName, &oxbow.Options{FS: vfs.NewMem(), Clock: mem.env.Now, Source: src})
 	case accessKind != readOwnAccess && readOnlyReason != nil:
 		return nil, readOnlyReason

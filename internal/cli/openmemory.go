@@ -70,6 +70,7 @@ type openMemory struct {
 	// The run's answer is shown to the user before memories are closed.
 	showsAnswerFirst     bool
 	memoriesToCheckpoint []*oxbow.Memory // memories that get a checkpoint at the end of the run
+	missingHome          string          // home without a memory file that the run has read ("" without such a home)
 	closeFuncs           []func() error  // functions that are called at the end of the run
 
 	// opens the archive of sessions after draining the spool (nil until it is needed)
@@ -165,6 +166,7 @@ func (mem *openMemory) closeAtEnd(m *oxbow.Memory) {
 // close closes everything that the run has opened, in reverse order. Before that, it writes checkpoints of the
 // memories. A server has written checkpoints already, and a run that must end quickly does not write any.
 func (mem *openMemory) close(ctx context.Context) error {
+	mem.noteMissingMemory(nil)
 	var errs []error
 	for _, m := range mem.memoriesToCheckpoint {
 		if !mem.skipsCheckpoints && mem.sealDelay == 0 {
@@ -177,6 +179,19 @@ func (mem *openMemory) close(ctx context.Context) error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// noteMissingMemory prints a note if the run has read a home without a memory file. It prints no note if the answer,
+// which may be nil, shows something, such as the turns of a session or the entries of a team. The note would then
+// explain nothing. Only the first call does something.
+func (mem *openMemory) noteMissingMemory(answer any) {
+	home := mem.missingHome
+	mem.missingHome = ""
+	a, ok := answer.(interface{ ShowsSomething() bool })
+	isAnswered := ok && a.ShowsSomething()
+	if home != "" && !isAnswered {
+		mem.env.printNote("there is no memory in %s yet; the first remember makes it", home)
+	}
 }
 
 // accessKind is the kind of access to the memory that a command needs.

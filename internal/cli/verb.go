@@ -129,6 +129,11 @@ func callVerbRawError[In, Out any](
 	defer func() { err = errors.Join(err, done()); stop() }()
 	ctx = mem.env.withProgressReporter(ctx)
 	out, err = verbCall(ctx, w, in)
+	if err == nil {
+		mem.noteMissingMemory(out)
+	} else {
+		mem.noteMissingMemory(nil)
+	}
 	again, err := mem.confirmSecret(err)
 	if again {
 		return verbCall(ctx, w, in)

@@ -240,6 +240,9 @@ func (a RememberOut) Report() report.Report {
 	return recordReport(record, a.Notes)
 }
 
+// ShowsSomething reports whether something was found.
+func (a RecallOut) ShowsSomething() bool { return len(a.Hits) > 0 }
+
 // Report shows the hits, or the reasons why nothing was found.
 func (a RecallOut) Report() (r report.Report) {
 	switch {
@@ -266,8 +269,14 @@ func listedEntryRecords(entries []Entry) []report.Section {
 	return records
 }
 
+// ShowsSomething returns true, because the entry was found.
+func (a GetOut) ShowsSomething() bool { return true }
+
 // Report shows the entry.
 func (a GetOut) Report() report.Report { return recordReport(a.Entry.record(), a.Notes) }
+
+// ShowsSomething reports whether an entry matches.
+func (a ListOut) ShowsSomething() bool { return len(a.Entries) > 0 }
 
 // Report shows the entries, or the reasons why nothing was found.
 func (a ListOut) Report() (r report.Report) {

@@ -47,6 +47,9 @@ type InjectOut struct {
 	Block inject.Block `json:"-"`
 }
 
+// ShowsSomething reports whether an agent would be shown a text.
+func (o InjectOut) ShowsSomething() bool { return o.Text != "" }
+
 // Inject chooses the notes and past turns that hooks would show for a prompt. It does not record these texts as shown.
 func Inject(ctx context.Context, w *verb.Workspace, in InjectIn) (InjectOut, error) {
 	sources, err := injectSources(ctx, w)

@@ -100,6 +100,9 @@ type SessionOut struct {
 	WrittenChanges []verb.Change `json:"wrote,omitempty"`
 }
 
+// ShowsSomething returns true, because a session has turns.
+func (SessionOut) ShowsSomething() bool { return true }
+
 // maxWrittenChanges is how many changes of a session are listed at most. maxSearchedChanges is how many changes are
 // searched for them at most.
 const (
