@@ -116,6 +116,9 @@ func (s *snapshot) selectRows(f store.Filter) []int {
 func (s *snapshot) rowSelector(f store.Filter) func(row int) bool {
 	forms := s.selectForms(f)
 	isInTime := s.timeSelector(f)
+	if !slices.Contains(forms, false) {
+		return isInTime
+	}
 	s.tables.LoadTable(sectionHeads)
 	return func(row int) bool {
 		number := int(binary.LittleEndian.Uint32(s.tables.Row(sectionHeads, row)))
@@ -426,27 +429,22 @@ func (d *DB) Newest(
 	}
 	err = d.withState(ctx, func(st *state) {
 		page, total = nil, 0
-		var best []entryWriteTime // newest entries that were found so far, newest first
-		most := offset + limit
-		add := func(w entryWriteTime) {
-			i, _ := slices.BinarySearchFunc(best, w, entryWriteTime.compare)
-			if i < most {
-				best = slices.Insert(best, i, w)
-				best = best[:min(len(best), most)]
-			}
-		}
-		for _, e := range slices.Backward(st.changedByID) {
+		var listed []entryWriteTime // entries on the page, and some before the page
+		for _, e := range st.changedByID {
 			if f.Match(e) {
-				total++
-				add(entryWriteTime{e.Updated.UnixNano(), e.ID})
+				listed = append(listed, entryWriteTime{e.Updated.UnixNano(), e.ID})
 			}
 		}
-		found := 0 // number of entries in the snapshot that the filter selects
+		total = len(listed)
+		// Rows of the base are in order. Even if all changed entries come first, the rows before skipped are not on
+		// the page, so their times are not needed.
+		skipped := max(offset-len(listed), 0)
+		found := 0 // number of rows in the base that the filter selects
 		for row := range st.newestRows(f) {
 			found++
-			if found <= most {
-				add(entryWriteTime{st.base.entryField(row, 4), st.base.entryID(row)})
-			} else if f.IsZero() {
+			if found > skipped && found <= offset+limit {
+				listed = append(listed, entryWriteTime{st.base.entryField(row, 4), st.base.entryID(row)})
+			} else if found > skipped && f.IsZero() {
 				break
 			}
 		}
@@ -454,7 +452,9 @@ func (d *DB) Newest(
 		if f.IsZero() {
 			total = st.len()
 		}
-		for _, w := range best[min(offset, len(best)):] {
+		slices.SortFunc(listed, entryWriteTime.compare)
+		listed = listed[min(offset-skipped, len(listed)):]
+		for _, w := range listed[:min(limit, len(listed))] {
 			if e := st.findByID(w.id); e != nil {
 				page = append(page, *e)
 			}
