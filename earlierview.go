@@ -141,7 +141,7 @@ func (s *searcher) readUnchangedItem(id, seq uint64) ranking.Item {
 // false. ok is false if the names cannot be read in this way.
 func (e *earlierEntries) eachName(ctx context.Context, use func(name string) bool) (ok bool, err error) {
 	more := true
-	ok, err = e.searcher.db.EachName(ctx, e.later.IsUnchanged, func(name string) bool {
+	ok, err = e.searcher.db.EachName(ctx, e.later.IsUnchanged, func(name string, _ []string) bool {
 		more = use(name)
 		return more
 	})

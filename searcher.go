@@ -460,7 +460,7 @@ func (v *rankedView) visibleNames(ctx context.Context) iter.Seq[string] {
 				return
 			}
 		} else if v.searcher.db != nil {
-			ok, err := v.searcher.db.EachName(ctx, nil, use)
+			ok, err := v.searcher.db.EachName(ctx, nil, func(name string, _ []string) bool { return use(name) })
 			for _, e := range v.searcher.lowerEntries {
 				_ = !e.MayShow(BySearch) || use(e.Name)
 			}

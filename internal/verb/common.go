@@ -118,19 +118,35 @@ func EmptyIfNil[T any](s []T) []T {
 func similarNames(ctx context.Context, m *oxbow.Memory, name string, limit int) ([]string, error) {
 	var err error
 	near := text.FindSimilar(name, func(yield func(string) bool) {
-		err = eachEntryName(ctx, m, func(e *oxbow.Entry) bool {
-			if !e.MayShow(oxbow.BySearch) {
-				return true
-			}
-			for _, alias := range e.Aliases {
+		use := func(entryName string, aliases []string) bool {
+			for _, alias := range aliases {
 				if !yield(alias) {
 					return false
 				}
 			}
-			return yield(e.Name)
+			return yield(entryName)
+		}
+		if names, ok := m.Store().(nameLister); ok {
+			ok, err = names.EachName(ctx, nil, use)
+			if ok || err != nil {
+				return
+			}
+		}
+		err = eachEntryName(ctx, m, func(e *oxbow.Entry) bool {
+			return !e.MayShow(oxbow.BySearch) || use(e.Name, e.Aliases)
 		}, oxbow.BySearch.HeldLabels()...)
 	}, limit)
 	return near, err
+}
+
+// nameLister is a store that lists the names and aliases of its entries without reading the entries. It leaves out
+// entries in quarantine. If ok is false, the names cannot be listed in this way.
+type nameLister interface {
+	EachName(
+		ctx context.Context,
+		isListed func(id, version uint64) bool,
+		use func(name string, aliases []string) bool,
+	) (ok bool, err error)
 }
 
 // eachEntryName calls fn for each entry, until fn returns false. The entry contains name and aliases, and only the

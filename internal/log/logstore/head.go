@@ -139,7 +139,9 @@ type formMatcher struct {
 	// Each element belongs to a condition of the filter that requires a label. The condition can be met only if an
 	// entry's encoded kind and labels contain one of these texts.
 	neededTexts [][]string
-	entry       store.Entry // reused entry into which the labels are decoded that are matched
+	// A form that contains none of these texts satisfies all terms that are negated.
+	negatedTexts []string
+	entry        store.Entry // reused entry into which the labels are decoded that are matched
 }
 
 // newMatcher returns a matcher for the conditions of a filter. The conditions must be about the kind or about labels
@@ -159,6 +161,9 @@ func (t *formTable) newMatcher(terms []store.Term) *formMatcher {
 			m.neededTexts = append(m.neededTexts, neededTexts(term))
 		case t.mayHaveLabel(keys...):
 			m.labels.Terms = append(m.labels.Terms, term)
+			for _, key := range keys {
+				m.negatedTexts = append(m.negatedTexts, string(keydir.AppendText(nil, key)))
+			}
 		}
 	}
 	return &m
@@ -195,7 +200,7 @@ func (m *formMatcher) matchesLabels(text string) (ok bool, err error) {
 			return false, nil
 		}
 	}
-	if len(m.labels.Terms) == 0 {
+	if len(m.neededTexts) == 0 && !slices.ContainsFunc(m.negatedTexts, isInText) {
 		return true, nil
 	}
 	m.entry.Labels, err = appendFormLabels(m.entry.Labels[:0], text)

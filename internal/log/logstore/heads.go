@@ -161,13 +161,13 @@ func (r *headReader) yieldChanged(endID uint64) bool {
 	return true
 }
 
-// EachName calls fn with the name of each entry that is not in quarantine, until fn returns false. If isListed is not
-// nil, EachName leaves out the entries for which isListed returns false. EachName returns false if the names cannot be
-// read from a snapshot. The caller must then read the entries.
+// EachName calls fn with the name and the aliases of each entry that is not in quarantine, until fn returns false. If
+// isListed is not nil, EachName leaves out the entries for which isListed returns false. EachName returns false if the
+// names cannot be read from a snapshot. The caller must then read the entries.
 func (d *DB) EachName(
 	ctx context.Context,
 	isListed func(id, version uint64) bool,
-	fn func(name string) bool,
+	fn func(name string, aliases []string) bool,
 ) (ok bool, err error) {
 	l, err := d.openListing(ctx, store.Filter{})
 	if err != nil {
@@ -175,8 +175,8 @@ func (d *DB) EachName(
 	}
 	defer l.close()
 	more := true
-	use := func(name string) bool {
-		more = fn(name)
+	use := func(name string, aliases []string) bool {
+		more = fn(name, aliases)
 		return more
 	}
 	if l.base != nil {
@@ -184,7 +184,7 @@ func (d *DB) EachName(
 	}
 	for _, e := range l.changedEntries {
 		isShown := e.MayShow(store.BySearch) && (isListed == nil || isListed(e.ID, e.Version))
-		more = more && err == nil && (!isShown || use(e.Name))
+		more = more && err == nil && (!isShown || use(e.Name, e.Aliases))
 	}
 	return l.base.readError() == nil, err
 }
@@ -193,7 +193,7 @@ func (d *DB) EachName(
 func (l *entryListing) eachBaseName(
 	ctx context.Context,
 	isListed func(id, version uint64) bool,
-	fn func(name string) bool,
+	fn func(name string, aliases []string) bool,
 ) (err error) {
 	isHeld := func(int) bool { return false }
 	if l.base.entryForms().mayHaveLabel(store.BySearch.HeldLabels()...) {
@@ -219,7 +219,7 @@ func (l *entryListing) eachBaseName(
 			return true
 		}
 		err = decodeNames(text, &e)
-		return err == nil && fn(e.Name)
+		return err == nil && fn(e.Name, e.Aliases)
 	})
 	return err
 }

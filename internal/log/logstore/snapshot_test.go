@@ -179,13 +179,13 @@ func namesNotHeld(t *testing.T, d *DB) (names []string) {
 			t.Fatal(err)
 		}
 		if _, held := e.Label(store.LabelQuarantine); !held {
-			names = append(names, e.Name)
+			names = append(append(names, e.Name), e.Aliases...)
 		}
 	}
 	slices.Sort(names)
 	var got []string
-	ok, err := d.EachName(t.Context(), nil, func(name string) bool {
-		got = append(got, name)
+	ok, err := d.EachName(t.Context(), nil, func(name string, aliases []string) bool {
+		got = append(append(got, name), aliases...)
 		return true
 	})
 	slices.Sort(got)
