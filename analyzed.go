@@ -10,15 +10,15 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/ranking"
 )
 
-// analyzedDelta is a change with the documents of its entry for each ranking. Documents may
+// analyzedChange is a change with the documents of its entry for each ranking. Documents may
 // be missing, because the entry was not analyzed yet.
-type analyzedDelta struct {
+type analyzedChange struct {
 	Delta
 	documents map[*ranking.Scorer]index.Document
 }
 
-func withoutAnalysis(deltas []Delta) []analyzedDelta {
-	ds := make([]analyzedDelta, len(deltas))
+func withoutAnalysis(deltas []Delta) []analyzedChange {
+	ds := make([]analyzedChange, len(deltas))
 	for i, d := range deltas {
 		ds[i].Delta = d
 	}
@@ -27,7 +27,7 @@ func withoutAnalysis(deltas []Delta) []analyzedDelta {
 
 // analyzeAll analyzes the entries of the changes for each ranking in rs. It returns an
 // error if ctx is done.
-func analyzeAll(ctx context.Context, ds []analyzedDelta, rs []*ranking.Scorer) error {
+func analyzeAll(ctx context.Context, ds []analyzedChange, rs []*ranking.Scorer) error {
 	var buf ranking.AnalysisBuffer
 	for i := range ds {
 		d := &ds[i]
@@ -42,7 +42,7 @@ func analyzeAll(ctx context.Context, ds []analyzedDelta, rs []*ranking.Scorer) e
 				d.documents = make(map[*ranking.Scorer]index.Document, len(rs))
 			}
 			var doc index.Document
-			r.AnalyzeItem(ctx, newIndexItem(d.Entry), &doc, &buf)
+			r.AnalyzeItem(ctx, newRankedEntryItem(d.Entry), &doc, &buf)
 			if err := ctx.Err(); err != nil {
 				return err
 			}
@@ -52,15 +52,15 @@ func analyzeAll(ctx context.Context, ds []analyzedDelta, rs []*ranking.Scorer) e
 	return nil
 }
 
-// minDedupe is the smallest number of pending changes at which appendDeltas removes changes that a later change of the
-// same entry replaced. After a removal, the list must double in length before the next removal. Therefore the list has
-// at most twice as many changes as there are changed entries.
-const minDedupe = 1024
+// minChangesToDedupe is the smallest number of pending changes at which appendAndDedupeChanges removes changes that a
+// later change of the same entry replaced. After a removal, the list must double in length before the next removal.
+// Therefore the list has at most twice as many changes as there are changed entries.
+const minChangesToDedupe = 1024
 
-// lastDeltas returns the last change of each entry, in the order of ds.
-func lastDeltas(ds []analyzedDelta) []analyzedDelta {
+// lastChangePerEntry returns the last change of each entry, in the order of ds.
+func lastChangePerEntry(ds []analyzedChange) []analyzedChange {
 	seen := make(map[uint64]bool, len(ds)/2)
-	kept := make([]analyzedDelta, 0, len(ds)/2)
+	kept := make([]analyzedChange, 0, len(ds)/2)
 	for _, d := range slices.Backward(ds) {
 		if !seen[d.ID] {
 			seen[d.ID] = true
@@ -71,13 +71,14 @@ func lastDeltas(ds []analyzedDelta) []analyzedDelta {
 	return kept
 }
 
-// appendDeltas appends the changes in more to the list ds. If the list then has at least *dedupeAt changes,
-// appendDeltas keeps only the last change of each entry, and sets *dedupeAt to twice the remaining length.
-func appendDeltas(ds, more []analyzedDelta, dedupeAt *int) []analyzedDelta {
+// appendAndDedupeChanges appends the changes in more to the list ds. If the list then has at least *dedupeLength
+// changes, appendAndDedupeChanges keeps only the last change of each entry, and sets *dedupeLength to twice the
+// remaining length.
+func appendAndDedupeChanges(ds, more []analyzedChange, dedupeLength *int) []analyzedChange {
 	ds = append(ds, more...)
-	if len(ds) >= *dedupeAt {
-		ds = lastDeltas(ds)
-		*dedupeAt = max(minDedupe, 2*len(ds))
+	if len(ds) >= *dedupeLength {
+		ds = lastChangePerEntry(ds)
+		*dedupeLength = max(minChangesToDedupe, 2*len(ds))
 	}
 	return ds
 }

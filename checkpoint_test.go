@@ -17,7 +17,7 @@ import (
 
 // settleIndex waits for the index file that is being written.
 func settleIndex(m *Memory) {
-	for m.isSavePlanned.Load() {
+	for m.isIndexSavePlanned.Load() {
 		runtime.Gosched()
 	}
 }
@@ -44,7 +44,7 @@ func (h *indexHome) checkpoint(m *Memory) {
 // Close writes no file of a large store, however much changed. A checkpoint does, and the
 // next process begins from its files.
 func TestCloseLeavesALargeStore(t *testing.T) {
-	h := newIndexHome(t, maxEntriesAtClose+1000)
+	h := newIndexHome(t, maxEntriesToSaveAtClose+1000)
 	index, snapshot := h.file(), h.snapshot()
 	if len(index) == 0 || len(snapshot) == 0 {
 		t.Fatal("a checkpoint wrote no files")
@@ -178,7 +178,7 @@ func TestIndexFileIsOvertaken(t *testing.T) {
 			t.Fatal(err)
 		}
 		h.recall(m, "topsecret")
-		f, err := m.freezeIndex(t.Context(), m.Store().(*logstore.DB))
+		f, err := m.indexForSaving(t.Context(), m.Store().(*logstore.DB))
 		if err != nil || f == nil {
 			t.Fatal(f, err)
 		}
@@ -202,7 +202,7 @@ func TestIndexFileIsOvertaken(t *testing.T) {
 		if err := saveIndex(
 			t.Context(),
 			m.Store().(*logstore.DB),
-			&f.frozenIndex,
+			&f.immutableIndexState,
 		); !errors.Is(err, logstore.ErrDerivedFile) || !done {
 			t.Errorf("%s: saveIndex after an erasure: %v, done %v", at, err, done)
 		}
@@ -241,7 +241,7 @@ func TestCheckpointCrash(t *testing.T) {
 		over := disk.CountOps() < before+k
 		disk.Stop()
 		n := 0
-		disk.EachImage(func(left *vfs.Mem, label string) bool {
+		disk.EachCrashFileSystem(func(left *vfs.Mem, label string) bool {
 			n++
 			if n > 4 && n%29 != 0 {
 				return true

@@ -8,9 +8,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/sametext"
 )
 
-// collapsePool limits the work for similar hits: if similar hits are collapsed, recall examines
+// examinedHitsPerCollapsedHit limits the work for similar hits: if similar hits are collapsed, recall examines
 // this many hits for each hit that the caller requested.
-const collapsePool = 4
+const examinedHitsPerCollapsedHit = 4
 
 // collapseSimilar returns the first limit hits without near-duplicates, as defined by [sametext.NearDuplicates]. The
 // best hit in each group of duplicates is kept, and its Alike lists the removed hits' names, best first. If ctx is
@@ -20,7 +20,11 @@ func collapseSimilar(ctx context.Context, hits []Hit, limit int) []Hit {
 	for i := range hits {
 		// Compare the entry's name as well, because short texts can be equal and mean different things under different
 		// names.
-		texts[i] = sametext.Passage{Text: hits[i].Entry.Content, Heading: hits[i].Entry.Name, Weight: len(hits) - i}
+		texts[i] = sametext.Passage{
+			Text:         hits[i].Entry.Content,
+			Heading:      hits[i].Entry.Name,
+			KeepPriority: len(hits) - i,
+		}
 	}
 	// union-find forest: for each hit, the index of a better duplicate or its own index
 	best := make([]int, len(hits))

@@ -66,8 +66,8 @@ type earlierEntries struct {
 	later    *logstore.LaterChanges
 	// places of old entry versions in the log, by entry ID; only for versions that are not kept in memory
 	places    map[uint64]earlierPlace
-	keptBytes int                   // size of the changed entries that are kept in memory
-	readAgain map[uint64]*indexItem // changed entries that were read again, by ID
+	keptBytes int                         // size of the changed entries that are kept in memory
+	readAgain map[uint64]*rankedEntryItem // changed entries that were read again, by ID
 }
 
 // earlierPlace is the place of an entry's version in the log.
@@ -86,7 +86,7 @@ func (e *earlierEntries) items(entries iter.Seq2[logstore.EarlierEntry, error]) 
 				yield(nil, err)
 				return
 			}
-			x := newIndexItem(old.Entry)
+			x := newRankedEntryItem(old.Entry)
 			e.keptBytes += logstore.EntryBytes(old.Entry)
 			if e.keptBytes > maxEarlierBytes {
 				x.Late = true
@@ -113,9 +113,9 @@ func (e *earlierEntries) readItem(id uint64) ranking.Item {
 		return nil
 	}
 	if len(e.readAgain) >= maxReadAgain || e.readAgain == nil {
-		e.readAgain = map[uint64]*indexItem{}
+		e.readAgain = map[uint64]*rankedEntryItem{}
 	}
-	x := newIndexItem(entry)
+	x := newRankedEntryItem(entry)
 	e.readAgain[id] = x
 	return x
 }
@@ -123,18 +123,18 @@ func (e *earlierEntries) readItem(id uint64) ranking.Item {
 // readUnchangedItem is like readItem, for an entry that did not change between change seq and the view. It may
 // have changed after that.
 func (s *searcher) readUnchangedItem(id, seq uint64) ranking.Item {
-	if x, ok := s.readItem(id).(*indexItem); ok && x.entry.Version <= seq {
+	if x, ok := s.readItem(id).(*rankedEntryItem); ok && x.entry.Version <= seq {
 		return x
 	}
-	i, found := s.startRows.find(id)
+	i, found := s.initialEntryRows.find(id)
 	if !found {
 		return nil
 	}
-	e := s.db.EntryVersion(id, s.startRows.version(i), s.startRows.offset(i))
+	e := s.db.EntryVersion(id, s.initialEntryRows.version(i), s.initialEntryRows.offset(i))
 	if e == nil {
 		return nil
 	}
-	return newIndexItem(e)
+	return newRankedEntryItem(e)
 }
 
 // eachName calls use with the name of each entry of the earlier state that is not in quarantine, until use returns

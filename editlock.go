@@ -17,8 +17,8 @@ type editLocks struct {
 }
 
 type editLock struct {
-	mutex ctxmutex.Mutex
-	users int // goroutines that have the lock or wait for it
+	mutex          ctxmutex.Mutex
+	goroutineCount int // goroutines that have the lock or wait for it
 }
 
 // lock waits for the lock of a name and acquires it. It returns a function that releases the lock.
@@ -33,7 +33,7 @@ func (l *editLocks) lock(ctx context.Context, name string) (unlock func(), err e
 		}
 		l.locks[name] = e
 	}
-	e.users++
+	e.goroutineCount++
 	l.mu.Unlock()
 	if err := e.mutex.LockContext(ctx); err != nil {
 		l.dropIfUnused(name, e)
@@ -49,8 +49,8 @@ func (l *editLocks) lock(ctx context.Context, name string) (unlock func(), err e
 func (l *editLocks) dropIfUnused(name string, e *editLock) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	e.users--
-	if e.users == 0 {
+	e.goroutineCount--
+	if e.goroutineCount == 0 {
 		delete(l.locks, name)
 	}
 }

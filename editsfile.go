@@ -11,30 +11,30 @@ import (
 )
 
 const (
-	editsSuffix  = ".edits"
-	maxEditsFile = 64 << 20 // maximum size of the edits file in bytes
+	editsFileSuffix   = ".edits"
+	maxEditsFileBytes = 64 << 20 // maximum size of the edits file in bytes
 )
 
-// droppableFile describes a derived file with this suffix to the log store. The log store deletes the file when it
+// droppableFileKind describes a derived file with this suffix to the log store. The log store deletes the file when it
 // compacts the log or redacts an entry, because the file contains entry names or hashes of entry words. The log store
 // never checks the file, because a reader that cannot use the file derives it again.
-func droppableFile(suffix string) logstore.DerivedFileKind {
+func droppableFileKind(suffix string) logstore.DerivedFileKind {
 	return logstore.DerivedFileKind{
-		Suffix:     suffix,
-		StaysValid: neverKeepFile,
-		Check:      func(context.Context, logstore.CheckedFile) ([]Problem, error) { return nil, nil },
+		Suffix:                 suffix,
+		IsValidAfterCompaction: neverStaysValid,
+		Check:                  func(context.Context, logstore.CheckedFile) ([]Problem, error) { return nil, nil },
 	}
 }
 
-// neverKeepFile is the function StaysValid of [logstore.DerivedFileKind] for files that every compaction deletes.
-func neverKeepFile(vfs.File, uint64, func(id, version uint64) bool) bool { return false }
+// neverStaysValid is the function StaysValid of [logstore.DerivedFileKind] for files that every compaction deletes.
+func neverStaysValid(vfs.File, uint64, func(id, version uint64) bool) bool { return false }
 
 // EditsFile is the file next to the log of a memory that package agentedit reads and
 // writes. It is derived from the log and may be deleted at any time.
 type EditsFile struct {
-	db       *logstore.DB
-	epoch    uint64
-	readOnly bool
+	db            *logstore.DB
+	storeLogEpoch uint64
+	readOnly      bool
 }
 
 // EditsFile returns the file for the current state of the log. It returns nil if the store
@@ -44,18 +44,22 @@ func (m *Memory) EditsFile() *EditsFile {
 	if !ok {
 		return nil
 	}
-	return &EditsFile{db: d, epoch: d.CurrentLogState(func() {}).Epoch, readOnly: !m.opts.writesDerivedFiles()}
+	return &EditsFile{
+		db:            d,
+		storeLogEpoch: d.CurrentLogState(func() {}).LogEpoch,
+		readOnly:      !m.opts.writesDerivedFiles(),
+	}
 }
 
 // Read returns the content of the file, or nil if it cannot be read.
 func (f *EditsFile) Read() []byte {
-	file, err := f.db.DerivedFile(editsSuffix).Open()
+	file, err := f.db.DerivedFile(editsFileSuffix).Open()
 	if err != nil {
 		return nil
 	}
 	defer file.Close()
 	info, err := file.Stat()
-	if err != nil || info.Size() > maxEditsFile {
+	if err != nil || info.Size() > maxEditsFileBytes {
 		return nil
 	}
 	data := make([]byte, info.Size())
@@ -70,10 +74,10 @@ func (f *EditsFile) Read() []byte {
 // files, if another process is writing, or if the log was rewritten since the call of
 // EditsFile. The caller can derive the content again.
 func (f *EditsFile) Write(ctx context.Context, data []byte) {
-	if f.readOnly || len(data) > maxEditsFile {
+	if f.readOnly || len(data) > maxEditsFileBytes {
 		return
 	}
-	_ = f.db.DerivedFile(editsSuffix).Create(ctx, f.epoch, func(file vfs.File) error {
+	_ = f.db.DerivedFile(editsFileSuffix).Create(ctx, f.storeLogEpoch, func(file vfs.File) error {
 		_, err := file.WriteAt(data, 0)
 		return err
 	})

@@ -10,12 +10,12 @@ var ParseForTest func(s string, now time.Time) (Query, error)
 // WithinForTest returns a memory over what the filter selects, by package scope.
 var WithinForTest func(m *Memory, f Filter) *Memory
 
-// IndexLeast is minMissingAtStart.
-const IndexLeast = minMissingAtStart
+// IndexLeast is minMissingEntriesAtStart.
+const IndexLeast = minMissingEntriesAtStart
 
 // IndexState returns whether the index of a memory was resumed from its file, and how
 // many entries that lacks.
 func IndexState(m *Memory) (resumed bool, unsaved int64) {
 	s := m.searcher.Load()
-	return s.savedIndex != nil, s.unsavedWork.Load()
+	return s.savedIndex != nil, s.unsavedAnalysisWork.Load()
 }

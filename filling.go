@@ -7,15 +7,15 @@ import "context"
 // indexFiller builds an index from the entries that are being written to an empty store. The
 // indexing overlaps with the writing, and no entry has to be read again.
 type indexFiller struct {
-	searcher *searcher
-	lastID   uint64 // largest entry ID so far
-	addedCh  chan []analyzedDelta
-	result   chan error // receives the error of searcher.fillIndex (buffered)
+	searcher       *searcher
+	largestEntryID uint64 // largest entry ID so far
+	addedCh        chan []analyzedChange
+	result         chan error // receives the error of searcher.fillIndex (buffered)
 }
 
 // newIndexFiller starts a goroutine that indexes entries in the empty searcher s.
 func newIndexFiller(ctx context.Context, s *searcher) *indexFiller {
-	f := &indexFiller{searcher: s, addedCh: make(chan []analyzedDelta, 1), result: make(chan error, 1)}
+	f := &indexFiller{searcher: s, addedCh: make(chan []analyzedChange, 1), result: make(chan error, 1)}
 	go func() {
 		f.result <- f.searcher.fillIndex(ctx, func(yield func(*Entry, error) bool) {
 			for ds := range f.addedCh {
@@ -32,12 +32,12 @@ func newIndexFiller(ctx context.Context, s *searcher) *indexFiller {
 
 // addEntries passes the entries of the changes to the goroutine that indexes them, and returns true. It returns false
 // if a change is not the addition of a new entry. The index must then be discarded, because it lacks this change.
-func (f *indexFiller) addEntries(ds []analyzedDelta) bool {
+func (f *indexFiller) addEntries(ds []analyzedChange) bool {
 	for _, d := range ds {
-		if d.Entry == nil || d.ID <= f.lastID {
+		if d.Entry == nil || d.ID <= f.largestEntryID {
 			return false
 		}
-		f.lastID = d.ID
+		f.largestEntryID = d.ID
 	}
 	f.addedCh <- ds
 	return true

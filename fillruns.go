@@ -14,33 +14,33 @@ import (
 // to temporary files. A memory that writes no index file does not write runs either.
 const maxRunBytes = 64 << 20
 
-// runFiles are the temporary files that contain the finished parts (runs) of a search index while the index is being
-// built.
-type runFiles struct {
-	maxBytes int // size in bytes of the documents in memory above which they are written to a file (0 means never)
-	files    []vfs.File
+// indexRunFiles are the temporary files that contain the finished parts (runs) of a search index while the index is
+// being built.
+type indexRunFiles struct {
+	maxBytes  int // size in bytes of the documents in memory above which they are written to a file (0 means never)
+	tempFiles []vfs.File
 }
 
 // runOptions returns the options for writing the parts (runs) of a new index to temporary files in the directory of
 // the log d. It returns nil if the index must be built in memory, because d is nil or no temporary files are wanted.
-func (r *runFiles) runOptions(d *logstore.DB) *index.RunOptions {
+func (r *indexRunFiles) runOptions(d *logstore.DB) *index.RunOptions {
 	if d == nil || r.maxBytes == 0 {
 		return nil
 	}
 	return &index.RunOptions{MaxBytes: r.maxBytes, NewFile: func() (index.RunFile, error) {
 		f, err := d.DerivedFile(indexSuffix).CreateNameless()
 		if err == nil {
-			r.files = append(r.files, f)
+			r.tempFiles = append(r.tempFiles, f)
 		}
 		return f, err
 	}}
 }
 
-// close closes the temporary files with parts of the index. Because the files are unnamed, closing a file also deletes
-// it.
-func (r *runFiles) close() {
-	for _, f := range r.files {
+// closeTempFiles closes the temporary files with parts of the index. Because the files are unnamed, closing a file
+// also deletes it.
+func (r *indexRunFiles) closeTempFiles() {
+	for _, f := range r.tempFiles {
 		_ = f.Close()
 	}
-	r.files = nil
+	r.tempFiles = nil
 }

@@ -131,7 +131,8 @@ func TestIndexOfRuns(t *testing.T) {
 			if err := m.MakeIndex(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			if s := m.searcher.Load(); (s.savedIndex != nil) != (fs.runs.Load() > 0) || len(s.runFiles.files) > 0 {
+			if s := m.searcher.Load(); (s.savedIndex != nil) != (fs.runs.Load() > 0) ||
+				len(s.indexPartFiles.tempFiles) > 0 {
 				t.Errorf("seed %d: after %d files the index is not in one file", seed, fs.runs.Load())
 			}
 			of.agree(m)
@@ -183,13 +184,13 @@ func TestIndexOfRunsAhead(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if m.pending.filler == nil {
+		if m.pendingChanges.filler == nil {
 			t.Fatal("the index is not filled while the store is written to")
 		}
 		if err := m.MakeIndex(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if m.searcher.Load().savedIndex != nil && m.searcher.Load().unsavedWork.Load() != 0 {
+		if m.searcher.Load().savedIndex != nil && m.searcher.Load().unsavedAnalysisWork.Load() != 0 {
 			t.Error("the index in a file is not the index file")
 		}
 		h.agree(m)

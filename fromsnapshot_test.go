@@ -113,7 +113,7 @@ func TestFromSnapshotRecall(t *testing.T) {
 // loaded returns how many entries were read.
 func loaded(m *Memory) (n int) {
 	s := m.searcher.Load()
-	for row := range s.startRows.Len() {
+	for row := range s.initialEntryRows.Len() {
 		if _, ok := s.cachedItems.Get(row); ok {
 			n++
 		}

@@ -39,7 +39,7 @@ func checkIndexFile(ctx context.Context, file logstore.CheckedFile) ([]Problem, 
 		return nil, err
 	}
 	defer f.Close()
-	head, size, err := readIndexHead(f)
+	head, size, err := readIndexFileHeader(f)
 	if errors.Is(err, errIndexDamage) {
 		return bad(": %v", err), nil
 	}
@@ -58,7 +58,7 @@ func checkIndexFile(ctx context.Context, file logstore.CheckedFile) ([]Problem, 
 		return bad(": %v", err), nil
 	}
 	x, err := index.OpenSnapshot(
-		io.NewSectionReader(ctxfile.File{Context: ctx, InnerFile: f}, head.imageOffset(), size),
+		io.NewSectionReader(ctxfile.File{Context: ctx, InnerFile: f}, head.snapshotOffset(), size),
 		size,
 		ranking.FormulaParams(head.rankingName),
 	)
@@ -86,10 +86,10 @@ func checkIndexFile(ctx context.Context, file logstore.CheckedFile) ([]Problem, 
 // a text about the first difference, or "" if both agree.
 func compareIndexFile(
 	ctx context.Context,
-	head indexHead,
+	head indexFileHeader,
 	rows entryRows,
 	x *index.Searcher,
-	state logstore.CheckedState,
+	state logstore.StateAfterChange,
 ) (what string, err error) {
 	if state.Len() != rows.Len() || state.NextID() != head.nextID {
 		return fmt.Sprintf(
@@ -124,7 +124,7 @@ func compareIndexFile(
 			return cmp.Or(what, fmt.Sprintf("has another version of entry %q than change %d left",
 				e.Name, head.position.Seq)), err
 		}
-		r.AnalyzeItem(ctx, newIndexItem(e), &doc, &buf)
+		r.AnalyzeItem(ctx, newRankedEntryItem(e), &doc, &buf)
 		what, err := sample.addDocument(e, &doc)
 		if what != "" || err != nil {
 			return what, err
@@ -180,7 +180,7 @@ func indexFilePosition(file logstore.CheckedFile) (seq uint64, ok bool) {
 		return 0, false
 	}
 	defer f.Close()
-	head, _, err := readIndexHead(f)
+	head, _, err := readIndexFileHeader(f)
 	if err != nil || checkRanking(head.rankingName) != nil {
 		return 0, false
 	}

@@ -69,7 +69,7 @@ func TestCheckIndexFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := m.freezeIndex(t.Context(), m.Store().(*logstore.DB))
+	f, err := m.indexForSaving(t.Context(), m.Store().(*logstore.DB))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +77,7 @@ func TestCheckIndexFile(t *testing.T) {
 	e.Content = "kestrel"
 	_ = s.applyDeltas(t.Context(), withoutAnalysis([]Delta{{ID: e.ID, Entry: &e}}))
 	f.index = s.scorer(RankOxbow).Index().Searcher()
-	if err := saveIndex(t.Context(), m.Store().(*logstore.DB), &f.frozenIndex); err != nil {
+	if err := saveIndex(t.Context(), m.Store().(*logstore.DB), &f.immutableIndexState); err != nil {
 		t.Fatal(err)
 	}
 	if ps := h.problems(); len(ps) != 1 {
@@ -107,6 +107,6 @@ func (f fileOf) RefreshPosition(p logpos.Position) (logpos.Position, error) {
 	return f.of.RefreshPosition(p)
 }
 
-func (fileOf) StateAt(logpos.Position) (logstore.CheckedState, error) {
+func (fileOf) StateAt(logpos.Position) (logstore.StateAfterChange, error) {
 	return nil, errors.New("the check was to end before")
 }

@@ -78,8 +78,8 @@ var (
 // oxbow would be used with wrong terms. TestIndexRevision detects such a change.
 const indexRevision = 7
 
-// indexHead is the decoded page 0 of an index file.
-type indexHead struct {
+// indexFileHeader is the decoded page 0 of an index file.
+type indexFileHeader struct {
 	rankingName string
 	position    logpos.Position // position in the log of the last indexed change
 	entries     int64
@@ -87,18 +87,18 @@ type indexHead struct {
 }
 
 // tableSizes returns the sizes of the tables after page 0.
-func (h *indexHead) tableSizes() []pagefile.TableSize {
+func (h *indexFileHeader) tableSizes() []pagefile.TableSize {
 	return []pagefile.TableSize{{RowSize: indexRowSize, RowCount: int(h.entries)}}
 }
 
-// imageOffset returns the offset of the index snapshot in the file.
-func (h *indexHead) imageOffset() int64 {
+// snapshotOffset returns the offset of the index snapshot in the file.
+func (h *indexFileHeader) snapshotOffset() int64 {
 	return int64(pagefile.CountPages(h.tableSizes())) * pagefile.PageSize
 }
 
-// readIndexHead reads the head of an index file. It also returns the size, in bytes, of the word index that follows
-// the head and the table of entries.
-func readIndexHead(f vfs.File) (h indexHead, image int64, err error) {
+// readIndexFileHeader reads the head of an index file. It also returns the size, in bytes, of the word index that
+// follows the head and the table of entries.
+func readIndexFileHeader(f vfs.File) (h indexFileHeader, snapshotSize int64, err error) {
 	info, err := f.Stat()
 	if err != nil {
 		return h, 0, err
@@ -116,7 +116,7 @@ func readIndexHead(f vfs.File) (h indexHead, image int64, err error) {
 		return h, 0, err
 	}
 	le := binary.LittleEndian
-	h = indexHead{
+	h = indexFileHeader{
 		rankingName: string(bytes.TrimRight(b[16:32], "\x00")),
 		entries:     int64(le.Uint64(b[88:])),
 		nextID:      le.Uint64(b[104:]),
@@ -134,15 +134,15 @@ func readIndexHead(f vfs.File) (h indexHead, image int64, err error) {
 		return h, 0, fmt.Errorf("%w: it is of another format", errUnusableIndex)
 	case le.Uint32(b[12:]) != indexRevision:
 		return h, 0, fmt.Errorf("%w: it is of another ranking", errUnusableIndex)
-	case h.entries < 0 || h.entries > size/indexRowSize || h.imageOffset() > size || h.position.FileOffset < 0:
+	case h.entries < 0 || h.entries > size/indexRowSize || h.snapshotOffset() > size || h.position.FileOffset < 0:
 		return h, 0, fmt.Errorf("%w: it has %d bytes, and says otherwise", errIndexDamage, size)
 	default:
-		return h, size - h.imageOffset(), nil
+		return h, size - h.snapshotOffset(), nil
 	}
 }
 
 // encode returns the index file's head in the format in which the file stores it.
-func (h *indexHead) encode() []byte {
+func (h *indexFileHeader) encode() []byte {
 	le := binary.LittleEndian
 	b := make([]byte, indexHeadSize)
 	copy(b, indexMagic[:])
@@ -160,7 +160,7 @@ func (h *indexHead) encode() []byte {
 }
 
 // openRows opens the table of entries in the file.
-func (h *indexHead) openRows(f vfs.File) (entryRows, error) {
+func (h *indexFileHeader) openRows(f vfs.File) (entryRows, error) {
 	r, err := pagefile.Open(f, func([]byte) ([]pagefile.TableSize, error) { return h.tableSizes(), nil })
 	return entryRows{file: r}, err
 }
@@ -244,7 +244,7 @@ func (r entryRows) forEach(fn func(id, version uint64) bool) (bool, error) {
 
 // savedIndex is an open index file.
 type savedIndex struct {
-	head  indexHead
+	head  indexFileHeader
 	index *index.Index
 	rows  entryRows
 	file  vfs.File
@@ -268,7 +268,7 @@ func openIndexFile(d *logstore.DB, rank string) (_ *savedIndex, err error) {
 		}
 	}()
 	var image int64
-	s.head, image, err = readIndexHead(f)
+	s.head, image, err = readIndexFileHeader(f)
 	if err != nil {
 		return nil, err
 	}
@@ -284,7 +284,7 @@ func openIndexFile(d *logstore.DB, rank string) (_ *savedIndex, err error) {
 		return nil, err
 	}
 	s.index, err = index.OpenSnapshot(
-		io.NewSectionReader(f, s.head.imageOffset(), image),
+		io.NewSectionReader(f, s.head.snapshotOffset(), image),
 		image,
 		ranking.FormulaParams(rank),
 	)
@@ -297,7 +297,7 @@ func openIndexFile(d *logstore.DB, rank string) (_ *savedIndex, err error) {
 // canKeepIndexFile reports whether an index file stays valid after a compaction. For this, the
 // new log must still contain the file's entries and its last change.
 func canKeepIndexFile(f vfs.File, horizon uint64, holds func(id, version uint64) bool) bool {
-	h, _, err := readIndexHead(f)
+	h, _, err := readIndexFileHeader(f)
 	if err != nil || h.position.Seq < horizon {
 		return false
 	}

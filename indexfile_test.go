@@ -48,12 +48,12 @@ func TestOldVersionsAreReadFromTheLog(t *testing.T) {
 	}
 	s := newSearcher(m.opts.Ranking, m.store)
 	s.savedIndex = saved
-	s.setStartRows(saved.rows)
+	s.setInitialEntryRows(saved.rows)
 	defer s.close()
 	r := ranking.NewScorer(m.opts.Ranking, saved.index)
-	var ds []analyzedDelta
+	var ds []analyzedChange
 	for id := uint64(1); id <= 600; id++ {
-		ds = append(ds, analyzedDelta{Delta: Delta{ID: id}})
+		ds = append(ds, analyzedChange{Delta: Delta{ID: id}})
 	}
 	olds, err := s.analyzeOld(t.Context(), r, r.Index().Searcher(), ds)
 	if err != nil {
@@ -318,7 +318,7 @@ func TestIndexRevision(t *testing.T) {
 		r := ranking.NewScorer(name, nil)
 		for i := range entries {
 			var d index.Document
-			r.AnalyzeItem(t.Context(), newIndexItem(&entries[i]), &d, new(ranking.AnalysisBuffer))
+			r.AnalyzeItem(t.Context(), newRankedEntryItem(&entries[i]), &d, new(ranking.AnalysisBuffer))
 			slices.SortFunc(d.Terms, func(a, b index.Term) int { return strings.Compare(a.Text, b.Text) })
 			fmt.Fprintln(sum, d.Len, d.Terms, ranking.FormulaParams(name))
 		}

@@ -115,7 +115,7 @@ func TestIndexPageDamaged(t *testing.T) {
 	testenv.SkipInShortMode(t)
 	h := newIndexHome(t, 600)
 	sound := h.file()
-	head, _, err := readIndexHead(mustOpen(t, h.fs, indexTestFile))
+	head, _, err := readIndexFileHeader(mustOpen(t, h.fs, indexTestFile))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +148,7 @@ func TestIndexPageDamaged(t *testing.T) {
 	for _, q := range questions {
 		want = append(want, answer(plain, q))
 	}
-	pages := int(head.imageOffset())/pagefile.PageSize + pagefile.CountPages([]pagefile.TableSize{
+	pages := int(head.snapshotOffset())/pagefile.PageSize + pagefile.CountPages([]pagefile.TableSize{
 		{RowSize: 24, RowCount: 600},
 		{RowSize: 2, RowCount: 600},
 		{RowSize: 8, RowCount: 0},

@@ -126,7 +126,7 @@ func (h *indexHome) put(b []byte) {
 }
 
 // countIndexed returns how many entries the memory had to index itself.
-func countIndexed(m *Memory) int { return int(m.searcher.Load().unsavedWork.Load()) }
+func countIndexed(m *Memory) int { return int(m.searcher.Load().unsavedAnalysisWork.Load()) }
 
 var indexQueries = []string{"alpha", "harbor lantern", "w7 w19 silver", "heron winter copper needle",
 	"nothing of this", "gamm", "+maple -cedar"}

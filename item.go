@@ -12,17 +12,17 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// indexItem wraps an entry for package ranking, which indexes and scores it.
-type indexItem struct {
+// rankedEntryItem wraps an entry for package ranking, which indexes and scores it.
+type rankedEntryItem struct {
 	entry *Entry
-	ranking.Memo
+	ranking.ItemTextCache
 }
 
-func newIndexItem(e *Entry) *indexItem { return &indexItem{entry: e} }
+func newRankedEntryItem(e *Entry) *rankedEntryItem { return &rankedEntryItem{entry: e} }
 
 // FillText implements [ranking.Item]. Some labels' values are not searchable: confidence, file hashes, kinds of
 // personal data, an entry's sources, trust, and for a session's turn the entries that a hook had shown to the model.
-func (x *indexItem) FillText(t *ranking.ItemText) {
+func (x *rankedEntryItem) FillText(t *ranking.ItemText) {
 	e := x.entry
 	// a quarantined entry has no searchable text here, because queries must not find the entry
 	if !e.MayShow(BySearch) {
@@ -43,7 +43,7 @@ func (x *indexItem) FillText(t *ranking.ItemText) {
 			t.Session = l.Value
 		}
 		isUnsearched := slices.Contains(unsearchedLabels, l.Key) || l.IsPersonal()
-		if !isUnsearched && !(e.Kind == History && namesShownEntries(l.Key)) {
+		if !isUnsearched && !(e.Kind == History && isShownEntriesKey(l.Key)) {
 			t.LabelValues = append(t.LabelValues, l.Value)
 		}
 	}
@@ -51,7 +51,7 @@ func (x *indexItem) FillText(t *ranking.ItemText) {
 
 // Keywords implements [ranking.Item]. The keywords are the values that filters can select
 // by.
-func (x *indexItem) Keywords() []string {
+func (x *rankedEntryItem) Keywords() []string {
 	e := x.entry
 	ms := make([]string, 0, 3+2*len(e.Labels))
 	ms = append(
@@ -72,22 +72,22 @@ func (x *indexItem) Keywords() []string {
 
 // unsearchedLabels are keys of labels with values that people do not search for,
 // such as hashes.
-var unsearchedLabels = []string{LabelConfidence, LabelFileBlob, labelImportSum, "from", LabelOrigin, LabelVerified,
+var unsearchedLabels = []string{LabelConfidence, LabelFileBlob, labelImportDigest, "from", LabelOrigin, LabelVerified,
 	LabelUnvouched, LabelApproved, LabelTextBy}
 
-// labelImportSum is the key of the label with which an import recognizes that an entry was edited. Its value is a
+// labelImportDigest is the key of the label with which an import recognizes that an entry was edited. Its value is a
 // digest, which no two entries share.
-const labelImportSum = "import-sum"
+const labelImportDigest = "import-sum"
 
-// namesShownEntries reports whether a label key's values are names of entries that a hook had shown to a model.
-func namesShownEntries(key string) bool { return key == "shown" || key == "used" || key == "injected" }
+// isShownEntriesKey reports whether a label key's values are names of entries that a hook had shown to a model.
+func isShownEntriesKey(key string) bool { return key == "shown" || key == "used" || key == "injected" }
 
 // isKeywordKey reports whether the values of a label key are indexed as keywords.
 // Confidences are compared as numbers, file hashes and digests have too many values, and names are
 // found by their words.
 func isKeywordKey(key string) bool {
 	switch key {
-	case LabelConfidence, LabelFileBlob, labelImportSum, "name":
+	case LabelConfidence, LabelFileBlob, labelImportDigest, "name":
 		return false
 	}
 	return true
@@ -115,9 +115,9 @@ func filterClauses(r *ranking.Scorer, f Filter) (cs []index.TermCondition, times
 	return cs, times, hasMore || far
 }
 
-// minAgeFactor is the factor for the oldest entries. Age halves a score at most, because
+// oldestEntryScoreFactor is the factor for the oldest entries. Age halves a score at most, because
 // a good match matters more than a recent entry.
-const minAgeFactor = 0.5
+const oldestEntryScoreFactor = 0.5
 
 // ageStartTime returns the time from which the age of an entry is counted. For entries that
 // record a moment and for imported entries, this is the creation time. For all others, it
@@ -130,11 +130,11 @@ func ageStartTime(e *Entry) time.Time {
 	return e.Updated
 }
 
-// ageFactor returns the score factor for an entry of this age: minAgeFactor + (1 − minAgeFactor)·2^(−age/half), or 1
-// if the age is negative.
+// ageFactor returns the score factor for an entry of this age: oldestEntryScoreFactor + (1 −
+// oldestEntryScoreFactor)·2^(−age/half), or 1 if the age is negative.
 func ageFactor(age, half time.Duration) float64 {
 	if age <= 0 {
 		return 1
 	}
-	return minAgeFactor + float64((1-minAgeFactor)*math.Exp2(-float64(age)/float64(half)))
+	return oldestEntryScoreFactor + float64((1-oldestEntryScoreFactor)*math.Exp2(-float64(age)/float64(half)))
 }

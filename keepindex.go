@@ -11,25 +11,27 @@ import (
 )
 
 const (
-	minMissingAtStart   = 256
-	minMissingWhileOpen = 4096
+	minMissingEntriesAtStart   = 256
+	minMissingEntriesWhileOpen = 4096
 
 	// Close writes the index file only if this takes a few milliseconds. These are the maximum numbers of entries and
 	// log bytes, and the maximum text size, in bytes, in pending changes.
-	maxEntriesAtClose   = 8192
-	maxLogBytesAtClose  = 2 << 20
-	maxTextBytesAtClose = 64 << 10
+	maxEntriesToSaveAtClose = 8192
+	maxLogBytesAtClose      = 2 << 20
+	maxPendingTextAtClose   = 64 << 10
 )
 
-// missingLimitAtStart returns how many entries, by weight, may be missing in an index file with n entries before it is
-// written again for the next process. The cost of writing the file is proportional to n. The cost of the missing
-// entries occurs in each process that recalls. Both costs together are smallest near the square root of n.
-func missingLimitAtStart(n int) int { return max(minMissingAtStart, 2*int(math.Sqrt(float64(n)))) }
+// missingEntriesLimitAtStart returns how many entries, by weight, may be missing in an index file with n entries
+// before it is written again for the next process. The cost of writing the file is proportional to n. The cost of the
+// missing entries occurs in each process that recalls. Both costs together are smallest near the square root of n.
+func missingEntriesLimitAtStart(n int) int {
+	return max(minMissingEntriesAtStart, 2*int(math.Sqrt(float64(n))))
+}
 
-// missingLimitWhileOpen returns how many entries may be missing in an index file with n entries before a process that
-// continues to run writes the file again. The limit is higher than missingLimitAtStart, because this process has a
-// complete index in memory, and the file only saves work for the next process.
-func missingLimitWhileOpen(n int) int { return minMissingWhileOpen + n/16 }
+// missingEntriesLimitWhileOpen returns how many entries may be missing in an index file with n entries before a
+// process that continues to run writes the file again. The limit is higher than missingEntriesLimitAtStart, because
+// this process has a complete index in memory, and the file only saves work for the next process.
+func missingEntriesLimitWhileOpen(n int) int { return minMissingEntriesWhileOpen + n/16 }
 
 // Checkpoint updates the files next to the store if they lack many changes. These are the snapshot, from which the
 // next process starts, and the index file, if the memory has an index. The running time of Checkpoint is proportional
@@ -49,7 +51,8 @@ func (m *Memory) Checkpoint(ctx context.Context) error {
 		return err
 	}
 	// ErrDerivedFile means that another process is writing, so leave the file to the next call
-	if err := m.saveIndexIfStale(ctx, d, missingLimitAtStart); err != nil && !errors.Is(err, logstore.ErrDerivedFile) {
+	if err := m.saveIndexIfStale(ctx, d, missingEntriesLimitAtStart); err != nil &&
+		!errors.Is(err, logstore.ErrDerivedFile) {
 		return err
 	}
 	return nil
@@ -58,7 +61,7 @@ func (m *Memory) Checkpoint(ctx context.Context) error {
 // saveIndexIfStale writes the index file if the memory has an index of n entries, and the file lacks at least bound(n)
 // of these. If the process has only scanned the entries, it creates an empty index file. The empty file tells the next
 // process to build an index.
-func (m *Memory) saveIndexIfStale(ctx context.Context, d *logstore.DB, bound func(n int) int) error {
+func (m *Memory) saveIndexIfStale(ctx context.Context, d *logstore.DB, minMissing func(n int) int) error {
 	if !m.opts.writesDerivedFiles() {
 		return nil
 	}
@@ -69,18 +72,18 @@ func (m *Memory) saveIndexIfStale(ctx context.Context, d *logstore.DB, bound fun
 		return err
 	}
 	defer m.savingIndexMu.Unlock()
-	if !m.isIndexFileStale(bound, 0) {
+	if !m.isIndexFileStale(minMissing, 0) {
 		return nil
 	}
-	f, err := m.freezeIndex(ctx, d)
+	f, err := m.indexForSaving(ctx, d)
 	if f == nil {
 		return err
 	}
-	err = saveIndex(ctx, d, &f.frozenIndex)
+	err = saveIndex(ctx, d, &f.immutableIndexState)
 	if err == nil {
-		f.searcher.unsavedWork.Add(-f.unsavedWork)
+		f.searcher.unsavedAnalysisWork.Add(-f.searcherUnsavedWork)
 	}
-	if f.isDropped {
+	if f.mustCloseSearcher {
 		f.searcher.close()
 	}
 	return err
@@ -90,29 +93,29 @@ func (m *Memory) saveIndexIfStale(ctx context.Context, d *logstore.DB, bound fun
 // at least bound(n) of these. It does nothing if such a goroutine is running. The goroutine ends soon after Close. For
 // an overlay store, saveIndexInBackground does nothing, because that index also contains entries that the log lacks.
 // Only Checkpoint writes the index of an overlay store.
-func (m *Memory) saveIndexInBackground(bound func(n int) int) {
+func (m *Memory) saveIndexInBackground(minMissing func(n int) int) {
 	d, ok := m.store.(*logstore.DB)
 	if !ok || !m.opts.writesDerivedFiles() {
 		return
 	}
-	if !m.isIndexFileStale(bound, int(m.unsavedAtFailure.Load())) {
+	if !m.isIndexFileStale(minMissing, int(m.unsavedEntriesAtFailure.Load())) {
 		return
 	}
-	if !m.isSavePlanned.CompareAndSwap(false, true) {
+	if !m.isIndexSavePlanned.CompareAndSwap(false, true) {
 		return // another goroutine already writes the file
 	}
 	go func() {
-		defer m.isSavePlanned.Store(false)
+		defer m.isIndexSavePlanned.Store(false)
 		var left int64
-		s, err := m.searcher.Load(), m.saveIndexIfStale(m.closingCtx, d, bound)
+		s, err := m.searcher.Load(), m.saveIndexIfStale(m.closingCtx, d, minMissing)
 		if err == nil {
 			// ignore the error: the next background write of the index file tries to reopen the index again
 			_ = m.reopenIndex(m.closingCtx, d)
 		} else if s != nil {
 			// the write has failed, so do not try again before more changes are missing in the file
-			left = s.unsavedWork.Load()
+			left = s.unsavedAnalysisWork.Load()
 		}
-		m.unsavedAtFailure.Store(left)
+		m.unsavedEntriesAtFailure.Store(left)
 	}()
 }
 
@@ -124,47 +127,48 @@ func (m *Memory) saveIndexAtClose() {
 	}
 	bytes, entries := d.Size()
 	switch {
-	case bytes <= maxLogBytesAtClose && entries <= maxEntriesAtClose && m.pending.textBytes() <= maxTextBytesAtClose:
-		_ = m.saveIndexIfStale(context.Background(), d, missingLimitAtStart)
+	case bytes <= maxLogBytesAtClose && entries <= maxEntriesToSaveAtClose &&
+		m.pendingChanges.textBytes() <= maxPendingTextAtClose:
+		_ = m.saveIndexIfStale(context.Background(), d, missingEntriesLimitAtStart)
 	case m.opts.writesDerivedFiles() && m.hasOnlyScanned():
 		_ = d.DerivedFile(indexSuffix).CreateEmpty()
 	}
 }
 
 // isIndexFileStale reports whether the index has n entries and the index file lacks at least bound(n)+more of these.
-func (m *Memory) isIndexFileStale(bound func(n int) int, more int) bool {
+func (m *Memory) isIndexFileStale(minMissing func(n int) int, extraMissing int) bool {
 	s := m.searcher.Load()
 	if s == nil {
 		return false
 	}
 	n := s.scorer(m.opts.Ranking).Index().Searcher().DocumentCount()
-	return int(s.unsavedWork.Load())+m.pending.len() >= bound(n)+more
+	return int(s.unsavedAnalysisWork.Load())+m.pendingChanges.len() >= minMissing(n)+extraMissing
 }
 
 // indexToSave is a frozen index and the searcher that it was taken from.
 type indexToSave struct {
-	frozenIndex
-	searcher    *searcher
-	unsavedWork int64 // value of searcher.unsavedWork when the index was frozen
+	immutableIndexState
+	searcher            *searcher
+	searcherUnsavedWork int64 // value of searcher.searcherUnsavedWork when the index was frozen
 	// Memory no longer uses the searcher, so the goroutine that writes the index file must close the searcher
-	isDropped bool
+	mustCloseSearcher bool
 }
 
-// freezeIndex applies the pending changes and returns the index in the present state, so that it can be written to a
+// indexForSaving applies the pending changes and returns the index in the present state, so that it can be written to a
 // file. It returns nil if the memory lacks an index or the log does not exist yet. An index file must contain only
-// entries of the log. If the store is an overlay store, freezeIndex therefore removes the lower store's entries from
+// entries of the log. If the store is an overlay store, indexForSaving therefore removes the lower store's entries from
 // the index. The memory then stops using this index, and the next query reads the index file.
-func (m *Memory) freezeIndex(ctx context.Context, d *logstore.DB) (*indexToSave, error) {
+func (m *Memory) indexForSaving(ctx context.Context, d *logstore.DB) (*indexToSave, error) {
 	if err := m.applyMu.LockContext(ctx); err != nil {
 		return nil, err
 	}
 	defer m.applyMu.Unlock()
 	f := &indexToSave{}
 	var s *searcher
-	var ds []analyzedDelta
-	now := d.CurrentLogState(func() { s, ds = m.takePending() })
-	f.head, f.logEpoch = newIndexHead(m.opts.Ranking, now), now.Epoch
-	if err := m.applyOrPutBack(ctx, s, ds); err != nil {
+	var ds []analyzedChange
+	now := d.CurrentLogState(func() { s, ds = m.takePendingChanges() })
+	f.fileHeader, f.storeEpoch = newIndexFileHeader(m.opts.Ranking, now), now.LogEpoch
+	if err := m.applyOrRequeueChanges(ctx, s, ds); err != nil {
 		return nil, err
 	}
 	if s == nil || !now.LogFileExists {
@@ -172,18 +176,18 @@ func (m *Memory) freezeIndex(ctx context.Context, d *logstore.DB) (*indexToSave,
 	}
 	if d != m.store {
 		m.mu.Lock()
-		f.isDropped = m.searcher.CompareAndSwap(s, nil)
-		m.pending.setCollecting(m.isBuilding)
+		f.mustCloseSearcher = m.searcher.CompareAndSwap(s, nil)
+		m.pendingChanges.setCollecting(m.isBuildingSearcher)
 		m.mu.Unlock()
-		if err := s.removeLowerEntries(ctx); err != nil || !f.isDropped {
+		if err := s.removeLowerStoreEntries(ctx); err != nil || !f.mustCloseSearcher {
 			s.close()
 			return nil, err
 		}
 	}
-	f.searcher, f.unsavedWork = s, s.unsavedWork.Load()
+	f.searcher, f.searcherUnsavedWork = s, s.unsavedAnalysisWork.Load()
 	v := s.newView(ctx, s.scorer(m.opts.Ranking))
-	f.index, f.rows = v.Searcher(), v.allRows()
-	f.head.entries = int64(f.rows.Len())
+	f.index, f.indexedEntryRows = v.Searcher(), v.allRows()
+	f.fileHeader.entries = int64(f.indexedEntryRows.Len())
 	return f, v.readError()
 }
 
@@ -193,7 +197,7 @@ func (m *Memory) hasOnlyScanned() bool {
 		return false
 	}
 	defer m.buildMu.Unlock()
-	return m.hasScanned && m.searcher.Load() == nil
+	return m.hasAnsweredByScan && m.searcher.Load() == nil
 }
 
 // MakeIndex builds the index now, so that the next recall does not have to wait for it. [Memory.Checkpoint] can then
@@ -221,14 +225,14 @@ func (m *Memory) startFilling(ctx context.Context, d *logstore.DB) (bool, error)
 		return false, err
 	}
 	defer m.buildMu.Unlock()
-	p := &m.pending
+	p := &m.pendingChanges
 	set := func(f *indexFiller) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		p.setFiller(f)
 	}
 	p.mu.Lock()
-	has := p.isCollecting || p.filler != nil
+	has := p.isCollectingChanges || p.filler != nil
 	p.mu.Unlock()
 	if has {
 		return false, nil

@@ -134,7 +134,7 @@ func recallAll(t *testing.T, m *Memory, q Query) []Hit {
 		all.HasUnindexedConditions = true
 		all.AcceptDocument = func(id uint64) bool {
 			for _, c := range clauses {
-				if !c.AcceptDocument(id) {
+				if !c.MatchesDocument(id) {
 					return false
 				}
 			}
@@ -147,7 +147,7 @@ func recallAll(t *testing.T, m *Memory, q Query) []Hit {
 		}
 		hits = nil
 		for _, h := range find(p, q.Limit) {
-			hits = append(hits, Hit{Entry: *h.Item.(*indexItem).entry, Score: h.Score})
+			hits = append(hits, Hit{Entry: *h.Item.(*rankedEntryItem).entry, Score: h.Score})
 		}
 	}
 	return hits

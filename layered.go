@@ -7,29 +7,29 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/log/logstore"
 )
 
-// layeredStore is an overlay store. It shows the entries of two stores as if they were in one store. Writes go to the
-// upper store, and the lower store is only read. The IDs of the lower store's entries begin at underID.
-type layeredStore interface {
+// overlayStore is an overlay store. It shows the entries of two stores as if they were in one store. Writes go to the
+// upper store, and the lower store is only read. The IDs of the lower store's entries begin at firstLowerStoreID.
+type overlayStore interface {
 	Upper() Store
 	LowerEntries() []*Entry // entries of the lower store, as of the last refresh
 }
 
-const underID = overlayid.LowerStoreOffset
+const firstLowerStoreID = overlayid.LowerStoreOffset
 
 // findLog returns the store if it is a log, or the upper store of an overlay if that is a
 // log. Otherwise it returns nil.
 func findLog(s Store) *logstore.DB {
-	if o, ok := s.(layeredStore); ok {
+	if o, ok := s.(overlayStore); ok {
 		s = o.Upper()
 	}
 	d, _ := s.(*logstore.DB)
 	return d
 }
 
-// lowerEntries returns the entries of the lower store, if s is an overlay store (a store on top of another store). It
-// returns nil for other stores.
+// lowerEntries returns the entries of the lower store, if s is an overlay store (a store on top of another
+// store). It returns nil for other stores.
 func lowerEntries(s Store) []*Entry {
-	if o, ok := s.(layeredStore); ok {
+	if o, ok := s.(overlayStore); ok {
 		return o.LowerEntries()
 	}
 	return nil

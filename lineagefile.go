@@ -12,7 +12,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-const lineageSuffix = ".words"
+const lineageFileSuffix = ".words"
 
 // LineageFile is the file next to the log of a memory that package lineage reads and writes. It is
 // derived from the log and may be deleted at any time.
@@ -34,11 +34,11 @@ func (m *Memory) LineageFile() *LineageFile {
 	if !ok {
 		return nil
 	}
-	return &LineageFile{db: d, epoch: d.CurrentLogState(func() {}).Epoch, readOnly: !m.opts.writesDerivedFiles()}
+	return &LineageFile{db: d, epoch: d.CurrentLogState(func() {}).LogEpoch, readOnly: !m.opts.writesDerivedFiles()}
 }
 
 // Open opens the file for reading. The caller must close it.
-func (f *LineageFile) Open() (vfs.File, error) { return f.db.DerivedFile(lineageSuffix).Open() }
+func (f *LineageFile) Open() (vfs.File, error) { return f.db.DerivedFile(lineageFileSuffix).Open() }
 
 // Versions returns versions that change seq wrote, in their order. It returns the version with index i only if
 // wanted(i) is true. If the log does not have the change, it returns no versions.
@@ -54,5 +54,5 @@ func (f *LineageFile) Write(ctx context.Context, write func(io.WriterAt) error) 
 	if f.readOnly {
 		return
 	}
-	_ = f.db.DerivedFile(lineageSuffix).Create(ctx, f.epoch, func(file vfs.File) error { return write(file) })
+	_ = f.db.DerivedFile(lineageFileSuffix).Create(ctx, f.epoch, func(file vfs.File) error { return write(file) })
 }

@@ -27,39 +27,41 @@ type Memory struct {
 
 	editLocks editLocks // locks of the entries that are being edited again after a conflict
 
-	pending pending // changes that are not in the index yet
+	pendingChanges pendingChangeList // changes that are not in the index yet
 	// entries that the store is writing now, already analyzed (used only by the
 	// goroutine that writes)
-	analyzedDeltas []analyzedDelta
+	analyzedDeltas []analyzedChange
 	closed         atomic.Bool
 	closingCtx     context.Context // done when the memory is being closed
 	cancelClosing  context.CancelFunc
 
 	// saveIndexSoon writes the index file in the background if the file lacks many changes of the log.
 	saveIndexSoon func()
-	// saveIndexEarly writes the index file in the background if the file lacks more changes than a starting process
-	// should have to index (see missingLimitAtStart). This limit is lower than the limit of saveIndexSoon.
-	saveIndexEarly func()
+	// saveIndexAtLowerLimit writes the index file in the background if the file lacks more changes than a starting
+	// process should have to index (see missingEntriesLimitAtStart). This limit is lower than the limit of
+	// saveIndexSoon.
+	saveIndexAtLowerLimit func()
 
-	savingIndexMu    ctxmutex.Mutex // held while the index file is written
-	isSavePlanned    atomic.Bool    // a background write of the index file is planned
-	unsavedAtFailure atomic.Int64   // number of entries that were not in the file when the last write failed
-	recallCount      atomic.Int64   // number of recalls (not counted further once this process counts as long-lived)
+	savingIndexMu           ctxmutex.Mutex // held while the index file is written
+	isIndexSavePlanned      atomic.Bool    // a background write of the index file is planned
+	unsavedEntriesAtFailure atomic.Int64   // number of entries that were not in the file when the last write failed
+	// number of recalls (not counted further once this process counts as long-lived)
+	recallCount atomic.Int64
 
 	// searcher is the index. It is nil until the first recall, and again after the store was replaced. mu must be held
 	// to set it.
 	searcher atomic.Pointer[searcher]
 	// lastScan is the small index from the last query that was answered by reading all entries. It is reused if the
 	// next query has the same terms. It may be nil.
-	lastScan atomic.Pointer[scanIndex]
+	lastScan atomic.Pointer[queryTermsIndex]
 
-	mu         sync.Mutex // guards the fields below
-	isBuilding bool       // a searcher is being built
-	resetCount int        // number of times that the memory's store was replaced by another state of the store
+	mu                 sync.Mutex // guards the fields below
+	isBuildingSearcher bool       // a searcher is being built
+	storeResetCount    int        // number of times that the memory's store was replaced by another state of the store
 	// a query was answered by a scan. A later query with other terms builds an index, because a second query makes a
 	// third likely.
-	hasScanned       bool
-	ignoresIndexFile bool // the index file is damaged and must not be read again
+	hasAnsweredByScan bool
+	ignoresIndexFile  bool // the index file is damaged and must not be read again
 }
 
 // Store returns the store below the memory.
@@ -101,9 +103,9 @@ func (m *Memory) Options() Options { return m.opts }
 // build an index. Indexing less text takes under a tenth of a second, and later queries profit from the index.
 const minScanBytes = 2 << 20
 
-// scanIndex is the temporary index made by a scan. It has only the terms of the
+// queryTermsIndex is the temporary index made by a scan. It has only the terms of the
 // scan's query.
-type scanIndex struct {
+type queryTermsIndex struct {
 	view     *rankedView
-	addCount int64 // value of pending.addCount before the entries were read
+	addCount int64 // value of pending.addDeltasCalls before the entries were read
 }

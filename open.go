@@ -28,14 +28,14 @@ func Open(path string, o *Options) (*Memory, error) {
 	of := opts.logOptions()
 	of.DerivedFileKinds = []logstore.DerivedFileKind{
 		{
-			Suffix:     indexSuffix,
-			StaysValid: canKeepIndexFile,
-			Position:   indexFilePosition,
-			Check:      checkIndexFile,
+			Suffix:                 indexSuffix,
+			IsValidAfterCompaction: canKeepIndexFile,
+			Position:               indexFilePosition,
+			Check:                  checkIndexFile,
 		},
-		droppableFile(editsSuffix),
-		droppableFile(lineageSuffix),
-		{Suffix: keytable.ForeignSuffix, StaysValid: neverKeepFile, Check: checkForeignFile},
+		droppableFileKind(editsFileSuffix),
+		droppableFileKind(lineageFileSuffix),
+		{Suffix: keytable.ForeignSuffix, IsValidAfterCompaction: neverStaysValid, Check: checkForeignFile},
 	}
 	d, err := logstore.Open(path, of)
 	if err != nil {
@@ -59,11 +59,11 @@ func newMemory(s Store, opts Options) *Memory {
 		applyMu:           ctxmutex.New(),
 		savingIndexMu:     ctxmutex.New(),
 	}
-	m.saveIndexSoon = func() { m.saveIndexInBackground(missingLimitWhileOpen) }
-	m.saveIndexEarly = func() { m.saveIndexInBackground(missingLimitAtStart) }
+	m.saveIndexSoon = func() { m.saveIndexInBackground(missingEntriesLimitWhileOpen) }
+	m.saveIndexAtLowerLimit = func() { m.saveIndexInBackground(missingEntriesLimitAtStart) }
 	m.closingCtx, m.cancelClosing = context.WithCancel(context.Background())
 	if d, ok := s.(*logstore.DB); ok {
-		d.SetOnAppend(m.analyzeAhead)
+		d.SetOnAppend(m.analysisDuringWriteFunc)
 	}
 	if m.capabilities.Watcher != nil {
 		m.capabilities.Watcher.Watch(m.handleEvent)

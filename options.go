@@ -23,15 +23,15 @@ type Cache struct {
 	Bytes int64
 
 	makeOnce sync.Once
-	budget   *cache.Budget
+	budget   *cache.SizeBudget
 }
 
-// longLivedCalls is the number of calls after which a process is expected to run for long. It then
+// minCallsOfLongProcess is the number of calls after which a process is expected to run for long. It then
 // does work in the background that short-lived processes had no time for, such as writing
 // the index file.
-const longLivedCalls = 8
+const minCallsOfLongProcess = 8
 
-func (c *Cache) makeBudget() { c.budget = cache.NewBudget(cmp.Or(c.Bytes, 256<<20)) }
+func (c *Cache) makeBudget() { c.budget = cache.NewSizeBudget(cmp.Or(c.Bytes, 256<<20)) }
 
 // Options change how a memory is opened. A nil pointer and zero fields mean the defaults.
 type Options struct {
@@ -134,7 +134,7 @@ func (o *Options) orDefault() Options {
 	}
 	r.Cache.makeOnce.Do(r.Cache.makeBudget)
 	if r.longLivedCalls == 0 && r.snapshotLeast == 0 {
-		r.longLivedCalls = longLivedCalls
+		r.longLivedCalls = minCallsOfLongProcess
 	}
 	if r.Ranking == "" {
 		r.Ranking = RankOxbow
@@ -151,11 +151,11 @@ func (o *Options) writesDerivedFiles() bool { return !o.ReadOnly || o.KeepIndex 
 // logOptions returns the options for the log store.
 func (o *Options) logOptions() logstore.Options {
 	return logstore.Options{FS: o.FS, Clock: o.Clock, Rand: o.Rand, Source: o.Source, LockWait: o.LockWait,
-		CacheBudget: o.Cache.budget,
-		SealAfter:   o.SealAfter, KeepChanges: o.KeepChanges, MinKeepTime: o.KeepFor, ReadOnly: o.ReadOnly,
-		WriteDerivedFiles: o.writesDerivedFiles(),
-		LongRunCalls:      o.longLivedCalls,
-		FreeStep:          o.freeStep, FreeReserve: o.freeReserve, MinCompactBytes: o.compactLeast,
-		MinTailBytes:   o.tailLeast,
-		MinSnapshotOps: o.snapshotLeast}
+		CacheBudget:     o.Cache.budget,
+		DelayBeforeSeal: o.SealAfter, KeepChanges: o.KeepChanges, MinDroppedChangeAge: o.KeepFor, ReadOnly: o.ReadOnly,
+		WriteDerivedFiles:  o.writesDerivedFiles(),
+		CallsBeforeLongRun: o.longLivedCalls,
+		FreeSpaceStep:      o.freeStep, FreeSpaceReserve: o.freeReserve, MinUnneededBytes: o.compactLeast,
+		MinUnsnapshottedLogBytes: o.tailLeast,
+		MinSnapshotOps:           o.snapshotLeast}
 }

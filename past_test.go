@@ -249,7 +249,7 @@ func TestPastWhileItChanges(t *testing.T) {
 	}
 	best := func() *Entry {
 		hits := v.Search(v.MakePlan(v.rankingQuery(Query{Text: "harbor"})), DefaultLimit)
-		return hits[0].Item.(*indexItem).entry
+		return hits[0].Item.(*rankedEntryItem).entry
 	}
 	if err := m.Apply(ctx, store.Update{Name: best().Name, Content: "changed"}); err != nil {
 		t.Fatal(err)

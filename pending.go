@@ -7,69 +7,70 @@ import (
 	"sync/atomic"
 )
 
-// pending is the list of the changes that are not in the index yet.
-type pending struct {
+// pendingChangeList is the list of the changes that are not in the index yet.
+type pendingChangeList struct {
 	// guards the fields below (while holding it, a goroutine may wait only for the filler)
-	mu           sync.Mutex
-	isCollecting bool            // changes must be kept in deltas, because a searcher exists or is being built
-	deltas       []analyzedDelta // changes that are not in the index yet, oldest first
-	dedupeAt     int             // length of deltas at which addDeltas keeps only the last change of each entry
+	mu                  sync.Mutex
+	isCollectingChanges bool             // changes must be kept in deltas, because a searcher exists or is being built
+	deltas              []analyzedChange // changes that are not in the index yet, oldest first
+	dedupeLength        int              // length of deltas at which addDeltas keeps only the last change of each entry
 	// indexes new entries while they are written, so that they are not added to deltas (may be nil)
 	filler *indexFiller
 
-	queueLen          atomic.Int64 // len(deltas), for readers that do not lock mu
-	isApplying        atomic.Bool  // changes that were taken are being applied to the index
-	addCount          atomic.Int64 // number of calls of addDeltas
+	queuedChangeCount atomic.Int64 // len(deltas), for readers that do not lock mu
+	isApplyingChanges atomic.Bool  // changes that were taken are being applied to the index
+	addDeltasCalls    atomic.Int64 // number of calls of addDeltas
 	writesSinceRecall atomic.Int64 // number of writes by this memory since the last recall
 }
 
 // addDeltas adds changes to the list, or passes new entries to the filler, which indexes them at once.
-func (n *pending) addDeltas(deltas []analyzedDelta) {
+func (n *pendingChangeList) addDeltas(deltas []analyzedChange) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.addCount.Add(1)
+	n.addDeltasCalls.Add(1)
 	switch {
 	case n.filler != nil:
 		if !n.filler.addEntries(deltas) {
 			n.setFiller(nil)
 		}
-	case n.isCollecting:
-		n.setDeltas(appendDeltas(n.deltas, deltas, &n.dedupeAt))
+	case n.isCollectingChanges:
+		n.setDeltas(appendAndDedupeChanges(n.deltas, deltas, &n.dedupeLength))
 	}
 }
 
 // setFiller discards the present filler with its index. Later changes are passed to f instead, which may be nil. n.mu
 // must be held.
-func (n *pending) setFiller(f *indexFiller) {
+func (n *pendingChangeList) setFiller(f *indexFiller) {
 	n.filler.finish().close()
 	n.filler = f
 }
 
 // setDeltas replaces the list of changes. n.mu must be held.
-func (n *pending) setDeltas(deltas []analyzedDelta) {
+func (n *pendingChangeList) setDeltas(deltas []analyzedChange) {
 	n.deltas = deltas
-	n.queueLen.Store(int64(len(deltas)))
+	n.queuedChangeCount.Store(int64(len(deltas)))
 }
 
-// beginCollecting empties the list of pending changes and starts to collect changes for a new index. If a filler was
-// indexing entries while they were written, beginCollecting returns the filler. That filler has all earlier entries.
-func (n *pending) beginCollecting() *indexFiller {
+// beginCollectingChanges empties the list of pending changes and starts to collect changes for a new index. If a
+// filler was indexing entries while they were written, beginCollectingChanges returns the filler. That filler has all
+// earlier entries.
+func (n *pendingChangeList) beginCollectingChanges() *indexFiller {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	f := n.filler
-	n.isCollecting = true
+	n.isCollectingChanges = true
 	n.filler = nil
-	n.dedupeAt = minDedupe
+	n.dedupeLength = minChangesToDedupe
 	n.setDeltas(nil)
 	return f
 }
 
 // setCollecting sets whether later changes are kept in the list. If not, it also empties the list and discards the
 // filler.
-func (n *pending) setCollecting(areWanted bool) {
+func (n *pendingChangeList) setCollecting(areWanted bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.isCollecting = areWanted
+	n.isCollectingChanges = areWanted
 	if !areWanted {
 		n.setFiller(nil)
 		n.setDeltas(nil)
@@ -78,33 +79,33 @@ func (n *pending) setCollecting(areWanted bool) {
 
 // takeDeltas removes the changes from the list and returns them. They count as being applied
 // until applied is called.
-func (n *pending) takeDeltas() []analyzedDelta {
+func (n *pendingChangeList) takeDeltas() []analyzedChange {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	ds := n.deltas
 	if len(ds) > 0 {
-		n.isApplying.Store(true)
+		n.isApplyingChanges.Store(true)
 		n.setDeltas(nil)
-		n.dedupeAt = minDedupe
-		ds = lastDeltas(ds)
+		n.dedupeLength = minChangesToDedupe
+		ds = lastChangePerEntry(ds)
 	}
 	return ds
 }
 
 // requeue returns changes that a caller has removed to the beginning of the
 // list.
-func (n *pending) requeue(ds []analyzedDelta) {
+func (n *pendingChangeList) requeue(ds []analyzedChange) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.isCollecting {
+	if n.isCollectingChanges {
 		n.setDeltas(append(ds, n.deltas...))
 	}
 }
 
-func (n *pending) endApplying() { n.isApplying.Store(false) }
+func (n *pendingChangeList) endApplyingChanges() { n.isApplyingChanges.Store(false) }
 
 // textBytes returns the size of the changed contents in bytes.
-func (n *pending) textBytes() (bytes int) {
+func (n *pendingChangeList) textBytes() (bytes int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, d := range n.deltas {
@@ -116,7 +117,9 @@ func (n *pending) textBytes() (bytes int) {
 }
 
 // len returns the number of changes in the list, without those that are being applied.
-func (n *pending) len() int { return int(n.queueLen.Load()) }
+func (n *pendingChangeList) len() int { return int(n.queuedChangeCount.Load()) }
 
-// hasAny reports whether some changes are not in the index yet.
-func (n *pending) hasAny() bool { return n.queueLen.Load() > 0 || n.isApplying.Load() }
+// hasUnindexedChanges reports whether some changes are not in the index yet.
+func (n *pendingChangeList) hasUnindexedChanges() bool {
+	return n.queuedChangeCount.Load() > 0 || n.isApplyingChanges.Load()
+}

@@ -42,7 +42,7 @@ func TestRecallAfterChange(t *testing.T) {
 				finds(other, "another", word, 1)
 				if i == 5 { // many at once are left to who recalls
 					var ops []Op
-					for k := range 2 * maxQuickDeltas {
+					for k := range 2 * maxChangesToIndexAtWrite {
 						ops = append(ops, Add{Name: fmt.Sprint(name, " ", k), Content: word})
 					}
 					if err := m.Apply(ctx, ops...); err != nil {
@@ -69,7 +69,7 @@ func TestRecallAfterChange(t *testing.T) {
 		}
 	})
 	all.Wait()
-	if n := m.pending.len(); n > 0 && m.searcher.Load() == nil {
+	if n := m.pendingChanges.len(); n > 0 && m.searcher.Load() == nil {
 		t.Errorf("%d changes are kept for no index", n)
 	}
 	h.agree(m)
@@ -95,14 +95,14 @@ func TestWhichSideAppliesChanges(t *testing.T) {
 	}
 	waiting := func(want int, when string) {
 		t.Helper()
-		if n := m.pending.len(); n != want {
+		if n := m.pendingChanges.len(); n != want {
 			t.Errorf("%s: %d changes wait, want %d", when, n, want)
 		}
 	}
 	put("a")
 	waiting(0, "before there is an index")
 	h.recall(m, "harbor")
-	for i := range maxQuickDeltas {
+	for i := range maxChangesToIndexAtWrite {
 		put(fmt.Sprint("b", i))
 		waiting(0, "after a recall")
 	}
@@ -112,17 +112,17 @@ func TestWhichSideAppliesChanges(t *testing.T) {
 	h.recall(m, "harbor")
 	waiting(0, "after another recall")
 	var ops []Op
-	for i := range maxQuickDeltas + 1 {
+	for i := range maxChangesToIndexAtWrite + 1 {
 		ops = append(ops, Add{Name: fmt.Sprint("n", i), Content: "lantern"})
 	}
 	if err := m.Apply(ctx, ops...); err != nil {
 		t.Fatal(err)
 	}
-	waiting(maxQuickDeltas+1, "of many")
+	waiting(maxChangesToIndexAtWrite+1, "of many")
 	h.recall(m, "harbor")
 	if _, err := m.Remember(
 		ctx,
-		Entry{Name: "long", Content: strings.Repeat("lantern ", maxQuickText/8+1)},
+		Entry{Name: "long", Content: strings.Repeat("lantern ", maxTextToIndexAtWrite/8+1)},
 	); err != nil {
 		t.Fatal(err)
 	}
@@ -141,11 +141,11 @@ func TestWhichSideAppliesChanges(t *testing.T) {
 	// What another process writes is not analyzed yet, nor what is written below a scope.
 	within, other := WithinForTest(m, Filter{}), h.open(nil)
 	h.recall(within, "harbor")
-	for i := range 3 * maxQuickDeltas {
+	for i := range 3 * maxChangesToIndexAtWrite {
 		put(fmt.Sprint("late ", i))
 	}
-	if n := within.pending.len(); n != 3*maxQuickDeltas {
-		t.Errorf("%d changes wait, want %d", n, 3*maxQuickDeltas)
+	if n := within.pendingChanges.len(); n != 3*maxChangesToIndexAtWrite {
+		t.Errorf("%d changes wait, want %d", n, 3*maxChangesToIndexAtWrite)
 	}
 	h.recall(m, "harbor")
 	if _, err := other.Remember(ctx, Entry{Name: "of another", Content: "harbor"}); err != nil {
@@ -156,7 +156,7 @@ func TestWhichSideAppliesChanges(t *testing.T) {
 	}
 	waiting(1, "of another process")
 	h.close(other)
-	if hits := h.recall(within, "late"); len(hits) != 20 || within.pending.len() > 0 {
+	if hits := h.recall(within, "late"); len(hits) != 20 || within.pendingChanges.len() > 0 {
 		t.Errorf("the scope finds %v", names(hits))
 	}
 	if err := within.Close(); err != nil {
@@ -178,7 +178,7 @@ func TestPendingIsBounded(t *testing.T) {
 		); err != nil {
 			t.Fatal(err)
 		}
-		if n := m.pending.len(); n > minDedupe {
+		if n := m.pendingChanges.len(); n > minChangesToDedupe {
 			t.Fatalf("after %d changes of 20 entries %d are pending", i, n)
 		}
 	}
@@ -198,7 +198,7 @@ func TestCloseLeavesMuchToTheNext(t *testing.T) {
 	for i := range 500 {
 		if err := m.Apply(
 			t.Context(),
-			Add{Name: fmt.Sprint("more ", i), Content: strings.Repeat("harbor ", 2*maxTextBytesAtClose/500/7)},
+			Add{Name: fmt.Sprint("more ", i), Content: strings.Repeat("harbor ", 2*maxPendingTextAtClose/500/7)},
 		); err != nil {
 			t.Fatal(err)
 		}

@@ -23,11 +23,11 @@ const (
 	// RankOxbow is BM25 over the fields name, aliases, labels, speaker and body. Each
 	// field has a weight. Words are stemmed and lose their diacritics. Identifiers are
 	// indexed whole and in parts. Stop words of the query are ignored.
-	RankOxbow = ranking.Oxbow
+	RankOxbow = ranking.OxbowRanking
 
 	// RankSeed computes the same scores as crabtalk (its RFC 0150): BM25 with crabtalk's
 	// analyzer over content and aliases, but not the name.
-	RankSeed = ranking.Seed
+	RankSeed = ranking.SeedRanking
 )
 
 func checkRanking(name string) error {

@@ -28,9 +28,9 @@ func (m *Memory) Recall(ctx context.Context, q Query) ([]Hit, error) {
 // RecallParsed is like [Memory.Recall], and also reports how the query was understood. Both
 // results describe the same state of the memory, and the query is planned only once.
 func (m *Memory) RecallParsed(ctx context.Context, q Query) ([]Hit, ParsedQuery, error) {
-	limit, err := checkLimit(q.Limit)
+	limit, err := checkedHitLimit(q.Limit)
 	if err == nil {
-		err = checkAround(q.Around)
+		err = checkTurnsAround(q.Around)
 	}
 	if err == nil {
 		err = checkRecency(&q, m.opts.Clock)
@@ -40,7 +40,7 @@ func (m *Memory) RecallParsed(ctx context.Context, q Query) ([]Hit, ParsedQuery,
 	}
 	wanted := limit
 	if q.Collapse {
-		wanted = min(collapsePool*limit, MaxLimit)
+		wanted = min(examinedHitsPerCollapsedHit*limit, MaxLimit)
 	}
 	var hits []Hit
 	var parsed ParsedQuery
@@ -60,7 +60,7 @@ func (m *Memory) RecallParsed(ctx context.Context, q Query) ([]Hit, ParsedQuery,
 		}
 		hits = make([]Hit, len(found))
 		for i, h := range found {
-			hits[i] = Hit{Entry: *h.Item.(*indexItem).entry, Score: h.Score}
+			hits[i] = Hit{Entry: *h.Item.(*rankedEntryItem).entry, Score: h.Score}
 		}
 		if q.Second != nil && !p.HasNoWords {
 			hits = v.fuseRankings(ctx, q, p, hits)
@@ -69,7 +69,7 @@ func (m *Memory) RecallParsed(ctx context.Context, q Query) ([]Hit, ParsedQuery,
 		if q.Collapse {
 			hits = collapseSimilar(ctx, hits, limit)
 		}
-		v.addNeighbours(hits, q)
+		v.addTurnsAroundHits(hits, q)
 		if !p.HasNoWords {
 			v.addExplanations(ctx, hits, q, p)
 		}
@@ -78,14 +78,14 @@ func (m *Memory) RecallParsed(ctx context.Context, q Query) ([]Hit, ParsedQuery,
 	return hits, parsed, nil
 }
 
-// addNeighbours adds the turns around the hits that are turns of conversations (see [Query.Around]).
-func (v *rankedView) addNeighbours(hits []Hit, q Query) {
+// addTurnsAroundHits adds the turns around the hits that are turns of conversations (see [Query.Around]).
+func (v *rankedView) addTurnsAroundHits(hits []Hit, q Query) {
 	if q.Around == 0 || v.Ranking() == RankSeed {
 		return
 	}
-	accept := v.acceptFunc(q.Filter)
+	accept := v.filterAcceptFunc(q.Filter)
 	for i := range hits {
-		before, after := v.Neighbours(hits[i].Entry.ID, q.Around, accept)
+		before, after := v.NeighbourTurns(hits[i].Entry.ID, q.Around, accept)
 		hits[i].Before, hits[i].After = itemEntries(before), itemEntries(after)
 	}
 }
@@ -110,7 +110,7 @@ const hitsPerRanking = 100
 // fuseRankings combines the hits with the results of q.Second, another ranking such as vectors. It returns the best
 // combined hits first.
 func (v *rankedView) fuseRankings(ctx context.Context, q Query, p *ranking.Plan, hits []Hit) []Hit {
-	second := q.Second.Rank(ctx, q.Text, hitsPerRanking, rankedEntries{v, p})
+	second := q.Second.Rank(ctx, q.Text, hitsPerRanking, queryEntries{v, p})
 	if second == nil {
 		return hits
 	}
@@ -131,7 +131,7 @@ func (v *rankedView) fuseRankings(ctx context.Context, q Query, p *ranking.Plan,
 func itemEntries(items []ranking.Item) []Entry {
 	var es []Entry
 	for _, it := range items {
-		es = append(es, *it.(*indexItem).entry)
+		es = append(es, *it.(*rankedEntryItem).entry)
 	}
 	return es
 }
@@ -142,7 +142,7 @@ func (m *Memory) View(ctx context.Context, fn func(all Entries)) error {
 		if err != nil {
 			return err
 		}
-		fn(rankedEntries{v, v.MakePlan(v.rankingQuery(Query{}))})
+		fn(queryEntries{v, v.MakePlan(v.rankingQuery(Query{}))})
 	}
 	return nil
 }
@@ -163,8 +163,8 @@ func checkRecency(q *Query, clock func() time.Time) error {
 	return nil
 }
 
-// checkAround returns an error if a query wants fewer than 0 or too many turns around each hit.
-func checkAround(n int) error {
+// checkTurnsAround returns an error if a query wants fewer than 0 or too many turns around each hit.
+func checkTurnsAround(n int) error {
 	if n >= 0 && n <= MaxAround {
 		return nil
 	}
@@ -175,7 +175,7 @@ func checkAround(n int) error {
 	}
 }
 
-func checkLimit(n int) (int, error) {
+func checkedHitLimit(n int) (int, error) {
 	switch {
 	case n < 0:
 		return 0, &InvalidError{
@@ -190,8 +190,8 @@ func checkLimit(n int) (int, error) {
 }
 
 // maxSuggestions is the maximum number of suggestions in a [Diagnosis]. Suggestions are searched
-// for at most maxLookups words and values of the query.
-const maxSuggestions, maxLookups = 5, 40
+// for at most maxSuggestionLookups words and values of the query.
+const maxSuggestions, maxSuggestionLookups = 5, 40
 
 // Diagnose explains why a query has few or no hits. It reports the words that occur in no
 // entry, the filter conditions that exclude hits, and names, projects, tags and words that
@@ -209,7 +209,7 @@ func (m *Memory) Diagnose(ctx context.Context, q Query) (Diagnosis, error) {
 
 func (v *rankedView) diagnose(ctx context.Context, q Query) Diagnosis {
 	p := v.MakePlan(v.rankingQuery(Query{Text: q.Text, Operators: q.Operators, Dates: q.Dates}))
-	v.RequireAllDocuments(p)
+	v.MarkSeedScanIncomplete(p)
 	d := Diagnosis{Entries: v.Searcher().DocumentCount(), Terms: v.parsedQuery(q, p).Terms}
 	slices.SortFunc(d.Terms, func(a, b ParsedTerm) int { return strings.Compare(a.Word, b.Word) })
 	d.StopWords = !p.HasTerms() && !p.HasNoWords
@@ -227,9 +227,9 @@ func (v *rankedView) diagnose(ctx context.Context, q Query) Diagnosis {
 		only, more := index.Query{}, false
 		only.Conditions, only.CreatedRange, more = filterClauses(v.scorer, f)
 		if more {
-			only.AcceptDocument = v.acceptFunc(f)
+			only.AcceptDocument = v.filterAcceptFunc(f)
 		}
-		removes(FilterEffect{Filter: f}, only, v.acceptFunc(f))
+		removes(FilterEffect{Filter: f}, only, v.filterAcceptFunc(f))
 	}
 	for _, c := range p.WordClauses {
 		if ctx.Err() != nil {
@@ -240,7 +240,11 @@ func (v *rankedView) diagnose(ctx context.Context, q Query) Diagnosis {
 			sign = "-"
 		}
 		clause := FilterEffect{Clause: sign + syntax.QuoteValue(c.ClauseText)}
-		removes(clause, index.Query{Conditions: c.IndexConditions, AcceptDocument: c.AcceptDocument}, c.AcceptDocument)
+		removes(
+			clause,
+			index.Query{Conditions: c.IndexConditions, AcceptDocument: c.MatchesDocument},
+			c.MatchesDocument,
+		)
 	}
 	d.Near = v.suggestionsFor(ctx, p, q, d.Unfiltered == 0)
 	return d
@@ -249,42 +253,42 @@ func (v *rankedView) diagnose(ctx context.Context, q Query) Diagnosis {
 // suggestionsFor returns at most maxSuggestions suggestions for the query's misspelled words and values. If the words
 // find nothing (noHits is set), it also compares the query with the names of all entries.
 func (v *rankedView) suggestionsFor(ctx context.Context, p *ranking.Plan, q Query, noHits bool) []string {
-	var s suggestionList
+	var s querySuggestions
 	for _, t := range q.Filter.Terms {
 		for _, value := range t.Values {
-			if s.mayLookUp(ctx) {
-				s.lookupCount++
+			if s.maySearchVocabulary(ctx) {
+				s.vocabularySearches++
 				s.addSimilarLabels(v, Label{Key: t.Key, Value: value})
 			}
 		}
 	}
 	// A word of the query may be misspelled if no entry contains it.
 	for _, w := range p.WordTerms {
-		if v.DF(w.Term) == 0 && s.mayLookUp(ctx) {
-			s.lookupCount++
+		if v.DF(w.Term) == 0 && s.maySearchVocabulary(ctx) {
+			s.vocabularySearches++
 			s.addTexts(text.FindSimilar(w.Term, keysUntilDone(ctx, v.Vocabulary("")), 2))
 		}
 	}
 	if words := strings.TrimSpace(q.Text); words != "" && noHits {
 		s.addTexts(text.FindSimilar(words, v.visibleNames(ctx), 3))
 	}
-	return s.texts[:min(len(s.texts), maxSuggestions)]
+	return s.suggestedTexts[:min(len(s.suggestedTexts), maxSuggestions)]
 }
 
-// suggestionList collects the suggestions for a query.
-type suggestionList struct {
-	texts       []string // names and labels to suggest, without repetitions
-	lookupCount int      // number of words and values of the query for which the vocabulary was searched
+// querySuggestions collects the suggestions for a query.
+type querySuggestions struct {
+	suggestedTexts     []string // names and labels to suggest, without repetitions
+	vocabularySearches int      // number of words and values of the query for which the vocabulary was searched
 }
 
-// mayLookUp reports whether similar texts may be searched for another word or value. The number of searches is
-// limited, because each search reads a whole vocabulary.
-func (s *suggestionList) mayLookUp(ctx context.Context) bool {
-	return s.lookupCount < maxLookups && len(s.texts) < maxSuggestions && ctx.Err() == nil
+// maySearchVocabulary reports whether similar texts may be searched for another word or value. The number of searches
+// is limited, because each search reads a whole vocabulary.
+func (s *querySuggestions) maySearchVocabulary(ctx context.Context) bool {
+	return s.vocabularySearches < maxSuggestionLookups && len(s.suggestedTexts) < maxSuggestions && ctx.Err() == nil
 }
 
 // addSimilarLabels suggests labels of the memory that have the same key as label and a similar value.
-func (s *suggestionList) addSimilarLabels(v *rankedView, label Label) {
+func (s *querySuggestions) addSimilarLabels(v *rankedView, label Label) {
 	for _, value := range text.FindSimilar(label.Value, v.KeywordValues(label.Key), 2) {
 		if value != label.Value {
 			s.addTexts([]string{Label{Key: label.Key, Value: value}.String()})
@@ -293,10 +297,10 @@ func (s *suggestionList) addSimilarLabels(v *rankedView, label Label) {
 }
 
 // addTexts adds the suggestions that are not in the list.
-func (s *suggestionList) addTexts(suggestions []string) {
+func (s *querySuggestions) addTexts(suggestions []string) {
 	for _, suggestion := range suggestions {
-		if !slices.Contains(s.texts, suggestion) {
-			s.texts = append(s.texts, suggestion)
+		if !slices.Contains(s.suggestedTexts, suggestion) {
+			s.suggestedTexts = append(s.suggestedTexts, suggestion)
 		}
 	}
 }
@@ -383,7 +387,7 @@ func (v *rankedView) explainFunc(q Query) func(p *ranking.Plan, id uint64) *rank
 	case q.Explain:
 		return v.Explain
 	case q.Weigh:
-		return v.ExplainUnadjusted
+		return v.ExplainIndexScore
 	}
 	return nil
 }

@@ -19,41 +19,41 @@ import (
 func (m *Memory) handleEvent(e Event) {
 	if e.Reset {
 		m.mu.Lock()
-		m.resetCount++
+		m.storeResetCount++
 		m.setSearcher(nil)
 		m.mu.Unlock()
 	}
 	ds := withoutAnalysis(e.Changes)
 	for _, a := range m.analyzedDeltas {
-		if i := slices.IndexFunc(ds, func(d analyzedDelta) bool { return d.Entry == a.Entry }); i >= 0 {
+		if i := slices.IndexFunc(ds, func(d analyzedChange) bool { return d.Entry == a.Entry }); i >= 0 {
 			ds[i] = a
 		}
 	}
 	m.analyzedDeltas = nil
 	if !m.applyIfQuick(ds) {
-		m.pending.addDeltas(ds)
+		m.pendingChanges.addDeltas(ds)
 	}
 }
 
-// analyzeAhead returns a function that analyzes the entries while the store writes them to
+// analysisDuringWriteFunc returns a function that analyzes the entries while the store writes them to
 // disk, so that the next recall does not have to. It returns nil if there are many entries,
 // if the last recall was some time ago, or if other changes are pending. In these cases the
 // entries may be replaced before a recall needs them.
-func (m *Memory) analyzeAhead(entries iter.Seq[*Entry]) func() {
+func (m *Memory) analysisDuringWriteFunc(entries iter.Seq[*Entry]) func() {
 	s := m.searcher.Load()
 	if s == nil {
 		return nil
 	}
-	if m.pending.writesSinceRecall.Add(1) > maxQuickDeltas || m.pending.hasAny() {
+	if m.pendingChanges.writesSinceRecall.Add(1) > maxChangesToIndexAtWrite || m.pendingChanges.hasUnindexedChanges() {
 		return nil
 	}
-	ds, bytes := []analyzedDelta(nil), 0
+	ds, bytes := []analyzedChange(nil), 0
 	for e := range entries {
 		bytes += len(e.Content)
-		if len(ds) == maxQuickDeltas || bytes > maxQuickText {
+		if len(ds) == maxChangesToIndexAtWrite || bytes > maxTextToIndexAtWrite {
 			return nil
 		}
-		ds = append(ds, analyzedDelta{Delta: Delta{ID: e.ID, Entry: e}})
+		ds = append(ds, analyzedChange{Delta: Delta{ID: e.ID, Entry: e}})
 	}
 	if len(ds) == 0 {
 		return nil
@@ -69,22 +69,22 @@ func (m *Memory) analyzeAhead(entries iter.Seq[*Entry]) func() {
 // analyzed, and no other changes are pending or being applied. It reports whether the changes were
 // applied. As a result, a recall finds the changes at once, even before the writer knows that the
 // changes are durable.
-func (m *Memory) applyIfQuick(ds []analyzedDelta) bool {
+func (m *Memory) applyIfQuick(ds []analyzedChange) bool {
 	s := m.searcher.Load()
-	if s == nil || max(int(m.pending.writesSinceRecall.Load()), len(ds)) > maxQuickDeltas {
+	if s == nil || max(int(m.pendingChanges.writesSinceRecall.Load()), len(ds)) > maxChangesToIndexAtWrite {
 		return false
 	}
 	if !s.canApplyQuickly(ds) || !m.applyMu.TryLock() {
 		return false
 	}
 	defer m.applyMu.Unlock()
-	if m.pending.hasAny() || m.searcher.Load() != s {
+	if m.pendingChanges.hasUnindexedChanges() || m.searcher.Load() != s {
 		return false
 	}
 	if err := s.applyDeltas(m.closingCtx, ds); err != nil {
 		return false
 	}
-	m.pending.addCount.Add(1)
+	m.pendingChanges.addDeltasCalls.Add(1)
 	m.saveIndexSoon()
 	return true
 }
@@ -93,38 +93,38 @@ func (m *Memory) applyIfQuick(ds []analyzedDelta) bool {
 // still use the old searcher fail and are repeated with s.
 func (m *Memory) setSearcher(s *searcher) {
 	m.searcher.Swap(s).close()
-	m.pending.setCollecting(s != nil || m.isBuilding)
+	m.pendingChanges.setCollecting(s != nil || m.isBuildingSearcher)
 }
 
-// applyPending applies all pending changes to the index. If ctx is done before the
+// applyPendingChanges applies all pending changes to the index. If ctx is done before the
 // analysis ends, all changes stay pending.
-func (m *Memory) applyPending(ctx context.Context) error {
+func (m *Memory) applyPendingChanges(ctx context.Context) error {
 	if err := m.applyMu.LockContext(ctx); err != nil {
 		return err
 	}
 	defer m.applyMu.Unlock()
-	s, ds := m.takePending()
-	if err := m.applyOrPutBack(ctx, s, ds); err != nil || len(ds) == 0 {
+	s, ds := m.takePendingChanges()
+	if err := m.applyOrRequeueChanges(ctx, s, ds); err != nil || len(ds) == 0 {
 		return err
 	}
 	m.saveIndexSoon()
 	return nil
 }
 
-// takePending returns the searcher and the pending changes that must be applied to it.
-func (m *Memory) takePending() (s *searcher, ds []analyzedDelta) {
+// takePendingChanges returns the searcher and the pending changes that must be applied to it.
+func (m *Memory) takePendingChanges() (s *searcher, ds []analyzedChange) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	s = m.searcher.Load()
 	if s != nil {
-		ds = m.pending.takeDeltas()
+		ds = m.pendingChanges.takeDeltas()
 	}
 	return s, ds
 }
 
-// applyOrPutBack applies changes that takePending removed from the list of pending changes. If applying fails, it
-// inserts the changes into the list again. m.applyMu must be held.
-func (m *Memory) applyOrPutBack(ctx context.Context, s *searcher, ds []analyzedDelta) error {
+// applyOrRequeueChanges applies changes that takePendingChanges removed from the list of pending changes. If applying
+// fails, it inserts the changes into the list again. m.applyMu must be held.
+func (m *Memory) applyOrRequeueChanges(ctx context.Context, s *searcher, ds []analyzedChange) error {
 	if len(ds) == 0 {
 		return nil
 	}
@@ -132,11 +132,11 @@ func (m *Memory) applyOrPutBack(ctx context.Context, s *searcher, ds []analyzedD
 	if err != nil {
 		m.mu.Lock()
 		if m.searcher.Load() == s { // otherwise s was replaced by a new searcher, which contains the changes already
-			m.pending.requeue(ds)
+			m.pendingChanges.requeue(ds)
 		}
 		m.mu.Unlock()
 	}
-	m.pending.endApplying()
+	m.pendingChanges.endApplyingChanges()
 	return err
 }
 
@@ -160,19 +160,19 @@ func (m *Memory) refreshIndex(ctx context.Context) (*searcher, error) {
 		return m.buildIndex(ctx, watched)
 	}
 	// writing only if the value changes keeps the cache line shared between processors
-	if m.pending.writesSinceRecall.Load() != 0 {
-		m.pending.writesSinceRecall.Store(0)
+	if m.pendingChanges.writesSinceRecall.Load() != 0 {
+		m.pendingChanges.writesSinceRecall.Store(0)
 	}
 	if n := m.opts.longLivedCalls; m.recallCount.Load() < n && m.recallCount.Add(1) == n {
-		m.saveIndexEarly()
+		m.saveIndexAtLowerLimit()
 	}
 	for {
 		s, err := m.searcher.Load(), error(nil)
 		switch {
 		case s == nil:
 			s, err = m.buildIndex(ctx, watched)
-		case m.pending.hasAny():
-			err = m.applyPending(ctx)
+		case m.pendingChanges.hasUnindexedChanges():
+			err = m.applyPendingChanges(ctx)
 		}
 		// If m.searcher is no longer s, the store was replaced in the meantime, and the pending changes for s were
 		// dropped. Therefore start again.
@@ -193,11 +193,11 @@ func (m *Memory) buildIndex(ctx context.Context, isWatched bool) (*searcher, err
 		m.mu.Lock()
 		if s := m.searcher.Load(); isWatched && s != nil {
 			m.mu.Unlock()
-			return s, m.applyPending(ctx)
+			return s, m.applyPendingChanges(ctx)
 		}
-		m.isBuilding = true
-		ahead := m.pending.beginCollecting()
-		resets := m.resetCount
+		m.isBuildingSearcher = true
+		ahead := m.pendingChanges.beginCollectingChanges()
+		resets := m.storeResetCount
 		m.mu.Unlock()
 
 		s, err := ahead.finish(), error(nil)
@@ -206,27 +206,27 @@ func (m *Memory) buildIndex(ctx context.Context, isWatched bool) (*searcher, err
 		}
 		rewritten = s.savedIndex != nil && errors.Is(err, ErrPosition)
 		if err == nil {
-			err = m.mergeRuns(ctx, s, resets)
+			err = m.mergeIndexRuns(ctx, s, resets)
 			if err == nil {
-				err = s.addLowerEntries(ctx)
+				err = s.addLowerStoreEntries(ctx)
 			}
 		}
 		m.mu.Lock()
-		m.isBuilding = false
-		done := err == nil && resets == m.resetCount
+		m.isBuildingSearcher = false
+		done := err == nil && resets == m.storeResetCount
 		if done {
 			m.lastScan.Store(nil)
 			m.setSearcher(s) // if the store does not report changes, the old searcher is still set, and s replaces it
 		} else {
 			s.close()
-			m.pending.setCollecting(m.searcher.Load() != nil)
+			m.pendingChanges.setCollecting(m.searcher.Load() != nil)
 		}
 		m.mu.Unlock()
 		if err != nil && !rewritten {
 			return nil, err
 		}
 		if done {
-			return s, m.applyPending(ctx) // apply the changes that were written while the index was being built
+			return s, m.applyPendingChanges(ctx) // apply the changes that were written while the index was being built
 		}
 	}
 }
@@ -235,7 +235,7 @@ func (m *Memory) buildIndex(ctx context.Context, isWatched bool) (*searcher, err
 func (m *Memory) emptySearcher() *searcher {
 	s := newSearcher(m.opts.Ranking, m.store)
 	if m.opts.writesDerivedFiles() {
-		s.runFiles.maxBytes = cmp.Or(m.opts.maxRunBytes, maxRunBytes)
+		s.indexPartFiles.maxBytes = cmp.Or(m.opts.maxRunBytes, maxRunBytes)
 	}
 	return s
 }
@@ -271,7 +271,7 @@ func (m *Memory) addScorer(ctx context.Context, s *searcher, name string) (*rank
 	r := ranking.NewScorer(name, nil)
 	err := r.FillIndex(ctx, func(yield func(ranking.Item, error) bool) {
 		for _, id := range v.entryIDs() {
-			if x, ok := v.Item(id).(*indexItem); ok && !yield(x, nil) {
+			if x, ok := v.Item(id).(*rankedEntryItem); ok && !yield(x, nil) {
 				return
 			}
 		}

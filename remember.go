@@ -63,7 +63,7 @@ func (m *Memory) Apply(ctx context.Context, ops ...Op) error {
 	if err == nil {
 		err = m.store.Apply(ctx, ops...)
 	}
-	m.invalidateAfterWrite(err)
+	m.invalidateIndexAfterWrite(err)
 	return err
 }
 
@@ -80,12 +80,12 @@ func (m *Memory) Commit(ctx context.Context, ops ...Op) (Change, error) {
 	} else {
 		err = m.store.Apply(ctx, ops...)
 	}
-	m.invalidateAfterWrite(err)
+	m.invalidateIndexAfterWrite(err)
 	return c, err
 }
 
-// invalidateAfterWrite invalidates the index after a successful write, if the store does not report changes.
-func (m *Memory) invalidateAfterWrite(err error) {
+// invalidateIndexAfterWrite invalidates the index after a successful write, if the store does not report changes.
+func (m *Memory) invalidateIndexAfterWrite(err error) {
 	if m.capabilities.Watcher == nil && err == nil {
 		m.handleEvent(Event{Reset: true})
 	}

@@ -14,7 +14,7 @@ import (
 // pending changes must wait.
 func (m *Memory) reopenIndex(ctx context.Context, d *logstore.DB) error {
 	old := m.searcher.Load()
-	if old == nil || old.addedBytes.Load() <= d.CacheBudget().MaxBytes() {
+	if old == nil || old.unsavedEntryBytes.Load() <= d.CacheBudget().MaxBytes() {
 		return nil
 	}
 	// An index file contains one ranking. With several rankings, continue with the index in memory.
@@ -39,7 +39,7 @@ func (m *Memory) reopenIndex(ctx context.Context, d *logstore.DB) error {
 		return err
 	}
 	defer m.applyMu.Unlock()
-	now, ds := m.takePending()
+	now, ds := m.takePendingChanges()
 	if now == old {
 		err = s.applySince(ctx, at) // reading all changes since at makes ds unnecessary
 	}
@@ -48,12 +48,12 @@ func (m *Memory) reopenIndex(ctx context.Context, d *logstore.DB) error {
 	case err == nil && m.searcher.Load() == old && len(*old.scorers.Load()) == 1:
 		m.setSearcher(s)
 	case m.searcher.Load() == now && now != nil:
-		m.pending.requeue(ds)
+		m.pendingChanges.requeue(ds)
 		fallthrough
 	default:
 		s.close()
 	}
 	m.mu.Unlock()
-	m.pending.endApplying()
+	m.pendingChanges.endApplyingChanges()
 	return err
 }

@@ -38,14 +38,14 @@ func TestReopen(t *testing.T) {
 	}
 	h.change(m, 0, 200)
 	want := names(h.recall(m, "kestrel"))
-	if given := m.searcher.Load().addedBytes.Load(); given < 200*320 {
+	if given := m.searcher.Load().unsavedEntryBytes.Load(); given < 200*320 {
 		t.Errorf("the index was given %d bytes", given)
 	}
 	if !h.reopened(m) {
 		t.Error("the memory does not go on from the file")
 	}
-	if s := m.searcher.Load(); s.addedBytes.Load() != 0 || s.savedIndex == nil {
-		t.Errorf("%d bytes are not in the file %v", s.addedBytes.Load(), s.savedIndex)
+	if s := m.searcher.Load(); s.unsavedEntryBytes.Load() != 0 || s.savedIndex == nil {
+		t.Errorf("%d bytes are not in the file %v", s.unsavedEntryBytes.Load(), s.savedIndex)
 	}
 	if got := names(h.recall(m, "kestrel")); fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("found %v, before %v", got, want)

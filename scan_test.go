@@ -226,11 +226,11 @@ func TestScanForDamage(t *testing.T) {
 	for what, spared := range map[string]int64{"its end": 0, "its words": 700} {
 		h := newIndexHome(t, 600)
 		b := h.file()
-		head, image, err := readIndexHead(mustOpen(t, h.fs, indexTestFile))
+		head, image, err := readIndexFileHeader(mustOpen(t, h.fs, indexTestFile))
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i := head.imageOffset() + image/2; i < int64(len(b))-spared; i++ {
+		for i := head.snapshotOffset() + image/2; i < int64(len(b))-spared; i++ {
 			b[i] ^= 0x55
 		}
 		h.put(b)

@@ -25,27 +25,28 @@ type searcher struct {
 	// index file that the index was read from, or nil if it was built
 	savedIndex *savedIndex
 	// approximate work for the next process if the index file is not written again, in units of an average entry (see
-	// analysisCost)
-	unsavedWork atomic.Int64
+	// relativeAnalysisCost)
+	unsavedAnalysisWork atomic.Int64
 	// bytes of the entries that were added and are not in the index file
-	addedBytes atomic.Int64
+	unsavedEntryBytes atomic.Int64
 
 	// The searcher can start from the rows of an index file. It then reads an entry from the log db only when a query
 	// needs it. db is nil if the store cannot read entries by ID. In this case, all entries are kept in memory.
 	db *logstore.DB
 	// ID, version and log offset of each entry that the index had when it was opened or built
-	startRows   entryRows
-	cachedItems *cache.Slots[*indexItem] // cached entries by row
+	initialEntryRows entryRows
+	cachedItems      *cache.ValueSlots[*rankedEntryItem] // cached entries by row
 	// error from a failed read of an entry, after which the searcher's results are discarded
-	err          atomic.Pointer[error]
-	lowerEntries []*Entry // entries of an overlay store's lower store when the index was built, always kept in memory
-	runFiles     runFiles // temporary files with parts of the index, until they are merged
+	err atomic.Pointer[error]
+	// entries of an overlay store's lower store when the index was built, always kept in memory
+	lowerStoreEntries []*Entry
+	indexPartFiles    indexRunFiles // temporary files with parts of the index, until they are merged
 }
 
 // newSearcher returns a searcher with an empty index for the ranking with this name. The store may be any
 // implementation. If it is not a log, db is nil.
 func newSearcher(name string, store Store) *searcher {
-	s := &searcher{db: findLog(store), lowerEntries: lowerEntries(store)}
+	s := &searcher{db: findLog(store), lowerStoreEntries: lowerEntries(store)}
 	s.scorers.Store(&map[string]*ranking.Scorer{name: ranking.NewScorer(name, nil)})
 	return s
 }
@@ -57,44 +58,44 @@ func (s *searcher) scorer(name string) *ranking.Scorer { return (*s.scorers.Load
 // needs it. It returns an error if the changes cannot be read.
 func (s *searcher) startFromIndexFile(ctx context.Context) error {
 	h := &s.savedIndex.head
-	s.setStartRows(s.savedIndex.rows)
+	s.setInitialEntryRows(s.savedIndex.rows)
 	s.scorers.Store(&map[string]*ranking.Scorer{h.rankingName: ranking.NewScorer(h.rankingName, s.savedIndex.index)})
 	return s.applySince(ctx, Position(h.position.Encode()))
 }
 
 // applySince applies the changes of the store after a position.
 func (s *searcher) applySince(ctx context.Context, pos Position) error {
-	var since []analyzedDelta
-	thinAt, read := minDedupe, int64(0)
+	var since []analyzedChange
+	thinAt, read := minChangesToDedupe, int64(0)
 	for d, err := range s.db.Since(ctx, pos) {
 		if err != nil {
 			return err
 		}
-		read += analysisCost(d.Entry)
-		since = appendDeltas(since, []analyzedDelta{{Delta: d}}, &thinAt)
+		read += relativeAnalysisCost(d.Entry)
+		since = appendAndDedupeChanges(since, []analyzedChange{{Delta: d}}, &thinAt)
 	}
-	last := lastDeltas(since)
+	last := lastChangePerEntry(since)
 	for _, d := range last {
-		read -= analysisCost(d.Entry)
+		read -= relativeAnalysisCost(d.Entry)
 	}
 	// count replaced versions as well, because the next process must also read these unless the index file is written
-	s.unsavedWork.Add(read)
+	s.unsavedAnalysisWork.Add(read)
 	return s.applyDeltas(ctx, last)
 }
 
-// addLowerEntries adds the entries of an overlay store's lower store to an index that has only the log's entries.
-func (s *searcher) addLowerEntries(ctx context.Context) error {
-	ds := make([]analyzedDelta, len(s.lowerEntries))
-	for i, e := range s.lowerEntries {
+// addLowerStoreEntries adds the entries of an overlay store's lower store to an index that has only the log's entries.
+func (s *searcher) addLowerStoreEntries(ctx context.Context) error {
+	ds := make([]analyzedChange, len(s.lowerStoreEntries))
+	for i, e := range s.lowerStoreEntries {
 		ds[i].Delta = Delta{ID: e.ID, Entry: e}
 	}
 	return s.applyDeltas(ctx, ds)
 }
 
-// setStartRows sets the table of the entries that the index contains when it is opened or built. It also creates the
-// cache for these entries.
-func (s *searcher) setStartRows(rows entryRows) {
-	s.startRows, s.cachedItems = rows, cache.NewSlots[*indexItem](s.db.CacheBudget(), rows.Len())
+// setInitialEntryRows sets the table of the entries that the index contains when it is opened or built. It also
+// creates the cache for these entries.
+func (s *searcher) setInitialEntryRows(rows entryRows) {
+	s.initialEntryRows, s.cachedItems = rows, cache.NewValueSlots[*rankedEntryItem](s.db.CacheBudget(), rows.Len())
 }
 
 // close closes the index file and removes the temporary files. Later reads of the index
@@ -103,7 +104,7 @@ func (s *searcher) close() {
 	if s == nil {
 		return
 	}
-	s.runFiles.close()
+	s.indexPartFiles.closeTempFiles()
 	s.cachedItems.RemoveAll()
 	if s.savedIndex != nil {
 		s.savedIndex.close()
@@ -112,7 +113,7 @@ func (s *searcher) close() {
 
 // applyDeltas applies changes to the indexes of all rankings. If ctx is done before the changed entries are analyzed,
 // applyDeltas returns its error and leaves the indexes unchanged.
-func (s *searcher) applyDeltas(ctx context.Context, ds []analyzedDelta) error {
+func (s *searcher) applyDeltas(ctx context.Context, ds []analyzedChange) error {
 	scorers := *s.scorers.Load()
 	if err := analyzeAll(ctx, ds, slices.Collect(maps.Values(scorers))); err != nil {
 		return err
@@ -126,10 +127,10 @@ func (s *searcher) applyDeltas(ctx context.Context, ds []analyzedDelta) error {
 		}
 	}
 	changes := make([]index.Change, len(ds))
-	data := make([]*indexItem, len(ds))
+	data := make([]*rankedEntryItem, len(ds))
 	for i, d := range ds {
 		if d.Entry != nil {
-			data[i] = newIndexItem(d.Entry)
+			data[i] = newRankedEntryItem(d.Entry)
 		}
 	}
 	for _, r := range scorers {
@@ -145,24 +146,24 @@ func (s *searcher) applyDeltas(ctx context.Context, ds []analyzedDelta) error {
 		r.Index().Apply(changes...)
 	}
 	for _, d := range ds {
-		if d.ID < underID {
-			s.unsavedWork.Add(analysisCost(d.Entry))
+		if d.ID < firstLowerStoreID {
+			s.unsavedAnalysisWork.Add(relativeAnalysisCost(d.Entry))
 		}
 		if d.Entry != nil {
-			s.addedBytes.Add(int64(logstore.EntryBytes(d.Entry)))
+			s.unsavedEntryBytes.Add(int64(logstore.EntryBytes(d.Entry)))
 		}
 	}
 	return nil
 }
 
-// removeLowerEntries removes the entries of an overlay store's lower store from the index, because an index file must
-// contain only the log's entries.
-func (s *searcher) removeLowerEntries(ctx context.Context) error {
-	var ds []analyzedDelta
+// removeLowerStoreEntries removes the entries of an overlay store's lower store from the index, because an index file
+// must contain only the log's entries.
+func (s *searcher) removeLowerStoreEntries(ctx context.Context) error {
+	var ds []analyzedChange
 	for _, r := range *s.scorers.Load() {
 		for id := range r.Index().Searcher().EachDocument() {
-			if id >= underID {
-				ds = append(ds, analyzedDelta{Delta: Delta{ID: id}})
+			if id >= firstLowerStoreID {
+				ds = append(ds, analyzedChange{Delta: Delta{ID: id}})
 			}
 		}
 		break // one ranking is enough, because the indexes of all rankings contain the same entries
@@ -170,9 +171,9 @@ func (s *searcher) removeLowerEntries(ctx context.Context) error {
 	return s.applyDeltas(ctx, ds)
 }
 
-// maxOldDivisor limits how many changed entries are read again to remove their old words from the index. At most one
-// changed entry for every 64 documents is read. If more entries changed, reading all postings is faster.
-const maxOldDivisor = 64
+// oldEntryReadDivisor limits how many changed entries are read again to remove their old words from the index. At most
+// one changed entry for every 64 documents is read. If more entries changed, reading all postings is faster.
+const oldEntryReadDivisor = 64
 
 // analyzeOld returns, for each change, the document that the index x contains for the entry at present, so that the
 // index can remove it. The document is nil if x can remove it without knowing the words, or if the log no longer has
@@ -182,21 +183,21 @@ func (s *searcher) analyzeOld(
 	ctx context.Context,
 	r *ranking.Scorer,
 	x *index.Searcher,
-	ds []analyzedDelta,
+	ds []analyzedChange,
 ) ([]*index.Document, error) {
 	olds := make([]*index.Document, len(ds))
-	if len(ds) > max(minDedupe, x.DocumentCount()/maxOldDivisor) {
+	if len(ds) > max(minChangesToDedupe, x.DocumentCount()/oldEntryReadDivisor) {
 		return olds, nil
 	}
 	var buf ranking.AnalysisBuffer
 	versions := s.db.NewVersionReader()
 	for i, d := range ds {
-		if !x.NeedsOld(d.ID) {
+		if !x.NeedsOldDocument(d.ID) {
 			continue
 		}
 		if e := s.indexedVersion(x, versions, d.ID); e != nil {
 			olds[i] = &index.Document{}
-			r.AnalyzeItem(ctx, newIndexItem(e), olds[i], &buf)
+			r.AnalyzeItem(ctx, newRankedEntryItem(e), olds[i], &buf)
 		}
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -209,35 +210,35 @@ func (s *searcher) analyzeOld(
 // it.
 func (s *searcher) indexedVersion(x *index.Searcher, versions *logstore.VersionReader, id uint64) *Entry {
 	data, _ := x.Data(id)
-	if it, ok := data.(*indexItem); ok {
+	if it, ok := data.(*rankedEntryItem); ok {
 		return it.entry
 	}
-	i, found := s.startRows.find(id)
+	i, found := s.initialEntryRows.find(id)
 	if !found {
 		return nil
 	}
-	return versions.EntryVersion(id, s.startRows.version(i), s.startRows.offset(i))
+	return versions.EntryVersion(id, s.initialEntryRows.version(i), s.initialEntryRows.offset(i))
 }
 
 const (
-	// If a write makes at most maxQuickDeltas changes with at most maxQuickText bytes of text, the changes are added
-	// to the index right after the write. Other changes wait for the next recall.
-	maxQuickDeltas = 8
-	maxQuickText   = 16 << 10
+	// If a write makes at most maxChangesToIndexAtWrite changes with at most maxTextToIndexAtWrite bytes of text, the
+	// changes are added to the index right after the write. Other changes wait for the next recall.
+	maxChangesToIndexAtWrite = 8
+	maxTextToIndexAtWrite    = 16 << 10
 )
 
 // canApplyQuickly reports whether the index can apply the changes in a short time and without reading entries from the
 // store. The store may be locked by the write that made the changes.
-func (s *searcher) canApplyQuickly(ds []analyzedDelta) bool {
+func (s *searcher) canApplyQuickly(ds []analyzedChange) bool {
 	bytes := 0
 	for _, d := range ds {
 		for _, r := range *s.scorers.Load() {
 			if _, analyzed := d.documents[r]; d.Entry != nil && !analyzed {
 				return false
 			}
-			if x := r.Index().Searcher(); x.NeedsOld(d.ID) {
+			if x := r.Index().Searcher(); x.NeedsOldDocument(d.ID) {
 				data, _ := x.Data(d.ID)
-				it, ok := data.(*indexItem)
+				it, ok := data.(*rankedEntryItem)
 				if !ok {
 					return false
 				}
@@ -245,12 +246,12 @@ func (s *searcher) canApplyQuickly(ds []analyzedDelta) bool {
 			}
 		}
 	}
-	return bytes <= maxQuickText
+	return bytes <= maxTextToIndexAtWrite
 }
 
-// analysisCost returns the cost of analyzing an entry again, relative to an average entry. It estimates the work that
-// is lost if the index is not written to a file.
-func analysisCost(e *Entry) int64 {
+// relativeAnalysisCost returns the cost of analyzing an entry again, relative to an average entry. It estimates the
+// work that is lost if the index is not written to a file.
+func relativeAnalysisCost(e *Entry) int64 {
 	const text = 4096 // analyzing this many bytes takes about as long as the other work for an average entry
 	if e == nil {
 		return 1
@@ -260,35 +261,35 @@ func analysisCost(e *Entry) int64 {
 
 // fillIndex builds the index of an empty searcher from entries, which must be ordered by ID. It uses all processors
 // except busy, which the goroutines that produce the entries need. fillIndex does not index an overlay store's lower
-// entries, but collects them in s.lowerEntries. If ctx is done, fillIndex returns its error and the searcher must not
-// be used.
-func (s *searcher) fillIndex(ctx context.Context, entries iter.Seq2[*Entry, error], busy int) error {
+// entries, but collects them in s.lowerStoreEntries. If ctx is done, fillIndex returns its error and the searcher must
+// not be used.
+func (s *searcher) fillIndex(ctx context.Context, entries iter.Seq2[*Entry, error], busyProcessors int) error {
 	var rows entryRows
-	s.lowerEntries = nil
+	s.lowerStoreEntries = nil
 	// this loop runs once, because the index of an empty searcher has a single ranking
 	for _, r := range *s.scorers.Load() {
 		err := r.FillIndex(ctx, func(yield func(ranking.Item, error) bool) {
 			for e, err := range entries {
-				x := newIndexItem(e)
+				x := newRankedEntryItem(e)
 				if s.db != nil && err == nil {
-					if e.ID >= underID {
-						s.lowerEntries = append(s.lowerEntries, e)
+					if e.ID >= firstLowerStoreID {
+						s.lowerStoreEntries = append(s.lowerStoreEntries, e)
 						continue
 					}
-					s.unsavedWork.Add(analysisCost(e))
-					s.addedBytes.Add(int64(logstore.EntryBytes(e)))
+					s.unsavedAnalysisWork.Add(relativeAnalysisCost(e))
+					s.unsavedEntryBytes.Add(int64(logstore.EntryBytes(e)))
 					x.Late, rows = true, rows.append(e.ID, e.Version, 0)
 				}
 				if !yield(x, err) {
 					return
 				}
 			}
-		}, busy, s.runFiles.runOptions(s.db))
+		}, busyProcessors, s.indexPartFiles.runOptions(s.db))
 		if err != nil || s.db == nil {
 			return err
 		}
 	}
-	s.setStartRows(rows)
+	s.setInitialEntryRows(rows)
 	return nil
 }
 
@@ -327,8 +328,8 @@ func (v *rankedView) rankingQuery(q Query) ranking.Query {
 	r := ranking.Query{
 		QueryText:         analysis.QueryText{Words: q.Text},
 		WithoutCorrection: q.Weigh,
-		AcceptDocument:    v.acceptFunc(q.Filter),
-		RecencyFactor:     v.ageFactors(q),
+		AcceptDocument:    v.filterAcceptFunc(q.Filter),
+		RecencyFactor:     v.ageScoreFactorFunc(q),
 	}
 	r.IndexConditions, r.CreatedRange, r.HasUnindexedConditions = filterClauses(v.scorer, q.Filter)
 	if o := q.Operators; o != nil && v.Ranking() != RankSeed {
@@ -342,7 +343,7 @@ func (v *rankedView) rankingQuery(q Query) ranking.Query {
 
 // entry returns the entry with this ID, or nil if the ID is unknown.
 func (v *rankedView) entry(id uint64) *Entry {
-	if x, ok := v.Item(id).(*indexItem); ok {
+	if x, ok := v.Item(id).(*rankedEntryItem); ok {
 		return x.entry
 	}
 	return nil
@@ -351,7 +352,7 @@ func (v *rankedView) entry(id uint64) *Entry {
 // readItem reads an entry from the cache or the log. The entry must be in the table of entries with which the index
 // was opened or built. readItem returns nil if the entry is missing there or cannot be read.
 func (s *searcher) readItem(id uint64) ranking.Item {
-	i, found := s.startRows.find(id)
+	i, found := s.initialEntryRows.find(id)
 	if !found {
 		return nil
 	}
@@ -362,10 +363,10 @@ func (s *searcher) readItem(id uint64) ranking.Item {
 	switch {
 	case err != nil:
 		s.err.CompareAndSwap(nil, &err)
-	case e != nil && e.Version >= s.startRows.version(i):
-		x := newIndexItem(e)
+	case e != nil && e.Version >= s.initialEntryRows.version(i):
+		x := newRankedEntryItem(e)
 		x.Late = true
-		return s.cachedItems.Put(i, x, logstore.EntryBytes(e)+ranking.MemoBytes(e.Content))
+		return s.cachedItems.Put(i, x, logstore.EntryBytes(e)+ranking.ItemTextCacheBytes(e.Content))
 	}
 	return nil
 }
@@ -375,7 +376,7 @@ func (v *rankedView) readError() error {
 	if err := v.searcher.err.Load(); err != nil {
 		return *err
 	}
-	return cmp.Or(v.searcher.startRows.err(), v.Searcher().Err())
+	return cmp.Or(v.searcher.initialEntryRows.err(), v.Searcher().Err())
 }
 
 // entryIDs returns the IDs of all entries in ascending order.
@@ -396,10 +397,10 @@ func (v *rankedView) entryVersions() (ids, versions []uint64) {
 	versions = make([]uint64, len(ids))
 	for i, id := range ids {
 		data, _ := v.Searcher().Data(id)
-		if x, ok := data.(*indexItem); ok {
+		if x, ok := data.(*rankedEntryItem); ok {
 			versions[i] = x.entry.Version
-		} else if j, found := v.searcher.startRows.find(id); found {
-			versions[i] = v.searcher.startRows.version(j)
+		} else if j, found := v.searcher.initialEntryRows.find(id); found {
+			versions[i] = v.searcher.initialEntryRows.version(j)
 		}
 	}
 	return ids, versions
@@ -415,23 +416,23 @@ func (v *rankedView) allRows() entryRows {
 	return rows
 }
 
-// rankedEntries implements [Entries] for a single query.
-type rankedEntries struct {
+// queryEntries implements [Entries] for a single query.
+type queryEntries struct {
 	*rankedView
 	plan *ranking.Plan
 }
 
-func (s rankedEntries) Len() int { return s.Searcher().DocumentCount() }
+func (s queryEntries) Len() int { return s.Searcher().DocumentCount() }
 
-func (s rankedEntries) Versions() (ids, versions []uint64) { return s.entryVersions() }
+func (s queryEntries) Versions() (ids, versions []uint64) { return s.entryVersions() }
 
-func (s rankedEntries) Entry(id uint64) *Entry { return s.entry(id) }
+func (s queryEntries) Entry(id uint64) *Entry { return s.entry(id) }
 
-func (s rankedEntries) Accepts(id uint64) bool { return s.plan.AcceptsDocument(id) }
+func (s queryEntries) Accepts(id uint64) bool { return s.plan.AcceptsDocument(id) }
 
-// acceptFunc returns a function that reports whether the filter selects an entry. It returns
+// filterAcceptFunc returns a function that reports whether the filter selects an entry. It returns
 // nil if the filter selects all.
-func (v *rankedView) acceptFunc(f Filter) func(id uint64) bool {
+func (v *rankedView) filterAcceptFunc(f Filter) func(id uint64) bool {
 	if f.IsZero() {
 		return nil
 	}
@@ -461,7 +462,7 @@ func (v *rankedView) visibleNames(ctx context.Context) iter.Seq[string] {
 			}
 		} else if v.searcher.db != nil {
 			ok, err := v.searcher.db.EachName(ctx, nil, func(name string, _ []string) bool { return use(name) })
-			for _, e := range v.searcher.lowerEntries {
+			for _, e := range v.searcher.lowerStoreEntries {
 				_ = !e.MayShow(BySearch) || use(e.Name)
 			}
 			if ok && err == nil {
@@ -483,10 +484,10 @@ func (v *rankedView) visibleNames(ctx context.Context) iter.Seq[string] {
 	}
 }
 
-// ageFactors returns a function that computes the age factor of each entry, or nil if the
+// ageScoreFactorFunc returns a function that computes the age factor of each entry, or nil if the
 // query does not use recency. Factors are above 0 and at most 1, so that an upper bound of
 // a score remains a bound when the score is multiplied by its factor.
-func (v *rankedView) ageFactors(q Query) func(id uint64) float64 {
+func (v *rankedView) ageScoreFactorFunc(q Query) func(id uint64) float64 {
 	if q.Recency == 0 {
 		return nil
 	}

@@ -69,7 +69,7 @@ func TestDirectoriesAreMade(t *testing.T) {
 		t.Fatal(err)
 	}
 	images := 0
-	for img, label := range disk.EachImage {
+	for img, label := range disk.EachCrashFileSystem {
 		images++
 		again := open(img)
 		if e, err := again.Get(t.Context(), "deploy"); err != nil || e.Content != "on Tuesdays" {

@@ -26,7 +26,7 @@ import (
 func (m *Memory) views(ctx context.Context, q Query) iter.Seq2[*rankedView, error] {
 	return func(yield func(*rankedView, error) bool) {
 		stopped := false
-		err := m.eachView(ctx, q, func(v *rankedView) bool {
+		err := m.visitQueryViews(ctx, q, func(v *rankedView) bool {
 			stopped = !yield(v, nil)
 			return !stopped
 		})
@@ -36,16 +36,16 @@ func (m *Memory) views(ctx context.Context, q Query) iter.Seq2[*rankedView, erro
 	}
 }
 
-// eachView calls use with the views that [Memory.views] yields. It stops if use returns false, or if the answer from a
-// view is complete and no damage was found. It returns an error if the ranking is unknown, if the index cannot be
-// built or read, or if ctx is done.
-func (m *Memory) eachView(ctx context.Context, q Query, use func(*rankedView) bool) error {
+// visitQueryViews calls use with the views that [Memory.views] yields. It stops if use returns false, or if the answer
+// from a view is complete and no damage was found. It returns an error if the ranking is unknown, if the index cannot
+// be built or read, or if ctx is done.
+func (m *Memory) visitQueryViews(ctx context.Context, q Query, use func(*rankedView) bool) error {
 	rank := cmp.Or(q.Rank, m.opts.Ranking)
 	if err := checkRanking(rank); err != nil {
 		return err
 	}
 	if q.AsOf != 0 {
-		return m.eachViewAt(ctx, q, rank, use)
+		return m.visitQueryViewsAtChange(ctx, q, rank, use)
 	}
 	scanned, err := m.viewFromScan(ctx, q, rank)
 	if err != nil {
@@ -82,9 +82,9 @@ func (m *Memory) eachView(ctx context.Context, q Query, use func(*rankedView) bo
 	}
 }
 
-// eachViewAt implements [Memory.views] for the memory after the change q.AsOf. If possible, the view is made from the
-// current index. Otherwise it is made from the entries of that time.
-func (m *Memory) eachViewAt(ctx context.Context, q Query, rank string, use func(*rankedView) bool) error {
+// visitQueryViewsAtChange implements [Memory.views] for the memory after the change q.AsOf. If possible, the view is
+// made from the current index. Otherwise it is made from the entries of that time.
+func (m *Memory) visitQueryViewsAtChange(ctx context.Context, q Query, rank string, use func(*rankedView) bool) error {
 	_, chosen := emptyViewFor(ctx, q, rank)
 	for {
 		v, err := m.viewFromIndex(ctx, q.AsOf, rank, chosen)
@@ -108,7 +108,7 @@ func (m *Memory) eachViewAt(ctx context.Context, q Query, rank string, use func(
 	}
 	defer past.Close()
 	q.AsOf = 0
-	return newMemory(past, m.opts).eachView(ctx, q, use)
+	return newMemory(past, m.opts).visitQueryViews(ctx, q, use)
 }
 
 // viewFromIndex returns a view of the memory after change seq that is made from the current index (see
@@ -153,7 +153,7 @@ func (m *Memory) AsOf(ctx context.Context, seq uint64) (Store, error) {
 // expectsIndex reports whether a query should use an index, because the memory has scanned the
 // entries before or an index file exists.
 func (m *Memory) expectsIndex() bool {
-	return m.hasScanned || m.hasIndexFile()
+	return m.hasAnsweredByScan || m.hasIndexFile()
 }
 
 // viewFromScan reads all entries once, and returns a view of a temporary index with only the query's terms. It returns
@@ -180,10 +180,10 @@ func (m *Memory) viewFromScan(ctx context.Context, q Query, rank string) (*ranke
 		return nil, nil
 	}
 	v, choice := emptyViewFor(ctx, q, rank)
-	if last.canAnswer(m.pending.addCount.Load(), rank, choice) {
+	if last.canAnswer(m.pendingChanges.addDeltasCalls.Load(), rank, choice) {
 		return last.view, nil
 	}
-	if choice == nil || m.hasScanned {
+	if choice == nil || m.hasAnsweredByScan {
 		return nil, nil
 	}
 	items, received, err := m.scanEntries(ctx)
@@ -194,9 +194,9 @@ func (m *Memory) viewFromScan(ctx context.Context, q Query, rank string) (*ranke
 	if err != nil {
 		return nil, err
 	}
-	m.hasScanned = true
+	m.hasAnsweredByScan = true
 	if watched {
-		m.lastScan.Store(&scanIndex{v, received})
+		m.lastScan.Store(&queryTermsIndex{v, received})
 	}
 	return v, nil
 }
@@ -209,7 +209,7 @@ func (m *Memory) hasIndexFile() bool {
 
 // canAnswer reports whether the scan's temporary index has all terms in choice and the store has not changed since the
 // scan.
-func (s *scanIndex) canAnswer(received int64, rank string, choice *analysis.TermSet) bool {
+func (s *queryTermsIndex) canAnswer(received int64, rank string, choice *analysis.TermSet) bool {
 	return s != nil && s.addCount == received && s.view.CoversTerms(rank, choice)
 }
 
@@ -225,20 +225,20 @@ func emptyViewFor(ctx context.Context, q Query, rank string) (*rankedView, *anal
 	return v, ranking.LookupTerms(rank, v.rankingQuery(q), keys)
 }
 
-// scanEntries returns all entries in order of ID, and the value of pending.addCount before the entries were read. If
-// the entries' text is shorter than [minScanBytes], scanEntries returns nil, because an index of so little text is
-// built quickly and serves later queries as well.
-func (m *Memory) scanEntries(ctx context.Context) (items []ranking.Item, received int64, err error) {
-	received = m.pending.addCount.Load()
+// scanEntries returns all entries in order of ID, and the value of pending.addDeltasCalls before the entries were
+// read. If the entries' text is shorter than [minScanBytes], scanEntries returns nil, because an index of so little
+// text is built quickly and serves later queries as well.
+func (m *Memory) scanEntries(ctx context.Context) (items []ranking.Item, addCountBefore int64, err error) {
+	addCountBefore = m.pendingChanges.addDeltasCalls.Load()
 	size := 0
 	for e, err := range m.store.Entries(ctx, Filter{}) {
 		if err != nil {
 			return nil, 0, err
 		}
-		items, size = append(items, newIndexItem(&e)), size+len(e.Content)
+		items, size = append(items, newRankedEntryItem(&e)), size+len(e.Content)
 	}
 	if size < m.minScanBytes {
 		return nil, 0, nil
 	}
-	return items, received, nil
+	return items, addCountBefore, nil
 }

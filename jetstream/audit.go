@@ -28,9 +28,9 @@ type Finding struct {
 	Stream string `json:"stream,omitempty"`
 	Server string `json:"server,omitempty"` // "" if the problem concerns all servers
 	// name of the brain (a memory in the stream), or "" if the problem concerns the whole stream
-	Brain  string `json:"brain,omitempty"`
-	What   string `json:"what"`
-	Fenced bool   `json:"fenced,omitempty"` // the server may no longer lead the stream
+	Brain          string `json:"brain,omitempty"`
+	Problem        string `json:"what"`
+	IsServerFenced bool   `json:"fenced,omitempty"` // the server may no longer lead the stream
 }
 
 // leaderFence records that a server must not become the leader of a stream, because the server's data differs from the
@@ -40,15 +40,15 @@ type leaderFence struct{ stream, server string }
 // directoryKey returns the key under which the cluster's directory stores this leaderFence.
 func (f leaderFence) directoryKey() string { return "fence." + f.stream + "." + f.server }
 
-// serverCopy is a server's copy of a brain, as the audit read it.
-type serverCopy struct {
-	server              string
+// brainCopyOnServer is a server's copy of a brain, as the audit read it.
+type brainCopyOnServer struct {
+	serverName          string
 	seq, envelopeNumber uint64
-	hash                chainHash
+	lastEnvelopeHash    chainHash
 	messageCount        int
 	readError           error
 	// the brain was compacted while the audit read it from other servers, so their copies cannot be compared directly
-	isCompactedSince bool
+	isCompactedDuringAudit bool
 }
 
 // Audit compares the servers' copies of all brains. It makes each server the leader of each stream
@@ -58,16 +58,16 @@ type serverCopy struct {
 // with the server removes the fence. Audit returns an error only if it could not complete the
 // comparison.
 func (c *Cluster) Audit(ctx context.Context) (AuditReport, error) {
-	rep, _, err := c.auditAndFindHeads(ctx)
+	rep, _, err := c.auditAndFindLongestCopies(ctx)
 	return rep, err
 }
 
-// auditAndFindHeads compares the copies of each brain on all servers, as Audit describes. It also returns the copy
-// with the most messages for each brain, by the name of the brain.
-func (c *Cluster) auditAndFindHeads(
+// auditAndFindLongestCopies compares the copies of each brain on all servers, as Audit describes. It also returns the
+// copy with the most messages for each brain, by the name of the brain.
+func (c *Cluster) auditAndFindLongestCopies(
 	ctx context.Context,
-) (report AuditReport, longestCopies map[string]serverCopy, err error) {
-	if err := c.readFences(ctx); err != nil && !errors.Is(err, oxbow.ErrCorrupt) {
+) (report AuditReport, longestCopies map[string]brainCopyOnServer, err error) {
+	if err := c.readLeaderFences(ctx); err != nil && !errors.Is(err, oxbow.ErrCorrupt) {
 		return report, nil, err
 	}
 	fs, unread, err := c.findServersWithLostStreams(ctx)
@@ -82,15 +82,15 @@ func (c *Cluster) auditAndFindHeads(
 		// audit cannot tell which server has lost its data.
 		return report, nil, err
 	}
-	byStream := map[string][]directoryBrain{}
-	err = c.directory.eachBrain(ctx, func(b directoryBrain) error {
+	byStream := map[string][]brainDirectoryEntry{}
+	err = c.directory.eachBrain(ctx, func(b brainDirectoryEntry) error {
 		byStream[b.streamName()] = append(byStream[b.streamName()], b)
 		return nil
 	})
 	if err != nil {
 		return report, nil, err
 	}
-	longestCopies = map[string]serverCopy{}
+	longestCopies = map[string]brainCopyOnServer{}
 	for p := range c.directory.partitions {
 		stream := streamName(p)
 		report.Streams++
@@ -106,13 +106,13 @@ func (c *Cluster) auditAndFindHeads(
 func (c *Cluster) auditStream(
 	ctx context.Context,
 	stream string,
-	brains []directoryBrain,
+	brains []brainDirectoryEntry,
 	report *AuditReport,
-	longestCopies map[string]serverCopy,
+	longestCopies map[string]brainCopyOnServer,
 ) error {
 	leader, otherServers, err := c.findLeader(ctx, stream)
 	if errors.Is(err, oxbow.ErrCorrupt) {
-		report.Findings = append(report.Findings, Finding{Stream: stream, What: err.Error()})
+		report.Findings = append(report.Findings, Finding{Stream: stream, Problem: err.Error()})
 		return nil
 	}
 	if err == nil {
@@ -125,7 +125,7 @@ func (c *Cluster) auditStream(
 	if err != nil {
 		return err
 	}
-	views := map[string][]serverCopy{} // what each server contains for each brain, by the brain's name
+	views := map[string][]brainCopyOnServer{} // what each server contains for each brain, by the brain's name
 	bad := map[string]string{}
 	var read []string
 	for _, s := range servers {
@@ -133,7 +133,7 @@ func (c *Cluster) auditStream(
 			return f.Stream == stream && f.Server == s
 		}); i >= 0 {
 			// The audit has already found a problem with this server, so do not read the brains from it.
-			bad[s], report.Findings[i].Fenced = report.Findings[i].What, true
+			bad[s], report.Findings[i].IsServerFenced = report.Findings[i].Problem, true
 			continue
 		}
 		reason, fenced := c.readServer(ctx, stream, s, brains, views)
@@ -144,7 +144,10 @@ func (c *Cluster) auditStream(
 			read = append(read, s)
 			continue
 		}
-		report.Findings = append(report.Findings, Finding{Stream: stream, Server: s, What: reason, Fenced: fenced})
+		report.Findings = append(
+			report.Findings,
+			Finding{Stream: stream, Server: s, Problem: reason, IsServerFenced: fenced},
+		)
 		if fenced {
 			bad[s] = reason
 		}
@@ -157,20 +160,21 @@ func (c *Cluster) auditStream(
 			}
 		}
 		for _, f := range findDifferingCopies(b, views[b.Name]) {
-			f.Stream, f.Fenced = stream, len(servers) > 1
-			bad[f.Server] = f.Brain + ": " + f.What
+			f.Stream, f.IsServerFenced = stream, len(servers) > 1
+			bad[f.Server] = f.Brain + ": " + f.Problem
 			report.Findings = append(report.Findings, f)
 		}
 	}
 	if len(bad) > 0 && !slices.ContainsFunc(read, func(s string) bool { return bad[s] == "" }) {
 		for i := range report.Findings {
-			report.Findings[i].Fenced = report.Findings[i].Fenced && report.Findings[i].Stream != stream
+			report.Findings[i].IsServerFenced = report.Findings[i].IsServerFenced &&
+				report.Findings[i].Stream != stream
 		}
 		// Do not fence any server, because each server has a problem and none could lead the stream instead. Damage in
 		// a brain is still noticed by readers, because each message contains the hash of the previous message.
 		return nil
 	}
-	return c.updateFences(ctx, stream, read, bad)
+	return c.updateLeaderFences(ctx, stream, read, bad)
 }
 
 // readServer makes a server the leader of a stream, reads all brains in the stream from that server, and adds them to
@@ -179,14 +183,14 @@ func (c *Cluster) auditStream(
 func (c *Cluster) readServer(
 	ctx context.Context,
 	stream, server string,
-	brains []directoryBrain,
-	copiesByBrain map[string][]serverCopy,
+	brains []brainDirectoryEntry,
+	copiesByBrain map[string][]brainCopyOnServer,
 ) (failureReason string, lacksMessages bool) {
 	if err := c.makeLeader(ctx, stream, server); err != nil {
 		failureReason = fmt.Sprintf("cannot be made the leader, so that it was not read: %v", err)
 		if r, err := c.streamInfo(ctx, stream); err == nil && r.Cluster != nil {
 			for _, o := range r.Cluster.Replicas {
-				isBehind := !o.Current && o.MissingMessages > 0
+				isBehind := !o.IsCurrent && o.MissingMessages > 0
 				if isBehind && o.Name == server {
 					return fmt.Sprintf(
 						"is behind, by %d messages as the leader counts, and does not catch up, so that it was not "+
@@ -198,13 +202,13 @@ func (c *Cluster) readServer(
 		}
 		return failureReason, false
 	}
-	got := map[string]serverCopy{}
+	got := map[string]brainCopyOnServer{}
 	for _, b := range brains {
 		v := c.readBrainCopy(ctx, b, copiesByBrain[b.Name])
 		if errors.Is(v.readError, oxbow.ErrBusy) || ctx.Err() != nil {
 			return fmt.Sprintf("could not be read: %v", v.readError), false
 		}
-		v.server = server
+		v.serverName = server
 		got[b.Name] = v
 	}
 	// Check that the server is still the leader of the stream. Otherwise the copies of the brains may have been read
@@ -242,12 +246,12 @@ func (c *Cluster) reachableServers(
 		}
 	}
 	for _, o := range r.Cluster.Replicas {
-		isSilent := c.options.System != nil && !o.Current && !up[o.Name]
+		isSilent := c.options.System != nil && !o.IsCurrent && !up[o.Name]
 		if o.Offline || isSilent {
 			servers = slices.DeleteFunc(servers, func(s string) bool { return s == o.Name })
 			report.Findings = append(
 				report.Findings,
-				Finding{Stream: stream, Server: o.Name, What: "is offline, so that it was not read"},
+				Finding{Stream: stream, Server: o.Name, Problem: "is offline, so that it was not read"},
 			)
 		}
 	}
@@ -268,7 +272,7 @@ func (c *Cluster) checkStreamRecreated(ctx context.Context, stream string, repor
 			report.Findings,
 			Finding{
 				Stream: stream,
-				What: "the stream was made again, and what it held is lost: restore it from a backup or from the " +
+				Problem: "the stream was made again, and what it held is lost: restore it from a backup or from the " +
 					"cache directory of a node",
 			},
 		)
@@ -297,14 +301,18 @@ func (c *Cluster) makeLeader(ctx context.Context, stream, server string) error {
 // readBrainCopy reads all messages of a brain from the leader. It stops at the last message that the
 // servers in earlierCopies had, because other processes may have written to the brain after these
 // servers were read.
-func (c *Cluster) readBrainCopy(ctx context.Context, b directoryBrain, earlierCopies []serverCopy) (v serverCopy) {
+func (c *Cluster) readBrainCopy(
+	ctx context.Context,
+	b brainDirectoryEntry,
+	earlierCopies []brainCopyOnServer,
+) (v brainCopyOnServer) {
 	r := &brainReplica{cluster: c, directoryBrain: b}
 	end := uint64(0)
 	for _, o := range earlierCopies {
 		end = max(end, o.seq)
 	}
-	start := r.startPlace()
-	v.hash = start.ChainHash
+	start := r.startPosition()
+	v.lastEnvelopeHash = start.ChainHash
 	for from := uint64(1); end == 0 || from <= end; from = v.seq + 1 {
 		m, ok, err := c.link.nextMessage(ctx, b.streamName(), b.subjectName(), from)
 		if err != nil || !ok {
@@ -313,7 +321,7 @@ func (c *Cluster) readBrainCopy(ctx context.Context, b directoryBrain, earlierCo
 		}
 		if end != 0 && m.Seq > end {
 			e, _, err := decodeEnvelope(m.Data)
-			v.isCompactedSince = err == nil && e.Snapshot != nil
+			v.isCompactedDuringAudit = err == nil && e.Snapshot != nil
 			break
 		}
 		v.readError = v.addMessage(ctx, r, m)
@@ -334,7 +342,7 @@ func (c *Cluster) readBrainCopy(ctx context.Context, b directoryBrain, earlierCo
 
 // addMessage checks that a message follows the messages in the copy of a brain, and adds it to the copy. For a
 // snapshot, it also checks that the leader has all segments.
-func (v *serverCopy) addMessage(ctx context.Context, r *brainReplica, m streamMessage) error {
+func (v *brainCopyOnServer) addMessage(ctx context.Context, r *brainReplica, m streamMessage) error {
 	e, hash, err := decodeEnvelope(m.Data)
 	if err != nil {
 		return err
@@ -343,32 +351,32 @@ func (v *serverCopy) addMessage(ctx context.Context, r *brainReplica, m streamMe
 	switch {
 	case e.BrainName != r.directoryBrain.Name:
 		return r.damageError("message %d is of brain %s", m.Seq, e.BrainName)
-	case e.Snapshot != nil && v.seq != 0 && (e.EnvelopeNumber != v.envelopeNumber || e.PrevChainHash != v.hash):
+	case e.Snapshot != nil && v.seq != 0 && (e.EnvelopeNumber != v.envelopeNumber || e.PrevChainHash != v.lastEnvelopeHash):
 		return r.damageError("the snapshot in message %d does not continue the chain", m.Seq)
 	case e.Snapshot != nil:
-		for _, g := range e.Snapshot.Segments {
+		for _, g := range e.Snapshot.FileSegments {
 			if err := r.checkLeaderHasSegment(ctx, g); err != nil {
 				return err
 			}
 		}
 		v.seq = m.Seq
 		v.envelopeNumber = e.EnvelopeNumber
-		v.hash = e.PrevChainHash
+		v.lastEnvelopeHash = e.PrevChainHash
 		return nil
 	case e.EnvelopeNumber != v.envelopeNumber+1:
 		return r.damageError("envelope %d follows %d, in message %d", e.EnvelopeNumber, v.envelopeNumber, m.Seq)
-	case e.PrevChainHash != v.hash:
+	case e.PrevChainHash != v.lastEnvelopeHash:
 		return r.damageError("envelope %d does not continue the chain", e.EnvelopeNumber)
 	}
 	v.seq = m.Seq
 	v.envelopeNumber = e.EnvelopeNumber
-	v.hash = hash
+	v.lastEnvelopeHash = hash
 	return nil
 }
 
 // checkLeaderHasSegment returns an error if the stream's leader does not have the whole segment, which is a part of a
 // snapshot file.
-func (r *brainReplica) checkLeaderHasSegment(ctx context.Context, g segment) error {
+func (r *brainReplica) checkLeaderHasSegment(ctx context.Context, g fileSegment) error {
 	m, ok, err := r.cluster.link.lastMessage(ctx, r.directoryBrain.streamName(), r.segmentSubject(g))
 	if err != nil {
 		return err
@@ -384,12 +392,12 @@ func (r *brainReplica) checkLeaderHasSegment(ctx context.Context, g segment) err
 
 // findDifferingCopies returns a finding for each server's copy of a brain that is damaged or differs from the most
 // frequent copy. Among equally frequent copies, the copy with the most messages (envelopes) is used.
-func findDifferingCopies(b directoryBrain, copies []serverCopy) (fs []Finding) {
+func findDifferingCopies(b brainDirectoryEntry, copies []brainCopyOnServer) (fs []Finding) {
 	votes := map[string]int{}
-	key := func(v serverCopy) string { return fmt.Sprint(v.seq, v.envelopeNumber, v.hash) }
+	key := func(v brainCopyOnServer) string { return fmt.Sprint(v.seq, v.envelopeNumber, v.lastEnvelopeHash) }
 	best, longest := "", uint64(0)
 	for _, v := range copies {
-		if v.readError != nil || v.isCompactedSince {
+		if v.readError != nil || v.isCompactedDuringAudit {
 			continue
 		}
 		k := key(v)
@@ -403,14 +411,14 @@ func findDifferingCopies(b directoryBrain, copies []serverCopy) (fs []Finding) {
 	for _, v := range copies {
 		switch {
 		case v.readError != nil:
-			fs = append(fs, Finding{Server: v.server, Brain: b.Name, What: v.readError.Error()})
-		case !v.isCompactedSince && key(v) != best:
+			fs = append(fs, Finding{Server: v.serverName, Brain: b.Name, Problem: v.readError.Error()})
+		case !v.isCompactedDuringAudit && key(v) != best:
 			fs = append(
 				fs,
 				Finding{
-					Server: v.server,
+					Server: v.serverName,
 					Brain:  b.Name,
-					What: fmt.Sprintf(
+					Problem: fmt.Sprintf(
 						"ends with envelope %d in message %d, unlike the others",
 						v.envelopeNumber,
 						v.seq,
@@ -422,9 +430,9 @@ func findDifferingCopies(b directoryBrain, copies []serverCopy) (fs []Finding) {
 	return fs
 }
 
-// updateFences records the servers that must not lead a stream, in the directory of the cluster, and moves the lead
-// away from them. If a server was read and has no problem now, an earlier record about the server is removed.
-func (c *Cluster) updateFences(
+// updateLeaderFences records the servers that must not lead a stream, in the directory of the cluster, and moves the
+// lead away from them. If a server was read and has no problem now, an earlier record about the server is removed.
+func (c *Cluster) updateLeaderFences(
 	ctx context.Context,
 	stream string,
 	readServers []string,
@@ -454,12 +462,12 @@ func (c *Cluster) updateFences(
 			return fmt.Errorf("write %s to the directory: %w", f.directoryKey(), err)
 		}
 	}
-	return c.avoidFencedLeader(ctx, stream)
+	return c.replaceFencedLeader(ctx, stream)
 }
 
-// avoidFencedLeader makes another server the leader of a stream if the present leader is fenced, because an audit
+// replaceFencedLeader makes another server the leader of a stream if the present leader is fenced, because an audit
 // found that the leader's data differs. The error matches [oxbow.ErrCorrupt] if no other server can lead.
-func (c *Cluster) avoidFencedLeader(ctx context.Context, stream string) error {
+func (c *Cluster) replaceFencedLeader(ctx context.Context, stream string) error {
 	c.mu.Lock()
 	var fenced []string
 	for f := range c.leaderFences {

@@ -15,8 +15,8 @@ import (
 
 // Times for attempts to connect to servers that are still starting.
 const (
-	maxAttempt           = 4 * time.Second // maximum duration of one attempt to connect
-	pauseBetweenAttempts = 300 * time.Millisecond
+	maxConnectAttemptTime = 4 * time.Second // maximum duration of one attempt to connect
+	pauseBetweenAttempts  = 300 * time.Millisecond
 )
 
 // temporaryCodes contains the codes of errors that servers return until enough servers have started. That is a
@@ -36,7 +36,7 @@ var temporaryCodes = []api.ErrorCode{
 // ctx is done, it returns an error.
 func Await(ctx context.Context, nc *nats.Conn, o *Options, onWaitReason func(reason string)) (*Cluster, error) {
 	for last := ""; ; {
-		try, cancel := context.WithTimeout(ctx, maxAttempt)
+		try, cancel := context.WithTimeout(ctx, maxConnectAttemptTime)
 		c, err := Connect(try, nc, o)
 		cancel()
 		if err == nil || !isTemporaryError(err) {

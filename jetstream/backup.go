@@ -23,11 +23,11 @@ const maxConcurrentCopies = 8
 
 // BackupReport is the result of a backup.
 type BackupReport struct {
-	Brains  int   `json:"brains"` // number of brains in the directory
-	Read    int   `json:"read"`   // number of brains that were read because they have changed since the last backup
-	Kept    int   `json:"kept"`   // number of brains with an unchanged file from the last backup
-	Bytes   int64 `json:"bytes"`  // size of the written files
-	Deleted int   `json:"deleted"`
+	Brains          int   `json:"brains"` // number of brains in the directory
+	ReadBrains      int   `json:"read"`   // number of brains that were read because they have changed since the last backup
+	UnchangedBrains int   `json:"kept"`   // number of brains with an unchanged file from the last backup
+	Bytes           int64 `json:"bytes"`  // size of the written files
+	DeletedFiles    int   `json:"deleted"`
 	// Brains that could not be read completely. Their files from the last backup were kept.
 	Findings []Finding `json:"findings"`
 }
@@ -120,8 +120,8 @@ func (b *backupRun) copyBrains(ctx context.Context) error {
 		b.report.Findings = append(
 			b.report.Findings,
 			Finding{
-				Brain: name,
-				What:  "the directory does not name it any more; its file stays: restore it with Restore",
+				Brain:   name,
+				Problem: "the directory does not name it any more; its file stays: restore it with Restore",
 			},
 		)
 	}
@@ -159,7 +159,7 @@ func forEachConcurrently[T any](ctx context.Context, items []T, fn func(context.
 }
 
 // copyBrain copies a brain. If the brain is unchanged, copyBrain keeps the file from the last backup.
-func (b *backupRun) copyBrain(ctx context.Context, brain directoryBrain) error {
+func (b *backupRun) copyBrain(ctx context.Context, brain brainDirectoryEntry) error {
 	oldBrain, hasOld := b.oldBrainByName[brain.Name]
 	isKept := false
 	s, err := oldBrain, error(nil)
@@ -175,7 +175,7 @@ func (b *backupRun) copyBrain(ctx context.Context, brain directoryBrain) error {
 	case errors.Is(err, oxbow.ErrCorrupt) || errors.Is(err, oxbow.ErrRolledBack):
 		b.report.Findings = append(
 			b.report.Findings,
-			Finding{Stream: brain.streamName(), Brain: brain.Name, What: err.Error()},
+			Finding{Stream: brain.streamName(), Brain: brain.Name, Problem: err.Error()},
 		)
 		if hasOld {
 			b.savedBrains = append(b.savedBrains, oldBrain)
@@ -184,10 +184,10 @@ func (b *backupRun) copyBrain(ctx context.Context, brain directoryBrain) error {
 	case err != nil:
 		return err
 	case isKept:
-		b.report.Kept++
+		b.report.UnchangedBrains++
 		b.savedBrains = append(b.savedBrains, s)
 	default:
-		b.report.Read++
+		b.report.ReadBrains++
 		b.report.Bytes += s.FileSize
 		b.savedBrains = append(b.savedBrains, s)
 	}
@@ -196,7 +196,7 @@ func (b *backupRun) copyBrain(ctx context.Context, brain directoryBrain) error {
 }
 
 func (b *backupRun) hasFile(s savedBrain) bool {
-	if s.EnvelopeNumber == 0 {
+	if s.LastEnvelopeNumber == 0 {
 		return true
 	}
 	info, err := b.fsys.Stat(s.FileName)
@@ -208,22 +208,22 @@ func (b *backupRun) hasFile(s savedBrain) bool {
 // is compacted.
 func (c *Cluster) checkUnchanged(
 	ctx context.Context,
-	brain directoryBrain,
+	brain brainDirectoryEntry,
 	savedState savedBrain,
 ) (savedBrain, bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.options.ReadWait)
 	defer cancel()
-	if err := c.avoidFencedLeader(ctx, brain.streamName()); err != nil {
+	if err := c.replaceFencedLeader(ctx, brain.streamName()); err != nil {
 		return savedState, false, err
 	}
 	var n, seq uint64
 	var hash chainHash
 	err := c.confirmCurrent(ctx, brain, func() uint64 { return seq }, func() (err error) {
-		n, hash, seq, err = c.readHead(ctx, brain)
+		n, hash, seq, err = c.readLastEnvelopePosition(ctx, brain)
 		return err
 	})
-	isSameEnd := n == savedState.EnvelopeNumber && (n == 0 || hash == savedState.EnvelopeChainHash)
-	isSame := isSameEnd && brain.Epoch == savedState.Epoch
+	isSameEnd := n == savedState.LastEnvelopeNumber && (n == 0 || hash == savedState.EnvelopeChainHash)
+	isSame := isSameEnd && brain.BrainEpoch == savedState.BrainEpoch
 	if err != nil || !isSame {
 		return savedState, false, nil // read the brain, because this also detects damage
 	}
@@ -231,12 +231,12 @@ func (c *Cluster) checkUnchanged(
 	return savedState, true, nil
 }
 
-// readHead returns, for a brain's last message (envelope) in the stream, the envelope number, the hash that covers all
-// envelopes up to this message, and the message's sequence in the stream. If the brain has no envelopes, the number is
-// 0.
-func (c *Cluster) readHead(
+// readLastEnvelopePosition returns, for a brain's last message (envelope) in the stream, the envelope number, the hash
+// that covers all envelopes up to this message, and the message's sequence in the stream. If the brain has no
+// envelopes, the number is 0.
+func (c *Cluster) readLastEnvelopePosition(
 	ctx context.Context,
-	info directoryBrain,
+	info brainDirectoryEntry,
 ) (envelopeNumber uint64, hash chainHash, seq uint64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, c.options.ReadWait)
 	defer cancel()
@@ -255,15 +255,19 @@ func (c *Cluster) readHead(
 }
 
 // newScratchReplica returns a copy of a brain in memory that only the caller uses. It is not shared with open stores.
-func (c *Cluster) newScratchReplica(brain directoryBrain) *brainReplica {
+func (c *Cluster) newScratchReplica(brain brainDirectoryEntry) *brainReplica {
 	r := &brainReplica{cluster: c, directoryBrain: brain, files: brainFiles{vfs.NewMem(), brain.Name}}
-	r.setPlace(r.startPlace())
+	r.setPosition(r.startPosition())
 	return r
 }
 
 // readBrain reads a brain from the stream and compares the brain with its state in the last backup. Then it writes the
 // brain's file.
-func (b *backupRun) readBrain(ctx context.Context, info directoryBrain, savedState savedBrain) (savedBrain, error) {
+func (b *backupRun) readBrain(
+	ctx context.Context,
+	info brainDirectoryEntry,
+	savedState savedBrain,
+) (savedBrain, error) {
 	r := b.cluster.newScratchReplica(info)
 	defer r.closeStore()
 	ctx, cancel := context.WithTimeout(ctx, 6*b.cluster.options.ReadWait)
@@ -285,25 +289,25 @@ func (b *backupRun) readBrain(ctx context.Context, info directoryBrain, savedSta
 	}
 	tenant, brain, _ := strings.Cut(info.Name, ".")
 	s := savedBrain{
-		Tenant:            tenant,
-		Brain:             brain,
-		Epoch:             info.Epoch,
-		Created:           info.Created,
-		LastMessageSeq:    r.place.LastReadSeq,
-		EnvelopeNumber:    r.place.EnvelopeNumber,
-		EnvelopeChainHash: r.place.ChainHash,
-		EnvelopeTime:      r.place.EnvelopeTime,
-		LastChange:        r.lastChange,
-		FileChainHash:     r.fileChainHash,
+		Tenant:             tenant,
+		Brain:              brain,
+		BrainEpoch:         info.BrainEpoch,
+		Created:            info.Created,
+		LastMessageSeq:     r.position.LastReadSeq,
+		LastEnvelopeNumber: r.position.EnvelopeNumber,
+		EnvelopeChainHash:  r.position.ChainHash,
+		EnvelopeTime:       r.position.EnvelopeTime,
+		LastChange:         r.lastChangeNumber,
+		FileChainHash:      r.fileChainHash,
 	}
-	if s.EnvelopeNumber == 0 {
+	if s.LastEnvelopeNumber == 0 {
 		return s, nil
 	}
 	image, err := r.files.readLog()
 	if err != nil {
 		return s, err
 	}
-	s.setFile(image)
+	s.setFileProperties(image)
 	if err := b.fsys.MkdirAll(s.dirName(), 0o700); err != nil {
 		return s, err
 	}
@@ -313,15 +317,15 @@ func (b *backupRun) readBrain(ctx context.Context, info directoryBrain, savedSta
 // checkContinuesBackup returns an error if the replica lacks a change of the last backup or has a
 // different change instead. The caller must hold mu.
 func (r *brainReplica) checkContinuesBackup(ctx context.Context, savedState savedBrain) error {
-	isOther := r.place.EnvelopeNumber == savedState.EnvelopeNumber && savedState.EnvelopeNumber > 0 &&
-		r.place.ChainHash != savedState.EnvelopeChainHash
-	if isOther || r.place.EnvelopeNumber < savedState.EnvelopeNumber {
+	isOther := r.position.EnvelopeNumber == savedState.LastEnvelopeNumber && savedState.LastEnvelopeNumber > 0 &&
+		r.position.ChainHash != savedState.EnvelopeChainHash
+	if isOther || r.position.EnvelopeNumber < savedState.LastEnvelopeNumber {
 		return fmt.Errorf(
 			"%w: brain %s ends with envelope %d, and the last backup has %d of it, or others",
 			oxbow.ErrRolledBack,
 			r.directoryBrain.Name,
-			r.place.EnvelopeNumber,
-			savedState.EnvelopeNumber,
+			r.position.EnvelopeNumber,
+			savedState.LastEnvelopeNumber,
 		)
 	}
 	if savedState.LastChange == 0 {
@@ -393,7 +397,7 @@ func (b *backupRun) deleteUnlistedFiles() error {
 			if err := b.fsys.Remove(name); err != nil {
 				return err
 			}
-			b.report.Deleted++
+			b.report.DeletedFiles++
 		}
 	}
 	return nil

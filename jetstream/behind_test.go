@@ -102,7 +102,7 @@ func (h *harmed) current(t *testing.T) {
 	for {
 		s, _ := h.c.streamStatus(ctx, "BRAIN_00")
 		if s.Leader != "" && !slices.ContainsFunc(s.Replicas, func(r ReplicaStatus) bool {
-			return !r.Current || r.Lag > 0
+			return !r.IsCurrent || r.Lag > 0
 		}) {
 			return
 		}
@@ -119,7 +119,7 @@ func TestNeverCatchesUp(t *testing.T) {
 	t.Parallel()
 	h := newHarmed(t)
 	most := h.c.options.ReadWait
-	h.c.link.maxRepeat, h.c.options.ReadWait = 2*time.Second, 2*time.Second
+	h.c.link.maxRepeatTime, h.c.options.ReadWait = 2*time.Second, 2*time.Second
 	victim := h.options[h.victim].Name
 	h.servers[h.victim].Shutdown()
 	h.stick(t, "BRAIN_00")
@@ -133,7 +133,7 @@ func TestNeverCatchesUp(t *testing.T) {
 		t.Errorf("%d of 3 processes read", n)
 	}
 	rep, err := h.c.Audit(t.Context())
-	if f := rep.Findings; err != nil || len(f) != 1 || f[0].Server != victim || !f[0].Fenced ||
+	if f := rep.Findings; err != nil || len(f) != 1 || f[0].Server != victim || !f[0].IsServerFenced ||
 		rep.Messages != 2*(damageEntries+1) {
 		t.Errorf("Audit() = %+v, %v, want %s fenced", rep, err, victim)
 	}
@@ -154,7 +154,7 @@ func TestNeverCatchesUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.begin(t)
-	h.c.link.maxRepeat, h.c.options.ReadWait = most, most
+	h.c.link.maxRepeatTime, h.c.options.ReadWait = most, most
 	h.current(t)
 	finds(t, h.c, victim, "an audit found its data to differ")
 	if rep, err := h.c.Audit(t.Context()); err != nil || len(rep.Findings) > 0 || rep.Messages != 3*(damageEntries+1) {

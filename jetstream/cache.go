@@ -21,34 +21,34 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// minRecentIDs is the minimum number of IDs of recent messages that the file "place" and a snapshot contain. By these
-// IDs, a process finds out whether a message of its own was stored. There are fewer IDs only if there were fewer
-// messages.
-const minRecentIDs = 256
+// minRecentEnvelopeIDs is the minimum number of IDs of recent messages that the file "place" and a snapshot contain.
+// By these IDs, a process finds out whether a message of its own was stored. There are fewer IDs only if there were
+// fewer messages.
+const minRecentEnvelopeIDs = 256
 
-// cachedPlace is the position of a replica in the stream.
-type cachedPlace struct {
+// cachedPosition is the position of a replica in the stream.
+type cachedPosition struct {
 	Cluster        string    `json:"cluster"`
 	LastReadSeq    uint64    `json:"seq"`  // sequence of the last message that was read from the stream
 	EnvelopeNumber uint64    `json:"n"`    // number of the last envelope (message with changes) that was read
-	ChainHash      chainHash `json:"hash"` // hash that covers all messages up to the message with EnvelopeNumber
-	EnvelopeTime   int64     `json:"time"` // time of the envelope EnvelopeNumber
-	// number of the brain's last change in all messages up to the message with EnvelopeNumber
+	ChainHash      chainHash `json:"hash"` // hash that covers all messages up to the message with LastEnvelopeNumber
+	EnvelopeTime   int64     `json:"time"` // time of the envelope LastEnvelopeNumber
+	// number of the brain's last change in all messages up to the message with LastEnvelopeNumber
 	LastChange uint64 `json:"last"`
 	IsSynced   bool   `json:"clean"` // the log file is synced and has not been changed since
-	// IDs of the last messages with changes. The last ID belongs to the message with EnvelopeNumber.
-	RecentIDs []string `json:"recent"`
+	// IDs of the last messages with changes. The last ID belongs to the message with LastEnvelopeNumber.
+	RecentEnvelopeIDs []string `json:"recent"`
 
 	// last snapshot of the brain in the stream, without the file that it may contain
-	LastSnapshot  *snapshot `json:"held,omitempty"`
-	TailBytes     int64     `json:"tail"` // total size of the envelopes after the snapshot, in bytes
-	TailEnvelopes uint64    `json:"envs"` // number of messages with changes that follow the last snapshot
+	LastSnapshot           *snapshot `json:"held,omitempty"`
+	BytesAfterSnapshot     int64     `json:"tail"` // total size of the envelopes after the snapshot, in bytes
+	EnvelopesAfterSnapshot uint64    `json:"envs"` // number of messages with changes that follow the last snapshot
 }
 
 // These are the files in the directory of a brain.
 const (
-	logFile   = "memory.oxbow"
-	placeFile = "place"
+	logFileName      = "memory.oxbow"
+	positionFileName = "place"
 )
 
 // brainFiles contains the paths of a brain's files. Each brain has a directory of its own, because a store that
@@ -58,12 +58,12 @@ type brainFiles struct {
 	dir  string
 }
 
-func (f brainFiles) logPath() string   { return path.Join(f.dir, logFile) }
-func (f brainFiles) placePath() string { return path.Join(f.dir, placeFile) }
+func (f brainFiles) logPath() string      { return path.Join(f.dir, logFileName) }
+func (f brainFiles) positionPath() string { return path.Join(f.dir, positionFileName) }
 
-// readPlace reads the position in the stream. ok is false if no valid position exists.
-func (f brainFiles) readPlace() (p cachedPlace, ok bool) {
-	b, err := readFile(f.fsys, f.placePath())
+// readPosition reads the position in the stream. ok is false if no valid position exists.
+func (f brainFiles) readPosition() (p cachedPosition, ok bool) {
+	b, err := readFile(f.fsys, f.positionPath())
 	if err != nil || len(b) < 4 {
 		return p, false
 	}
@@ -73,15 +73,15 @@ func (f brainFiles) readPlace() (p cachedPlace, ok bool) {
 	return p, json.Unmarshal(b[4:], &p) == nil
 }
 
-// writePlace replaces the file that records how far the brain's stream was read. If the position must survive a power
-// failure, the caller must sync the log file first.
-func (f brainFiles) writePlace(p cachedPlace) error {
+// writePosition replaces the file that records how far the brain's stream was read. If the position must survive a
+// power failure, the caller must sync the log file first.
+func (f brainFiles) writePosition(p cachedPosition) error {
 	b, err := json.Marshal(p)
 	if err != nil {
 		return err
 	}
 	b = append(binary.LittleEndian.AppendUint32(nil, crc32.Checksum(b, castagnoli)), b...)
-	return replaceFileAtomically(f.fsys, f.placePath(), b)
+	return replaceFileAtomically(f.fsys, f.positionPath(), b)
 }
 
 // createDir creates the directory if missing, and deletes all files in it.
@@ -91,7 +91,7 @@ func (f brainFiles) createDir() error {
 			return err
 		}
 	}
-	for _, n := range []string{f.placePath(), f.logPath(), f.logPath() + index.FileSuffix, f.logPath() + ".snap",
+	for _, n := range []string{f.positionPath(), f.logPath(), f.logPath() + index.FileSuffix, f.logPath() + ".snap",
 		f.logPath() + ".words", f.logPath() + keytable.ForeignSuffix, f.logPath() + ".lock"} {
 		if err := f.fsys.Remove(n); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
@@ -164,25 +164,25 @@ type unsyncedFile struct{ vfs.File }
 // Sync implements [vfs.File].
 func (unsyncedFile) Sync() error { return nil }
 
-// identitySource is the source of random bytes for a brain's log file. It is deterministic, so
+// logIdentitySource is the source of random bytes for a brain's log file. It is deterministic, so
 // that each replica creates the same file with the same chain.
-type identitySource struct {
-	seed            [32]byte
-	generatedBlocks uint64
-	unreadBytes     []byte
+type logIdentitySource struct {
+	seed               [32]byte
+	generatedHashCount uint64
+	unreadBytes        []byte
 }
 
-func newIdentitySource(cluster, brain string, epoch uint64) *identitySource {
-	return &identitySource{seed: sha256.Sum256(fmt.Appendf(nil, "oxbow log %s %s %d", cluster, brain, epoch))}
+func newIdentitySource(cluster, brain string, epoch uint64) *logIdentitySource {
+	return &logIdentitySource{seed: sha256.Sum256(fmt.Appendf(nil, "oxbow log %s %s %d", cluster, brain, epoch))}
 }
 
 // Read implements [io.Reader].
-func (r *identitySource) Read(b []byte) (int, error) {
+func (r *logIdentitySource) Read(b []byte) (int, error) {
 	for i := range b {
 		if len(r.unreadBytes) == 0 {
-			h := sha256.Sum256(binary.LittleEndian.AppendUint64(r.seed[:], r.generatedBlocks))
+			h := sha256.Sum256(binary.LittleEndian.AppendUint64(r.seed[:], r.generatedHashCount))
 			r.unreadBytes = h[:]
-			r.generatedBlocks++
+			r.generatedHashCount++
 		}
 		b[i], r.unreadBytes = r.unreadBytes[0], r.unreadBytes[1:]
 	}

@@ -31,7 +31,7 @@ func TestCacheAfterKill(t *testing.T) {
 	t.Parallel()
 	url := alone(t).URL()
 	o := devOptions
-	o.minTail = 1 << 30
+	o.minEnvelopesAfterSnapshot = 1 << 30
 	o.Dir = t.TempDir()
 	a := open(t, connect(t, url, o), "b")
 	write := func(from, to int) {
@@ -46,7 +46,7 @@ func TestCacheAfterKill(t *testing.T) {
 		}
 	}
 	write(0, 600) // the position was written at 512 changes
-	log, place := filepath.Join("acme.b", logFile), filepath.Join("acme.b", placeFile)
+	log, place := filepath.Join("acme.b", logFileName), filepath.Join("acme.b", positionFileName)
 	for _, tc := range []struct {
 		name string
 		harm func(dir string) error
@@ -74,10 +74,10 @@ func TestCacheAfterKill(t *testing.T) {
 			}
 			c := connect(t, url, p)
 			s := open(t, c, "b")
-			if kept := s.brainReplica.place.EnvelopeNumber > 0; kept != tc.kept {
+			if kept := s.brainReplica.position.EnvelopeNumber > 0; kept != tc.kept {
 				t.Errorf(
 					"opened at envelope %d, want that the file is kept: %t",
-					s.brainReplica.place.EnvelopeNumber,
+					s.brainReplica.position.EnvelopeNumber,
 					tc.kept,
 				)
 			}
@@ -86,7 +86,7 @@ func TestCacheAfterKill(t *testing.T) {
 				t.Fatal(err)
 			}
 			again := open(t, c, "b")
-			if again.brainReplica.place.EnvelopeNumber == 0 || !again.brainReplica.readClean() {
+			if again.brainReplica.position.EnvelopeNumber == 0 || !again.brainReplica.readClean() {
 				t.Error("a cache that was closed is begun again")
 			}
 			same(t, a, again)
@@ -95,7 +95,7 @@ func TestCacheAfterKill(t *testing.T) {
 }
 
 // readClean reports whether the replica was opened with a synced file that need not be checked.
-func (r *brainReplica) readClean() bool { return r.place.IsSynced }
+func (r *brainReplica) readClean() bool { return r.position.IsSynced }
 
 // TestCacheOfAnother checks that a directory cannot be used by two processes or for another cluster.
 func TestCacheOfAnother(t *testing.T) {
@@ -122,7 +122,7 @@ func TestCacheOfAnother(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := js.KeyValue(t.Context(), directoryBucketName); !errors.Is(err, api.ErrBucketNotFound) {
+	if _, err := js.KeyValue(t.Context(), clusterDirectoryBucket); !errors.Is(err, api.ErrBucketNotFound) {
 		t.Errorf("a directory was made: %v", err)
 	}
 	connect(t, url, devOptions)

@@ -106,7 +106,11 @@ func newCampaign(t *testing.T, apart bool) *campaign {
 		at := append(slices.Clone(urls[first:]), urls[:first]...)
 		c.hosts = append(
 			c.hosts,
-			connectTrio(t, strings.Join(at, ","), Options{Partitions: 2, Node: fmt.Sprint("host", i), minTail: 40}),
+			connectTrio(
+				t,
+				strings.Join(at, ","),
+				Options{Partitions: 2, Node: fmt.Sprint("host", i), minEnvelopesAfterSnapshot: 40},
+			),
 		)
 	}
 	for b := range campaignBrains {

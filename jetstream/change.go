@@ -14,11 +14,11 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/share/remote/opjson"
 )
 
-// brainChange is a change of a brain, as it is sent to the stream in a message (envelope). It contains ops, or the
+// requestedChange is a change of a brain, as it is sent to the stream in a message (envelope). It contains ops, or the
 // numbers of changes to revert, or a version to restore. Ops are validated before the envelope is sent. A revert or a
 // restore is sent in an envelope of its own. Each process that keeps a copy of the brain computes the result, which is
 // the same everywhere.
-type brainChange struct {
+type requestedChange struct {
 	OpID   string       `json:"op_id,omitempty"`
 	Note   string       `json:"note,omitempty"`
 	Source oxbow.Source `json:"source"`
@@ -37,7 +37,7 @@ type restoredVersion struct {
 }
 
 // decodeOps decodes the ops of the change.
-func (c *brainChange) decodeOps() ([]oxbow.Op, error) {
+func (c *requestedChange) decodeOps() ([]oxbow.Op, error) {
 	ops := make([]oxbow.Op, len(c.Ops))
 	for i, w := range c.Ops {
 		op, err := w.Decode()
@@ -51,7 +51,7 @@ func (c *brainChange) decodeOps() ([]oxbow.Op, error) {
 
 // setOriginOfChange sets the op ID, the note and the source of the change from the context. It checks and shortens
 // them like a store in a local file, so that a change has the same origin in both stores.
-func (c *brainChange) setOriginOfChange(ctx context.Context, defaultSource oxbow.Source) error {
+func (c *requestedChange) setOriginOfChange(ctx context.Context, defaultSource oxbow.Source) error {
 	c.OpID = oxbow.OpIDFrom(ctx)
 	if len(c.OpID) > 64 || strings.ToValidUTF8(c.OpID, "") != c.OpID {
 		return &oxbow.InvalidError{
@@ -75,7 +75,7 @@ func (c *brainChange) setOriginOfChange(ctx context.Context, defaultSource oxbow
 
 // contextForStore returns the context with which each process repeats this change on its own copy of the brain. It
 // contains the change's source, op ID and note.
-func (c *brainChange) contextForStore() context.Context {
+func (c *requestedChange) contextForStore() context.Context {
 	ctx := oxbow.WithSource(context.Background(), c.Source)
 	if c.OpID != "" {
 		ctx = oxbow.WithOpID(ctx, c.OpID)

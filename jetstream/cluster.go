@@ -42,11 +42,12 @@ type Options struct {
 	// empty, open brains are stored in memory.
 	Dir string
 
-	// Announced makes reads send no requests to the servers. A read then relies on the messages (invalidations) by
-	// which other processes announce their changes. It sees the changes up to the last invalidation that has arrived,
-	// and is at most MaxAge old. By default, each read asks the stream's leader for the last message (the head).
-	Announced bool
-	MaxAge    time.Duration // if Announced is set: maximum age of the data that a read returns (default 1 s)
+	// ReadsTrustAnnouncements makes reads send no requests to the servers. A read then relies on the messages
+	// (invalidations) by which other processes announce their changes. It sees the changes up to the last invalidation
+	// that has arrived, and is at most MaxAge old. By default, each read asks the stream's leader for the last message
+	// (the head).
+	ReadsTrustAnnouncements bool
+	MaxAge                  time.Duration // if Announced is set: maximum age of the data that a read returns (default 1 s)
 
 	// ReadWait and WriteWait are the maximum times for which reads and writes wait for the servers.
 	// The defaults are 10 s and 20 s. The election of a leader takes 4 to 9 s.
@@ -60,8 +61,8 @@ type Options struct {
 	Clock  func() time.Time // default time.Now
 	Rand   io.Reader        // default crypto/rand
 
-	maxAttempt time.Duration // maximum duration of an attempt to send a request
-	minTail    uint64
+	maxAttemptTime            time.Duration // maximum duration of an attempt to send a request
+	minEnvelopesAfterSnapshot uint64
 }
 
 func (o *Options) withDefaults() Options {
@@ -78,7 +79,13 @@ func (o *Options) withDefaults() Options {
 	r.ReadWait, r.WriteWait = cmp.Or(r.ReadWait, 10*time.Second), cmp.Or(r.WriteWait, 20*time.Second)
 	r.Node = cmp.Or(r.Node, "node")
 	r.Source.Door = cmp.Or(r.Source.Door, "library")
-	r.maxAttempt, r.minTail = cmp.Or(r.maxAttempt, 2*time.Second), cmp.Or(r.minTail, minTailEnvelopes)
+	r.maxAttemptTime, r.minEnvelopesAfterSnapshot = cmp.Or(
+		r.maxAttemptTime,
+		2*time.Second,
+	), cmp.Or(
+		r.minEnvelopesAfterSnapshot,
+		minEnvelopesAfterSnapshot,
+	)
 	if r.Clock == nil {
 		r.Clock = time.Now
 	}
@@ -87,12 +94,12 @@ func (o *Options) withDefaults() Options {
 
 // Cluster is a connection to the servers that store brains. It is safe for concurrent use.
 type Cluster struct {
-	natsConn  *nats.Conn
-	link      serverLink
-	options   Options
-	directory *clusterDirectory
-	replicas  int
-	minTail   uint64
+	natsConn                  *nats.Conn
+	link                      serverRequestSender
+	options                   Options
+	directory                 *clusterDirectory
+	replicas                  int
+	minEnvelopesAfterSnapshot uint64
 
 	ctx    context.Context // ends when the cluster is closed
 	cancel context.CancelFunc
@@ -121,8 +128,8 @@ func Connect(ctx context.Context, nc *nats.Conn, o *Options) (*Cluster, error) {
 		leaderFences:     map[leaderFence]bool{},
 		leaseByStream:    map[string]leaderLease{},
 	}
-	c.link = serverLink{nc, c.options.maxAttempt, c.options.ReadWait}
-	c.replicas, c.minTail = c.options.Replicas, c.options.minTail
+	c.link = serverRequestSender{nc, c.options.maxAttemptTime, c.options.ReadWait}
+	c.replicas, c.minEnvelopesAfterSnapshot = c.options.Replicas, c.options.minEnvelopesAfterSnapshot
 	if err := checkServers(ctx, nc, &c.options); err != nil {
 		return nil, err
 	}
@@ -155,10 +162,10 @@ func (c *Cluster) openClusterDirectory(ctx context.Context) error {
 			": they lost their data, or are others")
 	}
 	if err == nil {
-		err = c.readFences(ctx)
+		err = c.readLeaderFences(ctx)
 	}
 	if err == nil {
-		err = c.subscribeInvalidations()
+		err = c.subscribeToChangedBrains()
 	}
 	return err
 }
@@ -194,10 +201,10 @@ func (c *Cluster) openCache() error {
 	return nil
 }
 
-// subscribeInvalidations subscribes to the messages that say which brains other processes have changed. Until c is
+// subscribeToChangedBrains subscribes to the messages that say which brains other processes have changed. Until c is
 // closed, a goroutine also watches the connection. If the connection's state changes, messages may have been missed.
 // Therefore each brain must be compared with its last message in the stream before the next read.
-func (c *Cluster) subscribeInvalidations() error {
+func (c *Cluster) subscribeToChangedBrains() error {
 	sub, err := c.natsConn.Subscribe("inv.b.>", c.markBrainOutdated)
 	if err != nil {
 		return err
@@ -251,10 +258,10 @@ func (c *Cluster) markBrainOutdated(m *nats.Msg) {
 	if r == nil {
 		return
 	}
-	for previous := r.announcedSeq.Load(); previous < seq && !r.announcedSeq.CompareAndSwap(previous,
-		seq); previous = r.announcedSeq.Load() {
+	for previous := r.announcedMessageSeq.Load(); previous < seq && !r.announcedMessageSeq.CompareAndSwap(previous,
+		seq); previous = r.announcedMessageSeq.Load() {
 	}
-	isRead := c.options.Announced && r.watchers.Len() > 0
+	isRead := c.options.ReadsTrustAnnouncements && r.watchers.Len() > 0
 	if isRead && seq > r.lastReadSeq.Load() {
 		// Ignore the error, because the next read of the brain tries to read the new message again.
 		go func() { _ = r.compareWithHead(c.ctx) }()
@@ -286,7 +293,10 @@ func (c *Cluster) Open(ctx context.Context, tenant, brain string) (*Store, error
 // acquireReplica returns the replica of a brain, and counts an additional handle. If isNew is true, acquireReplica has
 // locked the replica's mu, and the caller must open the replica. If the replica is being closed, acquireReplica waits
 // until its files are closed.
-func (c *Cluster) acquireReplica(ctx context.Context, brain directoryBrain) (r *brainReplica, isNew bool, err error) {
+func (c *Cluster) acquireReplica(
+	ctx context.Context,
+	brain brainDirectoryEntry,
+) (r *brainReplica, isNew bool, err error) {
 	for {
 		c.mu.Lock()
 		if c.isClosed {
@@ -312,15 +322,15 @@ func (c *Cluster) acquireReplica(ctx context.Context, brain directoryBrain) (r *
 		r.mu.Lock()
 		c.replicaBySubject[brain.subjectName()] = r
 	}
-	r.openHandles++
+	r.openStoreCount++
 	return r, isNew, nil
 }
 
 // releaseReplica removes a handle, and closes the replica after its last handle.
 func (c *Cluster) releaseReplica(r *brainReplica) error {
 	c.mu.Lock()
-	r.openHandles--
-	if r.openHandles > 0 {
+	r.openStoreCount--
+	if r.openStoreCount > 0 {
 		c.mu.Unlock()
 		return nil
 	}

@@ -32,17 +32,17 @@ const (
 	noServerPause           = 20 * time.Millisecond
 	minAttemptTime          = 50 * time.Millisecond // minimum remaining time in which sending a message is tried again
 
-	// Before a message with changes is built, the committer waits for further changes. It waits for 1/gatherDivisor of
-	// the time that the last message took. Callers whose changes were stored together return one by one. Without this
-	// wait, the next change of the first caller would get a message of its own, and each message would contain half as
-	// many changes.
-	gatherDivisor = 4
-	maxGatherTime = 5 * time.Millisecond
+	// Before a message with changes is built, the committer waits for further changes. It waits for
+	// 1/gatherTimeDivisor of the time that the last message took. Callers whose changes were stored together return
+	// one by one. Without this wait, the next change of the first caller would get a message of its own, and each
+	// message would contain half as many changes.
+	gatherTimeDivisor   = 4
+	maxChangeGatherTime = 5 * time.Millisecond
 )
 
 // commitRequest is a change that waits to be committed.
 type commitRequest struct {
-	change       brainChange
+	change       requestedChange
 	ops          []oxbow.Op
 	changedNames []string // names of the entries that this request changes
 	// The change must be the only change in its message, because the effect of a revert is known only after the revert
@@ -71,9 +71,9 @@ type commitQueue struct {
 	mu              sync.Mutex // guards the following fields
 	waitingRequests []*commitRequest
 	isRunning       bool
-	// closed when targetCount requests are waiting (nil if the committer does not wait for more requests)
-	targetReached chan struct{}
-	targetCount   int
+	// closed when enoughRequestCount requests are waiting (nil if the committer does not wait for more requests)
+	enoughRequestsWaiting chan struct{}
+	enoughRequestCount    int
 }
 
 // addRequest appends a request to the queue. If no committer is running, mustStartCommitter is true, and the caller
@@ -82,17 +82,17 @@ func (c *commitQueue) addRequest(q *commitRequest) (mustStartCommitter bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.waitingRequests = append(c.waitingRequests, q)
-	if c.targetReached != nil && len(c.waitingRequests) >= c.targetCount {
-		close(c.targetReached)
-		c.targetReached = nil
+	if c.enoughRequestsWaiting != nil && len(c.waitingRequests) >= c.enoughRequestCount {
+		close(c.enoughRequestsWaiting)
+		c.enoughRequestsWaiting = nil
 	}
 	mustStartCommitter = !c.isRunning
 	c.isRunning = true
 	return mustStartCommitter
 }
 
-// waitForMore waits until targetCount more changes are queued, but at most for the duration maxWait. If waiting could
-// not combine changes, it returns immediately.
+// waitForMore waits until enoughRequestCount more changes are queued, but at most for the duration maxWait. If waiting
+// could not combine changes, it returns immediately.
 func (c *commitQueue) waitForMore(ctx context.Context, targetCount int, maxWait time.Duration) {
 	c.mu.Lock()
 	if targetCount == 0 || len(c.waitingRequests)+targetCount < 2 {
@@ -100,7 +100,7 @@ func (c *commitQueue) waitForMore(ctx context.Context, targetCount int, maxWait 
 		return
 	}
 	enough := make(chan struct{})
-	c.targetReached, c.targetCount = enough, len(c.waitingRequests)+targetCount
+	c.enoughRequestsWaiting, c.enoughRequestCount = enough, len(c.waitingRequests)+targetCount
 	c.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, maxWait)
 	defer cancel()
@@ -108,7 +108,7 @@ func (c *commitQueue) waitForMore(ctx context.Context, targetCount int, maxWait 
 	case <-enough:
 	case <-ctx.Done():
 		c.mu.Lock()
-		c.targetReached = nil
+		c.enoughRequestsWaiting = nil
 		c.mu.Unlock()
 	}
 }
@@ -172,7 +172,7 @@ func (r *brainReplica) commit(ctx context.Context, q *commitRequest) (oxbow.Chan
 func (r *brainReplica) commitQueuedRequests() {
 	last, took := 0, time.Duration(0)
 	for {
-		r.commitQueue.waitForMore(r.cluster.ctx, last, min(took/gatherDivisor, maxGatherTime))
+		r.commitQueue.waitForMore(r.cluster.ctx, last, min(took/gatherTimeDivisor, maxChangeGatherTime))
 		qs := r.commitQueue.takeNext()
 		if len(qs) == 0 {
 			return
@@ -186,7 +186,7 @@ func (r *brainReplica) commitQueuedRequests() {
 			continue
 		}
 		last, took = len(qs), time.Since(began)
-		r.compactIfDue()
+		r.compactBrainIfDue()
 	}
 }
 
@@ -214,7 +214,7 @@ func (r *brainReplica) commitBatch(qs []*commitRequest) error {
 		}
 		if len(c.selected) > 0 {
 			err = r.sendRequests(ctx, c.selected)
-			if errors.Is(err, errHeadMoved) {
+			if errors.Is(err, errNewerMessageStored) {
 				qs, checked = append(c.selected, c.deferred...), true
 				continue
 			}
@@ -227,24 +227,24 @@ func (r *brainReplica) commitBatch(qs []*commitRequest) error {
 	}
 }
 
-// requestChoice contains the requests that were chosen for an envelope, and the requests that were deferred or
+// chosenRequests contains the requests that were chosen for an envelope, and the requests that were deferred or
 // refused.
-type requestChoice struct {
+type chosenRequests struct {
 	selected []*commitRequest
 	// requests that must wait for the next message, because they depend on a change in this message
 	deferred []*commitRequest
 	// requests that are not valid for the present entries of the brain, each with the error
 	refused map[*commitRequest]error
 
-	selectedOps  []oxbow.Op // operations of all requests in selected
-	changedNames map[string]bool
-	opIDKeys     map[string]bool // op IDs of all requests in selected
-	textBytes    int
+	selectedRequestOps []oxbow.Op // operations of all requests in selected
+	changedNames       map[string]bool
+	opIDKeys           map[string]bool // op IDs of all requests in selected
+	textBytes          int
 }
 
 // chooseRequests chooses requests for the next envelope. If a request fails only because of another chosen change, it
 // is deferred, because that change is not durable yet.
-func (r *brainReplica) chooseRequests(qs []*commitRequest) (*requestChoice, error) {
+func (r *brainReplica) chooseRequests(qs []*commitRequest) (*chosenRequests, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.isClosed {
@@ -253,8 +253,8 @@ func (r *brainReplica) chooseRequests(qs []*commitRequest) (*requestChoice, erro
 	if r.store == nil {
 		return nil, r.damageError("the local copy could not be opened")
 	}
-	r.envelopeClock.Store(r.nextEnvelopeTime())
-	c := &requestChoice{
+	r.currentEnvelopeTime.Store(r.nextEnvelopeTime())
+	c := &chosenRequests{
 		refused:      map[*commitRequest]error{},
 		changedNames: map[string]bool{},
 		opIDKeys:     map[string]bool{},
@@ -272,7 +272,7 @@ func (r *brainReplica) chooseRequests(qs []*commitRequest) (*requestChoice, erro
 			continue
 		}
 		if slices.ContainsFunc(q.changedNames, func(n string) bool { return c.changedNames[n] }) {
-			if r.store.DryRun(r.cluster.ctx, append(slices.Clip(c.selectedOps), q.ops...)...) != nil {
+			if r.store.DryRun(r.cluster.ctx, append(slices.Clip(c.selectedRequestOps), q.ops...)...) != nil {
 				c.deferred = append(c.deferred, q)
 				continue
 			}
@@ -280,23 +280,23 @@ func (r *brainReplica) chooseRequests(qs []*commitRequest) (*requestChoice, erro
 			c.refused[q] = err
 			continue
 		}
-		c.addRequest(q)
+		c.selectRequest(q)
 	}
 	return c, nil
 }
 
 // fitsRequest reports whether a request can be sent in the same message (envelope) as the requests that were selected
 // before. At least one request was selected.
-func (c *requestChoice) fitsRequest(q *commitRequest) bool {
+func (c *chosenRequests) fitsRequest(q *commitRequest) bool {
 	if q.needsOwnEnvelope || c.selected[0].needsOwnEnvelope {
 		return false
 	}
 	return c.textBytes+q.textBytes <= maxTextBytesPerEnvelope && !c.opIDKeys[store.OpIDKey(q.change.OpID)]
 }
 
-func (c *requestChoice) addRequest(q *commitRequest) {
+func (c *chosenRequests) selectRequest(q *commitRequest) {
 	c.selected = append(c.selected, q)
-	c.selectedOps = append(c.selectedOps, q.ops...)
+	c.selectedRequestOps = append(c.selectedRequestOps, q.ops...)
 	c.textBytes = c.textBytes + q.textBytes
 	for _, n := range q.changedNames {
 		c.changedNames[n] = true
@@ -308,11 +308,11 @@ func (c *requestChoice) addRequest(q *commitRequest) {
 
 // nextEnvelopeTime returns the time for the next envelope. It is never before the time of the last envelope.
 func (r *brainReplica) nextEnvelopeTime() int64 {
-	return max(r.cluster.options.Clock().UnixNano(), r.place.EnvelopeTime)
+	return max(r.cluster.options.Clock().UnixNano(), r.position.EnvelopeTime)
 }
 
 // sendRequests publishes the requests in an envelope, applies the envelope and finishes the requests. If
-// sendRequests returns errHeadMoved, nothing was published and the replica has a newer head.
+// sendRequests returns errNewerMessageStored, nothing was published and the replica has a newer head.
 func (r *brainReplica) sendRequests(ctx context.Context, qs []*commitRequest) error {
 	m, expect, err := r.buildEnvelope(qs)
 	if err != nil {
@@ -336,9 +336,9 @@ func (r *brainReplica) sendRequests(ctx context.Context, qs []*commitRequest) er
 			// number of the message before it.
 			sent = true
 			waitOrDone(ctx, noServerPause)
-		case errors.Is(err, errHeadMoved):
-			done, err := r.catchUpAfterRefusal(ctx, qs, expect, sent)
-			if done || errors.Is(err, errHeadMoved) {
+		case errors.Is(err, errNewerMessageStored):
+			done, err := r.catchUpAfterRefusedEnvelope(ctx, qs, expect, sent)
+			if done || errors.Is(err, errNewerMessageStored) {
 				return err
 			}
 			if err != nil {
@@ -350,14 +350,14 @@ func (r *brainReplica) sendRequests(ctx context.Context, qs []*commitRequest) er
 		default:
 			return r.publishError(sent, err)
 		}
-		if !hasTimeForAttempt(ctx) {
+		if !hasTimeForSendAttempt(ctx) {
 			return r.publishError(sent, err)
 		}
 	}
 }
 
-// hasTimeForAttempt reports whether ctx leaves enough time for another attempt.
-func hasTimeForAttempt(ctx context.Context) bool {
+// hasTimeForSendAttempt reports whether ctx leaves enough time for another attempt.
+func hasTimeForSendAttempt(ctx context.Context) bool {
 	if ctx.Err() != nil {
 		return false
 	}
@@ -403,16 +403,16 @@ func (r *brainReplica) buildEnvelope(qs []*commitRequest) (encodedEnvelope, uint
 	e := &envelope{
 		Version:          envelopeVersion,
 		BrainName:        r.directoryBrain.Name,
-		EnvelopeNumber:   r.place.EnvelopeNumber + 1,
-		PrevChainHash:    r.place.ChainHash,
-		Epoch:            r.directoryBrain.Epoch,
+		EnvelopeNumber:   r.position.EnvelopeNumber + 1,
+		PrevChainHash:    r.position.ChainHash,
+		BrainEpoch:       r.directoryBrain.BrainEpoch,
 		SenderNode:       r.cluster.options.Node,
 		EnvelopeID:       id,
 		ChangeTime:       r.nextEnvelopeTime(),
-		LastChangeBefore: r.lastChange,
+		LastChangeBefore: r.lastChangeNumber,
 	}
-	if r.lastChange > 0 {
-		e.ChangeState = r.fileChainHash
+	if r.lastChangeNumber > 0 {
+		e.FileChainHash = r.fileChainHash
 	}
 	for _, q := range qs {
 		e.Changes = append(e.Changes, q.change)
@@ -427,7 +427,7 @@ func (r *brainReplica) buildEnvelope(qs []*commitRequest) (encodedEnvelope, uint
 		}
 	}
 	r.inFlight = &inFlightEnvelope{envelopeID: id, envelopeNumber: e.EnvelopeNumber, changeCount: len(qs)}
-	return encodedEnvelope{e, data, hash}, r.place.LastReadSeq, err
+	return encodedEnvelope{e, data, hash}, r.position.LastReadSeq, err
 }
 
 // applyStoredEnvelope applies a message with changes, which the servers have stored, to the local copy of the brain,
@@ -446,11 +446,11 @@ func (r *brainReplica) applyStoredEnvelope(qs []*commitRequest, m encodedEnvelop
 			_ = r.readMissingMessages(ctx)
 		}
 	}
-	r.finishRequests(qs, f)
+	r.finishCommitRequests(qs, f)
 }
 
-// finishRequests sets the outcomes of the requests in a stored envelope. The caller must have locked mu.
-func (r *brainReplica) finishRequests(qs []*commitRequest, f *inFlightEnvelope) {
+// finishCommitRequests sets the outcomes of the requests in a stored envelope. The caller must have locked mu.
+func (r *brainReplica) finishCommitRequests(qs []*commitRequest, f *inFlightEnvelope) {
 	r.inFlight = nil
 	for i, q := range qs {
 		switch {
@@ -470,14 +470,15 @@ func (r *brainReplica) finishRequests(qs []*commitRequest, f *inFlightEnvelope) 
 	}
 }
 
-// catchUpAfterRefusal is called after the stream refused a message (envelope) with changes. It reads the stream up to
-// the brain's last message.
+// catchUpAfterRefusedEnvelope is called after the stream refused a message (envelope) with changes. It reads the
+// stream up to the brain's last message.
 //
 // If the last message is the envelope itself, an earlier attempt stored the envelope and the acknowledgement was lost.
-// catchUpAfterRefusal then finishes the requests and returns true. If the last message is still the message that the
-// envelope must follow, it returns false without an error, and the caller may try again. If another process has added
-// a message, the error is errHeadMoved. If it is unknown whether the envelope was stored, the error is errNoReply.
-func (r *brainReplica) catchUpAfterRefusal(
+// catchUpAfterRefusedEnvelope then finishes the requests and returns true. If the last message is still the message
+// that the envelope must follow, it returns false without an error, and the caller may try again. If another process
+// has added a message, the error is errNewerMessageStored. If it is unknown whether the envelope was stored, the error
+// is errNoReply.
+func (r *brainReplica) catchUpAfterRefusedEnvelope(
 	ctx context.Context,
 	qs []*commitRequest,
 	expectedSeq uint64,
@@ -491,17 +492,17 @@ func (r *brainReplica) catchUpAfterRefusal(
 	f := r.inFlight
 	switch {
 	case f.isApplied:
-		r.finishRequests(qs, f)
+		r.finishCommitRequests(qs, f)
 		return true, nil
 	case f.isOutcomeUnknown && wasSentBefore:
 		// A snapshot has replaced the last messages. It is unknown whether the snapshot contains the changes of this
 		// message.
 		return false, errNoReply
-	case r.place.LastReadSeq == expectedSeq:
+	case r.position.LastReadSeq == expectedSeq:
 		return false, nil
 	}
 	r.inFlight = nil
-	return false, errHeadMoved
+	return false, errNewerMessageStored
 }
 
 func (c *Cluster) randomID() (string, error) {

@@ -18,22 +18,23 @@ import (
 // These constants determine when a brain is compacted, and how its file is stored.
 const (
 	// minimum number of messages with changes after the last snapshot before a new snapshot is made
-	minTailEnvelopes = 64
-	segmentFileBytes = 4 << 20 // size, in bytes, of each part (segment) into which a large snapshot file is divided
+	minEnvelopesAfterSnapshot = 64
+	segmentFileBytes          = 4 << 20 // size, in bytes, of each part (segment) into which a large snapshot file is divided
 	// Maximum size, in bytes, of a compressed file that is stored in the snapshot message itself. A larger file is
 	// stored in separate messages.
 	maxInlineBytes = 24 << 10
 )
 
-// compactIfDue compacts a brain that has many envelopes after the last snapshot. It ignores errors, because the next
-// envelope will cause another attempt.
-func (r *brainReplica) compactIfDue() {
+// compactBrainIfDue compacts a brain that has many envelopes after the last snapshot. It ignores errors, because the
+// next envelope will cause another attempt.
+func (r *brainReplica) compactBrainIfDue() {
 	r.mu.Lock()
 	held := int64(0)
-	if r.place.LastSnapshot != nil {
-		held = r.place.LastSnapshot.StoredBytes
+	if r.position.LastSnapshot != nil {
+		held = r.position.LastSnapshot.CompressedBytes
 	}
-	due := !r.isClosed && r.place.TailEnvelopes > r.cluster.minTail && 4*r.place.TailBytes > held
+	due := !r.isClosed && r.position.EnvelopesAfterSnapshot > r.cluster.minEnvelopesAfterSnapshot &&
+		4*r.position.BytesAfterSnapshot > held
 	r.mu.Unlock()
 	if due {
 		ctx, cancel := context.WithTimeout(r.cluster.ctx, r.cluster.options.WriteWait)
@@ -46,17 +47,17 @@ func (r *brainReplica) compactIfDue() {
 // local copy lacks the last message of the brain.
 func (r *brainReplica) publishSnapshot(ctx context.Context) error {
 	r.mu.Lock()
-	at, head := r.place, r.fileChainHash
+	at, head := r.position, r.fileChainHash
 	image, err := r.files.readLog()
 	r.mu.Unlock()
 	if err != nil || at.EnvelopeNumber == 0 {
 		return err
 	}
 	s := &snapshot{
-		FileSize:   int64(len(image)),
-		FileHash:   sha256.Sum256(image),
-		LastChange: at.LastChange,
-		RecentIDs:  at.RecentIDs[max(0, len(at.RecentIDs)-minRecentIDs):],
+		FileSize:          int64(len(image)),
+		FileHash:          sha256.Sum256(image),
+		LastChange:        at.LastChange,
+		RecentEnvelopeIDs: at.RecentEnvelopeIDs[max(0, len(at.RecentEnvelopeIDs)-minRecentEnvelopeIDs):],
 	}
 	if err := r.storeFile(ctx, s, image, at.LastSnapshot); err != nil {
 		return err
@@ -70,12 +71,12 @@ func (r *brainReplica) publishSnapshot(ctx context.Context) error {
 		BrainName:        r.directoryBrain.Name,
 		EnvelopeNumber:   at.EnvelopeNumber,
 		PrevChainHash:    at.ChainHash,
-		Epoch:            r.directoryBrain.Epoch,
+		BrainEpoch:       r.directoryBrain.BrainEpoch,
 		SenderNode:       r.cluster.options.Node,
 		EnvelopeID:       id,
 		ChangeTime:       at.EnvelopeTime,
 		LastChangeBefore: at.LastChange,
-		ChangeState:      head,
+		FileChainHash:    head,
 		Snapshot:         s,
 	}
 	data, _, err := e.encodeMessage()
@@ -87,7 +88,7 @@ func (r *brainReplica) publishSnapshot(ctx context.Context) error {
 		return fmt.Errorf("compact %s: %w", r.directoryBrain.Name, err)
 	}
 	r.mu.Lock()
-	if r.place.LastReadSeq == at.LastReadSeq && !r.isClosed {
+	if r.position.LastReadSeq == at.LastReadSeq && !r.isClosed {
 		err = r.applyMessage(ctx, streamMessage{Seq: seq, Data: data})
 	}
 	r.mu.Unlock()
@@ -98,27 +99,27 @@ func (r *brainReplica) publishSnapshot(ctx context.Context) error {
 // part of the file that the last snapshot already contains is not stored again.
 func (r *brainReplica) storeFile(ctx context.Context, s *snapshot, image []byte, lastSnapshot *snapshot) error {
 	if packed := zstdEncoder.EncodeAll(image, nil); len(packed) <= maxInlineBytes {
-		s.InlineFile, s.StoredBytes = packed, int64(len(packed))
+		s.InlineFile, s.CompressedBytes = packed, int64(len(packed))
 		return nil
 	}
 	number := uint64(time.Now().UnixNano())
 	for i := 0; len(image) > 0; i++ {
 		part := image[:min(segmentFileBytes, len(image))]
 		image = image[len(part):]
-		g := segment{UncompressedSize: int64(len(part)), UncompressedHash: sha256.Sum256(part)}
-		hasSegment := lastSnapshot != nil && i < len(lastSnapshot.Segments)
-		if hasSegment && lastSnapshot.Segments[i].UncompressedHash == g.UncompressedHash {
-			s.addSegment(lastSnapshot.Segments[i])
+		g := fileSegment{UncompressedBytes: int64(len(part)), UncompressedHash: sha256.Sum256(part)}
+		hasSegment := lastSnapshot != nil && i < len(lastSnapshot.FileSegments)
+		if hasSegment && lastSnapshot.FileSegments[i].UncompressedHash == g.UncompressedHash {
+			s.addSegment(lastSnapshot.FileSegments[i])
 			continue
 		}
 		packed := zstdEncoder.EncodeAll(part, nil)
-		g.SegmentNumber, g.StoredBytes = number+uint64(i), int64(len(packed))
+		g.SegmentNumber, g.CompressedBytes = number+uint64(i), int64(len(packed))
 		for {
 			_, err := r.cluster.link.publishMessage(ctx, r.segmentSubject(g), packed, 0, false)
 			if err == nil {
 				break
 			}
-			if errors.Is(err, errHeadMoved) || !waitOrDone(ctx, noServerPause) {
+			if errors.Is(err, errNewerMessageStored) || !waitOrDone(ctx, noServerPause) {
 				return fmt.Errorf("store segment %d of %s: %w", i, r.directoryBrain.Name, err)
 			}
 		}
@@ -127,13 +128,13 @@ func (r *brainReplica) storeFile(ctx context.Context, s *snapshot, image []byte,
 	return nil
 }
 
-func (s *snapshot) addSegment(g segment) {
-	s.Segments = append(s.Segments, g)
-	s.StoredBytes += g.StoredBytes
+func (s *snapshot) addSegment(g fileSegment) {
+	s.FileSegments = append(s.FileSegments, g)
+	s.CompressedBytes += g.CompressedBytes
 }
 
 // segmentSubject returns the subject of the NATS message that contains the segment g of a snapshot's file.
-func (r *brainReplica) segmentSubject(g segment) string {
+func (r *brainReplica) segmentSubject(g fileSegment) string {
 	return r.directoryBrain.subjectName() + ".s." + strconv.FormatUint(g.SegmentNumber, 10)
 }
 
@@ -144,8 +145,11 @@ func (r *brainReplica) deleteOldSegments(ctx context.Context, oldSnapshot, s *sn
 		return nil
 	}
 	var errs error
-	for _, g := range oldSnapshot.Segments {
-		if slices.ContainsFunc(s.Segments, func(o segment) bool { return o.SegmentNumber == g.SegmentNumber }) {
+	for _, g := range oldSnapshot.FileSegments {
+		if slices.ContainsFunc(
+			s.FileSegments,
+			func(o fileSegment) bool { return o.SegmentNumber == g.SegmentNumber },
+		) {
 			continue
 		}
 		var answer struct {
@@ -167,45 +171,45 @@ func (r *brainReplica) deleteOldSegments(ctx context.Context, oldSnapshot, s *sn
 func (r *brainReplica) applySnapshot(ctx context.Context, e *envelope, seq uint64, size int) error {
 	s := e.Snapshot
 	switch {
-	case e.EnvelopeNumber < r.place.EnvelopeNumber:
+	case e.EnvelopeNumber < r.position.EnvelopeNumber:
 		return r.damageError(
 			"message %d is a snapshot of envelope %d, and %d was read before",
 			seq,
 			e.EnvelopeNumber,
-			r.place.EnvelopeNumber,
+			r.position.EnvelopeNumber,
 		)
-	case e.EnvelopeNumber == r.place.EnvelopeNumber && e.PrevChainHash != r.place.ChainHash:
+	case e.EnvelopeNumber == r.position.EnvelopeNumber && e.PrevChainHash != r.position.ChainHash:
 		return r.damageError(
 			"the snapshot of envelope %d, message %d, does not continue the chain",
 			e.EnvelopeNumber,
 			seq,
 		)
-	case e.EnvelopeNumber > r.place.EnvelopeNumber:
+	case e.EnvelopeNumber > r.position.EnvelopeNumber:
 		if err := r.installSnapshot(ctx, e); err != nil {
 			return err
 		}
-		r.checkInFlightInSnapshot(e)
+		r.findInFlightInSnapshot(e)
 	}
-	p := cachedPlace{
-		Cluster:        r.place.Cluster,
-		LastReadSeq:    seq,
-		EnvelopeNumber: e.EnvelopeNumber,
-		ChainHash:      e.PrevChainHash,
-		EnvelopeTime:   e.ChangeTime,
-		LastChange:     s.LastChange,
-		RecentIDs:      s.RecentIDs,
+	p := cachedPosition{
+		Cluster:           r.position.Cluster,
+		LastReadSeq:       seq,
+		EnvelopeNumber:    e.EnvelopeNumber,
+		ChainHash:         e.PrevChainHash,
+		EnvelopeTime:      e.ChangeTime,
+		LastChange:        s.LastChange,
+		RecentEnvelopeIDs: s.RecentEnvelopeIDs,
 	}
 	held := *s
-	held.InlineFile, held.RecentIDs = nil, nil
+	held.InlineFile, held.RecentEnvelopeIDs = nil, nil
 	p.LastSnapshot = &held
-	r.setPlace(p)
-	return r.files.writePlace(r.unsyncedPlace())
+	r.setPosition(p)
+	return r.files.writePosition(r.unsyncedPosition())
 }
 
-// checkInFlightInSnapshot finds out whether the snapshot in e contains the changes that this process is sending to the
+// findInFlightInSnapshot finds out whether the snapshot in e contains the changes that this process is sending to the
 // servers now.
-func (r *brainReplica) checkInFlightInSnapshot(e *envelope) {
-	f, ids := r.inFlight, e.Snapshot.RecentIDs
+func (r *brainReplica) findInFlightInSnapshot(e *envelope) {
+	f, ids := r.inFlight, e.Snapshot.RecentEnvelopeIDs
 	if f == nil || f.envelopeNumber > e.EnvelopeNumber {
 		return
 	}
@@ -232,10 +236,10 @@ func (r *brainReplica) installSnapshot(ctx context.Context, e *envelope) error {
 		return r.damageError("the file of its snapshot cannot be opened: %v", err)
 	}
 	r.watchers.Send(oxbow.Event{Reset: true})
-	if r.lastChange != s.LastChange || r.fileChainHash != e.ChangeState {
+	if r.lastChangeNumber != s.LastChange || r.fileChainHash != e.FileChainHash {
 		return r.damageError(
 			"the file of its snapshot ends with change %d, not %d, or with another chain",
-			r.lastChange,
+			r.lastChangeNumber,
 			s.LastChange,
 		)
 	}
@@ -248,14 +252,14 @@ func (r *brainReplica) fetchFile(ctx context.Context, s *snapshot) ([]byte, erro
 		return nil, r.damageError("a snapshot of %d bytes", s.FileSize)
 	}
 	image := make([]byte, 0, min(s.FileSize, 64<<20))
-	if s.Segments == nil {
+	if s.FileSegments == nil {
 		b, err := zstdDecoder.DecodeAll(s.InlineFile, image)
 		if err != nil {
 			return nil, r.damageError("its snapshot cannot be unpacked: %v", err)
 		}
 		image = b
 	}
-	for _, g := range s.Segments {
+	for _, g := range s.FileSegments {
 		part, err := r.fetchSegment(ctx, g)
 		if err != nil {
 			return nil, err
@@ -271,7 +275,7 @@ func (r *brainReplica) fetchFile(ctx context.Context, s *snapshot) ([]byte, erro
 var errSegmentNotFound = errors.New("a segment is not there")
 
 // fetchSegment downloads a segment, which is a part of a snapshot file. It asks any server first, and then the leader.
-func (r *brainReplica) fetchSegment(ctx context.Context, g segment) ([]byte, error) {
+func (r *brainReplica) fetchSegment(ctx context.Context, g fileSegment) ([]byte, error) {
 	unpack := func(b []byte) ([]byte, bool) {
 		part, err := zstdDecoder.DecodeAll(b, nil)
 		return part, err == nil && chainHash(sha256.Sum256(part)) == g.UncompressedHash

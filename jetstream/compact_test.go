@@ -72,7 +72,7 @@ func TestCompaction(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if n, _ := messages(t, a); n > 2*minTailEnvelopes || n < 2 {
+	if n, _ := messages(t, a); n > 2*minEnvelopesAfterSnapshot || n < 2 {
 		t.Errorf("%d messages are left of 301", n)
 	}
 	if a, b := count(t, a), count(t, b); a != 301 || b != 301 || resets != 1 {
@@ -102,7 +102,7 @@ func TestStaleCompactor(t *testing.T) {
 	); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.brainReplica.publishSnapshot(t.Context()); !errors.Is(err, errHeadMoved) {
+	if err := b.brainReplica.publishSnapshot(t.Context()); !errors.Is(err, errNewerMessageStored) {
 		t.Errorf("publishSnapshot() by a stale process = %v, want errHeadMoved", err)
 	}
 	if err := a.brainReplica.publishSnapshot(t.Context()); err != nil {
@@ -149,12 +149,12 @@ func TestSegments(t *testing.T) {
 		}
 	}
 	fill(0, 20)
-	before := a.brainReplica.place.LastSnapshot.Segments
+	before := a.brainReplica.position.LastSnapshot.FileSegments
 	if n, segments := messages(t, a); n != 1 || segments != 3 || len(before) != 3 {
 		t.Errorf("%d messages and %d segments, want 1 and 3", n, segments)
 	}
 	fill(20, 24)
-	after := a.brainReplica.place.LastSnapshot.Segments
+	after := a.brainReplica.position.LastSnapshot.FileSegments
 	if n, segments := messages(t, a); n != 1 || segments != 3 || after[0] != before[0] || after[1] != before[1] ||
 		after[2] == before[2] {
 		t.Errorf("%d messages and %d segments: %v after %v, want the last replaced", n, segments, after, before)

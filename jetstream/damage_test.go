@@ -32,7 +32,7 @@ const damageEntries = 40
 func newHarmed(t *testing.T) *harmed {
 	t.Helper()
 	tr := threeServers(t)
-	c := connectTrio(t, tr.urls, Options{Partitions: 1, minTail: 1000})
+	c := connectTrio(t, tr.urls, Options{Partitions: 1, minEnvelopesAfterSnapshot: 1000})
 	h := &harmed{trio: tr, c: c, brain: open(t, c, "b")}
 	for i := range damageEntries {
 		if err := h.brain.Apply(
@@ -156,11 +156,11 @@ func TestBitFlips(t *testing.T) {
 			fenced := false
 			for _, f := range rep.Findings {
 				t.Logf("found: %+v", f)
-				if f.Server != h.options[h.victim].Name || !f.Fenced {
+				if f.Server != h.options[h.victim].Name || !f.IsServerFenced {
 					t.Errorf(
 						"the finding is of %s, fenced %t; the victim is %s",
 						f.Server,
-						f.Fenced,
+						f.IsServerFenced,
 						h.options[h.victim].Name,
 					)
 				}
@@ -220,7 +220,7 @@ func (h *harmed) auditDisturbed(t *testing.T) {
 		}
 		if now, _, err := other.findLeader(t.Context(), "BRAIN_00"); err == nil && now == victim {
 			moved = true
-			if err := other.avoidFencedLeader(t.Context(), "BRAIN_00"); err != nil {
+			if err := other.replaceFencedLeader(t.Context(), "BRAIN_00"); err != nil {
 				t.Error(err)
 			}
 		}
@@ -228,10 +228,10 @@ func (h *harmed) auditDisturbed(t *testing.T) {
 	rep, err := h.c.Audit(t.Context())
 	h.c.link.requester = conn
 	if err != nil || !moved || len(rep.Findings) != 1 || rep.Findings[0].Server != victim ||
-		!strings.Contains(rep.Findings[0].What, "lost the lead") {
+		!strings.Contains(rep.Findings[0].Problem, "lost the lead") {
 		t.Errorf("Audit() = %+v, %v, moved %t, want that %s lost the lead", rep, err, moved, victim)
 	}
-	if err := h.c.readFences(t.Context()); err != nil || !h.c.isFenced("BRAIN_00", victim) {
+	if err := h.c.readLeaderFences(t.Context()); err != nil || !h.c.isFenced("BRAIN_00", victim) {
 		t.Errorf("%s, which was not read, is not fenced any more (%v)", victim, err)
 	}
 }
@@ -272,7 +272,7 @@ func TestReplacedSnapshot(t *testing.T) {
 		Version:          envelopeVersion,
 		BrainName:        r.directoryBrain.Name,
 		EnvelopeNumber:   3,
-		Epoch:            1,
+		BrainEpoch:       1,
 		EnvelopeID:       "x",
 		LastChangeBefore: 3,
 		Snapshot:         &snapshot{LastChange: 3, InlineFile: []byte("x")},
@@ -355,7 +355,7 @@ func TestMissingStream(t *testing.T) {
 		}
 	}
 	rep, err := other.brainReplica.cluster.Audit(t.Context())
-	if err != nil || len(rep.Findings) != 1 || !strings.Contains(rep.Findings[0].What, "missing") {
+	if err != nil || len(rep.Findings) != 1 || !strings.Contains(rep.Findings[0].Problem, "missing") {
 		t.Errorf("Audit() = %+v, %v, want the stream", rep, err)
 	}
 	if _, err := js.Stream(t.Context(), s.brainReplica.directoryBrain.streamName()); !errors.Is(
@@ -375,7 +375,7 @@ func TestMessageReplaced(t *testing.T) {
 		"Number":   func(e *envelope, _ []byte) []byte { e.EnvelopeNumber++; d, _, _ := e.encodeMessage(); return d },
 		"Chain":    func(e *envelope, _ []byte) []byte { e.PrevChainHash[0]++; d, _, _ := e.encodeMessage(); return d },
 		"Brain":    func(e *envelope, _ []byte) []byte { e.BrainName = "acme.c"; d, _, _ := e.encodeMessage(); return d },
-		"State":    func(e *envelope, _ []byte) []byte { e.ChangeState = "00"; d, _, _ := e.encodeMessage(); return d },
+		"State":    func(e *envelope, _ []byte) []byte { e.FileChainHash = "00"; d, _, _ := e.encodeMessage(); return d },
 		"Change": func(e *envelope, _ []byte) []byte {
 			e.Changes[0].Ops[0] = opjson.Op{}
 			d, _, _ := e.encodeMessage()
@@ -394,7 +394,7 @@ func TestMessageReplaced(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			m, expect, err := r.buildEnvelope([]*commitRequest{{change: brainChange{Ops: []opjson.Op{op}}}})
+			m, expect, err := r.buildEnvelope([]*commitRequest{{change: requestedChange{Ops: []opjson.Op{op}}}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -19,8 +19,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// directoryBucketName is the name of the key-value bucket that contains the directory of the cluster's brains.
-const directoryBucketName = "DIR"
+// clusterDirectoryBucket is the name of the key-value bucket that contains the directory of the cluster's brains.
+const clusterDirectoryBucket = "DIR"
 
 // clusterDirectory is an open directory. It has these keys:
 //
@@ -34,7 +34,7 @@ type clusterDirectory struct {
 	// Key-value bucket of the servers that contains the directory. It is used only for writing.
 	bucket     api.KeyValue
 	nc         *nats.Conn
-	link       serverLink
+	link       serverRequestSender
 	clusterID  string
 	partitions int
 }
@@ -51,16 +51,18 @@ type streamInfo struct {
 	Created time.Time `json:"created"`
 }
 
-// directoryBrain is the value that the cluster's directory contains for each brain, a memory in the cluster.
-type directoryBrain struct {
-	Name      string    `json:"-"` // name in the form TENANT.BRAIN, which is a part of the directory's key
-	Partition int       `json:"partition"`
-	Epoch     uint64    `json:"epoch"`
-	Created   time.Time `json:"created"`
+// brainDirectoryEntry is the value that the cluster's directory contains for each brain, a memory in the cluster.
+type brainDirectoryEntry struct {
+	Name       string    `json:"-"` // name in the form TENANT.BRAIN, which is a part of the directory's key
+	Partition  int       `json:"partition"`
+	BrainEpoch uint64    `json:"epoch"`
+	Created    time.Time `json:"created"`
 }
 
-func (b directoryBrain) streamName() string  { return streamName(b.Partition) }
-func (b directoryBrain) subjectName() string { return fmt.Sprintf("b.%02d.%s", b.Partition, b.Name) }
+func (b brainDirectoryEntry) streamName() string { return streamName(b.Partition) }
+func (b brainDirectoryEntry) subjectName() string {
+	return fmt.Sprintf("b.%02d.%s", b.Partition, b.Name)
+}
 
 // streamPrefix is the prefix of stream names.
 const streamPrefix = "BRAIN_"
@@ -89,7 +91,7 @@ func openDirectory(
 	if err != nil {
 		return nil, fmt.Errorf("open the directory: %w", err)
 	}
-	d := &clusterDirectory{bucket: kv, nc: nc, link: serverLink{nc, o.maxAttempt, o.ReadWait}}
+	d := &clusterDirectory{bucket: kv, nc: nc, link: serverRequestSender{nc, o.maxAttemptTime, o.ReadWait}}
 	info, err := getOrCreate(ctx, d, "cluster", func() (clusterInfo, error) {
 		return clusterInfo{
 			ID:         nats.NewInbox()[len(nats.InboxPrefix):],
@@ -118,7 +120,7 @@ func openBucket(
 	o *Options,
 	expectedClusterID string,
 ) (api.KeyValue, error) {
-	kv, err := js.KeyValue(ctx, directoryBucketName)
+	kv, err := js.KeyValue(ctx, clusterDirectoryBucket)
 	if errors.Is(err, api.ErrBucketNotFound) && expectedClusterID != "" {
 		return nil, o.otherClusterError(
 			expectedClusterID,
@@ -140,7 +142,7 @@ func openBucket(
 			"the directory is held by %d servers, not %d: nats stream edit KV_%s --replicas %d",
 			b.StreamInfo().Config.Replicas,
 			o.Replicas,
-			directoryBucketName,
+			clusterDirectoryBucket,
 			o.Replicas,
 		)
 	}
@@ -155,20 +157,20 @@ func createBucket(ctx context.Context, nc *nats.Conn, js api.JetStream, o *Optio
 			"%w: bucket %s is missing although there are streams of brains; it is never made again: restore it from "+
 				"a backup",
 			oxbow.ErrCorrupt,
-			directoryBucketName,
+			clusterDirectoryBucket,
 		)
 	case !errors.Is(err, api.ErrStreamNotFound):
 		return nil, err
 	}
 	if err := checkNoStreamsExist(ctx, nc, o); err != nil {
-		if kv, again := js.KeyValue(ctx, directoryBucketName); again == nil {
+		if kv, again := js.KeyValue(ctx, clusterDirectoryBucket); again == nil {
 			return kv, nil // Another process has created the directory's bucket in the meantime, so use that bucket.
 		}
 		return nil, err
 	}
 	return js.CreateKeyValue(
 		ctx,
-		api.KeyValueConfig{Bucket: directoryBucketName, Replicas: o.Replicas, Storage: api.FileStorage, History: 1},
+		api.KeyValueConfig{Bucket: clusterDirectoryBucket, Replicas: o.Replicas, Storage: api.FileStorage, History: 1},
 	)
 }
 
@@ -267,10 +269,10 @@ func getOrCreate[T any](
 
 // getBrain returns the value that the cluster's directory contains for a brain. If the directory does not contain the
 // brain, getBrain adds it.
-func (d *clusterDirectory) getBrain(ctx context.Context, tenant, brain string) (directoryBrain, error) {
+func (d *clusterDirectory) getBrain(ctx context.Context, tenant, brain string) (brainDirectoryEntry, error) {
 	for field, s := range map[string]string{"tenant": tenant, "brain": brain} {
 		if !namePattern.MatchString(s) {
-			return directoryBrain{}, &oxbow.InvalidError{
+			return brainDirectoryEntry{}, &oxbow.InvalidError{
 				Field:  field,
 				Value:  s,
 				Reason: "is not 1 to 64 letters, digits, - and _",
@@ -287,12 +289,16 @@ func (d *clusterDirectory) addBrain(
 	tenant, brain string,
 	epoch uint64,
 	created time.Time,
-) (directoryBrain, error) {
+) (brainDirectoryEntry, error) {
 	name := tenant + "." + brain
-	info, err := getOrCreate(ctx, d, "brain."+name, func() (directoryBrain, error) {
+	info, err := getOrCreate(ctx, d, "brain."+name, func() (brainDirectoryEntry, error) {
 		h := fnv.New32a()
 		_, _ = h.Write([]byte(name))
-		return directoryBrain{Partition: int(h.Sum32() % uint32(d.partitions)), Epoch: epoch, Created: created}, nil
+		return brainDirectoryEntry{
+			Partition:  int(h.Sum32() % uint32(d.partitions)),
+			BrainEpoch: epoch,
+			Created:    created,
+		}, nil
 	})
 	info.Name = name
 	return info, err

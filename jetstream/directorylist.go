@@ -14,12 +14,12 @@ import (
 
 // These are the name of the stream that contains the cluster's directory, and the prefix of the stream's subjects.
 const (
-	directoryStream  = "KV_" + directoryBucketName
-	directorySubject = "$KV." + directoryBucketName + "."
+	directoryStream  = "KV_" + clusterDirectoryBucket
+	directorySubject = "$KV." + clusterDirectoryBucket + "."
 )
 
 // eachBrain calls fn for each brain in the directory.
-func (d *clusterDirectory) eachBrain(ctx context.Context, fn func(directoryBrain) error) error {
+func (d *clusterDirectory) eachBrain(ctx context.Context, fn func(brainDirectoryEntry) error) error {
 	all, err := d.listBrains(ctx)
 	if err != nil {
 		return err
@@ -34,19 +34,19 @@ func (d *clusterDirectory) eachBrain(ctx context.Context, fn func(directoryBrain
 
 // listBrains returns the brains in the directory. If the directory contains an invalid brain, the error matches
 // [oxbow.ErrCorrupt].
-func (d *clusterDirectory) listBrains(ctx context.Context) ([]directoryBrain, error) {
+func (d *clusterDirectory) listBrains(ctx context.Context) ([]brainDirectoryEntry, error) {
 	messages, err := d.lastMessages(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list the directory: %w", err)
 	}
-	all := make([]directoryBrain, 0, len(messages))
+	all := make([]brainDirectoryEntry, 0, len(messages))
 	for _, m := range messages {
 		key := strings.TrimPrefix(m.Subject, directorySubject)
 		name, is := strings.CutPrefix(key, "brain.")
 		if !is || len(m.Data) == 0 { // The key does not belong to a brain, or the brain was deleted.
 			continue
 		}
-		b := directoryBrain{Name: name}
+		b := brainDirectoryEntry{Name: name}
 		if err := json.Unmarshal(m.Data, &b); err != nil {
 			return nil, fmt.Errorf("%w: %s of the directory: %v", oxbow.ErrCorrupt, key, err)
 		}
@@ -58,7 +58,7 @@ func (d *clusterDirectory) listBrains(ctx context.Context) ([]directoryBrain, er
 				"%w: %.200q of the directory is no brain of this cluster; delete the key: nats kv del %s",
 				oxbow.ErrCorrupt,
 				key,
-				directoryBucketName,
+				clusterDirectoryBucket,
 			)
 		}
 		all = append(all, b)
@@ -103,8 +103,8 @@ func (d *clusterDirectory) eachMessage(ctx context.Context, keyPattern string, f
 	}
 }
 
-// readFences reads from the cluster's directory which servers must not lead which streams.
-func (c *Cluster) readFences(ctx context.Context) error {
+// readLeaderFences reads from the cluster's directory which servers must not lead which streams.
+func (c *Cluster) readLeaderFences(ctx context.Context) error {
 	fences := map[leaderFence]bool{}
 	err := c.directory.eachMessage(ctx, "fence.>", func(m streamMessage) {
 		if parts := strings.SplitN(strings.TrimPrefix(m.Subject, directorySubject), ".", 3); len(parts) == 3 &&

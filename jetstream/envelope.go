@@ -67,15 +67,15 @@ type envelope struct {
 	BrainName        string    `json:"brain"`
 	EnvelopeNumber   uint64    `json:"n"` // number of the envelope, starting at 1, without gaps
 	PrevChainHash    chainHash `json:"prev_hash"`
-	Epoch            uint64    `json:"epoch"`
+	BrainEpoch       uint64    `json:"epoch"`
 	SenderNode       string    `json:"node"`
 	EnvelopeID       string    `json:"id"`   // random ID, by which the sender recognizes the envelope if its acknowledgement was lost
 	ChangeTime       int64     `json:"time"` // time of all changes in this message, in nanoseconds since 1970
 	LastChangeBefore uint64    `json:"base"` // number of the brain's last change before the changes in this message
-	ChangeState      string    `json:"state,omitempty"`
+	FileChainHash    string    `json:"state,omitempty"`
 
-	Changes  []brainChange `json:"changes,omitempty"`
-	Snapshot *snapshot     `json:"snapshot,omitempty"`
+	Changes  []requestedChange `json:"changes,omitempty"`
+	Snapshot *snapshot         `json:"snapshot,omitempty"`
 }
 
 // snapshot is the file of a brain's local copy as it was after the change LastChange. A small file is contained in the
@@ -85,20 +85,20 @@ type snapshot struct {
 	FileHash   chainHash `json:"sha256"` // hash of the file
 	LastChange uint64    `json:"last"`   // number of the file's last change
 	// IDs of the last messages (envelopes) whose changes the file contains
-	RecentIDs   []string `json:"recent"`
-	StoredBytes int64    `json:"stored"` // size of the compressed file in the stream, in bytes
+	RecentEnvelopeIDs []string `json:"recent"`
+	CompressedBytes   int64    `json:"stored"` // size of the compressed file in the stream, in bytes
 	// the compressed snapshot file (empty if the file is stored in segments)
-	InlineFile []byte    `json:"inline,omitempty"`
-	Segments   []segment `json:"segments,omitempty"`
+	InlineFile   []byte        `json:"inline,omitempty"`
+	FileSegments []fileSegment `json:"segments,omitempty"`
 }
 
-// segment is a part of a file. It is compressed by zstd and stored in a separate message.
-type segment struct {
+// fileSegment is a part of a file. It is compressed by zstd and stored in a separate message.
+type fileSegment struct {
 	// number of the segment, which is the last part of the subject of its message
-	SegmentNumber    uint64    `json:"number"`
-	UncompressedSize int64     `json:"size"`   // size in bytes before compression
-	StoredBytes      int64     `json:"stored"` // size in bytes after compression
-	UncompressedHash chainHash `json:"sha256"` // hash before compression
+	SegmentNumber     uint64    `json:"number"`
+	UncompressedBytes int64     `json:"size"`   // size in bytes before compression
+	CompressedBytes   int64     `json:"stored"` // size in bytes after compression
+	UncompressedHash  chainHash `json:"sha256"` // hash before compression
 }
 
 // The zstd encoder and decoder are only used with EncodeAll and DecodeAll, which are safe for concurrent use.

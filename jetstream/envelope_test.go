@@ -38,7 +38,7 @@ func TestOps(t *testing.T) {
 			Version:        envelopeVersion,
 			BrainName:      "a.b",
 			EnvelopeNumber: 1,
-			Changes:        []brainChange{{Ops: []opjson.Op{w}}},
+			Changes:        []requestedChange{{Ops: []opjson.Op{w}}},
 		}
 		m, hash, err := e.encodeMessage()
 		if err != nil {
@@ -53,7 +53,7 @@ func TestOps(t *testing.T) {
 			t.Errorf("got %+v, %v, want %+v", ops, err, op)
 		}
 	}
-	if _, err := (&brainChange{Ops: []opjson.Op{{}}}).decodeOps(); !errors.Is(err, oxbow.ErrVersion) {
+	if _, err := (&requestedChange{Ops: []opjson.Op{{}}}).decodeOps(); !errors.Is(err, oxbow.ErrVersion) {
 		t.Errorf("op() of no kind = %v, want ErrVersion", err)
 	}
 }
@@ -66,7 +66,7 @@ func TestStamps(t *testing.T) {
 		oxbow.Source{Session: strings.Repeat("s", 300), Ref: "\xff", Time: time.Now()},
 	)
 	ctx = oxbow.WithNote(oxbow.WithOpID(ctx, "id"), "why\xff")
-	var c brainChange
+	var c requestedChange
 	if err := c.setOriginOfChange(ctx, oxbow.Source{Door: "library", Profile: "other"}); err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func TestFrames(t *testing.T) {
 		Version:        envelopeVersion,
 		BrainName:      "a.b",
 		EnvelopeNumber: 1,
-		Changes: []brainChange{{Note: strings.Repeat("n",
+		Changes: []requestedChange{{Note: strings.Repeat("n",
 			2*minCompressedBodyBytes)}},
 	}
 	large, _, err := e.encodeMessage()
@@ -139,7 +139,7 @@ func FuzzDecodeEnvelope(f *testing.F) {
 			Version:        envelopeVersion,
 			BrainName:      "a.b",
 			EnvelopeNumber: 1,
-			Changes:        []brainChange{{Note: strings.Repeat("n", n), Ops: []opjson.Op{{}}}},
+			Changes:        []requestedChange{{Note: strings.Repeat("n", n), Ops: []opjson.Op{{}}}},
 		}
 		m, _, err := e.encodeMessage()
 		if err != nil {

@@ -62,7 +62,7 @@ func faults(t *testing.T) (f *faulty, s, other *Store) {
 	o := devOptions
 	o.WriteWait = 2 * time.Second
 	o.ReadWait = 2 * time.Second
-	o.maxAttempt = 500 * time.Millisecond
+	o.maxAttemptTime = 500 * time.Millisecond
 	c := connect(t, url, o)
 	f = &faulty{messageRequester: c.link.requester}
 	c.link.requester = f
@@ -117,14 +117,14 @@ func TestFaults(t *testing.T) {
 		}, oxbow.ErrBusy, false, 0},
 		{"Busy", func(try int, send func() (*nats.Msg, error), _ *Store) (*nats.Msg, error) {
 			if try < 5 {
-				return refusal(codeWriteInProgress)
+				return refusal(errorCodeWriteInProgress)
 			}
 			return send()
 		}, nil, true, 5},
 		{"FalseMove", func(try int, send func() (*nats.Msg, error), _ *Store) (*nats.Msg, error) {
 			if try < 3 {
 				// refused because of a wrong sequence, although the head is the expected one
-				return refusal(codeWrongLastSeq)
+				return refusal(errorCodeWrongLastSeq)
 			}
 			return send()
 		}, nil, true, 3},

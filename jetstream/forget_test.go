@@ -90,7 +90,7 @@ func (h *harmed) leads(t *testing.T, name string) {
 	}
 }
 
-func (h *harmed) settings(ctx context.Context, t *testing.T) []serverSetting {
+func (h *harmed) settings(ctx context.Context, t *testing.T) []serverSettingsAnswer {
 	t.Helper()
 	all, err := serverSettings(ctx, h.c.options.System)
 	if err != nil {
@@ -119,7 +119,7 @@ func (h *harmed) names(t *testing.T, victim int, what string, before func()) {
 		found := false
 		for _, f := range s.Findings {
 			found = found || f.Server == name
-			if f.Server == name && strings.HasPrefix(f.What, what) {
+			if f.Server == name && strings.HasPrefix(f.Problem, what) {
 				return
 			}
 		}
@@ -213,7 +213,7 @@ func (h *harmed) groups(t *testing.T) map[string]string {
 func TestServerForgets(t *testing.T) {
 	t.Parallel()
 	h := newHarmed(t)
-	h.c.link.maxRepeat, h.c.options.ReadWait = 2*time.Second, 2*time.Second
+	h.c.link.maxRepeatTime, h.c.options.ReadWait = 2*time.Second, 2*time.Second
 	groups, victim := h.groups(t), h.options[h.victim].Name
 	h.forget(t, h.victim)
 	h.names(t, h.victim, "takes no part", func() {})
@@ -261,7 +261,7 @@ func TestServerForgets(t *testing.T) {
 func TestMostForget(t *testing.T) {
 	t.Parallel()
 	h := newHarmed(t)
-	h.c.link.maxRepeat, h.c.options.ReadWait = time.Second, time.Second
+	h.c.link.maxRepeatTime, h.c.options.ReadWait = time.Second, time.Second
 	groups := h.groups(t)
 	other := (h.victim + 1) % 3
 	h.forget(t, h.victim, other)

@@ -20,7 +20,7 @@ func TestGather(t *testing.T) {
 		go func() { c.waitForMore(ctx, n, d); done <- struct{}{} }()
 		for waits := d < long; !waits && len(done) == 0; runtime.Gosched() {
 			c.mu.Lock()
-			waits = c.targetReached != nil
+			waits = c.enoughRequestsWaiting != nil
 			c.mu.Unlock()
 		}
 		if d == long && len(done) > 0 {

@@ -16,9 +16,9 @@ import (
 
 // serverStreams describes the streams of a server.
 type serverStreams struct {
-	server   string
-	isLeader bool            // the server leads the cluster, so that its answer determines which streams exist
-	streams  map[string]bool // streams on the server's disk (true if the server replicates the stream)
+	serverName string
+	isLeader   bool            // the server leads the cluster, so that its answer determines which streams exist
+	streams    map[string]bool // streams on the server's disk (true if the server replicates the stream)
 }
 
 // askServerStreams asks all servers for their streams in the account of nc.
@@ -73,7 +73,7 @@ func askServerStreams(ctx context.Context, nc, system *nats.Conn) ([]serverStrea
 		all = append(all, h)
 		return nil
 	})
-	slices.SortFunc(all, func(a, b serverStreams) int { return strings.Compare(a.server, b.server) })
+	slices.SortFunc(all, func(a, b serverStreams) int { return strings.Compare(a.serverName, b.serverName) })
 	return all, err
 }
 
@@ -82,10 +82,10 @@ func serversWithStream(all []serverStreams, stream string) (onDisk, replicating 
 	for _, h := range all {
 		part, has := h.streams[stream]
 		if has {
-			onDisk = append(onDisk, h.server)
+			onDisk = append(onDisk, h.serverName)
 		}
 		if part {
-			replicating = append(replicating, h.server)
+			replicating = append(replicating, h.serverName)
 		}
 	}
 	return onDisk, replicating
@@ -108,7 +108,7 @@ func checkNoStreamsExist(ctx context.Context, nc *nats.Conn, o *Options) error {
 					"%w: the servers answer that there is no directory, and %s has stream %s: they forgot it. "+
 						"Nothing is made again; start no server with another directory, and see their status",
 					oxbow.ErrCorrupt,
-					h.server,
+					h.serverName,
 					s,
 				)
 			}
@@ -146,21 +146,21 @@ func (c *Cluster) findServersWithLostStreams(ctx context.Context) (fs []Finding,
 					fs,
 					Finding{
 						Stream: name,
-						Server: h.server,
-						What: fmt.Sprintf(
+						Server: h.serverName,
+						Problem: fmt.Sprintf(
 							"leads the servers and has forgotten the stream, which %s have; %s",
 							strings.Join(have, " "),
 							mend,
 						),
 					},
 				)
-			case slices.Contains(have, h.server) && !slices.Contains(keep, h.server):
+			case slices.Contains(have, h.serverName) && !slices.Contains(keep, h.serverName):
 				fs = append(
 					fs,
 					Finding{
 						Stream: name,
-						Server: h.server,
-						What: "takes no part in keeping the stream: it has forgotten it, or cannot read what it " +
+						Server: h.serverName,
+						Problem: "takes no part in keeping the stream: it has forgotten it, or cannot read what it " +
 							"had; " + mend,
 					},
 				)

@@ -18,7 +18,7 @@ const onlyServerName = "the only server"
 type memberInfo struct {
 	Name               string        `json:"name"`
 	ServerID           string        `json:"peer"` // ID of the server (see serverID)
-	Current            bool          `json:"current"`
+	IsCurrent          bool          `json:"current"`
 	Offline            bool          `json:"offline"`
 	IsJoiningOrLeaving bool          `json:"pending"` // the server is joining or leaving
 	SinceLastHeard     time.Duration `json:"active"`  // time since the leader last received a message from the server
@@ -66,7 +66,7 @@ func (c *Cluster) streamInfo(ctx context.Context, stream string) (r streamAnswer
 	if err := c.link.requestAPI(ctx, "$JS.API.STREAM.INFO."+stream, nil, &r); err != nil {
 		return r, err
 	}
-	if r.Error != nil && r.Error.ErrCode == codeNoStream {
+	if r.Error != nil && r.Error.ErrCode == errorCodeNoStream {
 		return r, missingStreamError(stream)
 	}
 	r.isRetryUseful = r.Error != nil

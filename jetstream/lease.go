@@ -31,9 +31,9 @@ const (
 
 // leaderLease is what this process knows about the leader of a stream.
 type leaderLease struct {
-	sentAt    time.Time // time when this process sent the newest message that the stream has stored
-	storedSeq uint64    // sequence number of the message that was sent at sentAt
-	askedAt   time.Time // time when the leader was last asked from which servers it hears
+	sentAt           time.Time // time when this process sent the newest message that the stream has stored
+	storedMessageSeq uint64    // sequence number of the message that was sent at sentAt
+	askedAt          time.Time // time when the leader was last asked from which servers it hears
 	// the leader hears from all servers, so that no other server can consider itself the leader
 	hearsAllServers bool
 }
@@ -42,15 +42,15 @@ type leaderLease struct {
 func (c *Cluster) recordStoredMessage(stream string, sentAt time.Time, seq uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if l := c.leaseByStream[stream]; l.storedSeq < seq {
-		l.sentAt, l.storedSeq = sentAt, seq
+	if l := c.leaseByStream[stream]; l.storedMessageSeq < seq {
+		l.sentAt, l.storedMessageSeq = sentAt, seq
 		c.leaseByStream[stream] = l
 	}
 }
 
-// hasLease reports whether this process can trust the answers of a stream's leader, because no other server can
+// hasLeaderLease reports whether this process can trust the answers of a stream's leader, because no other server can
 // consider itself the leader now.
-func (c *Cluster) hasLease(ctx context.Context, stream string) (bool, error) {
+func (c *Cluster) hasLeaderLease(ctx context.Context, stream string) (bool, error) {
 	c.mu.Lock()
 	l := c.leaseByStream[stream]
 	c.mu.Unlock()
@@ -65,7 +65,7 @@ func (c *Cluster) hasLease(ctx context.Context, stream string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	isSingle := r.Cluster != nil && r.State.Last >= l.storedSeq
+	isSingle := r.Cluster != nil && r.State.Last >= l.storedMessageSeq
 	if isSingle {
 		for _, o := range r.Cluster.Replicas {
 			isSingle = isSingle && !o.Offline && o.SinceLastHeard <= maxServerSilence
@@ -80,23 +80,23 @@ func (c *Cluster) hasLease(ctx context.Context, stream string) (bool, error) {
 }
 
 // confirmCurrent makes sure that the local copy of a brain contains all changes that were acknowledged to any process
-// before the call. readToHead must read the missing messages, up to the last message that the stream's leader reports.
-// lastRead must return the sequence number of the last message that was read.
+// before the call. readToLastMessage must read the missing messages, up to the last message that the stream's leader
+// reports. lastRead must return the sequence number of the last message that was read.
 //
 // If this process has a lease, or the stream has a single replica, the leader's answer is sufficient. Otherwise
 // confirmCurrent stores an empty message. The stream accepts this message only if the local copy has read the brain's
 // last message, which proves that the copy is current. confirmCurrent returns an error if the servers cannot be
-// reached or if readToHead fails.
+// reached or if readToLastMessage fails.
 func (c *Cluster) confirmCurrent(
 	ctx context.Context,
-	b directoryBrain,
+	b brainDirectoryEntry,
 	lastRead func() uint64,
 	readToHead func() error,
 ) error {
 	if c.replicas == 1 {
 		return readToHead()
 	}
-	switch ok, err := c.hasLease(ctx, b.streamName()); {
+	switch ok, err := c.hasLeaderLease(ctx, b.streamName()); {
 	case err != nil:
 		return err
 	case ok:
@@ -111,15 +111,15 @@ func (c *Cluster) confirmCurrent(
 	// before it must be read.
 	floor := uint64(0)
 	for tries := 0; ; tries++ {
-		_, err := c.storeMark(ctx, b, true, lastRead())
+		_, err := c.storeMarkMessage(ctx, b, true, lastRead())
 		switch {
 		case err == nil:
 			return nil
-		case errors.Is(err, errHeadMoved), errors.Is(err, errWriteInProgress):
+		case errors.Is(err, errNewerMessageStored), errors.Is(err, errWriteInProgress):
 			// Other processes are writing all the time, so an empty message at the end of the brain is always refused.
 			// Store it without this condition.
 			if tries > 0 && floor == 0 {
-				floor, err = c.storeMark(ctx, b, false, 0)
+				floor, err = c.storeMarkMessage(ctx, b, false, 0)
 				if err != nil {
 					break
 				}
@@ -144,9 +144,14 @@ func (c *Cluster) confirmCurrent(
 	}
 }
 
-// storeMark stores an empty message, the mark, in the stream of a brain, and removes the previous mark. If mustBeLast
-// is set, the stream stores the mark only if the brain's last message has the sequence number headSeq.
-func (c *Cluster) storeMark(ctx context.Context, b directoryBrain, mustBeLast bool, headSeq uint64) (uint64, error) {
+// storeMarkMessage stores an empty message, the mark, in the stream of a brain, and removes the previous mark. If
+// mustBeLast is set, the stream stores the mark only if the brain's last message has the sequence number headSeq.
+func (c *Cluster) storeMarkMessage(
+	ctx context.Context,
+	b brainDirectoryEntry,
+	mustBeLast bool,
+	headSeq uint64,
+) (uint64, error) {
 	// No brain has this subject, because a brain's subject ends with TENANT.BRAIN and "mark" contains no dot.
 	m := nats.NewMsg(fmt.Sprintf("b.%02d.mark", b.Partition))
 	m.Header.Set(headerRollup, "sub")
@@ -165,16 +170,16 @@ func (c *Cluster) storeMark(ctx context.Context, b directoryBrain, mustBeLast bo
 // Ready returns the reason why brains cannot be read now, or nil. It checks that most servers store
 // messages, as [Store.Get] requires. It uses only one stream and costs as much as a read.
 func (c *Cluster) Ready(ctx context.Context) error {
-	b := directoryBrain{}
+	b := brainDirectoryEntry{}
 	if c.replicas == 1 {
 		_, err := c.directory.getValue(ctx, "cluster")
 		return err
 	}
-	if ok, err := c.hasLease(ctx, b.streamName()); ok || err != nil {
+	if ok, err := c.hasLeaderLease(ctx, b.streamName()); ok || err != nil {
 		return err
 	}
 	for {
-		_, err := c.storeMark(ctx, b, false, 0)
+		_, err := c.storeMarkMessage(ctx, b, false, 0)
 		if err == nil {
 			return nil
 		}

@@ -115,7 +115,7 @@ func TestReadsAreThePresent(t *testing.T) {
 			t.Fatal(err)
 		}
 		one.mu.Lock()
-		seq := one.leaseByStream["BRAIN_00"].storedSeq
+		seq := one.leaseByStream["BRAIN_00"].storedMessageSeq
 		one.mu.Unlock()
 		for range 3 { // each of the reads must be confirmed by a mark
 			expire(func(l *leaderLease) { l.sentAt, l.askedAt = time.Now(), time.Time{} })
@@ -126,7 +126,7 @@ func TestReadsAreThePresent(t *testing.T) {
 		}
 		one.mu.Lock()
 		defer one.mu.Unlock()
-		if now := one.leaseByStream["BRAIN_00"].storedSeq; now < seq+3 {
+		if now := one.leaseByStream["BRAIN_00"].storedMessageSeq; now < seq+3 {
 			t.Errorf("%d messages more, want one for each of 3 reads", now-seq)
 		}
 	})

@@ -23,7 +23,7 @@ type messageRequester interface {
 // These errors are outcomes of an attempt to publish a message.
 var (
 	// the message was not stored, because another process has stored a newer message of the brain (NATS error 10071)
-	errHeadMoved = errors.New("the brain has another head")
+	errNewerMessageStored = errors.New("the brain has another head")
 	// the message was not stored, because the server is storing another message of the brain (NATS error 10164)
 	errWriteInProgress = errors.New("another write is under way")
 	// the message was not stored, because no server of the stream received it
@@ -34,13 +34,13 @@ var (
 
 // These are error codes of the servers.
 const (
-	codeNoMessage              = 10037
-	codeWrongLastSeq           = 10071
-	codeWriteInProgress        = 10164
-	codeUnavailable            = 10008
-	codeNoStream               = 10059
-	codeUnknownServer          = 10044 // the server does not belong to the cluster
-	codeMemberChangeInProgress = 10202
+	errorCodeNoMessage       = 10037
+	errorCodeWrongLastSeq    = 10071
+	errorCodeWriteInProgress = 10164
+	errorCodeUnavailable     = 10008
+	errorCodeNoStream        = 10059
+	errorCodeUnknownServer   = 10044 // the server does not belong to the cluster
+	errorCodeMemberChange    = 10202
 )
 
 // These are headers that the servers interpret.
@@ -51,11 +51,11 @@ const (
 	headerRollup        = "Nats-Rollup"
 )
 
-// serverLink sends the requests of a cluster.
-type serverLink struct {
-	requester  messageRequester
-	maxAttempt time.Duration // maximum time to wait for the answer to an attempt to publish
-	maxRepeat  time.Duration // maximum time for which a request that only reads is repeated
+// serverRequestSender sends the requests of a cluster.
+type serverRequestSender struct {
+	requester      messageRequester
+	maxAttemptTime time.Duration // maximum time to wait for the answer to an attempt to publish
+	maxRepeatTime  time.Duration // maximum time for which a request that only reads is repeated
 }
 
 // apiError is the error in an answer.
@@ -77,7 +77,7 @@ type streamMessage struct {
 
 // publishMessage stores a message if the last message with its subject has the sequence expect. It returns the new
 // sequence. It makes a single attempt.
-func (l serverLink) publishMessage(ctx context.Context, subject string, data []byte, expectedSeq uint64,
+func (l serverRequestSender) publishMessage(ctx context.Context, subject string, data []byte, expectedSeq uint64,
 	replacesAllMessages bool) (uint64, error) {
 	m := nats.NewMsg(subject)
 	m.Data = data
@@ -89,10 +89,10 @@ func (l serverLink) publishMessage(ctx context.Context, subject string, data []b
 }
 
 // storeMessage stores a message in a stream and returns the message's sequence. It makes a single attempt. If the
-// servers did not store the message, the error can be errHeadMoved, errWriteInProgress or errNoServer. If it is
-// unknown whether the message was stored, the error matches errNoReply.
-func (l serverLink) storeMessage(ctx context.Context, m *nats.Msg) (uint64, error) {
-	ctx, cancel := context.WithTimeout(ctx, l.maxAttempt)
+// servers did not store the message, the error can be errNewerMessageStored, errWriteInProgress or errNoServer. If it
+// is unknown whether the message was stored, the error matches errNoReply.
+func (l serverRequestSender) storeMessage(ctx context.Context, m *nats.Msg) (uint64, error) {
+	ctx, cancel := context.WithTimeout(ctx, l.maxAttemptTime)
 	defer cancel()
 	r, err := l.requester.RequestMsgWithContext(ctx, m)
 	switch {
@@ -119,11 +119,11 @@ func (l serverLink) storeMessage(ctx context.Context, m *nats.Msg) (uint64, erro
 		return ack.Seq, nil
 	}
 	switch ack.Error.ErrCode {
-	case codeWrongLastSeq:
-		return 0, errHeadMoved
-	case codeWriteInProgress:
+	case errorCodeWrongLastSeq:
+		return 0, errNewerMessageStored
+	case errorCodeWriteInProgress:
 		return 0, errWriteInProgress
-	case codeUnavailable:
+	case errorCodeUnavailable:
 		return 0, errNoServer
 	}
 	return 0, fmt.Errorf("the servers refused the write: %w", ack.Error)
@@ -131,19 +131,30 @@ func (l serverLink) storeMessage(ctx context.Context, m *nats.Msg) (uint64, erro
 
 // lastMessage asks the stream's leader for the last message with a subject. ok is false if the stream does not contain
 // such a message.
-func (l serverLink) lastMessage(ctx context.Context, stream, subject string) (m streamMessage, ok bool, err error) {
+func (l serverRequestSender) lastMessage(
+	ctx context.Context,
+	stream, subject string,
+) (m streamMessage, ok bool, err error) {
 	return l.getMessage(ctx, stream, map[string]any{"last_by_subj": subject})
 }
 
 // nextMessage asks the stream's leader for the first message with a subject and a sequence of at least
 // from.
-func (l serverLink) nextMessage(ctx context.Context, stream, subject string, minSeq uint64) (m streamMessage, ok bool,
+func (l serverRequestSender) nextMessage(
+	ctx context.Context,
+	stream, subject string,
+	minSeq uint64,
+) (m streamMessage, ok bool,
 	err error) {
 	return l.getMessage(ctx, stream, map[string]any{"seq": minSeq, "next_by_subj": subject})
 }
 
 // getMessage asks the leader for a message. It repeats the request while the stream lacks a leader.
-func (l serverLink) getMessage(ctx context.Context, stream string, request map[string]any) (m streamMessage, ok bool,
+func (l serverRequestSender) getMessage(
+	ctx context.Context,
+	stream string,
+	request map[string]any,
+) (m streamMessage, ok bool,
 	err error) {
 	var r struct {
 		Message *streamMessage `json:"message"`
@@ -153,9 +164,9 @@ func (l serverLink) getMessage(ctx context.Context, stream string, request map[s
 	switch {
 	case err != nil:
 		return m, false, err
-	case r.Error != nil && r.Error.ErrCode == codeNoMessage:
+	case r.Error != nil && r.Error.ErrCode == errorCodeNoMessage:
 		return m, false, nil
-	case r.Error != nil && r.Error.ErrCode == codeNoStream:
+	case r.Error != nil && r.Error.ErrCode == errorCodeNoStream:
 		return m, false, missingStreamError(stream)
 	case r.Error != nil:
 		return m, false, fmt.Errorf("stream %s: %w", stream, r.Error)
@@ -177,7 +188,7 @@ func missingStreamError(stream string) error {
 
 // requestAPI sends a request to the JetStream API. It repeats the request until a server answers or the
 // context is done.
-func (l serverLink) requestAPI(ctx context.Context, subject string, request, answer any) error {
+func (l serverRequestSender) requestAPI(ctx context.Context, subject string, request, answer any) error {
 	req := nats.NewMsg(subject)
 	if request != nil {
 		b, err := json.Marshal(request)
@@ -187,7 +198,7 @@ func (l serverLink) requestAPI(ctx context.Context, subject string, request, ans
 		req.Data = b
 	}
 	for pause := time.Millisecond; ; pause = min(2*pause, 100*time.Millisecond) {
-		try, cancel := context.WithTimeout(ctx, l.maxAttempt)
+		try, cancel := context.WithTimeout(ctx, l.maxAttemptTime)
 		r, err := l.requester.RequestMsgWithContext(try, req)
 		cancel()
 		if err == nil {
@@ -195,7 +206,7 @@ func (l serverLink) requestAPI(ctx context.Context, subject string, request, ans
 				Error *apiError `json:"error"`
 			}
 			err = json.Unmarshal(r.Data, &refused)
-			isAnswer := refused.Error == nil || refused.Error.ErrCode != codeUnavailable
+			isAnswer := refused.Error == nil || refused.Error.ErrCode != errorCodeUnavailable
 			if err == nil && isAnswer {
 				return json.Unmarshal(r.Data, answer)
 			}

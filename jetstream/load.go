@@ -16,35 +16,35 @@ import (
 // messagesPerBatch is the number of messages in one request.
 const messagesPerBatch = 256
 
-// minLargeHeadBytes is the minimum size, in bytes, from which a brain's last message counts as large. To check whether
-// a large message is still the last, the process asks for the next message, which is cheaper than to request the large
-// message again.
-const minLargeHeadBytes = 64 << 10
+// minLargeLastMessageBytes is the minimum size, in bytes, from which a brain's last message counts as large. To check
+// whether a large message is still the last, the process asks for the next message, which is cheaper than to request
+// the large message again.
+const minLargeLastMessageBytes = 64 << 10
 
-// sharedComparisons lets several callers share a comparison of the local copy with the brain's last message in the
+// sharedHeadComparisons lets several callers share a comparison of the local copy with the brain's last message in the
 // stream. Each caller waits for a comparison that began after its call.
-type sharedComparisons struct {
-	mu        sync.Mutex       // guards the fields below
-	nextRound *comparisonRound // The comparison that will begin next. Callers that arrive now share it.
-	isRunning bool
+type sharedHeadComparisons struct {
+	mu             sync.Mutex      // guards the fields below
+	nextComparison *headComparison // The comparison that will begin next. Callers that arrive now share it.
+	isRunning      bool
 }
 
-type comparisonRound struct {
+type headComparison struct {
 	done chan struct{}
 	err  error
 }
 
-// waitForNext waits until a comparison that begins after this call has finished. One of the waiting callers runs
-// compare for all of them.
-func (rs *sharedComparisons) waitForNext(ctx context.Context, compare func() error) error {
+// waitForNextComparison waits until a comparison that begins after this call has finished. One of the waiting callers
+// runs compare for all of them.
+func (rs *sharedHeadComparisons) waitForNextComparison(ctx context.Context, compare func() error) error {
 	rs.mu.Lock()
-	if rs.nextRound == nil {
-		rs.nextRound = &comparisonRound{done: make(chan struct{})}
+	if rs.nextComparison == nil {
+		rs.nextComparison = &headComparison{done: make(chan struct{})}
 	}
-	rd := rs.nextRound
+	rd := rs.nextComparison
 	if !rs.isRunning {
 		rs.isRunning = true
-		go rs.runRounds(compare)
+		go rs.runRequestedComparisons(compare)
 	}
 	rs.mu.Unlock()
 	select {
@@ -55,11 +55,11 @@ func (rs *sharedComparisons) waitForNext(ctx context.Context, compare func() err
 	}
 }
 
-func (rs *sharedComparisons) runRounds(compare func() error) {
+func (rs *sharedHeadComparisons) runRequestedComparisons(compare func() error) {
 	for {
 		rs.mu.Lock()
-		rd := rs.nextRound
-		rs.nextRound = nil
+		rd := rs.nextComparison
+		rs.nextComparison = nil
 		rs.isRunning = rd != nil
 		if rd == nil {
 			rs.mu.Unlock()
@@ -79,8 +79,8 @@ func (r *brainReplica) catchUpForRead(ctx context.Context) error {
 		return err
 	}
 	o := &r.cluster.options
-	isListening := o.Announced && r.cluster.receivesInvalidations.Load()
-	if isListening && r.announcedSeq.Load() <= r.lastReadSeq.Load() {
+	isListening := o.ReadsTrustAnnouncements && r.cluster.receivesInvalidations.Load()
+	if isListening && r.announcedMessageSeq.Load() <= r.lastReadSeq.Load() {
 		if at := r.headComparedAt.Load(); at != 0 && o.Clock().UnixNano()-at < int64(o.MaxAge) {
 			return nil
 		}
@@ -90,7 +90,7 @@ func (r *brainReplica) catchUpForRead(ctx context.Context) error {
 
 // compareWithHead compares the replica with the head, and reads the missing messages.
 func (r *brainReplica) compareWithHead(ctx context.Context) error {
-	return r.headComparisons.waitForNext(ctx, func() error {
+	return r.headComparisons.waitForNextComparison(ctx, func() error {
 		ctx, cancel := context.WithTimeout(r.cluster.ctx, r.cluster.options.ReadWait)
 		defer cancel()
 		r.mu.Lock()
@@ -105,37 +105,42 @@ func (r *brainReplica) readMissingMessages(ctx context.Context) error {
 		return oxbow.ErrClosed
 	}
 	began := r.cluster.options.Clock().UnixNano()
-	if err := r.cluster.avoidFencedLeader(ctx, r.directoryBrain.streamName()); err != nil {
+	if err := r.cluster.replaceFencedLeader(ctx, r.directoryBrain.streamName()); err != nil {
 		return err
 	}
-	err := r.cluster.confirmCurrent(ctx, r.directoryBrain, func() uint64 { return r.place.LastReadSeq }, func() error {
-		err := r.readToHeadOrRebuild(ctx, true)
-		if errors.Is(err, oxbow.ErrCorrupt) {
-			err = r.readFromOthers(ctx, err)
-		}
-		return err
-	})
+	err := r.cluster.confirmCurrent(
+		ctx,
+		r.directoryBrain,
+		func() uint64 { return r.position.LastReadSeq },
+		func() error {
+			err := r.readToHeadOrRebuild(ctx, true)
+			if errors.Is(err, oxbow.ErrCorrupt) {
+				err = r.readFromOtherServers(ctx, err)
+			}
+			return err
+		},
+	)
 	if err == nil {
 		r.headComparedAt.Store(began)
 	}
 	return err
 }
 
-// readToHeadOrRebuild reads the missing messages like readToHead. If the local file of the brain contradicts the
+// readToHeadOrRebuild reads the missing messages like readToLastMessage. If the local file of the brain contradicts the
 // messages in the stream, the file is deleted and built again, because the stream is authoritative.
 func (r *brainReplica) readToHeadOrRebuild(ctx context.Context, fromAnyServer bool) error {
 	follow := func() error {
 		if r.store == nil {
 			return errDiverged
 		}
-		err := r.readToHead(ctx, fromAnyServer)
-		if err == nil && r.lastChange != r.place.LastChange {
+		err := r.readToLastMessage(ctx, fromAnyServer)
+		if err == nil && r.lastChangeNumber != r.position.LastChange {
 			err = fmt.Errorf(
 				"%w: brain %s has %d changes, its stream %d",
 				errDiverged,
 				r.directoryBrain.Name,
-				r.lastChange,
-				r.place.LastChange,
+				r.lastChangeNumber,
+				r.position.LastChange,
 			)
 		}
 		return err
@@ -154,14 +159,14 @@ func (r *brainReplica) readToHeadOrRebuild(ctx context.Context, fromAnyServer bo
 	return err
 }
 
-// readToHead reads the brain's messages up to the last message that the stream's leader reports (the head). If
+// readToLastMessage reads the brain's messages up to the last message that the stream's leader reports (the head). If
 // fromAnyServer is set, it may read the earlier messages from any server.
-func (r *brainReplica) readToHead(ctx context.Context, fromAnyServer bool) error {
+func (r *brainReplica) readToLastMessage(ctx context.Context, fromAnyServer bool) error {
 	l := r.cluster.link
 	stream := r.directoryBrain.streamName()
 	subject := r.directoryBrain.subjectName()
-	if r.lastMessageSize > minLargeHeadBytes {
-		if _, ok, err := l.nextMessage(ctx, stream, subject, r.place.LastReadSeq+1); err != nil || !ok {
+	if r.lastMessageSize > minLargeLastMessageBytes {
+		if _, ok, err := l.nextMessage(ctx, stream, subject, r.position.LastReadSeq+1); err != nil || !ok {
 			return err
 		}
 	}
@@ -170,17 +175,17 @@ func (r *brainReplica) readToHead(ctx context.Context, fromAnyServer bool) error
 		return err
 	}
 	switch {
-	case !ok && r.place.LastReadSeq == 0:
+	case !ok && r.position.LastReadSeq == 0:
 		return nil
 	case !ok:
-		return r.damageError("message %d and all before it are gone", r.place.LastReadSeq)
-	case head.Seq < r.place.LastReadSeq:
+		return r.damageError("message %d and all before it are gone", r.position.LastReadSeq)
+	case head.Seq < r.position.LastReadSeq:
 		return r.damageError(
 			"message %d, which was read before, is gone; the last is %d",
-			r.place.LastReadSeq,
+			r.position.LastReadSeq,
 			head.Seq,
 		)
-	case head.Seq == r.place.LastReadSeq:
+	case head.Seq == r.position.LastReadSeq:
 		if r.lastMessageSize > 0 && !r.isLastRead(head) {
 			return r.damageError("message %d is not the one that was read before", head.Seq)
 		}
@@ -197,7 +202,7 @@ func (r *brainReplica) readToHead(ctx context.Context, fromAnyServer bool) error
 		return err
 	}
 	if now.Seq != head.Seq {
-		return r.readToHead(ctx, fromAnyServer)
+		return r.readToLastMessage(ctx, fromAnyServer)
 	}
 	return err
 }
@@ -212,13 +217,13 @@ func (r *brainReplica) isLastRead(m streamMessage) bool {
 // stream's leader.
 func (r *brainReplica) readMessagesTo(ctx context.Context, headMessage streamMessage, fromAnyServer bool) error {
 	e, _, err := decodeEnvelope(headMessage.Data)
-	isNext := err == nil && (e.EnvelopeNumber == r.place.EnvelopeNumber+1 || e.Snapshot != nil)
+	isNext := err == nil && (e.EnvelopeNumber == r.position.EnvelopeNumber+1 || e.Snapshot != nil)
 	if isNext {
 		// Only the brain's last message was missing in the local copy, so no other messages must be requested.
 		return r.applyMessage(ctx, headMessage)
 	}
-	for fromAnyServer && r.place.LastReadSeq < headMessage.Seq {
-		before := r.place.LastReadSeq
+	for fromAnyServer && r.position.LastReadSeq < headMessage.Seq {
+		before := r.position.LastReadSeq
 		err := eachMessageInBatch(
 			ctx,
 			r.cluster.natsConn,
@@ -233,20 +238,20 @@ func (r *brainReplica) readMessagesTo(ctx context.Context, headMessage streamMes
 		if errors.Is(err, errDiverged) {
 			return err
 		}
-		fromAnyServer = err == nil && r.place.LastReadSeq > before
+		fromAnyServer = err == nil && r.position.LastReadSeq > before
 	}
-	for r.place.LastReadSeq < headMessage.Seq {
+	for r.position.LastReadSeq < headMessage.Seq {
 		m, ok, err := r.cluster.link.nextMessage(
 			ctx,
 			r.directoryBrain.streamName(),
 			r.directoryBrain.subjectName(),
-			r.place.LastReadSeq+1,
+			r.position.LastReadSeq+1,
 		)
 		if err != nil {
 			return err
 		}
 		if !ok {
-			return r.damageError("there is no message between %d and %d", r.place.LastReadSeq, headMessage.Seq)
+			return r.damageError("there is no message between %d and %d", r.position.LastReadSeq, headMessage.Seq)
 		}
 		if err := r.applyMessage(ctx, m); err != nil {
 			return err
@@ -255,9 +260,9 @@ func (r *brainReplica) readMessagesTo(ctx context.Context, headMessage streamMes
 	return nil
 }
 
-// readFromOthers tries each other server of the stream as the leader, and reads again. If this fails for all servers,
-// it returns an error that wraps firstError.
-func (r *brainReplica) readFromOthers(ctx context.Context, firstError error) error {
+// readFromOtherServers tries each other server of the stream as the leader, and reads again. If this fails for all
+// servers, it returns an error that wraps firstError.
+func (r *brainReplica) readFromOtherServers(ctx context.Context, firstError error) error {
 	stream := r.directoryBrain.streamName()
 	tried := map[string]bool{}
 	for len(tried) < r.cluster.replicas {

@@ -31,16 +31,16 @@ type backupManifest struct {
 
 // savedBrain describes a brain in a backup.
 type savedBrain struct {
-	Tenant  string    `json:"tenant"`
-	Brain   string    `json:"brain"`
-	Epoch   uint64    `json:"epoch"`
-	Created time.Time `json:"created"`
+	Tenant     string    `json:"tenant"`
+	Brain      string    `json:"brain"`
+	BrainEpoch uint64    `json:"epoch"`
+	Created    time.Time `json:"created"`
 
 	LastMessageSeq uint64 `json:"seq"` // sequence of the brain's last message in the stream
 	// number of the brain's last message (envelope), or 0 if the brain has no messages
-	EnvelopeNumber    uint64    `json:"n"`
-	EnvelopeChainHash chainHash `json:"chain"` // hash that covers all messages up to the envelope EnvelopeNumber
-	EnvelopeTime      int64     `json:"time"`  // time of the envelope EnvelopeNumber
+	LastEnvelopeNumber uint64    `json:"n"`
+	EnvelopeChainHash  chainHash `json:"chain"` // hash that covers all messages up to the envelope LastEnvelopeNumber
+	EnvelopeTime       int64     `json:"time"`  // time of the envelope LastEnvelopeNumber
 
 	LastChange    uint64    `json:"last"` // number of the brain's last change
 	FileChainHash string    `json:"head"` // hash that covers all changes in the file up to LastChange
@@ -58,14 +58,14 @@ func (b *savedBrain) dirName() string { return "tenant-" + b.Tenant }
 // content, so that no file of the last backup is overwritten. It contains a prefix and a hash. Therefore it is never a
 // name that Windows reserves for devices, and no two names are equal on a file system that ignores letter case.
 func (b *savedBrain) fileName() string {
-	if b.EnvelopeNumber == 0 {
+	if b.LastEnvelopeNumber == 0 {
 		return ""
 	}
 	return fmt.Sprintf("%s/brain-%s.%x.oxbow", b.dirName(), b.Brain, b.FileHash[:8])
 }
 
-// setFile sets the size, the hash and the name of the file according to its content.
-func (b *savedBrain) setFile(image []byte) {
+// setFileProperties sets the size, the hash and the name of the file according to its content.
+func (b *savedBrain) setFileProperties(image []byte) {
 	b.FileSize, b.FileHash = int64(len(image)), sha256.Sum256(image)
 	b.FileName = b.fileName()
 }

@@ -26,36 +26,36 @@ type ReplaceOptions struct {
 	Progress func(ReplaceReport)
 }
 
-// ReplaceStep is a step in the replacement of a server by another server.
-type ReplaceStep string
+// ServerReplaceStep is a step in the replacement of a server by another server.
+type ServerReplaceStep string
 
 // These are the steps in the replacement of a server by another server, in their order.
 const (
-	StepAuditBefore ReplaceStep = "audit-before"
-	StepRemove      ReplaceStep = "remove"
-	StepWait        ReplaceStep = "wait" // wait until all streams have all replicas again
-	StepAuditAfter  ReplaceStep = "audit-after"
-	StepDone        ReplaceStep = "done"
+	ReplaceStepAuditBefore     ServerReplaceStep = "audit-before"
+	ReplaceStepRemoveServer    ServerReplaceStep = "remove"
+	ReplaceStepWaitForReplicas ServerReplaceStep = "wait" // wait until all streams have all replicas again
+	ReplaceStepAuditAfter      ServerReplaceStep = "audit-after"
+	ReplaceStepDone            ServerReplaceStep = "done"
 )
 
 // ReplaceReport is the state of the replacement of a server.
 type ReplaceReport struct {
-	Step    ReplaceStep `json:"step"`    // the step of replacing the server that has begun last
-	Streams int         `json:"streams"` // number of streams, including the directory
-	Whole   int         `json:"whole"`   // number of streams that have all their replicas again
-	Before  AuditReport `json:"before"`
-	After   AuditReport `json:"after"`
+	Step                   ServerReplaceStep `json:"step"`    // the step of replacing the server that has begun last
+	Streams                int               `json:"streams"` // number of streams, including the directory
+	FullyReplicatedStreams int               `json:"whole"`   // number of streams that have all their replicas again
+	AuditBefore            AuditReport       `json:"before"`
+	AuditAfter             AuditReport       `json:"after"`
 	// problems that prevent the next step of replacing the server, or data that were lost
 	Findings []Finding `json:"findings"`
 }
 
 // serverReplacement is a replacement that is in progress.
 type serverReplacement struct {
-	cluster   *Cluster
-	oldServer string
-	options   ReplaceOptions
-	isMember  bool // the server is still a member of the cluster
-	report    ReplaceReport
+	cluster           *Cluster
+	oldServer         string
+	options           ReplaceOptions
+	isOldServerMember bool // the server is still a member of the cluster
+	report            ReplaceReport
 }
 
 // Replace removes a server that is not running, and waits until other servers have the data of that
@@ -86,17 +86,17 @@ func (r *serverReplacement) runSteps(ctx context.Context) error {
 	if err := r.checkReady(ctx); err != nil {
 		return err
 	}
-	r.beginStep(StepAuditBefore)
-	rep, before, err := r.cluster.auditAndFindHeads(ctx)
-	r.report.Before = rep
+	r.beginStep(ReplaceStepAuditBefore)
+	rep, before, err := r.cluster.auditAndFindLongestCopies(ctx)
+	r.report.AuditBefore = rep
 	if err != nil {
 		return err
 	}
 	if err := r.checkFindings(rep.Findings, "nothing was removed"); err != nil || r.options.DryRun {
 		return err
 	}
-	if r.isMember {
-		r.beginStep(StepRemove)
+	if r.isOldServerMember {
+		r.beginStep(ReplaceStepRemoveServer)
 		if err := r.removeServer(ctx); err != nil {
 			return err
 		}
@@ -107,9 +107,9 @@ func (r *serverReplacement) runSteps(ctx context.Context) error {
 	if err := r.deleteOldServerFences(ctx); err != nil {
 		return err
 	}
-	r.beginStep(StepAuditAfter)
-	rep, after, err := r.cluster.auditAndFindHeads(ctx)
-	r.report.After = rep
+	r.beginStep(ReplaceStepAuditAfter)
+	rep, after, err := r.cluster.auditAndFindLongestCopies(ctx)
+	r.report.AuditAfter = rep
 	if err != nil {
 		return err
 	}
@@ -117,11 +117,11 @@ func (r *serverReplacement) runSteps(ctx context.Context) error {
 		" is removed; keep its data until this is mended"); err != nil {
 		return err
 	}
-	r.beginStep(StepDone)
+	r.beginStep(ReplaceStepDone)
 	return nil
 }
 
-func (r *serverReplacement) beginStep(s ReplaceStep) {
+func (r *serverReplacement) beginStep(s ServerReplaceStep) {
 	r.report.Step = s
 	r.options.Progress(r.report)
 }
@@ -142,7 +142,7 @@ func (r *serverReplacement) checkReady(ctx context.Context) error {
 		names = append(names, m.Name)
 		switch {
 		case m.isServer(r.oldServer):
-			r.isMember = true
+			r.isOldServerMember = true
 		case !up[m.Name]:
 			return fmt.Errorf(
 				"%w: server %s is down, too; nothing was removed. Start it first: one server is replaced at a time",
@@ -169,7 +169,7 @@ func (r *serverReplacement) checkReady(ctx context.Context) error {
 			r.oldServer,
 			r.cluster.replicas,
 		)
-	case !r.isMember && r.hasAllReplicas(ctx):
+	case !r.isOldServerMember && r.hasAllReplicas(ctx):
 		return fmt.Errorf(
 			"%w: there is no server %s, or not any more, and all streams are whole; there are %s",
 			oxbow.ErrNotFound,
@@ -196,7 +196,7 @@ func (r *serverReplacement) checkFindings(fs []Finding, auditName string) error 
 			f.Stream,
 			f.Server,
 			f.Brain,
-			f.What,
+			f.Problem,
 			auditName,
 		)
 	}
@@ -214,7 +214,7 @@ func (r *serverReplacement) removeServer(ctx context.Context) error {
 		return err
 	}
 	for {
-		try, cancel := context.WithTimeout(ctx, 4*r.cluster.options.maxAttempt)
+		try, cancel := context.WithTimeout(ctx, 4*r.cluster.options.maxAttemptTime)
 		a, err := r.cluster.options.System.RequestMsgWithContext(try, m)
 		cancel()
 		var answer struct {
@@ -225,9 +225,9 @@ func (r *serverReplacement) removeServer(ctx context.Context) error {
 			err = json.Unmarshal(a.Data, &answer)
 		}
 		switch {
-		case err == nil && answer.Success, answer.Error != nil && answer.Error.ErrCode == codeUnknownServer:
+		case err == nil && answer.Success, answer.Error != nil && answer.Error.ErrCode == errorCodeUnknownServer:
 			return nil
-		case answer.Error != nil && answer.Error.ErrCode != codeMemberChangeInProgress && answer.Error.ErrCode != codeUnavailable:
+		case answer.Error != nil && answer.Error.ErrCode != errorCodeMemberChange && answer.Error.ErrCode != errorCodeUnavailable:
 			return fmt.Errorf("remove server %s: %w; nothing was removed", r.oldServer, answer.Error)
 		}
 		if !waitOrDone(ctx, 5*noServerPause) {
@@ -247,7 +247,7 @@ func (r *serverReplacement) awaitReplicas(ctx context.Context) error {
 	defer cancel()
 	for {
 		whole := r.hasAllReplicas(waiting)
-		r.beginStep(StepWait)
+		r.beginStep(ReplaceStepWaitForReplicas)
 		if whole {
 			return nil
 		}
@@ -258,7 +258,7 @@ func (r *serverReplacement) awaitReplicas(ctx context.Context) error {
 			return fmt.Errorf(
 				"%w: %d of %d streams are whole after %s: server %s is removed, and the others do not hold all that "+
 					"it held. See their status; start those that are down, and call it again",
-				oxbow.ErrBusy, r.report.Whole, r.report.Streams, r.options.Wait, r.oldServer,
+				oxbow.ErrBusy, r.report.FullyReplicatedStreams, r.report.Streams, r.options.Wait, r.oldServer,
 			)
 		}
 	}
@@ -268,25 +268,25 @@ func (r *serverReplacement) awaitReplicas(ctx context.Context) error {
 // date and do not include the old server.
 func (r *serverReplacement) hasAllReplicas(ctx context.Context) bool {
 	names := r.cluster.streamNames()
-	r.report.Streams, r.report.Whole = len(names), 0
+	r.report.Streams, r.report.FullyReplicatedStreams = len(names), 0
 	for _, name := range names {
 		s, _ := r.cluster.streamStatus(ctx, name)
 		isBehind := slices.ContainsFunc(s.Replicas, func(o ReplicaStatus) bool {
-			return o.serverID == serverID(r.oldServer) || !o.Current || o.Offline || o.Joining
+			return o.serverID == serverID(r.oldServer) || !o.IsCurrent || o.Offline || o.Joining
 		})
 		hasNewLeader := s.Leader != "" && s.Leader != r.oldServer
 		hasAllCopies := len(s.Replicas)+1 == r.cluster.replicas && !isBehind
 		if hasNewLeader && hasAllCopies {
-			r.report.Whole++
+			r.report.FullyReplicatedStreams++
 		}
 	}
-	return r.report.Whole == len(names)
+	return r.report.FullyReplicatedStreams == len(names)
 }
 
 // deleteOldServerFences deletes the records (fences) which say that the replaced server must not become a leader.
 func (r *serverReplacement) deleteOldServerFences(ctx context.Context) error {
 	c := r.cluster
-	if err := c.readFences(ctx); err != nil {
+	if err := c.readLeaderFences(ctx); err != nil {
 		return err
 	}
 	for p := range c.directory.partitions {
@@ -296,20 +296,20 @@ func (r *serverReplacement) deleteOldServerFences(ctx context.Context) error {
 			}
 		}
 	}
-	return c.readFences(ctx)
+	return c.readLeaderFences(ctx)
 }
 
 // lostBrains returns a finding for each brain that has fewer changes than before the replacement.
-func lostBrains(before, after map[string]serverCopy) (fs []Finding) {
+func lostBrains(before, after map[string]brainCopyOnServer) (fs []Finding) {
 	for _, name := range slices.Sorted(maps.Keys(before)) {
 		b, a := before[name], after[name]
-		isOther := a.envelopeNumber == b.envelopeNumber && a.hash != b.hash
+		isOther := a.envelopeNumber == b.envelopeNumber && a.lastEnvelopeHash != b.lastEnvelopeHash
 		if isOther || a.envelopeNumber < b.envelopeNumber {
 			fs = append(
 				fs,
 				Finding{
 					Brain: name,
-					What: fmt.Sprintf("had %d envelopes before, and has %d, or others", b.envelopeNumber,
+					Problem: fmt.Sprintf("had %d envelopes before, and has %d, or others", b.envelopeNumber,
 						a.envelopeNumber),
 				},
 			)

@@ -35,34 +35,34 @@ type localStore interface {
 // process.
 type brainReplica struct {
 	cluster        *Cluster
-	directoryBrain directoryBrain
+	directoryBrain brainDirectoryEntry
 	files          brainFiles
-	openHandles    int           // number of open stores that use this local copy of the brain (guarded by Cluster.mu)
+	openStoreCount int           // number of open stores that use this local copy of the brain (guarded by Cluster.mu)
 	filesClosed    chan struct{} // closed when the files are closed (nil while there are handles; guarded by Cluster.mu)
 
 	watchers        subscribers.List[oxbow.Event]
-	headComparisons sharedComparisons
+	headComparisons sharedHeadComparisons
 	commitQueue     commitQueue
 
-	readerStore   atomic.Pointer[localStore] // the store, for readers (nil if it is not open)
-	envelopeClock atomic.Int64               // time in the message (envelope) that is being applied
-	lastReadSeq   atomic.Uint64              // copy of place.LastReadSeq, which can be read without locking mu
+	readerStore         atomic.Pointer[localStore] // the store, for readers (nil if it is not open)
+	currentEnvelopeTime atomic.Int64               // time in the message (envelope) that is being applied
+	lastReadSeq         atomic.Uint64              // copy of place.LastReadSeq, which can be read without locking mu
 	// sequence of the last message whose existence another process has announced
-	announcedSeq atomic.Uint64
+	announcedMessageSeq atomic.Uint64
 	// time when the local copy was last compared with the brain's last message, in nanoseconds of Options.Clock (0
 	// forces a comparison)
 	headComparedAt atomic.Int64
 
-	mu              sync.Mutex // guards all fields below, so that envelopes are applied one at a time
-	memory          *oxbow.Memory
-	store           localStore
-	place           cachedPlace
-	lastChange      uint64    // number of the last change in the file
-	fileChainHash   string    // hash that covers all changes in the file up to lastChange
-	lastMessageHash chainHash // hash of the last message's body (zero before the first message)
-	lastMessageSize int
-	inFlight        *inFlightEnvelope // message (envelope) that this process is publishing (may be nil)
-	isClosed        bool
+	mu               sync.Mutex // guards all fields below, so that envelopes are applied one at a time
+	memory           *oxbow.Memory
+	store            localStore
+	position         cachedPosition
+	lastChangeNumber uint64    // number of the last change in the file
+	fileChainHash    string    // hash that covers all changes in the file up to lastChangeNumber
+	lastMessageHash  chainHash // hash of the last message's body (zero before the first message)
+	lastMessageSize  int
+	inFlight         *inFlightEnvelope // message (envelope) that this process is publishing (may be nil)
+	isClosed         bool
 }
 
 // inFlightEnvelope is a message with changes (an envelope) that this process is publishing.
@@ -96,30 +96,30 @@ func (r *brainReplica) damageError(format string, args ...any) error {
 // openFiles opens the files of the replica. If the files are missing or cannot be used, the replica starts with empty
 // files.
 func (r *brainReplica) openFiles(ctx context.Context) error {
-	p, ok := r.files.readPlace()
+	p, ok := r.files.readPosition()
 	ok = ok && p.Cluster == r.cluster.directory.clusterID
 	if ok {
 		err := r.openStore()
 		if err == nil {
-			err = r.checkPlace(ctx, p)
+			err = r.checkPosition(ctx, p)
 		}
 		if err == nil {
-			r.setPlace(p)
-			return r.files.writePlace(r.unsyncedPlace())
+			r.setPosition(p)
+			return r.files.writePosition(r.unsyncedPosition())
 		}
 		r.closeStore()
 	}
 	if err := r.files.createDir(); err != nil {
 		return err
 	}
-	r.setPlace(r.startPlace())
+	r.setPosition(r.startPosition())
 	return r.openStore()
 }
 
-// checkPlace returns an error if the brain's local file does not contain the changes that p, the stored position in
+// checkPosition returns an error if the brain's local file does not contain the changes that p, the stored position in
 // the stream, promises. If the file was not synced at that position, it checks the whole file.
-func (r *brainReplica) checkPlace(ctx context.Context, p cachedPlace) error {
-	if r.lastChange < p.LastChange {
+func (r *brainReplica) checkPosition(ctx context.Context, p cachedPosition) error {
+	if r.lastChangeNumber < p.LastChange {
 		return errDiverged
 	}
 	if p.IsSynced {
@@ -132,9 +132,9 @@ func (r *brainReplica) checkPlace(ctx context.Context, p cachedPlace) error {
 	return err
 }
 
-// startPlace returns the position in the stream before the first message of the brain.
-func (r *brainReplica) startPlace() cachedPlace {
-	return cachedPlace{
+// startPosition returns the position in the stream before the first message of the brain.
+func (r *brainReplica) startPosition() cachedPosition {
+	return cachedPosition{
 		Cluster: r.cluster.directory.clusterID,
 		ChainHash: sha256.Sum256(
 			fmt.Appendf(
@@ -142,30 +142,30 @@ func (r *brainReplica) startPlace() cachedPlace {
 				"oxbow brain %s %s %d",
 				r.cluster.directory.clusterID,
 				r.directoryBrain.Name,
-				r.directoryBrain.Epoch,
+				r.directoryBrain.BrainEpoch,
 			),
 		),
 	}
 }
 
-// unsyncedPlace returns the present position in the stream. It is marked as not synced, so that the file is checked
+// unsyncedPosition returns the present position in the stream. It is marked as not synced, so that the file is checked
 // when it is opened after a crash.
-func (r *brainReplica) unsyncedPlace() cachedPlace {
-	p := r.place
+func (r *brainReplica) unsyncedPosition() cachedPosition {
+	p := r.position
 	p.IsSynced = false
 	return p
 }
 
-func (r *brainReplica) setPlace(p cachedPlace) {
-	r.place = p
+func (r *brainReplica) setPosition(p cachedPosition) {
+	r.position = p
 	r.lastReadSeq.Store(p.LastReadSeq)
 }
 
 func (r *brainReplica) openStore() error {
 	m, err := oxbow.Open(r.files.logPath(), &oxbow.Options{
 		FS:    unsyncedFS{r.files.fsys},
-		Clock: func() time.Time { return time.Unix(0, r.envelopeClock.Load()) },
-		Rand:  newIdentitySource(r.cluster.directory.clusterID, r.directoryBrain.Name, r.directoryBrain.Epoch),
+		Clock: func() time.Time { return time.Unix(0, r.currentEnvelopeTime.Load()) },
+		Rand:  newIdentitySource(r.cluster.directory.clusterID, r.directoryBrain.Name, r.directoryBrain.BrainEpoch),
 
 		Cache: &oxbow.Cache{Bytes: r.cluster.options.CacheBytes},
 	})
@@ -187,7 +187,7 @@ func (r *brainReplica) openStore() error {
 func (r *brainReplica) readLastChange() error {
 	st, err := r.store.Stats(context.Background())
 	if err == nil {
-		r.lastChange, r.fileChainHash = st.Last, st.Head
+		r.lastChangeNumber, r.fileChainHash = st.Last, st.Head
 	}
 	return err
 }
@@ -206,7 +206,7 @@ func (r *brainReplica) restartWithEmptyFile() error {
 	if err := r.files.createDir(); err != nil {
 		return err
 	}
-	r.setPlace(r.startPlace())
+	r.setPosition(r.startPosition())
 	err := r.openStore()
 	r.watchers.Send(oxbow.Event{Reset: true})
 	return err
@@ -229,14 +229,14 @@ func (r *brainReplica) closeFiles() error {
 	if err != nil {
 		return err
 	}
-	p := r.place
+	p := r.position
 	p.IsSynced = true
-	return r.files.writePlace(p)
+	return r.files.writePosition(p)
 }
 
 // applyMessage applies a message, unless it was applied before. The caller must have locked mu.
 func (r *brainReplica) applyMessage(ctx context.Context, m streamMessage) error {
-	if m.Seq <= r.place.LastReadSeq {
+	if m.Seq <= r.position.LastReadSeq {
 		return nil
 	}
 	e, hash, err := decodeEnvelope(m.Data)
@@ -259,37 +259,37 @@ func (r *brainReplica) applyAndRecord(ctx context.Context, e *envelope, hash cha
 // applyEnvelope applies the changes or the snapshot in an envelope, a message of the brain's stream, to the local
 // store. The caller must have locked mu.
 func (r *brainReplica) applyEnvelope(ctx context.Context, e *envelope, hash chainHash, seq uint64, size int) error {
-	if e.BrainName != r.directoryBrain.Name || e.Epoch != r.directoryBrain.Epoch {
-		return r.damageError("message %d is of brain %s, epoch %d", seq, e.BrainName, e.Epoch)
+	if e.BrainName != r.directoryBrain.Name || e.BrainEpoch != r.directoryBrain.BrainEpoch {
+		return r.damageError("message %d is of brain %s, epoch %d", seq, e.BrainName, e.BrainEpoch)
 	}
 	if e.Snapshot != nil {
 		return r.applySnapshot(ctx, e, seq, size)
 	}
 	switch {
-	case e.EnvelopeNumber != r.place.EnvelopeNumber+1:
+	case e.EnvelopeNumber != r.position.EnvelopeNumber+1:
 		return r.damageError(
 			"message %d holds envelope %d where %d is expected",
 			seq,
 			e.EnvelopeNumber,
-			r.place.EnvelopeNumber+1,
+			r.position.EnvelopeNumber+1,
 		)
-	case e.PrevChainHash != r.place.ChainHash:
+	case e.PrevChainHash != r.position.ChainHash:
 		return r.damageError("envelope %d does not continue the chain", e.EnvelopeNumber)
-	case e.LastChangeBefore > r.lastChange,
-		e.LastChangeBefore == r.lastChange && e.ChangeState != "" && e.ChangeState != r.fileChainHash:
+	case e.LastChangeBefore > r.lastChangeNumber,
+		e.LastChangeBefore == r.lastChangeNumber && e.FileChainHash != "" && e.FileChainHash != r.fileChainHash:
 		return fmt.Errorf("%w: brain %s before envelope %d", errDiverged, r.directoryBrain.Name, e.EnvelopeNumber)
 	}
-	r.envelopeClock.Store(e.ChangeTime)
+	r.currentEnvelopeTime.Store(e.ChangeTime)
 	made, errs := make([]oxbow.Change, len(e.Changes)), make([]error, len(e.Changes))
 	for i := range e.Changes {
 		made[i].Seq = e.LastChangeBefore + 1 + uint64(i)
-		if made[i].Seq <= r.lastChange {
+		if made[i].Seq <= r.lastChangeNumber {
 			// The file contains this change, but a crash happened before the new position in the stream was written.
 			// Do not make the change twice.
 			continue
 		}
 		var decided bool
-		made[i], decided, errs[i] = r.applyChange(&e.Changes[i])
+		made[i], decided, errs[i] = r.applyRequestedChange(&e.Changes[i])
 		if errs[i] != nil && !decided {
 			return errors.Join(
 				errDiverged,
@@ -305,40 +305,42 @@ func (r *brainReplica) applyEnvelope(ctx context.Context, e *envelope, hash chai
 		f.madeChanges = made
 		f.changeErrs = errs
 	}
-	r.advancePlace(e, hash, seq, size)
+	r.advancePosition(e, hash, seq, size)
 	return nil
 }
 
-// advancePlace sets the position of the local copy in the stream after the messages up to envelope e were applied.
-func (r *brainReplica) advancePlace(e *envelope, hash chainHash, seq uint64, size int) {
-	p := r.place
+// advancePosition sets the position of the local copy in the stream after the messages up to envelope e were applied.
+func (r *brainReplica) advancePosition(e *envelope, hash chainHash, seq uint64, size int) {
+	p := r.position
 	p.LastReadSeq = seq
 	p.EnvelopeNumber = e.EnvelopeNumber
 	p.ChainHash = hash
 	p.EnvelopeTime = e.ChangeTime
 	p.LastChange = e.LastChangeBefore + uint64(len(e.Changes))
-	if c := &e.Changes[0]; c.Ops == nil && r.lastChange == e.LastChangeBefore {
+	if c := &e.Changes[0]; c.Ops == nil && r.lastChangeNumber == e.LastChangeBefore {
 		// The first change is a revert that was refused, so the number for a change was not used.
 		p.LastChange = e.LastChangeBefore
 	}
-	p.RecentIDs = append(p.RecentIDs, e.EnvelopeID)
-	if len(p.RecentIDs) >= 2*minRecentIDs {
-		p.RecentIDs = slices.Clone(p.RecentIDs[len(p.RecentIDs)-minRecentIDs:])
+	p.RecentEnvelopeIDs = append(p.RecentEnvelopeIDs, e.EnvelopeID)
+	if len(p.RecentEnvelopeIDs) >= 2*minRecentEnvelopeIDs {
+		p.RecentEnvelopeIDs = slices.Clone(p.RecentEnvelopeIDs[len(p.RecentEnvelopeIDs)-minRecentEnvelopeIDs:])
 	}
-	p.TailBytes += int64(size)
-	p.TailEnvelopes++
-	r.setPlace(p)
-	if p.TailEnvelopes%512 == 0 {
+	p.BytesAfterSnapshot += int64(size)
+	p.EnvelopesAfterSnapshot++
+	r.setPosition(p)
+	if p.EnvelopesAfterSnapshot%512 == 0 {
 		// Ignore the error. If the position in the stream is not stored, the next start of the process only reads some
 		// messages again.
-		_ = r.files.writePlace(r.unsyncedPlace())
+		_ = r.files.writePosition(r.unsyncedPosition())
 	}
 }
 
-// applyChange makes a change in the local file and returns it. For a revert or a restore, only the number of the
-// change is set. isDecided reports whether all other copies of the brain have the same result, for example the error
-// that the entry does not exist.
-func (r *brainReplica) applyChange(c *brainChange) (made oxbow.Change, isDecided bool, err error) {
+// applyRequestedChange makes a change in the local file and returns it. For a revert or a restore, only the number of
+// the change is set. isDecided reports whether all other copies of the brain have the same result, for example the
+// error that the entry does not exist.
+func (r *brainReplica) applyRequestedChange(
+	c *requestedChange,
+) (made oxbow.Change, hasSameResultEverywhere bool, err error) {
 	ctx := c.contextForStore()
 	switch {
 	case c.RevertedSeqs != nil:
@@ -358,16 +360,16 @@ func (r *brainReplica) applyChange(c *brainChange) (made oxbow.Change, isDecided
 		if err == nil {
 			made, err = r.store.Commit(ctx, ops...)
 		}
-		r.lastChange++
+		r.lastChangeNumber++
 		return made, false, err
 	}
 	if err == nil {
-		r.lastChange = max(r.lastChange, made.Seq)
+		r.lastChangeNumber = max(r.lastChangeNumber, made.Seq)
 	}
 	for _, e := range []error{oxbow.ErrConflict, oxbow.ErrNotFound, oxbow.ErrInvalid, oxbow.ErrUnsupported} {
-		isDecided = isDecided || errors.Is(err, e)
+		hasSameResultEverywhere = hasSameResultEverywhere || errors.Is(err, e)
 	}
-	return made, isDecided, err
+	return made, hasSameResultEverywhere, err
 }
 
 // changeByOpID reports whether the file contains a change with the op ID, and returns the change. If the op ID belongs

@@ -30,29 +30,29 @@ type RestoreOptions struct {
 
 // RestoreReport is the result of a restore.
 type RestoreReport struct {
-	Brains   int       `json:"brains"`   // number of brains in the backup that Tenant and Brain select
-	Restored int       `json:"restored"` // number of brains that were restored or, with DryRun, can be restored
-	Present  int       `json:"present"`  // number of brains that the cluster already has with the state in the backup
-	Bytes    int64     `json:"bytes"`    // size of the restored files
-	Findings []Finding `json:"findings"` // damaged files
+	Brains               int       `json:"brains"`   // number of brains in the backup that Tenant and Brain select
+	RestoredBrains       int       `json:"restored"` // number of brains that were restored or, with DryRun, can be restored
+	AlreadyPresentBrains int       `json:"present"`  // number of brains that the cluster already has with the state in the backup
+	Bytes                int64     `json:"bytes"`    // size of the restored files
+	Findings             []Finding `json:"findings"` // damaged files
 }
 
 // restorableFile is a file from which a brain can be restored.
 type restorableFile struct {
 	savedBrain
-	sourceDir *restoreDirectory
+	sourceDir *restoreSourceDir
 	// the file is from the cache of a process, and may contain more changes than the position beside it says
-	isFromCache bool
+	isFromProcessCache bool
 }
 
-// restoreDirectory is a directory with files to restore.
-type restoreDirectory struct {
+// restoreSourceDir is a directory with files to restore.
+type restoreSourceDir struct {
 	dir  string
 	fsys *vfs.OS
 	lock vfs.Lock // lock that excludes other processes, if the directory is the cache of a process (otherwise nil)
 }
 
-func (s *restoreDirectory) close() {
+func (s *restoreSourceDir) close() {
 	if s.lock != nil {
 		_ = s.lock.Close()
 	}
@@ -114,7 +114,7 @@ func (o RestoreOptions) selectsFile(f restorableFile) bool {
 }
 
 // openRestoreSource opens a backup or a cache, and lists its files.
-func openRestoreSource(dir string) (*restoreDirectory, []restorableFile, error) {
+func openRestoreSource(dir string) (*restoreSourceDir, []restorableFile, error) {
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return nil, nil, fmt.Errorf("%w: %s is no directory", oxbow.ErrNotFound, dir)
 	}
@@ -122,7 +122,7 @@ func openRestoreSource(dir string) (*restoreDirectory, []restorableFile, error) 
 	if err != nil {
 		return nil, nil, err
 	}
-	s := &restoreDirectory{dir: dir, fsys: d}
+	s := &restoreSourceDir{dir: dir, fsys: d}
 	files, err := s.listFiles()
 	if err != nil {
 		s.close()
@@ -131,7 +131,7 @@ func openRestoreSource(dir string) (*restoreDirectory, []restorableFile, error) 
 	return s, files, nil
 }
 
-func (s *restoreDirectory) listFiles() ([]restorableFile, error) {
+func (s *restoreSourceDir) listFiles() ([]restorableFile, error) {
 	data, err := readFile(s.fsys, manifestFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return s.listCache()
@@ -151,7 +151,7 @@ func (s *restoreDirectory) listFiles() ([]restorableFile, error) {
 }
 
 // listCache lists the files of a cache. The process that used the cache must have ended.
-func (s *restoreDirectory) listCache() ([]restorableFile, error) {
+func (s *restoreSourceDir) listCache() ([]restorableFile, error) {
 	if _, err := s.fsys.Stat("cluster"); err != nil {
 		return nil, fmt.Errorf(
 			"%w: it holds no backup and no cache of a node: there is neither %s nor cluster",
@@ -179,9 +179,9 @@ func (s *restoreDirectory) listCache() ([]restorableFile, error) {
 		if _, err := s.fsys.Stat(f.logPath()); errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		b := savedBrain{Tenant: tenant, Brain: brain, Epoch: 1, FileName: f.logPath(), EnvelopeNumber: 1}
-		if p, ok := f.readPlace(); ok {
-			b.EnvelopeNumber = max(p.EnvelopeNumber, 1)
+		b := savedBrain{Tenant: tenant, Brain: brain, BrainEpoch: 1, FileName: f.logPath(), LastEnvelopeNumber: 1}
+		if p, ok := f.readPosition(); ok {
+			b.LastEnvelopeNumber = max(p.EnvelopeNumber, 1)
 			b.EnvelopeChainHash = p.ChainHash
 			b.EnvelopeTime = p.EnvelopeTime
 			b.LastChange = p.LastChange
@@ -202,20 +202,20 @@ func (r *restoreRun) missingBrains(
 		return nil, err
 	}
 	for _, info := range brains {
-		n, hash, _, err := r.cluster.readHead(ctx, info)
+		n, hash, _, err := r.cluster.readLastEnvelopePosition(ctx, info)
 		if err != nil {
 			return nil, fmt.Errorf("read the head of brain %s: %w", info.Name, err)
 		}
 		files, is := filesByBrain[info.Name]
 		alike := slices.ContainsFunc(
 			files,
-			func(f restorableFile) bool { return f.EnvelopeNumber == n && f.EnvelopeChainHash == hash },
+			func(f restorableFile) bool { return f.LastEnvelopeNumber == n && f.EnvelopeChainHash == hash },
 		)
 		switch {
 		case n == 0:
 		case is && alike:
 			delete(filesByBrain, info.Name)
-			r.report.Present++
+			r.report.AlreadyPresentBrains++
 		case is:
 			return nil, fmt.Errorf(
 				"%w: brain %s is there, with %d envelopes; nothing was restored. Restore into a new cluster, or "+
@@ -236,7 +236,10 @@ func (r *restoreRun) missingBrains(
 	var todo [][]restorableFile
 	for _, files := range filesByBrain {
 		slices.SortStableFunc(files, func(a, b restorableFile) int {
-			return cmp.Or(cmp.Compare(b.EnvelopeNumber, a.EnvelopeNumber), cmp.Compare(b.LastChange, a.LastChange))
+			return cmp.Or(
+				cmp.Compare(b.LastEnvelopeNumber, a.LastEnvelopeNumber),
+				cmp.Compare(b.LastChange, a.LastChange),
+			)
 		})
 		todo = append(todo, files)
 	}
@@ -252,14 +255,14 @@ func (r *restoreRun) restoreBrain(ctx context.Context, newestFirst []restorableF
 	for _, f := range newestFirst {
 		rep, err := r.loadFile(ctx, &f)
 		switch {
-		case err == nil && (best == nil || rep.lastChange > best.lastChange):
+		case err == nil && (best == nil || rep.lastChangeNumber > best.lastChangeNumber):
 			best, rep, from = rep, best, f
 		case err != nil && !errors.Is(err, oxbow.ErrCorrupt) && !errors.Is(err, fs.ErrNotExist):
 			return fmt.Errorf("restore %s from %s: %w", f.fullName(), f.sourceDir.dir, err)
 		case err != nil:
 			found = append(
 				found,
-				Finding{Brain: f.fullName(), What: fmt.Sprintf("%s in %s: %v", f.FileName, f.sourceDir.dir,
+				Finding{Brain: f.fullName(), Problem: fmt.Sprintf("%s in %s: %v", f.FileName, f.sourceDir.dir,
 					err)},
 			)
 		}
@@ -268,26 +271,32 @@ func (r *restoreRun) restoreBrain(ctx context.Context, newestFirst []restorableF
 		}
 	}
 	if best == nil {
-		return r.addToReport(0, 0, found)
+		return r.addToRestoreReport(0, 0, found)
 	}
 	defer best.closeStore()
 	if !r.options.DryRun {
 		var err error
-		best.directoryBrain, err = r.cluster.directory.addBrain(ctx, from.Tenant, from.Brain, from.Epoch, from.Created)
-		if err == nil && from.EnvelopeNumber > 0 {
+		best.directoryBrain, err = r.cluster.directory.addBrain(
+			ctx,
+			from.Tenant,
+			from.Brain,
+			from.BrainEpoch,
+			from.Created,
+		)
+		if err == nil && from.LastEnvelopeNumber > 0 {
 			err = best.publishWholeFile(ctx)
 		}
 		if err != nil {
 			return fmt.Errorf("restore %s from %s: %w", from.fullName(), from.sourceDir.dir, err)
 		}
 	}
-	return r.addToReport(from.FileSize, 1, found)
+	return r.addToRestoreReport(from.FileSize, 1, found)
 }
 
-func (r *restoreRun) addToReport(bytes int64, restored int, found []Finding) error {
+func (r *restoreRun) addToRestoreReport(bytes int64, restored int, found []Finding) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.report.Restored += restored
+	r.report.RestoredBrains += restored
 	r.report.Bytes += bytes
 	r.report.Findings = append(r.report.Findings, found...)
 	r.options.Progress(r.report)
@@ -297,15 +306,15 @@ func (r *restoreRun) addToReport(bytes int64, restored int, found []Finding) err
 // loadFile returns a replica that contains the file. If the file is damaged, or does not end at the expected position,
 // it returns an error.
 func (r *restoreRun) loadFile(ctx context.Context, f *restorableFile) (*brainReplica, error) {
-	rep := r.cluster.newScratchReplica(directoryBrain{Name: f.fullName(), Epoch: f.Epoch})
-	if f.EnvelopeNumber == 0 && !f.isFromCache {
+	rep := r.cluster.newScratchReplica(brainDirectoryEntry{Name: f.fullName(), BrainEpoch: f.BrainEpoch})
+	if f.LastEnvelopeNumber == 0 && !f.isFromProcessCache {
 		return rep, nil
 	}
 	image, err := readFile(f.sourceDir.fsys, f.FileName)
 	if err != nil {
 		return nil, err
 	}
-	if !f.isFromCache && !f.matchesImage(image) {
+	if !f.isFromProcessCache && !f.matchesFileContent(image) {
 		return nil, fmt.Errorf("%w: the file is not the one that the manifest names", oxbow.ErrCorrupt)
 	}
 	f.FileSize = int64(len(image))
@@ -320,33 +329,33 @@ func (r *restoreRun) loadFile(ctx context.Context, f *restorableFile) (*brainRep
 	case err != nil:
 	case len(c.Problems) > 0:
 		err = fmt.Errorf("%w: %d problems, the first: %s", oxbow.ErrCorrupt, len(c.Problems), c.Problems[0].What)
-	case !f.isFromCache && (rep.lastChange != f.LastChange || rep.fileChainHash != f.FileChainHash):
+	case !f.isFromProcessCache && (rep.lastChangeNumber != f.LastChange || rep.fileChainHash != f.FileChainHash):
 		err = fmt.Errorf(
 			"%w: the file ends with change %d, and the manifest names %d, or with another chain",
 			oxbow.ErrCorrupt,
-			rep.lastChange,
+			rep.lastChangeNumber,
 			f.LastChange,
 		)
-	case rep.lastChange < f.LastChange:
+	case rep.lastChangeNumber < f.LastChange:
 		err = fmt.Errorf(
 			"%w: the file ends with change %d, and its place names %d",
 			oxbow.ErrCorrupt,
-			rep.lastChange,
+			rep.lastChangeNumber,
 			f.LastChange,
 		)
 	}
-	p := rep.startPlace()
-	p.EnvelopeNumber = f.EnvelopeNumber
+	p := rep.startPosition()
+	p.EnvelopeNumber = f.LastEnvelopeNumber
 	p.ChainHash = f.EnvelopeChainHash
 	p.EnvelopeTime = f.EnvelopeTime
-	p.LastChange = rep.lastChange
-	rep.setPlace(p)
+	p.LastChange = rep.lastChangeNumber
+	rep.setPosition(p)
 	return rep, err
 }
 
-// matchesImage reports whether the file content in image has the size and the hash that the backup's manifest lists
-// for the file.
-func (f *restorableFile) matchesImage(image []byte) bool {
+// matchesFileContent reports whether the file content in image has the size and the hash that the backup's manifest
+// lists for the file.
+func (f *restorableFile) matchesFileContent(image []byte) bool {
 	return int64(len(image)) == f.FileSize && chainHash(sha256.Sum256(image)) == f.FileHash
 }
 
@@ -359,9 +368,9 @@ func (r *brainReplica) publishWholeFile(ctx context.Context) error {
 		switch {
 		case err == nil:
 			return nil
-		case errors.Is(err, errHeadMoved):
-			n, hash, _, headErr := r.cluster.readHead(ctx, r.directoryBrain)
-			isOwnHead := n == r.place.EnvelopeNumber && hash == r.place.ChainHash
+		case errors.Is(err, errNewerMessageStored):
+			n, hash, _, headErr := r.cluster.readLastEnvelopePosition(ctx, r.directoryBrain)
+			isOwnHead := n == r.position.EnvelopeNumber && hash == r.position.ChainHash
 			if headErr == nil && isOwnHead {
 				// An earlier attempt has stored the snapshot with the restored file, but the answer of the servers was
 				// lost.

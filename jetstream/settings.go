@@ -86,8 +86,8 @@ func checkVersion(name, version string) error {
 	return nil
 }
 
-// serverSetting is a server's answer about its settings.
-type serverSetting struct {
+// serverSettingsAnswer is a server's answer about its settings.
+type serverSettingsAnswer struct {
 	Server struct {
 		Name string `json:"name"`
 	} `json:"server"`
@@ -108,7 +108,7 @@ type serverSetting struct {
 	} `json:"data"`
 }
 
-func (s *serverSetting) checkSettings() error {
+func (s *serverSettingsAnswer) checkSettings() error {
 	if s.Data.JetStream.Config == nil {
 		return nil // The server does not store streams, so its settings cannot endanger data.
 	}
@@ -129,9 +129,9 @@ func (s *serverSetting) checkSettings() error {
 }
 
 // serverSettings asks all servers for their settings.
-func serverSettings(ctx context.Context, system *nats.Conn) (servers []serverSetting, err error) {
+func serverSettings(ctx context.Context, system *nats.Conn) (servers []serverSettingsAnswer, err error) {
 	err = askServers(ctx, system, "VARZ", nil, func(data []byte) error {
-		var s serverSetting
+		var s serverSettingsAnswer
 		if json.Unmarshal(data, &s) != nil || s.Data.Version == "" {
 			return settingError("Options.System is not a connection to the system account: the answer is %.80q", data)
 		}

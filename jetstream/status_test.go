@@ -49,7 +49,7 @@ func finds(t *testing.T, c *Cluster, server, what string) Status {
 	for last := ""; ; {
 		s, err := c.Status(ctx)
 		for _, f := range s.Findings {
-			if f.Server == server && strings.Contains(f.What, what) {
+			if f.Server == server && strings.Contains(f.Problem, what) {
 				return s
 			}
 		}
@@ -81,13 +81,13 @@ func TestStatus(t *testing.T) {
 		if v.Name != fmt.Sprint("n", i) || !v.Up || !v.SyncAlways || v.Version == "" {
 			t.Errorf("Status() has the server %+v", v)
 		}
-		if v.Leads {
+		if v.IsClusterLeader {
 			leaders++
 		}
 	}
 	for _, v := range s.Streams {
 		brains += v.Brains
-		if v.Leader == "" || len(v.Replicas) != 2 || !v.Replicas[0].Current ||
+		if v.Leader == "" || len(v.Replicas) != 2 || !v.Replicas[0].IsCurrent ||
 			(v.Name != directoryStream && (v.Brains == 0 || int(v.Messages) != v.Brains)) || v.Bytes == 0 {
 			t.Errorf("Status() has the stream %+v", v)
 		}

@@ -161,21 +161,21 @@ func (s *Store) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 	if len(seqs) == 0 {
 		return 0, &oxbow.InvalidError{Field: "change", Reason: "is missing: name the changes to undo"}
 	}
-	return s.commitComputedChange(ctx, brainChange{RevertedSeqs: slices.Clone(seqs)})
+	return s.commitComputedChange(ctx, requestedChange{RevertedSeqs: slices.Clone(seqs)})
 }
 
 // Restore implements [oxbow.Historian].
 func (s *Store) Restore(ctx context.Context, name string, seq uint64) (uint64, error) {
-	return s.commitComputedChange(ctx, brainChange{RestoredVersion: &restoredVersion{Name: name, Seq: seq}})
+	return s.commitComputedChange(ctx, requestedChange{RestoredVersion: &restoredVersion{Name: name, Seq: seq}})
 }
 
 // RestoreIf implements [oxbow.Historian].
 func (s *Store) RestoreIf(ctx context.Context, name string, seq, version uint64) (uint64, error) {
-	return s.commitComputedChange(ctx, brainChange{RestoredVersion: &restoredVersion{name, seq, &version}})
+	return s.commitComputedChange(ctx, requestedChange{RestoredVersion: &restoredVersion{name, seq, &version}})
 }
 
 // commitComputedChange makes a change whose outcome is computed by the replicas.
-func (s *Store) commitComputedChange(ctx context.Context, c brainChange) (uint64, error) {
+func (s *Store) commitComputedChange(ctx context.Context, c requestedChange) (uint64, error) {
 	if err := s.checkOpen(ctx); err != nil {
 		return 0, err
 	}
@@ -247,16 +247,16 @@ func (s *Store) Stats(ctx context.Context) (oxbow.Stats, error) {
 
 // Lag describes how outdated a read may be if Options.Announced is set, so that reads do not ask the servers.
 type Lag struct {
-	Attached bool          // the messages by which other processes announce changes are arriving
-	Age      time.Duration // time since the local copy was last compared with the brain's last message in the stream
-	Behind   bool          // another process has announced a change that was not read from the stream yet
+	ReceivesAnnouncements bool          // the messages by which other processes announce changes are arriving
+	Age                   time.Duration // time since the local copy was last compared with the brain's last message in the stream
+	HasUnreadChange       bool          // another process has announced a change that was not read from the stream yet
 }
 
 // Lag returns how outdated a read would be now.
 func (s *Store) Lag() Lag {
 	r := s.brainReplica
 	age := time.Duration(r.cluster.options.Clock().UnixNano() - r.headComparedAt.Load())
-	return Lag{r.cluster.receivesInvalidations.Load(), age, r.announcedSeq.Load() > r.lastReadSeq.Load()}
+	return Lag{r.cluster.receivesInvalidations.Load(), age, r.announcedMessageSeq.Load() > r.lastReadSeq.Load()}
 }
 
 // Close implements [oxbow.Store].

@@ -269,7 +269,7 @@ func TestStreamsAreCompared(t *testing.T) {
 			return err
 		}, oxbow.ErrCorrupt, "its data was lost"},
 		{"NoDirectory", func(ctx context.Context, js api.JetStream) error {
-			return js.DeleteKeyValue(ctx, directoryBucketName)
+			return js.DeleteKeyValue(ctx, clusterDirectoryBucket)
 		}, oxbow.ErrCorrupt, "bucket DIR is missing"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -13,14 +13,14 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/screening/screen"
 )
 
-// agentWrittenParts lists the kinds of context parts for a model, such as "recall", whose text agents may have
+// agentWrittenPartKinds lists the kinds of context parts for a model, such as "recall", whose text agents may have
 // written.
-var agentWrittenParts = []string{
+var agentWrittenPartKinds = []string{
 	"memory", "recall", "summary", "archive", "log", "digest", "entry", "handoff",
 }
 
-// maxNamedParts is the maximum number of suspicious parts of a context that the warning lists by name.
-const maxNamedParts = 3
+// maxNamedSuspiciousParts is the maximum number of suspicious parts of a context that the warning lists by name.
+const maxNamedSuspiciousParts = 3
 
 // Caution returns a warning line to put before the context, or "" if no part of the context is suspicious. A part is
 // suspicious if agents may have written it, such as MEMORY.md or the newest entries, and the text either looks like
@@ -28,10 +28,10 @@ const maxNamedParts = 3
 // If it is nil, repetitions are not checked. oxbow can only warn, because a layout always shows such parts in full.
 func Caution(c prompt.Context, repeats func(text string) bool) string {
 	var names []string
-	var reason screen.DoubtReason
+	var reason screen.WarningReason
 	for _, p := range c.Parts {
 		hasSource := p.Source != "" || p.Role == prompt.RoleUser
-		if !hasSource || !slices.Contains(agentWrittenParts, p.Name) {
+		if !hasSource || !slices.Contains(agentWrittenPartKinds, p.Name) {
 			continue
 		}
 		name := strconv.Quote(cmp.Or(p.Source, p.Name))
@@ -45,8 +45,8 @@ func Caution(c prompt.Context, repeats func(text string) bool) string {
 	if len(names) == 0 {
 		return ""
 	}
-	if more := len(names) - maxNamedParts; more > 0 {
-		names = append(names[:maxNamedParts], fmt.Sprintf("%d more", more))
+	if more := len(names) - maxNamedSuspiciousParts; more > 0 {
+		names = append(names[:maxNamedSuspiciousParts], fmt.Sprintf("%d more", more))
 	}
 	words := [2]string{"is", "it"}
 	if len(names) > 1 {

@@ -43,5 +43,5 @@ func OwnTools() []Tool { return verb.Tools() }
 
 // NewWorkspace returns a workspace whose tools read and write the memory of h.
 func NewWorkspace(h Home) *Workspace {
-	return &Workspace{Open: func(context.Context, verb.Access) (*oxbow.Memory, error) { return h.Memory(), nil }}
+	return &Workspace{Open: func(context.Context, verb.MemoryAccess) (*oxbow.Memory, error) { return h.Memory(), nil }}
 }

@@ -26,12 +26,12 @@ type Summaries struct {
 	// Resume fails.
 	Missing func(name string) string
 
-	hasEnded bool
+	hasSessionEnded bool
 }
 
 // Check returns an error that matches [oxbow.ErrClosed] if the session has ended, or the error of ctx if it is done.
 func (s *Summaries) Check(ctx context.Context) error {
-	if s.hasEnded {
+	if s.hasSessionEnded {
 		return fmt.Errorf("this conversation has ended: %w", oxbow.ErrClosed)
 	}
 	return ctx.Err()
@@ -75,6 +75,6 @@ func (s *Summaries) End(ctx context.Context, summary string) error {
 			return fmt.Errorf("keeping the summary: %w", err)
 		}
 	}
-	s.hasEnded = true
+	s.hasSessionEnded = true
 	return nil
 }

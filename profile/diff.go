@@ -63,7 +63,7 @@ func (s *Set) Diff(ctx context.Context, m *oxbow.Memory, a, b Side) (Diff, error
 		j, both := y.indexByID[e.ID]
 		switch {
 		case !both:
-			d.OnlyA = append(d.OnlyA, x.describeChosen(e))
+			d.OnlyA = append(d.OnlyA, x.describeChosenEntry(e))
 		case y.entries[j].Version != e.Version:
 			d.Changed = append(
 				d.Changed,
@@ -79,24 +79,24 @@ func (s *Set) Diff(ctx context.Context, m *oxbow.Memory, a, b Side) (Diff, error
 	}
 	for i := range y.entries {
 		if _, both := x.indexByID[y.entries[i].ID]; !both {
-			d.OnlyB = append(d.OnlyB, y.describeChosen(&y.entries[i]))
+			d.OnlyB = append(d.OnlyB, y.describeChosenEntry(&y.entries[i]))
 		}
 	}
 	d.DocumentsA, d.DocumentsB = x.documentsNotIn(y), y.documentsNotIn(x)
 	return d, nil
 }
 
-// includedTexts contains the entries and documents that one of the two compared profiles includes.
-type includedTexts struct {
-	entries     []oxbow.Entry
-	indexByID   map[uint64]int
-	namesInText map[string]bool // names of the entries whose text is shown to the model, at least in part
-	documents   []Chosen        // documents whose text the profile selects
-	totalTokens int
+// profileContents contains the entries and documents that one of the two compared profiles includes.
+type profileContents struct {
+	entries           []oxbow.Entry
+	indexByID         map[uint64]int
+	namesInText       map[string]bool // names of the entries whose text is shown to the model, at least in part
+	includedDocuments []Chosen        // documents whose text the profile selects
+	totalTokens       int
 }
 
-func (s *Set) readIncluded(ctx context.Context, m *oxbow.Memory, side Side) (includedTexts, error) {
-	x := includedTexts{indexByID: map[uint64]int{}, namesInText: map[string]bool{}}
+func (s *Set) readIncluded(ctx context.Context, m *oxbow.Memory, side Side) (profileContents, error) {
+	x := profileContents{indexByID: map[uint64]int{}, namesInText: map[string]bool{}}
 	sel, err := s.Select(ctx, m, side.Profile, Request{AsOf: side.AsOf})
 	if err != nil {
 		return x, err
@@ -106,8 +106,8 @@ func (s *Set) readIncluded(ctx context.Context, m *oxbow.Memory, side Side) (inc
 		switch p.Name {
 		case PartEntry:
 			x.namesInText[p.Source] = true
-		case partDocument:
-			x.documents = append(x.documents, Chosen{p.Source, p.Tokens, true})
+		case documentPartName:
+			x.includedDocuments = append(x.includedDocuments, Chosen{p.Source, p.Tokens, true})
 		}
 	}
 	if side.AsOf != 0 {
@@ -128,15 +128,15 @@ func (s *Set) readIncluded(ctx context.Context, m *oxbow.Memory, side Side) (inc
 	return x, nil
 }
 
-func (x *includedTexts) describeChosen(e *oxbow.Entry) Chosen {
+func (x *profileContents) describeChosenEntry(e *oxbow.Entry) Chosen {
 	return Chosen{e.Name, prompt.EstimateTokens(formatEntryPart(e, "").Text), x.namesInText[e.Name]}
 }
 
-func (x *includedTexts) documentsNotIn(y includedTexts) []Chosen {
+func (x *profileContents) documentsNotIn(y profileContents) []Chosen {
 	but := []Chosen{}
-	for _, d := range x.documents {
+	for _, d := range x.includedDocuments {
 		other := false
-		for _, o := range y.documents {
+		for _, o := range y.includedDocuments {
 			other = other || o.Name == d.Name
 		}
 		if !other {

@@ -16,7 +16,7 @@ import (
 // new text before the text is written to the file.
 func (s *Set) Trial(name string, data []byte) (*Set, error) {
 	f, err := s.findFile(name)
-	return &Set{Places: s.Places, Zone: s.Zone, trial: &trialFile{f, data}}, err
+	return &Set{Places: s.Places, Zone: s.Zone, trialProfile: &trialProfileFile{f, data}}, err
 }
 
 // Text returns the content of a profile's file. The content need not be valid.

@@ -17,7 +17,7 @@ import (
 // files and names that do not occur in the memory, values that are both included and excluded, an include or a whole
 // profile that selects nothing, missing documents, and documents that exceed the budget.
 func (s *Set) Lint(ctx context.Context, m *oxbow.Memory, r *Resolved) (Diagnostics, error) {
-	l := &linter{resolved: r, valuesByKey: map[string]map[string]bool{"kind": {}, "name": {}}}
+	l := &linter{resolvedProfile: r, valuesByKey: map[string]map[string]bool{"kind": {}, "name": {}}}
 	for e, err := range m.Entries(ctx, oxbow.Filter{}) {
 		if err != nil {
 			return nil, err
@@ -55,11 +55,11 @@ func (s *Set) Lint(ctx context.Context, m *oxbow.Memory, r *Resolved) (Diagnosti
 }
 
 type linter struct {
-	resolved    *Resolved
-	profile     *Profile // the profile in the file that is being examined
-	entries     []oxbow.Entry
-	valuesByKey map[string]map[string]bool // values that occur in the entries, by key
-	diagnostics Diagnostics
+	resolvedProfile *Resolved
+	profile         *Profile // the profile in the file that is being examined
+	entries         []oxbow.Entry
+	valuesByKey     map[string]map[string]bool // values that occur in the entries, by key
+	diagnostics     Diagnostics
 }
 
 // addWarning adds a warning about a value. The parameter valuePath specifies the value, such as
@@ -99,7 +99,7 @@ func (l *linter) warnUnusedValues(where string, c *Choice) {
 			if list.label == "name" {
 				what = fmt.Sprintf("there is no entry %q", v)
 			}
-			if near := text.FindSimilar(v, containsAnyKey(l.valuesByKey[list.label]), 1); len(near) > 0 {
+			if near := text.FindSimilar(v, iterateKeys(l.valuesByKey[list.label]), 1); len(near) > 0 {
 				what += "; did you mean " + near[0] + "?"
 			}
 			l.addWarning(where+"."+list.key+"."+v, "%s", what)
@@ -107,7 +107,7 @@ func (l *linter) warnUnusedValues(where string, c *Choice) {
 	}
 }
 
-func containsAnyKey(m map[string]bool) func(func(string) bool) {
+func iterateKeys(m map[string]bool) func(func(string) bool) {
 	return func(yield func(string) bool) {
 		for k := range m {
 			if !yield(k) {
@@ -148,13 +148,13 @@ func (l *linter) checkInclude(c *Choice) {
 // warnContradictions adds warnings about names and values that a profile both includes and excludes. The profile's
 // file or the files of profiles that it extends may contain them.
 func (l *linter) warnContradictions() {
-	for _, p := range l.resolved.parts {
+	for _, p := range l.resolvedProfile.parts {
 		if p.Include == nil {
 			continue
 		}
 		for i, in := range choiceLists(p.Include) {
 			for _, v := range in.values {
-				for _, q := range l.resolved.parts {
+				for _, q := range l.resolvedProfile.parts {
 					if q.Exclude != nil && slices.Contains(choiceLists(q.Exclude)[i].values, v) {
 						l.profile = p
 						l.addWarning(
@@ -174,7 +174,7 @@ func (l *linter) warnContradictions() {
 			if i < 0 {
 				continue
 			}
-			for _, q := range l.resolved.parts {
+			for _, q := range l.resolvedProfile.parts {
 				if q.Exclude == nil {
 					continue
 				}
@@ -193,7 +193,7 @@ func (l *linter) warnContradictions() {
 			}
 		}
 	}
-	l.profile = l.resolved.parts[len(l.resolved.parts)-1]
+	l.profile = l.resolvedProfile.parts[len(l.resolvedProfile.parts)-1]
 }
 
 func (l *linter) warnBudget(b Budget) {
@@ -202,14 +202,14 @@ func (l *linter) warnBudget(b Budget) {
 			continue
 		}
 		at := "always_include"
-		for _, doc := range l.resolved.Documents {
+		for _, doc := range l.resolvedProfile.Documents {
 			if strings.HasSuffix(d.Path, doc.Path) && l.profile.lineNumbers["always_include."+doc.Path] > 0 {
 				at = "always_include." + doc.Path
 			}
 		}
 		l.addWarning(at, "%s cannot be included: %s", d.Path, d.Wrong)
 	}
-	room := prompt.MaxEstimate(b.MaxTokens)
+	room := prompt.MaxTokenEstimate(b.MaxTokens)
 	switch {
 	case b.Fixed > room:
 		l.addWarning(

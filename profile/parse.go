@@ -310,8 +310,8 @@ func (r *profileReader) readBool(key string, v *yaml.Node) *bool {
 	return &isTrue
 }
 
-// allPersonalKinds stands for all kinds of personal data.
-const allPersonalKinds = "personal"
+// allPersonalDataKinds stands for all kinds of personal data.
+const allPersonalDataKinds = "personal"
 
 // readRedactedKinds returns the kinds of personal data in a list or in a single value.
 func (r *profileReader) readRedactedKinds(key string, v *yaml.Node) []string {
@@ -319,17 +319,17 @@ func (r *profileReader) readRedactedKinds(key string, v *yaml.Node) []string {
 		v = &yaml.Node{Kind: yaml.SequenceNode, Content: []*yaml.Node{v}, Line: v.Line, Column: v.Column}
 	}
 	kinds := r.readNonEmptyList(key, v, func(s string) error {
-		if s == allPersonalKinds || slices.Contains(scope.Kinds(), s) {
+		if s == allPersonalDataKinds || slices.Contains(scope.Kinds(), s) {
 			return nil
 		}
 		return fmt.Errorf(
 			"redact holds %q; there are %s, and %s for all of them",
 			frontmatter.ShortenValue(s),
 			strings.Join(scope.Kinds(), ", "),
-			allPersonalKinds,
+			allPersonalDataKinds,
 		)
 	})
-	if slices.Contains(kinds, allPersonalKinds) {
+	if slices.Contains(kinds, allPersonalDataKinds) {
 		return scope.Kinds()
 	}
 	return kinds

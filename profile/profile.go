@@ -27,11 +27,11 @@ const DefaultMaxTokens = 30000
 // maxAllowedTokens is the maximum value of max_tokens.
 const maxAllowedTokens = 10_000_000
 
-// identityDocuments contains the documents that a profile includes if it does not list documents itself.
-var identityDocuments = []string{"SOUL.md", "MEMORY.md"}
+// defaultDocuments contains the documents that a profile includes if it does not list documents itself.
+var defaultDocuments = []string{"SOUL.md", "MEMORY.md"}
 
 // Identity returns the names of the documents that a profile includes if it does not list documents itself.
-func Identity() []string { return slices.Clone(identityDocuments) }
+func Identity() []string { return slices.Clone(defaultDocuments) }
 
 // A Profile is the content of a profile file.
 type Profile struct {
@@ -48,7 +48,7 @@ type Profile struct {
 	File    string // path of the file, for messages
 	Project bool   // the profile belongs to a project, and not to the user's home
 
-	placeOfFile int // index in Set.Places of the directory tree that contains the file
+	filePlaceIndex int // index in Set.Places of the directory tree that contains the file
 	// Line number of each key and value. The keys of the map are paths such as "include.tags.decision".
 	lineNumbers map[string]int
 }
@@ -102,7 +102,7 @@ type Document struct {
 	placeIndex int // index of the place in Set.Places
 	// The document is one of those that a profile includes by default, such as SOUL.md. If the project does not have
 	// it, the document of the home is used.
-	isIdentity bool
+	isDefaultDocument bool
 }
 
 // Resolved is a profile that is combined with all profiles that it extends.
@@ -127,7 +127,7 @@ type Resolved struct {
 // Everything returns the profile that includes all entries. It is used if the caller specifies no profile.
 func Everything() Resolved {
 	r := Resolved{MaxTokens: DefaultMaxTokens, Process: true}
-	r.addDocuments(identityDocuments, 0)
+	r.addDocuments(defaultDocuments, 0)
 	return r
 }
 
@@ -141,12 +141,15 @@ func (r *Resolved) addListedDocuments(paths []string, place int) {
 }
 
 // addDocuments adds the documents that r.Documents does not contain yet.
-func (r *Resolved) addDocuments(paths []string, place int) {
+func (r *Resolved) addDocuments(paths []string, placeIndex int) {
 	for _, p := range paths {
-		if !slices.ContainsFunc(r.Documents, func(d Document) bool { return d.Path == p && d.placeIndex == place }) {
+		if !slices.ContainsFunc(
+			r.Documents,
+			func(d Document) bool { return d.Path == p && d.placeIndex == placeIndex },
+		) {
 			r.Documents = append(
 				r.Documents,
-				Document{Path: p, placeIndex: place, isIdentity: slices.Contains(identityDocuments, p)},
+				Document{Path: p, placeIndex: placeIndex, isDefaultDocument: slices.Contains(defaultDocuments, p)},
 			)
 		}
 	}
@@ -182,11 +185,11 @@ func combineProfiles(parts []*Profile) Resolved {
 		r.Redact = append(r.Redact, q.Redact...)
 		if q.Always != nil {
 			said = true
-			r.addListedDocuments(q.Always, q.placeOfFile)
+			r.addListedDocuments(q.Always, q.filePlaceIndex)
 		}
 	}
 	if !said {
-		r.addDocuments(identityDocuments, p.placeOfFile)
+		r.addDocuments(defaultDocuments, p.filePlaceIndex)
 	}
 	slices.Sort(r.Redact)
 	r.Redact = slices.Compact(r.Redact)

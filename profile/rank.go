@@ -27,38 +27,38 @@ type rankedEntry struct {
 	contentBytes int          // size of the entry's content in bytes
 	updateTime   time.Time
 	// rank of the entry among the query's hits, starting at 1 (0 if the query did not find the entry)
-	queryRank int
-	isNamed   bool // the profile's file lists the entry by name
+	queryRank        int
+	isNamedInProfile bool // the profile's file lists the entry by name
 }
 
 // rankTraits contains what an entry's labels contribute to its rank in a selection.
 type rankTraits struct {
-	class      rankClass
-	confidence float64
+	rankClass       entryRankClass
+	labelConfidence float64
 }
 
-// A rankClass is the first criterion by which entries are ranked. Entries with a lower value rank higher.
-type rankClass uint8
+// A entryRankClass is the first criterion by which entries are ranked. Entries with a lower value rank higher.
+type entryRankClass uint8
 
 const (
-	classPinned rankClass = iota
-	classProcess
-	classRest
-	classCovered
+	rankClassPinned entryRankClass = iota
+	rankClassProcess
+	rankClassOther
+	rankClassCovered
 )
 
 // rankReason returns the reason for the rank of the entry. The report contains this reason.
 func (x *rankedEntry) rankReason() string {
 	switch {
-	case x.isNamed:
+	case x.isNamedInProfile:
 		return "named by the profile"
-	case x.class == classPinned:
+	case x.rankClass == rankClassPinned:
 		return "pinned:true"
 	case x.queryRank > 0:
 		return fmt.Sprintf("found by the query, place %d", x.queryRank)
-	case x.class == classCovered:
+	case x.rankClass == rankClassCovered:
 		return "covered:true"
-	case x.class == classProcess:
+	case x.rankClass == rankClassProcess:
 		return "process:true"
 	}
 	return "last written " + x.updateTime.UTC().Format(time.DateOnly)
@@ -84,10 +84,10 @@ func queryRanksByID(ctx context.Context, m *oxbow.Memory, within scope.Scope, qu
 	return hits, nil
 }
 
-// neededHeadData returns which data of each entry (besides the content) must be known before a profile can rank the
-// entries.
-func (r *Resolved) neededHeadData(inside *scope.Scope) heads.Needs {
-	a := inside.HeadNeeds()
+// neededEntryVersionData returns which data of each entry (besides the content) must be known before a profile can
+// rank the entries.
+func (r *Resolved) neededEntryVersionData(selectionScope *scope.Scope) heads.Needs {
+	a := selectionScope.HeadNeeds()
 	a.Keys = append(
 		a.Keys,
 		"kind",
@@ -117,13 +117,13 @@ type rankingInput struct {
 	repeatsForeignText func(text string) bool // reports whether a text repeats what others wrote (see [Set.Repeats])
 }
 
-// isHeldBack reports whether a selection must not contain the entry.
-func (o *rankingInput) isHeldBack(e *oxbow.Entry) bool {
+// isBarredFromSelection reports whether a selection must not contain the entry.
+func (o *rankingInput) isBarredFromSelection(e *oxbow.Entry) bool {
 	return !e.MayShow(oxbow.Unasked) || (o.repeatsForeignText != nil && o.repeatsForeignText(e.Name+"\n"+e.Content))
 }
 
-// chosenEntries contains the entries for a selection, before the budget is applied.
-type chosenEntries struct {
+// selectedEntryParts contains the entries for a selection, before the budget is applied.
+type selectedEntryParts struct {
 	selectedCount int // number of entries that the profile selects
 	textParts     []prompt.Part
 	// number of entries that rank too low to be tried, and their total token count
@@ -136,8 +136,8 @@ func (r *Resolved) chooseEntries(
 	s oxbow.Store,
 	input *rankingInput,
 	tokenBudget int,
-) (c chosenEntries, err error) {
-	needs := r.neededHeadData(input.profileScope)
+) (c selectedEntryParts, err error) {
+	needs := r.neededEntryVersionData(input.profileScope)
 	if !dependsOnTimes(input.profileScope) {
 		ok, err := heads.ViewTable(ctx, s, needs, func(t *oxbow.HeadTable) error {
 			best, sum, err := r.rankTable(t, input, tokenBudget)
@@ -171,11 +171,11 @@ func dependsOnTimes(s *scope.Scope) bool {
 // counts all entries in the scope.
 func readBestEntries(
 	best []rankedEntry,
-	sum entrySums,
+	sum includedEntryTotals,
 	readEntries func(ids []uint64) ([]*oxbow.Entry, error),
 	input *rankingInput,
 	tokenBudget int,
-) (c chosenEntries, err error) {
+) (c selectedEntryParts, err error) {
 	var ids []uint64 // IDs of the entries whose texts are needed for the selection and were not read yet
 	for i := range best {
 		if best[i].entry == nil {
@@ -186,13 +186,13 @@ func readBestEntries(
 	if err != nil {
 		return c, err
 	}
-	c.selectedCount = sum.entries
-	c.omittedCount = sum.entries
-	c.omittedTokens = sum.tokens
+	c.selectedCount = sum.entryCount
+	c.omittedCount = sum.entryCount
+	c.omittedTokens = sum.tokenCount
 	tried := 0
 	// The entries were chosen without their author and content. Check each entry again after these were read.
 	held := func(x rankedEntry) bool {
-		if !input.isHeldBack(x.entry) {
+		if !input.isBarredFromSelection(x.entry) {
 			return false
 		}
 		c.selectedCount--
@@ -218,13 +218,13 @@ func readBestEntries(
 	return c, nil
 }
 
-// entrySums contains how many entries a profile includes, and their total number of tokens.
-type entrySums struct{ entries, tokens int }
+// includedEntryTotals contains how many entries a profile includes, and their total number of tokens.
+type includedEntryTotals struct{ entryCount, tokenCount int }
 
 // addEntry counts an entry, whose content has so many bytes.
-func (s *entrySums) addEntry(contentBytes int) {
-	s.entries++
-	s.tokens += contentBytes / 4
+func (s *includedEntryTotals) addEntry(contentBytes int) {
+	s.entryCount++
+	s.tokenCount += contentBytes / 4
 }
 
 // rankEntries returns the highest-ranking entries that the profile includes, with the best entry first. It returns
@@ -234,7 +234,7 @@ func (r *Resolved) rankEntries(
 	all heads.List,
 	input *rankingInput,
 	tokenBudget int,
-) (ranked []rankedEntry, sum entrySums, err error) {
+) (ranked []rankedEntry, sum includedEntryTotals, err error) {
 	named := map[string]bool{}
 	for _, c := range r.Includes {
 		for _, n := range c.Entries {
@@ -252,15 +252,15 @@ func (r *Resolved) rankEntries(
 		}
 		sum.addEntry(h.Size)
 		x := rankedEntry{
-			rankTraits:   entryTraits(e),
-			id:           e.ID,
-			contentBytes: h.Size,
-			updateTime:   e.Updated,
-			queryRank:    input.queryRanksByID[e.ID],
-			isNamed:      named[e.Name],
+			rankTraits:       rankTraitsFromLabels(e),
+			id:               e.ID,
+			contentBytes:     h.Size,
+			updateTime:       e.Updated,
+			queryRank:        input.queryRanksByID[e.ID],
+			isNamedInProfile: named[e.Name],
 		}
-		if x.isNamed {
-			x.class = classPinned
+		if x.isNamedInProfile {
+			x.rankClass = rankClassPinned
 		}
 		if h.Whole {
 			x.entry = e
@@ -302,17 +302,17 @@ func (b *bestEntries) sorted() []rankedEntry {
 	return b.heap
 }
 
-// entryTraits returns what an entry's labels contribute to its rank. It is for entries that the profile does not list
-// by name.
-func entryTraits(e *oxbow.Entry) rankTraits {
-	t := rankTraits{classRest, entryConfidence(e)}
+// rankTraitsFromLabels returns what an entry's labels contribute to its rank. It is for entries that the profile does
+// not list by name.
+func rankTraitsFromLabels(e *oxbow.Entry) rankTraits {
+	t := rankTraits{rankClassOther, entryConfidence(e)}
 	switch {
 	case isLabelTrue(e, LabelPinned):
-		t.class = classPinned
+		t.rankClass = rankClassPinned
 	case isLabelTrue(e, LabelCovered):
-		t.class = classCovered
+		t.rankClass = rankClassCovered
 	case isLabelTrue(e, LabelProcess):
-		t.class = classProcess
+		t.rankClass = rankClassProcess
 	}
 	return t
 }
@@ -334,11 +334,11 @@ func (r *rankHeap) Pop() any {
 }
 
 func compareByRank(a, b *rankedEntry) int {
-	if p := cmp.Compare(min(a.class, 1), min(b.class, 1)); p != 0 {
+	if p := cmp.Compare(min(a.rankClass, 1), min(b.rankClass, 1)); p != 0 {
 		return p // Pinned entries come before all other entries.
 	}
 	hasHit := a.queryRank > 0 || b.queryRank > 0
-	if a.class != classPinned && hasHit {
+	if a.rankClass != rankClassPinned && hasHit {
 		switch {
 		case a.queryRank == 0:
 			return 1
@@ -347,8 +347,8 @@ func compareByRank(a, b *rankedEntry) int {
 		}
 		return cmp.Compare(a.queryRank, b.queryRank)
 	}
-	return cmp.Or(cmp.Compare(a.class, b.class), cmp.Compare(dayNumber(b.updateTime), dayNumber(a.updateTime)),
-		cmp.Compare(b.confidence, a.confidence), b.updateTime.Compare(a.updateTime), cmp.Compare(b.id, a.id))
+	return cmp.Or(cmp.Compare(a.rankClass, b.rankClass), cmp.Compare(dayNumber(b.updateTime), dayNumber(a.updateTime)),
+		cmp.Compare(b.labelConfidence, a.labelConfidence), b.updateTime.Compare(a.updateTime), cmp.Compare(b.id, a.id))
 }
 
 func dayNumber(t time.Time) int64 { return t.Unix() / (24 * 60 * 60) }

@@ -51,7 +51,7 @@ func randomOps(rng *rand.Rand, from, n int) (ops []oxbow.Op) {
 func notRead(t *testing.T, m *oxbow.Memory, r *Resolved) (n int) {
 	t.Helper()
 	s := r.Scope()
-	err := heads.View(t.Context(), m.Store(), r.neededHeadData(&s), func(all heads.List) error {
+	err := heads.View(t.Context(), m.Store(), r.neededEntryVersionData(&s), func(all heads.List) error {
 		for h, err := range all.All {
 			if err != nil {
 				return err

@@ -17,7 +17,7 @@ func (r *Resolved) rankTable(
 	t *oxbow.HeadTable,
 	input *rankingInput,
 	tokenBudget int,
-) (ranked []rankedEntry, sum entrySums, err error) {
+) (ranked []rankedEntry, sum includedEntryTotals, err error) {
 	best := bestEntries{tokenBudget: tokenBudget}
 	for _, e := range t.ChangedEntries {
 		if !r.isSelectable(e, input) {
@@ -25,7 +25,7 @@ func (r *Resolved) rankTable(
 		}
 		sum.addEntry(len(e.Content))
 		best.add(rankedEntry{
-			rankTraits:   entryTraits(e),
+			rankTraits:   rankTraitsFromLabels(e),
 			id:           e.ID,
 			entry:        e,
 			contentBytes: len(e.Content),
@@ -86,7 +86,7 @@ func (r *Resolved) groupForms(t *oxbow.HeadTable, input *rankingInput) (groups t
 		if !r.isSelectable(e, input) {
 			return
 		}
-		traits := entryTraits(e)
+		traits := rankTraitsFromLabels(e)
 		g := groups.all[traits]
 		if g == nil {
 			g = &traitGroup{rankTraits: traits}

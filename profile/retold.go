@@ -43,7 +43,9 @@ func isSummarizedBy(e, d *oxbow.Entry) bool {
 // is pinned, or if the query found it. Then its digest is omitted, unless the profile lists the digest by name. All
 // entries must have been read.
 func omitSummarizedEntries(all rankHeap) rankHeap {
-	isWanted := func(x *rankedEntry) bool { return x.isNamed || x.queryRank > 0 || x.class == classPinned }
+	isWanted := func(x *rankedEntry) bool {
+		return x.isNamedInProfile || x.queryRank > 0 || x.rankClass == rankClassPinned
+	}
 	isRetold := func(e, by *rankedEntry) bool { return isSummarizedBy(e.entry, by.entry) }
 	digests := slices.DeleteFunc(slices.Clone(all), func(d rankedEntry) bool {
 		return !isLabelTrue(d.entry, LabelDigest) || slices.ContainsFunc(all, func(x rankedEntry) bool {
@@ -53,7 +55,7 @@ func omitSummarizedEntries(all rankHeap) rankHeap {
 	return slices.DeleteFunc(slices.Clone(all), func(x rankedEntry) bool {
 		if isLabelTrue(x.entry, LabelDigest) {
 			isLeft := slices.ContainsFunc(digests, func(d rankedEntry) bool { return d.id == x.id })
-			return !isLeft && !x.isNamed
+			return !isLeft && !x.isNamedInProfile
 		}
 		return !isWanted(&x) && slices.ContainsFunc(digests, func(d rankedEntry) bool { return isRetold(&x, &d) })
 	})

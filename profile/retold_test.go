@@ -21,7 +21,7 @@ func TestWithoutRetold(t *testing.T) {
 		for i := 0; i < len(labels); i += 2 {
 			e.Labels = append(e.Labels, oxbow.Label{Key: labels[i], Value: labels[i+1]})
 		}
-		return rankedEntry{id: id, entry: &e, rankTraits: entryTraits(&e)}
+		return rankedEntry{id: id, entry: &e, rankTraits: rankTraitsFromLabels(&e)}
 	}
 	week := entry(1, "week", "2026-04-06", "project", "vtt", "tag", "decision", "digest", "true")
 	sixth := entry(2, "sixth", "2026-04-06", "project", "vtt", "tag", "decision", "covered", "true", "file", "a.go")
@@ -33,7 +33,7 @@ func TestWithoutRetold(t *testing.T) {
 	newest := entry(8, "newest", "2026-06-02", "project", "vtt")
 	found, listed := ninth, week
 	found.queryRank = 1
-	listed.isNamed = true
+	listed.isNamedInProfile = true
 	for _, tt := range []struct {
 		name string
 		in   rankHeap

@@ -43,9 +43,9 @@ func (s *Selection) Text() string { return s.Context.Text() }
 
 // These are the names of the parts in the text that a profile selects.
 const (
-	partHead     = "head"
-	partDocument = "document"
-	PartEntry    = "entry"
+	headingPartName  = "head"
+	documentPartName = "document"
+	PartEntry        = "entry"
 )
 
 // Select builds the text of a profile from a memory. Select is deterministic: the same entries, documents and request
@@ -92,7 +92,7 @@ func (s *Set) Select(ctx context.Context, m *oxbow.Memory, r *Resolved, req Requ
 	}
 	inside := r.Scope()
 	if req.NoEntries {
-		s.packSelection(&sel, r, inside, chosenEntries{}, budget)
+		s.fitSelectionToBudget(&sel, r, inside, selectedEntryParts{}, budget)
 		return sel, nil
 	}
 	hits, err := queryRanksByID(ctx, m, inside, req.Query)
@@ -105,15 +105,21 @@ func (s *Set) Select(ctx context.Context, m *oxbow.Memory, r *Resolved, req Requ
 		return sel, err
 	}
 	sel.Inside = entries.selectedCount
-	s.packSelection(&sel, r, inside, entries, budget)
+	s.fitSelectionToBudget(&sel, r, inside, entries, budget)
 	return sel, nil
 }
 
-// packSelection adds the heading, the documents and the chosen entries to the selection, and shortens them to the
-// budget.
-func (s *Set) packSelection(sel *Selection, r *Resolved, inside scope.Scope, entries chosenEntries, budget int) {
+// fitSelectionToBudget adds the heading, the documents and the chosen entries to the selection, and shortens them to
+// the budget.
+func (s *Set) fitSelectionToBudget(
+	sel *Selection,
+	r *Resolved,
+	inside scope.Scope,
+	entries selectedEntryParts,
+	budget int,
+) {
 	c := &sel.Context
-	c.Add(prompt.Part{Name: partHead, Text: r.formatTextHeading(), IsPinned: true, Reason: "says what follows"})
+	c.Add(prompt.Part{Name: headingPartName, Text: r.formatTextHeading(), IsPinned: true, Reason: "says what follows"})
 	for _, d := range r.Documents {
 		doc, err := s.readDocument(d)
 		switch {
@@ -121,14 +127,14 @@ func (s *Set) packSelection(sel *Selection, r *Resolved, inside scope.Scope, ent
 			if d.Wanted {
 				c.OmittedTexts = append(
 					c.OmittedTexts,
-					prompt.OmittedText{Name: partDocument, Source: doc.filePath, Reason: "there is no such file"},
+					prompt.OmittedText{Name: documentPartName, Source: doc.filePath, Reason: "there is no such file"},
 				)
 			}
 			continue
 		case err != nil:
 			c.OmittedTexts = append(
 				c.OmittedTexts,
-				prompt.OmittedText{Name: partDocument, Source: doc.filePath, Reason: err.Error()},
+				prompt.OmittedText{Name: documentPartName, Source: doc.filePath, Reason: err.Error()},
 			)
 			continue
 		case strings.TrimSpace(doc.text) == "":
@@ -180,11 +186,11 @@ func (r *Resolved) formatTextHeading() string {
 func (d *shownDocument) toPart(name string) prompt.Part {
 	head := "<!-- " + strings.ReplaceAll(name, "--", "- -") + " -->\n"
 	show := func(text, note string) string { return head + text + "\n\n" + note }
-	if d.fenceReason != "" {
-		head += "(" + d.fenceReason + ")\n\n"
+	if d.quoteBlockReason != "" {
+		head += "(" + d.quoteBlockReason + ")\n\n"
 		show = func(text, note string) string { return head + prompt.FenceText("markdown", text) + "\n" + note }
 	}
-	return prompt.Part{Name: partDocument, Source: d.filePath, IsPinned: true, Reason: "always included",
+	return prompt.Part{Name: documentPartName, Source: d.filePath, IsPinned: true, Reason: "always included",
 		Text: show(strings.TrimRight(d.text, "\n"), ""),
 		Shorten: func(tokens int) string {
 			const note = "(cut here: the rest does not fit into the budget)\n\n"

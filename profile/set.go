@@ -27,8 +27,8 @@ var (
 	ProjectDirs = []string{".oxbow/profiles", "memory-profiles"}
 )
 
-// maxChainLength is the maximum number of profiles that a profile may extend directly or indirectly.
-const maxChainLength = 64
+// maxExtendedProfiles is the maximum number of profiles that a profile may extend directly or indirectly.
+const maxExtendedProfiles = 64
 
 // A Place is a directory tree that contains profiles, and documents that the profiles include. All files are opened
 // with FS, so that no name or link can lead outside of the tree.
@@ -64,13 +64,13 @@ type Set struct {
 	// only the labels are used.
 	Repeats func(text string) bool
 
-	trial *trialFile
+	trialProfile *trialProfileFile
 }
 
-// trialFile is a profile file that is treated as if it had another content.
-type trialFile struct {
-	file      profileFile
-	trialText []byte
+// trialProfileFile is a profile file that is treated as if it had another content.
+type trialProfileFile struct {
+	file         profileFile
+	trialContent []byte
 }
 
 // Found describes a profile file that was found.
@@ -252,13 +252,13 @@ func (s *Set) readProfile(f profileFile) (*Profile, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.placeOfFile, p.Project = f.placeIndex, s.Places[f.placeIndex].Project
+	p.filePlaceIndex, p.Project = f.placeIndex, s.Places[f.placeIndex].Project
 	return p, nil
 }
 
 func (s *Set) readFile(f profileFile) ([]byte, error) {
-	if s.trial != nil && s.trial.file == f {
-		return s.trial.trialText, nil
+	if s.trialProfile != nil && s.trialProfile.file == f {
+		return s.trialProfile.trialContent, nil
 	}
 	return readFile(s.Places[f.placeIndex].FS, f.pathInPlace, maxProfileBytes)
 }
@@ -294,8 +294,8 @@ func (s *Set) Resolve(name string) (Resolved, error) {
 		if slices.ContainsFunc(parts, func(p *Profile) bool { return p.Name == name }) {
 			return nil // Another profile that extends this profile has already added it to parts.
 		}
-		if len(path)+len(parts) >= maxChainLength {
-			return wrong("extends more than %d profiles", maxChainLength)
+		if len(path)+len(parts) >= maxExtendedProfiles {
+			return wrong("extends more than %d profiles", maxExtendedProfiles)
 		}
 		p, err := s.Read(name)
 		if err != nil {
@@ -327,9 +327,9 @@ func (s *Set) Resolve(name string) (Resolved, error) {
 
 // shownDocument is a document in a selection.
 type shownDocument struct {
-	text        string
-	filePath    string // path of the file, for messages
-	fenceReason string // reason why the text must be shown in a fence ("" if no fence is necessary)
+	text             string
+	filePath         string // path of the file, for messages
+	quoteBlockReason string // reason why the text must be shown in a fence ("" if no fence is necessary)
 }
 
 // readDocument returns a document. If a project does not have an identity document, readDocument returns the document
@@ -339,7 +339,7 @@ func (s *Set) readDocument(d Document) (shownDocument, error) {
 		return shownDocument{filePath: d.Path}, fs.ErrNotExist
 	}
 	try := []int{d.placeIndex}
-	if d.isIdentity && s.Places[d.placeIndex].Project {
+	if d.isDefaultDocument && s.Places[d.placeIndex].Project {
 		try = append(try, 0)
 	}
 	var out shownDocument
@@ -359,7 +359,7 @@ func (s *Set) readDocument(d Document) (shownDocument, error) {
 				return out, fmt.Errorf("reading %s: %w", out.filePath, err)
 			}
 			out.text = strings.TrimPrefix(string(b), "\ufeff")
-			out.fenceReason = s.Places[i].fenceReason(d.Path, out.text)
+			out.quoteBlockReason = s.Places[i].quoteBlockReason(d.Path, out.text)
 			return out, nil
 		}
 		if !errors.Is(err, fs.ErrNotExist) {
@@ -369,11 +369,11 @@ func (s *Set) readDocument(d Document) (shownDocument, error) {
 	return out, err
 }
 
-// fenceReason returns the reason why a document of the place must be shown in a fence. It returns "" if no fence is
-// necessary. Documents of a project are always shown in a fence. Documents of a home are instructions to the model.
+// quoteBlockReason returns the reason why a document of the place must be shown in a fence. It returns "" if no fence
+// is necessary. Documents of a project are always shown in a fence. Documents of a home are instructions to the model.
 // However, agents and programs also write some of these files. Therefore documents of a home that look like injected
 // instructions or repeat foreign text are also shown in a fence, unless a person has approved them.
-func (p *Place) fenceReason(path, text string) string {
+func (p *Place) quoteBlockReason(path, text string) string {
 	shaped := screen.DescribeInstructions(text)
 	switch {
 	case p.Project && shaped != "":

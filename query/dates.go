@@ -24,15 +24,15 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// maxDateWords is the number of words in the longest date expression.
-const maxDateWords = 4
+// maxDateExpressionWords is the number of words in the longest date expression.
+const maxDateExpressionWords = 4
 
 // findDates returns the date expressions in a list of words. They do not overlap. If several begin at the same word,
 // the longest is returned.
 func findDates(words []string, now time.Time) []oxbow.Span {
 	var spans []oxbow.Span
 	for i := 0; i < len(words); i++ {
-		for n := min(maxDateWords, len(words)-i); n > 0; n-- {
+		for n := min(maxDateExpressionWords, len(words)-i); n > 0; n-- {
 			// Punctuation after the last word belongs to the sentence, so remove it.
 			s := strings.TrimRight(strings.Join(words[i:i+n], " "), "?!.,;:)")
 			if d, ok := resolveDate(s, now); ok {
@@ -177,7 +177,7 @@ func (r *dateReader) parseDate(s string) (from, to time.Time, ok bool) {
 		return from, to, ok
 	}
 	ws := strings.Fields(s)
-	if len(ws) == 0 || len(ws) > maxDateWords {
+	if len(ws) == 0 || len(ws) > maxDateExpressionWords {
 		return from, to, false
 	}
 	switch rest := strings.Join(ws[1:], " "); {

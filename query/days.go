@@ -32,7 +32,7 @@ func isTimeKey(key string) bool { return slices.Contains(timeKeys, key) }
 //
 // An error matches [oxbow.ErrInvalid] and has the key as its Field.
 func TimeFilter(key, date string, now time.Time) (oxbow.Filter, error) {
-	from, to, ok := parseSpan(date, now)
+	from, to, ok := parseDateRange(date, now)
 	if !ok {
 		return oxbow.Filter{}, invalidError(
 			key,
@@ -70,9 +70,9 @@ var (
 	latestTime   = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC).Add(-1)
 )
 
-// parseSpan parses a date. Its range begins at from and ends before to. A date such as "since march" lacks an end. A
-// time outside the years 1 to 9999 is replaced by the nearest bound.
-func parseSpan(s string, now time.Time) (from, to time.Time, ok bool) {
+// parseDateRange parses a date. Its range begins at from and ends before to. A date such as "since march" lacks an
+// end. A time outside the years 1 to 9999 is replaced by the nearest bound.
+func parseDateRange(s string, now time.Time) (from, to time.Time, ok bool) {
 	from, to, ok = parseNumericDate(s, now.Location())
 	if !ok {
 		from, to, ok = parseAge(s, now)

@@ -18,7 +18,7 @@ const maxRaceRetries = 1000
 // Apply implements [oxbow.Store]. Whether an op is allowed depends on the present entries. Each op therefore requires
 // the versions that were checked, so that no entry can leave or enter the scope in between.
 func (v *store) Apply(ctx context.Context, ops ...oxbow.Op) error {
-	return v.bindAndApply(
+	return v.checkAndApplyOps(
 		ctx,
 		ops,
 		func(ctx context.Context, bound []oxbow.Op) error { return v.base.Apply(ctx, bound...) },
@@ -29,7 +29,7 @@ func (v *store) Apply(ctx context.Context, ops ...oxbow.Op) error {
 // note nor hash, because these describe the whole change.
 func (v *store) Commit(ctx context.Context, ops ...oxbow.Op) (oxbow.Change, error) {
 	var c oxbow.Change
-	err := v.bindAndApply(ctx, ops, func(ctx context.Context, bound []oxbow.Op) (err error) {
+	err := v.checkAndApplyOps(ctx, ops, func(ctx context.Context, bound []oxbow.Op) (err error) {
 		if v.baseCapabilities.Committer == nil {
 			return v.base.Apply(ctx, bound...)
 		}
@@ -39,12 +39,12 @@ func (v *store) Commit(ctx context.Context, ops ...oxbow.Op) (oxbow.Change, erro
 	if err != nil {
 		return oxbow.Change{}, err
 	}
-	return v.visibleChange(c, ops), nil
+	return v.visiblePartOfChange(c, ops), nil
 }
 
-// visibleChange returns the part of a change that the caller may see. If the op ID belongs to an earlier call, the
-// change was made by that call and may contain entries outside the scope.
-func (v *store) visibleChange(c oxbow.Change, ops []oxbow.Op) oxbow.Change {
+// visiblePartOfChange returns the part of a change that the caller may see. If the op ID belongs to an earlier call,
+// the change was made by that call and may contain entries outside the scope.
+func (v *store) visiblePartOfChange(c oxbow.Change, ops []oxbow.Op) oxbow.Change {
 	targets := map[string]bool{}
 	for _, op := range ops {
 		targets[op.Target()] = true
@@ -68,9 +68,9 @@ func (v *store) visibleChange(c oxbow.Change, ops []oxbow.Op) oxbow.Change {
 	return c
 }
 
-// bindAndApply checks the ops and calls apply with changed ops. Each changed op fails if another writer has changed
-// the entry since the check. bindAndApply then checks again and makes another attempt.
-func (v *store) bindAndApply(
+// checkAndApplyOps checks the ops and calls apply with changed ops. Each changed op fails if another writer has changed
+// the entry since the check. checkAndApplyOps then checks again and makes another attempt.
+func (v *store) checkAndApplyOps(
 	ctx context.Context,
 	ops []oxbow.Op,
 	apply func(ctx context.Context, bound []oxbow.Op) error,
@@ -82,7 +82,7 @@ func (v *store) bindAndApply(
 		}
 		return err
 	}
-	ctx = v.profileContext(ctx)
+	ctx = v.contextWithProfile(ctx)
 	for try := 0; ; try++ {
 		b, err := v.bindOps(ctx, ops)
 		if err != nil {
@@ -98,8 +98,8 @@ func (v *store) bindAndApply(
 
 // hasLostRace reports whether err means that another writer has changed an entry after the ops were checked. Another
 // attempt may then succeed. b contains the checked ops.
-func (v *store) hasLostRace(ctx context.Context, b opBinder, err error, ops []oxbow.Op) bool {
-	return b.mayLoseRace && errors.Is(err, oxbow.ErrConflict) && !v.isVersionHidden(ctx, ops)
+func (v *store) hasLostRace(ctx context.Context, b scopedOpConverter, err error, ops []oxbow.Op) bool {
+	return b.canConflictWithWriter && errors.Is(err, oxbow.ErrConflict) && !v.isVersionHidden(ctx, ops)
 }
 
 // DryRun implements [oxbow.DryRunner].
@@ -116,15 +116,15 @@ func (v *store) DryRun(ctx context.Context, ops ...oxbow.Op) error {
 
 // bindOps checks whether the scope allows the ops. The result contains the ops with which the caller must change the
 // underlying store.
-func (v *store) bindOps(ctx context.Context, ops []oxbow.Op) (b opBinder, err error) {
-	b = opBinder{store: v, pendingEntries: map[string]*oxbow.Entry{}}
+func (v *store) bindOps(ctx context.Context, ops []oxbow.Op) (b scopedOpConverter, err error) {
+	b = scopedOpConverter{store: v, pendingEntries: map[string]*oxbow.Entry{}}
 	for _, op := range ops {
 		if err := op.Check(); err != nil {
 			return b, err
 		}
 	}
 	for _, op := range ops {
-		op, err := v.restoreRedacted(ctx, op)
+		op, err := v.restoreHiddenData(ctx, op)
 		if err == nil {
 			err = b.bindOp(ctx, op)
 		}
@@ -138,20 +138,20 @@ func (v *store) bindOps(ctx context.Context, ops []oxbow.Op) (b opBinder, err er
 	return b, err
 }
 
-// opBinder checks the ops of a caller, and converts them to ops for the underlying store, which has no scope. It adds
-// the labels of the scope. It also adds conditions, so that an op fails unless the entry has the version that was
-// checked.
-type opBinder struct {
+// scopedOpConverter checks the ops of a caller, and converts them to ops for the underlying store, which has no scope.
+// It adds the labels of the scope. It also adds conditions, so that an op fails unless the entry has the version that
+// was checked.
+type scopedOpConverter struct {
 	store *store
 	// entries as they will be after the ops that were checked so far (nil for a removed entry)
 	pendingEntries map[string]*oxbow.Entry
 	boundOps       []oxbow.Op
 	// an op may fail because another writer changes the entry, although the caller did not ask for this condition
-	mayLoseRace bool
+	canConflictWithWriter bool
 }
 
 // bindOp checks whether the scope allows the next op, and adds it to boundOps.
-func (b *opBinder) bindOp(ctx context.Context, op oxbow.Op) error {
+func (b *scopedOpConverter) bindOp(ctx context.Context, op oxbow.Op) error {
 	old, at, err := b.stagedEntry(ctx, op.Target())
 	if err != nil {
 		return err
@@ -179,7 +179,7 @@ func (b *opBinder) bindOp(ctx context.Context, op oxbow.Op) error {
 
 // checkNamesFree returns an error if one of the words is the name or an alias of an entry outside the scope. It does
 // not check words that are in oldNames. The error does not reveal the entry's name.
-func (b *opBinder) checkNamesFree(ctx context.Context, words, oldNames []string) error {
+func (b *scopedOpConverter) checkNamesFree(ctx context.Context, words, oldNames []string) error {
 	for _, w := range words {
 		if slices.Contains(oldNames, w) {
 			continue
@@ -192,7 +192,7 @@ func (b *opBinder) checkNamesFree(ctx context.Context, words, oldNames []string)
 				return err
 			}
 			if !b.store.scope.Sees(&e) {
-				return b.store.unusableWordError(w)
+				return b.store.hiddenNameTakenError(w)
 			}
 		}
 	}
@@ -202,7 +202,7 @@ func (b *opBinder) checkNamesFree(ctx context.Context, words, oldNames []string)
 // stagedEntry returns the entry with this name as it will be after the ops that were checked so far, or nil if no such
 // entry will exist. It also returns the version that the entry must still have when the op is applied. The version is
 // 0, which requires nothing, if an earlier op of the same call writes the entry.
-func (b *opBinder) stagedEntry(ctx context.Context, name string) (*oxbow.Entry, uint64, error) {
+func (b *scopedOpConverter) stagedEntry(ctx context.Context, name string) (*oxbow.Entry, uint64, error) {
 	if e, ok := b.pendingEntries[name]; ok {
 		return e, 0, nil
 	}
@@ -217,8 +217,8 @@ func (b *opBinder) stagedEntry(ctx context.Context, name string) (*oxbow.Entry, 
 }
 
 // bindAdd checks an Add and adds it to boundOps. No entry in the scope may have its name.
-func (b *opBinder) bindAdd(ctx context.Context, a oxbow.Add) error {
-	if err := b.checkShownName(ctx, a.Name); err != nil {
+func (b *scopedOpConverter) bindAdd(ctx context.Context, a oxbow.Add) error {
+	if err := b.checkNotShownName(ctx, a.Name); err != nil {
 		return err
 	}
 	a.Labels = b.store.scope.addOwnLabels(a.Labels, nil)
@@ -234,13 +234,13 @@ func (b *opBinder) bindAdd(ctx context.Context, a oxbow.Add) error {
 	return nil
 }
 
-// checkShownName returns an error if an entry in the scope is shown under this name although it has another name,
+// checkNotShownName returns an error if an entry in the scope is shown under this name although it has another name,
 // because parts of that name are hidden.
-func (b *opBinder) checkShownName(ctx context.Context, name string) error {
+func (b *scopedOpConverter) checkNotShownName(ctx context.Context, name string) error {
 	if !b.store.scope.hasRedactionMark(name) {
 		return nil
 	}
-	names, err := b.store.namesShownAs(ctx, name)
+	names, err := b.store.entryNamesShownAs(ctx, name)
 	names = slices.DeleteFunc(names, func(n string) bool { e, ok := b.pendingEntries[n]; return ok && e == nil })
 	switch {
 	case err != nil || len(names) == 0:
@@ -254,7 +254,7 @@ func (b *opBinder) checkShownName(ctx context.Context, name string) error {
 // bindChange checks an op that changes entry old, and adds it to b.boundOps. The entry must be in the scope before and
 // after the op. The op gets the condition that the entry has the version seq, unless the op already requires a version
 // or seq is 0. Therefore the entry cannot leave the scope before the op is applied.
-func (b *opBinder) bindChange(op oxbow.Op, old *oxbow.Entry, seq uint64) error {
+func (b *scopedOpConverter) bindChange(op oxbow.Op, old *oxbow.Entry, seq uint64) error {
 	s := &b.store.scope
 	next := old.Clone()
 	remove := false
@@ -278,7 +278,7 @@ func (b *opBinder) bindChange(op oxbow.Op, old *oxbow.Entry, seq uint64) error {
 		remove = true
 	}
 	if _, isAdd := op.(oxbow.Add); !isAdd {
-		if err := s.checkChange(old); err != nil {
+		if err := s.checkChangeAllowed(old); err != nil {
 			return err
 		}
 	}
@@ -291,7 +291,7 @@ func (b *opBinder) bindChange(op oxbow.Op, old *oxbow.Entry, seq uint64) error {
 		b.pendingEntries[old.Name] = &next
 	}
 	if op.IfVersion() == 0 && seq != 0 {
-		op, b.mayLoseRace = requireVersion(op, seq), true
+		op, b.canConflictWithWriter = requireVersion(op, seq), true
 	}
 	b.boundOps = append(b.boundOps, op)
 	return nil
@@ -319,7 +319,7 @@ func requireVersion(op oxbow.Op, version uint64) oxbow.Op {
 // addedEntry returns the entry that an Add will create. It contains only what filters examine.
 func (v *store) addedEntry(ctx context.Context, a oxbow.Add) *oxbow.Entry {
 	e := &oxbow.Entry{Name: a.Name, Kind: a.Kind, Content: a.Content, Aliases: a.Aliases, Labels: a.Labels,
-		Created: a.Created, Source: v.source}
+		Created: a.Created, Source: v.changeSource}
 	if e.Created.IsZero() {
 		e.Created = v.clock().UTC()
 	}
@@ -345,9 +345,9 @@ func (v *store) isVersionHidden(ctx context.Context, ops []oxbow.Op) bool {
 	return false
 }
 
-// unusableWordError returns the error for a name or alias that an entry outside the caller's scope already has. It
+// hiddenNameTakenError returns the error for a name or alias that an entry outside the caller's scope already has. It
 // does not reveal that entry.
-func (v *store) unusableWordError(word string) error {
+func (v *store) hiddenNameTakenError(word string) error {
 	return invalidError("name", word, "cannot be used within "+v.scope.displayTitle()+"; choose another")
 }
 
@@ -361,9 +361,9 @@ func (v *store) hideErrors(ctx context.Context, err error, ops []oxbow.Op) error
 		e, gerr := v.base.Get(ctx, owner)
 		switch {
 		case gerr != nil && !own:
-			return v.unusableWordError(taken.Alias)
+			return v.hiddenNameTakenError(taken.Alias)
 		case gerr == nil && !v.scope.Sees(&e):
-			return v.unusableWordError(taken.Alias)
+			return v.hiddenNameTakenError(taken.Alias)
 		}
 	}
 	if !errors.Is(err, oxbow.ErrExists) && !errors.Is(err, oxbow.ErrConflict) {
@@ -372,7 +372,7 @@ func (v *store) hideErrors(ctx context.Context, err error, ops []oxbow.Op) error
 	for _, op := range ops {
 		name := op.Target()
 		if e, gerr := v.base.Get(ctx, name); gerr == nil && !v.scope.Sees(&e) {
-			return v.unusableWordError(name)
+			return v.hiddenNameTakenError(name)
 		}
 	}
 	return err

@@ -29,7 +29,7 @@ var _ oxbow.Historian = (*history)(nil)
 func (v *store) newHistory() oxbow.Historian {
 	h := history{v, v.baseCapabilities.Historian}
 	if _, seeks := oxbow.ReadHistory(h.historian).(oxbow.LogSeeker); seeks {
-		return &seekableHistory{h}
+		return &seekableScopedHistory{h}
 	}
 	return &h
 }
@@ -40,11 +40,11 @@ type historyVisibility struct {
 	historian    oxbow.Historian
 	visibleNames map[string]bool // for each name: whether its history is visible
 	// for each name whose entry was removed: all versions of entries with the name
-	versionsByName     map[string][]oxbow.Version
-	reportsLeftEntries bool // If a change moved an entry out of the scope, report the new version as a removal.
+	versionsByName             map[string][]oxbow.Version
+	reportsEntriesLeavingScope bool // If a change moved an entry out of the scope, report the new version as a removal.
 }
 
-func (h *history) newVisibility() *historyVisibility {
+func (h *history) newHistoryVisibility() *historyVisibility {
 	return &historyVisibility{
 		scope:          &h.scope,
 		historian:      h.historian,
@@ -53,20 +53,20 @@ func (h *history) newVisibility() *historyVisibility {
 	}
 }
 
-type leavesKey struct{}
+type reportLeavesContextKey struct{}
 
 // WithLeaves returns a context for reading the log of a memory with a scope. The log then reports the removal of an
 // entry if the entry still exists but has left the scope. Programs that follow the log need this, because they would
 // otherwise keep the entry. The report reveals only the entry's name, which was visible before.
 func WithLeaves(ctx context.Context) context.Context {
-	return context.WithValue(ctx, leavesKey{}, true)
+	return context.WithValue(ctx, reportLeavesContextKey{}, true)
 }
 
 // removalVersion returns a removal to report instead of version w, if an entry left the scope with this version: w is
 // outside the scope, and the version before was inside. In all other cases it returns nil. It also returns nil if the
 // context does not ask for such removals.
 func (p *historyVisibility) removalVersion(ctx context.Context, w *oxbow.Version) ([]oxbow.Version, error) {
-	if !p.reportsLeftEntries {
+	if !p.reportsEntriesLeavingScope {
 		return nil, nil
 	}
 	if w.Verb == oxbow.VerbRemove || p.scope.Sees(&w.Entry) {
@@ -158,8 +158,8 @@ func (p *historyVisibility) previousVersion(ctx context.Context, w *oxbow.Versio
 	return nil, nil
 }
 
-// visibleChange returns the visible part of a change. If a version is hidden, it also hides the note. It always hides
-// the hash, because the hash describes the whole change.
+// visibleChange returns the visible part of a change. If a version is hidden, it also hides the note. It always
+// hides the hash, because the hash describes the whole change.
 func (p *historyVisibility) visibleChange(ctx context.Context, c oxbow.Change) (oxbow.Change, error) {
 	all := c.Versions
 	c.Versions, c.Hash = nil, ""
@@ -203,8 +203,8 @@ func (h *history) visibleChanges(
 	skip int,
 ) iter.Seq2[oxbow.Change, error] {
 	return func(yield func(oxbow.Change, error) bool) {
-		p := h.newVisibility()
-		p.reportsLeftEntries, _ = ctx.Value(leavesKey{}).(bool)
+		p := h.newHistoryVisibility()
+		p.reportsEntriesLeavingScope, _ = ctx.Value(reportLeavesContextKey{}).(bool)
 		skip := skip
 		for c, err := range changes {
 			if err == nil {
@@ -224,14 +224,14 @@ func (h *history) visibleChanges(
 	}
 }
 
-// seekableHistory is a restricted history that can be read from any change on, because the base store's history is an
-// [oxbow.LogSeeker].
-type seekableHistory struct{ history }
+// seekableScopedHistory is a restricted history that can be read from any change on, because the base store's history
+// is an [oxbow.LogSeeker].
+type seekableScopedHistory struct{ history }
 
-var _ oxbow.LogSeeker = (*seekableHistory)(nil)
+var _ oxbow.LogSeeker = (*seekableScopedHistory)(nil)
 
 // LogFrom implements [oxbow.LogSeeker].
-func (h *seekableHistory) LogFrom(ctx context.Context, seq uint64, skip int) iter.Seq2[oxbow.Change, error] {
+func (h *seekableScopedHistory) LogFrom(ctx context.Context, seq uint64, skip int) iter.Seq2[oxbow.Change, error] {
 	return h.visibleChanges(ctx, oxbow.LogFrom(ctx, h.historian, seq, 0), skip)
 }
 
@@ -239,7 +239,7 @@ func (h *seekableHistory) LogFrom(ctx context.Context, seq uint64, skip int) ite
 // notes. If no version is in the scope, the error matches [oxbow.ErrNotFound].
 func (h *history) Versions(ctx context.Context, name string) iter.Seq2[oxbow.Version, error] {
 	return func(yield func(oxbow.Version, error) bool) {
-		p := h.newVisibility()
+		p := h.newHistoryVisibility()
 		found := false
 		name, err := h.resolveShownName(ctx, name)
 		if err != nil {
@@ -281,24 +281,24 @@ func (h *history) AsOf(ctx context.Context, seq uint64) (oxbow.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &pastView{Store: then, visibility: h.newVisibility()}, nil
+	return &scopedStoreAtChange{Store: then, visibility: h.newHistoryVisibility()}, nil
 }
 
-// pastView is a scope in the state after an earlier change. It is read-only.
-type pastView struct {
+// scopedStoreAtChange is a scope in the state after an earlier change. It is read-only.
+type scopedStoreAtChange struct {
 	oxbow.Store // the store without the restrictions of the scope, in the state directly after an earlier change
 
 	mu         sync.Mutex // guards visibility, which several readers of the view use
 	visibility *historyVisibility
 }
 
-func (s *pastView) isEntryVisible(ctx context.Context, e *oxbow.Entry) (bool, error) {
+func (s *scopedStoreAtChange) isEntryVisible(ctx context.Context, e *oxbow.Entry) (bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.visibility.isVersionVisible(ctx, &oxbow.Version{Entry: *e, Verb: oxbow.VerbUpdate})
 }
 
-func (s *pastView) Get(ctx context.Context, name string) (oxbow.Entry, error) {
+func (s *scopedStoreAtChange) Get(ctx context.Context, name string) (oxbow.Entry, error) {
 	e, err := s.Store.Get(ctx, name)
 	if isNotFound(err) && s.visibility.scope.hasRedactionMark(name) {
 		return s.getByShownName(ctx, name)
@@ -318,7 +318,7 @@ func (s *pastView) Get(ctx context.Context, name string) (oxbow.Entry, error) {
 
 // getByShownName returns the entry that is shown under this name, if parts of its name are hidden. It fails unless
 // there is exactly one such entry.
-func (s *pastView) getByShownName(ctx context.Context, name string) (found oxbow.Entry, err error) {
+func (s *scopedStoreAtChange) getByShownName(ctx context.Context, name string) (found oxbow.Entry, err error) {
 	count := 0
 	for e, err := range s.Entries(ctx, oxbow.Filter{}) {
 		if err != nil {
@@ -335,7 +335,7 @@ func (s *pastView) getByShownName(ctx context.Context, name string) (found oxbow
 	return found, nil
 }
 
-func (s *pastView) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Entry, error] {
+func (s *scopedStoreAtChange) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Entry, error] {
 	return func(yield func(oxbow.Entry, error) bool) {
 		for e, err := range s.Store.Entries(ctx, f) {
 			in := false
@@ -366,7 +366,7 @@ func (h *history) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 	if err := h.checkWritable(); err != nil {
 		return 0, err
 	}
-	p := h.newVisibility()
+	p := h.newHistoryVisibility()
 	left := map[uint64]bool{}
 	for _, s := range seqs {
 		left[s] = true
@@ -396,7 +396,7 @@ func (h *history) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 			return 0, fmt.Errorf("%w: there is no change %d", oxbow.ErrNotFound, s)
 		}
 	}
-	return h.historian.Revert(h.profileContext(ctx), seqs...)
+	return h.historian.Revert(h.contextWithProfile(ctx), seqs...)
 }
 
 // checkRevert reports whether a part of the change is visible. It returns an error if such a change cannot be undone
@@ -439,7 +439,7 @@ func (h *history) checkRestore(from, to *oxbow.Version) error {
 		if !h.scope.Sees(&w.Entry) {
 			return invalidError("entry", w.Entry.Name, "was outside of "+h.scope.displayTitle()+" before")
 		}
-		if err := h.scope.checkChange(&w.Entry); err != nil {
+		if err := h.scope.checkChangeAllowed(&w.Entry); err != nil {
 			return err
 		}
 	}
@@ -498,7 +498,7 @@ func (h *history) restoreVersion(ctx context.Context, name string, seq uint64, w
 		if err := h.checkRestore(from, &w); err != nil {
 			return 0, err
 		}
-		return h.historian.RestoreIf(h.profileContext(ctx), name, seq, now.Version)
+		return h.historian.RestoreIf(h.contextWithProfile(ctx), name, seq, now.Version)
 	}
 	return 0, fmt.Errorf("%w: %q has no version %d", oxbow.ErrNotFound, name, seq)
 }

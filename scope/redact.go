@@ -56,7 +56,7 @@ func (s *Scope) redactVersion(w oxbow.Version) oxbow.Version {
 func (s *Scope) hasRedactionMark(text string) bool {
 	return slices.ContainsFunc(
 		s.kindsToRedact(),
-		func(k personal.Kind) bool { return strings.Contains(text, k.Mark()) },
+		func(k personal.Kind) bool { return strings.Contains(text, k.ReplacementText()) },
 	)
 }
 
@@ -135,15 +135,15 @@ func (s *Scope) restoreContent(text, old string) (string, error) {
 	values := s.personalValues(lines)
 	for _, i := range edited {
 		for _, k := range s.kindsToRedact() {
-			if !strings.Contains(out[i], k.Mark()) {
+			if !strings.Contains(out[i], k.ReplacementText()) {
 				continue
 			}
 			if len(values[k]) != 1 {
-				return "", invalidError("content", k.Mark(), "stands for data that "+s.displayTitle()+
+				return "", invalidError("content", k.ReplacementText(), "stands for data that "+s.displayTitle()+
 					" does not show, and it is not clear for which; leave the lines with marks as they were shown, "+
 					"or write a new entry")
 			}
-			out[i] = strings.ReplaceAll(out[i], k.Mark(), values[k][0])
+			out[i] = strings.ReplaceAll(out[i], k.ReplacementText(), values[k][0])
 		}
 	}
 	return strings.Join(out, ""), nil
@@ -164,8 +164,8 @@ func (s *Scope) personalValues(lines map[string][]string) map[personal.Kind][]st
 				add(f.Kind, line[f.Start:f.End])
 			}
 			for _, k := range s.kindsToRedact() {
-				if strings.Contains(line, k.Mark()) {
-					add(k, k.Mark())
+				if strings.Contains(line, k.ReplacementText()) {
+					add(k, k.ReplacementText())
 				}
 			}
 		}

@@ -66,8 +66,8 @@ func anyFilterMatches(fs []oxbow.Filter, e *oxbow.Entry) bool {
 	return slices.ContainsFunc(fs, func(f oxbow.Filter) bool { return f.Match(e) })
 }
 
-// checkChange returns an error if the scope does not allow changing an entry that is in the scope.
-func (s *Scope) checkChange(e *oxbow.Entry) error {
+// checkChangeAllowed returns an error if the scope does not allow changing an entry that is in the scope.
+func (s *Scope) checkChangeAllowed(e *oxbow.Entry) error {
 	if anyFilterMatches(s.Shared, e) {
 		return invalidError("entry", e.Name, "is shared with others and cannot be changed within "+s.displayTitle())
 	}

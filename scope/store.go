@@ -22,7 +22,7 @@ import (
 // Source in o, which may be nil.
 func New(base oxbow.Store, s Scope, o *oxbow.Options) oxbow.Store {
 	v := newStore(base, s, o)
-	v.closesBase = true
+	v.closesBaseStore = true
 	return v
 }
 
@@ -52,13 +52,13 @@ func newStore(base oxbow.Store, s Scope, o *oxbow.Options) *store {
 		stopWatching:     func() {},
 	}
 	if o != nil {
-		v.source = o.Source
+		v.changeSource = o.Source
 	}
 	if o != nil && o.Clock != nil {
 		v.clock = o.Clock
 	}
-	if v.source.Door == "" {
-		v.source.Door = "library"
+	if v.changeSource.Door == "" {
+		v.changeSource.Door = "library"
 	}
 	if w := v.baseCapabilities.Watcher; w != nil {
 		v.stopWatching = w.Watch(v.forwardEvent)
@@ -72,8 +72,8 @@ type store struct {
 	baseCapabilities oxbow.Capabilities // the optional interfaces of base (its history may be wrapped)
 	scope            Scope
 	clock            func() time.Time
-	source           oxbow.Source
-	closesBase       bool // closing this store also closes the store base
+	changeSource     oxbow.Source
+	closesBaseStore  bool // closing this store also closes the store base
 
 	watchers     subscribers.List[oxbow.Event]
 	stopWatching func()      // ends the subscription to events of the store base
@@ -177,7 +177,7 @@ func (v *store) redactEntry(e *oxbow.Entry) *oxbow.Entry {
 func (v *store) Close() error {
 	v.closed.Store(true)
 	v.stopWatching()
-	if !v.closesBase {
+	if !v.closesBaseStore {
 		return nil
 	}
 	return v.base.Close()
@@ -191,14 +191,14 @@ func (v *store) checkWritable() error {
 	return nil
 }
 
-// profileContext returns a context in which changes are recorded with the scope's profile.
-func (v *store) profileContext(ctx context.Context) context.Context {
+// contextWithProfile returns a context in which changes are recorded with the scope's profile.
+func (v *store) contextWithProfile(ctx context.Context) context.Context {
 	if v.scope.Profile == "" {
 		return ctx
 	}
 	s, ok := oxbow.SourceFrom(ctx)
 	if !ok {
-		s = v.source
+		s = v.changeSource
 	}
 	if s.Profile == "" {
 		s.Profile = v.scope.Profile
@@ -251,15 +251,15 @@ func (v *store) resolveShownName(ctx context.Context, name string) (string, erro
 	if _, err := v.base.Get(ctx, name); !errors.Is(err, oxbow.ErrNotFound) {
 		return name, err
 	}
-	names, err := v.namesShownAs(ctx, name)
+	names, err := v.entryNamesShownAs(ctx, name)
 	if len(names) == 1 {
 		name = names[0]
 	}
 	return name, err
 }
 
-// namesShownAs returns the names of the entries in the scope that are shown under the given name.
-func (v *store) namesShownAs(ctx context.Context, name string) (names []string, err error) {
+// entryNamesShownAs returns the names of the entries in the scope that are shown under the given name.
+func (v *store) entryNamesShownAs(ctx context.Context, name string) (names []string, err error) {
 	for e, err := range v.base.Entries(ctx, oxbow.Filter{}) {
 		if err != nil {
 			return nil, err
@@ -271,10 +271,10 @@ func (v *store) namesShownAs(ctx context.Context, name string) (names []string, 
 	return names, nil
 }
 
-// restoreRedacted replaces marks for hidden personal data, such as [mail], in an op by the original data of the entry.
-// It restores the entry's name. It also restores the content, the aliases and the labels, if the caller passes the
-// texts that the scope has shown.
-func (v *store) restoreRedacted(ctx context.Context, op oxbow.Op) (oxbow.Op, error) {
+// restoreHiddenData replaces marks for hidden personal data, such as [mail], in an op by the original data of the
+// entry. It restores the entry's name. It also restores the content, the aliases and the labels, if the caller passes
+// the texts that the scope has shown.
+func (v *store) restoreHiddenData(ctx context.Context, op oxbow.Op) (oxbow.Op, error) {
 	if _, adds := op.(oxbow.Add); adds || len(v.scope.Redact) == 0 {
 		return op, nil
 	}

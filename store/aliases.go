@@ -37,9 +37,9 @@ type AliasHolder struct {
 type AliasRule int
 
 const (
-	// holderKeeps is the rule for entries that are added to a store: an entry that had the alias before the change
-	// keeps it. If no entry had the alias, the oldest entry gets it.
-	holderKeeps AliasRule = iota
+	// currentHolderKeeps is the rule for entries that are added to a store: an entry that had the alias before the
+	// change keeps it. If no entry had the alias, the oldest entry gets it.
+	currentHolderKeeps AliasRule = iota
 
 	// OldestKeeps is the rule for merging two stores: the oldest entry keeps the alias. So the result is the same in
 	// both stores.
@@ -74,7 +74,7 @@ func SettleAliases(holders []AliasHolder, rule AliasRule) (taken []TakenAlias) {
 		}
 	}
 	for _, w := range words {
-		keepers := aliasKeepers(w, claims[w], named[w], rule)
+		keepers := entriesKeepingAlias(w, claims[w], named[w], rule)
 		for _, h := range claims[w] {
 			if slices.Contains(keepers, h) {
 				continue
@@ -89,20 +89,20 @@ func SettleAliases(holders []AliasHolder, rule AliasRule) (taken []TakenAlias) {
 	return taken
 }
 
-// aliasKeepers returns the entries that may keep a word as their name or alias. claims are the entries that would have
-// the word as an alias. named is the entry that has the word as its name, or nil. rule decides between the entries in
-// claims.
-func aliasKeepers(word string, claims []*AliasHolder, named *AliasHolder, rule AliasRule) []*AliasHolder {
+// entriesKeepingAlias returns the entries that may keep a word as their name or alias. claims are the entries that
+// would have the word as an alias. named is the entry that has the word as its name, or nil. rule decides between the
+// entries in claims.
+func entriesKeepingAlias(word string, claims []*AliasHolder, nameOwner *AliasHolder, rule AliasRule) []*AliasHolder {
 	had := slices.DeleteFunc(slices.Clone(claims), func(h *AliasHolder) bool { return !containsName(h.Had, word) })
-	isOld := len(had) == len(claims) && (named == nil || !named.IsNew)
+	isOld := len(had) == len(claims) && (nameOwner == nil || !nameOwner.IsNew)
 	switch {
 	case isOld:
 		return claims
-	case named != nil && rule == holderKeeps:
-		return append([]*AliasHolder{named}, had...)
-	case named != nil:
-		return []*AliasHolder{named}
-	case len(had) > 0 && rule == holderKeeps:
+	case nameOwner != nil && rule == currentHolderKeeps:
+		return append([]*AliasHolder{nameOwner}, had...)
+	case nameOwner != nil:
+		return []*AliasHolder{nameOwner}
+	case len(had) > 0 && rule == currentHolderKeeps:
 		return had
 	}
 	return []*AliasHolder{slices.MinFunc(claims, compareAge)}
@@ -139,8 +139,8 @@ func FreeAliases(
 }
 
 // WithoutTakenAliases removes from the ops the new aliases that belong to another entry according to the rule
-// holderKeeps, usually because that entry has them already. It returns the resulting ops and the removed aliases. It
-// does not modify the ops that were passed. An [Alias] op that would change nothing is left out.
+// currentHolderKeeps, usually because that entry has them already. It returns the resulting ops and the removed
+// aliases. It does not modify the ops that were passed. An [Alias] op that would change nothing is left out.
 //
 // This is meant for entries from files, from other stores or from the history, because nobody requested their aliases
 // one by one. If a person or an agent requests an alias that is taken, the change should be refused (see
@@ -153,7 +153,7 @@ func WithoutTakenAliases(ctx context.Context, s Store, ops []Op) (free []Op, tak
 	if err != nil {
 		return nil, nil, err
 	}
-	taken = SettleAliases(holders, holderKeeps)
+	taken = SettleAliases(holders, currentHolderKeeps)
 	if len(taken) == 0 {
 		return ops, nil, nil
 	}

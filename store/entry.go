@@ -35,14 +35,14 @@ const (
 	World               // a fact about the world, which all agents share
 	History             // a summary of what happened in a past session
 	Handoff             // a task that a session leaves for the next session
-	endKind
+	kindCount
 )
 
 var kindNames = [...]string{"note", "archive", "journal", "world", "history", "handoff"}
 
 // Kinds returns all kinds of entries in the order of their numbers.
 func Kinds() []Kind {
-	ks := make([]Kind, endKind)
+	ks := make([]Kind, kindCount)
 	for i := range ks {
 		ks[i] = Kind(i)
 	}
@@ -50,7 +50,7 @@ func Kinds() []Kind {
 }
 
 // Valid reports whether k is in the result of [Kinds].
-func (k Kind) Valid() bool { return k < endKind }
+func (k Kind) Valid() bool { return k < kindCount }
 
 // String returns the name of the kind, such as "note".
 func (k Kind) String() string {

@@ -126,12 +126,12 @@ func (f Filter) Parts() []Filter {
 // 9999.
 func (f Filter) String() string { return f.format(math.MaxInt) }
 
-// maxBriefValues is the maximum number of values that [Filter.Brief] prints for each term.
-const maxBriefValues = 3
+// maxBriefFilterValues is the maximum number of values that [Filter.Brief] prints for each term.
+const maxBriefFilterValues = 3
 
 // Brief returns the filter in a short form for messages. For a term with many values, it
 // prints the first three and the number of the rest.
-func (f Filter) Brief() string { return f.format(maxBriefValues) }
+func (f Filter) Brief() string { return f.format(maxBriefFilterValues) }
 
 // format returns the filter as text. Each term has at most maxValues values and then the number of omitted values.
 func (f Filter) format(maxValues int) string {

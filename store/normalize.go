@@ -28,7 +28,7 @@ func GetNamed(ctx context.Context, s Store, name string) (Entry, error) {
 func Normalize(ctx context.Context, s Store, ops []Op) ([]Op, error) {
 	normal := make([]Op, len(ops))
 	for i, op := range ops {
-		normal[i] = normalizeWords(op)
+		normal[i] = normalizeAliasesAndLabels(op)
 		name := op.Target()
 		if isPlainName(name) || len(NameForms(name)) == 1 {
 			continue
@@ -68,12 +68,12 @@ func withEntryName(op Op, name string) Op {
 	return op
 }
 
-// normalizeWords returns the op with aliases and label values in normal form. If two aliases become equal, one is
-// removed. The name of the entry is not changed, because its spelling depends on the store.
-func normalizeWords(op Op) Op {
+// normalizeAliasesAndLabels returns the op with aliases and label values in normal form. If two aliases become equal,
+// one is removed. The name of the entry is not changed, because its spelling depends on the store.
+func normalizeAliasesAndLabels(op Op) Op {
 	switch op := op.(type) {
 	case Add:
-		if areNormal(op.Aliases, op.Labels) {
+		if areInNormalForm(op.Aliases, op.Labels) {
 			// Copy the words below only if one of them is not in normal form, so that a large change needs little
 			// memory.
 			break
@@ -93,8 +93,8 @@ func normalizeWords(op Op) Op {
 	return op
 }
 
-// areNormal reports whether all aliases and label values are in normal form.
-func areNormal(aliases []string, labels []Label) bool {
+// areInNormalForm reports whether all aliases and label values are in normal form.
+func areInNormalForm(aliases []string, labels []Label) bool {
 	return !slices.ContainsFunc(aliases, func(a string) bool { return NormalName(a) != a }) &&
 		!slices.ContainsFunc(labels, func(l Label) bool { return normalValue(l) != l.Value })
 }
@@ -116,9 +116,9 @@ func normalAliases(aliases []string) []string {
 
 // repeatsAlias reports whether a is an earlier alias in another spelling. n is the normal form of a, and normal
 // contains the earlier aliases in normal form.
-func repeatsAlias(a, n string, earlier, normal []string) bool {
+func repeatsAlias(a, n string, earlier, normalAliases []string) bool {
 	if n != a {
-		return slices.Contains(normal, n)
+		return slices.Contains(normalAliases, n)
 	}
 	return slices.ContainsFunc(earlier, func(b string) bool { return b != a && NormalName(b) == a })
 }

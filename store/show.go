@@ -51,12 +51,12 @@ type HoldReason string
 
 // These are the reasons for which an entry is held back.
 const (
-	heldInQuarantine  HoldReason = "is in quarantine"
-	heldAsTainted     HoldReason = "repeats foreign text"
-	heldAsInstruction HoldReason = "reads like an instruction to an agent"
-	HeldAsImported    HoldReason = "comes from outside, and nobody approved it"
-	heldAsUnvouched   HoldReason = "was written by an agent, and what that agent had read is not known"
-	heldFromStart     HoldReason = "is vouched for by no person, team, test or commit"
+	heldInQuarantine     HoldReason = "is in quarantine"
+	heldAsTainted        HoldReason = "repeats foreign text"
+	heldAsInstruction    HoldReason = "reads like an instruction to an agent"
+	HeldAsImported       HoldReason = "comes from outside, and nobody approved it"
+	heldAsUnvouched      HoldReason = "was written by an agent, and what that agent had read is not known"
+	heldFromSessionStart HoldReason = "is vouched for by no person, team, test or commit"
 )
 
 // WhyHeld returns the reason why the entry must not be shown on an occasion, or "" if it may be
@@ -97,7 +97,7 @@ func (e *Entry) WhyHeld(on Occasion) HoldReason {
 	case e.readsLikeInstruction():
 		return heldAsInstruction
 	case on == AtStart && !trust.isAbove(trustAgent):
-		return heldFromStart
+		return heldFromSessionStart
 	}
 	return ""
 }
@@ -105,15 +105,15 @@ func (e *Entry) WhyHeld(on Occasion) HoldReason {
 // MayShow reports whether the entry may be shown on an occasion (see [Entry.WhyHeld]).
 func (e *Entry) MayShow(on Occasion) bool { return e.WhyHeld(on) == "" }
 
-// heldKeys are the keys of labels because of which an entry is not shown to a model. All of them apply on the
+// heldBackLabelKeys are the keys of labels because of which an entry is not shown to a model. All of them apply on the
 // occasions Unasked, UnaskedByLabels and AtStart, when a model gets entries that it did not ask for. On the occasion
-// WithoutLabels, only the first flaggedKeyCount keys apply.
-var heldKeys = []string{LabelQuarantine, LabelTaint, LabelSuspect, LabelUnvouched, LabelOrigin}
+// WithoutLabels, only the first heldWithoutLabelsKeyCount keys apply.
+var heldBackLabelKeys = []string{LabelQuarantine, LabelTaint, LabelSuspect, LabelUnvouched, LabelOrigin}
 
-const flaggedKeyCount = 3
+const heldWithoutLabelsKeyCount = 3
 
-// heldActors are the authors whose entries are not shown to a model that did not ask for them.
-var heldActors = []string{string(Imported), string(Foreign)}
+// heldBackActors are the authors whose entries are not shown to a model that did not ask for them.
+var heldBackActors = []string{string(Imported), string(Foreign)}
 
 // HeldLabels returns the label keys because of which an entry is held back on an occasion, whoever its author is.
 func (on Occasion) HeldLabels() []string {
@@ -121,11 +121,11 @@ func (on Occasion) HeldLabels() []string {
 	case RequestedByPerson:
 		return nil
 	case BySearch, RequestedByModel:
-		return heldKeys[:1:1]
+		return heldBackLabelKeys[:1:1]
 	case WithoutLabels:
-		return heldKeys[:flaggedKeyCount:flaggedKeyCount]
+		return heldBackLabelKeys[:heldWithoutLabelsKeyCount:heldWithoutLabelsKeyCount]
 	}
-	return slices.Clone(heldKeys)
+	return slices.Clone(heldBackLabelKeys)
 }
 
 // Filter returns a filter that selects the entries that may be shown on this occasion, according to their labels and
@@ -137,7 +137,7 @@ func (on Occasion) Filter() Filter {
 	}
 	switch on {
 	case Unasked, UnaskedByLabels, AtStart:
-		f.Terms = append(f.Terms, Term{Key: "by", Values: slices.Clone(heldActors), Not: true})
+		f.Terms = append(f.Terms, Term{Key: "by", Values: slices.Clone(heldBackActors), Not: true})
 	}
 	return f
 }

@@ -44,9 +44,9 @@ type Claim struct {
 	Agent  string `json:"agent,omitempty"`  // name of the agent or of its model, as the caller gave it
 }
 
-// refSeparator separates the two parts of Source.Ref: the client's session or call, and the origin of an imported
+// refOriginSeparator separates the two parts of Source.Ref: the client's session or call, and the origin of an imported
 // text.
-const refSeparator = " from "
+const refOriginSeparator = " from "
 
 // WithOrigin returns the source of a change whose text was imported from origin. The Ref
 // of the result also contains the client's session or call, if s has it.
@@ -58,7 +58,7 @@ func (s Source) WithOrigin(origin string) Source {
 	case origin == "":
 		s.Ref = caller
 	default:
-		s.Ref = caller + refSeparator + origin
+		s.Ref = caller + refOriginSeparator + origin
 	}
 	return s
 }
@@ -70,7 +70,7 @@ func (s Source) SplitRef() (caller, origin string) {
 	if !strings.HasPrefix(s.Ref, RefSession) && !strings.HasPrefix(s.Ref, RefCall) {
 		return "", s.Ref
 	}
-	caller, origin, _ = strings.Cut(s.Ref, refSeparator)
+	caller, origin, _ = strings.Cut(s.Ref, refOriginSeparator)
 	return caller, origin
 }
 
@@ -80,27 +80,27 @@ const (
 	RefCall    = "call:"    // prefix of the ID that the client gave to the call
 )
 
-type sourceKey struct{}
+type sourceContextKey struct{}
 
 // WithSource returns a context that sets the source of changes made with it. The Time of s
 // is ignored.
 func WithSource(ctx context.Context, s Source) context.Context {
-	return context.WithValue(ctx, sourceKey{}, s)
+	return context.WithValue(ctx, sourceContextKey{}, s)
 }
 
 // SourceFrom returns the source in ctx. It returns false if ctx lacks a source.
 func SourceFrom(ctx context.Context) (Source, bool) {
-	s, ok := ctx.Value(sourceKey{}).(Source)
+	s, ok := ctx.Value(sourceContextKey{}).(Source)
 	return s, ok
 }
 
-type opIDKey struct{}
+type opIDContextKey struct{}
 
 // WithOpID returns a context with an ID of at most 64 bytes for the next [Store.Apply]. If
 // a store that remembers IDs has already applied a change with this ID, Apply succeeds
 // without a change. This makes a retry safe.
 func WithOpID(ctx context.Context, id string) context.Context {
-	return context.WithValue(ctx, opIDKey{}, id)
+	return context.WithValue(ctx, opIDContextKey{}, id)
 }
 
 // CallOpID returns the op ID for a call. Print is a fingerprint of the call's arguments. If
@@ -118,36 +118,36 @@ func CallOpID(id, print string) string {
 // ID.
 func OpIDKey(id string) string {
 	if isCallOpID(id) {
-		return id[:callKeyLen]
+		return id[:callOpIDPrefixLen]
 	}
 	return id
 }
 
-// callKeyLen is the number of bytes at the start of an ID from [CallOpID] that depend only on the call's id. The rest
-// of the ID depends on the call's arguments as well.
-const callKeyLen = len("~") + 2*16
+// callOpIDPrefixLen is the number of bytes at the start of an ID from [CallOpID] that depend only on the call's id.
+// The rest of the ID depends on the call's arguments as well.
+const callOpIDPrefixLen = len("~") + 2*16
 
 // isCallOpID reports whether the op ID has the form of the IDs that [CallOpID] returns.
 func isCallOpID(id string) bool {
-	return len(id) == callKeyLen+len("~")+2*8 && id[0] == '~' && id[callKeyLen] == '~'
+	return len(id) == callOpIDPrefixLen+len("~")+2*8 && id[0] == '~' && id[callOpIDPrefixLen] == '~'
 }
 
 // OpIDFrom returns the op ID in ctx, or "" if ctx lacks an op ID.
 func OpIDFrom(ctx context.Context) string {
-	id, _ := ctx.Value(opIDKey{}).(string)
+	id, _ := ctx.Value(opIDContextKey{}).(string)
 	return id
 }
 
-type noteKey struct{}
+type noteContextKey struct{}
 
 // WithNote returns a context whose changes are recorded with a note, such as "load from
 // brain/".
 func WithNote(ctx context.Context, note string) context.Context {
-	return context.WithValue(ctx, noteKey{}, note)
+	return context.WithValue(ctx, noteContextKey{}, note)
 }
 
 // NoteFrom returns the note in ctx, or "" if ctx lacks a note.
 func NoteFrom(ctx context.Context) string {
-	n, _ := ctx.Value(noteKey{}).(string)
+	n, _ := ctx.Value(noteContextKey{}).(string)
 	return n
 }

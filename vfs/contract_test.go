@@ -52,7 +52,7 @@ func TestWriteFileFails(t *testing.T) {
 		d := crashfs.New(nil)
 		p := d.Process()
 		put(t, p, "a", "old")
-		d.Inject(crashfs.Fault{At: d.CountOps() + k, Err: syscall.ENOSPC, Short: 1})
+		d.Inject(crashfs.OpFault{At: d.CountOps() + k, Err: syscall.ENOSPC, Short: 1})
 		err := vfs.WriteFile(p, "a", []byte("new"), 0o600)
 		if !vfs.IsFull(err) {
 			t.Errorf("WriteFile with fault %d = %v, want %v", k, err, syscall.ENOSPC)

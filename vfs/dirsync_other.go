@@ -10,7 +10,7 @@ import (
 	"os"
 )
 
-const extraFlags = 0
+const extraOpenFlags = 0
 
 func syncDir(root *os.Root, local string) error {
 	info, err := root.Stat(local)

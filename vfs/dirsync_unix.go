@@ -10,9 +10,9 @@ import (
 	"syscall"
 )
 
-// extraFlags are the flags that are added whenever a file is opened. Without O_NONBLOCK, opening a named pipe would
+// extraOpenFlags are the flags that are added whenever a file is opened. Without O_NONBLOCK, opening a named pipe would
 // wait until a process opens the opposite end. The flag does not affect regular files.
-const extraFlags = syscall.O_NONBLOCK
+const extraOpenFlags = syscall.O_NONBLOCK
 
 func syncDir(root *os.Root, local string) error {
 	d, err := root.OpenFile(local, os.O_RDONLY|syscall.O_DIRECTORY, 0)

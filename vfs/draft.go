@@ -168,29 +168,29 @@ func syncParentDir(fsys FS, name string) error {
 	return nil
 }
 
-// A linker is a file system with hard links.
-type linker interface {
+// A hardLinker is a file system with hard links.
+type hardLinker interface {
 	// Link creates newname as a hard link to oldname. If newname exists, the error matches [fs.ErrExist]. If the file
 	// system does not support hard links, the error matches [ErrUnsupported].
 	Link(oldname, newname string) error
 }
 
 func link(fsys FS, oldname, newname string) error {
-	if l, ok := fsys.(linker); ok {
+	if l, ok := fsys.(hardLinker); ok {
 		return l.Link(oldname, newname)
 	}
 	return ErrUnsupported
 }
 
-// maxCopies is how many copies of a file [KeepCopy] makes at most.
-const maxCopies = 10_000
+// maxKeptCopies is how many copies of a file [KeepCopy] makes at most.
+const maxKeptCopies = 10_000
 
 // KeepCopy durably keeps a copy of a file that will be replaced, and returns the copy's name. This is the name of the
 // file with ".kept" appended, or with ".kept-2" and so on if a copy already exists. If the file system supports hard
 // links, the copy is a hard link and needs no space.
 func KeepCopy(fsys FS, name string) (kept string, err error) {
 	kept = name + keptCopySuffix
-	for n := 2; n <= maxCopies; n++ {
+	for n := 2; n <= maxKeptCopies; n++ {
 		err = link(fsys, name, kept)
 		if errors.Is(err, ErrUnsupported) {
 			err = copyNew(fsys, name, kept)
@@ -203,7 +203,11 @@ func KeepCopy(fsys FS, name string) (kept string, err error) {
 		}
 		kept = fmt.Sprintf("%s%s-%d", name, keptCopySuffix, n)
 	}
-	return "", fmt.Errorf("%s has %d kept copies: look at them, and remove those that are done with", name, maxCopies)
+	return "", fmt.Errorf(
+		"%s has %d kept copies: look at them, and remove those that are done with",
+		name,
+		maxKeptCopies,
+	)
 }
 
 // keptCopySuffix is the suffix that [KeepCopy] appends to the name of a file.

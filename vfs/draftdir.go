@@ -18,20 +18,20 @@ import (
 // The draft of the directory NAME is the directory NAME.unfinished. It contains a lock file, which the builder keeps
 // locked, and the directory that gets the final name.
 type DraftDir struct {
-	fsys      FS
-	name      string // final name of the directory
-	tempDir   string // temporary directory that contains the lock file and the directory that is being built
-	lock      Lock
-	isCleared bool
+	fsys               FS
+	name               string // final name of the directory
+	tempDir            string // temporary directory that contains the lock file and the directory that is being built
+	lock               Lock
+	hasClearedOldDraft bool
 }
 
 // ErrBusy is returned if another program is building the same directory.
 var ErrBusy = errors.New("another program is building it")
 
 const (
-	draftSuffix       = ".unfinished"
-	draftLockName     = "lock"
-	draftContentsName = "new"
+	draftSuffix         = ".unfinished"
+	draftLockName       = "lock"
+	draftContentDirName = "new"
 )
 
 // NewDraftDir creates an empty draft of the directory with the given name. If this name exists and is not an empty
@@ -40,7 +40,7 @@ const (
 // left a draft, NewDraftDir removes it (see [DraftDir.Cleared]).
 func NewDraftDir(fsys FS, name string, perm fs.FileMode) (_ *DraftDir, err error) {
 	d := &DraftDir{fsys: fsys, name: name, tempDir: clipTempName(name) + draftSuffix}
-	left, err := d.hasLeftover()
+	left, err := d.hasOldDraft()
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +66,7 @@ func NewDraftDir(fsys FS, name string, perm fs.FileMode) (_ *DraftDir, err error
 		err = checkEmptyOrMissing(fsys, name)
 	}
 	if err == nil {
-		d.isCleared = left
+		d.hasClearedOldDraft = left
 		err = RemoveAll(fsys, d.tempName())
 	}
 	if err == nil {
@@ -79,7 +79,7 @@ func NewDraftDir(fsys FS, name string, perm fs.FileMode) (_ *DraftDir, err error
 }
 
 // tempName returns the name of the new directory before the commit.
-func (d *DraftDir) tempName() string { return path.Join(d.tempDir, draftContentsName) }
+func (d *DraftDir) tempName() string { return path.Join(d.tempDir, draftContentDirName) }
 
 // Dir returns the name of the directory in which the caller must build the new directory.
 func (d *DraftDir) Dir() string { return d.tempName() }
@@ -87,15 +87,15 @@ func (d *DraftDir) Dir() string { return d.tempName() }
 // Cleared returns the name of the unfinished directory that a killed builder left and that NewDraftDir removed.
 // Without such a directory, it returns "".
 func (d *DraftDir) Cleared() string {
-	if d.isCleared {
+	if d.hasClearedOldDraft {
 		return d.tempDir
 	}
 	return ""
 }
 
-// hasLeftover reports whether the draft already exists. If the name of the draft refers to anything else, the error
+// hasOldDraft reports whether the draft already exists. If the name of the draft refers to anything else, the error
 // matches [fs.ErrExist].
-func (d *DraftDir) hasLeftover() (bool, error) {
+func (d *DraftDir) hasOldDraft() (bool, error) {
 	entries, err := d.fsys.ReadDir(d.tempDir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
@@ -110,7 +110,7 @@ func (d *DraftDir) hasLeftover() (bool, error) {
 		isLock := e.Name() == draftLockName && e.Type().IsRegular()
 		// A builder creates the lock file first and removes it last. Without the lock file, the directory is therefore
 		// not part of a draft.
-		isContents := e.Name() == draftContentsName && e.IsDir() && hasLock
+		isContents := e.Name() == draftContentDirName && e.IsDir() && hasLock
 		if !isLock && !isContents {
 			return false, fmt.Errorf(
 				"%w: %s contains %s, so it is not what an interrupted run left",

@@ -45,7 +45,7 @@ func SameFile(a, b fs.FileInfo) bool {
 // file, for example to save a copy that needs no space. If the file system does not report the number of names,
 // HasSecondName returns false.
 func HasSecondName(f File) (bool, error) {
-	if c, ok := f.(nameCounter); ok {
+	if c, ok := f.(hardLinkCounter); ok {
 		n, err := c.linkCount()
 		return n > 1, err
 	}
@@ -53,9 +53,9 @@ func HasSecondName(f File) (bool, error) {
 	return err == nil && linkCount(info) > 1, err
 }
 
-// nameCounter is a file that returns how many names (hard links) it has. It is used on operating systems on which
+// hardLinkCounter is a file that returns how many names (hard links) it has. It is used on operating systems on which
 // [fs.FileInfo] does not contain this number.
-type nameCounter interface {
+type hardLinkCounter interface {
 	linkCount() (uint64, error)
 }
 

@@ -91,9 +91,9 @@ func (l *osLock) TryLock() (bool, error) {
 	return false, fmt.Errorf("locking %s: the file was replaced %d times meanwhile", l.name, maxLockReopens)
 }
 
-// adoptFile replaces the file of the lock by f, which must already be locked. It returns false if the name now refers
-// to another file. In this case, the caller must close f.
-func (l *osLock) adoptFile(f *os.File, info fs.FileInfo) (bool, error) {
+// replaceLockFile replaces the file of the lock by f, which must already be locked. It returns false if the name now
+// refers to another file. In this case, the caller must close f.
+func (l *osLock) replaceLockFile(f *os.File, info fs.FileInfo) (bool, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	was, wasInfo := l.file, l.fileInfo

@@ -66,7 +66,7 @@ func (l *osLock) waitForLock(ctx context.Context) (bool, error) {
 		}
 		if err == nil {
 			var ok bool
-			ok, err = l.adoptFile(f, info)
+			ok, err = l.replaceLockFile(f, info)
 			if ok {
 				return true, nil
 			}

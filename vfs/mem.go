@@ -33,13 +33,13 @@ var _ FS = (*Mem)(nil)
 
 // memNode is a file or a directory. It can have several names.
 type memNode struct {
-	ino        uint64
-	mode       fs.FileMode
-	modTime    time.Time
-	children   map[string]*memNode // entries of the directory (nil for a file)
-	data       []byte              // bytes of the file (not used for a directory)
-	isShared   bool                // other files share the bytes in data, so data must be copied before a change
-	lockHolder *memLock            // lock that is held on the file (nil if none)
+	ino          uint64
+	mode         fs.FileMode
+	modTime      time.Time
+	children     map[string]*memNode // entries of the directory (nil for a file)
+	data         []byte              // bytes of the file (not used for a directory)
+	isDataShared bool                // other files share the bytes in data, so data must be copied before a change
+	lockHolder   *memLock            // lock that is held on the file (nil if none)
 }
 
 // epoch is the time of the change with the number 0.
@@ -89,8 +89,8 @@ func (m *Mem) Clone() *Mem {
 				d.children[name] = copyNode(k)
 			}
 		} else {
-			n.isShared = true
-			d.data, d.isShared = n.data[:len(n.data):len(n.data)], true
+			n.isDataShared = true
+			d.data, d.isDataShared = n.data[:len(n.data):len(n.data)], true
 		}
 		return d
 	}
@@ -121,7 +121,7 @@ func (m *Mem) Put(name string, data []byte, perm fs.FileMode, mod time.Time) err
 	}
 	n := m.newNode(perm.Perm())
 	n.data = data
-	n.isShared = true
+	n.isDataShared = true
 	n.modTime = mod
 	dir.children[base] = n
 	dir.modTime = n.modTime

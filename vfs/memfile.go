@@ -162,9 +162,9 @@ func (m *Mem) truncate(n *memNode, size int64) {
 
 // unshareData replaces the bytes of a file by a copy if other files share the same bytes.
 func (n *memNode) unshareData() {
-	if n.isShared {
+	if n.isDataShared {
 		n.data = slices.Clone(n.data)
-		n.isShared = false
+		n.isDataShared = false
 	}
 }
 

@@ -48,14 +48,14 @@ func checkName(op, name string) error {
 }
 
 const (
-	accessMode   = os.O_RDONLY | os.O_WRONLY | os.O_RDWR
-	allowedFlags = accessMode | os.O_CREATE | os.O_EXCL | os.O_TRUNC
+	accessMode       = os.O_RDONLY | os.O_WRONLY | os.O_RDWR
+	allowedOpenFlags = accessMode | os.O_CREATE | os.O_EXCL | os.O_TRUNC
 )
 
 // checkFlag implements [CheckFlag]. It returns an error for O_APPEND, O_SYNC, O_EXCL without O_CREATE, and O_TRUNC for
 // a file that is opened only for reading.
 func checkFlag(name string, flag int) error {
-	bad := flag&^allowedFlags != 0 ||
+	bad := flag&^allowedOpenFlags != 0 ||
 		(flag&accessMode == accessMode && accessMode != os.O_RDWR) ||
 		(flag&os.O_EXCL != 0 && flag&os.O_CREATE == 0) ||
 		(flag&os.O_TRUNC != 0 && flag&accessMode == os.O_RDONLY)

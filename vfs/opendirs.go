@@ -49,7 +49,7 @@ func (d *OpenDirs) OpenFile(name string, flag int, perm fs.FileMode) (File, erro
 	if err != nil {
 		return nil, err
 	}
-	f, err := root.OpenFile(base, flag|extraFlags, perm.Perm())
+	f, err := root.OpenFile(base, flag|extraOpenFlags, perm.Perm())
 	if err != nil {
 		return nil, setErrorPath(withErrorOp("open", err), name)
 	}

@@ -79,7 +79,7 @@ func (o *OS) openFile(name string, flag int, perm fs.FileMode) (*os.File, error)
 	if err != nil {
 		return nil, err
 	}
-	f, err := o.root.OpenFile(local, flag|extraFlags, perm.Perm())
+	f, err := o.root.OpenFile(local, flag|extraOpenFlags, perm.Perm())
 	if err != nil {
 		return nil, withErrorOp("open", err)
 	}
@@ -89,7 +89,7 @@ func (o *OS) openFile(name string, flag int, perm fs.FileMode) (*os.File, error)
 // OpenRegular is like [os.Open], but returns an error for anything except regular files. It is for paths that come
 // from other programs.
 func OpenRegular(path string) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|extraFlags, 0)
+	f, err := os.OpenFile(path, os.O_RDONLY|extraOpenFlags, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -149,7 +149,7 @@ func EachEntry(fsys FS, name string, fn func(fs.DirEntry) error) error {
 	if err != nil {
 		return err
 	}
-	return callForEntries(entries, fn)
+	return callForDirEntries(entries, fn)
 }
 
 func (o *OS) eachEntry(name string, fn func(fs.DirEntry) error) error {
@@ -160,7 +160,7 @@ func (o *OS) eachEntry(name string, fn func(fs.DirEntry) error) error {
 	defer d.Close()
 	for {
 		entries, err := d.ReadDir(entriesPerRead)
-		if err := callForEntries(entries, fn); err != nil {
+		if err := callForDirEntries(entries, fn); err != nil {
 			return err
 		}
 		if errors.Is(err, io.EOF) {
@@ -172,7 +172,7 @@ func (o *OS) eachEntry(name string, fn func(fs.DirEntry) error) error {
 	}
 }
 
-func callForEntries(entries []fs.DirEntry, fn func(fs.DirEntry) error) error {
+func callForDirEntries(entries []fs.DirEntry, fn func(fs.DirEntry) error) error {
 	for _, e := range entries {
 		if err := fn(e); err != nil {
 			return err
@@ -187,7 +187,7 @@ func (o *OS) openDir(name string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := o.root.OpenFile(local, os.O_RDONLY|extraFlags, 0)
+	d, err := o.root.OpenFile(local, os.O_RDONLY|extraOpenFlags, 0)
 	return d, withErrorOp("open", err)
 }
 

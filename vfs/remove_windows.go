@@ -20,7 +20,7 @@ func removeInRoot(root *os.Root, name string) error {
 	if !errors.Is(err, windows.ERROR_INVALID_FUNCTION) {
 		return err
 	}
-	err = removeByOldRequest(root, name)
+	err = removeWithOldWindowsAPI(root, name)
 	if !errors.Is(err, windows.ERROR_ACCESS_DENIED) {
 		return err
 	}
@@ -35,12 +35,12 @@ func removeInRoot(root *os.Root, name string) error {
 	if cerr := root.Chmod(name, info.Mode()|0o200); cerr != nil {
 		return err
 	}
-	return removeByOldRequest(root, name)
+	return removeWithOldWindowsAPI(root, name)
 }
 
-// removeByOldRequest is like removeInRoot, but uses the request that all versions of Windows support. It opens the
+// removeWithOldWindowsAPI is like removeInRoot, but uses the request that all versions of Windows support. It opens the
 // file relative to the file's directory, which is opened with os.Root, so that no link leads outside of the root.
-func removeByOldRequest(root *os.Root, name string) error {
+func removeWithOldWindowsAPI(root *os.Root, name string) error {
 	dir, err := root.Open(filepath.Dir(name))
 	if err != nil {
 		return err

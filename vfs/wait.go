@@ -99,7 +99,7 @@ func WithLock(
 	call := &lockedCall{limit: limit, do: do, done: make(chan struct{})}
 	queue := pathLockQueue(filepath.Join(full, name))
 	if isFirst := queue.add(call); isFirst {
-		go queue.serve(full, name)
+		go queue.runWaitingCalls(full, name)
 	}
 	select {
 	case <-call.done:
@@ -184,8 +184,8 @@ func (q *lockQueue) stopIfEmpty() bool {
 	return !q.isRunning
 }
 
-// firstLimit returns how long the first call in the queue waits for a process that has the lock.
-func (q *lockQueue) firstLimit() time.Duration {
+// firstCallMaxWait returns how long the first call in the queue waits for a process that has the lock.
+func (q *lockQueue) firstCallMaxWait() time.Duration {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if len(q.calls) == 0 {
@@ -194,13 +194,13 @@ func (q *lockQueue) firstLimit() time.Duration {
 	return q.calls[0].limit
 }
 
-// serve acquires the lock for the calls in the queue, and runs their functions, until the queue is empty. All waiting
-// calls are run together. serve releases the lock before these calls return to their callers.
-func (q *lockQueue) serve(path, name string) {
+// runWaitingCalls acquires the lock for the calls in the queue, and runs their functions, until the queue is empty.
+// All waiting calls are run together. serve releases the lock before these calls return to their callers.
+func (q *lockQueue) runWaitingCalls(path, name string) {
 	for {
 		var calls []*lockedCall
 		start := time.Now()
-		ok, err := withLock(path, name, q.firstLimit(), func(dir *OS) {
+		ok, err := withLock(path, name, q.firstCallMaxWait(), func(dir *OS) {
 			calls = q.takeBefore(time.Now())
 			for _, c := range calls {
 				c.wasLockAcquired, c.err = true, c.do(dir)

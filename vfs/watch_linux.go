@@ -57,7 +57,7 @@ func (w *inotifyWatch) Add(dir string) (fs.FileInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := w.fs.root.OpenFile(local, os.O_RDONLY|extraFlags, 0)
+	d, err := w.fs.root.OpenFile(local, os.O_RDONLY|extraOpenFlags, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -12,15 +12,15 @@ import (
 
 func main() {
 	if os.Getenv("GOGC") == "" {
-		delayFirstCollection()
+		delayFirstGarbageCollection()
 	}
 	os.Exit(cli.Main())
 }
 
-// delayFirstCollection lets the heap grow to 32 MiB, instead of 4 MiB, before the garbage collector runs for the first
-// time. Most commands end before that. After the first collection, the default setting is restored, unless the command
-// has chosen another setting in the meantime.
-func delayFirstCollection() {
+// delayFirstGarbageCollection lets the heap grow to 32 MiB, instead of 4 MiB, before the garbage collector runs for
+// the first time. Most commands end before that. After the first collection, the default setting is restored, unless
+// the command has chosen another setting in the meantime.
+func delayFirstGarbageCollection() {
 	const firstPercent = 800
 	debug.SetGCPercent(firstPercent)
 	runtime.AddCleanup(new(*byte), func(percent int) {

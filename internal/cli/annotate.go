@@ -88,12 +88,12 @@ first with --dry-run.`,
 						)
 					}
 					return annotations.AnnotateIn{
-						File:      at.file,
-						StartLine: at.span.First,
-						EndLine:   &at.span.Last,
-						Why:       why,
-						Model:     model,
-						Rejected:  rejected,
+						File:                 at.file,
+						StartLine:            at.span.First,
+						EndLine:              &at.span.Last,
+						Why:                  why,
+						Model:                model,
+						RejectedAlternatives: rejected,
 					}, nil
 				},
 			)
@@ -204,7 +204,7 @@ func (mem *openMemory) showSetup(out annotations.SetupAnnotationsOut) {
 	if out.WasPrivate {
 		mem.env.printf(
 			"%s\n",
-			chooseByDryRun(out.DryRun, "git no longer ignores the annotations: commit them with the code",
+			wordingForDryRun(out.DryRun, "git no longer ignores the annotations: commit them with the code",
 				"git would no longer ignore the annotations"),
 		)
 	}
@@ -212,7 +212,7 @@ func (mem *openMemory) showSetup(out annotations.SetupAnnotationsOut) {
 	local := out.Driver.Attributes
 	if out.Install {
 		line(local)
-		word := chooseByDryRun(out.DryRun, "set in", "would be set in")
+		word := wordingForDryRun(out.DryRun, "set in", "would be set in")
 		mem.env.printf("%s the config of this clone:\n", word)
 		for _, kv := range out.Driver.Settings {
 			mem.env.printf("  %s = %s\n", kv[0], kv[1])
@@ -245,7 +245,7 @@ sidecar. Without NAME, they are appended to OURS.`,
 	}
 	c.RunE = func(cmd *cobra.Command, args []string) (err error) {
 		var in annotations.MergeSidecarsIn
-		if err := mem.resolveMergePaths(args, &in.Base, &in.Ours, &in.Theirs); err != nil {
+		if err := mem.resolveMergePaths(args, &in.BasePath, &in.OurPath, &in.TheirPath); err != nil {
 			return err
 		}
 		in.Dir, err = mem.env.Getwd()
@@ -257,9 +257,15 @@ sidecar. Without NAME, they are appended to OURS.`,
 			in.Name = args[3]
 		}
 		out, err := annotations.MergeSidecars(cmd.Context(), nil, in)
-		if err == nil && out.KeptIn != "" {
-			mem.env.printWarning("%s of %s cannot be read: kept in %s", countText(out.Unreadable, "line", "lines"),
-				replaceHarmfulChars(strings.TrimSuffix(out.KeptIn, ".damaged")), replaceHarmfulChars(out.KeptIn))
+		if err == nil && out.UnreadableLinesFile != "" {
+			mem.env.printWarning(
+				"%s of %s cannot be read: kept in %s",
+				countText(out.UnreadableLineCount, "line", "lines"),
+				replaceHarmfulChars(
+					strings.TrimSuffix(out.UnreadableLinesFile, ".damaged"),
+				),
+				replaceHarmfulChars(out.UnreadableLinesFile),
+			)
 		}
 		return err
 	}

@@ -49,7 +49,7 @@ func (finder *homeFinder) openAnnotationsOfFile(ctx context.Context, arg string)
 // lines. The lines are zero if the argument contains none.
 type codeLocation struct {
 	file string
-	span annotate.Span
+	span annotate.LineSpan
 }
 
 // runVerbOnFile calls a verb with the annotations of the repository that contains the file in arg. The function
@@ -90,12 +90,12 @@ func runVerbOnFile[In, Out any](
 		src.Profile = bound.Name
 	}
 	w := &verb.Workspace{
-		Knowledge:   mem.foreignTextKnowledge,
+		Knowledge:   mem.readTextsAndSession,
 		Now:         mem.env.Now,
 		Source:      src,
 		Secrets:     mem.secretScreening().SecretPolicy(),
 		Annotations: func(context.Context) (verb.WorkingTree, error) { return b, nil },
-		Sessions:    mem.drainedArchiveOpener(),
+		Sessions:    mem.archiveOpenerAfterDrain(),
 	}
 	out, err = verbCall(ctx, w, in)
 	again, err := mem.confirmSecret(err)
@@ -144,7 +144,7 @@ func (env *environment) parseCodeLocation(b *annotate.Store, arg string) (codeLo
 	if file, err := b.ToTreePath(wd, arg); err == nil && b.HasFile(file) {
 		return codeLocation{file: file}, nil
 	}
-	var s annotate.Span
+	var s annotate.LineSpan
 	name := arg
 	if m := lineRangePattern().FindStringSubmatch(arg); m != nil {
 		first, err := strconv.Atoi(m[2])
@@ -152,7 +152,7 @@ func (env *environment) parseCodeLocation(b *annotate.Store, arg string) (codeLo
 		if err == nil && m[3] != "" {
 			last, err = strconv.Atoi(m[3])
 		}
-		name, s = m[1], annotate.Span{First: first, Last: last}
+		name, s = m[1], annotate.LineSpan{First: first, Last: last}
 		if err != nil || s.Len() == 0 {
 			return codeLocation{}, usageErrorf(
 				"write FILE:42 or FILE:42-60; lines count from 1",

@@ -26,9 +26,9 @@ func prepareArgumentChecks(c *cobra.Command) {
 		}
 		check := sub.Args
 		sub.Args = func(cmd *cobra.Command, args []string) error {
-			// removeMarks changes the elements of the slice, so that RunE, which receives the same slice, sees no
-			// marks.
-			removeMarks(args)
+			// removeArgumentPrefixes changes the elements of the slice, so that RunE, which receives the same slice,
+			// sees no marks.
+			removeArgumentPrefixes(args)
 			if check == nil {
 				return nil
 			}
@@ -69,13 +69,13 @@ var excludedWordPattern = sync.OnceValue(
 	func() *regexp.Regexp { return regexp.MustCompile(`^-([^-\s=]..|[^-qh\s=].|[qh][^qh])`) },
 )
 
-// argumentMark is the prefix that marks an argument. It cannot be part of an argument, because a process's arguments
+// argumentPrefix is the prefix that marks an argument. It cannot be part of an argument, because a process's arguments
 // contain no NUL byte.
-const argumentMark = "\x00"
+const argumentPrefix = "\x00"
 
 // markMinusTerms marks arguments that begin with a minus sign and are not flags, so that the flag parser does not read
 // them as flags. These are negated filter terms and, for recall, excluded words, if they precede an argument "--".
-// After parsing, removeMarks and checkFlagValues remove the marks.
+// After parsing, removeArgumentPrefixes and checkFlagValues remove the marks.
 func markMinusTerms(args []string) []string {
 	marked := make([]string, len(args))
 	for i, arg := range args {
@@ -86,16 +86,16 @@ func markMinusTerms(args []string) []string {
 		marked[i] = arg
 		isMinusWord := slices.Contains(args[:i], "recall") && excludedWordPattern().MatchString(arg)
 		if isMinusWord || negatedTermPattern().MatchString(arg) {
-			marked[i] = argumentMark + arg
+			marked[i] = argumentPrefix + arg
 		}
 	}
 	return marked
 }
 
-// removeMarks removes the prefix argumentMark from all arguments, and returns the same slice.
-func removeMarks(args []string) []string {
+// removeArgumentPrefixes removes the prefix argumentPrefix from all arguments, and returns the same slice.
+func removeArgumentPrefixes(args []string) []string {
 	for i, arg := range args {
-		args[i] = strings.TrimPrefix(arg, argumentMark)
+		args[i] = strings.TrimPrefix(arg, argumentPrefix)
 	}
 	return args
 }
@@ -110,7 +110,7 @@ func checkFlagValues(cmd *cobra.Command) (err error) {
 		if list, ok := f.Value.(interface{ GetSlice() []string }); ok {
 			values = list.GetSlice()
 		}
-		hasMark := slices.ContainsFunc(values, func(v string) bool { return strings.HasPrefix(v, argumentMark) })
+		hasMark := slices.ContainsFunc(values, func(v string) bool { return strings.HasPrefix(v, argumentPrefix) })
 		list, isList := f.Value.(pflag.SliceValue)
 		switch {
 		case err != nil:
@@ -121,9 +121,9 @@ func checkFlagValues(cmd *cobra.Command) (err error) {
 				f.Name,
 			)
 		case hasMark && isList:
-			err = list.Replace(removeMarks(values))
+			err = list.Replace(removeArgumentPrefixes(values))
 		case hasMark:
-			err = f.Value.Set(strings.TrimPrefix(values[0], argumentMark))
+			err = f.Value.Set(strings.TrimPrefix(values[0], argumentPrefix))
 		}
 	})
 	return err

@@ -47,12 +47,12 @@ copy, and age -d decrypts it.`,
 				return err
 			}
 		}
-		return mem.env.resolveKeyFiles(&in.KeyFiles)
+		return mem.env.resolveKeyFiles(&in.BackupKeyFiles)
 	})
 }
 
 // resolveKeyFiles makes the paths of key files absolute.
-func (env *environment) resolveKeyFiles(o *maintenance.KeyFiles) (err error) {
+func (env *environment) resolveKeyFiles(o *maintenance.BackupKeyFiles) (err error) {
 	for _, file := range []*string{&o.Identity, &o.Passphrase} {
 		if *file != "" && err == nil {
 			*file, err = env.absolutePath(*file)

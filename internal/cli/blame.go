@@ -61,7 +61,7 @@ commit of zeros.`,
 
 // formatLineRange returns the line range of an annotation, such as "7" or "42-60".
 func formatLineRange(n annotations.Annotation) string {
-	return annotate.Span{First: n.StartLine, Last: n.EndLine}.String()
+	return annotate.LineSpan{First: n.StartLine, Last: n.EndLine}.String()
 }
 
 // annotationsByID returns the annotations of a result as a map by their IDs.
@@ -104,7 +104,7 @@ func (env *environment) printBlamePorcelain(out annotations.BlameOut) {
 		}
 		for _, id := range l.AnnotationIDs {
 			n := why[id]
-			env.printf("why %s %s %.2f %s\n", n.ID, n.PlacingName, n.Confidence, replaceHarmfulChars(n.Headline))
+			env.printf("why %s %s %.2f %s\n", n.ID, n.PlacingStatus, n.Confidence, replaceHarmfulChars(n.Headline))
 		}
 		env.printf("\t%s\n", l.Text)
 	}

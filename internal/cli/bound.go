@@ -88,7 +88,7 @@ func (finder *homeFinder) withholdReasonFunc(
 	if foreign {
 		return func(string) string { return "the home is not trusted" }, true, err
 	}
-	return func(path string) string { return finder.host().Trusted.DocumentRefusal(home, path) }, false, err
+	return func(path string) string { return finder.host().Trusted.DocumentRefusalReason(home, path) }, false, err
 }
 
 // boundProfileName returns the name of the profile to which the run is bound, or "". The flag --profile or
@@ -175,11 +175,11 @@ func (mem *openMemory) checkCommandScope(cmd *cobra.Command) error {
 	if command == "" || slices.Contains(commandsWithinProfile, command) {
 		return nil
 	}
-	return mem.requireUnbound(command)
+	return mem.refuseIfProfileApplies(command)
 }
 
-// requireUnbound returns an error if a profile binds the run. The command needs the whole memory.
-func (mem *openMemory) requireUnbound(command string) error {
+// refuseIfProfileApplies returns an error if a profile binds the run. The command needs the whole memory.
+func (mem *openMemory) refuseIfProfileApplies(command string) error {
 	name, err := mem.boundProfileName()
 	if err != nil || name == "" {
 		return err

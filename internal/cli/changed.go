@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	maxNoticeEntries = 3 // maximum number of entries in a notice about changes by agents
-	maxNoticeLines   = 8 // maximum number of lines for a difference in a notice
+	maxNoticeEntries     = 3 // maximum number of entries in a notice about changes by agents
+	maxChangeNoticeLines = 8 // maximum number of lines for a difference in a notice
 )
 
 func changedCommand(mem *openMemory) *cobra.Command {
@@ -47,7 +47,7 @@ started, keep is refused.`,
 			Example: `  oxbow changed keep --all --dry-run`,
 			Args:    requireArgCount(0, -1, "the names of entries, or --all"),
 		}, review.KeepAgentChanges, setPositionalArgs,
-			func(out review.DecideChangedOut) { mem.env.showReport(out.KeptReport()) }),
+			func(out review.DecideChangedOut) { mem.env.showReport(out.KeptChangesReport()) }),
 		setUpVerb(mem, &cobra.Command{
 			Use:   "restore NAME…",
 			Short: "Restore your text of notes that agents changed",
@@ -76,13 +76,13 @@ func addSuccessHook(c *cobra.Command, hook func(context.Context)) {
 	}
 }
 
-// printHeldBackNotice prints a line on standard error if entries wait for the person's approval. It prints nothing in
+// printUnapprovedNotice prints a line on standard error if entries wait for the person's approval. It prints nothing in
 // the cases in which printChangeNotice prints nothing.
-func (mem *openMemory) printHeldBackNotice(ctx context.Context) {
+func (mem *openMemory) printUnapprovedNotice(ctx context.Context) {
 	if !mem.canPrintNotices() {
 		return
 	}
-	if n := mem.heldBackCount(ctx); n > 0 {
+	if n := mem.unapprovedEntryCount(ctx); n > 0 {
 		mem.env.printNote("%s for your approval: oxbow approve", countText(n, "entry waits", "entries wait"))
 	}
 }
@@ -117,7 +117,7 @@ func (mem *openMemory) printChangeNotice(ctx context.Context) {
 	fmt.Fprintf(mem.env.Stderr, "oxbow: agents changed %s\n", countText(out.Total, "of your notes", "of your notes"))
 	notice, text := mem.env.bufferedCopy()
 	for i := range out.Entries {
-		for _, s := range out.Entries[i].DescribeSections(maxNoticeLines) {
+		for _, s := range out.Entries[i].DescribeSections(maxChangeNoticeLines) {
 			notice.showSection(s)
 		}
 	}

@@ -36,7 +36,7 @@ this variable, oxbow keeps the whole history.`,
 			}
 			return fmt.Sprintf(
 				"Drop %s from before %s for good? oxbow undo no longer reaches them.",
-				would.DroppedCounts(),
+				would.DroppedHistoryText(),
 				mem.env.formatDate(parseTime(would.CutoffTime)),
 			)
 		},

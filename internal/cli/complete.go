@@ -53,7 +53,7 @@ func completeFirstArgs(n int, source completionSource) cobra.CompletionFunc {
 		if len(args) >= n || source == nil {
 			return nil, then
 		}
-		start = strings.TrimPrefix(start, argumentMark)
+		start = strings.TrimPrefix(start, argumentPrefix)
 		found := slices.DeleteFunc(source(cmd.Context(), start), func(w string) bool {
 			return !strings.HasPrefix(w, start) || hasShellSyntax(w)
 		})

@@ -24,7 +24,7 @@ func compressCommand(mem *openMemory) *cobra.Command {
 	c := setUpFlagsAndArgs(&cobra.Command{
 		Use:   "compress [SPAN [PERIOD] | --max-tokens N]",
 		Short: "Shorten old texts, in homes of " + layoutsThatCompress(),
-		Long: `In a home of ` + layoutsWithDigests() + `, which has a file for each day (a log), compress
+		Long: `In a home of ` + namesOfLayoutsWithDigests() + `, which has a file for each day (a log), compress
 replaces the logs of a week by a shorter file, a digest. A month is shortened
 in the same way. SPAN is week or month, and the default is week. PERIOD is a
 week such as 2026-W16, or a month such as 2026-04. Without a PERIOD, all periods
@@ -38,7 +38,7 @@ provide its text. A log of at most 2000 bytes stays unchanged, and --over
 changes this limit. Searches still find the old logs, and compress undo restores
 them.
 
-In a home of ` + layoutsThatTidy() + `, --max-tokens shortens the file that the model always
+In a home of ` + namesOfShorteningLayouts() + `, --max-tokens shortens the file that the model always
 sees, MEMORY.md, to N tokens. First it removes repeated facts, then it shortens
 paragraphs to their first sentence, and then it removes facts, the oldest first.
 It stops as soon as the text fits. The removed texts move to another file, where
@@ -54,7 +54,7 @@ tag keep stay unchanged. It is one change, and oxbow undo takes it back.`,
 	}, func(ctx context.Context, in compressIn, args []string) error {
 		if in.Budget != nil {
 			switch budget := *in.Budget; {
-			case len(args) > 0 || len(in.Texts) > 0 || in.Over != nil:
+			case len(args) > 0 || len(in.Texts) > 0 || in.MinLogBytes != nil:
 				return usageErrorf(
 					"leave one of them out",
 					"--max-tokens is for what is whole before the model, and a SPAN, --over or --text for days",
@@ -66,16 +66,16 @@ tag keep stay unchanged. It is one change, and oxbow undo takes it back.`,
 					budget,
 				)
 			}
-			return mem.compressToBudget(ctx, maintenance.CompressIn{MaxTokens: in.Budget, DryRun: in.DryRun})
+			return mem.shortenMainFileToBudget(ctx, maintenance.CompressIn{MaxTokens: in.Budget, DryRun: in.DryRun})
 		}
 		r := maintenance.CompressIn{DryRun: in.DryRun}
-		if in.Over != nil {
-			r.Over = *in.Over
-			if r.Over < 1 {
+		if in.MinLogBytes != nil {
+			r.LogByteThreshold = *in.MinLogBytes
+			if r.LogByteThreshold < 1 {
 				return usageErrorf(
 					"for example: oxbow compress --over 4000 --dry-run",
 					"--over %d is less than 1 byte",
-					r.Over,
+					r.LogByteThreshold,
 				)
 			}
 		}
@@ -94,7 +94,7 @@ tag keep stay unchanged. It is one change, and oxbow undo takes it back.`,
 				"--text is the digest of one period, and none is named",
 			)
 		}
-		return mem.compressSpans(ctx, r, in.Texts)
+		return mem.compressLogsIntoDigests(ctx, r, in.Texts)
 	})
 	c.AddCommand(compressUndoCommand(mem))
 	return c
@@ -102,15 +102,15 @@ tag keep stay unchanged. It is one change, and oxbow undo takes it back.`,
 
 // compressIn contains the flags of oxbow compress.
 type compressIn struct {
-	Texts  []string `json:"text,omitempty"       empty:"allowed" value:"FILE"  usage:"use the text in this FILE as the digest; - is standard input, and GROUP=FILE sets the text of one group"`
-	Budget *int     `json:"max_tokens,omitempty"                               usage:"at most N tokens of text"                                                                                also:"token_budget,budget"`
-	Over   *int     `json:"over,omitempty"                       value:"BYTES" usage:"shorten only logs of more than BYTES (default 2000; with --text, all logs)"`
-	DryRun bool     `json:"dry_run,omitempty"                                  usage:"show what would be done and change nothing"`
+	Texts       []string `json:"text,omitempty"       empty:"allowed" value:"FILE"  usage:"use the text in this FILE as the digest; - is standard input, and GROUP=FILE sets the text of one group"`
+	Budget      *int     `json:"max_tokens,omitempty"                               usage:"at most N tokens of text"                                                                                also:"token_budget,budget"`
+	MinLogBytes *int     `json:"over,omitempty"                       value:"BYTES" usage:"shorten only logs of more than BYTES (default 2000; with --text, all logs)"`
+	DryRun      bool     `json:"dry_run,omitempty"                                  usage:"show what would be done and change nothing"`
 }
 
-// compressToBudget shortens the file that every session receives in full at its start, so that the file fits the token
-// budget.
-func (mem *openMemory) compressToBudget(ctx context.Context, in maintenance.CompressIn) error {
+// shortenMainFileToBudget shortens the file that every session receives in full at its start, so that the file fits
+// the token budget.
+func (mem *openMemory) shortenMainFileToBudget(ctx context.Context, in maintenance.CompressIn) error {
 	out, err := callVerbRawError(ctx, mem, maintenance.Compress, in)
 	if errors.Is(err, maintenance.ErrNoWholeFile) {
 		return &hintedError{err, fmt.Sprintf(
@@ -124,9 +124,9 @@ func (mem *openMemory) compressToBudget(ctx context.Context, in maintenance.Comp
 	return mem.env.showTidySteps(*out.Tidied, in.DryRun, "it fits already")
 }
 
-// explainHomeWithoutDays explains the error of a verb that needs a home with a memory file for each day. It adds the
+// explainNoDailyFilesError explains the error of a verb that needs a home with a memory file for each day. It adds the
 // home's path and layout to the error.
-func (mem *openMemory) explainHomeWithoutDays(err error) error {
+func (mem *openMemory) explainNoDailyFilesError(err error) error {
 	if !errors.Is(err, maintenance.ErrNoDays) {
 		return err
 	}
@@ -139,14 +139,14 @@ func (mem *openMemory) explainHomeWithoutDays(err error) error {
 	if other {
 		name, mend = d.Name, "oxbow consolidate takes out what is said twice"
 	}
-	opened, oerr := mem.openLayoutHome(verb.ReadOwn)
+	opened, oerr := mem.openLayoutHome(verb.ReadWithoutTeamFiles)
 	if _, isTidier := opened.(verb.Tidier); isTidier && oerr == nil {
 		mend = "for example: oxbow compress --max-tokens 2000 --dry-run"
 	}
 	return &hintedError{
 		fmt.Errorf(
 			"compress works in homes of %s, and %s is laid out as %s: %w",
-			layoutsWithDigests(),
+			namesOfLayoutsWithDigests(),
 			home,
 			name,
 			oxbow.ErrUnsupported,
@@ -155,18 +155,18 @@ func (mem *openMemory) explainHomeWithoutDays(err error) error {
 	}
 }
 
-func (mem *openMemory) compressSpans(ctx context.Context, in maintenance.CompressIn, texts []string) error {
+func (mem *openMemory) compressLogsIntoDigests(ctx context.Context, in maintenance.CompressIn, texts []string) error {
 	if len(texts) > 0 {
 		byGroup, err := mem.readDigestTexts(ctx, in, texts)
 		if err != nil {
-			return asUsageError(mem.explainHomeWithoutDays(err))
+			return asUsageError(mem.explainNoDailyFilesError(err))
 		}
 		for _, group := range slices.Sorted(maps.Keys(byGroup)) {
-			in.Groups, in.Texts = append(in.Groups, group), append(in.Texts, byGroup[group])
+			in.TextGroups, in.Texts = append(in.TextGroups, group), append(in.Texts, byGroup[group])
 		}
 	}
 	out, err := callVerbRawError(ctx, mem, maintenance.Compress, in)
-	return mem.env.showDigests("compressed", "would compress", out, mem.explainHomeWithoutDays(err))
+	return mem.env.showDigests("compressed", "would compress", out, mem.explainNoDailyFilesError(err))
 }
 
 // readDigestTexts reads the texts for a digest, and returns them by group. A text without a group is for the whole
@@ -188,7 +188,10 @@ func (mem *openMemory) readDigestTexts(
 		}
 		if !named {
 			in.DryRun = true
-			in.Over = cmp.Or(in.Over, 1) // If the person gave a text with --text, shorten logs of every size.
+			in.LogByteThreshold = cmp.Or(
+				in.LogByteThreshold,
+				1,
+			) // If the person gave a text with --text, shorten logs of every size.
 			would, err := callVerbRawError(ctx, mem, maintenance.Compress, in)
 			if err != nil {
 				return nil, err
@@ -232,7 +235,7 @@ moves to memory/undone, where nothing reads it.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in := maintenance.DecompressIn{Names: args, DryRun: dry}
 			out, err := callVerbRawError(cmd.Context(), mem, maintenance.Decompress, in)
-			return mem.env.showDigests("took back", "would take back", out, mem.explainHomeWithoutDays(err))
+			return mem.env.showDigests("took back", "would take back", out, mem.explainNoDailyFilesError(err))
 		},
 	}
 	c.Flags().BoolVar(&dry, "dry-run", false, "show what would be taken back and change nothing")
@@ -263,26 +266,26 @@ func describeDigests(did string, done []verb.Digest, dry bool) (r report.Report)
 			names = append(names, shellQuote(d.Name))
 			r.Add(describeDigest(did, d, dry)...)
 		} else {
-			r.AddNotef("%s is passed over: it %s", report.Text(d.Name), report.Text(d.Skipped))
+			r.AddNotef("%s is passed over: it %s", report.QuotedText(d.Name), report.QuotedText(d.Skipped))
 		}
 		for _, n := range d.Notes {
-			r.AddNotef("%s", report.Text(n))
+			r.AddNotef("%s", report.QuotedText(n))
 		}
 	}
 	switch {
 	case len(done) == 0:
 		r.AddNotef("nothing is to be compressed: what is over is compressed already, or holds the newest logs")
 	case !dry && did == "compressed" && len(names) > 0:
-		r.AddNotef("to take this back: oxbow compress undo %s", report.Words(strings.Join(names, " ")))
+		r.AddNotef("to take this back: oxbow compress undo %s", report.OxbowText(strings.Join(names, " ")))
 	}
 	return r
 }
 
 // describeDigest describes one digest and its parts. In a dry run, it shows the text of each part.
 func describeDigest(did string, d verb.Digest, dry bool) []report.Section {
-	files := report.Words(countText(len(d.Covers), "file", "files"))
-	all := []report.Section{report.Line{ShortValue: report.Name(d.Name),
-		Sentence: report.Sentencef("%s %s, %s", report.Words(did), report.Name(d.Name), files)}}
+	files := report.OxbowText(countText(len(d.Covers), "file", "files"))
+	all := []report.Section{report.Line{ShortReportValue: report.Name(d.Name),
+		Sentence: report.Sentencef("%s %s, %s", report.OxbowText(did), report.Name(d.Name), files)}}
 	add := func(l report.Line) {
 		l.IsDetail = true
 		all = append(all, l)
@@ -293,8 +296,8 @@ func describeDigest(did string, d verb.Digest, dry bool) []report.Section {
 			continue
 		}
 		add(report.Line{Indent: 2, Sentence: report.Sentencef("%s  %s, %s to %s", p.Entry,
-			report.Words(countText(p.Entries, "entry", "entries")), report.Words(bytesText(int64(p.Before))),
-			report.Words(bytesText(int64(p.After))))})
+			report.OxbowText(countText(p.Entries, "entry", "entries")), report.OxbowText(bytesText(int64(p.Before))),
+			report.OxbowText(bytesText(int64(p.After))))})
 		if !dry {
 			continue
 		}

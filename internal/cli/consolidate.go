@@ -26,23 +26,23 @@ depends on their name. Entries of different projects or kinds are not compared,
 and an entry with the tag keep is never removed.
 
 Use --dry-run first. Consolidate makes one change, which oxbow undo takes back.
-In a home of ` + layoutsThatTidy() + `, it works on the paragraphs and list items of the file that
+In a home of ` + namesOfShorteningLayouts() + `, it works on the paragraphs and list items of the file that
 the model always sees, MEMORY.md. If a removed text is not exactly the same, it
 is kept in another file.`,
 		Example: `  oxbow consolidate --dry-run
   oxbow consolidate
   oxbow consolidate --over 4000   # only if there are more than 4000 tokens`,
 	}, func(ctx context.Context, in maintenance.ConsolidateIn, _ []string) error {
-		if in.Over < 0 {
-			return usageErrorf("for example: --over 4000", "--over %d is less than 0", in.Over)
+		if in.TokenThreshold < 0 {
+			return usageErrorf("for example: --over 4000", "--over %d is less than 0", in.TokenThreshold)
 		}
 		did, err := callVerbRawError(ctx, mem, maintenance.Consolidate, in)
 		if err != nil {
 			return err
 		}
 		nothing := "nothing is said twice"
-		if in.Over > 0 && did.Before <= in.Over {
-			nothing = fmt.Sprintf("there are not more than %d tokens", in.Over)
+		if in.TokenThreshold > 0 && did.Before <= in.TokenThreshold {
+			nothing = fmt.Sprintf("there are not more than %d tokens", in.TokenThreshold)
 		}
 		return mem.env.showTidySteps(did.Tidied, in.DryRun, nothing)
 	})
@@ -74,18 +74,18 @@ func (env *environment) showTidySteps(did verb.Tidied, isDryRun bool, nothingRea
 // describeTidySteps describes the steps. Without steps, the report contains nothingReason.
 func describeTidySteps(did verb.Tidied, isDryRun bool, nothingReason string) (r report.Report) {
 	for _, n := range did.Notes {
-		r.AddNotef("%s", report.Text(n))
+		r.AddNotef("%s", report.QuotedText(n))
 	}
 	if len(did.Steps) == 0 {
-		r.AddLinef("%s (%s); nothing was changed", report.Words(nothingReason),
-			report.Words(countText(did.Before, "token", "tokens")))
+		r.AddLinef("%s (%s); nothing was changed", report.OxbowText(nothingReason),
+			report.OxbowText(countText(did.Before, "token", "tokens")))
 		return r
 	}
 	const didWidth = 8
 	step := func(did, text string) {
 		r.Add(
 			report.Line{
-				Sentence: report.Sentencef("%s  %s", report.Words(padColumns(did, didWidth)), text),
+				Sentence: report.Sentencef("%s  %s", report.OxbowText(padColumns(did, didWidth)), text),
 				MayBeCut: true,
 			},
 		)
@@ -96,7 +96,7 @@ func describeTidySteps(did verb.Tidied, isDryRun bool, nothingReason string) (r 
 			step("  for", s.Kept)
 		}
 	}
-	left := report.Words(countText(did.After, "token", "tokens"))
+	left := report.OxbowText(countText(did.After, "token", "tokens"))
 	if isDryRun {
 		r.AddLinef("would leave %s, of %d", left, did.Before)
 		r.AddNotef("nothing was changed")

@@ -17,12 +17,12 @@ import (
 
 // contextIn contains the flags of oxbow context.
 type contextIn struct {
-	Message  string `json:"message,omitempty"    value:"TEXT" usage:"rank entries higher if they match this TEXT"`
-	Budget   int    `json:"max_tokens,omitempty"              usage:"at most N tokens, instead of the profile's limit"                                             also:"token_budget,budget"`
-	AsOf     string `json:"as_of,omitempty"      value:"DATE" usage:"the memory at this DATE, or after this change"`
-	Manifest bool   `json:"manifest,omitempty"                usage:"print which parts are included or cut, and why, instead of the text"`
-	Handoff  bool   `json:"handoff,omitempty"                 usage:"take the newest open handoff, if there is one, and print it first"`
-	Project  string `json:"project,omitempty"                 usage:"with --handoff: only a handoff of this PROJECT; auto is the project of the working directory"`
+	Message          string `json:"message,omitempty"    value:"TEXT" usage:"rank entries higher if they match this TEXT"`
+	Budget           int    `json:"max_tokens,omitempty"              usage:"at most N tokens, instead of the profile's limit"                                             also:"token_budget,budget"`
+	PastDateOrChange string `json:"as_of,omitempty"      value:"DATE" usage:"the memory at this DATE, or after this change"`
+	PrintsManifest   bool   `json:"manifest,omitempty"                usage:"print which parts are included or cut, and why, instead of the text"`
+	TakesOpenHandoff bool   `json:"handoff,omitempty"                 usage:"take the newest open handoff, if there is one, and print it first"`
+	Project          string `json:"project,omitempty"                 usage:"with --handoff: only a handoff of this PROJECT; auto is the project of the working directory"`
 }
 
 func contextCommand(mem *openMemory) *cobra.Command {
@@ -46,12 +46,12 @@ command that is bound to a profile takes only handoffs with this profile.`,
   oxbow context --message "fix the fog of war" --manifest
   oxbow context --profile author --as-of 2026-04-18
   oxbow context --handoff --project auto`,
-	}, func(ctx context.Context, in contextIn, _ []string) error { return mem.printContext(ctx, in) })
+	}, func(ctx context.Context, in contextIn, _ []string) error { return mem.printModelContext(ctx, in) })
 }
 
-// printContext prints the context for a handoff, for a profile, or for the home of another layout, depending on the
-// flags and the home.
-func (mem *openMemory) printContext(ctx context.Context, in contextIn) error {
+// printModelContext prints the context for a handoff, for a profile, or for the home of another layout, depending on
+// the flags and the home.
+func (mem *openMemory) printModelContext(ctx context.Context, in contextIn) error {
 	bound, err := mem.boundProfileName()
 	if err != nil {
 		return err
@@ -60,18 +60,18 @@ func (mem *openMemory) printContext(ctx context.Context, in contextIn) error {
 	switch {
 	case err != nil:
 		return err
-	case in.Handoff && in.Manifest:
+	case in.TakesOpenHandoff && in.PrintsManifest:
 		return usageErrorf(
 			"leave --handoff out: it would take the handoff and not show it",
 			"--handoff and --manifest are given",
 		)
-	case !in.Handoff && in.Project != "":
+	case !in.TakesOpenHandoff && in.Project != "":
 		return usageErrorf("add --handoff", "--project says whose handoff is taken, and none is")
 	case other && bound == "":
 		return mem.printLayoutContext(ctx, d, in)
 	}
-	s := profiles.SelectIn{Query: in.Message, MaxTokens: in.Budget, AsOf: in.AsOf}
-	if in.Handoff {
+	s := profiles.SelectIn{Query: in.Message, MaxTokens: in.Budget, AsOf: in.PastDateOrChange}
+	if in.TakesOpenHandoff {
 		return mem.printSessionContext(ctx, profiles.OpenSessionIn{SelectIn: s, Project: in.Project})
 	}
 	return callAndPrint(
@@ -79,7 +79,7 @@ func (mem *openMemory) printContext(ctx context.Context, in contextIn) error {
 		mem,
 		profiles.SelectEntries,
 		s,
-		func(out verb.SelectionOut) { mem.env.showSelectionOrManifest(out, in.Manifest) },
+		func(out verb.SelectionOut) { mem.env.showSelectionOrManifest(out, in.PrintsManifest) },
 	)
 }
 
@@ -95,7 +95,7 @@ func (mem *openMemory) printSessionContext(ctx context.Context, in profiles.Open
 		return err
 	}
 	if out.Selection != nil {
-		return printResult(mem, *out.Selection, mem.env.showSelection)
+		return printResult(mem, *out.Selection, mem.env.showSelectionText)
 	}
 	whole := struct {
 		Handoff *verb.HandoffOut `json:"handoff"`
@@ -106,7 +106,7 @@ func (mem *openMemory) printSessionContext(ctx context.Context, in profiles.Open
 
 // printLayoutContext prints the context that the layout's own system would show to a model.
 func (mem *openMemory) printLayoutContext(ctx context.Context, d layout.Dialect, in contextIn) error {
-	if in.AsOf != "" {
+	if in.PastDateOrChange != "" {
 		return usageErrorf(
 			"leave it out, or choose a profile with --profile",
 			"--as-of means nothing to the context of %s, which knows only now",
@@ -114,7 +114,7 @@ func (mem *openMemory) printLayoutContext(ctx context.Context, d layout.Dialect,
 		)
 	}
 	how := readOwnAccess
-	if in.Handoff {
+	if in.TakesOpenHandoff {
 		how = writeAccess
 	}
 	h, err := mem.openHome(d, how)
@@ -126,7 +126,7 @@ func (mem *openMemory) printLayoutContext(ctx context.Context, d layout.Dialect,
 	if err != nil {
 		return err
 	}
-	if _, ok := h.(layout.Profiler); in.Handoff && !ok {
+	if _, ok := h.(layout.Profiler); in.TakesOpenHandoff && !ok {
 		return usageErrorf(
 			"oxbow handoff take shows one",
 			"--handoff means nothing to %s, whose sessions take none",
@@ -134,7 +134,7 @@ func (mem *openMemory) printLayoutContext(ctx context.Context, d layout.Dialect,
 		)
 	}
 	begin := h.Context
-	if in.Handoff {
+	if in.TakesOpenHandoff {
 		begin = mem.sessionStarter(h)
 	}
 	got, err := begin(ctx, r)
@@ -147,7 +147,7 @@ func (mem *openMemory) printLayoutContext(ctx context.Context, d layout.Dialect,
 		Text    string         `json:"text"`
 	}{d.Name, got, got.Text()}
 	if err := printResult[any](mem, out, func(any) {
-		mem.env.showTextOrManifest(out.Text, got.Manifest(), in.Manifest)
+		mem.env.showContextOrManifest(out.Text, got.Manifest(), in.PrintsManifest)
 	}); err != nil {
 		return err
 	}
@@ -184,13 +184,13 @@ func (env *environment) showSelectionOrManifest(out verb.SelectionOut, wantsMani
 	if wantsManifest {
 		env.showManifest(out.Manifest())
 	} else {
-		env.showSelection(out)
+		env.showSelectionText(out)
 	}
 }
 
-// showSelection prints a selection's text. In a pipe, showSelection prints the exact bytes, because another program
-// reads them. Notes are printed on standard error.
-func (env *environment) showSelection(out verb.SelectionOut) {
+// showSelectionText prints a selection's text. In a pipe, showSelectionText prints the exact bytes, because another
+// program reads them. Notes are printed on standard error.
+func (env *environment) showSelectionText(out verb.SelectionOut) {
 	env.printText(out.Text)
 	for _, n := range out.Notes {
 		env.printNote("%s", n)
@@ -203,8 +203,8 @@ func (env *environment) showSelection(out verb.SelectionOut) {
 	}
 }
 
-// showTextOrManifest prints a context's text. If wantsManifest is set, it prints the context's manifest instead.
-func (env *environment) showTextOrManifest(text, manifest string, wantsManifest bool) {
+// showContextOrManifest prints a context's text. If wantsManifest is set, it prints the context's manifest instead.
+func (env *environment) showContextOrManifest(text, manifest string, wantsManifest bool) {
 	if wantsManifest {
 		env.showManifest(manifest)
 	} else {

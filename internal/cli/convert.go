@@ -80,12 +80,12 @@ func (mem *openMemory) convertHome(ctx context.Context, in transfer.ConvertIn) (
 		if in.Adapt {
 			return &hintedError{err, "rename, approve or forget them first, or choose another layout"}
 		}
-		return &hintedError{err, transfer.AdaptCommand(in.Dir, in.Layout) + " leaves out what it cannot hold"}
+		return &hintedError{err, transfer.AdaptedCopyCommand(in.Dir, in.Layout) + " leaves out what it cannot hold"}
 	}
 	if err != nil {
 		return err
 	}
-	out.OldHome = home
+	out.OldHomePath = home
 	return printResult(mem, out, answerPrinter[transfer.ConvertOut](mem))
 }
 

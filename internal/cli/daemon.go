@@ -47,7 +47,11 @@ func (mem *openMemory) daemonRoot(d Daemon) *cobra.Command {
 	root := mem.setUpRoot(d.RootCommand)
 	root.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) > 0 {
-			return usageErrorf(mem.env.programName+" --help lists them", "unknown command %q", removeMarks(args)[0])
+			return usageErrorf(
+				mem.env.programName+" --help lists them",
+				"unknown command %q",
+				removeArgumentPrefixes(args)[0],
+			)
 		}
 		return printGroupHelp(cmd)
 	}

@@ -82,7 +82,7 @@ func (mem *openMemory) openHome(d layout.Dialect, accessKind accessKind) (layout
 	if err != nil {
 		return nil, fmt.Errorf("opening %s as %s: %w", home, d.Name, err)
 	}
-	mem.otherLayoutHome, mem.env.hasOtherLayout = h, true
+	mem.otherLayoutHome, mem.env.isHomeOfOtherLayout = h, true
 	mem.closeFuncs = append(mem.closeFuncs, h.Close)
 	return h, nil
 }

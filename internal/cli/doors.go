@@ -77,7 +77,7 @@ func (mem *openMemory) newHandler(
 			Version:           moduleVersion(),
 			Rand:              mem.env.Rand,
 			Now:               mem.env.Now,
-			IsSample:          mem.isDemoSample,
+			IsSampleMemory:    mem.isDemoSample,
 			ChangeFeed:        feed,
 			Sessions:          sessions,
 			HasSeveralUsers:   g.VerifySecret != nil || len(g.Tokens) > 1,
@@ -98,7 +98,7 @@ func (mem *openMemory) newHandler(
 // emptyHomeHandler returns a handler that describes the API and contains no memory. It is used if all tokens that the
 // guard accepts belong to tenants.
 func (mem *openMemory) emptyHomeHandler(g auth.Guard) http.Handler {
-	none := &verb.Workspace{Now: mem.env.Now, Open: func(context.Context, verb.Access) (*oxbow.Memory, error) {
+	none := &verb.Workspace{Now: mem.env.Now, Open: func(context.Context, verb.MemoryAccess) (*oxbow.Memory, error) {
 		return nil, oxbow.ErrNotFound
 	}}
 	g.Tokens = nil

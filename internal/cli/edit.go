@@ -46,15 +46,15 @@ func (mem *openMemory) editAndPrint(ctx context.Context, name string) error {
 	return printResult(mem, out, answerPrinter[editOut](mem))
 }
 
-// outcomeUnchanged is the outcome if the person did not change the text.
-const outcomeUnchanged = "unchanged"
+// editOutcomeUnchanged is the outcome if the person did not change the text.
+const editOutcomeUnchanged = "unchanged"
 
 // editOut is the result of the command edit. As JSON, it has the same fields as the result of remember.
 type editOut struct{ verb.RememberOut }
 
 // Report says what happened to the entry. If the person did not change the text, nothing was stored.
 func (o editOut) Report() report.Report {
-	if o.Outcome != outcomeUnchanged || len(o.Notes) > 0 {
+	if o.EntryOutcome != editOutcomeUnchanged || len(o.Notes) > 0 {
 		return o.RememberOut.Report()
 	}
 	return report.Report{Sections: []report.Section{report.Line{
@@ -64,7 +64,7 @@ func (o editOut) Report() report.Report {
 
 // editEntry opens an entry in the person's editor and stores the edited text.
 func (mem *openMemory) editEntry(ctx context.Context, name string) (out editOut, err error) {
-	got, err := callVerb(ctx, mem, verb.Get, verb.GetIn{Name: name, OwnOnly: true})
+	got, err := callVerb(ctx, mem, verb.Get, verb.GetIn{Name: name, WithoutTeamFiles: true})
 	if err != nil {
 		return out, err
 	}
@@ -84,7 +84,7 @@ func (mem *openMemory) editEntry(ctx context.Context, name string) (out editOut,
 		fileExtension: ".md",
 		retryCommand:  "oxbow edit " + shellOperand(entry.Name),
 	}
-	err = mem.finder.editText(&draft, was, func(text string) error {
+	err = mem.finder.editTextInEditor(&draft, was, func(text string) error {
 		// Editors add a newline at the end. This alone is not a change.
 		if !strings.HasSuffix(was, "\n") {
 			text = strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r")
@@ -92,7 +92,7 @@ func (mem *openMemory) editEntry(ctx context.Context, name string) (out editOut,
 		switch {
 		case text == was:
 			entry.Content = nil
-			out.RememberOut = verb.RememberOut{Outcome: outcomeUnchanged, Entry: entry}
+			out.RememberOut = verb.RememberOut{EntryOutcome: editOutcomeUnchanged, Entry: entry}
 			return nil
 		case strings.TrimSpace(text) == "":
 			return &hintedError{err: fmt.Errorf("the edited text is empty; %q stays as it was", entry.Name),
@@ -133,10 +133,10 @@ func (mem *openMemory) restoreHint(ctx context.Context, e verb.Entry) string {
 // the command to edit the text again, and a hint on how to restore an entry that was forgotten meanwhile.
 type editedText struct{ textName, fileExtension, retryCommand, restoreHint string }
 
-// editText opens a text in an editor, and calls storeText with the edited text. If anything fails, the edited text is
-// kept in a file below the home, whose path is in the error. The editor works on such a file from the beginning, so
-// that neither a killed process nor a full disk loses the text.
-func (finder *homeFinder) editText(e *editedText, oldText string, storeText func(text string) error) error {
+// editTextInEditor opens a text in an editor, and calls storeText with the edited text. If anything fails, the edited
+// text is kept in a file below the home, whose path is in the error. The editor works on such a file from the
+// beginning, so that neither a killed process nor a full disk loses the text.
+func (finder *homeFinder) editTextInEditor(e *editedText, oldText string, storeText func(text string) error) error {
 	dir, err := finder.createEditDir()
 	if err != nil {
 		return fmt.Errorf("making a file to edit: %w", err)
@@ -163,7 +163,7 @@ func (finder *homeFinder) editText(e *editedText, oldText string, storeText func
 func (finder *homeFinder) createEditDir() (string, error) {
 	const pattern = "edit-"
 	if home, err := finder.homePath(); err == nil && isDir(home) {
-		unsaved := filepath.Join(home, maintenance.UnsavedDir)
+		unsaved := filepath.Join(home, maintenance.UnsavedEditsDir)
 		if err := os.MkdirAll(unsaved, 0o700); err == nil {
 			if dir, err := os.MkdirTemp(unsaved, pattern); err == nil {
 				return dir, nil
@@ -181,7 +181,7 @@ func saveUnsavedText(e editedText, file string, cause error) error {
 		filepath.Dir(dir),
 		safeFileName(e.textName)+"."+strings.TrimPrefix(filepath.Base(dir), "edit-")+e.fileExtension,
 	)
-	if filepath.Base(filepath.Dir(dir)) == maintenance.UnsavedDir && os.Rename(file, kept) == nil {
+	if filepath.Base(filepath.Dir(dir)) == maintenance.UnsavedEditsDir && os.Rename(file, kept) == nil {
 		file = kept
 		_ = vfs.RemoveTree(dir) // Remove other files that the editor created.
 	}

@@ -23,7 +23,7 @@ func TestEmbed(t *testing.T) {
 	if len(s.RequestedTexts()) != 0 {
 		t.Fatal("texts were sent without an endpoint")
 	}
-	flags := []string{"--embed", s.URL, "--embed-model", vectorstest.Model}
+	flags := []string{"--embed", s.URL, "--embed-model", vectorstest.ModelName}
 	if out := w.must(
 		t,
 		append([]string{"embed", "--dry-run"}, flags...)...,
@@ -31,7 +31,7 @@ func TestEmbed(t *testing.T) {
 		t.Errorf("a dry run says %q and sent %q", out, s.RequestedTexts())
 	}
 	w.vars["OXBOW_EMBED"] = s.URL
-	w.vars["OXBOW_EMBED_MODEL"] = vectorstest.Model
+	w.vars["OXBOW_EMBED_MODEL"] = vectorstest.ModelName
 	w.vars["OXBOW_EMBED_KEY"] = "secret"
 	if out := w.must(t, "embed"); !strings.Contains(out, "made 2 vectors") {
 		t.Error(out)
@@ -39,7 +39,7 @@ func TestEmbed(t *testing.T) {
 	if out := w.must(t, "embed", "--json"); !strings.Contains(out, `"made":0,"kept":2`) {
 		t.Error(out)
 	}
-	if keys := s.SentKeys(); len(keys) != 1 || keys[0] != "Bearer secret" {
+	if keys := s.AuthorizationHeaders(); len(keys) != 1 || keys[0] != "Bearer secret" {
 		t.Errorf("keys %q", keys)
 	}
 	if out := w.must(t, ask...); !strings.Contains(out, `"name":"b"`) {

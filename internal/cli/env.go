@@ -94,7 +94,7 @@ type HookTimeLimits struct {
 	// limits the time for the context that a model is shown with a prompt.
 	SessionStart, PromptAnswer time.Duration
 	// time limit for calibrating a memory for the first time, which happens within PromptAnswer
-	FirstCalibration time.Duration
+	FirstMemoryCalibration time.Duration
 	// time limit for moving the hook reports of a turn into the session archive
 	SpoolDrain time.Duration
 }
@@ -106,10 +106,10 @@ func (e *Env) hookTimeLimits() HookTimeLimits {
 		return *e.HookTimeLimits
 	}
 	return HookTimeLimits{
-		SessionStart:     time.Second,
-		PromptAnswer:     400 * time.Millisecond,
-		FirstCalibration: 250 * time.Millisecond,
-		SpoolDrain:       time.Minute,
+		SessionStart:           time.Second,
+		PromptAnswer:           400 * time.Millisecond,
+		FirstMemoryCalibration: 250 * time.Millisecond,
+		SpoolDrain:             time.Minute,
 	}
 }
 
@@ -132,7 +132,7 @@ type environment struct {
 	isQuiet         bool
 	commandRewriter func(text string) string // rewrites the commands in a text so that they work as typed (may be nil)
 	// The opened home has another layout. Its versions are not change numbers.
-	hasOtherLayout bool
+	isHomeOfOtherLayout bool
 
 	supportsPager, noPager bool // The command supports a pager, and the flag --no-pager is set.
 

@@ -104,8 +104,8 @@ func (mem *openMemory) exportEntries(ctx context.Context, in transfer.ExportIn, 
 		if err == nil && out.Entries == 0 {
 			mem.env.printNote("no entry was selected: nothing was written")
 		}
-		if out.WithheldEntries > 0 {
-			mem.env.printNote("%s", transfer.WithheldNote(out.WithheldEntries))
+		if out.LeftOutEntries > 0 {
+			mem.env.printNote("%s", transfer.LeftOutEntriesNote(out.LeftOutEntries))
 		}
 		return err
 	}
@@ -114,13 +114,13 @@ func (mem *openMemory) exportEntries(ctx context.Context, in transfer.ExportIn, 
 		return err
 	}
 	kept, err := output.Output{
-		Path:          path,
-		Name:          file,
-		OperationName: "exporting",
-		Force:         force,
-		TrustList:     mem.finder.host().Trusted,
-		DirAdvice:     ", or use: oxbow dump " + shellQuote(file),
-		OtherAdvice:   "; a pipe or a device is written by: oxbow export > FILE",
+		Path:                 path,
+		Name:                 file,
+		OperationName:        "exporting",
+		Force:                force,
+		TrustList:            mem.finder.host().Trusted,
+		AdviceForDirectory:   ", or use: oxbow dump " + shellQuote(file),
+		AdviceForSpecialFile: "; a pipe or a device is written by: oxbow export > FILE",
 	}.Write(
 		ctx,
 		0o600,
@@ -129,6 +129,6 @@ func (mem *openMemory) exportEntries(ctx context.Context, in transfer.ExportIn, 
 	if err != nil {
 		return asUsageError(err)
 	}
-	out.File, out.KeptCopy = file, kept
+	out.File, out.EditedFileCopy = file, kept
 	return printResult(mem, out, answerPrinter[transfer.ExportOut](mem))
 }

@@ -96,7 +96,7 @@ func errorRemedy(err error) string {
 	var unknown *profile.UnknownError
 	var wrong profile.Diagnostics
 	var there *profile.ExistsError
-	var early *profiles.BeforeFirstError
+	var early *profiles.BeforeFirstChangeError
 	switch {
 	case errors.As(err, &unknown):
 		return "oxbow profile list shows what there is; oxbow profile new NAME makes one"

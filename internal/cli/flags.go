@@ -104,7 +104,7 @@ func (f *paramFlag) Set(s string) error {
 		return fmt.Errorf("given twice")
 	}
 	f.wasGiven = true
-	f.values = append(f.values, strings.TrimPrefix(s, argumentMark))
+	f.values = append(f.values, strings.TrimPrefix(s, argumentPrefix))
 	return nil
 }
 

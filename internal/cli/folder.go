@@ -48,7 +48,7 @@ add the folder again. oxbow folder remove NAME --forget takes everything back.`,
   oxbow folder add ~/vault --dry-run`,
 		Args: requireArgCount(1, 1, "one directory"),
 	}, folders.Add, func(in *folders.AddIn, _ *flagSet, args []string) (err error) {
-		mem.skipFolderComparison()
+		mem.skipFolderSyncCheckAtOpen()
 		in.Dir = args[0]
 		in.Path, err = mem.env.resolveTreeDir(in.Dir)
 		if err != nil {
@@ -68,7 +68,7 @@ func folderListCommand(mem *openMemory) *cobra.Command {
 		Example: `  oxbow folder list
   oxbow folder list --json`,
 		Args: requireArgCount(0, 0, ""),
-	}, folders.List, func(*folders.ListIn, *flagSet, []string) error { mem.skipFolderComparison(); return nil })
+	}, folders.List, func(*folders.ListIn, *flagSet, []string) error { mem.skipFolderSyncCheckAtOpen(); return nil })
 }
 
 func folderRemoveCommand(mem *openMemory) *cobra.Command {
@@ -83,7 +83,7 @@ them back.`,
   oxbow folder remove vault --forget --dry-run`,
 		Args: requireArgCount(1, 1, "one folder"),
 	}, folders.Remove, func(in *folders.RemoveIn, _ *flagSet, args []string) error {
-		mem.skipFolderComparison()
+		mem.skipFolderSyncCheckAtOpen()
 		in.Folder, in.Path = args[0], mem.env.existingFolderPath(args[0])
 		return nil
 	})
@@ -101,7 +101,7 @@ brings them back.`,
   oxbow folder sync vault --prune`,
 		Args: requireArgCount(0, 1, "one folder"),
 	}, folders.Sync, func(in *folders.SyncIn, _ *flagSet, args []string) error {
-		mem.skipFolderComparison()
+		mem.skipFolderSyncCheckAtOpen()
 		if len(args) > 0 {
 			in.Folder, in.Path = args[0], mem.env.existingFolderPath(args[0])
 		}
@@ -109,12 +109,12 @@ brings them back.`,
 	})
 }
 
-// skipFolderComparison prevents the comparison of the folders when the memory is opened, because the command compares
-// them itself.
-func (mem *openMemory) skipFolderComparison() {
+// skipFolderSyncCheckAtOpen prevents the comparison of the folders when the memory is opened, because the command
+// compares them itself.
+func (mem *openMemory) skipFolderSyncCheckAtOpen() {
 	mem.folderState.mu.Lock()
 	defer mem.folderState.mu.Unlock()
-	mem.folderState.isComparisonDone = true
+	mem.folderState.areFoldersCompared = true
 }
 
 // existingFolderPath returns the absolute path of a folder. If the directory exists, the path contains no symbolic

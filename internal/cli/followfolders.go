@@ -12,9 +12,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/folders"
 )
 
-// comparisonTimeFactor limits how much of its time a server spends on comparing folders with the memory. After each
-// comparison, the server waits at least comparisonTimeFactor times as long as the comparison took.
-const comparisonTimeFactor = 10
+// folderComparisonWaitFactor limits how much of its time a server spends on comparing folders with the memory. After
+// each comparison, the server waits at least folderComparisonWaitFactor times as long as the comparison took.
+const folderComparisonWaitFactor = 10
 
 // enableFolderFollowing makes the run compare the registered folders of its home with the memory.
 func (mem *openMemory) enableFolderFollowing() {
@@ -53,9 +53,9 @@ func (mem *openMemory) followedFoldersHome() string {
 // does not end the run.
 func (mem *openMemory) syncFoldersOnce() {
 	mem.folderState.mu.Lock()
-	isDone := mem.folderState.isComparisonDone
+	isDone := mem.folderState.areFoldersCompared
 	// Set this first, because comparing the folders opens the memory, which calls this function again.
-	mem.folderState.isComparisonDone = true
+	mem.folderState.areFoldersCompared = true
 	mem.folderState.mu.Unlock()
 	if isDone || mem.followedFoldersHome() == "" {
 		return
@@ -72,7 +72,7 @@ func (mem *openMemory) syncFoldersOnce() {
 	if err != nil {
 		return // Ignore the error: the command that the person called will fail with the same error and report it.
 	}
-	mem.compareFolders(ctx, w, folders.SyncIn{OnlyFiles: true})
+	mem.compareFolders(ctx, w, folders.SyncIn{OnlyIfFilesChanged: true})
 	if err := done(); err != nil {
 		mem.env.printWarning("closing the memory after comparing its folders: %v", err)
 	}
@@ -116,11 +116,11 @@ func (mem *openMemory) warnOnce(message string) {
 func (mem *openMemory) folderComparer(
 	accessKind accessKind,
 	open openMemoryFunc,
-) func(context.Context, verb.Access) {
+) func(context.Context, verb.MemoryAccess) {
 	if accessKind == readOwnAccess {
-		return func(context.Context, verb.Access) {}
+		return func(context.Context, verb.MemoryAccess) {}
 	}
-	return func(ctx context.Context, use verb.Access) {
+	return func(ctx context.Context, use verb.MemoryAccess) {
 		if use == verb.Write {
 			// Do not compare the folders before a verb such as undo. Otherwise it would undo the change that the
 			// comparison has just made, and not the change that the person means.
@@ -149,10 +149,10 @@ func (mem *openMemory) folderComparer(
 			Secrets:   mem.secretScreening().SecretPolicy(),
 			Place:     mem.finder.memoryPlace,
 			Host:      mem.finder.host(),
-			Knowledge: mem.foreignTextKnowledge,
+			Knowledge: mem.readTextsAndSession,
 		}
 		mem.compareFolders(context.WithoutCancel(ctx), w, folders.SyncIn{})
 		end := mem.env.Now()
-		f.nextComparisonTime = end.Add(comparisonTimeFactor * end.Sub(start))
+		f.nextComparisonTime = end.Add(folderComparisonWaitFactor * end.Sub(start))
 	}
 }

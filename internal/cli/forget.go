@@ -27,7 +27,7 @@ needs --yes.`,
 		eraseVerb: verb.Forget,
 		asDryRun:  func(in verb.ForgetIn) verb.ForgetIn { in.DryRun, in.OpID = true, ""; return in },
 		questionFor: func(would verb.ForgetOut) string {
-			if !would.Final {
+			if !would.IsFinalRemoval {
 				return ""
 			}
 			return fmt.Sprintf(

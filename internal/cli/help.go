@@ -12,9 +12,9 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// firstCommands lists the commands that the help of oxbow itself shows, by purpose. The command "oxbow help all" lists
-// all commands.
-var firstCommands = []struct {
+// shortHelpCommands lists the commands that the help of oxbow itself shows, by purpose. The command "oxbow help all"
+// lists all commands.
+var shortHelpCommands = []struct {
 	wish  string
 	names []string
 }{
@@ -63,8 +63,8 @@ func similarCommandNames(name string) (similar []string) {
 }
 
 const (
-	helpAllCommands = "all"   // word after "help" that lists all commands
-	helpCommonFlags = "flags" // word after "help" that lists the flags of every command
+	helpAllCommands      = "all"   // word after "help" that lists all commands
+	commonFlagsHelpTopic = "flags" // word after "help" that lists the flags of every command
 )
 
 // helpCommand returns the command "oxbow help".
@@ -81,7 +81,7 @@ func helpCommand(env *environment, root *cobra.Command) *cobra.Command {
 				env.printAllCommands(root)
 				return nil
 			}
-			if len(args) == 1 && args[0] == helpCommonFlags {
+			if len(args) == 1 && args[0] == commonFlagsHelpTopic {
 				fmt.Fprint(root.OutOrStdout(), "Flags of every command:\n"+env.flagLines(root.PersistentFlags()))
 				return nil
 			}
@@ -184,7 +184,7 @@ func (env *environment) printHelp(c *cobra.Command, similar []*cobra.Command) {
 func (env *environment) printFirstCommands(root *cobra.Command) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n", strings.TrimSpace(root.Long))
-	for _, group := range firstCommands {
+	for _, group := range shortHelpCommands {
 		fmt.Fprintf(&b, "\n%s:\n", group.wish)
 		for _, name := range group.names {
 			if c, _, err := root.Find([]string{name}); err == nil && c != root {

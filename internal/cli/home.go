@@ -43,9 +43,9 @@ type homeFinder struct {
 
 	// the home found from each start directory ("" if none was found), cached for one run
 	homeByStartDir map[string]string
-	lastVerdict    *trust.Verdict // verdict on the home that was found last (nil if none was found)
+	lastVerdict    *trust.OwnershipVerdict // verdict on the home that was found last (nil if none was found)
 
-	noForeignWarning bool // The command decides by itself whether the home is trusted.
+	noUntrustedHomeWarning bool // The command decides by itself whether the home is trusted.
 }
 
 // homePath returns the path of the home, which need not exist. It uses the first of these that is set or exists:
@@ -56,12 +56,12 @@ type homeFinder struct {
 // If another user owns a home that was found at or above the working directory, or if others may write to it, the home
 // is refused with an error.
 func (finder *homeFinder) homePath() (string, error) {
-	dir, rule, err := finder.findHome()
+	dir, rule, err := finder.findHomeAndRule()
 	if err != nil || rule != nearestHomeRule {
 		return dir, err
 	}
 	v, err := finder.trustVerdict()
-	if err == nil && v.State == trust.Refused {
+	if err == nil && v.Ownership == trust.Refused {
 		err = &hintedError{fmt.Errorf("the home %s was found here and is not used: %s", dir, v.Reason), v.Mend}
 	}
 	return dir, err
@@ -71,19 +71,19 @@ func (finder *homeFinder) homePath() (string, error) {
 // project.
 const nearestHomeRule = "the nearest " + homeDirName + " at or above the working directory"
 
-// mainTreeRule describes why a home was chosen that is in the main working tree of a git repository, if the command
-// runs in another worktree of the repository.
-const mainTreeRule = "the " + homeDirName + " of the main tree of this git worktree"
+// mainWorktreeHomeRule describes why a home was chosen that is in the main working tree of a git repository, if the
+// command runs in another worktree of the repository.
+const mainWorktreeHomeRule = "the " + homeDirName + " of the main tree of this git worktree"
 
-const dataDirRule = "your data directory"
+const dataDirHomeRule = "your data directory"
 
-// findHome returns the home, and a phrase that names the rule by which the home was chosen.
+// findHomeAndRule returns the home, and a phrase that names the rule by which the home was chosen.
 //
-// If the home was not found from the working directory, findHome starts the list of trusted homes. Homes that exist at
-// this time count as homes of an earlier version, which are trusted. Therefore the list must start early. Otherwise it
-// might start when a person first unpacks an archive that contains somebody else's home, and this home would be
-// trusted.
-func (finder *homeFinder) findHome() (dir, rule string, err error) {
+// If the home was not found from the working directory, findHomeAndRule starts the list of trusted homes. Homes that
+// exist at this time count as homes of an earlier version, which are trusted. Therefore the list must start early.
+// Otherwise it might start when a person first unpacks an archive that contains somebody else's home, and this home
+// would be trusted.
+func (finder *homeFinder) findHomeAndRule() (dir, rule string, err error) {
 	dir, rule, err = finder.chooseHome()
 	if err == nil && rule != nearestHomeRule {
 		finder.host().Trusted.StartRecord()
@@ -118,7 +118,7 @@ func (finder *homeFinder) chooseHome() (dir, rule string, err error) {
 		return dir, nearestHomeRule, err
 	}
 	dir, err = finder.env.dataHome()
-	return dir, dataDirRule, err
+	return dir, dataDirHomeRule, err
 }
 
 // nearestHome returns the nearest home at or above a directory, or "" if none exists. It skips a directory whose
@@ -137,7 +137,7 @@ func (finder *homeFinder) nearestHome(dir string) (string, error) {
 			}
 		}
 		if filepath.Dir(at) == at {
-			finder.cacheHome(dir, "", verb.Place{}, trust.Verdict{})
+			finder.cacheHome(dir, "", verb.Place{}, trust.OwnershipVerdict{})
 			return "", nil
 		}
 	}
@@ -147,7 +147,7 @@ func (finder *homeFinder) nearestHome(dir string) (string, error) {
 // in the working directory workingDir.
 func (finder *homeFinder) usableHomeIn(workingDir, dir string) (string, error) {
 	h := filepath.Join(dir, homeDirName)
-	if !isDir(h) || !trust.MayBeHome(h) {
+	if !isDir(h) || !trust.MayDirBeHome(h) {
 		return "", nil
 	}
 	p, err := finder.placeOfHome(h, nearestHomeRule)
@@ -155,7 +155,7 @@ func (finder *homeFinder) usableHomeIn(workingDir, dir string) (string, error) {
 		return "", err
 	}
 	v := ownership.JudgeHome(finder.host(), p)
-	if v.State == trust.NoHome {
+	if v.Ownership == trust.NotAHome {
 		finder.env.printWarning(
 			"%s is not used: %s. To use it: %s",
 			replaceHarmfulChars(h),
@@ -170,7 +170,7 @@ func (finder *homeFinder) usableHomeIn(workingDir, dir string) (string, error) {
 
 // cacheHome caches the home that was found from a directory, and the verdict on it. If the user's own home is not in
 // the record of trusted homes yet, cacheHome adds it.
-func (finder *homeFinder) cacheHome(dir, home string, p verb.Place, v trust.Verdict) {
+func (finder *homeFinder) cacheHome(dir, home string, p verb.Place, v trust.OwnershipVerdict) {
 	if finder.homeByStartDir == nil {
 		finder.homeByStartDir = map[string]string{}
 	}
@@ -178,7 +178,7 @@ func (finder *homeFinder) cacheHome(dir, home string, p verb.Place, v trust.Verd
 	if home == "" {
 		return
 	}
-	if v.Unrecorded {
+	if v.LacksTrustRecord {
 		_ = finder.host().Trusted.RecordHome(
 			context.Background(),
 			p.Home,
@@ -186,7 +186,7 @@ func (finder *homeFinder) cacheHome(dir, home string, p verb.Place, v trust.Verd
 			finder.env.Now(),
 		) // If the home cannot be recorded as seen, the next run tries again.
 	}
-	if v.State == trust.Foreign && !finder.noForeignWarning {
+	if v.Ownership == trust.ForeignHome && !finder.noUntrustedHomeWarning {
 		finder.env.printWarning(
 			"not trusted, so only read: %s; if this memory is yours: %s",
 			replaceHarmfulChars(v.Reason),
@@ -243,7 +243,10 @@ func (env *environment) dataHome() (string, error) {
 		return dir, nil
 	}
 	return "", &hintedError{
-		err:    fmt.Errorf("finding a home: neither a %s directory nor the user's own directory is known", homeDirName),
+		err: fmt.Errorf(
+			"finding a home: neither a %s directory nor the user's own directory is known",
+			homeDirName,
+		),
 		remedy: "give one with --home DIR, set OXBOW_HOME, or make one here with: oxbow init",
 	}
 }
@@ -290,14 +293,14 @@ func (env *environment) userOxbowDir(windowsVar, windowsDir, xdgVar, xdgDir stri
 	return filepath.Join(user, filepath.FromSlash(xdgDir), "oxbow")
 }
 
-// homeForClients returns the home that is written into the configuration of clients. The parameter rule names how
+// homeForClientConfig returns the home that is written into the configuration of clients. The parameter rule names how
 // oxbow chose the home, for example because it was in the nearest parent directory. The result is "" if clients find
 // the home by themselves, without the flags and variables of this run.
-func (finder *homeFinder) homeForClients(home, rule string) string {
+func (finder *homeFinder) homeForClientConfig(home, rule string) string {
 	if rule == nearestHomeRule {
 		return ""
 	}
-	if rule == dataDirRule {
+	if rule == dataDirHomeRule {
 		plain := *finder.env
 		plain.Getenv = func(name string) string {
 			if name == "XDG_DATA_HOME" {
@@ -315,8 +318,8 @@ func (finder *homeFinder) homeForClients(home, rule string) string {
 // homeFlagForClients returns the arguments with which a program that is started elsewhere finds the home. That program
 // does not have this shell's variables. The result is "" if the program finds the home by itself.
 func (finder *homeFinder) homeFlagForClients() string {
-	home, rule, err := finder.findHome()
-	home = finder.homeForClients(home, rule)
+	home, rule, err := finder.findHomeAndRule()
+	home = finder.homeForClientConfig(home, rule)
 	if err != nil || home == "" {
 		return ""
 	}
@@ -365,9 +368,9 @@ func (finder *homeFinder) findLayout(home string) (layout.Dialect, bool, error) 
 
 // memoryPlace returns the place of the memory that this run uses.
 func (finder *homeFinder) memoryPlace() (verb.Place, error) {
-	home, rule, err := finder.findHome()
+	home, rule, err := finder.findHomeAndRule()
 	if err != nil {
-		return verb.Place{Home: home, HomeRule: rule}, err
+		return verb.Place{Home: home, HomeChoiceReason: rule}, err
 	}
 	p, err := finder.placeOfHome(home, rule)
 	if errors.Is(err, fs.ErrPermission) { // The command doctor must be able to examine a home that it may not open.
@@ -379,14 +382,19 @@ func (finder *homeFinder) memoryPlace() (verb.Place, error) {
 // placeOfHome describes where a home's memory is and how the home was found. The parameter rule names how oxbow chose
 // the home, for example because it was in the nearest parent directory.
 func (finder *homeFinder) placeOfHome(home, rule string) (verb.Place, error) {
-	p := verb.Place{Home: home, HomeRule: rule, FoundFromDir: rule == nearestHomeRule, StorePath: storePathIn(home),
-		ClientHome: finder.homeForClients(home, rule)}
+	p := verb.Place{
+		Home:             home,
+		HomeChoiceReason: rule,
+		FoundFromDir:     rule == nearestHomeRule,
+		StorePath:        storePathIn(home),
+		ClientHome:       finder.homeForClientConfig(home, rule),
+	}
 	if p.FoundFromDir {
 		wd, err := finder.env.absolutePath(".")
 		rel, rerr := filepath.Rel(filepath.Dir(home), wd)
 		isAbove := rerr == nil && (rel == "." || filepath.IsLocal(rel))
 		if err == nil && !isAbove {
-			p.HomeRule = mainTreeRule
+			p.HomeChoiceReason = mainWorktreeHomeRule
 		}
 	}
 	d, other, err := finder.findLayout(home)
@@ -479,10 +487,10 @@ func isDir(path string) bool {
 
 // trustVerdict returns whether the home is trusted. A home that was named, and the home in the user's data directory,
 // are the user's own.
-func (finder *homeFinder) trustVerdict() (trust.Verdict, error) {
+func (finder *homeFinder) trustVerdict() (trust.OwnershipVerdict, error) {
 	p, err := finder.memoryPlace()
 	if err != nil || !p.FoundFromDir {
-		return trust.Verdict{State: trust.Own}, err
+		return trust.OwnershipVerdict{Ownership: trust.OwnHome}, err
 	}
 	return *finder.lastVerdict, nil // nearestHome has set lastVerdict to the verdict about this home.
 }
@@ -490,7 +498,7 @@ func (finder *homeFinder) trustVerdict() (trust.Verdict, error) {
 // isForeign reports whether the home is foreign. The user has not trusted a foreign home.
 func (finder *homeFinder) isForeign() (bool, error) {
 	v, err := finder.trustVerdict()
-	return v.State == trust.Foreign, err
+	return v.Ownership == trust.ForeignHome, err
 }
 
 // trustedHome returns the home, or an error if the home is foreign.
@@ -536,7 +544,7 @@ func (env *environment) isOnPath() bool {
 	if err != nil {
 		return true // The path of this executable is unknown, so assume that a shell finds it.
 	}
-	name := chooseByDryRun(env.GOOS == "windows", "oxbow", "oxbow.exe")
+	name := wordingForDryRun(env.GOOS == "windows", "oxbow", "oxbow.exe")
 	for _, dir := range filepath.SplitList(env.Getenv("PATH")) {
 		if fi, err := os.Stat(filepath.Join(dir, name)); err == nil && fi.Mode().IsRegular() {
 			return os.SameFile(this, fi)
@@ -552,7 +560,7 @@ func (env *environment) executableForClients() string {
 	if err != nil {
 		return env.Executable
 	}
-	name := chooseByDryRun(env.GOOS == "windows", "oxbow", "oxbow.exe")
+	name := wordingForDryRun(env.GOOS == "windows", "oxbow", "oxbow.exe")
 	for _, dir := range filepath.SplitList(env.Getenv("PATH")) {
 		path := filepath.Join(dir, name)
 		fi, err := os.Stat(path)

@@ -40,8 +40,8 @@ session was not shown before. It records every text that it shows.
 
 In a home of another layout, a session begins with the text of oxbow context
 and with the open handoff, which is taken. Hook answers a prompt only if the
-system of the layout recalls by itself. In a home of ` + layoutsSummarizingAt(layout.SummaryAtCompaction) + `, a compaction
-stores its summary. In a home of ` + layoutsSummarizingAt(layout.SummaryAtEnd) + `, the end of a session stores the
+system of the layout recalls by itself. In a home of ` + layoutsStoringSummaryAt(layout.SummaryAtCompaction) + `, a compaction
+stores its summary. In a home of ` + layoutsStoringSummaryAt(layout.SummaryAtEnd) + `, the end of a session stores the
 agent's last message. Nothing else is stored.
 
 After an edit in a repository, the text that the agent wrote before the edit
@@ -71,7 +71,7 @@ only the texts that are shown to the agent. A file ` + injection.HooksOffFile + 
 			return nil
 		},
 	}
-	c.Flags().BoolVar(&drain, drainFlag, false,
+	c.Flags().BoolVar(&drain, drainSpoolFlag, false,
 		"move the reports of hooks into the archive (at the end of a turn, a hook does this itself)")
 	return c
 }
@@ -87,7 +87,7 @@ func (mem *openMemory) handleHook(ctx context.Context, client string) {
 	mem.skipsCheckpoints = true
 	home, err := mem.finder.hookHome()
 	if err != nil {
-		_, _ = stdout.Write(mem.handleLayoutHook(ctx, client))
+		_, _ = stdout.Write(mem.handleOtherLayoutHook(ctx, client))
 		return
 	}
 	mem.env.commandRewriter = mem.clientCommandRewriter()
@@ -144,15 +144,15 @@ func (mem *openMemory) startSpoolDrain(ctx context.Context) {
 		mem.drainSpool(ctx)
 		return
 	}
-	args := []string{"hook", "--" + drainFlag}
+	args := []string{"hook", "--" + drainSpoolFlag}
 	if mem.finder.homeFlag != "" {
 		args = append([]string{"--home", mem.finder.homeFlag}, args...)
 	}
 	_ = mem.env.StartDetached(args)
 }
 
-// drainFlag is the flag with which startSpoolDrain calls "oxbow hook" in the new process.
-const drainFlag = "drain"
+// drainSpoolFlag is the flag with which startSpoolDrain calls "oxbow hook" in the new process.
+const drainSpoolFlag = "drain"
 
 // drainSpool moves the home's waiting hook reports into the session archive. Then it updates the archive's index and
 // the memories' thresholds for relevant entries, so that the next prompt is answered quickly. It ends after the limit
@@ -163,7 +163,7 @@ func (mem *openMemory) drainSpool(ctx context.Context) {
 	mem.drainTimeout = mem.env.hookTimeLimits().SpoolDrain
 	ctx, cancel := context.WithTimeout(ctx, mem.drainTimeout)
 	defer cancel()
-	if s, err := mem.drainedArchiveOpener()(ctx); err == nil {
+	if s, err := mem.archiveOpenerAfterDrain()(ctx); err == nil {
 		// Ignore the error: when the next prompt comes, oxbow computes the missing thresholds.
 		_ = mem.calibrateThresholds(ctx)
 		_ = s.Memory.Checkpoint(ctx)
@@ -181,7 +181,7 @@ func (finder *homeFinder) hookHome() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	isTrusted := v.State != trust.Foreign && v.State != trust.Refused
+	isTrusted := v.Ownership != trust.ForeignHome && v.Ownership != trust.Refused
 	hasSpool := p.HasOwnLayout() && p.Home != p.StorePath
 	if !isTrusted || !hasSpool {
 		return "", ownership.NewUntrustedError(p.Home)

@@ -18,7 +18,7 @@ const maxHandoffTokens = 2_000
 // without a project. It returns "" if no handoff may be shown to a model unasked.
 func (mem *openMemory) openHandoffName(ctx context.Context, dir string) string {
 	project, _ := findProject(dir)
-	waiting, err := callVerb(ctx, mem, verb.WaitingHandoff, verb.WaitingHandoffIn{Project: project})
+	waiting, err := callVerb(ctx, mem, verb.HandoffForNewSession, verb.HandoffForNewSessionIn{Project: project})
 	if err != nil {
 		return ""
 	}
@@ -33,7 +33,7 @@ func (mem *openMemory) takeHandoff(ctx context.Context, handoffName string) (tex
 		ctx,
 		mem,
 		verb.TakeHandoff,
-		verb.TakeHandoffIn{Name: handoffName, OpeningParams: verb.OpeningParams{MaxTokens: maxHandoffTokens}},
+		verb.TakeHandoffIn{Name: handoffName, HandoffParams: verb.HandoffParams{MaxTokens: maxHandoffTokens}},
 	)
 	if err != nil || out.HandoffOut == nil {
 		return "", false // Another session has taken the handoff first.

@@ -24,7 +24,7 @@ import (
 type contextInjector struct {
 	*openMemory
 	spool         session.Spool
-	stateFile     inject.StateFile
+	stateFile     inject.ShownTextsFile
 	answeredEvent session.Event // event that the hook answers
 
 	homeDir string // oxbow directory whose memory is shown to the model
@@ -50,7 +50,7 @@ func (mem *openMemory) newInjector(home string, e session.Event) contextInjector
 		Redact: mem.secretScreening().Cleaner().CleanText,
 	}
 	return contextInjector{mem, spool,
-		inject.StateFile{
+		inject.ShownTextsFile{
 			Dir:     filepath.Join(spool.Dir, "shown"),
 			Client:  e.Client,
 			Session: e.Session,
@@ -64,7 +64,7 @@ func (t contextInjector) answerReport(ctx context.Context, r hook.Report) []byte
 	switch {
 	case r.AcceptsContext() && t.isInjectionSwitchedOff():
 	case r.AcceptsContext() && r.SessionStartReason != "":
-		return t.answerStart(ctx, r)
+		return t.answerSessionStart(ctx, r)
 	case r.AcceptsContext():
 		return t.answerPrompt(ctx, r)
 	case slices.ContainsFunc(r.Events, func(e session.Event) bool { return e.Kind == session.KindCompact }):
@@ -74,7 +74,7 @@ func (t contextInjector) answerReport(ctx context.Context, r hook.Report) []byte
 	default:
 		// Some clients report the start of a session twice, and only the first report is answered. Record that the
 		// client reported something else meanwhile, so that a later start is answered again.
-		_ = t.stateFile.RecordOtherReport(ctx)
+		_ = t.stateFile.RecordOtherClientReport(ctx)
 	}
 	return nil
 }
@@ -92,13 +92,13 @@ func (t contextInjector) isInjectionSwitchedOff() bool {
 func (env *environment) isFeatureSwitchedOff(switchFileName, home, dir string) bool {
 	// Ignore the error: without the working directory, only the session's directory is examined.
 	wd, _ := env.absolutePath(".")
-	return injection.FindOffFile(switchFileName, home, dir, wd) != ""
+	return injection.FindSwitchOffFile(switchFileName, home, dir, wd) != ""
 }
 
-// answerStart answers the start of a session with the session's context. A start may be reported twice, by the user's
-// and the project's hooks, but is answered only once. A resumed session still has its first context, unless the client
-// has compacted or cleared the conversation. A context that cannot be recorded is not shown.
-func (t contextInjector) answerStart(ctx context.Context, r hook.Report) []byte {
+// answerSessionStart answers the start of a session with the session's context. A start may be reported twice, by the
+// user's and the project's hooks, but is answered only once. A resumed session still has its first context, unless the
+// client has compacted or cleared the conversation. A context that cannot be recorded is not shown.
+func (t contextInjector) answerSessionStart(ctx context.Context, r hook.Report) []byte {
 	state := t.stateFile.ReadState()
 	lost := r.SessionStartReason == "compact" || r.SessionStartReason == "clear"
 	if lost {
@@ -117,21 +117,23 @@ func (t contextInjector) answerStart(ctx context.Context, r hook.Report) []byte 
 	if !hasText && !lost {
 		return nil
 	}
-	if _, first, err := t.stateFile.BeginAnswer(ctx, inject.PlaceStart, r.SessionStartReason); err != nil || !first {
+	if _, first, err := t.stateFile.BeginHookAnswer(ctx, inject.HookEventSessionStart,
+		r.SessionStartReason); err != nil ||
+		!first {
 		return nil
 	}
 	if waiting != "" {
 		b.Text = t.prependHandoff(ctx, b.Text, waiting)
 	}
 	answer := r.EncodeAnswer(b.Text)
-	if answer == nil || !t.recordShownBlock(ctx, inject.PlaceStart, b) {
+	if answer == nil || !t.recordShownBlock(ctx, inject.HookEventSessionStart, b) {
 		return nil
 	}
 	return answer
 }
 
 // beginsNewConversation reports whether a session starts without an earlier conversation.
-func beginsNewConversation(source string, state inject.ShownState) bool {
+func beginsNewConversation(source string, state inject.SessionShownTexts) bool {
 	return !state.HasStart && (source == "startup" || source == "" || source == "clear")
 }
 
@@ -155,7 +157,11 @@ func (t contextInjector) prependHandoff(ctx context.Context, start, name string)
 // For example, a fork has the context of the original conversation. The block leaves out texts that the client stores
 // together with the session's prompts. If a compaction removed the block, the new block also describes the agent's
 // work before the compaction.
-func (t contextInjector) sessionStartBlock(ctx context.Context, source string, state inject.ShownState) inject.Block {
+func (t contextInjector) sessionStartBlock(
+	ctx context.Context,
+	source string,
+	state inject.SessionShownTexts,
+) inject.Block {
 	isKnown := state.HasStart && !hook.LosesStartContext(t.answeredEvent.Client)
 	if isKnown || source == "fork" {
 		return inject.Block{}
@@ -167,7 +173,8 @@ func (t contextInjector) sessionStartBlock(ctx context.Context, source string, s
 		}
 		project, _ := findProject(t.answeredEvent.Dir)
 		out, err := callVerb(ctx, t.openMemory, injection.StartBlock, injection.StartIn{
-			Project: project, MaxTokens: inject.MaxStartTokens, WithoutHandoff: beginsNewConversation(source, state),
+			Project: project, MaxTokens: inject.MaxSessionStartTokens, WithoutHandoff: beginsNewConversation(source,
+				state),
 			ShownSentences: state.Stored})
 		if err != nil {
 			out.Block = inject.Block{}
@@ -180,7 +187,7 @@ func (t contextInjector) sessionStartBlock(ctx context.Context, source string, s
 // continuationText returns the information that an agent needs to continue its session, or "" without such
 // information.
 func (mem *openMemory) continuationText(ctx context.Context, client, id string) string {
-	archive, err := mem.drainedArchiveOpener()(ctx)
+	archive, err := mem.archiveOpenerAfterDrain()(ctx)
 	if err != nil {
 		return ""
 	}
@@ -189,7 +196,7 @@ func (mem *openMemory) continuationText(ctx context.Context, client, id string) 
 		return ""
 	}
 	o := handoff.LoadedHandoff{Handoff: handoff.Handoff{Task: handoff.TaskFromTurns(ctx, turns)}}
-	if o.Handoff.Record == "" {
+	if o.Handoff.SessionRecord == "" {
 		return ""
 	}
 	return "\n" + o.Text()
@@ -198,13 +205,13 @@ func (mem *openMemory) continuationText(ctx context.Context, client, id string) 
 // answerPrompt answers a prompt with the memory that helps with it. Each prompt is answered only once. A block that
 // cannot be recorded is not shown.
 func (t contextInjector) answerPrompt(ctx context.Context, r hook.Report) []byte {
-	var state inject.ShownState
+	var state inject.SessionShownTexts
 	var first bool
 	var err error
 	if t.answeredEvent.Turn != "" {
 		state, first, err = t.stateFile.BeginTurn(ctx, t.answeredEvent.Turn)
 	} else {
-		state, first, err = t.stateFile.BeginAnswer(ctx, inject.PlacePrompt, shortHash(r.Prompt))
+		state, first, err = t.stateFile.BeginHookAnswer(ctx, inject.HookEventPrompt, shortHash(r.Prompt))
 	}
 	if err != nil || !first {
 		return nil
@@ -215,7 +222,7 @@ func (t contextInjector) answerPrompt(ctx context.Context, r hook.Report) []byte
 		if waiting := t.openHandoffName(ctx, t.answeredEvent.Dir); waiting != "" && beginsNewConversation("", state) {
 			b.Text = t.prependHandoff(ctx, b.Text, waiting)
 		}
-		if b.Text != "" && t.recordShownBlock(ctx, inject.PlaceStart, b) {
+		if b.Text != "" && t.recordShownBlock(ctx, inject.HookEventSessionStart, b) {
 			begins, state = b.Text, t.stateFile.ReadState()
 		}
 	}
@@ -235,7 +242,7 @@ func (t contextInjector) answerPrompt(ctx context.Context, r hook.Report) []byte
 		}
 		return b
 	})
-	if b.Text == "" || !t.recordShownBlock(ctx, inject.PlacePrompt, b) {
+	if b.Text == "" || !t.recordShownBlock(ctx, inject.HookEventPrompt, b) {
 		b.Text = ""
 	}
 	return r.EncodeAnswer(begins + "\n\n" + b.Text)
@@ -243,20 +250,20 @@ func (t contextInjector) answerPrompt(ctx context.Context, r hook.Report) []byte
 
 // editBlock returns the context for an edit of files. Look-ups that found nothing are also recorded, so that they are
 // not repeated.
-func (t contextInjector) editBlock(ctx context.Context, state inject.ShownState, files []string) inject.Block {
+func (t contextInjector) editBlock(ctx context.Context, state inject.SessionShownTexts, files []string) inject.Block {
 	in := annotations.BeforeActionIn{
-		Failure: t.spool.LastFailure(t.answeredEvent.Client, t.answeredEvent.Session),
-		Shown:   state.Prints,
+		Failure:           t.spool.LastFailure(t.answeredEvent.Client, t.answeredEvent.Session),
+		AskedFingerprints: state.Prints,
 	}
 	for _, path := range files {
 		name, root := findProject(filepath.Dir(path))
 		if rel, err := filepath.Rel(root, path); err == nil && filepath.IsLocal(rel) {
-			in.Project, in.Files = name, append(in.Files, filepath.ToSlash(rel))
+			in.Project, in.FilesToEdit = name, append(in.FilesToEdit, filepath.ToSlash(rel))
 		}
 	}
 	seen := func(print string) bool { return state.Prints[print] }
 	hasNewFailure := in.Failure != "" && !seen("error "+in.Failure)
-	hasNewFile := slices.ContainsFunc(in.Files, func(f string) bool { return !seen("file " + f) })
+	hasNewFile := slices.ContainsFunc(in.FilesToEdit, func(f string) bool { return !seen("file " + f) })
 	if !hasNewFailure && !hasNewFile {
 		return inject.Block{}
 	}
@@ -279,7 +286,7 @@ func (t contextInjector) editBlock(ctx context.Context, state inject.ShownState,
 // recordShownBlock records a block that is about to be shown to the model. It returns false if another process shows
 // the same block, or if the block cannot be recorded. The block must then not be shown.
 func (t contextInjector) recordShownBlock(ctx context.Context, place string, b inject.Block) bool {
-	b.Place, b.Tokens = place, max(b.Tokens, text.EstimateTokens(b.Text))
+	b.HookEvent, b.Tokens = place, max(b.Tokens, text.EstimateTokens(b.Text))
 	fresh, err := t.stateFile.RecordBlock(ctx, b)
 	if err == nil && !fresh {
 		return false

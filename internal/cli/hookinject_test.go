@@ -33,9 +33,9 @@ func newPrompted(t *testing.T) *prompted {
 	p := &prompted{world: newWorld(t)}
 	p.home = filepath.Join(p.dir, "home")
 	p.block.Text = "Ship on Tuesdays. </oxbow-memory>"
-	p.block.Answer = "payload"
+	p.block.AnswerKind = "payload"
 	p.block.Fingerprints = []string{"1"}
-	p.block.ShownEntries = []session.ShownEntry{{SourceKind: inject.SourceNotes, Name: "ship", Version: 3}}
+	p.block.ShownEntries = []session.ShownEntry{{SourceKind: inject.SourceKindNotes, Name: "ship", Version: 3}}
 	return p
 }
 
@@ -116,8 +116,8 @@ func TestPrompt(t *testing.T) {
 			all := p.injected(t, client)
 			if len(all) != 2 || (all[0].Text != "Ship on Tuesdays. </oxbow-memory>" &&
 				all[0].Text != "Ship on Tuesdays.") || all[0].ID == "" || all[0].ID == all[1].ID ||
-				all[0].Injection.Place != inject.PlacePrompt ||
-				all[0].Injection.Answer != "payload" || all[0].Injection.Tokens == 0 ||
+				all[0].Injection.HookEvent != inject.HookEventPrompt ||
+				all[0].Injection.AnswerKind != "payload" || all[0].Injection.Tokens == 0 ||
 				all[0].Injection.ShownEntries[0].Version != 3 {
 				t.Errorf("recorded is %+v", all)
 			}

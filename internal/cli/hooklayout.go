@@ -34,24 +34,24 @@ import (
 	"github.com/oxbow-memory/oxbow/layout"
 )
 
-// layoutHook answers one hook report for a home that has the directory layout of another memory system. Such a home
-// lacks an archive of sessions. The state that a session's hooks share is in a directory of the user, so that the home
-// contains only files that the other memory system writes.
-type layoutHook struct {
+// otherLayoutHook answers one hook report for a home that has the directory layout of another memory system. Such a
+// home lacks an archive of sessions. The state that a session's hooks share is in a directory of the user, so that the
+// home contains only files that the other memory system writes.
+type otherLayoutHook struct {
 	*openMemory
-	dialect     layout.Dialect
-	homeDir     string
-	stateDir    string // directory that contains the state of sessions
-	profileName string // name of the profile that limits what this run may read and write ("" if no profile does)
-	report      hook.Report
-	firstEvent  session.Event // the report's first event
+	dialect      layout.Dialect
+	homeDir      string
+	stateDir     string // directory that contains the state of sessions
+	profileOfRun string // name of the profile that limits what this run may read and write ("" if no profile does)
+	report       hook.Report
+	firstEvent   session.Event // the report's first event
 }
 
-// handleLayoutHook answers a hook report for a home that has the directory layout of another memory system, as that
-// other system would do. It answers the start of a session with the context that the other system shows to a model. It
-// answers a prompt if the other system recalls by itself. It stores a compaction's summary, and the end of a session,
-// if the other system does. It also annotates edits.
-func (mem *openMemory) handleLayoutHook(ctx context.Context, client string) []byte {
+// handleOtherLayoutHook answers a hook report for a home that has the directory layout of another memory system, as
+// that other system would do. It answers the start of a session with the context that the other system shows to a
+// model. It answers a prompt if the other system recalls by itself. It stores a compaction's summary, and the end of a
+// session, if the other system does. It also annotates edits.
+func (mem *openMemory) handleOtherLayoutHook(ctx context.Context, client string) []byte {
 	home, err := mem.finder.trustedHome()
 	d, other, lerr := mem.finder.detectLayout()
 	bound, berr := mem.boundProfileName()
@@ -66,12 +66,17 @@ func (mem *openMemory) handleLayoutHook(ctx context.Context, client string) []by
 	raw := readHookReport(ctx, mem.env.Stdin)
 	copilot := clientfile.HomeDir("copilot", mem.env.userHomeDir(), mem.env.Getenv)
 	r := hook.ParseReport(client, raw, hook.ParseEnv{Now: mem.env.Now(), CleanText: clean, CopilotHome: copilot})
-	l := layoutHook{mem, d, home, state, bound, r, session.Event{Client: client}}
+	l := otherLayoutHook{mem, d, home, state, bound, r, session.Event{Client: client}}
 	whys := func() []byte {
 		return mem.handleEditHook(
 			ctx,
-			editHookInput{home: home, stateDir: state, isTurnTainted: l.isTurnTainted, report: fileedits.HookInput{
-				ClientName: client, Stdin: raw, CopilotHome: copilot, RemoveSecrets: clean}},
+			editHookInput{
+				home:          home,
+				stateDir:      state,
+				isTurnTainted: l.hasReadUnfingerprintedText,
+				report: fileedits.HookInput{
+					ClientName: client, Stdin: raw, CopilotHome: copilot, RemoveSecrets: clean},
+			},
 		)
 	}
 	if len(r.Events) == 0 {
@@ -91,18 +96,18 @@ func (mem *openMemory) handleLayoutHook(ctx context.Context, client string) []by
 		maintenance.HookFailure{Client: client, Error: err.Error(), Time: mem.env.Now()}.Save(state)
 	}
 	answer := l.answerReport(ctx)
-	l.storeSummary(ctx)
+	l.storeSessionSummary(ctx)
 	return append(answer, whys()...)
 }
 
 // answerReport returns the answer to a client's hook report. At the start of a session, this is the context that the
 // memory system of the layout shows to a model. For a prompt, it is the text that this memory system recalls.
-func (l layoutHook) answerReport(ctx context.Context) []byte {
+func (l otherLayoutHook) answerReport(ctx context.Context) []byte {
 	in := contextInjector{openMemory: l.openMemory, answeredEvent: l.firstEvent, homeDir: l.homeDir}
 	if !l.report.AcceptsContext() || in.isInjectionSwitchedOff() {
 		return nil
 	}
-	file := inject.StateFile{
+	file := inject.ShownTextsFile{
 		Dir:     filepath.Join(l.stateDir, session.SpoolDir, "shown"),
 		Client:  l.firstEvent.Client,
 		Session: l.firstEvent.Session,
@@ -112,11 +117,11 @@ func (l layoutHook) answerReport(ctx context.Context) []byte {
 		return nil // Do not answer, because this client gets the context together with the answer to the first prompt.
 	}
 	recalled, started := "", ""
-	if l.report.Prompt != "" && l.profileName == "" {
+	if l.report.Prompt != "" && l.profileOfRun == "" {
 		recalled = runWithTimeout(ctx, l.env.hookTimeLimits().PromptAnswer, l.recallForPrompt)
 	}
 	if l.report.SessionStartReason != "" || l.report.NeedsStartWithPrompt() {
-		started = l.startContext(ctx, file, maxAnswerBytes-len(recalled))
+		started = l.sessionStartContext(ctx, file, maxAnswerBytes-len(recalled))
 	}
 	return l.report.EncodeAnswer(started + "\n\n" + recalled)
 }
@@ -128,10 +133,10 @@ const (
 	maxRecallBytes = maxAnswerBytes / 2
 )
 
-// startContext returns the context for the start of a session, with at most limit bytes. It returns "" if the model
-// has the context already. The start is recorded before a handoff is taken, so that only one of a client's hooks
+// sessionStartContext returns the context for the start of a session, with at most limit bytes. It returns "" if the
+// model has the context already. The start is recorded before a handoff is taken, so that only one of a client's hooks
 // answers.
-func (l layoutHook) startContext(ctx context.Context, file inject.StateFile, maxBytes int) string {
+func (l otherLayoutHook) sessionStartContext(ctx context.Context, file inject.ShownTextsFile, maxBytes int) string {
 	source := l.report.SessionStartReason
 	state := file.ReadState()
 	isLost := source == "compact" || source == "clear" || hook.LosesStartContext(l.firstEvent.Client)
@@ -139,7 +144,7 @@ func (l layoutHook) startContext(ctx context.Context, file inject.StateFile, max
 	if isKnown || source == "fork" {
 		return ""
 	}
-	if _, first, err := file.BeginAnswer(ctx, inject.PlaceStart, source); err != nil || !first {
+	if _, first, err := file.BeginHookAnswer(ctx, inject.HookEventSessionStart, source); err != nil || !first {
 		return ""
 	}
 	text := l.sessionStartText(ctx, beginsNewConversation(source, state), maxBytes)
@@ -148,7 +153,8 @@ func (l layoutHook) startContext(ctx context.Context, file inject.StateFile, max
 	}
 	if _, err := file.RecordBlock(
 		ctx,
-		inject.Block{Injection: session.Injection{Place: inject.PlaceStart, Tokens: prompt.EstimateTokens(text)}},
+		inject.Block{Injection: session.Injection{HookEvent: inject.HookEventSessionStart,
+			Tokens: prompt.EstimateTokens(text)}},
 	); err != nil {
 		return ""
 	}
@@ -161,7 +167,7 @@ const minContextBytes = 3500
 // sessionStartText returns the context of the home with at most limit bytes. For a new session, it also takes the open
 // handoff and appends the handoff's text. If a profile of the handoff selects memory, the handoff's text replaces the
 // home's context, as in a session that is bound to the profile.
-func (l layoutHook) sessionStartText(ctx context.Context, isNew bool, maxBytes int) string {
+func (l otherLayoutHook) sessionStartText(ctx context.Context, isNew bool, maxBytes int) string {
 	handoff, name := "", ""
 	replaces := false
 	if isNew && l.dialect.Handoffs {
@@ -187,7 +193,7 @@ func (l layoutHook) sessionStartText(ctx context.Context, isNew bool, maxBytes i
 }
 
 // homeContext returns the context of the home. If a profile binds the run, the context is restricted to it.
-func (l layoutHook) homeContext(ctx context.Context) (prompt.Context, error) {
+func (l otherLayoutHook) homeContext(ctx context.Context) (prompt.Context, error) {
 	h, err := l.openContextHome()
 	if err != nil {
 		return prompt.Context{}, err
@@ -196,21 +202,21 @@ func (l layoutHook) homeContext(ctx context.Context) (prompt.Context, error) {
 }
 
 // openContextHome opens the home. If a profile binds the run, the home is restricted to it.
-func (l layoutHook) openContextHome() (layout.Home, error) {
+func (l otherLayoutHook) openContextHome() (layout.Home, error) {
 	h, err := l.openHome(l.dialect, readOwnAccess)
-	if err != nil || l.profileName == "" {
+	if err != nil || l.profileOfRun == "" {
 		return h, err
 	}
 	p, ok := h.(layout.Profiler)
 	if !ok {
 		return nil, fmt.Errorf("%s has no profiles", l.dialect.Name)
 	}
-	return p.WithProfile(l.profileName)
+	return p.WithProfile(l.profileOfRun)
 }
 
 // recallForPrompt returns the text that the memory system of the home's layout recalls for the prompt. The text has at
 // most maxRecallBytes bytes. After an error, it is "".
-func (l layoutHook) recallForPrompt(ctx context.Context) string {
+func (l otherLayoutHook) recallForPrompt(ctx context.Context) string {
 	h, err := l.openHome(l.dialect, readOwnAccess)
 	if err != nil {
 		return ""
@@ -240,7 +246,7 @@ const maxSummaryBytes = 64 << 10
 
 // storesSummaryAt reports whether the memory system of the home's layout stores a summary of the session when this
 // event happens.
-func (l layoutHook) storesSummaryAt(e session.Event) bool {
+func (l otherLayoutHook) storesSummaryAt(e session.Event) bool {
 	if e.SubAgent != "" {
 		return false
 	}
@@ -248,29 +254,29 @@ func (l layoutHook) storesSummaryAt(e session.Event) bool {
 	case layout.SummaryAtCompaction:
 		return e.Kind == session.KindCompact
 	case layout.SummaryAtEnd:
-		return e.Kind == session.KindEnd
+		return e.Kind == session.KindSessionEnd
 	}
 	return false
 }
 
-// layoutsSummarizingAt returns the names of some layouts, joined to a phrase for the help text. These are the layouts
-// whose memory system stores a session's summary on this occasion.
-func layoutsSummarizingAt(occasion layout.SummaryTime) string {
+// layoutsStoringSummaryAt returns the names of some layouts, joined to a phrase for the help text. These are the
+// layouts whose memory system stores a session's summary on this occasion.
+func layoutsStoringSummaryAt(occasion layout.SummaryTime) string {
 	return layoutsWith(func(d layout.Dialect) bool { return d.Summaries == occasion })
 }
 
-// storeSummary stores the client's summary of a compaction, or an ending session's last message, if the layout's
+// storeSessionSummary stores the client's summary of a compaction, or an ending session's last message, if the layout's
 // system stores such a text.
-func (l layoutHook) storeSummary(ctx context.Context) {
+func (l otherLayoutHook) storeSessionSummary(ctx context.Context) {
 	for _, e := range l.report.Events {
-		notes := l.readNotes()
-		isEnd := e.Kind == session.KindEnd
+		notes := l.readSessionNotes()
+		isEnd := e.Kind == session.KindSessionEnd
 		if l.storesSummaryAt(e) {
 			summary := e.Text
 			if isEnd {
 				summary = notes.lastMessage
 			}
-			if err := l.writeSummary(ctx, summary, notes, isEnd); err != nil {
+			if err := l.writeSessionSummary(ctx, summary, notes, isEnd); err != nil {
 				maintenance.HookFailure{Client: l.firstEvent.Client, Error: "keeping the summary: " +
 					err.Error(), Time: l.env.Now()}.Save(l.stateDir)
 				// Keep the session's notes, because they are needed again if the client reports the session's end
@@ -284,10 +290,15 @@ func (l layoutHook) storeSummary(ctx context.Context) {
 	}
 }
 
-// writeSummary stores a session's summary like the other memory system to which the home's layout belongs. If the
-// session has read text by others, the first line of the summary says so, because these layouts lack labels for
+// writeSessionSummary stores a session's summary like the other memory system to which the home's layout belongs. If
+// the session has read text by others, the first line of the summary says so, because these layouts lack labels for
 // entries.
-func (l layoutHook) writeSummary(ctx context.Context, summary string, notes sessionNotes, isEnd bool) error {
+func (l otherLayoutHook) writeSessionSummary(
+	ctx context.Context,
+	summary string,
+	notes sessionNotes,
+	isSessionEnd bool,
+) error {
 	summary = strings.TrimSpace(l.newReportCleaner()(strings.ToValidUTF8(summary, "�")))
 	if summary == "" {
 		return nil
@@ -295,9 +306,9 @@ func (l layoutHook) writeSummary(ctx context.Context, summary string, notes sess
 	if len(summary) > maxSummaryBytes {
 		summary = prompt.FitParagraphs(summary, func(s string) bool { return len(s) <= maxSummaryBytes })
 	}
-	if len(notes.foreignTexts) > 0 {
+	if len(notes.foreignTextCalls) > 0 {
 		summary = "(This session read what others wrote: " + strings.Join(
-			notes.foreignTexts,
+			notes.foreignTextCalls,
 			"; ",
 		) + ". " + session.TaintWarning +
 			".)\n" + summary
@@ -317,7 +328,7 @@ func (l layoutHook) writeSummary(ctx context.Context, summary string, notes sess
 	if err != nil {
 		return err
 	}
-	if isEnd {
+	if isSessionEnd {
 		return s.End(ctx, summary)
 	}
 	_, _, err = s.Compact(ctx, summary)
@@ -325,30 +336,30 @@ func (l layoutHook) writeSummary(ctx context.Context, summary string, notes sess
 }
 
 // openHomeToWrite opens the home for writing. A home that this run has opened for reading is not used any more.
-func (l layoutHook) openHomeToWrite() (layout.Home, error) {
+func (l otherLayoutHook) openHomeToWrite() (layout.Home, error) {
 	l.otherLayoutHome = nil
 	return l.openHome(l.dialect, writeAccess)
 }
 
 // sessionNotes is the content of the file in which hooks keep notes about a session.
 type sessionNotes struct {
-	firstPrompt  string   // the session's first prompt, on one line
-	lastMessage  string   // the agent's last message
-	foreignTexts []string // tool calls that returned foreign text, which neither the agent nor the person wrote
-	// the calls in foreignTexts since the last prompt for whose text no fingerprints were stored
-	untracedForeignTexts []string
+	firstPrompt      string   // the session's first prompt, on one line
+	lastMessage      string   // the agent's last message
+	foreignTextCalls []string // tool calls that returned foreign text, which neither the agent nor the person wrote
+	// the calls in foreignTextCalls since the last prompt for whose text no fingerprints were stored
+	unfingerprintedCalls []string
 }
 
-// noteLine is a line in the file with a session's notes. It is encoded as JSON.
-type noteLine struct {
+// sessionNoteLine is a line in the file with a session's notes. It is encoded as JSON.
+type sessionNoteLine struct {
 	Prompt      string `json:"prompt,omitempty"`
 	LastMessage string `json:"last,omitempty"`
 	// tool call that returned foreign text, which neither the agent nor the person wrote
-	ForeignText string `json:"taint,omitempty"`
+	ForeignTextCall string `json:"taint,omitempty"`
 
-	// IsUntraced is set if no fingerprints of the text were stored. Everything that the agent writes later in the turn
-	// is then assumed to repeat the text.
-	IsUntraced bool `json:"untraced,omitempty"`
+	// IsUnfingerprinted is set if no fingerprints of the text were stored. Everything that the agent writes later in
+	// the turn is then assumed to repeat the text.
+	IsUnfingerprinted bool `json:"untraced,omitempty"`
 }
 
 // These limits apply to a session's notes.
@@ -358,32 +369,34 @@ const (
 	maxFirstPromptBytes = 200 // maximum size of the first prompt in bytes
 )
 
-func (l layoutHook) notesFile() string {
+func (l otherLayoutHook) notesFile() string {
 	sum := sha256.Sum256([]byte(l.firstEvent.Client + " " + l.firstEvent.Session))
 	return filepath.Join(l.stateDir, session.SpoolDir, "session-"+hex.EncodeToString(sum[:12]))
 }
 
 // appendNotes appends what this report adds to the session's notes.
-func (l layoutHook) appendNotes() error {
-	var lines []noteLine
+func (l otherLayoutHook) appendNotes() error {
+	var lines []sessionNoteLine
 	if l.report.Prompt != "" {
 		lines = append(
 			lines,
-			noteLine{Prompt: text.TruncateWithEllipsis(inject.JoinToOneLine(l.report.Prompt), maxFirstPromptBytes)},
+			sessionNoteLine{
+				Prompt: text.TruncateWithEllipsis(inject.JoinToOneLine(l.report.Prompt), maxFirstPromptBytes),
+			},
 		)
 	}
 	for _, e := range l.report.Events {
 		isMessage := e.Kind == session.KindText && e.SubAgent == ""
 		if isMessage && l.dialect.Summaries == layout.SummaryAtEnd {
-			lines = append(lines, noteLine{LastMessage: e.Text[:min(len(e.Text), maxSummaryBytes)]})
+			lines = append(lines, sessionNoteLine{LastMessage: e.Text[:min(len(e.Text), maxSummaryBytes)]})
 		}
 	}
 	turn := session.Turn{Events: l.report.Events}
-	untraced := turn.TaintingCalls()
-	for _, t := range turn.ForeignReads() {
-		lines = append(lines, noteLine{ForeignText: t, IsUntraced: slices.Contains(untraced, t)})
+	untraced := turn.CallsTaintingTurn()
+	for _, t := range turn.ForeignTextReads() {
+		lines = append(lines, sessionNoteLine{ForeignTextCall: t, IsUnfingerprinted: slices.Contains(untraced, t)})
 	}
-	if err := l.spoolReasoning(); err != nil {
+	if err := l.spoolAgentText(); err != nil {
 		return err
 	}
 	if len(lines) == 0 {
@@ -403,9 +416,9 @@ func (l layoutHook) appendNotes() error {
 	return cmp.Or(err, f.Close())
 }
 
-// spoolReasoning stores what opencode's agent says until the session ends. opencode does not write a transcript, and
+// spoolAgentText stores what opencode's agent says until the session ends. opencode does not write a transcript, and
 // an annotation needs the text before the edit.
-func (l layoutHook) spoolReasoning() error {
+func (l otherLayoutHook) spoolAgentText() error {
 	if l.firstEvent.Client != "opencode" {
 		return nil
 	}
@@ -414,7 +427,7 @@ func (l layoutHook) spoolReasoning() error {
 		Redact: l.secretScreening().Cleaner().CleanText,
 	}
 	for _, e := range l.report.Events {
-		if e.Kind == session.KindEnd {
+		if e.Kind == session.KindSessionEnd {
 			_ = os.Remove(spool.FilePath(l.firstEvent.Client, l.firstEvent.Session))
 			return nil
 		}
@@ -422,8 +435,8 @@ func (l layoutHook) spoolReasoning() error {
 	return spool.AppendEvents(l.report.Events...)
 }
 
-// readNotes reads the session's notes. It skips lines that are not valid JSON, such as an incomplete last line.
-func (l layoutHook) readNotes() (n sessionNotes) {
+// readSessionNotes reads the session's notes. It skips lines that are not valid JSON, such as an incomplete last line.
+func (l otherLayoutHook) readSessionNotes() (n sessionNotes) {
 	f, err := os.Open(l.notesFile())
 	if err != nil {
 		return n
@@ -435,30 +448,32 @@ func (l layoutHook) readNotes() (n sessionNotes) {
 	lines := bufio.NewScanner(f)
 	lines.Buffer(nil, maxNotesBytes)
 	for lines.Scan() {
-		var line noteLine
+		var line sessionNoteLine
 		if json.Unmarshal(lines.Bytes(), &line) != nil {
 			continue
 		}
 		if line.Prompt != "" {
-			n.firstPrompt, n.untracedForeignTexts = cmp.Or(n.firstPrompt, line.Prompt), nil
+			n.firstPrompt, n.unfingerprintedCalls = cmp.Or(n.firstPrompt, line.Prompt), nil
 		}
 		n.lastMessage = cmp.Or(line.LastMessage, n.lastMessage)
-		if line.ForeignText != "" {
-			if line.IsUntraced {
-				n.untracedForeignTexts = append(n.untracedForeignTexts, line.ForeignText)
+		if line.ForeignTextCall != "" {
+			if line.IsUnfingerprinted {
+				n.unfingerprintedCalls = append(n.unfingerprintedCalls, line.ForeignTextCall)
 			}
-			if !slices.Contains(n.foreignTexts, line.ForeignText) && len(n.foreignTexts) < maxForeignTexts {
-				n.foreignTexts = append(n.foreignTexts, line.ForeignText)
+			if !slices.Contains(n.foreignTextCalls, line.ForeignTextCall) &&
+				len(n.foreignTextCalls) < maxForeignTexts {
+				n.foreignTextCalls = append(n.foreignTextCalls, line.ForeignTextCall)
 			}
 		}
 	}
 	return n
 }
 
-// isTurnTainted reports whether the agent has read text by others without fingerprints since the last prompt.
-func (l layoutHook) isTurnTainted(client, id string) bool {
+// hasReadUnfingerprintedText reports whether the agent has read text by others without fingerprints since the last
+// prompt.
+func (l otherLayoutHook) hasReadUnfingerprintedText(client, id string) bool {
 	l.firstEvent = session.Event{Client: client, Session: id}
-	return len(l.readNotes().untracedForeignTexts) > 0
+	return len(l.readSessionNotes().unfingerprintedCalls) > 0
 }
 
 // These limits apply to one call of a hook.

@@ -24,10 +24,10 @@ import (
 
 // archiveLevels maps levels of exposure, such as origin.LevelForeign (the session has read text by others), to their
 // names in archived session events.
-var archiveLevels = map[origin.Level]string{
-	origin.LevelOwn:       session.LevelOwn,
-	origin.LevelUnvouched: session.LevelUnvouched,
-	origin.LevelForeign:   session.LevelForeign,
+var archiveLevels = map[origin.TrustLevel]string{
+	origin.LevelOwnText:       session.LevelOwnText,
+	origin.LevelUnvouchedText: session.LevelUnvouchedText,
+	origin.LevelForeignText:   session.LevelForeignText,
 }
 
 // recordCallOrigin determines who wrote the text that a tool call returned, and stores fingerprints of the text. The
@@ -48,8 +48,11 @@ func (mem *openMemory) recordCallOrigin(
 	e := &report.Events[i]
 	p := fingerprintFile(home, mem.env.Now)
 	v := judgeCallOrigin(p, report, e.Dir, mem.env.Getenv)
-	v.Cause = clean(v.Cause)
-	e.Call.TextSource = &session.TextSource{Level: archiveLevels[v.Level], Cause: v.Cause}
+	v.TrustLevelCause = clean(v.TrustLevelCause)
+	e.Call.TextSource = &session.TextSource{
+		TrustLevel:      archiveLevels[v.TrustLevel],
+		CallDescription: v.TrustLevelCause,
+	}
 	var err error
 	e.Call.TextSource.TraceID, err = addResultFingerprints(p, v, e.Call.Command, report.ToolOutput)
 	if err == nil && !e.Call.Failed {
@@ -64,24 +67,24 @@ func (mem *openMemory) recordCallOrigin(
 		maintenance.HookFailure{Client: report.Client, Error: "what the agent has read was not noted: " +
 			err.Error(), Time: mem.env.Now()}.Save(home)
 	}
-	if v.Level == origin.LevelOwn || e.Call.Command == "" {
+	if v.TrustLevel == origin.LevelOwnText || e.Call.Command == "" {
 		return nil
 	}
 	if !mem.finder.isStoreModified(home, e) {
 		return nil
 	}
-	w := writtenNotes{
-		writtenSince:    lastReportTime(home, e),
-		withPersonNotes: strings.Contains(string(report.ToolInput), "oxbow"),
-		taintLabel:      commandTaintLabel(v),
+	w := commandLineNotes{
+		minWriteTime:        lastReportTime(home, e),
+		includesPersonNotes: strings.Contains(string(report.ToolInput), "oxbow"),
+		labelToAdd:          commandTaintLabel(v),
 	}
 	return func(ctx context.Context) { mem.markWrittenNotes(ctx, w) }
 }
 
 // commandTaintLabel returns the label for notes that may contain the output of a command.
-func commandTaintLabel(v origin.Verdict) oxbow.Label {
-	label := oxbow.Label{Key: oxbow.LabelTaint, Value: v.Cause}
-	if v.Level == origin.LevelUnvouched {
+func commandTaintLabel(v origin.ToolCallVerdict) oxbow.Label {
+	label := oxbow.Label{Key: oxbow.LabelTaint, Value: v.TrustLevelCause}
+	if v.TrustLevel == origin.LevelUnvouchedText {
 		label.Key = oxbow.LabelUnvouched
 	}
 	// The label's value contains a part of the command, which may not be valid in a label.
@@ -93,15 +96,20 @@ func commandTaintLabel(v origin.Verdict) oxbow.Label {
 
 // judgeCallOrigin determines where the result of a tool call comes from. A result with tainted entries counts as text
 // by others, unless the fingerprints show that this home returned these entries and had stored them before.
-func judgeCallOrigin(prints *fingerprint.File, r *hook.Report, dir string, getenv func(string) string) origin.Verdict {
+func judgeCallOrigin(
+	prints *fingerprint.File,
+	r *hook.Report,
+	dir string,
+	getenv func(string) string,
+) origin.ToolCallVerdict {
 	text := fingerprint.ExtractOutputText(r.ToolOutput)
-	v := origin.JudgeCall(
+	v := origin.JudgeToolCall(
 		origin.ToolCall{Client: r.Client, Tool: r.ToolName, Input: r.ToolInput, Dir: dir, Output: text},
 		origin.Machine{Getenv: getenv, LastWriters: prints.LastWriters},
 	)
-	isWarned := v.Level == origin.LevelOwn && bytes.Contains(r.ToolOutput, []byte(session.TaintWarning))
-	if isWarned && len(prints.FindRepeats([]string{text}, nil)[0].Foreign) == 0 {
-		v.Level, v.Cause = origin.LevelForeign, r.ToolName+" tainted entry"
+	isWarned := v.TrustLevel == origin.LevelOwnText && bytes.Contains(r.ToolOutput, []byte(session.TaintWarning))
+	if isWarned && len(prints.FindRepeats([]string{text}, nil)[0].ForeignTextLabels) == 0 {
+		v.TrustLevel, v.TrustLevelCause = origin.LevelForeignText, r.ToolName+" tainted entry"
 	}
 	return v
 }
@@ -111,41 +119,41 @@ func judgeCallOrigin(prints *fingerprint.File, r *hook.Report, dir string, geten
 // nothing. An empty result of another tool that reads text by others means that the client left the text out.
 func addResultFingerprints(
 	prints *fingerprint.File,
-	v origin.Verdict,
+	v origin.ToolCallVerdict,
 	command string,
 	output []byte,
 ) (trace string, err error) {
-	if v.Level == origin.LevelOwn || output == nil {
+	if v.TrustLevel == origin.LevelOwnText || output == nil {
 		return "", nil
 	}
 	text := fingerprint.ExtractOutputText(output)
 	isLeftOut := command == "" && strings.TrimSpace(text) == ""
-	if v.Level == origin.LevelForeign && isLeftOut {
+	if v.TrustLevel == origin.LevelForeignText && isLeftOut {
 		return "", nil
 	}
-	level := fingerprint.LevelForeign
-	if v.Level == origin.LevelUnvouched {
-		level = fingerprint.LevelUnvouched
+	level := fingerprint.ForeignTextBlock
+	if v.TrustLevel == origin.LevelUnvouchedText {
+		level = fingerprint.UnknownAuthorTextBlock
 	}
-	return prints.AddText(level, text, v.Cause)
+	return prints.AddText(level, text, v.TrustLevelCause)
 }
 
 // recordWrittenPaths records which files the call wrote.
-func recordWrittenPaths(prints *fingerprint.File, v origin.Verdict) error {
-	if err := prints.AddOwnPaths(v.OwnFiles...); err != nil {
+func recordWrittenPaths(prints *fingerprint.File, v origin.ToolCallVerdict) error {
+	if err := prints.AddAgentPaths(v.FilesOfAgentText...); err != nil {
 		return err
 	}
-	return prints.AddOtherPaths(v.OtherFiles...)
+	return prints.AddForeignTextPaths(v.FilesOfOtherText...)
 }
 
 // recordCommandRun records when a command ran that may have written text by others into files that it does not name.
 // Files that changed during that time then do not count as the agent's own.
-func recordCommandRun(prints *fingerprint.File, v origin.Verdict, from, to time.Time) error {
-	switch v.UnnamedFilesLevel {
-	case origin.LevelForeign:
-		return prints.AddRun(fingerprint.LevelForeign, from, to)
-	case origin.LevelUnvouched:
-		return prints.AddRun(fingerprint.LevelUnvouched, from, to)
+func recordCommandRun(prints *fingerprint.File, v origin.ToolCallVerdict, from, to time.Time) error {
+	switch v.UnnamedFilesTrustLevel {
+	case origin.LevelForeignText:
+		return prints.AddProgramRun(fingerprint.ForeignTextBlock, from, to)
+	case origin.LevelUnvouchedText:
+		return prints.AddProgramRun(fingerprint.UnknownAuthorTextBlock, from, to)
 	}
 	return nil
 }
@@ -181,8 +189,8 @@ func lastReportTime(home string, e *session.Event) time.Time {
 
 // markWrittenNotes labels the notes that were written while a command ran that printed foreign text. The command may
 // have passed this text on to oxbow through a pipe.
-func (mem *openMemory) markWrittenNotes(ctx context.Context, w writtenNotes) {
-	m, err := mem.openBoundMemory(verb.Write)
+func (mem *openMemory) markWrittenNotes(ctx context.Context, w commandLineNotes) {
+	m, err := mem.openProfileMemory(verb.Write)
 	if err != nil {
 		return // The memory cannot be written to, so the agent's command has not written notes.
 	}
@@ -195,29 +203,29 @@ func (mem *openMemory) markWrittenNotes(ctx context.Context, w writtenNotes) {
 	_ = w.labelAllNotes(oxbow.WithSource(ctx, src), m)
 }
 
-// writtenNotes describes which notes get the label "taint": those that the command line has written since a time.
-type writtenNotes struct {
-	writtenSince time.Time // Notes that were written before this time are not labeled.
+// commandLineNotes describes which notes get the label "taint": those that the command line has written since a time.
+type commandLineNotes struct {
+	minWriteTime time.Time // Notes that were written before this time are not labeled.
 
-	// withPersonNotes is set if the label is also added to notes that a person wrote or imported. It is set if the
+	// includesPersonNotes is set if the label is also added to notes that a person wrote or imported. It is set if the
 	// command contains the word oxbow, because the command may then have written these notes. Otherwise only notes of
 	// agents get the label.
-	withPersonNotes bool
+	includesPersonNotes bool
 
-	taintLabel oxbow.Label
+	labelToAdd oxbow.Label
 }
 
-// labelAllNotes adds the label taintLabel to all notes that match w, in a single change. If another writer has changed
+// labelAllNotes adds the label labelToAdd to all notes that match w, in a single change. If another writer has changed
 // one of the notes meanwhile, it labels each note in a separate change.
-func (w *writtenNotes) labelAllNotes(ctx context.Context, m *oxbow.Memory) error {
-	names, err := w.noteNames(ctx, m)
+func (w *commandLineNotes) labelAllNotes(ctx context.Context, m *oxbow.Memory) error {
+	names, err := w.findNoteNames(ctx, m)
 	if err != nil {
 		return err
 	}
 	var ops []oxbow.Op
 	for _, name := range names {
 		if e, err := m.Get(ctx, name); err == nil { // Ignore the error: the note no longer exists.
-			if op := w.addLabelOp(e); op != nil {
+			if op := w.opAddingLabel(e); op != nil {
 				ops = append(ops, op)
 			}
 		}
@@ -234,22 +242,22 @@ func (w *writtenNotes) labelAllNotes(ctx context.Context, m *oxbow.Memory) error
 			if !found {
 				return nil, nil
 			}
-			return w.addLabelOp(now), nil
+			return w.opAddingLabel(now), nil
 		}))
 	}
 	return errors.Join(errs...)
 }
 
-// noteNames returns the names of the notes, each once. If the memory lacks a history, it examines the notes that were
-// written last, at most [oxbow.MaxLimit].
-func (w *writtenNotes) noteNames(ctx context.Context, m *oxbow.Memory) ([]string, error) {
+// findNoteNames returns the names of the notes, each once. If the memory lacks a history, it examines the notes that
+// were written last, at most [oxbow.MaxLimit].
+func (w *commandLineNotes) findNoteNames(ctx context.Context, m *oxbow.Memory) ([]string, error) {
 	var names []string
 	seen := map[string]bool{}
 	add := func(e oxbow.Entry) {
 		isAgent := e.Source.Actor == oxbow.Agent
 		isOther := e.Source.Actor == oxbow.Person || e.Source.Actor == oxbow.Imported
-		isWanted := e.Source.Door == "cli" && (isAgent || (w.withPersonNotes && isOther))
-		if !isWanted || e.Updated.Before(w.writtenSince) {
+		isWanted := e.Source.Door == "cli" && (isAgent || (w.includesPersonNotes && isOther))
+		if !isWanted || e.Updated.Before(w.minWriteTime) {
 			return
 		}
 		if !seen[e.Name] {
@@ -271,7 +279,7 @@ func (w *writtenNotes) noteNames(ctx context.Context, m *oxbow.Memory) ([]string
 		if err != nil {
 			return names, err
 		}
-		if c.Time.Before(w.writtenSince) {
+		if c.Time.Before(w.minWriteTime) {
 			break
 		}
 		for _, v := range c.Versions {
@@ -283,11 +291,11 @@ func (w *writtenNotes) noteNames(ctx context.Context, m *oxbow.Memory) ([]string
 	return names, nil
 }
 
-// addLabelOp returns the operation that adds the label taintLabel to an entry, or nil if the entry already has this
-// label. If the entry has the maximum number of labels, taintLabel replaces the last tag, or else the last label.
+// opAddingLabel returns the operation that adds the label labelToAdd to an entry, or nil if the entry already has this
+// label. If the entry has the maximum number of labels, labelToAdd replaces the last tag, or else the last label.
 // Otherwise a writer could avoid this label by adding many labels.
-func (w *writtenNotes) addLabelOp(e oxbow.Entry) oxbow.Op {
-	if slices.Contains(e.Labels, w.taintLabel) {
+func (w *commandLineNotes) opAddingLabel(e oxbow.Entry) oxbow.Op {
+	if slices.Contains(e.Labels, w.labelToAdd) {
 		return nil
 	}
 	labels := slices.Clone(e.Labels)
@@ -300,5 +308,5 @@ func (w *writtenNotes) addLabelOp(e oxbow.Entry) oxbow.Op {
 		}
 		labels = slices.Delete(labels, last, last+1)
 	}
-	return oxbow.Relabel{Name: e.Name, Labels: oxbow.SortLabels(append(labels, w.taintLabel)), If: e.Version}
+	return oxbow.Relabel{Name: e.Name, Labels: oxbow.SortLabels(append(labels, w.labelToAdd)), If: e.Version}
 }

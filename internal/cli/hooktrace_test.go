@@ -61,7 +61,7 @@ func TestLabelWrittenNotes(t *testing.T) {
 	add("mcp", oxbow.Agent, oxbow.Add{Name: "by mcp", Content: "x"})
 	add("cli", oxbow.Person, oxbow.Add{Name: "by a person", Content: "x"})
 
-	w := writtenNotes{writtenSince: since, taintLabel: oxbow.Label{Key: oxbow.LabelTaint, Value: "Bash curl"}}
+	w := commandLineNotes{minWriteTime: since, labelToAdd: oxbow.Label{Key: oxbow.LabelTaint, Value: "Bash curl"}}
 	collide = true
 	if err := w.labelAllNotes(t.Context(), m); err != nil {
 		t.Fatal(err)
@@ -74,18 +74,18 @@ func TestLabelWrittenNotes(t *testing.T) {
 			t.Fatal(err)
 		}
 		isOther := e.Name == "earlier" || e.Name == "by mcp" || e.Name == "by a person"
-		if slices.Contains(e.Labels, w.taintLabel) == isOther {
+		if slices.Contains(e.Labels, w.labelToAdd) == isOther {
 			t.Errorf("%q has the labels %v", e.Name, e.Labels[:min(3, len(e.Labels))])
 		}
 	}
 	if e, err := m.Get(t.Context(), "note 3"); err != nil || e.Content != "changed" {
 		t.Errorf("the other writer's text is %q, %v", e.Content, err)
 	}
-	w.withPersonNotes = true
+	w.includesPersonNotes = true
 	if err := w.labelAllNotes(t.Context(), m); err != nil {
 		t.Fatal(err)
 	}
-	if e, err := m.Get(t.Context(), "by a person"); err != nil || !slices.Contains(e.Labels, w.taintLabel) {
+	if e, err := m.Get(t.Context(), "by a person"); err != nil || !slices.Contains(e.Labels, w.labelToAdd) {
 		t.Errorf("the note of a person has the labels %v, %v", e.Labels, err)
 	}
 }

@@ -23,8 +23,9 @@ type editHookInput struct {
 	home   string
 	report fileedits.HookInput
 
-	// stateDir and isTurnTainted are set only in a home of another layout. stateDir is the directory with the
-	// sessions' state. isTurnTainted reports whether the session's current turn has read text by others.
+	// stateDir and hasReadUnfingerprintedText are set only in a home of another layout. stateDir is the directory with
+	// the sessions' state. hasReadUnfingerprintedText reports whether the session's current turn has read text by
+	// others.
 	stateDir      string
 	isTurnTainted func(client, session string) bool
 }
@@ -58,7 +59,7 @@ func (mem *openMemory) handleEditHook(ctx context.Context, input editHookInput) 
 		!t.isInjectionSwitchedOff():
 		return t.answerBeforeEdit(ctx, about, in)
 	case mayAnnotate:
-		in.IsTainted = func() bool { return mem.hasReadForeignText(ctx, input, about) }
+		in.IsTainted = func() bool { return mem.hasAgentReadForeignText(ctx, input, about) }
 		in.RepeatsForeignText = mem.finder.repeatsForeignText
 		if err := mem.annotateEdits(ctx, about.Dir, in); err != nil {
 			maintenance.HookFailure{Client: r.ClientName, Error: err.Error(), Time: mem.env.Now()}.
@@ -68,9 +69,9 @@ func (mem *openMemory) handleEditHook(ctx context.Context, input editHookInput) 
 	return nil
 }
 
-// hasReadForeignText reports whether the agent has read foreign text since the person's last prompt. Foreign text is
-// text that neither the agent nor the person wrote.
-func (mem *openMemory) hasReadForeignText(
+// hasAgentReadForeignText reports whether the agent has read foreign text since the person's last prompt. Foreign text
+// is text that neither the agent nor the person wrote.
+func (mem *openMemory) hasAgentReadForeignText(
 	ctx context.Context,
 	from editHookInput,
 	about fileedits.ReportSummary,
@@ -79,7 +80,7 @@ func (mem *openMemory) hasReadForeignText(
 		return from.isTurnTainted(from.report.ClientName, about.Session)
 	}
 	caller := session.Caller{Client: from.report.ClientName, Session: about.Session, Dir: about.Dir}
-	return len(mem.sessionExposure(ctx, caller).UntracedReads) > 0
+	return len(mem.findTextsSeenBySession(ctx, caller).UnfingerprintedReads) > 0
 }
 
 // annotateEdits annotates the reported edits of files in a directory. If the directory's annotations cannot be opened,
@@ -115,7 +116,7 @@ func (t contextInjector) answerBeforeEdit(
 	in annotations.HookReportIn,
 ) []byte {
 	state := t.stateFile.ReadState()
-	in.ShownIDs = state.Prints
+	in.ShownAnnotationIDs = state.Prints
 	if state.Tokens > inject.MaxSessionTokens {
 		return nil
 	}
@@ -128,7 +129,7 @@ func (t contextInjector) answerBeforeEdit(
 	if block.Text == "" && !t.hasOtherLayout {
 		block = t.editBlock(ctx, state, about.FilesToEdit)
 	}
-	if block.Text == "" || !t.recordShownBlock(ctx, inject.PlaceAction, block) {
+	if block.Text == "" || !t.recordShownBlock(ctx, inject.HookEventBeforeAction, block) {
 		return nil
 	}
 	return hook.EncodeToolAnswer(t.answeredEvent.Client, block.Text)

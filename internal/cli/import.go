@@ -126,12 +126,12 @@ func (mem *openMemory) importPaths(ctx context.Context, in imports.ImportIn, pat
 	if errors.Is(err, fs.ErrNotExist) {
 		err = &hintedError{err, "check the path"}
 	}
-	hasResult := out.Added+out.Updated > 0 || len(out.Clients) > 0
+	hasResult := out.AddedEntries+out.UpdatedEntries > 0 || len(out.Clients) > 0
 	if err != nil && !hasResult {
 		return err
 	}
 	// After an error, print the result if entries were imported before the error, because they stay in the memory.
-	out.ListsAll = verbose
+	out.ShouldListAllMessages = verbose
 	return printOrVerbError(printResult(mem, out, answerPrinter[imports.ImportOut](mem)), err)
 }
 

@@ -30,14 +30,14 @@ three sessions.`,
   oxbow inbox --project auto --json`,
 		Args: requireArgCount(0, 0, "no arguments, or list, show, accept or drop"),
 	}, review.ListProposals, mem.env.setInboxArguments)
-	addSuccessHook(c, mem.printHeldBackNotice)
+	addSuccessHook(c, mem.printUnapprovedNotice)
 	mem.addChangeNotice(c)
 	c.AddCommand(inboxListCommand(mem), inboxShowCommand(mem), inboxAcceptCommand(mem), inboxDropCommand(mem))
 	return c
 }
 
 func (env *environment) setInboxArguments(in *review.InboxIn, _ *flagSet, _ []string) (err error) {
-	in.NoteRepeated = env.Getenv("OXBOW_INBOX") == "twice"
+	in.ShouldNoteRepeatedRequests = env.Getenv("OXBOW_INBOX") == "twice"
 	in.Project, err = env.resolveProject(in.Project)
 	return err
 }
@@ -114,7 +114,7 @@ func (mem *openMemory) acceptEditedProposal(
 		fileExtension: ".md",
 		retryCommand:  "oxbow inbox accept " + it.ID + " --edit",
 	}
-	err = mem.finder.editText(&draft, it.NoteText()+"\n", func(text string) (err error) {
+	err = mem.finder.editTextInEditor(&draft, it.NoteText()+"\n", func(text string) (err error) {
 		in.Content = strings.TrimSpace(text)
 		if in.Content == "" {
 			return usageErrorf("oxbow inbox drop "+it.ID+

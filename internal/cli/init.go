@@ -32,7 +32,7 @@ backup.`,
 		if !namesHome && !mem.finder.usesUserHome() {
 			// Create the home in the working directory, even if a directory above contains a home.
 			mem.finder.homeFlag = homeDirName
-			in.OuterHome, err = mem.finder.outerHome()
+			in.OuterHome, err = mem.finder.homeOfParentDir()
 			if err != nil {
 				return err
 			}
@@ -49,13 +49,13 @@ backup.`,
 			return err
 		}
 		mem.closeFuncs = append(mem.closeFuncs, mem.recordCreatedHome)
-		return mem.env.resolveKeyFiles(&in.KeyFiles)
+		return mem.env.resolveKeyFiles(&in.BackupKeyFiles)
 	}, mem.finder.showInitResult)
 }
 
-// outerHome returns the home that is found from the parent of the working directory. It returns "" if that home lacks
-// a memory.
-func (finder *homeFinder) outerHome() (string, error) {
+// homeOfParentDir returns the home that is found from the parent of the working directory. It returns "" if that home
+// lacks a memory.
+func (finder *homeFinder) homeOfParentDir() (string, error) {
 	wd, err := finder.env.absolutePath(".")
 	if err != nil || filepath.Dir(wd) == wd {
 		return "", err
@@ -98,11 +98,11 @@ func (finder *homeFinder) showInitResult(out maintenance.InitOut) {
 	if finder.env.isQuiet {
 		return
 	}
-	if out.HiddenHome != "" {
+	if out.ParentHomeNotUsed != "" {
 		defer finder.env.printNote(
 			"the memory in %s is no longer found from here; --home %s names it",
-			out.HiddenHome,
-			shellQuote(out.HiddenHome),
+			out.ParentHomeNotUsed,
+			shellQuote(out.ParentHomeNotUsed),
 		)
 	}
 	switch {

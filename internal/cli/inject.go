@@ -60,24 +60,24 @@ func (env *environment) showInjection(out injection.InjectOut) {
 	if out.Text == "" {
 		env.showEmptyReasons(out.SilenceReasons, nil)
 	}
-	if len(out.Accounts) == 0 {
+	if len(out.UnitDecisions) == 0 {
 		return
 	}
 	env.printf("%s\n", env.dim("strength floor  share  score words unknown answer"))
-	for _, it := range out.Accounts {
+	for _, it := range out.UnitDecisions {
 		env.printf(
 			"%8.2f %5.2f  %.3f %6.1f %5d %7.2f %-7s %s",
-			it.Value,
-			float64(it.StrengthFloor),
-			it.ScoreShare,
+			it.Strength,
+			float64(it.MinStrength),
+			it.ShareOfMaxScore,
 			it.Score,
 			it.MatchedWords,
-			it.UnknownShare,
+			it.UnknownWordShare,
 			string(it.AnswerKind),
 			env.bold(printableName(it.Name)),
 		)
-		if it.RefusalReason != "" {
-			env.printf(" %s", env.dim("("+it.RefusalReason+")"))
+		if it.NotShownReason != "" {
+			env.printf(" %s", env.dim("("+it.NotShownReason+")"))
 		}
 		env.printf("\n")
 	}
@@ -113,7 +113,7 @@ func (mem *openMemory) chooseInjection(ctx context.Context, p inject.Prompt) (in
 		ctx,
 		mem,
 		injection.Inject,
-		injection.InjectIn{Prompt: p.Text, HookPrompt: &p, MaxWait: mem.env.hookTimeLimits().FirstCalibration},
+		injection.InjectIn{Prompt: p.Text, HookPrompt: &p, MaxWait: mem.env.hookTimeLimits().FirstMemoryCalibration},
 	)
 	return out.Block, err
 }

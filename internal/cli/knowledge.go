@@ -7,17 +7,17 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// foreignTextKnowledge returns this run's knowledge about text by others. This knowledge consists of the fingerprints
+// readTextsAndSession returns this run's knowledge about text by others. This knowledge consists of the fingerprints
 // for texts that sessions have read and, if an agent started oxbow, that agent's session. With it, a verb decides
 // whether a new text repeats text by others.
-func (mem *openMemory) foreignTextKnowledge() verb.ProvenanceData {
+func (mem *openMemory) readTextsAndSession() verb.ProvenanceData {
 	k := verb.ProvenanceData{
 		SessionExposure: mem.callerExposure,
 		IsAtTerminal:    mem.env.IsStdinTerminal,
 		Fingerprints:    mem.finder.openFingerprints(),
 	}
 	if variable, c := mem.env.detectAgent(); variable != "" && k.SessionExposure == nil {
-		k.SessionExposure, k.DefaultCaller = mem.sessionExposure, c
+		k.SessionExposure, k.DefaultCaller = mem.findTextsSeenBySession, c
 	}
 	return k
 }

@@ -80,20 +80,25 @@ func (mem *openMemory) setUpLabelEdit(
 	verbCall verbFunc[labels.EditLabelsIn, labels.RelabelOut],
 ) *cobra.Command {
 	c.Args = requireArgCount(1, -1, "a LABEL such as tag:decision")
-	return setUpReport(mem, c, withLabelHint(verbCall), func(in *labels.EditLabelsIn, _ *flagSet, args []string) error {
-		in.Labels = args
-		chosen := len(in.Filters) > 0 || len(in.Names) > 0
-		switch {
-		case !chosen && !in.AllEntries:
-			return usageErrorf(
-				"say which with --where FILTER or --name NAME, or give --all",
-				"it is not said which entries are meant",
-			)
-		case chosen && in.AllEntries:
-			return usageErrorf("leave out --all, or the rest", "--all is given beside --where or --name")
-		}
-		return nil
-	})
+	return setUpReport(
+		mem,
+		c,
+		withLabelFormatHint(verbCall),
+		func(in *labels.EditLabelsIn, _ *flagSet, args []string) error {
+			in.Labels = args
+			chosen := len(in.Filters) > 0 || len(in.Names) > 0
+			switch {
+			case !chosen && !in.AllEntries:
+				return usageErrorf(
+					"say which with --where FILTER or --name NAME, or give --all",
+					"it is not said which entries are meant",
+				)
+			case chosen && in.AllEntries:
+				return usageErrorf("leave out --all, or the rest", "--all is given beside --where or --name")
+			}
+			return nil
+		},
+	)
 }
 
 func labelRenameCommand(mem *openMemory) *cobra.Command {
@@ -106,7 +111,7 @@ labels, use oxbow label merge.`,
 		Example: `  oxbow label rename tag:decison tag:decision
   oxbow label rename tag:vtt project:vtt --dry-run`,
 		Args: requireArgCount(2, 2, "an OLD and a NEW label"),
-	}, withLabelHint(labels.RenameLabel), setPositionalArgs)
+	}, withLabelFormatHint(labels.RenameLabel), setPositionalArgs)
 }
 
 func labelMergeCommand(mem *openMemory) *cobra.Command {
@@ -118,15 +123,15 @@ The last label may be one of them, or a new label.`,
 		Example: `  oxbow label merge project:VTT project:homebrew-vtt
   oxbow label merge tag:idea tag:ideas tag:thought tag:idea --dry-run`,
 		Args: requireArgCount(2, -1, "the labels to join, and the one that they become"),
-	}, withLabelHint(labels.MergeLabels), func(in *labels.MergeLabelsIn, _ *flagSet, args []string) error {
+	}, withLabelFormatHint(labels.MergeLabels), func(in *labels.MergeLabelsIn, _ *flagSet, args []string) error {
 		in.Labels, in.Into = args[:len(args)-1], args[len(args)-1]
 		return nil
 	})
 }
 
-// withLabelHint wraps a verb. If the verb returns an error about a label, the error gets a hint on the format of
+// withLabelFormatHint wraps a verb. If the verb returns an error about a label, the error gets a hint on the format of
 // labels.
-func withLabelHint[In, Out any](verbCall verbFunc[In, Out]) verbFunc[In, Out] {
+func withLabelFormatHint[In, Out any](verbCall verbFunc[In, Out]) verbFunc[In, Out] {
 	return func(ctx context.Context, w *verb.Workspace, in In) (Out, error) {
 		out, err := verbCall(ctx, w, in)
 		if e, ok := errors.AsType[*labels.LabelError](err); ok {
@@ -235,10 +240,10 @@ repository have the same name. oxbow remember --project auto uses this name.`,
 					Project string `json:"project"`
 					Why     string `json:"why"`
 					Root    string `json:"root"`
-				}{p.Name, p.Reason, p.RootDir})
+				}{p.Name, p.NameRule, p.RootDir})
 			}
 			env.printf("%s\n", p.Name)
-			env.printNote("it is %s (%s)", p.Reason, replaceHarmfulChars(p.RootDir))
+			env.printNote("it is %s (%s)", p.NameRule, replaceHarmfulChars(p.RootDir))
 			return nil
 		},
 	}

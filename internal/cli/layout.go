@@ -31,14 +31,14 @@ func layoutsWith(test func(layout.Dialect) bool) string {
 	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
-// layoutsWithDigests returns the names of the layouts that have digests, as a list in words.
-func layoutsWithDigests() string {
+// namesOfLayoutsWithDigests returns the names of the layouts that have digests, as a list in words.
+func namesOfLayoutsWithDigests() string {
 	return layoutsWith(func(d layout.Dialect) bool { return d.HasCompressor })
 }
 
-// layoutsThatTidy returns the names of the layouts for which oxbow can shorten the text that a model always sees. The
-// names are joined to a phrase for the help text.
-func layoutsThatTidy() string {
+// namesOfShorteningLayouts returns the names of the layouts for which oxbow can shorten the text that a model always
+// sees. The names are joined to a phrase for the help text.
+func namesOfShorteningLayouts() string {
 	return layoutsWith(func(d layout.Dialect) bool { return d.HasTidier })
 }
 
@@ -51,7 +51,7 @@ func layoutsThatCompress() string {
 // result is d.Sets. If d names no sets, and home h has no tools of its own either, the result is the core set.
 func defaultToolSets(d layout.Dialect, h layout.Home) verb.VerbSets {
 	if len(d.Sets) == 0 && len(h.Tools()) == 0 {
-		return verb.VerbSets{verb.SetCore}
+		return verb.VerbSets{verb.VerbSetCore}
 	}
 	return append(verb.VerbSets{}, d.Sets...)
 }

@@ -55,7 +55,7 @@ func TestToolsOfLayoutHomes(t *testing.T) {
 		{"no tools", homeWithoutTools{h}, nil, "remember recall list", "soul", allTools},
 		{"no tools, and a set", homeWithoutTools{h}, verb.VerbSets{"session"}, "handoff_task", "soul recall", allTools},
 		{"switched on", switchedHome{h, true}, nil, "soul remember recall", "list undo", ownTools},
-		{"switched off", switchedHome{h, false}, verb.VerbSets{verb.SetCore}, "", "soul remember recall list", off},
+		{"switched off", switchedHome{h, false}, verb.VerbSets{verb.VerbSetCore}, "", "soul remember recall list", off},
 	} {
 		d.Sets = tt.sets
 		var names []string

@@ -29,49 +29,50 @@ row that first occurred in the source.`,
 		}
 		if len(out.Sources) > 0 {
 			mem.env.printf("%s was made from\n", mem.env.bold(printableName(out.Name)))
-			newLineageTree(out.Sources, edgesToSources).printBranch(mem, out.Name, 1)
+			newEntryLineageTree(out.Sources, towardSources).printBranch(mem, out.Name, 1)
 		}
 		if len(out.DerivedEdges) > 0 {
 			mem.env.printf("made from %s\n", mem.env.bold(printableName(out.Name)))
-			newLineageTree(out.DerivedEdges, edgesToDerived).printBranch(mem, out.Name, 1)
+			newEntryLineageTree(out.DerivedEdges, towardDerivedEntries).printBranch(mem, out.Name, 1)
 		}
 	})
 }
 
-// edgeDirection is the direction of the arrows that a lineageTree prints between an entry and its sources.
-type edgeDirection int
+// lineageDirection is the direction of the arrows that a entryLineageTree prints between an entry and its sources.
+type lineageDirection int
 
 const (
-	edgesToSources edgeDirection = iota // edgesToSources means that edges lead from entries to their sources.
-	// edgesToDerived means that edges lead from sources to the entries made from them.
-	edgesToDerived
+	towardSources lineageDirection = iota // towardSources means that edges lead from entries to their sources.
+	// towardDerivedEntries means that edges lead from sources to the entries made from them.
+	towardDerivedEntries
 )
 
-// lineageTree is a tree of entries that the command prints itself, because a report cannot contain a tree.
-type lineageTree struct {
+// entryLineageTree is a tree of entries that the command prints itself, because a report cannot contain a tree.
+type entryLineageTree struct {
 	edgesBySource map[string][]lineageEdge // the edges that begin at each entry name
 	printedNames  map[string]bool          // entry names whose edges were already printed
 }
 
-// lineageEdge is an arrow in a lineageTree that leads from an entry to a source, or from a source to an entry.
+// lineageEdge is an arrow in a entryLineageTree that leads from an entry to a source, or from a source to an entry.
 type lineageEdge struct {
-	targetName    string // entry or turn to which the edge leads
-	targetVersion uint64 // version number of the entry to which the edge leads (0 if the edge names no version)
-	relation      string
+	targetName       string // entry or turn to which the edge leads
+	targetVersion    uint64 // version number of the entry to which the edge leads (0 if the edge names no version)
+	relationToTarget string
 }
 
-// newLineageTree returns the tree of the given edges in one direction.
-func newLineageTree(edges []lineage.Edge, direction edgeDirection) lineageTree {
-	t := lineageTree{edgesBySource: map[string][]lineageEdge{}, printedNames: map[string]bool{}}
+// newEntryLineageTree returns the tree of the given edges in one direction.
+func newEntryLineageTree(edges []lineage.Edge, direction lineageDirection) entryLineageTree {
+	t := entryLineageTree{edgesBySource: map[string][]lineageEdge{}, printedNames: map[string]bool{}}
 	for _, e := range edges {
-		if direction == edgesToDerived {
+		if direction == towardDerivedEntries {
 			t.edgesBySource[e.SourceName] = append(
 				t.edgesBySource[e.SourceName],
-				lineageEdge{e.Name, e.Seq, e.FoundBy},
+				lineageEdge{e.EntryName, e.EntryVersion, e.FoundBy},
 			)
 		} else {
-			t.edgesBySource[e.Name] = append(t.edgesBySource[e.Name], lineageEdge{e.SourceName, e.SourceVersion,
-				e.FoundBy})
+			t.edgesBySource[e.EntryName] = append(t.edgesBySource[e.EntryName],
+				lineageEdge{e.SourceName, e.SourceVersion,
+					e.FoundBy})
 		}
 	}
 	return t
@@ -79,14 +80,14 @@ func newLineageTree(edges []lineage.Edge, direction edgeDirection) lineageTree {
 
 // printBranch prints as a tree which entries or turns are connected with a name, directly or through other names. The
 // connections of each name are printed only once.
-func (t lineageTree) printBranch(mem *openMemory, name string, depth int) {
+func (t entryLineageTree) printBranch(mem *openMemory, name string, depth int) {
 	t.printedNames[name] = true
 	for _, step := range t.edgesBySource[name] {
 		text := printableName(step.targetName)
 		if step.targetVersion != 0 {
 			text += "@" + formatSeq(step.targetVersion)
 		}
-		mem.env.printf("%s%s  %s\n", strings.Repeat("  ", depth), text, mem.env.dim(step.relation))
+		mem.env.printf("%s%s  %s\n", strings.Repeat("  ", depth), text, mem.env.dim(step.relationToTarget))
 		if !t.printedNames[step.targetName] {
 			t.printBranch(mem, step.targetName, depth+1)
 		}

@@ -78,7 +78,7 @@ func (env *environment) showList(out verb.ListOut) {
 		rows = append(
 			rows,
 			[]string{printableName(e.Name), e.Kind, ageText(parseTime(e.Updated), env.Now()),
-				formatLabels(visibleLabels(e.Labels), maxLabelValues), toSafeLine(e.Snippet)},
+				formatLabels(labelsToPrint(e.Labels), maxLabelValues), toSafeLine(e.Snippet)},
 		)
 	}
 	env.showListTable(rows)

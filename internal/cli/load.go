@@ -40,9 +40,9 @@ has no history, load first saves the old texts in before-load-DATE.jsonl.`,
 	}, func(ctx context.Context, in transfer.LoadIn, args []string) (err error) {
 		in.Dir = args[0]
 		switch {
-		case in.Merge && in.Replace:
+		case in.Merge && in.ReplaceMemory:
 			return usageErrorf("give one of them", "--merge and --replace contradict each other")
-		case in.ForgetDeleted && !in.Replace:
+		case in.ForgetDeleted && !in.ReplaceMemory:
 			return usageErrorf("add --replace", "--prune means something with --replace only")
 		}
 		in.Path, err = mem.env.resolveTreeDir(in.Dir)

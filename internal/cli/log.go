@@ -59,8 +59,8 @@ func (mem *openMemory) verifyLog(ctx context.Context, head string, args []string
 	case isLimited:
 		return usageErrorf("", "--limit means nothing with --verify")
 	}
-	if err := mem.requireUnbound("log --verify"); err != nil {
+	if err := mem.refuseIfProfileApplies("log --verify"); err != nil {
 		return err
 	}
-	return callAndReport(ctx, mem, maintenance.VerifyHistory, maintenance.VerifyIn{Head: head})
+	return callAndReport(ctx, mem, maintenance.VerifyHistory, maintenance.VerifyIn{NotedChangeHash: head})
 }

@@ -293,7 +293,7 @@ func TestEmbedInEveryLayout(t *testing.T) {
 					!strings.Contains(said, "dawn") {
 					t.Errorf("by words, %s says %s", search, said)
 				}
-				flags := []string{"--embed", s.URL, "--embed-model", vectorstest.Model}
+				flags := []string{"--embed", s.URL, "--embed-model", vectorstest.ModelName}
 				cs := open(t, flags...)
 				if said := mustSay(t, cs, search, ask); !strings.Contains(said, "tide") ||
 					!strings.Contains(said, "dawn") || strings.Contains(said, "note:") {

@@ -27,9 +27,9 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// openBoundMemory opens the home's memory, restricted to the entries that the run's profile includes. The caller must
+// openProfileMemory opens the home's memory, restricted to the entries that the run's profile includes. The caller must
 // close it.
-func (mem *openMemory) openBoundMemory(accessKind accessKind) (*oxbow.Memory, error) {
+func (mem *openMemory) openProfileMemory(accessKind accessKind) (*oxbow.Memory, error) {
 	if _, err := mem.boundProfile(); err != nil {
 		return nil, err
 	}
@@ -53,7 +53,7 @@ func (mem *openMemory) openBoundMemory(accessKind accessKind) (*oxbow.Memory, er
 // the memory also contains the entries of team files. closeFn closes everything that was opened.
 func (mem *openMemory) serverMemoryOpener(
 	accessKind accessKind,
-) (open func(context.Context, verb.Access) (*oxbow.Memory, error), closeFn func() error) {
+) (open func(context.Context, verb.MemoryAccess) (*oxbow.Memory, error), closeFn func() error) {
 	all, closeAll := verb.OpenOnFirstUse(func(context.Context) (*oxbow.Memory, error) {
 		if _, err := mem.boundProfile(); err != nil {
 			return nil, err
@@ -62,7 +62,7 @@ func (mem *openMemory) serverMemoryOpener(
 	})
 	shown := func(
 		of func(context.Context, *oxbow.Memory) *oxbow.Memory,
-	) (func(context.Context, verb.Access) (*oxbow.Memory, error), func() error) {
+	) (func(context.Context, verb.MemoryAccess) (*oxbow.Memory, error), func() error) {
 		return verb.OpenOnFirstUse(func(ctx context.Context) (*oxbow.Memory, error) {
 			m, err := all(ctx, accessKind)
 			if err != nil {
@@ -73,11 +73,11 @@ func (mem *openMemory) serverMemoryOpener(
 	}
 	own, closeOwn := shown(func(_ context.Context, m *oxbow.Memory) *oxbow.Memory { return m })
 	read, closeRead := shown(mem.withTeamEntries)
-	follow := func(context.Context, verb.Access) {}
+	follow := func(context.Context, verb.MemoryAccess) {}
 	if mem.folderState.newComparer != nil {
 		follow = mem.folderState.newComparer(accessKind, all)
 	}
-	open = func(ctx context.Context, how verb.Access) (*oxbow.Memory, error) {
+	open = func(ctx context.Context, how verb.MemoryAccess) (*oxbow.Memory, error) {
 		follow(ctx, how)
 		if how == verb.Read && mem.trustedTeamTree() != nil {
 			return read(ctx, how)
@@ -199,7 +199,7 @@ func (mem *openMemory) openStore(path string, accessKind accessKind, readOnlyRea
 	if err != nil {
 		return nil, storeOpenError(path, err)
 	}
-	mem.enableHeadSigning(m, path, accessKind)
+	mem.enableLogHashSigning(m, path, accessKind)
 	said := func(say func(verb.Note) string) string {
 		return say(maintenance.RollbackNote(context.Background(), m, path))
 	}
@@ -213,12 +213,12 @@ func (mem *openMemory) openStore(path string, accessKind accessKind, readOnlyRea
 	return m, nil
 }
 
-// enableHeadSigning makes this process sign the hash of the memory's newest change at intervals. A signature shows
-// later whether somebody has rewritten the log. enableHeadSigning does nothing if the memory is opened read-only, or
+// enableLogHashSigning makes this process sign the hash of the memory's newest change at intervals. A signature shows
+// later whether somebody has rewritten the log. enableLogHashSigning does nothing if the memory is opened read-only, or
 // if it is a copy.
-func (mem *openMemory) enableHeadSigning(m *oxbow.Memory, path string, accessKind accessKind) {
+func (mem *openMemory) enableLogHashSigning(m *oxbow.Memory, path string, accessKind accessKind) {
 	if accessKind != readOwnAccess && filepath.Base(path) == storeFileName {
-		mem.closeHooks.add(signing.SignHeadsPeriodically(m, path, mem.env.Now))
+		mem.closeHooks.add(signing.SignLogHashPeriodically(m, path, mem.env.Now))
 	}
 }
 
@@ -277,9 +277,9 @@ func (mem *openMemory) newWorkspace(ctx context.Context) (*verb.Workspace, func(
 	var memories [verb.Create + 1]*oxbow.Memory // opened memories by access
 	var notes *annotate.Store
 	w := &verb.Workspace{
-		Open: func(_ context.Context, how verb.Access) (m *oxbow.Memory, err error) {
+		Open: func(_ context.Context, how verb.MemoryAccess) (m *oxbow.Memory, err error) {
 			if how == verb.Read && mem.trustedTeamTree() == nil {
-				how = verb.ReadOwn
+				how = verb.ReadWithoutTeamFiles
 			}
 			for _, m := range memories[how:] {
 				if m != nil {
@@ -289,7 +289,7 @@ func (mem *openMemory) newWorkspace(ctx context.Context) (*verb.Workspace, func(
 					break
 				}
 			}
-			memories[how], err = mem.openBoundMemory(how)
+			memories[how], err = mem.openProfileMemory(how)
 			return memories[how], err
 		},
 		Home: mem.openLayoutHome,
@@ -299,7 +299,7 @@ func (mem *openMemory) newWorkspace(ctx context.Context) (*verb.Workspace, func(
 			}
 			return notes, err
 		},
-		Knowledge: mem.foreignTextKnowledge,
+		Knowledge: mem.readTextsAndSession,
 		Now:       mem.env.Now,
 
 		Unlabelled: mem.finder.hasOtherLayout(),
@@ -315,8 +315,8 @@ func (mem *openMemory) newWorkspace(ctx context.Context) (*verb.Workspace, func(
 		Typed:   mem.env.commandRewriter,
 		Loader:  mem.newLoader,
 
-		Sessions: mem.drainedArchiveOpener(),
-		Kept:     mem.undrainedArchiveOpener(),
+		Sessions: mem.archiveOpenerAfterDrain(),
+		Kept:     mem.archiveOpenerWithoutDrain(),
 
 		Unbounded: true,
 	}

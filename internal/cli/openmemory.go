@@ -65,7 +65,7 @@ type openMemory struct {
 	closeHooks closeHooks
 	// The run ends without checkpoints, because a client waits for its end, or because a checkpoint was made.
 	skipsCheckpoints bool
-	// maximum time for moving hook reports into the archive (0 means the constant drainTimeout)
+	// maximum time for moving hook reports into the archive (0 means the constant spoolDrainTimeout)
 	drainTimeout time.Duration
 	// The run's answer is shown to the user before memories are closed.
 	showsAnswerFirst     bool
@@ -106,7 +106,7 @@ type teamFiles struct {
 type folderState struct {
 	mu sync.Mutex // guards the fields below, and is locked during a comparison
 	// This process has already compared the folders with the memory, which a command does only once.
-	isComparisonDone   bool
+	areFoldersCompared bool
 	nextComparisonTime time.Time // time at which the server compares the folders with the memory again
 	printedWarnings    map[string]bool
 
@@ -114,11 +114,11 @@ type folderState struct {
 	compareFolders func()
 	// writes the memory changes of this process into the folders' files
 	writeFolders func(context.Context, *verb.Workspace)
-	newComparer  func(how accessKind, open openMemoryFunc) func(context.Context, verb.Access)
+	newComparer  func(how accessKind, open openMemoryFunc) func(context.Context, verb.MemoryAccess)
 }
 
 // openMemoryFunc is a function with which a server opens the memory.
-type openMemoryFunc = func(context.Context, verb.Access) (*oxbow.Memory, error)
+type openMemoryFunc = func(context.Context, verb.MemoryAccess) (*oxbow.Memory, error)
 
 // newOpenMemory returns the memory for a run in this environment. Nothing is opened yet.
 func newOpenMemory(outside Env) *openMemory {
@@ -195,10 +195,10 @@ func (mem *openMemory) noteMissingMemory(answer any) {
 }
 
 // accessKind is the kind of access to the memory that a command needs.
-type accessKind = verb.Access
+type accessKind = verb.MemoryAccess
 
 const (
-	readOwnAccess = verb.ReadOwn
+	readOwnAccess = verb.ReadWithoutTeamFiles
 	writeAccess   = verb.Write
 	createAccess  = verb.Create
 )

@@ -27,8 +27,8 @@ const stopTimeout = 7 * time.Second
 // Main runs the command line of this process and returns its exit status.
 func Main() int { return runMain(Run, shutdownSignals()...) }
 
-func runMain(run commandRunner, ends ...os.Signal) int {
-	ctx, stop := signal.NotifyContext(context.Background(), ends...)
+func runMain(run commandRunner, endSignals ...os.Signal) int {
+	ctx, stop := signal.NotifyContext(context.Background(), endSignals...)
 	defer stop()
 	// A first Ctrl-C ends the run's context. A run that ignores its context is ended after stopTimeout. A second
 	// Ctrl-C ends the process at once. This is as safe as a crash: no acknowledged change is lost. While busy is

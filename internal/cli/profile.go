@@ -216,7 +216,7 @@ func (mem *openMemory) editProfile(ctx context.Context, name string) error {
 	}
 	draft := editedText{textName: name, fileExtension: ".yaml", retryCommand: "oxbow profile edit " + shellQuote(name)}
 	var out profiles.ReplaceProfileOut
-	err = mem.finder.editText(&draft, string(was), func(text string) (err error) {
+	err = mem.finder.editTextInEditor(&draft, string(was), func(text string) (err error) {
 		out, err = callVerbRawError(
 			ctx,
 			mem,

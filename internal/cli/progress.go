@@ -37,8 +37,8 @@ type progressLine struct {
 	timer       *time.Timer
 	isShown     bool
 
-	pauseReasons
-	pauseStart time.Time // time at which one of pauseReasons became true
+	progressPauseReasons
+	pauseStart time.Time // time at which one of progressPauseReasons became true
 }
 
 // startProgress begins to show the progress of the command with the name what. Calling stop ends this.
@@ -77,7 +77,7 @@ func (p *progressLine) drawLine() {
 	if p.commandName == "" {
 		return
 	}
-	if !p.isQuestionOpen && !p.isReading {
+	if !p.isQuestionOpen && !p.isReadingInput {
 		p.isShown = true
 		fmt.Fprintf(p.Writer, "\r%s\x1b[K", p.lineText())
 	}
@@ -93,7 +93,7 @@ func (p *progressLine) lineText() string {
 		facts = append(facts, formatProgress(s))
 	}
 	if s.TotalCount > 0 {
-		s.FinishedShare = float64(s.DoneCount) / float64(s.TotalCount)
+		s.FinishedWorkShare = float64(s.DoneCount) / float64(s.TotalCount)
 	}
 	if p.serverWait > 0 {
 		facts = append(
@@ -104,9 +104,9 @@ func (p *progressLine) lineText() string {
 	if s.DoneCount > 0 && took >= rateDelay {
 		facts = append(facts, formatRate(s, took))
 	}
-	isPartDone := s.FinishedShare > 0 && s.FinishedShare < 1
+	isPartDone := s.FinishedWorkShare > 0 && s.FinishedWorkShare < 1
 	if isPartDone && took >= rateDelay {
-		left := time.Duration(float64(took) * (1 - s.FinishedShare) / s.FinishedShare)
+		left := time.Duration(float64(took) * (1 - s.FinishedWorkShare) / s.FinishedWorkShare)
 		facts = append(facts, "about "+formatSeconds(left+time.Second-1)+" left")
 	} else {
 		facts = append(facts, formatSeconds(took))
@@ -127,8 +127,8 @@ func formatProgress(s progress.State) string {
 		return count(s.DoneCount) + " of " + count(s.TotalCount)
 	case s.TotalCount > 0:
 		return fmt.Sprintf("%d of %s", s.DoneCount, count(s.TotalCount))
-	case s.FinishedShare > 0:
-		return fmt.Sprintf("%s (%d %%)", count(s.DoneCount), int(100*s.FinishedShare))
+	case s.FinishedWorkShare > 0:
+		return fmt.Sprintf("%s (%d %%)", count(s.DoneCount), int(100*s.FinishedWorkShare))
 	}
 	return count(s.DoneCount)
 }
@@ -168,22 +168,24 @@ func (p *progressLine) Write(b []byte) (int, error) {
 	defer p.mu.Unlock()
 	p.eraseLine()
 	if len(b) > 0 {
-		p.setPauseReasons(pauseReasons{isQuestionOpen: !bytes.HasSuffix(b, []byte("\n")), isReading: p.isReading})
+		p.setPauseReasons(
+			progressPauseReasons{isQuestionOpen: !bytes.HasSuffix(b, []byte("\n")), isReadingInput: p.isReadingInput},
+		)
 	}
 	return p.Writer.Write(b)
 }
 
-// pauseReasons contains the reasons for hiding the progress line on the terminal.
-type pauseReasons struct {
+// progressPauseReasons contains the reasons for hiding the progress line on the terminal.
+type progressPauseReasons struct {
 	isQuestionOpen bool // The program asked the person a question: the last text on standard error lacks a newline.
-	isReading      bool // oxbow waits for the person's input.
+	isReadingInput bool // oxbow waits for the person's input.
 }
 
 // setPauseReasons sets the reasons for hiding the progress line. The time during which the line is hidden does not
 // count as working time.
-func (p *progressLine) setPauseReasons(reasons pauseReasons) {
-	was, is := p.isQuestionOpen || p.isReading, reasons.isQuestionOpen || reasons.isReading
-	p.pauseReasons = reasons
+func (p *progressLine) setPauseReasons(reasons progressPauseReasons) {
+	was, is := p.isQuestionOpen || p.isReadingInput, reasons.isQuestionOpen || reasons.isReadingInput
+	p.progressPauseReasons = reasons
 	switch {
 	case is && !was:
 		p.pauseStart = p.now()
@@ -197,7 +199,7 @@ func (p *progressLine) beginRead() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.eraseLine()
-	p.setPauseReasons(pauseReasons{isQuestionOpen: p.isQuestionOpen, isReading: true})
+	p.setPauseReasons(progressPauseReasons{isQuestionOpen: p.isQuestionOpen, isReadingInput: true})
 }
 
 // endRead records that the person has entered a line. The line also answers the question that the program asked, if
@@ -206,7 +208,7 @@ func (p *progressLine) endRead() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.eraseLine()
-	p.setPauseReasons(pauseReasons{})
+	p.setPauseReasons(progressPauseReasons{})
 }
 
 // terminalInput is standard input on a terminal. The progress line is hidden while the program waits for input.

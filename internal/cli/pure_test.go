@@ -121,11 +121,11 @@ func TestQuote(t *testing.T) {
 func TestMarkTerms(t *testing.T) {
 	args := []string{"recall", "-tag:draft", "-q", "--content", "-x:y", "--", "-a:b"}
 	marked := markMinusTerms(args)
-	want := []string{"recall", argumentMark + "-tag:draft", "-q", "--content", argumentMark + "-x:y", "--", "-a:b"}
+	want := []string{"recall", argumentPrefix + "-tag:draft", "-q", "--content", argumentPrefix + "-x:y", "--", "-a:b"}
 	if !slices.Equal(marked, want) {
 		t.Errorf("markMinusTerms(%q) = %q, want %q", args, marked, want)
 	}
-	if got := removeMarks(marked); !slices.Equal(got, args) {
+	if got := removeArgumentPrefixes(marked); !slices.Equal(got, args) {
 		t.Errorf("removeMarks(%q) = %q, want %q", marked, got, args)
 	}
 }
@@ -148,12 +148,17 @@ func TestStatus(t *testing.T) {
 
 func TestSentence(t *testing.T) {
 	undo := func(does, to string) *verb.CallHint {
-		return &verb.CallHint{Verb: "undo", Args: []verb.Arg{{Name: "seq", Value: []uint64{4}}}, Does: does, To: to}
+		return &verb.CallHint{
+			Verb: "undo",
+			Args: []verb.HintArgument{{Name: "seq", Value: []uint64{4}}},
+			Does: does,
+			To:   to,
+		}
 	}
 	restore := func(name string) *verb.CallHint {
 		return &verb.CallHint{
 			Verb: "restore",
-			Args: []verb.Arg{{Name: "name", Value: name}, {Name: "seq", Value: uint64(3)}},
+			Args: []verb.HintArgument{{Name: "name", Value: name}, {Name: "seq", Value: uint64(3)}},
 			Does: "brings it back",
 		}
 	}

@@ -47,10 +47,10 @@ each hit: name, score, creation time and first line, separated by tabs.`,
 	setUpFlagsAndArgs(c, func(ctx context.Context, in verb.RecallIn, args []string) error {
 		in.Query = strings.Join(args, " ")
 		if sessions {
-			if in.SearchIn != "" && in.SearchIn != "sessions" {
-				return usageErrorf("leave one of them out", "--sessions and --in %s are given", in.SearchIn)
+			if in.SearchInPastSessions != "" && in.SearchInPastSessions != "sessions" {
+				return usageErrorf("leave one of them out", "--sessions and --in %s are given", in.SearchInPastSessions)
 			}
-			in.SearchIn = "sessions"
+			in.SearchInPastSessions = "sessions"
 		}
 		needsNoWords := slices.ContainsFunc(recallFlagsWithoutWords, c.Flags().Changed) ||
 			(interactive && mem.env.canShowScreen())
@@ -162,7 +162,7 @@ func (env *environment) showHit(number int, h verb.Entry, maxRows int) {
 	if warning := strings.TrimSpace(env.trustWarning(oxbow.Trust(h.Trust))); warning != "" {
 		below(warning)
 	}
-	text := text.Excerpt(h.HitText, h.MatchedWords, 2*env.textWidth())
+	text := text.Excerpt(h.HitContent, h.MatchedWords, 2*env.textWidth())
 	if h.Content != nil {
 		text = strings.TrimRight(*h.Content, "\n")
 	}

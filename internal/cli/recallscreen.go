@@ -30,7 +30,7 @@ func (env *environment) printHitLines(out verb.RecallOut) {
 		env.showEmptyReasons(out.EmptyReasons, out.SimilarNames)
 	}
 	for _, h := range out.Hits {
-		first, _, _ := strings.Cut(strings.TrimSpace(h.HitText), "\n")
+		first, _, _ := strings.Cut(strings.TrimSpace(h.HitContent), "\n")
 		env.printf("%s\t%.3f\t%s\t%s\n", printableName(h.Name), h.Score, h.Created, toSafeLine(first))
 	}
 	env.showNotes(slices.DeleteFunc(out.Notes, func(n verb.Note) bool { return n.RefersTo("max_tokens") }))
@@ -67,12 +67,12 @@ func (mem *openMemory) recallOnScreen(ctx context.Context, in verb.RecallIn) err
 			in.Query,
 			mem.env.Now,
 			tui.Verbs{
-				Recall: s.recallHits,
-				Get:    s.getEntry,
-				Choose: s.chooseHit,
-				Edit:   s.editEntry,
-				Forget: s.forgetEntry,
-				Undo:   s.undoChange,
+				Recall:      s.recallHits,
+				Get:         s.getEntry,
+				ChooseEntry: s.chooseEntryToPrint,
+				Edit:        s.editEntry,
+				Forget:      s.forgetEntry,
+				Undo:        s.undoChange,
 			},
 		)
 	}
@@ -184,7 +184,7 @@ func (s *recallScreen) recallHits(ctx context.Context, query string) (f tui.Quer
 	out, err := s.runQuery(ctx, query)
 	switch {
 	case errors.Is(err, oxbow.ErrInvalid):
-		f.MissingEnd, _ = describeError(err)
+		f.IncompleteQueryReason, _ = describeError(err)
 		return f
 	case err != nil:
 		f.Failure = formatErrorLine(err)
@@ -219,7 +219,7 @@ func (s *recallScreen) toHit(h verb.Entry) tui.Hit {
 		Name:    h.Name,
 		Version: h.Version,
 		Meta:    s.mem.env.entrySummary(h),
-		Text:    h.HitText,
+		Text:    h.HitContent,
 		Words:   h.MatchedWords,
 		Final:   s.hasNoHistory,
 	}
@@ -228,7 +228,7 @@ func (s *recallScreen) toHit(h verb.Entry) tui.Hit {
 	}
 	add := func(name string, values ...string) {
 		for _, v := range values {
-			t.Facts = append(t.Facts, tui.Fact{Name: name, Value: v})
+			t.Facts = append(t.Facts, tui.NamedProperty{Name: name, Value: v})
 		}
 	}
 	for _, turn := range h.TurnsBefore {
@@ -244,14 +244,14 @@ func (s *recallScreen) toHit(h verb.Entry) tui.Hit {
 	switch {
 	case s.recallInput.AsOf != "":
 		t.Fixed = "this is the past, which stays as it was; leave --as-of out"
-	case len(h.Labels["turn"]) > 0 && s.recallInput.SearchIn != "":
+	case len(h.Labels["turn"]) > 0 && s.recallInput.SearchInPastSessions != "":
 		t.Fixed = "what was said in a session stays as it was said"
 	}
 	return t
 }
 
-// chooseHit is called for the key Enter. The entry is printed after the screen has closed.
-func (s *recallScreen) chooseHit(h tui.Hit) { s.chosenName = s.hitName(h) }
+// chooseEntryToPrint is called for the key Enter. The entry is printed after the screen has closed.
+func (s *recallScreen) chooseEntryToPrint(h tui.Hit) { s.chosenName = s.hitName(h) }
 
 // hitName returns the name with which verb.Get reads the hit. If the person searches an earlier state of the memory,
 // the name includes the version.
@@ -273,9 +273,9 @@ func (s *recallScreen) getEntry(ctx context.Context, h tui.Hit) tui.EntryDetails
 	}
 	facts := append(s.mem.env.listEntryFacts(out.Entry), h.Facts...)
 	for _, n := range out.Notes {
-		facts = append(facts, tui.Fact{Name: "note", Value: formatNote(n)})
+		facts = append(facts, tui.NamedProperty{Name: "note", Value: formatNote(n)})
 	}
-	return tui.EntryDetails{Version: out.Version, Facts: facts, Text: *out.Content}
+	return tui.EntryDetails{Version: out.Version, EntryProperties: facts, Text: *out.Content}
 }
 
 // changeResult returns the result that the screen shows after a change: doneText, or the error.
@@ -283,7 +283,7 @@ func (s *recallScreen) changeResult(doneText string, change uint64, err error) t
 	if err != nil {
 		return tui.ChangeResult{Text: formatErrorLine(err), Failed: true}
 	}
-	if s.mem.env.hasOtherLayout {
+	if s.mem.env.isHomeOfOtherLayout {
 		change = 0 // Offer no undo, because the version numbers in other layouts are not change numbers.
 	}
 	return tui.ChangeResult{
@@ -309,7 +309,7 @@ func (s *recallScreen) editEntry(ctx context.Context, h tui.Hit) tui.ChangeResul
 		s.closingMessages = append(s.closingMessages, strings.ReplaceAll(formatErrorLine(err), "\n", ": "))
 	}
 	name := printableName(cmp.Or(out.Name, h.Name))
-	if err == nil && out.Outcome == outcomeUnchanged {
+	if err == nil && out.EntryOutcome == editOutcomeUnchanged {
 		return s.changeResult(name+" is unchanged", 0, nil)
 	}
 	did := "updated " + name

@@ -79,5 +79,5 @@ func (env *environment) setBackupPaths(in *maintenance.RecoverIn, args []string)
 	if err != nil {
 		return err
 	}
-	return env.resolveKeyFiles(&in.KeyFiles)
+	return env.resolveKeyFiles(&in.BackupKeyFiles)
 }

@@ -14,7 +14,7 @@ import (
 // formatNote formats a note. References become commands and flags.
 func formatNote(n verb.Note) string { return strings.TrimSuffix(n.Render(referenceText), ".") }
 
-func referenceText(r verb.Reference) string {
+func referenceText(r verb.NoteReference) string {
 	switch r := r.(type) {
 	case verb.ParamRef:
 		return "--" + strings.ReplaceAll(string(r), "_", "-")

@@ -53,7 +53,7 @@ uses the project of the working directory, which oxbow label project prints.`,
 		}
 		hasContent := strings.TrimSpace(in.Content) != "" || f.wasGiven("content") || file != ""
 		if len(args) == 1 && !hasContent {
-			in.OnlyArgument = args[0]
+			in.NameOrContent = args[0]
 			in.Name = ""
 			in.Content = ""
 		}

@@ -80,15 +80,15 @@ func (env *environment) showSection(s report.Section) {
 		env.showFinding(s)
 	case report.Reasons:
 		env.showReasons(s)
-	case report.Document:
+	case report.ModelDocument:
 		env.printf("%s", replaceHarmfulChars(string(s)))
 	}
 }
 
 func (env *environment) showLine(l report.Line) {
 	switch {
-	case env.isQuiet && l.ShortValue != nil:
-		env.printf("%s\n", env.plainValue(l.ShortValue))
+	case env.isQuiet && l.ShortReportValue != nil:
+		env.printf("%s\n", env.plainValue(l.ShortReportValue))
 		return
 	case env.isQuiet && l.IsDetail:
 		return
@@ -135,7 +135,7 @@ func (env *environment) showFinding(f report.Finding) {
 	if env.isQuiet && !f.Level.NeedsAction() {
 		return
 	}
-	text := env.plainValue(f.Result)
+	text := env.plainValue(f.TopicState)
 	if f.Remedy != "" {
 		text += "; mend: " + env.plainValue(f.Remedy)
 	}
@@ -162,7 +162,7 @@ func (env *environment) showRecord(r report.Record) {
 		}
 		env.printf("%s\n", strings.TrimRight(did, " "))
 		return
-	case env.showInSpecialLayout(r.Subject):
+	case env.showOperationOrAnnotation(r.Subject):
 		return
 	case env.isQuiet:
 		env.printf("%s\n", key)
@@ -178,18 +178,18 @@ func (env *environment) showRecord(r report.Record) {
 		key = env.plainValue(r.Title)
 	}
 	env.printWrapped(env.bold(key)+"  ", strings.Join(head, ", "))
-	for _, c := range r.TextCells {
+	for _, c := range r.TextCellsBelow {
 		env.showCell(c)
 	}
 }
 
-// showInSpecialLayout prints an operation in the log or an annotation in a layout of its own. It returns false for all
-// other things. An operation is printed as a single row, because people search a log for a time or a name. An
+// showOperationOrAnnotation prints an operation in the log or an annotation in a layout of its own. It returns false
+// for all other things. An operation is printed as a single row, because people search a log for a time or a name. An
 // annotation looks like a comment below its line.
-func (env *environment) showInSpecialLayout(thing any) bool {
+func (env *environment) showOperationOrAnnotation(thing any) bool {
 	switch thing := thing.(type) {
 	case verb.Operation:
-		env.showOperation(thing)
+		env.showLoggedOperation(thing)
 	case annotations.Annotation:
 		env.showAnnotation(thing)
 	default:
@@ -327,7 +327,7 @@ func (env *environment) measureColumns(rows [][]string) (wide []int) {
 func (env *environment) showItems(l report.List) {
 	shown := l.Items
 	if l.AllItemsAdvice != "" {
-		if env.isQuiet && !l.IsAnswer {
+		if env.isQuiet && !l.ShowsItemsInShortReport {
 			return
 		}
 		shown = firstItems(l.Items)
@@ -370,13 +370,13 @@ func (env *environment) plainValue(v any) string {
 		return replaceHarmfulChars(strings.Join(v, ", "))
 	case report.Labels:
 		return replaceHarmfulChars(strings.Join(v, " "))
-	case report.Lines:
+	case report.QuotedLines:
 		text := ""
 		for _, line := range v {
 			text += "\n  " + toSafeLine(line)
 		}
 		return text
-	case report.Text:
+	case report.QuotedText:
 		return replaceHarmfulChars(strings.TrimSpace(string(v)))
 	case report.Quote:
 		quote := replaceHarmfulChars(strings.TrimSpace(string(v)))
@@ -384,10 +384,10 @@ func (env *environment) plainValue(v any) string {
 			return ""
 		}
 		return quoteMark + strings.ReplaceAll(quote, "\n", "\n"+quoteMark)
-	case report.Words:
+	case report.OxbowText:
 		return env.rewriteCommands(replaceHarmfulChars(string(v)))
 	case report.Change:
-		if env.hasOtherLayout {
+		if env.isHomeOfOtherLayout {
 			return ""
 		}
 		return "(change " + formatSeq(uint64(v)) + ")"
@@ -397,7 +397,7 @@ func (env *environment) plainValue(v any) string {
 		return env.formatDate(v)
 	case verb.Note:
 		return replaceHarmfulChars(formatNote(v))
-	case verb.Reference:
+	case verb.NoteReference:
 		return replaceHarmfulChars(referenceText(v))
 	}
 	return replaceHarmfulChars(fmt.Sprint(v))

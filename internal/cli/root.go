@@ -31,12 +31,12 @@ func (mem *openMemory) rootCommand(run commandRunner) *cobra.Command {
 
 // buildCommandTree is like rootCommand. If only is not empty, it builds only the subcommand with this name. Each start
 // of the program runs one command, and building all commands takes longer than most commands do.
-func (mem *openMemory) buildCommandTree(run commandRunner, only string) *cobra.Command {
+func (mem *openMemory) buildCommandTree(run commandRunner, onlyCommand string) *cobra.Command {
 	root := mem.rootWithoutSubcommands()
 	for _, g := range commandGroups(run) {
 		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
 		for _, row := range g.commands {
-			if only != "" && row.name != only {
+			if onlyCommand != "" && row.name != onlyCommand {
 				continue
 			}
 			c := row.buildCommand(mem)
@@ -101,7 +101,7 @@ for all your work.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case len(args) > 0:
-				return unknownCommandError(cmd, removeMarks(args))
+				return unknownCommandError(cmd, removeArgumentPrefixes(args))
 			case version:
 				return mem.env.printVersion()
 			case !mem.printMemoryState(cmd.Context()):

@@ -37,7 +37,7 @@ type commandTree struct {
 // runCommandTree runs one command line of a program with these commands.
 func runCommandTree(ctx context.Context, env Env, tree commandTree) int {
 	env.Stdin = &interruptibleReader{ctx: ctx, r: env.Stdin}
-	out := &checkedWriter{w: env.Stdout}
+	out := &errorRecordingWriter{w: env.Stdout}
 	env.Stdout = out
 	if env.IsStdoutTerminal {
 		env.Stdout = &termtext.SafeWriter{Output: out}
@@ -78,7 +78,7 @@ func runCommandTree(ctx context.Context, env Env, tree commandTree) int {
 	}
 	root.SetArgs(markMinusTerms(env.Args))
 	err := out.joinWriteError(errors.Join(root.ExecuteContext(ctx), mem.unknownCommandErr, mem.close(ctx)))
-	isForeign := mem.finder.lastVerdict != nil && mem.finder.lastVerdict.State == trust.Foreign
+	isForeign := mem.finder.lastVerdict != nil && mem.finder.lastVerdict.Ownership == trust.ForeignHome
 	if isForeign && errors.Is(err, oxbow.ErrUnsupported) {
 		err = &hintedError{
 			fmt.Errorf(

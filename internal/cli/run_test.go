@@ -133,7 +133,7 @@ func TestOneNameForMaxTokens(t *testing.T) {
 	older := []string{"budget", "token_budget"}
 	n := 0
 	for _, u := range slices.Concat(
-		verb.WithProfiles(verb.Tools(), nil),
+		verb.ToolsWithProfiles(verb.Tools(), nil),
 		annotations.CodeTools(),
 		profiles.SubAgentTools(nil),
 		[]verb.Tool{verb.RecallMemory()},

@@ -107,19 +107,19 @@ func TestDoctorOfFileSystems(t *testing.T) {
 		},
 		{
 			"tmpfs",
-			sysinfo.FileSystem{Name: "tmpfs", Kind: sysinfo.KindVolatile, FreeBytes: big, TotalBytes: big},
+			sysinfo.FileSystem{Name: "tmpfs", Kind: sysinfo.KindInMemoryFileSystem, FreeBytes: big, TotalBytes: big},
 			exitSuccess,
 			"warning  file system  tmpfs is in memory: gone at the next boot",
 		},
 		{
 			"9p",
-			sysinfo.FileSystem{Name: "9p", Kind: sysinfo.KindShared, FreeBytes: big, TotalBytes: big},
+			sysinfo.FileSystem{Name: "9p", Kind: sysinfo.KindSharedFileSystem, FreeBytes: big, TotalBytes: big},
 			exitSuccess,
 			"warning  file system  9p",
 		},
 		{
 			"overlay",
-			sysinfo.FileSystem{Name: "overlay", Kind: sysinfo.KindLayered, FreeBytes: big, TotalBytes: big},
+			sysinfo.FileSystem{Name: "overlay", Kind: sysinfo.KindOverlayFileSystem, FreeBytes: big, TotalBytes: big},
 			exitSuccess,
 			"warning  file system  overlay",
 		},

@@ -222,8 +222,8 @@ var (
 	shellOperand        = text.QuoteShellOperand
 )
 
-// chooseByDryRun returns did. In a dry run, it returns would.
-func chooseByDryRun(isDryRun bool, did, would string) string {
+// wordingForDryRun returns did. In a dry run, it returns would.
+func wordingForDryRun(isDryRun bool, did, would string) string {
 	if isDryRun {
 		return would
 	}

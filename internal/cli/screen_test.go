@@ -259,7 +259,7 @@ func TestProgressOfAPart(t *testing.T) {
 		var b strings.Builder
 		p := &progressLine{Writer: &b, now: time.Now}
 		stop := p.startProgress("import")
-		p.setProgress(progress.State{Unit: progress.UnitEntries, DoneCount: 14500, FinishedShare: 0.459})
+		p.setProgress(progress.State{Unit: progress.UnitEntries, DoneCount: 14500, FinishedWorkShare: 0.459})
 		time.Sleep(progressDelay + progressInterval/2)
 		stop()
 		if want := "\rimport: 14500 entries (45 %), 0 s\x1b[K\r\x1b[K"; b.String() != want {
@@ -304,7 +304,7 @@ func TestProgressHasARateAndAnEnd(t *testing.T) {
 			},
 			{
 				10 * time.Second,
-				progress.State{Unit: progress.UnitEntries, DoneCount: 9000, FinishedShare: 0.1},
+				progress.State{Unit: progress.UnitEntries, DoneCount: 9000, FinishedWorkShare: 0.1},
 				"x: 9000 entries (10 %), 900 a second, about 1 min 30 s left",
 			},
 			{
@@ -324,7 +324,7 @@ func TestProgressHasARateAndAnEnd(t *testing.T) {
 			},
 			{
 				4 * time.Second,
-				progress.State{Unit: progress.UnitBytes, DoneCount: 10 << 20, FinishedShare: .5},
+				progress.State{Unit: progress.UnitBytes, DoneCount: 10 << 20, FinishedWorkShare: .5},
 				"x: 10.0 MB (50 %), 2.5 MB a second, about 4 s left",
 			},
 			{time.Minute, progress.State{}, "x: 1 min 0 s"},

@@ -15,12 +15,12 @@ func (mem *openMemory) secretScreening() *provenance.Screening {
 		return mem.cachedScreening
 	}
 	settings := provenance.ScreeningSettings{
-		MemoryPlace:    mem.finder.memoryPlace,
-		ConfigDir:      mem.env.configDir(),
-		AllowSecrets:   func() bool { return mem.allowSecret },
-		ProvenanceData: mem.foreignTextKnowledge,
-		ReopenMemory:   mem.finder.openReadOnly,
-		KeepOrigins:    mem.commandPath == "convert",
+		MemoryPlace:       mem.finder.memoryPlace,
+		ConfigDir:         mem.env.configDir(),
+		AllowSecrets:      func() bool { return mem.allowSecret },
+		ProvenanceData:    mem.readTextsAndSession,
+		ReopenMemory:      mem.finder.openReadOnly,
+		KeepsOriginLabels: mem.commandPath == "convert",
 	}
 	if mem.writeLimit != nil {
 		settings.CheckLimit = mem.writeLimit.Allow

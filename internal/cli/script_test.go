@@ -50,10 +50,10 @@ func oxbowMain() {
 
 // patient contains time limits for hooks that are long enough for a busy machine.
 var patient = &HookTimeLimits{
-	SessionStart:     time.Minute,
-	PromptAnswer:     time.Minute,
-	FirstCalibration: time.Minute,
-	SpoolDrain:       time.Minute,
+	SessionStart:           time.Minute,
+	PromptAnswer:           time.Minute,
+	FirstMemoryCalibration: time.Minute,
+	SpoolDrain:             time.Minute,
 }
 
 // patientMain is [Main] with the limits in patient. Hooks do not start other processes, because these could write to

@@ -21,28 +21,28 @@ const defaultAddr = "127.0.0.1:8333"
 
 // serveIn contains the flags of oxbow serve.
 type serveIn struct {
-	Addr       string   `json:"http,omitempty"       value:"ADDR" usage:"serve on this ADDR (default 127.0.0.1:8333); port 0 means any free port"`
-	TokenFile  string   `json:"token_file,omitempty" value:"FILE" usage:"the FILE with the token, which is created if it is missing (default HOME/token, or a file in your configuration directory if the home is in a repository)"`
-	TokensFile string   `json:"tokens,omitempty"     value:"FILE" usage:"a FILE that lists several tokens and the rights of each, instead of one token; oxbow mcp --help shows an example"`
-	ReadOnly   bool     `json:"ro,omitempty"                      usage:"clients can only read"`
-	Projects   []string `json:"project,omitempty"                 usage:"clients see and write only entries of this PROJECT; auto is the project of the working directory"                                                          empty:"allowed"`
-	Kinds      []string `json:"kind,omitempty"                    usage:"clients see and write only entries of this KIND"                                                                                                           empty:"allowed"`
+	Addr         string   `json:"http,omitempty"       value:"ADDR" usage:"serve on this ADDR (default 127.0.0.1:8333); port 0 means any free port"`
+	TokenFile    string   `json:"token_file,omitempty" value:"FILE" usage:"the FILE with the token, which is created if it is missing (default HOME/token, or a file in your configuration directory if the home is in a repository)"`
+	TokensFile   string   `json:"tokens,omitempty"     value:"FILE" usage:"a FILE that lists several tokens and the rights of each, instead of one token; oxbow mcp --help shows an example"`
+	ReadOnly     bool     `json:"ro,omitempty"                      usage:"clients can only read"`
+	Projects     []string `json:"project,omitempty"                 usage:"clients see and write only entries of this PROJECT; auto is the project of the working directory"                                                          empty:"allowed"`
+	VisibleKinds []string `json:"kind,omitempty"                    usage:"clients see and write only entries of this KIND"                                                                                                           empty:"allowed"`
 
-	PublicURL string `json:"public_url,omitempty"    value:"URL"   usage:"the https URL by which other machines call this server, such as the URL of a proxy"`
-	ListenAll bool   `json:"listen_all,omitempty"                  usage:"accept connections from other machines at the address of --http; needs --public-url, and TLS here or in a proxy"`
-	TLSCert   string `json:"tls_cert,omitempty"      value:"FILE"  usage:"use TLS with the certificates in this FILE"`
-	TLSKey    string `json:"tls_key,omitempty"       value:"FILE"  usage:"the key of the certificates, in this FILE"`
-	Issuer    string `json:"oidc_issuer,omitempty"   value:"URL"   usage:"accept tokens of this OpenID provider; needs --public-url"`
-	Audience  string `json:"oidc_audience,omitempty" value:"NAME"  usage:"the audience of the provider's tokens (default the public URL, or the public URL and /mcp)"`
-	Claim     string `json:"oidc_tenant,omitempty"   value:"CLAIM" usage:"the CLAIM of a token that names the tenant; without this flag, tokens are for the server's own home"`
-	Open      *int   `json:"open,omitempty"          value:"N"     usage:"maximum number of tenants' memories that are open at once (default 64)"`
+	PublicURL   string `json:"public_url,omitempty"    value:"URL"   usage:"the https URL by which other machines call this server, such as the URL of a proxy"`
+	ListenAll   bool   `json:"listen_all,omitempty"                  usage:"accept connections from other machines at the address of --http; needs --public-url, and TLS here or in a proxy"`
+	TLSCert     string `json:"tls_cert,omitempty"      value:"FILE"  usage:"use TLS with the certificates in this FILE"`
+	TLSKey      string `json:"tls_key,omitempty"       value:"FILE"  usage:"the key of the certificates, in this FILE"`
+	Issuer      string `json:"oidc_issuer,omitempty"   value:"URL"   usage:"accept tokens of this OpenID provider; needs --public-url"`
+	Audience    string `json:"oidc_audience,omitempty" value:"NAME"  usage:"the audience of the provider's tokens (default the public URL, or the public URL and /mcp)"`
+	TenantClaim string `json:"oidc_tenant,omitempty"   value:"CLAIM" usage:"the CLAIM of a token that names the tenant; without this flag, tokens are for the server's own home"`
+	Open        *int   `json:"open,omitempty"          value:"N"     usage:"maximum number of tenants' memories that are open at once (default 64)"`
 }
 
 func (in serveIn) serverFlags() serverFlags {
-	s := serverFlags{OIDC: oidc.Options{Issuer: in.Issuer, Audience: in.Audience, Claim: in.Claim},
+	s := serverFlags{OIDC: oidc.Options{Issuer: in.Issuer, Audience: in.Audience, Claim: in.TenantClaim},
 		Public: publicFlags{in.ListenAll, in.TLSCert, in.TLSKey, in.PublicURL},
 		Addr:   in.Addr, TokenFile: in.TokenFile, TokensFile: in.TokensFile, ReadOnly: in.ReadOnly,
-		Projects: in.Projects, Kinds: in.Kinds}
+		Projects: in.Projects, Kinds: in.VisibleKinds}
 	if in.Open != nil {
 		s.MaxOpenTenants = max(1, *in.Open)
 	}

@@ -45,9 +45,9 @@ type serverFlags struct {
 	MaxOpenTenants int `json:"-"`
 }
 
-// isOnlyForOwner reports whether only the user of this machine can use the server. Only that user may see where the
-// memory is.
-func (s serverFlags) isOnlyForOwner() bool {
+// isOnlyForMachineUser reports whether only the user of this machine can use the server. Only that user may see where
+// the memory is.
+func (s serverFlags) isOnlyForMachineUser() bool {
 	return s.TokensFile == "" && s.OIDC.Issuer == "" && s.Public == publicFlags{}
 }
 
@@ -62,9 +62,9 @@ func (s serverFlags) toolSets(d layout.Dialect, h layout.Home, profiles []string
 	case h != nil:
 		return defaultToolSets(d, h), nil
 	case len(profiles) > 0 && len(s.Projects)+len(s.Kinds)+len(s.TokensFile) == 0:
-		return verb.VerbSets{verb.SetCore, "profiles"}, nil
+		return verb.VerbSets{verb.VerbSetCore, "profiles"}, nil
 	}
-	return verb.VerbSets{verb.SetCore}, nil
+	return verb.VerbSets{verb.VerbSetCore}, nil
 }
 
 // grantedRights returns the permissions that the flags give to every client.
@@ -163,24 +163,24 @@ func (mem *openMemory) buildService(
 		o.OmittedVerbs = unsupportedVerbs(d, o.Home)
 		o.Instructions = serverInstructions(d, o.Home, len(o.ToolSets) > len(d.Sets))
 	}
-	workspace := &verb.Workspace{Open: open, Knowledge: mem.foreignTextKnowledge, Now: mem.env.Now, Source: src,
+	workspace := &verb.Workspace{Open: open, Knowledge: mem.readTextsAndSession, Now: mem.env.Now, Source: src,
 		Secrets: mem.secretScreening().
 			SecretPolicy(),
 		MaxChangeBytes: mem.env.MaxChangeBytes,
-		Sessions:       mem.drainedArchiveOpener(), Kept: mem.undrainedArchiveOpener()}
-	if !mem.isTenantHome && flags.isOnlyForOwner() {
+		Sessions:       mem.archiveOpenerAfterDrain(), Kept: mem.archiveOpenerWithoutDrain()}
+	if !mem.isTenantHome && flags.isOnlyForMachineUser() {
 		workspace.Typed = mem.clientCommandRewriter()
 	}
 	if o.Home != nil {
 		workspace.Written, workspace.Unlabelled = o.Home.Written(), true
-		workspace.Home = func(verb.Access) (verb.LayoutHome, error) { return o.Home, nil }
+		workspace.Home = func(verb.MemoryAccess) (verb.LayoutHome, error) { return o.Home, nil }
 	}
 	isDefault := len(flags.Tools)+len(flags.Projects)+len(flags.Kinds)+len(flags.TokensFile) == 0
 	mayHaveHandoff := isDefault && !other && !mem.isTenantHome
 	if mayHaveHandoff && mem.finder.hasOpenHandoff(ctx, open) {
 		o.ToolSets = append(o.ToolSets, "session") // The agent needs this tool set to take the handoff.
 	}
-	mem.callerExposure = mem.sessionExposure
+	mem.callerExposure = mem.findTextsSeenBySession
 	if !mem.isTenantHome {
 		workspace.Loader = mem.newLoader
 	}
@@ -194,7 +194,7 @@ func (mem *openMemory) buildService(
 		return nil, nil, err
 	}
 	if mem.isTenantHome {
-		return mem.assembleService(o, workspace, profileNames, other), closeFn, nil
+		return mem.buildServiceFromOptions(o, workspace, profileNames, other), closeFn, nil
 	}
 	if svc, serr := mem.newSubAgentService(); serr != nil {
 		mem.env.printWarning("sub-agents are not served: %v", serr)
@@ -215,14 +215,14 @@ func (mem *openMemory) buildService(
 			o.CodeTools = annotations.CodeTools()
 		}
 	}
-	return mem.assembleService(o, workspace, profileNames, other), closeFn, nil
+	return mem.buildServiceFromOptions(o, workspace, profileNames, other), closeFn, nil
 }
 
 // hasOpenHandoff reports whether the home contains an open handoff that a session may take. If the home lacks a
 // memory, none is created.
 func (finder *homeFinder) hasOpenHandoff(
 	ctx context.Context,
-	open func(context.Context, verb.Access) (*oxbow.Memory, error),
+	open func(context.Context, verb.MemoryAccess) (*oxbow.Memory, error),
 ) bool {
 	path, err := finder.storePath()
 	if err != nil {
@@ -235,7 +235,7 @@ func (finder *homeFinder) hasOpenHandoff(
 	if err != nil {
 		return false // Ignore the error, because each later call of a tool reports it.
 	}
-	_, err = handoff.FindNext(ctx, m, handoff.HandoffChoice{})
+	_, err = handoff.FindNext(ctx, m, handoff.HandoffCriteria{})
 	return err == nil
 }
 
@@ -246,14 +246,14 @@ func (mem *openMemory) serviceWithoutMemory(reason error) *memoryService {
 		reason,
 		cmp.Or(errorRemedy(reason), "oxbow doctor says more")+"; then start this client again",
 	)
-	open := func(context.Context, verb.Access) (*oxbow.Memory, error) { return nil, reason }
+	open := func(context.Context, verb.MemoryAccess) (*oxbow.Memory, error) { return nil, reason }
 	w := &verb.Workspace{Open: open, Now: mem.env.Now, Typed: mem.clientCommandRewriter()}
 	o := mcpserver.Options{
 		Name:     "oxbow",
 		Version:  moduleVersion(),
 		Logger:   mem.env.newServerLogger(),
 		Rand:     mem.env.Rand,
-		ToolSets: verb.VerbSets{verb.SetCore},
+		ToolSets: verb.VerbSets{verb.VerbSetCore},
 		ExtraInstruction: toSafeLine(
 			"There is no memory now: " + reason.Error() + "; " + w.RewriteCommands(
 				formatNote(verb.ErrorRemedy(reason)),
@@ -263,8 +263,8 @@ func (mem *openMemory) serviceWithoutMemory(reason error) *memoryService {
 	return &memoryService{rights.Options{Workspace: w}, mcpserver.New(w, &o), false}
 }
 
-// assembleService builds the MCP server of a memory from the complete options.
-func (mem *openMemory) assembleService(
+// buildServiceFromOptions builds the MCP server of a memory from the complete options.
+func (mem *openMemory) buildServiceFromOptions(
 	o mcpserver.Options,
 	w *verb.Workspace,
 	profiles []string,
@@ -287,9 +287,13 @@ func (mem *openMemory) assembleService(
 // clientInstructions returns the part of the server's instructions that depends on this home. If the home is not
 // trusted, the part contains a warning, because clients do not show standard error. If the home has profiles or
 // annotations, the part says how to list the tools for them.
-func (finder *homeFinder) clientInstructions(listed verb.VerbSets, w *verb.Workspace, profiles bool) (said string) {
+func (finder *homeFinder) clientInstructions(
+	listed verb.VerbSets,
+	w *verb.Workspace,
+	profiles bool,
+) (instructionText string) {
 	if foreign, err := finder.isForeign(); err == nil && foreign {
-		said = "This memory is not trusted: others may have written what it holds, and nothing is written to it " +
+		instructionText = "This memory is not trusted: others may have written what it holds, and nothing is written to it " +
 			"until a person runs oxbow trust.\n"
 	}
 	var has, sets []string
@@ -303,9 +307,9 @@ func (finder *homeFinder) clientInstructions(listed verb.VerbSets, w *verb.Works
 		}
 	}
 	if len(has) == 0 {
-		return said
+		return instructionText
 	}
-	return said + "There are " + strings.Join(has, " and ") +
+	return instructionText + "There are " + strings.Join(has, " and ") +
 		" here; the tools for them are listed after: oxbow mcp --tools core," + strings.Join(sets, ",")
 }
 

@@ -172,9 +172,9 @@ func endStreamsWithContext(ctx context.Context, h http.Handler) http.Handler {
 // printTokenInfo prints which tokens clients must send, and where these tokens are stored.
 func (env *environment) printTokenInfo(address runningServer) {
 	fmt.Fprintf(env.Stderr, "  %s in %s; send %s as: Authorization: Bearer TOKEN\n",
-		chooseByDryRun(address.usesTokenList, "the token is", "the tokens are"),
+		wordingForDryRun(address.usesTokenList, "the token is", "the tokens are"),
 		address.tokenFile,
-		chooseByDryRun(address.usesTokenList, "it", "one"))
+		wordingForDryRun(address.usesTokenList, "it", "one"))
 	if address.usesTokenList {
 		for _, token := range address.guard.Tokens {
 			fmt.Fprintf(env.Stderr, "  token %s %s\n", token.Name, replaceHarmfulChars(token.DescribeRights()))

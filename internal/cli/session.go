@@ -91,8 +91,9 @@ func moveEventsToResumedTurn(turn, next *session.Turn) {
 	n := len(turn.Events)
 	for n > 0 {
 		e := turn.Events[n-1]
-		isStart := e.Kind == session.KindStart ||
-			(e.Kind == session.KindInjection && e.Injection != nil && e.Injection.Place == inject.PlaceStart)
+		isStart := e.Kind == session.KindSessionStart ||
+			(e.Kind == session.KindInjection && e.Injection != nil &&
+				e.Injection.HookEvent == inject.HookEventSessionStart)
 		if !isStart {
 			break
 		}
@@ -220,6 +221,6 @@ unchanged.`,
 			return eraseQuestion(would.Turns, "turn", "turns", replaceHarmfulChars(would.Client+"/"+would.Session))
 		},
 	}, func(in sessions.ForgetSessionIn) (bool, error) {
-		return in.Purge && !in.DryRun && !in.Undo, nil
+		return in.EraseFromHistory && !in.DryRun && !in.Undo, nil
 	}, setPositionalArgs, answerPrinter[sessions.ForgetSessionOut](mem))
 }

@@ -28,19 +28,19 @@ import (
 )
 
 const (
-	// drainTimeout is how long a command waits while hook reports are moved into the archive. The next command moves
-	// the rest.
-	drainTimeout = 500 * time.Millisecond
+	// spoolDrainTimeout is how long a command waits while hook reports are moved into the archive. The next command
+	// moves the rest.
+	spoolDrainTimeout = 500 * time.Millisecond
 
 	// The archive removes old versions of turns by itself, because a growing turn is written again in full each time.
 	archiveKeepChanges = 1000
 	archiveKeepTime    = 7 * 24 * time.Hour
 )
 
-// drainedArchiveOpener returns a function that opens the home's archive at its first call. Every call drains the
+// archiveOpenerAfterDrain returns a function that opens the home's archive at its first call. Every call drains the
 // spool, unless isArchiveReadOnly is set, and returns the part of the archive that the run may see. The archive is
 // closed at the end of the run.
-func (mem *openMemory) drainedArchiveOpener() func(context.Context) (*session.Archive, error) {
+func (mem *openMemory) archiveOpenerAfterDrain() func(context.Context) (*session.Archive, error) {
 	if mem.openDrainedArchive == nil {
 		o := &archiveOpener{mem: mem}
 		mem.openDrainedArchive, mem.openUndrainedArchive = o.openDrained, o.openWithoutDrain
@@ -48,11 +48,11 @@ func (mem *openMemory) drainedArchiveOpener() func(context.Context) (*session.Ar
 	return mem.openDrainedArchive
 }
 
-// undrainedArchiveOpener returns a function that opens the home's session archive. Unlike the function of
-// drainedArchiveOpener, this function does not first move waiting hook reports into the archive. It returns a nil
+// archiveOpenerWithoutDrain returns a function that opens the home's session archive. Unlike the function of
+// archiveOpenerAfterDrain, this function does not first move waiting hook reports into the archive. It returns a nil
 // archive if no archive exists or if its index would have to be built first.
-func (mem *openMemory) undrainedArchiveOpener() func(context.Context) (*session.Archive, error) {
-	mem.drainedArchiveOpener()
+func (mem *openMemory) archiveOpenerWithoutDrain() func(context.Context) (*session.Archive, error) {
+	mem.archiveOpenerAfterDrain()
 	return mem.openUndrainedArchive
 }
 
@@ -60,10 +60,11 @@ func (mem *openMemory) undrainedArchiveOpener() func(context.Context) (*session.
 type archiveOpener struct {
 	mem *openMemory
 
-	mu                           sync.Mutex // guards the fields below
-	wholeArchive, visibleArchive *session.Archive
-	hasNoArchive                 bool // The home lacks an archive. wholeArchive is an empty archive in memory.
-	spool                        session.Spool
+	mu                                sync.Mutex // guards the fields below
+	unfilteredArchive, visibleArchive *session.Archive
+	// The home lacks an archive. unfilteredArchive is an empty archive in memory.
+	hasNoArchive bool
+	spool        session.Spool
 }
 
 // openDrained returns the archive after draining the spool into it. If isArchiveReadOnly is set, it does not drain the
@@ -74,10 +75,10 @@ func (o *archiveOpener) openDrained(ctx context.Context) (*session.Archive, erro
 	if err := o.openOrRetryArchive(); err != nil {
 		return nil, err
 	}
-	all := o.wholeArchive
+	all := o.unfilteredArchive
 	mayWrite := !o.hasNoArchive && !all.Memory.Options().ReadOnly
 	if mayWrite && !o.mem.isArchiveReadOnly {
-		short, cancel := context.WithTimeout(ctx, cmp.Or(o.mem.drainTimeout, drainTimeout))
+		short, cancel := context.WithTimeout(ctx, cmp.Or(o.mem.drainTimeout, spoolDrainTimeout))
 		read := transcript.HookReports{Dir: o.spool.Dir}.NewReader(o.mem.newReportCleaner(), o.mem.env.Now)
 		r, err := all.DrainSpool(short, o.spool, read)
 		// Sessions for which the drain timeout leaves no time are examined later, by oxbow inbox.
@@ -114,7 +115,7 @@ func isArchiveQueryable(file string) bool {
 func (o *archiveOpener) openWithoutDrain(context.Context) (*session.Archive, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.wholeArchive == nil || o.hasNoArchive {
+	if o.unfilteredArchive == nil || o.hasNoArchive {
 		home, err := o.mem.finder.archiveHome()
 		if err != nil {
 			return nil, nil // Ignore the error: without a home, an archive cannot exist.
@@ -130,13 +131,13 @@ func (o *archiveOpener) openWithoutDrain(context.Context) (*session.Archive, err
 // openOrRetryArchive opens the archive. If the archive was missing, a later call tries again. The caller must hold
 // o.mu.
 func (o *archiveOpener) openOrRetryArchive() (err error) {
-	if o.wholeArchive == nil || o.hasNoArchive {
+	if o.unfilteredArchive == nil || o.hasNoArchive {
 		home, err := o.mem.finder.archiveHome()
 		if err != nil {
 			return err
 		}
 		o.spool.Dir = filepath.Join(home, session.SpoolDir)
-		o.wholeArchive, o.hasNoArchive, err = o.mem.openArchive(home, o.spool)
+		o.unfilteredArchive, o.hasNoArchive, err = o.mem.openArchive(home, o.spool)
 		if err != nil {
 			return err
 		}
@@ -149,10 +150,10 @@ func (o *archiveOpener) openOrRetryArchive() (err error) {
 	if err != nil {
 		return err
 	}
-	o.visibleArchive = o.wholeArchive
+	o.visibleArchive = o.unfilteredArchive
 	if r != nil {
-		narrow := *o.wholeArchive
-		narrow.Memory = scope.Within(o.wholeArchive.Memory, r.Scope())
+		narrow := *o.unfilteredArchive
+		narrow.Memory = scope.Within(o.unfilteredArchive.Memory, r.Scope())
 		o.visibleArchive = &narrow
 	}
 	return nil
@@ -238,7 +239,7 @@ func (mem *openMemory) openArchive(home string, spool session.Spool) (_ *session
 // reported.
 func (mem *openMemory) newReportCleaner() func(string) string {
 	cleaner := mem.secretScreening().Cleaner()
-	return func(s string) string { return cleaner.CleanText(session.StripFences(s)) }
+	return func(s string) string { return cleaner.CleanText(session.StripInsertedBlocks(s)) }
 }
 
 // findProject returns the name and the root of the project that contains a directory. The directory may have been
@@ -270,19 +271,19 @@ func findArchivedProject(dir string) (name, root string) {
 	return name, root
 }
 
-// sessionExposure returns the texts that the session of a caller was shown or has read. The result is empty if the
-// home cannot have sessions.
-func (mem *openMemory) sessionExposure(ctx context.Context, c session.Caller) session.Exposure {
+// findTextsSeenBySession returns the texts that the session of a caller was shown or has read. The result is empty if
+// the home cannot have sessions.
+func (mem *openMemory) findTextsSeenBySession(ctx context.Context, c session.Caller) session.Exposure {
 	home, err := mem.finder.archiveHome()
 	if err != nil {
 		return session.Exposure{}
 	}
 	x, err := session.Spool{
 		Dir: filepath.Join(home, session.SpoolDir),
-	}.FindExposure(
+	}.FindTextsSeenBySession(
 		ctx,
 		c,
-		mem.drainedArchiveOpener(),
+		mem.archiveOpenerAfterDrain(),
 		mem.env.Now(),
 	)
 	if err != nil {

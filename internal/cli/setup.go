@@ -64,7 +64,7 @@ docs/setup.md explains what is recorded, and how to stop this for a session.`,
 func (mem *openMemory) runSetup(ctx context.Context, in setupIn, args []string) error {
 	in.Clients = args
 	isTerminal := mem.env.IsStdinTerminal && mem.env.IsStderrTerminal
-	if err := in.checkConflicts(isTerminal); err != nil {
+	if err := in.checkOptionConflicts(isTerminal); err != nil {
 		return err
 	}
 	if err := mem.fillSetupInput(&in.SetupIn); err != nil {
@@ -90,18 +90,18 @@ func (mem *openMemory) runSetup(ctx context.Context, in setupIn, args []string) 
 	})
 }
 
-// checkConflicts returns an error if one option makes another option useless. asks is true if the person is asked
+// checkOptionConflicts returns an error if one option makes another option useless. asks is true if the person is asked
 // which clients to set up.
-func (in *setupIn) checkConflicts(asks bool) error {
+func (in *setupIn) checkOptionConflicts(asksForClients bool) error {
 	switch {
-	case in.hasOptions() && !asks && !in.Yes && len(in.Clients) == 0 && !in.Remove && !in.OnlyCheck:
+	case in.hasOptions() && !asksForClients && !in.Yes && len(in.Clients) == 0 && !in.Remove && !in.OnlyCheck:
 		return usageErrorf(
 			"oxbow setup all, with the same options, sets up those that are installed",
 			"no client is named",
 		)
 	case in.Remove && in.OnlyCheck:
 		return usageErrorf("leave one of them out", "--check changes nothing, and --remove does")
-	case in.OwnMemory != "" && (in.Remove || in.OnlyCheck):
+	case in.ClientMemoryMode != "" && (in.Remove || in.OnlyCheck):
 		return usageErrorf("leave it out", "--own-memory is for setting a client up")
 	}
 	return nil
@@ -109,17 +109,17 @@ func (in *setupIn) checkConflicts(asks bool) error {
 
 // hasOptions reports whether an option that changes how a client is set up was given.
 func (in *setupIn) hasOptions() bool {
-	return in.NoMCP || in.NoInject || in.NoCapture || in.NoAnnotate || in.Trust || in.OwnMemory != ""
+	return in.NoMCP || in.NoInject || in.NoCapture || in.NoAnnotate || in.MarkHooksTrusted || in.ClientMemoryMode != ""
 }
 
 // fillSetupInput sets the fields of the input that depend on this machine.
 func (mem *openMemory) fillSetupInput(in *clients.SetupIn) (err error) {
-	in.World = mem.env.setupMachine()
+	in.SetupMachine = mem.env.setupMachine()
 	in.Project = projectName
-	if in.World.User == "" || mem.env.configDir() == "" {
+	if in.SetupMachine.User == "" || mem.env.configDir() == "" {
 		return &hintedError{errors.New("the user's own directory is not known"), "set HOME"}
 	}
-	in.World.Dir, err = mem.env.absolutePath(".")
+	in.SetupMachine.Dir, err = mem.env.absolutePath(".")
 	if err != nil {
 		return err
 	}
@@ -142,14 +142,14 @@ func (mem *openMemory) fillSetupInput(in *clients.SetupIn) (err error) {
 		return string(b)
 	}
 	in.StartServer, in.Executable = mem.finder.probeServer, mem.env.executableForClients()
-	in.ApprovedTools, in.HasForeignLayout = mem.approvedTools()
+	in.ApprovedTools, in.HasForeignLayout = mem.toolsWithoutConfirmation()
 	return nil
 }
 
-// approvedTools returns the tools that may run without asking the person in a home of another layout. These are all
-// tools that a server of the home may list. isLayout is false if the home has oxbow's own layout, or if it cannot be
-// opened.
-func (mem *openMemory) approvedTools() (names []string, isLayout bool) {
+// toolsWithoutConfirmation returns the tools that may run without asking the person in a home of another layout. These
+// are all tools that a server of the home may list. isLayout is false if the home has oxbow's own layout, or if it
+// cannot be opened.
+func (mem *openMemory) toolsWithoutConfirmation() (names []string, isLayout bool) {
 	d, other, err := mem.finder.detectLayout()
 	if err != nil || !other {
 		return nil, false
@@ -166,7 +166,7 @@ func (mem *openMemory) approvedTools() (names []string, isLayout bool) {
 	if mayUseMemory(h) {
 		// A server lists these tools only in a working tree, or if profiles exist, or if programs may be started.
 		more := append(sets.SelectTools(annotations.CodeTools()), sets.SelectTools(profiles.SubAgentTools(nil))...)
-		tools = verb.WithProfiles(append(tools, more...), sets)
+		tools = verb.ToolsWithProfiles(append(tools, more...), sets)
 	}
 	out := unsupportedVerbs(d, h)
 	for _, t := range tools {
@@ -200,13 +200,13 @@ func (mem *openMemory) mirrorClientMemory(ctx context.Context, home string, r ho
 	}
 	ctx, stop := context.WithTimeout(ctx, mem.env.hookTimeLimits().SessionStart)
 	defer stop()
-	in := clients.MirrorIn{Client: r.Client, World: mem.env.setupMachine(), Project: projectName}
+	in := clients.MirrorIn{Client: r.Client, ClientMachine: mem.env.setupMachine(), Project: projectName}
 	if e := &r.Events[0]; r.SessionStartReason == "" {
-		in.SessionStart, in.Taints = e, func(own []string) []string {
-			return mem.sessionExposure(
+		in.SessionStart, in.ForeignTextsRead = e, func(own []string) []string {
+			return mem.findTextsSeenBySession(
 				ctx,
 				session.Caller{Client: r.Client, Session: e.Session, Dir: e.Dir, Own: strings.Join(own, "\n")},
-			).UntracedReads
+			).UnfingerprintedReads
 		}
 	}
 	_, _ = callVerb(ctx, mem, clients.Mirror, in)
@@ -337,7 +337,7 @@ func (finder *homeFinder) queryServer(
 	env.Getenv = func(name string) string { return vars[name] }
 	env.Getwd = func() (string, error) { return dir, nil }
 	there := homeFinder{env: env, homeFlag: s.Home()}
-	home, _, err = there.findHome()
+	home, _, err = there.findHomeAndRule()
 	if err != nil {
 		return "", "", false, err
 	}
@@ -396,7 +396,7 @@ func queryNewestEntry(ctx context.Context, session *mcp.ClientSession) (answer s
 // The variables are those that every client passes, and those in the server's configuration. The directory is the
 // user's home directory, unless the home was found from the working directory.
 func (finder *homeFinder) clientEnvironment(s setup.Server) (vars map[string]string, dir string, err error) {
-	_, rule, err := finder.findHome()
+	_, rule, err := finder.findHomeAndRule()
 	if err != nil {
 		return nil, "", err
 	}

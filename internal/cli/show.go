@@ -52,10 +52,10 @@ func formatLabels(labels map[string][]string, maxValues int) string {
 	return replaceHarmfulChars(strings.Join(words, " "))
 }
 
-// visibleLabels returns a copy of the labels without those that are shown elsewhere. These are the import sources,
+// labelsToPrint returns a copy of the labels without those that are shown elsewhere. These are the import sources,
 // which only get shows, and the states of cited files, which only --json shows. For a session's turn, it also leaves
 // out labels that repeat the turn's name, and internal labels of hooks and the archive.
-func visibleLabels(labels map[string][]string) map[string][]string {
+func labelsToPrint(labels map[string][]string) map[string][]string {
 	labels = maps.Clone(labels)
 	for _, key := range []string{oxbow.LabelFileBlob, "import", "import-id", "import-sum"} {
 		delete(labels, key)
@@ -64,7 +64,7 @@ func visibleLabels(labels map[string][]string) map[string][]string {
 		return labels
 	}
 	for _, key := range []string{"client", "session", "turn", "commit", "call", "tool", "used",
-		session.LabelInjected, session.LabelShown} {
+		session.LabelInjected, session.LabelShownEntry} {
 		delete(labels, key)
 	}
 	return labels
@@ -83,7 +83,7 @@ func (env *environment) entrySummary(e verb.Entry) string {
 		}
 		parts = append(parts, at.In(env.Now().Location()).Format(format))
 	}
-	if l := formatLabels(visibleLabels(e.Labels), maxLabelValues); l != "" {
+	if l := formatLabels(labelsToPrint(e.Labels), maxLabelValues); l != "" {
 		parts = append(parts, l)
 	}
 	if r := e.Source.ReviewedCommit(); r != "" {
@@ -132,10 +132,10 @@ func (env *environment) showEntryHeader(e verb.Entry) {
 }
 
 // listEntryFacts returns the facts about an entry in the order in which they are printed.
-func (env *environment) listEntryFacts(e verb.Entry) (fs []tui.Fact) {
+func (env *environment) listEntryFacts(e verb.Entry) (fs []tui.NamedProperty) {
 	add := func(name, value string) {
 		if value != "" {
-			fs = append(fs, tui.Fact{Name: name, Value: value})
+			fs = append(fs, tui.NamedProperty{Name: name, Value: value})
 		}
 	}
 	add("kind", e.Kind)
@@ -163,11 +163,11 @@ func (env *environment) listEntryFacts(e verb.Entry) (fs []tui.Fact) {
 // share a line.
 func (env *environment) showChanges(changes []verb.Change) {
 	for _, o := range verb.JoinChanges(changes) {
-		env.showOperation(o)
+		env.showLoggedOperation(o)
 	}
 }
 
-func (env *environment) showOperation(c verb.Operation) {
+func (env *environment) showLoggedOperation(c verb.Operation) {
 	what := make([]string, 0, len(c.Entries))
 	verbs := map[string]int{}
 	var order []string
@@ -217,8 +217,8 @@ func (env *environment) showOperation(c verb.Operation) {
 	env.printWrapped(env.dim(head), env.cutColumns(toSafeLine(text), room))
 }
 
-// showAnnotationBackground prints the alternatives that an annotation rejects, and the prompt that led to the edit.
-func (env *environment) showAnnotationBackground(n annotations.Annotation) {
+// showAlternativesAndPrompt prints the alternatives that an annotation rejects, and the prompt that led to the edit.
+func (env *environment) showAlternativesAndPrompt(n annotations.Annotation) {
 	for _, r := range n.RejectedAlternatives {
 		env.printWrapped("  ", "rejected: "+toSafeLine(r))
 	}
@@ -237,7 +237,7 @@ func (env *environment) showAnnotation(n annotations.Annotation) {
 	for _, l := range wrapText(strings.TrimSpace(replaceHarmfulChars(n.Reason)), env.textWidth()-2) {
 		env.printf("  %s\n", l)
 	}
-	env.showAnnotationBackground(n)
+	env.showAlternativesAndPrompt(n)
 	var by []string
 	for _, s := range []string{n.Agent, n.Model} {
 		if s != "" {
@@ -257,12 +257,12 @@ func (env *environment) showAnnotation(n annotations.Annotation) {
 		by = append(by, "commit "+n.Commit[:12])
 	}
 	switch {
-	case n.WasFile != "" && n.WasLines == "":
-		by = append(by, "was "+n.WasFile)
-	case n.WasFile != "":
-		by = append(by, "was "+n.WasFile+":"+n.WasLines)
-	case n.WasLines != "":
-		by = append(by, "was "+annotations.LineSpanText(n.WasLines))
+	case n.FormerFile != "" && n.FormerLines == "":
+		by = append(by, "was "+n.FormerFile)
+	case n.FormerFile != "":
+		by = append(by, "was "+n.FormerFile+":"+n.FormerLines)
+	case n.FormerLines != "":
+		by = append(by, "was "+annotations.LineSpanText(n.FormerLines))
 	}
 	env.printf("  %s\n", env.dim(toSafeLine(strings.Join(by, ", "))))
 }
@@ -270,8 +270,8 @@ func (env *environment) showAnnotation(n annotations.Annotation) {
 // placementText describes how the lines of an annotation were found, with which confidence, and whether the annotation
 // is archived.
 func placementText(n annotations.Annotation) string {
-	placed := n.PlacingName
-	if n.PlacingName != string(annotate.Lost) {
+	placed := n.PlacingStatus
+	if n.PlacingStatus != string(annotate.NotPlaced) {
 		placed += fmt.Sprintf(" %.2f", n.Confidence)
 	}
 	if n.Archived {
@@ -304,10 +304,10 @@ func (env *environment) showNotes(notes []verb.Note) {
 }
 
 // listScoreFacts returns the parts of a hit's score with the values on which each part depends, followed by the total.
-func listScoreFacts(h verb.Entry) (fs []tui.Fact) {
+func listScoreFacts(h verb.Entry) (fs []tui.NamedProperty) {
 	x := h.Explanation
 	add := func(score float64, of string) {
-		fs = append(fs, tui.Fact{Name: fmt.Sprintf("%7.3f", score), Value: of})
+		fs = append(fs, tui.NamedProperty{Name: fmt.Sprintf("%7.3f", score), Value: of})
 	}
 	for _, t := range x.Terms {
 		if t.Score == 0 {

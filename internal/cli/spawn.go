@@ -105,14 +105,14 @@ func (env *environment) showSpawnResult(out profiles.SpawnSubAgentOut) {
 		if isLineOpen && env.IsStdoutTerminal {
 			env.printf("\n")
 		}
-		said := fmt.Sprintf("sub-agent %s: %s after %.1f s", out.AgentID, out.Run.Outcome, out.Run.Seconds)
+		said := fmt.Sprintf("sub-agent %s: %s after %.1f s", out.AgentID, out.Run.HowRunEnded, out.Run.Seconds)
 		if out.Run.ExitStatus > 0 {
 			said += fmt.Sprintf(", exit status %d", out.Run.ExitStatus)
 		}
-		if out.Run.RecordEntry != "" {
-			said += "; recorded as " + shellQuote(out.Run.RecordEntry)
+		if out.Run.RunEntryName != "" {
+			said += "; recorded as " + shellQuote(out.Run.RunEntryName)
 		}
-		if out.Run.Outcome == subagent.StateDone {
+		if out.Run.HowRunEnded == subagent.StateDone {
 			env.printNote("%s", replaceHarmfulChars(said))
 		} else {
 			env.printWarning("%s", replaceHarmfulChars(said))
@@ -157,7 +157,7 @@ func (finder *homeFinder) settingsFile() (file, ignored string, err error) {
 		return f
 	}
 	f := there(home)
-	if f != "" && finder.trustsSettings(home, f) {
+	if f != "" && finder.isSettingsFileTrusted(home, f) {
 		return f, "", nil
 	}
 	ignored = f
@@ -167,9 +167,9 @@ func (finder *homeFinder) settingsFile() (file, ignored string, err error) {
 	return file, ignored, nil
 }
 
-// trustsSettings reports whether the settings file of a home applies. In a home that is not the user's own, it applies
-// only if the user has trusted the file.
-func (finder *homeFinder) trustsSettings(home, file string) bool {
+// isSettingsFileTrusted reports whether the settings file of a home applies. In a home that is not the user's own, it
+// applies only if the user has trusted the file.
+func (finder *homeFinder) isSettingsFileTrusted(home, file string) bool {
 	if !ownership.AreSettingsTrusted(finder.host(), home, file) {
 		return false
 	}
@@ -194,8 +194,8 @@ func (finder *homeFinder) loadRunner() (*subagent.Runner, error) {
 			fmt.Errorf("reading the settings: others may write %s, and it names a program to run", file),
 			"chmod go-w " + shellQuote(file),
 		}
-	case fi.Size() > subagent.MaxSettings:
-		return nil, fmt.Errorf("reading the settings: %s has more than %d bytes", file, subagent.MaxSettings)
+	case fi.Size() > subagent.MaxSettingsFileBytes:
+		return nil, fmt.Errorf("reading the settings: %s has more than %d bytes", file, subagent.MaxSettingsFileBytes)
 	}
 	b, err := os.ReadFile(file)
 	if err != nil {

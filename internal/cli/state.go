@@ -41,7 +41,7 @@ func (mem *openMemory) printMemoryState(ctx context.Context) bool {
 		mem.env.printf("%s for your answer\n", countText(stats.WaitingProposals, "proposal waits", "proposals wait"))
 		next = append(next, nextCommand{"oxbow inbox", "make notes of proposals, or drop them"})
 	}
-	if n := mem.heldBackCount(ctx); n > 0 {
+	if n := mem.unapprovedEntryCount(ctx); n > 0 {
 		mem.env.printf(
 			"%s, which agents see only if they search\n",
 			countText(n, "unapproved entry", "unapproved entries"),
@@ -61,8 +61,8 @@ func (mem *openMemory) printMemoryState(ctx context.Context) bool {
 	return true
 }
 
-// heldBackCount returns how many entries are held back from agents. It returns 0 if the number is unknown.
-func (mem *openMemory) heldBackCount(ctx context.Context) int {
+// unapprovedEntryCount returns how many entries are held back from agents. It returns 0 if the number is unknown.
+func (mem *openMemory) unapprovedEntryCount(ctx context.Context) int {
 	out, err := callVerb(ctx, mem, labels.ListHeld, labels.HeldIn{})
 	if err != nil {
 		return 0

@@ -50,16 +50,16 @@ func (i *interruptibleReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// checkedWriter passes on writes until one fails. Commands ignore write errors, and the run reports the first one at
-// its end.
-type checkedWriter struct {
+// errorRecordingWriter passes on writes until one fails. Commands ignore write errors, and the run reports the first
+// one at its end.
+type errorRecordingWriter struct {
 	w io.Writer
 
 	mu  sync.Mutex // guards err and serializes writes
 	err error      // first write error
 }
 
-func (c *checkedWriter) Write(b []byte) (int, error) {
+func (c *errorRecordingWriter) Write(b []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.err != nil {
@@ -73,7 +73,7 @@ func (c *checkedWriter) Write(b []byte) (int, error) {
 // joinWriteError returns the error of a run joined with the first write error, unless the run's error already contains
 // it. If the write failed because a pipe was closed, the write error is ignored: a reader such as head closes the pipe
 // when it has read enough.
-func (c *checkedWriter) joinWriteError(runErr error) error {
+func (c *errorRecordingWriter) joinWriteError(runErr error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	isClosed := errors.Is(c.err, syscall.EPIPE) || errors.Is(c.err, io.ErrClosedPipe)

@@ -42,7 +42,7 @@ keeps both texts and gets the label conflict.`,
 	}
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		var in sharing.MergeEntryIn
-		if err := mem.resolveMergePaths(args, &in.Base, &in.Ours, &in.Theirs); err != nil {
+		if err := mem.resolveMergePaths(args, &in.Base, &in.OurVersionFile, &in.Theirs); err != nil {
 			return err
 		}
 		name := "a team file"

@@ -67,7 +67,7 @@ func (mem *openMemory) withTeamEntries(ctx context.Context, m *oxbow.Memory) *ox
 	if err == nil {
 		shown := team.NewTeamStore(files, mem.finder.host().Trusted.WrittenTeamFiles)
 		var over *oxbow.Memory
-		over, err = overlay.New(ctx, m, shown, verb.TeamSuffix)
+		over, err = overlay.New(ctx, m, shown, verb.TeamEntryNameSuffix)
 		if err == nil {
 			return over
 		}

@@ -134,7 +134,7 @@ var errNoWorkingDir = errors.New("a tenant has no working directory")
 
 // openTenant opens a tenant's home as a run of its own. That run has neither the working directory nor the user nor
 // the environment of the server.
-func (t *tenantHomes) openTenant(ctx context.Context, name string) (tenant.Home, error) {
+func (t *tenantHomes) openTenant(ctx context.Context, name string) (tenant.TenantHome, error) {
 	home, err := t.mem.finder.homePath()
 	err = errors.Join(err, auth.CheckTenant(name))
 	if err != nil {

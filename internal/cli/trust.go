@@ -36,7 +36,7 @@ settings apply only after oxbow trust. An agent cannot run oxbow trust.`,
   oxbow trust --revoke`,
 		Args: requireArgCount(0, 1, "the directory of a home, if not the one that is found here"),
 	}, ownership.TrustHome, func(in *ownership.TrustIn, _ *flagSet, args []string) (err error) {
-		mem.finder.noForeignWarning = true
+		mem.finder.noUntrustedHomeWarning = true
 		switch {
 		case in.List && (in.Revoke || len(args) > 0):
 			return usageErrorf("leave one of them out", "--list shows all homes; it takes none, and no --revoke")

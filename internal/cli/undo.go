@@ -41,7 +41,7 @@ that changed many entries.`,
 			in.Count = &n
 		}
 		// Do not compare the folders. A changed file could otherwise become the last change, which is the one to undo.
-		mem.skipFolderComparison()
+		mem.skipFolderSyncCheckAtOpen()
 		mem.showsAnswerFirst = true
 		defer func() { mem.showsAnswerFirst = false }()
 		out, err := callVerbRawError(ctx, mem, verb.Undo, in)
@@ -57,7 +57,7 @@ that changed many entries.`,
 
 // undoHint adds advice to an error of undo if the home has another layout.
 func (mem *openMemory) undoHint(err error, in verb.UndoIn) error {
-	home, herr := mem.openLayoutHome(verb.ReadOwn)
+	home, herr := mem.openLayoutHome(verb.ReadWithoutTeamFiles)
 	if herr != nil || home == nil {
 		return asUsageError(err)
 	}

@@ -109,6 +109,6 @@ func flagErrorWithHint(cmd *cobra.Command, err error) error {
 	if isNumber && takesNumber {
 		hint = "did you mean: " + cmd.CommandPath() + before + unknown.GetSpecifiedShortnames()
 	}
-	message := strings.ReplaceAll(strings.ReplaceAll(err.Error(), "\n", " "), argumentMark, "")
+	message := strings.ReplaceAll(strings.ReplaceAll(err.Error(), "\n", " "), argumentPrefix, "")
 	return usageErrorf(hint, "%s", message)
 }

@@ -51,7 +51,7 @@ the change touches annotated lines.`,
 		if in.Diff {
 			return mem.printWhyDiff(ctx, in, args)
 		}
-		isAboutDiff := in.Staged || in.Fail || in.Markdown
+		isAboutDiff := in.ComparesIndex || in.Fail || in.Markdown
 		if isAboutDiff {
 			return usageErrorf("usage: oxbow why --diff A..B", "--staged, --markdown and --fail are about --diff")
 		}
@@ -88,8 +88,8 @@ the change touches annotated lines.`,
 		}
 		return printResult(mem, out, func(out annotations.GetAnnotationsOut) {
 			mem.env.showReport(out.Report())
-			if out.HasNone {
-				mem.showWaysToAnnotate(file)
+			if out.HasNoAnnotations {
+				mem.showAnnotationSetupAdvice(file)
 			}
 		})
 	})
@@ -101,10 +101,10 @@ type whyIn struct {
 	Filter string `json:"filter,omitempty" value:"TERMS" usage:"select annotations by TERMS, such as agent:x model:y -file:z"`
 	Limit  int    `json:"limit,omitempty"                usage:"with --search, show at most N annotations"                    default:"10"`
 
-	Diff     bool `json:"diff,omitempty"     usage:"show the annotations of lines that a change touches; the change is A..B, A...B or A"`
-	Staged   bool `json:"staged,omitempty"   usage:"with --diff, compare a commit with the index"`
-	Markdown bool `json:"markdown,omitempty" usage:"with --diff: also print Markdown on a terminal"`
-	Fail     bool `json:"fail,omitempty"     usage:"with --diff: exit with status 3 if the change touches annotated lines"`
+	Diff          bool `json:"diff,omitempty"     usage:"show the annotations of lines that a change touches; the change is A..B, A...B or A"`
+	ComparesIndex bool `json:"staged,omitempty"   usage:"with --diff, compare a commit with the index"`
+	Markdown      bool `json:"markdown,omitempty" usage:"with --diff: also print Markdown on a terminal"`
+	Fail          bool `json:"fail,omitempty"     usage:"with --diff: exit with status 3 if the change touches annotated lines"`
 }
 
 // printWhyDiff prints the annotations of the lines that a change touches.
@@ -115,7 +115,7 @@ func (mem *openMemory) printWhyDiff(ctx context.Context, in whyIn, args []string
 	if in.Markdown && mem.env.wantsJSON {
 		return usageErrorf("give one of the two", "--markdown and --json are two forms")
 	}
-	verb := annotations.WhyDiffIn{Range: strings.Join(args, ""), Staged: in.Staged}
+	verb := annotations.WhyDiffIn{CommitRange: strings.Join(args, ""), Staged: in.ComparesIndex}
 	out, err := callVerb(ctx, mem, annotations.AnnotationsInDiff, verb)
 	if err != nil {
 		return err
@@ -136,10 +136,10 @@ func (mem *openMemory) printWhyDiff(ctx context.Context, in whyIn, args []string
 	return nil
 }
 
-// showWaysToAnnotate tells a person who found no annotations how to make some. file is the argument as typed, with or
-// without lines, or "" after a search. The advice is not part of the report, because it depends on which clients are
-// installed here.
-func (mem *openMemory) showWaysToAnnotate(file string) {
+// showAnnotationSetupAdvice tells a person who found no annotations how to make some. file is the argument as typed,
+// with or without lines, or "" after a search. The advice is not part of the report, because it depends on which
+// clients are installed here.
+func (mem *openMemory) showAnnotationSetupAdvice(file string) {
 	if mem.env.isQuiet {
 		return
 	}

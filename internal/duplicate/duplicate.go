@@ -73,8 +73,8 @@ func findGroupDuplicates(
 	for i, e := range entries {
 		// Entries are compared by content. If an entry has only few words, its name is compared as well.
 		texts[i] = sametext.Passage{Text: e.Content, Heading: e.Name}
-		if hasKeepTag(e) {
-			texts[i].Weight = 1
+		if hasTagKeep(e) {
+			texts[i].KeepPriority = 1
 		}
 	}
 	near, err := sametext.FindNearDuplicates(ctx, texts, progress)
@@ -88,7 +88,7 @@ func findGroupDuplicates(
 		if !ok {
 			heir = entries[d.Keep]
 		}
-		if hasKeepTag(drop) {
+		if hasTagKeep(drop) {
 			continue
 		}
 		heir, ok = mergeEntryInto(heir, drop)
@@ -100,7 +100,7 @@ func findGroupDuplicates(
 	return dups, nil
 }
 
-func hasKeepTag(e oxbow.Entry) bool { return slices.Contains(e.Values("tag"), "keep") }
+func hasTagKeep(e oxbow.Entry) bool { return slices.Contains(e.Values("tag"), "keep") }
 
 // mergeEntryInto returns keep with the names and labels of drop added. It returns false if the result is not a valid
 // entry, for example because of too many labels.

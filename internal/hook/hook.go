@@ -88,7 +88,7 @@ func ParseReport(client string, stdin []byte, env ParseEnv) Report {
 		}
 		return report
 	}
-	addEvents := eventAdders[c.Hook.EventNames[r.EventName]]
+	addEvents := sessionEventAdders[c.Hook.EventNames[r.EventName]]
 	if addEvents == nil {
 		return report
 	}
@@ -138,9 +138,10 @@ func subagentName(r clientfile.HookReport, client string) string {
 	return r.AgentType
 }
 
-// eventAdders maps an event name, as Claude Code spells it, to a function. The function adds the session events of
-// such a report to out.
-var eventAdders = map[string]func(out *Report, r *clientfile.HookReport, e session.Event, clean func(string) string){
+// sessionEventAdders maps an event name, as Claude Code spells it, to a function. The function adds the session events
+// of such a report to out.
+var sessionEventAdders = map[string]func(out *Report, r *clientfile.HookReport, e session.Event,
+	clean func(string) string){
 	"SessionStart":       addSessionStart,
 	"UserPromptSubmit":   addPromptEvent,
 	"PostToolUse":        addToolEvents,
@@ -157,20 +158,20 @@ func (out *Report) addEvent(e session.Event, kind session.EventKind, text string
 	out.Events = append(out.Events, e)
 }
 
-// startReasons translates a client's word for why a session started into the word that all clients share. Words that
-// are not listed stay unchanged.
-var startReasons = map[string]string{"new": "startup", "": "startup"}
+// sessionStartReasons translates a client's word for why a session started into the word that all clients share. Words
+// that are not listed stay unchanged.
+var sessionStartReasons = map[string]string{"new": "startup", "": "startup"}
 
 func addSessionStart(out *Report, r *clientfile.HookReport, e session.Event, _ func(string) string) {
 	if e.SubAgent != "" {
 		return
 	}
 	out.SessionStartReason = r.Source
-	if s, ok := startReasons[r.Source]; ok {
+	if s, ok := sessionStartReasons[r.Source]; ok {
 		out.SessionStartReason = s
 	}
 	e.Turn = ""
-	out.addEvent(e, session.KindStart, out.SessionStartReason)
+	out.addEvent(e, session.KindSessionStart, out.SessionStartReason)
 }
 
 // addPromptEvent adds a prompt. It ignores text that no person wrote: the task of a sub-agent, messages that the
@@ -245,7 +246,7 @@ func toolOutput(r *clientfile.HookReport) json.RawMessage {
 
 func addTextEvent(out *Report, r *clientfile.HookReport, e session.Event, clean func(string) string) {
 	if text := clean(r.Text); text != "" {
-		e.ID = r.TextID
+		e.ID = r.AgentTextID
 		out.addEvent(e, session.KindText, text)
 	}
 }
@@ -261,7 +262,7 @@ func addTurnEnd(out *Report, r *clientfile.HookReport, e session.Event, clean fu
 	}
 	if e.SubAgent == "" {
 		out.EndsTurn = true
-		out.addEvent(e, session.KindStop, "")
+		out.addEvent(e, session.KindTurnEnd, "")
 	}
 }
 
@@ -280,7 +281,7 @@ func addSubagentStop(out *Report, r *clientfile.HookReport, e session.Event, cle
 func addSessionEnd(out *Report, r *clientfile.HookReport, e session.Event, _ func(string) string) {
 	out.EndsTurn = true
 	e.Turn = ""
-	out.addEvent(e, session.KindEnd, r.Reason)
+	out.addEvent(e, session.KindSessionEnd, r.Reason)
 }
 
 // NeedsStartWithPrompt reports whether the client must get the start context with the first prompt instead of at the
@@ -324,23 +325,28 @@ func (r Report) EncodeAnswer(context string) []byte {
 		return nil
 	}
 	const note = "\n… (there is more: recall)"
-	if runes := []rune(context); len(runes) > MaxContextBytes-len(fenceStart+fenceEnd) {
-		context = string(runes[:MaxContextBytes-len(fenceStart+fenceEnd+note)]) + note
+	if runes := []rune(context); len(runes) > MaxContextBytes-len(insertedBlockStart+insertedBlockEnd) {
+		context = string(runes[:MaxContextBytes-len(insertedBlockStart+insertedBlockEnd+note)]) + note
 	}
 	c, _ := clientfile.FindEventClient(r.Client)
 	return encodeContextAnswer(c.Hook.MakeAnswer, r.eventName, context)
 }
 
-// fenceStart and fenceEnd are the tags around the context in an answer. fenceTagPattern matches such tags inside
-// the context, which must be made harmless.
-const fenceStart, fenceEnd = "<" + session.FenceName + ">\n", "\n</" + session.FenceName + ">"
+// insertedBlockStart and insertedBlockEnd are the tags around the context in an answer. insertedTagPattern matches
+// such tags inside the context, which must be made harmless.
+const (
+	insertedBlockStart = "<" + session.InsertedTagName + ">\n"
+	insertedBlockEnd   = "\n</" + session.InsertedTagName + ">"
+)
 
-var fenceTagPattern = sync.OnceValue(
-	func() *regexp.Regexp { return regexp.MustCompile(`(?i)<(/?` + session.FenceName + `)`) },
+var insertedTagPattern = sync.OnceValue(
+	func() *regexp.Regexp { return regexp.MustCompile(`(?i)<(/?` + session.InsertedTagName + `)`) },
 )
 
 func encodeContextAnswer(makeAnswer func(event, context string) any, event, context string) []byte {
-	b, err := json.Marshal(makeAnswer(event, fenceStart+fenceTagPattern().ReplaceAllString(context, "< $1")+fenceEnd))
+	b, err := json.Marshal(
+		makeAnswer(event, insertedBlockStart+insertedTagPattern().ReplaceAllString(context, "< $1")+insertedBlockEnd),
+	)
 	if err != nil {
 		return nil
 	}

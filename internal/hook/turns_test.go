@@ -87,7 +87,7 @@ func story(events []session.Event) []byte {
 	for _, turn := range session.BuildTurns(events) {
 		b.WriteString("turn\n")
 		for _, e := range turn.Events {
-			if e.Kind == session.KindStart || e.Kind == session.KindStop || e.Kind == session.KindEnd {
+			if e.Kind == session.KindSessionStart || e.Kind == session.KindTurnEnd || e.Kind == session.KindSessionEnd {
 				continue
 			}
 			line, _ := json.Marshal(struct {

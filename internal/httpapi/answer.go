@@ -43,7 +43,7 @@ func (e verbHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // answerRequest calls a route's verb with the request's arguments, and encodes the result. If an earlier request had
 // the same idempotency key, it returns the response to that request instead.
 func (o *viewState) answerRequest(w http.ResponseWriter, r *http.Request, rt *route) (res *response, err error) {
-	if err := o.checkRoute(rt); err != nil {
+	if err := o.checkRouteRights(rt); err != nil {
 		return nil, err
 	}
 	args, err := readArguments(w, r, rt)
@@ -77,7 +77,7 @@ func (o *viewState) answerRequest(w http.ResponseWriter, r *http.Request, rt *ro
 	switch {
 	case err != nil:
 	case condition != nil:
-		out, err = o.callIfMet(ctx, rt, args, condition)
+		out, err = o.callIfConditionMet(ctx, rt, args, condition)
 	default:
 		out, err = rt.verb.Call(ctx, o.Workspace, args.values)
 	}
@@ -111,7 +111,7 @@ func (o *viewState) encodeResult(
 		res.header.Set("Oxbow-Note", strings.Join(strings.Fields(s.SecretsNote), " "))
 		result = s.Answer
 	}
-	if rt.isAboutEntry {
+	if rt.hasEntryNameArgument {
 		if done := o.setEntryHeaders(ctx, r, rt, result, res); done {
 			return res, nil
 		}
@@ -156,7 +156,7 @@ func (o *viewState) setEntryHeaders(ctx context.Context, r *http.Request, rt *ro
 	if gone || name == "" {
 		return false
 	}
-	if e, ok := result.(verb.RememberOut); ok && e.Outcome == "added" {
+	if e, ok := result.(verb.RememberOut); ok && e.EntryOutcome == "added" {
 		res.status = http.StatusCreated
 		res.header.Set("Location", basePath+"/entries/"+escapeSegment(name))
 	}

@@ -61,7 +61,7 @@ func requestCondition(r *http.Request, rt *route) (*entryCondition, error) {
 	if rt.needsEntry && len(c.ifMatch) == 0 {
 		c.ifMatch = []string{"*"}
 	}
-	if !rt.isAboutEntry || rt.verb.ReadOnly {
+	if !rt.hasEntryNameArgument || rt.verb.ReadOnly {
 		return nil, nil
 	}
 	if len(c.ifMatch) == 0 && len(c.ifNoneMatch) == 0 {
@@ -79,10 +79,15 @@ func requestCondition(r *http.Request, rt *route) (*entryCondition, error) {
 	return c, nil
 }
 
-// callIfMet calls the verb if the entry meets the condition in the request's header If-Match or If-None-Match. It
-// tries again if another request changes the entry in the meantime. After the last attempt, it returns the error
-// "busy".
-func (o *viewState) callIfMet(ctx context.Context, rt *route, args *requestArguments, c *entryCondition) (any, error) {
+// callIfConditionMet calls the verb if the entry meets the condition in the request's header If-Match or
+// If-None-Match. It tries again if another request changes the entry in the meantime. After the last attempt, it
+// returns the error "busy".
+func (o *viewState) callIfConditionMet(
+	ctx context.Context,
+	rt *route,
+	args *requestArguments,
+	c *entryCondition,
+) (any, error) {
 	for range maxConditionAttempts {
 		out, again, err := o.callAtVersion(ctx, rt, args, c)
 		if !again {

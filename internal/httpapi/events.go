@@ -39,7 +39,7 @@ func (o *viewState) serveEvents(w http.ResponseWriter, r *http.Request, feed *hi
 	}
 	defer l.Close()
 	first := true
-	sse.ServeEvents(r.Context(), w, l.Ready, func(out *sse.EventStream) error {
+	sse.ServeEvents(r.Context(), w, l.ChangesReady, func(out *sse.EventStream) error {
 		n, err := l.TakeChanges(r.Context())
 		if err == nil {
 			err = sendChanges(out, n, first)
@@ -54,7 +54,7 @@ func (o *viewState) serveEvents(w http.ResponseWriter, r *http.Request, feed *hi
 // sendChanges sends the event "ready", so that the client knows an ID from which it can resume.
 func sendChanges(out *sse.EventStream, n history.TakenChanges, isFirst bool) error {
 	switch {
-	case n.IsReset:
+	case n.MustReadEverything:
 		return sendEvent(out, "reset", changeEvent{Seq: n.LastSeq})
 	case isFirst && len(n.Changes) == 0:
 		return sendEvent(out, "ready", changeEvent{Seq: n.LastSeq})

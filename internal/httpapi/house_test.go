@@ -66,7 +66,7 @@ func newHome(t testing.TB) *home {
 	h.must(err)
 	set := &profile.Set{Places: []profile.Place{{FS: profiles, Dirs: profile.HomeDirs}}}
 	h.views = &rights.Options{Profiles: set, Workspace: &verb.Workspace{
-		Open:        func(context.Context, verb.Access) (*oxbow.Memory, error) { return h.notes, nil },
+		Open:        func(context.Context, verb.MemoryAccess) (*oxbow.Memory, error) { return h.notes, nil },
 		Sessions:    func(context.Context) (*session.Archive, error) { return archive, nil },
 		Kept:        func(context.Context) (*session.Archive, error) { return archive, nil },
 		Annotations: func(context.Context) (verb.WorkingTree, error) { return book, nil },
@@ -123,7 +123,7 @@ func (h *home) fill(archive *session.Archive) {
 			session.Event{Client: "claude", Session: "s-" +
 				p.mark, Kind: session.KindInjection, Turn: "1", ID: "i1", Time: at, Text: "note " + p.mark,
 				Injection: &session.Injection{
-					Place: "prompt",
+					HookEvent: "prompt",
 					ShownEntries: []session.ShownEntry{{SourceKind: "notes", Name: "style " +
 						p.mark, Version: 1}},
 				}})

@@ -22,7 +22,7 @@ func (o *viewState) contextWithKey(
 	rt *route,
 	args *requestArguments,
 ) (context.Context, error) {
-	b, err := json.Marshal([]any{o.key.token, o.key.profile, rt.verb.Name, key})
+	b, err := json.Marshal([]any{o.tokenAndProfile.token, o.tokenAndProfile.profile, rt.verb.Name, key})
 	if err != nil {
 		return ctx, err
 	}

@@ -62,7 +62,7 @@ func TestRights(t *testing.T) {
 		t.Errorf("Apply = %v, want that only reading is allowed", err)
 	}
 	for _, r := range routeTable() {
-		if r.wholeMemory {
+		if r.needsWholeMemory {
 			target := strings.NewReplacer("{name}", "x", "{names}", "x", "{profile}", "x", "{id}", "x").Replace(r.path)
 			h.want(h.send("a", r.method, target, ""), 403, `"code":"partial"`)
 		}
@@ -182,7 +182,7 @@ func TestNoPaths(t *testing.T) {
 	h.server = httptest.NewServer(
 		New(
 			&rights.Options{
-				Workspace: &verb.Workspace{Open: func(context.Context, verb.Access) (*oxbow.Memory, error) {
+				Workspace: &verb.Workspace{Open: func(context.Context, verb.MemoryAccess) (*oxbow.Memory, error) {
 					return nil, &fs.PathError{Op: "open", Path: h.path, Err: syscall.EIO}
 				}},
 			},

@@ -173,7 +173,7 @@ func describe(t *testing.T, r *route) obj {
 	if params != nil {
 		op["parameters"] = params
 	}
-	if r.wholeMemory {
+	if r.needsWholeMemory {
 		op["description"] = "It looks at all of the memory: a token that sees a part of it gets 403."
 	}
 	return op
@@ -210,7 +210,7 @@ func headers(r *route, ok, responses obj) (params []any) {
 		)
 		responses["204"] = obj{"description": "Done; no body was wanted."}
 	}
-	if !r.isAboutEntry {
+	if !r.hasEntryNameArgument {
 		return params
 	}
 	ok["headers"] = tagged

@@ -66,7 +66,7 @@ func writeProblem(w http.ResponseWriter, r *http.Request, err error, log *slog.L
 		w.Header().Set("ETag", refused.currentETag)
 	}
 	p := problemForError(err)
-	p.LogWithheld(log)
+	p.LogErrorWithFileNames(log)
 	if p.Code == "too_large" {
 		// Close the connection, because the rest of the request body will not be read.
 		w.Header().Set("Connection", "close")

@@ -19,10 +19,10 @@ type viewKey struct{ token, profile string }
 // viewState is the state that requests with the same token and profile share.
 type viewState struct {
 	*rights.MemoryView
-	key         viewKey
-	agentDoor   *rights.AgentDoor
-	replayCache replayCache
-	heavyCalls  heavyCallLimit // limits expensive calls for all tokens and profiles together
+	tokenAndProfile viewKey
+	agentDoor       *rights.AgentDoor
+	replayCache     replayCache
+	heavyCalls      heavyCallLimit // limits expensive calls for all tokens and profiles together
 
 	mu             sync.Mutex    // guards readableMemory
 	readableMemory *oxbow.Memory // part of the view's memory that programs may read (nil until first used)
@@ -59,10 +59,10 @@ func (o *viewState) openReadable(ctx context.Context) (*oxbow.Memory, error) {
 	return o.readableMemory, nil
 }
 
-// checkRoute returns an error if this token and profile do not have the rights for the route.
-func (o *viewState) checkRoute(r *route) error {
+// checkRouteRights returns an error if this token and profile do not have the rights for the route.
+func (o *viewState) checkRouteRights(r *route) error {
 	switch {
-	case r.wholeMemory && o.IsPartial():
+	case r.needsWholeMemory && o.IsPartial():
 		return requestError(http.StatusForbidden, "partial", "This token sees a part of the memory",
 			r.method+" "+basePath+r.path+" looks at all of the memory, and this token sees a part of it",
 			"ask with a token that is bound to nothing")

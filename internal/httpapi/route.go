@@ -19,20 +19,20 @@ type route struct {
 	path   string // path relative to basePath, such as /entries/{name}; a segment in braces is an argument
 	verb   verb.Verb
 
-	wholeMemory    bool // the route needs the whole memory, so it is refused for a token that may see only a part
-	isSingleChange bool // the verb makes a single change, in which the store can record the idempotency key
-	isAboutEntry   bool // the argument "name" is the name of an entry, which need not exist yet
-	needsEntry     bool // the route fails if the entry does not exist
-	isPaged        bool // the result is a page, with the member next_offset
-	isQuick        bool // the time for the verb hardly depends on the size of the memory
+	needsWholeMemory     bool // the route needs the whole memory, so it is refused for a token that may see only a part
+	isSingleChange       bool // the verb makes a single change, in which the store can record the idempotency key
+	hasEntryNameArgument bool // the argument "name" is the name of an entry, which need not exist yet
+	needsEntry           bool // the route fails if the entry does not exist
+	isPaged              bool // the result is a page, with the member next_offset
+	isQuick              bool // the time for the verb hardly depends on the size of the memory
 }
 
 // routeOption sets a property of a route.
 type routeOption func(*route)
 
-func requireWholeMemory(r *route) { r.wholeMemory = true }
+func requireWholeMemory(r *route) { r.needsWholeMemory = true }
 func markSingleChange(r *route)   { r.isSingleChange = true }
-func markAboutEntry(r *route)     { r.isAboutEntry = true }
+func markAboutEntry(r *route)     { r.hasEntryNameArgument = true }
 func requireEntry(r *route)       { r.needsEntry = true }
 func markWithPages(r *route)      { r.isPaged = true }
 func markQuick(r *route)          { r.isQuick = true }

@@ -88,13 +88,13 @@ func (s *Server) findViewState(t auth.Token, profile string) (*viewState, error)
 	w.Unbounded, w.Words = true, referenceText
 	v.Workspace = &w
 	r := &viewState{
-		MemoryView: v,
-		key:        key,
+		MemoryView:      v,
+		tokenAndProfile: key,
 		agentDoor: &rights.AgentDoor{
-			DoorName:      "http",
-			RunID:         hex.EncodeToString(run),
-			TokenName:     t.Name,
-			MergesChanges: s.serverOptions.MergeChanges,
+			DoorName:               "http",
+			RunID:                  hex.EncodeToString(run),
+			TokenName:              t.Name,
+			MergesWithShownEntries: s.serverOptions.MergeChanges,
 		},
 		heavyCalls: s.heavyCalls,
 	}
@@ -127,7 +127,7 @@ func (s *Server) Handler(g auth.Guard) http.Handler {
 			writeProblem(w, r, err, s.serverOptions.Logger)
 			return
 		}
-		ctx := room.agentDoor.StampContext(r.Context(), room.Workspace, r.Header.Get(sessionHeader), r.UserAgent())
+		ctx := room.agentDoor.ContextWithSource(r.Context(), room.Workspace, r.Header.Get(sessionHeader), r.UserAgent())
 		h.ServeHTTP(w, r.WithContext(context.WithValue(ctx, viewStateContextKey{}, room)))
 	})
 }

@@ -21,7 +21,7 @@ import (
 func served(t *testing.T) (*remote.Store, *oxbow.Memory) {
 	t.Helper()
 	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem()})
-	w := &verb.Workspace{Open: func(context.Context, verb.Access) (*oxbow.Memory, error) { return m, nil }}
+	w := &verb.Workspace{Open: func(context.Context, verb.MemoryAccess) (*oxbow.Memory, error) { return m, nil }}
 	const secret = "a-token-of-enough-length"
 	srv := httptest.NewServer(New(&rights.Options{Workspace: w}, nil).Handler(auth.Guard{
 		Tokens: auth.Tokens{auth.NewToken("t", secret, auth.Permissions{})},

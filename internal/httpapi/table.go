@@ -10,6 +10,6 @@ import (
 // routeTable returns all routes. The table is built on first use, because many programs never serve requests.
 var routeTable = sync.OnceValue(func() []route {
 	return slices.Concat(entryRoutes(), recallRoutes(), logRoutes(), labelRoutes(), contextRoutes(),
-		inboxRoutes(), sessionRoutes(), handoffRoutes(), profileRoutes(), codeRoutes(), careRoutes(),
+		inboxRoutes(), sessionRoutes(), handoffRoutes(), profileRoutes(), codeRoutes(), maintenanceRoutes(),
 		folderRoutes())
 })

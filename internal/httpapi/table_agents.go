@@ -37,15 +37,19 @@ func contextRoutes() []route {
 
 // selectionIn contains the arguments of the route that selects entries by the caller's profile.
 type selectionIn struct {
-	Query  string `json:"query,omitempty"      usage:"The text that it is for: what fits it ranks higher."`
-	Budget int    `json:"max_tokens,omitempty" usage:"Most tokens."                                               also:"token_budget,budget"`
-	AsOf   string `json:"as_of,omitempty"      usage:"The memory as it stood at this date, or after this change."`
+	RankingText string `json:"query,omitempty"      usage:"The text that it is for: what fits it ranks higher."`
+	Budget      int    `json:"max_tokens,omitempty" usage:"Most tokens."                                               also:"token_budget,budget"`
+	AsOf        string `json:"as_of,omitempty"      usage:"The memory as it stood at this date, or after this change."`
 }
 
 // selectForView returns the entries that the caller's profile selects. If the caller has no profile, it selects from
 // the whole memory.
 func selectForView(ctx context.Context, w *verb.Workspace, in selectionIn) (verb.SelectionOut, error) {
-	return profiles.SelectEntries(ctx, w, profiles.SelectIn{Query: in.Query, MaxTokens: in.Budget, AsOf: in.AsOf})
+	return profiles.SelectEntries(
+		ctx,
+		w,
+		profiles.SelectIn{Query: in.RankingText, MaxTokens: in.Budget, AsOf: in.AsOf},
+	)
 }
 
 func inboxRoutes() []route {

@@ -33,7 +33,7 @@ func codeRoutes() []route {
 	}
 }
 
-func careRoutes() []route {
+func maintenanceRoutes() []route {
 	return []route{
 		writeRoute(
 			http.MethodPost,
@@ -85,14 +85,14 @@ type consolidateIn struct {
 // consolidateOut is the result of consolidateNames.
 type consolidateOut struct {
 	// number of tokens in all notes and facts before anything was removed
-	Before            int                `json:"before"`
-	After             int                `json:"after"`
+	TokensBefore      int                `json:"before"`
+	TokensAfter       int                `json:"after"`
 	RemovedDuplicates []removedDuplicate `json:"dropped"`
 
 	// Steps is set only for a home whose layout shortens its own files. It describes the changed facts in those files.
-	// UndoNumber is the number of this change, which the caller passes to undo.
-	Steps      []verb.Step `json:"steps,omitempty"`
-	UndoNumber int         `json:"number,omitempty"`
+	// UndoableChangeNumber is the number of this change, which the caller passes to undo.
+	Steps                []verb.Step `json:"steps,omitempty"`
+	UndoableChangeNumber int         `json:"number,omitempty"`
 }
 
 // removedDuplicate names a removed entry and the kept entry that contains its text.
@@ -105,12 +105,16 @@ type removedDuplicate struct {
 
 // consolidateNames calls [maintenance.Consolidate]. Its result contains the names of the entries, and not the entries.
 func consolidateNames(ctx context.Context, w *verb.Workspace, in consolidateIn) (consolidateOut, error) {
-	got, err := maintenance.Consolidate(ctx, w, maintenance.ConsolidateIn{Over: in.SizeLimit, DryRun: in.DryRun})
+	got, err := maintenance.Consolidate(
+		ctx,
+		w,
+		maintenance.ConsolidateIn{TokenThreshold: in.SizeLimit, DryRun: in.DryRun},
+	)
 	out := consolidateOut{
-		Before:            got.Before,
-		After:             got.After,
-		RemovedDuplicates: []removedDuplicate{},
-		UndoNumber:        got.Number,
+		TokensBefore:         got.Before,
+		TokensAfter:          got.After,
+		RemovedDuplicates:    []removedDuplicate{},
+		UndoableChangeNumber: got.Number,
 	}
 	if len(got.Dropped) == 0 {
 		out.Steps = got.Steps
@@ -123,13 +127,13 @@ func consolidateNames(ctx context.Context, w *verb.Workspace, in consolidateIn) 
 
 // checkIn contains the arguments of checkMemory.
 type checkIn struct {
-	Since string `json:"since,omitempty" usage:"Prove that changes were only added since this head, which check or stats gave."`
+	SinceLogHash string `json:"since,omitempty" usage:"Prove that changes were only added since this head, which check or stats gave."`
 }
 
 // checkMemory calls [maintenance.Check] without signing the result. The report names files without their directories,
 // so that clients do not learn paths of the server.
 func checkMemory(ctx context.Context, w *verb.Workspace, in checkIn) (maintenance.CheckOut, error) {
-	out, err := maintenance.CheckAll(ctx, w, maintenance.CheckIn{Since: in.Since})
+	out, err := maintenance.CheckAll(ctx, w, maintenance.CheckIn{Since: in.SinceLogHash})
 	out.Store = fileName(out.Store)
 	if out.Sessions != nil {
 		out.Sessions.Store = fileName(out.Sessions.Store)

@@ -12,7 +12,7 @@ import (
 )
 
 // referenceText returns the HTTP request that corresponds to a reference in a note.
-func referenceText(r verb.Reference) string {
+func referenceText(r verb.NoteReference) string {
 	switch r := r.(type) {
 	case verb.VerbRef:
 		return verbMethodAndPath(string(r))
@@ -30,7 +30,7 @@ func referenceText(r verb.Reference) string {
 
 // requestText returns the method, the path and the JSON body of a call. Arguments in the path are left out of the
 // body.
-func requestText(verbName string, args []verb.Arg) string {
+func requestText(verbName string, args []verb.HintArgument) string {
 	request, body := verbMethodAndPath(verbName), map[string]any{}
 	for _, a := range args {
 		inPath := "{" + a.Name + "}"

@@ -13,8 +13,8 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// Plan is a planned change of labels.
-type Plan struct {
+// LabelChangePlan is a planned change of labels.
+type LabelChangePlan struct {
 	ChangeNote   string   // note for the change in the memory's log
 	EntryChanges []Change // changes of the entries whose labels differ, ordered by entry ID
 }
@@ -46,7 +46,7 @@ func subtractLabels(ls, others []oxbow.Label) []oxbow.Label {
 
 // OpGroups returns the operations that apply the plan to a store, with a group for each entry. Each operation fails if
 // its entry no longer has the version for which the change was planned.
-func (p Plan) OpGroups() []oxbow.OpGroup {
+func (p LabelChangePlan) OpGroups() []oxbow.OpGroup {
 	groups := make([]oxbow.OpGroup, len(p.EntryChanges))
 	for i, c := range p.EntryChanges {
 		groups[i] = oxbow.OpGroup{
@@ -58,7 +58,7 @@ func (p Plan) OpGroups() []oxbow.OpGroup {
 }
 
 // Planner plans changes of labels for the entries that a store contains at present.
-type Planner func(ctx context.Context, s oxbow.Store) (Plan, error)
+type Planner func(ctx context.Context, s oxbow.Store) (LabelChangePlan, error)
 
 // maxApplyAttempts is the maximum number of times that [ApplyPlan] plans again because another writer changed an entry.
 const maxApplyAttempts = 20
@@ -74,14 +74,14 @@ func ApplyPlan(
 	s oxbow.Store,
 	makePlan Planner,
 	maxBytes int,
-) (applied Plan, seq uint64, err error) {
+) (applied LabelChangePlan, seq uint64, err error) {
 	o := oxbow.PartOptions{MaxBytes: maxBytes}
 	for n := 1; ; n++ {
 		p, err := makePlan(ctx, s)
 		if len(applied.EntryChanges) == 0 {
 			applied.ChangeNote = p.ChangeNote
 		}
-		isUnused := o.EarlierParts > 0 && errors.As(err, new(*UnusedError))
+		isUnused := o.EarlierParts > 0 && errors.As(err, new(*UnusedLabelsError))
 		switch {
 		// All selected entries have been changed: some by the earlier parts of this call, and the rest by another
 		// writer.
@@ -139,9 +139,9 @@ func PlanSetLabels(sel Selection, note string, newLabels func([]oxbow.Label) []o
 // oldLabel, the error matches [oxbow.ErrNotFound].
 func PlanRenameLabel(oldLabel, newLabel oxbow.Label) Planner {
 	isPlanned := false
-	return func(ctx context.Context, s oxbow.Store) (Plan, error) {
+	return func(ctx context.Context, s oxbow.Store) (LabelChangePlan, error) {
 		if oldLabel == newLabel {
-			return Plan{}, &oxbow.InvalidError{
+			return LabelChangePlan{}, &oxbow.InvalidError{
 				Field:  "label",
 				Value:  newLabel.String(),
 				Reason: "is the old label too",
@@ -150,7 +150,7 @@ func PlanRenameLabel(oldLabel, newLabel oxbow.Label) Planner {
 		isOldUsed, isNewUsed := false, false
 		for e, err := range s.Entries(ctx, oxbow.Filter{}) {
 			if err != nil {
-				return Plan{}, err
+				return LabelChangePlan{}, err
 			}
 			isOldUsed = isOldUsed || slices.ContainsFunc(e.Labels, oldLabel.Is)
 			isNewUsed = isNewUsed || slices.ContainsFunc(e.Labels, newLabel.Is)
@@ -158,7 +158,7 @@ func PlanRenameLabel(oldLabel, newLabel oxbow.Label) Planner {
 		// A label that entries already have is an error only when the rename is planned for the first time. When it is
 		// planned again, entries that this rename has already changed have the new label.
 		if isOldUsed && isNewUsed && !isPlanned {
-			return Plan{}, &oxbow.InvalidError{Field: "label", Value: newLabel.String(),
+			return LabelChangePlan{}, &oxbow.InvalidError{Field: "label", Value: newLabel.String(),
 				Reason: fmt.Sprintf("is in use already; to join the two: merge %s into %s", oldLabel, newLabel)}
 		}
 		isPlanned = true
@@ -175,10 +175,10 @@ func PlanRenameLabel(oldLabel, newLabel oxbow.Label) Planner {
 // PlanMergeLabels plans to replace each of the labels by target in all entries. labels may contain target. If no entry
 // has a label to replace, the error matches [oxbow.ErrNotFound].
 func PlanMergeLabels(labels []oxbow.Label, target oxbow.Label) Planner {
-	return func(ctx context.Context, s oxbow.Store) (Plan, error) {
+	return func(ctx context.Context, s oxbow.Store) (LabelChangePlan, error) {
 		old := subtractLabels(labels, []oxbow.Label{target})
 		if len(old) == 0 {
-			return Plan{}, &oxbow.InvalidError{
+			return LabelChangePlan{}, &oxbow.InvalidError{
 				Field:  "label",
 				Value:  target.String(),
 				Reason: "is the only one given; say what to merge into it",
@@ -188,15 +188,15 @@ func PlanMergeLabels(labels []oxbow.Label, target oxbow.Label) Planner {
 	}
 }
 
-// UnusedError is returned if a change concerns labels that no entry has. It matches [oxbow.ErrNotFound].
-type UnusedError struct{ Labels []oxbow.Label }
+// UnusedLabelsError is returned if a change concerns labels that no entry has. It matches [oxbow.ErrNotFound].
+type UnusedLabelsError struct{ Labels []oxbow.Label }
 
-func (e *UnusedError) Error() string {
+func (e *UnusedLabelsError) Error() string {
 	return "no entry has the label " + strings.Join(formatLabels(e.Labels), " or ")
 }
 
 // Is reports whether the target is [oxbow.ErrNotFound].
-func (*UnusedError) Is(target error) bool { return target == oxbow.ErrNotFound }
+func (*UnusedLabelsError) Is(target error) bool { return target == oxbow.ErrNotFound }
 
 // planReplace plans to replace each label in old by the label now in all entries.
 func planReplace(
@@ -205,7 +205,7 @@ func planReplace(
 	note string,
 	oldLabels []oxbow.Label,
 	newLabel oxbow.Label,
-) (Plan, error) {
+) (LabelChangePlan, error) {
 	p, err := Selection{}.planEdit(note, []oxbow.Label{newLabel}, func(ls []oxbow.Label) []oxbow.Label {
 		n := len(ls)
 		ls = slices.DeleteFunc(ls, func(l oxbow.Label) bool { return slices.ContainsFunc(oldLabels, l.Is) })
@@ -215,7 +215,7 @@ func planReplace(
 		return ls
 	})(ctx, s)
 	if err == nil && len(p.EntryChanges) == 0 {
-		err = &UnusedError{oldLabels}
+		err = &UnusedLabelsError{oldLabels}
 	}
 	return p, err
 }
@@ -227,8 +227,8 @@ func (sel Selection) planEdit(
 	checkedLabels []oxbow.Label,
 	editLabels func([]oxbow.Label) []oxbow.Label,
 ) Planner {
-	return func(ctx context.Context, s oxbow.Store) (Plan, error) {
-		p := Plan{ChangeNote: "label " + note}
+	return func(ctx context.Context, s oxbow.Store) (LabelChangePlan, error) {
+		p := LabelChangePlan{ChangeNote: "label " + note}
 		for _, l := range checkedLabels {
 			if err := l.Check(); err != nil {
 				return p, err

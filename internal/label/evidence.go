@@ -14,67 +14,72 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/analysis"
 )
 
-// evidence is a part of a text that suggests a label value.
-type evidence struct {
+// labelEvidence is a part of a text that suggests a label value.
+type labelEvidence struct {
 	labelValue string
 	// estimated probability that this kind of evidence, such as a mention of the value, names the right label value
 	precision  float64
 	reasonText string
 }
 
-// evidenceModel finds evidence for the values of one label key. It learns from the labelled entries how often each
+// labelEvidenceModel finds evidence for the values of one label key. It learns from the labelled entries how often each
 // kind of evidence is right.
-type evidenceModel struct {
+type labelEvidenceModel struct {
 	labelKey string
 
-	valuesByFirstWord map[string][]string // known values of the label key, by their first word in lower case
-	valueWords        map[string]string   // words of each label value in lower case, each between spaces
+	valuesByFirstWord     map[string][]string // known values of the label key, by their first word in lower case
+	lowerCaseWordsByValue map[string]string   // words of each label value in lower case, each between spaces
 	// For each label value: how many labelled entries mention the value in their text, and how many of these entries
 	// have the value as a label.
-	mentionCounts map[string][2]int
+	mentionAndLabelCounts map[string][2]int
 	// For each file or directory: the number of labelled entries that mention it, by value. The value "" counts all
 	// these entries.
-	fileValueCounts map[string]map[string]int
+	valueCountsByFile map[string]map[string]int
 }
 
 // Before a kind of evidence was tested with labelled entries, it is assumed to be right with this probability. The
-// assumption counts like a test with priorEntryCount entries.
+// assumption counts like a test with assumedTestEntryCount entries.
 const (
-	priorEntryCount    = 2
-	namePriorPrecision = 0.75
-	filePriorPrecision = 0.6
+	assumedTestEntryCount = 2
+	assumedNamePrecision  = 0.75
+	assumedFilePrecision  = 0.6
 )
 
-// maxLearnedEntries is the maximum number of labelled entries from which a model learns. If there are more, it uses
+// maxTrainingEntries is the maximum number of labelled entries from which a model learns. If there are more, it uses
 // only every second, third or further entry.
-const maxLearnedEntries = 5000
+const maxTrainingEntries = 5000
 
-// newEvidenceModel returns a model that has learned from the labelled entries.
-func newEvidenceModel(key string, entries []*oxbow.Entry) *evidenceModel {
-	m := &evidenceModel{labelKey: key, valuesByFirstWord: map[string][]string{}, valueWords: map[string]string{},
-		mentionCounts: map[string][2]int{}, fileValueCounts: map[string]map[string]int{}}
+// newLabelEvidenceModel returns a model that has learned from the labelled entries.
+func newLabelEvidenceModel(key string, entries []*oxbow.Entry) *labelEvidenceModel {
+	m := &labelEvidenceModel{
+		labelKey:              key,
+		valuesByFirstWord:     map[string][]string{},
+		lowerCaseWordsByValue: map[string]string{},
+		mentionAndLabelCounts: map[string][2]int{},
+		valueCountsByFile:     map[string]map[string]int{},
+	}
 	for _, e := range entries {
 		for _, v := range e.Values(key) {
-			m.addValue(v)
+			m.addLabelValue(v)
 		}
 	}
-	step := max(1, (len(entries)+maxLearnedEntries-1)/maxLearnedEntries)
+	step := max(1, (len(entries)+maxTrainingEntries-1)/maxTrainingEntries)
 	for i := 0; i < len(entries); i += step {
 		m.learnEntry(entries[i])
 	}
 	return m
 }
 
-// addValue adds a value, so that its mentions in texts are found.
-func (m *evidenceModel) addValue(value string) {
-	if _, ok := m.valueWords[value]; ok {
+// addLabelValue adds a value, so that its mentions in texts are found.
+func (m *labelEvidenceModel) addLabelValue(value string) {
+	if _, ok := m.lowerCaseWordsByValue[value]; ok {
 		return
 	}
 	ws := foldWords(value)
 	if len(ws) == 1 && isTooCommonWord(ws[0]) {
 		ws = nil // The value is a common word that may occur in any text, so a mention does not suggest the label.
 	}
-	m.valueWords[value] = " " + strings.Join(ws, " ") + " "
+	m.lowerCaseWordsByValue[value] = " " + strings.Join(ws, " ") + " "
 	if len(ws) > 0 {
 		m.valuesByFirstWord[ws[0]] = append(m.valuesByFirstWord[ws[0]], value)
 	}
@@ -86,45 +91,45 @@ func isTooCommonWord(word string) bool {
 }
 
 // learnEntry counts the values and files that a labelled entry mentions, and how many of these agree with its labels.
-func (m *evidenceModel) learnEntry(e *oxbow.Entry) {
+func (m *labelEvidenceModel) learnEntry(e *oxbow.Entry) {
 	vs := e.Values(m.labelKey)
 	for _, v := range m.mentionedValues(e) {
-		n := m.mentionCounts[v]
+		n := m.mentionAndLabelCounts[v]
 		n[0]++
 		if slices.Contains(vs, v) {
 			n[1]++
 		}
-		m.mentionCounts[v] = n
+		m.mentionAndLabelCounts[v] = n
 	}
 	for _, f := range mentionedFiles(e) {
-		if m.fileValueCounts[f] == nil {
-			m.fileValueCounts[f] = map[string]int{}
+		if m.valueCountsByFile[f] == nil {
+			m.valueCountsByFile[f] = map[string]int{}
 		}
-		m.fileValueCounts[f][""]++
+		m.valueCountsByFile[f][""]++
 		for _, v := range vs {
-			m.fileValueCounts[f][v]++
+			m.valueCountsByFile[f][v]++
 		}
 	}
 }
 
-// findEvidence returns the label values that the text of an entry suggests, the most probable first. A value is
+// findLabelEvidence returns the label values that the text of an entry suggests, the most probable first. A value is
 // suggested if the text mentions the value, or if it mentions a file whose other entries have the value. Only the best
 // reason is returned for each value.
-func (m *evidenceModel) findEvidence(e *oxbow.Entry) []evidence {
-	var found []evidence
+func (m *labelEvidenceModel) findLabelEvidence(e *oxbow.Entry) []labelEvidence {
+	var found []labelEvidence
 	for _, v := range m.mentionedValues(e) {
-		n := m.mentionCounts[v]
-		precision := (float64(n[1]) + priorEntryCount*namePriorPrecision) / float64(n[0]+priorEntryCount)
+		n := m.mentionAndLabelCounts[v]
+		precision := (float64(n[1]) + assumedTestEntryCount*assumedNamePrecision) / float64(n[0]+assumedTestEntryCount)
 		reason := fmt.Sprintf("it names %s, as no labelled entry does", v)
 		if n[0] > 0 {
 			reason = fmt.Sprintf("it names %s; of %d labelled entries that do, %d carry it", v, n[0], n[1])
 		}
-		found = append(found, evidence{v, precision, reason})
+		found = append(found, labelEvidence{v, precision, reason})
 	}
 	for _, f := range m.fileEvidence(e) {
 		found = append(found, f)
 	}
-	slices.SortFunc(found, func(a, b evidence) int {
+	slices.SortFunc(found, func(a, b labelEvidence) int {
 		return cmp.Or(
 			cmp.Compare(b.precision, a.precision),
 			strings.Compare(a.labelValue, b.labelValue),
@@ -135,18 +140,18 @@ func (m *evidenceModel) findEvidence(e *oxbow.Entry) []evidence {
 }
 
 // fileEvidence returns, for each value that the files in the entry suggest, the evidence of the best file.
-func (m *evidenceModel) fileEvidence(e *oxbow.Entry) map[string]evidence {
-	best := map[string]evidence{}
+func (m *labelEvidenceModel) fileEvidence(e *oxbow.Entry) map[string]labelEvidence {
+	best := map[string]labelEvidence{}
 	for _, f := range mentionedFiles(e) {
-		all := m.fileValueCounts[f][""]
-		for v, n := range m.fileValueCounts[f] {
+		all := m.valueCountsByFile[f][""]
+		for v, n := range m.valueCountsByFile[f] {
 			if v == "" {
 				continue
 			}
-			g := evidence{
+			g := labelEvidence{
 				v,
-				(float64(n) + priorEntryCount*filePriorPrecision*float64(n)/float64(all)) / float64(
-					all+priorEntryCount,
+				(float64(n) + assumedTestEntryCount*assumedFilePrecision*float64(n)/float64(all)) / float64(
+					all+assumedTestEntryCount,
 				),
 				fmt.Sprintf(
 					"it names %s; of %d labelled entries that do, %d carry %s",
@@ -174,7 +179,7 @@ func (m *evidenceModel) fileEvidence(e *oxbow.Entry) map[string]evidence {
 }
 
 // mentionedValues returns the values that an entry's name or text contains as words, in the order of the text.
-func (m *evidenceModel) mentionedValues(e *oxbow.Entry) []string {
+func (m *labelEvidenceModel) mentionedValues(e *oxbow.Entry) []string {
 	ws := foldWords(e.Name + "\n" + e.Content)
 	text := " " + strings.Join(ws, " ") + " "
 	var found []string
@@ -185,7 +190,7 @@ func (m *evidenceModel) mentionedValues(e *oxbow.Entry) []string {
 		}
 		seen[w] = true
 		for _, v := range m.valuesByFirstWord[w] {
-			if strings.Contains(text, m.valueWords[v]) && !slices.Contains(found, v) {
+			if strings.Contains(text, m.lowerCaseWordsByValue[v]) && !slices.Contains(found, v) {
 				found = append(found, v)
 			}
 		}

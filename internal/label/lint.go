@@ -14,8 +14,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/analysis"
 )
 
-// Finding is a group of labels that probably mean the same, the most frequent first.
-type Finding struct {
+// SimilarLabels is a group of labels that probably mean the same, the most frequent first.
+type SimilarLabels struct {
 	Labels []Count
 	Why    string
 	// Merge is the label that should replace all other labels of the finding. It is zero if the labels should not be
@@ -27,7 +27,7 @@ type Finding struct {
 // punctuation, in a plural ending, in the owner before a project's name, or by one typing error in a word of at least
 // five letters. Lint also finds words that are used both as a tag and as a project. It ignores labels that differ in
 // digits, such as v1 and v2. The result is sorted by key and value.
-func Lint(counts []Count) []Finding {
+func Lint(counts []Count) []SimilarLabels {
 	byKey := map[string][]Count{}
 	var keys []string
 	for _, c := range counts {
@@ -37,7 +37,7 @@ func Lint(counts []Count) []Finding {
 		byKey[c.Label.Key] = append(byKey[c.Label.Key], c)
 	}
 	slices.Sort(keys)
-	var ds []Finding
+	var ds []SimilarLabels
 	for _, key := range keys {
 		if key == oxbow.LabelConfidence {
 			continue
@@ -50,7 +50,10 @@ func Lint(counts []Count) []Finding {
 	}
 	for _, c := range byKey[oxbow.LabelTag] {
 		if p, ok := projects[foldSpelling(c.Label.Value)]; ok {
-			ds = append(ds, Finding{Labels: []Count{p, c}, Why: "one word is a project and a tag", Merge: p.Label})
+			ds = append(
+				ds,
+				SimilarLabels{Labels: []Count{p, c}, Why: "one word is a project and a tag", Merge: p.Label},
+			)
 		}
 	}
 	return ds
@@ -59,9 +62,9 @@ func Lint(counts []Count) []Finding {
 // lintKey returns the problems among the label values with one key. Each Finding is a group of values that probably
 // mean the same. The values of a group differ in spelling, in a plural ending, by one typing error or, for paths and
 // projects, in the form in which they are written. Each value is in at most one Finding.
-func lintKey(key string, cs []Count) []Finding {
+func lintKey(key string, cs []Count) []SimilarLabels {
 	used := map[string]bool{} // label values that were already reported as misspellings of each other
-	var ds []Finding
+	var ds []SimilarLabels
 	group := func(why string, same func(Count) string) {
 		groups := map[string][]Count{}
 		var order []string
@@ -77,7 +80,7 @@ func lintKey(key string, cs []Count) []Finding {
 		}
 		for _, k := range order {
 			if len(groups[k]) > 1 {
-				ds = append(ds, newFinding(groups[k], why))
+				ds = append(ds, newSimilarLabels(groups[k], why))
 				for _, c := range groups[k] {
 					used[c.Label.Value] = true
 				}
@@ -100,12 +103,12 @@ func lintKey(key string, cs []Count) []Finding {
 	}
 	group("one is the plural of the other", func(c Count) string { return singularForm(c.Label.Value) })
 	ds = append(ds, findTypingErrors(cs, used)...)
-	slices.SortStableFunc(ds, func(a, b Finding) int { return strings.Compare(a.Merge.Value, b.Merge.Value) })
+	slices.SortStableFunc(ds, func(a, b SimilarLabels) int { return strings.Compare(a.Merge.Value, b.Merge.Value) })
 	return ds
 }
 
-// newFinding returns a finding about labels with the same key, which suggests to keep the most frequent label.
-func newFinding(cs []Count, why string) Finding {
+// newSimilarLabels returns a finding about labels with the same key, which suggests to keep the most frequent label.
+func newSimilarLabels(cs []Count, why string) SimilarLabels {
 	cs = slices.Clone(cs)
 	slices.SortStableFunc(cs, func(a, b Count) int {
 		// If labels are equally frequent, prefer the label with fewer capitals, because oxbow writes project names
@@ -116,7 +119,7 @@ func newFinding(cs []Count, why string) Finding {
 			strings.Compare(a.Label.Value, b.Label.Value),
 		)
 	})
-	return Finding{Labels: cs, Why: why, Merge: cs[0].Label}
+	return SimilarLabels{Labels: cs, Why: why, Merge: cs[0].Label}
 }
 
 // countCapitals returns the number of capital letters in a label.
@@ -133,14 +136,14 @@ func countCapitals(c Count) int {
 // findTypingErrors finds pairs of values that differ by one typing error. It does not compare all pairs. Instead,
 // it indexes each value under all strings that result from deleting one letter. Two values with one typing error
 // have such a string in common.
-func findTypingErrors(cs []Count, usedValues map[string]bool) []Finding {
+func findTypingErrors(cs []Count, usedValues map[string]bool) []SimilarLabels {
 	near := map[string][]int{}
 	for i, c := range cs {
 		for _, v := range deletionVariants(foldSpelling(c.Label.Value)) {
 			near[v] = append(near[v], i)
 		}
 	}
-	var ds []Finding
+	var ds []SimilarLabels
 	for i, c := range cs {
 		value := c.Label.Value
 		folded := foldSpelling(value)
@@ -155,7 +158,7 @@ func findTypingErrors(cs []Count, usedValues map[string]bool) []Finding {
 					continue
 				}
 				if isOneEditApart([]rune(folded), []rune(foldSpelling(other))) {
-					ds = append(ds, newFinding([]Count{c, cs[j]}, "they are one typing error apart"))
+					ds = append(ds, newSimilarLabels([]Count{c, cs[j]}, "they are one typing error apart"))
 					usedValues[other], usedValues[value] = true, true
 				}
 			}

@@ -155,7 +155,7 @@ func TestApplyPlanAfterCrash(t *testing.T) {
 		if isWhole := parts == 5; (err == nil) != isWhole {
 			t.Fatalf("ApplyPlan() that is stopped after %d parts = %v", parts, err)
 		}
-		for img, what := range disk.EachImage {
+		for img, what := range disk.EachCrashFileSystem {
 			checkAfterCrash(t.Context(), t, img, plan(), fmt.Sprintf("%d parts, %s", parts, what), 2*parts)
 		}
 	}

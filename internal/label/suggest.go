@@ -38,15 +38,15 @@ const (
 	maxSimilarEntries    = 10   // number of similar labelled entries that are examined to suggest a label for an entry
 	maxQueryTextBytes    = 2000 // maximum length, in bytes, of the text with which similar entries are searched
 	// maximum number of labelled entries that are used to test how often the labels of similar entries are right
-	maxTrials = 200
+	maxVoteTests = 200
 	// width of the Gaussian kernel that smooths how often suggestions for the tested entries were right
-	kernelBandwidth = 0.12
+	voteTestSmoothingWidth = 0.12
 	// weight of the assumed reliability of a suggestion, compared with the weight 1 of a test
-	priorWeight        = 4
-	unknownProjectOdds = 0.2 // assumed odds that the entry belongs to a project for which no entry is labelled yet
+	assumedPrecisionWeight = 4
+	unlabelledProjectOdds  = 0.2 // assumed odds that the entry belongs to a project for which no entry is labelled yet
 	// For an entry of a project without labelled entries: the share of labelled entries among the most similar
 	// entries, divided by the share of labelled entries in the whole memory (assumed value).
-	unknownProjectShare = 0.3
+	unlabelledProjectLabelRate = 0.3
 )
 
 // Suggest suggests labels for entries that lack a label with one of the keys. The suggestions have the order of the
@@ -82,7 +82,7 @@ func Suggest(ctx context.Context, m *oxbow.Memory, o SuggestOptions) ([]Suggesti
 		if err := (oxbow.Label{Key: key, Value: "0"}).Check(); err != nil {
 			return nil, err
 		}
-		g := &suggester{memory: m, labelKey: key, isSingleValued: key == oxbow.LabelProject}
+		g := &suggester{memory: m, labelKey: key, isKeySingleValued: key == oxbow.LabelProject}
 		ss, err := g.suggestLabels(ctx, es, o)
 		if err != nil {
 			return nil, err
@@ -106,8 +106,8 @@ func Suggest(ctx context.Context, m *oxbow.Memory, o SuggestOptions) ([]Suggesti
 // PlanAcceptSuggestions plans to add the suggested labels whose confidence is at least minConfidence. Entries that
 // have changed since the suggestion are skipped.
 func PlanAcceptSuggestions(ss []Suggestion, minConfidence float64) Planner {
-	return func(ctx context.Context, s oxbow.Store) (Plan, error) {
-		p := Plan{ChangeNote: "label suggest"}
+	return func(ctx context.Context, s oxbow.Store) (LabelChangePlan, error) {
+		p := LabelChangePlan{ChangeNote: "label suggest"}
 		byName := map[string][]Suggestion{}
 		for _, g := range ss {
 			if g.Confidence >= minConfidence {
@@ -145,15 +145,15 @@ const minEntriesWithLabel = 2
 
 // suggester suggests labels with one key.
 type suggester struct {
-	memory         *oxbow.Memory
-	labelKey       string
-	isSingleValued bool // an entry has at most one label with labelKey, such as project
+	memory            *oxbow.Memory
+	labelKey          string
+	isKeySingleValued bool // an entry has at most one label with labelKey, such as project
 
 	entryCount    int
 	labelledCount int
 	valueCounts   map[string]int // for each value of the label, the number of entries that have it
-	evidence      *evidenceModel
-	trials        []voteTrial
+	evidenceModel *labelEvidenceModel
+	voteTests     []voteTest
 }
 
 // suggestLabels suggests labels for the entries that lack a label with the key.
@@ -180,10 +180,10 @@ func (g *suggester) suggestLabels(ctx context.Context, es []oxbow.Entry, o Sugge
 	return all, nil
 }
 
-// voteTrial is a test of a vote, in which similar entries suggest a label value for an entry whose label is known.
-type voteTrial struct {
-	voteShare float64
-	isRight   bool
+// voteTest is a test of a vote, in which similar entries suggest a label value for an entry whose label is known.
+type voteTest struct {
+	voteShare         float64
+	isVotedValueRight bool
 }
 
 // learnFrom counts the label values of the entries that have a label. It also tests how often similar entries suggest
@@ -203,35 +203,39 @@ func (g *suggester) learnFrom(ctx context.Context, es []oxbow.Entry) error {
 			g.valueCounts[v]++
 		}
 	}
-	g.evidence = newEvidenceModel(g.labelKey, have)
-	step := max(1, (len(have)+maxTrials-1)/maxTrials)
+	g.evidenceModel = newLabelEvidenceModel(g.labelKey, have)
+	step := max(1, (len(have)+maxVoteTests-1)/maxVoteTests)
 	for i := 0; i < len(have); i += step {
 		e := have[i]
-		votes, err := g.countVotes(ctx, e)
+		votes, err := g.countLabelVotes(ctx, e)
 		if err != nil {
 			return err
 		}
 		for n, v := range votes {
-			if g.isSingleValued && n > 0 {
+			if g.isKeySingleValued && n > 0 {
 				break // An entry has at most one value for this key, so test only the value with the most votes.
 			}
-			g.trials = append(g.trials, voteTrial{v.share, slices.Contains(e.Values(g.labelKey), v.labelValue)})
+			g.voteTests = append(
+				g.voteTests,
+				voteTest{v.similarityShare, slices.Contains(e.Values(g.labelKey), v.labelValue)},
+			)
 		}
 	}
 	return nil
 }
 
-// vote is the support of an entry's neighbours for one value.
-type vote struct {
+// labelVote is the support of an entry's neighbours for one value.
+type labelVote struct {
 	labelValue string
-	share      float64  // share of labelValue in the squared similarity scores of all similar entries, from 0 to 1
-	voterNames []string // names of the similar entries that have labelValue
-	voterCount int      // number of similar entries that were examined, with and without labelValue
+	// share of labelValue in the squared similarity scores of all similar entries, from 0 to 1
+	similarityShare   float64
+	similarEntryNames []string // names of the similar entries that have labelValue
+	similarEntryCount int      // number of similar entries that were examined, with and without labelValue
 }
 
-// countVotes determines which label values the entries similar to e have. Each similar entry is a vote for its values.
-// The result begins with the value that has the most support.
-func (g *suggester) countVotes(ctx context.Context, e *oxbow.Entry) ([]vote, error) {
+// countLabelVotes determines which label values the entries similar to e have. Each similar entry is a vote for its
+// values. The result begins with the value that has the most support.
+func (g *suggester) countLabelVotes(ctx context.Context, e *oxbow.Entry) ([]labelVote, error) {
 	if g.labelledCount == 0 {
 		return nil, nil
 	}
@@ -239,7 +243,7 @@ func (g *suggester) countVotes(ctx context.Context, e *oxbow.Entry) ([]vote, err
 	// the others tell nothing about this entry. For keys such as tag, a similar entry without a label counts against
 	// all values.
 	var f oxbow.Filter
-	if g.isSingleValued {
+	if g.isKeySingleValued {
 		f.Terms = []oxbow.Term{{Key: "has", Values: []string{g.labelKey}}}
 	}
 	hits, err := g.similarEntries(ctx, e, maxSimilarEntries, f)
@@ -248,7 +252,7 @@ func (g *suggester) countVotes(ctx context.Context, e *oxbow.Entry) ([]vote, err
 	}
 	sum := 0.0
 	at := map[string]int{}
-	var votes []vote
+	var votes []labelVote
 	for _, h := range hits {
 		w := h.Score * h.Score // Square the score, so that the most similar neighbours count most.
 		sum += w
@@ -257,19 +261,19 @@ func (g *suggester) countVotes(ctx context.Context, e *oxbow.Entry) ([]vote, err
 			if !ok {
 				i = len(votes)
 				at[v] = i
-				votes = append(votes, vote{labelValue: v, voterCount: len(hits)})
+				votes = append(votes, labelVote{labelValue: v, similarEntryCount: len(hits)})
 			}
-			votes[i].share += w
-			votes[i].voterNames = append(votes[i].voterNames, h.Entry.Name)
+			votes[i].similarityShare += w
+			votes[i].similarEntryNames = append(votes[i].similarEntryNames, h.Entry.Name)
 		}
 	}
 	for i := range votes {
 		if sum > 0 {
-			votes[i].share /= sum
+			votes[i].similarityShare /= sum
 		}
 	}
-	slices.SortStableFunc(votes, func(a, b vote) int {
-		return cmp.Or(cmp.Compare(b.share, a.share), strings.Compare(a.labelValue, b.labelValue))
+	slices.SortStableFunc(votes, func(a, b labelVote) int {
+		return cmp.Or(cmp.Compare(b.similarityShare, a.similarityShare), strings.Compare(a.labelValue, b.labelValue))
 	})
 	return votes, nil
 }
@@ -294,8 +298,8 @@ func (g *suggester) unknownProjectProbability(ctx context.Context, e *oxbow.Entr
 		return 0, err
 	}
 	known := min(0.95, float64(g.labelledCount)/float64(g.entryCount))
-	strange := known * unknownProjectShare
-	odds := unknownProjectOdds
+	strange := known * unlabelledProjectLabelRate
+	odds := unlabelledProjectOdds
 	for _, h := range hits {
 		if _, ok := h.Entry.Label(g.labelKey); ok {
 			odds *= strange / known
@@ -311,69 +315,77 @@ func queryText(e *oxbow.Entry) string {
 	return text.TruncateBytes(e.Name+"\n"+e.Content, maxQueryTextBytes)
 }
 
-// votePrecision estimates the probability that a label value is right, because similar entries have this value. share
-// is the value's share in their scores, and voterCount is the number of similar entries with the value. The estimate
-// is the fraction of right values in the tests with labelled entries. Tests with a similar share weigh more, and an
-// assumed probability counts like priorWeight additional tests. If only one similar entry has the value, the
-// assumption is halved.
-func (g *suggester) votePrecision(share float64, voterCount int) float64 {
-	right, n := priorWeight*priorVotePrecision(share)*float64(voterCount)/float64(voterCount+1), float64(priorWeight)
-	for _, t := range g.trials {
-		d := (t.voteShare - share) / kernelBandwidth
+// labelVotePrecision estimates the probability that a label value is right, because similar entries have this value.
+// share is the value's share in their scores, and similarEntryCount is the number of similar entries with the value.
+// The estimate is the fraction of right values in the tests with labelled entries. Tests with a similar share weigh
+// more, and an assumed probability counts like assumedPrecisionWeight additional tests. If only one similar entry has
+// the value, the assumption is halved.
+func (g *suggester) labelVotePrecision(share float64, voterCount int) float64 {
+	right, n := assumedPrecisionWeight*assumedVotePrecision(
+		share,
+	)*float64(
+		voterCount,
+	)/float64(
+		voterCount+1,
+	), float64(
+		assumedPrecisionWeight,
+	)
+	for _, t := range g.voteTests {
+		d := (t.voteShare - share) / voteTestSmoothingWidth
 		w := math.Exp(-d * d / 2)
 		n += w
-		if t.isRight {
+		if t.isVotedValueRight {
 			right += w
 		}
 	}
 	return right / n
 }
 
-// priorVotePrecision returns the assumed probability that a label value with this share of the votes is right, before
+// assumedVotePrecision returns the assumed probability that a label value with this share of the votes is right, before
 // any test of votes. It is a logistic curve through (0.5, 0.5), chosen by hand.
-func priorVotePrecision(share float64) float64 { return 1 / (1 + math.Exp(-6*(share-0.5))) }
+func assumedVotePrecision(share float64) float64 { return 1 / (1 + math.Exp(-6*(share-0.5))) }
 
-// valueBelief combines all reasons for suggesting one label value.
-type valueBelief struct {
-	errorProbability float64 // probability that all reasons for suggesting this value are wrong
-	reasons          []string
+// labelValueReasons combines all reasons for suggesting one label value.
+type labelValueReasons struct {
+	allWrongProbability float64 // probability that all reasons for suggesting this value are wrong
+	reasons             []string
 }
 
-// beliefs maps each suggested label value to the reasons for it.
-type beliefs map[string]*valueBelief
+// reasonsByLabelValue maps each suggested label value to the reasons for it.
+type reasonsByLabelValue map[string]*labelValueReasons
 
 // addReason adds a reason for suggesting a label value. probability is the probability that the reason is right.
-func (bs beliefs) addReason(value string, probability float64, reason string) {
+func (bs reasonsByLabelValue) addReason(value string, probability float64, reason string) {
 	b := bs[value]
 	if b == nil {
-		b = &valueBelief{errorProbability: 1}
+		b = &labelValueReasons{allWrongProbability: 1}
 		bs[value] = b
 	}
-	b.errorProbability *= 1 - min(probability, 0.99)
+	b.allWrongProbability *= 1 - min(probability, 0.99)
 	b.reasons = append(b.reasons, reason)
 }
 
 // valueProbabilities returns for each label value the probability that the entry should have the value. It is used for
 // keys of which an entry may have several values.
-func (bs beliefs) valueProbabilities() map[string]float64 {
+func (bs reasonsByLabelValue) valueProbabilities() map[string]float64 {
 	ps := map[string]float64{}
 	for v, b := range bs {
-		ps[v] = 1 - b.errorProbability
+		ps[v] = 1 - b.allWrongProbability
 	}
 	return ps
 }
 
-// exclusiveProbabilities returns for each label value the probability that it is the entry's value. It is used for
+// singleValueProbabilities returns for each label value the probability that it is the entry's value. It is used for
 // keys of which an entry has at most one value. It divides the odds of a value by the sum of all odds plus 1, because
 // the odds that no value is right are 1. Then it multiplies by knownValueProbability, the probability that the right
 // value is already the label of other entries.
-func (bs beliefs) exclusiveProbabilities(knownValueProbability float64) map[string]float64 {
+func (bs reasonsByLabelValue) singleValueProbabilities(knownValueProbability float64) map[string]float64 {
 	ps, odds := bs.valueProbabilities(), 1.0
 	for _, b := range bs {
-		odds += (1 - b.errorProbability) / b.errorProbability
+		odds += (1 - b.allWrongProbability) / b.allWrongProbability
 	}
 	for v, b := range bs {
-		ps[v] = ps[v] / b.errorProbability / odds * knownValueProbability
+		ps[v] = ps[v] / b.allWrongProbability / odds * knownValueProbability
 		if knownValueProbability < 0.8 {
 			b.reasons = append(
 				b.reasons,
@@ -389,31 +401,34 @@ func (bs beliefs) exclusiveProbabilities(knownValueProbability float64) map[stri
 // the evidence in the entry with the votes of similar labelled entries. If an entry can have only one value, it
 // suggests at most one.
 func (g *suggester) suggestForEntry(ctx context.Context, e *oxbow.Entry) ([]Suggestion, error) {
-	votes, err := g.countVotes(ctx, e)
+	votes, err := g.countLabelVotes(ctx, e)
 	if err != nil {
 		return nil, err
 	}
-	bs := beliefs{}
-	for _, s := range g.evidence.findEvidence(e) {
+	bs := reasonsByLabelValue{}
+	for _, s := range g.evidenceModel.findLabelEvidence(e) {
 		bs.addReason(s.labelValue, s.precision, s.reasonText)
 	}
 	g.addVotes(bs, votes)
 	ps := bs.valueProbabilities()
-	if g.isSingleValued && len(bs) > 0 {
+	if g.isKeySingleValued && len(bs) > 0 {
 		p, err := g.unknownProjectProbability(ctx, e)
 		if err != nil {
 			return nil, err
 		}
-		ps = bs.exclusiveProbabilities(1 - p)
+		ps = bs.singleValueProbabilities(1 - p)
 	}
 	var ss []Suggestion
 	for value, b := range bs {
-		ss = append(ss, Suggestion{e.Name, e.Version, oxbow.Label{Key: g.labelKey, Value: value}, ps[value], b.reasons})
+		ss = append(
+			ss,
+			Suggestion{e.Name, e.Version, oxbow.Label{Key: g.labelKey, Value: value}, ps[value], b.reasons},
+		)
 	}
 	slices.SortFunc(ss, func(a, b Suggestion) int {
 		return cmp.Or(cmp.Compare(b.Confidence, a.Confidence), strings.Compare(a.Label.Value, b.Label.Value))
 	})
-	if g.isSingleValued {
+	if g.isKeySingleValued {
 		ss = ss[:min(1, len(ss))]
 	}
 	return ss, nil
@@ -421,17 +436,17 @@ func (g *suggester) suggestForEntry(ctx context.Context, e *oxbow.Entry) ([]Sugg
 
 // addVotes adds the votes of similar entries as reasons for suggesting label values. If an entry can have only one
 // value, it adds only the three values with the most votes.
-func (g *suggester) addVotes(bs beliefs, votes []vote) {
+func (g *suggester) addVotes(bs reasonsByLabelValue, votes []labelVote) {
 	labelled := ""
-	if g.isSingleValued {
+	if g.isKeySingleValued {
 		labelled, votes = "labelled ", votes[:min(3, len(votes))]
 	}
 	for i, v := range votes {
-		p := g.votePrecision(v.share, len(v.voterNames))
-		if g.isSingleValued && i > 0 {
+		p := g.labelVotePrecision(v.similarityShare, len(v.similarEntryNames))
+		if g.isKeySingleValued && i > 0 {
 			// The tests examined only the value with the most votes, so they do not show how reliable another value
 			// is. Limit its probability by its share.
-			p = min(p, v.share)
+			p = min(p, v.similarityShare)
 		}
 		bs.addReason(
 			v.labelValue,
@@ -439,13 +454,13 @@ func (g *suggester) addVotes(bs beliefs, votes []vote) {
 			fmt.Sprintf(
 				"%d of the %d %sentries most like it carry %s, with %.0f %% of their scores, %q nearest",
 				len(
-					v.voterNames,
+					v.similarEntryNames,
 				),
-				v.voterCount,
+				v.similarEntryCount,
 				labelled,
 				oxbow.Label{Key: g.labelKey, Value: v.labelValue},
-				100*v.share,
-				v.voterNames[0],
+				100*v.similarityShare,
+				v.similarEntryNames[0],
 			),
 		)
 	}

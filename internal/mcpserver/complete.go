@@ -42,7 +42,7 @@ func (d *serverTransport) completeArgument(ctx context.Context, p *mcp.CompleteP
 	}
 	typed := p.Argument.Value
 	switch at := strings.TrimPrefix(p.Ref.Name, fallbackNamePrefix) + "." + p.Argument.Name; {
-	case p.Ref.Type == "ref/resource" && p.Ref.URI == entryTemplate && p.Argument.Name == "name":
+	case p.Ref.Type == "ref/resource" && p.Ref.URI == entryURITemplate && p.Argument.Name == "name":
 		es, err := d.Workspace.NewestEntries(ctx, math.MaxInt32)
 		var names []string
 		for _, e := range es {
@@ -135,7 +135,7 @@ func (d *serverTransport) handoffNames(ctx context.Context) ([]string, error) {
 	var names []string
 	for _, taken := range []bool{false, true} {
 		for _, h := range hs {
-			if h.IsTaken == taken {
+			if h.IsTakenBySession == taken {
 				names = append(names, h.Name)
 			}
 		}

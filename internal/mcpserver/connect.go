@@ -56,10 +56,10 @@ func (v *clientService) openServer(name string) (*mcp.Server, error) {
 	d := &serverTransport{
 		clientService: v,
 		agentDoor: rights.AgentDoor{
-			DoorName:      name,
-			RunID:         run,
-			TokenName:     v.Token,
-			MergesChanges: v.serverOptions.Home != nil,
+			DoorName:               name,
+			RunID:                  run,
+			TokenName:              v.Token,
+			MergesWithShownEntries: v.serverOptions.Home != nil,
 		},
 		loadedBySession: map[weak.Pointer[mcp.ServerSession]]*verb.LoadedProfiles{},
 	}

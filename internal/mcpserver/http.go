@@ -26,8 +26,8 @@ import (
 // sessionTimeout is the time after which an unused session ends. Only older protocol versions have sessions.
 const sessionTimeout = 30 * time.Minute
 
-// maxViews is the maximum number of cached views. Each combination of token and profile has a view.
-const maxViews = 256
+// maxCachedViews is the maximum number of cached views. Each combination of token and profile has a view.
+const maxCachedViews = 256
 
 // Handler returns the streamable HTTP endpoint of the protocol. It answers requests that the guard admits, and sends
 // no CORS headers.
@@ -39,7 +39,7 @@ const maxViews = 256
 // The http.Server should have a ReadHeaderTimeout (30 s), a ReadTimeout (60 s) and an IdleTimeout (120 s), but no
 // WriteTimeout, because streams of the older protocol versions stay open.
 func (s *Server) Handler(g auth.Guard) http.Handler {
-	house := &viewHandlerCache{server: s, handlersByKey: map[viewKey]*viewHandlers{}}
+	house := &viewHandlerCache{server: s, handlersByKey: map[viewKey]*viewHTTPHandlers{}}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		t, err := g.Admit(r)
 		if refused, ok := errors.AsType[*auth.RefusedError](err); ok {
@@ -52,7 +52,7 @@ func (s *Server) Handler(g auth.Guard) http.Handler {
 }
 
 // viewKey identifies the HTTP handlers for clients that see the same part of the memory.
-type viewKey struct{ token, profile string }
+type viewKey struct{ tokenName, profile string }
 
 // viewHandlerCache contains the handlers for each combination of token and profile. A session is known only to the
 // handlers that created it. With a different token or at a different path, it is unknown.
@@ -60,11 +60,11 @@ type viewHandlerCache struct {
 	server *Server
 
 	mu            sync.Mutex // guards handlersByKey
-	handlersByKey map[viewKey]*viewHandlers
+	handlersByKey map[viewKey]*viewHTTPHandlers
 }
 
-// viewHandlers contains the HTTP handlers for clients that may see the same part of the memory.
-type viewHandlers struct {
+// viewHTTPHandlers contains the HTTP handlers for clients that may see the same part of the memory.
+type viewHTTPHandlers struct {
 	statelessHandler, sessionHandler http.Handler
 	listSessions                     func() iter.Seq[*mcp.ServerSession] // lists the sessions of sessionHandler
 }
@@ -123,7 +123,7 @@ func checkRequestBody(r *http.Request) *messageError {
 
 // addVersionHeader adds the header with the protocol version if the request lacks this header and its session uses a
 // version without batches. Otherwise the SDK would assume an older version, which allows batches.
-func (room *viewHandlers) addVersionHeader(r *http.Request) {
+func (room *viewHTTPHandlers) addVersionHeader(r *http.Request) {
 	id := r.Header.Get("Mcp-Session-Id")
 	if id == "" || r.Header.Get("Mcp-Protocol-Version") != "" {
 		return
@@ -160,7 +160,7 @@ func (w errorCodeWriter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-var errTooManyViews = fmt.Errorf("more than %d profiles are served to tokens; restart this server", maxViews)
+var errTooManyViews = fmt.Errorf("more than %d profiles are served to tokens; restart this server", maxCachedViews)
 
 // errorHTTPStatus returns the HTTP status for an error because of which no handler could be created for the client's
 // part of the memory.
@@ -179,7 +179,7 @@ func errorHTTPStatus(err error) int {
 
 // findHandlers returns the handlers for a token and a profile, and creates them if necessary. profileName is "" if the
 // path contains no profile.
-func (h *viewHandlerCache) findHandlers(t auth.Token, profileName string) (*viewHandlers, error) {
+func (h *viewHandlerCache) findHandlers(t auth.Token, profileName string) (*viewHTTPHandlers, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	key := viewKey{t.Name, profileName}
@@ -190,7 +190,7 @@ func (h *viewHandlerCache) findHandlers(t auth.Token, profileName string) (*view
 	if err != nil {
 		return nil, err
 	}
-	if len(h.handlersByKey) >= maxViews {
+	if len(h.handlersByKey) >= maxCachedViews {
 		return nil, errTooManyViews
 	}
 	m, err := v.openServer("http")
@@ -211,7 +211,7 @@ func (h *viewHandlerCache) findHandlers(t auth.Token, profileName string) (*view
 	endpoint := func(o mcp.StreamableHTTPOptions) http.Handler {
 		return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return m }, &o)
 	}
-	r := &viewHandlers{endpoint(stateless), endpoint(options), m.Sessions}
+	r := &viewHTTPHandlers{endpoint(stateless), endpoint(options), m.Sessions}
 	h.handlersByKey[key] = r
 	return r, nil
 }

@@ -33,8 +33,8 @@ func TestToolListIsShort(t *testing.T) {
 		sets          verb.VerbSets
 		n, most, sent int
 	}{
-		{verb.VerbSets{verb.SetCore}, 6, maxCore, maxCoreBytes},
-		{verb.VerbSets{verb.SetFull}, 15, maxFull, maxFullBytes},
+		{verb.VerbSets{verb.VerbSetCore}, 6, maxCore, maxCoreBytes},
+		{verb.VerbSets{verb.VerbSetFull}, 15, maxFull, maxFullBytes},
 	} {
 		workspace := harborWorkspace(nil)
 		workspace.Annotations = func(context.Context) (verb.WorkingTree, error) { return nil, oxbow.ErrUnsupported }

@@ -26,7 +26,7 @@ func TestUndoInParts(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := &verb.Workspace{
-		Open:           func(context.Context, verb.Access) (*oxbow.Memory, error) { return m, nil },
+		Open:           func(context.Context, verb.MemoryAccess) (*oxbow.Memory, error) { return m, nil },
 		Source:         oxbow.Source{Actor: oxbow.Agent, Door: "mcp", Session: "s"},
 		MaxChangeBytes: 2000,
 	}

@@ -282,11 +282,11 @@ var homeContextPrompt = promptDefinition{
 			{Name: argMessage, Description: "What it is for: what fits it is recalled, where the system does that."},
 			{Name: argMaxTokens, Description: "Most tokens to spend, as many as the system does by default."},
 		}},
-	makeText: (*serverTransport).homeText,
+	makeText: (*serverTransport).homeContextText,
 }
 
-// homeText returns the text of the command "oxbow context" for a home with the layout of another memory system.
-func (d *serverTransport) homeText(
+// homeContextText returns the text of the command "oxbow context" for a home with the layout of another memory system.
+func (d *serverTransport) homeContextText(
 	ctx context.Context,
 	_ *mcp.GetPromptRequest,
 	args map[string]string,

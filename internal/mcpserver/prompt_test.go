@@ -152,7 +152,7 @@ func TestContextKeepsBudget(t *testing.T) {
 	)
 	for _, budget := range []int{50, 100, 150, 300} {
 		text, err := give(t, cs, "context", map[string]string{"max_tokens": fmt.Sprint(budget)})
-		if err != nil || prompt.EstimateTokens(text) > prompt.MaxEstimate(budget) {
+		if err != nil || prompt.EstimateTokens(text) > prompt.MaxTokenEstimate(budget) {
 			t.Errorf("/context with %d tokens has %d, %v", budget, prompt.EstimateTokens(text), err)
 		}
 	}
@@ -316,7 +316,9 @@ func TestCompletePrompts(t *testing.T) {
 // TestPromptsWithoutProfiles checks that a server without profiles does not offer the prompts that need them.
 func TestPromptsWithoutProfiles(t *testing.T) {
 	m := strangerMemory(t, strangers[0], "harbor")
-	workspace := &verb.Workspace{Open: func(context.Context, verb.Access) (*oxbow.Memory, error) { return m, nil }}
+	workspace := &verb.Workspace{
+		Open: func(context.Context, verb.MemoryAccess) (*oxbow.Memory, error) { return m, nil },
+	}
 	cs := overMemory(t, New(workspace, nil), "")
 	list, err := cs.ListPrompts(t.Context(), nil)
 	if err != nil || len(list.Prompts) != 1 || list.Prompts[0].Name != "handoff" {

@@ -146,7 +146,7 @@ var bounds = []struct {
 }
 
 func harborWorkspace(m *oxbow.Memory) *verb.Workspace {
-	return &verb.Workspace{Open: func(context.Context, verb.Access) (*oxbow.Memory, error) { return m, nil },
+	return &verb.Workspace{Open: func(context.Context, verb.MemoryAccess) (*oxbow.Memory, error) { return m, nil },
 		Now: func() time.Time { return time.Date(2026, 4, 2, 9, 0, 0, 0, time.UTC) }}
 }
 
@@ -314,7 +314,7 @@ func transcript(t *testing.T, cs *mcp.ClientSession, rounds int) []string {
 		for _, typed := range []string{"", "z", "air", "cr"} {
 			r, err := cs.Complete(
 				t.Context(),
-				&mcp.CompleteParams{Ref: &mcp.CompleteReference{Type: "ref/resource", URI: entryTemplate},
+				&mcp.CompleteParams{Ref: &mcp.CompleteReference{Type: "ref/resource", URI: entryURITemplate},
 					Argument: mcp.CompleteParamsArgument{Name: "name", Value: typed}},
 			)
 			say("complete "+typed, r, err)
@@ -390,7 +390,7 @@ func handleOfAirfield(t *testing.T) string {
 	if err != nil || !strings.Contains(out.Selection, "Sold to the zymurgist") {
 		t.Fatalf("LoadProfile = %+v, %v, want the airfield", out, err)
 	}
-	return out.Handle
+	return out.ProfileHandle
 }
 
 func TestScopeTellsNothing(t *testing.T) {

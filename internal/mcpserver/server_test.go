@@ -162,9 +162,9 @@ func TestErrorsNameListedTools(t *testing.T) {
 		want string
 	}{
 		{nil, `restore with name "deploy" and seq 1 brings it back`},
-		{verb.VerbSets{verb.SetCore, "code"},
+		{verb.VerbSets{verb.VerbSetCore, "code"},
 			`brings it back (restore is a tool of oxbow mcp --tools core,code,history)`},
-		{verb.VerbSets{verb.SetCore, "history"}, `restore with name "deploy" and seq 1 brings it back`},
+		{verb.VerbSets{verb.VerbSetCore, "history"}, `restore with name "deploy" and seq 1 brings it back`},
 		{verb.VerbSets{}, `brings it back (restore is a tool of oxbow mcp --tools all)`},
 	} {
 		workspace, _ := newWorkspace(t, vfs.NewMem())
@@ -318,7 +318,7 @@ func TestOpensLate(t *testing.T) {
 
 // TestOpenFails checks that a store which cannot be opened causes an error of the call. The server continues.
 func TestOpenFails(t *testing.T) {
-	workspace := &verb.Workspace{Open: func(context.Context, verb.Access) (*oxbow.Memory, error) {
+	workspace := &verb.Workspace{Open: func(context.Context, verb.MemoryAccess) (*oxbow.Memory, error) {
 		return nil, &oxbow.CorruptError{Path: "m.oxbow", Offset: 12, Reason: "bad magic"}
 	}}
 	cs := overMemory(t, New(workspace, nil), "")

@@ -61,7 +61,7 @@ func (v *clientService) offeredTools() []verb.Tool {
 	if v.IsPartial() && isLayoutHome {
 		// The tools of another layout read the whole memory, so a client that sees only a part gets oxbow's core
 		// tools.
-		sets = verb.VerbSets{verb.SetCore}
+		sets = verb.VerbSets{verb.VerbSetCore}
 	}
 	tools, withMemory := slices.Clone(v.serverOptions.Tools), v.hasMemory()
 	switch {
@@ -80,7 +80,7 @@ func (v *clientService) offeredTools() []verb.Tool {
 		tools = slices.DeleteFunc(tools, func(t verb.Tool) bool { return !t.ReadOnly })
 	}
 	if withMemory && v.Workspace.Profiles != nil {
-		tools = verb.WithProfiles(tools, sets)
+		tools = verb.ToolsWithProfiles(tools, sets)
 	}
 	return slices.DeleteFunc(
 		tools,
@@ -105,15 +105,15 @@ func (s *Server) CheckToken(t auth.Token) error {
 // explainError returns the text of an error, followed by its remedy.
 func (v *clientService) explainError(err error) string {
 	s := err.Error()
-	if h := verb.ErrorRemedy(err).Render(v.referenceText); h != "" {
+	if h := verb.ErrorRemedy(err).Render(v.verbReferenceText); h != "" {
 		s += "\n" + v.Workspace.RewriteCommands(h)
 	}
 	return s
 }
 
-// referenceText expresses a reference in a note for models. If the reference is to a verb that is not offered as a
+// verbReferenceText expresses a reference in a note for models. If the reference is to a verb that is not offered as a
 // tool, the text also names the option with which the server offers it.
-func (v *clientService) referenceText(r verb.Reference) string {
+func (v *clientService) verbReferenceText(r verb.NoteReference) string {
 	said, verbWord := verb.Notef("%s", r).String(), ""
 	switch r := r.(type) {
 	case verb.VerbRef:
@@ -124,7 +124,7 @@ func (v *clientService) referenceText(r verb.Reference) string {
 	if verbWord == "" || v.offersTool(verbWord) {
 		return said
 	}
-	sets := []string{verb.SetAll}
+	sets := []string{verb.VerbSetAll}
 	for _, s := range verb.KnownSets() {
 		if len(v.serverOptions.ToolSets) > 0 && slices.Contains(s.Verbs, verbWord) {
 			sets = append(slices.Clone(v.serverOptions.ToolSets), s.Name)

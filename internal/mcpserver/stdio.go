@@ -270,7 +270,7 @@ func (c *drainingConnection) Write(ctx context.Context, msg jsonrpc.Message) err
 		return c.Connection.Write(ctx, msg)
 	}
 	var err error
-	if c.claimAnswer(r.ID) {
+	if c.claimCallAnswer(r.ID) {
 		err = c.Connection.Write(ctx, withErrorCode(r))
 	}
 	c.mu.Lock()
@@ -284,9 +284,9 @@ func (c *drainingConnection) Write(ctx context.Context, msg jsonrpc.Message) err
 	return err
 }
 
-// claimAnswer reports whether an answer should be written, and marks the call as being answered. An answer without a
-// valid ID does not belong to a call and is always written.
-func (c *drainingConnection) claimAnswer(id jsonrpc.ID) bool {
+// claimCallAnswer reports whether an answer should be written, and marks the call as being answered. An answer without
+// a valid ID does not belong to a call and is always written.
+func (c *drainingConnection) claimCallAnswer(id jsonrpc.ID) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	call, isOpen := c.unansweredCallByID[id]

@@ -101,7 +101,7 @@ func TestStdioNoInput(t *testing.T) {
 // The test uses a fake clock, so it does not wait.
 func TestStdioEndsWithACallOpen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		workspace := &verb.Workspace{Open: func(ctx context.Context, how verb.Access) (*oxbow.Memory, error) {
+		workspace := &verb.Workspace{Open: func(ctx context.Context, how verb.MemoryAccess) (*oxbow.Memory, error) {
 			<-ctx.Done()
 			return nil, ctx.Err()
 		}}
@@ -129,7 +129,7 @@ type slowMemory struct {
 	n    atomic.Int64
 }
 
-func (s *slowMemory) open(ctx context.Context, _ verb.Access) (*oxbow.Memory, error) {
+func (s *slowMemory) open(ctx context.Context, _ verb.MemoryAccess) (*oxbow.Memory, error) {
 	select {
 	case <-time.After(time.Duration(s.n.Add(1)) * s.step):
 		return s.m, nil
@@ -233,7 +233,7 @@ func TestStdioClientStopsReading(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &verb.Workspace{Open: func(context.Context, verb.Access) (*oxbow.Memory, error) { return m, nil }}
+	w := &verb.Workspace{Open: func(context.Context, verb.MemoryAccess) (*oxbow.Memory, error) { return m, nil }}
 	var calls []string
 	for i := range 30 {
 		calls = append(calls, fmt.Sprintf(`{"name":"remember","arguments":{"name":"n%d","content":"c"}}`, i))
@@ -256,7 +256,7 @@ func TestStdioClientStopsReading(t *testing.T) {
 // TestStdioIDTwice checks that a call is refused with an explanation if an unanswered call has the same ID.
 func TestStdioIDTwice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		workspace := &verb.Workspace{Open: func(ctx context.Context, _ verb.Access) (*oxbow.Memory, error) {
+		workspace := &verb.Workspace{Open: func(ctx context.Context, _ verb.MemoryAccess) (*oxbow.Memory, error) {
 			time.Sleep(time.Second)
 			return nil, oxbow.ErrClosed
 		}}
@@ -390,7 +390,7 @@ func TestStdioLists(t *testing.T) {
 func TestStdioCancelled(t *testing.T) {
 	noLeaks(t)
 	asked := make(chan struct{})
-	workspace := &verb.Workspace{Open: func(ctx context.Context, how verb.Access) (*oxbow.Memory, error) {
+	workspace := &verb.Workspace{Open: func(ctx context.Context, how verb.MemoryAccess) (*oxbow.Memory, error) {
 		close(asked)
 		<-ctx.Done()
 		return nil, ctx.Err()

@@ -81,7 +81,7 @@ func (d *serverTransport) contextWithSource(
 	if client != nil {
 		name = client.Name + " " + client.Version
 	}
-	return d.agentDoor.StampContext(ctx, d.Workspace, ss.ID(), name)
+	return d.agentDoor.ContextWithSource(ctx, d.Workspace, ss.ID(), name)
 }
 
 // contextWithCallSource is like contextWithSource for the call of a tool. Its source also names the client's session.

@@ -60,9 +60,12 @@ func treeServer(t *testing.T, d layout.Dialect, dir string) *Server {
 			tools = append(tools, other)
 		}
 	}
-	workspace := &verb.Workspace{Written: h.Written(), Open: func(context.Context, verb.Access) (*oxbow.Memory, error) {
-		return h.Memory(), nil
-	}}
+	workspace := &verb.Workspace{
+		Written: h.Written(),
+		Open: func(context.Context, verb.MemoryAccess) (*oxbow.Memory, error) {
+			return h.Memory(), nil
+		},
+	}
 	return New(workspace, &Options{Tools: tools, Home: h})
 }
 

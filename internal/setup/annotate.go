@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 )
 
-// annotateMarkerPath returns the path of a marker file. While the marker file exists, the client's hooks annotate
+// annotateEditsMarkerPath returns the path of a marker file. While the marker file exists, the client's hooks annotate
 // edits in dir and below it, or everywhere if dir is empty.
-func (w Machine) annotateMarkerPath(client, dir string) string {
+func (w Machine) annotateEditsMarkerPath(client, dir string) string {
 	name := "annotate." + client
 	if dir != "" {
 		name += "." + digestHex([]byte(filepath.Clean(dir)))[:16]
@@ -20,11 +20,11 @@ func (w Machine) annotateMarkerPath(client, dir string) string {
 
 // IsAnnotationOn reports whether a marker file makes the client's hooks annotate edits in a directory.
 func (w Machine) IsAnnotationOn(client, dir string) bool {
-	if fileExists(w.annotateMarkerPath(client, "")) {
+	if fileExists(w.annotateEditsMarkerPath(client, "")) {
 		return true
 	}
 	for ; filepath.IsAbs(dir); dir = filepath.Dir(dir) {
-		if fileExists(w.annotateMarkerPath(client, dir)) {
+		if fileExists(w.annotateEditsMarkerPath(client, dir)) {
 			return true
 		}
 		if filepath.Dir(dir) == dir {
@@ -44,7 +44,7 @@ func (c *Client) SwitchAnnotations(w Machine, o Options, on bool) error {
 	if o.Project {
 		dir = w.Dir
 	}
-	path := w.annotateMarkerPath(c.Name, dir)
+	path := w.annotateEditsMarkerPath(c.Name, dir)
 	if on {
 		return errors.Join(os.MkdirAll(w.State, 0o700), os.WriteFile(path, nil, 0o600))
 	}

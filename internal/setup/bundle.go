@@ -115,7 +115,7 @@ func hooksFileContent(f clientFile) (string, error) {
 // serversFileContent returns the content of .mcp.json with oxbow's server. The fields before and after surround the
 // server's command.
 func (o Options) serversFileContent(before fields, after ...field) (string, error) {
-	put, _ := o.serverParts([]string{"mcpServers"}, before, after...)
+	put, _ := o.oxbowServerParts([]string{"mcpServers"}, before, after...)
 	members, err := membersToWrite(clientFile{additions: put})
 	return indentedJSON(members), err
 }

@@ -25,7 +25,7 @@ type Options struct {
 	// Plugin is nil, setup does not write the plug-in.
 	Plugin func(argv []string) string
 
-	ownPrograms oxbowPrograms // programs that count as oxbow; set by [Client.desiredFiles]
+	knownOxbowPrograms oxbowPrograms // programs that count as oxbow; set by [Client.desiredFiles]
 }
 
 // Client is a program with an agent, such as Claude Code, that oxbow can be set up for.
@@ -42,7 +42,7 @@ type Client struct {
 	// memoryDir returns the directory in which the client keeps its own memory. It is nil if the client lacks a
 	// memory.
 	memoryDir        func(w Machine) string
-	installSigns     func(w Machine) []string // paths of which one exists if the client is installed
+	pathsIfInstalled func(w Machine) []string // paths of which one exists if the client is installed
 	adviceAfterSetup func(w Machine, o Options) []string
 }
 
@@ -52,21 +52,21 @@ type clientFile struct {
 	serversPath []string   // path of names, in a JSON file, that leads to the object with the servers
 	additions   []jsonPart // parts of a JSON file that setup adds
 	// parts of a JSON file that setup removes, because the options exclude them (for example NoMCP)
-	removals      []jsonPart
-	memoryOffPart *jsonPart // part of a JSON file that switches the client's own memory off
-	editTOML      func(t, base *tomlDocument, put bool) error
+	removals            []jsonPart
+	switchMemoryOffPart *jsonPart // part of a JSON file that switches the client's own memory off
+	editTOML            func(t, base *tomlDocument, put bool) error
 	// new content of a file that belongs to oxbow ("" if the file is to be removed or does not belong to oxbow)
 	content        string
 	isOwnedByOxbow bool
 
-	// isProgram is true for an executable file that belongs to oxbow but whose name the client prescribes. Another
-	// program's file may have the same path.
-	isProgram bool
+	// isOxbowExecutable is true for an executable file that belongs to oxbow but whose name the client prescribes.
+	// Another program's file may have the same path.
+	isOxbowExecutable bool
 }
 
 // IsInstalled reports whether the client seems to be installed.
 func (c *Client) IsInstalled(w Machine) bool {
-	return c.IsOnPath(w) || slices.ContainsFunc(c.installSigns(w), fileExists)
+	return c.IsOnPath(w) || slices.ContainsFunc(c.pathsIfInstalled(w), fileExists)
 }
 
 // IsOnPath reports whether the client's program is in a directory of PATH.
@@ -84,8 +84,8 @@ func (c *Client) IsOnPath(w Machine) bool {
 	return false
 }
 
-// scopedPath returns the path project if o.Project is set, and otherwise the path user.
-func (w Machine) scopedPath(o Options, user, project string) string {
+// userOrProjectPath returns the path project if o.Project is set, and otherwise the path user.
+func (w Machine) userOrProjectPath(o Options, user, project string) string {
 	if o.Project {
 		return filepath.Join(w.Dir, filepath.FromSlash(project))
 	}
@@ -101,22 +101,29 @@ func (o Options) oxbowArgv(words ...string) []string {
 	return append(argv, words...)
 }
 
-// serverParts returns the part of a JSON file that starts oxbow's server, with the command and the arguments as
+// oxbowServerParts returns the part of a JSON file that starts oxbow's server, with the command and the arguments as
 // separate fields. put contains the part, so that setup adds it. If the options say that no server is wanted, off
 // contains the part, so that setup removes it.
-func (o Options) serverParts(path []string, before fields, after ...field) (put, off []jsonPart) {
+func (o Options) oxbowServerParts(
+	path []string,
+	firstFields fields,
+	lastFields ...field,
+) (toAdd, toRemove []jsonPart) {
 	argv := o.oxbowArgv("mcp")
-	return o.clientServerParts(path, slices.Concat(before, fields{{"command", argv[0]}, {"args", argv[1:]}}, after))
+	return o.clientServerParts(
+		path,
+		slices.Concat(firstFields, fields{{"command", argv[0]}, {"args", argv[1:]}}, lastFields),
+	)
 }
 
-func (o Options) clientServerParts(path []string, want fields) (put, off []jsonPart) {
-	return partsToPutOrRemove(!o.NoMCP, serverPart(o.ownPrograms, path, want))
+func (o Options) clientServerParts(path []string, want fields) (toAdd, toRemove []jsonPart) {
+	return partsToAddAndRemove(!o.NoMCP, serverPart(o.knownOxbowPrograms, path, want))
 }
 
-// partsToPutOrRemove returns two lists: parts that setup adds to a file, and parts that it removes. The part i is in
+// partsToAddAndRemove returns two lists: parts that setup adds to a file, and parts that it removes. The part i is in
 // the first list if put is set, and otherwise in the second.
-func partsToPutOrRemove(put bool, i jsonPart) ([]jsonPart, []jsonPart) {
-	if put {
+func partsToAddAndRemove(shouldAdd bool, i jsonPart) ([]jsonPart, []jsonPart) {
+	if shouldAdd {
 		return []jsonPart{i}, nil
 	}
 	return nil, []jsonPart{i}
@@ -125,19 +132,19 @@ func partsToPutOrRemove(put bool, i jsonPart) ([]jsonPart, []jsonPart) {
 // allowedToolParts returns the part of a JSON file that lets the client call oxbow's tools without asking the person.
 // put contains the part, so that setup adds it. If the options say that no server is wanted, off contains the part, so
 // that setup removes it.
-func (o Options) allowedToolParts(path ...string) (put, off []jsonPart) {
+func (o Options) allowedToolParts(path ...string) (toAdd, toRemove []jsonPart) {
 	const prefix = "mcp__" + programName + "__"
 	var words []string
 	for _, t := range o.Allow {
 		words = append(words, prefix+t)
 	}
-	return partsToPutOrRemove(!o.NoMCP, stringsPart(prefix, words, path...))
+	return partsToAddAndRemove(!o.NoMCP, listWordsPart(prefix, words, path...))
 }
 
 // Purposes of a hook. The values can be combined.
 const (
-	purposeCapture = 1 << iota
-	purposeInject
+	hookPurposeCapture = 1 << iota
+	hookPurposeInject
 )
 
 // hookEvent is an event for which setup writes a hook.
@@ -150,7 +157,7 @@ type hookEvent struct {
 // requiredHooks returns the hooks that the options want. The function handler returns the hook's fields for an event.
 func (o Options) requiredHooks(events []hookEvent, handler func(e hookEvent) fields) (want []hookEntry) {
 	for _, e := range events {
-		if o.excludesPurpose(e.purpose) {
+		if o.excludesHookPurpose(e.purpose) {
 			continue
 		}
 		want = append(want, hookEntry{event: e.name, matcher: e.matcher, handler: handler(e)})
@@ -158,32 +165,35 @@ func (o Options) requiredHooks(events []hookEvent, handler func(e hookEvent) fie
 	return want
 }
 
-// excludesPurpose reports whether the options say that setup writes no hooks for a purpose, such as purposeInject.
-func (o Options) excludesPurpose(use int) bool {
-	switch use {
-	case purposeInject:
+// excludesHookPurpose reports whether the options say that setup writes no hooks for a purpose, such as
+// hookPurposeInject.
+func (o Options) excludesHookPurpose(purpose int) bool {
+	switch purpose {
+	case hookPurposeInject:
 		return o.NoInject
-	case purposeCapture:
+	case hookPurposeCapture:
 		return o.NoCapture
 	}
 	return false
 }
 
-// shellHooks returns hooks whose command is a line for a shell. unit is 1 if the client's timeouts are in seconds, and
-// 1000 if they are in milliseconds.
-func (o Options) shellHooks(
+// hooksWithShellCommand returns hooks whose command is a line for a shell. unit is 1 if the client's timeouts are in
+// seconds, and 1000 if they are in milliseconds.
+func (o Options) hooksWithShellCommand(
 	w Machine,
 	client string,
 	events []hookEvent,
 	windows shellKind,
-	unit int,
+	timeoutUnitsPerSecond int,
 	more ...field,
 ) []hookEntry {
-	line := commandLine(choose(w.GOOS == "windows", windows, posixShell), o.oxbowArgv("hook", client))
+	line := commandLine(choose(w.GOOS == "windows", windows, shellKindPOSIX), o.oxbowArgv("hook", client))
 	if client == "gemini" && w.GOOS != "windows" {
 		line += failOnErrorSuffix
 	}
 	return o.requiredHooks(events, func(e hookEvent) fields {
-		return append(fields{{"type", "command"}, {"command", line}, {"timeout", e.timeout * unit}}, more...)
+		return append(
+			fields{{"type", "command"}, {"command", line}, {"timeout", e.timeout * timeoutUnitsPerSecond}},
+			more...)
 	})
 }

@@ -13,34 +13,34 @@ import (
 var allClients = []*Client{
 	{Name: "claude", Title: "Claude Code", Program: "claude", Proved: true, Memory: "auto memory",
 		configFiles: claudeFiles, events: claudeEvents,
-		memoryDir:    func(w Machine) string { return w.pathInClientDir("claude", "") },
-		installSigns: func(w Machine) []string { return []string{w.pathInClientDir("claude", "")} }},
+		memoryDir:        func(w Machine) string { return w.pathInClientDir("claude", "") },
+		pathsIfInstalled: func(w Machine) []string { return []string{w.pathInClientDir("claude", "")} }},
 	{Name: "codex", Title: "Codex", Program: "codex", Proved: true, configFiles: codexFiles, events: codexEvents,
-		installSigns: func(w Machine) []string { return []string{w.pathInClientDir("codex", "")} }},
+		pathsIfInstalled: func(w Machine) []string { return []string{w.pathInClientDir("codex", "")} }},
 	{
-		Name:         "gemini",
-		Title:        "Gemini CLI",
-		Program:      "gemini",
-		Proved:       true,
-		configFiles:  geminiFiles,
-		events:       geminiEvents,
-		installSigns: func(w Machine) []string { return []string{w.pathInClientDir("gemini", "settings.json")} },
+		Name:             "gemini",
+		Title:            "Gemini CLI",
+		Program:          "gemini",
+		Proved:           true,
+		configFiles:      geminiFiles,
+		events:           geminiEvents,
+		pathsIfInstalled: func(w Machine) []string { return []string{w.pathInClientDir("gemini", "settings.json")} },
 	},
 	{Name: "opencode", Title: "opencode", Program: "opencode", Proved: true, configFiles: opencodeFiles,
-		installSigns: func(w Machine) []string {
+		pathsIfInstalled: func(w Machine) []string {
 			return []string{w.pathFromVariable("XDG_CONFIG_HOME", ".config",
 				"opencode")}
 		}},
 	{Name: "copilot", Title: "Copilot CLI", Program: "copilot", Proved: true,
 		configFiles: copilotFiles, events: copilotEvents,
 		adviceAfterSetup: copilotAdvice,
-		installSigns:     func(w Machine) []string { return []string{w.pathInClientDir("copilot", "")} }},
+		pathsIfInstalled: func(w Machine) []string { return []string{w.pathInClientDir("copilot", "")} }},
 	{Name: "qwen", Title: "Qwen Code", Program: "qwen", Proved: true, Memory: "managed auto memory",
 		configFiles: qwenFiles, events: qwenEvents,
-		memoryDir:    func(w Machine) string { return w.pathInClientDir("qwen", "") },
-		installSigns: func(w Machine) []string { return []string{w.pathInClientDir("qwen", "")} }},
+		memoryDir:        func(w Machine) string { return w.pathInClientDir("qwen", "") },
+		pathsIfInstalled: func(w Machine) []string { return []string{w.pathInClientDir("qwen", "")} }},
 	{Name: "cursor", Title: "Cursor", Program: "cursor-agent", configFiles: cursorFiles, events: cursorEvents,
-		installSigns: func(w Machine) []string { return []string{w.pathInUserDir(".cursor")} }},
+		pathsIfInstalled: func(w Machine) []string { return []string{w.pathInUserDir(".cursor")} }},
 	newMCPOnlyClient("vscode", "VS Code", []string{"servers"}, fields{{"type", "stdio"}}, nil,
 		func(w Machine) string { return w.pathInConfigDir("Code/User/mcp.json") }, ".vscode/mcp.json"),
 	newMCPOnlyClient("windsurf", "Windsurf", []string{"mcpServers"}, nil, nil,
@@ -62,13 +62,13 @@ var allClients = []*Client{
 		configFiles:      gooseFiles,
 		events:           gooseEvents,
 		adviceAfterSetup: gooseAdvice,
-		installSigns: func(w Machine) []string {
+		pathsIfInstalled: func(w Machine) []string {
 			return []string{w.pathFromVariable("XDG_CONFIG_HOME", ".config",
 				"goose")}
 		},
 	},
 	{Name: "kilo", Title: "Kilo Code", Program: "kilo", configFiles: kiloFiles,
-		installSigns: func(w Machine) []string {
+		pathsIfInstalled: func(w Machine) []string {
 			return []string{filepath.Dir(w.pathInUserDir(".config/kilo/kilo.jsonc"))}
 		}},
 }
@@ -76,81 +76,86 @@ var allClients = []*Client{
 // The events of each client for which setup writes a hook.
 var (
 	claudeEvents = []hookEvent{
-		{"SessionStart", "", purposeInject, 5},
-		{"UserPromptSubmit", "", purposeCapture, 5},
-		{"PreToolUse", "Edit|Write|MultiEdit|NotebookEdit", purposeInject, 5},
-		{"PostToolUse", "", purposeCapture, 5},
-		{"PostToolUseFailure", "", purposeCapture, 5}, {"SubagentStop", "", purposeCapture, 5}, {"PostCompact", "",
-			purposeCapture, 5},
-		{"Stop", "", purposeCapture, 5}, {"SessionEnd", "", purposeCapture, 10},
+		{"SessionStart", "", hookPurposeInject, 5},
+		{"UserPromptSubmit", "", hookPurposeCapture, 5},
+		{"PreToolUse", "Edit|Write|MultiEdit|NotebookEdit", hookPurposeInject, 5},
+		{"PostToolUse", "", hookPurposeCapture, 5},
+		{
+			"PostToolUseFailure",
+			"",
+			hookPurposeCapture,
+			5,
+		}, {"SubagentStop", "", hookPurposeCapture, 5}, {"PostCompact", "",
+			hookPurposeCapture, 5},
+		{"Stop", "", hookPurposeCapture, 5}, {"SessionEnd", "", hookPurposeCapture, 10},
 	}
 	codexEvents = []hookEvent{
-		{"SessionStart", "", purposeInject, 5},
-		{"UserPromptSubmit", "", purposeCapture, 5},
-		{"PreToolUse", "apply_patch", purposeInject, 5},
-		{"PostToolUse", "", purposeCapture, 5},
+		{"SessionStart", "", hookPurposeInject, 5},
+		{"UserPromptSubmit", "", hookPurposeCapture, 5},
+		{"PreToolUse", "apply_patch", hookPurposeInject, 5},
+		{"PostToolUse", "", hookPurposeCapture, 5},
 		{
 			"PostCompact",
 			"",
-			purposeCapture,
+			hookPurposeCapture,
 			5,
-		}, {"SubagentStop", "", purposeCapture, 5}, {"Stop", "", purposeCapture, 5},
-		{"SessionEnd", "", purposeCapture, 3},
+		}, {"SubagentStop", "", hookPurposeCapture, 5}, {"Stop", "", hookPurposeCapture, 5},
+		{"SessionEnd", "", hookPurposeCapture, 3},
 	}
 	geminiEvents = []hookEvent{
-		{"SessionStart", "", purposeInject, 5},
-		{"BeforeAgent", "", purposeCapture, 5},
-		{"AfterTool", "*", purposeCapture, 5},
-		{"AfterAgent", "", purposeCapture, 5},
-		{"SessionEnd", "", purposeCapture, 5},
+		{"SessionStart", "", hookPurposeInject, 5},
+		{"BeforeAgent", "", hookPurposeCapture, 5},
+		{"AfterTool", "*", hookPurposeCapture, 5},
+		{"AfterAgent", "", hookPurposeCapture, 5},
+		{"SessionEnd", "", hookPurposeCapture, 5},
 	}
 	copilotEvents = []hookEvent{
-		{"SessionStart", "", purposeInject, 5},
-		{"UserPromptSubmit", "", purposeCapture, 5},
-		{"PreToolUse", "", purposeInject, 5},
-		{"PostToolUse", "", purposeCapture, 5},
-		{"PostToolUseFailure", "", purposeCapture, 5},
-		{"Stop", "", purposeCapture, 5},
-		{"SessionEnd", "", purposeCapture, 5},
+		{"SessionStart", "", hookPurposeInject, 5},
+		{"UserPromptSubmit", "", hookPurposeCapture, 5},
+		{"PreToolUse", "", hookPurposeInject, 5},
+		{"PostToolUse", "", hookPurposeCapture, 5},
+		{"PostToolUseFailure", "", hookPurposeCapture, 5},
+		{"Stop", "", hookPurposeCapture, 5},
+		{"SessionEnd", "", hookPurposeCapture, 5},
 	}
 	cursorEvents = []hookEvent{
-		{"sessionStart", "", purposeInject, 5},
-		{"beforeSubmitPrompt", "", purposeCapture, 5},
-		{"postToolUse", "", purposeCapture, 5},
-		{"postToolUseFailure", "", purposeCapture, 5},
-		{"afterAgentResponse", "", purposeCapture, 5},
-		{"subagentStop", "", purposeCapture, 5},
-		{"stop", "", purposeCapture, 5},
-		{"sessionEnd", "", purposeCapture, 5},
+		{"sessionStart", "", hookPurposeInject, 5},
+		{"beforeSubmitPrompt", "", hookPurposeCapture, 5},
+		{"postToolUse", "", hookPurposeCapture, 5},
+		{"postToolUseFailure", "", hookPurposeCapture, 5},
+		{"afterAgentResponse", "", hookPurposeCapture, 5},
+		{"subagentStop", "", hookPurposeCapture, 5},
+		{"stop", "", hookPurposeCapture, 5},
+		{"sessionEnd", "", hookPurposeCapture, 5},
 	}
 	clineEvents = []hookEvent{
-		{"TaskStart", "", purposeInject, 5},
-		{"TaskResume", "", purposeInject, 5},
-		{"UserPromptSubmit", "", purposeCapture, 5},
-		{"PostToolUse", "", purposeCapture, 5},
-		{"TaskComplete", "", purposeCapture, 5},
-		{"TaskCancel", "", purposeCapture, 5},
+		{"TaskStart", "", hookPurposeInject, 5},
+		{"TaskResume", "", hookPurposeInject, 5},
+		{"UserPromptSubmit", "", hookPurposeCapture, 5},
+		{"PostToolUse", "", hookPurposeCapture, 5},
+		{"TaskComplete", "", hookPurposeCapture, 5},
+		{"TaskCancel", "", hookPurposeCapture, 5},
 	}
 	gooseEvents = []hookEvent{
-		{"SessionStart", "", purposeCapture, 5},
-		{"UserPromptSubmit", "", purposeCapture, 5},
-		{"PostToolUse", "", purposeCapture, 5},
-		{"PostToolUseFailure", "", purposeCapture, 5},
-		{"Stop", "", purposeCapture, 5},
-		{"SessionEnd", "", purposeCapture, 5},
+		{"SessionStart", "", hookPurposeCapture, 5},
+		{"UserPromptSubmit", "", hookPurposeCapture, 5},
+		{"PostToolUse", "", hookPurposeCapture, 5},
+		{"PostToolUseFailure", "", hookPurposeCapture, 5},
+		{"Stop", "", hookPurposeCapture, 5},
+		{"SessionEnd", "", hookPurposeCapture, 5},
 	}
 	qwenEvents = []hookEvent{
-		{"SessionStart", "", purposeInject, 5},
-		{"UserPromptSubmit", "", purposeCapture, 5},
-		{"PostToolUse", "", purposeCapture, 5},
-		{"PostToolUseFailure", "", purposeCapture, 5},
+		{"SessionStart", "", hookPurposeInject, 5},
+		{"UserPromptSubmit", "", hookPurposeCapture, 5},
+		{"PostToolUse", "", hookPurposeCapture, 5},
+		{"PostToolUseFailure", "", hookPurposeCapture, 5},
 		{
 			"PostCompact",
 			"",
-			purposeCapture,
+			hookPurposeCapture,
 			5,
-		}, {"SubagentStop", "", purposeCapture, 5}, {"Stop", "", purposeCapture, 5},
-		{"SessionEnd", "", purposeCapture, 5},
+		}, {"SubagentStop", "", hookPurposeCapture, 5}, {"Stop", "", hookPurposeCapture, 5},
+		{"SessionEnd", "", hookPurposeCapture, 5},
 	}
 )
 
@@ -182,8 +187,8 @@ func firstExistingPath(paths ...string) string {
 func newMCPOnlyClient(
 	name, title string,
 	path []string,
-	before fields,
-	after func(Options) fields,
+	firstFields fields,
+	lastFields func(Options) fields,
 	user func(Machine) string,
 	project string,
 ) *Client {
@@ -192,50 +197,62 @@ func newMCPOnlyClient(
 			return nil
 		}
 		var more fields
-		if after != nil {
-			more = after(o)
+		if lastFields != nil {
+			more = lastFields(o)
 		}
-		f := clientFile{path: w.scopedPath(o, user(w), project), serversPath: path}
-		f.additions, f.removals = o.serverParts(path, before, more...)
+		f := clientFile{path: w.userOrProjectPath(o, user(w), project), serversPath: path}
+		f.additions, f.removals = o.oxbowServerParts(path, firstFields, more...)
 		return []clientFile{f}
-	}, installSigns: func(w Machine) []string { return []string{filepath.Dir(user(w))} }}
+	}, pathsIfInstalled: func(w Machine) []string { return []string{filepath.Dir(user(w))} }}
 }
 
-// addParts adds the parts in put to the parts that setup adds to the file, and the parts in off to the parts that
-// setup removes.
-func (f *clientFile) addParts(put, off []jsonPart) {
-	f.additions, f.removals = append(f.additions, put...), append(f.removals, off...)
+// addAdditionsAndRemovals adds the parts in put to the parts that setup adds to the file, and the parts in off to the
+// parts that setup removes.
+func (f *clientFile) addAdditionsAndRemovals(toAdd, toRemove []jsonPart) {
+	f.additions, f.removals = append(f.additions, toAdd...), append(f.removals, toRemove...)
 }
 
 func claudeFiles(w Machine, o Options) []clientFile {
 	mcp := clientFile{
-		path:        w.scopedPath(o, w.pathFromVariable("CLAUDE_CONFIG_DIR", "", ".claude.json"), ".mcp.json"),
+		path:        w.userOrProjectPath(o, w.pathFromVariable("CLAUDE_CONFIG_DIR", "", ".claude.json"), ".mcp.json"),
 		serversPath: []string{"mcpServers"},
 	}
-	mcp.addParts(o.serverParts(mcp.serversPath, fields{{"type", "stdio"}}, field{"alwaysLoad", true}))
-	settings := clientFile{path: w.scopedPath(o, w.pathInClientDir("claude", "settings.json"),
+	mcp.addAdditionsAndRemovals(
+		o.oxbowServerParts(mcp.serversPath, fields{{"type", "stdio"}}, field{"alwaysLoad", true}),
+	)
+	settings := clientFile{path: w.userOrProjectPath(o, w.pathInClientDir("claude", "settings.json"),
 		".claude/settings.local.json")}
-	settings.addParts(o.allowedToolParts("permissions", "allow"))
-	settings.addParts(
-		[]jsonPart{hooksPart(o.ownPrograms, "claude", o.requiredHooks(claudeEvents, func(e hookEvent) fields {
+	settings.addAdditionsAndRemovals(o.allowedToolParts("permissions", "allow"))
+	settings.addAdditionsAndRemovals(
+		[]jsonPart{hooksPart(o.knownOxbowPrograms, "claude", o.requiredHooks(claudeEvents, func(e hookEvent) fields {
 			argv := o.oxbowArgv("hook", "claude")
 			return fields{{"type", "command"}, {"command", argv[0]}, {"args", argv[1:]}, {"timeout", e.timeout}}
 		}))},
 		nil,
 	)
-	settings.memoryOffPart = valuePart(false, "autoMemoryEnabled")
+	settings.switchMemoryOffPart = settingValuePart(false, "autoMemoryEnabled")
 	return []clientFile{mcp, settings}
 }
 
 func geminiFiles(w Machine, o Options) []clientFile {
 	f := clientFile{
-		path:        w.scopedPath(o, w.pathInClientDir("gemini", "settings.json"), ".gemini/settings.json"),
+		path:        w.userOrProjectPath(o, w.pathInClientDir("gemini", "settings.json"), ".gemini/settings.json"),
 		serversPath: []string{"mcpServers"},
 	}
-	f.addParts(o.serverParts(f.serversPath, nil))
-	f.addParts(
-		[]jsonPart{hooksPart(o.ownPrograms, "gemini",
-			o.shellHooks(w, "gemini", geminiEvents, powerShell, 1000, field{"name", programName}))},
+	f.addAdditionsAndRemovals(o.oxbowServerParts(f.serversPath, nil))
+	f.addAdditionsAndRemovals(
+		[]jsonPart{hooksPart(
+			o.knownOxbowPrograms,
+			"gemini",
+			o.hooksWithShellCommand(
+				w,
+				"gemini",
+				geminiEvents,
+				shellKindPowerShell,
+				1000,
+				field{"name", programName},
+			),
+		)},
 		nil,
 	)
 	policy := clientFile{path: w.pathInClientDir("gemini", "policies/oxbow.toml"), isOwnedByOxbow: true}
@@ -255,31 +272,36 @@ func geminiFiles(w Machine, o Options) []clientFile {
 
 func qwenFiles(w Machine, o Options) []clientFile {
 	f := clientFile{
-		path:        w.scopedPath(o, w.pathInClientDir("qwen", "settings.json"), ".qwen/settings.json"),
+		path:        w.userOrProjectPath(o, w.pathInClientDir("qwen", "settings.json"), ".qwen/settings.json"),
 		serversPath: []string{"mcpServers"},
 	}
-	f.addParts(o.serverParts(f.serversPath, nil))
-	f.addParts(o.allowedToolParts("permissions", "allow"))
+	f.addAdditionsAndRemovals(o.oxbowServerParts(f.serversPath, nil))
+	f.addAdditionsAndRemovals(o.allowedToolParts("permissions", "allow"))
 	var more []field
 	if w.GOOS == "windows" {
 		more = []field{{"shell", "powershell"}}
 	}
-	hooks := o.shellHooks(w, "qwen", qwenEvents, powerShell, 1000, more...)
-	f.addParts([]jsonPart{hooksPart(o.ownPrograms, "qwen", hooks)}, nil)
-	f.memoryOffPart = valuePart(false, "memory", "enableManagedAutoMemory")
+	hooks := o.hooksWithShellCommand(w, "qwen", qwenEvents, shellKindPowerShell, 1000, more...)
+	f.addAdditionsAndRemovals([]jsonPart{hooksPart(o.knownOxbowPrograms, "qwen", hooks)}, nil)
+	f.switchMemoryOffPart = settingValuePart(false, "memory", "enableManagedAutoMemory")
 	return []clientFile{f}
 }
 
 func copilotFiles(w Machine, o Options) []clientFile {
 	mcp := clientFile{path: w.pathInClientDir("copilot", "mcp-config.json"), serversPath: []string{"mcpServers"}}
-	mcp.addParts(o.serverParts(mcp.serversPath, fields{{"type", "local"}}, field{"tools", []string{"*"}}))
-	hooks := clientFile{path: w.scopedPath(o, w.pathInClientDir("copilot", "hooks/oxbow.json"),
+	mcp.addAdditionsAndRemovals(
+		o.oxbowServerParts(mcp.serversPath, fields{{"type", "local"}}, field{"tools", []string{"*"}}),
+	)
+	hooks := clientFile{path: w.userOrProjectPath(o, w.pathInClientDir("copilot", "hooks/oxbow.json"),
 		".github/hooks/oxbow.json"), isOwnedByOxbow: true}
 	line := "bash"
 	if w.GOOS == "windows" {
 		line = "powershell"
 	}
-	command := commandLine(choose(w.GOOS == "windows", powerShell, posixShell), o.oxbowArgv("hook", "copilot"))
+	command := commandLine(
+		choose(w.GOOS == "windows", shellKindPowerShell, shellKindPOSIX),
+		o.oxbowArgv("hook", "copilot"),
+	)
 	want := o.requiredHooks(copilotEvents, func(e hookEvent) fields {
 		return fields{
 			{"type", "command"},
@@ -301,17 +323,17 @@ func copilotFiles(w Machine, o Options) []clientFile {
 }
 
 func opencodeFiles(w Machine, o Options) []clientFile {
-	dir := w.scopedPath(o, w.pathFromVariable("XDG_CONFIG_HOME", ".config", "opencode"), "")
+	dir := w.userOrProjectPath(o, w.pathFromVariable("XDG_CONFIG_HOME", ".config", "opencode"), "")
 	f := clientFile{
 		path:        firstExistingPath(filepath.Join(dir, "opencode.jsonc"), filepath.Join(dir, "opencode.json")),
 		serversPath: []string{"mcp"},
 	}
-	f.addParts(
+	f.addAdditionsAndRemovals(
 		o.clientServerParts(f.serversPath, fields{{"type", "local"}, {"command", o.oxbowArgv("mcp")}, {"enabled",
 			true}}),
 	)
 	plugin := clientFile{
-		path:           filepath.Join(w.scopedPath(o, dir, ".opencode"), "plugins", "oxbow.js"),
+		path:           filepath.Join(w.userOrProjectPath(o, dir, ".opencode"), "plugins", "oxbow.js"),
 		isOwnedByOxbow: true,
 	}
 	if o.Plugin != nil && !(o.NoInject && o.NoCapture) {
@@ -321,12 +343,12 @@ func opencodeFiles(w Machine, o Options) []clientFile {
 }
 
 func kiloFiles(w Machine, o Options) []clientFile {
-	dir := w.scopedPath(o, w.pathInUserDir(".config/kilo"), ".kilo")
+	dir := w.userOrProjectPath(o, w.pathInUserDir(".config/kilo"), ".kilo")
 	f := clientFile{
 		path:        firstExistingPath(filepath.Join(dir, "kilo.json"), filepath.Join(dir, "kilo.jsonc")),
 		serversPath: []string{"mcp"},
 	}
-	f.addParts(
+	f.addAdditionsAndRemovals(
 		o.clientServerParts(f.serversPath, fields{{"type", "local"}, {"command", o.oxbowArgv("mcp")}, {"enabled",
 			true}}),
 	)
@@ -336,21 +358,21 @@ func kiloFiles(w Machine, o Options) []clientFile {
 // cursorFiles returns the files in which Cursor is configured. For each event, Cursor's file has a plain list of
 // hooks. Files of other clients group the hooks by a pattern for tool names.
 func cursorFiles(w Machine, o Options) []clientFile {
-	mcp := clientFile{path: w.scopedPath(o, w.pathInUserDir(".cursor/mcp.json"), ".cursor/mcp.json"),
+	mcp := clientFile{path: w.userOrProjectPath(o, w.pathInUserDir(".cursor/mcp.json"), ".cursor/mcp.json"),
 		serversPath: []string{"mcpServers"}}
-	mcp.addParts(o.serverParts(mcp.serversPath, nil))
-	hooks := clientFile{path: w.scopedPath(o, w.pathInUserDir(".cursor/hooks.json"), ".cursor/hooks.json")}
-	line := commandLine(choose(w.GOOS == "windows", cmdShell, posixShell), o.oxbowArgv("hook", "cursor"))
+	mcp.addAdditionsAndRemovals(o.oxbowServerParts(mcp.serversPath, nil))
+	hooks := clientFile{path: w.userOrProjectPath(o, w.pathInUserDir(".cursor/hooks.json"), ".cursor/hooks.json")}
+	line := commandLine(choose(w.GOOS == "windows", shellKindCmd, shellKindPOSIX), o.oxbowArgv("hook", "cursor"))
 	want := o.requiredHooks(cursorEvents, func(e hookEvent) fields {
 		return fields{{"command", line}, {"timeout", e.timeout}}
 	})
 	for i := range want {
-		want[i].isFlat = true
+		want[i].hasNoHandlerGroups = true
 	}
 	if len(want) > 0 {
-		hooks.addParts([]jsonPart{*valuePart(1, "version")}, nil)
+		hooks.addAdditionsAndRemovals([]jsonPart{*settingValuePart(1, "version")}, nil)
 	}
-	hooks.addParts([]jsonPart{hooksPart(o.ownPrograms, "cursor", want)}, nil)
+	hooks.addAdditionsAndRemovals([]jsonPart{hooksPart(o.knownOxbowPrograms, "cursor", want)}, nil)
 	return []clientFile{mcp, hooks}
 }
 
@@ -379,12 +401,12 @@ func clineHooks(w Machine, o Options) []clientFile {
 	if w.GOOS == "windows" {
 		return nil // On Windows, Cline runs no hooks.
 	}
-	line := commandLine(posixShell, o.oxbowArgv("hook", "cline"))
-	dir := w.scopedPath(o, w.pathInUserDir("Documents/Cline/Hooks"), ".clinerules/hooks")
+	line := commandLine(shellKindPOSIX, o.oxbowArgv("hook", "cline"))
+	dir := w.userOrProjectPath(o, w.pathInUserDir("Documents/Cline/Hooks"), ".clinerules/hooks")
 	var files []clientFile
 	want := o.requiredHooks(clineEvents, func(hookEvent) fields { return nil })
 	for _, e := range clineEvents {
-		f := clientFile{path: filepath.Join(dir, e.name), isOwnedByOxbow: true, isProgram: true}
+		f := clientFile{path: filepath.Join(dir, e.name), isOwnedByOxbow: true, isOxbowExecutable: true}
 		if slices.ContainsFunc(want, func(h hookEntry) bool { return h.event == e.name }) {
 			f.content = "#!/bin/sh\n# Written by oxbow setup: reports this event to oxbow.\nanswer=$(" + line + ")\n" +
 				`[ -n "$answer" ] || answer='{"cancel":false}'` + "\n" + `printf '%s\n' "$answer"` + "\n"
@@ -407,16 +429,16 @@ const gooseVersion = "0.1.0"
 // gooseFiles returns the plug-in that contains Goose's hooks. Goose registers MCP servers in a YAML file, which setup
 // does not change.
 func gooseFiles(w Machine, o Options) []clientFile {
-	dir := w.scopedPath(o, w.pathInUserDir(".agents/plugins/oxbow"), ".agents/plugins/oxbow")
+	dir := w.userOrProjectPath(o, w.pathInUserDir(".agents/plugins/oxbow"), ".agents/plugins/oxbow")
 	manifest := clientFile{path: filepath.Join(dir, "plugin.json"), isOwnedByOxbow: true}
 	hooks := clientFile{path: filepath.Join(dir, "hooks", "hooks.json"), isOwnedByOxbow: true}
-	want := o.shellHooks(w, "goose", gooseEvents, posixShell, 1)
+	want := o.hooksWithShellCommand(w, "goose", gooseEvents, shellKindPOSIX, 1)
 	if len(want) > 0 {
 		manifest.content = indentedJSON(fields{{"name", programName}, {"version", gooseVersion},
 			{"description", "Reports sessions to oxbow"}})
 		all := fields{}
 		for _, h := range want {
-			all = append(all, field{h.event, []fields{h.groupFields()}})
+			all = append(all, field{h.event, []fields{h.hookGroupFields()}})
 		}
 		hooks.content = indentedJSON(fields{{"hooks", all}})
 	}
@@ -428,7 +450,7 @@ func gooseAdvice(_ Machine, o Options) []string {
 		return nil
 	}
 	return []string{"setup does not change config.yaml of Goose: add the server with goose configure, as a command " +
-		"with the line " + commandLine(posixShell, o.oxbowArgv("mcp"))}
+		"with the line " + commandLine(shellKindPOSIX, o.oxbowArgv("mcp"))}
 }
 
 func copilotAdvice(_ Machine, o Options) []string {
@@ -442,23 +464,23 @@ func copilotAdvice(_ Machine, o Options) []string {
 }
 
 func codexFiles(w Machine, o Options) []clientFile {
-	dir := w.scopedPath(o, w.pathInClientDir("codex", ""), ".codex")
+	dir := w.userOrProjectPath(o, w.pathInClientDir("codex", ""), ".codex")
 	hooks := clientFile{path: filepath.Join(dir, "hooks.json")}
-	want := o.shellHooks(w, "codex", codexEvents, cmdShell, 1)
+	want := o.hooksWithShellCommand(w, "codex", codexEvents, shellKindCmd, 1)
 	for i, h := range want {
 		if h.event == "SessionStart" {
 			want[i].handler = append(h.handler, field{"additionalContextLimit", 20000})
 		}
 	}
-	hooks.addParts([]jsonPart{hooksPart(o.ownPrograms, "codex", want)}, nil)
+	hooks.addAdditionsAndRemovals([]jsonPart{hooksPart(o.knownOxbowPrograms, "codex", want)}, nil)
 	config := clientFile{path: filepath.Join(dir, "config.toml"), serversPath: []string{"mcp_servers"}}
 	config.editTOML = func(t, base *tomlDocument, put bool) error {
 		if !put || o.NoMCP {
-			return removeServer(o.ownPrograms, t, base)
+			return removeServer(o.knownOxbowPrograms, t, base)
 		}
 		argv := o.oxbowArgv("mcp")
 		return putServer(
-			o.ownPrograms,
+			o.knownOxbowPrograms,
 			t,
 			base,
 			fields{{"command", argv[0]}, {"args", argv[1:]}, {"startup_timeout_sec", 20}},
@@ -479,7 +501,7 @@ func hasTrustedHooks(w Machine, o Options) bool {
 	if errors.Join(err, herr, cerr, terr) != nil {
 		return true // Do not report missing trust, because the error in the file is reported elsewhere.
 	}
-	for key, hash := range codexHookHashes(w.ownPrograms(o), hooks, text) {
+	for key, hash := range codexHookHashes(w.knownOxbowPrograms(o), hooks, text) {
 		if t.valueAt("hooks", "state", key, "trusted_hash") != hash {
 			return false
 		}
@@ -507,7 +529,7 @@ func putServer(own oxbowPrograms, t, base *tomlDocument, want fields) error {
 		if !own.isServerEntry(current) {
 			return foreignServerError("mcp_servers." + programName)
 		}
-		want = keepServerArgs(current, want)
+		want = keepCurrentServerArgs(current, want)
 		if base.valueAt("mcp_servers", programName, "required") == nil && t.valueAt("mcp_servers", programName,
 			"required") != nil {
 			if err := t.removeTable("mcp_servers", programName, "required"); err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/diff"
 )
 
-// contextLines is the number of unchanged lines that are shown before and after a change.
-const contextLines = 3
+// contextLinesPerChange is the number of unchanged lines that are shown before and after a change.
+const contextLinesPerChange = 3
 
 // Diff returns the change as a unified diff, or "" if the change leaves the file as it is.
 func (c *Change) Diff() string {
@@ -21,7 +21,7 @@ func (c *Change) Diff() string {
 	a, b := slices.Collect(strings.Lines(string(c.Before))), slices.Collect(strings.Lines(string(c.After)))
 	in := diff.LineNumberer{}
 	var m diff.LineMapper
-	to := m.MapLines(in.LineIDs(a), in.LineIDs(b))
+	to := m.MapEqualLines(in.LineIDs(a), in.LineIDs(b))
 	var out strings.Builder
 	name := func(there bool) string { return choose(there, c.Path, "/dev/null") }
 	fmt.Fprintf(&out, "--- %s\n+++ %s\n", name(c.Before != nil), name(c.After != nil))
@@ -31,14 +31,14 @@ func (c *Change) Diff() string {
 			i++
 			continue
 		}
-		from, end := max(0, i-contextLines), i
-		for j, same := i, 0; j < len(rows) && same <= 2*contextLines; j++ {
+		from, end := max(0, i-contextLinesPerChange), i
+		for j, same := i, 0; j < len(rows) && same <= 2*contextLinesPerChange; j++ {
 			same++
 			if rows[j].sign != ' ' {
 				same, end = 0, j+1
 			}
 		}
-		end = min(len(rows), end+contextLines)
+		end = min(len(rows), end+contextLinesPerChange)
 		i = end
 		writeDiffHunk(&out, rows[from:end])
 	}
@@ -48,7 +48,7 @@ func (c *Change) Diff() string {
 // diffRow is one line of a diff. The offsets are the numbers of lines before it in the old and in the new text.
 type diffRow struct {
 	sign                 byte
-	line                 string
+	lineText             string
 	oldOffset, newOffset int
 }
 
@@ -86,7 +86,7 @@ func writeDiffHunk(out *strings.Builder, rows []diffRow) {
 		nb,
 	)
 	for _, r := range rows {
-		line, whole := strings.CutSuffix(r.line, "\n")
+		line, whole := strings.CutSuffix(r.lineText, "\n")
 		fmt.Fprintf(out, "%c%s\n", r.sign, strings.TrimSuffix(line, "\r"))
 		if !whole {
 			out.WriteString("\\ No newline at end of file\n")

@@ -21,18 +21,18 @@ func FuzzJSON(f *testing.F) {
 		w, o := world("/"), optionsHere()
 		fs := FindClient("claude").configFiles(w, o)
 		one := clientFile{additions: append(fs[0].additions, fs[1].additions...)}
-		foreign, err := one.editText([]byte(text), nil, textEdit{isRemoval: true})
+		foreign, err := one.editText([]byte(text), nil, configTextEdit{shouldRemoveOxbowParts: true})
 		if err != nil {
 			return
 		}
-		with, err := one.editText(foreign, foreign, textEdit{})
+		with, err := one.editText(foreign, foreign, configTextEdit{})
 		if err != nil {
 			return
 		}
-		if again, err := one.editText(with, foreign, textEdit{}); err != nil || string(again) != string(with) {
+		if again, err := one.editText(with, foreign, configTextEdit{}); err != nil || string(again) != string(with) {
 			t.Errorf("twice: %v, %q is not %q", err, again, with)
 		}
-		without, err := one.editText(with, foreign, textEdit{isRemoval: true})
+		without, err := one.editText(with, foreign, configTextEdit{shouldRemoveOxbowParts: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -51,18 +51,18 @@ func FuzzTOML(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		codex := FindClient("codex").configFiles(world("/"), optionsHere())[1]
-		foreign, err := codex.editText([]byte(text), nil, textEdit{isRemoval: true})
+		foreign, err := codex.editText([]byte(text), nil, configTextEdit{shouldRemoveOxbowParts: true})
 		if err != nil {
 			return
 		}
-		with, err := codex.editText(foreign, foreign, textEdit{})
+		with, err := codex.editText(foreign, foreign, configTextEdit{})
 		if err != nil {
 			return
 		}
-		if again, err := codex.editText(with, foreign, textEdit{}); err != nil || string(again) != string(with) {
+		if again, err := codex.editText(with, foreign, configTextEdit{}); err != nil || string(again) != string(with) {
 			t.Errorf("twice: %v, %q is not %q", err, again, with)
 		}
-		without, err := codex.editText(with, foreign, textEdit{isRemoval: true})
+		without, err := codex.editText(with, foreign, configTextEdit{shouldRemoveOxbowParts: true})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -487,20 +487,21 @@ func TestCommandLine(t *testing.T) {
 		argv []string
 		want string
 	}{
-		{posixShell, []string{"/usr/bin/oxbow", "hook", "codex"}, "/usr/bin/oxbow hook codex"},
-		{posixShell, []string{"/my tools/oxbow", "hook", "codex"}, "'/my tools/oxbow' hook codex"},
+		{shellKindPOSIX, []string{"/usr/bin/oxbow", "hook", "codex"}, "/usr/bin/oxbow hook codex"},
+		{shellKindPOSIX, []string{"/my tools/oxbow", "hook", "codex"}, "'/my tools/oxbow' hook codex"},
 		{
-			posixShell,
+			shellKindPOSIX,
 			[]string{"/it's/öx/oxbow", "--home", "/a 'b' \"c\"", "hook", "codex"},
 			`'/it'\''s/öx/oxbow' --home '/a '\''b'\'' "c"' hook codex`,
 		},
-		{cmdShell, []string{`C:\Program Files\oxbow.exe`, "hook", "codex"}, `"C:\Program Files\oxbow.exe" hook codex`},
+		{shellKindCmd, []string{`C:\Program Files\oxbow.exe`, "hook", "codex"},
+			`"C:\Program Files\oxbow.exe" hook codex`},
 		{
-			powerShell,
+			shellKindPowerShell,
 			[]string{`C:\Program Files\oxbow.exe`, "--home", `D:\it's`, "hook", "gemini"},
 			`& 'C:\Program Files\oxbow.exe' --home 'D:\it''s' hook gemini`,
 		},
-		{powerShell, []string{`C:\bin\oxbow.exe`, "hook", "gemini"}, `C:\bin\oxbow.exe hook gemini`},
+		{shellKindPowerShell, []string{`C:\bin\oxbow.exe`, "hook", "gemini"}, `C:\bin\oxbow.exe hook gemini`},
 	} {
 		line := commandLine(c.sh, c.argv)
 		if line != c.want {

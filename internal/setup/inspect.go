@@ -64,10 +64,10 @@ type Inspection struct {
 // Status describes how one client is set up.
 type Status struct {
 	Client        *Client
-	Servers       []Entry
+	ServerEntries []ServerEntry
 	IsRecorded    bool  // setup has changed files of the client, and nobody has undone these changes
 	HasOxbowParts bool  // the files contain something that belongs to oxbow
-	Err           error // error about a file that cannot be read; set only if IsRecorded is set
+	Err           error // error about a file that cannot be read; set only if HasSetupRecord is set
 
 	choices *setupChoices // options of the last setup (nil if they are unknown)
 	// Codex runs hooks only if the person trusts them. For other clients, isTrusted is always true.
@@ -82,11 +82,11 @@ func isBelow(dir, path string) bool {
 }
 
 // IsSetUp reports whether the client's files contain oxbow's server, hooks or other parts.
-func (s *Status) IsSetUp() bool { return len(s.Servers) > 0 || s.HasOxbowParts }
+func (s *Status) IsSetUp() bool { return len(s.ServerEntries) > 0 || s.HasOxbowParts }
 
 // Status returns how a client is set up. If Options.Project is set, it examines only files in the project.
 func (in *Inspection) Status(c *Client) Status {
-	s := Status{Client: c, Servers: c.ServerEntries(in.World, in.Options), isTrusted: true}
+	s := Status{Client: c, ServerEntries: c.ServerEntries(in.World, in.Options), isTrusted: true}
 	for _, f := range c.desiredFiles(in.World, in.Options) {
 		// If the setup of a project is inspected, skip files outside of the project, although setup may also change
 		// them.
@@ -142,11 +142,11 @@ func (in *Inspection) OptionsOfSetup(c *Client) Options {
 // programNames returns the absolute paths of the programs that the client's servers start.
 func (s *Status) programNames() []string {
 	all := map[string]bool{}
-	for _, e := range s.Servers {
+	for _, e := range s.ServerEntries {
 		all[e.Server.Argv()[0]] = true
 	}
 	if s.choices != nil && s.HasOxbowParts {
-		all[s.choices.Executable] = true
+		all[s.choices.OxbowExecutable] = true
 	}
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(all)), func(p string) bool { return !filepath.IsAbs(p) })
 }
@@ -159,28 +159,28 @@ type clientSetupFault struct {
 	remedy  func(all []Status) string
 }
 
-// clientsFault is a setup problem that several AI clients have in common. The problem is either in the user's files or
-// in a project's files.
-type clientsFault struct {
+// sharedClientProblem is a setup problem that several AI clients have in common. The problem is either in the user's
+// files or in a project's files.
+type sharedClientProblem struct {
 	clientSetupFault
 	statuses   []Status
 	inspection *Inspection
 }
 
-// titles returns the clients' titles as part of a sentence, such as "Claude Code and Codex in this project".
-func (f *clientsFault) titles() string {
+// clientTitles returns the clients' titles as part of a sentence, such as "Claude Code and Codex in this project".
+func (f *sharedClientProblem) clientTitles() string {
 	_, titles := clientNames(f.statuses)
-	return joinWithAnd(titles) + f.inspection.scopeText()
+	return joinWithAnd(titles) + f.inspection.inspectedFilesText()
 }
 
-// finding converts the problem of some clients to a finding. If a project's files have the same problem, project
+// toFinding converts the problem of some clients to a finding. If a project's files have the same problem, project
 // describes it, and becomes part of the finding. The remedy for the project comes first, because a setup of the user's
 // files fails as long as a project file has a problem.
-func (f *clientsFault) finding(project *clientsFault) Finding {
+func (f *sharedClientProblem) toFinding(project *sharedClientProblem) Finding {
 	names, _ := clientNames(f.statuses)
-	clients, mend := f.titles(), f.remedy(f.statuses)
+	clients, mend := f.clientTitles(), f.remedy(f.statuses)
 	if project != nil {
-		clients += ", and " + project.titles()
+		clients += ", and " + project.clientTitles()
 		mend = project.remedy(project.statuses) + " && " + mend
 		for _, s := range project.statuses {
 			if !slices.Contains(names, s.Client.Name) {
@@ -193,7 +193,7 @@ func (f *clientsFault) finding(project *clientsFault) Finding {
 
 // hasSameMessage reports whether two problems have the same message, and one sentence can describe both. The sentence
 // must begin with the titles of the clients, so that the clients of both problems can be named there.
-func (f *clientsFault) hasSameMessage(other *clientsFault) bool {
+func (f *sharedClientProblem) hasSameMessage(other *sharedClientProblem) bool {
 	return f.message == other.message && strings.HasPrefix(f.message, "{clients}: ")
 }
 
@@ -204,25 +204,25 @@ func (f *clientsFault) hasSameMessage(other *clientsFault) bool {
 // that it finds there. It does not start servers of the project, because other people may have written the project's
 // files.
 func (in *Inspection) Findings(ctx context.Context) []Finding {
-	faults, correct := in.findFaultsInScope(ctx)
-	var inProject []*clientsFault
+	faults, correct := in.findSharedClientProblems(ctx)
+	var inProject []*sharedClientProblem
 	if !in.Options.Project && in.World.isInProject() {
 		project := *in
 		project.Options.Project, project.Start = true, nil
-		inProject, _ = project.findFaultsInScope(ctx)
+		inProject, _ = project.findSharedClientProblems(ctx)
 	}
 	all := []Finding{}
 	for _, f := range faults {
-		var same *clientsFault
+		var same *sharedClientProblem
 		if i := slices.IndexFunc(inProject, f.hasSameMessage); i >= 0 {
 			same = inProject[i]
 			inProject = slices.Delete(inProject, i, i+1)
 		}
-		all = append(all, f.finding(same))
+		all = append(all, f.toFinding(same))
 	}
 	all = append(all, correct...)
 	for _, f := range inProject {
-		all = append(all, f.finding(nil))
+		all = append(all, f.toFinding(nil))
 	}
 	return all
 }
@@ -233,9 +233,9 @@ func (w Machine) isInProject() bool {
 	return w.Dir != "" && filepath.Clean(w.Dir) != filepath.Clean(w.User)
 }
 
-// findFaultsInScope returns the faults in the user's files or, if the inspection is about a project, in the
+// findSharedClientProblems returns the faults in the user's files or, if the inspection is about a project, in the
 // project's files. It also returns findings about the clients without faults.
-func (in *Inspection) findFaultsInScope(ctx context.Context) (wrong []*clientsFault, correct []Finding) {
+func (in *Inspection) findSharedClientProblems(ctx context.Context) (wrong []*sharedClientProblem, correct []Finding) {
 	var absent []Status
 	for _, c := range allClients {
 		s := in.Status(c)
@@ -248,10 +248,10 @@ func (in *Inspection) findFaultsInScope(ctx context.Context) (wrong []*clientsFa
 		}
 		faults := in.findClientFaults(ctx, &s)
 		for _, f := range faults {
-			i := slices.IndexFunc(wrong, func(j *clientsFault) bool { return j.message == f.message })
+			i := slices.IndexFunc(wrong, func(j *sharedClientProblem) bool { return j.message == f.message })
 			if i < 0 {
 				i = len(wrong)
-				wrong = append(wrong, &clientsFault{clientSetupFault: f, inspection: in})
+				wrong = append(wrong, &sharedClientProblem{clientSetupFault: f, inspection: in})
 			}
 			wrong[i].statuses = append(wrong[i].statuses, s)
 		}
@@ -268,9 +268,9 @@ func (in *Inspection) findFaultsInScope(ctx context.Context) (wrong []*clientsFa
 	return wrong, correct
 }
 
-// scopeText returns which files the findings are about, such as " in this project". It follows the titles of the
-// clients in a sentence.
-func (in *Inspection) scopeText() string {
+// inspectedFilesText returns which files the findings are about, such as " in this project". It follows the titles of
+// the clients in a sentence.
+func (in *Inspection) inspectedFilesText() string {
 	if in.Options.Project {
 		return " in this project"
 	}
@@ -344,10 +344,10 @@ func (in *Inspection) findClientFaults(ctx context.Context, s *Status) (all []cl
 // serverFaults starts the client's server, and returns the problems that its answer shows. It returns nil for a client
 // without a server, or if this inspection does not start servers.
 func (in *Inspection) serverFaults(ctx context.Context, s *Status) []clientSetupFault {
-	if len(s.Servers) == 0 || in.Start == nil {
+	if len(s.ServerEntries) == 0 || in.Start == nil {
 		return nil
 	}
-	server := s.Servers[0].Server
+	server := s.ServerEntries[0].Server
 	switch a := in.AskServer(ctx, server); {
 	case a.Err != nil:
 		message := fmt.Sprintf("{clients}: the server %s does not answer: %v", strings.Join(server.Argv(), " "), a.Err)
@@ -363,7 +363,7 @@ func (in *Inspection) serverFaults(ctx context.Context, s *Status) []clientSetup
 
 // lacksServer reports whether setup wrote a server that the client's files no longer contain.
 func (s *Status) lacksServer() bool {
-	return s.canHaveServers && s.choices != nil && !s.choices.NoMCP && len(s.Servers) == 0
+	return s.canHaveServers && s.choices != nil && !s.choices.NoMCP && len(s.ServerEntries) == 0
 }
 
 // lacksHooks reports whether setup with the same options would write hooks, but no file contains them.
@@ -427,7 +427,7 @@ func (in *Inspection) AskServer(ctx context.Context, s Server) ServerAnswer {
 func (in *Inspection) wrongHomeText(s *Status) string {
 	var otherHomes []string
 	finds := false
-	for _, e := range s.Servers {
+	for _, e := range s.ServerEntries {
 		switch home := e.Server.Home(); {
 		case home == "":
 			finds = true
@@ -451,9 +451,9 @@ func (in *Inspection) wrongHomeText(s *Status) string {
 func (in *Inspection) describeWorkingSetup(s *Status) string {
 	parts := s.Client.Title
 	switch {
-	case len(s.Servers) == 0:
+	case len(s.ServerEntries) == 0:
 		parts += " runs oxbow's hooks, and no server"
-	case s.Servers[0].Server.Home() == "":
+	case s.ServerEntries[0].Server.Home() == "":
 		parts += " starts oxbow on the home that it finds"
 	default:
 		parts += " starts oxbow on this home"
@@ -519,7 +519,7 @@ func (in *Inspection) setupFlags(s *Status) (all []string) {
 		dir = in.World.Dir
 	}
 	mayAnnotate := s.Client.CanAnnotate() && !s.choices.NoCapture
-	if mayAnnotate && !fileExists(in.World.annotateMarkerPath(s.Client.Name, dir)) {
+	if mayAnnotate && !fileExists(in.World.annotateEditsMarkerPath(s.Client.Name, dir)) {
 		all = append(all, "--no-annotate")
 	}
 	return all

@@ -36,7 +36,7 @@ func serverPart(own oxbowPrograms, path []string, want fields) jsonPart {
 			if err := json.Unmarshal(standardJSON(v), &current); err != nil || !own.isServerEntry(current) {
 				return foreignServerError(strings.Join(path, "."))
 			}
-			for _, f := range keepServerArgs(current, want) {
+			for _, f := range keepCurrentServerArgs(current, want) {
 				if err := d.setValue(f.value, append(slices.Clone(path), f.name)...); err != nil {
 					return err
 				}
@@ -65,9 +65,9 @@ func foreignServerError(path string) error {
 	return fmt.Errorf("%s is another server: give that another name", path)
 }
 
-// keepServerArgs returns the fields to write for a server. If the present entry serves the same memory directory, it
-// keeps the arguments of that entry.
-func keepServerArgs(current Server, want fields) fields {
+// keepCurrentServerArgs returns the fields to write for a server. If the present entry serves the same memory
+// directory, it keeps the arguments of that entry.
+func keepCurrentServerArgs(current Server, want fields) fields {
 	var wanted Server
 	if err := json.Unmarshal(encodeJSON(want), &wanted); err != nil {
 		panic(err)
@@ -90,9 +90,9 @@ func keepServerArgs(current Server, want fields) fields {
 
 // hookEntry is a hook: a handler that a client runs for an event.
 type hookEntry struct {
-	event, matcher string
-	handler        fields
-	isFlat         bool // in the client's file, the event has a plain list of hooks instead of groups of hooks
+	event, matcher     string
+	handler            fields
+	hasNoHandlerGroups bool // in the client's file, the event has a plain list of hooks instead of groups of hooks
 }
 
 // hooksPart returns the part of a JSON file that contains oxbow's hooks for a client. For each event, the file has a
@@ -138,7 +138,7 @@ func hooksPart(own oxbowPrograms, client string, want []hookEntry) jsonPart {
 				if _, ok := missingHooks[h.event]; !ok {
 					continue
 				}
-				if err := appendToList(d, h.groupFields(), "hooks", h.event); err != nil {
+				if err := appendToList(d, h.hookGroupFields(), "hooks", h.event); err != nil {
 					return err
 				}
 			}
@@ -148,10 +148,10 @@ func hooksPart(own oxbowPrograms, client string, want []hookEntry) jsonPart {
 	}
 }
 
-// groupFields returns a group that contains only the hook's handler. If the client does not have groups, it returns
+// hookGroupFields returns a group that contains only the hook's handler. If the client does not have groups, it returns
 // the handler.
-func (h hookEntry) groupFields() fields {
-	if h.isFlat {
+func (h hookEntry) hookGroupFields() fields {
+	if h.hasNoHandlerGroups {
 		return h.handler
 	}
 	group := fields{{"hooks", []fields{h.handler}}}
@@ -163,9 +163,9 @@ func (h hookEntry) groupFields() fields {
 
 // foundHandler is the position of a hook (a command for an event) in a client's configuration file.
 type foundHandler struct {
-	event             string
-	groupIndex, index int
-	isAlone           bool // The handler is the only one in its group of handlers.
+	event                string
+	groupIndex, index    int
+	isOnlyHandlerInGroup bool // The handler is the only one in its group of handlers.
 	// The list of hooks for the event contains the handler itself, at groupIndex, and not a group of handlers.
 	isFlat bool
 }
@@ -178,7 +178,7 @@ func findHandlers(d *jsonDocument, event string, owned func(json.RawMessage) boo
 	d.decodeAt(&list, "hooks", event)
 	for g := len(list) - 1; g >= 0; g-- {
 		if owned(list[g]) {
-			all = append(all, foundHandler{event: event, groupIndex: g, isAlone: true, isFlat: true})
+			all = append(all, foundHandler{event: event, groupIndex: g, isOnlyHandlerInGroup: true, isFlat: true})
 			continue
 		}
 		var group struct{ Hooks []json.RawMessage }
@@ -187,7 +187,10 @@ func findHandlers(d *jsonDocument, event string, owned func(json.RawMessage) boo
 		}
 		for i := len(group.Hooks) - 1; i >= 0; i-- {
 			if owned(group.Hooks[i]) {
-				all = append(all, foundHandler{event: event, groupIndex: g, index: i, isAlone: len(group.Hooks) == 1})
+				all = append(
+					all,
+					foundHandler{event: event, groupIndex: g, index: i, isOnlyHandlerInGroup: len(group.Hooks) == 1},
+				)
 			}
 		}
 	}
@@ -215,8 +218,8 @@ func (at foundHandler) removeHandler(d, base *jsonDocument) error {
 // group is replaced.
 func (at foundHandler) replaceHandler(d *jsonDocument, h hookEntry) error {
 	v := elementAt(d.valueAt("hooks", at.event), at.groupIndex)
-	if at.isAlone {
-		return d.replaceValue(v, h.groupFields())
+	if at.isOnlyHandlerInGroup {
+		return d.replaceValue(v, h.hookGroupFields())
 	}
 	hooks, _ := findMember(v, "hooks")
 	return d.replaceValue(elementAt(hooks, at.index), h.handler)
@@ -230,10 +233,10 @@ func appendToList(d *jsonDocument, value any, path ...string) error {
 	return d.setValue([]any{value}, path...)
 }
 
-// stringsPart returns the part of a JSON file that adds words to the list at a path. All words in the list that begin
+// listWordsPart returns the part of a JSON file that adds words to the list at a path. All words in the list that begin
 // with the prefix belong to oxbow, except words that the original file contains. Adding the part also removes oxbow's
 // words that are not wanted any more. Removing the part removes all of oxbow's words.
-func stringsPart(prefix string, want []string, path ...string) jsonPart {
+func listWordsPart(prefix string, want []string, path ...string) jsonPart {
 	take := func(d, base *jsonDocument, keep []string) error {
 		var list, original []string
 		base.decodeAt(&original, path...)
@@ -275,9 +278,9 @@ func stringsPart(prefix string, want []string, path ...string) jsonPart {
 	}
 }
 
-// valuePart returns the part of a JSON file that sets a value. Removing the part does nothing if the value was changed
-// after setup had set it.
-func valuePart(value any, path ...string) *jsonPart {
+// settingValuePart returns the part of a JSON file that sets a value. Removing the part does nothing if the value was
+// changed after setup had set it.
+func settingValuePart(value any, path ...string) *jsonPart {
 	return &jsonPart{
 		add: func(d, _ *jsonDocument) error { return d.setValue(value, path...) },
 		remove: func(d, base *jsonDocument) error {

@@ -186,17 +186,17 @@ func (d *jsonDocument) renderValue(value any, indent string, isMultiline bool) s
 
 // jsonContents describes an object's members or the elements of a list, so that they can be edited.
 type jsonContents struct {
-	value    *hujson.Value
-	parts    []contentPart
-	extra    hujson.Extra // white space and comments before the closing bracket
-	hasComma bool         // a comma follows the last member or element
+	value                     *hujson.Value
+	parts                     []jsonContentPart
+	extraBeforeClosingBracket hujson.Extra // white space and comments before the closing bracket
+	hasComma                  bool         // a comma follows the last member or element
 }
 
-// contentPart is one member of a JSON object, or one element of a JSON list.
-type contentPart struct {
-	from, end   int          // byte range of the member or element in the file, including its value
-	spaceBefore hujson.Extra // white space and comments before the part
-	commaOffset int          // offset of the comma after the member or element, if there is one
+// jsonContentPart is one member of a JSON object, or one element of a JSON list.
+type jsonContentPart struct {
+	startOffset, endOffset int          // byte range of the member or element in the file, including its value
+	spaceBefore            hujson.Extra // white space and comments before the part
+	commaOffset            int          // offset of the comma after the member or element, if there is one
 }
 
 func parseContents(v *hujson.Value) (c jsonContents, ok bool) {
@@ -204,7 +204,12 @@ func parseContents(v *hujson.Value) (c jsonContents, ok bool) {
 	add := func(first, last *hujson.Value) {
 		c.parts = append(
 			c.parts,
-			contentPart{first.StartOffset, last.EndOffset, first.BeforeExtra, last.EndOffset + len(last.AfterExtra)},
+			jsonContentPart{
+				first.StartOffset,
+				last.EndOffset,
+				first.BeforeExtra,
+				last.EndOffset + len(last.AfterExtra),
+			},
 		)
 	}
 	switch x := v.Value.(type) {
@@ -212,12 +217,14 @@ func parseContents(v *hujson.Value) (c jsonContents, ok bool) {
 		for i := range x.Members {
 			add(&x.Members[i].Name, &x.Members[i].Value)
 		}
-		c.extra, c.hasComma = x.AfterExtra, len(x.Members) > 0 && x.Members[len(x.Members)-1].Value.AfterExtra != nil
+		c.extraBeforeClosingBracket, c.hasComma = x.AfterExtra, len(x.Members) > 0 &&
+			x.Members[len(x.Members)-1].Value.AfterExtra != nil
 	case *hujson.Array:
 		for i := range x.Elements {
 			add(&x.Elements[i], &x.Elements[i])
 		}
-		c.extra, c.hasComma = x.AfterExtra, len(x.Elements) > 0 && x.Elements[len(x.Elements)-1].AfterExtra != nil
+		c.extraBeforeClosingBracket, c.hasComma = x.AfterExtra, len(x.Elements) > 0 &&
+			x.Elements[len(x.Elements)-1].AfterExtra != nil
 	default:
 		return c, false
 	}
@@ -273,9 +280,9 @@ func (d *jsonDocument) spaceAfterLastPart(c jsonContents) (from, to int) {
 	close := c.value.EndOffset - 1 // offset of the bracket that ends the object or list
 	from = c.value.StartOffset + 1
 	if n := len(c.parts); n > 0 && c.hasComma {
-		from = close - len(c.extra)
+		from = close - len(c.extraBeforeClosingBracket)
 	} else if n > 0 {
-		from = c.parts[n-1].end
+		from = c.parts[n-1].endOffset
 	}
 	return from, from + len(bytes.TrimRight(d.text[from:close], " \t\r\n"))
 }
@@ -292,8 +299,8 @@ func addSpace(entry string, isMultiline bool) string {
 func (d *jsonDocument) removePart(v *hujson.Value, i int) error {
 	c, _ := parseContents(v)
 	p := c.parts[i]
-	from := p.from - (len(p.spaceBefore) - len(bytes.TrimRight(p.spaceBefore, " \t\r\n")))
-	kept := string(d.text[p.end:p.commaOffset]) // comments between the value and its comma, which are kept
+	from := p.startOffset - (len(p.spaceBefore) - len(bytes.TrimRight(p.spaceBefore, " \t\r\n")))
+	kept := string(d.text[p.endOffset:p.commaOffset]) // comments between the value and its comma, which are kept
 	if strings.TrimSpace(kept) == "" {
 		kept = ""
 	}
@@ -303,11 +310,11 @@ func (d *jsonDocument) removePart(v *hujson.Value, i int) error {
 	// The part to remove is the last in the object or list, so also remove the comma after the previous part.
 	case i > 0:
 		comma := c.parts[i-1].commaOffset
-		return d.replaceRange(comma, p.end, string(d.text[comma+1:from]))
+		return d.replaceRange(comma, p.endOffset, string(d.text[comma+1:from]))
 	default:
-		end := p.end
+		end := p.endOffset
 		if strings.TrimSpace(string(d.text[v.StartOffset+1:from])) == "" &&
-			strings.TrimSpace(string(d.text[p.end:v.EndOffset-1])) == "" {
+			strings.TrimSpace(string(d.text[p.endOffset:v.EndOffset-1])) == "" {
 			from, end = v.StartOffset+1, v.EndOffset-1
 		}
 		return d.replaceRange(from, end, "")

@@ -86,8 +86,8 @@ func transcriptWorkingDir(dir string) string {
 	return ""
 }
 
-// maxTranscriptHead is how many bytes at the beginning of a transcript are searched for the working directory.
-const maxTranscriptHead = 64 << 10
+// maxTranscriptStartBytes is how many bytes at the beginning of a transcript are searched for the working directory.
+const maxTranscriptStartBytes = 64 << 10
 
 // readWorkingDir returns the working directory of a session. path is the path of the session's transcript, and the
 // working directory is named at its beginning. It returns "" if no directory is named there.
@@ -97,7 +97,7 @@ func readWorkingDir(path string) string {
 		return ""
 	}
 	defer f.Close()
-	for r := bufio.NewReader(io.LimitReader(f, maxTranscriptHead)); ; {
+	for r := bufio.NewReader(io.LimitReader(f, maxTranscriptStartBytes)); ; {
 		b, _, err := clientfile.ReadNextLine(r)
 		var l struct { // Claude Code and Qwen Code use the same name for this field.
 			Dir string `json:"cwd"`

@@ -6,4 +6,4 @@ package setup
 
 import "io/fs"
 
-func restoreOwner(string, fs.FileInfo) {}
+func restoreFileOwner(string, fs.FileInfo) {}

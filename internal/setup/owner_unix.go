@@ -10,9 +10,9 @@ import (
 	"syscall"
 )
 
-// restoreOwner gives a replaced file the owner and the group that it had before. It does so only for root, because a
-// file that any other user may replace already belongs to that user.
-func restoreOwner(path string, oldInfo fs.FileInfo) {
+// restoreFileOwner gives a replaced file the owner and the group that it had before. It does so only for root, because
+// a file that any other user may replace already belongs to that user.
+func restoreFileOwner(path string, oldInfo fs.FileInfo) {
 	if st, ok := oldInfo.Sys().(*syscall.Stat_t); ok && os.Geteuid() == 0 {
 		_ = os.Chown(path, int(st.Uid), int(st.Gid))
 	}

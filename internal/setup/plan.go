@@ -25,12 +25,12 @@ type Change struct {
 	Before []byte // content before the change (nil if the file does not exist)
 	After  []byte // content after the change (nil if the change removes the file)
 
-	realPath     string // path after resolving symbolic links
-	base         []byte // content without oxbow's parts (nil if the file did not exist before setup)
-	hasMemoryOff bool   // the change switches the client's own memory off
-	isRemoval    bool
-	mode         fs.FileMode
-	machine      Machine
+	realPath                string // path after resolving symbolic links
+	base                    []byte // content without oxbow's parts (nil if the file did not exist before setup)
+	switchesClientMemoryOff bool   // the change switches the client's own memory off
+	isRemoval               bool
+	mode                    fs.FileMode
+	machine                 Machine
 
 	choices *setupChoices
 }
@@ -65,7 +65,7 @@ func (c *Client) PlanRemoval(w Machine, o Options) ([]*Change, error) {
 // desiredFiles returns the client's configuration files. For each file, it lists the parts that setup adds and the
 // parts that it removes with these options.
 func (c *Client) desiredFiles(w Machine, o Options) []clientFile {
-	o.ownPrograms = w.ownPrograms(o)
+	o.knownOxbowPrograms = w.knownOxbowPrograms(o)
 	return c.configFiles(w, o)
 }
 
@@ -100,8 +100,8 @@ func (f *clientFile) planChange(w Machine, o Options) (*Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.hasMemoryOff = c.hasMemoryOff || (r != nil && r.MemoryOff)
-	c.After, err = f.editText(c.Before, c.base, textEdit{isMemoryOff: o.Off})
+	c.switchesClientMemoryOff = c.switchesClientMemoryOff || (r != nil && r.SwitchedClientMemoryOff)
+	c.After, err = f.editText(c.Before, c.base, configTextEdit{shouldEditMemoryOffPart: o.Off})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", f.path, err)
 	}
@@ -122,16 +122,23 @@ func (f *clientFile) planRemoval(w Machine, o Options) (*Change, error) {
 // planOxbowRemoval reads the file and the record of its last setup. It returns the record and a change with the
 // present content and the content without oxbow's parts. The caller must set the content after the change. It fails if
 // the file or the record cannot be read, or if oxbow's parts cannot be removed.
-func (f *clientFile) planOxbowRemoval(w Machine, o Options) (*Change, *setupRecord, error) {
+func (f *clientFile) planOxbowRemoval(w Machine, o Options) (*Change, *fileSetupRecord, error) {
 	real, err := resolveLink(f.path)
 	if err != nil {
 		return nil, nil, err
 	}
-	c := &Change{Path: f.path, realPath: real, mode: 0o600, machine: w, hasMemoryOff: o.Off, choices: newChoices(o)}
+	c := &Change{
+		Path:                    f.path,
+		realPath:                real,
+		mode:                    0o600,
+		machine:                 w,
+		switchesClientMemoryOff: o.Off,
+		choices:                 newSetupChoices(o),
+	}
 	if o.Project {
 		c.mode = 0o644
 	}
-	if f.isProgram {
+	if f.isOxbowExecutable {
 		c.mode = 0o755
 	}
 	if fi, err := os.Stat(real); err == nil {
@@ -174,11 +181,11 @@ func checkWritable(path string) error {
 }
 
 // textWithoutOxbow returns the content of the file without oxbow's parts, or nil if the file would not exist.
-func (f *clientFile) textWithoutOxbow(text []byte, r *setupRecord) ([]byte, error) {
+func (f *clientFile) textWithoutOxbow(text []byte, r *fileSetupRecord) ([]byte, error) {
 	switch {
 	case text == nil:
 		return nil, nil
-	case r != nil && r.NewDigest == digestHex(text):
+	case r != nil && r.WrittenContentDigest == digestHex(text):
 		return r.originalText()
 	case f.isOwnedByOxbow:
 		if r != nil || bytes.Contains(text, []byte("oxbow")) {
@@ -196,7 +203,11 @@ func (f *clientFile) textWithoutOxbow(text []byte, r *setupRecord) ([]byte, erro
 		}
 		existed = base != nil
 	}
-	out, err := f.editText(text, base, textEdit{isRemoval: true, isMemoryOff: r != nil && r.MemoryOff})
+	out, err := f.editText(
+		text,
+		base,
+		configTextEdit{shouldRemoveOxbowParts: true, shouldEditMemoryOffPart: r != nil && r.SwitchedClientMemoryOff},
+	)
 	if err != nil {
 		return out, err
 	}
@@ -220,18 +231,18 @@ func isEmptyConfig(text []byte) bool {
 	return packed == "" || packed == "{}"
 }
 
-// textEdit contains options for editText, which adds oxbow's configuration to a client's file or removes it. The zero
-// textEdit adds it.
-type textEdit struct {
-	isRemoval   bool // remove oxbow's configuration from the file instead of adding it
-	isMemoryOff bool // also add or remove the part that switches the client's own memory off
+// configTextEdit contains options for editText, which adds oxbow's configuration to a client's file or removes it. The
+// zero configTextEdit adds it.
+type configTextEdit struct {
+	shouldRemoveOxbowParts  bool // remove oxbow's configuration from the file instead of adding it
+	shouldEditMemoryOffPart bool // also add or remove the part that switches the client's own memory off
 }
 
 // editText adds oxbow's parts to a text, or removes them. base is the text without oxbow.
-func (f *clientFile) editText(text, base []byte, edit textEdit) ([]byte, error) {
+func (f *clientFile) editText(text, base []byte, edit configTextEdit) ([]byte, error) {
 	if f.isOwnedByOxbow {
 		switch {
-		case f.isProgram && text != nil && !bytes.Contains(text, []byte("oxbow")):
+		case f.isOxbowExecutable && text != nil && !bytes.Contains(text, []byte("oxbow")):
 			if f.content == "" {
 				return text, nil
 			}
@@ -250,7 +261,7 @@ func (f *clientFile) editText(text, base []byte, edit textEdit) ([]byte, error) 
 		}
 		original, err := parseTOML(base)
 		if err == nil {
-			err = f.editTOML(t, original, !edit.isRemoval)
+			err = f.editTOML(t, original, !edit.shouldRemoveOxbowParts)
 		}
 		return joinBOM(bom, t.text), err
 	}
@@ -268,12 +279,12 @@ func (f *clientFile) editText(text, base []byte, edit textEdit) ([]byte, error) 
 		}
 	}
 	items := f.additions
-	if edit.isMemoryOff && f.memoryOffPart != nil {
-		items = append(items, *f.memoryOffPart)
+	if edit.shouldEditMemoryOffPart && f.switchMemoryOffPart != nil {
+		items = append(items, *f.switchMemoryOffPart)
 	}
 	for _, i := range items {
 		act := i.add
-		if edit.isRemoval {
+		if edit.shouldRemoveOxbowParts {
 			act = i.remove
 		}
 		if err := act(d, original); err != nil {
@@ -293,7 +304,8 @@ func (c *Change) Apply() error {
 		return c.machine.updateChoices(c.realPath, c.choices)
 	}
 	if !c.isRemoval {
-		if err := c.machine.recordChange(c.realPath, c.After, c.base, c.hasMemoryOff, c.choices); err != nil {
+		if err := c.machine.recordFileChange(c.realPath, c.After, c.base, c.switchesClientMemoryOff,
+			c.choices); err != nil {
 			return err
 		}
 	}
@@ -335,8 +347,8 @@ func (c *Client) FilePaths(w Machine, o Options) (all []string) {
 	return all
 }
 
-// IsRecorded reports whether setup has changed files of the client and nobody has undone these changes.
-func (c *Client) IsRecorded(w Machine, o Options) bool {
+// HasSetupRecord reports whether setup has changed files of the client and nobody has undone these changes.
+func (c *Client) HasSetupRecord(w Machine, o Options) bool {
 	return slices.ContainsFunc(c.desiredFiles(w, o), func(f clientFile) bool {
 		real, err := resolveLink(f.path)
 		r, rerr := w.readRecord(real)
@@ -357,7 +369,7 @@ func updateHookTrust(w Machine, o Options, all []*Change) error {
 	if err != nil {
 		return err
 	}
-	own := w.ownPrograms(o)
+	own := w.knownOxbowPrograms(o)
 	now := codexHookHashes(own, hooks.realPath, hooks.After)
 	for key, hash := range codexHookHashes(own, hooks.realPath, hooks.Before) {
 		if now[key] != hash && t.valueAt("hooks", "state", key) != nil {

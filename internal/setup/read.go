@@ -9,16 +9,16 @@ import (
 	"path/filepath"
 )
 
-// Entry is an entry in a client's configuration file that describes an MCP server.
-type Entry struct {
+// ServerEntry is an entry in a client's configuration file that describes an MCP server.
+type ServerEntry struct {
 	Client, Path string // client's title, and path of the file with the entry
 	Server       Server
 }
 
 // ServerEntries returns those entries in the client's files that start oxbow as a server. The only option that it uses
 // is Project.
-func (c *Client) ServerEntries(w Machine, o Options) (all []Entry) {
-	own := w.ownPrograms(o)
+func (c *Client) ServerEntries(w Machine, o Options) (all []ServerEntry) {
+	own := w.knownOxbowPrograms(o)
 	for _, f := range c.desiredFiles(w, Options{Executable: cmp.Or(o.Executable, programName), Project: o.Project}) {
 		var servers map[string]Server
 		b, err := readFile(f.path)
@@ -44,7 +44,7 @@ func (c *Client) ServerEntries(w Machine, o Options) (all []Entry) {
 		}
 		for _, s := range servers {
 			if own.isServerEntry(s) {
-				all = append(all, Entry{c.Title, filepath.Clean(f.path), s})
+				all = append(all, ServerEntry{c.Title, filepath.Clean(f.path), s})
 			}
 		}
 	}

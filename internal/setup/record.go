@@ -24,12 +24,13 @@ import (
 // maxFile is the maximum size, in bytes, of a file that setup edits.
 const maxFile = 64 << 20
 
-// setupRecord describes a file that setup has changed. The record is stored next to a copy of the file without oxbow.
-type setupRecord struct {
-	Path        string `json:"path"`
-	NewDigest   string `json:"sum"`           // digest of the content that setup wrote
-	FileExisted bool   `json:"existed"`       // the file existed before setup changed it
-	MemoryOff   bool   `json:"off,omitempty"` // setup switched the client's own memory off in this file
+// fileSetupRecord describes a file that setup has changed. The record is stored next to a copy of the file without
+// oxbow.
+type fileSetupRecord struct {
+	Path                    string `json:"path"`
+	WrittenContentDigest    string `json:"sum"`           // digest of the content that setup wrote
+	FileExisted             bool   `json:"existed"`       // the file existed before setup changed it
+	SwitchedClientMemoryOff bool   `json:"off,omitempty"` // setup switched the client's own memory off in this file
 	// directories that setup created so that the client's file could be written
 	CreatedDirs []string      `json:"made,omitempty"`
 	Choices     *setupChoices `json:"choices,omitempty"`
@@ -38,14 +39,14 @@ type setupRecord struct {
 
 // setupChoices are the options with which a client was set up last.
 type setupChoices struct {
-	Executable string `json:"executable"`
-	NoMCP      bool   `json:"no_mcp,omitempty"`
-	NoInject   bool   `json:"no_inject,omitempty"`
-	NoCapture  bool   `json:"no_capture,omitempty"`
-	Trust      bool   `json:"trust,omitempty"`
+	OxbowExecutable string `json:"executable"`
+	NoMCP           bool   `json:"no_mcp,omitempty"`
+	NoInject        bool   `json:"no_inject,omitempty"`
+	NoCapture       bool   `json:"no_capture,omitempty"`
+	TrustCodexHooks bool   `json:"trust,omitempty"`
 }
 
-func newChoices(o Options) *setupChoices {
+func newSetupChoices(o Options) *setupChoices {
 	return &setupChoices{o.Executable, o.NoMCP, o.NoInject, o.NoCapture, o.Trust}
 }
 
@@ -54,7 +55,7 @@ func (c *setupChoices) applyTo(o Options) Options {
 	o.NoMCP = c.NoMCP
 	o.NoInject = c.NoInject
 	o.NoCapture = c.NoCapture
-	o.Trust = c.Trust
+	o.Trust = c.TrustCodexHooks
 	return o
 }
 
@@ -63,7 +64,8 @@ func (c *setupChoices) flagNames() (all []string) {
 	for _, f := range []struct {
 		set  bool
 		flag string
-	}{{c.NoMCP, "--no-mcp"}, {c.NoInject, "--no-inject"}, {c.NoCapture, "--no-capture"}, {c.Trust, "--trust"}} {
+	}{{c.NoMCP, "--no-mcp"}, {c.NoInject, "--no-inject"}, {c.NoCapture, "--no-capture"}, {c.TrustCodexHooks,
+		"--trust"}} {
 		if f.set {
 			all = append(all, f.flag)
 		}
@@ -78,19 +80,19 @@ func digestHex(b []byte) string {
 
 // recordPaths returns two paths for a client's file that setup changed. The file at meta describes the change, and the
 // file at backup is a copy without oxbow's configuration.
-func (w Machine) recordPaths(real string) (meta, backup string) {
-	base := filepath.Join(w.State, digestHex([]byte(real))[:16])
+func (w Machine) recordPaths(realPath string) (recordPath, backupPath string) {
+	base := filepath.Join(w.State, digestHex([]byte(realPath))[:16])
 	return base + ".json", base + ".bak"
 }
 
 // readRecord returns the record of a file, or nil if setup has not changed the file.
-func (w Machine) readRecord(real string) (*setupRecord, error) {
+func (w Machine) readRecord(real string) (*fileSetupRecord, error) {
 	meta, backup := w.recordPaths(real)
 	b, err := readFile(meta)
 	if b == nil || err != nil {
 		return nil, err
 	}
-	r := &setupRecord{backupPath: backup}
+	r := &fileSetupRecord{backupPath: backup}
 	if err := json.Unmarshal(b, r); err != nil || r.Path != real {
 		return nil, fmt.Errorf("%s is no record of %s: move it away", meta, real)
 	}
@@ -98,7 +100,7 @@ func (w Machine) readRecord(real string) (*setupRecord, error) {
 }
 
 // originalText returns the content of the file without oxbow, or nil if the file did not exist before setup.
-func (r *setupRecord) originalText() ([]byte, error) {
+func (r *fileSetupRecord) originalText() ([]byte, error) {
 	if !r.FileExisted {
 		return nil, nil
 	}
@@ -109,19 +111,19 @@ func (r *setupRecord) originalText() ([]byte, error) {
 	return b, err
 }
 
-// recordChange records how setup is about to change a client's file, so that the change can be undone. Call it before
-// the change. after is the new content. base is the content without oxbow's configuration, or nil if the file did not
-// exist before setup. off means that the change switches the client's own memory off.
-func (w Machine) recordChange(real string, after, base []byte, off bool, choices *setupChoices) error {
-	r := setupRecord{
-		Path:        real,
-		NewDigest:   digestHex(after),
-		FileExisted: base != nil,
-		MemoryOff:   off,
-		Choices:     choices,
-		CreatedDirs: append(MissingDirs(w.State), MissingDirs(filepath.Dir(real))...),
+// recordFileChange records how setup is about to change a client's file, so that the change can be undone. Call it
+// before the change. after is the new content. base is the content without oxbow's configuration, or nil if the file
+// did not exist before setup. off means that the change switches the client's own memory off.
+func (w Machine) recordFileChange(realPath string, after, base []byte, memoryOff bool, choices *setupChoices) error {
+	r := fileSetupRecord{
+		Path:                    realPath,
+		WrittenContentDigest:    digestHex(after),
+		FileExisted:             base != nil,
+		SwitchedClientMemoryOff: memoryOff,
+		Choices:                 choices,
+		CreatedDirs:             append(MissingDirs(w.State), MissingDirs(filepath.Dir(realPath))...),
 	}
-	if oldRecord, err := w.readRecord(real); err != nil {
+	if oldRecord, err := w.readRecord(realPath); err != nil {
 		return err
 	} else if oldRecord != nil {
 		r.CreatedDirs = append(oldRecord.CreatedDirs, r.CreatedDirs...)
@@ -129,7 +131,7 @@ func (w Machine) recordChange(real string, after, base []byte, off bool, choices
 	if err := os.MkdirAll(w.State, 0o700); err != nil {
 		return err
 	}
-	meta, backup := w.recordPaths(real)
+	meta, backup := w.recordPaths(realPath)
 	if r.FileExisted {
 		if err := writeFile(backup, base); err != nil {
 			return err
@@ -138,7 +140,7 @@ func (w Machine) recordChange(real string, after, base []byte, off bool, choices
 	if err := writeRecord(meta, &r); err != nil {
 		return err
 	}
-	return os.MkdirAll(filepath.Dir(real), 0o755)
+	return os.MkdirAll(filepath.Dir(realPath), 0o755)
 }
 
 // updateChoices updates the setup options that are recorded for a client's file. It does nothing if setup has not
@@ -156,7 +158,7 @@ func (w Machine) updateChoices(real string, choices *setupChoices) error {
 	return writeRecord(meta, r)
 }
 
-func writeRecord(meta string, r *setupRecord) error {
+func writeRecord(meta string, r *fileSetupRecord) error {
 	return writeFile(meta, []byte(indentedJSON(r)))
 }
 
@@ -214,7 +216,7 @@ func (w Machine) RecordedFiles() (paths []string) {
 		if err != nil {
 			continue
 		}
-		var r setupRecord
+		var r fileSetupRecord
 		if json.Unmarshal(b, &r) == nil {
 			paths = append(paths, r.Path)
 		}
@@ -222,9 +224,9 @@ func (w Machine) RecordedFiles() (paths []string) {
 	return paths
 }
 
-// ownPrograms returns the programs that count as oxbow. These are the program in the options, and the programs with
-// which earlier setups were made.
-func (w Machine) ownPrograms(o Options) oxbowPrograms {
+// knownOxbowPrograms returns the programs that count as oxbow. These are the program in the options, and the programs
+// with which earlier setups were made.
+func (w Machine) knownOxbowPrograms(o Options) oxbowPrograms {
 	own := oxbowPrograms{isWindows: w.GOOS == "windows"}
 	if o.Executable != "" {
 		own.paths = append(own.paths, o.Executable)
@@ -235,7 +237,7 @@ func (w Machine) ownPrograms(o Options) oxbowPrograms {
 			continue
 		}
 		if r.Choices != nil {
-			own.paths = append(own.paths, r.Choices.Executable)
+			own.paths = append(own.paths, r.Choices.OxbowExecutable)
 		}
 	}
 	return own
@@ -357,7 +359,7 @@ func replaceFile(path string, oldData, data []byte, mode fs.FileMode) error {
 		return err
 	}
 	if serr == nil {
-		restoreOwner(path, info)
+		restoreFileOwner(path, info)
 	}
 	if fi, err := os.Stat(path); err == nil && fi.Mode().Perm() != mode {
 		return os.Chmod(path, mode)

@@ -48,7 +48,7 @@ func NPMLauncherFiles(version string, targets []Target) map[string]string {
 	}
 	return map[string]string{
 		"package.json": npmManifest(programName, version,
-			field{"mcpName", registryName}, field{"bin", fields{{programName, "oxbow.js"}}},
+			field{"mcpName", mcpRegistryName}, field{"bin", fields{{programName, "oxbow.js"}}},
 			field{"files", []string{"oxbow.js"}}, field{"optionalDependencies", programs}),
 		"oxbow.js": npmLauncherSource,
 	}
@@ -102,8 +102,8 @@ func (t Target) BundleManifest(version string) string {
 	})
 }
 
-// registryName is the name of oxbow's server in the MCP registry.
-const registryName = "io.github.oxbow-memory/oxbow"
+// mcpRegistryName is the name of oxbow's server in the MCP registry.
+const mcpRegistryName = "io.github.oxbow-memory/oxbow"
 
 // A PublishedBundle is an .mcpb bundle that was published.
 type PublishedBundle struct {
@@ -128,7 +128,7 @@ func RegistryEntry(version string, bundles []PublishedBundle) string {
 	}
 	return indentedJSON(fields{
 		{"$schema", "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"},
-		{"name", registryName}, {"title", programName},
+		{"name", mcpRegistryName}, {"title", programName},
 		{"description", "Memory for agents: notes, past sessions, and why lines are as they are."},
 		{"version", version},
 		{"repository", fields{{"url", bundleHomepage}, {"source", "github"}}},

@@ -40,7 +40,7 @@ func TestRegistryEntry(t *testing.T) {
 		t.Errorf("server.json is invalid: %v\n%s", err, entry)
 	}
 	for _, c := range []struct{ old, new string }{
-		{bundle.SHA256, "none"}, {registryName, "oxbow"}, {`"version": "1.2.3"`, `"version": "latest"`},
+		{bundle.SHA256, "none"}, {mcpRegistryName, "oxbow"}, {`"version": "1.2.3"`, `"version": "latest"`},
 		{`"stdio"`, `"pipe"`},
 	} {
 		if validate(strings.ReplaceAll(entry, c.old, c.new)) == nil {

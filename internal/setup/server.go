@@ -135,9 +135,9 @@ const escapedQuote = "\x00"
 type shellKind int
 
 const (
-	posixShell shellKind = iota
-	cmdShell
-	powerShell
+	shellKindPOSIX shellKind = iota
+	shellKindCmd
+	shellKindPowerShell
 )
 
 // failOnErrorSuffix is appended to a hook's command for Gemini CLI, which refuses the prompt if a hook exits with a
@@ -147,7 +147,7 @@ const failOnErrorSuffix = " || exit 1"
 
 // commandLine returns a command as a line for a shell, with the necessary quotation marks.
 func commandLine(sh shellKind, argv []string) string {
-	if sh == posixShell {
+	if sh == shellKindPOSIX {
 		quoted := make([]string, len(argv))
 		for i, w := range argv {
 			quoted[i] = text.PosixQuote(w)
@@ -162,7 +162,7 @@ func commandLine(sh shellKind, argv []string) string {
 		switch {
 		case strings.Trim(w, `abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.:\/`) == "":
 			line += w
-		case sh == powerShell:
+		case sh == shellKindPowerShell:
 			line += "'" + strings.ReplaceAll(w, "'", "''") + "'"
 			call = choose(i == 0, "& ", call)
 		default:

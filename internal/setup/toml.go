@@ -26,10 +26,10 @@ type tomlExpression struct {
 	isHeader bool
 	path     []string // path to the table or key from the root (without indexes for arrays of tables)
 	// this part of the TOML file is a header such as [[name]], with which an element of an array of tables begins
-	isArray    bool
-	from, to   int // byte range of the header, or of the key with its value, including the last line ending
-	valueStart int // offset at which the value of a key begins
-	valueEnd   int // offset at which the value ends
+	isArray                bool
+	startOffset, endOffset int // byte range of the header, or of the key with its value, including the last line ending
+	valueStart             int // offset at which the value of a key begins
+	valueEnd               int // offset at which the value ends
 }
 
 func parseTOML(text []byte) (*tomlDocument, error) {
@@ -54,11 +54,15 @@ func (t *tomlDocument) replaceText(text []byte) error {
 	for p.NextExpression() {
 		n := p.Expression()
 		var keys []string
-		e := tomlExpression{isHeader: n.Kind != unstable.KeyValue, isArray: n.Kind == unstable.ArrayTable, from: -1}
+		e := tomlExpression{
+			isHeader:    n.Kind != unstable.KeyValue,
+			isArray:     n.Kind == unstable.ArrayTable,
+			startOffset: -1,
+		}
 		for k := n.Key(); k.Next(); {
 			keys = append(keys, string(k.Node().Data))
-			if e.from < 0 {
-				e.from = int(k.Node().Raw.Offset)
+			if e.startOffset < 0 {
+				e.startOffset = int(k.Node().Raw.Offset)
 			}
 			e.valueStart = int(k.Node().Raw.Offset + k.Node().Raw.Length)
 		}
@@ -72,8 +76,8 @@ func (t *tomlDocument) replaceText(text []byte) error {
 			e.valueStart += len(text[e.valueStart:e.valueEnd]) - len(bytes.TrimLeft(text[e.valueStart:e.valueEnd],
 				" \t"))
 		}
-		e.from = bytes.LastIndexByte(text[:e.from], '\n') + 1
-		e.to = lineEnd(text, e.valueEnd)
+		e.startOffset = bytes.LastIndexByte(text[:e.startOffset], '\n') + 1
+		e.endOffset = lineEnd(text, e.valueEnd)
 		lines = append(lines, e)
 	}
 	t.text = text
@@ -170,7 +174,7 @@ func (t *tomlDocument) setField(f field, path []string) error {
 	if last < 0 {
 		return t.addFields(fields{f}, path)
 	}
-	pos, before := t.expressions[last].to, ""
+	pos, before := t.expressions[last].endOffset, ""
 	if t.text[pos-1] != '\n' {
 		before = lineEnding(t.text)
 	}
@@ -185,12 +189,12 @@ func (t *tomlDocument) removeTable(path ...string) error {
 		if !e.hasPath(path) {
 			continue
 		}
-		from := e.from
+		from := e.startOffset
 		if parent := bytes.LastIndexByte(t.text[:max(from-1, 0)], '\n') + 1; e.isHeader &&
 			len(bytes.TrimSpace(t.text[parent:from])) == 0 {
 			from = parent
 		}
-		if err := t.replaceRange(from, e.to, ""); err != nil {
+		if err := t.replaceRange(from, e.endOffset, ""); err != nil {
 			return err
 		}
 	}

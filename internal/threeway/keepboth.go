@@ -120,11 +120,11 @@ func splitLines(content string) []string {
 // mergeLines merges the versions a and b, which were both made from base. It applies the changes of a and b to the
 // lines of base. isConflict is true if the result contains both texts for a change.
 func mergeLines(base, a, b []string) (out []string, isConflict bool, err error) {
-	ca, err := sideLineChanges(base, a)
+	ca, err := lineChangesFromBase(base, a)
 	if err != nil {
 		return nil, false, err
 	}
-	cb, err := sideLineChanges(base, b)
+	cb, err := lineChangesFromBase(base, b)
 	if err != nil {
 		return nil, false, err
 	}
@@ -155,9 +155,9 @@ func isConflictLine(s string) bool {
 	return s == conflictStartLine || s == conflictMiddleLine || s == conflictEndLine
 }
 
-// sideLineChanges returns the changes from the common ancestor (base) to one version (side). If the version contains a
-// conflict, sideLineChanges returns the changes for each text of the conflict.
-func sideLineChanges(base, side []string) (out []diff.LineChange, err error) {
+// lineChangesFromBase returns the changes from the common ancestor (base) to one version (side). If the version
+// contains a conflict, lineChangesFromBase returns the changes for each text of the conflict.
+func lineChangesFromBase(base, side []string) (out []diff.LineChange, err error) {
 	var conflicts [][][]string
 	if !slices.ContainsFunc(base, isConflictLine) {
 		side, conflicts = replaceConflicts(side)

@@ -28,7 +28,7 @@ func TestReplaceOps(t *testing.T) {
 		{moved, []oxbow.Op{remove, oxbow.Add{Name: "a", Kind: oxbow.Journal, Content: "two", Aliases: to.Aliases,
 			Labels: to.Labels, Created: to.Created}}},
 	} {
-		ops := ReplaceOps(&from, &c.to)
+		ops := ReplaceVersionOps(&from, &c.to)
 		if !reflect.DeepEqual(ops, c.want) {
 			t.Errorf("ReplaceOps() to %+v = %+v, want %+v", c.to, ops, c.want)
 		}

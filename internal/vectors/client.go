@@ -85,14 +85,14 @@ func (e *Error) Unwrap() error { return e.Err }
 
 // Stats counts how the vectors of texts were obtained.
 type Stats struct {
-	Endpoint  string `json:"endpoint"`
-	Model     string `json:"model"`
-	Dimension int    `json:"dimensions"`
-	Computed  int    `json:"made"`     // number of texts whose vectors the endpoint computed
-	Cached    int    `json:"cached"`   // number of texts whose vectors were in the cache
-	Requests  int    `json:"requests"` // number of requests, including repeated requests
-	Truncated int    `json:"cut"`      // number of texts that were truncated
-	MaxBytes  int    `json:"max_bytes"`
+	Endpoint       string `json:"endpoint"`
+	Model          string `json:"model"`
+	Dimension      int    `json:"dimensions"`
+	ComputedTexts  int    `json:"made"`     // number of texts whose vectors the endpoint computed
+	CachedTexts    int    `json:"cached"`   // number of texts whose vectors were in the cache
+	Requests       int    `json:"requests"` // number of requests, including repeated requests
+	TruncatedTexts int    `json:"cut"`      // number of texts that were truncated
+	MaxBytes       int    `json:"max_bytes"`
 }
 
 // NewClient returns a client for the endpoint at an address. The address may include the path /v1/embeddings, or end
@@ -167,12 +167,12 @@ func (e *Client) Vectors(ctx context.Context, texts []string) ([][]float32, erro
 				maxBytes--
 			}
 			t = t[:maxBytes]
-			e.stats.Truncated++
+			e.stats.TruncatedTexts++
 		}
 		if _, ok := ask[t]; !ok {
 			if v := e.cachedVector(t); v != nil && e.hasModelLength(v) {
 				e.dimension = len(v)
-				e.stats.Cached++
+				e.stats.CachedTexts++
 				vs[i] = v
 				continue
 			}
@@ -198,7 +198,7 @@ func (e *Client) Vectors(ctx context.Context, texts []string) ([][]float32, erro
 				vs[i] = v
 			}
 		}
-		e.stats.Computed += len(batch)
+		e.stats.ComputedTexts += len(batch)
 	}
 	return vs, nil
 }

@@ -21,7 +21,7 @@ import (
 // it would have waited.
 func client(t *testing.T, s *vectorstest.Server) (*Client, *[]time.Duration) {
 	t.Helper()
-	e, err := NewClient(s.URL, vectorstest.Model)
+	e, err := NewClient(s.URL, vectorstest.ModelName)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,8 +65,8 @@ func TestVectors(t *testing.T) {
 		}
 	}
 	if !slices.Equal(s.BatchSizes(), []int{2, 2}) ||
-		!slices.Equal(s.SentKeys(), []string{"Bearer secret", "Bearer secret"}) {
-		t.Errorf("requests of %v texts with the keys %v", s.BatchSizes(), s.SentKeys())
+		!slices.Equal(s.AuthorizationHeaders(), []string{"Bearer secret", "Bearer secret"}) {
+		t.Errorf("requests of %v texts with the keys %v", s.BatchSizes(), s.AuthorizationHeaders())
 	}
 	// Another client with the same cache needs no request.
 	e, _ = client(t, s)
@@ -75,7 +75,7 @@ func TestVectors(t *testing.T) {
 	if err != nil || len(s.BatchSizes()) != 2 || !slices.EqualFunc(vs, again, slices.Equal) {
 		t.Errorf("from the cache: %v, after %d requests", err, len(s.BatchSizes()))
 	}
-	if e.stats.Cached != 6 || e.stats.Computed != 0 || e.stats.Truncated != 1 {
+	if e.stats.CachedTexts != 6 || e.stats.ComputedTexts != 0 || e.stats.TruncatedTexts != 1 {
 		t.Errorf("stats %+v", e.stats)
 	}
 }

@@ -86,8 +86,8 @@ func appendRow(b []byte, id uint64, r storedVector) []byte {
 	b = binary.LittleEndian.AppendUint64(b, id)
 	b = binary.LittleEndian.AppendUint64(b, r.version)
 	b = append(b, r.hash[:]...)
-	b = binary.LittleEndian.AppendUint32(b, math.Float32bits(r.scale))
-	for _, n := range r.numbers {
+	b = binary.LittleEndian.AppendUint32(b, math.Float32bits(r.numberScale))
+	for _, n := range r.roundedNumbers {
 		b = append(b, byte(n))
 	}
 	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b[from:], castagnoli))
@@ -103,19 +103,19 @@ func decodeRow(b []byte, n int) (id uint64, r storedVector, ok bool) {
 	}
 	id, r.version = binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])
 	copy(r.hash[:], b[16:])
-	r.scale = math.Float32frombits(binary.LittleEndian.Uint32(b[32:]))
-	r.numbers = make([]int8, n)
+	r.numberScale = math.Float32frombits(binary.LittleEndian.Uint32(b[32:]))
+	r.roundedNumbers = make([]int8, n)
 	for i, x := range b[36 : 36+n] {
-		r.numbers[i] = int8(x)
+		r.roundedNumbers[i] = int8(x)
 	}
-	return id, r, !math.IsNaN(float64(r.scale)) && !math.IsInf(float64(r.scale), 0)
+	return id, r, !math.IsNaN(float64(r.numberScale)) && !math.IsInf(float64(r.numberScale), 0)
 }
 
 // addRow adds a row. The next writeRows writes it to the file.
 func (f *vectorFile) addRow(id uint64, r storedVector) {
 	// Write the whole file again if this is the first vector, or if the model now returns vectors of another length.
-	if f.dimension != len(r.numbers) {
-		f.dimension = len(r.numbers)
+	if f.dimension != len(r.roundedNumbers) {
+		f.dimension = len(r.roundedNumbers)
 		f.size = 0
 		f.newRows = nil
 	}
@@ -137,7 +137,7 @@ func (f *vectorFile) writeRows(rows map[uint64]storedVector) error {
 	}
 	all := f.encodeHeader(f.dimension)
 	for _, id := range slices.Sorted(maps.Keys(rows)) {
-		if r := rows[id]; len(r.numbers) == f.dimension {
+		if r := rows[id]; len(r.roundedNumbers) == f.dimension {
 			all = appendRow(all, id, r)
 		}
 	}

@@ -39,8 +39,9 @@ type Index struct {
 type storedVector struct {
 	version uint64
 	hash    [16]byte // hash of the text from which the vector was computed
-	scale   float32  // factor by which each element of numbers must be multiplied to get the element of the vector
-	numbers []int8
+	// factor by which each element of numbers must be multiplied to get the element of the vector
+	numberScale    float32
+	roundedNumbers []int8
 }
 
 // New returns the index that is stored in a file. If fsys is nil, the index is not stored.
@@ -67,8 +68,8 @@ func (x *Index) unlock() { <-x.lockChan }
 
 // Query is an [oxbow.Ranker] for a single recall.
 type Query struct {
-	Err     error // why the ranking is missing or incomplete, or nil
-	Missing int   // number of entries that could not be ranked, because they lack a vector
+	Err                  error // why the ranking is missing or incomplete, or nil
+	EntriesWithoutVector int   // number of entries that could not be ranked, because they lack a vector
 
 	index   *Index
 	timeout time.Duration
@@ -101,8 +102,8 @@ func (q *Query) Rank(ctx context.Context, words string, limit int, all oxbow.Ent
 	}
 	ids, versions := all.Versions()
 	none := x.findMissing(ids, versions, all)
-	count, err := x.fillMissing(ctx, none, nil)
-	q.Missing = len(none) - count
+	count, err := x.computeAndStoreVectors(ctx, none, nil)
+	q.EntriesWithoutVector = len(none) - count
 	if ctx.Err() == nil {
 		// If not all missing vectors could be computed, report the error and rank with the vectors that exist.
 		q.Err = err
@@ -112,14 +113,14 @@ func (q *Query) Rank(ctx context.Context, words string, limit int, all oxbow.Ent
 
 // A Report says how many vectors Fill has computed.
 type Report struct {
-	Computed int // number of vectors that were computed or, in a dry run, would be computed
-	Existing int // number of entries that already had a vector
-	Bytes    int // size in bytes of the texts that were sent or, in a dry run, would be sent
+	ComputedVectors int // number of vectors that were computed or, in a dry run, would be computed
+	ExistingVectors int // number of entries that already had a vector
+	Bytes           int // size in bytes of the texts that were sent or, in a dry run, would be sent
 }
 
-// Fill computes all missing vectors, and removes the vectors of entries that were deleted. all must contain all
-// entries in the memory. In a dry run, it only counts.
-func (x *Index) Fill(
+// ComputeMissingVectors computes all missing vectors, and removes the vectors of entries that were deleted. all must
+// contain all entries in the memory. In a dry run, it only counts.
+func (x *Index) ComputeMissingVectors(
 	ctx context.Context,
 	all oxbow.Entries,
 	dry bool,
@@ -131,12 +132,12 @@ func (x *Index) Fill(
 	defer x.unlock()
 	ids, versions := all.Versions()
 	none := x.findMissing(ids, versions, all)
-	r.Existing = len(ids) - len(none)
+	r.ExistingVectors = len(ids) - len(none)
 	for _, m := range none {
 		r.Bytes += min(len(m.text), cmp.Or(x.client.MaxBytes, defaultMaxBytes))
 	}
 	if dry {
-		r.Computed = len(none)
+		r.ComputedVectors = len(none)
 		return r, nil
 	}
 	had := len(x.rows)
@@ -147,7 +148,7 @@ func (x *Index) Fill(
 	if had > len(x.rows) {
 		x.file.size = 0
 	}
-	r.Computed, err = x.fillMissing(ctx, none, progress)
+	r.ComputedVectors, err = x.computeAndStoreVectors(ctx, none, progress)
 	return r, err
 }
 
@@ -164,7 +165,7 @@ func (x *Index) findMissing(ids, versions []uint64, all oxbow.Entries) []missing
 	var none []missingText
 	var byHash map[[16]byte]storedVector
 	for i, id := range ids {
-		if have, ok := x.versionRow(id, versions[i]); ok && x.hasVectorLength(have) {
+		if have, ok := x.versionRow(id, versions[i]); ok && x.hasCurrentVectorLength(have) {
 			continue
 		}
 		e := all.Entry(id)
@@ -179,8 +180,8 @@ func (x *Index) findMissing(ids, versions []uint64, all oxbow.Entries) []missing
 				byHash[r.hash] = r
 			}
 		}
-		if isSame, ok := byHash[m.row.hash]; ok && x.hasVectorLength(isSame) {
-			m.row.scale, m.row.numbers = isSame.scale, isSame.numbers
+		if isSame, ok := byHash[m.row.hash]; ok && x.hasCurrentVectorLength(isSame) {
+			m.row.numberScale, m.row.roundedNumbers = isSame.numberScale, isSame.roundedNumbers
 			x.rows[id] = m.row
 			x.file.addRow(id, m.row)
 			continue
@@ -197,14 +198,19 @@ func (x *Index) versionRow(id, version uint64) (r storedVector, ok bool) {
 	return r, ok && r.version == version
 }
 
-// hasVectorLength reports whether a stored vector has as many elements as the vectors that the endpoint returns now.
-func (x *Index) hasVectorLength(r storedVector) bool {
-	return x.client.dimension == 0 || len(r.numbers) == x.client.dimension
+// hasCurrentVectorLength reports whether a stored vector has as many elements as the vectors that the endpoint returns
+// now.
+func (x *Index) hasCurrentVectorLength(r storedVector) bool {
+	return x.client.dimension == 0 || len(r.roundedNumbers) == x.client.dimension
 }
 
-// fillMissing computes the vectors of the missing entries and stores them, until ctx is done. It returns the number of
-// computed vectors.
-func (x *Index) fillMissing(ctx context.Context, missing []missingText, progress func(done, of int)) (count int,
+// computeAndStoreVectors computes the vectors of the missing entries and stores them, until ctx is done. It returns
+// the number of computed vectors.
+func (x *Index) computeAndStoreVectors(
+	ctx context.Context,
+	missing []missingText,
+	progress func(done, of int),
+) (count int,
 	err error) {
 	for part := range slices.Chunk(missing, textsPerRequest) {
 		texts := make([]string, len(part))
@@ -237,7 +243,7 @@ func (x *Index) rankNearest(v []float32, ids, versions []uint64, limit int, all 
 	}
 	var ns []near
 	for i, id := range ids {
-		if r, ok := x.versionRow(id, versions[i]); ok && len(r.numbers) == len(v) {
+		if r, ok := x.versionRow(id, versions[i]); ok && len(r.roundedNumbers) == len(v) {
 			ns = append(ns, near{id, r.version, r.dotProduct(v)})
 		}
 	}
@@ -263,22 +269,22 @@ func (r *storedVector) setQuantized(v []float32) {
 	for _, f := range v {
 		maxValue = max(maxValue, float32(math.Abs(float64(f))))
 	}
-	r.scale, r.numbers = maxValue/127, make([]int8, len(v))
+	r.numberScale, r.roundedNumbers = maxValue/127, make([]int8, len(v))
 	if maxValue == 0 {
 		return
 	}
 	for i, f := range v {
-		r.numbers[i] = int8(math.Round(float64(f / r.scale)))
+		r.roundedNumbers[i] = int8(math.Round(float64(f / r.numberScale)))
 	}
 }
 
 // dotProduct returns the dot product of the two vectors, which must have equally many elements.
 func (r *storedVector) dotProduct(v []float32) float32 {
 	sum := float32(0)
-	for i, n := range r.numbers {
+	for i, n := range r.roundedNumbers {
 		sum += float32(n) * v[i]
 	}
-	return sum * r.scale
+	return sum * r.numberScale
 }
 
 // entryText returns the text of an entry that is sent to the endpoint.

@@ -65,8 +65,8 @@ func TestRank(t *testing.T) {
 		{oxbow.Query{Text: "the", Limit: 1}, "b"},
 	} {
 		q := x.Query(time.Minute)
-		if got := ranked(t, m, q, tt.query); got != tt.want || q.Err != nil || q.Missing != 0 {
-			t.Errorf("%+v finds %q, want %q; %v, %d missing", tt.query, got, tt.want, q.Err, q.Missing)
+		if got := ranked(t, m, q, tt.query); got != tt.want || q.Err != nil || q.EntriesWithoutVector != 0 {
+			t.Errorf("%+v finds %q, want %q; %v, %d missing", tt.query, got, tt.want, q.Err, q.EntriesWithoutVector)
 		}
 	}
 	// Each text was sent only once. Another process reads the vectors from the file.
@@ -111,12 +111,17 @@ func TestRank(t *testing.T) {
 	var r Report
 	var ferr error
 	if err := m.View(t.Context(), func(all oxbow.Entries) {
-		r, ferr = y.Fill(t.Context(), all, false, nil)
-	}); err != nil || ferr != nil || r.Computed != 0 || r.Existing != 3 {
+		r, ferr = y.ComputeMissingVectors(t.Context(), all, false, nil)
+	}); err != nil || ferr != nil || r.ComputedVectors != 0 || r.ExistingVectors != 3 {
 		t.Errorf("Fill() = %+v, %v, %v", r, err, ferr)
 	}
 	if want := int64(headerSize + 3*(rowOverhead+512)); size() != want || before <= want {
-		t.Errorf("after what was forgotten was dropped the file has %d bytes, %d before, want %d", size(), before, want)
+		t.Errorf(
+			"after what was forgotten was dropped the file has %d bytes, %d before, want %d",
+			size(),
+			before,
+			want,
+		)
 	}
 }
 
@@ -140,9 +145,10 @@ func TestWait(t *testing.T) {
 	}
 	x := New(c, fsys, "m.vec")
 	q := x.Query(300 * time.Millisecond)
-	if got := ranked(t, m, q, oxbow.Query{Text: "heron", Limit: 1}); q.Missing != 2*textsPerRequest || q.Err != nil ||
+	if got := ranked(t, m, q, oxbow.Query{Text: "heron", Limit: 1}); q.EntriesWithoutVector != 2*textsPerRequest ||
+		q.Err != nil ||
 		got == "" {
-		t.Errorf("after one request of %d: %q, %d missing, %v", textsPerRequest, got, q.Missing, q.Err)
+		t.Errorf("after one request of %d: %q, %d missing, %v", textsPerRequest, got, q.EntriesWithoutVector, q.Err)
 	}
 	q = x.Query(50 * time.Millisecond)
 	if got := ranked(t, m, q, oxbow.Query{Text: "heron", Limit: 1}); got == "" || q.Err == nil ||
@@ -153,13 +159,13 @@ func TestWait(t *testing.T) {
 	var r Report
 	steps := 0
 	if err := m.View(t.Context(), func(all oxbow.Entries) {
-		r, _ = x.Fill(t.Context(), all, true, nil)
-	}); err != nil || r.Computed != 2*textsPerRequest || r.Existing != textsPerRequest || r.Bytes == 0 {
+		r, _ = x.ComputeMissingVectors(t.Context(), all, true, nil)
+	}); err != nil || r.ComputedVectors != 2*textsPerRequest || r.ExistingVectors != textsPerRequest || r.Bytes == 0 {
 		t.Errorf("dry run: %+v, %v", r, err)
 	}
 	if err := m.View(t.Context(), func(all oxbow.Entries) {
-		r, _ = x.Fill(t.Context(), all, false, func(int, int) { steps++ })
-	}); err != nil || r.Computed != 2*textsPerRequest || steps != 2 {
+		r, _ = x.ComputeMissingVectors(t.Context(), all, false, func(int, int) { steps++ })
+	}); err != nil || r.ComputedVectors != 2*textsPerRequest || steps != 2 {
 		t.Errorf("Fill() = %+v, %v, %d steps", r, err, steps)
 	}
 	s.Close()
@@ -217,7 +223,7 @@ func TestDamagedFile(t *testing.T) {
 // For any bytes of the file, the rows must be rows that were written, or there must be none.
 func FuzzFile(f *testing.F) {
 	key := hashText("k")
-	one := storedVector{version: 7, hash: hashText("t"), scale: .5, numbers: []int8{1, -2, 3}}
+	one := storedVector{version: 7, hash: hashText("t"), numberScale: .5, roundedNumbers: []int8{1, -2, 3}}
 	fl := vectorFile{key: key}
 	f.Add(appendRow(appendRow(fl.encodeHeader(3), 1, one), 2, one))
 	f.Add(fl.encodeHeader(1 << 30))

@@ -104,8 +104,8 @@ func readArgs(verb string, params []Param, args Arguments, screen func(string) s
 			return err
 		}
 		for _, raw := range items {
-			s := argumentValue{rawJSON: string(raw), text: string(raw), form: formOfValue(raw)}
-			if s.form == formString {
+			s := argumentValue{rawJSON: string(raw), text: string(raw), jsonKind: jsonKindOf(raw)}
+			if s.jsonKind == formString {
 				if err := json.Unmarshal(raw, &s.text); err != nil {
 					return InvalidValue("arguments", "", err.Error())
 				}
@@ -236,24 +236,24 @@ func (p Param) parseItems(value json.RawMessage) (items []json.RawMessage, err e
 
 // argumentValue is a JSON value that is neither a list nor an object.
 type argumentValue struct {
-	rawJSON string // the value as JSON
-	text    string // the value as text, without quotation marks
-	form    valueForm
+	rawJSON  string // the value as JSON
+	text     string // the value as text, without quotation marks
+	jsonKind jsonValueKind
 }
 
-// valueForm is the kind of a JSON value. Its text is used in error messages.
-type valueForm string
+// jsonValueKind is the kind of a JSON value. Its text is used in error messages.
+type jsonValueKind string
 
 const (
-	formString valueForm = "a string"
-	formNumber valueForm = "a number"
-	formBool   valueForm = "true or false"
-	formObject valueForm = "an object"
-	formList   valueForm = "a list"
-	formNull   valueForm = "null"
+	formString jsonValueKind = "a string"
+	formNumber jsonValueKind = "a number"
+	formBool   jsonValueKind = "true or false"
+	formObject jsonValueKind = "an object"
+	formList   jsonValueKind = "a list"
+	formNull   jsonValueKind = "null"
 )
 
-func formOfValue(raw []byte) valueForm {
+func jsonKindOf(raw []byte) jsonValueKind {
 	switch raw[0] {
 	case '{':
 		return formObject
@@ -272,14 +272,14 @@ func formOfValue(raw []byte) valueForm {
 // SetField sets the parameter's field in the struct that in points to. word is a word of a command line. If the field
 // is a list, the word is appended. An empty word means that the argument is absent, unless [Param.Empty] is set.
 func (p Param) SetField(in any, word string) error {
-	s := argumentValue{rawJSON: strconv.Quote(word), text: word, form: formString}
+	s := argumentValue{rawJSON: strconv.Quote(word), text: word, jsonKind: formString}
 	switch {
 	case word == "" && !p.Empty:
 		return nil
 	case p.Type == "integer":
-		s.form = formNumber
+		s.jsonKind = formNumber
 	case p.Type == "boolean":
-		s.form = formBool
+		s.jsonKind = formBool
 	}
 	return p.storeScalar(reflect.ValueOf(in).Elem(), p.Name, s)
 }
@@ -318,9 +318,9 @@ func (p Param) storeScalar(in reflect.Value, key string, s argumentValue) error 
 // checkString returns an error if s is not a valid value for a parameter of type string.
 func (p Param) checkString(key string, s argumentValue) error {
 	switch {
-	case s.form == formNumber && key == "id":
+	case s.jsonKind == formNumber && key == "id":
 		return InvalidValue("id", s.text, "is a number; entries are called by name: give the entry's "+p.Name)
-	case s.form != formString && s.form != formNumber:
+	case s.jsonKind != formString && s.jsonKind != formNumber:
 		return wrongTypeError(p, s)
 	case len(p.Enum) == 0 || slices.Contains(p.Enum, s.text):
 		return nil
@@ -367,7 +367,7 @@ func (p Param) parseNumber(s argumentValue) (float64, error) {
 
 // mayBeNumber reports whether the value is a number, or a string that may contain one.
 func (s argumentValue) mayBeNumber() bool {
-	return s.form == formString || s.form == formNumber
+	return s.jsonKind == formString || s.jsonKind == formNumber
 }
 
 // parseWholeNumber parses an integer such as 5, 5.0 or 1e3. Only plain digits may exceed 2⁵³, because other large
@@ -402,6 +402,6 @@ func wrongTypeError(p Param, s argumentValue) error {
 	return InvalidValue(
 		"parameter",
 		p.Name,
-		fmt.Sprintf("wants %s, not %s (%s)", want, s.form, text.TruncateWithEllipsis(s.rawJSON, 40)),
+		fmt.Sprintf("wants %s, not %s (%s)", want, s.jsonKind, text.TruncateWithEllipsis(s.rawJSON, 40)),
 	)
 }

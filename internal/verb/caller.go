@@ -9,31 +9,31 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
 )
 
-type callerKey struct{}
+type callerContextKey struct{}
 
 // WithCaller returns a context for calls by client c. Servers use it.
 func WithCaller(ctx context.Context, c session.Caller) context.Context {
-	return context.WithValue(ctx, callerKey{}, c)
+	return context.WithValue(ctx, callerContextKey{}, c)
 }
 
 // ContextCaller returns the client that makes the calls with this context. isKnown is false if the context does not
 // say.
 func ContextCaller(ctx context.Context) (c session.Caller, isKnown bool) {
-	c, isKnown = ctx.Value(callerKey{}).(session.Caller)
+	c, isKnown = ctx.Value(callerContextKey{}).(session.Caller)
 	return c, isKnown
 }
 
-type taintsKey struct{}
+type taintLabelsContextKey struct{}
 
-// WithTaints returns a context with taints. A taint names a call by which the agent has read text by others. Changes
-// with this context are labelled with these taints, and not with the taints of the caller's session.
-func WithTaints(ctx context.Context, taints []string) context.Context {
-	return context.WithValue(ctx, taintsKey{}, taints)
+// WithTaintLabels returns a context with taints. A taint names a call by which the agent has read text by others.
+// Changes with this context are labelled with these taints, and not with the taints of the caller's session.
+func WithTaintLabels(ctx context.Context, taintLabels []string) context.Context {
+	return context.WithValue(ctx, taintLabelsContextKey{}, taintLabels)
 }
 
-// ContextTaints returns the taints that WithTaints has put into the context. A taint names a call by which the agent
-// has read text by others. isKnown is false if WithTaints was not called.
+// ContextTaints returns the taints that WithTaintLabels has put into the context. A taint names a call by which the
+// agent has read text by others. isKnown is false if WithTaintLabels was not called.
 func ContextTaints(ctx context.Context) (taints []string, isKnown bool) {
-	taints, isKnown = ctx.Value(taintsKey{}).([]string)
+	taints, isKnown = ctx.Value(taintLabelsContextKey{}).([]string)
 	return taints, isKnown
 }

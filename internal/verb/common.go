@@ -175,8 +175,8 @@ type unknownNameError struct {
 	name         string
 	similarNames []string
 	// number of the change that removed the entry, and the last version's number (0 if unknown)
-	removedSeq, lastSeq uint64
-	versions            []string // existing versions of the entry, such as NAME@SEQ, newest first
+	removalChangeNumber, lastVersionNumber uint64
+	versions                               []string // existing versions of the entry, such as NAME@SEQ, newest first
 }
 
 func (e *unknownNameError) Error() string { return e.err.Error() }
@@ -185,11 +185,18 @@ func (e *unknownNameError) Unwrap() error { return e.err }
 func (e *unknownNameError) remedy() Note {
 	var ns []Note
 	switch {
-	case e.lastSeq != 0:
-		ns = append(ns, Notef("it was forgotten by change %d; %s", e.removedSeq,
-			&CallHint{Verb: "restore", Args: []Arg{{"name", e.name}, {"seq", e.lastSeq}}, Does: "brings it back"}))
-	case e.removedSeq != 0:
-		ns = append(ns, Notef("it was forgotten by change %d", e.removedSeq))
+	case e.lastVersionNumber != 0:
+		ns = append(ns, Notef(
+			"it was forgotten by change %d; %s",
+			e.removalChangeNumber,
+			&CallHint{
+				Verb: "restore",
+				Args: []HintArgument{{"name", e.name}, {"seq", e.lastVersionNumber}},
+				Does: "brings it back",
+			},
+		))
+	case e.removalChangeNumber != 0:
+		ns = append(ns, Notef("it was forgotten by change %d", e.removalChangeNumber))
 	}
 	if len(e.versions) > 0 {
 		ns = append(
@@ -198,7 +205,7 @@ func (e *unknownNameError) remedy() Note {
 		)
 	} else if len(e.similarNames) > 0 {
 		ns = append(ns, PlainNote("nearest names: "+text.QuoteAll(e.similarNames)))
-	} else if e.removedSeq == 0 {
+	} else if e.removalChangeNumber == 0 {
 		ns = append(
 			ns,
 			Notef(
@@ -237,7 +244,7 @@ func explainNoHits(
 func EmptyResultReasons(
 	diagnosis oxbow.Diagnosis,
 	q oxbow.Query,
-	dates DateTerms,
+	timeTerms DateTerms,
 	singular, plural string,
 ) (reasons []Note) {
 	if diagnosis.StopWords {
@@ -258,7 +265,7 @@ func EmptyResultReasons(
 		reasons = append(reasons, PlainNote("found, before the filter: "+joinFirstWords(known)))
 	}
 	for _, r := range diagnosis.Removed[:min(len(diagnosis.Removed), maxWordsInNote)] {
-		part := cmp.Or(r.Clause, dates.filterText(r.Filter))
+		part := cmp.Or(r.Clause, timeTerms.filterText(r.Filter))
 		switch {
 		// If the words find nothing even without any filter, do not blame this filter.
 		case r.Left == 0 && diagnosis.Unfiltered == 0 && len(diagnosis.Terms) > 0:
@@ -277,7 +284,7 @@ func EmptyResultReasons(
 		if diagnosis.Unfiltered == oxbow.MaxLimit {
 			n += " or more"
 		}
-		reasons = append(reasons, Notef("without the filter %s, %s would be found", dates.filterText(q.Filter), n))
+		reasons = append(reasons, Notef("without the filter %s, %s would be found", timeTerms.filterText(q.Filter), n))
 	}
 	if len(reasons) == 0 {
 		reasons = append(
@@ -322,7 +329,7 @@ type DateTerms []dateTerm
 
 // dateTerm is a typed term, and the range of time that it selects.
 type dateTerm struct {
-	term      string
+	typedTerm string
 	timeRange oxbow.Filter
 }
 
@@ -355,7 +362,7 @@ func (dates DateTerms) filterText(f oxbow.Filter) string {
 		if !hasAfter || !hasBefore {
 			continue
 		}
-		parts = append(parts, d.term)
+		parts = append(parts, d.typedTerm)
 		if !d.timeRange.After.IsZero() {
 			f.After = time.Time{}
 		}

@@ -19,9 +19,10 @@ type FileRef struct {
 	File  string `json:"file"`  // path of the file as the entry contains it
 	State string `json:"state"` // FRESH (almost unchanged), MOVED, STALE (changed) or UNVERIFIABLE
 	// if State is MOVED: the file's new path, or the file that now contains the remaining lines
-	NewPlace  string  `json:"now,omitempty"`
-	KeptShare float64 `json:"kept,omitempty"` // share of the file's lines that are unchanged (0 if it is unknown)
-	StateText string  `json:"how"`            // the state as a phrase for people
+	NewPlace string `json:"now,omitempty"`
+	// share of the file's lines that are unchanged (0 if it is unknown)
+	UnchangedLineShare float64 `json:"kept,omitempty"`
+	StateText          string  `json:"how"` // the state as a phrase for people
 }
 
 // maxFileRefs is the maximum number of file references that are checked for one answer.
@@ -78,7 +79,12 @@ func (w *Workspace) CheckFileRefs(ctx context.Context, es []oxbow.Entry) (map[ui
 			}
 			asked = append(
 				asked,
-				fileref.Ref{File: f, Blob: blobs[f], Time: e.Updated, IsDoubtful: isForOtherProject(e.Labels, here)},
+				fileref.Ref{
+					File:               f,
+					GitBlobHash:        blobs[f],
+					Time:               e.Updated,
+					MayBeFromOtherTree: isForOtherProject(e.Labels, here),
+				},
 			)
 			of = append(of, e.ID)
 		}
@@ -98,11 +104,11 @@ func (w *Workspace) CheckFileRefs(ctx context.Context, es []oxbow.Entry) (map[ui
 		out[of[i]] = append(
 			out[of[i]],
 			FileRef{
-				File:      c.File,
-				State:     string(c.State),
-				NewPlace:  c.CurrentPath,
-				KeptShare: c.UnchangedShare,
-				StateText: c.Explanation,
+				File:               c.File,
+				State:              string(c.State),
+				NewPlace:           c.CurrentPath,
+				UnchangedLineShare: c.UnchangedContentShare,
+				StateText:          c.Explanation,
 			},
 		)
 	}
@@ -153,7 +159,7 @@ func demoteStaleHits(hits []oxbow.Hit, citedFiles map[uint64][]FileRef) (notes [
 		cs := citedFiles[h.Entry.ID]
 		stale := 0
 		for _, c := range cs {
-			if c.State == string(fileref.Stale) {
+			if c.State == string(fileref.RefStale) {
 				stale++
 			}
 		}
@@ -185,9 +191,9 @@ func fileHashes(labels []oxbow.Label) map[string]string {
 	return out
 }
 
-// withFileHashes returns the labels with a hash label for the present content of each file in the labels. If a file is
-// not in the working tree, its old hash is kept.
-func (w *Workspace) withFileHashes(ctx context.Context, labels []oxbow.Label) []oxbow.Label {
+// withCurrentFileHashes returns the labels with a hash label for the present content of each file in the labels. If a
+// file is not in the working tree, its old hash is kept.
+func (w *Workspace) withCurrentFileHashes(ctx context.Context, labels []oxbow.Label) []oxbow.Label {
 	var files []string
 	for _, l := range labels {
 		if l.Key == oxbow.LabelFile {

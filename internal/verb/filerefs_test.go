@@ -123,16 +123,16 @@ func TestCitations(t *testing.T) {
 		b,
 		"remember",
 		`{"name":"retries","content":"The proxy retries what it retries."}`,
-	); out.Outcome != "updated" {
-		t.Errorf("said again it is %s", out.Outcome)
+	); out.EntryOutcome != "updated" {
+		t.Errorf("said again it is %s", out.EntryOutcome)
 	}
 	check("retries", "a.go FRESH")
 	if out := do[RememberOut](
 		b,
 		"remember",
 		`{"name":"retries","content":"The proxy retries what it retries."}`,
-	); out.Outcome != "unchanged" {
-		t.Errorf("said once more it is %s", out.Outcome)
+	); out.EntryOutcome != "unchanged" {
+		t.Errorf("said once more it is %s", out.EntryOutcome)
 	}
 	do[RememberOut](
 		b,
@@ -226,12 +226,12 @@ func TestStoreWithoutBlobs(t *testing.T) {
 	b := newBench(t)
 	b.inTree("", "a.go")
 	m := oxbow.New(narrowStore{b.m.Store()}, nil)
-	b.Open = func(context.Context, Access) (*oxbow.Memory, error) { return m, nil }
+	b.Open = func(context.Context, MemoryAccess) (*oxbow.Memory, error) { return m, nil }
 	if out := do[RememberOut](
 		b,
 		"remember",
 		`{"name":"a","content":"one two","related_files":["a.go"]}`,
-	); out.Outcome != "added" || out.Labels[oxbow.LabelFileBlob] != nil {
+	); out.EntryOutcome != "added" || out.Labels[oxbow.LabelFileBlob] != nil {
 		t.Errorf("remember = %s", prompt.ReporterText(out))
 	}
 	if out := do[RecallOut](b, "recall", `{"query":"two"}`); states(out.Hits[0].Citations) != "a.go UNVERIFIABLE" {

@@ -19,20 +19,20 @@ import (
 
 // HandoffOut is a handoff as it appears in answers.
 type HandoffOut struct {
-	Name    string          `json:"name"`
-	Version uint64          `json:"version"`
-	Created string          `json:"created"`
-	State   string          `json:"state"`           // "open" or "taken"
-	Trust   string          `json:"trust,omitempty"` // trust level, if the text needs a warning
-	Project string          `json:"project,omitempty"`
-	Profile string          `json:"memory_profile,omitempty"`
-	Skills  []string        `json:"skills,omitempty"`
-	Files   []handoff.File  `json:"files_to_read,omitempty"`
-	Summary string          `json:"summary"`
-	Plan    string          `json:"plan,omitempty"`
-	Record  string          `json:"record,omitempty"` // facts about the session that left the handoff
-	Loaded  *LoadedPartsOut `json:"loaded,omitempty"`
-	text    string
+	Name         string          `json:"name"`
+	Version      uint64          `json:"version"`
+	Created      string          `json:"created"`
+	State        string          `json:"state"`           // "open" or "taken"
+	Trust        string          `json:"trust,omitempty"` // trust level, if the text needs a warning
+	Project      string          `json:"project,omitempty"`
+	Profile      string          `json:"memory_profile,omitempty"`
+	Skills       []string        `json:"skills,omitempty"`
+	Files        []handoff.File  `json:"files_to_read,omitempty"`
+	Summary      string          `json:"summary"`
+	Plan         string          `json:"plan,omitempty"`
+	SessionFacts string          `json:"record,omitempty"` // facts about the session that left the handoff
+	Loaded       *LoadedPartsOut `json:"loaded,omitempty"`
+	text         string
 }
 
 // LoadedPartsOut contains the profile and the skills that were loaded because a handoff names them.
@@ -55,7 +55,7 @@ func (o HandoffOut) Text() string { return o.text }
 
 // Report shows the handoff as a text for the agent that takes it.
 func (o HandoffOut) Report() (r report.Report) {
-	r.Add(report.Document(o.text))
+	r.Add(report.ModelDocument(o.text))
 	return r
 }
 
@@ -67,7 +67,7 @@ func (w *Workspace) JudgeHandoffTrust(h handoff.Handoff) handoff.Handoff {
 	if !w.Unlabelled {
 		return h
 	}
-	switch screen.ReasonToDoubt(w.RepeatsForeignText, strings.Join([]string{h.Name, h.Summary, h.Plan, h.Record},
+	switch screen.ReasonToDoubt(w.RepeatsForeignText, strings.Join([]string{h.Name, h.Summary, h.Plan, h.SessionRecord},
 		"\n\n")) {
 	case screen.DoubtInstructions:
 		h.Trust = oxbow.TrustUnvouched
@@ -76,7 +76,7 @@ func (w *Workspace) JudgeHandoffTrust(h handoff.Handoff) handoff.Handoff {
 	default:
 		return h
 	}
-	h.IsOffered = false
+	h.IsOfferedUnasked = false
 	return h
 }
 
@@ -84,11 +84,11 @@ func (w *Workspace) JudgeHandoffTrust(h handoff.Handoff) handoff.Handoff {
 func makeHandoffOut(o *handoff.LoadedHandoff) HandoffOut {
 	h := &o.Handoff
 	out := HandoffOut{Name: h.Name, Version: h.Version, Created: h.Created.UTC().Format(time.RFC3339),
-		State:   handoff.StateOpen,
+		State:   handoff.HandoffStateOpen,
 		Project: h.Project, Profile: h.Profile, Skills: h.Skills, Files: o.Files, Summary: h.Summary, Plan: h.Plan,
-		Record: h.Record, text: TrustWarning(h.Trust) + o.Text()}
-	if h.IsTaken {
-		out.State = handoff.StateTaken
+		SessionFacts: h.SessionRecord, text: TrustWarning(h.Trust) + o.Text()}
+	if h.IsTakenBySession {
+		out.State = handoff.HandoffStateTaken
 	}
 	if TrustWarning(h.Trust) != "" {
 		out.Trust = string(h.Trust)
@@ -96,9 +96,9 @@ func makeHandoffOut(o *handoff.LoadedHandoff) HandoffOut {
 	return out
 }
 
-// openingWithoutParts returns a handoff as if it had been loaded without profile and skills. Its files are not
+// handoffWithoutProfile returns a handoff as if it had been loaded without profile and skills. Its files are not
 // checked.
-func openingWithoutParts(h handoff.Handoff) *handoff.LoadedHandoff {
+func handoffWithoutProfile(h handoff.Handoff) *handoff.LoadedHandoff {
 	return &handoff.LoadedHandoff{Handoff: h, Files: handoff.CheckFiles(h.Files, "", nil)}
 }
 
@@ -120,8 +120,8 @@ func LoadedHandoffOut(o *handoff.LoadedHandoff) HandoffOut {
 	return out
 }
 
-// OpeningParams are parameters of the verbs that show or take a handoff.
-type OpeningParams struct {
+// HandoffParams are parameters of the verbs that show or take a handoff.
+type HandoffParams struct {
 	HandoffOnly bool `json:"brief,omitempty"      usage:"print only the handoff, without its profile and its skills"`
 	MaxTokens   int  `json:"max_tokens,omitempty" usage:"at most N tokens together with the profile and the skills, instead of the profile's limit" also:"token_budget,budget"`
 }
@@ -139,7 +139,7 @@ func (w *Workspace) loadHandoffOut(
 	l *handoff.Loader,
 	m *oxbow.Memory,
 	h handoff.Handoff,
-	how OpeningParams,
+	how HandoffParams,
 ) HandoffOut {
 	files := w.CheckFiles(h.Files)
 	if how.HandoffOnly {
@@ -194,7 +194,7 @@ func ListHandoffs(ctx context.Context, w *Workspace, in HandoffsIn) (HandoffsOut
 		return out, fmt.Errorf("listing handoffs: %w", err)
 	}
 	for _, h := range hs {
-		out.Handoffs = append(out.Handoffs, makeHandoffOut(openingWithoutParts(w.JudgeHandoffTrust(h))))
+		out.Handoffs = append(out.Handoffs, makeHandoffOut(handoffWithoutProfile(w.JudgeHandoffTrust(h))))
 	}
 	return out, nil
 }
@@ -202,7 +202,7 @@ func ListHandoffs(ctx context.Context, w *Workspace, in HandoffsIn) (HandoffsOut
 // ShowHandoffIn is the argument of ShowHandoff.
 type ShowHandoffIn struct {
 	Name string `json:"name,omitempty" flag:"-" usage:"name of the handoff; the newest open one by default"`
-	OpeningParams
+	HandoffParams
 }
 
 // ShowHandoff returns a handoff as an agent would receive it, but does not take the handoff.
@@ -215,14 +215,14 @@ func ShowHandoff(ctx context.Context, w *Workspace, in ShowHandoffIn) (HandoffOu
 	if err != nil {
 		return HandoffOut{}, err
 	}
-	h, err := handoff.FindNext(ctx, m, handoff.HandoffChoice{Name: in.Name, LowerTrust: w.JudgeHandoffTrust})
+	h, err := handoff.FindNext(ctx, m, handoff.HandoffCriteria{Name: in.Name, LowerTrust: w.JudgeHandoffTrust})
 	if errors.Is(err, handoff.ErrNoHandoff) {
 		err = Advise(noHandoffError{}, "oxbow handoff list --all shows the taken ones, too")
 	}
 	if err != nil {
 		return HandoffOut{}, err
 	}
-	return w.loadHandoffOut(ctx, l, m, h, in.OpeningParams), nil
+	return w.loadHandoffOut(ctx, l, m, h, in.HandoffParams), nil
 }
 
 // ShowRecordIn is the argument of ShowRecord.
@@ -238,32 +238,37 @@ func ShowRecord(ctx context.Context, w *Workspace, in ShowRecordIn) (HandoffOut,
 		return HandoffOut{}, err
 	}
 	return makeHandoffOut(
-		openingWithoutParts(handoff.Handoff{Task: handoff.Task{Record: record}, Created: w.CurrentTime()}),
+		handoffWithoutProfile(handoff.Handoff{Task: handoff.Task{SessionRecord: record}, Created: w.CurrentTime()}),
 	), nil
 }
 
-// WaitingHandoffIn is the argument of WaitingHandoff.
-type WaitingHandoffIn struct{ Project string }
+// HandoffForNewSessionIn is the argument of HandoffForNewSession.
+type HandoffForNewSessionIn struct{ Project string }
 
-// WaitingHandoff returns the open handoff that a new session in the project gets without asking for it. Such a handoff
-// belongs to this project or to no project. If such a handoff does not exist, the error matches [oxbow.ErrNotFound].
-func WaitingHandoff(ctx context.Context, w *Workspace, in WaitingHandoffIn) (HandoffOut, error) {
+// HandoffForNewSession returns the open handoff that a new session in the project gets without asking for it. Such a
+// handoff belongs to this project or to no project. If such a handoff does not exist, the error matches
+// [oxbow.ErrNotFound].
+func HandoffForNewSession(ctx context.Context, w *Workspace, in HandoffForNewSessionIn) (HandoffOut, error) {
 	ctx, m, err := w.OpenMemory(ctx, Read)
 	if err != nil {
 		return HandoffOut{}, err
 	}
-	c := handoff.HandoffChoice{Projects: []string{"", in.Project}, IsUnasked: true, LowerTrust: w.JudgeHandoffTrust}
+	c := handoff.HandoffCriteria{
+		Projects:           []string{"", in.Project},
+		IsAutomaticRequest: true,
+		LowerTrust:         w.JudgeHandoffTrust,
+	}
 	h, err := handoff.FindNext(ctx, m, c)
 	if err != nil {
 		return HandoffOut{}, err
 	}
-	return makeHandoffOut(openingWithoutParts(h)), nil
+	return makeHandoffOut(handoffWithoutProfile(h)), nil
 }
 
 // TakeHandoffIn is the argument of TakeHandoff. If Name is empty, the newest open handoff is taken.
 type TakeHandoffIn struct {
 	Name string `json:"name,omitempty"    flag:"-" usage:"name of the handoff; the newest open one by default"`
-	OpeningParams
+	HandoffParams
 	Project string `json:"project,omitempty"          usage:"only a handoff of this PROJECT; auto is the project of the working directory"`
 }
 
@@ -290,7 +295,7 @@ func TakeHandoff(ctx context.Context, w *Workspace, in TakeHandoffIn) (TakenHand
 	if err != nil {
 		return TakenHandoffOut{}, err
 	}
-	c := handoff.HandoffChoice{
+	c := handoff.HandoffCriteria{
 		Name:       in.Name,
 		Projects:   handoff.ProjectList(in.Project),
 		LowerTrust: w.JudgeHandoffTrust,
@@ -302,7 +307,7 @@ func TakeHandoff(ctx context.Context, w *Workspace, in TakeHandoffIn) (TakenHand
 	if err != nil {
 		return TakenHandoffOut{}, err
 	}
-	out := w.loadHandoffOut(ctx, l, m, h, in.OpeningParams)
+	out := w.loadHandoffOut(ctx, l, m, h, in.HandoffParams)
 	return TakenHandoffOut{&out}, nil
 }
 
@@ -317,7 +322,7 @@ type DroppedHandoffOut struct{ HandoffOut }
 // Report says which handoff was removed.
 func (o DroppedHandoffOut) Report() (r report.Report) {
 	r.AddLinef("dropped %s", report.Name(o.Name))
-	r.AddNotef("%s", report.Words("to take this back: oxbow undo"))
+	r.AddNotef("%s", report.OxbowText("to take this back: oxbow undo"))
 	return r
 }
 
@@ -331,13 +336,13 @@ func DropHandoff(ctx context.Context, w *Workspace, in DropHandoffIn) (DroppedHa
 	if err != nil {
 		return DroppedHandoffOut{}, err
 	}
-	return DroppedHandoffOut{makeHandoffOut(openingWithoutParts(w.JudgeHandoffTrust(h)))}, nil
+	return DroppedHandoffOut{makeHandoffOut(handoffWithoutProfile(w.JudgeHandoffTrust(h)))}, nil
 }
 
 // Report shows a list of the handoffs.
 func (o HandoffsOut) Report() (r report.Report) {
 	for _, h := range o.Handoffs {
-		r.Add(report.Record{Key: report.Name(h.Name), Cells: []report.Cell{{Value: report.Words(h.State)},
+		r.Add(report.Record{Key: report.Name(h.Name), Cells: []report.Cell{{Value: report.OxbowText(h.State)},
 			{Value: report.TimeValue(h.Created)}}})
 	}
 	if len(o.Handoffs) == 0 {

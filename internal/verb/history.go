@@ -30,7 +30,7 @@ func History(ctx context.Context, w *Workspace, in HistoryIn) (HistoryOut, error
 	if err != nil {
 		return HistoryOut{}, err
 	}
-	ctx, m, err := w.OpenMemory(ctx, ReadOwn)
+	ctx, m, err := w.OpenMemory(ctx, ReadWithoutTeamFiles)
 	if err != nil {
 		return HistoryOut{}, err
 	}
@@ -56,7 +56,7 @@ func History(ctx context.Context, w *Workspace, in HistoryIn) (HistoryOut, error
 	case err != nil:
 		return HistoryOut{}, err
 	}
-	out.cutToBudget(offset, most)
+	out.cutToTokenBudget(offset, most)
 	return out, nil
 }
 
@@ -170,7 +170,7 @@ func Undo(ctx context.Context, w *Workspace, in UndoIn) (UndoOut, error) {
 	}
 	var later *oxbow.ConflictError
 	if errors.As(err, &later) {
-		err = &laterChangeError{later}
+		err = &changedSinceError{later}
 	}
 	isPartlyDone := err != nil && len(out.madeSeqs) > 0
 	if isPartlyDone {
@@ -344,7 +344,7 @@ func (out *UndoOut) lastUndoableChanges(ctx context.Context, m *oxbow.Memory, co
 // LastChangeSeq returns the number of the memory's last change. It returns 0 if the store does not number changes, or
 // if the caller sees only a part of the memory.
 func LastChangeSeq(ctx context.Context, w *Workspace) (uint64, error) {
-	ctx, m, err := w.OpenMemory(ctx, ReadOwn)
+	ctx, m, err := w.OpenMemory(ctx, ReadWithoutTeamFiles)
 	if err != nil {
 		return 0, err
 	}
@@ -357,7 +357,7 @@ func LastChangeSeq(ctx context.Context, w *Workspace) (uint64, error) {
 
 // ChangeAt returns the change with the number seq.
 func ChangeAt(ctx context.Context, w *Workspace, seq uint64) (Change, error) {
-	ctx, m, err := w.OpenMemory(ctx, ReadOwn)
+	ctx, m, err := w.OpenMemory(ctx, ReadWithoutTeamFiles)
 	if err != nil {
 		return Change{}, err
 	}
@@ -381,7 +381,7 @@ func readChanges(ctx context.Context, m *oxbow.Memory, seqs []uint64) ([]oxbow.C
 	}
 	for i, seq := range seqs {
 		if i >= len(cs) || cs[len(cs)-1-i].Seq != seq {
-			return nil, noChangeError(seq)
+			return nil, unknownChangeError(seq)
 		}
 	}
 	return cs, nil
@@ -416,30 +416,30 @@ func (in UndoIn) checkedUndoCount() (int, error) {
 	return count, nil
 }
 
-// laterChangeError means that a change cannot be undone because a later change has modified the same entry.
-type laterChangeError struct{ conflict *oxbow.ConflictError }
+// changedSinceError means that a change cannot be undone because a later change has modified the same entry.
+type changedSinceError struct{ versionConflict *oxbow.ConflictError }
 
-func (e *laterChangeError) Error() string {
-	if e.conflict.Have == 0 {
-		return fmt.Sprintf("undoing: entry %q was forgotten since", e.conflict.Name)
+func (e *changedSinceError) Error() string {
+	if e.versionConflict.Have == 0 {
+		return fmt.Sprintf("undoing: entry %q was forgotten since", e.versionConflict.Name)
 	}
 	return fmt.Sprintf(
 		"undoing: entry %q changed since: it is at version %d, not %d",
-		e.conflict.Name,
-		e.conflict.Have,
-		e.conflict.Want,
+		e.versionConflict.Name,
+		e.versionConflict.Have,
+		e.versionConflict.Want,
 	)
 }
 
-func (*laterChangeError) Is(target error) bool { return target == oxbow.ErrConflict }
+func (*changedSinceError) Is(target error) bool { return target == oxbow.ErrConflict }
 
-// noChangeError means that the change with this number does not exist. It is treated like an unknown name.
-type noChangeError uint64
+// unknownChangeError means that the change with this number does not exist. It is treated like an unknown name.
+type unknownChangeError uint64
 
-func (e noChangeError) Error() string {
+func (e unknownChangeError) Error() string {
 	return fmt.Sprintf("change %d: no such change in the log", uint64(e))
 }
-func (noChangeError) Is(err error) bool { return err == oxbow.ErrNotFound }
+func (unknownChangeError) Is(err error) bool { return err == oxbow.ErrNotFound }
 
 // revertTidying undoes a change that a [Tidier] has made. ok is false if the home lacks a Tidier.
 func revertTidying(ctx context.Context, w *Workspace, in UndoIn) (did *Tidied, ok bool, err error) {
@@ -453,7 +453,7 @@ func revertTidying(ctx context.Context, w *Workspace, in UndoIn) (did *Tidied, o
 		return nil, true, oneChangeError("run it again for another")
 	case in.Count != nil && *in.Count != 1:
 		return nil, true, oneChangeError("run it again for the one before")
-	case len(in.Seq) == 1 && (in.Seq[0] == 0 || in.Seq[0] > maxTidyNumber):
+	case len(in.Seq) == 1 && (in.Seq[0] == 0 || in.Seq[0] > maxLayoutChangeNumber):
 		return nil, true, &oxbow.InvalidError{
 			Field:  "seq",
 			Value:  strconv.FormatUint(in.Seq[0], 10),
@@ -470,9 +470,9 @@ func revertTidying(ctx context.Context, w *Workspace, in UndoIn) (did *Tidied, o
 	return &one, true, nil
 }
 
-// Some layouts shorten their own files and number these changes (see [Tidier]). maxTidyNumber is the largest such
-// number.
-const maxTidyNumber = 1<<31 - 1
+// Some layouts shorten their own files and number these changes (see [Tidier]). maxLayoutChangeNumber is the largest
+// such number.
+const maxLayoutChangeNumber = 1<<31 - 1
 
 // oneChangeError returns the error for a call that would undo several changes although only one at a time can be
 // undone.

@@ -18,13 +18,13 @@ type RememberIn struct {
 	RelatedFiles []string `json:"related_files,omitempty" also:"files,file,paths"            flag:"related" jsonschema:"Paths that it is about; recall says whether they changed." usage:"Files that the entry is about, relative to the project."                                                      value:"FILE"`
 	Confidence   *float64 `json:"confidence,omitempty"    also:"certainty"                                  jsonschema:"0 to 1."                                                   usage:"How certain the text is, from 0 to 1."`
 	Kind         string   `json:"kind,omitempty"          also:"type"                                       jsonschema:"note by default."                                          usage:"note by default; it cannot change later."                                                                                   enum:"kind"`
-	Clear        []string `json:"clear,omitempty"         also:"remove"                                     jsonschema:"Parts to empty."                                           usage:"Remove all values of these parts of the entry. Without this flag, parts that you do not name stay unchanged."               enum:"part"`
+	PartsToClear []string `json:"clear,omitempty"         also:"remove"                                     jsonschema:"Parts to empty."                                           usage:"Remove all values of these parts of the entry. Without this flag, parts that you do not name stay unchanged."               enum:"part"`
 	IfVersion    *uint64  `json:"if_version,omitempty"    also:"version,expected_version"                   jsonschema:"Refuse if it changed since."                               usage:"Change it only if it is still at this version."`
 	OpID         string   `json:"op_id,omitempty"         also:"idempotency_key,request_id"                                                                                        usage:"ID of this call: a repeated call with the same ID changes nothing."                                                                     schema:"-"`
 
-	// OnlyArgument is set instead of Name and Content if a person typed only one argument, which may be the name or
+	// NameOrContent is set instead of Name and Content if a person typed only one argument, which may be the name or
 	// the content.
-	OnlyArgument string `json:"-"`
+	NameOrContent string `json:"-"`
 
 	FromTurns []string `json:"-"` // turns of recorded sessions from which the content was taken; only programs set it
 	MustBeNew bool     `json:"-"` // fail if an entry with this name exists (see [RememberNew])
@@ -45,17 +45,17 @@ type RecallIn struct {
 	Query  string `json:"query,omitempty"      also:"q,search,text"                        flag:"-" jsonschema:"Words; also +must -not prefix* quoted phrase, filters, on:yesterday." usage:"Words to look for; +must, -not, prefix*, quoted phrases and filter terms are understood."`
 	Filter string `json:"filter,omitempty"     also:"where"                                         jsonschema:"Such as -project:vtt kind:note."                                      usage:"Select entries by conditions such as project:vtt -tag:draft has:file. Keys are kind, name, by, door, has, after, before, until, on, and the keys of labels. A comma means or, and a minus means not."`
 	EntrySelection
-	Limit     *int   `json:"limit,omitempty"      also:"max_results,top_k,per_page,k,n,count"          jsonschema:"5 by default."                                                        usage:"Maximum number of entries, 5 by default, at most 1000."`
-	MaxTokens *int   `json:"max_tokens,omitempty" also:"token_budget,budget"                           jsonschema:"2000 by default."                                                     usage:"Maximum tokens of the whole answer, 2000 by default."`
-	Around    *int   `json:"around,omitempty"     also:"context"                                                                                                                         usage:"Number of turns to show before and after a turn of a conversation, 2 by default, at most 10."                                                                                                         schema:"-"`
-	AsOf      string `json:"as_of,omitempty"      also:"at"                                            jsonschema:"Date or change."                                                      usage:"Search the memory as it was after this change (a number) or at this time."                                                                                                                                       value:"DATE"`
-	Explain   bool   `json:"explain,omitempty"                                                                                                                                           usage:"Explain each score."                                                                                                                                                                                  schema:"-"`
-	Collapse  bool   `json:"collapse,omitempty"   also:"dedupe"                                                                                                                          usage:"Show entries with the same text only once."                                                                                                                                                           schema:"-"`
-	Rank      string `json:"rank,omitempty"       also:"ranking"                                                                                                                         usage:"Rank by oxbow (the default) or by seed, the plain BM25 of crabtalk."                                                                                                                                  schema:"-"`
-	SearchIn  string `json:"in,omitempty"                                                              jsonschema:"Past talks."                                                          usage:"Search past sessions instead of the entries, or both."                                                                                                                                                                        enum:"sessions,both"`
-	Recency   string `json:"recency,omitempty"    also:"half_life"                                     jsonschema:"Half-life: 30d."                                                      usage:"Rank older entries lower, by this half-life, such as 30d."                                                                                                                                                       value:"SPAN"`
+	Limit                *int   `json:"limit,omitempty"      also:"max_results,top_k,per_page,k,n,count"          jsonschema:"5 by default."                                                        usage:"Maximum number of entries, 5 by default, at most 1000."`
+	MaxTokens            *int   `json:"max_tokens,omitempty" also:"token_budget,budget"                           jsonschema:"2000 by default."                                                     usage:"Maximum tokens of the whole answer, 2000 by default."`
+	TurnsAroundHit       *int   `json:"around,omitempty"     also:"context"                                                                                                                         usage:"Number of turns to show before and after a turn of a conversation, 2 by default, at most 10."                                                                                                         schema:"-"`
+	AsOf                 string `json:"as_of,omitempty"      also:"at"                                            jsonschema:"Date or change."                                                      usage:"Search the memory as it was after this change (a number) or at this time."                                                                                                                                       value:"DATE"`
+	Explain              bool   `json:"explain,omitempty"                                                                                                                                           usage:"Explain each score."                                                                                                                                                                                  schema:"-"`
+	CollapseSimilarHits  bool   `json:"collapse,omitempty"   also:"dedupe"                                                                                                                          usage:"Show entries with the same text only once."                                                                                                                                                           schema:"-"`
+	RankingName          string `json:"rank,omitempty"       also:"ranking"                                                                                                                         usage:"Rank by oxbow (the default) or by seed, the plain BM25 of crabtalk."                                                                                                                                  schema:"-"`
+	SearchInPastSessions string `json:"in,omitempty"                                                              jsonschema:"Past talks."                                                          usage:"Search past sessions instead of the entries, or both."                                                                                                                                                                        enum:"sessions,both"`
+	Recency              string `json:"recency,omitempty"    also:"half_life"                                     jsonschema:"Half-life: 30d."                                                      usage:"Rank older entries lower, by this half-life, such as 30d."                                                                                                                                                       value:"SPAN"`
 
-	extraFilter oxbow.Filter `json:"-"` // an additional filter, set by a verb that calls Recall
+	callingVerbFilter oxbow.Filter `json:"-"` // an additional filter, set by a verb that calls Recall
 }
 
 // GetIn is the argument of get.
@@ -64,12 +64,12 @@ type GetIn struct {
 	Offset    *int   `json:"offset,omitempty"                     also:"skip,start"                   jsonschema:"In bytes."                                              usage:"Bytes of the content to skip first."`
 	MaxTokens *int   `json:"max_tokens,omitempty"                 also:"token_budget,budget"          jsonschema:"4000 by default."                                       usage:"Maximum tokens of the answer; use offset to get the rest."`
 
-	ContentOnly bool `json:"-"` // the answer contains only the content
-	OwnOnly     bool `json:"-"` // do not search team files, because the caller wants to change the entry
+	ContentOnly      bool `json:"-"` // the answer contains only the content
+	WithoutTeamFiles bool `json:"-"` // do not search team files, because the caller wants to change the entry
 
-	// NoAdvice omits similar names from the error for an unknown name. Callers that expect unknown names set it,
-	// because finding similar names requires reading all names.
-	NoAdvice bool `json:"-"`
+	// WithoutSimilarNames omits similar names from the error for an unknown name. Callers that expect unknown names
+	// set it, because finding similar names requires reading all names.
+	WithoutSimilarNames bool `json:"-"`
 }
 
 // ListIn is the argument of list.

@@ -25,15 +25,15 @@ type ProvenanceData struct {
 	Fingerprints *fingerprint.File // fingerprints of the texts that sessions in this home have read (may be nil)
 	IsAtTerminal bool              // a person has typed the command at a terminal
 
-	// SecondReader opens the memory a second time, to compare new texts with its entries. If it is nil, the comparison
+	// SecondMemory opens the memory a second time, to compare new texts with its entries. If it is nil, the comparison
 	// reads the store that is being written.
-	SecondReader *SecondReader
+	SecondMemory *SecondMemoryReader
 }
 
-// SecondReader opens a memory a second time, only for reading. A store that has found damage accepts no more changes.
-// If the comparison read through the store that is being written, damage that only the comparison finds would prevent
-// writing.
-type SecondReader struct {
+// SecondMemoryReader opens a memory a second time, only for reading. A store that has found damage accepts no more
+// changes. If the comparison read through the store that is being written, damage that only the comparison finds would
+// prevent writing.
+type SecondMemoryReader struct {
 	// OpenMemory opens the memory a second time.
 	OpenMemory func() (*oxbow.Memory, error)
 
@@ -42,9 +42,9 @@ type SecondReader struct {
 	foreignIndex foreign.Index // index of the entries in memory that contain text by others
 }
 
-// Read calls fn with the second memory's store and the index of its foreign texts. Both stay open for the next call,
-// unless fn fails. If the memory cannot be opened, fn is called with store and an empty index.
-func (r *SecondReader) Read(store oxbow.Store, fn func(oxbow.Store, *foreign.Index) error) error {
+// CallWithStore calls fn with the second memory's store and the index of its foreign texts. Both stay open for the
+// next call, unless fn fails. If the memory cannot be opened, fn is called with store and an empty index.
+func (r *SecondMemoryReader) CallWithStore(store oxbow.Store, fn func(oxbow.Store, *foreign.Index) error) error {
 	if r == nil {
 		return readWithEmptyIndex(store, fn)
 	}
@@ -70,7 +70,7 @@ func readWithEmptyIndex(store oxbow.Store, fn func(oxbow.Store, *foreign.Index) 
 
 // openReadLocked opens the memory if necessary, and returns it. r.mu is then locked for reading. If it returns nil,
 // r.mu is not locked.
-func (r *SecondReader) openReadLocked() *oxbow.Memory {
+func (r *SecondMemoryReader) openReadLocked() *oxbow.Memory {
 	r.mu.RLock()
 	if r.memory != nil {
 		return r.memory
@@ -92,7 +92,7 @@ func (r *SecondReader) openReadLocked() *oxbow.Memory {
 }
 
 // Close closes the memory. The next Read opens it again. If r is nil, Close does nothing.
-func (r *SecondReader) Close() {
+func (r *SecondMemoryReader) Close() {
 	if r == nil {
 		return
 	}
@@ -105,24 +105,24 @@ func (r *SecondReader) Close() {
 	}
 }
 
-// CanVouch reports whether the source is certainly a person: at a page, or at a terminal. A command without a terminal
-// does not count, because an agent may have started it without the variables by which agents are recognized.
-func (k *ProvenanceData) CanVouch(src oxbow.Source) bool {
+// IsCertainlyPerson reports whether the source is certainly a person: at a page, or at a terminal. A command without a
+// terminal does not count, because an agent may have started it without the variables by which agents are recognized.
+func (k *ProvenanceData) IsCertainlyPerson(src oxbow.Source) bool {
 	return src.Actor == oxbow.Person && (src.Door != "cli" || k.IsAtTerminal)
 }
 
 // RecordFingerprints records fingerprints of entries for which nobody vouches, so that texts that repeat them are
 // recognized.
 func RecordFingerprints(p fingerprint.File, entries ...oxbow.Entry) {
-	var texts []fingerprint.ReadText
+	var texts []fingerprint.TextReadByTool
 	for i := range entries {
 		e := &entries[i]
 		if taints := e.Values(oxbow.LabelTaint); len(taints) > 0 {
-			texts = append(texts, fingerprint.ReadText{
-				Level: fingerprint.LevelForeign, Text: foreign.ComparableText(e), Labels: taints})
+			texts = append(texts, fingerprint.TextReadByTool{
+				BlockKind: fingerprint.ForeignTextBlock, Text: foreign.ComparableText(e), Labels: taints})
 		} else if unvouched := e.Values(oxbow.LabelUnvouched); len(unvouched) > 0 {
-			texts = append(texts, fingerprint.ReadText{
-				Level: fingerprint.LevelUnvouched, Text: foreign.ComparableText(e), Labels: unvouched})
+			texts = append(texts, fingerprint.TextReadByTool{
+				BlockKind: fingerprint.UnknownAuthorTextBlock, Text: foreign.ComparableText(e), Labels: unvouched})
 		}
 	}
 	if len(texts) > 0 {
@@ -130,7 +130,7 @@ func RecordFingerprints(p fingerprint.File, entries ...oxbow.Entry) {
 	}
 }
 
-type fingerprintsKey struct{}
+type fingerprintsContextKey struct{}
 
 // withFingerprints returns a context that contains the file of fingerprints, which are hashes of short word sequences.
 // When a call with this context shows an entry for which nobody vouches, the entry's fingerprints are recorded. If the
@@ -139,5 +139,5 @@ func withFingerprints(ctx context.Context, k ProvenanceData) context.Context {
 	if k.Fingerprints == nil {
 		return ctx
 	}
-	return context.WithValue(ctx, fingerprintsKey{}, *k.Fingerprints)
+	return context.WithValue(ctx, fingerprintsContextKey{}, *k.Fingerprints)
 }

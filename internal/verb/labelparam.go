@@ -22,8 +22,8 @@ type labelParam struct {
 // labelParams lists the parameters for labels. The following use this table: argument checks, the parameter clear,
 // updates without a text, and the filters of recall, list and export.
 var labelParams = []labelParam{
-	{"project", oxbow.LabelProject, func(in RememberIn) []string { return valueOrNone(in.Project) },
-		func(n EntrySelection) []string { return valueOrNone(n.Project) }},
+	{"project", oxbow.LabelProject, func(in RememberIn) []string { return singleValueList(in.Project) },
+		func(n EntrySelection) []string { return singleValueList(n.Project) }},
 	{"tags", oxbow.LabelTag, func(in RememberIn) []string {
 		if in.Tags == nil {
 			return nil
@@ -49,8 +49,8 @@ func clearableParts() (names []string) {
 	return append(names, "aliases")
 }
 
-// valueOrNone returns a list that contains only s, or nil if s is empty.
-func valueOrNone(s string) []string {
+// singleValueList returns a list that contains only s, or nil if s is empty.
+func singleValueList(s string) []string {
 	if s == "" {
 		return nil
 	}

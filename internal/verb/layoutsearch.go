@@ -43,7 +43,7 @@ func (w *Workspace) FuseVectorRanking(ctx context.Context, m *oxbow.Memory, word
 		return nil, nil, err
 	}
 	ids, _ = ranking.FuseRankings(first, second)
-	return ids[:min(len(ids), limit)], w.Vectors.missingNotes(by), nil
+	return ids[:min(len(ids), limit)], w.Vectors.missingVectorNotes(by), nil
 }
 
 // AddNotes returns an answer's text followed by notes, each on a line of its own.

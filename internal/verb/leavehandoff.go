@@ -29,12 +29,12 @@ type HandoffTaskIn struct {
 // HandOff stores a handoff for the next session: a summary, a plan, a profile, skills and files to read. It replaces
 // secrets in these texts. If in.Session is set, the handoff also contains a record of that session. It returns an
 // error if there is neither a summary nor a session, or if the profile or a skill does not exist.
-func HandOff(ctx context.Context, w *Workspace, in HandoffTaskIn) (SavedOut, error) {
+func HandOff(ctx context.Context, w *Workspace, in HandoffTaskIn) (SaveMemoryOut, error) {
 	if in.Take {
-		return SavedOut{}, InvalidValue("take", "true", "takes a handoff, and this call stores one")
+		return SaveMemoryOut{}, InvalidValue("take", "true", "takes a handoff, and this call stores one")
 	}
 	if strings.TrimSpace(in.Summary) == "" && in.Session == "" {
-		return SavedOut{}, InvalidValue(
+		return SaveMemoryOut{}, InvalidValue(
 			"parameter",
 			"summary",
 			"is missing; what was done and where it stands, in Markdown",
@@ -42,7 +42,7 @@ func HandOff(ctx context.Context, w *Workspace, in HandoffTaskIn) (SavedOut, err
 	}
 	ctx, m, err := w.OpenMemory(ctx, Create)
 	if err != nil {
-		return SavedOut{}, err
+		return SaveMemoryOut{}, err
 	}
 	// Replace secrets first, before the name of the handoff is derived from the texts.
 	secrets := w.Secrets.redactArguments(
@@ -51,27 +51,27 @@ func HandOff(ctx context.Context, w *Workspace, in HandoffTaskIn) (SavedOut, err
 		[]*[]string{&in.Skills, &in.FilesToRead},
 	)
 	if err := w.checkProfileAndSkills(in); err != nil {
-		return SavedOut{}, err
+		return SaveMemoryOut{}, err
 	}
 	task := handoff.Task{Summary: in.Summary, Plan: in.Plan, Profile: in.MemoryProfile,
 		Skills: in.Skills, Files: in.FilesToRead, Project: in.Project}
 	if in.Session != "" {
-		task.Record, err = w.sessionRecord(ctx, in.Session)
+		task.SessionRecord, err = w.sessionRecord(ctx, in.Session)
 		if err != nil {
-			return SavedOut{}, err
+			return SaveMemoryOut{}, err
 		}
-		task.Record = w.Secrets.RedactText(ctx, task.Record, new([]screen.Secret))
+		task.SessionRecord = w.Secrets.RedactText(ctx, task.SessionRecord, new([]screen.Secret))
 		ctx = withAgentSource(ctx)
 	}
 	h, err := handoff.StoreTask(ctx, m, task)
 	if err != nil {
-		return SavedOut{}, err
+		return SaveMemoryOut{}, err
 	}
 	notes := append(secrets, PlainNote("it waits for the next session, which takes it once: oxbow handoff take"))
 	if w.Loader != nil {
 		notes = append(notes, w.notLoadableNotes(ctx, m, h)...)
 	}
-	return SavedOut{h.Name, h.Version, notes}, nil
+	return SaveMemoryOut{h.Name, h.Version, notes}, nil
 }
 
 // sessionRecord returns the record of the session with this name in the archive.
@@ -88,7 +88,7 @@ func (w *Workspace) sessionRecord(ctx context.Context, name string) (string, err
 	if err != nil {
 		return "", err
 	}
-	record := handoff.TaskFromTurns(ctx, turns).Record
+	record := handoff.TaskFromTurns(ctx, turns).SessionRecord
 	if record == "" {
 		err = InvalidValue("session", name, "has no goal, file or command that could be handed off")
 	}
@@ -105,7 +105,7 @@ func withAgentSource(ctx context.Context) context.Context {
 		return ctx
 	}
 	src.Actor = oxbow.Agent
-	return WithTaints(oxbow.WithSource(ctx, src), nil)
+	return WithTaintLabels(oxbow.WithSource(ctx, src), nil)
 }
 
 // checkProfileAndSkills returns an error if the handoff names a profile or a skill that does not exist. The error

@@ -41,7 +41,7 @@ func (w *Workspace) AdviseUnknownName(ctx context.Context, m *oxbow.Memory, name
 			break // The history does not contain an entry with this name, or the store has no history.
 		}
 		if v.Verb == oxbow.VerbRemove {
-			lost.removedSeq, lost.lastSeq = v.Seq, v.Prev
+			lost.removalChangeNumber, lost.lastVersionNumber = v.Seq, v.Prev
 		}
 		break
 	}
@@ -53,14 +53,15 @@ func (w *Workspace) AdviseUnknownName(ctx context.Context, m *oxbow.Memory, name
 	return lost
 }
 
-// TeamSuffix is appended to the name of an entry in team files if the home contains an entry with the same name.
-const TeamSuffix = " (team)"
+// TeamEntryNameSuffix is appended to the name of an entry in team files if the home contains an entry with the same
+// name.
+const TeamEntryNameSuffix = " (team)"
 
 // teamFileAdvice returns advice on how to change an entry in team files. name is the name under which the entry is
 // shown.
 func teamFileAdvice(ctx context.Context, m *oxbow.Memory, name string) string {
 	const edit = "edit this file, which oxbow team status names; or "
-	plain, isTwin := strings.CutSuffix(name, TeamSuffix)
+	plain, isTwin := strings.CutSuffix(name, TeamEntryNameSuffix)
 	if _, err := m.Get(ctx, plain); isTwin && err == nil {
 		return edit + "forget your own " + strconv.Quote(plain) + ", then take it back into your home: oxbow team " +
 			"unshare " + text.QuoteShellOperand(plain)

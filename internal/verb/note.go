@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Note is a sentence in an answer. It may contain a [Reference] to a verb, a parameter or a call. [Note.String] and
+// Note is a sentence in an answer. It may contain a [NoteReference] to a verb, a parameter or a call. [Note.String] and
 // [Note.MarshalText], and therefore JSON, use the wording for models. The zero Note is empty.
 type Note struct {
 	format string
@@ -19,7 +19,7 @@ type Note struct {
 	rewriteCommands func(string) string
 }
 
-// Notef returns a note with a format as for [fmt.Sprintf]. The verb for a [Reference] must be %s.
+// Notef returns a note with a format as for [fmt.Sprintf]. The verb for a [NoteReference] must be %s.
 func Notef(format string, args ...any) Note { return Note{format: format, args: args} }
 
 // PlainNote returns a note that consists of one sentence and contains no reference.
@@ -36,10 +36,10 @@ func PlainNotes(sentences []string) []Note {
 
 // Render returns the note as text. An interface, such as the command line or MCP, words a reference to a verb or a
 // parameter in its own way. referenceText returns this wording.
-func (n Note) Render(referenceText func(Reference) string) string {
+func (n Note) Render(referenceText func(NoteReference) string) string {
 	args := slices.Clone(n.args)
 	for i, a := range args {
-		if r, ok := a.(Reference); ok {
+		if r, ok := a.(NoteReference); ok {
 			args[i] = referenceText(r)
 		}
 	}
@@ -51,10 +51,10 @@ func (n Note) Render(referenceText func(Reference) string) string {
 }
 
 // String returns the sentence as it is worded for models.
-func (n Note) String() string { return n.Render(Reference.modelText) }
+func (n Note) String() string { return n.Render(NoteReference.modelText) }
 
-// ForModel implements [report.WordedValue].
-func (n Note) ForModel() string { return n.String() }
+// WordingForModel implements [report.WordedValue].
+func (n Note) WordingForModel() string { return n.String() }
 
 // MarshalText implements [encoding.TextMarshaler].
 func (n Note) MarshalText() ([]byte, error) { return []byte(n.String()), nil }
@@ -90,9 +90,9 @@ func JoinNotes(notes []Note) Note {
 	return Notef(strings.Join(formats, "; "), args...)
 }
 
-// Reference is a part of a note that each interface words in its own way. It is a [ParamRef], [VerbRef],
+// NoteReference is a part of a note that each interface words in its own way. It is a [ParamRef], [VerbRef],
 // [NextPageRef], [PersonCommandRef] or *[CallHint].
-type Reference interface {
+type NoteReference interface {
 	modelText() string // modelText returns the wording for models.
 }
 
@@ -113,12 +113,12 @@ type PersonCommandRef string
 // the purpose of the call, such as "bring it back".
 type CallHint struct {
 	Verb     string
-	Args     []Arg
+	Args     []HintArgument
 	Does, To string
 }
 
-// Arg is an argument in a [CallHint].
-type Arg struct {
+// HintArgument is an argument in a [CallHint].
+type HintArgument struct {
 	Name  string
 	Value any
 }
@@ -129,7 +129,7 @@ func UndoHint(seq uint64, effect, purpose string) *CallHint {
 
 // undoHintOf suggests to undo several changes in one call.
 func undoHintOf(seqs []uint64, effect, purpose string) *CallHint {
-	return &CallHint{Verb: "undo", Args: []Arg{{"seq", seqs}}, Does: effect, To: purpose}
+	return &CallHint{Verb: "undo", Args: []HintArgument{{"seq", seqs}}, Does: effect, To: purpose}
 }
 
 func (p ParamRef) modelText() string         { return string(p) }

@@ -12,11 +12,11 @@ import (
 type neverForgottenError struct {
 	name string
 	// number of the change that wrote the version before the current version (0 if such a version does not exist)
-	earlierSeq uint64
+	previousVersionSeq uint64
 }
 
 func (e *neverForgottenError) Error() string {
-	if e.earlierSeq == 0 {
+	if e.previousVersionSeq == 0 {
 		return fmt.Sprintf("%q was not forgotten, and the log has no earlier version of it", e.name)
 	}
 	return fmt.Sprintf("%q was not forgotten: say which earlier version is to come back", e.name)
@@ -25,14 +25,14 @@ func (e *neverForgottenError) Error() string {
 func (*neverForgottenError) Is(target error) bool { return target == oxbow.ErrInvalid }
 
 func (e *neverForgottenError) remedy() Note {
-	if e.earlierSeq == 0 {
+	if e.previousVersionSeq == 0 {
 		return Notef("%s shows what was changed", VerbRef("history"))
 	}
 	return Notef(
 		"%s; %s shows all versions",
 		&CallHint{
 			Verb: "restore",
-			Args: []Arg{{"name", e.name}, {"seq", e.earlierSeq}},
+			Args: []HintArgument{{"name", e.name}, {"seq", e.previousVersionSeq}},
 			Does: "brings back the one before",
 		},
 		VerbRef("history"),

@@ -11,23 +11,23 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/screening/fingerprint"
 )
 
-type ledgerKey struct{}
+type readTextsContextKey struct{}
 
-// WithLedger returns a context for the calls of a session. Entries that are shown in these calls are recorded in s,
-// because the session may make new texts from them. Servers use it.
-func WithLedger(ctx context.Context, s *SeenEntries) context.Context {
-	return context.WithValue(ctx, ledgerKey{}, &s.ledger)
+// WithShownEntriesRecord returns a context for the calls of a session. Entries that are shown in these calls are
+// recorded in s, because the session may make new texts from them. Servers use it.
+func WithShownEntriesRecord(ctx context.Context, s *SeenEntries) context.Context {
+	return context.WithValue(ctx, readTextsContextKey{}, &s.textsReadBySession)
 }
 
 // ContextLedger returns the record of the texts that a session was shown, or nil if the context contains none.
 func ContextLedger(ctx context.Context) *lineage.Ledger {
-	l, _ := ctx.Value(ledgerKey{}).(*lineage.Ledger)
+	l, _ := ctx.Value(readTextsContextKey{}).(*lineage.Ledger)
 	return l
 }
 
 // RecordShown records that entries are shown to the session of the context.
 func RecordShown(ctx context.Context, entries ...oxbow.Entry) {
-	if p, ok := ctx.Value(fingerprintsKey{}).(fingerprint.File); ok {
+	if p, ok := ctx.Value(fingerprintsContextKey{}).(fingerprint.File); ok {
 		RecordFingerprints(p, entries...)
 	}
 	l := ContextLedger(ctx)
@@ -38,7 +38,7 @@ func RecordShown(ctx context.Context, entries ...oxbow.Entry) {
 	}
 }
 
-type turnsKey struct{}
+type originTurnsContextKey struct{}
 
 // withOriginTurns returns a context with the turns of a conversation that a text may come from. Changes with this
 // context are allowed to have labels that name these turns.
@@ -46,11 +46,11 @@ func withOriginTurns(ctx context.Context, turns []string) context.Context {
 	if turns == nil {
 		return ctx
 	}
-	return context.WithValue(ctx, turnsKey{}, turns)
+	return context.WithValue(ctx, originTurnsContextKey{}, turns)
 }
 
 // ContextOriginTurns returns the turns that a change with this context may name in labels (see withOriginTurns).
 func ContextOriginTurns(ctx context.Context) []string {
-	turns, _ := ctx.Value(turnsKey{}).([]string)
+	turns, _ := ctx.Value(originTurnsContextKey{}).([]string)
 	return turns
 }

@@ -57,7 +57,7 @@ func TestOriginsAreGivenByPrograms(t *testing.T) {
 		}
 	}
 	// A later change in the same call does not remove the labels that say where the text comes from.
-	ctx := verb.WithTaints(
+	ctx := verb.WithTaintLabels(
 		oxbow.WithSource(t.Context(), oxbow.Source{Actor: oxbow.Agent}),
 		[]string{"WebFetch x"},
 	)

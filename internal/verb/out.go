@@ -38,9 +38,9 @@ type Entry struct {
 	TurnsAfter       []Turn       `json:"after,omitempty"`
 	Explanation      *Explanation `json:"explanation,omitempty"`
 
-	availableTurns [2][]Turn // all turns that TurnsBefore and TurnsAfter may show, the nearest first
+	turnsBeforeAndAfter [2][]Turn // all turns that TurnsBefore and TurnsAfter may show, the nearest first
 
-	HitText      string   `json:"-"` // text of the found entry, for interfaces that show some of its lines
+	HitContent   string   `json:"-"` // text of the found entry, for interfaces that show some of its lines
 	MatchedWords []string `json:"-"` // words in the hit's name and text that the query matched, in lower case
 }
 
@@ -121,9 +121,9 @@ type FieldScore struct {
 
 // RememberOut is the result of remember.
 type RememberOut struct {
-	Entry          // the entry with a snippet instead of its content, because the caller knows the content
-	Outcome string `json:"outcome"` // "added", "updated" or "unchanged"
-	Notes   []Note `json:"notes,omitempty"`
+	Entry               // the entry with a snippet instead of its content, because the caller knows the content
+	EntryOutcome string `json:"outcome"` // "added", "updated" or "unchanged"
+	Notes        []Note `json:"notes,omitempty"`
 
 	WrittenEntry oxbow.Entry `json:"-"` // the entry as this call stored it
 }
@@ -152,10 +152,10 @@ type Page struct {
 // GetOut is the result of get.
 type GetOut struct {
 	Entry
-	Page              // which part of the content the result contains
-	ShownTurns int    `json:"shown,omitempty"` // number of turns in which hooks have shown the entry to a model
-	UsedTurns  int    `json:"used,omitempty"`  // number of the ShownTurns in which the agent used the entry
-	Notes      []Note `json:"notes,omitempty"`
+	Page                // which part of the content the result contains
+	ShownInTurns int    `json:"shown,omitempty"` // number of turns in which hooks have shown the entry to a model
+	UsedInTurns  int    `json:"used,omitempty"`  // number of the ShownInTurns in which the agent used the entry
+	Notes        []Note `json:"notes,omitempty"`
 }
 
 // ListOut is the result of list.
@@ -173,9 +173,9 @@ type ForgetOut struct {
 	Entry          // the entry as it was before forget removed it, with a snippet instead of its content
 	Forgotten bool `json:"forgotten"` // the entry was removed (false for a dry run)
 	// The removed entry cannot be restored, because its layout keeps no history.
-	Final bool   `json:"final,omitempty"`
-	Seq   uint64 `json:"seq,omitempty"`
-	Notes []Note `json:"notes,omitempty"`
+	IsFinalRemoval bool   `json:"final,omitempty"`
+	Seq            uint64 `json:"seq,omitempty"`
+	Notes          []Note `json:"notes,omitempty"`
 }
 
 // Change is a change of the memory, as answers describe it.
@@ -194,8 +194,8 @@ type TouchedEntry struct {
 	Verb    string `json:"verb"`
 	PrevSeq uint64 `json:"prev,omitempty"` // number of the change that wrote the entry's previous version
 	// beginning of the content after the change (only for a change's first ten entries)
-	Snippet  string `json:"snippet,omitempty"`
-	IsErased bool   `json:"erased,omitempty"`
+	Snippet      string `json:"snippet,omitempty"`
+	IsTextErased bool   `json:"erased,omitempty"`
 }
 
 // HistoryOut is the result of history.
@@ -301,5 +301,5 @@ func (p PastTextFilter) VisibleChange(ctx context.Context, c oxbow.Change) Chang
 func (p PastTextFilter) touchedEntry(ctx context.Context, v oxbow.Version) TouchedEntry {
 	p.WithholdText(ctx, &v.Entry)
 	return TouchedEntry{Name: v.Entry.Name, Verb: string(v.Verb), PrevSeq: v.Prev,
-		Snippet: makeSnippet(v.Entry.Content, nil, snippetWidth), IsErased: v.Erased}
+		Snippet: makeSnippet(v.Entry.Content, nil, snippetWidth), IsTextErased: v.Erased}
 }

@@ -114,21 +114,26 @@ func (out *RecallOut) cutToBudget(contents []string, maxTokens int, keepAllHits 
 	}
 	if all > 0 && len(out.Hits) == 0 {
 		out.Notes = notes
-		out.EmptyReasons = noEntryFitsNotes(prompt.EstimateTokens(prompt.ReporterText(out)), all, maxTokens, hits[0])
+		out.EmptyReasons = budgetTooSmallNotes(
+			prompt.EstimateTokens(prompt.ReporterText(out)),
+			all,
+			maxTokens,
+			hits[0],
+		)
 		out.TokensUsed = prompt.EstimateTokens(prompt.ReporterText(out))
 	}
 }
 
-// noEntryFitsNotes returns a note which says that the budget is too small for the first entry, and how many tokens the
-// entry needs.
-func noEntryFitsNotes(spentTokens, total, maxTokens int, first Entry) []Note {
+// budgetTooSmallNotes returns a note which says that the budget is too small for the first entry, and how many tokens
+// the entry needs.
+func budgetTooSmallNotes(spentTokens, total, maxTokens int, first Entry) []Note {
 	return []Note{Notef("%s found, and none fits into %s %d; the first needs about %d",
 		text.FormatCount(total, "entry was", "entries were"), ParamRef("max_tokens"), maxTokens,
 		spentTokens+prompt.EstimateTokens(listedEntryText(first))+3*reservedNoteTokens)}
 }
 
 // chooseContents chooses which hits and which contents fit into the budget. It adds no notes. It is a part of
-// cutToBudget.
+// cutToTokenBudget.
 func (out *RecallOut) chooseContents(contents []string, maxTokens int, keepAllHits bool) {
 	frame := *out
 	frame.Hits = nil
@@ -158,18 +163,19 @@ func (out *RecallOut) chooseContents(contents []string, maxTokens int, keepAllHi
 			out.Hits[i], spent = whole, spent-heads[i]+n
 		}
 	}
-	out.addTurnsAround(maxTokens - spent)
+	out.addTurnsAroundHits(maxTokens - spent)
 }
 
-// addTurnsAround adds the turns before and after each hit that is shown with its whole content, as long as the budget
-// allows. The best hits come first. For each hit, the nearest turns come first. If a turn does not fit, the turns
-// beyond it are not shown.
-func (out *RecallOut) addTurnsAround(maxTokens int) {
+// addTurnsAroundHits adds the turns before and after each hit that is shown with its whole content, as long as the
+// budget allows. The best hits come first. For each hit, the nearest turns come first. If a turn does not fit, the
+// turns beyond it are not shown.
+func (out *RecallOut) addTurnsAroundHits(maxTokens int) {
 	for i := range out.Hits {
 		h := &out.Hits[i]
 		sides := [2]*[]Turn{&h.TurnsBefore, &h.TurnsAfter}
-		for step := 0; h.Content != nil && step < max(len(h.availableTurns[0]), len(h.availableTurns[1])); step++ {
-			for side, turns := range h.availableTurns {
+		for step := 0; h.Content != nil && step < max(len(h.turnsBeforeAndAfter[0]),
+			len(h.turnsBeforeAndAfter[1])); step++ {
+			for side, turns := range h.turnsBeforeAndAfter {
 				// A turn that is nearer to the hit was left out on this side, so leave out all turns beyond it.
 				isSkipped := len(*sides[side]) < step
 				if step >= len(turns) || isSkipped {
@@ -202,9 +208,9 @@ func lastHitWithTurns(hits []Entry) int {
 }
 
 // addBudgetNotes adds notes about what did not fit into the budget, and counts the tokens of the answer.
-func (out *RecallOut) addBudgetNotes(notes []Note, all, maxTokens int) {
+func (out *RecallOut) addBudgetNotes(notes []Note, allHits, maxTokens int) {
 	out.Notes = notes[:len(notes):len(notes)]
-	short, gone := 0, all-len(out.Hits)
+	short, gone := 0, allHits-len(out.Hits)
 	for _, h := range out.Hits {
 		short += map[bool]int{true: 1}[h.Content == nil]
 	}
@@ -370,7 +376,7 @@ func (p *Page) CutText(parts []string, offset *int, maxBytes int) (string, error
 	}
 	page, end := "", p.Offset
 	for _, s := range parts {
-		fence := reopenFenceLine(s, from)
+		fence := openingFenceLineAt(s, from)
 		here := s[from:]
 		room := maxBytes - len(page)
 		if len(fence)+len(here) <= room {
@@ -388,7 +394,7 @@ func (p *Page) CutText(parts []string, offset *int, maxBytes int) (string, error
 			here = here[:i]
 		}
 		page, end = page+fence+here, end+len(here)
-		if open := reopenFenceLine(s, from+len(here)); open != "" {
+		if open := openingFenceLineAt(s, from+len(here)); open != "" {
 			page = strings.TrimSuffix(page, "\n") + "\n" + open[:countBackticks(open)] + "\n"
 		}
 		break
@@ -403,9 +409,9 @@ func (p *Page) CutText(parts []string, offset *int, maxBytes int) (string, error
 // countBackticks counts the backticks at the beginning of a line.
 func countBackticks(line string) int { return len(line) - len(strings.TrimLeft(line, "`")) }
 
-// reopenFenceLine returns the line with which the fence around byte offset of a text begins. It returns "" if byte
+// openingFenceLineAt returns the line with which the fence around byte offset of a text begins. It returns "" if byte
 // offset is not inside a fence.
-func reopenFenceLine(s string, offset int) (fenceLine string) {
+func openingFenceLineAt(s string, offset int) (fenceLine string) {
 	// The byte at offset may be in a line that begins or ends a code block. Include the whole line to find out.
 	if offset > 0 && s[offset-1] != '\n' {
 		offset += strings.IndexByte(s[offset:]+"\n", '\n') + 1
@@ -422,8 +428,8 @@ func reopenFenceLine(s string, offset int) (fenceLine string) {
 	return fenceLine
 }
 
-// cutToBudget cuts the list, which begins at offset, so that the answer fits into the budget. positions contains each
-// entry's position on the page, and the end of the last entry.
+// cutToBudget cuts the list, which begins at offset, so that the answer fits into the budget. positions contains
+// each entry's position on the page, and the end of the last entry.
 func (out *ListOut) cutToBudget(offset, maxTokens int, positions []int) {
 	n := CountFittingItems(
 		out.Entries,
@@ -433,7 +439,7 @@ func (out *ListOut) cutToBudget(offset, maxTokens int, positions []int) {
 	)
 	next := offset + positions[n]
 	if all := len(out.Entries); n == 0 && all > 0 {
-		out.EmptyReasons = noEntryFitsNotes(0, out.Total-offset, maxTokens, out.Entries[0])
+		out.EmptyReasons = budgetTooSmallNotes(0, out.Total-offset, maxTokens, out.Entries[0])
 	} else if n < all {
 		out.Notes = append(out.Notes, PageCutNote(all, n, next-n, maxTokens, "entry", "entries"))
 	} else if next < out.Total {
@@ -445,9 +451,9 @@ func (out *ListOut) cutToBudget(offset, maxTokens int, positions []int) {
 	}
 }
 
-// cutToBudget cuts the change list, so that the answer fits into the budget. offset is the number of changes before
-// this page.
-func (out *HistoryOut) cutToBudget(offset, maxTokens int) {
+// cutToTokenBudget cuts the change list, so that the answer fits into the budget. offset is the number of changes
+// before this page.
+func (out *HistoryOut) cutToTokenBudget(offset, maxTokens int) {
 	all := len(out.Changes)
 	if all == 0 {
 		why := PlainNote("nothing was changed yet: the memory is new")

@@ -23,12 +23,12 @@ import (
 
 // Place says where a memory is stored.
 type Place struct {
-	Home         string // directory of the memory, or a file if the user named a file as home
-	HomeRule     string // sentence for people that says why this directory was chosen as oxbow's home
-	FoundFromDir bool   // the home was found from the working directory, and not named by the user
-	StorePath    string // path of the memory's file, or the directory's path if the layout has several files
-	LayoutName   string // name of the layout if the memory has several files, or "" for oxbow's own layout
-	LayoutTitle  string // name of the layout LayoutName, as shown to people
+	Home             string // directory of the memory, or a file if the user named a file as home
+	HomeChoiceReason string // sentence for people that says why this directory was chosen as oxbow's home
+	FoundFromDir     bool   // the home was found from the working directory, and not named by the user
+	StorePath        string // path of the memory's file, or the directory's path if the layout has several files
+	LayoutName       string // name of the layout if the memory has several files, or "" for oxbow's own layout
+	LayoutTitle      string // name of the layout LayoutName, as shown to people
 
 	ClientHome string // home that clients' configurations name ("" if clients find it without that)
 }
@@ -71,7 +71,7 @@ type Version struct {
 func (v Version) Report() (r report.Report) {
 	r.AddLinef("oxbow %s", v.Version)
 	if v.Revision != "" {
-		changed := report.Words("")
+		changed := report.OxbowText("")
 		if v.Modified {
 			changed = ", with changes"
 		}

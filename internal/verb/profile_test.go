@@ -36,7 +36,7 @@ func newStudy(t *testing.T, session bool) *study {
 		t:     t,
 		files: vfs.NewMem(),
 		now:   time.Date(2026, 4, 18, 9, 0, 0, 0, time.UTC),
-		tools: WithProfiles(Tools(), nil),
+		tools: ToolsWithProfiles(Tools(), nil),
 	}
 	if err := s.files.MkdirAll("profiles", 0o700); err != nil {
 		t.Fatal(err)
@@ -60,7 +60,7 @@ func newStudy(t *testing.T, session bool) *study {
 			}
 		}
 	}
-	s.workspace = &Workspace{Open: func(context.Context, Access) (*oxbow.Memory, error) {
+	s.workspace = &Workspace{Open: func(context.Context, MemoryAccess) (*oxbow.Memory, error) {
 		return m, nil
 	}, Now: func() time.Time { return s.now },
 		Profiles: &Profiles{Set: &profile.Set{Places: []profile.Place{{FS: s.files, Dirs: profile.HomeDirs}}}},
@@ -142,12 +142,12 @@ func TestLoadInSession(t *testing.T) {
 	vtt := s.load(`{"name":"vtt","query":"scene 7"}`)
 	text := prompt.ReporterText(vtt)
 	for _, w := range []string{`Loaded memory profile "vtt", handle ` +
-		vtt.Handle, "Until unload_memory_profile", "I am careful.", `## "vtt 07"`} {
+		vtt.ProfileHandle, "Until unload_memory_profile", "I am careful.", `## "vtt 07"`} {
 		if !strings.Contains(text, w) {
 			t.Errorf("the text of a loaded profile lacks %q:\n%s", w, text)
 		}
 	}
-	if strings.Contains(text, "novel") || !vtt.InForce || vtt.IncludedEntries != 30 {
+	if strings.Contains(text, "novel") || !vtt.RestrictsSession || vtt.IncludedEntries != 30 {
 		t.Errorf("loaded %+v, want what is of vtt, in force", vtt)
 	}
 	if n := s.total(`{}`); n != 30 {
@@ -175,26 +175,26 @@ func TestLoadInSession(t *testing.T) {
 	if n := s.total(`{}`); n != 30 {
 		t.Errorf("within novel, list sees %d entries, want 30", n)
 	}
-	if n := s.total(`{"handle":"` + vtt.Handle + `"}`); n != 31 {
+	if n := s.total(`{"handle":"` + vtt.ProfileHandle + `"}`); n != 31 {
 		t.Errorf("with the handle of vtt, list sees %d entries, want 31", n)
 	}
 	again := s.load(`{"name":"vtt"}`)
-	if again.Handle != vtt.Handle || len(again.Notes) == 0 || !has(again.Notes, "loaded already") {
+	if again.ProfileHandle != vtt.ProfileHandle || len(again.Notes) == 0 || !has(again.Notes, "loaded already") {
 		t.Errorf("loaded twice: %+v, want the same handle and a word", again)
 	}
 	if n := s.total(`{}`); n != 31 {
 		t.Errorf("within vtt again, list sees %d entries, want 31", n)
 	}
 	u := s.unload(`{}`)
-	if u.Handle != vtt.Handle || u.Tokens != vtt.Tokens+again.Tokens || len(u.Loaded) != 1 ||
-		u.Loaded[0] != novel.Handle ||
+	if u.Handle != vtt.ProfileHandle || u.Tokens != vtt.Tokens+again.Tokens || len(u.Loaded) != 1 ||
+		u.Loaded[0] != novel.ProfileHandle ||
 		!strings.Contains(u.Message, "may be dropped") || !strings.Contains(u.Message, `In force now: "novel"`) {
 		t.Errorf("unload = %+v, want vtt with the tokens of both results, and novel in force", u)
 	}
-	s.fails("list", `{"handle":"`+vtt.Handle+`"}`, "was unloaded already", "loaded now: "+novel.Handle)
-	s.fails("unload_memory_profile", `{"handle":"`+vtt.Handle+`"}`, "was unloaded already")
+	s.fails("list", `{"handle":"`+vtt.ProfileHandle+`"}`, "was unloaded already", "loaded now: "+novel.ProfileHandle)
+	s.fails("unload_memory_profile", `{"handle":"`+vtt.ProfileHandle+`"}`, "was unloaded already")
 	s.fails("list", `{"handle":"vtt@0-00000000"}`, "not of this session")
-	if u := s.unload(`{"handle":"novel"}`); u.Handle != novel.Handle || len(u.Loaded) != 0 {
+	if u := s.unload(`{"handle":"novel"}`); u.Handle != novel.ProfileHandle || len(u.Loaded) != 0 {
 		t.Errorf("unload by name = %+v, want novel", u)
 	}
 	if n := s.total(`{}`); n != 61 {
@@ -212,11 +212,11 @@ func TestLoadAfterEdit(t *testing.T) {
 		t.Errorf("an edit changed what is loaded: list sees %d entries, want 30", n)
 	}
 	second := s.load(`{"name":"vtt"}`)
-	if second.Handle == first.Handle || !strings.Contains(sentences(second.Notes), "edited since") ||
+	if second.ProfileHandle == first.ProfileHandle || !strings.Contains(sentences(second.Notes), "edited since") ||
 		s.total(`{}`) != 1 {
 		t.Errorf("loaded again: %+v, want a new handle, a word, and one entry", second)
 	}
-	s.fails("list", `{"handle":"`+first.Handle+`"}`, "unloaded already")
+	s.fails("list", `{"handle":"`+first.ProfileHandle+`"}`, "unloaded already")
 	if u := s.unload(`{}`); len(u.Loaded) != 0 {
 		t.Errorf("unload leaves %v, want nothing", u.Loaded)
 	}
@@ -234,17 +234,17 @@ func TestLoadAfterEdit(t *testing.T) {
 func TestLoadByHandle(t *testing.T) {
 	s := newStudy(t, false)
 	vtt := s.load(`{"name":"vtt"}`)
-	if vtt.InForce || !strings.Contains(prompt.ReporterText(vtt), "Give this handle") {
+	if vtt.RestrictsSession || !strings.Contains(prompt.ReporterText(vtt), "Give this handle") {
 		t.Errorf("loaded %+v, want that the handle is to be given", vtt)
 	}
 	if n := s.total(`{}`); n != 60 {
 		t.Errorf("without the handle, list sees %d entries, want 60", n)
 	}
-	with := `{"handle":"` + vtt.Handle + `"}`
+	with := `{"handle":"` + vtt.ProfileHandle + `"}`
 	if n := s.total(with); n != 30 {
 		t.Errorf("with the handle, list sees %d entries, want 30", n)
 	}
-	if _, err := s.call("save_memory", `{"content":"Fog is kept on the server.","handle":"`+vtt.Handle+
+	if _, err := s.call("save_memory", `{"content":"Fog is kept on the server.","handle":"`+vtt.ProfileHandle+
 		`"}`); err != nil {
 		t.Fatal(err)
 	}
@@ -264,10 +264,10 @@ func TestLoadByHandle(t *testing.T) {
 	s.fails("unload_memory_profile", `{}`, "give the handle")
 	s.fails("list", `{"handle":"vtt"}`, "is not what load_memory_profile gives")
 	s.fails("list", `{"handle":"../x@0-00000000"}`, "is not what load_memory_profile gives")
-	s.fails("list", `{"handle":"`+strings.Replace(vtt.Handle, "vtt", "nothing", 1)+
+	s.fails("list", `{"handle":"`+strings.Replace(vtt.ProfileHandle, "vtt", "nothing", 1)+
 		`"}`, `there is no profile "nothing"`)
 	s.fails("list", `{"handle":7}`, "not a text")
-	s.fails("list", `{"handle":"`+vtt.Handle+`","handle":"x"}`, "given twice")
+	s.fails("list", `{"handle":"`+vtt.ProfileHandle+`","handle":"x"}`, "given twice")
 	if n := s.total(`{"handle":null}`); n != 61 {
 		t.Errorf("with null for a handle, list sees %d entries, want 61", n)
 	}
@@ -317,7 +317,11 @@ func TestLoadKeepsBudget(t *testing.T) {
 	for _, name := range []string{"vtt", "novel"} {
 		for _, budget := range []int{400, 401, 450, 600, 777, 1000, 1999, 2000, 5000, 20000} {
 			out := s.load(fmt.Sprintf(`{"name":%q,"max_tokens":%d,"query":"scene"}`, name, budget))
-			got, most := prompt.EstimateTokens(prompt.ReporterText(out)), prompt.MaxEstimate(min(budget, out.Budget))
+			got, most := prompt.EstimateTokens(
+				prompt.ReporterText(out),
+			), prompt.MaxTokenEstimate(
+				min(budget, out.Budget),
+			)
 			if got > most || out.Tokens > most {
 				t.Errorf(
 					"%s with %d tokens: the text has %d, says %d, want at most %d",
@@ -380,11 +384,11 @@ func TestLoadInPages(t *testing.T) {
 		if len(page) > s.workspace.Page {
 			t.Errorf("a page has %d bytes:\n%s", len(page), page)
 		}
-		if open := reopenFenceLine(page, len(page)); open != "" || !utf8.ValidString(page) {
+		if open := openingFenceLineAt(page, len(page)); open != "" || !utf8.ValidString(page) {
 			t.Errorf("a page ends in the fence %q:\n%s", open, page)
 		}
 		// Where two pages meet, the fence is closed and opened again, and nothing else is added.
-		body := strings.TrimPrefix(out.Selection, reopenFenceLine(whole, offset))
+		body := strings.TrimPrefix(out.Selection, openingFenceLineAt(whole, offset))
 		end := len(whole)
 		if out.NextOffset != 0 {
 			end = out.NextOffset
@@ -410,8 +414,8 @@ func TestLoadInPages(t *testing.T) {
 	// At every offset, the text of an entry must be in a fence.
 	for _, offset := range []int{1, 700, 701, 702, 999, strings.Index(whole, "宇") + 1, len(whole) - 1} {
 		page := prompt.ReporterText(s.load(fmt.Sprintf(`{"name":"vtt","query":"plan","offset":%d}`, offset)))
-		if i := strings.Index(page, "A line of the plan."); (i > 0 && reopenFenceLine(page, i) == "") ||
-			reopenFenceLine(page, len(page)) != "" || !utf8.ValidString(page) {
+		if i := strings.Index(page, "A line of the plan."); (i > 0 && openingFenceLineAt(page, i) == "") ||
+			openingFenceLineAt(page, len(page)) != "" || !utf8.ValidString(page) {
 			t.Errorf("the page from %d is not fenced, or no text:\n%s", offset, page)
 		}
 	}

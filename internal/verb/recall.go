@@ -78,17 +78,17 @@ func Recall(ctx context.Context, w *Workspace, in RecallIn) (RecallOut, error) {
 // fillRequest adds the arguments that select and rank entries to a request. It sets neither the limit nor the change
 // number of the query.
 func (in RecallIn) fillRequest(request *query.Request, now time.Time) error {
-	namesBoth := in.SearchIn != "" && request.Memory != ""
-	if namesBoth && in.SearchIn != request.Memory {
-		return InvalidValue("in", in.SearchIn, "is not what the query says, which is in:"+request.Memory)
+	namesBoth := in.SearchInPastSessions != "" && request.Memory != ""
+	if namesBoth && in.SearchInPastSessions != request.Memory {
+		return InvalidValue("in", in.SearchInPastSessions, "is not what the query says, which is in:"+request.Memory)
 	}
-	request.Memory = cmp.Or(request.Memory, in.SearchIn)
+	request.Memory = cmp.Or(request.Memory, in.SearchInPastSessions)
 	f, err := in.EntrySelection.CombineFilter(in.Filter, now)
 	if err != nil {
 		return err
 	}
 	q := &request.Query
-	q.Filter = q.Filter.And(f).And(in.extraFilter)
+	q.Filter = q.Filter.And(f).And(in.callingVerbFilter)
 	if in.Recency != "" {
 		half, ok := ParseSpan(in.Recency)
 		if !ok || half <= 0 {
@@ -97,11 +97,11 @@ func (in RecallIn) fillRequest(request *query.Request, now time.Time) error {
 		q.Recency, q.Now = half, now
 	}
 	q.Explain = in.Explain
-	q.Collapse = in.Collapse
-	q.Rank = in.Rank
+	q.Collapse = in.CollapseSimilarHits
+	q.Rank = in.RankingName
 	q.Around = defaultTurnsAround
-	if in.Around != nil {
-		q.Around = *in.Around
+	if in.TurnsAroundHit != nil {
+		q.Around = *in.TurnsAroundHit
 	}
 	selectsAll := strings.TrimSpace(q.Text) == "" && q.Filter.IsZero()
 	// A request without words and without a filter selects everything. This is allowed only for past sessions, and
@@ -149,7 +149,7 @@ func searchWorkspace(ctx context.Context, w *Workspace, in RecallIn, request que
 	lacked := w.Vectors.rankByVectors(&q)
 	hits, read, err := m.RecallParsed(ctx, q)
 	if err == nil {
-		hits, read, err = replaceDigests(ctx, m, q, hits, read)
+		hits, read, err = replaceDigestHits(ctx, m, q, hits, read)
 	}
 	if err != nil {
 		return RecallOut{}, err
@@ -163,7 +163,7 @@ func searchWorkspace(ctx context.Context, w *Workspace, in RecallIn, request que
 	if w.isSessionsArchive {
 		removeProgramText(hits)
 	}
-	hits = visibleHits(ctx, m, hits, q.AsOf != 0)
+	hits = hitsCallerMaySee(ctx, m, hits, q.AsOf != 0)
 	out.Notes = append(out.Notes, lacked()...)
 	if len(hits) == 0 {
 		for _, d := range read.Dates {
@@ -222,31 +222,31 @@ func RecallWithoutDigests(
 	if err != nil {
 		return nil, read, err
 	}
-	return replaceDigests(ctx, m, q, hits, read)
+	return replaceDigestHits(ctx, m, q, hits, read)
 }
 
-// replaceDigests removes the digests, which are entries that summarize other entries, if the hits also contain
+// replaceDigestHits removes the digests, which are entries that summarize other entries, if the hits also contain
 // summarized entries. The digests would repeat these. The next best hits take their place. read describes how the
 // words and operators of the query were understood.
-func replaceDigests(
+func replaceDigestHits(
 	ctx context.Context,
 	m *oxbow.Memory,
 	q oxbow.Query,
 	hits []oxbow.Hit,
-	read oxbow.ParsedQuery,
+	parsedQuery oxbow.ParsedQuery,
 ) ([]oxbow.Hit, oxbow.ParsedQuery, error) {
 	kept := removeRedundantDigests(slices.Clone(hits))
 	if len(kept) == len(hits) || len(hits) < hitLimit(q) {
-		return kept, read, nil
+		return kept, parsedQuery, nil
 	}
 	// Search again with twice the limit, so that the next best hits can replace the removed digests.
 	q.Limit = min(2*hitLimit(q), oxbow.MaxLimit)
-	more, read, err := m.RecallParsed(ctx, q)
+	more, parsedQuery, err := m.RecallParsed(ctx, q)
 	if err != nil {
-		return nil, read, err
+		return nil, parsedQuery, err
 	}
 	kept = removeRedundantDigests(more)
-	return kept[:min(len(kept), len(hits))], read, nil
+	return kept[:min(len(kept), len(hits))], parsedQuery, nil
 }
 
 // hitLimit returns the maximum number of hits for a query.
@@ -285,12 +285,12 @@ func (out *RecallOut) recallWithoutRequiredWords(
 	return hits, relaxedRead, nil
 }
 
-// visibleHits returns the hits without those that the caller may not see. It also removes turns around the hits that
-// the caller may not see. isPast says that the hits are old versions.
-func visibleHits(ctx context.Context, m *oxbow.Memory, hits []oxbow.Hit, isPast bool) []oxbow.Hit {
+// hitsCallerMaySee returns the hits without those that the caller may not see. It also removes turns around the hits
+// that the caller may not see. isPast says that the hits are old versions.
+func hitsCallerMaySee(ctx context.Context, m *oxbow.Memory, hits []oxbow.Hit, areOldVersions bool) []oxbow.Hit {
 	p := NewPastTextFilter(m)
 	withheld := func(e oxbow.Entry) bool {
-		return !e.MayShow(oxbow.OnRequest(ctx)) || (isPast && p.isWithheld(ctx,
+		return !e.MayShow(oxbow.OnRequest(ctx)) || (areOldVersions && p.isWithheld(ctx,
 			&e))
 	}
 	hits = slices.DeleteFunc(hits, func(h oxbow.Hit) bool { return withheld(h.Entry) })
@@ -454,9 +454,9 @@ func (out *RecallOut) addHits(
 	ctx context.Context,
 	w *Workspace,
 	hits []oxbow.Hit,
-	read oxbow.ParsedQuery,
+	parsedQuery oxbow.ParsedQuery,
 ) (contents []string) {
-	out.Notes = append(out.Notes, queryReadingNotes(read, hits)...)
+	out.Notes = append(out.Notes, queryReadingNotes(parsedQuery, hits)...)
 	var cited map[uint64][]FileRef
 	if out.AsOf == 0 { // An old state of the memory is not compared with the present files.
 		var notes []Note
@@ -476,18 +476,18 @@ func (out *RecallOut) addHits(
 		}
 		return ts
 	}
-	matcher := newWordMatcher(read)
+	matcher := newWordMatcher(parsedQuery)
 	for _, h := range hits {
 		e := makeEntry(h.Entry)
 		e.Score = h.Score
 		e.Citations = cited[h.Entry.ID]
 		e.SameContentNames = h.Alike
-		e.HitText = h.Entry.Content
+		e.HitContent = h.Entry.Content
 		e.MatchedWords = matcher.matchedWords(&h.Entry)
 		e.Snippet = makeSnippet(h.Entry.Content, e.MatchedWords, snippetWidth)
 		e.Explanation = makeExplanation(h.Explanation)
-		e.availableTurns = [2][]Turn{turns(h.Before), turns(h.After)}
-		slices.Reverse(e.availableTurns[0])
+		e.turnsBeforeAndAfter = [2][]Turn{turns(h.Before), turns(h.After)}
+		slices.Reverse(e.turnsBeforeAndAfter[0])
 		out.Hits, contents = append(out.Hits, e), append(contents, h.Entry.Content)
 	}
 	entries := make([]*Entry, len(out.Hits))
@@ -547,7 +547,7 @@ func Get(ctx context.Context, w *Workspace, in GetIn) (GetOut, error) {
 	if err != nil {
 		return GetOut{}, err
 	}
-	if in.NoAdvice {
+	if in.WithoutSimilarNames {
 		silent := *w
 		silent.withoutAdvice = true
 		w = &silent
@@ -597,9 +597,9 @@ func (w *Workspace) mayBeTurnName(name string) bool {
 	return w.Sessions != nil && !w.isSessionsArchive && strings.Count(name, "/") > 1
 }
 
-func (in GetIn) requiredAccess() Access {
-	if in.OwnOnly {
-		return ReadOwn
+func (in GetIn) requiredAccess() MemoryAccess {
+	if in.WithoutTeamFiles {
+		return ReadWithoutTeamFiles
 	}
 	return Read
 }
@@ -618,13 +618,13 @@ func (out *GetOut) addInjectionCounts(ctx context.Context, w *Workspace) {
 	if err != nil || counts[0].ShownTurns == 0 {
 		return
 	}
-	out.ShownTurns, out.UsedTurns = counts[0].ShownTurns, counts[0].UsedTurns
+	out.ShownInTurns, out.UsedInTurns = counts[0].ShownTurns, counts[0].UsedTurns
 	out.Notes = append(
 		out.Notes,
 		Notef(
 			"shown %d, used %d: the turns of sessions in which hooks put it before a model; %s to see them",
-			out.ShownTurns,
-			out.UsedTurns,
+			out.ShownInTurns,
+			out.UsedInTurns,
 			PersonCommandRef("oxbow injected --entry "+text.ShellQuote(out.Name)),
 		),
 	)

@@ -60,11 +60,11 @@ func recallMemory(ctx context.Context, w *Workspace, in recallMemoryIn, terms []
 		where = where.And(oxbow.Filter{Terms: terms})
 	}
 	out, err := Recall(ctx, w, RecallIn{
-		Query:          in.Query,
-		EntrySelection: EntrySelection{Project: in.Project, Kind: in.Kind},
-		Limit:          in.MaxResults,
-		MaxTokens:      in.MaxTokens,
-		extraFilter:    where,
+		Query:             in.Query,
+		EntrySelection:    EntrySelection{Project: in.Project, Kind: in.Kind},
+		Limit:             in.MaxResults,
+		MaxTokens:         in.MaxTokens,
+		callingVerbFilter: where,
 	})
 	for _, notes := range [][]Note{out.Notes, out.EmptyReasons} {
 		for i, n := range notes {

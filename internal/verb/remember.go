@@ -48,7 +48,7 @@ func Remember(ctx context.Context, w *Workspace, in RememberIn) (RememberOut, er
 		name:        in.Name,
 		seenEntries: seenWithoutHistory(ctx, m),
 		addFileHashes: func(ls []oxbow.Label) []oxbow.Label {
-			return w.withFileHashes(ctx, ls)
+			return w.withCurrentFileHashes(ctx, ls)
 		},
 	}
 	if e.name == "" {
@@ -64,9 +64,12 @@ func Remember(ctx context.Context, w *Workspace, in RememberIn) (RememberOut, er
 	}); err != nil {
 		return RememberOut{}, err
 	}
-	out := RememberOut{Outcome: e.outcome, Entry: outlineEntry(ctx, e.newEntry), WrittenEntry: e.newEntry}
-	if e.repeatNote != "" {
-		out.Notes = append(out.Notes, Notef("%s %q was used before: %s", ParamRef("op_id"), in.OpID, e.repeatNote))
+	out := RememberOut{EntryOutcome: e.outcome, Entry: outlineEntry(ctx, e.newEntry), WrittenEntry: e.newEntry}
+	if e.repeatedCallNote != "" {
+		out.Notes = append(
+			out.Notes,
+			Notef("%s %q was used before: %s", ParamRef("op_id"), in.OpID, e.repeatedCallNote),
+		)
 	}
 	if e.outcome == outcomeUnchanged {
 		out.Notes = append(out.Notes, PlainNote("the memory says this already: nothing was changed"))
@@ -102,17 +105,17 @@ func RememberNew(ctx context.Context, w *Workspace, in RememberIn) (RememberOut,
 	return Remember(ctx, w, in)
 }
 
-// resolveOnlyArgument decides whether OnlyArgument is the name or the content. It is a name if an entry has this name.
+// resolveOnlyArgument decides whether NameOrContent is the name or the content. It is a name if an entry has this name.
 // Otherwise an argument with a space is the content. A single word is not taken as content, because the user may have
 // typed a name and forgotten the content.
 func (in *RememberIn) resolveOnlyArgument(ctx context.Context, w *Workspace) error {
-	word := in.OnlyArgument
+	word := in.NameOrContent
 	if word == "" {
 		return nil
 	}
-	in.OnlyArgument = ""
+	in.NameOrContent = ""
 	// Ignore the error: the memory does not exist yet, or the write will report the cause.
-	if m, err := w.Open(ctx, ReadOwn); err == nil {
+	if m, err := w.Open(ctx, ReadWithoutTeamFiles); err == nil {
 		switch e, err := m.Get(ctx, word); {
 		case err != nil:
 		case e.Content == word:
@@ -170,7 +173,7 @@ func (in RememberIn) checkArguments() error {
 		)
 	}
 	given := in.changedParams()
-	for _, c := range in.Clear {
+	for _, c := range in.PartsToClear {
 		if slices.Contains(given, c) {
 			return InvalidValue("clear", c, "is given too; either set it or clear it")
 		}
@@ -183,7 +186,7 @@ func (in RememberIn) checkArguments() error {
 
 // keepsContent reports whether the call only changes labels or aliases and gives no content.
 func (in RememberIn) keepsContent() bool {
-	return in.Content == "" && len(in.changedParams())+len(in.Clear) > 0
+	return in.Content == "" && len(in.changedParams())+len(in.PartsToClear) > 0
 }
 
 // changedParams returns the names of the call's parameters that change labels or aliases.
@@ -205,8 +208,8 @@ type rememberCall struct {
 	arguments RememberIn
 	// base is the name that was derived from the content, or "" if the caller gave a name. name is base, possibly with
 	// a number.
-	name, base string
-	takenCount int // number of names that were made from base but belong to other entries
+	name, base        string
+	takenDerivedNames int // number of names that were made from base but belong to other entries
 
 	oldEntry    oxbow.Entry
 	isNameFound bool
@@ -216,7 +219,8 @@ type rememberCall struct {
 	outcome    string
 	madeChange oxbow.Change
 	newEntry   oxbow.Entry // the entry after this call
-	repeatNote string      // note for the caller if an earlier call with the same op ID made the change, otherwise ""
+	// note for the caller if an earlier call with the same op ID made the change, otherwise ""
+	repeatedCallNote string
 
 	// Entries that the session has seen and may therefore overwrite. It is nil if the memory has a history, because
 	// then overwritten texts can be restored.
@@ -239,7 +243,7 @@ const (
 // makeChange makes the change, and sets the fields for the result. If an earlier call with the same op ID has made the
 // change, it makes no change and reports the earlier one, even if the entry has changed since.
 func (e *rememberCall) makeChange(ctx context.Context, m *oxbow.Memory) error {
-	if done, err := e.checkRepeat(ctx, m); done || err != nil {
+	if done, err := e.isRepeatOfEarlierCall(ctx, m); done || err != nil {
 		return err
 	}
 	change := func(old oxbow.Entry, found bool) (op oxbow.Op, err error) {
@@ -250,9 +254,9 @@ func (e *rememberCall) makeChange(ctx context.Context, m *oxbow.Memory) error {
 	for e.shouldRetry(err) {
 		made, err = m.CommitEdit(ctx, e.name, change)
 	}
-	if nothing := err == nil && e.attemptedOp == nil; nothing || isOvertakenWrite(err) {
+	if nothing := err == nil && e.attemptedOp == nil; nothing || isLostToEarlierChange(err) {
 		// Another call with the same operation ID may have made the same change at the same time.
-		if done, again := e.checkRepeat(ctx, m); done || again != nil {
+		if done, again := e.isRepeatOfEarlierCall(ctx, m); done || again != nil {
 			return again
 		}
 	}
@@ -262,15 +266,15 @@ func (e *rememberCall) makeChange(ctx context.Context, m *oxbow.Memory) error {
 	return err
 }
 
-// checkRepeat reports whether an earlier call with the same op ID has already made the change. If so, this call gets
-// the same result as the earlier call, with a note that says whether the entry has changed since.
-func (e *rememberCall) checkRepeat(ctx context.Context, m *oxbow.Memory) (bool, error) {
+// isRepeatOfEarlierCall reports whether an earlier call with the same op ID has already made the change. If so, this
+// call gets the same result as the earlier call, with a note that says whether the entry has changed since.
+func (e *rememberCall) isRepeatOfEarlierCall(ctx context.Context, m *oxbow.Memory) (bool, error) {
 	if e.arguments.OpID == "" {
 		return false, nil
 	}
 	first, err := earlierChange(ctx, m, e.name)
 	switch {
-	case isOvertakenWrite(err):
+	case isLostToEarlierChange(err):
 		return false, nil
 	case err != nil:
 		return false, err
@@ -280,19 +284,19 @@ func (e *rememberCall) checkRepeat(ctx context.Context, m *oxbow.Memory) (bool, 
 		e.name = first.Versions[len(first.Versions)-1].Entry.Name
 	}
 	e.setResult(first)
-	e.repeatNote = "this is what the first call did"
+	e.repeatedCallNote = "this is what the first call did"
 	switch now, err := m.GetNamed(ctx, e.name); {
 	case errors.Is(err, oxbow.ErrNotFound):
-		e.repeatNote += "; the entry was forgotten since"
+		e.repeatedCallNote += "; the entry was forgotten since"
 	case err == nil && now.Version != e.newEntry.Version:
-		e.repeatNote += "; the entry was changed since"
+		e.repeatedCallNote += "; the entry was changed since"
 	}
 	return true, nil
 }
 
-// isOvertakenWrite reports whether err means that another change came first: the name is now in use, the entry was
+// isLostToEarlierChange reports whether err means that another change came first: the name is now in use, the entry was
 // removed, or it has another version.
-func isOvertakenWrite(err error) bool {
+func isLostToEarlierChange(err error) bool {
 	return errors.Is(err, oxbow.ErrExists) || errors.Is(err, oxbow.ErrConflict) || errors.Is(err, oxbow.ErrNotFound)
 }
 
@@ -358,8 +362,8 @@ func (e *rememberCall) shouldRetry(err error) bool {
 	case err == nil:
 		return false
 	case err == errNameTaken:
-		e.takenCount++
-		e.name = e.base + " (" + strconv.Itoa(e.takenCount+1) + ")"
+		e.takenDerivedNames++
+		e.name = e.base + " (" + strconv.Itoa(e.takenDerivedNames+1) + ")"
 		return true
 	case e.withHashes && (errors.Is(err, oxbow.ErrUnsupported) || errors.Is(err, oxbow.ErrInvalid)):
 		// The layout may be able to store only some labels. Try once more without file hashes.
@@ -433,12 +437,12 @@ func (e *rememberCall) makeUpdate(ls []oxbow.Label) (oxbow.Op, error) {
 	if in.IfVersion != nil {
 		u.If = *in.IfVersion
 	}
-	if in.Aliases != nil || slices.Contains(in.Clear, "aliases") {
+	if in.Aliases != nil || slices.Contains(in.PartsToClear, "aliases") {
 		u.Aliases = in.Aliases
 	}
 	u.Labels = e.withFileHashes(ls)
 	if e.seenEntries != nil && in.IfVersion == nil {
-		want, err := e.seenEntries.Merge(
+		want, err := e.seenEntries.MergeUnseenChanges(
 			old,
 			oxbow.Entry{
 				Content: u.Content,
@@ -478,7 +482,7 @@ func (e *rememberCall) nameNotes() []Note {
 	switch {
 	case e.base == "":
 		return nil
-	case e.takenCount > 0:
+	case e.takenDerivedNames > 0:
 		return []Note{
 			Notef(
 				"the name was made from the first line; as %q is another entry, this one is %q; to replace that one, "+
@@ -543,7 +547,7 @@ func (in RememberIn) mergeLabels(old []oxbow.Label) ([]oxbow.Label, error) {
 			added = append(added, oxbow.Label{Key: p.key, Value: v})
 			gone[p.key] = true
 		}
-		if slices.Contains(in.Clear, p.name) {
+		if slices.Contains(in.PartsToClear, p.name) {
 			gone[p.key] = true
 		}
 	}
@@ -580,7 +584,7 @@ func Forget(ctx context.Context, w *Workspace, in ForgetIn) (ForgetOut, error) {
 			return repeatedForgetOut(ctx, m, in, made), nil
 		}
 		// The error does not mean that the operation ID is unknown. For example, the store may be busy.
-		if !isOvertakenWrite(err) {
+		if !isLostToEarlierChange(err) {
 			return ForgetOut{}, err
 		}
 	}
@@ -600,7 +604,7 @@ func Forget(ctx context.Context, w *Workspace, in ForgetIn) (ForgetOut, error) {
 		}
 		return op, err
 	})
-	if in.OpID != "" && isOvertakenWrite(err) {
+	if in.OpID != "" && isLostToEarlierChange(err) {
 		if first, again := earlierChange(ctx, m, e.Name); again == nil {
 			return repeatedForgetOut(ctx, m, in, first), nil
 		}
@@ -608,7 +612,7 @@ func Forget(ctx context.Context, w *Workspace, in ForgetIn) (ForgetOut, error) {
 	if err != nil {
 		return ForgetOut{}, w.AdviseUnknownName(ctx, m, e.Name, err)
 	}
-	return ForgetOut{Forgotten: true, Final: lacksHistory(m), Seq: made.Seq, Entry: outlineEntry(ctx, e),
+	return ForgetOut{Forgotten: true, IsFinalRemoval: lacksHistory(m), Seq: made.Seq, Entry: outlineEntry(ctx, e),
 		Notes: append(aliasUsedNote(in.Name, e.Name), restoreNotes(m, made.Seq)...)}, nil
 }
 
@@ -657,18 +661,20 @@ func forgetDryRun(ctx context.Context, in ForgetIn, e oxbow.Entry, isFinal bool)
 		aliasUsedNote(in.Name, e.Name),
 		Notef("dry run: nothing was forgotten; call again without %s to forget it", ParamRef("dry_run")),
 	)
-	return ForgetOut{Entry: outlineEntry(ctx, e), Final: isFinal, Notes: notes}, nil
+	return ForgetOut{Entry: outlineEntry(ctx, e), IsFinalRemoval: isFinal, Notes: notes}, nil
 }
 
 // repeatedForgetOut returns the result of a forget call that repeats an earlier call with the same op ID. change is
 // the change that the earlier call made. The result contains the forgotten version if the memory still has it.
 func repeatedForgetOut(ctx context.Context, m *oxbow.Memory, in ForgetIn, change oxbow.Change) ForgetOut {
 	out := ForgetOut{
-		Forgotten: true,
-		Final:     lacksHistory(m),
-		Seq:       change.Seq,
-		Entry:     Entry{Name: in.Name, Aliases: []string{}, Labels: map[string][]string{}},
-		Notes:     []Note{Notef("%s %q was used before: the entry was forgotten then", ParamRef("op_id"), in.OpID)},
+		Forgotten:      true,
+		IsFinalRemoval: lacksHistory(m),
+		Seq:            change.Seq,
+		Entry:          Entry{Name: in.Name, Aliases: []string{}, Labels: map[string][]string{}},
+		Notes: []Note{
+			Notef("%s %q was used before: the entry was forgotten then", ParamRef("op_id"), in.OpID),
+		},
 	}
 	if change.Seq != 0 {
 		out.Notes[0] = Notef(
@@ -762,7 +768,7 @@ func (w *Workspace) versionToRestore(ctx context.Context, m *oxbow.Memory, in Re
 		case isVersion && current == nil:
 			return v.Seq, nil
 		case isVersion && !areEntriesEqual(v.Entry, *current):
-			return 0, &neverForgottenError{name: in.Name, earlierSeq: v.Seq}
+			return 0, &neverForgottenError{name: in.Name, previousVersionSeq: v.Seq}
 		}
 		isFirst = false
 	}

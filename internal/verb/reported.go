@@ -7,18 +7,18 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// HeldEntriesText returns a sentence about n entries of an import that models do not get before a person approves
-// them. The sentence contains the command for approving the entries.
-func HeldEntriesText(n int, group string) report.Words {
+// QuarantinedEntriesText returns a sentence about n entries of an import that models do not get before a person
+// approves them. The sentence contains the command for approving the entries.
+func QuarantinedEntriesText(n int, approvalGroup string) report.OxbowText {
 	command := "oxbow approve"
-	if group != "" {
-		command += " --group " + group
+	if approvalGroup != "" {
+		command += " --group " + approvalGroup
 	}
-	return report.Words(text.FormatCount(n, "entry waits", "entries wait") + " for your approval: " + command)
+	return report.OxbowText(text.FormatCount(n, "entry waits", "entries wait") + " for your approval: " + command)
 }
 
-// ShowAllAdvice returns advice on how to list all entries that a call has changed. Normally it is a command that
-// shows the change. A dry run makes no change, so the advice is to repeat the call with --json.
-func ShowAllAdvice(dryRun bool) report.Words {
+// ListChangedEntriesAdvice returns advice on how to list all entries that a call has changed. Normally it is a command
+// that shows the change. A dry run makes no change, so the advice is to repeat the call with --json.
+func ListChangedEntriesAdvice(dryRun bool) report.OxbowText {
 	return report.EffectVerb(dryRun, "oxbow log --limit 1 --json lists them all", "--json lists them all")
 }

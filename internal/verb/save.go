@@ -17,14 +17,14 @@ type SaveMemoryIn struct {
 	Confidence   *float64 `json:"confidence,omitempty"                       jsonschema:"0 to 1."                                            usage:"How certain the text is, from 0 to 1."`
 }
 
-// SavedOut is the result of save_memory. It is also the result of handoff_task if that call stored a handoff.
-type SavedOut struct {
+// SaveMemoryOut is the result of save_memory. It is also the result of handoff_task if that call stored a handoff.
+type SaveMemoryOut struct {
 	Name    string `json:"name"`
 	Version uint64 `json:"version"`
 	Notes   []Note `json:"notes,omitempty"`
 }
 
-func saveMemory(ctx context.Context, w *Workspace, in SaveMemoryIn) (SavedOut, error) {
+func saveMemory(ctx context.Context, w *Workspace, in SaveMemoryIn) (SaveMemoryOut, error) {
 	out, err := Remember(
 		ctx,
 		w,
@@ -32,13 +32,13 @@ func saveMemory(ctx context.Context, w *Workspace, in SaveMemoryIn) (SavedOut, e
 			Confidence: in.Confidence},
 	)
 	if err != nil {
-		return SavedOut{}, err
+		return SaveMemoryOut{}, err
 	}
-	return SavedOut{out.Name, out.Version, out.Notes}, nil
+	return SaveMemoryOut{out.Name, out.Version, out.Notes}, nil
 }
 
 // Report says under which name the text was saved.
-func (a SavedOut) Report() report.Report {
+func (a SaveMemoryOut) Report() report.Report {
 	name := report.Name(a.Name)
 	return recordReport(report.Record{
 		Key: name, Effect: report.Sentencef("saved %s", name), WrittenChange: report.Change(a.Version),

@@ -13,7 +13,7 @@ import (
 
 func TestSaveMemory(t *testing.T) {
 	b := newBench(t)
-	out := do[SavedOut](
+	out := do[SaveMemoryOut](
 		b,
 		"save_memory",
 		`{"content":"Built spatial awareness.\nIt is in 2D.","project":"homebrew-vtt","tags":["architecture","decision"],"related_files":["pkg/vtt/spatial.go"],"confidence":0.9}`,
@@ -32,7 +32,7 @@ func TestSaveMemory(t *testing.T) {
 		t.Errorf("labels = %v, want %v", got.Entry.Labels, want)
 	}
 	// A second text with the same beginning must not overwrite the first.
-	if again := do[SavedOut](
+	if again := do[SaveMemoryOut](
 		b,
 		"save_memory",
 		`{"content":"Built spatial awareness.\nNow in 3D."}`,
@@ -54,7 +54,7 @@ func TestHandoffTask(t *testing.T) {
 		e.Entry.Source.Door != "cli" {
 		t.Errorf("stored as %s by %+v, want a handoff by the desk's source", e.Entry.Kind, e.Entry.Source)
 	}
-	h, err := handoff.TakeHandoff(t.Context(), b.m, handoff.HandoffChoice{})
+	h, err := handoff.TakeHandoff(t.Context(), b.m, handoff.HandoffCriteria{})
 	want := handoff.Task{Summary: "Grid done", Plan: "Walls.", Profile: "vtt-developer",
 		Skills: []string{"vtt-core", "senior-developer"}, Files: []string{"pkg/vtt/spatial.go"}}
 	if err != nil || !reflect.DeepEqual(h.Task, want) || h.Name != out.Name {
@@ -64,7 +64,7 @@ func TestHandoffTask(t *testing.T) {
 	do[HandoffTaskOut](b, "handoff_task", `{"summary":"Walls done","plan":"Doors."}`)
 	b.fail("handoff_task", `{"summary":"x","take":true}`, "give either")
 	got := do[HandoffTaskOut](b, "handoff_task", `{"take":true}`)
-	if !strings.Contains(prompt.ReporterText(got), "Doors.") || got.TakenHandoff.State != handoff.StateTaken {
+	if !strings.Contains(prompt.ReporterText(got), "Doors.") || got.TakenHandoff.State != handoff.HandoffStateTaken {
 		t.Errorf("taken: %+v, want the open handoff", got)
 	}
 	b.fail("handoff_task", `{"take":true}`, "no handoff waits")

@@ -11,35 +11,35 @@ import (
 // searched several times.
 const maxSearchedBytes = 4 << 20
 
-// searchedTexts is a set of texts that were searched for secrets and contain none. A verb searches the arguments of a
+// secretFreeTexts is a set of texts that were searched for secrets and contain none. A verb searches the arguments of a
 // call, and [SecretPolicy.ScreenOp] searches the changes that result from them. Most texts are the same in both.
 //
 // The set cannot let a secret pass: a text that differs in a single byte, such as a name derived from the content, is
 // not in the set and is therefore searched. The set is safe for concurrent use.
-type searchedTexts struct {
-	mu    sync.Mutex
-	texts map[string]struct{}
-	size  int // total size of the texts in bytes
+type secretFreeTexts struct {
+	mu             sync.Mutex
+	texts          map[string]struct{}
+	totalTextBytes int // total size of the texts in bytes
 }
 
-type searchedKey struct{}
+type secretSearchContextKey struct{}
 
-// withSearched returns a context in which a call remembers the texts that it has searched for secrets, so that none is
-// searched twice. If ctx is already such a context, it returns ctx.
-func withSearched(ctx context.Context) context.Context {
-	if contextSearched(ctx) != nil {
+// withSecretSearchRecord returns a context in which a call remembers the texts that it has searched for secrets, so
+// that none is searched twice. If ctx is already such a context, it returns ctx.
+func withSecretSearchRecord(ctx context.Context) context.Context {
+	if contextSecretFreeTexts(ctx) != nil {
 		return ctx
 	}
-	return context.WithValue(ctx, searchedKey{}, &searchedTexts{texts: map[string]struct{}{}})
+	return context.WithValue(ctx, secretSearchContextKey{}, &secretFreeTexts{texts: map[string]struct{}{}})
 }
 
-func contextSearched(ctx context.Context) *searchedTexts {
-	s, _ := ctx.Value(searchedKey{}).(*searchedTexts)
+func contextSecretFreeTexts(ctx context.Context) *secretFreeTexts {
+	s, _ := ctx.Value(secretSearchContextKey{}).(*secretFreeTexts)
 	return s
 }
 
 // contains reports whether the text was searched and contains no secret. A nil set contains nothing.
-func (s *searchedTexts) contains(text string) bool {
+func (s *secretFreeTexts) contains(text string) bool {
 	if s == nil {
 		return false
 	}
@@ -51,14 +51,14 @@ func (s *searchedTexts) contains(text string) bool {
 
 // add records that a text was searched and contains no secret. It does nothing if s is nil, or if the recorded texts
 // would exceed maxSearchedBytes.
-func (s *searchedTexts) add(text string) {
+func (s *secretFreeTexts) add(text string) {
 	if s == nil {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.size+len(text) <= maxSearchedBytes {
+	if s.totalTextBytes+len(text) <= maxSearchedBytes {
 		s.texts[text] = struct{}{}
-		s.size += len(text)
+		s.totalTextBytes += len(text)
 	}
 }

@@ -34,7 +34,7 @@ func screenedWorkspace(t testing.TB, fsys vfs.FS) *Workspace {
 	}
 	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: fsys, Screen: clean})
 	return &Workspace{
-		Open:    func(context.Context, Access) (*oxbow.Memory, error) { return m, nil },
+		Open:    func(context.Context, MemoryAccess) (*oxbow.Memory, error) { return m, nil },
 		Source:  oxbow.Source{Door: "mcp", Actor: oxbow.Agent},
 		Secrets: s,
 	}
@@ -60,11 +60,11 @@ func callRemember(ctx context.Context, t testing.TB, w *Workspace, args map[stri
 // and never an argument with a secret.
 func TestSearchedOnce(t *testing.T) {
 	w := screenedWorkspace(t, vfs.NewMem())
-	ctx := withSearched(t.Context())
+	ctx := withSecretSearchRecord(t.Context())
 	var before map[string]struct{}
 	open := w.Open
-	w.Open = func(ctx context.Context, how Access) (*oxbow.Memory, error) {
-		searched := contextSearched(ctx)
+	w.Open = func(ctx context.Context, how MemoryAccess) (*oxbow.Memory, error) {
+		searched := contextSecretFreeTexts(ctx)
 		before = make(map[string]struct{}, len(searched.texts))
 		for text := range searched.texts {
 			before[text] = struct{}{}
@@ -82,7 +82,7 @@ func TestSearchedOnce(t *testing.T) {
 			t.Errorf("the text %q would be searched a second time", text)
 		}
 	}
-	for text := range contextSearched(ctx).texts {
+	for text := range contextSecretFreeTexts(ctx).texts {
 		if strings.Contains(text, testKey) {
 			t.Errorf("a text with a secret counts as clean: %q", text)
 		}
@@ -133,8 +133,8 @@ func TestRedactedOnce(t *testing.T) {
 // TestSearchedTexts checks that the set of searched texts has a maximum size, and that calls work without a set.
 func TestSearchedTexts(t *testing.T) {
 	s := SecretPolicy{Cleaner: screen.NewCleaner(t.TempDir())}
-	ctx := withSearched(t.Context())
-	if withSearched(ctx) != ctx {
+	ctx := withSecretSearchRecord(t.Context())
+	if withSecretSearchRecord(ctx) != ctx {
 		t.Error("a second call of withSearched forgets the texts of the first")
 	}
 	var found []screen.Secret
@@ -150,7 +150,7 @@ func TestSearchedTexts(t *testing.T) {
 		{ctx, large, false},
 	} {
 		s.RedactText(c.ctx, c.text, &found)
-		if got := contextSearched(c.ctx).contains(c.text); got != c.wanted {
+		if got := contextSecretFreeTexts(c.ctx).contains(c.text); got != c.wanted {
 			t.Errorf("after the search, contains(%.20q) = %t, want %t", c.text, got, c.wanted)
 		}
 	}

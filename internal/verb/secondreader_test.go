@@ -1,4 +1,4 @@
-// This file tests the type SecondReader.
+// This file tests the type SecondMemory.
 
 package verb_test
 
@@ -24,7 +24,7 @@ func TestSecondReader(t *testing.T) {
 	defer m.Close()
 	opened := 0
 	var openErr error
-	second := &verb.SecondReader{OpenMemory: func() (*oxbow.Memory, error) {
+	second := &verb.SecondMemoryReader{OpenMemory: func() (*oxbow.Memory, error) {
 		opened++
 		if openErr != nil {
 			return nil, openErr
@@ -32,7 +32,7 @@ func TestSecondReader(t *testing.T) {
 		return oxbow.Open(path, &oxbow.Options{ReadOnly: true})
 	}}
 	defer second.Close()
-	k := verb.ProvenanceData{Memory: m, SecondReader: second}
+	k := verb.ProvenanceData{Memory: m, SecondMemory: second}
 	write := func(name string) {
 		t.Helper()
 		ops, err := (&provenance.Screener{ProvenanceData: k}).ScreenOps(
@@ -55,7 +55,7 @@ func TestSecondReader(t *testing.T) {
 	}
 	failed := errors.New("damaged")
 	var names []string
-	err = second.Read(m.Store(), func(s oxbow.Store, _ *foreign.Index) error {
+	err = second.CallWithStore(m.Store(), func(s oxbow.Store, _ *foreign.Index) error {
 		for e, err := range s.Entries(t.Context(), oxbow.Filter{}) {
 			if err != nil {
 				return err
@@ -73,7 +73,7 @@ func TestSecondReader(t *testing.T) {
 	}
 	second.Close()
 	openErr = failed
-	if err := second.Read(m.Store(), func(s oxbow.Store, _ *foreign.Index) error {
+	if err := second.CallWithStore(m.Store(), func(s oxbow.Store, _ *foreign.Index) error {
 		if s != m.Store() {
 			t.Error("the store was not read although the memory could not be opened")
 		}

@@ -55,7 +55,7 @@ func (s *SecretPolicy) ScreenText(ctx context.Context, part, text string, found 
 	if !person {
 		return s.RedactText(ctx, text, found), nil
 	}
-	searched := contextSearched(ctx)
+	searched := contextSecretFreeTexts(ctx)
 	if searched.contains(text) {
 		return text, nil
 	}
@@ -163,9 +163,9 @@ type FoundSecret struct {
 	Name    string `json:"name"` // name of the entry, in which secrets are replaced
 	Version uint64 `json:"version"`
 	// the current version of the entry contains the secret, and not only the history
-	IsCurrent   bool   `json:"current"`
-	IsInArchive bool   `json:"archive,omitempty"`
-	Rule        string `json:"rule"`
+	IsInCurrentVersion bool   `json:"current"`
+	IsInArchive        bool   `json:"archive,omitempty"`
+	Rule               string `json:"rule"`
 	// Part is the kind of text that contains the secret. In an entry it is "name", "content", "alias" or "label". In a
 	// text that hooks have shown to a model it is "packed". In a change (see Version) it is "note" or "source". In a
 	// file of the home it is "profile" or "file".
@@ -249,7 +249,7 @@ func redactCutSecret(name, content string) string {
 
 // ScreenOp is like [SecretPolicy.ScreenEntry] for the texts that an op writes. It returns the op to be stored.
 func (s *SecretPolicy) ScreenOp(ctx context.Context, store oxbow.Store, op oxbow.Op) (oxbow.Op, error) {
-	isScreened := ctx.Value(screenedKey{}) == s.Cleaner
+	isScreened := ctx.Value(screenedTextsContextKey{}) == s.Cleaner
 	var e oxbow.Entry
 	switch o := op.(type) {
 	case oxbow.Add:
@@ -334,7 +334,7 @@ func (s *SecretPolicy) redactArguments(ctx context.Context, texts []*string, lis
 // RedactText returns the text with its secrets replaced, and appends the secrets to found. It does not search a text
 // again in which the same call has already found no secret.
 func (s *SecretPolicy) RedactText(ctx context.Context, text string, found *[]screen.Secret) string {
-	searched := contextSearched(ctx)
+	searched := contextSecretFreeTexts(ctx)
 	if text == "" || searched.contains(text) {
 		return text
 	}
@@ -346,15 +346,15 @@ func (s *SecretPolicy) RedactText(ctx context.Context, text string, found *[]scr
 	return clean
 }
 
-// screenedKey is the key of a context value that WithScreenedTexts sets. The value is the object that searched the
-// texts for secrets.
-type screenedKey struct{}
+// screenedTextsContextKey is the key of a context value that WithScreenedTexts sets. The value is the object that
+// searched the texts for secrets.
+type screenedTextsContextKey struct{}
 
 // WithScreenedTexts returns a context for changes with texts that were searched for secrets when they were read, such
 // as the items of an import. With this context, neither an entry that a change adds nor a content that an update
 // writes is searched again.
 func (s *SecretPolicy) WithScreenedTexts(ctx context.Context) context.Context {
-	return context.WithValue(ctx, screenedKey{}, s.Cleaner)
+	return context.WithValue(ctx, screenedTextsContextKey{}, s.Cleaner)
 }
 
 // ReplacedSecretsText returns a sentence that names the rules by which secrets were recognized and replaced. It

@@ -31,7 +31,7 @@ type SeenEntries struct {
 	totalBytes   int                  // total size of the contents in knownEntries, in bytes
 	shownLengths map[entryVersion]int // number of bytes that were shown from each version's beginning
 
-	ledger lineage.Ledger
+	textsReadBySession lineage.Ledger
 
 	writtenTexts *WrittenTexts // texts that tools of this home have written (may be nil)
 }
@@ -40,21 +40,21 @@ type SeenEntries struct {
 // having seen them. w may be nil.
 func NewSeenEntries(w *WrittenTexts) *SeenEntries { return &SeenEntries{writtenTexts: w} }
 
-// maxSeenBytes is the maximum total size, in bytes, of the contents in a SeenEntries. If there are more, the entries
-// that were shown first are dropped and count as not seen.
-const maxSeenBytes = 8 << 20
+// maxSeenContentBytes is the maximum total size, in bytes, of the contents in a SeenEntries. If there are more, the
+// entries that were shown first are dropped and count as not seen.
+const maxSeenContentBytes = 8 << 20
 
-type seenKey struct{}
+type seenEntriesContextKey struct{}
 
 // WithSeenEntries returns a context for calls of a session. s is the session's record.
 func WithSeenEntries(ctx context.Context, s *SeenEntries) context.Context {
-	return context.WithValue(ctx, seenKey{}, s)
+	return context.WithValue(ctx, seenEntriesContextKey{}, s)
 }
 
 // ContextSeenEntries returns the record of the entries that a session has seen. It is the record in ctx, or fallback
 // if ctx contains none.
 func ContextSeenEntries(ctx context.Context, fallback *SeenEntries) *SeenEntries {
-	if s, ok := ctx.Value(seenKey{}).(*SeenEntries); ok {
+	if s, ok := ctx.Value(seenEntriesContextKey{}).(*SeenEntries); ok {
 		return s
 	}
 	return fallback
@@ -75,7 +75,7 @@ func (s *SeenEntries) RecordShown(entries ...oxbow.Entry) {
 		s.knownEntries[e.Name] = e
 		s.nameOrder, s.totalBytes = append(s.nameOrder, e.Name), s.totalBytes+len(e.Content)
 	}
-	for s.totalBytes > maxSeenBytes && len(s.nameOrder) > 1 {
+	for s.totalBytes > maxSeenContentBytes && len(s.nameOrder) > 1 {
 		s.removeName(s.nameOrder[0])
 	}
 }
@@ -137,7 +137,7 @@ func (s *SeenEntries) writtenEntry(stored oxbow.Entry, content string) oxbow.Ent
 		return oxbow.Entry{}
 	}
 	if content == "" {
-		known, ok := s.KnownVersion(stored)
+		known, ok := s.SeenVersion(stored)
 		if !ok {
 			return oxbow.Entry{}
 		}
@@ -156,60 +156,60 @@ func (s *SeenEntries) removeName(name string) {
 	}
 }
 
-// KnownVersion returns the version of e that the session has seen. It returns false if the session has not seen e.
-func (s *SeenEntries) KnownVersion(e oxbow.Entry) (oxbow.Entry, bool) {
+// SeenVersion returns the version of e that the session has seen. It returns false if the session has not seen e.
+func (s *SeenEntries) SeenVersion(e oxbow.Entry) (oxbow.Entry, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e, ok := s.knownEntries[e.Name]
 	return e, ok
 }
 
-// Merge returns the entry to write. stored is the present entry, and wanted is the entry that the session wants to
-// write. The result keeps changes that others made after the session had seen the entry. Contents are merged by line,
-// and aliases and labels one by one. If wanted has nil aliases or labels, the result has the aliases or labels of
-// stored.
+// MergeUnseenChanges returns the entry to write. stored is the present entry, and wanted is the entry that the session
+// wants to write. The result keeps changes that others made after the session had seen the entry. Contents are merged
+// by line, and aliases and labels one by one. If wanted has nil aliases or labels, the result has the aliases or
+// labels of stored.
 //
 // The error matches [oxbow.ErrConflict] if somebody else has changed the same lines, or if the session has not seen
 // the text that it would replace. It contains the present text, which then counts as seen. An entry that only tools of
 // this home have written need not have been seen (see [WrittenTexts]). If s is nil, Merge returns wanted.
-func (s *SeenEntries) Merge(stored, wanted oxbow.Entry) (oxbow.Entry, error) {
+func (s *SeenEntries) MergeUnseenChanges(storedEntry, newEntry oxbow.Entry) (oxbow.Entry, error) {
 	if s == nil {
-		return wanted, nil
+		return newEntry, nil
 	}
-	base, known := s.KnownVersion(stored)
-	if !known && s.writtenTexts.HasEntry(stored) {
-		base, known = oxbow.Entry{Content: stored.Content, Aliases: stored.Aliases}, true
+	base, known := s.SeenVersion(storedEntry)
+	if !known && s.writtenTexts.HasEntry(storedEntry) {
+		base, known = oxbow.Entry{Content: storedEntry.Content, Aliases: storedEntry.Aliases}, true
 	}
-	losesText := strings.TrimSpace(stored.Content) != "" && !equalText(stored.Content, wanted.Content)
+	losesText := strings.TrimSpace(storedEntry.Content) != "" && !equalText(storedEntry.Content, newEntry.Content)
 	if !known && losesText {
-		return wanted, s.refusalError(
-			stored,
+		return newEntry, s.refusalError(
+			storedEntry,
 			"this session was not shown it",
 			"call again with all of the new text, in which what is to stay of this stands too",
 		)
 	}
 	if !known {
-		base = oxbow.Entry{Content: stored.Content}
+		base = oxbow.Entry{Content: storedEntry.Content}
 	}
-	if base.Content != stored.Content || strings.Contains(stored.Content, "\r") {
-		merged, ok := mergeTextVersions(base.Content, wanted.Content, stored.Content)
+	if base.Content != storedEntry.Content || strings.Contains(storedEntry.Content, "\r") {
+		merged, ok := mergeTextVersions(base.Content, newEntry.Content, storedEntry.Content)
 		if !ok {
-			return wanted, s.refusalError(
-				stored,
+			return newEntry, s.refusalError(
+				storedEntry,
 				"another changed the same lines since this session saw it",
 				"call again with all of the new text, in which their change stands too",
 			)
 		}
-		wanted.Content = merged
+		newEntry.Content = merged
 	}
-	if wanted.Aliases == nil {
-		wanted.Aliases = stored.Aliases
+	if newEntry.Aliases == nil {
+		newEntry.Aliases = storedEntry.Aliases
 	}
-	if wanted.Labels == nil {
-		wanted.Labels = stored.Labels
+	if newEntry.Labels == nil {
+		newEntry.Labels = storedEntry.Labels
 	}
-	wanted.Aliases, wanted.Labels = threeway.MergeAliasesAndLabels(&base, &wanted, &stored)
-	return wanted, nil
+	newEntry.Aliases, newEntry.Labels = threeway.MergeAliasesAndLabels(&base, &newEntry, &storedEntry)
+	return newEntry, nil
 }
 
 // CheckRemoval returns an error if the session has not seen the present text of the entry, so that it may not remove
@@ -218,7 +218,7 @@ func (s *SeenEntries) CheckRemoval(stored oxbow.Entry) error {
 	if s == nil {
 		return nil
 	}
-	base, known := s.KnownVersion(stored)
+	base, known := s.SeenVersion(stored)
 	switch {
 	case !known && strings.TrimSpace(stored.Content) != "" && !s.writtenTexts.HasEntry(stored):
 		return s.refusalError(stored, "this session was not shown it", "call again if this is what is to go")
@@ -232,8 +232,8 @@ func (s *SeenEntries) CheckRemoval(stored oxbow.Entry) error {
 	return nil
 }
 
-// maxRefusalText is the maximum number of bytes of an entry's present text in the error of SeenEntries.Merge.
-const maxRefusalText = 32 << 10
+// maxTextInMergeError is the maximum number of bytes of an entry's present text in the error of SeenEntries.Merge.
+const maxTextInMergeError = 32 << 10
 
 // seenWithoutHistory returns the record of the entries that the session has seen. It returns nil if the memory has a
 // history, because overwritten texts can then be restored.
@@ -249,7 +249,7 @@ func seenWithoutHistory(ctx context.Context, m *oxbow.Memory) *SeenEntries {
 func (s *SeenEntries) refusalError(stored oxbow.Entry, reason, remedy string) error {
 	name := strings.TrimPrefix(stored.Name, documentNamePrefix)
 	said := fmt.Sprintf("%s is there, and %s; nothing was changed", strconv.Quote(name), reason)
-	if len(stored.Content) > maxRefusalText {
+	if len(stored.Content) > maxTextInMergeError {
 		return Advise(
 			refusalMessage(fmt.Sprintf("%s; it has %d bytes", said, len(stored.Content))),
 			"read all of it, then call again",

@@ -35,7 +35,7 @@ func TestSeenPages(t *testing.T) {
 		for _, p := range tc.pages {
 			s.recordShownPage(p.e, p.from, p.to)
 		}
-		if _, known := s.KnownVersion(e); known != tc.known {
+		if _, known := s.SeenVersion(e); known != tc.known {
 			t.Errorf("%s: known = %v, want %v", name, known, tc.known)
 		}
 	}

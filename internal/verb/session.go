@@ -34,22 +34,22 @@ type Profiles struct {
 	// restricted to some labels. If Fit is nil, scopes are not changed.
 	Fit func(scope.Scope) scope.Scope
 
-	mu           sync.Mutex // guards the fields below
-	cachedViews  []*scopedView
-	viewUseCount uint64 // how often one of the cachedViews has been used so far
+	mu             sync.Mutex // guards the fields below
+	cachedViews    []*profileScopedMemory
+	cachedViewUses uint64 // how often one of the cachedViews has been used so far
 }
 
 // A session that has loaded a profile sees only the profile's part of the memory. maxCachedViews is the number of such
 // restricted memories that are kept open for later calls.
 const maxCachedViews = 8
 
-// scopedView is a memory that is restricted to the scope of a profile.
-type scopedView struct {
-	base        *oxbow.Memory
-	key         string
-	memory      *oxbow.Memory
-	activeCalls int    // number of running calls that use the view
-	lastUse     uint64 // value of Profiles.viewUseCount when the view was used last
+// profileScopedMemory is a memory that is restricted to the scope of a profile.
+type profileScopedMemory struct {
+	base             *oxbow.Memory
+	scopeKey         string
+	memory           *oxbow.Memory
+	runningCallCount int    // number of running calls that use the view
+	lastUseNumber    uint64 // value of Profiles.cachedViewUses when the view was used last
 }
 
 // loadedProfile is a memory profile that a session or a handle has loaded.
@@ -172,20 +172,26 @@ func (p *Profiles) resolveHandle(h string, now time.Time) (loadedProfile, error)
 func (p *Profiles) restrictedView(base *oxbow.Memory, l loadedProfile) (m *oxbow.Memory, release func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.viewUseCount++
+	p.cachedViewUses++
 	key := l.name + "@" + l.scopeDigest
-	i := slices.IndexFunc(p.cachedViews, func(n *scopedView) bool { return n.base == base && n.key == key })
+	i := slices.IndexFunc(
+		p.cachedViews,
+		func(n *profileScopedMemory) bool { return n.base == base && n.scopeKey == key },
+	)
 	if i < 0 {
 		i = len(p.cachedViews)
-		p.cachedViews = append(p.cachedViews, &scopedView{base: base, key: key, memory: scope.Within(base, l.scope)})
+		p.cachedViews = append(
+			p.cachedViews,
+			&profileScopedMemory{base: base, scopeKey: key, memory: scope.Within(base, l.scope)},
+		)
 	}
 	n := p.cachedViews[i]
-	n.activeCalls++
-	n.lastUse = p.viewUseCount
+	n.runningCallCount++
+	n.lastUseNumber = p.cachedViewUses
 	return n.memory, func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		n.activeCalls--
+		n.runningCallCount--
 		p.closeUnusedViews()
 	}
 }
@@ -196,10 +202,10 @@ func (p *Profiles) closeUnusedViews() {
 	for len(p.cachedViews) > maxCachedViews {
 		oldest := -1
 		for i, n := range p.cachedViews {
-			if n.activeCalls > 0 {
+			if n.runningCallCount > 0 {
 				continue
 			}
-			if oldest < 0 || n.lastUse < p.cachedViews[oldest].lastUse {
+			if oldest < 0 || n.lastUseNumber < p.cachedViews[oldest].lastUseNumber {
 				oldest = i
 			}
 		}
@@ -262,8 +268,8 @@ func (s *LoadedProfiles) loadProfile(l loadedProfile) (now loadedProfile, notes 
 	}, nil
 }
 
-// addShown adds the tokens that an answer contained to the total for the loaded profile with this handle.
-func (s *LoadedProfiles) addShown(handle string, tokens int) {
+// addShownTokens adds the tokens that an answer contained to the total for the loaded profile with this handle.
+func (s *LoadedProfiles) addShownTokens(handle string, tokens int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i := range s.loadedStack {
@@ -273,9 +279,9 @@ func (s *LoadedProfiles) addShown(handle string, tokens int) {
 	}
 }
 
-// removeHandle removes the profile with this handle, as if it had never been loaded. Later calls with this handle are
+// removeProfile removes the profile with this handle, as if it had never been loaded. Later calls with this handle are
 // told that it is unknown, not that it was unloaded.
-func (s *LoadedProfiles) removeHandle(handle string) {
+func (s *LoadedProfiles) removeProfile(handle string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.loadedStack = slices.DeleteFunc(s.loadedStack, func(l loadedProfile) bool { return l.handle == handle })

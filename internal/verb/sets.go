@@ -13,15 +13,16 @@ type VerbSet struct {
 	Verbs []string
 }
 
-// SetCore is the default set. SetFull contains all of oxbow's verbs. SetAll also contains the tools of another layout.
+// VerbSetCore is the default set. VerbSetFull contains all of oxbow's verbs. SetAll also contains the tools of another
+// layout.
 const (
-	SetCore = "core"
-	SetFull = "full"
-	SetAll  = "all"
+	VerbSetCore = "core"
+	VerbSetFull = "full"
+	VerbSetAll  = "all"
 )
 
 var verbSets = []VerbSet{
-	{SetCore, []string{"remember", "recall", "get", "list", "forget", "undo"}},
+	{VerbSetCore, []string{"remember", "recall", "get", "list", "forget", "undo"}},
 	{"history", []string{"history", "restore"}},
 	{"session", []string{"handoff_task", "save_memory"}},
 	{"profiles", []string{"load_memory_profile", "unload_memory_profile", "recall_memory"}},
@@ -57,7 +58,7 @@ func ParseSets(names []string) (VerbSets, error) {
 // isSetName reports whether n names a set of tools (verbs). It also returns true for a name such as "all", which means
 // several sets.
 func isSetName(n string) bool {
-	if n == SetFull || n == SetAll {
+	if n == VerbSetFull || n == VerbSetAll {
 		return true
 	}
 	return slices.ContainsFunc(verbSets, func(k VerbSet) bool { return k.Name == n })
@@ -69,12 +70,12 @@ func SetNames() []string {
 	for _, k := range verbSets {
 		names = append(names, k.Name)
 	}
-	return append(names, SetFull, SetAll)
+	return append(names, VerbSetFull, VerbSetAll)
 }
 
 // HasVerb reports whether one of the sets contains a verb.
 func (s VerbSets) HasVerb(verb string) bool {
-	return s == nil || slices.Contains(s, SetFull) || slices.Contains(s, SetAll) ||
+	return s == nil || slices.Contains(s, VerbSetFull) || slices.Contains(s, VerbSetAll) ||
 		slices.ContainsFunc(verbSets, func(k VerbSet) bool {
 			return slices.Contains(s, k.Name) && slices.Contains(k.Verbs, verb)
 		})

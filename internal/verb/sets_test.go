@@ -15,7 +15,7 @@ import (
 // TestMemoryFindsRecallAndRemember searches the descriptions for "memory", as clients do that load tools on demand.
 // Among the first five results, recall and remember must come first.
 func TestMemoryFindsRecallAndRemember(t *testing.T) {
-	for _, tool := range (verb.VerbSets{verb.SetCore}).SelectTools(verb.Tools()) {
+	for _, tool := range (verb.VerbSets{verb.VerbSetCore}).SelectTools(verb.Tools()) {
 		n := len(regexp.MustCompile(`(?i)\bmemory\b`).FindAllString(tool.Description, -1))
 		if main := tool.Name == "recall" || tool.Name == "remember"; main != (n > 1) {
 			t.Errorf(
@@ -30,7 +30,7 @@ func TestMemoryFindsRecallAndRemember(t *testing.T) {
 func TestSets(t *testing.T) {
 	var all []string
 	for _, tool := range slices.Concat(
-		verb.WithProfiles(verb.Tools(), nil), annotations.CodeTools(), profiles.SubAgentTools(nil),
+		verb.ToolsWithProfiles(verb.Tools(), nil), annotations.CodeTools(), profiles.SubAgentTools(nil),
 		[]verb.Tool{verb.RecallMemory()},
 	) {
 		all = append(all, tool.Name)

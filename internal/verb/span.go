@@ -31,8 +31,8 @@ func ParseSpan(s string) (time.Duration, bool) {
 	return d, err == nil && d >= 0
 }
 
-// minKeptChanges is the minimum number of changes that are kept if the limit is a time span.
-const minKeptChanges = 10_000
+// minChangesKeptWithTimeSpan is the minimum number of changes that are kept if the limit is a time span.
+const minChangesKeptWithTimeSpan = 10_000
 
 // ParseKeptHistory parses how much history an automatic compaction keeps. s is a number of changes, or a time span
 // such as 90d, for which at least 10,000 changes are kept. If s is "" or "all", automatic compaction is off.
@@ -44,7 +44,7 @@ func ParseKeptHistory(s string) (changes int, age time.Duration, err error) {
 		return n, 0, nil
 	}
 	if age, ok := ParseSpan(s); ok && age > 0 {
-		return minKeptChanges, age, nil
+		return minChangesKeptWithTimeSpan, age, nil
 	}
 	return 0, 0, Advise(
 		Invalidf("%q does not say what history to keep", s),

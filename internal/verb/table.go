@@ -7,9 +7,9 @@ import (
 	"sync"
 )
 
-// standardTools creates the table when it is first needed. A command line does not need it, because commands call the
+// oxbowTools creates the table when it is first needed. A command line does not need it, because commands call the
 // functions.
-var standardTools = sync.OnceValue(func() []Tool {
+var oxbowTools = sync.OnceValue(func() []Tool {
 	look := verbTraits{readOnly: true, idempotent: true}
 	change := verbTraits{idempotent: true} // A single call can undo a change that a verb with these traits makes.
 	return []Tool{
@@ -27,11 +27,11 @@ var standardTools = sync.OnceValue(func() []Tool {
 })
 
 // Tools returns the verbs that every server offers, always in the same order.
-func Tools() []Tool { return slices.Clone(standardTools()) }
+func Tools() []Tool { return slices.Clone(oxbowTools()) }
 
 // FindTool returns the verb with this name among the [Tools].
 func FindTool(name string) (Tool, bool) {
-	for _, t := range standardTools() {
+	for _, t := range oxbowTools() {
 		if t.Name == name {
 			return t, true
 		}

@@ -13,25 +13,25 @@ import (
 // each new text is compared with them. They are read once, before the first change, and the changes add to them.
 // Otherwise each change would have to read the memory again, with all changes before it.
 type TaintedEntries struct {
-	mu      sync.Mutex
-	isRead  bool
-	entries []oxbow.Entry
-	err     error // error of reading the memory
+	mu             sync.Mutex
+	haveBeenRead   bool
+	taintedEntries []oxbow.Entry
+	err            error // error of reading the memory
 }
 
-type taintedKey struct{}
+type taintedEntriesContextKey struct{}
 
 // WithTaintedEntries returns a context for a series of changes to one memory. In this context, the memory's tainted
 // entries are read only once, and not before each change.
 func WithTaintedEntries(ctx context.Context) context.Context {
-	return context.WithValue(ctx, taintedKey{}, &TaintedEntries{})
+	return context.WithValue(ctx, taintedEntriesContextKey{}, &TaintedEntries{})
 }
 
 // ContextTaintedEntries returns the list that [WithTaintedEntries] put into the context. It contains the memory's
 // entries in which others may have had a part, so that several changes read them only once. Without such a list, the
 // result is nil.
 func ContextTaintedEntries(ctx context.Context) *TaintedEntries {
-	t, _ := ctx.Value(taintedKey{}).(*TaintedEntries)
+	t, _ := ctx.Value(taintedEntriesContextKey{}).(*TaintedEntries)
 	return t
 }
 
@@ -40,18 +40,18 @@ func ContextTaintedEntries(ctx context.Context) *TaintedEntries {
 func (t *TaintedEntries) Each(read func(add func(*oxbow.Entry) error) error, fn func(*oxbow.Entry) error) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if !t.isRead {
-		t.isRead = true
+	if !t.haveBeenRead {
+		t.haveBeenRead = true
 		t.err = read(func(e *oxbow.Entry) error {
-			t.entries = append(t.entries, *e)
+			t.taintedEntries = append(t.taintedEntries, *e)
 			return nil
 		})
 	}
 	if t.err != nil {
 		return t.err
 	}
-	for i := range t.entries {
-		if err := fn(&t.entries[i]); err != nil {
+	for i := range t.taintedEntries {
+		if err := fn(&t.taintedEntries[i]); err != nil {
 			return err
 		}
 	}
@@ -66,5 +66,5 @@ func (t *TaintedEntries) Add(e oxbow.Entry) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.entries = append(t.entries, e)
+	t.taintedEntries = append(t.taintedEntries, e)
 }

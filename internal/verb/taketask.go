@@ -13,7 +13,7 @@ import (
 
 // HandoffTaskOut is the result of handoff_task: the handoff that was stored, or the handoff that was taken.
 type HandoffTaskOut struct {
-	SavedOut
+	SaveMemoryOut
 	TakenHandoff *HandoffOut `json:"taken,omitempty"`
 }
 
@@ -22,14 +22,14 @@ func (o HandoffTaskOut) Report() report.Report {
 	if o.TakenHandoff != nil {
 		return o.TakenHandoff.Report()
 	}
-	return o.SavedOut.Report()
+	return o.SaveMemoryOut.Report()
 }
 
 // handoffTask implements the tool handoff_task. It stores a handoff, or takes a handoff if in.Take is set.
 func handoffTask(ctx context.Context, w *Workspace, in HandoffTaskIn) (HandoffTaskOut, error) {
 	if !in.Take {
 		out, err := HandOff(ctx, w, in)
-		return HandoffTaskOut{SavedOut: out}, err
+		return HandoffTaskOut{SaveMemoryOut: out}, err
 	}
 	if in.Summary != "" || in.Plan != "" {
 		return HandoffTaskOut{}, InvalidValue(
@@ -45,7 +45,7 @@ func handoffTask(ctx context.Context, w *Workspace, in HandoffTaskIn) (HandoffTa
 	if err != nil {
 		return HandoffTaskOut{}, err
 	}
-	return HandoffTaskOut{SavedOut: SavedOut{Name: out.Name, Version: out.Version}, TakenHandoff: &out}, nil
+	return HandoffTaskOut{SaveMemoryOut: SaveMemoryOut{Name: out.Name, Version: out.Version}, TakenHandoff: &out}, nil
 }
 
 // TakeForSessionIn is the argument of TakeHandoffForSession. If Name is empty, the newest open handoff is taken.
@@ -88,7 +88,7 @@ func (in TakeForSessionIn) takeHandoff(ctx context.Context, w *Workspace) (hando
 	if err != nil {
 		return handoff.Handoff{}, "", err
 	}
-	c := handoff.HandoffChoice{
+	c := handoff.HandoffCriteria{
 		Name:       in.Name,
 		Projects:   handoff.ProjectList(in.Project),
 		LowerTrust: w.JudgeHandoffTrust,

@@ -19,43 +19,43 @@ import (
 
 // listedEntryRecord describes an entry in a list: the name, kind and dates, and below them the content or a snippet.
 func listedEntryRecord(e Entry) report.Record {
-	r := report.Record{Key: report.Name(e.Name), TextCells: entryCells(e)}
-	r.Cells = []report.Cell{{Value: report.Words(e.Kind)}}
+	r := report.Record{Key: report.Name(e.Name), TextCellsBelow: entryCells(e)}
+	r.Cells = []report.Cell{{Value: report.OxbowText(e.Kind)}}
 	day, _, hasDay := strings.Cut(e.Updated, "T")
 	if hasDay {
-		r.Cells = append(r.Cells, report.Cell{Value: report.Words(day)})
+		r.Cells = append(r.Cells, report.Cell{Value: report.OxbowText(day)})
 	}
 	created, _, hasCreated := strings.Cut(e.Created, "T")
 	isSameDay := hasDay && created == day
 	if hasCreated && !isSameDay {
-		r.Cells = append(r.Cells, report.Cell{Name: "created", Value: report.Words(created)})
+		r.Cells = append(r.Cells, report.Cell{Name: "created", Value: report.OxbowText(created)})
 	}
 	r.Cells = append(r.Cells, report.Cell{Name: "version", Value: e.Version})
 	if e.Source.Actor != "" {
-		r.Cells = append(r.Cells, report.Cell{Name: "by", Value: report.Words(e.Source.Actor)})
+		r.Cells = append(r.Cells, report.Cell{Name: "by", Value: report.OxbowText(e.Source.Actor)})
 	}
 	if reviewed := e.Source.ReviewedCommit(); reviewed != "" {
-		r.Cells = append(r.Cells, report.Cell{Name: "reviewed in", Value: report.Words(reviewed)})
+		r.Cells = append(r.Cells, report.Cell{Name: "reviewed in", Value: report.OxbowText(reviewed)})
 	}
 	return r
 }
 
 // record describes an entry with all its properties.
 func (e Entry) record() report.Record {
-	r := report.Record{Key: report.Name(e.Name), TextCells: entryCells(e), Subject: e}
-	r.Cells = []report.Cell{{Value: report.Words(e.Kind)}}
+	r := report.Record{Key: report.Name(e.Name), TextCellsBelow: entryCells(e), Subject: e}
+	r.Cells = []report.Cell{{Value: report.OxbowText(e.Kind)}}
 	if e.Updated != "" {
-		r.Cells = append(r.Cells, report.Cell{Name: "updated", Value: report.Words(e.Updated)})
+		r.Cells = append(r.Cells, report.Cell{Name: "updated", Value: report.OxbowText(e.Updated)})
 	}
 	if e.Created != "" && e.Created != e.Updated {
-		r.Cells = append(r.Cells, report.Cell{Name: "created", Value: report.Words(e.Created)})
+		r.Cells = append(r.Cells, report.Cell{Name: "created", Value: report.OxbowText(e.Created)})
 	}
 	if e.ID != 0 {
 		r.Cells = append(r.Cells, report.Cell{Name: "id", Value: e.ID})
 	}
 	if e.Version != 0 {
 		r.Cells = append(r.Cells, report.Cell{Name: "version", Value: e.Version},
-			report.Cell{Value: report.Words(sourceText(e.Source))})
+			report.Cell{Value: report.OxbowText(sourceText(e.Source))})
 	}
 	return r
 }
@@ -84,7 +84,7 @@ func modelLabelTexts(e *Entry) (ws []string) {
 func entryCells(e Entry) (cells []report.Cell) {
 	add := func(name string, value any) { cells = append(cells, report.Cell{Name: name, Value: value}) }
 	if warning := TrustWarning(oxbow.Trust(e.Trust)); warning != "" {
-		add("", report.Words(strings.TrimSuffix(warning, "\n")))
+		add("", report.OxbowText(strings.TrimSuffix(warning, "\n")))
 	}
 	if len(e.Aliases) > 0 {
 		add("aliases", report.Names(e.Aliases))
@@ -96,10 +96,15 @@ func entryCells(e Entry) (cells []report.Cell) {
 		add("", report.Sentencef("said as well by %s", report.Names(e.SameContentNames)))
 	}
 	for _, c := range e.Citations {
-		state := report.Sentencef("cites %s: %s (%s)", c.File, report.Words(c.State), report.Words(c.StateText))
+		state := report.Sentencef(
+			"cites %s: %s (%s)",
+			c.File,
+			report.OxbowText(c.State),
+			report.OxbowText(c.StateText),
+		)
 		if c.NewPlace != "" {
-			state = report.Sentencef("cites %s: %s -> %s (%s)", c.File, report.Words(c.State), c.NewPlace,
-				report.Words(c.StateText))
+			state = report.Sentencef("cites %s: %s -> %s (%s)", c.File, report.OxbowText(c.State), c.NewPlace,
+				report.OxbowText(c.StateText))
 		}
 		add("", state)
 	}
@@ -114,14 +119,14 @@ func entryCells(e Entry) (cells []report.Cell) {
 		for i, turn := range turns {
 			contents[i] = turn.Content
 		}
-		add(where, report.Text(strings.Join(contents, "\n")))
+		add(where, report.QuotedText(strings.Join(contents, "\n")))
 	}
 	addTurns("before", e.TurnsBefore)
 	switch {
 	case e.Content != nil:
-		add("markdown", report.Text(*e.Content))
+		add("markdown", report.QuotedText(*e.Content))
 	case e.Snippet != "":
-		add("snippet", report.Text(e.Snippet))
+		add("snippet", report.QuotedText(e.Snippet))
 	}
 	addTurns("after", e.TurnsAfter)
 	return cells
@@ -132,25 +137,34 @@ func explanationCells(score float64, x *Explanation) []report.Cell {
 	total := report.Sentencef(
 		"score %.3f by %s over %s; this one has %s terms, %.1f on average",
 		score,
-		report.Words(
+		report.OxbowText(
 			x.Formula,
 		),
 		countText(x.Entries, "entry", "entries"),
-		report.Words(formatScore(x.Length)),
+		report.OxbowText(formatScore(x.Length)),
 		x.AvgLen,
 	)
 	cells := []report.Cell{{Value: total}}
 	for _, t := range x.Terms {
-		term := report.Sentencef("  %s: %.4f = idf %.4f, %s times here, in %s%s", t.Term, t.Score, t.IDF,
-			report.Words(formatScore(t.TF)), countText(t.DF, "entry", "entries"), report.Words(fieldScoresText(t)))
+		term := report.Sentencef(
+			"  %s: %.4f = idf %.4f, %s times here, in %s%s",
+			t.Term,
+			t.Score,
+			t.IDF,
+			report.OxbowText(
+				formatScore(t.TF),
+			),
+			countText(t.DF, "entry", "entries"),
+			report.OxbowText(fieldScoresText(t)),
+		)
 		cells = append(cells, report.Cell{Value: term})
 	}
 	return cells
 }
 
 // countText returns a number with its noun, such as "2 entries".
-func countText(n int, singular, plural string) report.Words {
-	return report.Words(text.FormatCount(n, singular, plural))
+func countText(n int, singular, plural string) report.OxbowText {
+	return report.OxbowText(text.FormatCount(n, singular, plural))
 }
 
 // formatScore formats a number with as few digits as necessary.
@@ -184,31 +198,34 @@ func sourceText(s Source) string {
 // record describes a change, or all changes of an import. It names at most maxTouchedEntries entries, and says how
 // many more there are.
 func (o Operation) record() report.Record {
-	r := report.Record{Key: report.Words(fmt.Sprintf("change %d", o.Seq)), Subject: o}
+	r := report.Record{Key: report.OxbowText(fmt.Sprintf("change %d", o.Seq)), Subject: o}
 	if o.HasManyChanges() {
-		r.Key = report.Words(fmt.Sprintf("changes %d to %d", o.FirstSeq, o.Seq))
+		r.Key = report.OxbowText(fmt.Sprintf("changes %d to %d", o.FirstSeq, o.Seq))
 	}
-	r.Cells = []report.Cell{{Value: report.Words(o.Time)}, {Value: report.Words(sourceText(o.Source))},
+	r.Cells = []report.Cell{{Value: report.OxbowText(o.Time)}, {Value: report.OxbowText(sourceText(o.Source))},
 		{Name: "session", Value: o.Source.Session}}
 	if len(o.RevertedSeqs) > 0 {
 		undone := text.FormatRanges(slices.Sorted(slices.Values(o.RevertedSeqs)))
-		r.Cells = append(r.Cells, report.Cell{Name: "undid", Value: report.Words(undone)})
+		r.Cells = append(r.Cells, report.Cell{Name: "undid", Value: report.OxbowText(undone)})
 	} else {
 		r.Cells = append(r.Cells, report.Cell{Name: "note", Value: o.Note})
 	}
 	shown := min(len(o.Entries), maxTouchedEntries)
 	for _, t := range o.Entries[:shown] {
-		line := report.Sentencef("%s %s", report.Words(t.Verb), report.Name(t.Name))
+		line := report.Sentencef("%s %s", report.OxbowText(t.Verb), report.Name(t.Name))
 		switch {
-		case t.IsErased:
-			line = report.Sentencef("%s %s (content erased for good)", report.Words(t.Verb), report.Name(t.Name))
+		case t.IsTextErased:
+			line = report.Sentencef("%s %s (content erased for good)", report.OxbowText(t.Verb), report.Name(t.Name))
 		case t.Snippet != "":
-			line = report.Sentencef("%s %s: %s", report.Words(t.Verb), report.Name(t.Name), t.Snippet)
+			line = report.Sentencef("%s %s: %s", report.OxbowText(t.Verb), report.Name(t.Name), t.Snippet)
 		}
-		r.TextCells = append(r.TextCells, report.Cell{Value: line})
+		r.TextCellsBelow = append(r.TextCellsBelow, report.Cell{Value: line})
 	}
 	if left := len(o.Entries) - shown; left > 0 {
-		r.TextCells = append(r.TextCells, report.Cell{Value: "and " + countText(left, "more entry", "more entries")})
+		r.TextCellsBelow = append(
+			r.TextCellsBelow,
+			report.Cell{Value: "and " + countText(left, "more entry", "more entries")},
+		)
 	}
 	return r
 }
@@ -233,9 +250,9 @@ func recordReport(record report.Record, notes []Note) (r report.Report) {
 
 // Report says which entry was written.
 func (a RememberOut) Report() report.Report {
-	did := map[string]report.Words{"added": "remembered", "updated": "updated", "unchanged": "already remembered"}
+	did := map[string]report.OxbowText{"added": "remembered", "updated": "updated", "unchanged": "already remembered"}
 	record := a.Entry.record()
-	record.Effect = report.Sentencef("%s %s", did[a.Outcome], report.Name(a.Name))
+	record.Effect = report.Sentencef("%s %s", did[a.EntryOutcome], report.Name(a.Name))
 	record.WrittenChange = report.Change(a.Version)
 	return recordReport(record, a.Notes)
 }
@@ -256,7 +273,7 @@ func (a RecallOut) Report() (r report.Report) {
 			countText(len(a.Hits), "hit", "hits"), countText(a.TokensUsed, "token", "tokens"))
 	}
 	r.Add(report.List{Items: listedEntryRecords(a.Hits), HasBlankLines: true, IsNumbered: true})
-	report.AddReasons(&r, a.EmptyReasons, a.SimilarNames)
+	report.AddEmptyResultReasons(&r, a.EmptyReasons, a.SimilarNames)
 	report.AddNotes(&r, a.Notes)
 	return r
 }
@@ -282,7 +299,7 @@ func (a ListOut) ShowsSomething() bool { return len(a.Entries) > 0 }
 func (a ListOut) Report() (r report.Report) {
 	r.AddLinef("%d of %s", len(a.Entries), countText(a.Total, "entry", "entries"))
 	r.Add(report.List{Items: listedEntryRecords(a.Entries), HasBlankLines: true})
-	report.AddReasons(&r, a.EmptyReasons, a.SimilarNames)
+	report.AddEmptyResultReasons(&r, a.EmptyReasons, a.SimilarNames)
 	report.AddNotes(&r, a.Notes)
 	return r
 }
@@ -308,7 +325,7 @@ func (a HistoryOut) Report() (r report.Report) {
 // Report shows the changes that were undone or, in a dry run, would be undone.
 func (a UndoOut) Report() (r report.Report) {
 	if a.Tidied != nil {
-		return a.Tidied.revertedReport(a.DryRun)
+		return a.Tidied.undoReport(a.DryRun)
 	}
 	records := operationRecords(a.Undone)
 	did := report.EffectVerb(a.DryRun, "undid", "would undo")
@@ -317,21 +334,23 @@ func (a UndoOut) Report() (r report.Report) {
 		what = report.Sentencef("the %s: %s", ops[0].Note, countText(len(ops[0].Entries), "entry", "entries"))
 	}
 	r.AddLinef("%s %s", did, what)
-	r.Add(report.List{Items: records, AllItemsAdvice: ShowAllAdvice(a.DryRun), IsAnswer: true})
+	r.Add(
+		report.List{Items: records, AllItemsAdvice: ListChangedEntriesAdvice(a.DryRun), ShowsItemsInShortReport: true},
+	)
 	report.AddNotes(&r, a.Notes)
 	return r
 }
 
-// revertedReport describes how a change was undone that consolidate, compress or another tool had made to shorten the
+// undoReport describes how a change was undone that consolidate, compress or another tool had made to shorten the
 // memory. In a dry run, it describes how the change would be undone.
-func (t Tidied) revertedReport(isDry bool) (r report.Report) {
+func (t Tidied) undoReport(isDry bool) (r report.Report) {
 	r.AddLinef("%s change %d: %s of %s", report.EffectVerb(isDry, "took back", "would take back"), t.Number,
-		report.Words(t.What), t.Time)
+		report.OxbowText(t.What), t.Time)
 	for _, s := range t.Steps {
-		r.Add(report.Line{Sentence: report.Sentencef("%s  %s", report.Words(s.Did), s.Text), MayBeCut: true})
+		r.Add(report.Line{Sentence: report.Sentencef("%s  %s", report.OxbowText(s.Did), s.Text), MayBeCut: true})
 	}
 	for _, n := range t.Notes {
-		r.AddNotef("%s", report.Text(n))
+		r.AddNotef("%s", report.QuotedText(n))
 	}
 	return r
 }

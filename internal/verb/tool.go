@@ -57,7 +57,7 @@ type Answer struct {
 func (a Answer) Text() string {
 	r := a.Out.Report()
 	if a.secretsNote != "" {
-		r.AddNotef("%s", report.Words(a.secretsNote))
+		r.AddNotef("%s", report.OxbowText(a.secretsNote))
 	}
 	return prompt.ReportText(r, a.rewriteCommands)
 }
@@ -120,6 +120,6 @@ func (r PlainReply) IsRememberedText() bool { return r.IsRemembered }
 
 // Report implements [report.Reporter].
 func (r PlainReply) Report() (answer report.Report) {
-	answer.Add(report.Document(r.Message))
+	answer.Add(report.ModelDocument(r.Message))
 	return answer
 }

@@ -36,7 +36,7 @@ func newBench(t *testing.T) *bench {
 	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem(), Clock: clock})
 	b := &bench{t: t, m: m}
 	b.Workspace = &Workspace{
-		Open:   func(context.Context, Access) (*oxbow.Memory, error) { return m, nil },
+		Open:   func(context.Context, MemoryAccess) (*oxbow.Memory, error) { return m, nil },
 		Now:    func() time.Time { return time.Date(2026, 4, 20, 12, 0, 0, 0, time.UTC) },
 		Source: oxbow.Source{Door: "cli", Actor: oxbow.Person},
 	}
@@ -309,7 +309,7 @@ func TestOddNamesAreReadAndForgotten(t *testing.T) {
 	m := storetest.Open(t, "memory.oxbow", &oxbow.Options{FS: vfs.NewMem()})
 	s := &oddStore{Store: m}
 	odd := oxbow.New(s, nil)
-	w := &Workspace{Open: func(context.Context, Access) (*oxbow.Memory, error) { return odd, nil }}
+	w := &Workspace{Open: func(context.Context, MemoryAccess) (*oxbow.Memory, error) { return odd, nil }}
 	if out, err := Get(t.Context(), w, GetIn{Name: " pad "}); err != nil || *out.Content != "x" {
 		t.Errorf("Get = %+v, %v", out, err)
 	}

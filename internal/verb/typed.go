@@ -70,7 +70,7 @@ func rewriteCommandsIn(v reflect.Value, rewrite func(string) string) {
 	case v.Kind() == reflect.Struct:
 		for i := range v.NumField() {
 			if isAdviceField(v.Type().Field(i)) {
-				rewriteAdvice(v.Field(i), v.Type().Field(i).Name == "Mend", rewrite)
+				rewriteAdviceCommands(v.Field(i), v.Type().Field(i).Name == "Mend", rewrite)
 			} else if v.Field(i).CanSet() {
 				rewriteCommandsIn(v.Field(i), rewrite)
 			}
@@ -90,13 +90,13 @@ func rewriteCommandsIn(v reflect.Value, rewrite func(string) string) {
 	}
 }
 
-// rewriteAdvice changes the commands in a string, or in the string to which a pointer leads, so that they work for the
-// reader. isMend is set if the string is advice on how to repair damage. Otherwise the string is changed only if it is
-// the notice that replaces a withheld text, because the texts of entries must not be changed.
-func rewriteAdvice(v reflect.Value, isMend bool, rewrite func(string) string) {
+// rewriteAdviceCommands changes the commands in a string, or in the string to which a pointer leads, so that they work
+// for the reader. isMend is set if the string is advice on how to repair damage. Otherwise the string is changed only
+// if it is the notice that replaces a withheld text, because the texts of entries must not be changed.
+func rewriteAdviceCommands(v reflect.Value, isRepairAdvice bool, rewrite func(string) string) {
 	switch v.Kind() {
 	case reflect.String:
-		if isMend || v.String() == withheldText {
+		if isRepairAdvice || v.String() == withheldText {
 			v.SetString(rewrite(v.String()))
 		}
 	case reflect.Pointer:

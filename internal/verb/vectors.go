@@ -30,15 +30,15 @@ func (v *Vectors) rankByVectors(q *oxbow.Query) func() []Note {
 	}
 	by := v.Query(v.Wait)
 	q.Second = by
-	return func() []Note { return v.missingNotes(by) }
+	return func() []Note { return v.missingVectorNotes(by) }
 }
 
-// missingNotes returns notes about entries that a ranking left out because they lack a vector.
-func (v *Vectors) missingNotes(query *vectors.Query) (notes []Note) {
+// missingVectorNotes returns notes about entries that a ranking left out because they lack a vector.
+func (v *Vectors) missingVectorNotes(query *vectors.Query) (notes []Note) {
 	if query.Err != nil {
 		notes = append(notes, Notef("ranked by words, as vectors are lacking: %v", query.Err))
 	}
-	if n := query.Missing; n > 0 {
+	if n := query.EntriesWithoutVector; n > 0 {
 		remedy := "oxbow embed makes them"
 		if !v.Saved {
 			remedy = "each search makes more of them"

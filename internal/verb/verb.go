@@ -53,7 +53,7 @@ func MakeVerb[In, Out any](v Verb, run func(context.Context, *Workspace, In) (Ou
 func newVerb[In, Out any](v Verb, run func(context.Context, *Workspace, In) (Out, error)) Verb {
 	v.setParamsAndOutput(reflect.TypeFor[In](), reflect.TypeFor[Out]())
 	v.Call = func(ctx context.Context, w *Workspace, args Arguments) (any, error) {
-		ctx = withSearched(ctx)
+		ctx = withSecretSearchRecord(ctx)
 		var found []screen.Secret
 		var in In
 		clean := v.argumentCleaner(ctx, w, &found)

@@ -34,7 +34,7 @@ func TestRememberAndGet(t *testing.T) {
 		`{"name":"deploy","content":"Deploy on Friday.","project":"vtt","tags":["ops","a b:c"],
 		"aliases":["release"],"related_files":["Makefile"],"confidence":0.8}`,
 	)
-	if out.Outcome != "added" || out.Entry.Name != "deploy" || out.Entry.Version == 0 || out.Entry.Content != nil {
+	if out.EntryOutcome != "added" || out.Entry.Name != "deploy" || out.Entry.Version == 0 || out.Entry.Content != nil {
 		t.Errorf("remember = %+v, want deploy added, without its content", out)
 	}
 	got := do[GetOut](b, "get", `{"name":"deploy"}`)
@@ -71,11 +71,11 @@ func TestUpdateKeepsTheRest(t *testing.T) {
 	)
 	out := do[RememberOut](b, "remember", `{"name":"n","content":"two","tags":["y"]}`)
 	want := map[string][]string{"project": {"vtt"}, "tag": {"y"}, "confidence": {"0.5"}}
-	if out.Outcome != "updated" || !reflect.DeepEqual(out.Entry.Labels, want) ||
+	if out.EntryOutcome != "updated" || !reflect.DeepEqual(out.Entry.Labels, want) ||
 		!reflect.DeepEqual(out.Entry.Aliases, []string{"m"}) {
 		t.Errorf(
 			"update = %s %v %v, want project, confidence and alias kept",
-			out.Outcome,
+			out.EntryOutcome,
 			out.Entry.Labels,
 			out.Entry.Aliases,
 		)
@@ -97,10 +97,10 @@ func TestUpdateKeepsTheRest(t *testing.T) {
 	before := do[HistoryOut](b, "history", `{"name":"n"}`)
 	out = do[RememberOut](b, "remember", `{"name":"n","content":"three","project":"vtt"}`)
 	after := do[HistoryOut](b, "history", `{"name":"n"}`)
-	if out.Outcome != "unchanged" || len(out.Notes) == 0 || len(before.Changes) != len(after.Changes) {
+	if out.EntryOutcome != "unchanged" || len(out.Notes) == 0 || len(before.Changes) != len(after.Changes) {
 		t.Errorf(
 			"repeat = %s %v, %d then %d changes, want unchanged",
-			out.Outcome,
+			out.EntryOutcome,
 			out.Notes,
 			len(before.Changes),
 			len(after.Changes),
@@ -116,15 +116,15 @@ func TestDerivedName(t *testing.T) {
 	}
 	// A text whose first line is the same must not overwrite another entry.
 	two := do[RememberOut](b, "remember", `{"content":"# Meeting notes\n\nsecond"}`)
-	if two.Entry.Name != "Meeting notes (2)" || two.Outcome != "added" || !has(two.Notes, "another entry") {
-		t.Errorf("remember = %s %q %v, want a second entry", two.Outcome, two.Entry.Name, two.Notes)
+	if two.Entry.Name != "Meeting notes (2)" || two.EntryOutcome != "added" || !has(two.Notes, "another entry") {
+		t.Errorf("remember = %s %q %v, want a second entry", two.EntryOutcome, two.Entry.Name, two.Notes)
 	}
 	if again := do[RememberOut](
 		b,
 		"remember",
 		`{"content":"# Meeting notes\n\nsecond"}`,
-	); again.Outcome != "unchanged" || again.Entry.ID != two.Entry.ID {
-		t.Errorf("repeat = %s %q, want the second entry unchanged", again.Outcome, again.Entry.Name)
+	); again.EntryOutcome != "unchanged" || again.Entry.ID != two.Entry.ID {
+		t.Errorf("repeat = %s %q, want the second entry unchanged", again.EntryOutcome, again.Entry.Name)
 	}
 	if e := do[GetOut](b, "get", `{"name":"Meeting notes"}`); *e.Entry.Content != "# Meeting notes\n\nfirst" {
 		t.Errorf("the first entry now says %q", *e.Entry.Content)
@@ -156,7 +156,7 @@ func TestIfVersionAndOpID(t *testing.T) {
 	do[RememberOut](b, "remember", `{"name":"once","content":"first","op_id":"A"}`)
 	do[RememberOut](b, "remember", `{"name":"once","content":"second"}`)
 	first := do[RememberOut](b, "remember", `{"name":"once","content":"first","op_id":"A"}`)
-	if first.Outcome != "added" || first.Snippet != "first" || !has(first.Notes, "changed since") {
+	if first.EntryOutcome != "added" || first.Snippet != "first" || !has(first.Notes, "changed since") {
 		t.Errorf(
 			"repeat with the op_id = %+v, want what the first call did, and that the entry was changed since",
 			first,

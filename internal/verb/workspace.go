@@ -16,20 +16,20 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/screening/screen"
 )
 
-// Access says how a verb uses the memory.
-type Access int
+// MemoryAccess says how a verb uses the memory.
+type MemoryAccess int
 
 const (
-	Read    Access = iota // read entries, including entries in team files
-	ReadOwn               // like Read, without the entries in team files
-	Write                 // change a memory that exists
-	Create                // change the memory, and create a missing memory
+	Read                 MemoryAccess = iota // read entries, including entries in team files
+	ReadWithoutTeamFiles                     // like Read, without the entries in team files
+	Write                                    // change a memory that exists
+	Create                                   // change the memory, and create a missing memory
 )
 
-// UnlessDryRun returns a, or [ReadOwn] if isDryRun is set.
-func (a Access) UnlessDryRun(isDryRun bool) Access {
+// UnlessDryRun returns a, or [ReadWithoutTeamFiles] if isDryRun is set.
+func (a MemoryAccess) UnlessDryRun(isDryRun bool) MemoryAccess {
 	if isDryRun {
-		return ReadOwn
+		return ReadWithoutTeamFiles
 	}
 	return a
 }
@@ -38,9 +38,9 @@ func (a Access) UnlessDryRun(isDryRun bool) Access {
 // workspace and do not change it.
 type Workspace struct {
 	// Open returns the memory with the requested access. Every call returns the same memory. A server opens the memory
-	// only once, so it only distinguishes [Read] from all other values. The program that calls the verbs must close
-	// the memory. See [OpenOnFirstUse] for an implementation.
-	Open func(ctx context.Context, how Access) (*oxbow.Memory, error)
+	// only once, so it only distinguishes [CallWithStore] from all other values. The program that calls the verbs must
+	// close the memory. See [OpenOnFirstUse] for an implementation.
+	Open func(ctx context.Context, how MemoryAccess) (*oxbow.Memory, error)
 
 	// Now returns the current time. Its location is the time zone for dates such as 2026-04-18. Nil means time.Now.
 	Now func() time.Time
@@ -55,7 +55,7 @@ type Workspace struct {
 
 	// Home returns the home if it has a layout other than oxbow's own. It returns nil for other homes, and if the
 	// caller sees only a part of the memory. Home may be nil.
-	Home func(how Access) (LayoutHome, error)
+	Home func(how MemoryAccess) (LayoutHome, error)
 
 	// Annotations returns the annotations of the working tree, which are an *annotate.Store. Package annotations uses
 	// them. The files to which entries refer are checked against the store's tree. Annotations is called only when
@@ -77,7 +77,7 @@ type Workspace struct {
 
 	// Words returns the wording of a reference in a note, for results that contain notes as plain text. If it is nil,
 	// the wording for models is used.
-	Words func(Reference) string
+	Words func(NoteReference) string
 
 	// Typed changes the commands in one of oxbow's texts, so that they reach this memory when typed in a shell. For
 	// example, it adds the flag --home. It is nil if commands are not to be changed, because the reader may not know
@@ -107,7 +107,7 @@ type Workspace struct {
 
 	// Profiles contains the memory profiles that may be loaded. Loaded contains the profiles that the caller's session
 	// has loaded. Loaded is nil if the caller lacks a session. The caller then gets handles. Only the verbs of
-	// [WithProfiles] use these fields.
+	// [ToolsWithProfiles] use these fields.
 	Profiles *Profiles
 	Loaded   *LoadedProfiles
 
@@ -123,7 +123,7 @@ type Workspace struct {
 
 	// openUnrestricted opens the memory without the restrictions of the profile that the session has loaded. It is nil
 	// if no profile is loaded.
-	openUnrestricted func(ctx context.Context, how Access) (*oxbow.Memory, error)
+	openUnrestricted func(ctx context.Context, how MemoryAccess) (*oxbow.Memory, error)
 
 	// MaxChangeBytes is the maximum size, in bytes, of a change by a verb that changes many entries. Such a verb makes
 	// several changes if its work is larger (see [oxbow.CommitInParts]). 0 means the default of 16 MiB. Tests set it.
@@ -149,7 +149,7 @@ func (w *Workspace) FormatDate(t time.Time) string {
 func (w *Workspace) NoteText(n Note) string {
 	words := w.Words
 	if words == nil {
-		words = Reference.modelText
+		words = NoteReference.modelText
 	}
 	return w.RewriteCommands(n.Render(words))
 }
@@ -157,7 +157,7 @@ func (w *Workspace) NoteText(n Note) string {
 // WithSource returns a context with the workspace's source, unless ctx already contains a source. Secrets in the
 // caller's statements about itself are replaced. The context remembers in which texts of the call no secret was found.
 func (w *Workspace) WithSource(ctx context.Context) context.Context {
-	ctx = withSearched(ctx)
+	ctx = withSecretSearchRecord(ctx)
 	s, ok := oxbow.SourceFrom(ctx)
 	if !ok {
 		s = w.Source
@@ -174,7 +174,7 @@ func (w *Workspace) WithSource(ctx context.Context) context.Context {
 
 // OpenMemory opens the memory. It also returns a context with which changes get the workspace's source. Every verb
 // begins with this call.
-func (w *Workspace) OpenMemory(ctx context.Context, access Access) (context.Context, *oxbow.Memory, error) {
+func (w *Workspace) OpenMemory(ctx context.Context, access MemoryAccess) (context.Context, *oxbow.Memory, error) {
 	m, err := w.Open(ctx, access)
 	if err != nil {
 		return ctx, nil, err
@@ -244,7 +244,7 @@ func (w *Workspace) SessionsWorkspace(ctx context.Context) (*Workspace, error) {
 		return nil, err
 	}
 	over := *w
-	over.Open = func(context.Context, Access) (*oxbow.Memory, error) { return a.Memory, nil }
+	over.Open = func(context.Context, MemoryAccess) (*oxbow.Memory, error) { return a.Memory, nil }
 	over.Annotations = nil
 	over.Vectors = nil
 	over.isSessionsArchive = true
@@ -266,11 +266,11 @@ func (w *Workspace) NewestEntries(ctx context.Context, limit int) ([]oxbow.Entry
 // again.
 func OpenOnFirstUse(
 	openMemory func(ctx context.Context) (*oxbow.Memory, error),
-) (openOnce func(context.Context, Access) (*oxbow.Memory, error), closeFn func() error) {
+) (openOnce func(context.Context, MemoryAccess) (*oxbow.Memory, error), closeFn func() error) {
 	var mu sync.Mutex // guards the variables below, and is held while the memory is opened
 	var m *oxbow.Memory
 	closed := false
-	openOnce = func(ctx context.Context, _ Access) (*oxbow.Memory, error) {
+	openOnce = func(ctx context.Context, _ MemoryAccess) (*oxbow.Memory, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		if closed {
@@ -302,7 +302,7 @@ func OpenOnFirstUse(
 
 // Tidier returns the home as a [Tidier]. ok is false if the home cannot shorten its files. It is also false if the
 // caller sees only a part of the memory, because the files contain the whole memory.
-func (w *Workspace) Tidier(how Access) (t Tidier, ok bool, err error) {
+func (w *Workspace) Tidier(how MemoryAccess) (t Tidier, ok bool, err error) {
 	home, err := w.layoutHome(how)
 	if err != nil || home == nil {
 		return nil, false, err
@@ -313,7 +313,7 @@ func (w *Workspace) Tidier(how Access) (t Tidier, ok bool, err error) {
 
 // Compressor returns the home as a [Compressor], which replaces the entries of a period by a shorter digest. ok is
 // false if the home cannot do this, or if the caller sees only a part of the memory.
-func (w *Workspace) Compressor(how Access) (c Compressor, ok bool, err error) {
+func (w *Workspace) Compressor(how MemoryAccess) (c Compressor, ok bool, err error) {
 	home, err := w.layoutHome(how)
 	if err != nil || home == nil {
 		return nil, false, err
@@ -322,7 +322,7 @@ func (w *Workspace) Compressor(how Access) (c Compressor, ok bool, err error) {
 	return c, ok, nil
 }
 
-func (w *Workspace) layoutHome(how Access) (LayoutHome, error) {
+func (w *Workspace) layoutHome(how MemoryAccess) (LayoutHome, error) {
 	if w.Home == nil {
 		return nil, nil
 	}

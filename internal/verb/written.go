@@ -37,9 +37,9 @@ const WrittenFile = ".oxbow-written"
 const (
 	entryHashBytes = 16 // number of bytes in each hash
 	// number of bytes in each line, which contains two hexadecimal digits for each byte and a line break
-	hashLineBytes = 2*entryHashBytes + 1
-	maxHashLines  = 30_000 // maximum number of lines; if there are more, the older half is dropped
-	writtenBytes  = maxHashLines * hashLineBytes
+	entryHashLineBytes     = 2*entryHashBytes + 1
+	maxHashLines           = 30_000 // maximum number of lines; if there are more, the older half is dropped
+	writtenHashesFileBytes = maxHashLines * entryHashLineBytes
 )
 
 // NewWrittenTexts returns the list that is stored in the file at path.
@@ -138,7 +138,7 @@ func hashableLines(e oxbow.Entry) (out []string) {
 
 // readHashes returns all hashes in the file, the oldest first.
 func (w *WrittenTexts) readHashes() []string {
-	data, err := vfs.ReadFile(w.fs, w.path, 2*writtenBytes)
+	data, err := vfs.ReadFile(w.fs, w.path, 2*writtenHashesFileBytes)
 	if err != nil {
 		return nil
 	}
@@ -149,11 +149,11 @@ func (w *WrittenTexts) readHashes() []string {
 func parseHashes(text string) []string {
 	var hashes []string
 	for line := range strings.Lines(text) {
-		if len(line) != hashLineBytes || line[hashLineBytes-1] != '\n' {
+		if len(line) != entryHashLineBytes || line[entryHashLineBytes-1] != '\n' {
 			continue
 		}
-		if _, err := hex.DecodeString(line[:hashLineBytes-1]); err == nil {
-			hashes = append(hashes, line[:hashLineBytes-1])
+		if _, err := hex.DecodeString(line[:entryHashLineBytes-1]); err == nil {
+			hashes = append(hashes, line[:entryHashLineBytes-1])
 		}
 	}
 	return hashes

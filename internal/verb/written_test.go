@@ -21,7 +21,7 @@ func TestWritten(t *testing.T) {
 	}
 	w.RecordWrite(oxbow.Entry{}, e)
 	w.RecordWrite(oxbow.Entry{}, e)
-	if data, err := vfs.ReadFile(fsys, WrittenFile, -1); err != nil || len(data) != 2*hashLineBytes {
+	if data, err := vfs.ReadFile(fsys, WrittenFile, -1); err != nil || len(data) != 2*entryHashLineBytes {
 		t.Errorf("the file has %q, %v; want a hash of the text and one of its line", data, err)
 	}
 	w = NewWrittenTexts(fsys, WrittenFile)
@@ -92,7 +92,7 @@ func TestWrittenFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.WriteAt([]byte("torn"), 2*hashLineBytes); err != nil {
+	if _, err := f.WriteAt([]byte("torn"), 2*entryHashLineBytes); err != nil {
 		t.Fatal(err)
 	}
 	if err := f.Close(); err != nil {

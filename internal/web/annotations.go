@@ -21,9 +21,9 @@ const maxAnnotations, maxFileLines = 1000, 2000
 
 func annotationsPage(c *pageRequest) (pageReply, error) {
 	s := framedPage{
-		title:    "Annotations",
-		navPath:  "annotations",
-		leadLine: h.P(h.Class("lead"), h.Text("Your code with the reasons for its changes beside it.")),
+		title:           "Annotations",
+		navPath:         "annotations",
+		descriptionLine: h.P(h.Class("lead"), h.Text("Your code with the reasons for its changes beside it.")),
 	}
 	if c.workspace.Annotations == nil {
 		s.bodyNodes = []g.Node{noTreeNotice()}
@@ -128,7 +128,7 @@ func (c *pageRequest) annotatedFilePage(s framedPage, file string) (pageReply, e
 	for _, a := range out.Annotations {
 		whys[a.ID] = a
 	}
-	s.title, s.leadLine = page.VisibleText(
+	s.title, s.descriptionLine = page.VisibleText(
 		out.File,
 	), h.P(
 		h.Class("lead"),

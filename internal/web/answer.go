@@ -14,7 +14,7 @@ import (
 // redirectToSaved returns a redirect to the page of a saved entry. The page shows the notes of the verb.
 func redirectToSaved(out verb.RememberOut) redirectReply {
 	to := redirectReply{path: page.EntryPath(out.Name)}
-	if out.Outcome != "unchanged" {
+	if out.EntryOutcome != "unchanged" {
 		to.changeNumber = out.Version
 	}
 	for _, n := range out.Notes {
@@ -28,7 +28,7 @@ func errorNotice(err error) g.Node {
 	return page.Notice("error", page.MakeSentence(err.Error()), page.NoteSentence(verb.ErrorRemedy(err)))
 }
 
-// versionText returns an entry's version as text, for a form's hidden field.
-func versionText(e verb.Entry) string { return strconv.FormatUint(e.Version, 10) }
+// formatEntryVersion returns an entry's version as text, for a form's hidden field.
+func formatEntryVersion(e verb.Entry) string { return strconv.FormatUint(e.Version, 10) }
 
 func formatNumber(n uint64) string { return strconv.FormatUint(n, 10) }

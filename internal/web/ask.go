@@ -140,7 +140,7 @@ var hookAnswerTexts = map[string]string{"payload": "sentences", "pointer": "the 
 // each, it shows how strongly the text answers the prompt, and how strong it would have to be.
 func hookAnswerTable(out injection.InjectOut) g.Node {
 	var rows []g.Node
-	for _, a := range out.Accounts {
+	for _, a := range out.UnitDecisions {
 		link := page.EntryLink(a.Name)
 		if a.SourceKind == "sessions" {
 			link = h.A(h.Href(page.RootPath+page.TurnPath(a.Name)), page.IsolatedText(a.Name))
@@ -148,12 +148,12 @@ func hookAnswerTable(out injection.InjectOut) g.Node {
 		rows = append(
 			rows,
 			h.Tr(
-				numberCell("%.2f", a.Value),
-				numberCell("%.2f", float64(a.StrengthFloor)),
+				numberCell("%.2f", a.Strength),
+				numberCell("%.2f", float64(a.MinStrength)),
 				h.Td(link),
 				h.Td(h.Class("number"), h.Text(strconv.Itoa(a.MatchedWords))),
 				h.Td(h.Text(hookAnswerTexts[string(a.AnswerKind)])),
-				h.Td(page.IsolatedText(a.RefusalReason)),
+				h.Td(page.IsolatedText(a.NotShownReason)),
 			),
 		)
 	}
@@ -210,7 +210,7 @@ func (c *pageRequest) explainMissingEntry(in verb.RecallIn, shown []verb.Entry, 
 
 // queryWords returns the words of a query, without its filters.
 func (c *pageRequest) queryWords(query string) (string, error) {
-	ctx, m, err := c.workspace.OpenMemory(c.ctx, verb.ReadOwn)
+	ctx, m, err := c.workspace.OpenMemory(c.ctx, verb.ReadWithoutTeamFiles)
 	if err != nil {
 		return "", err
 	}

@@ -61,7 +61,7 @@ func large(b *testing.B) (*Server, *browserVisitor) {
 	}
 	b.Cleanup(func() { m.Close() })
 	work := &verb.Workspace{
-		Open:   func(context.Context, verb.Access) (*oxbow.Memory, error) { return m, nil },
+		Open:   func(context.Context, verb.MemoryAccess) (*oxbow.Memory, error) { return m, nil },
 		Now:    time.Now,
 		Place:  func() (verb.Place, error) { return verb.Place{Home: filepath.Dir(path), StorePath: path}, nil },
 		Source: oxbow.Source{Actor: oxbow.Person},

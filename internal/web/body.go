@@ -13,9 +13,9 @@ import (
 // uploadPreviewPath is the path to which the form of an upload is sent, relative to [page.RootPath].
 const uploadPreviewPath = "transfer/preview"
 
-// maxDrainedBytes is the maximum number of bytes that the server reads from an upload that is too large. A browser
-// shows the response only after it has sent the whole request.
-const maxDrainedBytes = 1 << 30
+// maxDiscardedUploadBytes is the maximum number of bytes that the server reads from an upload that is too large. A
+// browser shows the response only after it has sent the whole request.
+const maxDiscardedUploadBytes = 1 << 30
 
 // limitBody limits the body of a request to [auth.MaxBody] bytes.
 func limitBody(w http.ResponseWriter, r *http.Request) {
@@ -46,6 +46,6 @@ func (b *uploadBody) Read(p []byte) (int, error) {
 func (b *uploadBody) discardRest() {
 	_, _ = io.Copy(
 		io.Discard,
-		io.LimitReader(b.ReadCloser, maxDrainedBytes),
+		io.LimitReader(b.ReadCloser, maxDiscardedUploadBytes),
 	) // ignore the error, because the browser may have disconnected
 }

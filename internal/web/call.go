@@ -35,7 +35,7 @@ type pageRequest struct {
 	actor             oxbow.Actor
 	feed              *history.ChangeFeed
 	version           string // version of oxbow
-	isSample          bool   // the memory is a sample that will be deleted when the server ends
+	isSampleMemory    bool   // the memory is a sample that will be deleted when the server ends
 	forbidsFileWrites bool   // The server was started with the option that no page writes files on its machine.
 	hasSeveralUsers   bool   // several people may sign in
 
@@ -54,7 +54,7 @@ func (c *pageRequest) accessSummary() string {
 	if c.view.Rights.ReadOnly || c.view.IsPartial() {
 		s = "This browser " + c.view.Rights.String()
 	}
-	if c.isSample {
+	if c.isSampleMemory {
 		s += ", a sample that is deleted when you stop the command"
 	}
 	return s + ". oxbow " + c.version

@@ -14,7 +14,7 @@ import (
 type sharedCaches struct {
 	heldEntries resultCache[labels.HeldOut]
 	dailyStats  resultCache[maintenance.DailyOut]
-	nameChecks  resultCache[maintenance.NameCheck]
+	nameChecks  resultCache[maintenance.EntryNamesCheck]
 }
 
 // resultCache contains one result for each view. The result is valid until the memory changes. The zero resultCache is

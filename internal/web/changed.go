@@ -20,8 +20,8 @@ import (
 // maxChangedShown is the maximum number of entries in the section.
 const maxChangedShown = 10
 
-// changedSection returns the section with texts that agents changed, or nil if such texts do not exist.
-func (c *pageRequest) changedSection() g.Node {
+// agentEditsSection returns the section with texts that agents changed, or nil if such texts do not exist.
+func (c *pageRequest) agentEditsSection() g.Node {
 	limit := maxChangedShown
 	out, err := review.ListAgentChanges(c.ctx, c.workspace, review.ChangedIn{Limit: &limit})
 	if err != nil || out.Total == 0 {
@@ -55,21 +55,21 @@ func (c *pageRequest) changedEntryNotice(name string) g.Node {
 			h.ID("changed-title"),
 			h.Text("An agent changed what you wrote"),
 		),
-		c.changedEntryDetails(e, agentChangeWords[e.EditKind]),
+		c.changedEntryDetails(e, agentChangeWords[e.AgentEditKind]),
 	)
 }
 
 // agentChangeWords maps an agent's kinds of changes to the words on pages.
 var agentChangeWords = map[string]string{
-	review.EditKindChanged:    "Changed",
-	review.EditKindForgotten:  "Forgotten",
-	review.EditKindRelabelled: "Relabelled",
-	review.EditKindRenamed:    "Renamed",
+	review.EditKindTextChanged: "Changed",
+	review.EditKindForgotten:   "Forgotten",
+	review.EditKindRelabelled:  "Relabelled",
+	review.EditKindRenamed:     "Renamed",
 }
 
 // changedEntryRow shows one entry: who changed it, the difference, and the buttons.
 func (c *pageRequest) changedEntryRow(e review.ChangedEntry) g.Node {
-	did := agentChangeWords[e.EditKind]
+	did := agentChangeWords[e.AgentEditKind]
 	return h.Li(h.Class("row card"),
 		h.Div(
 			h.Class("head"),
@@ -101,7 +101,7 @@ func (c *pageRequest) changedEntryDetails(e review.ChangedEntry, changeWord stri
 		labels = append(labels, h.Li(h.Text("The alias "), page.IsolatedText(a), h.Text(" was removed.")))
 	}
 	return g.Group{
-		g.If(e.EditKind != review.EditKindRenamed, page.TextDiff(e.PersonText, e.CurrentText)),
+		g.If(e.AgentEditKind != review.EditKindRenamed, page.TextDiff(e.PersonText, e.CurrentText)),
 		g.If(len(labels) > 0, h.Ul(h.Class("list"), g.Group(labels))),
 		h.Div(
 			h.Class("meta"),
@@ -119,7 +119,7 @@ func (c *pageRequest) changedEntryTitle(e review.ChangedEntry) g.Node {
 	switch {
 	case e.NewName != "":
 		return g.Group{page.IsolatedText(e.Name), h.Text(", now "), page.EntryLink(e.NewName)}
-	case e.EditKind == review.EditKindForgotten:
+	case e.AgentEditKind == review.EditKindForgotten:
 		return page.IsolatedText(e.Name)
 	}
 	return page.EntryLink(e.Name)
@@ -145,5 +145,5 @@ func decideAgentChange(
 	if err != nil {
 		return nil, err
 	}
-	return redirectReply{path: c.returnPath(), changeNumber: out.Seqs[0]}, nil
+	return redirectReply{path: c.returnPath(), changeNumber: out.ChangeSeqs[0]}, nil
 }

@@ -38,14 +38,14 @@ func acceptsGzip(header string) bool {
 // compressingWriter compresses the response body with gzip if the first write is a text and long enough.
 type compressingWriter struct {
 	http.ResponseWriter
-	delayedStatus int // status that has not been written yet (0 if no status is delayed)
-	bodyWriter    io.Writer
-	gz            *gzip.Writer
+	unwrittenStatus int // status that has not been written yet (0 if no status is delayed)
+	bodyWriter      io.Writer
+	gz              *gzip.Writer
 }
 
 // WriteHeader only stores the status. The first write sends the status, because only then is it known whether the body
 // is compressed.
-func (z *compressingWriter) WriteHeader(status int) { z.delayedStatus = status }
+func (z *compressingWriter) WriteHeader(status int) { z.unwrittenStatus = status }
 
 func (z *compressingWriter) Write(p []byte) (int, error) {
 	if z.bodyWriter == nil {
@@ -73,9 +73,9 @@ func isCompressibleText(contentType string) bool {
 }
 
 func (z *compressingWriter) sendHeader() {
-	if z.delayedStatus != 0 {
-		z.ResponseWriter.WriteHeader(z.delayedStatus)
-		z.delayedStatus = 0
+	if z.unwrittenStatus != 0 {
+		z.ResponseWriter.WriteHeader(z.unwrittenStatus)
+		z.unwrittenStatus = 0
 	}
 }
 

@@ -19,15 +19,15 @@ import (
 
 // These are the events at which oxbow adds memory to the context of a model.
 const (
-	eventStart   = "session start"
-	eventPrompt  = "prompt"
-	eventProfile = "profile"
+	contextEventSessionStart = "session start"
+	contextEventPrompt       = "prompt"
+	contextEventProfile      = "profile"
 )
 
 func contextPage(c *pageRequest) (pageReply, error) {
 	event := c.formValue("event")
 	if event == "" {
-		event = eventStart
+		event = contextEventSessionStart
 	}
 	profiles, err := profiles.ListProfiles(c.ctx, c.workspace, profiles.ProfilesIn{})
 	if err != nil {
@@ -42,7 +42,7 @@ func contextPage(c *pageRequest) (pageReply, error) {
 	s := framedPage{
 		title:   "Context",
 		navPath: "context",
-		leadLine: h.P(
+		descriptionLine: h.P(
 			h.Class("lead"),
 			h.Text(
 				"The exact text that oxbow would show an agent now. It is the same for all clients. Nothing is "+
@@ -50,8 +50,16 @@ func contextPage(c *pageRequest) (pageReply, error) {
 			),
 		),
 	}
-	s.bodyNodes = []g.Node{page.QueryForm("context", "Show",
-		page.SelectField("event", "When", event, "", []string{eventStart, eventPrompt, eventProfile}),
+	s.bodyNodes = []g.Node{page.QueryForm(
+		"context",
+		"Show",
+		page.SelectField(
+			"event",
+			"When",
+			event,
+			"",
+			[]string{contextEventSessionStart, contextEventPrompt, contextEventProfile},
+		),
 		page.InputField("project", "Project", c.formValue("project"), h.Placeholder("none")),
 		page.SelectField("profile", "Profile", c.formValue("profile"), "everything", names),
 		page.InputField(
@@ -62,9 +70,10 @@ func contextPage(c *pageRequest) (pageReply, error) {
 			h.Min("1"),
 			h.Placeholder("default"),
 		),
-		h.Div(h.Class("field grow"), page.InputField("prompt", "Prompt or task", c.formValue("prompt"))))}
-	show := map[string]func() (g.Node, error){eventPrompt: c.promptContextSection,
-		eventProfile: c.profileContextSection}[event]
+		h.Div(h.Class("field grow"), page.InputField("prompt", "Prompt or task", c.formValue("prompt"))),
+	)}
+	show := map[string]func() (g.Node, error){contextEventPrompt: c.promptContextSection,
+		contextEventProfile: c.profileContextSection}[event]
 	if show == nil {
 		show = c.startContextSection
 	}
@@ -92,8 +101,8 @@ func (c *pageRequest) startContextSection() (g.Node, error) {
 			"No note is pinned or approved yet, so a session begins without notes.",
 		),
 		startNotesTable(out.Entries),
-		g.Iff(out.Text != "" && out.Selection != nil, func() g.Node {
-			return selectedEntriesTable(verb.SelectionOut{Selection: out.Selection})
+		g.Iff(out.Text != "" && out.SelectedDocuments != nil, func() g.Node {
+			return selectedEntriesTable(verb.SelectionOut{Selection: out.SelectedDocuments})
 		}),
 	}, nil
 }
@@ -171,8 +180,8 @@ func contextSection(text string, tokens int, noneReason string) g.Node {
 				"%d bytes, about %d tokens, between the lines <%s> and </%s>.",
 				len(text),
 				tokens,
-				session.FenceName,
-				session.FenceName,
+				session.InsertedTagName,
+				session.InsertedTagName,
 			),
 		),
 		h.Pre(h.Class("text"), h.TabIndex("0"), page.IsolatedText(text)),

@@ -34,13 +34,14 @@ func (c *pageRequest) editFormPage(
 ) framedPage {
 	at := page.EntryPath(e.Name)
 	return framedPage{
-		title:    "Edit",
-		navPath:  "find",
-		status:   status,
-		leadLine: h.P(h.Class("lead"), page.EntryLink(e.Name)),
+		title:           "Edit",
+		navPath:         "find",
+		status:          status,
+		descriptionLine: h.P(h.Class("lead"), page.EntryLink(e.Name)),
 		bodyNodes: append(notices,
 			h.Form(h.Method("post"), h.Class("stack edit"), h.Action(page.RootPath+at+
-				"/edit"), h.Attr("data-guard", ""), page.HiddenFields("version", versionText(e)), t.inputElements(),
+				"/edit"), h.Attr("data-guard", ""), page.HiddenFields("version",
+				formatEntryVersion(e)), t.inputElements(),
 				h.Div(
 					h.Class("actions"),
 					h.Button(h.Class("main"), h.Text(savePath)),
@@ -136,7 +137,7 @@ func (c *pageRequest) conflictPage(current verb.Entry, t formValues, base uint64
 	if merged && differs {
 		above = append(above, page.Section("both", "Both changes together", page.PlainText(both),
 			h.Form(h.Method("post"), h.Class("actions"), h.Action(page.RootPath+page.EntryPath(current.Name)+
-				"/edit"), page.HiddenFields("version", versionText(current)),
+				"/edit"), page.HiddenFields("version", formatEntryVersion(current)),
 				g.Map(formFields, func(p formField) g.Node {
 					return page.HiddenFields(p.name, mine[p.name])
 				}), page.HiddenFields("content", both),

@@ -25,7 +25,7 @@ func entryPage(c *pageRequest) (pageReply, error) {
 	}
 	past := e.Name != name && strings.HasPrefix(name, e.Name+"@")
 	// Remove the note about how often agents used the entry, because the page shows these numbers elsewhere.
-	if e.ShownTurns > 0 {
+	if e.ShownInTurns > 0 {
 		e.Notes = e.Notes[:len(e.Notes)-1]
 	}
 	text, cut := page.RenderMarkdown(*e.Content)
@@ -33,14 +33,14 @@ func entryPage(c *pageRequest) (pageReply, error) {
 		title:            page.VisibleText(e.Name),
 		navPath:          "find",
 		reloadsLiveParts: !past,
-		leadLine:         c.entryLead(e.Entry),
+		descriptionLine:  c.entrySummaryLine(e.Entry),
 	}
 	s.bodyNodes = []g.Node{
 		page.NoteList(e.Notes),
 		h.Div(h.ID("entry"), h.Class("entry"), g.If(!past, h.Attr("data-live", "")),
 			h.Div(h.Class("column"),
 				g.Iff(!past, func() g.Node { return c.changedEntryNotice(e.Name) }),
-				c.heldBackNotice(e.Entry),
+				c.unapprovedEntryNotice(e.Entry),
 				h.Section(
 					h.Aria("label", "Text"),
 					text,
@@ -63,7 +63,7 @@ func entryPage(c *pageRequest) (pageReply, error) {
 	return s, nil
 }
 
-func (c *pageRequest) entryLead(e verb.Entry) g.Node {
+func (c *pageRequest) entrySummaryLine(e verb.Entry) g.Node {
 	return h.Div(
 		h.Class("meta"),
 		page.TrustBadge(e.Trust),
@@ -77,9 +77,9 @@ func rawLink(name, text string) g.Node {
 	return h.A(h.Href(page.RootPath+page.EntryPath(name)+"/raw"), h.Text(text))
 }
 
-// heldBackNotice says why models do not get an entry, and contains a button to approve it. It returns nil if models
-// get the entry.
-func (c *pageRequest) heldBackNotice(e verb.Entry) g.Node {
+// unapprovedEntryNotice says why models do not get an entry, and contains a button to approve it. It returns nil if
+// models get the entry.
+func (c *pageRequest) unapprovedEntryNotice(e verb.Entry) g.Node {
 	if e.Trust == "" {
 		return nil
 	}
@@ -102,7 +102,7 @@ func (c *pageRequest) heldBackNotice(e verb.Entry) g.Node {
 		h.P(h.Strong(h.Text("Agents are not shown this entry unasked. ")), h.Text(strings.Join(why, " "))),
 		g.If(
 			c.canDecideAsPerson(),
-			page.PostButton(page.EntryPath(e.Name)+"/approve", "", "Approve", "version", versionText(e)),
+			page.PostButton(page.EntryPath(e.Name)+"/approve", "", "Approve", "version", formatEntryVersion(e)),
 		),
 	)
 }
@@ -123,7 +123,7 @@ func (c *pageRequest) entryActions(e verb.Entry) g.Node {
 	}
 	return g.Group{h.Div(h.Class("actions"),
 		h.A(h.Class("button main"), h.Href(page.RootPath+at+"/edit"), h.Attr("data-key", "e"), h.Text("Edit")), pin,
-		page.PostButton(at+"/forget", "", "Forget", "version", versionText(e)),
+		page.PostButton(at+"/forget", "", "Forget", "version", formatEntryVersion(e)),
 		g.If(c.canDecideAsPerson(), h.A(h.Class("button danger"), h.Href(page.RootPath+at+
 			"/redact"), h.Text("Erase for good…")))), more}
 }

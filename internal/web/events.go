@@ -22,13 +22,13 @@ func eventsPage(c *pageRequest) (pageReply, error) {
 
 func (s eventStream) send(c *pageRequest, w http.ResponseWriter, _ page.Assets) {
 	defer s.listener.Close()
-	sse.ServeEvents(c.ctx, w, s.listener.Ready, func(out *sse.EventStream) error {
+	sse.ServeEvents(c.ctx, w, s.listener.ChangesReady, func(out *sse.EventStream) error {
 		n, err := s.listener.TakeChanges(c.ctx)
 		if err != nil {
 			return err
 		}
 		name := "ready" // This event tells the browser that the memory changed, but no entry that the browser may see.
-		if n.IsReset {
+		if n.MustReadEverything {
 			name = "reset"
 		} else if len(n.Changes) > 0 {
 			name = "change"

@@ -73,7 +73,7 @@ func (c *pageRequest) facetsOfList(query string, list verb.ListOut) ([]filterFac
 	if query == "" {
 		// Stats returns an error if the browser only sees a part of the memory; then the numbers are missing
 		if st, err := maintenance.Stats(c.ctx, c.workspace, maintenance.StatsIn{}); err == nil {
-			for i, counts := range []map[string]int{st.Projects, st.Tags, st.Kinds} {
+			for i, counts := range []map[string]int{st.Projects, st.Tags, st.EntriesPerKind} {
 				for v, n := range counts {
 					fs[i].countsByFilter[filterTerm([]string{"project", "tag", "kind"}[i], v)] = n
 				}
@@ -99,8 +99,8 @@ func (c *pageRequest) facetsOfList(query string, list verb.ListOut) ([]filterFac
 // filterTerm returns a filter as it is written in a query.
 func filterTerm(key, value string) string { return key + ":" + page.QuoteValue(value) }
 
-// facetLists shows the filters as links. If the query already contains a filter, its link removes the filter.
-func facetLists(f findResult) g.Node {
+// filterLists shows the filters as links. If the query already contains a filter, its link removes the filter.
+func filterLists(f findResult) g.Node {
 	var out g.Group
 	for i, fc := range f.facets {
 		terms := slices.SortedFunc(maps.Keys(fc.countsByFilter), func(a, b string) int {
@@ -108,7 +108,7 @@ func facetLists(f findResult) g.Node {
 		})
 		var rows g.Group
 		for _, t := range terms[:min(len(terms), maxFacetValues)] {
-			rows = append(rows, facetLink(f.query, t, fc.countsByFilter[t]))
+			rows = append(rows, filterLink(f.query, t, fc.countsByFilter[t]))
 		}
 		if rows != nil {
 			id := "facet-" + strconv.Itoa(i)
@@ -126,7 +126,7 @@ func facetLists(f findResult) g.Node {
 	return out
 }
 
-func facetLink(query, filter string, count int) g.Node {
+func filterLink(query, filter string, count int) g.Node {
 	_, shown, _ := strings.Cut(filter, ":")
 	if w, err := strconv.Unquote(shown); err == nil {
 		shown = w

@@ -14,16 +14,16 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// factRow returns one row in the list of facts.
-func factRow(what string, value ...g.Node) g.Node {
-	return h.Div(h.Dt(h.Text(what)), h.Dd(value...))
+// entryFactRow returns one row in the list of facts.
+func entryFactRow(factName string, value ...g.Node) g.Node {
+	return h.Div(h.Dt(h.Text(factName)), h.Dd(value...))
 }
 
-func textFactRow(what, value string) g.Node {
+func entryTextFactRow(factName, value string) g.Node {
 	if value == "" {
 		return nil
 	}
-	return factRow(what, page.IsolatedText(value))
+	return entryFactRow(factName, page.IsolatedText(value))
 }
 
 // entryFacts returns the facts that the page shows next to the text of an entry.
@@ -39,21 +39,24 @@ func (c *pageRequest) entryFacts(e verb.GetOut, isPastVersion bool) g.Node {
 	}
 	return h.Section(h.Aria("labelledby", "about"), h.H2(h.ID("about"), h.Text("Details")), h.Dl(
 		h.Class("about"),
-		factRow("Written by", h.Text(c.pageViewer().WriterName(e.Source)), g.If(s.Client != "" &&
+		entryFactRow("Written by", h.Text(c.pageViewer().WriterName(e.Source)), g.If(s.Client != "" &&
 			s.Agent != "", g.Group{h.Text(" in "), page.IsolatedText(s.Client)})),
-		textFactRow("Through", doorNames[s.Door]),
+		entryTextFactRow("Through", interfaceNames[s.Door]),
 		sessionFactRow(s),
-		textFactRow("Profile", s.Profile),
-		textFactRow("From", from),
-		factRow(
+		entryTextFactRow("Profile", s.Profile),
+		entryTextFactRow("From", from),
+		entryFactRow(
 			writtenTimeLabel(e.Entry),
 			page.RelativeTime(c.now, page.ParseTime(e.Updated)),
-			h.Text(", change "+versionText(e.Entry)),
+			h.Text(", change "+formatEntryVersion(e.Entry)),
 		),
-		g.If(e.Created != e.Updated, factRow("First written", page.RelativeTime(c.now, page.ParseTime(e.Created)))),
-		textFactRow("Also called", strings.Join(e.Aliases, ", ")),
-		textFactRow("Confidence", strings.Join(e.Labels[oxbow.LabelConfidence], ", ")),
-		textFactRow("Verified by", strings.Join(e.Labels[oxbow.LabelVerified], ", ")),
+		g.If(
+			e.Created != e.Updated,
+			entryFactRow("First written", page.RelativeTime(c.now, page.ParseTime(e.Created))),
+		),
+		entryTextFactRow("Also called", strings.Join(e.Aliases, ", ")),
+		entryTextFactRow("Confidence", strings.Join(e.Labels[oxbow.LabelConfidence], ", ")),
+		entryTextFactRow("Verified by", strings.Join(e.Labels[oxbow.LabelVerified], ", ")),
 	),
 		citationList(e.Citations))
 }
@@ -69,9 +72,15 @@ func writtenTimeLabel(e verb.Entry) string {
 	return "Changed"
 }
 
-// doorNames contains, for each interface through which an entry can be written, its name on pages.
-var doorNames = map[string]string{"cli": "the command line", "mcp": "an agent's tools (MCP)", "web": "these pages",
-	"hook": "a hook of its client", "http": "the HTTP API", "": ""}
+// interfaceNames contains, for each interface through which an entry can be written, its name on pages.
+var interfaceNames = map[string]string{
+	"cli":  "the command line",
+	"mcp":  "an agent's tools (MCP)",
+	"web":  "these pages",
+	"hook": "a hook of its client",
+	"http": "the HTTP API",
+	"":     "",
+}
 
 // lastSource returns the source of the entry's last change. It reads the history, because the
 // entry itself does not record the session.
@@ -88,7 +97,7 @@ func (c *pageRequest) lastSource(name string) verb.Source {
 // links to the changes of the same program run.
 func sessionFactRow(s verb.Source) g.Node {
 	if link := sessionLink(s); link != nil {
-		return factRow("Session", link)
+		return entryFactRow("Session", link)
 	}
 	return nil
 }

@@ -69,7 +69,7 @@ func findPage(c *pageRequest) (pageReply, error) {
 		h.Div(
 			h.Class("entry"),
 			h.Div(h.Class("column"), c.resultList(f)),
-			h.Aside(h.Aria("label", "Narrow it down"), facetLists(f)),
+			h.Aside(h.Aria("label", "Narrow it down"), filterLists(f)),
 		))}
 	return s, nil
 }

@@ -54,7 +54,7 @@ func (c *pageRequest) folderSection() g.Node {
 	if len(out.Folders) > 0 {
 		body = append(body, page.PostButton("transfer/compare", "", "Compare now"))
 	}
-	return append(body, followForm())
+	return append(body, followDirectoryForm())
 }
 
 // folderRow shows a directory whose notes oxbow keeps in step with the memory. It also shows the directory's problems
@@ -76,8 +76,9 @@ func folderRow(f folders.ListedFolder, mayChange bool) g.Node {
 			page.PostButton("transfer/unfollow", "", "Stop following", "folder", f.Name))))
 }
 
-// followForm returns a form in which a person enters a directory whose notes oxbow will keep in step with the memory.
-func followForm() g.Node {
+// followDirectoryForm returns a form in which a person enters a directory whose notes oxbow will keep in step with the
+// memory.
+func followDirectoryForm() g.Node {
 	return h.Form(h.Class("stack"), h.Method("post"), h.Action(page.RootPath+"transfer/folder"),
 		page.InputField("dir", "Directory on the machine that runs this server", "", h.Required(),
 			h.Placeholder("/home/ada/vault")),
@@ -110,7 +111,7 @@ func followFolder(c *pageRequest) (pageReply, error) {
 // changeCountsText returns a text that says how many notes of a folder were added, updated or forgotten in the memory.
 func changeCountsText(ch *folders.FolderChange) string {
 	return page.CountWithNoun(ch.Added, "note") + " added, " + page.CountWithNoun(ch.Updated, "note") + " updated, " +
-		page.CountWithNoun(ch.Forgotten, "note") + " forgotten."
+		page.CountWithNoun(ch.ForgottenNotes, "note") + " forgotten."
 }
 
 // compareFolders compares all directories with the memory.

@@ -34,7 +34,7 @@ func (c *pageRequest) forgottenPage(name string, missing error) (pageReply, erro
 	}
 	last := out.Changes[0]
 	seq := last.Entries[0].PrevSeq
-	s := framedPage{title: page.VisibleText(name), navPath: "find", status: http.StatusNotFound, leadLine: h.P(
+	s := framedPage{title: page.VisibleText(name), navPath: "find", status: http.StatusNotFound, descriptionLine: h.P(
 		h.Class("lead"),
 		h.Text(
 			"Forgotten by "+c.pageViewer().WriterName(last.Source)+", ",

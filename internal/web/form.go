@@ -96,7 +96,7 @@ func (t formValues) setRememberArgs(in *verb.RememberIn, base formValues) error 
 		}
 		vs := splitValues(t[p.name])
 		if len(vs) == 0 {
-			in.Clear = append(in.Clear, p.name)
+			in.PartsToClear = append(in.PartsToClear, p.name)
 			continue
 		}
 		switch p.name {

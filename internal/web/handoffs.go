@@ -25,7 +25,7 @@ func handoffsPage(c *pageRequest) (pageReply, error) {
 	s := framedPage{
 		title:   "Handoffs",
 		navPath: "handoffs",
-		leadLine: h.P(
+		descriptionLine: h.P(
 			h.Class("lead"),
 			h.Text(
 				"Notes that one session wrote for the next. A new session is told the name of the newest open "+
@@ -53,9 +53,9 @@ func handoffsPage(c *pageRequest) (pageReply, error) {
 					h.Div(
 						h.Class("head"),
 						h.H2(h.A(h.Href(page.RootPath+handoffPath(o.Name)), page.IsolatedText(o.Name))),
-						page.Badge(map[bool]string{true: "good"}[o.State == stateOpen], o.State, ""),
+						page.Badge(map[bool]string{true: "good"}[o.State == proposalStateOpen], o.State, ""),
 					),
-					h.P(h.Class("snippet"), page.IsolatedText(cmp.Or(o.Summary, o.Record))),
+					h.P(h.Class("snippet"), page.IsolatedText(cmp.Or(o.Summary, o.SessionFacts))),
 					h.Div(
 						h.Class("meta"),
 						g.If(o.Project != "", h.Span(page.IsolatedText(o.Project))),
@@ -92,9 +92,9 @@ func handoffPage(c *pageRequest) (pageReply, error) {
 	return framedPage{
 		title:   "Handoff",
 		navPath: "handoffs",
-		leadLine: h.Div(
+		descriptionLine: h.Div(
 			h.Class("meta"),
-			page.Badge(map[bool]string{true: "good"}[o.State == stateOpen], o.State, ""),
+			page.Badge(map[bool]string{true: "good"}[o.State == proposalStateOpen], o.State, ""),
 			page.RelativeTime(c.now, page.ParseTime(o.Created)),
 		),
 		bodyNodes: []g.Node{

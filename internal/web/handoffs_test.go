@@ -121,7 +121,7 @@ func TestAnnotations(t *testing.T) {
 		ctx,
 		annotate.Record{
 			File: "pool.go",
-			Span: annotate.Span{First: 3, Last: 3},
+			Span: annotate.LineSpan{First: 3, Last: 3},
 			Why:  "Eight is what the crane holds. " + hostile,
 		},
 	); err != nil {

@@ -30,7 +30,7 @@ func inboxPage(c *pageRequest) (pageReply, error) {
 	s := framedPage{
 		title:   "Inbox",
 		navPath: "inbox",
-		leadLine: h.P(
+		descriptionLine: h.P(
 			h.Class("lead"),
 			h.Text(
 				"Sentences that you asked agents to remember, and notes that agents do not see until you approve "+
@@ -40,14 +40,14 @@ func inboxPage(c *pageRequest) (pageReply, error) {
 	}
 	rows := c.proposalRows(proposals)
 	count := min(maxInboxRows, len(proposals.Proposals))
-	heldRows, heldCount := c.heldRows(groupHeldEntries(held.Entries), count)
+	heldRows, heldCount := c.heldRows(groupQuarantinedEntries(held.Entries), count)
 	count += heldCount
 	more := len(proposals.Proposals) + len(held.Entries) - count
-	changed := c.changedSection()
-	rows = append(append(rows, heldRows...), c.importGroupRows(held.Groups, count)...)
+	changed := c.agentEditsSection()
+	rows = append(append(rows, heldRows...), c.importApprovalRows(held.Groups, count)...)
 	switch {
 	case len(rows) == 0 && changed != nil:
-		s.bodyNodes = []g.Node{c.cannotDecideNotice(), changed}
+		s.bodyNodes = []g.Node{c.noDecisionRightNotice(), changed}
 	case len(rows) == 0:
 		s.bodyNodes = []g.Node{
 			page.EmptyNotice(
@@ -64,7 +64,7 @@ func inboxPage(c *pageRequest) (pageReply, error) {
 			),
 		}
 	default:
-		s.bodyNodes = []g.Node{c.cannotDecideNotice(), changed,
+		s.bodyNodes = []g.Node{c.noDecisionRightNotice(), changed,
 			page.KeyHints("j", "next", "k", "previous", "a", "approve", "e", "edit", "r", "reject",
 				"A", "approve the group", "R", "reject the group"),
 			h.Ol(h.Class("rows cards"), h.Attr("data-keys", ""), g.Group(rows)),
@@ -75,7 +75,7 @@ func inboxPage(c *pageRequest) (pageReply, error) {
 		other, text = "inbox", "Show only what waits for a decision"
 	}
 	s.bodyNodes = append(
-		c.rejectedNotice(),
+		c.rejectedProposalsNotice(),
 		append(s.bodyNodes, h.P(h.A(h.Href(page.RootPath+other), h.Text(text))))...)
 	return s, nil
 }
@@ -91,7 +91,7 @@ func (c *pageRequest) proposalRows(out review.InboxOut) (rows g.Group) {
 		}
 	}
 	if len(waiting) > 0 {
-		rows = append(rows, c.proposalsHeadRow(waiting))
+		rows = append(rows, c.proposalsHeadingRow(waiting))
 	}
 	for i, p := range out.Proposals[:min(maxInboxRows, len(out.Proposals))] {
 		rows = append(
@@ -100,7 +100,7 @@ func (c *pageRequest) proposalRows(out review.InboxOut) (rows g.Group) {
 				review.ProposalOut{StoredProposal: p},
 				ofSession[proposalSession(p.SourceTurns)],
 				i,
-				clippedText,
+				shortenedTextSize,
 			),
 		)
 	}
@@ -115,8 +115,8 @@ func (c *pageRequest) listProposals(includesDecided bool) (review.InboxOut, erro
 	return review.ListProposals(c.ctx, c.workspace, review.InboxIn{All: includesDecided})
 }
 
-// rejectedNotice shows the proposals that were just rejected, with a button to reopen them.
-func (c *pageRequest) rejectedNotice() []g.Node {
+// rejectedProposalsNotice shows the proposals that were just rejected, with a button to reopen them.
+func (c *pageRequest) rejectedProposalsNotice() []g.Node {
 	ids := c.r.URL.Query()["rejected"]
 	if len(ids) == 0 || !c.mayWrite() {
 		return nil
@@ -148,7 +148,7 @@ func proposalPage(c *pageRequest) (pageReply, error) {
 		title:   "Proposal",
 		navPath: "inbox",
 		bodyNodes: []g.Node{
-			c.cannotDecideNotice(),
+			c.noDecisionRightNotice(),
 			h.Ol(
 				h.Class("rows cards"),
 				h.Attr("data-keys", ""),
@@ -176,7 +176,7 @@ func proposalPage(c *pageRequest) (pageReply, error) {
 					return h.Li(
 						h.Class("row"),
 						h.Div(h.Class("head"), h.H3(page.EntryLink(e.Name))),
-						page.TextDiff(e.HitText, p.NoteText()),
+						page.TextDiff(e.HitContent, p.NoteText()),
 						g.If(c.mayWrite() && c.actor == oxbow.Person &&
 							p.State != "accepted", h.Div(
 							h.Class("actions"),
@@ -226,11 +226,11 @@ func acceptProposal(c *pageRequest) (pageReply, error) {
 		return failedDecisionPage(
 			err,
 			decisionForm{
-				approvePath:  "inbox/accept",
-				rejectPath:   "inbox/drop",
-				canReject:    isUndecided(p.State),
-				editableText: text,
-				asksForName:  true,
+				approvePath:      "inbox/accept",
+				rejectPath:       "inbox/drop",
+				canReject:        isUndecided(p.State),
+				editableText:     text,
+				asksForEntryName: true,
 			},
 			"id",
 			id,
@@ -239,7 +239,7 @@ func acceptProposal(c *pageRequest) (pageReply, error) {
 	if err != nil {
 		return nil, err
 	}
-	if n := out.Notes[0]; n.Outcome == "unchanged" {
+	if n := out.Notes[0]; n.EntryOutcome == "unchanged" {
 		return redirectReply{path: c.nextInboxPath(), message: "The memory already contains this."}, nil
 	}
 	return redirectReply{path: c.nextInboxPath(), changeNumber: out.Notes[0].Version}, nil
@@ -263,7 +263,7 @@ func dropProposals(c *pageRequest) (pageReply, error) {
 		if text, err := c.editedText(p.NoteText()); text != "" && err == nil {
 			return failedDecisionPage(
 				errEditRejected,
-				decisionForm{approvePath: "inbox/accept", editableText: text, asksForName: true},
+				decisionForm{approvePath: "inbox/accept", editableText: text, asksForEntryName: true},
 				"id",
 				ids[0],
 			), nil
@@ -317,12 +317,12 @@ func approveHeldEntry(c *pageRequest) (pageReply, error) {
 	if base := c.base(); base != nil && e.Version != *base {
 		err := &oxbow.ConflictError{Name: e.Name, Want: *base, Have: e.Version}
 		if text != "" {
-			form.contentAbove = page.Section(
+			form.contentAboveButtons = page.Section(
 				"now",
 				"Difference between the stored text and yours",
 				page.TextDiff(*e.Content, text),
 			)
-			return failedDecisionPage(err, form, "name", name, "version", versionText(e.Entry)), nil
+			return failedDecisionPage(err, form, "name", name, "version", formatEntryVersion(e.Entry)), nil
 		}
 		return nil, err
 	}
@@ -333,7 +333,7 @@ func approveHeldEntry(c *pageRequest) (pageReply, error) {
 			c.workspace,
 			verb.RememberIn{Name: name, Content: text, IfVersion: &v},
 		); err != nil {
-			return failedDecisionPage(err, form, "name", name, "version", versionText(e.Entry)), nil
+			return failedDecisionPage(err, form, "name", name, "version", formatEntryVersion(e.Entry)), nil
 		}
 	}
 	out, err := labels.Approve(c.ctx, c.workspace, labels.ApproveIn{Names: []string{name}})
@@ -359,7 +359,7 @@ func forgetHeldEntry(c *pageRequest) (pageReply, error) {
 				"name",
 				name,
 				"version",
-				versionText(e.Entry),
+				formatEntryVersion(e.Entry),
 			), nil
 		}
 	}
@@ -370,8 +370,8 @@ func forgetHeldEntry(c *pageRequest) (pageReply, error) {
 	return redirectReply{path: c.nextInboxPath(), changeNumber: out.Seq}, nil
 }
 
-// importGroupRows shows a row for each import that waits for approval. The number of the first row is first.
-func (c *pageRequest) importGroupRows(groups []labels.HeldGroup, first int) (rows []g.Node) {
+// importApprovalRows shows a row for each import that waits for approval. The number of the first row is first.
+func (c *pageRequest) importApprovalRows(groups []labels.QuarantinedImportGroup, first int) (rows []g.Node) {
 	if len(groups) > 0 {
 		rows = append(rows, h.Li(h.Class("row group"), h.Div(h.Class("head"), h.H2(h.Text("Whole imports")))))
 	}

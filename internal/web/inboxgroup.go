@@ -20,13 +20,13 @@ func importGroupPage(c *pageRequest) (pageReply, error) {
 	}
 	for _, group := range held.Groups {
 		if group.ID == c.r.PathValue("id") {
-			return c.importGroupScreen(group), nil
+			return c.importApprovalScreen(group), nil
 		}
 	}
 	return redirectReply{path: "inbox", changeNumber: uint64(c.formNumber("done", 0))}, nil
 }
 
-func (c *pageRequest) importGroupScreen(group labels.HeldGroup) framedPage {
+func (c *pageRequest) importApprovalScreen(group labels.QuarantinedImportGroup) framedPage {
 	title := page.CountWithNoun(group.Count, "imported note")
 	mayApprove := c.mayWrite() && c.actor == oxbow.Person
 	row := func(l labels.LabelCount) g.Node {
@@ -46,11 +46,11 @@ func (c *pageRequest) importGroupScreen(group labels.HeldGroup) framedPage {
 			))))
 	}
 	s := framedPage{title: title, navPath: "inbox", bodyNodes: []g.Node{
-		c.cannotDecideNotice(),
+		c.noDecisionRightNotice(),
 		page.Table([]string{"Label", "Notes", "Decision"}, g.Map(group.Labels, row)),
 	}}
 	if group.ImportSource != "" {
-		s.leadLine = h.P(h.Class("lead"), h.Text("Imported from "), page.IsolatedText(group.ImportSource),
+		s.descriptionLine = h.P(h.Class("lead"), h.Text("Imported from "), page.IsolatedText(group.ImportSource),
 			h.Text(". Each label shows the notes that it selects in the whole memory."))
 	}
 	s.bodyNodes = append(s.bodyNodes, h.P(h.A(h.Href(page.RootPath+"inbox"), h.Text("Back to the inbox"))))

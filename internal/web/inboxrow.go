@@ -23,15 +23,15 @@ import (
 // of rows of each kind.
 const maxInboxRows = 30
 
-// stateOpen is the state of a proposal about which nobody has decided.
-const stateOpen = "open"
+// proposalStateOpen is the state of a proposal about which nobody has decided.
+const proposalStateOpen = "open"
 
 // isUndecided reports whether a proposal with this state waits for a decision. This includes proposals whose decision
 // was undone.
-func isUndecided(state string) bool { return state == stateOpen || state == "undone" }
+func isUndecided(state string) bool { return state == proposalStateOpen || state == "undone" }
 
-// cannotDecideNotice says why this browser may not decide, or returns nil if it may.
-func (c *pageRequest) cannotDecideNotice() g.Node {
+// noDecisionRightNotice says why this browser may not decide, or returns nil if it may.
+func (c *pageRequest) noDecisionRightNotice() g.Node {
 	switch {
 	case c.view.Rights.ReadOnly:
 		return page.Notice(
@@ -80,7 +80,7 @@ func (c *pageRequest) proposalRow(p review.ProposalOut, session []string, row in
 		h.Div(h.Class("head"), rowTitle(size, h.A(h.Href(page.RootPath+"inbox/"+
 			p.ID), page.IsolatedText(name))), page.Badge("", "proposal", "If you approve the sentence, it becomes an "+
 			"entry."),
-			g.If(p.State != stateOpen, page.Badge("", p.State, ""))),
+			g.If(p.State != proposalStateOpen, page.Badge("", p.State, ""))),
 		g.If(name != strings.TrimSpace(p.NoteText()),
 			h.Pre(h.Class("text"), page.IsolatedText(shown), g.If(isCut, h.Text(" …")))),
 		h.Div(
@@ -95,7 +95,7 @@ func (c *pageRequest) proposalRow(p review.ProposalOut, session []string, row in
 		g.Iff(c.mayWrite() && c.actor == oxbow.Person && p.State != "accepted", func() g.Node {
 			return g.Group{
 				decisionForm{approvePath: "inbox/accept", rejectPath: "inbox/drop", canReject: isUndecided(p.State),
-					editableText: p.NoteText(), asksForName: true, rowNumber: row, editPath: editPath}.renderForm(
+					editableText: p.NoteText(), asksForEntryName: true, rowNumber: row, editPath: editPath}.renderForm(
 					"id",
 					p.ID,
 				),
@@ -126,13 +126,13 @@ func (c *pageRequest) rowAttributes(n int) g.Node {
 type decisionForm struct {
 	approvePath, rejectPath string // paths to which the buttons send the form
 	// path of the page on which the text can be edited, if the text is too long for this row
-	editPath     string
-	canReject    bool
-	editableText string
-	asksForName  bool // the person may enter a name for the new entry
-	rowNumber    int
-	contentAbove g.Node // content that is shown above the form's buttons (may be nil)
-	isEditOpen   bool   // the field for editing the text is shown
+	editPath            string
+	canReject           bool
+	editableText        string
+	asksForEntryName    bool // the person may enter a name for the new entry
+	rowNumber           int
+	contentAboveButtons g.Node // content that is shown above the form's buttons (may be nil)
+	isEditOpen          bool   // the field for editing the text is shown
 }
 
 func (d decisionForm) renderForm(hidden ...string) g.Node {
@@ -143,13 +143,13 @@ func (d decisionForm) renderForm(hidden ...string) g.Node {
 		h.Attr("data-guard", ""),
 		page.HiddenFields(
 			append(hidden, "row", strconv.Itoa(d.rowNumber))...),
-		g.If(d.contentAbove != nil, d.contentAbove),
+		g.If(d.contentAboveButtons != nil, d.contentAboveButtons),
 		g.Iff(d.editPath == "", func() g.Node {
 			return h.Details(
 				h.Class("edit"),
 				g.If(d.isEditOpen, h.Attr("open", "")),
 				h.Summary(h.Class("button"), h.Attr("data-key", "e"), h.Text("Edit")),
-				g.If(d.asksForName, page.InputField("name", "Name (empty: the first line of the text)", "")),
+				g.If(d.asksForEntryName, page.InputField("name", "Name (empty: the first line of the text)", "")),
 				page.TextArea("content", "Text", d.editableText),
 			)
 		}),
@@ -188,7 +188,7 @@ func (c *pageRequest) editedText(oldText string) (text string, err error) {
 // typed.
 func failedDecisionPage(err error, d decisionForm, hidden ...string) pageReply {
 	shown := errorPage(err)
-	d.contentAbove, d.isEditOpen = g.Group{errorNotice(err), d.contentAbove}, true
+	d.contentAboveButtons, d.isEditOpen = g.Group{errorNotice(err), d.contentAboveButtons}, true
 	return framedPage{
 		title:     "Inbox",
 		navPath:   "inbox",
@@ -209,7 +209,7 @@ func (c *pageRequest) nextInboxPath() string {
 
 // sameNameWarning warns that there is already an entry with this name, and shows how its text differs.
 func (c *pageRequest) sameNameWarning(name, text string) g.Node {
-	e, err := verb.Get(c.ctx, c.workspace, verb.GetIn{Name: name, ContentOnly: true, NoAdvice: true})
+	e, err := verb.Get(c.ctx, c.workspace, verb.GetIn{Name: name, ContentOnly: true, WithoutSimilarNames: true})
 	if err != nil || e.Content == nil {
 		return nil
 	}
@@ -221,7 +221,7 @@ func (c *pageRequest) sameNameWarning(name, text string) g.Node {
 
 // heldEntryRow shows an entry that is not given to agents until a person approves it. It shows the entry's text, why
 // it waits for approval, and how it differs from its previous text.
-func (c *pageRequest) heldEntryRow(e labels.HeldEntry, row int, size textSize) g.Node {
+func (c *pageRequest) heldEntryRow(e labels.QuarantinedEntry, row int, size textSize) g.Node {
 	text, isCut := c.heldEntryText(e, size)
 	whole := "inbox/held/" + strings.TrimPrefix(page.EntryPath(e.Name), "entries/") + "?row=" + strconv.Itoa(row)
 	return h.Li(c.rowAttributes(row),
@@ -229,20 +229,20 @@ func (c *pageRequest) heldEntryRow(e labels.HeldEntry, row int, size textSize) g
 			h.Span(h.Class("meta"), page.RelativeTime(c.now, page.ParseTime(e.Created)))),
 		text,
 		g.If(
-			len(e.ForeignSources) > 0,
+			len(e.ForeignTextSources) > 0,
 			h.P(
 				h.Class("hint"),
 				h.Text("Before it wrote this, the agent had read: "),
-				page.IsolatedText(strings.Join(e.ForeignSources, "; ")),
+				page.IsolatedText(strings.Join(e.ForeignTextSources, "; ")),
 				h.Text(". The note may repeat what a stranger wrote there."),
 			),
 		),
 		g.If(
-			len(e.InstructionRules) > 0,
+			len(e.MatchedInstructionRules) > 0,
 			h.P(
 				h.Class("hint"),
 				h.Text("The text looks like an instruction to a model: "),
-				page.IsolatedText(strings.Join(e.InstructionRules, ", ")),
+				page.IsolatedText(strings.Join(e.MatchedInstructionRules, ", ")),
 				h.Text("."),
 			),
 		),
@@ -274,12 +274,12 @@ func heldEntryForm(text string, row int) decisionForm {
 
 // heldEntryText shows the text of an entry, and reports whether it leaves out a part. If the entry
 // replaced an older version, it shows the difference.
-func (c *pageRequest) heldEntryText(e labels.HeldEntry, size textSize) (n g.Node, isCut bool) {
+func (c *pageRequest) heldEntryText(e labels.QuarantinedEntry, size textSize) (n g.Node, isCut bool) {
 	two := 2
 	past, err := verb.History(c.ctx, c.workspace, verb.HistoryIn{Name: e.Name, Limit: &two})
 	if err == nil && len(past.Changes) == 2 {
 		was, err := verb.Get(c.ctx, c.workspace, verb.GetIn{Name: e.Name + "@" +
-			strconv.FormatUint(past.Changes[1].Seq, 10), ContentOnly: true, NoAdvice: true})
+			strconv.FormatUint(past.Changes[1].Seq, 10), ContentOnly: true, WithoutSimilarNames: true})
 		isKnown := err == nil && was.Content != nil
 		if isKnown && *was.Content != e.Content {
 			diff := page.TextDiff(*was.Content, e.Content)
@@ -294,14 +294,14 @@ func (c *pageRequest) heldEntryText(e labels.HeldEntry, size textSize) (n g.Node
 type textSize int
 
 const (
-	clippedText textSize = iota // show only the first lines of the text, at most maxRowLines
+	shortenedTextSize textSize = iota // show only the first lines of the text, at most maxRowLines
 	wholeText
 )
 
 // These constants limit the text in a row of the inbox.
 const (
-	maxRowLines = 6
-	maxRowBytes = 420
+	maxRowLines     = 6
+	maxRowTextBytes = 420
 )
 
 // rowText returns the part of a text that a row shows, and whether it leaves out something.
@@ -312,8 +312,8 @@ func rowText(s string, size textSize) (shown string, isCut bool) {
 	}
 	lines := strings.SplitAfterN(s, "\n", maxRowLines+1)
 	shown = strings.Join(lines[:min(len(lines), maxRowLines)], "")
-	if len(shown) > maxRowBytes {
-		shown = strings.ToValidUTF8(shown[:maxRowBytes], "")
+	if len(shown) > maxRowTextBytes {
+		shown = strings.ToValidUTF8(shown[:maxRowTextBytes], "")
 	}
 	shown = strings.TrimRight(shown, "\n")
 	return shown, len(shown) < len(s)

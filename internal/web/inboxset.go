@@ -17,16 +17,16 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// heldEntryGroup contains the entries from one session or one import that models do not get before a person approves
-// them.
-type heldEntryGroup struct {
+// quarantinedEntryGroup contains the entries from one session or one import that models do not get before a person
+// approves them.
+type quarantinedEntryGroup struct {
 	key     string
-	entries []labels.HeldEntry
+	entries []labels.QuarantinedEntry
 }
 
-// heldSetKey returns a key for the session or the import that wrote an entry. The inbox shows entries with the same
-// key as one group.
-func heldSetKey(e labels.HeldEntry) string {
+// quarantinedGroupKey returns a key for the session or the import that wrote an entry. The inbox shows entries with
+// the same key as one group.
+func quarantinedGroupKey(e labels.QuarantinedEntry) string {
 	switch {
 	case e.Session != "":
 		return "session:" + e.Session
@@ -36,16 +36,16 @@ func heldSetKey(e labels.HeldEntry) string {
 	return "other"
 }
 
-// groupHeldEntries groups entries, in the order of each group's first entry.
-func groupHeldEntries(entries []labels.HeldEntry) (sets []heldEntryGroup) {
+// groupQuarantinedEntries groups entries, in the order of each group's first entry.
+func groupQuarantinedEntries(entries []labels.QuarantinedEntry) (sets []quarantinedEntryGroup) {
 	index := map[string]int{}
 	for _, e := range entries {
-		key := heldSetKey(e)
+		key := quarantinedGroupKey(e)
 		i, ok := index[key]
 		if !ok {
 			i = len(sets)
 			index[key] = i
-			sets = append(sets, heldEntryGroup{key: key})
+			sets = append(sets, quarantinedEntryGroup{key: key})
 		}
 		sets[i].entries = append(sets[i].entries, e)
 	}
@@ -54,7 +54,7 @@ func groupHeldEntries(entries []labels.HeldEntry) (sets []heldEntryGroup) {
 
 // highestVersion returns the highest version number of the group's entries. The form with the group's buttons contains
 // this number. A decision about the group ignores higher versions, because the person has not seen them.
-func (s heldEntryGroup) highestVersion() (last uint64) {
+func (s quarantinedEntryGroup) highestVersion() (last uint64) {
 	for _, e := range s.entries {
 		last = max(last, e.Version)
 	}
@@ -62,7 +62,7 @@ func (s heldEntryGroup) highestVersion() (last uint64) {
 }
 
 // title says where the entries of the set come from.
-func (s heldEntryGroup) title() g.Node {
+func (s quarantinedEntryGroup) title() g.Node {
 	count := page.CountWithNoun(len(s.entries), "note")
 	kind, from, _ := strings.Cut(s.key, ":")
 	switch kind {
@@ -77,15 +77,15 @@ func (s heldEntryGroup) title() g.Node {
 	return h.Text(count + " from other sources")
 }
 
-// setHeadRow is the row above a group of entries that one session or import wrote. row is the number of the row after
-// it.
-func (c *pageRequest) setHeadRow(s heldEntryGroup, row int) g.Node {
+// groupHeadingRow is the row above a group of entries that one session or import wrote. row is the number of the row
+// after it.
+func (c *pageRequest) groupHeadingRow(s quarantinedEntryGroup, row int) g.Node {
 	fields := []string{"set", s.key, "version", formatNumber(s.highestVersion()), "row", strconv.Itoa(row)}
 	return c.groupHeadRow(s.title(), len(s.entries), "inbox/approve-set", "inbox/forget-set", fields)
 }
 
-// proposalsHeadRow is the row above the proposals.
-func (c *pageRequest) proposalsHeadRow(waiting []string) g.Node {
+// proposalsHeadingRow is the row above the proposals.
+func (c *pageRequest) proposalsHeadingRow(waiting []string) g.Node {
 	fields := []string{"row", "0"}
 	for _, id := range waiting {
 		fields = append(fields, "id", id)
@@ -115,23 +115,23 @@ func (c *pageRequest) groupHeadRow(title g.Node, count int, approve, reject stri
 
 // heldRows shows sets of held entries, at most maxInboxRows entries. row is the row number for the first entry.
 // heldRows also returns how many entries are shown.
-func (c *pageRequest) heldRows(sets []heldEntryGroup, row int) (rows g.Group, shown int) {
+func (c *pageRequest) heldRows(sets []quarantinedEntryGroup, row int) (rows g.Group, shown int) {
 	for _, s := range sets {
 		if shown == maxInboxRows {
 			break
 		}
-		rows = append(rows, c.setHeadRow(s, row+shown))
+		rows = append(rows, c.groupHeadingRow(s, row+shown))
 		for _, e := range s.entries[:min(len(s.entries), maxInboxRows-shown)] {
-			rows = append(rows, c.heldEntryRow(e, row+shown, clippedText))
+			rows = append(rows, c.heldEntryRow(e, row+shown, shortenedTextSize))
 			shown++
 		}
 	}
 	return rows, shown
 }
 
-// submittedSetNames returns the names of the entries in the group about which the person has decided with the form. It
-// leaves out entries that were written or changed after the page was shown.
-func (c *pageRequest) submittedSetNames() (names []string, err error) {
+// submittedGroupNames returns the names of the entries in the group about which the person has decided with the form.
+// It leaves out entries that were written or changed after the page was shown.
+func (c *pageRequest) submittedGroupNames() (names []string, err error) {
 	last := c.base()
 	if last == nil {
 		return nil, &oxbow.InvalidError{Field: "version", Reason: "is missing; reload the inbox"}
@@ -140,7 +140,7 @@ func (c *pageRequest) submittedSetNames() (names []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, s := range groupHeldEntries(held.Entries) {
+	for _, s := range groupQuarantinedEntries(held.Entries) {
 		if s.key != c.formValue("set") {
 			continue
 		}
@@ -156,9 +156,9 @@ func (c *pageRequest) submittedSetNames() (names []string, err error) {
 	return names, nil
 }
 
-// approveHeldSet approves all entries of a set, in a single change.
-func approveHeldSet(c *pageRequest) (pageReply, error) {
-	names, err := c.submittedSetNames()
+// approveQuarantinedGroup approves all entries of a set, in a single change.
+func approveQuarantinedGroup(c *pageRequest) (pageReply, error) {
+	names, err := c.submittedGroupNames()
 	if err != nil {
 		return nil, err
 	}
@@ -169,13 +169,13 @@ func approveHeldSet(c *pageRequest) (pageReply, error) {
 	return redirectReply{path: c.nextInboxPath(), changeNumber: out.Seq}, nil
 }
 
-// forgetHeldSet forgets all waiting entries from one session or import, if a person asks for it. The next page has a
-// button that undoes all these changes.
-func forgetHeldSet(c *pageRequest) (pageReply, error) {
+// forgetQuarantinedGroup forgets all waiting entries from one session or import, if a person asks for it. The next
+// page has a button that undoes all these changes.
+func forgetQuarantinedGroup(c *pageRequest) (pageReply, error) {
 	if no := c.refusalForNonPerson(); no != nil {
 		return no, nil
 	}
-	names, err := c.submittedSetNames()
+	names, err := c.submittedGroupNames()
 	if err != nil {
 		return nil, err
 	}
@@ -192,7 +192,7 @@ func acceptProposals(c *pageRequest, ids []string) (pageReply, error) {
 	}
 	to := redirectReply{path: c.nextInboxPath()}
 	for _, n := range out.Notes {
-		if n.Outcome == "unchanged" {
+		if n.EntryOutcome == "unchanged" {
 			continue
 		}
 		if to.changeNumber != 0 {
@@ -203,8 +203,8 @@ func acceptProposals(c *pageRequest, ids []string) (pageReply, error) {
 	return to, nil
 }
 
-// heldEntryPage is the page of a held entry. It shows the whole text.
-func heldEntryPage(c *pageRequest) (pageReply, error) {
+// quarantinedEntryPage is the page of a held entry. It shows the whole text.
+func quarantinedEntryPage(c *pageRequest) (pageReply, error) {
 	held, err := c.listHeldEntries()
 	if err != nil {
 		return nil, err
@@ -212,7 +212,7 @@ func heldEntryPage(c *pageRequest) (pageReply, error) {
 	for _, e := range held.Entries {
 		if oxbow.SameName(e.Name, c.r.PathValue("name")) {
 			return framedPage{title: "Held back", navPath: "inbox", bodyNodes: []g.Node{
-				c.cannotDecideNotice(),
+				c.noDecisionRightNotice(),
 				h.Ol(
 					h.Class("rows cards"),
 					h.Attr("data-keys", ""),

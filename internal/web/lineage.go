@@ -30,9 +30,9 @@ func lineagePage(c *pageRequest) (pageReply, error) {
 		return nil, err
 	}
 	s := framedPage{
-		title:    "What it was made from",
-		navPath:  "find",
-		leadLine: h.P(h.Class("lead"), page.EntryLink(out.Name)),
+		title:           "What it was made from",
+		navPath:         "find",
+		descriptionLine: h.P(h.Class("lead"), page.EntryLink(out.Name)),
 	}
 	if len(out.Sources)+len(out.DerivedEdges) == 0 {
 		s.bodyNodes = []g.Node{page.EmptyNotice("No source is known.", out.EmptyReasons)}
@@ -40,10 +40,10 @@ func lineagePage(c *pageRequest) (pageReply, error) {
 	}
 	var from, made []lineageRow
 	for _, e := range out.Sources {
-		from = append(from, lineageRow{e.Name, e.SourceName, e.FoundBy, e.Seq})
+		from = append(from, lineageRow{e.EntryName, e.SourceName, e.FoundBy, e.EntryVersion})
 	}
 	for _, e := range out.DerivedEdges {
-		made = append(made, lineageRow{e.SourceName, e.Name, e.FoundBy, e.Seq})
+		made = append(made, lineageRow{e.SourceName, e.EntryName, e.FoundBy, e.EntryVersion})
 	}
 	s.bodyNodes = []g.Node{lineageSection("from", "Made from", from), lineageSection("made", "Made of it", made)}
 	return s, nil

@@ -16,9 +16,9 @@ import (
 )
 
 const (
-	logPageSize      = 30 // number of changes on a log page
-	maxNamedEntries  = 5  // maximum number of entries that a log row names
-	maxDiffedEntries = 20 // maximum number of entries whose difference a change's page shows
+	logPageSize            = 30 // number of changes on a log page
+	maxEntryNamesPerLogRow = 5  // maximum number of entries that a log row names
+	maxDiffedEntries       = 20 // maximum number of entries whose difference a change's page shows
 )
 
 func changesPage(c *pageRequest) (pageReply, error) {
@@ -38,7 +38,7 @@ func changesPage(c *pageRequest) (pageReply, error) {
 		title:            "Log",
 		navPath:          "log",
 		reloadsLiveParts: offset == 0,
-		leadLine:         h.P(h.Class("lead"), h.Text("Every change, the newest first. You can undo each of them.")),
+		descriptionLine:  h.P(h.Class("lead"), h.Text("Every change, the newest first. You can undo each of them.")),
 	}
 	s.bodyNodes = []g.Node{c.logFilters(name, by, session)}
 	if len(out.Changes) == 0 {
@@ -108,10 +108,10 @@ func (c *pageRequest) logRows(changes []verb.Change) (rows g.Group) {
 		}
 		isGroup := n > 1 || changes[0].Source.SessionName() != ""
 		if isGroup {
-			rows = append(rows, c.changeGroupHead(changes[:n]))
+			rows = append(rows, c.changeGroupHeading(changes[:n]))
 		}
 		for _, ch := range changes[:n] {
-			rows = append(rows, c.logRow(ch, isGroup))
+			rows = append(rows, c.changeRow(ch, isGroup))
 		}
 		changes = changes[n:]
 	}
@@ -130,8 +130,8 @@ func changeGroupKey(s verb.Source) string {
 	return ""
 }
 
-// changeGroupHead returns the heading of successive changes by one session or import.
-func (c *pageRequest) changeGroupHead(changes []verb.Change) g.Node {
+// changeGroupHeading returns the heading of successive changes by one session or import.
+func (c *pageRequest) changeGroupHeading(changes []verb.Change) g.Node {
 	src := changes[0].Source
 	session := changeGroupKey(src)
 	count := page.CountWithNoun(len(changes), "change")
@@ -146,10 +146,10 @@ func (c *pageRequest) changeGroupHead(changes []verb.Change) g.Node {
 		g.If(c.canDecideAsPerson(), h.Div(h.Class("actions"), revertLink(session, "Undo…"))))
 }
 
-// logRow shows a change. If it is part of a group, facts are left out that the group's heading shows.
-func (c *pageRequest) logRow(ch verb.Change, isMember bool) g.Node {
+// changeRow shows a change. If it is part of a group, facts are left out that the group's heading shows.
+func (c *pageRequest) changeRow(ch verb.Change, isMember bool) g.Node {
 	seq := formatNumber(ch.Seq)
-	named := ch.Entries[:min(maxNamedEntries, len(ch.Entries))]
+	named := ch.Entries[:min(maxEntryNamesPerLogRow, len(ch.Entries))]
 	snippet := "" // beginning of the entry's text (only if exactly one entry was changed)
 	if len(named) == 1 {
 		snippet = page.StripMarkdown(named[0].Snippet)
@@ -231,7 +231,7 @@ func changePage(c *pageRequest) (pageReply, error) {
 	return framedPage{
 		title:   "Change " + formatNumber(seq),
 		navPath: "log",
-		leadLine: h.Div(h.Class("meta"), h.Span(h.Text(c.pageViewer().WriterName(ch.Source)+
+		descriptionLine: h.Div(h.Class("meta"), h.Span(h.Text(c.pageViewer().WriterName(ch.Source)+
 			", "), page.RelativeTime(c.now, page.ParseTime(ch.Time))), page.IsolatedText(ch.Note),
 			sessionLink(ch.Source)),
 		bodyNodes: []g.Node{h.P(h.Text(page.DescribeChange(ch))),

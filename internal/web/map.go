@@ -18,14 +18,14 @@ import (
 )
 
 const (
-	maxMapEntries = 60  // maximum number of entries on a map
-	maxMapNodes   = 150 // maximum number of entries, labels and files that a map shows as nodes
+	maxMapEntries    = 60  // maximum number of entries on a map
+	maxEntryMapNodes = 150 // maximum number of entries, labels and files that a map shows as nodes
 	// maximum number of other entries on the map of a single entry; they have a label or a file in common with it
-	maxMapNeighbours = 30
+	maxEntryMapNeighbours = 30
 )
 
-// mapLabelKeys are the keys of the labels that a map shows as nodes, with lines to the entries that have them.
-var mapLabelKeys = []string{oxbow.LabelProject, oxbow.LabelTag, oxbow.LabelFile}
+// labelKeysOnMap are the keys of the labels that a map shows as nodes, with lines to the entries that have them.
+var labelKeysOnMap = []string{oxbow.LabelProject, oxbow.LabelTag, oxbow.LabelFile}
 
 func mapPage(c *pageRequest) (pageReply, error) {
 	name, query := c.formValue("name"), c.formValue("q")
@@ -36,7 +36,7 @@ func mapPage(c *pageRequest) (pageReply, error) {
 	s := framedPage{
 		title:   "Map",
 		navPath: "map",
-		leadLine: h.P(
+		descriptionLine: h.P(
 			h.Class("lead"),
 			h.Text("Entries with the projects, tags and files that they share. Each is a link."),
 		),
@@ -53,7 +53,7 @@ func mapPage(c *pageRequest) (pageReply, error) {
 		s.bodyNodes = append(s.bodyNodes, page.EmptyNotice("There is nothing to draw.", nil))
 		return s, nil
 	}
-	graph := labelGraph(entries, name)
+	graph := entryLabelGraph(entries, name)
 	s.bodyNodes = append(
 		s.bodyNodes,
 		page.DrawGraph(graph, "Map of "+page.CountWithNoun(len(entries), "entry")),
@@ -105,10 +105,10 @@ func (c *pageRequest) entriesOnMap(name, query string) (all []verb.Entry, hasMor
 		return nil, false, err
 	}
 	all, seen := []verb.Entry{e.Entry}, map[string]bool{e.Name: true}
-	limit = maxMapNeighbours
+	limit = maxEntryMapNeighbours
 	// Add entries that share a file with e first, and entries that share only a project last, because there may be too
 	// many.
-	for _, key := range slices.Backward(mapLabelKeys) {
+	for _, key := range slices.Backward(labelKeysOnMap) {
 		for _, v := range e.Labels[key] {
 			out, err := verb.List(
 				c.ctx,
@@ -120,8 +120,8 @@ func (c *pageRequest) entriesOnMap(name, query string) (all []verb.Entry, hasMor
 				return nil, false, err
 			}
 			for _, o := range out.Entries {
-				hasMore = hasMore || len(all) > maxMapNeighbours
-				if !seen[o.Name] && len(all) <= maxMapNeighbours {
+				hasMore = hasMore || len(all) > maxEntryMapNeighbours
+				if !seen[o.Name] && len(all) <= maxEntryMapNeighbours {
 					seen[o.Name], all = true, append(all, o)
 				}
 			}
@@ -130,12 +130,12 @@ func (c *pageRequest) entriesOnMap(name, query string) (all []verb.Entry, hasMor
 	return all, hasMore, nil
 }
 
-// labelGraph returns a graph whose nodes are the entries and their labels, with a line between an entry and each of
-// its labels. It leaves out labels that only one entry has, except for the labels of middleEntry.
-func labelGraph(entries []verb.Entry, middleEntry string) (out page.Graph) {
+// entryLabelGraph returns a graph whose nodes are the entries and their labels, with a line between an entry and each
+// of its labels. It leaves out labels that only one entry has, except for the labels of middleEntry.
+func entryLabelGraph(entries []verb.Entry, middleEntry string) (out page.Graph) {
 	count, names := map[string]int{}, []string{}
 	each := func(e verb.Entry, fn func(key, value string)) {
-		for _, k := range mapLabelKeys {
+		for _, k := range labelKeysOnMap {
 			for _, v := range e.Labels[k] {
 				fn(k, v)
 			}
@@ -165,7 +165,7 @@ func labelGraph(entries []verb.Entry, middleEntry string) (out page.Graph) {
 		)
 	}
 	for _, n := range names {
-		if len(out.Nodes) >= maxMapNodes {
+		if len(out.Nodes) >= maxEntryMapNodes {
 			break
 		}
 		if key, value, _ := strings.Cut(n, ":"); count[n] > 1 || own[n] {

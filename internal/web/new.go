@@ -18,7 +18,10 @@ func newPage(c *pageRequest) (pageReply, error) {
 
 func (c *pageRequest) newFormPage(name string, t formValues, status int, notices ...g.Node) framedPage {
 	return framedPage{title: "Remember something", navPath: "find", status: status,
-		leadLine: h.P(h.Class("lead"), h.Text("Write one fact, rule or decision, as you would tell a new colleague.")),
+		descriptionLine: h.P(
+			h.Class("lead"),
+			h.Text("Write one fact, rule or decision, as you would tell a new colleague."),
+		),
 		bodyNodes: append(notices, h.Form(h.Method("post"), h.Class("stack edit"), h.Action(page.RootPath+
 			"new"), h.Attr("data-guard", ""),
 			h.Label(h.For("name"), h.Text("Name")),
@@ -44,7 +47,7 @@ func addEntry(c *pageRequest) (pageReply, error) {
 		return c.newFormPage(name, t, errorPage(err).status, errorNotice(err)), nil
 	}
 	if name != "" {
-		e, err := verb.Get(c.ctx, c.workspace, verb.GetIn{Name: name, ContentOnly: true, NoAdvice: true})
+		e, err := verb.Get(c.ctx, c.workspace, verb.GetIn{Name: name, ContentOnly: true, WithoutSimilarNames: true})
 		if err == nil && e.Name == name {
 			return c.newFormPage(
 				name,
@@ -66,7 +69,7 @@ func addEntry(c *pageRequest) (pageReply, error) {
 	if err := t.setRememberArgs(&in, formValues{}); err != nil {
 		return again(err)
 	}
-	in.Clear = nil
+	in.PartsToClear = nil
 	out, err := verb.Remember(c.ctx, c.workspace, in)
 	if err != nil {
 		return again(err)

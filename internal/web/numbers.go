@@ -32,9 +32,9 @@ func numbersPage(c *pageRequest) (pageReply, error) {
 		return nil, err
 	}
 	s := framedPage{
-		title:    "Numbers",
-		navPath:  "numbers",
-		leadLine: h.P(h.Class("lead"), h.Textf("The last %d days.", statisticsDays)),
+		title:           "Numbers",
+		navPath:         "numbers",
+		descriptionLine: h.P(h.Class("lead"), h.Textf("The last %d days.", statisticsDays)),
 		bodyNodes: []g.Node{
 			g.Iff(daily.Changes != nil, func() g.Node {
 				return page.Section("activity", "Changes each day",
@@ -75,7 +75,7 @@ func numbersPage(c *pageRequest) (pageReply, error) {
 				"Notes were shown %s, %d tokens in all. An agent used an entry of %d of these.",
 				page.CountWithNoun(out.Total.Injections, "time"),
 				out.Total.Tokens,
-				out.Total.Used,
+				out.Total.UsedInjections,
 			)),
 			page.BarChart("Tokens shown to agents", "tokens", days.dayBars(tokens)),
 		),
@@ -88,10 +88,10 @@ func numbersPage(c *pageRequest) (pageReply, error) {
 	return s, nil
 }
 
-// dayStarts contains the start of each day that the page Numbers shows, oldest first.
-type dayStarts []time.Time
+// dayStartTimes contains the start of each day that the page Numbers shows, oldest first.
+type dayStartTimes []time.Time
 
-func (c *pageRequest) lastDays() (all dayStarts) {
+func (c *pageRequest) lastDays() (all dayStartTimes) {
 	year, month, day := c.now.Date()
 	for i := range statisticsDays {
 		all = append(all, time.Date(year, month, day+i+1-statisticsDays, 0, 0, 0, 0, c.now.Location()))
@@ -100,7 +100,7 @@ func (c *pageRequest) lastDays() (all dayStarts) {
 }
 
 // dayIndex returns the index of the day that contains a time, or -1 if the time is before the first day.
-func (d dayStarts) dayIndex(t time.Time) int {
+func (d dayStartTimes) dayIndex(t time.Time) int {
 	i, isStart := slices.BinarySearchFunc(d, t, time.Time.Compare)
 	if isStart {
 		return i
@@ -109,7 +109,7 @@ func (d dayStarts) dayIndex(t time.Time) int {
 }
 
 // dayBars returns a bar for each day. The bars have the given values.
-func (d dayStarts) dayBars(values []int) (bars []page.ChartBar) {
+func (d dayStartTimes) dayBars(values []int) (bars []page.ChartBar) {
 	for i, start := range d {
 		bars = append(bars, page.ChartBar{Name: start.Format(time.DateOnly), Value: values[i]})
 	}
@@ -117,9 +117,9 @@ func (d dayStarts) dayBars(values []int) (bars []page.ChartBar) {
 }
 
 // dailyNumbers returns the number of changes and entries for each day.
-func (c *pageRequest) dailyNumbers(d dayStarts) (maintenance.DailyOut, error) {
+func (c *pageRequest) dailyNumbers(d dayStartTimes) (maintenance.DailyOut, error) {
 	return cachedUntilChange(c, &c.caches.dailyStats, d[0].Format(time.DateOnly), func() (maintenance.DailyOut, error) {
-		return maintenance.CountByDay(c.ctx, c.workspace, maintenance.DailyIn{Starts: d})
+		return maintenance.CountByDay(c.ctx, c.workspace, maintenance.DailyIn{DayStarts: d})
 	})
 }
 

@@ -23,7 +23,7 @@ func profilesPage(c *pageRequest) (pageReply, error) {
 	s := framedPage{
 		title:   "Profiles",
 		navPath: "profiles",
-		leadLine: h.P(
+		descriptionLine: h.P(
 			h.Class("lead"),
 			h.Text(
 				"A profile selects the notes that an agent gets for a certain job. Each profile is a file in "+
@@ -90,7 +90,7 @@ func profilePage(c *pageRequest) (pageReply, error) {
 		return s, nil
 	}
 	if p.Description != "" {
-		s.leadLine = h.P(h.Class("lead"), page.IsolatedText(p.Description))
+		s.descriptionLine = h.P(h.Class("lead"), page.IsolatedText(p.Description))
 	}
 	process := ""
 	if p.WithProcess {
@@ -105,7 +105,7 @@ func profilePage(c *pageRequest) (pageReply, error) {
 		"Includes",
 		strings.Join(p.Include, "; "),
 		"Includes the entries",
-		strings.Join(p.Entries, ", "),
+		strings.Join(p.IncludedEntryNames, ", "),
 		"Also includes",
 		process,
 		"Excludes",
@@ -132,7 +132,7 @@ func profilePage(c *pageRequest) (pageReply, error) {
 		return s, nil
 	}
 	s.bodyNodes = append(s.bodyNodes, selectedEntriesTable(out), h.P(h.A(h.Href(page.RootPath+"context?event="+
-		strings.ReplaceAll(eventProfile, " ", "+")+"&profile="+name), h.Text("The text that an agent gets"))))
+		strings.ReplaceAll(contextEventProfile, " ", "+")+"&profile="+name), h.Text("The text that an agent gets"))))
 	return s, nil
 }
 

@@ -9,10 +9,10 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/web/page"
 )
 
-// plainText is a reply that a browser shows as plain text.
-type plainText string
+// plainTextReply is a reply that a browser shows as plain text.
+type plainTextReply string
 
-func (p plainText) send(_ *pageRequest, w http.ResponseWriter, _ page.Assets) {
+func (p plainTextReply) send(_ *pageRequest, w http.ResponseWriter, _ page.Assets) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	_, _ = w.Write([]byte(p)) // ignore the error, because the browser has disconnected
 }
@@ -22,5 +22,5 @@ func rawEntryText(c *pageRequest) (pageReply, error) {
 	if err != nil {
 		return nil, err
 	}
-	return plainText(*e.Content), nil
+	return plainTextReply(*e.Content), nil
 }

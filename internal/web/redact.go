@@ -37,9 +37,9 @@ func redactPage(c *pageRequest) (pageReply, error) {
 		return nil, err
 	}
 	return framedPage{
-		title:    "Erase for good?",
-		navPath:  "find",
-		leadLine: h.P(h.Class("lead"), page.IsolatedText(name)),
+		title:           "Erase for good?",
+		navPath:         "find",
+		descriptionLine: h.P(h.Class("lead"), page.IsolatedText(name)),
 		bodyNodes: []g.Node{
 			page.Notice(
 				"error",
@@ -49,7 +49,7 @@ func redactPage(c *pageRequest) (pageReply, error) {
 				"",
 			),
 			h.P(h.Text(page.CountWithNoun(out.Versions, "version") + " would be erased.")),
-			unreachablePlaces(out.RemainingPlaces),
+			unerasableCopiesList(out.PlacesWithErasedText),
 			h.Form(h.Method("post"), h.Class("actions"), h.Action(page.RootPath+page.EntryPath(name)+"/redact"),
 				h.Button(h.Class("danger"), h.Text("Erase for good")),
 				h.A(h.Class("button"), h.Href(page.RootPath+page.EntryPath(name)), h.Text("Keep it"))),
@@ -77,12 +77,12 @@ func redactEntry(c *pageRequest) (pageReply, error) {
 				),
 			),
 		),
-		unreachablePlaces(out.RemainingPlaces), h.P(h.A(h.Href(page.RootPath), h.Text("Back to Today"))),
+		unerasableCopiesList(out.PlacesWithErasedText), h.P(h.A(h.Href(page.RootPath), h.Text("Back to Today"))),
 	}}, nil
 }
 
-// unreachablePlaces lists the places from which the text cannot be erased.
-func unreachablePlaces(places []string) g.Node {
+// unerasableCopiesList lists the places from which the text cannot be erased.
+func unerasableCopiesList(places []string) g.Node {
 	if len(places) == 0 {
 		return nil
 	}

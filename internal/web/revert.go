@@ -19,7 +19,11 @@ func revertPage(c *pageRequest) (pageReply, error) {
 	if no := c.refusalForNonPerson(); no != nil {
 		return no, nil
 	}
-	in := history.RevertIn{Session: c.formValue("session"), WithDerived: c.formValue("derived") != "", DryRun: true}
+	in := history.RevertIn{
+		Session:                c.formValue("session"),
+		IncludesDerivedEntries: c.formValue("derived") != "",
+		DryRun:                 true,
+	}
 	out, err := history.RevertChanges(c.ctx, c.workspace, in)
 	if err != nil {
 		return nil, err
@@ -27,7 +31,7 @@ func revertPage(c *pageRequest) (pageReply, error) {
 	s := framedPage{
 		title:   "Undo a session",
 		navPath: "log",
-		leadLine: h.P(
+		descriptionLine: h.P(
 			h.Class("lead"),
 			h.Text("Nothing has been changed yet. This is what "),
 			h.Code(page.IsolatedText(in.Session)),
@@ -42,11 +46,11 @@ func revertPage(c *pageRequest) (pageReply, error) {
 		out.TakenBackCount(),
 		"change",
 	) + " would be undone by one change, which you can undo again."
-	if n := out.IneffectiveCount(); n > 0 {
+	if n := out.IneffectiveChangeCount(); n > 0 {
 		lead += " " + page.CountWithNoun(n, "other change") + " of this session had no effect any more."
 	}
 	s.bodyNodes = []g.Node{g.If(len(out.Steps) > 0, h.P(h.Text(lead))),
-		revertStepList(out), conflictList(out), derivedRows(out, in)}
+		revertStepList(out), conflictList(out), derivedEntryRows(out, in)}
 	if n := len(out.Shown); n > 0 {
 		s.bodyNodes = append(
 			s.bodyNodes,
@@ -54,8 +58,9 @@ func revertPage(c *pageRequest) (pageReply, error) {
 		)
 	}
 	s.bodyNodes = append(s.bodyNodes, h.Form(h.Method("post"), h.Class("actions"), h.Action(page.RootPath+
-		"log/revert"), page.HiddenFields("session", in.Session), g.If(in.WithDerived, page.HiddenFields("derived",
-		"1")),
+		"log/revert"), page.HiddenFields("session", in.Session), g.If(in.IncludesDerivedEntries,
+		page.HiddenFields("derived",
+			"1")),
 		h.Button(h.Class("main"), h.Text("Undo the session")), h.A(h.Class("button"), h.Href(page.RootPath+
 			"log"), h.Text("Cancel"))))
 	return s, nil
@@ -71,7 +76,7 @@ func revertSession(c *pageRequest) (pageReply, error) {
 	out, err := history.RevertChanges(
 		c.ctx,
 		c.workspace,
-		history.RevertIn{Session: c.formValue("session"), WithDerived: c.formValue("derived") != ""},
+		history.RevertIn{Session: c.formValue("session"), IncludesDerivedEntries: c.formValue("derived") != ""},
 	)
 	if err != nil {
 		return nil, err
@@ -94,7 +99,7 @@ func revertStepList(out history.RevertOut) g.Node {
 	}
 	rows := g.Group{g.If(len(out.Steps) == 0, h.Li(h.Text("Nothing: no change of this session is still in effect.")))}
 	for _, st := range out.Steps {
-		rows = append(rows, h.Li(page.EntryLink(st.Name), h.Text(" "+did[st.Outcome])))
+		rows = append(rows, h.Li(page.EntryLink(st.EntryName), h.Text(" "+did[st.EntryOutcome])))
 	}
 	return page.Section("steps", "What would be done", h.Ul(h.Class("list"), rows))
 }
@@ -105,7 +110,7 @@ func conflictList(out history.RevertOut) g.Node {
 	for _, k := range out.Conflicts {
 		why := k.Reason
 		if why == "" {
-			why = "others changed it later, and their change stays: " + strings.Join(k.PartsLeft, ", ")
+			why = "others changed it later, and their change stays: " + strings.Join(k.KeptPartNames, ", ")
 		}
 		rows = append(rows, h.Li(page.EntryLink(k.Name), h.Text(": "+why)))
 	}
@@ -115,10 +120,10 @@ func conflictList(out history.RevertOut) g.Node {
 	return page.Section("conflicts", "What others changed since", h.Ul(h.Class("list"), rows))
 }
 
-// derivedRows lists entries that were made from entries whose changes would be undone.
-func derivedRows(out history.RevertOut, in history.RevertIn) g.Node {
+// derivedEntryRows lists entries that were made from entries whose changes would be undone.
+func derivedEntryRows(out history.RevertOut, in history.RevertIn) g.Node {
 	var rows g.Group
-	for _, d := range out.Derived {
+	for _, d := range out.DerivedVersions {
 		rows = append(
 			rows,
 			h.Li(
@@ -133,7 +138,7 @@ func derivedRows(out history.RevertOut, in history.RevertIn) g.Node {
 		return nil
 	}
 	return page.Section("derived", "Entries made from these", h.Ul(h.Class("list"), rows),
-		g.If(!in.WithDerived, h.P(h.A(h.Href(page.RootPath+"log/revert?"+
+		g.If(!in.IncludesDerivedEntries, h.P(h.A(h.Href(page.RootPath+"log/revert?"+
 			url.Values{
 				"session": {in.Session},
 				"derived": {"1"},

@@ -19,7 +19,7 @@ import (
 type framedPage struct {
 	title            string
 	navPath          string // path of the present item in the navigation
-	leadLine         g.Node // line below the title that describes the content of the page (may be nil)
+	descriptionLine  g.Node // line below the title that describes the content of the page (may be nil)
 	bodyNodes        []g.Node
 	status           int  // HTTP status (0 means 200)
 	reloadsLiveParts bool // elements with the attribute data-live are reloaded when the memory changes
@@ -52,12 +52,13 @@ func (s framedPage) send(c *pageRequest, w http.ResponseWriter, a page.Assets) {
 		func(p page.NavigationItem) bool { return p.Path == "inbox" })].Count = c.countPendingDecisions()
 	f := page.PageFrame{Title: s.title, Status: s.status, IsLive: s.reloadsLiveParts, CurrentPath: s.navPath,
 		NavigationItems: shownPlaces, MoreItems: moreNavigation,
-		ChangeNotice: c.changeNotice(), Lead: s.leadLine, Body: s.bodyNodes, FooterText: c.accessSummary()}
+		ChangeNotice: c.changeNotice(), DescriptionLine: s.descriptionLine, Body: s.bodyNodes,
+		FooterText: c.accessSummary()}
 	if c.mayWrite() {
 		f.NewEntryPath = "new"
 	}
 	if c.r.URL.Path == page.RootPath+"find" {
-		f.SearchText, f.LiveSelector = c.formValue("q"), "#results"
+		f.SearchText, f.TypingUpdateSelector = c.formValue("q"), "#results"
 	}
 	f.Send(w, a)
 }

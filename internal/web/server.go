@@ -23,11 +23,11 @@ import (
 
 // Options configure a [Server]. Nil and zero fields mean the default.
 type Options struct {
-	Version  string           // version of oxbow that pages show (default "dev")
-	Rand     io.Reader        // source of random keys for links and sessions (default crypto/rand)
-	Now      func() time.Time // clock, whose time zone is used for dates (default time.Now)
-	Logger   *slog.Logger     // logger for the operator (nil discards messages)
-	IsSample bool             // pages say that the memory is a sample and will be deleted
+	Version        string           // version of oxbow that pages show (default "dev")
+	Rand           io.Reader        // source of random keys for links and sessions (default crypto/rand)
+	Now            func() time.Time // clock, whose time zone is used for dates (default time.Now)
+	Logger         *slog.Logger     // logger for the operator (nil discards messages)
+	IsSampleMemory bool             // pages say that the memory is a sample and will be deleted
 	// ChangeFeed provides the recent changes of the memory. It is set if several servers share it. By default, the
 	// server creates its own.
 	ChangeFeed *history.ChangeFeed
@@ -188,7 +188,7 @@ func (s *Server) serveSignedIn(w http.ResponseWriter, r *http.Request, v *browse
 		actor:             v.actor,
 		feed:              s.serverOptions.ChangeFeed,
 		version:           s.serverOptions.Version,
-		isSample:          s.serverOptions.IsSample,
+		isSampleMemory:    s.serverOptions.IsSampleMemory,
 		hasSeveralUsers:   s.serverOptions.HasSeveralUsers,
 		forbidsFileWrites: s.serverOptions.ForbidsFileWrites,
 		caches:            &s.caches,

@@ -38,13 +38,13 @@ type browserVisitor struct {
 // BrowserSessions are the browsers that are signed in to a memory. They continue to exist if a [Server] is closed
 // and created again. Only digests of keys and cookies are stored. Sessions are safe for concurrent use.
 type BrowserSessions struct {
-	now       func() time.Time
-	rand      io.Reader
-	keyPrefix string // prefix of keys and cookies, such as "acme."
+	now                func() time.Time
+	rand               io.Reader
+	keyAndCookiePrefix string // prefix of keys and cookies, such as "acme."
 
-	mu               sync.Mutex // guards the fields below
-	invitedByKey     map[[32]byte]*browserVisitor
-	signedInByCookie map[[32]byte]*browserVisitor
+	mu                  sync.Mutex // guards the fields below
+	invitedVisitorByKey map[[32]byte]*browserVisitor
+	signedInByCookie    map[[32]byte]*browserVisitor
 }
 
 // NewSessions returns an empty set of sessions for a tenant, whose name appears in keys and cookies. The tenant is ""
@@ -52,7 +52,7 @@ type BrowserSessions struct {
 func NewSessions(tenant string, now func() time.Time, rand io.Reader) *BrowserSessions {
 	s := &BrowserSessions{now: now, rand: rand}
 	if tenant != "" {
-		s.keyPrefix = tenant + "."
+		s.keyAndCookiePrefix = tenant + "."
 	}
 	return s
 }
@@ -108,13 +108,13 @@ func (s *BrowserSessions) IsKnownBrowser(r *http.Request) bool {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.invitedByKey[sha256.Sum256([]byte(r.URL.Query().Get("key")))] != nil
+	return s.invitedVisitorByKey[sha256.Sum256([]byte(r.URL.Query().Get("key")))] != nil
 }
 
 // newSignInKey stores the visitor and returns a random key with which a browser can sign in once as this visitor,
 // until the key expires.
 func (s *BrowserSessions) newSignInKey(v *browserVisitor) (key string, err error) {
-	return s.addVisitor(&s.invitedByKey, *v, signInLinkLifetime)
+	return s.addVisitor(&s.invitedVisitorByKey, *v, signInLinkLifetime)
 }
 
 // startSession starts a session for a key, and returns the value of the cookie. ok is false if the key is unknown, has
@@ -122,8 +122,8 @@ func (s *BrowserSessions) newSignInKey(v *browserVisitor) (key string, err error
 func (s *BrowserSessions) startSession(key string) (cookie string, ok bool, err error) {
 	s.mu.Lock()
 	digest := sha256.Sum256([]byte(key))
-	v, ok := s.invitedByKey[digest]
-	delete(s.invitedByKey, digest)
+	v, ok := s.invitedVisitorByKey[digest]
+	delete(s.invitedVisitorByKey, digest)
 	s.mu.Unlock()
 	if !ok || !s.now().Before(v.expiryTime) {
 		return "", false, nil
@@ -144,7 +144,7 @@ func (s *BrowserSessions) addVisitor(
 	if _, err := io.ReadFull(s.rand, b); err != nil {
 		return "", err
 	}
-	key := s.keyPrefix + base64.RawURLEncoding.EncodeToString(b)
+	key := s.keyAndCookiePrefix + base64.RawURLEncoding.EncodeToString(b)
 	digest := sha256.Sum256([]byte(key))
 	v.sessionID, v.expiryTime = hex.EncodeToString(digest[:8]), s.now().Add(lifetime)
 	if *visitorsByKey == nil {

@@ -24,7 +24,7 @@ func sessionsPage(c *pageRequest) (pageReply, error) {
 		title:            "Sessions",
 		navPath:          "sessions",
 		reloadsLiveParts: true,
-		leadLine: h.P(
+		descriptionLine: h.P(
 			h.Class("lead"),
 			h.Text("Your conversations with agents, what the agents did, and which notes oxbow showed them."),
 		),

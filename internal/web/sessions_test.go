@@ -19,7 +19,13 @@ import (
 func injected(of session.Event, text string, names ...string) session.Event {
 	e := session.Event{Client: of.Client, Session: of.Session, Turn: of.Turn, Dir: of.Dir,
 		Time: of.Time.Add(time.Millisecond), Kind: session.KindInjection, ID: "i1", Text: text,
-		Injection: &session.Injection{Place: "prompt", Answer: "payload", Tokens: 21, Strength: 0.71, Floor: 0.4}}
+		Injection: &session.Injection{
+			HookEvent:         "prompt",
+			AnswerKind:        "payload",
+			Tokens:            21,
+			BestMatchStrength: 0.71,
+			MinStrength:       0.4,
+		}}
 	for _, n := range names {
 		e.Injection.ShownEntries = append(
 			e.Injection.ShownEntries,

@@ -51,16 +51,27 @@ func sessionTurnsPage(c *pageRequest) (pageReply, error) {
 	if to < len(out.Turns) {
 		next = to
 	}
-	return framedPage{title: sessionTitle(out), navPath: "sessions", leadLine: c.sessionLead(out), bodyNodes: []g.Node{
-		c.sessionChangesSection(out.Client + "/" + out.Session),
-		h.Ol(h.Class("turns"), h.Attr("data-keys", ""), g.Map(out.Turns[from:to], c.turnItem)),
-		turnPager(page.RootPath+path, from, next),
-		h.Div(h.Class("actions"),
-			h.A(h.Class("button"), h.Href(page.RootPath+path+"/export?form=markdown"), h.Text("Export as Markdown")),
-			h.A(h.Class("button"), h.Href(page.RootPath+path+"/export?form=json"), h.Text("Export as JSON")),
-			g.If(c.mayWrite(),
-				h.A(h.Class("button"), h.Href(page.RootPath+path+"/forget"), h.Text("Forget the session…")))),
-	}}, nil
+	return framedPage{
+		title:           sessionTitle(out),
+		navPath:         "sessions",
+		descriptionLine: c.sessionSummaryLine(out),
+		bodyNodes: []g.Node{
+			c.sessionChangesSection(out.Client + "/" + out.Session),
+			h.Ol(h.Class("turns"), h.Attr("data-keys", ""), g.Map(out.Turns[from:to], c.turnItem)),
+			turnPager(page.RootPath+path, from, next),
+			h.Div(
+				h.Class("actions"),
+				h.A(
+					h.Class("button"),
+					h.Href(page.RootPath+path+"/export?form=markdown"),
+					h.Text("Export as Markdown"),
+				),
+				h.A(h.Class("button"), h.Href(page.RootPath+path+"/export?form=json"), h.Text("Export as JSON")),
+				g.If(c.mayWrite(),
+					h.A(h.Class("button"), h.Href(page.RootPath+path+"/forget"), h.Text("Forget the session…"))),
+			),
+		},
+	}, nil
 }
 
 // maxTitleBytes is the maximum length in bytes of a session's title.
@@ -75,8 +86,8 @@ func sessionTitle(out sessions.SessionOut) string {
 	return page.VisibleText(text.TruncateWithEllipsis(prompt, maxTitleBytes))
 }
 
-// sessionLead returns a line that says when and where the session took place.
-func (c *pageRequest) sessionLead(out sessions.SessionOut) g.Node {
+// sessionSummaryLine returns a line that says when and where the session took place.
+func (c *pageRequest) sessionSummaryLine(out sessions.SessionOut) g.Node {
 	where := out.Dir
 	if out.Branch != "" {
 		where += " on branch " + out.Branch
@@ -106,7 +117,7 @@ func (c *pageRequest) turnItem(t session.Turn) g.Node {
 	for _, e := range t.Events {
 		parts = append(parts, eventNode(e))
 	}
-	taints := t.ForeignReads()
+	taints := t.ForeignTextReads()
 	return h.Li(h.ID(id), h.Class("turn"),
 		h.Div(h.Class("head"), h.H2(h.A(h.Href("#"+
 			id), h.Textf("Turn %d", t.Number))), h.Span(h.Class("meta"), page.RelativeTime(c.now, t.StartTime)),
@@ -120,7 +131,9 @@ func (c *pageRequest) turnItem(t session.Turn) g.Node {
 				h.A(
 					h.Class("button"),
 					h.Attr("data-key", "n"),
-					h.Href(page.RootPath+page.SessionPath(t.Client, t.Session, 0)+"/note?turn="+strconv.Itoa(t.Number)),
+					h.Href(
+						page.RootPath+page.SessionPath(t.Client, t.Session, 0)+"/note?turn="+strconv.Itoa(t.Number),
+					),
 					h.Text("Make a note of it"),
 				),
 			),
@@ -190,13 +203,16 @@ func injectionNode(e session.Event) g.Node {
 		"start":  "when the session began",
 		"prompt": "with the prompt",
 		"action": "before an action",
-	}[i.Place]
+	}[i.HookEvent]
 	return h.Details(
 		h.Class("event injected"),
 		h.Summary(h.Textf("oxbow showed notes %s: %d tokens", where, i.Tokens)),
 		g.If(
-			i.Strength > 0,
-			h.P(h.Class("hint"), h.Textf("Strength %.2f, above the floor of %.2f.", i.Strength, i.Floor)),
+			i.BestMatchStrength > 0,
+			h.P(
+				h.Class("hint"),
+				h.Textf("Strength %.2f, above the floor of %.2f.", i.BestMatchStrength, i.MinStrength),
+			),
 		),
 		h.Ul(h.Class("chips"), h.Aria("label", "Entries shown"), g.Map(i.ShownEntries, shownEntryItem)),
 		g.If(e.Text != "", h.Pre(h.Class("text"), page.IsolatedText(clipTurnText(e.Text)))),

@@ -53,7 +53,10 @@ func noteFormPage(c *pageRequest) (pageReply, error) {
 func turnNotePage(out sessions.SessionOut, t *session.Turn, v formValues, status int, notices ...g.Node) framedPage {
 	path := page.SessionPath(out.Client, out.Session, 0)
 	return framedPage{title: "Make a note of a turn", navPath: "sessions", status: status,
-		leadLine: h.P(h.Class("lead"), h.Text("Shorten the text to what will still matter later, in your own words.")),
+		descriptionLine: h.P(
+			h.Class("lead"),
+			h.Text("Shorten the text to what will still matter later, in your own words."),
+		),
 		bodyNodes: append(notices,
 			h.Form(
 				h.Class("stack"),
@@ -99,7 +102,7 @@ func saveTurnNote(c *pageRequest) (pageReply, error) {
 	}
 	if in.Name != "" { // do not replace an existing entry that the page has not shown
 		if _, err := verb.Get(c.ctx, c.workspace, verb.GetIn{Name: in.Name, ContentOnly: true,
-			NoAdvice: true}); err == nil {
+			WithoutSimilarNames: true}); err == nil {
 			return again(&oxbow.InvalidError{
 				Field:  "name",
 				Value:  in.Name,
@@ -117,7 +120,7 @@ func saveTurnNote(c *pageRequest) (pageReply, error) {
 	if err != nil {
 		return again(err)
 	}
-	if out.Outcome == "unchanged" {
+	if out.EntryOutcome == "unchanged" {
 		return redirectReply{path: back, message: "The memory already contains this."}, nil
 	}
 	return redirectReply{path: back, changeNumber: out.Version}, nil

@@ -40,7 +40,7 @@ func (c *pageRequest) sessionChangesSection(session string) g.Node {
 	for _, s := range out.Steps[:min(maxShownChanges, len(out.Steps))] {
 		rows = append(
 			rows,
-			h.Li(h.Span(h.Class("dim"), h.Text(sessionEffectWords[s.Outcome]+" ")), page.EntryLink(s.Name)),
+			h.Li(h.Span(h.Class("dim"), h.Text(sessionEffectWords[s.EntryOutcome]+" ")), page.EntryLink(s.EntryName)),
 		)
 	}
 	more := len(out.Steps) - maxShownChanges
@@ -64,7 +64,7 @@ func (c *pageRequest) sessionChangesSection(session string) g.Node {
 func changesSummary(out history.RevertOut) string {
 	count := map[string]int{}
 	for _, s := range out.Steps {
-		count[s.Outcome]++
+		count[s.EntryOutcome]++
 	}
 	var parts []string
 	for _, did := range []string{"removed", "returned", "restored"} {

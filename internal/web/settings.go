@@ -27,7 +27,7 @@ func settingsPage(c *pageRequest) (pageReply, error) {
 	s := framedPage{
 		title:   "Settings",
 		navPath: "settings",
-		leadLine: h.P(
+		descriptionLine: h.P(
 			h.Class("lead"),
 			h.Text("The clients of your agents, the health of the memory's files, and backups. "),
 			h.A(h.Href(page.RootPath+"numbers"), h.Text("Charts")),
@@ -39,7 +39,7 @@ func settingsPage(c *pageRequest) (pageReply, error) {
 	}
 	s.bodyNodes = []g.Node{
 		page.Section("clients", "Clients", clients),
-		page.Section("health", "Health", c.healthSection(full)),
+		page.Section("health", "Health", c.doctorFindingsSection(full)),
 		page.Section("size", "Size", c.memorySizeNode()),
 		page.Section("backup", "Backup", c.backupForm()),
 		page.Section(
@@ -124,9 +124,9 @@ func (c *pageRequest) injectionSwitch() g.Node {
 		"off",
 		"1",
 	)
-	if !state.IsOn {
+	if !state.AreHooksOn {
 		text = "oxbow shows notes only to agents that search, because of " + strings.Join(
-			state.OffSwitches,
+			state.HookOffSwitches,
 			" and ",
 		) + "."
 		button = page.PostButton("settings/inject", "", "Turn on")
@@ -147,7 +147,7 @@ func switchInjection(c *pageRequest) (pageReply, error) {
 	said := map[bool]string{
 		true:  "oxbow now shows notes only to agents that search. Hooks still record your sessions.",
 		false: "oxbow shows notes to agents without being asked.",
-	}[out.Off]
+	}[out.IsSwitchedOff]
 	if !out.Changed {
 		said += " Nothing was changed."
 	}
@@ -157,14 +157,15 @@ func switchInjection(c *pageRequest) (pageReply, error) {
 	return redirectReply{path: "settings", message: said}, nil
 }
 
-// healthSection shows the findings of oxbow doctor. If readsWholeStore is set, doctor reads the whole store.
-func (c *pageRequest) healthSection(readsWholeStore bool) g.Node {
+// doctorFindingsSection shows the findings of oxbow doctor. If readsWholeStore is set, doctor reads the whole store.
+func (c *pageRequest) doctorFindingsSection(readsWholeStore bool) g.Node {
 	if c.workspace.Place == nil || c.workspace.Host == nil {
 		return h.P(h.Class("dim"), h.Text("The memory is not stored in a file on this machine."))
 	}
 	out, err := maintenance.Doctor(c.ctx, c.workspace, maintenance.DoctorIn{
 		Full: readsWholeStore,
-		CheckNames: func(last uint64, check func() (maintenance.NameCheck, error)) (maintenance.NameCheck, error) {
+		CheckNames: func(last uint64, check func() (maintenance.EntryNamesCheck, error)) (maintenance.EntryNamesCheck,
+			error) {
 			return c.caches.nameChecks.getOrRead(c.view, last, "", check)
 		},
 	})
@@ -298,7 +299,7 @@ func backUpMemory(c *pageRequest) (pageReply, error) {
 			"Head",
 			out.Head,
 			"Not included",
-			out.LeftArchive,
+			out.OmittedArchivePath,
 		),
 		h.P(h.A(h.Href(page.RootPath+"settings"), h.Text("Back to the settings")))}}, nil
 }

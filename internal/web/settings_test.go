@@ -31,7 +31,7 @@ func (b *browser) placed() (home string) {
 		return clock
 	}})
 	w := b.views.Workspace
-	b.memory, w.Open = m, func(context.Context, verb.Access) (*oxbow.Memory, error) { return m, nil }
+	b.memory, w.Open = m, func(context.Context, verb.MemoryAccess) (*oxbow.Memory, error) { return m, nil }
 	w.Place = func() (verb.Place, error) {
 		return verb.Place{Home: home, StorePath: filepath.Join(home, "memory.oxbow")}, nil
 	}

@@ -25,7 +25,11 @@ var errNoTeamFiles = verb.Advise(
 // sharePage shows the file that would be written if an entry was shared.
 func sharePage(c *pageRequest) (pageReply, error) {
 	name := c.pathName()
-	s := framedPage{title: "Share with the team", navPath: "find", leadLine: h.P(h.Class("lead"), page.EntryLink(name))}
+	s := framedPage{
+		title:           "Share with the team",
+		navPath:         "find",
+		descriptionLine: h.P(h.Class("lead"), page.EntryLink(name)),
+	}
 	if !c.canShare() {
 		return nil, errNoTeamFiles
 	}
@@ -43,7 +47,7 @@ func sharePage(c *pageRequest) (pageReply, error) {
 		),
 		h.Ul(
 			h.Class("rows"),
-			g.Map(out.MovedEntries, func(m sharing.MovedEntry) g.Node { return sharedFileRow(m, out.TopDir) }),
+			g.Map(out.MovedEntries, func(m sharing.TeamFileMove) g.Node { return sharedFileRow(m, out.TopDir) }),
 		),
 		h.Div(h.Class("actions"), page.PostButton(page.EntryPath(name)+"/share", "main", "Share with the team"),
 			h.A(h.Class("button"), h.Href(page.RootPath+page.EntryPath(name)), h.Text("Cancel"))),
@@ -53,7 +57,7 @@ func sharePage(c *pageRequest) (pageReply, error) {
 
 // sharedFileRow shows the name of the file for a shared entry and, if the file exists, the lines that would change. A
 // new file lacks a name before it is written. teamDir is the directory with the files of the team.
-func sharedFileRow(m sharing.MovedEntry, teamDir string) g.Node {
+func sharedFileRow(m sharing.TeamFileMove, teamDir string) g.Node {
 	what, file := "The file ", m.File
 	if file == "" {
 		what, file = "A new file below ", teamDir
@@ -64,8 +68,8 @@ func sharedFileRow(m sharing.MovedEntry, teamDir string) g.Node {
 		}))))
 }
 
-// shareEntry moves an entry to the files of the team.
-func shareEntry(c *pageRequest) (pageReply, error) {
+// shareEntryWithTeam moves an entry to the files of the team.
+func shareEntryWithTeam(c *pageRequest) (pageReply, error) {
 	if !c.canShare() {
 		return nil, errNoTeamFiles
 	}
@@ -80,7 +84,7 @@ func shareEntry(c *pageRequest) (pageReply, error) {
 	one := 1
 	last, err := verb.History(c.ctx, c.workspace, verb.HistoryIn{Limit: &one})
 	isKnown := err == nil && len(last.Changes) > 0
-	if out.HomeChanged && isKnown {
+	if out.IsHomeChanged && isKnown {
 		to.changeNumber = last.Changes[0].Seq
 	}
 	return to, nil

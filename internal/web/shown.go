@@ -33,7 +33,7 @@ func (c *pageRequest) shownPromptsSection(name string) g.Node {
 		h.Ul(h.Class("list"), g.Map(out.Injections, func(i injection.InjectedItem) g.Node {
 			used := slices.ContainsFunc(i.UsedEntries, func(s session.ShownEntry) bool { return s.Name == name })
 			return h.Li(
-				h.A(h.Href(page.RootPath+page.TurnPath(i.Turn)), h.Text(injectionPlace(i.Place)+" of "),
+				h.A(h.Href(page.RootPath+page.TurnPath(i.Turn)), h.Text(injectionPlace(i.HookEvent)+" of "),
 					page.IsolatedText(i.Client)),
 				h.Span(h.Class("dim"), h.Text(", "), page.RelativeTime(c.now, i.Time)),
 				g.If(i.Prompt != "", h.P(h.Class("dim"), page.IsolatedText(i.Prompt))),

@@ -35,20 +35,20 @@ func todayPage(c *pageRequest) (pageReply, error) {
 		return framedPage{
 			title:            "Today",
 			reloadsLiveParts: true,
-			leadLine:         h.P(h.Class("lead"), h.Text("The memory is empty.")),
+			descriptionLine:  h.P(h.Class("lead"), h.Text("The memory is empty.")),
 			bodyNodes: []g.Node{
-				h.Div(h.ID("live"), h.Attr("data-live", ""), c.changedSection(), c.emptyMemoryPage()),
+				h.Div(h.ID("live"), h.Attr("data-live", ""), c.agentEditsSection(), c.emptyMemoryPage()),
 			},
 		}, nil
 	}
 	return framedPage{
 		title:            "Today",
 		reloadsLiveParts: true,
-		leadLine: h.P(h.Class("lead"), h.Text(page.CountWithNoun(list.Total, "entry")+
+		descriptionLine: h.P(h.Class("lead"), h.Text(page.CountWithNoun(list.Total, "entry")+
 			".")),
 		bodyNodes: []g.Node{h.Div(h.ID("live"), h.Attr("data-live", ""),
-			c.changedSection(),
-			c.waitingNotice(),
+			c.agentEditsSection(),
+			c.pendingDecisionsNotice(),
 			h.Div(h.Class("entry"),
 				h.Div(h.Class("column"), page.Section("written", "Newest entries",
 					h.Ul(h.Class("rows"), h.Attr("data-keys", ""), g.Map(list.Entries, func(e verb.Entry) g.Node {
@@ -62,7 +62,7 @@ func todayPage(c *pageRequest) (pageReply, error) {
 				h.Aside(
 					h.Aria("label", "Since yesterday"),
 					c.changesSinceYesterday(),
-					c.shownSinceYesterday(),
+					c.hookTextsSinceYesterday(),
 					h.P(h.Class("meta"), h.A(h.Href(page.RootPath+
 						"settings"), h.Text("Health")), h.A(h.Href(page.RootPath+
 						"numbers"), h.Text("Numbers"))),
@@ -71,8 +71,8 @@ func todayPage(c *pageRequest) (pageReply, error) {
 	}, nil
 }
 
-// waitingNotice says how many proposals and held entries wait for a decision. It returns nil if nothing waits.
-func (c *pageRequest) waitingNotice() g.Node {
+// pendingDecisionsNotice says how many proposals and held entries wait for a decision. It returns nil if nothing waits.
+func (c *pageRequest) pendingDecisionsNotice() g.Node {
 	n := c.countPendingDecisions()
 	if n == 0 {
 		return nil
@@ -125,8 +125,8 @@ func keysByCount(counts map[string]int) []string {
 	})
 }
 
-// shownSinceYesterday shows what hooks have shown to the models of each client since yesterday.
-func (c *pageRequest) shownSinceYesterday() g.Node {
+// hookTextsSinceYesterday shows what hooks have shown to the models of each client since yesterday.
+func (c *pageRequest) hookTextsSinceYesterday() g.Node {
 	most := oxbow.MaxLimit
 	out, err := injection.ListInjections(c.ctx, c.workspace, injection.InjectedIn{Since: "1d", Limit: &most})
 	if err != nil || out.Total.Injections == 0 {
@@ -145,7 +145,8 @@ func (c *pageRequest) shownSinceYesterday() g.Node {
 				page.IsolatedText(client),
 				h.Textf(": %s, %d tokens", page.CountWithNoun(times[client], "time"), tokens[client]),
 			)
-		})), h.P(h.Class("dim"), h.Textf("Agents used a shown entry %s.", page.CountWithNoun(out.Total.Used, "time"))),
+		})), h.P(h.Class("dim"), h.Textf("Agents used a shown entry %s.", page.CountWithNoun(out.Total.UsedInjections,
+			"time"))),
 	)
 }
 

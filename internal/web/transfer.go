@@ -24,11 +24,11 @@ import (
 )
 
 // transferPage contains the forms that import a file and export entries.
-func transferPage(c *pageRequest) (pageReply, error) { return c.transferScreen(0), nil }
+func transferPage(c *pageRequest) (pageReply, error) { return c.importExportScreen(0), nil }
 
-func (c *pageRequest) transferScreen(status int, notices ...g.Node) framedPage {
+func (c *pageRequest) importExportScreen(status int, notices ...g.Node) framedPage {
 	s := framedPage{title: "Import and export", navPath: "transfer", status: status,
-		leadLine: h.P(
+		descriptionLine: h.P(
 			h.Class("lead"),
 			h.Text("Import notes from a file, follow a directory of notes, or export your notes."),
 		), bodyNodes: notices}
@@ -85,17 +85,17 @@ func exportEntries(c *pageRequest) (pageReply, error) {
 	}
 	one := 1
 	if _, err := verb.List(c.ctx, c.workspace, verb.ListIn{Filter: c.formValue("q"), Limit: &one}); err != nil {
-		return c.transferScreen(errorPage(err).status, errorNotice(err)), nil
+		return c.importExportScreen(errorPage(err).status, errorNotice(err)), nil
 	}
-	return exportedFile{c.formValue("q")}, nil
+	return fileDownloadReply{c.formValue("q")}, nil
 }
 
-// exportedFile is a reply that a browser saves as a file.
-type exportedFile struct {
+// fileDownloadReply is a reply that a browser saves as a file.
+type fileDownloadReply struct {
 	filter string
 }
 
-func (f exportedFile) send(c *pageRequest, w http.ResponseWriter, _ page.Assets) {
+func (f fileDownloadReply) send(c *pageRequest, w http.ResponseWriter, _ page.Assets) {
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	w.Header().Set("Content-Disposition", `attachment; filename="oxbow-`+c.now.Format("2006-01-02")+`.jsonl"`)
 	_, err := transfer.Export(c.ctx, c.workspace, transfer.ExportIn{Filter: f.filter, Output: w})
@@ -135,7 +135,7 @@ func (c *pageRequest) readUpload() (f uploadedFile, err error) {
 
 // uploadErrorPage returns the page for a file that cannot be imported. It contains the form for another file.
 func (c *pageRequest) uploadErrorPage(err error) framedPage {
-	s := c.transferScreen(errorPage(err).status, errorNotice(err))
+	s := c.importExportScreen(errorPage(err).status, errorNotice(err))
 	s.bodyNodes = append(s.bodyNodes, typedTextSection(c.r))
 	return s
 }
@@ -153,9 +153,9 @@ func previewImport(c *pageRequest) (pageReply, error) {
 		return c.uploadErrorPage(err), nil
 	}
 	s := framedPage{title: "Import " + page.VisibleText(file.name), navPath: "transfer",
-		leadLine: h.P(h.Class("lead"), h.Text("Nothing is stored yet. The file contains "+importCounts(out)))}
+		descriptionLine: h.P(h.Class("lead"), h.Text("Nothing is stored yet. The file contains "+importCounts(out)))}
 	s.bodyNodes = append(s.bodyNodes, importMessages(out))
-	if out.Added+out.Updated == 0 {
+	if out.AddedEntries+out.UpdatedEntries == 0 {
 		s.bodyNodes = append(s.bodyNodes, h.P(h.A(h.Href(page.RootPath+"transfer"), h.Text("Choose another file"))))
 		return s, nil
 	}
@@ -168,19 +168,19 @@ func previewImport(c *pageRequest) (pageReply, error) {
 		h.P(h.Class("hint"), h.Text("Imported entries wait in the inbox for your approval. "+
 			"Until then, agents see them only if they search.")),
 		h.Div(h.Class("actions"), page.PostButton("transfer/import", "main", "Import "+
-			page.CountWithNoun(out.Added+out.Updated, "entry"), fields...),
+			page.CountWithNoun(out.AddedEntries+out.UpdatedEntries, "entry"), fields...),
 			h.A(h.Class("button"), h.Href(page.RootPath+"transfer"), h.Text("Cancel"))))
 	return s, nil
 }
 
 // importCounts says how many entries an import adds, changes and leaves unchanged.
 func importCounts(out transfer.ImportOut) string {
-	s := page.CountWithNoun(out.Added, "new entry")
-	if out.Updated > 0 {
-		s += ", " + page.CountWithNoun(out.Updated, "changed entry")
+	s := page.CountWithNoun(out.AddedEntries, "new entry")
+	if out.UpdatedEntries > 0 {
+		s += ", " + page.CountWithNoun(out.UpdatedEntries, "changed entry")
 	}
-	if out.SameEntries > 0 {
-		s += ", " + page.CountWithNoun(out.SameEntries, "unchanged entry")
+	if out.UnchangedEntries > 0 {
+		s += ", " + page.CountWithNoun(out.UnchangedEntries, "unchanged entry")
 	}
 	if out.SkippedItems > 0 {
 		s += ", " + page.CountWithNoun(out.SkippedItems, "skipped item")

@@ -35,7 +35,7 @@ func versionListPage(c *pageRequest) (pageReply, error) {
 		}, nil
 	}
 	s := framedPage{title: "Versions of " + strconv.Quote(page.VisibleText(out.Name)), navPath: "find",
-		leadLine: h.P(
+		descriptionLine: h.P(
 			h.Class("lead"),
 			h.Text("The newest first. You can restore each version. "),
 			h.A(h.Href(page.RootPath+page.EntryPath(out.Name)), h.Text("Current text")),
@@ -53,7 +53,7 @@ func versionListPage(c *pageRequest) (pageReply, error) {
 			c.changeDiff(ch.Entries[0], ch.Seq),
 			g.If(
 				c.mayWrite() && offset+i > 0 && ch.Entries[0].Verb != string(oxbow.VerbRemove) &&
-					!ch.Entries[0].IsErased,
+					!ch.Entries[0].IsTextErased,
 				page.PostButton(
 					page.EntryPath(out.Name)+"/restore",
 					"",
@@ -63,7 +63,7 @@ func versionListPage(c *pageRequest) (pageReply, error) {
 				),
 			)))
 	}
-	s.bodyNodes = []g.Node{c.compareForm(out.Changes), c.comparisonSection(out.Name),
+	s.bodyNodes = []g.Node{c.compareForm(out.Changes), c.versionDiffSection(out.Name),
 		h.Ol(h.Class("rows"), rows), page.Pager(c.r.URL, offset, out.NextOffset, versionsPageSize)}
 	return s, nil
 }
@@ -88,9 +88,9 @@ func (c *pageRequest) compareForm(changes []verb.Change) g.Node {
 		h.Button(h.Text("Compare")))
 }
 
-// comparisonSection shows the difference between the two versions of an entry whose numbers are in the URL's query. It
+// versionDiffSection shows the difference between the two versions of an entry whose numbers are in the URL's query. It
 // returns nil if the query does not contain two numbers.
-func (c *pageRequest) comparisonSection(name string) g.Node {
+func (c *pageRequest) versionDiffSection(name string) g.Node {
 	from, to := c.formNumber("from", 0), c.formNumber("to", 0)
 	if from <= 0 || to <= 0 {
 		return nil
@@ -126,7 +126,7 @@ func restoreVersion(c *pageRequest) (pageReply, error) {
 
 // changeDiff shows how a change altered the text and the labels of an entry.
 func (c *pageRequest) changeDiff(t verb.TouchedEntry, seq uint64) g.Node {
-	if t.IsErased {
+	if t.IsTextErased {
 		return h.P(h.Class("dim"), h.Text("The text was erased for good."))
 	}
 	after, gone, err := c.entryContentAt(t.Name, seq)
@@ -161,7 +161,7 @@ func (c *pageRequest) entryContentAt(name string, seq uint64) (s entryVersionCon
 	e, err := verb.Get(
 		c.ctx,
 		c.workspace,
-		verb.GetIn{Name: name + "@" + formatNumber(seq), ContentOnly: true, NoAdvice: true},
+		verb.GetIn{Name: name + "@" + formatNumber(seq), ContentOnly: true, WithoutSimilarNames: true},
 	)
 	if errors.Is(err, oxbow.ErrNotFound) {
 		return s, true, nil

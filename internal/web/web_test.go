@@ -46,7 +46,7 @@ func open(t *testing.T, rightsWord auth.Permissions) *browser {
 	t.Helper()
 	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem(), Clock: func() time.Time { return clock }})
 	work := &verb.Workspace{
-		Open:   func(context.Context, verb.Access) (*oxbow.Memory, error) { return m, nil },
+		Open:   func(context.Context, verb.MemoryAccess) (*oxbow.Memory, error) { return m, nil },
 		Now:    func() time.Time { return clock },
 		Source: oxbow.Source{Actor: oxbow.Person},
 	}

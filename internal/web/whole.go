@@ -11,9 +11,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/web/page"
 )
 
-// wholeMemoryOnly restricts a handler to browsers that see the whole memory. It is used for pages about files,
+// requireWholeMemoryAccess restricts a handler to browsers that see the whole memory. It is used for pages about files,
 // profiles and the machine, which do not belong to a project or kind.
-func wholeMemoryOnly(handle pageHandler) pageHandler {
+func requireWholeMemoryAccess(handle pageHandler) pageHandler {
 	return func(c *pageRequest) (pageReply, error) {
 		if c.view.IsPartial() {
 			return forbiddenPage(
@@ -25,9 +25,9 @@ func wholeMemoryOnly(handle pageHandler) pageHandler {
 	}
 }
 
-// personOnly restricts a handler to a person who may write and who sees the whole memory.
-func personOnly(handle pageHandler) pageHandler {
-	return wholeMemoryOnly(func(c *pageRequest) (pageReply, error) {
+// requirePersonWithFullAccess restricts a handler to a person who may write and who sees the whole memory.
+func requirePersonWithFullAccess(handle pageHandler) pageHandler {
+	return requireWholeMemoryAccess(func(c *pageRequest) (pageReply, error) {
 		if c.actor != oxbow.Person || c.view.Rights.ReadOnly {
 			return forbiddenPage(
 				"This needs a person with the permission to write.",

@@ -61,7 +61,7 @@ others contradict does not lead any more until it is sound again.`,
 				if err != nil {
 					return err
 				}
-				return errorOfFindings(
+				return clusterFindingsError(
 					rep.Findings,
 					"the servers differ, or one was not read",
 					"start what is down; what differs leads no more: replace that server",

@@ -25,12 +25,12 @@ func showFindings(w io.Writer, fs []jetstream.Finding) {
 				fmt.Fprint(w, s, " ")
 			}
 		}
-		fmt.Fprintln(w, f.What)
+		fmt.Fprintln(w, f.Problem)
 	}
 }
 
-// errorOfFindings returns an error with a remedy if there are findings. Otherwise, it returns nil.
-func errorOfFindings(fs []jetstream.Finding, what, remedy string) error {
+// clusterFindingsError returns an error with a remedy if there are findings. Otherwise, it returns nil.
+func clusterFindingsError(fs []jetstream.Finding, what, remedy string) error {
 	if len(fs) == 0 {
 		return nil
 	}
@@ -54,7 +54,7 @@ with them. It ends with an error where something is.`,
 				if err := printResult(cmd, s, func() { showStatus(cmd.OutOrStdout(), s) }); err != nil {
 					return err
 				}
-				return errorOfFindings(
+				return clusterFindingsError(
 					s.Findings,
 					"something is wrong",
 					"start what is down; oxbowd cluster audit compares what the servers hold; oxbowd cluster replace "+
@@ -76,7 +76,7 @@ func showStatus(w io.Writer, s jetstream.Status) {
 			state = "up " + v.Version
 		}
 		fmt.Fprintf(w, "server %s %s", v.Name, state)
-		if v.Leads {
+		if v.IsClusterLeader {
 			fmt.Fprint(w, " leads")
 		}
 		fmt.Fprintln(w)
@@ -85,7 +85,7 @@ func showStatus(w io.Writer, s jetstream.Status) {
 		fmt.Fprintf(w, "stream %s led by %s; memories: %d; bytes: %d; copies: ", v.Name, v.Leader, v.Brains, v.Bytes)
 		var copies []string
 		for _, r := range v.Replicas {
-			if !r.Current {
+			if !r.IsCurrent {
 				r.Server += fmt.Sprintf(" (%d behind)", r.Lag)
 			}
 			copies = append(copies, r.Server)
@@ -116,8 +116,8 @@ there, the last backup stays.`,
 						cmd.OutOrStdout(),
 						"memories: %d; copied: %d; as they were: %d; bytes written: %d\n",
 						rep.Brains,
-						rep.Read,
-						rep.Kept,
+						rep.ReadBrains,
+						rep.UnchangedBrains,
 						rep.Bytes,
 					)
 					showFindings(cmd.OutOrStdout(), rep.Findings)
@@ -125,7 +125,7 @@ there, the last backup stays.`,
 				if err != nil {
 					return err
 				}
-				return errorOfFindings(
+				return clusterFindingsError(
 					rep.Findings,
 					"not all memories could be copied",
 					"of these, the last backup stays; oxbowd cluster audit compares what the servers hold",
@@ -163,8 +163,8 @@ replaced. One that was interrupted is gone on with by the same command.`,
 						"memories: %d; %s: %d; there already: %d; bytes: %d\n",
 						rep.Brains,
 						verb,
-						rep.Restored,
-						rep.Present,
+						rep.RestoredBrains,
+						rep.AlreadyPresentBrains,
 						rep.Bytes,
 					)
 					showFindings(cmd.OutOrStdout(), rep.Findings)
@@ -172,7 +172,7 @@ replaced. One that was interrupted is gone on with by the same command.`,
 				if err != nil {
 					return err
 				}
-				return errorOfFindings(
+				return clusterFindingsError(
 					rep.Findings,
 					"not all copies are whole",
 					"give the directory of another backup, or of a cache, too",
@@ -201,7 +201,7 @@ The server that was removed stays away: do not start it again with its data.`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return to.withCluster(cmd, func(ctx context.Context, c *jetstream.Cluster) error {
-				last := jetstream.ReplaceStep("")
+				last := jetstream.ServerReplaceStep("")
 				o.Progress = func(r jetstream.ReplaceReport) {
 					if r.Step != last {
 						last = r.Step
@@ -221,9 +221,9 @@ The server that was removed stays away: do not start it again with its data.`,
 						cmd.OutOrStdout(),
 						"%s is replaced: streams that are whole: %d of %d; memories compared: %d\n",
 						args[0],
-						rep.Whole,
+						rep.FullyReplicatedStreams,
 						rep.Streams,
-						rep.After.Brains,
+						rep.AuditAfter.Brains,
 					)
 				})
 			})

@@ -182,7 +182,7 @@ func dialServers(
 	for told := false; ; told = true {
 		nc, system, err = server.ConnectAs(urls, l.ownerOption, l.systemOption, l.commonOptions...)
 		if errors.Is(err, nats.ErrTLS) && !isTLSRefusal(err) {
-			err = cmp.Or(findTLSRefusal(urls, l.tlsFiles), err)
+			err = cmp.Or(findClientCertRejection(urls, l.tlsFiles), err)
 		}
 		switch {
 		case err == nil:

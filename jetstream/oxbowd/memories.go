@@ -21,8 +21,8 @@ import (
 // These are the names of the tenant and the brain in which oxbowd stores its own memory. No other tenant has this
 // name, because names of tenants never begin with an underscore.
 const (
-	ownTenantName   = "_own"
-	memoryBrainName = "memory"
+	noTenantBrainName = "_own"
+	memoryBrainName   = "memory"
 )
 
 // brainCacheBytes is the maximum size of the cached entries for each brain, in bytes. It is small because many brains
@@ -43,7 +43,7 @@ type clusterMemories struct {
 // Open opens the brain of a tenant.
 func (b *clusterMemories) Open(ctx context.Context, tenant string) (oxbow.Store, error) {
 	if tenant == "" {
-		tenant = ownTenantName
+		tenant = noTenantBrainName
 	}
 	return b.cluster.Open(ctx, tenant, memoryBrainName)
 }
@@ -99,7 +99,7 @@ func (b *clusterMemories) connectCluster(ctx context.Context, n *serverNode, hom
 	switch {
 	case errors.Is(err, context.DeadlineExceeded) && last != "":
 		return verb.Advise(
-			fmt.Errorf("gave up %s%s", last, b.unreachedText(n.otherServers())),
+			fmt.Errorf("gave up %s%s", last, b.unreachableServersText(n.otherServers())),
 			"start the others, of which each has the same --peers and the same secret; --wait TIME waits longer",
 		)
 	case errors.Is(err, jetstream.ErrSettings):

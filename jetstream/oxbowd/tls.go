@@ -53,11 +53,11 @@ func isTLSRefusal(err error) bool {
 	return errors.As(err, &v) || (errors.As(err, &alert) && alert.Op == "remote error")
 }
 
-// findTLSRefusal returns the error with which a server rejects the client's certificate. If no server rejects it,
-// findTLSRefusal returns nil. In TLS 1.3, a client can send data before the server has checked the certificate. In this
-// case, the connection breaks while the client is sending, and the client does not receive the error. Therefore
-// findTLSRefusal only reads.
-func findTLSRefusal(urls string, f server.TLS) error {
+// findClientCertRejection returns the error with which a server rejects the client's certificate. If no server rejects
+// it, findClientCertRejection returns nil. In TLS 1.3, a client can send data before the server has checked the
+// certificate. In this case, the connection breaks while the client is sending, and the client does not receive the
+// error. Therefore findClientCertRejection only reads.
+func findClientCertRejection(urls string, f server.TLS) error {
 	for u := range strings.SplitSeq(urls, ",") {
 		if err := readTLSRefusal(u, f); err != nil && isTLSRefusal(err) {
 			return err
@@ -90,8 +90,8 @@ func readTLSRefusal(u string, f server.TLS) error {
 	return err
 }
 
-// unreachedText returns a text about the servers that this process could not reach.
-func (b *clusterMemories) unreachedText(peers []string) string {
+// unreachableServersText returns a text about the servers that this process could not reach.
+func (b *clusterMemories) unreachableServersText(peers []string) string {
 	var s strings.Builder
 	for _, p := range peers {
 		fmt.Fprintf(&s, "; %s %s", p, b.probeServer(p))

@@ -38,7 +38,7 @@ func Dialect() layout.Dialect {
 		UserHome:  true,
 		Summaries: layout.SummaryAtEnd,
 		HasTidier: true,
-		Detect:    countMarkers,
+		Detect:    countLayoutMarkers,
 		Init:      initHome,
 		Open:      func(ctx context.Context, o layout.Options) (layout.Home, error) { return Open(ctx, o) },
 	}
@@ -53,7 +53,7 @@ func initHome(ctx context.Context, o layout.Options) ([]string, error) {
 	if p.exists {
 		return nil, nil
 	}
-	return dialect.CreateFiles(ctx, o.FS, p.dir)
+	return dialect.CreateFiles(ctx, o.FS, p.memoryDir)
 }
 
 // Home is an opened home. It implements [layout.Home] and [layout.Tidier], and is safe for
@@ -79,16 +79,16 @@ func Open(ctx context.Context, o layout.Options) (*Home, error) {
 	}
 	h := &Home{
 		Base:        dialect.NewBase(o),
-		fs:          &subdirectory{o.FS, p.dir},
-		displayPath: filepath.Join(o.Path, filepath.FromSlash(p.dir)),
+		fs:          &subdirectory{o.FS, p.memoryDir},
+		displayPath: filepath.Join(o.Path, filepath.FromSlash(p.memoryDir)),
 	}
 	h.layout, h.DocumentPaths = treeLayout{h.Zone}, []string{memoryFile, historyFile}
-	if p.otherDir != "" {
+	if p.ignoredMemoryDir != "" {
 		h.Warn(
 			fmt.Sprintf(
 				"%s holds a memory that is not read, since there is a directory %s: move its files there if they are "+
 					"wanted",
-				filepath.Join(o.Path, filepath.FromSlash(p.otherDir)), h.displayPath,
+				filepath.Join(o.Path, filepath.FromSlash(p.ignoredMemoryDir)), h.displayPath,
 			),
 		)
 	}

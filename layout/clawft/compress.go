@@ -24,25 +24,25 @@ func compressText(
 	ctx context.Context,
 	text string,
 	budget int,
-) (shortened string, movedTexts []movedText, steps []layout.Step, ok bool) {
+) (shortened string, movedTexts []textMovedToHistory, steps []layout.Step, ok bool) {
 	fits := func(s string) bool { return prompt.EstimateTokens(injectedText(s)) <= budget }
 	if fits(text) {
 		return text, nil, nil, true
 	}
-	c := compressor{text: text, base: splitUnits(text), shortTexts: map[int]string{}}
+	c := compressor{text: text, base: splitMarkdownUnits(text), shortTextByUnitIndex: map[int]string{}}
 	movedTexts, steps, err := markRepeatedUnits(ctx, c.base)
-	c.planActions()
-	n := sort.Search(len(c.actions), func(n int) bool { s, _ := c.applyActions(n); return fits(s) })
+	c.planShorteningActions()
+	n := sort.Search(len(c.actions), func(n int) bool { s, _ := c.applyShorteningActions(n); return fits(s) })
 	// The text should fit after n actions. Check this, because an action may also make the text longer, and apply
 	// further actions if necessary.
-	shortened, units := c.applyActions(n)
+	shortened, units := c.applyShorteningActions(n)
 	for ; n < len(c.actions) && !fits(shortened); n++ {
-		shortened, units = c.applyActions(n + 1)
+		shortened, units = c.applyShorteningActions(n + 1)
 	}
 	if !fits(shortened) {
 		return shortened, nil, nil, false
 	}
-	moves, moveSteps := c.reportActions(units)
+	moves, moveSteps := c.reportShorteningActions(units)
 	return shortened, append(movedTexts, moves...), append(steps, moveSteps...), err == nil
 }
 
@@ -50,78 +50,78 @@ func compressText(
 // HISTORY.md.
 type compressor struct {
 	text    string
-	base    []textUnit // the parts of MEMORY.md, after repeated facts were marked as removed
-	actions []shortenAction
+	base    []markdownUnit // the parts of MEMORY.md, after repeated facts were marked as removed
+	actions []factShorteningAction
 	// shortened text of each piece of MEMORY.md that can be shortened, by the index of the piece in base
-	shortTexts map[int]string
+	shortTextByUnitIndex map[int]string
 }
 
-// shortenAction shortens a unit or moves it to HISTORY.md.
-type shortenAction struct {
-	unitIndex int
-	isMove    bool
+// factShorteningAction shortens a unit or moves it to HISTORY.md.
+type factShorteningAction struct {
+	unitIndex       int
+	isMoveToHistory bool
 }
 
-// planActions lists the ways in which the text of MEMORY.md can be made shorter, in the order in which they are
-// applied. First facts are shortened, and then facts are moved to HISTORY.md.
-func (c *compressor) planActions() {
+// planShorteningActions lists the ways in which the text of MEMORY.md can be made shorter, in the order in which they
+// are applied. First facts are shortened, and then facts are moved to HISTORY.md.
+func (c *compressor) planShorteningActions() {
 	for _, move := range []bool{false, true} {
 		for i := range c.base {
 			u := &c.base[i]
-			mayGo := u.isFact() && !u.isRemoved && !u.hasKeepTag()
+			mayGo := u.isRemovableFact() && !u.isRemoved && !u.hasTagKeep()
 			if !mayGo {
 				continue
 			}
 			if !move {
-				c.shortTexts[i] = shortenParagraph(u)
-				if c.shortTexts[i] == "" {
+				c.shortTextByUnitIndex[i] = shortenParagraph(u)
+				if c.shortTextByUnitIndex[i] == "" {
 					continue
 				}
 			}
-			c.actions = append(c.actions, shortenAction{i, move})
+			c.actions = append(c.actions, factShorteningAction{i, move})
 		}
 	}
 }
 
-// applyActions returns the text of MEMORY.md and its parts after the first n planned actions, which shorten or move
-// facts.
-func (c *compressor) applyActions(n int) (string, []textUnit) {
-	units := append([]textUnit(nil), c.base...)
+// applyShorteningActions returns the text of MEMORY.md and its parts after the first n planned actions, which shorten
+// or move facts.
+func (c *compressor) applyShorteningActions(n int) (string, []markdownUnit) {
+	units := append([]markdownUnit(nil), c.base...)
 	for _, a := range c.actions[:n] {
-		if a.isMove {
+		if a.isMoveToHistory {
 			units[a.unitIndex].isRemoved = true
 		} else {
-			units[a.unitIndex].shortText = c.shortTexts[a.unitIndex]
+			units[a.unitIndex].replacementText = c.shortTextByUnitIndex[a.unitIndex]
 		}
 	}
 	removeEmptyHeadings(units)
-	return joinUnits(c.text, units), units
+	return joinMarkdownUnits(c.text, units), units
 }
 
-// reportActions returns the facts that are moved to HISTORY.md, and a report with a step for each fact that is
-// shortened or moved.
-func (c *compressor) reportActions(units []textUnit) (out []movedText, steps []layout.Step) {
+// reportShorteningActions returns the facts that are moved to HISTORY.md, and a report with a step for each fact that
+// is shortened or moved.
+func (c *compressor) reportShorteningActions(units []markdownUnit) (out []textMovedToHistory, steps []layout.Step) {
 	for i := range units {
 		u := &units[i]
 		switch {
-		case c.base[i].isRemoved || !u.isFact():
+		case c.base[i].isRemoved || !u.isRemovableFact():
 		case u.isRemoved:
-			m := movedText{headings: u.headings, text: u.text}
+			m := textMovedToHistory{headingsAbove: u.headings, text: u.sourceText}
 			if last := currentComment(u); last != nil {
 				whole := *u
-				whole.shortText = ""
-				m.namedText, m.name = whole.formatUnit(c.text, lineEnding(c.text)), last.Name
+				whole.replacementText = ""
+				m.namedText, m.entryName = whole.formatUnit(c.text, lineEnding(c.text)), last.Name
 			}
 			out = append(out, m)
-			steps = append(steps, layout.Step{Did: "move", Text: u.factText(), Why: "over the budget"})
-		case u.shortText != "":
-			out = append(out, movedText{headings: u.headings, text: u.text})
+			steps = append(steps, layout.Step{Did: "move", Text: u.textWithoutListMarker(), Why: "over the budget"})
+		case u.replacementText != "":
+			out = append(out, textMovedToHistory{headingsAbove: u.headings, text: u.sourceText})
 			steps = append(
 				steps,
 				layout.Step{
 					Did:  "shorten",
-					Text: u.factText(),
-					Kept: strings.TrimSpace(u.shortText),
+					Text: u.textWithoutListMarker(),
+					Kept: strings.TrimSpace(u.replacementText),
 					Why:  "over the budget",
 				},
 			)
@@ -132,16 +132,16 @@ func (c *compressor) reportActions(units []textUnit) (out []movedText, steps []l
 
 // shortenParagraph returns a paragraph's first sentence, or "" if this would save less than a third of the tokens. It
 // does not shorten code blocks, tables and list items.
-func shortenParagraph(u *textUnit) string {
-	isCode := strings.Contains(u.text, "```") || strings.HasPrefix(u.text, "    ")
-	isTable := strings.HasPrefix(u.text, "|")
+func shortenParagraph(u *markdownUnit) string {
+	isCode := strings.Contains(u.sourceText, "```") || strings.HasPrefix(u.sourceText, "    ")
+	isTable := strings.HasPrefix(u.sourceText, "|")
 	if isCode || isTable {
 		return ""
 	}
 	if u.kind == unitListItem {
 		return ""
 	}
-	text := strings.ReplaceAll(u.text, "\r\n", "\n")
+	text := strings.ReplaceAll(u.sourceText, "\r\n", "\n")
 	first, rest, _ := strings.Cut(text, "\n\n")
 	if s := firstSentence(first); s != "" {
 		first, rest = s, "rest"

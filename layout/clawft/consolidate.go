@@ -14,28 +14,31 @@ import (
 
 var _ layout.Tidier = (*Home)(nil)
 
-// movedText is a text that is moved to HISTORY.md.
-type movedText struct {
-	headings string
-	text     string
+// textMovedToHistory is a text that is moved to HISTORY.md.
+type textMovedToHistory struct {
+	headingsAbove string
+	text          string
 	// text of the entry together with oxbow's comment, which contains the name ("" if the entry has no comment)
 	namedText string
-	name      string // the entry's name ("" without a name of its own)
+	entryName string // the entry's name ("" without a name of its own)
 }
 
 // markRepeatedUnits marks each fact in MEMORY.md that repeats another fact as removed. movedTexts contains those
 // removed texts that must be appended to HISTORY.md.
-func markRepeatedUnits(ctx context.Context, units []textUnit) (movedTexts []movedText, steps []layout.Step, err error) {
+func markRepeatedUnits(
+	ctx context.Context,
+	units []markdownUnit,
+) (movedTexts []textMovedToHistory, steps []layout.Step, err error) {
 	var texts []sametext.Passage
 	var at []int
 	for i := range units {
 		u := &units[i]
-		if !u.isFact() || u.isRemoved {
+		if !u.isRemovableFact() || u.isRemoved {
 			continue
 		}
-		t := sametext.Passage{Text: u.factText(), Heading: u.headings}
+		t := sametext.Passage{Text: u.textWithoutListMarker(), Heading: u.headings}
 		if u.comment != nil {
-			t.Weight = 1
+			t.KeepPriority = 1
 		}
 		texts = append(texts, t)
 		at = append(at, i)
@@ -46,26 +49,34 @@ func markRepeatedUnits(ctx context.Context, units []textUnit) (movedTexts []move
 	}
 	for _, tw := range near {
 		drop, keep := &units[at[tw.Drop]], &units[at[tw.Keep]]
-		if drop.hasKeepTag() || !moveComment(drop, keep) {
+		if drop.hasTagKeep() || !moveEntryComment(drop, keep) {
 			continue
 		}
 		drop.isRemoved = true
-		step := layout.Step{Did: "drop", Text: drop.factText(), Kept: keep.factText(), Why: "it is the same"}
-		same := slices.Equal(strings.Fields(drop.factText()), strings.Fields(keep.factText()))
+		step := layout.Step{
+			Did:  "drop",
+			Text: drop.textWithoutListMarker(),
+			Kept: keep.textWithoutListMarker(),
+			Why:  "it is the same",
+		}
+		same := slices.Equal(
+			strings.Fields(drop.textWithoutListMarker()),
+			strings.Fields(keep.textWithoutListMarker()),
+		)
 		if !same {
 			step.Did, step.Why = "move", "what stays says all of it"
 		}
 		if !same || drop.headings != keep.headings {
-			movedTexts = append(movedTexts, movedText{headings: drop.headings, text: drop.text})
+			movedTexts = append(movedTexts, textMovedToHistory{headingsAbove: drop.headings, text: drop.sourceText})
 		}
 		steps = append(steps, step)
 	}
 	return movedTexts, steps, nil
 }
 
-// moveComment moves oxbow's comment with the entry's name and labels from a fact that is removed to another fact. It
-// returns false if a comment cannot be put before that fact.
-func moveComment(from, to *textUnit) bool {
+// moveEntryComment moves oxbow's comment with the entry's name and labels from a fact that is removed to another fact.
+// It returns false if a comment cannot be put before that fact.
+func moveEntryComment(from, to *markdownUnit) bool {
 	if from.comment == nil {
 		return true
 	}
@@ -116,7 +127,7 @@ func moveComment(from, to *textUnit) bool {
 
 // currentComment returns oxbow's comment above a fact, with the changes that were planned so far. It returns nil if
 // the fact lacks a comment.
-func currentComment(u *textUnit) *entryComment {
+func currentComment(u *markdownUnit) *entryComment {
 	if u.newComment != nil {
 		return u.newComment
 	}

@@ -32,7 +32,7 @@ func (h *Home) addMemoryToContext(ctx context.Context, c *prompt.Context, budget
 	if err != nil {
 		return fmt.Errorf("reading the memory: %w", err)
 	}
-	memory, _ = h.splitVisible(memoryFile, memory, isUnsuspicious)
+	memory, _ = h.splitVisibleEntries(memoryFile, memory, lacksSuspicionLabels)
 	c.Add(
 		prompt.Part{Name: "memory", Source: filepath.Join(h.displayPath, memoryFile), Role: prompt.RoleSystem,
 			Text: injectedText(memory),
@@ -148,6 +148,6 @@ func (s *session) storeSummary(ctx context.Context, summary string) (string, err
 	}
 }
 
-// isUnsuspicious reports whether an entry is put into the context. In clawft's design, the agent writes the files
+// lacksSuspicionLabels reports whether an entry is put into the context. In clawft's design, the agent writes the files
 // itself, so only entries that are marked as suspicious are left out.
-func isUnsuspicious(e *oxbow.Entry) bool { return e.MayShow(oxbow.WithoutLabels) }
+func lacksSuspicionLabels(e *oxbow.Entry) bool { return e.MayShow(oxbow.WithoutLabels) }

@@ -71,7 +71,7 @@ func TestCrashAnywhere(t *testing.T) {
 					t.Fatalf("stop at %d: %v", stop, err)
 				}
 				seen := 0
-				for img, label := range disk.EachImage {
+				for img, label := range disk.EachCrashFileSystem {
 					images++
 					// Each image is opened and written to; a few of each moment
 					// are enough, since the tree has a test of its own.

@@ -11,38 +11,40 @@ import (
 type unitKind uint8
 
 const (
-	unitParagraph unitKind = iota
-	unitListItem           // An item of a list, including the indented lines below it.
-	unitNamed              // An entry that has oxbow's comment with the entry's name above it.
-	unitHeading            // One or more lines that are headings.
-	unitLead               // The piece is the text before the first item of a list, in the same paragraph.
+	unitParagraph        unitKind = iota
+	unitListItem                  // An item of a list, including the indented lines below it.
+	unitNamedEntry                // An entry that has oxbow's comment with the entry's name above it.
+	unitHeading                   // One or more lines that are headings.
+	unitListIntroduction          // The piece is the text before the first item of a list, in the same paragraph.
 )
 
-// textUnit is a piece of MEMORY.md, such as a paragraph, a list item or a heading. Between two pieces are only blank
-// lines.
-type textUnit struct {
+// markdownUnit is a piece of MEMORY.md, such as a paragraph, a list item or a heading. Between two pieces are only
+// blank lines.
+type markdownUnit struct {
 	kind       unitKind
 	start, end int // byte range of the piece in the text, without the line break at the end
-	text       string
+	sourceText string
 	// texts of the headings above this piece, outermost first, and then the text before the list that contains it,
 	// joined by " / "
-	headings string
-	level    int // level of a heading, 1 to 6
+	headings       string
+	levelOfHeading int // level of a heading, 1 to 6
 	// Number of the paragraph that contains the unit. Headings above a paragraph belong to it.
 	paragraphNumber int
 	// oxbow's comment above this piece, with the entry's name and labels (nil without a comment)
 	comment *entryComment
 
-	isRemoved  bool          // This piece will be left out of the new text.
-	shortText  string        // shorter text that replaces the piece's text ("" if it was not shortened)
-	newComment *entryComment // comment that replaces oxbow's comment above the piece (nil if it did not change)
+	isRemoved       bool          // This piece will be left out of the new text.
+	replacementText string        // shorter text that replaces the piece's text ("" if it was not shortened)
+	newComment      *entryComment // comment that replaces oxbow's comment above the piece (nil if it did not change)
 }
 
-// isFact reports whether the unit is a fact, which can be removed. Headings and leads are not facts.
-func (u *textUnit) isFact() bool { return u.kind != unitHeading && u.kind != unitLead }
+// isRemovableFact reports whether the unit is a fact, which can be removed. Headings and leads are not facts.
+func (u *markdownUnit) isRemovableFact() bool {
+	return u.kind != unitHeading && u.kind != unitListIntroduction
+}
 
-// hasKeepTag reports whether the unit must not be removed, because a person gave it the label tag:keep.
-func (u *textUnit) hasKeepTag() bool {
+// hasTagKeep reports whether the unit must not be removed, because a person gave it the label tag:keep.
+func (u *markdownUnit) hasTagKeep() bool {
 	return u.comment != nil && slices.Contains(u.comment.Labels, "tag:keep")
 }
 
@@ -70,19 +72,19 @@ func bulletWidths(line string) (indent, withMarker int) {
 	return indent, indent + digits
 }
 
-// splitUnits splits the text of MEMORY.md into headings, paragraphs, list items, and entries with a comment.
-func splitUnits(text string) []textUnit {
-	c := unitCutter{text: text, fences: fenceFinder{text: text}}
+// splitMarkdownUnits splits the text of MEMORY.md into headings, paragraphs, list items, and entries with a comment.
+func splitMarkdownUnits(text string) []markdownUnit {
+	c := markdownUnitSplitter{text: text, fences: codeFenceFinder{text: text}}
 	for _, it := range splitItems(text) {
 		c.paragraphNumber++
 		if it.comment != nil {
-			c.units = append(
-				c.units,
-				textUnit{
-					kind:            unitNamed,
+			c.finishedUnits = append(
+				c.finishedUnits,
+				markdownUnit{
+					kind:            unitNamedEntry,
 					start:           it.start,
 					end:             it.end,
-					text:            it.content,
+					sourceText:      it.content,
 					headings:        c.headingPath(),
 					paragraphNumber: c.paragraphNumber,
 					comment:         it.comment,
@@ -90,49 +92,49 @@ func splitUnits(text string) []textUnit {
 			)
 			continue
 		}
-		c.splitRange(it.start, it.end)
+		c.splitRangeIntoUnits(it.start, it.end)
 	}
-	return c.units
+	return c.finishedUnits
 }
 
-// unitCutter splits a Markdown text into headings, paragraphs and list items, which are called units. It contains the
-// state after the lines that were read so far.
-type unitCutter struct {
+// markdownUnitSplitter splits a Markdown text into headings, paragraphs and list items, which are called units. It
+// contains the state after the lines that were read so far.
+type markdownUnitSplitter struct {
 	text            string
-	fences          fenceFinder
-	units           []textUnit
-	headings        []textUnit // headings of the sections that contain the line that is being read
-	paragraphNumber int        // number of the current paragraph
+	fences          codeFenceFinder
+	finishedUnits   []markdownUnit
+	headings        []markdownUnit // headings of the sections that contain the line that is being read
+	paragraphNumber int            // number of the current paragraph
 
-	current    textUnit // piece of text that is being read (start is -1 between two pieces)
-	listIndent int      // indentation of the items in the present list (-1 outside a list)
-	listLead   string   // text before the first item of the present list ("" outside a list)
+	currentUnit      markdownUnit // piece of text that is being read (start is -1 between two pieces)
+	listIndent       int          // indentation of the items in the present list (-1 outside a list)
+	listIntroduction string       // text before the first item of the present list ("" outside a list)
 }
 
 // headingPath returns the headings of the sections that contain the line that is being read, joined by " / ".
-func (c *unitCutter) headingPath() string {
+func (c *markdownUnitSplitter) headingPath() string {
 	names := make([]string, len(c.headings))
 	for i, h := range c.headings {
-		names[i] = strings.TrimSpace(strings.Trim(strings.TrimSpace(h.text), "#"))
+		names[i] = strings.TrimSpace(strings.Trim(strings.TrimSpace(h.sourceText), "#"))
 	}
 	return strings.Join(names, " / ")
 }
 
 // endUnit ends the unit that is being read and adds it to units.
-func (c *unitCutter) endUnit() {
-	if c.current.start >= 0 {
-		c.current.text = c.text[c.current.start:c.current.end]
-		c.units = append(c.units, c.current)
+func (c *markdownUnitSplitter) endUnit() {
+	if c.currentUnit.start >= 0 {
+		c.currentUnit.sourceText = c.text[c.currentUnit.start:c.currentUnit.end]
+		c.finishedUnits = append(c.finishedUnits, c.currentUnit)
 	}
-	c.current = textUnit{start: -1}
+	c.currentUnit = markdownUnit{start: -1}
 }
 
-// splitRange splits text[start:end] into paragraphs, list items and headings. The range is an entry without oxbow's
-// comment.
-func (c *unitCutter) splitRange(start, end int) {
-	c.current = textUnit{start: -1}
+// splitRangeIntoUnits splits text[start:end] into paragraphs, list items and headings. The range is an entry without
+// oxbow's comment.
+func (c *markdownUnitSplitter) splitRangeIntoUnits(start, end int) {
+	c.currentUnit = markdownUnit{start: -1}
 	c.listIndent = -1
-	c.listLead = ""
+	c.listIntroduction = ""
 	for at := start; at < end; {
 		stop, next := lineBounds(c.text, at)
 		line := c.text[at:stop]
@@ -147,92 +149,101 @@ func (c *unitCutter) splitRange(start, end int) {
 			_, next = lineBounds(c.text, stop)
 			sign = 0
 		}
-		first := c.current.start < 0
+		first := c.currentUnit.start < 0
 		switch {
-		case headingLevel(line) > 0 && (first || c.current.kind == unitHeading):
+		case headingLevel(line) > 0 && (first || c.currentUnit.kind == unitHeading):
 			c.addHeading(at, stop, line)
 			at = next
 			continue
 		case sign > 0 && (c.listIndent < 0 || indent <= c.listIndent):
-			c.endListLead()
+			c.endListIntroduction()
 			c.endUnit()
 			c.listIndent = indent
 			c.beginUnit(unitListItem, at)
 		case first:
 			c.beginUnit(unitParagraph, at)
 		}
-		c.current.end = stop
+		c.currentUnit.end = stop
 		at = next
 	}
 	c.endUnit()
 }
 
 // beginUnit begins a piece of this kind, such as a paragraph, at a byte offset of the text.
-func (c *unitCutter) beginUnit(kind unitKind, offset int) {
-	c.current = textUnit{kind: kind, start: offset, headings: c.headingPath(), paragraphNumber: c.paragraphNumber}
-	if c.listLead != "" {
-		c.current.headings = c.listLead
+func (c *markdownUnitSplitter) beginUnit(kind unitKind, offset int) {
+	c.currentUnit = markdownUnit{
+		kind:            kind,
+		start:           offset,
+		headings:        c.headingPath(),
+		paragraphNumber: c.paragraphNumber,
+	}
+	if c.listIntroduction != "" {
+		c.currentUnit.headings = c.listIntroduction
 	}
 }
 
-// endListLead is called before the first item of a list. If text directly precedes the item, endListLead ends this
-// text. The text becomes the introduction of the list, which is kept as long as the list has items.
-func (c *unitCutter) endListLead() {
-	if c.current.start < 0 || c.listIndent >= 0 {
+// endListIntroduction is called before the first item of a list. If text directly precedes the item,
+// endListIntroduction ends this text. The text becomes the introduction of the list, which is kept as long as the list
+// has items.
+func (c *markdownUnitSplitter) endListIntroduction() {
+	if c.currentUnit.start < 0 || c.listIndent >= 0 {
 		return
 	}
-	c.current.kind = unitLead
-	c.listLead = strings.TrimRight(strings.Join(strings.Fields(c.text[c.current.start:c.current.end]), " "), ":")
-	if c.current.headings != "" {
-		c.listLead = c.current.headings + " / " + c.listLead
+	c.currentUnit.kind = unitListIntroduction
+	c.listIntroduction = strings.TrimRight(
+		strings.Join(strings.Fields(c.text[c.currentUnit.start:c.currentUnit.end]), " "),
+		":",
+	)
+	if c.currentUnit.headings != "" {
+		c.listIntroduction = c.currentUnit.headings + " / " + c.listIntroduction
 	}
 }
 
 // addHeading adds a heading. It ends the preceding headings that have the same or a deeper level.
-func (c *unitCutter) addHeading(start, end int, line string) {
+func (c *markdownUnitSplitter) addHeading(start, end int, line string) {
 	c.endUnit()
 	level := headingLevel(line)
-	for len(c.headings) > 0 && c.headings[len(c.headings)-1].level >= level {
+	for len(c.headings) > 0 && c.headings[len(c.headings)-1].levelOfHeading >= level {
 		c.headings = c.headings[:len(c.headings)-1]
 	}
-	u := textUnit{
+	u := markdownUnit{
 		kind:            unitHeading,
 		start:           start,
 		end:             end,
-		text:            line,
+		sourceText:      line,
 		headings:        c.headingPath(),
-		level:           level,
+		levelOfHeading:  level,
 		paragraphNumber: c.paragraphNumber,
 	}
-	c.units, c.headings = append(c.units, u), append(c.headings, u)
+	c.finishedUnits, c.headings = append(c.finishedUnits, u), append(c.headings, u)
 }
 
-// factText returns the fact's text. For a list item, it omits the list marker, such as "- ".
-func (u *textUnit) factText() string {
+// textWithoutListMarker returns the fact's text. For a list item, it omits the list marker, such as "- ".
+func (u *markdownUnit) textWithoutListMarker() string {
 	if u.kind == unitListItem {
-		if _, sign := bulletWidths(u.text); sign > 0 {
-			return strings.TrimSpace(u.text[sign:])
+		if _, sign := bulletWidths(u.sourceText); sign > 0 {
+			return strings.TrimSpace(u.sourceText[sign:])
 		}
 	}
-	return strings.TrimSpace(u.text)
+	return strings.TrimSpace(u.sourceText)
 }
 
 // removeEmptyHeadings removes each heading, and each text before a list, under which no fact remains.
-func removeEmptyHeadings(units []textUnit) {
+func removeEmptyHeadings(units []markdownUnit) {
 	for i := range units {
 		u := &units[i]
-		if u.isFact() {
+		if u.isRemovableFact() {
 			continue
 		}
 		had, has := false, false
 		for j := i + 1; j < len(units); j++ {
 			v := &units[j]
-			isNextHeading := u.kind == unitHeading && v.kind == unitHeading && v.level <= u.level
-			isNextGroup := u.kind == unitLead && v.paragraphNumber != u.paragraphNumber
+			isNextHeading := u.kind == unitHeading && v.kind == unitHeading && v.levelOfHeading <= u.levelOfHeading
+			isNextGroup := u.kind == unitListIntroduction && v.paragraphNumber != u.paragraphNumber
 			if isNextHeading || isNextGroup {
 				break
 			}
-			if v.isFact() {
+			if v.isRemovableFact() {
 				had, has = true, has || !v.isRemoved
 			}
 		}
@@ -240,16 +251,16 @@ func removeEmptyHeadings(units []textUnit) {
 	}
 }
 
-// joinUnits joins the pieces of a text again, without the removed pieces. It uses the shortened text and the new
-// comment of a piece if there are any.
-func joinUnits(text string, units []textUnit) string {
+// joinMarkdownUnits joins the pieces of a text again, without the removed pieces. It uses the shortened text and the
+// new comment of a piece if there are any.
+func joinMarkdownUnits(text string, units []markdownUnit) string {
 	if len(units) == 0 {
 		return text
 	}
 	eol := lineEnding(text)
 	var b strings.Builder
 	b.WriteString(text[:units[0].start])
-	var last *textUnit
+	var last *markdownUnit
 	for i := range units {
 		u := &units[i]
 		if u.isRemoved {
@@ -270,7 +281,7 @@ func joinUnits(text string, units []textUnit) string {
 
 // textBetween returns the blank text that separates units[i] from last, the piece of the text that is written before
 // it. The pieces between both were removed.
-func textBetween(text string, units []textUnit, last *textUnit, i int, eol string) string {
+func textBetween(text string, units []markdownUnit, last *markdownUnit, i int, eol string) string {
 	if last == &units[i-1] || last.paragraphNumber == units[i].paragraphNumber {
 		return text[units[i-1].end:units[i].start]
 	}
@@ -286,8 +297,8 @@ func textBetween(text string, units []textUnit, last *textUnit, i int, eol strin
 
 // formatUnit returns the text that is written to the file for this piece: the shortened text, if the piece was
 // shortened, after oxbow's comment, if the piece has a comment.
-func (u *textUnit) formatUnit(text, eol string) string {
-	if u.shortText == "" && u.newComment == nil {
+func (u *markdownUnit) formatUnit(text, eol string) string {
+	if u.replacementText == "" && u.newComment == nil {
 		return text[u.start:u.end]
 	}
 	m := u.comment
@@ -300,8 +311,8 @@ func (u *textUnit) formatUnit(text, eol string) string {
 		_, next := lineBounds(text, u.start)
 		body = text[min(next, u.end):u.end]
 	}
-	if u.shortText != "" {
-		body = strings.ReplaceAll(u.shortText, "\n", eol)
+	if u.replacementText != "" {
+		body = strings.ReplaceAll(u.replacementText, "\n", eol)
 		if m != nil {
 			m = &entryComment{
 				Name:        m.Name,

@@ -38,9 +38,9 @@ func (h *Home) ReadHistory(ctx context.Context) (text string, ok bool, err error
 	return text, ok, nil
 }
 
-// splitVisible divides a file's text. shown is the text without the entries for which isVisible returns false. rest
-// contains these entries, each followed by a blank line.
-func (h *Home) splitVisible(file, text string, isVisible func(*oxbow.Entry) bool) (shown, rest string) {
+// splitVisibleEntries divides a file's text. shown is the text without the entries for which isVisible returns false.
+// rest contains these entries, each followed by a blank line.
+func (h *Home) splitVisibleEntries(file, text string, isVisible func(*oxbow.Entry) bool) (shown, rest string) {
 	items, _ := h.layout.Parse(file, text) // Ignore the error, because Parse accepts every text.
 	for _, it := range slices.Backward(items) {
 		if !isVisible(&it.Entry) {
@@ -52,9 +52,10 @@ func (h *Home) splitVisible(file, text string, isVisible func(*oxbow.Entry) bool
 	return text, rest
 }
 
-// splitWithheld divides a file's text like splitVisible. rest contains the entries that the caller of ctx may not see.
-func (h *Home) splitWithheld(ctx context.Context, file, text string) (shown, rest string) {
-	return h.splitVisible(file, text, func(e *oxbow.Entry) bool { return e.MayShow(oxbow.OnRequest(ctx)) })
+// splitForCaller divides a file's text like splitVisibleEntries. rest contains the entries that the caller of ctx may
+// not see.
+func (h *Home) splitForCaller(ctx context.Context, file, text string) (shown, rest string) {
+	return h.splitVisibleEntries(file, text, func(e *oxbow.Entry) bool { return e.MayShow(oxbow.OnRequest(ctx)) })
 }
 
 // AppendMemory appends paragraphs to MEMORY.md with blank lines around them. It returns how many bytes of content were
@@ -69,7 +70,7 @@ func (h *Home) AppendMemory(ctx context.Context, content string) (int, error) {
 		var was, is string
 		err = h.Tree.Edit(ctx, func(v mdtree.View, _ time.Time) ([]mdtree.Edit, error) {
 			was, _ = v.File(memoryFile)
-			is = withBlankLine(appendText(was, content))
+			is = withBlankLine(appendTextOnNewLine(was, content))
 			return []mdtree.Edit{{Path: memoryFile, Text: is}}, nil
 		})
 		if err == nil {
@@ -77,8 +78,8 @@ func (h *Home) AppendMemory(ctx context.Context, content string) (int, error) {
 		}
 		// After this write, the session knows the text that it has written itself. It may not know text that other
 		// programs wrote meanwhile. Therefore add only the own text to the text that the session knew before.
-		if known, ok := s.KnownVersion(verb.DocumentEntry(memoryFile, "")); ok || isBlank(was) {
-			now = verb.DocumentEntry(memoryFile, withBlankLine(appendText(known.Content, content)))
+		if known, ok := s.SeenVersion(verb.DocumentEntry(memoryFile, "")); ok || isBlank(was) {
+			now = verb.DocumentEntry(memoryFile, withBlankLine(appendTextOnNewLine(known.Content, content)))
 		}
 		return now, err
 	})
@@ -98,7 +99,7 @@ func (h *Home) WriteMemory(ctx context.Context, content string) (int, error) {
 	}
 	content = removeControls(content)
 	err := h.SetDocument(ctx, memoryFile, content, dialect.DocumentOptions{
-		SplitHidden: func(text string) (shown, rest string) { return h.splitWithheld(ctx, memoryFile, text) },
+		SplitHidden: func(text string) (shown, rest string) { return h.splitForCaller(ctx, memoryFile, text) },
 		CompanionEdits: func(was, is string, now time.Time) ([]mdtree.Edit, error) {
 			if strings.HasPrefix(is, strings.TrimRight(was, " \t\r\n")) {
 				return nil, nil
@@ -116,8 +117,8 @@ func (h *Home) WriteMemory(ctx context.Context, content string) (int, error) {
 	return len(content), nil
 }
 
-// appendText returns text followed by more.
-func appendText(text, more string) string {
+// appendTextOnNewLine returns text followed by more.
+func appendTextOnNewLine(text, more string) string {
 	if strings.TrimSpace(strings.TrimPrefix(text, "\ufeff")) == "" {
 		return text[:len(text)-len(strings.TrimLeft(text, "\ufeff"))] + more
 	}
@@ -146,7 +147,7 @@ func (h *Home) AppendHistory(ctx context.Context, content string) error {
 	err := h.Tree.Edit(ctx, func(v mdtree.View, _ time.Time) ([]mdtree.Edit, error) {
 		now, _ := v.File(historyFile)
 		return []mdtree.Edit{
-			{Path: historyFile, Text: appendText(now, content) + lineEnding(now) + lineEnding(now)},
+			{Path: historyFile, Text: appendTextOnNewLine(now, content) + lineEnding(now) + lineEnding(now)},
 		}, nil
 	})
 	if err != nil {
@@ -182,7 +183,7 @@ func removeControls(s string) string {
 func (h *Home) Search(ctx context.Context, query string, limit int) ([]string, error) {
 	memory, _, err := h.Tree.Document(ctx, memoryFile)
 	history, _, herr := h.Tree.Document(ctx, historyFile)
-	found := append(findParagraphs(memory, query), findParagraphs(history, query)...)
+	found := append(paragraphsContaining(memory, query), paragraphsContaining(history, query)...)
 	if limit > 0 && len(found) > limit {
 		found = found[:limit]
 	}

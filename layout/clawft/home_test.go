@@ -63,7 +63,7 @@ func TestFind(t *testing.T) {
 			put(t, fsys, f, "x")
 		}
 		p, err := findMemoryDir(fsys, tt.shown)
-		if p.dir != tt.dir || p.markerCount != tt.markers || err != nil {
+		if p.memoryDir != tt.dir || p.layoutMarkerCount != tt.markers || err != nil {
 			t.Errorf("%s: find() = %+v, %v; want %s with %d markers", tt.name, p, err, tt.dir, tt.markers)
 		}
 	}
@@ -83,7 +83,7 @@ func TestFindBesideFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer fsys.Close()
-	if p, err := findMemoryDir(fsys, dir); err != nil || p.markerCount != 0 {
+	if p, err := findMemoryDir(fsys, dir); err != nil || p.layoutMarkerCount != 0 {
 		t.Errorf("find() = %+v, %v", p, err)
 	}
 	if markers, err := Dialect().Detect(fsys); markers != 0 || err != nil {

@@ -87,10 +87,10 @@ func (l treeLayout) addEntry(path, text string, e oxbow.Entry, now time.Time) st
 	eol := lineEnding(text)
 	before := l.parseItems(path, text)
 	result := text
-	for body := range l.entryForms(e, nil, before, eol, bare) {
+	for body := range l.possibleEntryTexts(e, nil, before, eol, bare) {
 		result = text + paragraphGap(text) + body + eol + eol
 		after := l.parseItems(path, result)
-		keepsOthers := len(after) == len(before)+1 && hasSameOtherItems(before, after, -1, len(before))
+		keepsOthers := len(after) == len(before)+1 && hasSameItemsExcept(before, after, -1, len(before))
 		if !keepsOthers || !l.parsesAsEntry(path, &after[len(before)], e) {
 			continue
 		}
@@ -109,10 +109,10 @@ func (l treeLayout) rewriteItem(path, text string, items []parsedItem, i int, e 
 		e.Created = it.created
 	}
 	result := text
-	for body := range l.entryForms(e, it.comment, items, lineEnding(text), bare) {
+	for body := range l.possibleEntryTexts(e, it.comment, items, lineEnding(text), bare) {
 		result = text[:it.start] + body + text[it.end:]
 		after := l.parseItems(path, result)
-		keepsOthers := len(after) == len(items) && hasSameOtherItems(items, after, i, i)
+		keepsOthers := len(after) == len(items) && hasSameItemsExcept(items, after, i, i)
 		if keepsOthers && l.parsesAsEntry(path, &after[i], e) {
 			break
 		}
@@ -120,23 +120,23 @@ func (l treeLayout) rewriteItem(path, text string, items []parsedItem, i int, e 
 	return result
 }
 
-// entryForms yields the texts that may represent an entry in a file, the simplest first. The first is the content
-// alone (if bare is true). The next is the content below a comment with the entry's name and labels. The last is the
-// content between an opening and a closing comment. The caller must write the first text from which the parser reads
-// the entry back unchanged.
-func (l treeLayout) entryForms(
+// possibleEntryTexts yields the texts that may represent an entry in a file, the simplest first. The first is the
+// content alone (if bare is true). The next is the content below a comment with the entry's name and labels. The last
+// is the content between an opening and a closing comment. The caller must write the first text from which the parser
+// reads the entry back unchanged.
+func (l treeLayout) possibleEntryTexts(
 	e oxbow.Entry,
 	old *entryComment,
-	among []parsedItem,
+	neighbourItems []parsedItem,
 	eol string,
-	bare bool,
+	allowsBareContent bool,
 ) iter.Seq[string] {
 	content := e.Content
 	if eol != "\n" {
 		content = strings.ReplaceAll(content, "\n", eol)
 	}
 	return func(yield func(string) bool) {
-		if bare && !yield(content) {
+		if allowsBareContent && !yield(content) {
 			return
 		}
 		m := makeEntryComment(e, old)
@@ -146,14 +146,14 @@ func (l treeLayout) entryForms(
 		// The line that closes an entry must not occur in the content. It must also not end an earlier entry whose own
 		// closing line is missing.
 		free := func(n int) bool {
-			return !strings.Contains(content, closeLine(n)) &&
-				!slices.ContainsFunc(among, func(it parsedItem) bool {
+			return !strings.Contains(content, closingCommentLine(n)) &&
+				!slices.ContainsFunc(neighbourItems, func(it parsedItem) bool {
 					return it.comment != nil && it.comment.End == n && it.end <= it.contentEnd
 				})
 		}
 		for m.End = 1; !free(m.End); m.End++ {
 		}
-		yield(m.encode() + eol + content + eol + closeLine(m.End))
+		yield(m.encode() + eol + content + eol + closingCommentLine(m.End))
 	}
 }
 
@@ -164,9 +164,9 @@ func (l treeLayout) parsesAsEntry(path string, it *parsedItem, e oxbow.Entry) bo
 		slices.Equal(got.Labels, oxbow.SortLabels(e.Labels))
 }
 
-// hasSameOtherItems reports whether two lists contain the same entries, apart from item i in before and item j in
+// hasSameItemsExcept reports whether two lists contain the same entries, apart from item i in before and item j in
 // after.
-func hasSameOtherItems(before, after []parsedItem, i, j int) bool {
+func hasSameItemsExcept(before, after []parsedItem, i, j int) bool {
 	rest := func(items []parsedItem, but int) []parsedItem {
 		if but < 0 || but >= len(items) {
 			return items
@@ -209,7 +209,7 @@ func (l treeLayout) removeItem(path, text string, items []parsedItem, i int) str
 						eol + result[it.start:]
 				}
 			}
-			if hasSameOtherItems(want, l.parseItems(path, result), -1, -1) {
+			if hasSameItemsExcept(want, l.parseItems(path, result), -1, -1) {
 				return result
 			}
 		}

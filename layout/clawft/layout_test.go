@@ -350,8 +350,8 @@ func FuzzLayout(f *testing.F) {
 			(len(more) != len(items)+1 || more[len(items)].name != name || more[len(items)].content != content) {
 			t.Fatalf("adding %q to %q gives %q: %q", content, text, added, names(more))
 		}
-		units := splitUnits(text)
-		if got := joinUnits(text, units); got != text {
+		units := splitMarkdownUnits(text)
+		if got := joinMarkdownUnits(text, units); got != text {
 			t.Fatalf("cut and joined, %q is %q", text, got)
 		}
 		if len(items) == 0 {
@@ -360,7 +360,7 @@ func FuzzLayout(f *testing.F) {
 		i := int(uint(pick) % uint(len(items)))
 		left := l.parseItems(memoryFile, l.removeItem(memoryFile, text, items, i))
 		if want := slices.Delete(slices.Clone(items), i, i+1); !strings.Contains(text, "\r") &&
-			!strings.Contains(text, "oxbow") && !hasSameOtherItems(want, left, -1, -1) {
+			!strings.Contains(text, "oxbow") && !hasSameItemsExcept(want, left, -1, -1) {
 			t.Fatalf("without %q, %q has %q, want %q", items[i].name, text, names(left), names(want))
 		}
 	})

@@ -22,12 +22,12 @@ const (
 
 // memoryLocation is the directory that contains the memory of a home.
 type memoryLocation struct {
-	dir    string // path of the memory's directory in the home; it may not exist yet
-	exists bool
-	// otherDir is another directory in the home that also looks like a memory. It is not read.
-	otherDir string
+	memoryDir string // path of the memory's directory in the home; it may not exist yet
+	exists    bool
+	// ignoredMemoryDir is another directory in the home that also looks like a memory. It is not read.
+	ignoredMemoryDir string
 	// number of files and directories that are typical of this layout. 0 means that the home may have another layout.
-	markerCount int
+	layoutMarkerCount int
 }
 
 // findMemoryDir returns the directory with the memory of a home. The home is a user's home directory, the directory
@@ -35,59 +35,59 @@ type memoryLocation struct {
 // exist, and not by the files in them. displayPath is the path of the home. Its last element matters only if the home
 // contains no memory.
 func findMemoryDir(fsys vfs.FS, displayPath string) (memoryLocation, error) {
-	at := fileProber{fs: fsys}
+	at := fileExistenceChecker{fs: fsys}
 	isDir, isFile, held := at.isDir, at.isFile, at.countFiles
 	p := memoryLocation{exists: true}
 	switch {
 	case isDir(clawftMemoryDir):
-		p.dir, p.markerCount = clawftMemoryDir, 2+held(clawftMemoryDir)
+		p.memoryDir, p.layoutMarkerCount = clawftMemoryDir, 2+held(clawftMemoryDir)
 		if held(clawftMemoryDir) == 0 && held(nanobotMemoryDir) > 0 {
-			p.otherDir = nanobotMemoryDir
+			p.ignoredMemoryDir = nanobotMemoryDir
 		}
 	case isDir(nanobotMemoryDir):
-		p.dir, p.markerCount = nanobotMemoryDir, 2+held(nanobotMemoryDir)
+		p.memoryDir, p.layoutMarkerCount = nanobotMemoryDir, 2+held(nanobotMemoryDir)
 	case isDir("workspace/memory"):
-		p.dir, p.markerCount = "workspace/memory", 1+held("workspace/memory")
+		p.memoryDir, p.layoutMarkerCount = "workspace/memory", 1+held("workspace/memory")
 	case isFile("memory/" + historyFile):
 		// HISTORY.md shows that the directory has this layout. MEMORY.md would not, because other layouts have a file
 		// memory/MEMORY.md as well.
-		p.dir, p.markerCount = "memory", 1+held("memory")
+		p.memoryDir, p.layoutMarkerCount = "memory", 1+held("memory")
 	case held(".") > 0:
-		p.dir = "."
+		p.memoryDir = "."
 		if held(".") == 2 {
-			p.markerCount = 2
+			p.layoutMarkerCount = 2
 		}
 	case isFile("memory/" + memoryFile):
-		p.dir = "memory"
+		p.memoryDir = "memory"
 	default:
-		p.dir, p.exists = newMemoryDir(displayPath), false
-		if p.dir != clawftMemoryDir {
-			p.exists = isDir(p.dir)
+		p.memoryDir, p.exists = defaultMemoryDir(displayPath), false
+		if p.memoryDir != clawftMemoryDir {
+			p.exists = isDir(p.memoryDir)
 		}
 	}
 	return p, at.err
 }
 
-// fileProber checks whether files and directories exist. It collects the errors of these checks.
-type fileProber struct {
+// fileExistenceChecker checks whether files and directories exist. It collects the errors of these checks.
+type fileExistenceChecker struct {
 	fs  vfs.FS
 	err error
 }
 
 // isDir reports whether a directory with this name exists.
-func (p *fileProber) isDir(name string) bool {
+func (p *fileExistenceChecker) isDir(name string) bool {
 	info := p.statOrNil(name)
 	return info != nil && info.IsDir()
 }
 
 // isFile reports whether a file with this name exists.
-func (p *fileProber) isFile(name string) bool {
+func (p *fileExistenceChecker) isFile(name string) bool {
 	info := p.statOrNil(name)
 	return info != nil && !info.IsDir()
 }
 
 // statOrNil returns the description of a file, or nil if the file does not exist or cannot be examined.
-func (p *fileProber) statOrNil(name string) fs.FileInfo {
+func (p *fileExistenceChecker) statOrNil(name string) fs.FileInfo {
 	info, err := p.fs.Stat(name)
 	if err == nil {
 		return info
@@ -99,7 +99,7 @@ func (p *fileProber) statOrNil(name string) fs.FileInfo {
 }
 
 // countFiles returns the number of memory files, MEMORY.md and HISTORY.md, in a directory.
-func (p *fileProber) countFiles(dir string) (n int) {
+func (p *fileExistenceChecker) countFiles(dir string) (n int) {
 	for _, f := range []string{memoryFile, historyFile} {
 		if p.isFile(path.Join(dir, f)) {
 			n++
@@ -119,18 +119,18 @@ func isBelowFile(fsys vfs.FS, name string) bool {
 	return false
 }
 
-// countMarkers measures how clearly a home has this layout. A directory of clawft or nanobot counts as two, and each
-// memory file as one. The result is 0 if the home cannot be read, because [Open] then reports the error.
-func countMarkers(fsys vfs.FS) (int, error) {
+// countLayoutMarkers measures how clearly a home has this layout. A directory of clawft or nanobot counts as two, and
+// each memory file as one. The result is 0 if the home cannot be read, because [Open] then reports the error.
+func countLayoutMarkers(fsys vfs.FS) (int, error) {
 	p, err := findMemoryDir(fsys, "")
 	if err != nil {
 		return 0, nil
 	}
-	return p.markerCount, nil
+	return p.layoutMarkerCount, nil
 }
 
-// newMemoryDir returns the directory for the memory of a home that lacks a memory directory.
-func newMemoryDir(displayPath string) string {
+// defaultMemoryDir returns the directory for the memory of a home that lacks a memory directory.
+func defaultMemoryDir(displayPath string) string {
 	names := strings.Split(path.Clean(filepath.ToSlash(displayPath)), "/")
 	for _, top := range []string{".clawft", ".nanobot"} {
 		whole := []string{top, "workspace", "memory"}

@@ -111,7 +111,7 @@ func splitItems(text string) []parsedItem {
 	// The last element of items contains only headings, so the next text belongs to it even after a blank line.
 	frame := false
 	unclosed := map[int]bool{}
-	fences := fenceFinder{text: text}
+	fences := codeFenceFinder{text: text}
 	at := len(text) - len(strings.TrimPrefix(text, "\ufeff"))
 	for at < len(text) {
 		end, next := lineBounds(text, at)
@@ -132,7 +132,7 @@ func splitItems(text string) []parsedItem {
 			open, frame = true, false
 			if m.End <= 0 || unclosed[m.End] {
 				// The comment line that should end the entry is missing, so the entry ends at the next blank line.
-			} else if from, to, after := findClosingLine(text, next, m.End); after == 0 {
+			} else if from, to, after := findClosingCommentLine(text, next, m.End); after == 0 {
 				unclosed[m.End] = true
 			} else {
 				it.contentStart = from
@@ -160,15 +160,15 @@ func splitItems(text string) []parsedItem {
 	return items
 }
 
-// fenceFinder finds fenced code blocks.
-type fenceFinder struct {
+// codeFenceFinder finds fenced code blocks.
+type codeFenceFinder struct {
 	text           string
 	unclosedFences map[string]bool // opening fences that are known to lack a closing line
 }
 
 // blockEnd returns the end of the fenced code block that begins with the line at i, including its closing line. It
 // returns 0 if no block begins there or the block is not closed.
-func (f *fenceFinder) blockEnd(i int) int {
+func (f *codeFenceFinder) blockEnd(i int) int {
 	end, next := lineBounds(f.text, i)
 	line := strings.TrimLeft(f.text[i:end], " \t")
 	if !strings.HasPrefix(line, "```") && !strings.HasPrefix(line, "~~~") {
@@ -195,10 +195,10 @@ func (f *fenceFinder) blockEnd(i int) int {
 	return 0
 }
 
-// findClosingLine finds the line that closes the content that begins at from. It returns the content's byte range and
-// the end of the closing line. If the closing line is missing, after is 0.
-func findClosingLine(text string, from, n int) (start, to, after int) {
-	line := closeLine(n)
+// findClosingCommentLine finds the line that closes the content that begins at from. It returns the content's byte
+// range and the end of the closing line. If the closing line is missing, after is 0.
+func findClosingCommentLine(text string, from, n int) (start, to, after int) {
+	line := closingCommentLine(n)
 	for i := from; i > 0; i++ {
 		k := strings.Index(text[i-1:], "\n"+line)
 		if k < 0 {
@@ -220,7 +220,7 @@ func findClosingLine(text string, from, n int) (start, to, after int) {
 	return 0, 0, 0
 }
 
-func closeLine(n int) string { return fmt.Sprintf("%s%d -->", closingCommentPrefix, n) }
+func closingCommentLine(n int) string { return fmt.Sprintf("%s%d -->", closingCommentPrefix, n) }
 
 // parseEntryComment decodes the comment above an entry. For any other line, it returns nil.
 func parseEntryComment(line string) *entryComment {

@@ -9,9 +9,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/analysis"
 )
 
-// findParagraphs returns the paragraphs of a text that contain the query. The comment above an entry is searched
+// paragraphsContaining returns the paragraphs of a text that contain the query. The comment above an entry is searched
 // together with the entry's paragraphs, but is not returned.
-func findParagraphs(text, query string) []string {
+func paragraphsContaining(text, query string) []string {
 	if query == "" {
 		return nil
 	}
@@ -48,7 +48,7 @@ func splitParagraphs(text string) []paragraph {
 		if it.comment != nil {
 			name = strings.Join(slices.Concat([]string{it.comment.Name}, it.comment.Aliases, it.comment.Labels), "\n")
 		}
-		fences := fenceFinder{text: it.content}
+		fences := codeFenceFinder{text: it.content}
 		start, stop := -1, 0
 		flush := func() {
 			if start >= 0 {

@@ -25,11 +25,11 @@ func (h *Home) Consolidate(ctx context.Context, dry bool) (layout.Tidied, error)
 		ctx,
 		dry,
 		"consolidate",
-		func(text string, now time.Time) (string, []movedText, []layout.Step, error) {
-			units := splitUnits(text)
+		func(text string, now time.Time) (string, []textMovedToHistory, []layout.Step, error) {
+			units := splitMarkdownUnits(text)
 			out, steps, err := markRepeatedUnits(ctx, units)
 			removeEmptyHeadings(units)
-			return joinUnits(text, units), out, steps, err
+			return joinMarkdownUnits(text, units), out, steps, err
 		},
 	)
 }
@@ -40,7 +40,7 @@ func (h *Home) tidyMemory(
 	ctx context.Context,
 	dry bool,
 	changeKind string,
-	change func(text string, now time.Time) (string, []movedText, []layout.Step, error),
+	change func(text string, now time.Time) (string, []textMovedToHistory, []layout.Step, error),
 ) (layout.Tidied, error) {
 	var did layout.Tidied
 	err := h.applyEdits(ctx, dry, func(file func(string) string, now time.Time) ([]mdtree.Edit, error) {
@@ -57,7 +57,7 @@ func (h *Home) tidyMemory(
 		r := undoRecord{What: changeKind, Time: now, OldMemory: was, NewMemory: nonEmptyText(is)}
 		edits := []mdtree.Edit{{Path: memoryFile, Text: is}}
 		if len(out) > 0 {
-			r.History = h.archiveText(changeKind, out, now, history)
+			r.History = h.removedTextForHistory(changeKind, out, now, history)
 			edits = append(edits, mdtree.Edit{Path: historyFile, Text: history + r.History})
 		}
 		n, kept, err := h.newUndoRecordEdits(r)
@@ -72,13 +72,18 @@ func (h *Home) tidyMemory(
 	return did, nil
 }
 
-// archiveText returns the text to append to HISTORY.md, so that the removed texts are kept. The first line contains
-// the date and the reason for the removal. A paragraph follows for each text. If the text was below headings in
-// MEMORY.md, a line with these headings in parentheses precedes its paragraph.
-func (h *Home) archiveText(changeKind string, out []movedText, now time.Time, history string) string {
+// removedTextForHistory returns the text to append to HISTORY.md, so that the removed texts are kept. The first line
+// contains the date and the reason for the removal. A paragraph follows for each text. If the text was below headings
+// in MEMORY.md, a line with these headings in parentheses precedes its paragraph.
+func (h *Home) removedTextForHistory(
+	removalReason string,
+	movedTexts []textMovedToHistory,
+	now time.Time,
+	history string,
+) string {
 	eol := lineEnding(history)
 	why := "Taken out of MEMORY.md, where what stays says the same:"
-	if changeKind == "compress" {
+	if removalReason == "compress" {
 		why = "Moved out of MEMORY.md, to fit its budget:"
 	}
 	var b strings.Builder
@@ -87,13 +92,13 @@ func (h *Home) archiveText(changeKind string, out []movedText, now time.Time, hi
 	for _, it := range h.layout.parseItems(historyFile, history) {
 		taken[it.name] = true
 	}
-	for _, m := range out {
+	for _, m := range movedTexts {
 		text := m.text
 		switch {
-		case m.namedText != "" && !taken[m.name]:
-			text, taken[m.name] = m.namedText, true
-		case m.headings != "":
-			b.WriteString("(" + m.headings + ")" + eol)
+		case m.namedText != "" && !taken[m.entryName]:
+			text, taken[m.entryName] = m.namedText, true
+		case m.headingsAbove != "":
+			b.WriteString("(" + m.headingsAbove + ")" + eol)
 		}
 		text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\n", eol)
 		b.WriteString(text + eol + eol)
@@ -118,7 +123,7 @@ func (h *Home) Compress(ctx context.Context, budget int, dry bool) (layout.Tidie
 		ctx,
 		dry,
 		"compress",
-		func(text string, _ time.Time) (string, []movedText, []layout.Step, error) {
+		func(text string, _ time.Time) (string, []textMovedToHistory, []layout.Step, error) {
 			is, out, steps, ok := compressText(ctx, text, budget)
 			if err := ctx.Err(); err != nil || ok {
 				return is, out, steps, err

@@ -243,7 +243,7 @@ func TestCompressRefuses(t *testing.T) {
 		}
 	}
 	if read(t, fsys, clawftMemoryDir+"/MEMORY.md") != text ||
-		slices.Contains(fsys.Names(), clawftMemoryDir+"/"+undoFile(1)) {
+		slices.Contains(fsys.Names(), clawftMemoryDir+"/"+undoFilePath(1)) {
 		t.Errorf("a refused compression left %q, there was %q", fsys.Names(), before)
 	}
 }
@@ -406,9 +406,9 @@ func FuzzCompress(f *testing.F) {
 			have[w] = true
 		}
 		exact := slices.ContainsFunc(steps, func(s layout.Step) bool { return s.Did == "drop" })
-		for _, u := range splitUnits(text) {
-			for _, w := range strings.Fields(u.text) {
-				if u.isFact() && !have[w] && !exact {
+		for _, u := range splitMarkdownUnits(text) {
+			for _, w := range strings.Fields(u.sourceText) {
+				if u.isRemovableFact() && !have[w] && !exact {
 					t.Fatalf("%q of %q is nowhere: left %q, moved %q", w, text, is, b.String())
 				}
 			}

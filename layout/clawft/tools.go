@@ -35,7 +35,7 @@ type readToolOut struct {
 
 // Report implements [report.Reporter].
 func (o readToolOut) Report() (r report.Report) {
-	r.Add(report.Document(o.text()))
+	r.Add(report.ModelDocument(o.text()))
 	return r
 }
 
@@ -69,7 +69,7 @@ type writeToolOut struct {
 
 // Report implements [report.Reporter].
 func (o writeToolOut) Report() (r report.Report) {
-	r.Add(report.Document(o.Message))
+	r.Add(report.ModelDocument(o.Message))
 	return r
 }
 
@@ -104,7 +104,7 @@ func (o searchToolOut) Report() (r report.Report) {
 	for _, n := range o.Notes {
 		texts = append(texts, "note: "+n)
 	}
-	r.Add(report.Document(strings.Join(texts, "\n\n")))
+	r.Add(report.ModelDocument(strings.Join(texts, "\n\n")))
 	return r
 }
 
@@ -141,7 +141,7 @@ func (h *Home) readTool(ctx context.Context, _ *verb.Workspace, in readToolIn) (
 		if err != nil {
 			return readToolOut{}, fmt.Errorf("failed to read memory: %w", err)
 		}
-		text, _ = h.splitWithheld(ctx, f.file, text)
+		text, _ = h.splitForCaller(ctx, f.file, text)
 		// Record that the session has seen the whole file. A search shows only a part of the file, so it does not
 		// count.
 		if ok && in.Query == "" {
@@ -152,14 +152,14 @@ func (h *Home) readTool(ctx context.Context, _ *verb.Workspace, in readToolIn) (
 	if in.Query != "" {
 		all := []string{}
 		for _, text := range texts {
-			all = append(all, findParagraphs(text, in.Query)...)
+			all = append(all, paragraphsContaining(text, in.Query)...)
 		}
 		n := len(all)
 		return readToolOut{Query: in.Query, Matches: &all, Count: &n}, nil
 	}
 	content := texts[0]
 	if len(texts) > 1 && texts[1] != "" {
-		content = appendText(content, texts[1])
+		content = appendTextOnNewLine(content, texts[1])
 	}
 	out := readToolOut{Content: &content}
 	if !there {

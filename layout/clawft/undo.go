@@ -43,7 +43,7 @@ type undoRecord struct {
 	History   string    `json:"history,omitempty"` // text that the change appended to HISTORY.md
 }
 
-func undoFile(n int) string { return path.Join(undoDir, strconv.Itoa(n)+".json") }
+func undoFilePath(n int) string { return path.Join(undoDir, strconv.Itoa(n)+".json") }
 
 // undoRecordNumbers returns the numbers of the existing records in ascending order.
 func (h *Home) undoRecordNumbers() ([]int, error) {
@@ -55,7 +55,7 @@ func (h *Home) undoRecordNumbers() ([]int, error) {
 	for _, e := range entries {
 		n, err := strconv.Atoi(strings.TrimSuffix(e.Name(), ".json"))
 		isNumber := err == nil && n > 0
-		if isNumber && e.Name() == path.Base(undoFile(n)) {
+		if isNumber && e.Name() == path.Base(undoFilePath(n)) {
 			ns = append(ns, n)
 		}
 	}
@@ -83,9 +83,9 @@ func (h *Home) newUndoRecordEdits(r undoRecord) (int, []mdtree.Edit, error) {
 	if len(ns) > 0 {
 		n = ns[len(ns)-1] + 1
 	}
-	edits := []mdtree.Edit{{Path: undoFile(n), Text: b.String()}}
+	edits := []mdtree.Edit{{Path: undoFilePath(n), Text: b.String()}}
 	for len(ns) >= maxUndoRecords {
-		edits = append(edits, mdtree.Edit{Path: undoFile(ns[0]), Remove: true})
+		edits = append(edits, mdtree.Edit{Path: undoFilePath(ns[0]), Remove: true})
 		ns = ns[1:]
 	}
 	return n, edits, nil
@@ -136,7 +136,7 @@ func (h *Home) revertEdits(read func(string) string, number int) (did layout.Tid
 			ns[len(ns)-1],
 		)
 	}
-	file := undoFile(number)
+	file := undoFilePath(number)
 	r, err := parseUndoRecord(read(file))
 	if err != nil {
 		return did, nil, fmt.Errorf("reading %s: %w", file, err)
@@ -195,10 +195,10 @@ func missingParagraphs(text, other string) []layout.Step {
 // times.
 func (h *Home) applyEdits(
 	ctx context.Context,
-	dry bool,
+	dryRun bool,
 	plan func(file func(path string) string, now time.Time) ([]mdtree.Edit, error),
 ) error {
-	if !dry {
+	if !dryRun {
 		return h.Tree.Edit(ctx, func(v mdtree.View, now time.Time) ([]mdtree.Edit, error) {
 			return plan(func(path string) string { text, _ := v.File(path); return text }, now)
 		})

@@ -21,9 +21,9 @@ import (
 
 // Spans implements [layout.Compressor].
 func (h *home) Spans() []string {
-	names := make([]string, len(compressionSpans))
-	for i, s := range compressionSpans {
-		names[i] = s.name
+	names := make([]string, len(compressionPeriodKinds))
+	for i, s := range compressionPeriodKinds {
+		names[i] = s.periodKindName
 	}
 	return names
 }
@@ -38,17 +38,20 @@ func (h *home) Spans() []string {
 // confidence. Tags and files that a memory profile excludes are kept in groups of their own. Handoffs are not
 // included. Each period is compressed atomically.
 func (h *home) Compress(ctx context.Context, r layout.Compression) ([]layout.Digest, error) {
-	if err := h.checkUnrestricted(); err != nil {
+	if err := h.checkNoProfileRestricts(); err != nil {
 		return nil, err
 	}
-	i := slices.IndexFunc(compressionSpans, func(s compressionSpan) bool { return s.name == r.Span })
+	i := slices.IndexFunc(
+		compressionPeriodKinds,
+		func(s compressionPeriodKind) bool { return s.periodKindName == r.Span },
+	)
 	if i < 0 {
 		return nil, &oxbow.InvalidError{Field: "span", Value: r.Span, Reason: "is not one of " +
 			strings.Join(h.Spans(), ", ")}
 	}
 	if r.Period != "" {
-		if _, _, ok := compressionSpans[i].parsePeriod(r.Period, h.Zone); !ok {
-			example, _, _ := compressionSpans[i].periodOf(h.Now())
+		if _, _, ok := compressionPeriodKinds[i].parsePeriodRange(r.Period, h.Zone); !ok {
+			example, _, _ := compressionPeriodKinds[i].periodOf(h.Now())
 			return nil, &oxbow.InvalidError{Field: r.Span, Value: r.Period, Reason: "is not written as " + example}
 		}
 	} else if len(r.Texts) > 0 {
@@ -62,7 +65,7 @@ func (h *home) Compress(ctx context.Context, r layout.Compression) ([]layout.Dig
 	}
 	var periods []string
 	err := h.Tree.View(ctx, func(v mdtree.View) error {
-		periods = h.compressiblePeriods(v, compressionSpans[i], r.Period)
+		periods = h.periodsToCompress(v, compressionPeriodKinds[i], r.Period)
 		return nil
 	})
 	if err != nil {
@@ -79,7 +82,7 @@ func (h *home) Compress(ctx context.Context, r layout.Compression) ([]layout.Dig
 	for _, p := range periods {
 		var d layout.Digest
 		plan := func(v mdtree.View, now time.Time) (edits []mdtree.Edit, err error) {
-			d, edits, err = h.planDigest(v, compressionSpans[i], p, r, now)
+			d, edits, err = h.planPeriodDigest(v, compressionPeriodKinds[i], p, r, now)
 			return edits, err
 		}
 		if r.Dry {
@@ -95,8 +98,8 @@ func (h *home) Compress(ctx context.Context, r layout.Compression) ([]layout.Dig
 	return done, nil
 }
 
-// checkUnrestricted returns an error if a profile restricts the home, because a compression needs all entries.
-func (h *home) checkUnrestricted() error {
+// checkNoProfileRestricts returns an error if a profile restricts the home, because a compression needs all entries.
+func (h *home) checkNoProfileRestricts() error {
 	if h.boundProfile != nil {
 		return fmt.Errorf(
 			"%w: it works on all of the memory, and this is bound to profile %q",
@@ -107,18 +110,23 @@ func (h *home) checkUnrestricted() error {
 	return nil
 }
 
-// uncoveredLogs returns the logs of a period that no digest covers and that are longer than minBytes bytes, the oldest
-// first. The logs are for days or for spans shorter than s.
-func (h *home) uncoveredLogs(v mdtree.View, s compressionSpan, period string, minBytes int) []uncoveredLog {
-	var in []uncoveredLog
-	for _, f := range slices.Backward(h.uncoveredLogsForContext(v)) {
+// logsWithoutDigest returns the logs of a period that no digest covers and that are longer than minBytes bytes, the
+// oldest first. The logs are for days or for spans shorter than s.
+func (h *home) logsWithoutDigest(
+	v mdtree.View,
+	s compressionPeriodKind,
+	period string,
+	minBytes int,
+) []logWithoutDigest {
+	var in []logWithoutDigest
+	for _, f := range slices.Backward(h.logsWithoutDigestForContext(v)) {
 		p, ok := logPeriod(f.logFile, s)
 		isInPeriod := ok && p == period
-		if isInPeriod && isLonger(v, f.path, minBytes) {
+		if isInPeriod && isLonger(v, f.logPath, minBytes) {
 			in = append(in, f)
 		}
 	}
-	slices.SortStableFunc(in, func(a, b uncoveredLog) int { return a.firstDay.Compare(b.firstDay) })
+	slices.SortStableFunc(in, func(a, b logWithoutDigest) int { return a.firstDay.Compare(b.firstDay) })
 	return in
 }
 
@@ -139,29 +147,29 @@ func isLonger(v mdtree.View, p string, minBytes int) bool {
 
 // logPeriod returns the period of span s to which a log belongs. It returns false if logs of this
 // kind are not compressed into the span.
-func logPeriod(f logFile, s compressionSpan) (string, bool) {
-	isWeekOfMonth := f.spanName == "week" && s.name == "month"
+func logPeriod(f logFile, s compressionPeriodKind) (string, bool) {
+	isWeekOfMonth := f.spanName == "week" && s.periodKindName == "month"
 	isShorter := f.spanName == "day" || isWeekOfMonth
-	if f.isCovered || !isShorter {
+	if f.isInSummarizedLogsDir || !isShorter {
 		return "", false
 	}
-	period, _, _ := s.periodOf(f.dayDecidingMonth())
+	period, _, _ := s.periodOf(f.dayForMonthOfFile())
 	return period, true
 }
 
-// compressiblePeriods returns the periods that can be compressed, the oldest first. If period is not empty, the result
+// periodsToCompress returns the periods that can be compressed, the oldest first. If period is not empty, the result
 // contains at most that period.
-func (h *home) compressiblePeriods(v mdtree.View, s compressionSpan, period string) []string {
+func (h *home) periodsToCompress(v mdtree.View, s compressionPeriodKind, period string) []string {
 	found := map[string]bool{}
 	logs := 0
 	recent := map[string]bool{}
-	for _, f := range h.uncoveredLogsForContext(v) {
+	for _, f := range h.logsWithoutDigestForContext(v) {
 		p, ok := logPeriod(f.logFile, s)
 		if !ok {
 			continue
 		}
 		found[p] = true
-		if f.spanName == "day" && logs < newestLogs {
+		if f.spanName == "day" && logs < minNewestLogsInContext {
 			logs++
 			recent[p] = true
 		}
@@ -173,23 +181,24 @@ func (h *home) compressiblePeriods(v mdtree.View, s compressionSpan, period stri
 		return nil
 	}
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(found)), func(p string) bool {
-		_, to, _ := s.parsePeriod(p, h.Zone)
-		return recent[p] || h.Now().Before(to) || v.Taken(digestPath(s, p)) || v.Taken(coveredPath(digestPath(s, p)))
+		_, to, _ := s.parsePeriodRange(p, h.Zone)
+		return recent[p] || h.Now().Before(to) || v.IsPathTaken(digestPath(s, p)) ||
+			v.IsPathTaken(summarizedLogPath(digestPath(s, p)))
 	})
 }
 
-func digestPath(s compressionSpan, period string) string {
-	return logDir + "/" + s.name + "-" + period + ".md"
+func digestPath(s compressionPeriodKind, period string) string {
+	return logDir + "/" + s.periodKindName + "-" + period + ".md"
 }
 
-func coveredPath(p string) string { return coveredDir + "/" + path.Base(p) }
+func summarizedLogPath(p string) string { return summarizedLogsDir + "/" + path.Base(p) }
 
 // groupingLabels returns the labels by which entries are grouped when logs are compressed. Confidence is left out.
 // Tags and files are left out unless a profile excludes entries with the tag or file.
 func groupingLabels(e *oxbow.Entry, excluded map[oxbow.Label]bool) []oxbow.Label {
 	return slices.DeleteFunc(slices.Clone(e.Labels), func(l oxbow.Label) bool {
 		isJoined := l.Key == oxbow.LabelTag || l.Key == oxbow.LabelFile
-		return (isJoined && !excluded[l]) || l.Key == oxbow.LabelConfidence || l == coveredLabel || l == digestLabel
+		return (isJoined && !excluded[l]) || l.Key == oxbow.LabelConfidence || l == summarizedLabel || l == digestLabel
 	})
 }
 
@@ -229,63 +238,67 @@ func groupTitle(labels []oxbow.Label) string {
 	return strings.Join(words, " ")
 }
 
-// planDigest returns the digest of a period, and the edits that create it.
-func (h *home) planDigest(
+// planPeriodDigest returns the digest of a period, and the edits that create it.
+func (h *home) planPeriodDigest(
 	v mdtree.View,
-	s compressionSpan,
+	s compressionPeriodKind,
 	period string,
 	r layout.Compression,
 	now time.Time,
 ) (layout.Digest, []mdtree.Edit, error) {
 	p := digestPath(s, period)
-	d := &digestBuilder{Digest: layout.Digest{Name: s.name + "-" +
-		period, File: p}, home: h, view: v, groupByTitle: map[string]*digestGroup{}}
-	from, to, _ := s.parsePeriod(period, h.Zone)
+	d := &digestBuilder{Digest: layout.Digest{Name: s.periodKindName + "-" +
+		period, File: p}, home: h, view: v, entryGroupByTitle: map[string]*digestEntryGroup{}}
+	from, to, _ := s.parsePeriodRange(period, h.Zone)
 	switch {
 	case now.Before(to):
-		return d.Digest, nil, &oxbow.InvalidError{Field: s.name, Value: period, Reason: "is not over"}
-	case v.Taken(p) || v.Taken(coveredPath(p)):
-		return d.Digest, nil, &oxbow.InvalidError{Field: s.name, Value: period, Reason: "has a digest already; undo " +
-			d.Name + " first, to tell again what was added since"}
+		return d.Digest, nil, &oxbow.InvalidError{Field: s.periodKindName, Value: period, Reason: "is not over"}
+	case v.IsPathTaken(p) || v.IsPathTaken(summarizedLogPath(p)):
+		return d.Digest, nil, &oxbow.InvalidError{
+			Field: s.periodKindName,
+			Value: period,
+			Reason: "has a digest already; undo " +
+				d.Name + " first, to tell again what was added since",
+		}
 	}
 	var notes []string
 	d.excludedLabels, notes = h.profileExclusions()
 	d.Notes = append(d.Notes, notes...)
-	if err := d.coverLogs(h.uncoveredLogs(v, s, period, r.Over)); err != nil {
+	if err := d.planLogMoves(h.logsWithoutDigest(v, s, period, r.Over)); err != nil {
 		return d.Digest, nil, err
 	}
-	if len(d.groupByTitle) == 0 {
+	if len(d.entryGroupByTitle) == 0 {
 		why := "holds nothing that a digest could tell"
-		if len(h.uncoveredLogs(v, s, period, 0)) > len(h.uncoveredLogs(v, s, period, r.Over)) {
+		if len(h.logsWithoutDigest(v, s, period, 0)) > len(h.logsWithoutDigest(v, s, period, r.Over)) {
 			why = fmt.Sprintf("has no log of more than %d bytes", r.Over)
 		}
 		if r.Period == "" {
 			return layout.Digest{Name: d.Name, File: p, Covers: []string{}, Parts: []layout.DigestPart{},
 				Notes: d.Notes, Skipped: why}, nil, nil
 		}
-		return d.Digest, nil, &oxbow.InvalidError{Field: s.name, Value: period, Reason: why}
+		return d.Digest, nil, &oxbow.InvalidError{Field: s.periodKindName, Value: period, Reason: why}
 	}
 	for title := range r.Texts {
-		if d.groupByTitle[title] == nil {
+		if d.entryGroupByTitle[title] == nil {
 			return d.Digest, nil, &oxbow.InvalidError{
 				Field: "text",
 				Value: title,
 				Reason: "is for a group that is not there; there are " + quoteWords(
-					slices.Sorted(maps.Keys(d.groupByTitle)),
+					slices.Sorted(maps.Keys(d.entryGroupByTitle)),
 				),
 			}
 		}
 	}
 	d.digestText = parseLog("", nil)
-	for _, title := range slices.Sorted(maps.Keys(d.groupByTitle)) {
-		if err := d.addGroup(d.groupByTitle[title], from, r.Texts); err != nil {
+	for _, title := range slices.Sorted(maps.Keys(d.entryGroupByTitle)) {
+		if err := d.addGroup(d.entryGroupByTitle[title], from, r.Texts); err != nil {
 			return d.Digest, nil, err
 		}
 	}
-	if err := h.checkParsesAs(p, d.digestText.text, d.digestEntries); err != nil {
+	if err := h.checkTextParsesToEntries(p, d.digestText.text, d.digestEntries); err != nil {
 		return d.Digest, nil, err
 	}
-	return d.Digest, append(d.coveredFileEdits, mdtree.Edit{Path: p, Text: d.digestText.text}), nil
+	return d.Digest, append(d.moveLogEdits, mdtree.Edit{Path: p, Text: d.digestText.text}), nil
 }
 
 // digestBuilder creates the digest of a period.
@@ -294,47 +307,47 @@ type digestBuilder struct {
 	home *home
 	view mdtree.View
 	// groups of entries that become one entry of the digest, by the group's title
-	groupByTitle     map[string]*digestGroup
-	digestEntries    []oxbow.Entry // entries of the digest
-	digestText       *logText      // text of the digest
-	coveredFileEdits []mdtree.Edit // edits that move the summarized logs to the directory coveredDir
+	entryGroupByTitle map[string]*digestEntryGroup
+	digestEntries     []oxbow.Entry // entries of the digest
+	digestText        *logText      // text of the digest
+	moveLogEdits      []mdtree.Edit // edits that move the summarized logs to the directory summarizedLogsDir
 
 	excludedLabels map[oxbow.Label]bool // tags and files that profiles exclude
 }
 
-// coverLogs plans to move logs to coveredDir, because the digest replaces them. It also divides the logs' entries into
-// groups.
-func (d *digestBuilder) coverLogs(logs []uncoveredLog) error {
+// planLogMoves plans to move logs to summarizedLogsDir, because the digest replaces them. It also divides the logs'
+// entries into groups.
+func (d *digestBuilder) planLogMoves(logs []logWithoutDigest) error {
 	for _, f := range logs {
-		text, ok := d.view.File(f.path)
+		text, ok := d.view.File(f.logPath)
 		if !ok {
-			d.Notes = append(d.Notes, f.path+" cannot be read and stays as it is; check says why")
+			d.Notes = append(d.Notes, f.logPath+" cannot be read and stays as it is; check says why")
 			continue
 		}
-		if d.view.Taken(coveredPath(f.path)) {
+		if d.view.IsPathTaken(summarizedLogPath(f.logPath)) {
 			return &oxbow.InvalidError{
 				Field:  "file",
-				Value:  coveredPath(f.path),
+				Value:  summarizedLogPath(f.logPath),
 				Reason: "is there already, and would be overwritten; move it away",
 			}
 		}
-		d.Covers = append(d.Covers, path.Base(f.path))
-		d.coveredFileEdits = append(
-			d.coveredFileEdits,
-			mdtree.Edit{Path: f.path, Remove: true},
-			mdtree.Edit{Path: coveredPath(f.path), Text: text},
+		d.Covers = append(d.Covers, path.Base(f.logPath))
+		d.moveLogEdits = append(
+			d.moveLogEdits,
+			mdtree.Edit{Path: f.logPath, Remove: true},
+			mdtree.Edit{Path: summarizedLogPath(f.logPath), Text: text},
 		)
-		for _, it := range d.view.Items(f.path) {
+		for _, it := range d.view.Items(f.logPath) {
 			e := it.Entry
 			if e.Kind == oxbow.Handoff {
 				continue
 			}
 			labels := groupingLabels(&e, d.excludedLabels)
 			title := groupTitle(labels)
-			if d.groupByTitle[title] == nil {
-				d.groupByTitle[title] = &digestGroup{groupTitle: title, commonLabels: labels}
+			if d.entryGroupByTitle[title] == nil {
+				d.entryGroupByTitle[title] = &digestEntryGroup{labelListTitle: title, commonLabels: labels}
 			}
-			d.groupByTitle[title].entries = append(d.groupByTitle[title].entries, e)
+			d.entryGroupByTitle[title].entries = append(d.entryGroupByTitle[title].entries, e)
 		}
 	}
 	return nil
@@ -342,9 +355,9 @@ func (d *digestBuilder) coverLogs(logs []uncoveredLog) error {
 
 // addGroup adds an entry to the digest that summarizes the entries of a group. The caller may have provided its text
 // in digestTexts, by group title.
-func (d *digestBuilder) addGroup(g *digestGroup, from time.Time, digestTexts map[string]string) error {
+func (d *digestBuilder) addGroup(g *digestEntryGroup, from time.Time, digestTexts map[string]string) error {
 	e := oxbow.Entry{
-		Name:    unusedEntryName(d.view, d.Name, g.groupTitle, d.digestEntries),
+		Name:    unusedEntryName(d.view, d.Name, g.labelListTitle, d.digestEntries),
 		Kind:    oxbow.Archive,
 		Created: from,
 	}
@@ -353,15 +366,15 @@ func (d *digestBuilder) addGroup(g *digestGroup, from time.Time, digestTexts map
 	for _, n := range notes {
 		d.Notes = append(d.Notes, e.Name+": "+n)
 	}
-	part := layout.DigestPart{Entry: e.Name, Group: g.groupTitle, Labels: e.Labels, Entries: len(g.entries)}
+	part := layout.DigestPart{Entry: e.Name, Group: g.labelListTitle, Labels: e.Labels, Entries: len(g.entries)}
 	for _, covered := range g.entries {
 		part.Before += len(covered.Content)
 	}
-	if text, ok := digestTexts[g.groupTitle]; !ok {
+	if text, ok := digestTexts[g.labelListTitle]; !ok {
 		e.Content = shorterDigest(d.Name, g, d.home.Zone)
 	} else {
 		if strings.TrimSpace(text) == "" {
-			return &oxbow.InvalidError{Field: "text", Value: g.groupTitle, Reason: "is empty"}
+			return &oxbow.InvalidError{Field: "text", Value: g.labelListTitle, Reason: "is empty"}
 		}
 		if err := oxbow.CheckContent(text); err != nil {
 			return err
@@ -369,13 +382,13 @@ func (d *digestBuilder) addGroup(g *digestGroup, from time.Time, digestTexts map
 		e.Content = strings.TrimRight(text, "\n")
 	}
 	part.Text, part.After = e.Content, len(e.Content)
-	front := frontWithName(e, oxbow.Archive)
+	front := frontMatterWithName(e, oxbow.Archive)
 	if len(d.digestEntries) == 0 {
-		front[keyCovers] = d.Covers
+		front[frontKeySummarizedLogs] = d.Covers
 	}
-	text, ok := d.digestText.textWithAppendedBlock(newMatter(front), e.Content)
+	text, ok := d.digestText.textWithAppendedBlock(newFrontMatter(front), e.Content)
 	if !ok {
-		return &oxbow.InvalidError{Field: "text", Value: g.groupTitle, Reason: "cannot be held by this layout"}
+		return &oxbow.InvalidError{Field: "text", Value: g.labelListTitle, Reason: "cannot be held by this layout"}
 	}
 	d.digestText = parseLog(text, nil)
 	d.Parts = append(d.Parts, part)
@@ -383,8 +396,8 @@ func (d *digestBuilder) addGroup(g *digestGroup, from time.Time, digestTexts map
 	return nil
 }
 
-// checkParsesAs returns an error if the entries that are parsed from the text differ from wantedEntries.
-func (h *home) checkParsesAs(p, text string, wantedEntries []oxbow.Entry) error {
+// checkTextParsesToEntries returns an error if the entries that are parsed from the text differ from wantedEntries.
+func (h *home) checkTextParsesToEntries(p, text string, wantedEntries []oxbow.Entry) error {
 	items, err := logLayout{h.Zone}.Parse(p, text)
 	if err != nil {
 		return fmt.Errorf("%s would not be read back: %w", p, err)
@@ -435,7 +448,7 @@ const (
 // groupLabels returns the labels of the entry for a group. These are the common labels, the tags and files of all
 // entries, and the lowest confidence if each entry has a confidence. If there are too many tags or files, it uses the
 // most frequent, and notes report the omitted tags and files.
-func (g *digestGroup) groupLabels() (labels []oxbow.Label, notes []string) {
+func (g *digestEntryGroup) groupLabels() (labels []oxbow.Label, notes []string) {
 	count := map[oxbow.Label]int{}
 	least := 0.0
 	value := ""
@@ -483,7 +496,7 @@ func (g *digestGroup) groupLabels() (labels []oxbow.Label, notes []string) {
 // Decompress implements [layout.Compressor]. It moves each digest to memory/undone, which is never read. Each digest
 // is undone atomically.
 func (h *home) Decompress(ctx context.Context, dry bool, names ...string) ([]layout.Digest, error) {
-	if err := h.checkUnrestricted(); err != nil {
+	if err := h.checkNoProfileRestricts(); err != nil {
 		return nil, err
 	}
 	if len(names) == 0 {
@@ -526,7 +539,7 @@ func (h *home) planUndoDigest(v mdtree.View, name string) (layout.Digest, []mdtr
 	}
 	text, ok := v.File(p)
 	if !ok {
-		if _, covered := v.File(coveredPath(p)); covered {
+		if _, covered := v.File(summarizedLogPath(p)); covered {
 			return none("is itself told again by " + h.coveringDigest(v, path.Base(p)) + "; undo that first")
 		}
 		return none("is not there, or cannot be read")
@@ -537,7 +550,7 @@ func (h *home) planUndoDigest(v mdtree.View, name string) (layout.Digest, []mdtr
 	}
 	excluded, _ := h.profileExclusions()
 	for i, q := range ps {
-		d.Covers = append(d.Covers, q.frontMatter.coveredFiles...)
+		d.Covers = append(d.Covers, q.frontMatter.summarizedFiles...)
 		it := v.Items(p)[i].Entry
 		d.Parts = append(
 			d.Parts,
@@ -548,7 +561,7 @@ func (h *home) planUndoDigest(v mdtree.View, name string) (layout.Digest, []mdtr
 	if len(d.Covers) == 0 {
 		return none("does not say what it covers; it was not made by compression")
 	}
-	edits, why := h.uncoverFiles(v, &d)
+	edits, why := h.planMoveLogsBack(v, &d)
 	if why != "" {
 		return none(why)
 	}
@@ -560,9 +573,9 @@ func (h *home) planUndoDigest(v mdtree.View, name string) (layout.Digest, []mdtr
 	return d, append(edits, mdtree.Edit{Path: p, Remove: true}, mdtree.Edit{Path: kept, Text: text}), nil
 }
 
-// uncoverFiles returns the edits that move the logs which a digest replaced back to their directory. If this is
+// planMoveLogsBack returns the edits that move the logs which a digest replaced back to their directory. If this is
 // impossible, reason says why.
-func (h *home) uncoverFiles(v mdtree.View, d *layout.Digest) (edits []mdtree.Edit, reason string) {
+func (h *home) planMoveLogsBack(v mdtree.View, d *layout.Digest) (edits []mdtree.Edit, reason string) {
 	for _, c := range d.Covers {
 		// reject names that lead out of logDir, because a person may have edited the list of replaced logs in the
 		// digest
@@ -570,17 +583,21 @@ func (h *home) uncoverFiles(v mdtree.View, d *layout.Digest) (edits []mdtree.Edi
 			return nil, fmt.Sprintf("names %q, which is not the file of a log", c)
 		}
 		back := logDir + "/" + c
-		text, ok := v.File(coveredPath(c))
+		text, ok := v.File(summarizedLogPath(c))
 		switch {
-		case !ok && v.Taken(coveredPath(c)):
-			return nil, coveredPath(c) + " cannot be read; check says why"
+		case !ok && v.IsPathTaken(summarizedLogPath(c)):
+			return nil, summarizedLogPath(c) + " cannot be read; check says why"
 		case !ok:
-			d.Notes = append(d.Notes, coveredPath(c)+" is not there any more")
+			d.Notes = append(d.Notes, summarizedLogPath(c)+" is not there any more")
 			continue
-		case v.Taken(back):
+		case v.IsPathTaken(back):
 			return nil, back + " is there again, and would be overwritten; move its entries, then the file, away"
 		}
-		edits = append(edits, mdtree.Edit{Path: coveredPath(c), Remove: true}, mdtree.Edit{Path: back, Text: text})
+		edits = append(
+			edits,
+			mdtree.Edit{Path: summarizedLogPath(c), Remove: true},
+			mdtree.Edit{Path: back, Text: text},
+		)
 	}
 	return edits, ""
 }
@@ -588,7 +605,7 @@ func (h *home) uncoverFiles(v mdtree.View, d *layout.Digest) (edits []mdtree.Edi
 // coveringDigest returns the name of the digest that summarizes the log with this file name.
 func (h *home) coveringDigest(v mdtree.View, base string) string {
 	for p := range v.Files() {
-		if f, ok := parseLogPath(p, h.Zone); !ok || f.isCovered {
+		if f, ok := parseLogPath(p, h.Zone); !ok || f.isInSummarizedLogsDir {
 			continue
 		}
 		text, ok := v.File(p)
@@ -600,7 +617,7 @@ func (h *home) coveringDigest(v mdtree.View, base string) string {
 			continue
 		}
 		for _, q := range ps {
-			if slices.Contains(q.frontMatter.coveredFiles, base) {
+			if slices.Contains(q.frontMatter.summarizedFiles, base) {
 				return strings.TrimSuffix(path.Base(p), ".md")
 			}
 		}
@@ -615,7 +632,7 @@ func unusedUndonePath(v mdtree.View, name string) (string, error) {
 		if n > 1 {
 			p = fmt.Sprintf("%s/%s-%d.md", undoneDir, name, n)
 		}
-		if !v.Taken(p) {
+		if !v.IsPathTaken(p) {
 			return p, nil
 		}
 	}

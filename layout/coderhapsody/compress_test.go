@@ -138,7 +138,7 @@ func TestCompressWeeks(t *testing.T) {
 		got := now[name]
 		want := e.Clone()
 		if strings.HasPrefix(e.Created.Format(time.RFC3339), "2026-04") {
-			want.Labels = oxbow.SortLabels(append(want.Labels, coveredLabel))
+			want.Labels = oxbow.SortLabels(append(want.Labels, summarizedLabel))
 		}
 		if got.ID != want.ID || got.Content != want.Content || got.Kind != want.Kind ||
 			!got.Created.Equal(want.Created) || !slices.Equal(got.Labels, want.Labels) {
@@ -184,7 +184,10 @@ func TestCompressWeeks(t *testing.T) {
 		t.Errorf("the month's digest has labels %q", got)
 	}
 	if got := now["month-2026-04 project:vtt"].Content; !strings.Contains(got, "Fog of war.") ||
-		strings.Contains(strings.TrimPrefix(got, "# month-2026-04: project:vtt\n\n"+digestOpening), digestOpening) {
+		strings.Contains(
+			strings.TrimPrefix(got, "# month-2026-04: project:vtt\n\n"+composedDigestOpening),
+			composedDigestOpening,
+		) {
 		t.Errorf("the month's digest is %q", got)
 	}
 	if _, ok := now["week-2026-W16 project:vtt"].Label("covered"); !ok {
@@ -411,7 +414,7 @@ func TestCompressCrash(t *testing.T) {
 			t.Fatalf("stop at %d: %v", stop, err)
 		}
 		n := 0
-		for img, label := range disk.EachImage {
+		for img, label := range disk.EachCrashFileSystem {
 			check(img, fmt.Sprintf("crash at %d, %s", stop, label), done)
 			n++
 			if n == 6 {

@@ -24,20 +24,21 @@ import (
 )
 
 //go:embed prompt.md
-var instructions string
+var layoutInstructions string
 
 // These are the names of the parts of which the context for an agent consists.
 const (
-	partIdentity     = "identity"
-	partMemory       = "memory"
-	partInstructions = "instructions"
-	partLog          = "log"
-	partDigest       = "digest"
-	partRecall       = "recall"
+	contextPartIdentity     = "identity"
+	contextPartMemory       = "memory"
+	contextPartInstructions = "instructions"
+	contextPartLog          = "log"
+	contextPartDigest       = "digest"
+	contextPartRecall       = "recall"
 )
 
-// newestLogs is the number of logs, the newest first, that are always shown to a model at the start of a session.
-const newestLogs = 2
+// minNewestLogsInContext is the number of logs, the newest first, that are always shown to a model at the start of a
+// session.
+const minNewestLogsInContext = 2
 
 // These constants limit the entries that are recalled for a message, as in CodeRhapsody.
 const (
@@ -98,7 +99,7 @@ func (h *home) systemContext(ctx context.Context, r layout.Request) (prompt.Cont
 		return sel.Context, err
 	}
 	var c prompt.Context
-	for _, d := range []struct{ name, file string }{{partIdentity, soulFile}, {partMemory, memoryFile}} {
+	for _, d := range []struct{ name, file string }{{contextPartIdentity, soulFile}, {contextPartMemory, memoryFile}} {
 		s, _, err := h.Tree.Document(ctx, d.file)
 		if err != nil {
 			return c, err
@@ -109,25 +110,32 @@ func (h *home) systemContext(ctx context.Context, r layout.Request) (prompt.Cont
 				WithFrame("<!-- "+d.file+" -->\n", strings.TrimRight(s, "\n"), "\n\n"))
 		}
 	}
-	c.Add(prompt.Part{Name: partInstructions, IsPinned: true, Reason: "says how to use the tools", Text: instructions +
-		"\n"})
-	tried, left := 0, prompt.OmittedText{Name: partLog, Reason: "over the budget: four times as much is newer"}
+	c.Add(
+		prompt.Part{
+			Name:     contextPartInstructions,
+			IsPinned: true,
+			Reason:   "says how to use the tools",
+			Text: layoutInstructions +
+				"\n",
+		},
+	)
+	tried, left := 0, prompt.OmittedText{Name: contextPartLog, Reason: "over the budget: four times as much is newer"}
 	more := 0
 	err := h.Tree.View(ctx, func(v mdtree.View) error {
 		logs := 0
-		for _, f := range h.uncoveredLogsForContext(v) {
-			name := partDigest
+		for _, f := range h.logsWithoutDigestForContext(v) {
+			name := contextPartDigest
 			why := "the newest first"
 			pinned := false
 			if f.spanName == "day" {
 				logs++
-				name = partLog
-				pinned = logs <= newestLogs
+				name = contextPartLog
+				pinned = logs <= minNewestLogsInContext
 				if pinned {
-					why = fmt.Sprintf("one of the %d newest logs", newestLogs)
+					why = fmt.Sprintf("one of the %d newest logs", minNewestLogsInContext)
 				}
 			}
-			for _, it := range v.Items(f.path) {
+			for _, it := range v.Items(f.logPath) {
 				switch {
 				case it.Entry.Kind == oxbow.Handoff, !it.Entry.MayShow(oxbow.WithoutLabels):
 				case !pinned && tried > 4*h.tokenBudget(r.Budget):
@@ -149,30 +157,30 @@ func (h *home) systemContext(ctx context.Context, r layout.Request) (prompt.Cont
 	return c, err
 }
 
-// uncoveredLog is a log that no digest covers.
-type uncoveredLog struct {
+// logWithoutDigest is a log that no digest covers.
+type logWithoutDigest struct {
 	logFile
-	path string
+	logPath string
 }
 
-// uncoveredLogsForContext returns the logs that no digest summarizes. These are logs of days, digests of weeks and
+// logsWithoutDigestForContext returns the logs that no digest summarizes. These are logs of days, digests of weeks and
 // months, and buckets, which are summaries that CodeRhapsody itself writes. Each kind is sorted from newest to oldest.
-// Days that a bucket contains are left out. A log in coveredDir is included if its digest does not exist, because a
-// person removed the digest.
-func (h *home) uncoveredLogsForContext(v mdtree.View) []uncoveredLog {
-	var days, buckets, covered, all []uncoveredLog
+// Days that a bucket contains are left out. A log in summarizedLogsDir is included if its digest does not exist,
+// because a person removed the digest.
+func (h *home) logsWithoutDigestForContext(v mdtree.View) []logWithoutDigest {
+	var days, buckets, covered, all []logWithoutDigest
 	isCovered := map[string]bool{}
 	for p := range v.Files() {
 		f, ok := parseLogPath(p, h.Zone)
 		if !ok {
 			continue
 		}
-		l := uncoveredLog{f, p}
+		l := logWithoutDigest{f, p}
 		if f.spanName == "week" || f.spanName == "month" {
-			h.addCoveredFiles(v, p, isCovered)
+			h.addSummarizedFiles(v, p, isCovered)
 		}
 		switch {
-		case f.isCovered:
+		case f.isInSummarizedLogsDir:
 			covered = append(covered, l)
 		case f.spanName == "day":
 			days = append(days, l)
@@ -185,7 +193,7 @@ func (h *home) uncoveredLogsForContext(v mdtree.View) []uncoveredLog {
 	}
 	for _, l := range covered {
 		switch {
-		case isCovered[path.Base(l.path)]:
+		case isCovered[path.Base(l.logPath)]:
 		case l.spanName == "day":
 			days = append(days, l)
 		default:
@@ -193,21 +201,21 @@ func (h *home) uncoveredLogsForContext(v mdtree.View) []uncoveredLog {
 		}
 	}
 	for _, d := range days {
-		if !slices.ContainsFunc(buckets, func(b uncoveredLog) bool { return d.isWithinBucket(b.logFile) }) {
+		if !slices.ContainsFunc(buckets, func(b logWithoutDigest) bool { return d.isSessionInBucket(b.logFile) }) {
 			all = append(all, d)
 		}
 	}
-	slices.SortStableFunc(all, compareForContext)
+	slices.SortStableFunc(all, compareInContextOrder)
 	return all
 }
 
-// addCoveredFiles adds to isCovered the names of the logs that the digest p replaces. If parts of the digest cannot be
-// parsed, only the names in the other parts are added.
-func (h *home) addCoveredFiles(v mdtree.View, p string, isCovered map[string]bool) {
+// addSummarizedFiles adds to isInSummarizedLogsDir the names of the logs that the digest p replaces. If parts of the
+// digest cannot be parsed, only the names in the other parts are added.
+func (h *home) addSummarizedFiles(v mdtree.View, p string, isCovered map[string]bool) {
 	text, _ := v.File(p)
 	_, ps, _ := logLayout{h.Zone}.splitEntryBlocks(p, text)
 	for _, q := range ps {
-		for _, c := range q.frontMatter.coveredFiles {
+		for _, c := range q.frontMatter.summarizedFiles {
 			isCovered[c] = true
 		}
 	}
@@ -217,14 +225,14 @@ func (h *home) addCoveredFiles(v mdtree.View, p string, isCovered map[string]boo
 // come first. A bucket is a summary that CodeRhapsody itself writes.
 var contextOrderBySpan = map[string]int{"day": 0, "week": 1, "month": 2, "bucket": 3}
 
-// compareForContext orders logs by their time span (see contextOrderBySpan). Logs with the same kind of span are
+// compareInContextOrder orders logs by their time span (see contextOrderBySpan). Logs with the same kind of span are
 // ordered from newest to oldest.
-func compareForContext(a, b uncoveredLog) int {
+func compareInContextOrder(a, b logWithoutDigest) int {
 	return cmp.Or(
 		contextOrderBySpan[a.spanName]-contextOrderBySpan[b.spanName],
 		b.firstDay.Compare(a.firstDay),
 		b.logNumber()-a.logNumber(),
-		strings.Compare(b.path, a.path),
+		strings.Compare(b.logPath, a.logPath),
 	)
 }
 
@@ -270,7 +278,7 @@ func entryNames(c prompt.Context) map[string]bool {
 	in := map[string]bool{}
 	for _, p := range c.Parts {
 		switch p.Name {
-		case partLog, partDigest, profile.PartEntry:
+		case contextPartLog, contextPartDigest, profile.PartEntry:
 			in[p.Source] = true
 		}
 	}
@@ -330,7 +338,7 @@ func (h *home) recallEntries(
 		names = append(names, e.Name)
 	}
 	if len(names) > 0 {
-		c.Add(prompt.Part{Name: partRecall, Source: strings.Join(names, ", "), Role: prompt.RoleUser,
+		c.Add(prompt.Part{Name: contextPartRecall, Source: strings.Join(names, ", "), Role: prompt.RoleUser,
 			Reason: "found by the message", Text: head + b.String()})
 		c.FitToBudget(0)
 	}

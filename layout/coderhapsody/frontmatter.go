@@ -18,20 +18,20 @@ import (
 
 // frontMatterValues is decoded front matter.
 type frontMatterValues struct {
-	name          string
-	time, updated time.Time
-	kind          *oxbow.Kind
-	aliases       []string
-	labels        []oxbow.Label
-	coveredFiles  []string
+	name            string
+	time, updated   time.Time
+	kind            *oxbow.Kind
+	aliases         []string
+	labels          []oxbow.Label
+	summarizedFiles []string
 
 	// values in the front matter, by label key, in the form in which labelValues returns the values of an entry's
 	// labels
-	presentValues map[string][]string
+	valuesByLabelKey map[string][]string
 }
 
-// matterReader decodes front matter and collects its mistakes.
-type matterReader struct{ frontmatter.MappingReader }
+// frontMatterReader decodes front matter and collects its mistakes.
+type frontMatterReader struct{ frontmatter.MappingReader }
 
 // readMatter decodes the YAML front matter of an entry in a log file. A mistake is returned as [profile.Diagnostics].
 // firstLine is the line number of data's first line. fileDay is the file's day, which completes times without a date.
@@ -46,8 +46,8 @@ func readMatter(file, data string, firstLine int, fileDay time.Time) (frontMatte
 
 // decodeMatter decodes front matter from a YAML mapping of keys to values.
 func decodeMatter(mapping *yaml.Node, file string, firstLine int, fileDay time.Time) (frontMatterValues, error) {
-	r := &matterReader{frontmatter.MappingReader{File: file, FirstLine: firstLine}}
-	m := frontMatterValues{presentValues: map[string][]string{}}
+	r := &frontMatterReader{frontmatter.MappingReader{File: file, FirstLine: firstLine}}
+	m := frontMatterValues{valuesByLabelKey: map[string][]string{}}
 	seen := map[string]int{}
 	for i := 0; i+1 < len(mapping.Content); i += 2 {
 		k, v := mapping.Content[i], mapping.Content[i+1]
@@ -62,7 +62,7 @@ func decodeMatter(mapping *yaml.Node, file string, firstLine int, fileDay time.T
 		r.decodeKey(&m, k.Value, v, fileDay)
 	}
 	m.labels = oxbow.SortLabels(m.labels)
-	for _, vs := range m.presentValues {
+	for _, vs := range m.valuesByLabelKey {
 		slices.Sort(vs)
 	}
 	if len(r.Diagnostics) > 0 {
@@ -71,13 +71,13 @@ func decodeMatter(mapping *yaml.Node, file string, firstLine int, fileDay time.T
 	return m, nil
 }
 
-func (r *matterReader) decodeKey(m *frontMatterValues, key string, v *yaml.Node, fileDay time.Time) {
+func (r *frontMatterReader) decodeKey(m *frontMatterValues, key string, v *yaml.Node, fileDay time.Time) {
 	if frontmatter.IsNull(v) {
 		return // ignore a front matter key without a value, such as "tags:"
 	}
 	label := func(as string) {
 		for _, n := range r.valueNodes(key, v) {
-			m.presentValues[key] = append(m.presentValues[key], n.Value)
+			m.valuesByLabelKey[key] = append(m.valuesByLabelKey[key], n.Value)
 			l := oxbow.Label{Key: as, Value: n.Value}
 			if err := l.Check(); err != nil {
 				r.AddNodeDiagnostic(n, "%v", err)
@@ -87,67 +87,67 @@ func (r *matterReader) decodeKey(m *frontMatterValues, key string, v *yaml.Node,
 		}
 	}
 	switch key {
-	case keyName:
+	case frontKeyName:
 		m.name = r.singleValue(key, v)
 		if m.name != "" {
 			if err := oxbow.CheckName(m.name); err != nil {
 				r.AddNodeDiagnostic(v, "%v", err)
 			}
 		}
-	case keyTime:
+	case frontKeyTime:
 		m.time = r.parseTime(key, v, fileDay)
-	case keyUpdated:
+	case frontKeyUpdated:
 		m.updated = r.parseTime(key, v, fileDay)
-	case keyKind:
+	case frontKeyKind:
 		k, err := oxbow.ParseKind(r.singleValue(key, v))
 		if err != nil {
 			r.AddNodeDiagnostic(v, "%v", err)
 			return
 		}
 		m.kind = &k
-	case keyAliases:
+	case frontKeyAliases:
 		for _, n := range r.valueNodes(key, v) {
 			m.aliases = append(m.aliases, n.Value)
 		}
-	case keyCovers:
+	case frontKeySummarizedLogs:
 		for _, n := range r.valueNodes(key, v) {
-			m.coveredFiles = append(m.coveredFiles, n.Value)
+			m.summarizedFiles = append(m.summarizedFiles, n.Value)
 		}
-	case keyProject:
+	case frontKeyProject:
 		label(oxbow.LabelProject)
-	case keyTags:
+	case frontKeyTags:
 		label(oxbow.LabelTag)
-	case keyFiles:
+	case frontKeyFiles:
 		label(oxbow.LabelFile)
-	case keyConfidence:
+	case frontKeyConfidence:
 		if v.Kind != yaml.ScalarNode {
 			r.singleValue(key, v)
 			return
 		}
 		label(oxbow.LabelConfidence)
-	case keyProcess, keyPinned:
+	case frontKeyProcess, frontKeyPinned:
 		switch s := r.singleValue(key, v); s {
 		case "true", "false":
-			m.presentValues[key] = []string{s}
+			m.valuesByLabelKey[key] = []string{s}
 			m.labels = append(m.labels, oxbow.Label{Key: key, Value: s})
 		default:
 			r.AddNodeDiagnostic(v, "%s is %q; write true or false", key, s)
 		}
-	case keyLabels:
+	case frontKeyLabels:
 		for _, n := range r.valueNodes(key, v) {
 			l, err := oxbow.ParseLabel(n.Value)
 			if err != nil {
 				r.AddNodeDiagnostic(n, "%v", err)
 				continue
 			}
-			m.presentValues[key] = append(m.presentValues[key], l.String())
+			m.valuesByLabelKey[key] = append(m.valuesByLabelKey[key], l.String())
 			m.labels = append(m.labels, l)
 		}
 	}
 }
 
 // singleValue returns the value of a key that must have a single value.
-func (r *matterReader) singleValue(key string, v *yaml.Node) string {
+func (r *frontMatterReader) singleValue(key string, v *yaml.Node) string {
 	if v.Kind != yaml.ScalarNode {
 		r.AddNodeDiagnostic(v, "%s is not a single value; write one", key)
 		return ""
@@ -156,7 +156,7 @@ func (r *matterReader) singleValue(key string, v *yaml.Node) string {
 }
 
 // valueNodes returns the values of a key. A single value counts as a list of one value.
-func (r *matterReader) valueNodes(key string, v *yaml.Node) []*yaml.Node {
+func (r *frontMatterReader) valueNodes(key string, v *yaml.Node) []*yaml.Node {
 	if v.Kind == yaml.ScalarNode {
 		return []*yaml.Node{v}
 	}
@@ -178,7 +178,7 @@ func (r *matterReader) valueNodes(key string, v *yaml.Node) []*yaml.Node {
 // parseTime parses the value of a key as a time, and returns it in UTC. The value may have a time zone, such as
 // 2026-04-18T14:02:03Z. A date or time without a zone is in the time zone of day, the file's day. A time of day alone,
 // such as 14:02, is on that day. For any other value, parseTime reports a mistake and returns the zero time.
-func (r *matterReader) parseTime(key string, v *yaml.Node, fileDay time.Time) time.Time {
+func (r *frontMatterReader) parseTime(key string, v *yaml.Node, fileDay time.Time) time.Time {
 	s := r.singleValue(key, v)
 	if t, err := time.Parse(time.RFC3339Nano, s); err == nil {
 		return t.UTC()
@@ -210,7 +210,15 @@ func (r *matterReader) parseTime(key string, v *yaml.Node, fileDay time.Time) ti
 func formatTime(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 
 // frontMatterLabelKeys are the keys whose values are labels.
-var frontMatterLabelKeys = []string{keyProject, keyTags, keyFiles, keyConfidence, keyProcess, keyPinned, keyLabels}
+var frontMatterLabelKeys = []string{
+	frontKeyProject,
+	frontKeyTags,
+	frontKeyFiles,
+	frontKeyConfidence,
+	frontKeyProcess,
+	frontKeyPinned,
+	frontKeyLabels,
+}
 
 // labelValues returns the values of labels by key, in order.
 func labelValues(labels []oxbow.Label) map[string][]string {
@@ -222,21 +230,21 @@ func labelValues(labels []oxbow.Label) map[string][]string {
 	for _, l := range oxbow.SortLabels(labels) {
 		switch {
 		case l.Key == oxbow.LabelProject:
-			vs[keyProject] = append(vs[keyProject], l.Value)
+			vs[frontKeyProject] = append(vs[frontKeyProject], l.Value)
 		case l.Key == oxbow.LabelTag:
-			vs[keyTags] = append(vs[keyTags], l.Value)
+			vs[frontKeyTags] = append(vs[frontKeyTags], l.Value)
 		case l.Key == oxbow.LabelFile:
-			vs[keyFiles] = append(vs[keyFiles], l.Value)
+			vs[frontKeyFiles] = append(vs[frontKeyFiles], l.Value)
 		case l.Key == oxbow.LabelConfidence:
-			vs[keyConfidence] = []string{l.Value}
-		case (l.Key == keyProcess || l.Key == keyPinned) && count[l.Key] == 1 &&
+			vs[frontKeyConfidence] = []string{l.Value}
+		case (l.Key == frontKeyProcess || l.Key == frontKeyPinned) && count[l.Key] == 1 &&
 			(l.Value == "true" || l.Value == "false"):
 			vs[l.Key] = []string{l.Value}
 		default:
-			vs[keyLabels] = append(vs[keyLabels], l.String())
+			vs[frontKeyLabels] = append(vs[frontKeyLabels], l.String())
 		}
 	}
-	slices.Sort(vs[keyLabels])
+	slices.Sort(vs[frontKeyLabels])
 	return vs
 }
 
@@ -253,15 +261,26 @@ func formatKey(key string, values []string, oldNode *yaml.Node) string {
 	words := make([]string, len(values))
 	for i, v := range values {
 		words[i] = quoteUnlessBare(v)
-		if slices.Contains([]string{keyTime, keyUpdated, keyConfidence, keyProcess, keyPinned}, key) {
+		if slices.Contains(
+			[]string{frontKeyTime, frontKeyUpdated, frontKeyConfidence, frontKeyProcess, frontKeyPinned},
+			key,
+		) {
 			words[i] = v // the value needs no quotes
 		}
 	}
 	single := slices.Contains(
-		[]string{keyName, keyTime, keyUpdated, keyKind, keyConfidence, keyProcess, keyPinned},
+		[]string{
+			frontKeyName,
+			frontKeyTime,
+			frontKeyUpdated,
+			frontKeyKind,
+			frontKeyConfidence,
+			frontKeyProcess,
+			frontKeyPinned,
+		},
 		key,
 	) ||
-		(key == keyProject && len(values) == 1 && (oldNode == nil || oldNode.Kind == yaml.ScalarNode))
+		(key == frontKeyProject && len(values) == 1 && (oldNode == nil || oldNode.Kind == yaml.ScalarNode))
 	remark := ""
 	if oldNode != nil && oldNode.LineComment != "" {
 		remark = " " + oldNode.LineComment
@@ -276,8 +295,8 @@ func formatKey(key string, values []string, oldNode *yaml.Node) string {
 	return key + ": [" + strings.Join(words, ", ") + "]" + remark + "\n"
 }
 
-// newMatter returns front matter with these values. It does not include the lines with three dashes.
-func newMatter(values map[string][]string) string {
+// newFrontMatter returns front matter with these values. It does not include the lines with three dashes.
+func newFrontMatter(values map[string][]string) string {
 	var b strings.Builder
 	for _, k := range frontMatterKeys {
 		if len(values[k]) > 0 {
@@ -287,9 +306,9 @@ func newMatter(values map[string][]string) string {
 	return b.String()
 }
 
-// editMatter returns the YAML text with the values in want. A key without values is removed. The lines of other keys
-// stay unchanged.
-func editMatter(data, lineEnd string, newValues map[string][]string) (string, error) {
+// editFrontMatter returns the YAML text with the values in want. A key without values is removed. The lines of other
+// keys stay unchanged.
+func editFrontMatter(data, lineEnd string, newValues map[string][]string) (string, error) {
 	top, err := profile.FrontMatter("", []byte(data), 1)
 	if err != nil {
 		return "", err

@@ -475,11 +475,11 @@ func TestReadOnly(t *testing.T) {
 
 // TestKeysOfProfiles checks that this layout writes the labels of package profile as keys.
 func TestKeysOfProfiles(t *testing.T) {
-	if keyProcess != profile.LabelProcess || keyPinned != profile.LabelPinned {
+	if frontKeyProcess != profile.LabelProcess || frontKeyPinned != profile.LabelPinned {
 		t.Errorf(
 			"the keys are %s and %s, the labels %s and %s",
-			keyProcess,
-			keyPinned,
+			frontKeyProcess,
+			frontKeyPinned,
 			profile.LabelProcess,
 			profile.LabelPinned,
 		)

@@ -24,7 +24,9 @@ const maxLogSize = 8 << 20
 type logLayout struct{ zone *time.Location }
 
 // Dirs implements [mdtree.Layout].
-func (logLayout) Dirs() []string { return append([]string{logDir, coveredDir}, bucketDirs...) }
+func (logLayout) Dirs() []string {
+	return append([]string{logDir, summarizedLogsDir}, sessionSummaryDirs...)
+}
 
 // Match implements [mdtree.Layout].
 func (l logLayout) Match(p string) bool {
@@ -32,15 +34,15 @@ func (l logLayout) Match(p string) bool {
 	return ok
 }
 
-// Overlooks implements [mdtree.Overlooker]. CodeRhapsody stores undated Markdown files beside its
+// IsIgnoredText implements [mdtree.Overlooker]. CodeRhapsody stores undated Markdown files beside its
 // logs, such as notes.md and summary-2026.md.
-func (logLayout) Overlooks(p string) bool {
+func (logLayout) IsIgnoredText(p string) bool {
 	return path.Dir(p) == logDir && path.Ext(p) == ".md" && !strings.HasPrefix(path.Base(p), ".")
 }
 
 // entryBlock is a block of a log, including its decoded front matter.
 type entryBlock struct {
-	blockIndex  int
+	indexInLog  int
 	frontMatter frontMatterValues
 	content     string
 	entryName   string
@@ -62,7 +64,7 @@ func (l logLayout) splitEntryBlocks(p, text string) (*logText, []entryBlock, err
 		if !b.hasFrontMatter {
 			continue
 		}
-		m, err := readMatter(p, text[b.frontStart:b.frontEnd], b.frontLine, f.firstDay)
+		m, err := readMatter(p, text[b.frontMatterStart:b.frontMatterEnd], b.frontMatterFirstLine, f.firstDay)
 		if err != nil {
 			var ms profile.Diagnostics
 			if !errors.As(err, &ms) {
@@ -81,7 +83,7 @@ func (l logLayout) splitEntryBlocks(p, text string) (*logText, []entryBlock, err
 		if lg.isBlankBlock(i) {
 			continue
 		}
-		ps = append(ps, entryBlock{blockIndex: i, frontMatter: matters[b.start], content: lg.blockContent(i)})
+		ps = append(ps, entryBlock{indexInLog: i, frontMatter: matters[b.start], content: lg.unescapedBlockContent(i)})
 	}
 	setEntryNames(f.base, ps)
 	if len(wrong) > 0 {
@@ -100,7 +102,7 @@ func setEntryNames(fileStem string, ps []entryBlock) {
 		if p.entryName != "" {
 			continue
 		}
-		made := generateName(fileStem, p.blockIndex == 0, &p.frontMatter, p.content)
+		made := generateName(fileStem, p.indexInLog == 0, &p.frontMatter, p.content)
 		p.entryName = made
 		for n := 2; seen[p.entryName]; n++ {
 			p.entryName = made + " (" + strconv.Itoa(n) + ")"
@@ -116,10 +118,10 @@ func (l logLayout) Parse(p, text string) ([]mdtree.Item, error) {
 		return nil, err
 	}
 	f, _ := parseLogPath(p, l.zone)
-	isDigest := slices.ContainsFunc(ps, func(q entryBlock) bool { return len(q.frontMatter.coveredFiles) > 0 })
+	isDigest := slices.ContainsFunc(ps, func(q entryBlock) bool { return len(q.frontMatter.summarizedFiles) > 0 })
 	items := make([]mdtree.Item, len(ps))
 	for i, q := range ps {
-		b := lg.blocks[q.blockIndex]
+		b := lg.blocks[q.indexInLog]
 		e := oxbow.Entry{Name: q.entryName, Kind: f.defaultKind, Content: q.content, Aliases: q.frontMatter.aliases,
 			Labels: q.frontMatter.labels, Created: q.frontMatter.time, Updated: q.frontMatter.updated}
 		if q.frontMatter.kind != nil {
@@ -131,20 +133,20 @@ func (l logLayout) Parse(p, text string) ([]mdtree.Item, error) {
 		if e.Updated.IsZero() {
 			e.Updated = e.Created
 		}
-		if f.isCovered {
-			e.Labels = append(slices.Clone(e.Labels), coveredLabel)
+		if f.isInSummarizedLogsDir {
+			e.Labels = append(slices.Clone(e.Labels), summarizedLabel)
 		}
 		if isDigest {
 			e.Labels = append(slices.Clone(e.Labels), digestLabel)
 		}
-		items[i] = mdtree.Item{Entry: e, Start: b.start, End: b.nextBlock}
+		items[i] = mdtree.Item{Entry: e, Start: b.start, End: b.nextBlockOffset}
 	}
 	return items, err
 }
 
-// coveredLabel is the label of all entries in logs that were moved away because a digest summarizes them. The label is
-// not stored in the log, because summarizing a log must not change its text.
-var coveredLabel = oxbow.Label{Key: profile.LabelCovered, Value: "true"}
+// summarizedLabel is the label of all entries in logs that were moved away because a digest summarizes them. The label
+// is not stored in the log, because summarizing a log must not change its text.
+var summarizedLabel = oxbow.Label{Key: profile.LabelCovered, Value: "true"}
 
 // digestLabel is the label of all entries in a digest, that is, in a file that summarizes logs. The label is not
 // stored in the file.
@@ -168,7 +170,7 @@ func (l logLayout) Plan(v mdtree.View, op oxbow.Op, now time.Time) ([]mdtree.Edi
 	if err != nil {
 		return nil, err
 	}
-	i := slices.IndexFunc(ps, func(p entryBlock) bool { return lg.blocks[p.blockIndex].start == place.Start })
+	i := slices.IndexFunc(ps, func(p entryBlock) bool { return lg.blocks[p.indexInLog].start == place.Start })
 	if i < 0 {
 		return nil, fmt.Errorf("entry %q is not where it was in %s", place.Entry.Name, place.Path)
 	}
@@ -188,11 +190,11 @@ func (l logLayout) Plan(v mdtree.View, op oxbow.Op, now time.Time) ([]mdtree.Edi
 	return []mdtree.Edit{{Path: place.Path, Text: text}}, nil
 }
 
-// frontWithName returns a new entry's front matter, including the entry's name, by key. fileKind is the default kind
-// of the entries in the file.
-func frontWithName(e oxbow.Entry, fileKind oxbow.Kind) map[string][]string {
+// frontMatterWithName returns a new entry's front matter, including the entry's name, by key. fileKind is the default
+// kind of the entries in the file.
+func frontMatterWithName(e oxbow.Entry, fileKind oxbow.Kind) map[string][]string {
 	vs := frontMatter(e, fileKind)
-	vs[keyName] = []string{e.Name}
+	vs[frontKeyName] = []string{e.Name}
 	return vs
 }
 
@@ -200,12 +202,12 @@ func frontWithName(e oxbow.Entry, fileKind oxbow.Kind) map[string][]string {
 // the entries in the file.
 func frontMatter(e oxbow.Entry, fileKind oxbow.Kind) map[string][]string {
 	vs := labelValues(e.Labels)
-	vs[keyTime] = []string{formatTime(e.Created)}
+	vs[frontKeyTime] = []string{formatTime(e.Created)}
 	if len(e.Aliases) > 0 {
-		vs[keyAliases] = e.Aliases
+		vs[frontKeyAliases] = e.Aliases
 	}
 	if e.Kind != fileKind {
-		vs[keyKind] = []string{e.Kind.String()}
+		vs[frontKeyKind] = []string{e.Kind.String()}
 	}
 	return vs
 }
@@ -230,7 +232,7 @@ func (l logLayout) addEntry(v mdtree.View, op oxbow.Add, now time.Time) ([]mdtre
 			p = fmt.Sprintf("%s/%s-%d.md", logDir, day.Format("2006-01-02"), n)
 		}
 		text, ok := v.File(p)
-		isTaken := !ok && v.Taken(p)
+		isTaken := !ok && v.IsPathTaken(p)
 		if isTaken || len(text) > maxLogSize {
 			continue
 		}
@@ -251,7 +253,7 @@ func (l logLayout) appendEntry(p, text string, e oxbow.Entry) (string, bool) {
 	f, _ := parseLogPath(p, l.zone)
 	lg := parseLog(text, nil)
 	if mayBeGeneratedName(e.Name, f.base) {
-		next, ok := lg.textWithAppendedBlock(newMatter(frontMatter(e, f.defaultKind)), e.Content)
+		next, ok := lg.textWithAppendedBlock(newFrontMatter(frontMatter(e, f.defaultKind)), e.Content)
 		if !ok {
 			return "", false
 		}
@@ -261,7 +263,7 @@ func (l logLayout) appendEntry(p, text string, e oxbow.Entry) (string, bool) {
 			return next, true
 		}
 	}
-	return lg.textWithAppendedBlock(newMatter(frontWithName(e, f.defaultKind)), e.Content)
+	return lg.textWithAppendedBlock(newFrontMatter(frontMatterWithName(e, f.defaultKind)), e.Content)
 }
 
 // planWholeFile returns the edit that stores an entry as a whole log without front matter. Old logs have this form,
@@ -274,15 +276,15 @@ func (l logLayout) planWholeFile(v mdtree.View, e oxbow.Entry) (mdtree.Edit, boo
 	}
 	f, ok := parseLogPath(p, l.zone)
 	isOfEntry := ok && f.firstDay.Equal(e.Created) && f.defaultKind == e.Kind
-	if !isOfEntry || v.Taken(p) {
+	if !isOfEntry || v.IsPathTaken(p) {
 		return mdtree.Edit{}, false
 	}
 	front := frontMatter(e, e.Kind)
-	delete(front, keyTime)
+	delete(front, frontKeyTime)
 	lg := parseLog("", nil)
-	text := lg.escapeContent(e.Content, opensFirstBlock) + lg.lineEnding
+	text := lg.escapeEntryContent(e.Content, opensBlockAtFileStart) + lg.lineEnding
 	if len(front) > 0 {
-		text, _ = lg.textWithAppendedBlock(newMatter(front), e.Content)
+		text, _ = lg.textWithAppendedBlock(newFrontMatter(front), e.Content)
 	}
 	_, ps, err := l.splitEntryBlocks(p, text)
 	ok = err == nil && len(ps) == 1 && ps[0].entryName == e.Name && ps[0].content == e.Content
@@ -304,30 +306,30 @@ func (l logLayout) rewriteEntryBlock(p string, lg *logText, ps []entryBlock, i i
 	q := ps[i]
 	want := map[string][]string{}
 	labels := oxbow.SortLabels(e.Labels)
-	if f.isCovered {
+	if f.isInSummarizedLogsDir {
 		// Leave out the label that marks an entry as covered by a digest, because the file's directory already implies
 		// this.
-		labels = slices.DeleteFunc(labels, func(l oxbow.Label) bool { return l == coveredLabel })
+		labels = slices.DeleteFunc(labels, func(l oxbow.Label) bool { return l == summarizedLabel })
 	}
-	if slices.ContainsFunc(ps, func(q entryBlock) bool { return len(q.frontMatter.coveredFiles) > 0 }) {
+	if slices.ContainsFunc(ps, func(q entryBlock) bool { return len(q.frontMatter.summarizedFiles) > 0 }) {
 		labels = slices.DeleteFunc(labels, func(l oxbow.Label) bool { return l == digestLabel })
 	}
 	if !slices.Equal(labels, q.frontMatter.labels) {
 		values := labelValues(labels)
 		for _, k := range frontMatterLabelKeys {
-			if !slices.Equal(values[k], q.frontMatter.presentValues[k]) {
+			if !slices.Equal(values[k], q.frontMatter.valuesByLabelKey[k]) {
 				// if the entry has no labels for key k, values[k] is nil, which removes the key from the front matter
 				want[k] = values[k]
 			}
 		}
 	}
 	if !slices.Equal(e.Aliases, q.frontMatter.aliases) {
-		want[keyAliases] = e.Aliases
+		want[frontKeyAliases] = e.Aliases
 	}
 	if e.Content != q.content {
-		want[keyUpdated] = []string{formatTime(q.frontMatter.updated)}
+		want[frontKeyUpdated] = []string{formatTime(q.frontMatter.updated)}
 	}
-	text, err := editBlock(lg, q.blockIndex, want, e.Content, e.Kind)
+	text, err := editBlock(lg, q.indexInLog, want, e.Content, e.Kind)
 	if err != nil {
 		return "", err
 	}
@@ -348,14 +350,14 @@ func editBlock(
 		if len(newValues) == 0 {
 			return lg.withContent(blockIndex, content), nil
 		}
-		front := newMatter(newValues)
+		front := newFrontMatter(newValues)
 		if lg.lineEnding != "\n" {
 			front = strings.ReplaceAll(front, "\n", lg.lineEnding)
 		}
 		text := head + markerLine(lg.lineEnding) + front + markerLine(lg.lineEnding) + lg.lineEnding + tail
 		return parseLog(text, nil).withContent(blockIndex, content), nil
 	}
-	front, err := editMatter(lg.text[b.frontStart:b.frontEnd], lg.lineEnding, newValues)
+	front, err := editFrontMatter(lg.text[b.frontMatterStart:b.frontMatterEnd], lg.lineEnding, newValues)
 	if err != nil {
 		return "", err
 	}
@@ -366,9 +368,9 @@ func editBlock(
 	case !openerForIndex(blockIndex)(front):
 		// Begin the front matter with the known key "kind". Otherwise a reader would take the front matter for text,
 		// because it does not begin with a known key.
-		front = keyKind + ": " + kind.String() + lg.lineEnding + front
+		front = frontKeyKind + ": " + kind.String() + lg.lineEnding + front
 	}
-	text := lg.text[:b.frontStart] + front + lg.text[b.frontEnd:]
+	text := lg.text[:b.frontMatterStart] + front + lg.text[b.frontMatterEnd:]
 	return parseLog(text, nil).withContent(blockIndex, content), nil
 }
 
@@ -395,8 +397,8 @@ func (l logLayout) writeNames(p, text string, wantedNames []string) (string, err
 		}
 		text, err = editBlock(
 			lg,
-			now[j].blockIndex,
-			map[string][]string{keyName: {wantedNames[j]}},
+			now[j].indexInLog,
+			map[string][]string{frontKeyName: {wantedNames[j]}},
 			now[j].content,
 			f.defaultKind,
 		)
@@ -419,8 +421,8 @@ func entryBlockNames(ps []entryBlock) []string {
 // planRemoveBlock removes a block. If the file contains only this block, the file is removed. If the block lists
 // covered files, the list is moved to the next block of the digest, so that the files stay covered.
 func (l logLayout) planRemoveBlock(p string, lg *logText, ps []entryBlock, i int) ([]mdtree.Edit, error) {
-	covers := ps[i].frontMatter.coveredFiles
-	rest, left := lg.withoutBlock(ps[i].blockIndex)
+	covers := ps[i].frontMatter.summarizedFiles
+	rest, left := lg.withoutBlock(ps[i].indexInLog)
 	if !left || len(ps) == 1 {
 		if len(covers) > 0 {
 			return nil, &oxbow.InvalidError{Field: "entry", Value: ps[i].entryName,
@@ -442,8 +444,8 @@ func (l logLayout) planRemoveBlock(p string, lg *logText, ps []entryBlock, i int
 		}
 		rest, err = editBlock(
 			now,
-			others[0].blockIndex,
-			map[string][]string{keyCovers: covers},
+			others[0].indexInLog,
+			map[string][]string{frontKeySummarizedLogs: covers},
 			others[0].content,
 			oxbow.Archive,
 		)

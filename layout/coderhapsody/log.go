@@ -31,33 +31,47 @@ import (
 
 // These are the keys of front matter, in the order in which they are written.
 const (
-	keyName       = "name"    // name of the entry, if the name cannot be made from the content
-	keyTime       = "time"    // creation time
-	keyUpdated    = "updated" // time at which the content last changed
-	keyKind       = "kind"    // kind of the entry, if it is not the usual kind of entries in this file
-	keyAliases    = "aliases"
-	keyProject    = "project" // project to which the entry belongs, or a list of projects
-	keyTags       = "tags"
-	keyFiles      = "related_files"
-	keyConfidence = "confidence" // number from 0 to 1
-	keyProcess    = "process"    // true or false
-	keyPinned     = "pinned"     // whether the entry is pinned (true or false)
-	keyLabels     = "labels"     // labels for which no other key exists, in the form key:value
-	keyCovers     = "covers"     // names of the logs that a digest summarizes, in the first block of the digest.
+	frontKeyName       = "name"    // name of the entry, if the name cannot be made from the content
+	frontKeyTime       = "time"    // creation time
+	frontKeyUpdated    = "updated" // time at which the content last changed
+	frontKeyKind       = "kind"    // kind of the entry, if it is not the usual kind of entries in this file
+	frontKeyAliases    = "aliases"
+	frontKeyProject    = "project" // project to which the entry belongs, or a list of projects
+	frontKeyTags       = "tags"
+	frontKeyFiles      = "related_files"
+	frontKeyConfidence = "confidence" // number from 0 to 1
+	frontKeyProcess    = "process"    // true or false
+	frontKeyPinned     = "pinned"     // whether the entry is pinned (true or false)
+	frontKeyLabels     = "labels"     // labels for which no other key exists, in the form key:value
+	// names of the logs that a digest summarizes, in the first block of the digest.
+	frontKeySummarizedLogs = "covers"
 )
 
-var frontMatterKeys = []string{keyName, keyTime, keyUpdated, keyKind, keyAliases, keyProject, keyTags, keyFiles,
-	keyConfidence, keyProcess, keyPinned, keyLabels, keyCovers}
+var frontMatterKeys = []string{
+	frontKeyName,
+	frontKeyTime,
+	frontKeyUpdated,
+	frontKeyKind,
+	frontKeyAliases,
+	frontKeyProject,
+	frontKeyTags,
+	frontKeyFiles,
+	frontKeyConfidence,
+	frontKeyProcess,
+	frontKeyPinned,
+	frontKeyLabels,
+	frontKeySummarizedLogs,
+}
 
-// logBlock is a block of a log. All fields except frontLine are byte offsets in the text.
+// logBlock is a block of a log. All fields except frontMatterFirstLine are byte offsets in the text.
 type logBlock struct {
 	start                    int
 	hasFrontMatter           bool
-	frontStart               int // beginning of the YAML, which is text[frontStart:frontEnd]
-	frontEnd                 int // beginning of the marker after the YAML
-	frontLine                int // number of the YAML's first line, counting from 1
+	frontMatterStart         int // beginning of the YAML, which is text[frontMatterStart:frontMatterEnd]
+	frontMatterEnd           int // beginning of the marker after the YAML
+	frontMatterFirstLine     int // number of the YAML's first line, counting from 1
 	contentStart, contentEnd int // byte range of the entry's content
-	nextBlock                int // offset of the next block in the log, or the length of the text
+	nextBlockOffset          int // offset of the next block in the log, or the length of the text
 }
 
 // logText is the text of a file, divided into blocks. There is always a first block, but it may be blank.
@@ -67,40 +81,40 @@ type logText struct {
 	blocks     []logBlock
 }
 
-// isMarker reports whether a line, with or without its line end, consists of three dashes.
-func isMarker(line string) bool { return strings.TrimRight(line, " \t\r\n") == "---" }
+// isBlockMarkerLine reports whether a line, with or without its line end, consists of three dashes.
+func isBlockMarkerLine(line string) bool { return strings.TrimRight(line, " \t\r\n") == "---" }
 
-// blockOpener reports whether a marker line begins a block. next is the line after the marker.
-type blockOpener func(next string) bool
+// blockStartTest reports whether a marker line begins a block. next is the line after the marker.
+type blockStartTest func(next string) bool
 
 // openerForIndex returns the function that decides whether a line --- begins a block. index is the index of this line
 // in the file, or the index of the block before which the line is.
-func openerForIndex(index int) blockOpener {
+func openerForIndex(index int) blockStartTest {
 	if index == 0 {
-		return opensFirstBlock
+		return opensBlockAtFileStart
 	}
-	return opensBlock
+	return opensLaterBlock
 }
 
-// openerForContent returns the function that decides whether a line --- would begin a new block if it were the first
+// startTestForContent returns the function that decides whether a line --- would begin a new block if it were the first
 // line of this block's content.
-func (b logBlock) openerForContent() blockOpener {
+func (b logBlock) startTestForContent() blockStartTest {
 	if b.hasFrontMatter {
-		return opensBlock
+		return opensLaterBlock
 	}
-	return opensFirstBlock // only the first block of a file may lack front matter
+	return opensBlockAtFileStart // only the first block of a file may lack front matter
 }
 
-// opensBlock reports whether a line --- begins a block. The line must not be the first line of the file. The next line
-// must begin with a known key and a colon.
-func opensBlock(next string) bool {
+// opensLaterBlock reports whether a line --- begins a block. The line must not be the first line of the file. The next
+// line must begin with a known key and a colon.
+func opensLaterBlock(next string) bool {
 	key, ok := keyBeforeColon(next)
 	return ok && slices.Contains(frontMatterKeys, key)
 }
 
-// opensFirstBlock reports whether a line --- at the beginning of a file begins a block. The next line must begin with
-// a key and a colon, but the key need not be known.
-func opensFirstBlock(next string) bool {
+// opensBlockAtFileStart reports whether a line --- at the beginning of a file begins a block. The next line must begin
+// with a key and a colon, but the key need not be known.
+func opensBlockAtFileStart(next string) bool {
 	key, ok := keyBeforeColon(next)
 	return ok && !strings.ContainsFunc(key, func(c rune) bool {
 		return !((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_')
@@ -130,7 +144,7 @@ func parseLog(text string, isInvalidFront func(start int) bool) *logText {
 		top = len("\ufeff")
 	}
 	l.blocks = []logBlock{{start: top, contentStart: top}}
-	lines, markers := splitIntoLines(text, top)
+	lines, markers := findLinesAndMarkers(text, top)
 	line := func(i int) string { return text[lines[i].start:lines[i].end] }
 	for i := 0; i < len(lines); i++ {
 		if markers[i] != i || i+1 >= len(lines) {
@@ -144,12 +158,12 @@ func parseLog(text string, isInvalidFront func(start int) bool) *logText {
 		}
 		c := markers[i+1]
 		b := logBlock{
-			start:          lines[i].start,
-			hasFrontMatter: true,
-			frontStart:     lines[i+1].start,
-			frontEnd:       lines[c].start,
-			frontLine:      i + 2,
-			contentStart:   lines[c].end,
+			start:                lines[i].start,
+			hasFrontMatter:       true,
+			frontMatterStart:     lines[i+1].start,
+			frontMatterEnd:       lines[c].start,
+			frontMatterFirstLine: i + 2,
+			contentStart:         lines[c].end,
 		}
 		if c+1 < len(lines) && strings.TrimRight(line(c+1), "\r\n") == "" {
 			b.contentStart = lines[c+1].end
@@ -161,51 +175,51 @@ func parseLog(text string, isInvalidFront func(start int) bool) *logText {
 		}
 		i = c
 	}
-	l.setEnds()
+	l.setBlockEnds()
 	return l
 }
 
-// textRange is a byte range of a text.
-type textRange struct{ start, end int }
+// byteRange is a byte range of a text.
+type byteRange struct{ start, end int }
 
-// splitIntoLines returns the byte ranges of the lines in text[start:]. markers has an element for each line: the index
-// of the next line that consists of three dashes, or the line's own index. It is -1 if no such line follows.
-func splitIntoLines(text string, start int) (lines []textRange, markers []int) {
+// findLinesAndMarkers returns the byte ranges of the lines in text[start:]. markers has an element for each line: the
+// index of the next line that consists of three dashes, or the line's own index. It is -1 if no such line follows.
+func findLinesAndMarkers(text string, start int) (lines []byteRange, nextMarkerLines []int) {
 	for at := start; at < len(text); {
 		to := len(text)
 		if i := strings.IndexByte(text[at:], '\n'); i >= 0 {
 			to = at + i + 1
 		}
-		lines = append(lines, textRange{at, to})
+		lines = append(lines, byteRange{at, to})
 		at = to
 	}
-	markers = make([]int, len(lines)+1)
-	markers[len(lines)] = -1
+	nextMarkerLines = make([]int, len(lines)+1)
+	nextMarkerLines[len(lines)] = -1
 	for i := len(lines) - 1; i >= 0; i-- {
-		markers[i] = markers[i+1]
-		if isMarker(text[lines[i].start:lines[i].end]) {
-			markers[i] = i
+		nextMarkerLines[i] = nextMarkerLines[i+1]
+		if isBlockMarkerLine(text[lines[i].start:lines[i].end]) {
+			nextMarkerLines[i] = i
 		}
 	}
-	return lines, markers
+	return lines, nextMarkerLines
 }
 
-// setEnds computes, for each entry in the log's text, where its content ends and where the next entry begins.
-func (l *logText) setEnds() {
+// setBlockEnds computes, for each entry in the log's text, where its content ends and where the next entry begins.
+func (l *logText) setBlockEnds() {
 	for i := range l.blocks {
 		b := &l.blocks[i]
-		b.nextBlock = len(l.text)
+		b.nextBlockOffset = len(l.text)
 		if i+1 < len(l.blocks) {
-			b.nextBlock = l.blocks[i+1].start
+			b.nextBlockOffset = l.blocks[i+1].start
 		}
-		b.contentEnd = b.nextBlock
+		b.contentEnd = b.nextBlockOffset
 		trim := func() {
 			if strings.HasSuffix(l.text[b.contentStart:b.contentEnd], l.lineEnding) {
 				b.contentEnd -= len(l.lineEnding)
 			}
 		}
-		if b.nextBlock < len(l.text) &&
-			strings.HasSuffix(l.text[b.contentStart:b.nextBlock], l.lineEnding+l.lineEnding) {
+		if b.nextBlockOffset < len(l.text) &&
+			strings.HasSuffix(l.text[b.contentStart:b.nextBlockOffset], l.lineEnding+l.lineEnding) {
 			trim()
 		}
 		trim()
@@ -215,24 +229,25 @@ func (l *logText) setEnds() {
 // isBlankBlock reports whether the block lacks front matter and contains only white space.
 func (l *logText) isBlankBlock(i int) bool {
 	b := l.blocks[i]
-	return !b.hasFrontMatter && strings.TrimSpace(l.text[b.contentStart:b.nextBlock]) == ""
+	return !b.hasFrontMatter && strings.TrimSpace(l.text[b.contentStart:b.nextBlockOffset]) == ""
 }
 
-// blockContent returns block i's content with "\n" as line ending and without the backslashes of escaped markers.
-func (l *logText) blockContent(i int) string {
+// unescapedBlockContent returns block i's content with "\n" as line ending and without the backslashes of escaped
+// markers.
+func (l *logText) unescapedBlockContent(i int) string {
 	b := l.blocks[i]
 	s := l.text[b.contentStart:b.contentEnd]
 	if l.lineEnding != "\n" {
 		s = strings.ReplaceAll(s, l.lineEnding, "\n")
 	}
-	return unescapeMarkers(s, b.openerForContent())
+	return unescapeBlockMarkers(s, b.startTestForContent())
 }
 
-// escapeContent returns the content of an entry as it is written to a log. It puts a backslash before each line ---
-// that would begin a new block. firstOpens decides this for the first line: it is opensFirstBlock at the beginning of
-// a log, and otherwise opensBlock.
-func (l *logText) escapeContent(content string, firstOpens blockOpener) string {
-	content = escapeMarkers(content, firstOpens)
+// escapeEntryContent returns the content of an entry as it is written to a log. It puts a backslash before each line
+// --- that would begin a new block. firstOpens decides this for the first line: it is opensBlockAtFileStart at the
+// beginning of a log, and otherwise opensLaterBlock.
+func (l *logText) escapeEntryContent(content string, firstOpens blockStartTest) string {
+	content = escapeBlockMarkers(content, firstOpens)
 	if l.lineEnding != "\n" {
 		content = strings.ReplaceAll(content, "\n", l.lineEnding)
 	}
@@ -241,27 +256,27 @@ func (l *logText) escapeContent(content string, firstOpens blockOpener) string {
 
 // withContent returns the log's text in which the content of the entry with index i is replaced.
 func (l *logText) withContent(i int, content string) string {
-	if content == l.blockContent(i) {
+	if content == l.unescapedBlockContent(i) {
 		return l.text
 	}
 	b := l.blocks[i]
-	raw := l.escapeContent(content, b.openerForContent())
+	raw := l.escapeEntryContent(content, b.startTestForContent())
 	text := l.text[:b.contentStart] + raw + l.text[b.contentEnd:]
 	now := parseLog(text, nil)
 	keepsBlocks := len(now.blocks) == len(l.blocks) && now.blocks[i].hasFrontMatter == b.hasFrontMatter
-	if keepsBlocks && now.blockContent(i) == content {
+	if keepsBlocks && now.unescapedBlockContent(i) == content {
 		return text
 	}
 	// If the text is parsed again, the empty lines around the content may be assigned wrongly: the file's empty lines
 	// to the content, or the content's empty lines to the file. Write the entry again with the usual empty lines.
 	head, tail := l.text[:b.contentStart], l.lineEnding
 	if b.hasFrontMatter {
-		head = l.text[:b.frontEnd] + markerLine(l.lineEnding) + l.lineEnding
+		head = l.text[:b.frontMatterEnd] + markerLine(l.lineEnding) + l.lineEnding
 	}
-	if b.nextBlock < len(l.text) {
+	if b.nextBlockOffset < len(l.text) {
 		tail += l.lineEnding
 	}
-	return head + raw + tail + l.text[b.nextBlock:]
+	return head + raw + tail + l.text[b.nextBlockOffset:]
 }
 
 func markerLine(eol string) string { return "---" + eol }
@@ -288,9 +303,9 @@ func (l *logText) textWithAppendedBlock(frontMatter, content string) (string, bo
 			l.lineEnding,
 		) + frontMatter + markerLine(
 			l.lineEnding,
-		) + l.lineEnding + l.escapeContent(
+		) + l.lineEnding + l.escapeEntryContent(
 			content,
-			opensBlock,
+			opensLaterBlock,
 		) + l.lineEnding,
 	)
 	text := b.String()
@@ -319,7 +334,7 @@ func (l *logText) textWithAppendedBlock(frontMatter, content string) (string, bo
 // withoutBlock returns the log's text without the entry with index i. It returns false if nothing remains.
 func (l *logText) withoutBlock(i int) (string, bool) {
 	b := l.blocks[i]
-	rest := l.text[b.nextBlock:]
+	rest := l.text[b.nextBlockOffset:]
 	if i == 0 {
 		return l.text[:b.start] + rest, rest != ""
 	}
@@ -333,19 +348,19 @@ func (l *logText) withoutBlock(i int) (string, bool) {
 	return l.text[:prev.contentEnd] + l.lineEnding, true
 }
 
-// escapeMarkers puts a backslash before each line of s that would begin a new block in a log. Such lines consist of
-// three dashes. The function firstOpens decides for the first line, and opensBlock for the others.
-func escapeMarkers(s string, firstOpens blockOpener) string {
-	return mapEscapedMarkers(s, firstOpens, func(line string) string { return `\` + line })
+// escapeBlockMarkers puts a backslash before each line of s that would begin a new block in a log. Such lines consist
+// of three dashes. The function firstOpens decides for the first line, and opensLaterBlock for the others.
+func escapeBlockMarkers(s string, firstOpens blockStartTest) string {
+	return mapEscapedMarkerLines(s, firstOpens, func(line string) string { return `\` + line })
 }
 
-func unescapeMarkers(s string, firstOpens blockOpener) string {
-	return mapEscapedMarkers(s, firstOpens, func(line string) string { return strings.TrimPrefix(line, `\`) })
+func unescapeBlockMarkers(s string, firstOpens blockStartTest) string {
+	return mapEscapedMarkerLines(s, firstOpens, func(line string) string { return strings.TrimPrefix(line, `\`) })
 }
 
-// mapEscapedMarkers applies fn to lines such as \--- in the content of an entry. Without the backslash, such a line
+// mapEscapedMarkerLines applies fn to lines such as \--- in the content of an entry. Without the backslash, such a line
 // would begin a new entry.
-func mapEscapedMarkers(s string, firstOpens blockOpener, fn func(line string) string) string {
+func mapEscapedMarkerLines(s string, firstOpens blockStartTest, fn func(line string) string) string {
 	if !strings.Contains(s, "---") {
 		return s
 	}
@@ -356,11 +371,11 @@ func mapEscapedMarkers(s string, firstOpens blockOpener, fn func(line string) st
 			to = at + i + 1
 		}
 		line := s[at:to]
-		opens := blockOpener(opensBlock)
+		opens := blockStartTest(opensLaterBlock)
 		if at == 0 {
 			opens = firstOpens
 		}
-		if isMarker(strings.TrimLeft(line, `\`)) && opens(s[to:]) {
+		if isBlockMarkerLine(strings.TrimLeft(line, `\`)) && opens(s[to:]) {
 			line = fn(line)
 		}
 		b.WriteString(line)

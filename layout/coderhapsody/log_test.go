@@ -66,7 +66,7 @@ func TestWithinBucket(t *testing.T) {
 		"2026-04-19-99": true, "2026-04-20-9": true, "2026-04-20-10": true, "2026-04-20-11": false,
 		"2026-04-21-1": false} {
 		f, ok := parseLogPath("memory/"+base+".md", time.UTC)
-		if got := f.isWithinBucket(bucket); got != want || !ok {
+		if got := f.isSessionInBucket(bucket); got != want || !ok {
 			t.Errorf("%s is within the bucket: %v, want %v", base, got, want)
 		}
 	}

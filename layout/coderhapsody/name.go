@@ -20,21 +20,25 @@ const (
 	soulFile   = "SOUL.md"   // description of the agent: its character and its rules
 	memoryFile = "MEMORY.md" // lasting knowledge, curated by people and the agent
 
-	logDir     = "memory"
-	coveredDir = "memory/covered" // logs that were compressed into a digest, a log for a longer period
-	undoneDir  = "memory/undone"  // digests (compressed logs) whose compression was undone; they are never read
+	logDir            = "memory"
+	summarizedLogsDir = "memory/covered" // logs that were compressed into a digest, a log for a longer period
+	undoneDir         = "memory/undone"  // digests (compressed logs) whose compression was undone; they are never read
 )
 
-// bucketDirs are directories in which CodeRhapsody itself stores summaries of several sessions.
-var bucketDirs = []string{"memory/bucket-0", "memory/bucket-1"}
+// sessionSummaryDirs are directories in which CodeRhapsody itself stores summaries of several sessions.
+var sessionSummaryDirs = []string{"memory/bucket-0", "memory/bucket-1"}
 
 var (
 	dayNamePattern = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^(\d{4}-\d{2}-\d{2})(-[A-Za-z0-9]+)*$`)
 	})
-	weekNamePattern   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^week-(\d{4})-W(\d{2})$`) })
-	monthNamePattern  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^month-(\d{4})-(\d{2})$`) })
-	bucketNamePattern = sync.OnceValue(func() *regexp.Regexp {
+	weekNamePattern = sync.OnceValue(
+		func() *regexp.Regexp { return regexp.MustCompile(`^week-(\d{4})-W(\d{2})$`) },
+	)
+	monthNamePattern = sync.OnceValue(
+		func() *regexp.Regexp { return regexp.MustCompile(`^month-(\d{4})-(\d{2})$`) },
+	)
+	sessionSummaryNamePattern = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^(\d{4}-\d{2}-\d{2})-(\d+)_(\d{4}-\d{2}-\d{2})-(\d+)$`)
 	})
 )
@@ -42,12 +46,13 @@ var (
 // logFile describes a log by its path.
 type logFile struct {
 	// beginning of generated names for the file's entries. This is the file name without extension. For a file in
-	// bucketDirs, the directory's name and a slash precede the file name.
+	// sessionSummaryDirs, the directory's name and a slash precede the file name.
 	base             string
 	defaultKind      oxbow.Kind // kind of entries without a kind in their front matter
 	firstDay, endDay time.Time  // days that the log covers (endDay is exclusive)
-	spanName         string     // time span of the log: "day", "week", "month", or "bucket" for a file in bucketDirs
-	isCovered        bool       // the log is in the directory of logs that were compressed into a digest
+	// time span of the log: "day", "week", "month", or "bucket" for a file in sessionSummaryDirs
+	spanName              string
+	isInSummarizedLogsDir bool // the log is in the directory of logs that were compressed into a digest
 }
 
 // parseLogPath decodes the path of a log. It returns false for other paths.
@@ -62,11 +67,11 @@ func parseLogPath(p string, zone *time.Location) (logFile, bool) {
 		return t, err == nil
 	}
 	switch dir := path.Dir(p); dir {
-	case coveredDir:
-		f.isCovered = true
+	case summarizedLogsDir:
+		f.isInSummarizedLogsDir = true
 	case logDir:
 	default:
-		g := bucketNamePattern().FindStringSubmatch(name)
+		g := sessionSummaryNamePattern().FindStringSubmatch(name)
 		if g == nil {
 			return logFile{}, false
 		}
@@ -83,11 +88,11 @@ func parseLogPath(p string, zone *time.Location) (logFile, bool) {
 		f.endDay = f.firstDay.AddDate(0, 0, 1)
 		return f, ok
 	}
-	for _, s := range compressionSpans {
-		if period, ok := strings.CutPrefix(name, s.name+"-"); ok {
-			f.firstDay, f.endDay, ok = s.parsePeriod(period, zone)
+	for _, s := range compressionPeriodKinds {
+		if period, ok := strings.CutPrefix(name, s.periodKindName+"-"); ok {
+			f.firstDay, f.endDay, ok = s.parsePeriodRange(period, zone)
 			if ok {
-				f.spanName = s.name
+				f.spanName = s.periodKindName
 				return f, true
 			}
 		}
@@ -95,18 +100,18 @@ func parseLogPath(p string, zone *time.Location) (logFile, bool) {
 	return logFile{}, false
 }
 
-// compressionSpan is a kind of period, such as a week, into which days are compressed.
-type compressionSpan struct {
-	name string
+// compressionPeriodKind is a kind of period, such as a week, into which days are compressed.
+type compressionPeriodKind struct {
+	periodKindName string
 	// periodOf returns the period that contains a day, and the first days of this period and the next.
 	periodOf func(day time.Time) (period string, from, to time.Time)
-	// parsePeriod returns the first day of a period, such as 2026-W16, and the first day of the next period. It
+	// parsePeriodRange returns the first day of a period, such as 2026-W16, and the first day of the next period. It
 	// returns false if the text is not in the form in which periodOf writes periods.
-	parsePeriod func(period string, zone *time.Location) (from, to time.Time, ok bool)
+	parsePeriodRange func(period string, zone *time.Location) (from, to time.Time, ok bool)
 }
 
-// compressionSpans lists the kinds of periods whose logs can be compressed to a digest, the shorter first.
-var compressionSpans = []compressionSpan{
+// compressionPeriodKinds lists the kinds of periods whose logs can be compressed to a digest, the shorter first.
+var compressionPeriodKinds = []compressionPeriodKind{
 	{"week", isoWeek, func(period string, zone *time.Location) (from, to time.Time, ok bool) {
 		g := weekNamePattern().FindStringSubmatch("week-" + period)
 		if g == nil {
@@ -142,24 +147,24 @@ func monthOfDay(day time.Time) (string, time.Time, time.Time) {
 	return fmt.Sprintf("%04d-%02d", day.Year(), day.Month()), from, from.AddDate(0, 1, 0)
 }
 
-// dayDecidingMonth returns the day whose month is the month of a log file. For a log of a week, this is the week's
+// dayForMonthOfFile returns the day whose month is the month of a log file. For a log of a week, this is the week's
 // Thursday, as in the definition of ISO week numbers.
-func (f logFile) dayDecidingMonth() time.Time {
+func (f logFile) dayForMonthOfFile() time.Time {
 	if f.spanName == "week" {
 		return f.firstDay.AddDate(0, 0, 3)
 	}
 	return f.firstDay
 }
 
-// isWithinBucket reports whether the log's session is among the sessions that CodeRhapsody summarized in the file
+// isSessionInBucket reports whether the log's session is among the sessions that CodeRhapsody summarized in the file
 // bucket. The day of the session must be in the file's range. If the session has a number, the number must be in the
 // file's range, too.
-func (f logFile) isWithinBucket(bucket logFile) bool {
+func (f logFile) isSessionInBucket(bucket logFile) bool {
 	isInRange := !f.firstDay.Before(bucket.firstDay) && f.firstDay.Before(bucket.endDay)
 	if f.spanName != "day" || !isInRange {
 		return false
 	}
-	g := bucketNamePattern().FindStringSubmatch(path.Base(bucket.base))
+	g := sessionSummaryNamePattern().FindStringSubmatch(path.Base(bucket.base))
 	number := func(s string) int {
 		n, err := strconv.Atoi(s)
 		if err != nil {

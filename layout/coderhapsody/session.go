@@ -19,8 +19,8 @@ import (
 
 // These are names of parts of the text that a model gets when a session starts. They are added to the usual parts.
 const (
-	partHandoff = "handoff"
-	partSummary = "summary"
+	contextPartHandoff = "handoff"
+	contextPartSummary = "summary"
 )
 
 // Session implements [layout.Home].
@@ -75,7 +75,7 @@ func (s *session) Start(ctx context.Context) (prompt.Context, error) {
 		return c, err
 	}
 	o := handoff.LoadedHandoff{Handoff: t, Files: s.home.checkFiles(t.Files), Skills: s.loadSkills(t.Skills)}
-	c.Add(prompt.Part{Name: partHandoff, Source: t.Name, Role: prompt.RoleUser, IsPinned: true,
+	c.Add(prompt.Part{Name: contextPartHandoff, Source: t.Name, Role: prompt.RoleUser, IsPinned: true,
 		Reason: "it waited for this session", Text: o.Text()})
 	s.home.cutToTokenBudget(&c, s.request.Budget)
 	return c, nil
@@ -112,7 +112,7 @@ func (s *session) takeHandoff(ctx context.Context) (handoff.Handoff, bool, error
 	t, err := handoff.TakeHandoff(
 		ctx,
 		s.home.HomeMemory,
-		handoff.HandoffChoice{Projects: handoff.ProjectList(s.request.Project)},
+		handoff.HandoffCriteria{Projects: handoff.ProjectList(s.request.Project)},
 	)
 	switch {
 	case errors.Is(err, handoff.ErrNoHandoff):
@@ -164,7 +164,7 @@ func (s *session) contextAfterSummary(ctx context.Context, name, summary string)
 	}
 	parts := c.Parts[:0:0]
 	for _, p := range c.Parts {
-		isEntry := p.Name == partLog || p.Name == profile.PartEntry
+		isEntry := p.Name == contextPartLog || p.Name == profile.PartEntry
 		if !isEntry || p.Source != name {
 			parts = append(parts, p)
 		}
@@ -172,7 +172,7 @@ func (s *session) contextAfterSummary(ctx context.Context, name, summary string)
 	c.Parts = parts
 	s.namesInContext[name] = true
 	c.Add(
-		prompt.Part{Name: partSummary, Source: name, Role: prompt.RoleUser, IsPinned: true,
+		prompt.Part{Name: contextPartSummary, Source: name, Role: prompt.RoleUser, IsPinned: true,
 			Reason: "the conversation goes on from it",
 			Text:   "The conversation so far, in short:\n\n" + prompt.FenceText("markdown", summary)},
 	)

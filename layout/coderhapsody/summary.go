@@ -21,34 +21,34 @@ const (
 	minSectionBytes    = 60 // minimum number of bytes for a section of an entry in a digest
 )
 
-// digestOpening is the beginning of each text that composeDigest composes.
-const digestOpening = "The beginnings of "
+// composedDigestOpening is the beginning of each text that composeDigestText composes.
+const composedDigestOpening = "The beginnings of "
 
-// digestSection is a section of an entry in a digest.
-type digestSection struct {
+// entrySection is a section of an entry in a digest.
+type entrySection struct {
 	markdownSection
 	// heading in the digest under which the section appears: the day of the entry, or the name of an older digest
 	groupHeading string
 	entryName    string // name of the entry, or "" if groupHeading already contains the name
 
-	isFirst bool // the section is the first section of an entry
+	isFirstOfEntry bool // the section is the first section of an entry
 }
 
-// composeDigest returns a text that summarizes the entries of a group by the beginnings of their sections. The text is
-// at most an eighth as long as the entries. If there is not enough space for all sections, chooseSections selects some
-// sections.
-func composeDigest(name string, g *digestGroup, zone *time.Location) string {
+// composeDigestText returns a text that summarizes the entries of a group by the beginnings of their sections. The
+// text is at most an eighth as long as the entries. If there is not enough space for all sections,
+// chooseDigestSections selects some sections.
+func composeDigestText(name string, g *digestEntryGroup, zone *time.Location) string {
 	all, size := g.sectionsOfEntries(zone)
 	budget := size / digestShrinkFactor
 	for n := len(all); ; n -= max(1, n/20) {
-		if text := writeDigest(name, g, chooseSections(all, n), budget); len(text) <= budget || n <= 1 {
+		if text := writeDigest(name, g, chooseDigestSections(all, n), budget); len(text) <= budget || n <= 1 {
 			return text
 		}
 	}
 }
 
 // sectionsOfEntries returns the sections of all entries in the group, and the entries' total size in bytes.
-func (g *digestGroup) sectionsOfEntries(zone *time.Location) (all []digestSection, entryBytes int) {
+func (g *digestEntryGroup) sectionsOfEntries(zone *time.Location) (all []entrySection, entryBytes int) {
 	for i := range g.entries {
 		e := &g.entries[i]
 		entryBytes += len(e.Content)
@@ -63,22 +63,22 @@ func (g *digestGroup) sectionsOfEntries(zone *time.Location) (all []digestSectio
 		isFirst := true
 		for _, s := range splitSections(e.Content) {
 			s.text = strings.TrimSpace(s.text)
-			isOpening := e.Kind == oxbow.Archive && strings.HasPrefix(s.text, digestOpening)
+			isOpening := e.Kind == oxbow.Archive && strings.HasPrefix(s.text, composedDigestOpening)
 			isEmpty := s.heading == "" && s.text == "" && label == ""
 			if isEmpty || isOpening {
 				continue
 			}
-			all = append(all, digestSection{s, under, label, isFirst})
+			all = append(all, entrySection{s, under, label, isFirst})
 			label, isFirst = "", false
 		}
 	}
 	return all, entryBytes
 }
 
-// chooseSections returns sectionCount of the sections in their original order. It prefers the first sections of
+// chooseDigestSections returns sectionCount of the sections in their original order. It prefers the first sections of
 // entries, and among these shorter sections, because short sections need little space. If there are too few, it adds
 // other sections, the longest first.
-func chooseSections(all []digestSection, sectionCount int) []digestSection {
+func chooseDigestSections(all []entrySection, sectionCount int) []entrySection {
 	if sectionCount >= len(all) {
 		return all
 	}
@@ -88,17 +88,17 @@ func chooseSections(all []digestSection, sectionCount int) []digestSection {
 	}
 	slices.SortStableFunc(order, func(a, b int) int {
 		switch x, y := all[a], all[b]; {
-		case x.isFirst && y.isFirst:
+		case x.isFirstOfEntry && y.isFirstOfEntry:
 			return len(x.text) - len(y.text)
-		case x.isFirst != y.isFirst:
-			return map[bool]int{true: -1, false: 1}[x.isFirst]
+		case x.isFirstOfEntry != y.isFirstOfEntry:
+			return map[bool]int{true: -1, false: 1}[x.isFirstOfEntry]
 		default:
 			return len(y.text) - len(x.text)
 		}
 	})
 	order = order[:sectionCount]
 	slices.Sort(order)
-	var kept []digestSection
+	var kept []entrySection
 	for _, i := range order {
 		kept = append(kept, all[i])
 	}
@@ -107,15 +107,15 @@ func chooseSections(all []digestSection, sectionCount int) []digestSection {
 
 // writeDigest returns the text of a digest, the log into which older logs are compressed, from the kept sections. Each
 // section gets a part of maxBytes.
-func writeDigest(name string, g *digestGroup, keptSections []digestSection, maxBytes int) string {
+func writeDigest(name string, g *digestEntryGroup, keptSections []entrySection, maxBytes int) string {
 	title := name
-	if g.groupTitle != "" {
-		title += ": " + g.groupTitle
+	if g.labelListTitle != "" {
+		title += ": " + g.labelListTitle
 	}
 	head := fmt.Sprintf(
 		"# %s\n\n%s%s; recall finds them whole.\n",
 		title,
-		digestOpening,
+		composedDigestOpening,
 		text.FormatCount(len(g.entries), "entry", "entries"),
 	)
 	if len(head) > maxBytes/4 {
@@ -163,9 +163,9 @@ func writeDigest(name string, g *digestGroup, keptSections []digestSection, maxB
 	return strings.Trim(b.String(), "\n")
 }
 
-// shorterDigest returns the text of composeDigest, or the entries' unchanged texts if these are shorter.
-func shorterDigest(name string, g *digestGroup, zone *time.Location) string {
-	digest := composeDigest(name, g, zone)
+// shorterDigest returns the text of composeDigestText, or the entries' unchanged texts if these are shorter.
+func shorterDigest(name string, g *digestEntryGroup, zone *time.Location) string {
+	digest := composeDigestText(name, g, zone)
 	var texts []string
 	for _, e := range g.entries {
 		if e.Kind == oxbow.Archive {
@@ -252,9 +252,9 @@ func firstParagraph(s string, maxBytes int) string {
 	return s + "…"
 }
 
-// digestGroup contains the entries that a digest combines into a single entry.
-type digestGroup struct {
-	groupTitle   string        // list of the labels in commonLabels, as text
-	commonLabels []oxbow.Label // labels that all entries of the group have
-	entries      []oxbow.Entry
+// digestEntryGroup contains the entries that a digest combines into a single entry.
+type digestEntryGroup struct {
+	labelListTitle string        // list of the labels in commonLabels, as text
+	commonLabels   []oxbow.Label // labels that all entries of the group have
+	entries        []oxbow.Entry
 }

@@ -13,7 +13,7 @@ import (
 
 func TestByRule(t *testing.T) {
 	day := time.Date(2026, 4, 14, 0, 0, 0, 0, time.UTC)
-	g := &digestGroup{groupTitle: "project:vtt", entries: []oxbow.Entry{
+	g := &digestEntryGroup{labelListTitle: "project:vtt", entries: []oxbow.Entry{
 		{
 			Name:    "2026-04-14",
 			Kind:    oxbow.Journal,
@@ -32,7 +32,7 @@ func TestByRule(t *testing.T) {
 			Name:    "week-2026-W15 project:vtt",
 			Kind:    oxbow.Archive,
 			Created: day,
-			Content: "# week-2026-W15: project:vtt\n\n" + digestOpening +
+			Content: "# week-2026-W15: project:vtt\n\n" + composedDigestOpening +
 				"2 entries; recall finds them whole.\n\n## 2026-04-07\n\n- One.\n- Two.",
 		},
 		{Name: "blank", Created: day, Content: " \n"},
@@ -89,7 +89,7 @@ func TestBeginning(t *testing.T) {
 
 // TestShortEntriesAreTheirDigest checks that a digest is not longer than its entries.
 func TestShortEntriesAreTheirDigest(t *testing.T) {
-	g := &digestGroup{
+	g := &digestEntryGroup{
 		entries: []oxbow.Entry{
 			{Name: "2026-04-14", Content: "Squares, not hexes.\n"},
 			{Name: "2026-04-15", Content: "Tuesdays."},
@@ -99,7 +99,7 @@ func TestShortEntriesAreTheirDigest(t *testing.T) {
 		t.Errorf("shorter() = %q", got)
 	}
 	g.entries[0].Content = strings.Repeat("It took a while. ", 100)
-	if got := shorterDigest("week-2026-W16", g, time.UTC); got != composeDigest("week-2026-W16", g, time.UTC) {
+	if got := shorterDigest("week-2026-W16", g, time.UTC); got != composeDigestText("week-2026-W16", g, time.UTC) {
 		t.Errorf("shorter() of a long entry = %q", got)
 	}
 }

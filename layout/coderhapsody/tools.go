@@ -38,10 +38,10 @@ func (h *home) Tools() []verb.Tool {
 // maxNameAttempts is the maximum number of names that are tried to find an unused one.
 const maxNameAttempts = 10_000
 
-func (h *home) saveMemory(ctx context.Context, d *verb.Workspace, in verb.SaveMemoryIn) (verb.SavedOut, error) {
+func (h *home) saveMemory(ctx context.Context, d *verb.Workspace, in verb.SaveMemoryIn) (verb.SaveMemoryOut, error) {
 	ctx, m, err := d.OpenMemory(ctx, verb.Create)
 	if err != nil {
-		return verb.SavedOut{}, err
+		return verb.SaveMemoryOut{}, err
 	}
 	var labels []oxbow.Label
 	put := func(key string, values ...string) {
@@ -56,7 +56,7 @@ func (h *home) saveMemory(ctx context.Context, d *verb.Workspace, in verb.SaveMe
 	put(oxbow.LabelFile, in.RelatedFiles...)
 	if c := in.Confidence; c != nil {
 		if !(*c >= 0 && *c <= 1) {
-			return verb.SavedOut{}, &oxbow.InvalidError{
+			return verb.SaveMemoryOut{}, &oxbow.InvalidError{
 				Field:  "confidence",
 				Value:  strconv.FormatFloat(*c, 'g', -1, 64),
 				Reason: "is not a number from 0 to 1",
@@ -66,9 +66,9 @@ func (h *home) saveMemory(ctx context.Context, d *verb.Workspace, in verb.SaveMe
 	}
 	e, known, err := h.addToLog(ctx, m, oxbow.Journal, in.Content, oxbow.SortLabels(labels))
 	if err != nil {
-		return verb.SavedOut{}, err
+		return verb.SaveMemoryOut{}, err
 	}
-	out := verb.SavedOut{Name: e.Name, Version: e.Version}
+	out := verb.SaveMemoryOut{Name: e.Name, Version: e.Version}
 	if known {
 		out.Notes = append(out.Notes, verb.PlainNote("the log of today says this already: nothing was changed"))
 	}

@@ -21,8 +21,8 @@ import (
 //go:embed memory.md
 var memoryInstructions string
 
-// memoryPart returns the part of the system prompt that explains the memory.
-func memoryPart() prompt.Part {
+// memoryPromptPart returns the part of the system prompt that explains the memory.
+func memoryPromptPart() prompt.Part {
 	return prompt.Part{Name: "memory", Text: "\n\n" + memoryInstructions, IsPinned: true}
 }
 
@@ -103,7 +103,7 @@ func (h *home) Context(ctx context.Context, r layout.Request) (prompt.Context, e
 	}
 	var c prompt.Context
 	c.Add(h.instructionParts()...)
-	c.Add(memoryPart())
+	c.Add(memoryPromptPart())
 	c.FitToBudget(r.Budget)
 	return c, nil
 }

@@ -94,7 +94,7 @@ func TestDetectAndInit(t *testing.T) {
 
 // A damaged store still identifies its home: opening it is an error that names it.
 func TestDamagedStoreIsFound(t *testing.T) {
-	for _, file := range []string{storeFile, laterStoreFile} {
+	for _, file := range []string{storeFile, newFormatStoreFile} {
 		for name, text := range map[string]string{
 			"empty": "", "short": "CRM", "zeroed": strings.Repeat("\x00", 64), "one bit": "BRMEM\x00\x01" +
 				strings.Repeat("\x00", 40),
@@ -129,7 +129,7 @@ func TestLater(t *testing.T) {
 	head := "CRMEM\x00\x01\x00\x00\x00" + strings.Repeat("\x00", 22)
 	value := `{"kind":"note","content":"Luna"}`
 	db := head + "\x00\x02\x12\x00\x00\x00default/memory/dog" + string(rune(len(value))) + "\x00\x00\x00" + value
-	for _, file := range []string{storeFile, laterStoreFile} {
+	for _, file := range []string{storeFile, newFormatStoreFile} {
 		fsys := vfs.NewMem()
 		write(t, fsys, file, db)
 		d := Dialect()
@@ -139,7 +139,7 @@ func TestLater(t *testing.T) {
 		if _, err := d.Open(t.Context(), options(fsys)); err == nil {
 			t.Errorf("%s: Open() for writing works, want an error", file)
 		}
-		if _, err := d.Init(t.Context(), options(fsys)); file == laterStoreFile &&
+		if _, err := d.Init(t.Context(), options(fsys)); file == newFormatStoreFile &&
 			!errors.Is(err, oxbow.ErrUnsupported) {
 			t.Errorf("%s: Init() = %v, want ErrUnsupported", file, err)
 		}

@@ -23,10 +23,10 @@ import (
 
 // These are the files in a home of crabtalk.
 const (
-	storeFile      = "memory.db"
-	lockFile       = storeFile + ".lock"
-	laterStoreFile = "store.crmem" // file with keys and values that crabtalk has used since August 2026
-	crabFile       = "Crab.md"
+	storeFile          = "memory.db"
+	lockFile           = storeFile + ".lock"
+	newFormatStoreFile = "store.crmem" // file with keys and values that crabtalk has used since August 2026
+	crabFile           = "Crab.md"
 )
 
 // sqliteMagic is the beginning of an SQLite database. Other programs store such a database as memory.db.
@@ -64,7 +64,7 @@ func countMarkers(fsys vfs.FS) (int, error) {
 
 // findStore returns the name of the file that contains a home's store, or "" for a home without a store.
 func findStore(fsys vfs.FS) (string, error) {
-	for _, name := range []string{storeFile, laterStoreFile} {
+	for _, name := range []string{storeFile, newFormatStoreFile} {
 		if is, err := isStore(fsys, name); err != nil || is {
 			return name, err
 		}
@@ -101,7 +101,7 @@ func initHome(ctx context.Context, o layout.Options) ([]string, error) {
 	if _, err := o.FS.Stat(storeFile); err == nil || !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	if err := refuseLaterStore(o); err != nil {
+	if err := rejectNewFormatStore(o); err != nil {
 		return nil, err
 	}
 	mo := o.Memory
@@ -118,16 +118,16 @@ func initHome(ctx context.Context, o layout.Options) ([]string, error) {
 	return []string{storeFile}, nil
 }
 
-// refuseLaterStore returns an error if the home contains the store of a later crabtalk version. A new memory.db beside
-// it would hide one of the two stores.
-func refuseLaterStore(o layout.Options) error {
-	is, err := isStore(o.FS, laterStoreFile)
+// rejectNewFormatStore returns an error if the home contains the store of a later crabtalk version. A new memory.db
+// beside it would hide one of the two stores.
+func rejectNewFormatStore(o layout.Options) error {
+	is, err := isStore(o.FS, newFormatStoreFile)
 	if err != nil || !is {
 		return err
 	}
 	return fmt.Errorf(
 		"%s is the store of a later crabtalk, which is read and not written: %w",
-		filepath.Join(o.Path, laterStoreFile),
+		filepath.Join(o.Path, newFormatStoreFile),
 		oxbow.ErrUnsupported,
 	)
 }
@@ -169,13 +169,13 @@ func newHome(ctx context.Context, o layout.Options) (layout.Home, error) {
 func (h *home) openStore(ctx context.Context, mo *oxbow.Options) (oxbow.Store, error) {
 	_, err := h.FS.Stat(storeFile)
 	if errors.Is(err, fs.ErrNotExist) {
-		switch is, err := isStore(h.FS, laterStoreFile); {
+		switch is, err := isStore(h.FS, newFormatStoreFile); {
 		case err != nil:
 			return nil, err
 		case is && mo.ReadOnly:
-			return h.openLaterStore(ctx, laterStoreFile, mo)
+			return h.openLaterStore(ctx, newFormatStoreFile, mo)
 		case is:
-			return nil, refuseLaterStore(h.Options)
+			return nil, rejectNewFormatStore(h.Options)
 		}
 	} else if err != nil {
 		return nil, err
@@ -236,7 +236,7 @@ func (h *home) openLaterStore(ctx context.Context, name string, mo *oxbow.Option
 			return nil, errors.Join(fmt.Errorf("reading %s: %w", name, err), m.Close())
 		}
 	}
-	return laterStore{m}, nil
+	return newFormatStore{m}, nil
 }
 
 // validAliases returns the valid aliases of an entry. It warns about the invalid aliases.
@@ -267,17 +267,17 @@ func makeFreeName(s string, taken map[string]bool) string {
 	}
 }
 
-// laterStore is a read-only store with the entries from a file that a later version of crabtalk wrote.
-type laterStore struct{ oxbow.Store }
+// newFormatStore is a read-only store with the entries from a file that a later version of crabtalk wrote.
+type newFormatStore struct{ oxbow.Store }
 
 // Capabilities returns the optional interfaces of the store, for [oxbow.CapabilitiesOf]. Entries that could not be
 // read were reported when the later crabtalk version's file was opened, so a check does not report them.
-func (l laterStore) Capabilities() oxbow.Capabilities {
+func (l newFormatStore) Capabilities() oxbow.Capabilities {
 	return oxbow.Capabilities{Checker: oxbow.CapabilitiesOf(l.Store).Checker}
 }
 
 // Apply implements [oxbow.Store]. It always fails, because the store is read-only.
-func (laterStore) Apply(context.Context, ...oxbow.Op) error {
+func (newFormatStore) Apply(context.Context, ...oxbow.Op) error {
 	return fmt.Errorf("changing the store of a later crabtalk: %w", oxbow.ErrReadOnly)
 }
 

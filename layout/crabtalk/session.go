@@ -44,12 +44,12 @@ func (h *home) Session(ctx context.Context, r layout.Request) (layout.Session, e
 			return h.GetOfKind(ctx, name, oxbow.Archive)
 		},
 	}
-	s.setSlug(r.Message)
+	s.setSlugFromMessage(r.Message)
 	return s, nil
 }
 
-// setSlug makes the slug from a message. It does nothing if the session has a slug.
-func (s *session) setSlug(message string) {
+// setSlugFromMessage makes the slug from a message. It does nothing if the session has a slug.
+func (s *session) setSlugFromMessage(message string) {
 	if s.archiveSlug == "" && strings.TrimSpace(message) != "" {
 		s.archiveSlug = makeSlug(text.DeriveName(strings.ToValidUTF8(message, "")))
 	}
@@ -68,7 +68,7 @@ func (s *session) BeforeTurn(ctx context.Context, message string) (prompt.Contex
 	if err := s.Check(ctx); err != nil {
 		return prompt.Context{}, err
 	}
-	s.setSlug(message)
+	s.setSlugFromMessage(message)
 	return prompt.Context{Budget: s.request.Budget}, nil
 }
 

@@ -91,7 +91,7 @@ func (h *home) recallTool(ctx context.Context, d *verb.Workspace, in recallToolI
 		parts[i] = "## " + hit.Entry.Name + "\n" + hit.Entry.Content
 		// Record the hit as shown, with the aliases that the session already knows, because recall does not show
 		// aliases.
-		known, _ := h.SeenEntries(ctx).KnownVersion(hit.Entry)
+		known, _ := h.SeenEntries(ctx).SeenVersion(hit.Entry)
 		h.SeenEntries(ctx).
 			RecordShown(oxbow.Entry{Name: hit.Entry.Name, Content: hit.Entry.Content, Aliases: known.Aliases})
 	}

@@ -26,7 +26,7 @@ func (h *home) openStore(ctx context.Context, mo oxbow.Options) (oxbow.Store, er
 	case err == nil:
 		h.Warn(defaultStorePath(h.directories) + " is not read: agent.yaml does not say backend: oxbow")
 	}
-	tree, err := h.openTree(ctx, h.directories.agent, mo)
+	tree, err := h.openTree(ctx, h.directories.agentName, mo)
 	if err != nil {
 		return nil, err
 	}
@@ -41,13 +41,13 @@ func (h *home) openTree(ctx context.Context, agent string, mo oxbow.Options) (*m
 		ctx,
 		h.FS,
 		h.Path,
-		makeLayout(directories{h.directories.globalConfig, agent}, h.Zone),
+		makeLayout(homeDirectories{h.directories.globalConfig, agent}, h.Zone),
 		h.directories.workspaceDir(".oxbow-tree.lock"),
 	)
 }
 
 // defaultStorePath returns the path of the store for the backend oxbow, if the configuration names none.
-func defaultStorePath(p directories) string { return p.workspaceDir("memory/memory.oxbow") }
+func defaultStorePath(p homeDirectories) string { return p.workspaceDir("memory/memory.oxbow") }
 
 // openScopedStore opens the store that is used if duragent's configuration selects oxbow as the memory backend. If the
 // store is missing, it is created from duragent's memory files.
@@ -68,7 +68,7 @@ func (h *home) openScopedStore(ctx context.Context, o oxbow.Options) (*scopedSto
 			return nil, errors.Join(fmt.Errorf("taking the entries of the files into %s: %w", name, err), m.Close())
 		}
 	}
-	return &scopedStore{m, agentPrefix(h.directories.agent)}, nil
+	return &scopedStore{m, agentPrefix(h.directories.agentName)}, nil
 }
 
 // importFiles copies the entries in the files of all agents and the world into an empty store, in one change. It does
@@ -83,7 +83,7 @@ func (h *home) importFiles(ctx context.Context, m *oxbow.Memory, o oxbow.Options
 	if is, err := fresh(); err != nil || !is {
 		return err
 	}
-	ops, err := h.fileEntryOps(ctx, o)
+	ops, err := h.opsFromMemoryFiles(ctx, o)
 	if err != nil {
 		return err
 	}
@@ -108,16 +108,16 @@ func (h *home) importFiles(ctx context.Context, m *oxbow.Memory, o oxbow.Options
 	return err
 }
 
-// fileEntryOps returns ops that add all entries in the memory files of a duragent home to a store. These are the files
-// of each agent, and the files with facts about the world, which all agents share. The ops contain the names that the
-// entries have in the store.
-func (h *home) fileEntryOps(ctx context.Context, o oxbow.Options) ([]oxbow.Op, error) {
-	agents, err := agentNames(h.FS, h.directories.agents)
+// opsFromMemoryFiles returns ops that add all entries in the memory files of a duragent home to a store. These are the
+// files of each agent, and the files with facts about the world, which all agents share. The ops contain the names
+// that the entries have in the store.
+func (h *home) opsFromMemoryFiles(ctx context.Context, o oxbow.Options) ([]oxbow.Op, error) {
+	agents, err := agentNames(h.FS, h.directories.agentsPath)
 	if err != nil {
 		return nil, err
 	}
-	if !slices.Contains(agents, h.directories.agent) {
-		agents = append(agents, h.directories.agent)
+	if !slices.Contains(agents, h.directories.agentName) {
+		agents = append(agents, h.directories.agentName)
 	}
 	o.ReadOnly = true
 	var ops []oxbow.Op

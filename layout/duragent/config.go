@@ -33,7 +33,7 @@ const (
 
 // globalConfig contains the directories that duragent.yaml names.
 type globalConfig struct {
-	workspace, agents, world string
+	workspacePath, agentsPath, worldPath string
 }
 
 // agentConfig contains what agent.yaml says about memory.
@@ -149,15 +149,15 @@ func parseGlobalConfig(data []byte) (globalConfig, error) {
 		return globalConfig{}, err
 	}
 	g := globalConfig{}
-	g.workspace, err = f.directoryAt("workspace", ".duragent")
+	g.workspacePath, err = f.directoryAt("workspace", ".duragent")
 	if err != nil {
 		return globalConfig{}, err
 	}
-	g.agents, err = f.directoryAt("agents_dir", path.Join(g.workspace, "agents"))
+	g.agentsPath, err = f.directoryAt("agents_dir", path.Join(g.workspacePath, "agents"))
 	if err != nil {
 		return globalConfig{}, err
 	}
-	g.world, err = f.directoryAt("world_memory.path", path.Join(g.workspace, "memory/world"))
+	g.worldPath, err = f.directoryAt("world_memory.path", path.Join(g.workspacePath, "memory/world"))
 	if err != nil {
 		return globalConfig{}, err
 	}

@@ -38,14 +38,14 @@ const byteOrderMark = "\ufeff"
 
 // dayEntry is an entry in the log of one day.
 type dayEntry struct {
-	moment     string // entry time, such as "15:46" ("" for the opening of the day)
-	content    string
-	start, end int // byte range in the file
+	entryTime              string // entry time, such as "15:46" ("" for the opening of the day)
+	content                string
+	startOffset, endOffset int // byte range in the file
 }
 
 // textLine is a line without the line end, with its byte offset and the next line's byte offset.
 type textLine struct {
-	text             string
+	lineText         string
 	start, nextStart int
 }
 
@@ -87,7 +87,7 @@ func isDate(s string) bool {
 func parseDay(date, text string) []dayEntry {
 	ls := splitLines(text)
 	if len(ls) > 0 {
-		ls[0].text = strings.TrimPrefix(ls[0].text, byteOrderMark)
+		ls[0].lineText = strings.TrimPrefix(ls[0].lineText, byteOrderMark)
 	}
 	var parts []dayEntry
 	open := dayEntry{}      // entry that is being read
@@ -98,13 +98,13 @@ func parseDay(date, text string) []dayEntry {
 		if first {
 			open.content = strings.TrimSpace(strings.TrimPrefix(raw, byteOrderMark))
 			if open.content != "" {
-				open.content, open.end = unescapeLines(open.content), at
+				open.content, open.endOffset = unescapeLines(open.content), at
 				parts = append(parts, open)
 			}
 			return
 		}
-		open.end = at
-		if at < len(text) && !beginsWithDayLine(date, text[at:]) {
+		open.endOffset = at
+		if at < len(text) && !beginsWithDateLine(date, text[at:]) {
 			raw = cutTrailingNewline(raw) // The empty line before the next heading does not belong to the content.
 		}
 		open.content = unescapeLines(cutTrailingNewline(cutLeadingNewline(raw)))
@@ -112,33 +112,33 @@ func parseDay(date, text string) []dayEntry {
 	}
 	for i := 0; i < len(ls); i++ {
 		at, j := ls[i].start, i
-		if d, ok := parseDate(ls[i].text); ok && d == date {
+		if d, ok := parseDate(ls[i].lineText); ok && d == date {
 			if first && strings.TrimSpace(strings.TrimPrefix(text[body:at], byteOrderMark)) == "" {
 				// This line, such as "# 2026-02-18", begins the file and is not part of an entry.
-				body, open.start = ls[i].nextStart, ls[i].nextStart
+				body, open.startOffset = ls[i].nextStart, ls[i].nextStart
 				continue
 			}
-			for j++; j < len(ls) && strings.TrimSpace(ls[j].text) == ""; j++ {
+			for j++; j < len(ls) && strings.TrimSpace(ls[j].lineText) == ""; j++ {
 			}
 		}
 		if j == len(ls) {
 			flush(at) // The file ends with a line such as "# 2026-02-18", which is not part of an entry.
 			return parts
 		}
-		m, ok := parseMoment(ls[j].text)
+		m, ok := parseMoment(ls[j].lineText)
 		if !ok {
 			continue
 		}
 		flush(at)
-		open, first = dayEntry{moment: m, start: ls[j].start}, false
+		open, first = dayEntry{entryTime: m, startOffset: ls[j].start}, false
 		body, i = ls[j].nextStart, j
 	}
 	flush(len(text))
 	return parts
 }
 
-// beginsWithDayLine reports whether a text begins with the line that contains its date.
-func beginsWithDayLine(date, text string) bool {
+// beginsWithDateLine reports whether a text begins with the line that contains its date.
+func beginsWithDateLine(date, text string) bool {
 	s, _, _ := strings.Cut(text, "\n")
 	d, ok := parseDate(strings.TrimRight(s, "\r"))
 	return ok && d == date
@@ -181,9 +181,9 @@ func appendToDay(date, text, moment, content string) string {
 	return text + nl + "## " + moment + nl + nl + escapeLines(content) + nl
 }
 
-// isReservedLine reports whether a line looks like the heading of a day ("# 2026-02-18") or of an entry ("## 15:46"),
-// if backslashes at its start are ignored. It also returns the number of these backslashes.
-func isReservedLine(s string) (backslashes int, ok bool) {
+// isDayOrEntryHeading reports whether a line looks like the heading of a day ("# 2026-02-18") or of an entry ("##
+// 15:46"), if backslashes at its start are ignored. It also returns the number of these backslashes.
+func isDayOrEntryHeading(s string) (backslashes int, ok bool) {
 	rest := strings.TrimLeft(s, `\`)
 	_, moment := parseMoment(rest)
 	_, date := parseDate(rest)
@@ -192,7 +192,7 @@ func isReservedLine(s string) (backslashes int, ok bool) {
 
 func escapeLines(content string) string {
 	return mapLines(content, func(s string) string {
-		if _, ok := isReservedLine(s); ok {
+		if _, ok := isDayOrEntryHeading(s); ok {
 			return `\` + s
 		}
 		return s
@@ -201,7 +201,7 @@ func escapeLines(content string) string {
 
 func unescapeLines(content string) string {
 	return mapLines(content, func(s string) string {
-		if n, ok := isReservedLine(s); ok && n > 0 {
+		if n, ok := isDayOrEntryHeading(s); ok && n > 0 {
 			return s[1:]
 		}
 		return s
@@ -221,13 +221,13 @@ func mapLines(text string, fn func(string) string) string {
 	return b.String()
 }
 
-const openingSuffix = " (opening)"
+const dayOpeningSuffix = " (opening)"
 
 // dayEntryName returns the name of the n-th entry in a minute. n counts from 1.
 func dayEntryName(date, moment string, n int) string {
 	switch {
 	case moment == "":
-		return date + openingSuffix
+		return date + dayOpeningSuffix
 	case n > 1:
 		return date + " " + moment + " (" + strconv.Itoa(n) + ")"
 	}
@@ -241,7 +241,7 @@ func parseDayEntryName(name string) (date, moment string, n int, ok bool) {
 		return "", "", 0, false
 	}
 	date, rest := name[:len(dayFormat)], name[len(dayFormat):]
-	if rest == openingSuffix {
+	if rest == dayOpeningSuffix {
 		return date, "", 1, true
 	}
 	moment, count, many := strings.Cut(strings.TrimPrefix(rest, " "), " ")

@@ -25,7 +25,7 @@ func TestParseDay(t *testing.T) {
 	} {
 		var got []string
 		for _, p := range parseDay("2026-02-18", tt.text) {
-			got = append(got, p.moment+"="+p.content)
+			got = append(got, p.entryTime+"="+p.content)
 		}
 		if strings.Join(got, "|") != strings.Join(tt.want, "|") {
 			t.Errorf("parseDay(%q) = %q, want %q", tt.text, got, tt.want)
@@ -45,16 +45,16 @@ func FuzzDay(f *testing.F) {
 		after := parseDay("2026-02-18", appendToDay("2026-02-18", text, "23:59", content))
 		end := 0
 		for _, p := range after {
-			if p.start < end || p.end < p.start {
-				t.Errorf("span %d to %d after %d", p.start, p.end, end)
+			if p.startOffset < end || p.endOffset < p.startOffset {
+				t.Errorf("span %d to %d after %d", p.startOffset, p.endOffset, end)
 			}
-			end = p.end
+			end = p.endOffset
 		}
 		if strings.ContainsRune(text+content, '\r') {
 			return // spans only: a bare return may read as part of a line's end
 		}
 		for i, p := range before {
-			if len(after) <= i || after[i].content != p.content || after[i].moment != p.moment {
+			if len(after) <= i || after[i].content != p.content || after[i].entryTime != p.entryTime {
 				t.Fatalf("adding to %q changed %+v: %+v", text, p, after)
 			}
 		}

@@ -29,7 +29,7 @@ const maxDirectiveBytes = 1 << 20
 
 // directive is a Markdown file in a directory of directives, whose text is put into the context of an agent.
 type directive struct {
-	file, text string
+	fileName, fileText string
 }
 
 // readDirectives returns the directives in a directory, ordered by file name. Blank files are skipped. A file that
@@ -75,7 +75,7 @@ func (h *home) directiveParts() ([]prompt.Part, error) {
 	}
 	said := !h.config.hasMemory
 	for _, d := range all {
-		said = said || path.Base(d.file) == memoryFile
+		said = said || path.Base(d.fileName) == memoryFile
 	}
 	if !said {
 		all = append([]directive{{"", memoryDirective}}, all...)
@@ -85,14 +85,14 @@ func (h *home) directiveParts() ([]prompt.Part, error) {
 	}
 	parts := []prompt.Part{{Name: "directives", Text: "## Directives\n", IsPinned: true}}
 	for _, d := range all {
-		parts = append(parts, prompt.Part{Name: "directive", Source: d.file, IsPinned: true}.
-			WithFrame("- ", strings.TrimRight(d.text, " \t\r\n"), "\n"))
+		parts = append(parts, prompt.Part{Name: "directive", Source: d.fileName, IsPinned: true}.
+			WithFrame("- ", strings.TrimRight(d.fileText, " \t\r\n"), "\n"))
 	}
 	return parts, nil
 }
 
 // makeMemoryDirective creates directives/memory.md and returns its path. If the file exists, it returns "".
-func makeMemoryDirective(fsys vfs.FS, p directories) (made string, err error) {
+func makeMemoryDirective(fsys vfs.FS, p homeDirectories) (made string, err error) {
 	dir := p.workspaceDir("directives")
 	file := path.Join(dir, memoryFile)
 	if _, err := fsys.Stat(file); err == nil || !isNotExist(err) {

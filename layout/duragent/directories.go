@@ -14,14 +14,16 @@ import (
 // defaultAgent is the agent of a home without agents.
 const defaultAgent = "main"
 
-// directories contains the directories of a home for an agent.
-type directories struct {
+// homeDirectories contains the directories of a home for an agent.
+type homeDirectories struct {
 	globalConfig
-	agent string
+	agentName string
 }
 
-func (p directories) workspaceDir(name string) string { return path.Join(p.workspace, name) }
-func (p directories) agentDir(name string) string     { return path.Join(p.agents, p.agent, name) }
+func (p homeDirectories) workspaceDir(name string) string { return path.Join(p.workspacePath, name) }
+func (p homeDirectories) agentDir(name string) string {
+	return path.Join(p.agentsPath, p.agentName, name)
+}
 
 // findGlobalConfig returns the directories of the home at path label. The workspace is the directory that the file
 // duragent.yaml names. If this file does not exist, the workspace is the home itself, if it looks like a workspace or
@@ -37,7 +39,7 @@ func findGlobalConfig(fsys vfs.FS, label string) (globalConfig, error) {
 	ws := ".duragent"
 	if path.Base(strings.ReplaceAll(label, `\`, "/")) == ws {
 		ws = "."
-	} else if n, err := countWorkspaceMarks(fsys, "."); err != nil {
+	} else if n, err := countWorkspaceDirs(fsys, "."); err != nil {
 		return globalConfig{}, err
 	} else if n > 0 {
 		ws = "."
@@ -45,9 +47,9 @@ func findGlobalConfig(fsys vfs.FS, label string) (globalConfig, error) {
 	return globalConfig{ws, path.Join(ws, "agents"), path.Join(ws, "memory/world")}, nil
 }
 
-// countWorkspaceMarks counts the directories that only a workspace has: the directory for facts, and a directory for
+// countWorkspaceDirs counts the directories that only a workspace has: the directory for facts, and a directory for
 // agents.
-func countWorkspaceMarks(fsys vfs.FS, dir string) (int, error) {
+func countWorkspaceDirs(fsys vfs.FS, dir string) (int, error) {
 	n := 0
 	info, err := fsys.Stat(path.Join(dir, "memory/world"))
 	if err != nil && !isNotExist(err) {
@@ -63,20 +65,20 @@ func countWorkspaceMarks(fsys vfs.FS, dir string) (int, error) {
 	return n, err
 }
 
-// countMarkers returns how many signs show that a directory is a home of duragent. The file duragent.yaml counts as
+// countHomeSigns returns how many signs show that a directory is a home of duragent. The file duragent.yaml counts as
 // three signs. Without it, the directories and files of a workspace are counted, in the directory itself or in
 // .duragent.
-func countMarkers(fsys vfs.FS) (int, error) {
+func countHomeSigns(fsys vfs.FS) (int, error) {
 	if _, err := fsys.Stat(globalFile); err == nil {
 		return 3, nil
 	} else if !isNotExist(err) {
 		return 0, err
 	}
-	n, err := countWorkspaceMarks(fsys, ".")
+	n, err := countWorkspaceDirs(fsys, ".")
 	if err != nil || n > 0 {
 		return n, err
 	}
-	return countWorkspaceMarks(fsys, ".duragent")
+	return countWorkspaceDirs(fsys, ".duragent")
 }
 
 // agentNames returns the names of the agents in a directory. A subdirectory is an agent if it contains an agent.yaml
@@ -110,7 +112,7 @@ func chooseAgent(fsys vfs.FS, g globalConfig, name string) (string, error) {
 	if name != "" {
 		return name, checkAgentName(name)
 	}
-	names, err := agentNames(fsys, g.agents)
+	names, err := agentNames(fsys, g.agentsPath)
 	switch {
 	case err != nil:
 		return "", err
@@ -137,7 +139,7 @@ func checkAgentName(name string) error {
 }
 
 // readAgentConfig reads the agent.yaml of an agent. It returns false if the file does not exist.
-func readAgentConfig(fsys vfs.FS, p directories) (agentConfig, bool, error) {
+func readAgentConfig(fsys vfs.FS, p homeDirectories) (agentConfig, bool, error) {
 	name := p.agentDir(agentFile)
 	data, ok, err := readConfig(fsys, name)
 	if err != nil || !ok {
@@ -153,21 +155,21 @@ func readAgentConfig(fsys vfs.FS, p directories) (agentConfig, bool, error) {
 // memory, the agent uses for the shared facts (the world) the same backend as other agents. readConfigs fails if the
 // other agents have different backends. If the agent.yaml of another agent cannot be read, readConfigs passes a
 // warning to warn and ignores the file.
-func readConfigs(fsys vfs.FS, p directories, warn func(string)) (c agentConfig, anyHasMemory bool, err error) {
+func readConfigs(fsys vfs.FS, p homeDirectories, warn func(string)) (c agentConfig, anyHasMemory bool, err error) {
 	c, configured, err := readAgentConfig(fsys, p)
 	if err != nil {
 		return c, false, err
 	}
 	anyHasMemory = c.hasMemory
-	names, err := agentNames(fsys, p.agents)
+	names, err := agentNames(fsys, p.agentsPath)
 	if err != nil {
 		return c, false, err
 	}
 	for _, n := range names {
-		if n == p.agent {
+		if n == p.agentName {
 			continue
 		}
-		other, ok, err := readAgentConfig(fsys, directories{p.globalConfig, n})
+		other, ok, err := readAgentConfig(fsys, homeDirectories{p.globalConfig, n})
 		if err != nil {
 			warn(fmt.Sprintf("agent %s: %v", n, err))
 		}

@@ -11,9 +11,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/tree/mdtree"
 )
 
-// worldPrefix is put before a fact's name that would otherwise be the name of the curated note or an entry in a daily
-// log.
-const worldPrefix = "world/"
+// worldFactPrefix is put before a fact's name that would otherwise be the name of the curated note or an entry in a
+// daily log.
+const worldFactPrefix = "world/"
 
 // reservedChars contains the characters that some file systems do not allow in file names, and the
 // percent sign, which begins an encoded character.
@@ -23,7 +23,7 @@ const reservedChars = `/\:*?"<>|%`
 // as in a URL, for example "why?" as why%3F. A dot is encoded if it would hide the file or make the file look like a
 // conflict copy.
 func factFileStem(name string) string {
-	if own, ok := strings.CutPrefix(name, worldPrefix); ok && isAgentsOwnEntry(own) {
+	if own, ok := strings.CutPrefix(name, worldFactPrefix); ok && isAgentsOwnEntry(own) {
 		name = own
 	}
 	hide := -1
@@ -58,10 +58,10 @@ func decodeName(stem string) string {
 }
 
 // factName returns the entry name of a fact that all agents share. If an entry of a single agent could have the same
-// name, worldPrefix is put before the name.
+// name, worldFactPrefix is put before the name.
 func factName(name string) string {
 	if isAgentsOwnEntry(name) {
-		return worldPrefix + name
+		return worldFactPrefix + name
 	}
 	return name
 }

@@ -14,7 +14,7 @@ import (
 type agentFileStore struct{ *mdtree.Store }
 
 // Capabilities returns the optional interfaces of the store, for [oxbow.CapabilitiesOf]. All changes are first
-// converted by toStoredForm to changes that duragent's files can represent.
+// converted by toStorableOps to changes that duragent's files can represent.
 func (s agentFileStore) Capabilities() oxbow.Capabilities {
 	base := oxbow.CapabilitiesOf(s.Store)
 	return oxbow.Capabilities{Watcher: base.Watcher, Counter: base.Counter, Checker: base.Checker, Committer: s,
@@ -23,7 +23,7 @@ func (s agentFileStore) Capabilities() oxbow.Capabilities {
 
 // Apply implements [oxbow.Store].
 func (s agentFileStore) Apply(ctx context.Context, ops ...oxbow.Op) error {
-	ops, err := toStoredForm(ops)
+	ops, err := toStorableOps(ops)
 	if err == nil {
 		err = s.Store.Apply(ctx, ops...)
 	}
@@ -32,7 +32,7 @@ func (s agentFileStore) Apply(ctx context.Context, ops ...oxbow.Op) error {
 
 // Commit implements [oxbow.Committer].
 func (s agentFileStore) Commit(ctx context.Context, ops ...oxbow.Op) (oxbow.Change, error) {
-	ops, err := toStoredForm(ops)
+	ops, err := toStorableOps(ops)
 	if err != nil {
 		return oxbow.Change{}, err
 	}
@@ -41,17 +41,17 @@ func (s agentFileStore) Commit(ctx context.Context, ops ...oxbow.Op) (oxbow.Chan
 
 // DryRun implements [oxbow.DryRunner].
 func (s agentFileStore) DryRun(ctx context.Context, ops ...oxbow.Op) error {
-	ops, err := toStoredForm(ops)
+	ops, err := toStorableOps(ops)
 	if err == nil {
 		err = s.Store.DryRun(ctx, ops...)
 	}
 	return err
 }
 
-// toStoredForm changes ops so that the layout can store their entries, whichever backend is used. An added note that
+// toStorableOps changes ops so that the layout can store their entries, whichever backend is used. An added note that
 // is not one of the agent's own entries becomes a fact about the world, because only the files of such facts can have
-// any name. toStoredForm fails if the layout cannot store the result of an op.
-func toStoredForm(ops []oxbow.Op) ([]oxbow.Op, error) {
+// any name. toStorableOps fails if the layout cannot store the result of an op.
+func toStorableOps(ops []oxbow.Op) ([]oxbow.Op, error) {
 	kept := make([]oxbow.Op, len(ops))
 	for i, op := range ops {
 		if err := op.Check(); err != nil {

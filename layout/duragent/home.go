@@ -10,7 +10,7 @@ import (
 // home is an opened home. Its fields do not change.
 type home struct {
 	dialect.Base
-	directories directories
+	directories homeDirectories
 	config      agentConfig
 }
 

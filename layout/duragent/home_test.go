@@ -283,7 +283,7 @@ func FuzzConfig(f *testing.F) {
 		if err != nil && !errors.Is(err, oxbow.ErrInvalid) {
 			t.Errorf("parseGlobal(%q) = %v", text, err)
 		}
-		for _, dir := range []string{g.workspace, g.agents, g.world} {
+		for _, dir := range []string{g.workspacePath, g.agentsPath, g.worldPath} {
 			if err == nil && !fs.ValidPath(dir) {
 				t.Errorf("parseGlobal(%q) = %+v", text, g)
 			}

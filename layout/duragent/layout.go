@@ -14,21 +14,21 @@ import (
 
 // treeLayout implements [mdtree.Layout] for the files of an agent and the world.
 type treeLayout struct {
-	world  string // directory with the facts that all agents share
-	memory string // directory with the memory of the agent
-	zone   *time.Location
+	worldDir  string // directory with the facts that all agents share
+	memoryDir string // directory with the memory of the agent
+	zone      *time.Location
 }
 
 var _ mdtree.Layout = treeLayout{}
 
-func makeLayout(p directories, zone *time.Location) treeLayout {
-	return treeLayout{world: p.world, memory: p.agentDir("memory"), zone: zone}
+func makeLayout(p homeDirectories, zone *time.Location) treeLayout {
+	return treeLayout{worldDir: p.worldPath, memoryDir: p.agentDir("memory"), zone: zone}
 }
 
-func (l treeLayout) dailyDir() string { return l.memory + "/daily" }
+func (l treeLayout) dailyDir() string { return l.memoryDir + "/daily" }
 
 // Dirs implements [mdtree.Layout].
-func (l treeLayout) Dirs() []string { return []string{l.world, l.memory, l.dailyDir()} }
+func (l treeLayout) Dirs() []string { return []string{l.worldDir, l.memoryDir, l.dailyDir()} }
 
 // Match implements [mdtree.Layout].
 func (l treeLayout) Match(file string) bool {
@@ -37,9 +37,9 @@ func (l treeLayout) Match(file string) bool {
 		return false
 	}
 	switch path.Dir(file) {
-	case l.world:
+	case l.worldDir:
 		return true
-	case l.memory:
+	case l.memoryDir:
 		return stem == curatedNoteName
 	case l.dailyDir():
 		return isDate(stem)
@@ -53,9 +53,9 @@ func (l treeLayout) filePath(name string) string {
 		return l.dailyDir() + "/" + date + ".md"
 	}
 	if name == curatedNoteName {
-		return l.memory + "/" + curatedNoteName + ".md"
+		return l.memoryDir + "/" + curatedNoteName + ".md"
 	}
-	return l.world + "/" + factFileStem(name) + ".md"
+	return l.worldDir + "/" + factFileStem(name) + ".md"
 }
 
 // Parse implements [mdtree.Layout].
@@ -65,7 +65,7 @@ func (l treeLayout) Parse(file, text string) ([]mdtree.Item, error) {
 	switch path.Dir(file) {
 	case l.dailyDir():
 		return l.parseDay(stem, text), nil
-	case l.memory:
+	case l.memoryDir:
 		e.Name, e.Kind = curatedNoteName, oxbow.Note
 	}
 	return []mdtree.Item{{Entry: e, End: len(text)}}, nil
@@ -75,11 +75,15 @@ func (l treeLayout) parseDay(date, text string) []mdtree.Item {
 	var items []mdtree.Item
 	count := map[string]int{}
 	for _, p := range parseDay(date, text) {
-		count[p.moment]++
-		e := oxbow.Entry{Name: dayEntryName(date, p.moment, count[p.moment]), Kind: oxbow.Journal, Content: p.content}
-		e.Created = l.momentTime(date, p.moment)
+		count[p.entryTime]++
+		e := oxbow.Entry{
+			Name:    dayEntryName(date, p.entryTime, count[p.entryTime]),
+			Kind:    oxbow.Journal,
+			Content: p.content,
+		}
+		e.Created = l.momentTime(date, p.entryTime)
 		e.Updated = e.Created
-		items = append(items, mdtree.Item{Entry: e, Start: p.start, End: p.end})
+		items = append(items, mdtree.Item{Entry: e, Start: p.startOffset, End: p.endOffset})
 	}
 	return items
 }
@@ -98,7 +102,7 @@ func (l treeLayout) momentTime(date, moment string) time.Time {
 	return t.UTC()
 }
 
-// Plan implements [mdtree.Layout]. The change must have been returned by toStoredForm.
+// Plan implements [mdtree.Layout]. The change must have been returned by toStorableOps.
 func (l treeLayout) Plan(v mdtree.View, op oxbow.Op, _ time.Time) ([]mdtree.Edit, error) {
 	switch op := op.(type) {
 	case oxbow.Add:
@@ -117,7 +121,7 @@ func (l treeLayout) planAdd(v mdtree.View, op oxbow.Add) ([]mdtree.Edit, error) 
 	file := l.filePath(op.Name)
 	date, moment, n, day := parseDayEntryName(op.Name)
 	if !day {
-		if v.Taken(file) {
+		if v.IsPathTaken(file) {
 			return nil, &oxbow.InvalidError{Field: "name", Value: op.Name, Reason: "would be the file " +
 				path.Base(file) + ", whose name is taken"}
 		}
@@ -152,7 +156,7 @@ func (l treeLayout) planAdd(v mdtree.View, op oxbow.Add) ([]mdtree.Edit, error) 
 }
 
 // checkChange returns an error for an op that duragent's layout cannot represent, neither in files nor in a store of
-// oxbow. The op must be a result of toStoredForm.
+// oxbow. The op must be a result of toStorableOps.
 func checkChange(op oxbow.Op) error {
 	name := op.Target()
 	unsupported := func(what string) error {
@@ -228,7 +232,11 @@ func checkAdd(op oxbow.Add, isDay bool) error {
 			oxbow.ErrUnsupported,
 		)
 	case isDay:
-		return refuse("kind", op.Kind.String(), "cannot be that of an entry named by its moment; it is of kind journal")
+		return refuse(
+			"kind",
+			op.Kind.String(),
+			"cannot be that of an entry named by its moment; it is of kind journal",
+		)
 	case op.Name == curatedNoteName:
 		return refuse("kind", op.Kind.String(), "cannot be that of MEMORY, which is the agent's own note")
 	}

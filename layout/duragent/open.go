@@ -25,27 +25,27 @@ func Dialect() layout.Dialect {
 	return layout.Dialect{
 		Name:   "duragent",
 		Title:  "duragent: world knowledge that agents share, and of each agent a MEMORY.md and daily logs",
-		Detect: countMarkers,
+		Detect: countHomeSigns,
 		Init:   initHome,
 		Open:   newHome,
 	}
 }
 
-// findDirectories returns the directories of a home for the agent in the options.
-func findDirectories(o layout.Options) (directories, error) {
+// findHomeDirectories returns the directories of a home for the agent in the options.
+func findHomeDirectories(o layout.Options) (homeDirectories, error) {
 	g, err := findGlobalConfig(o.FS, o.Path)
 	if err != nil {
-		return directories{}, err
+		return homeDirectories{}, err
 	}
 	agent, err := chooseAgent(o.FS, g, o.Agent)
 	if err != nil {
-		return directories{}, err
+		return homeDirectories{}, err
 	}
-	p := directories{g, agent}
+	p := homeDirectories{g, agent}
 	for _, own := range []string{p.agentDir("memory"), p.agentDir("memory/daily")} {
-		if p.world == own {
-			return directories{}, &oxbow.InvalidError{Field: globalFile +
-				": world_memory.path", Value: p.world, Reason: "is a directory of agent " + agent +
+		if p.worldPath == own {
+			return homeDirectories{}, &oxbow.InvalidError{Field: globalFile +
+				": world_memory.path", Value: p.worldPath, Reason: "is a directory of agent " + agent +
 				"; what all agents share needs its own"}
 		}
 	}
@@ -71,7 +71,7 @@ spec:
 
 // initHome creates duragent.yaml, the directory of the world, an agent with a memory, and the directive about memory.
 func initHome(_ context.Context, o layout.Options) ([]string, error) {
-	p, err := findDirectories(o)
+	p, err := findHomeDirectories(o)
 	if err != nil {
 		return nil, err
 	}
@@ -95,18 +95,18 @@ func initHome(_ context.Context, o layout.Options) ([]string, error) {
 		made = append(made, name)
 		return nil
 	}
-	if p.workspace == ".duragent" {
+	if p.workspacePath == ".duragent" {
 		if err := file(globalFile, newConfigText); err != nil {
 			return made, err
 		}
 	}
-	if _, err := o.FS.Stat(p.world); isNotExist(err) {
-		if err := o.FS.MkdirAll(p.world, 0o755); err != nil {
+	if _, err := o.FS.Stat(p.worldPath); isNotExist(err) {
+		if err := o.FS.MkdirAll(p.worldPath, 0o755); err != nil {
 			return made, err
 		}
-		made = append(made, p.world)
+		made = append(made, p.worldPath)
 	}
-	name, err := yaml.Marshal(p.agent) // The encoder puts the name in quotes if necessary.
+	name, err := yaml.Marshal(p.agentName) // The encoder puts the name in quotes if necessary.
 	if err != nil {
 		return made, err
 	}
@@ -127,18 +127,18 @@ func newHome(ctx context.Context, o layout.Options) (layout.Home, error) {
 	h := &home{Base: dialect.NewBase(o)}
 	var err error
 	var wanted bool
-	h.directories, err = findDirectories(o)
+	h.directories, err = findHomeDirectories(o)
 	if err == nil {
 		h.config, wanted, err = readConfigs(o.FS, h.directories, h.Warn)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("opening the memory of duragent: %w", err)
 	}
-	if others, err := agentNames(o.FS, h.directories.agents); err == nil && len(others) > 0 &&
-		!slices.Contains(others, h.directories.agent) {
+	if others, err := agentNames(o.FS, h.directories.agentsPath); err == nil && len(others) > 0 &&
+		!slices.Contains(others, h.directories.agentName) {
 		if isDir, _ := dialect.CountDir(o.FS, h.directories.agentDir(".")); isDir == 0 {
 			return nil, fmt.Errorf("opening the memory of duragent: %w", verb.Advise(
-				&oxbow.InvalidError{Field: "agent", Value: h.directories.agent, Reason: "is not here; there are: " +
+				&oxbow.InvalidError{Field: "agent", Value: h.directories.agentName, Reason: "is not here; there are: " +
 					strings.Join(others, ", ")},
 				"oxbow init --agent NAME adds an agent to this home"))
 		}

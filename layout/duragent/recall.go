@@ -26,13 +26,13 @@ func (s dateSpan) hasDate(date string) bool {
 	return (s.firstDate == "" || date >= s.firstDate) && (s.lastDate == "" || date <= s.lastDate)
 }
 
-// maxDays is the maximum number of days to count back. It exceeds the number of days between any
+// maxDaysBack is the maximum number of days to count back. It exceeds the number of days between any
 // two dates with four-digit years.
-const maxDays = 3_000_000
+const maxDaysBack = 3_000_000
 
 // lastDays returns the last n days, including today. For n = 0, the span contains no day.
 func lastDays(now time.Time, n int) dateSpan {
-	if n > maxDays {
+	if n > maxDaysBack {
 		return dateSpan{"", now.Format(dayFormat)}
 	}
 	from := now.AddDate(0, 0, 1-n)
@@ -135,7 +135,14 @@ func renderHits(query string, hits []oxbow.Hit, zone *time.Location) string {
 		if h.Entry.Kind == oxbow.Journal {
 			when = h.Entry.Created
 		}
-		fmt.Fprintf(&b, "%d. %s (%s, %s)\n", i+1, h.Entry.Name, placePhrase(h.Entry), when.In(zone).Format(dayFormat))
+		fmt.Fprintf(
+			&b,
+			"%d. %s (%s, %s)\n",
+			i+1,
+			h.Entry.Name,
+			memoryPartPhrase(h.Entry),
+			when.In(zone).Format(dayFormat),
+		)
 		content := strings.TrimSpace(h.Entry.Content)
 		if !isShownWhole(h.Entry) {
 			content = text.Snippet(content, strings.Fields(strings.ToLower(query)), maxWholeContentBytes/2)
@@ -147,8 +154,8 @@ func renderHits(query string, hits []oxbow.Hit, zone *time.Location) string {
 	return b.String()
 }
 
-// placePhrase says in which part of the memory an entry is.
-func placePhrase(e oxbow.Entry) string {
+// memoryPartPhrase says in which part of the memory an entry is.
+func memoryPartPhrase(e oxbow.Entry) string {
 	switch {
 	case e.Kind == oxbow.Journal:
 		return "daily log"

@@ -105,7 +105,7 @@ func (s *scopedStore) Apply(ctx context.Context, ops ...oxbow.Op) error {
 
 // Commit implements [oxbow.Committer].
 func (s *scopedStore) Commit(ctx context.Context, ops ...oxbow.Op) (oxbow.Change, error) {
-	ops, err := checkVisible(ops)
+	ops, err := checkOpsVisible(ops)
 	if err != nil {
 		return oxbow.Change{}, err
 	}
@@ -146,15 +146,15 @@ func (s *scopedStore) toAgentChange(c oxbow.Change) oxbow.Change {
 // DryRun implements [oxbow.DryRunner]. It only checks whether the backend filesystem could store
 // the changes.
 func (s *scopedStore) DryRun(_ context.Context, ops ...oxbow.Op) error {
-	_, err := checkVisible(ops)
+	_, err := checkOpsVisible(ops)
 	return err
 }
 
-// checkVisible converts ops to changes that duragent can store, like toStoredForm. It also fails if an op changes an
-// entry that the agent must not see. Otherwise an agent could change another agent's entry by the name in the shared
-// store.
-func checkVisible(ops []oxbow.Op) ([]oxbow.Op, error) {
-	ops, err := toStoredForm(ops)
+// checkOpsVisible converts ops to changes that duragent can store, like toStorableOps. It also fails if an op changes
+// an entry that the agent must not see. Otherwise an agent could change another agent's entry by the name in the
+// shared store.
+func checkOpsVisible(ops []oxbow.Op) ([]oxbow.Op, error) {
+	ops, err := toStorableOps(ops)
 	if err != nil {
 		return nil, err
 	}

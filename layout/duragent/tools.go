@@ -75,7 +75,7 @@ func (h *home) Tools() []verb.Tool {
 		verb.DefineTool(
 			recall,
 			h.recallTool,
-		), verb.DefineTool(remember, h.rememberTool), verb.DefineTool(reflect, h.reflectTool),
+		), verb.DefineTool(remember, h.rememberTool), verb.DefineTool(reflect, h.callReflectTool),
 		verb.DefineTool(world, h.updateWorldTool), verb.DefineTool(search, h.searchTool),
 	}
 }
@@ -177,7 +177,7 @@ func (h *home) addToDailyLog(ctx context.Context, m *oxbow.Memory, content strin
 	}
 }
 
-func (h *home) reflectTool(ctx context.Context, d *verb.Workspace, in reflectToolIn) (verb.PlainReply, error) {
+func (h *home) callReflectTool(ctx context.Context, d *verb.Workspace, in reflectToolIn) (verb.PlainReply, error) {
 	ctx, m, err := d.OpenMemory(ctx, verb.Create)
 	if err != nil {
 		return verb.PlainReply{}, err

@@ -20,7 +20,7 @@ var memoryInstructions string
 // instructions for the tools, and the entries that auto-recall finds for a message.
 func (h *home) Context(ctx context.Context, r layout.Request) (prompt.Context, error) {
 	var c prompt.Context
-	if err := h.addSystemParts(ctx, &c); err != nil {
+	if err := h.addSystemPromptParts(ctx, &c); err != nil {
 		return prompt.Context{}, err
 	}
 	if err := h.addRecalledEntries(ctx, &c, r.Message); err != nil {
@@ -30,8 +30,8 @@ func (h *home) Context(ctx context.Context, r layout.Request) (prompt.Context, e
 	return c, nil
 }
 
-// addSystemParts adds the parts of the system prompt, which do not depend on the message.
-func (h *home) addSystemParts(ctx context.Context, c *prompt.Context) error {
+// addSystemPromptParts adds the parts of the system prompt, which do not depend on the message.
+func (h *home) addSystemPromptParts(ctx context.Context, c *prompt.Context) error {
 	identity, _, err := h.Document(ctx, identityFile)
 	if err != nil {
 		return err
@@ -49,7 +49,9 @@ func (h *home) addSystemParts(ctx context.Context, c *prompt.Context) error {
 		c.Add(prompt.Part{Name: "memory", Source: indexFile, Role: prompt.RoleSystem, IsPinned: true}.
 			WithFrame("\n\n<memory>\n", escapeEndTag("memory", index), "\n</memory>"))
 	}
-	c.Add(prompt.Part{Name: "instructions", Role: prompt.RoleSystem, Text: "\n\n" + memoryInstructions, IsPinned: true})
+	c.Add(
+		prompt.Part{Name: "instructions", Role: prompt.RoleSystem, Text: "\n\n" + memoryInstructions, IsPinned: true},
+	)
 	return nil
 }
 
@@ -57,11 +59,17 @@ func (h *home) addSystemParts(ctx context.Context, c *prompt.Context) error {
 // context.
 func (h *home) addRecalledEntries(ctx context.Context, c *prompt.Context, message string) error {
 	words := strings.Fields(message)
-	words = words[:min(len(words), h.config.autoRecallWords)]
+	words = words[:min(len(words), h.config.autoRecallMessageWords)]
 	if len(words) == 0 {
 		return nil
 	}
-	hits, err := h.ranker.search(ctx, h.HomeMemory, strings.Join(words, " "), h.config.recallLimit, isUnsuspicious)
+	hits, err := h.ranker.search(
+		ctx,
+		h.HomeMemory,
+		strings.Join(words, " "),
+		h.config.recallLimit,
+		lacksSuspicionLabels,
+	)
 	if err != nil || len(hits) == 0 {
 		return err
 	}
@@ -95,12 +103,12 @@ func escapeEndTag(block, s string) string {
 // chooses to remember.
 func (h *home) Session(ctx context.Context, r layout.Request) (layout.Session, error) {
 	return &dialect.Session{
-		AddSystemContext:   h.addSystemParts,
+		AddSystemContext:   h.addSystemPromptParts,
 		AddRecalledContext: h.addRecalledEntries,
 		Budget:             r.Budget,
 	}, ctx.Err()
 }
 
-// isUnsuspicious reports whether an entry is put into the context. In crabtalk's design, the agent writes the files
-// itself, so only entries that are marked as suspicious are left out.
-func isUnsuspicious(e *oxbow.Entry) bool { return e.MayShow(oxbow.WithoutLabels) }
+// lacksSuspicionLabels reports whether an entry is put into the context. In crabtalk's design, the agent writes the
+// files itself, so only entries that are marked as suspicious are left out.
+func lacksSuspicionLabels(e *oxbow.Entry) bool { return e.MayShow(oxbow.WithoutLabels) }

@@ -37,7 +37,7 @@ import (
 const (
 	frontKeyName        = "name"
 	frontKeyDescription = "description"
-	frontKeyKind        = "oxbow-kind"
+	frontMatterKeyKind  = "oxbow-kind"
 	frontKeyAliases     = "oxbow-aliases"
 	frontKeyLabels      = "oxbow-labels"
 	frontKeyCreated     = "oxbow-created"
@@ -48,11 +48,12 @@ const frontMatterMarker = "---"
 
 // entryDocument is a file's text, with the offsets of its parts.
 type entryDocument struct {
-	text               string
-	lineEnding         string // line end of the first line, "\n" or "\r\n"
-	frontStart         int    // offset of the front matter, after the opening marker
-	frontEnd           int    // offset of the line break before the marker line that ends the front matter
-	bodyStart, bodyEnd int    // byte range of the content
+	text       string
+	lineEnding string // line end of the first line, "\n" or "\r\n"
+	frontStart int    // offset of the front matter, after the opening marker
+	// offset of the line break before the marker line that ends the front matter
+	frontEnd                             int
+	contentStartOffset, contentEndOffset int // byte range of the content
 }
 
 // parseDocument finds the parts of a text.
@@ -72,23 +73,23 @@ func parseDocument(text string) (*entryDocument, error) {
 		return nil, errors.New("the front matter is not closed by " + frontMatterMarker)
 	}
 	d.frontEnd = d.frontStart + i
-	d.bodyStart, d.bodyEnd = d.frontEnd+len("\n"+frontMatterMarker), len(text)
+	d.contentStartOffset, d.contentEndOffset = d.frontEnd+len("\n"+frontMatterMarker), len(text)
 	// Skip the rest of the line that ends the front matter if it is blank. Then skip one empty line.
-	if line, _, ok := strings.Cut(text[d.bodyStart:], "\n"); ok && strings.TrimSpace(line) == "" {
-		d.bodyStart += len(line) + 1
-		if strings.HasPrefix(text[d.bodyStart:], d.lineEnding) {
-			d.bodyStart += len(d.lineEnding)
+	if line, _, ok := strings.Cut(text[d.contentStartOffset:], "\n"); ok && strings.TrimSpace(line) == "" {
+		d.contentStartOffset += len(line) + 1
+		if strings.HasPrefix(text[d.contentStartOffset:], d.lineEnding) {
+			d.contentStartOffset += len(d.lineEnding)
 		}
 	}
-	if strings.HasSuffix(text[d.bodyStart:], d.lineEnding) {
-		d.bodyEnd -= len(d.lineEnding)
+	if strings.HasSuffix(text[d.contentStartOffset:], d.lineEnding) {
+		d.contentEndOffset -= len(d.lineEnding)
 	}
 	return d, nil
 }
 
 // content returns the content of the file with "\n" as line end.
 func (d *entryDocument) content() string {
-	s := d.text[d.bodyStart:d.bodyEnd]
+	s := d.text[d.contentStartOffset:d.contentEndOffset]
 	if d.lineEnding != "\n" {
 		s = strings.ReplaceAll(s, d.lineEnding, "\n")
 	}
@@ -103,8 +104,9 @@ func (d *entryDocument) withContent(content string) string {
 	if d.lineEnding != "\n" {
 		content = strings.ReplaceAll(content, "\n", d.lineEnding)
 	}
-	text := d.text[:d.bodyStart] + content + d.text[d.bodyEnd:]
-	if now, err := parseDocument(text); err == nil && now.text[now.bodyStart:now.bodyEnd] == content {
+	text := d.text[:d.contentStartOffset] + content + d.text[d.contentEndOffset:]
+	if now, err := parseDocument(text); err == nil &&
+		now.text[now.contentStartOffset:now.contentEndOffset] == content {
 		return text
 	}
 	// Empty lines around the content are ambiguous, because they may belong to the content or to the file. Write the
@@ -213,10 +215,10 @@ func (d *entryDocument) entry() (oxbow.Entry, error) {
 	description, _ := d.keyValue(frontKeyDescription)
 	e.Content = joinDescription(description, d.content())
 	var err error
-	if v, ok := d.keyValue(frontKeyKind); ok {
+	if v, ok := d.keyValue(frontMatterKeyKind); ok {
 		e.Kind, err = oxbow.ParseKind(v)
 		if err != nil {
-			return e, fmt.Errorf("%s: %w", frontKeyKind, err)
+			return e, fmt.Errorf("%s: %w", frontMatterKeyKind, err)
 		}
 	}
 	if v, ok := d.keyValue(frontKeyAliases); ok {
@@ -345,7 +347,7 @@ func oxbowKeys(e oxbow.Entry) [][2]string {
 		created = e.Created.UTC().Format(time.RFC3339Nano)
 	}
 	return [][2]string{
-		{frontKeyKind, kind},
+		{frontMatterKeyKind, kind},
 		{frontKeyAliases, formatQuotedWords(e.Aliases)},
 		{frontKeyLabels, formatLabels(e.Labels)},
 		{frontKeyCreated, created},

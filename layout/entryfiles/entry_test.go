@@ -166,12 +166,12 @@ func TestFreePath(t *testing.T) {
 		{"COM1", "memory/entries/com1-2.md"},
 		{"../../etc/passwd", "memory/entries/etc-passwd.md"},
 	} {
-		if got := freeEntryPath(tt.name, func(p string) bool { return taken[p] }); got != tt.want {
+		if got := unusedEntryPath(tt.name, func(p string) bool { return taken[p] }); got != tt.want {
 			t.Errorf("freePath(%q) = %q, want %q", tt.name, got, tt.want)
 		}
 	}
 	none := func(string) bool { return false }
-	a, b := freeEntryPath(long, none), freeEntryPath(long[:254]+"xy", none)
+	a, b := unusedEntryPath(long, none), unusedEntryPath(long[:254]+"xy", none)
 	if a == b || len(a) > len("memory/entries/")+maxSlugBytes+3 {
 		t.Errorf("long names have the files %q and %q", a, b)
 	}

@@ -100,7 +100,7 @@ func FuzzConfig(f *testing.F) {
 	f.Add("recall_limit = 3\n[memory]\nsoul_editable=false # x\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		c, err := parseConfig(text)
-		if err == nil && (c.recallLimit < 1 || c.recallLimit > oxbow.MaxLimit || c.autoRecallWords < 0) {
+		if err == nil && (c.recallLimit < 1 || c.recallLimit > oxbow.MaxLimit || c.autoRecallMessageWords < 0) {
 			t.Errorf("parseConfig(%q) = %+v", text, c)
 		}
 		if err != nil && !errors.Is(err, oxbow.ErrInvalid) {

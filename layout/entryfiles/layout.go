@@ -52,7 +52,7 @@ func (treeLayout) Parse(_, text string) ([]mdtree.Item, error) {
 func (treeLayout) Plan(v mdtree.View, op oxbow.Op, _ time.Time) ([]mdtree.Edit, error) {
 	if add, ok := op.(oxbow.Add); ok {
 		return []mdtree.Edit{
-			{Path: freeEntryPath(add.Name, v.Taken), Text: newFileText(add.ApplyTo(oxbow.Entry{}))},
+			{Path: unusedEntryPath(add.Name, v.IsPathTaken), Text: newFileText(add.ApplyTo(oxbow.Entry{}))},
 		}, nil
 	}
 	place, _ := v.Find(op.Target())
@@ -75,9 +75,9 @@ func entrySlug(name string) string {
 	return "entry"
 }
 
-// freeEntryPath returns a path for the file of a new entry. The name of the file is the entry's slug. If this path is
+// unusedEntryPath returns a path for the file of a new entry. The name of the file is the entry's slug. If this path is
 // taken, a number is appended. A slug that is too long is shortened, and a hash of the entry's name is appended.
-func freeEntryPath(name string, taken func(string) bool) string {
+func unusedEntryPath(name string, taken func(string) bool) string {
 	s := entrySlug(name)
 	if len(s) > maxSlugBytes {
 		h := fnv.New32a()

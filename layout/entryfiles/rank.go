@@ -64,7 +64,7 @@ func (r *ranker) entry(id uint64) (oxbow.Entry, bool) {
 func (r *ranker) updateIndex(ctx context.Context, m *oxbow.Memory) error {
 	if r.memory != m {
 		r.memory, r.entries = m, map[uint64]oxbow.Entry{}
-		r.index = index.New(index.Params{CountEmpty: true})
+		r.index = index.New(index.Params{CountEmptyDocuments: true})
 	}
 	n := 0
 	var fresh []oxbow.Entry

@@ -20,7 +20,7 @@ func isSameEntry(a, b *oxbow.Entry) bool {
 	return a.ID == b.ID && a.Kind == b.Kind && a.Created.Equal(b.Created)
 }
 
-func testAdd(t *testing.T, s oxbow.Store, can Can) {
+func testAddEntry(t *testing.T, s oxbow.Store, can Can) {
 	checkEntryMissing(t, s, "a")
 	applyOps(t, s, oxbow.Add{Name: "a", Content: "alpha"})
 	e := getEntry(t, s, "a")
@@ -178,7 +178,7 @@ func testAtomicity(t *testing.T, s oxbow.Store, _ Can) {
 	applyOps(t, s)
 }
 
-func testIfVersion(t *testing.T, s oxbow.Store, _ Can) {
+func testIfVersionCondition(t *testing.T, s oxbow.Store, _ Can) {
 	applyOps(t, s, oxbow.Add{Name: "a", Content: "one"})
 	v := getEntry(t, s, "a").Version
 	if v == 0 {

@@ -17,9 +17,9 @@ const (
 	decomposedName = "cafe\u0301"
 )
 
-// testSpellings remembers, finds and forgets an entry whose name contains é. Each time, it tries both Unicode
+// testUnicodeSpellings remembers, finds and forgets an entry whose name contains é. Each time, it tries both Unicode
 // spellings of é, as one character and as two characters.
-func testSpellings(t *testing.T, s oxbow.Store, can Can) {
+func testUnicodeSpellings(t *testing.T, s oxbow.Store, can Can) {
 	m, ctx := oxbow.New(s, nil), t.Context()
 	for i, name := range []string{decomposedName, composedName, decomposedName} {
 		content := []string{"one", "two", "three"}[i]

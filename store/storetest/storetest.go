@@ -23,10 +23,10 @@ func Run(t *testing.T, open func(t *testing.T) oxbow.Store, can Can) {
 		name string
 		test func(t *testing.T, s oxbow.Store, can Can)
 	}{
-		{"Add", testAdd}, {"Update", testUpdate}, {"Alias", testAlias}, {"UniqueAliases", testUniqueAliases},
+		{"Add", testAddEntry}, {"Update", testUpdate}, {"Alias", testAlias}, {"UniqueAliases", testUniqueAliases},
 		{"Relabel", testRelabel},
-		{"Remove", testRemove}, {"Atomic", testAtomicity}, {"CompareAndSet", testIfVersion},
-		{"Order", testListOrder}, {"Filter", testFilter}, {"Names", testNames}, {"Spellings", testSpellings},
+		{"Remove", testRemove}, {"Atomic", testAtomicity}, {"CompareAndSet", testIfVersionCondition},
+		{"Order", testListOrder}, {"Filter", testFilter}, {"Names", testNames}, {"Spellings", testUnicodeSpellings},
 		{"OldSpellings", testOldSpellings}, {"Contents", testContents},
 		{"Refused", testRefusedOps}, {"Commit", testCommit}, {"CommitParallel", testCommitParallel},
 		{"CommitOpID", testCommitOpID}, {"Snapshot", testSnapshot}, {"Parallel", testParallel},

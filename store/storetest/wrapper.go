@@ -45,7 +45,7 @@ func RunWrapper(t *testing.T, open func(t *testing.T) oxbow.Store, w Wrapper) {
 		hide func(oxbow.Store) oxbow.Store
 	}{
 		{"all optional interfaces", func(s oxbow.Store) oxbow.Store { return s }},
-		{"heads without contents", func(s oxbow.Store) oxbow.Store { return headStore{s} }},
+		{"heads without contents", func(s oxbow.Store) oxbow.Store { return storeWithoutHeadContents{s} }},
 		{"no optional interface", func(s oxbow.Store) oxbow.Store { return plainStore{s} }},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -64,20 +64,20 @@ func RunWrapper(t *testing.T, open func(t *testing.T) oxbow.Store, w Wrapper) {
 			}
 			base := tc.hide(full)
 			s := w.Wrap(t, base)
-			_, readsAll := base.(headStore)
+			_, readsAll := base.(storeWithoutHeadContents)
 			wt := &wrapperTest{
-				t:            t,
-				wrapper:      w,
-				fullStore:    full,
-				wrapped:      s,
-				capabilities: oxbow.CapabilitiesOf(s),
-				readsAnyID:   readsAll,
+				t:                t,
+				wrapper:          w,
+				fullStore:        full,
+				wrapped:          s,
+				capabilities:     oxbow.CapabilitiesOf(s),
+				readsUnlistedIDs: readsAll,
 			}
-			wt.checkOffers(oxbow.CapabilitiesOf(base))
-			wt.readShown()
+			wt.checkOfferedCapabilities(oxbow.CapabilitiesOf(base))
+			wt.readVisibleEntries()
 			wt.checkReads()
 			wt.checkHistory()
-			wt.checkRedactor()
+			wt.checkRedactorHidesSecret()
 			wt.checkEvents()
 			wt.checkWrites()
 			checkStore(t, full)
@@ -94,12 +94,12 @@ func RunWrapper(t *testing.T, open func(t *testing.T) oxbow.Store, w Wrapper) {
 // plainStore is a store without optional interfaces.
 type plainStore struct{ oxbow.Store }
 
-// headStore is a store with all optional interfaces. Its ViewHeads returns entries without their contents, so that a
-// wrapper must read the contents separately.
-type headStore struct{ oxbow.Store }
+// storeWithoutHeadContents is a store with all optional interfaces. Its ViewHeads returns entries without their
+// contents, so that a wrapper must read the contents separately.
+type storeWithoutHeadContents struct{ oxbow.Store }
 
 // Capabilities returns the optional interfaces that the store supports, for [oxbow.CapabilitiesOf].
-func (s headStore) Capabilities() oxbow.Capabilities {
+func (s storeWithoutHeadContents) Capabilities() oxbow.Capabilities {
 	c := oxbow.CapabilitiesOf(s.Store)
 	c.HeadViewer = s
 	return c
@@ -107,7 +107,7 @@ func (s headStore) Capabilities() oxbow.Capabilities {
 
 // ViewHeads implements [oxbow.HeadViewer]. Each head, which is a short description of an entry, has all labels of the
 // entry and no name.
-func (s headStore) ViewHeads(
+func (s storeWithoutHeadContents) ViewHeads(
 	ctx context.Context,
 	_, _ []string,
 	fn func(all iter.Seq2[oxbow.Head, error], read func(ids []uint64) ([]*oxbow.Entry, error)) error,
@@ -150,21 +150,21 @@ func missingFields(c oxbow.Capabilities) (names []string) {
 }
 
 type wrapperTest struct {
-	t            *testing.T
-	wrapper      Wrapper
-	fullStore    oxbow.Store // the store below the tested wrapper, with all its optional interfaces
-	wrapped      oxbow.Store // wrapper that is tested
-	capabilities oxbow.Capabilities
-	shownEntries []oxbow.Entry // entries that the tested wrapper lists
-	names        []string      // names of all entries that the wrapped store has ever had
+	t                      *testing.T
+	wrapper                Wrapper
+	fullStore              oxbow.Store // the store below the tested wrapper, with all its optional interfaces
+	wrapped                oxbow.Store // wrapper that is tested
+	capabilities           oxbow.Capabilities
+	entriesListedByWrapper []oxbow.Entry // entries that the tested wrapper lists
+	names                  []string      // names of all entries that the wrapped store has ever had
 
 	// In ViewHeads of the store below the wrapper, the function read returns an entry for any ID, even if the head was
 	// not listed.
-	readsAnyID bool
+	readsUnlistedIDs bool
 }
 
-// checkHidesSecret fails the test if value contains Wrapper.Secret, or an entry that Wrapper.Check does not allow.
-func (wt *wrapperTest) checkHidesSecret(where string, value any) {
+// checkHasNoSecret fails the test if value contains Wrapper.Secret, or an entry that Wrapper.Check does not allow.
+func (wt *wrapperTest) checkHasNoSecret(where string, value any) {
 	wt.t.Helper()
 	text := fmt.Sprintf("%+v", value)
 	if wt.wrapper.Secret != "" && strings.Contains(text, wt.wrapper.Secret) {
@@ -177,10 +177,10 @@ func (wt *wrapperTest) checkHidesSecret(where string, value any) {
 	}
 }
 
-// checkOffers fails the test if the wrapper offers a capability that needs a capability that the wrapped store does
-// not have. It also fails the test if the wrapper has methods of an interface that the wrapper does not offer, for
-// example through an embedded store.
-func (wt *wrapperTest) checkOffers(base oxbow.Capabilities) {
+// checkOfferedCapabilities fails the test if the wrapper offers a capability that needs a capability that the wrapped
+// store does not have. It also fails the test if the wrapper has methods of an interface that the wrapper does not
+// offer, for example through an embedded store.
+func (wt *wrapperTest) checkOfferedCapabilities(base oxbow.Capabilities) {
 	wt.t.Helper()
 	notOffered, below := missingFields(wt.capabilities), missingFields(base)
 	needsBase := []string{"Historian", "Sequencer", "Committer", "Checker", "Compactor", "Redactor", "Counter"}
@@ -203,14 +203,15 @@ func (wt *wrapperTest) checkOffers(base oxbow.Capabilities) {
 	}
 }
 
-// readShown lists the entries that the tested wrapper shows. It compares the list with the results of Get and filters.
-func (wt *wrapperTest) readShown() {
+// readVisibleEntries lists the entries that the tested wrapper shows. It compares the list with the results of Get and
+// filters.
+func (wt *wrapperTest) readVisibleEntries() {
 	t := wt.t
-	wt.shownEntries = listEntries(t, wt.wrapped, oxbow.Filter{})
-	for _, e := range wt.shownEntries {
-		wt.checkHidesSecret("Entries", e)
+	wt.entriesListedByWrapper = listEntries(t, wt.wrapped, oxbow.Filter{})
+	for _, e := range wt.entriesListedByWrapper {
+		wt.checkHasNoSecret("Entries", e)
 	}
-	if len(wt.shownEntries) == 0 {
+	if len(wt.entriesListedByWrapper) == 0 {
 		t.Fatal("the wrapper shows no entry, so nothing is compared")
 	}
 	for c, err := range asHistorian(t, wt.fullStore).Log(t.Context()) {
@@ -225,19 +226,19 @@ func (wt *wrapperTest) readShown() {
 	}
 	for _, name := range wt.names {
 		e, err := wt.wrapped.Get(t.Context(), name)
-		isShown := slices.ContainsFunc(wt.shownEntries, func(o oxbow.Entry) bool { return o.ID == e.ID })
+		isShown := slices.ContainsFunc(wt.entriesListedByWrapper, func(o oxbow.Entry) bool { return o.ID == e.ID })
 		if err == nil && !isShown {
 			t.Errorf("Get(%q) returns entry %d, which Entries does not list", name, e.ID)
 		}
-		wt.checkHidesSecret("Get", e)
+		wt.checkHasNoSecret("Get", e)
 	}
 	for _, all := range listEntries(t, wt.fullStore, oxbow.Filter{}) {
 		for _, l := range all.Labels {
 			f := oxbow.Filter{Terms: []oxbow.Term{{Key: l.Key, Values: []string{l.Value}}}}
 			var want []string
-			for i := range wt.shownEntries {
-				if f.Match(&wt.shownEntries[i]) {
-					want = append(want, wt.shownEntries[i].Name)
+			for i := range wt.entriesListedByWrapper {
+				if f.Match(&wt.entriesListedByWrapper[i]) {
+					want = append(want, wt.entriesListedByWrapper[i].Name)
 				}
 			}
 			if got := entryNames(listEntries(t, wt.wrapped, f)); !slices.Equal(got, want) {
@@ -254,8 +255,8 @@ func (wt *wrapperTest) checkReads() {
 	wt.checkHeads()
 	wt.checkPages()
 	if c := wt.capabilities.Counter; c != nil {
-		if s, err := c.Stats(ctx); err != nil || s.Entries != len(wt.shownEntries) {
-			t.Errorf("Stats = %+v, %v, want %d entries", s, err, len(wt.shownEntries))
+		if s, err := c.Stats(ctx); err != nil || s.Entries != len(wt.entriesListedByWrapper) {
+			t.Errorf("Stats = %+v, %v, want %d entries", s, err, len(wt.entriesListedByWrapper))
 		}
 	}
 	if c := wt.capabilities.Checker; c != nil {
@@ -263,7 +264,7 @@ func (wt *wrapperTest) checkReads() {
 		if err != nil {
 			t.Errorf("Check = %v", err)
 		}
-		wt.checkHidesSecret("Check", r)
+		wt.checkHasNoSecret("Check", r)
 	}
 }
 
@@ -280,15 +281,15 @@ func (wt *wrapperTest) checkHeads() {
 				return err
 			}
 			ids = append(ids, h.Entry.ID)
-			wt.checkHidesSecret("ViewHeads", *h.Entry)
+			wt.checkHasNoSecret("ViewHeads", *h.Entry)
 		}
-		if !wt.readsAnyID {
+		if !wt.readsUnlistedIDs {
 			return nil
 		}
 		es, err := read(entryIDs(listEntries(wt.t, wt.fullStore, oxbow.Filter{})))
 		for _, e := range es {
 			if e != nil {
-				wt.checkHidesSecret("the entries of heads", *e)
+				wt.checkHasNoSecret("the entries of heads", *e)
 			}
 		}
 		return err
@@ -297,7 +298,7 @@ func (wt *wrapperTest) checkHeads() {
 	if !ok {
 		return // The wrapper cannot provide heads for this store, so nothing can be compared.
 	}
-	if want := entryIDs(wt.shownEntries); err != nil || !slices.Equal(ids, want) {
+	if want := entryIDs(wt.entriesListedByWrapper); err != nil || !slices.Equal(ids, want) {
 		wt.t.Errorf("ViewHeads lists %d, %v, want %d", ids, err, want)
 	}
 }
@@ -307,7 +308,7 @@ func (wt *wrapperTest) checkPages() {
 	if wt.capabilities.Pager == nil {
 		return
 	}
-	want := slices.Clone(wt.shownEntries)
+	want := slices.Clone(wt.entriesListedByWrapper)
 	slices.SortFunc(want, func(a, b oxbow.Entry) int {
 		return cmp.Or(b.Updated.Compare(a.Updated), cmp.Compare(b.ID, a.ID))
 	})
@@ -353,13 +354,13 @@ func (wt *wrapperTest) checkHistory() {
 		}
 		seen[c.Seq] = true
 		log = append(log, c)
-		wt.checkHidesSecret("Log", c)
+		wt.checkHasNoSecret("Log", c)
 	}
 	wt.checkLogParts(h, log)
 	for _, name := range wt.names {
 		for v, err := range h.Versions(ctx, name) {
 			if err == nil {
-				wt.checkHidesSecret("Versions", v)
+				wt.checkHasNoSecret("Versions", v)
 			}
 		}
 	}
@@ -367,9 +368,9 @@ func (wt *wrapperTest) checkHistory() {
 		if err != nil {
 			t.Fatal(err)
 		}
-		wt.checkPastState(h, c.Seq)
+		wt.checkPastStateHidesSecret(h, c.Seq)
 		if !seen[c.Seq] {
-			wt.checkHiddenChange(h, c.Seq)
+			wt.checkHiddenChangeRejected(h, c.Seq)
 		}
 	}
 }
@@ -415,19 +416,19 @@ func collectItems[T any](all iter.Seq2[T, error]) (items []T, err error) {
 	return items, nil
 }
 
-// checkPastState tests that the wrapper also hides secrets in the state that the store had after change seq.
-func (wt *wrapperTest) checkPastState(h oxbow.Historian, seq uint64) {
+// checkPastStateHidesSecret tests that the wrapper also hides secrets in the state that the store had after change seq.
+func (wt *wrapperTest) checkPastStateHidesSecret(h oxbow.Historian, seq uint64) {
 	t, ctx := wt.t, wt.t.Context()
 	then, err := h.AsOf(ctx, seq)
 	if err != nil {
 		t.Fatalf("AsOf(%d) = %v", seq, err)
 	}
 	for _, e := range listEntries(t, then, oxbow.Filter{}) {
-		wt.checkHidesSecret("AsOf", e)
+		wt.checkHasNoSecret("AsOf", e)
 	}
 	for _, name := range wt.names {
 		e, _ := then.Get(ctx, name)
-		wt.checkHidesSecret("Get of AsOf", e)
+		wt.checkHasNoSecret("Get of AsOf", e)
 	}
 	c := oxbow.CapabilitiesOf(then)
 	switch {
@@ -439,14 +440,14 @@ func (wt *wrapperTest) checkPastState(h oxbow.Historian, seq uint64) {
 	}
 }
 
-// checkHiddenChange tests that a change which the wrapper does not show cannot be undone, and that entries which it
-// does not show cannot be restored from this change.
-func (wt *wrapperTest) checkHiddenChange(h oxbow.Historian, seq uint64) {
+// checkHiddenChangeRejected tests that a change which the wrapper does not show cannot be undone, and that entries
+// which it does not show cannot be restored from this change.
+func (wt *wrapperTest) checkHiddenChangeRejected(h oxbow.Historian, seq uint64) {
 	if n, err := h.Revert(wt.t.Context(), seq); err == nil {
 		wt.t.Errorf("Revert of change %d, which the log hides, made change %d", seq, n)
 	}
 	for _, name := range wt.names {
-		if !wt.isHidden(name) {
+		if !wt.isEntryHidden(name) {
 			continue
 		}
 		if n, err := h.Restore(wt.t.Context(), name, seq); err == nil {
@@ -455,27 +456,27 @@ func (wt *wrapperTest) checkHiddenChange(h oxbow.Historian, seq uint64) {
 	}
 }
 
-// isHidden reports whether the entry with this name must be hidden.
-func (wt *wrapperTest) isHidden(name string) bool {
+// isEntryHidden reports whether the entry with this name must be hidden.
+func (wt *wrapperTest) isEntryHidden(name string) bool {
 	return wt.wrapper.Secret != "" && strings.Contains(name, wt.wrapper.Secret)
 }
 
-// checkRedactor tries to erase entries that the wrapper hides. It also checks the versions that the wrapper passes to
-// the caller's function.
-func (wt *wrapperTest) checkRedactor() {
+// checkRedactorHidesSecret tries to erase entries that the wrapper hides. It also checks the versions that the wrapper
+// passes to the caller's function.
+func (wt *wrapperTest) checkRedactorHidesSecret() {
 	r := wt.capabilities.Redactor
 	if r == nil {
 		return
 	}
 	_, err := r.RedactVersions(wt.t.Context(), func(e oxbow.Entry, _ bool) bool {
-		wt.checkHidesSecret("RedactVersions", e)
+		wt.checkHasNoSecret("RedactVersions", e)
 		return false
 	}, dryRun)
 	if err != nil {
 		wt.t.Errorf("RedactVersions = %v", err)
 	}
 	for _, name := range wt.names {
-		if !wt.isHidden(name) {
+		if !wt.isEntryHidden(name) {
 			continue
 		}
 		if _, err := r.Redact(wt.t.Context(), name, dryRun); !errors.Is(err, oxbow.ErrNotFound) {
@@ -489,7 +490,7 @@ const dryRun = true
 // checkDelta fails the test if a changed entry must be hidden.
 func (wt *wrapperTest) checkDelta(where string, d oxbow.Delta) {
 	if d.Entry != nil {
-		wt.checkHidesSecret(where, *d.Entry)
+		wt.checkHasNoSecret(where, *d.Entry)
 	}
 }
 
@@ -516,7 +517,7 @@ func (wt *wrapperTest) checkEvents() {
 		if err := w.Refresh(ctx); err != nil {
 			t.Errorf("Refresh = %v", err)
 		}
-		for _, e := range wt.shownEntries {
+		for _, e := range wt.entriesListedByWrapper {
 			if !isReset && !changed[e.ID] {
 				t.Errorf("Watch does not report a change of %q", e.Name)
 			}
@@ -557,11 +558,11 @@ func (wt *wrapperTest) checkWrite(e oxbow.Entry) {
 		dry = d.DryRun(ctx, op)
 	}
 	made, err := oxbow.Commit(ctx, wt.wrapped, op)
-	wt.checkHidesSecret("Commit", made)
+	wt.checkHasNoSecret("Commit", made)
 	now := getEntry(t, wt.fullStore, e.Name)
 	wasRefused := err != nil
 	switch {
-	case wt.isHidden(e.Name) && (!wasRefused || now.Version != e.Version):
+	case wt.isEntryHidden(e.Name) && (!wasRefused || now.Version != e.Version):
 		t.Errorf("%q, which is hidden, was changed through the wrapper: %v", e.Name, err)
 	case wt.capabilities.DryRunner != nil && (dry != nil) != wasRefused:
 		t.Errorf("DryRun of a change of %q = %v, but the change = %v", e.Name, dry, err)

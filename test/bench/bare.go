@@ -24,44 +24,46 @@ import (
 )
 
 const (
-	bareLimit      = 10
+	indexHitLimit  = 10
 	queriesPerTurn = 40 // number of consecutive queries to one index before the next index gets the same queries
 )
 
-// bareTexts contains the texts that every compared index gets, and the function that cuts a text into words.
-type bareTexts struct {
-	texts []string
-	cut   func(string) []string
+// indexTexts contains the texts that every compared index gets, and the function that cuts a text into words.
+type indexTexts struct {
+	texts      []string
+	splitWords func(string) []string
 }
 
 // textWords cuts text number i into words.
-func (t bareTexts) textWords(i int) []string { return t.cut(t.texts[i]) }
+func (t indexTexts) textWords(i int) []string { return t.splitWords(t.texts[i]) }
 
-// bareEngine is a filled index. A query is passed both as text and as words, because some
+// comparedIndex is a filled index. A query is passed both as text and as words, because some
 // engines cut the text themselves.
-type bareEngine interface {
-	search(text string, words []string) int
-	hits(text string, words []string) iter.Seq2[uint64, float64]
+type comparedIndex interface {
+	countHits(text string, words []string) int
+	listHits(text string, words []string) iter.Seq2[uint64, float64]
 }
 
-// bareOther is a search index that is compared with oxbow's index, such as an earlier version of it.
-type bareOther struct {
-	name string
-	fill func(t bareTexts, way string) (bareEngine, error)
+// otherIndex is a search index that is compared with oxbow's index, such as an earlier version of it.
+type otherIndex struct {
+	name      string
+	fillIndex func(t indexTexts, way string) (comparedIndex, error)
 	// function by which all engines cut texts into words (nil if any will do)
-	cut func(text string, emit func(string))
+	wordSplitter func(text string, emit func(string))
 	// If this index supports only one kind of search, its name in ownindex.SearchWays, otherwise "".
-	only string
+	onlySearchWay string
 }
 
-// ownEngine is the search index of the checkout in which this benchmark is built.
-type ownEngine struct{ *ownindex.FilledIndex }
+// checkoutIndex is the search index of the checkout in which this benchmark is built.
+type checkoutIndex struct{ *ownindex.FilledIndex }
 
-func (e ownEngine) search(_ string, words []string) int { return e.CountHits(words, bareLimit) }
+func (e checkoutIndex) countHits(_ string, words []string) int {
+	return e.CountHits(words, indexHitLimit)
+}
 
-func (e ownEngine) hits(_ string, words []string) iter.Seq2[uint64, float64] {
+func (e checkoutIndex) listHits(_ string, words []string) iter.Seq2[uint64, float64] {
 	return func(yield func(uint64, float64) bool) {
-		for _, h := range e.ListHits(words, bareLimit) {
+		for _, h := range e.ListHits(words, indexHitLimit) {
 			if !yield(h.TextNumber, h.Score) {
 				return
 			}
@@ -69,23 +71,23 @@ func (e ownEngine) hits(_ string, words []string) iter.Seq2[uint64, float64] {
 	}
 }
 
-// bareRun is one run of the command bare.
-type bareRun struct {
+// indexRun is one run of the command bare.
+type indexRun struct {
 	*bench
-	bareBuild
+	indexBuild
 	textSource   textSource
-	sizes        []int
-	queryWays    []string
+	textCounts   []int
+	searchWays   []string
 	withRecalls  bool
 	storesDir    string          // directory in which memories are created
 	openMemories []*oxbow.Memory // memories that must be closed at the end
 	queries      int
-	rounds       int
+	queryRounds  int
 	seed         uint64
 }
 
 func bareCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
-	r := &bareRun{bench: b}
+	r := &indexRun{bench: b}
 	sizes := fl.String("sizes", "1000,10000,100000", "texts, one table for each of these `NUMBERS`")
 	ways := fl.String(
 		"ways",
@@ -95,10 +97,10 @@ func bareCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	fl.BoolVar(&r.withRecalls, "recall", false, "beside whole recalls of a memory of the same texts")
 	b.addDirFlag(fl)
 	fl.IntVar(&r.queries, "queries", 1000, "queries of a round")
-	fl.IntVar(&r.rounds, "rounds", 3, "rounds that are timed, after one that is not")
+	fl.IntVar(&r.queryRounds, "rounds", 3, "rounds that are timed, after one that is not")
 	fl.Uint64Var(&r.seed, "seed", 1, "seed of the sampling")
-	fl.StringVar(&r.beforeDir, "before", "", "beside the index of the checkout in this `DIR`")
-	fl.StringVar(&r.prototypeDir, "prototype", "", "beside the module perf/proto in this `DIR`")
+	fl.StringVar(&r.earlierCheckoutDir, "before", "", "beside the index of the checkout in this `DIR`")
+	fl.StringVar(&r.prototypeIndexDir, "prototype", "", "beside the module perf/proto in this `DIR`")
 	r.textSource.addFlags(fl)
 	return func(ctx context.Context) error {
 		for s := range strings.SplitSeq(*sizes, ",") {
@@ -106,13 +108,13 @@ func bareCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 			if err != nil || n < 100 {
 				return fmt.Errorf("measuring the index: --sizes %q is not a list of numbers from 100 on", *sizes)
 			}
-			r.sizes = append(r.sizes, n)
+			r.textCounts = append(r.textCounts, n)
 		}
-		r.queryWays = strings.Split(*ways, ",")
+		r.searchWays = strings.Split(*ways, ",")
 		if *ways == "all" {
-			r.queryWays = ownindex.SearchWays
+			r.searchWays = ownindex.SearchWays
 		}
-		for _, w := range r.queryWays {
+		for _, w := range r.searchWays {
 			if !slices.Contains(ownindex.SearchWays, w) {
 				return fmt.Errorf(
 					"measuring the index: there is no way %q; there are %s",
@@ -121,17 +123,17 @@ func bareCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 				)
 			}
 		}
-		if r.queries < 1 || r.rounds < 1 {
+		if r.queries < 1 || r.queryRounds < 1 {
 			return errors.New("measuring the index: --queries and --rounds must be above 0")
 		}
-		if r.hasMissingEngine(bareOthers()) {
+		if r.hasMissingEngine(otherIndexes()) {
 			return r.rebuildAndRun(ctx, b, fl)
 		}
 		return r.run(ctx)
 	}
 }
 
-func (r *bareRun) run(ctx context.Context) error {
+func (r *indexRun) run(ctx context.Context) error {
 	dir, remove, err := r.tempDir()
 	if err != nil {
 		return err
@@ -139,7 +141,7 @@ func (r *bareRun) run(ctx context.Context) error {
 	defer remove()
 	r.storesDir = dir
 	r.printTitle("bare", dir)
-	pieces, from, err := r.textSource.readEntries(ctx, slices.Max(r.sizes))
+	pieces, from, err := r.textSource.readEntries(ctx, slices.Max(r.textCounts))
 	if err != nil {
 		return err
 	}
@@ -151,15 +153,15 @@ func (r *bareRun) run(ctx context.Context) error {
 			"The engines take turns every %d queries, in one thread, of which the processor time is taken; a round "+
 			"that "+
 			"is not timed comes first, and of the %d others a query's median counts.\n\n",
-		pieceSize, from, bareLimit, queriesPerTurn, r.rounds,
+		entryTextBytes, from, indexHitLimit, queriesPerTurn, r.queryRounds,
 	)
-	for _, n := range r.sizes {
+	for _, n := range r.textCounts {
 		texts, again := sampleTexts(pieces, n, r.seed)
-		t := bareTexts{texts, plainWords}
-		for _, o := range bareOthers() {
-			if o.cut != nil {
-				t.cut = func(s string) (words []string) {
-					o.cut(s, func(w string) { words = append(words, w) })
+		t := indexTexts{texts, plainWords}
+		for _, o := range otherIndexes() {
+			if o.wordSplitter != nil {
+				t.splitWords = func(s string) (words []string) {
+					o.wordSplitter(s, func(w string) { words = append(words, w) })
 					return words
 				}
 			}
@@ -173,7 +175,7 @@ func (r *bareRun) run(ctx context.Context) error {
 
 // sampleQueries returns queries with 2 to 8 consecutive words from the texts, and the words of each query. Repeated
 // words are left out, because the compared prototype of a search index counts each repetition.
-func (r *bareRun) sampleQueries(t bareTexts) (queries []string, words [][]string) {
+func (r *indexRun) sampleQueries(t indexTexts) (queries []string, words [][]string) {
 	rng := rand.New(rand.NewPCG(r.seed, 3))
 	for len(queries) < r.queries {
 		ws := t.textWords(rng.IntN(len(t.texts)))
@@ -201,19 +203,19 @@ func distinctWords(words []string) (ws []string) {
 	return ws
 }
 
-// bareContestant is one of the compared search indexes, filled with the texts, and the measured times of its queries.
-type bareContestant struct {
-	name       string
-	engine     bareEngine
-	bytes      int64 // memory that the filled index uses, in bytes
-	queryTimes []timings
+// measuredIndex is one of the compared search indexes, filled with the texts, and the measured times of its queries.
+type measuredIndex struct {
+	name        string
+	filledIndex comparedIndex
+	memoryBytes int64 // memory that the filled index uses, in bytes
+	queryTimes  []timings
 }
 
 // measureSize fills each compared index with the texts in t and measures its queries. If again is set, there were too
 // few texts, so the texts were composed from sentences of other texts.
-func (r *bareRun) measureSize(ctx context.Context, t bareTexts, again bool) error {
+func (r *indexRun) measureSize(ctx context.Context, t indexTexts, areTextsComposed bool) error {
 	r.printf("### %s texts\n\n", formatCount(len(t.texts)))
-	if again {
+	if areTextsComposed {
 		r.printf(
 			"There are fewer such texts; so each of these is put together from sentences of all, drawn at random "+
 				"(seed %d).\n\n",
@@ -234,17 +236,17 @@ func (r *bareRun) measureSize(ctx context.Context, t bareTexts, again bool) erro
 		"same bits",
 		"B an entry",
 	)
-	for _, way := range r.queryWays {
-		cs, err := r.fillEngines(ctx, t, way)
+	for _, way := range r.searchWays {
+		cs, err := r.fillComparedIndexes(ctx, t, way)
 		if err != nil {
 			return err
 		}
-		if err := queryInTurns(ctx, cs, queries, words, r.rounds); err != nil {
+		if err := queryInTurns(ctx, cs, queries, words, r.queryRounds); err != nil {
 			return err
 		}
 		own := cs[0]
 		for _, c := range cs {
-			lists, bits := countEqualResults(own.engine, c.engine, queries, words)
+			lists, bits := countEqualResults(own.filledIndex, c.filledIndex, queries, words)
 			share := func(n int) string { return fmt.Sprintf("%d of %d", n, len(queries)) }
 			row := []string{way + ", " + c.name}
 			for _, q := range []float64{.5, .95, .99} {
@@ -261,7 +263,7 @@ func (r *bareRun) measureSize(ctx context.Context, t bareTexts, again bool) erro
 				fmt.Sprintf("%.3f", float64(own.queryMedians().total())/float64(c.queryMedians().total())),
 				share(lists),
 				share(bits),
-				formatCount(int(c.bytes)/len(t.texts)),
+				formatCount(int(c.memoryBytes)/len(t.texts)),
 			)...)
 		}
 	}
@@ -274,22 +276,22 @@ func (r *bareRun) measureSize(ctx context.Context, t bareTexts, again bool) erro
 	return err
 }
 
-// fillEngines fills the compared search indexes with the texts. way is the kind of search to measure, such as
+// fillComparedIndexes fills the compared search indexes with the texts. way is the kind of search to measure, such as
 // "prefix". An index that does not support this kind is left out. The index of this checkout comes first.
-func (r *bareRun) fillEngines(ctx context.Context, t bareTexts, way string) ([]*bareContestant, error) {
-	p := r.newProgress("filling for " + way)
+func (r *indexRun) fillComparedIndexes(ctx context.Context, t indexTexts, searchWay string) ([]*measuredIndex, error) {
+	p := r.newProgress("filling for " + searchWay)
 	defer p.clear()
-	all := append([]bareOther{{name: "own", fill: func(t bareTexts, way string) (bareEngine, error) {
-		e, err := ownindex.NewFilledIndex(ownindex.Texts{Count: len(t.texts), WordsOf: t.textWords}, way)
-		return ownEngine{e}, err
-	}}}, bareOthers()...)
+	all := append([]otherIndex{{name: "own", fillIndex: func(t indexTexts, way string) (comparedIndex, error) {
+		e, err := ownindex.NewFilledIndex(ownindex.IndexedTexts{Count: len(t.texts), WordsOf: t.textWords}, way)
+		return checkoutIndex{e}, err
+	}}}, otherIndexes()...)
 	if r.withRecalls {
 		all = append(
 			all,
-			bareOther{
-				name: "whole recall",
-				only: ownindex.SearchWays[0],
-				fill: func(t bareTexts, _ string) (bareEngine, error) {
+			otherIndex{
+				name:          "whole recall",
+				onlySearchWay: ownindex.SearchWays[0],
+				fillIndex: func(t indexTexts, _ string) (comparedIndex, error) {
 					e, err := newRecallEngine(ctx, r.storesDir, t.texts)
 					if err == nil {
 						r.openMemories = append(r.openMemories, e.memory)
@@ -299,17 +301,17 @@ func (r *bareRun) fillEngines(ctx context.Context, t bareTexts, way string) ([]*
 			},
 		)
 	}
-	var cs []*bareContestant
+	var cs []*measuredIndex
 	for i, o := range all {
-		if o.only != "" && o.only != way {
+		if o.onlySearchWay != "" && o.onlySearchWay != searchWay {
 			continue
 		}
 		before := liveObjectBytes()
-		e, err := o.fill(t, way)
+		e, err := o.fillIndex(t, searchWay)
 		if err != nil {
 			return nil, fmt.Errorf("filling %s: %w", o.name, err)
 		}
-		cs = append(cs, &bareContestant{name: o.name, engine: e, bytes: liveObjectBytes() - before})
+		cs = append(cs, &measuredIndex{name: o.name, filledIndex: e, memoryBytes: liveObjectBytes() - before})
 		p.setProgress(i+1, len(all))
 	}
 	return cs, nil
@@ -326,7 +328,7 @@ func liveObjectBytes() int64 {
 
 // queryInTurns passes all queries to each search index: once without measuring, then in several rounds with measuring.
 // The indexes alternate after a few queries.
-func queryInTurns(ctx context.Context, cs []*bareContestant, queries []string, words [][]string, rounds int) error {
+func queryInTurns(ctx context.Context, cs []*measuredIndex, queries []string, words [][]string, rounds int) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	// Disable the garbage collector, because it would collect the garbage of one index while another index is
@@ -345,7 +347,7 @@ func queryInTurns(ctx context.Context, cs []*bareContestant, queries []string, w
 				c := cs[(from/queriesPerTurn+round+k)%len(cs)]
 				for i := from; i < min(from+queriesPerTurn, len(queries)); i++ {
 					start, _ := threadTime()
-					c.engine.search(queries[i], words[i])
+					c.filledIndex.countHits(queries[i], words[i])
 					end, ok := threadTime()
 					if !ok {
 						return errors.New("the processor time of a thread is read on Linux only")
@@ -373,7 +375,7 @@ func clockReadTime() time.Duration {
 }
 
 // queryMedians returns the median time of each query.
-func (c *bareContestant) queryMedians() timings {
+func (c *measuredIndex) queryMedians() timings {
 	t := make(timings, len(c.queryTimes))
 	for i := range c.queryTimes {
 		t[i] = c.queryTimes[i].p50()
@@ -391,13 +393,13 @@ func (t timings) total() (sum time.Duration) {
 // countEqualResults compares the results of two search indexes. lists counts the queries for which both find the same
 // texts. bits counts the queries for which the order of the texts is also the same and the scores are identical to the
 // last bit.
-func countEqualResults(a, b bareEngine, queries []string, words [][]string) (lists, bits int) {
+func countEqualResults(a, b comparedIndex, queries []string, words [][]string) (sameTextsCount, sameScoresCount int) {
 	type hit struct {
 		number uint64
 		score  float64
 	}
-	of := func(e bareEngine, i int) (hits []hit) {
-		for n, s := range e.hits(queries[i], words[i]) {
+	of := func(e comparedIndex, i int) (hits []hit) {
+		for n, s := range e.listHits(queries[i], words[i]) {
 			hits = append(hits, hit{n, s})
 		}
 		return hits
@@ -405,14 +407,14 @@ func countEqualResults(a, b bareEngine, queries []string, words [][]string) (lis
 	for i := range queries {
 		x, y := of(a, i), of(b, i)
 		if slices.Equal(x, y) {
-			bits++
+			sameScoresCount++
 		}
 		byNumber := func(a, b hit) int { return cmp.Compare(a.number, b.number) }
 		slices.SortFunc(x, byNumber)
 		slices.SortFunc(y, byNumber)
 		if slices.EqualFunc(x, y, func(x, y hit) bool { return x.number == y.number }) {
-			lists++
+			sameTextsCount++
 		}
 	}
-	return lists, bits
+	return sameTextsCount, sameScoresCount
 }

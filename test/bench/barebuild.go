@@ -20,49 +20,49 @@ import (
 	"strings"
 )
 
-// bareBuild says which search indexes the command bare compares with oxbow's index. They must be built into the
+// indexBuild says which search indexes the command bare compares with oxbow's index. They must be built into the
 // program.
-type bareBuild struct {
-	beforeDir    string // path to another checkout of this repository, or ""
-	prototypeDir string // path of the module perf/proto, or ""
+type indexBuild struct {
+	earlierCheckoutDir string // path to another checkout of this repository, or ""
+	prototypeIndexDir  string // path of the module perf/proto, or ""
 }
 
 // hasMissingEngine reports whether the user requested a search index that this program does not contain.
-func (w *bareBuild) hasMissingEngine(built []bareOther) bool {
+func (w *indexBuild) hasMissingEngine(built []otherIndex) bool {
 	has := func(name string) bool {
-		return slices.ContainsFunc(built, func(o bareOther) bool { return o.name == name })
+		return slices.ContainsFunc(built, func(o otherIndex) bool { return o.name == name })
 	}
-	return (w.beforeDir != "" && !has("before")) || (w.prototypeDir != "" && !has("prototype"))
+	return (w.earlierCheckoutDir != "" && !has("before")) || (w.prototypeIndexDir != "" && !has("prototype"))
 }
 
 // Paths of packages relative to this module's directory.
 const (
-	bareDir    = "ownindex"
-	indexDir   = "../../internal/search/index"
-	othersFile = "bareothers.go"
-	pluginsDir = "testdata/bare"
-	importBare = "github.com/oxbow-memory/oxbow/test/bench/ownindex"
-	importOwn  = "github.com/oxbow-memory/oxbow/internal/search/index"
+	ownindexDir        = "ownindex"
+	indexDir           = "../../internal/search/index"
+	otherIndexesFile   = "bareothers.go"
+	indexTemplatesDir  = "testdata/bare"
+	ownindexImportPath = "github.com/oxbow-memory/oxbow/test/bench/ownindex"
+	indexImportPath    = "github.com/oxbow-memory/oxbow/internal/search/index"
 )
 
 // rebuildAndRun builds the command bare again, with the search indexes that the flags name, and runs it with the same
 // flags.
-func (w *bareBuild) rebuildAndRun(ctx context.Context, b *bench, fl *flag.FlagSet) error {
+func (w *indexBuild) rebuildAndRun(ctx context.Context, b *bench, fl *flag.FlagSet) error {
 	dir, remove, err := b.tempDir()
 	if err != nil {
 		return err
 	}
 	defer remove()
 	args := []string{"run", "-overlay", filepath.Join(dir, "overlay.json")}
-	o := overlay{dir: dir, replacedFiles: map[string]string{}}
-	if w.prototypeDir != "" {
-		mod, err := o.writeGoMod(w.prototypeDir)
+	o := buildOverlay{generatedFilesDir: dir, replacedFiles: map[string]string{}}
+	if w.prototypeIndexDir != "" {
+		mod, err := o.writeGoMod(w.prototypeIndexDir)
 		if err != nil {
 			return fmt.Errorf("adding the prototype: %w", err)
 		}
 		args = append(args, "-modfile", mod)
 	}
-	if err := o.addEngines(w); err != nil {
+	if err := o.addOtherIndexes(w); err != nil {
 		return fmt.Errorf("adding engines: %w", err)
 	}
 	args = append(args, ".", fl.Name())
@@ -72,17 +72,17 @@ func (w *bareBuild) rebuildAndRun(ctx context.Context, b *bench, fl *flag.FlagSe
 	return cmd.Run()
 }
 
-// overlay is a set of files that replace other files in a build.
-type overlay struct {
-	dir           string // directory of the generated files
-	replacedFiles map[string]string
-	fileCount     int
+// buildOverlay is a set of files that replace other files in a build.
+type buildOverlay struct {
+	generatedFilesDir string // directory of the generated files
+	replacedFiles     map[string]string
+	fileCount         int
 }
 
 // writeGoMod writes a copy of go.mod that also requires the module with the prototype of an index, and returns its
 // path.
-func (o *overlay) writeGoMod(prototype string) (string, error) {
-	prototype, err := filepath.Abs(prototype)
+func (o *buildOverlay) writeGoMod(prototypeDir string) (string, error) {
+	prototypeDir, err := filepath.Abs(prototypeDir)
 	if err != nil {
 		return "", err
 	}
@@ -92,57 +92,57 @@ func (o *overlay) writeGoMod(prototype string) (string, error) {
 			return "", err
 		}
 		if name == "go.mod" {
-			b = fmt.Appendf(b, "\nrequire perf/proto v0.0.0\n\nreplace perf/proto => %s\n", prototype)
+			b = fmt.Appendf(b, "\nrequire perf/proto v0.0.0\n\nreplace perf/proto => %s\n", prototypeDir)
 		}
-		if err := os.WriteFile(filepath.Join(o.dir, name), b, 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(o.generatedFilesDir, name), b, 0o600); err != nil {
 			return "", err
 		}
 	}
-	return filepath.Join(o.dir, "go.mod"), nil
+	return filepath.Join(o.generatedFilesDir, "go.mod"), nil
 }
 
-// addEngines adds the source files of the requested search indexes to the build, and writes the overlay file for the
-// go command.
-func (o *overlay) addEngines(w *bareBuild) error {
+// addOtherIndexes adds the source files of the requested search indexes to the build, and writes the overlay file for
+// the go command.
+func (o *buildOverlay) addOtherIndexes(w *indexBuild) error {
 	var kept []string // names of the conditional sections in others.go.txt that are used
-	if w.prototypeDir != "" {
+	if w.prototypeIndexDir != "" {
 		kept = append(kept, "PROTOTYPE")
-		if err := o.copyFile(filepath.Join(pluginsDir, "prototype.go.txt"), "bareprototype.go"); err != nil {
+		if err := o.copyFile(filepath.Join(indexTemplatesDir, "prototype.go.txt"), "bareprototype.go"); err != nil {
 			return err
 		}
 	}
-	if w.beforeDir != "" {
+	if w.earlierCheckoutDir != "" {
 		kept = append(kept, "BEFORE")
-		if err := o.copyFile(filepath.Join(pluginsDir, "before.go.txt"), "barebefore.go"); err != nil {
+		if err := o.copyFile(filepath.Join(indexTemplatesDir, "before.go.txt"), "barebefore.go"); err != nil {
 			return err
 		}
 		if err := o.copyPackage(
-			filepath.Join(w.beforeDir, "internal/search/index"),
+			filepath.Join(w.earlierCheckoutDir, "internal/search/index"),
 			filepath.Join(indexDir, "before"),
 		); err != nil {
 			return err
 		}
-		if err := o.copyPackage(bareDir, filepath.Join(bareDir, "before"), importOwn, importOwn+"/before"); err != nil {
+		if err := o.copyPackage(ownindexDir, filepath.Join(ownindexDir, "before"), indexImportPath, indexImportPath+"/before"); err != nil {
 			return err
 		}
 	}
-	b, err := os.ReadFile(filepath.Join(pluginsDir, "others.go.txt"))
+	b, err := os.ReadFile(filepath.Join(indexTemplatesDir, "others.go.txt"))
 	if err != nil {
 		return err
 	}
-	if err := o.writeFile(othersFile, []byte(keepEngineLines(string(b), kept))); err != nil {
+	if err := o.writeFile(otherIndexesFile, []byte(keepSelectedIndexLines(string(b), kept))); err != nil {
 		return err
 	}
 	b, err = json.Marshal(map[string]any{"Replace": o.replacedFiles})
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(o.dir, "overlay.json"), b, 0o600)
+	return os.WriteFile(filepath.Join(o.generatedFilesDir, "overlay.json"), b, 0o600)
 }
 
-// keepEngineLines removes the lines that begin with the name of an engine that is not in kept. From a line that begins
-// with the name of an engine in kept, it removes only this name.
-func keepEngineLines(text string, kept []string) string {
+// keepSelectedIndexLines removes the lines that begin with the name of an engine that is not in kept. From a line that
+// begins with the name of an engine in kept, it removes only this name.
+func keepSelectedIndexLines(text string, kept []string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
 		name, rest, ok := strings.Cut(line, "\t")
@@ -158,7 +158,7 @@ func keepEngineLines(text string, kept []string) string {
 
 // copyPackage adds a package's Go files to the overlay as another package, without tests. words are pairs of a text
 // and its replacement.
-func (o *overlay) copyPackage(from, to string, words ...string) error {
+func (o *buildOverlay) copyPackage(from, to string, replacementPairs ...string) error {
 	names, err := filepath.Glob(filepath.Join(from, "*.go"))
 	if err != nil {
 		return err
@@ -174,7 +174,7 @@ func (o *overlay) copyPackage(from, to string, words ...string) error {
 		}
 		if err := o.writeFile(
 			filepath.Join(to, filepath.Base(name)),
-			[]byte(strings.NewReplacer(words...).Replace(string(b))),
+			[]byte(strings.NewReplacer(replacementPairs...).Replace(string(b))),
 		); err != nil {
 			return err
 		}
@@ -187,7 +187,7 @@ func (o *overlay) copyPackage(from, to string, words ...string) error {
 }
 
 // copyFile makes the build use a copy of the file from in place of the file as.
-func (o *overlay) copyFile(from, as string) error {
+func (o *buildOverlay) copyFile(from, as string) error {
 	b, err := os.ReadFile(from)
 	if err != nil {
 		return err
@@ -196,13 +196,13 @@ func (o *overlay) copyFile(from, as string) error {
 }
 
 // writeFile makes the build use a file with this content in place of the file as, which need not exist.
-func (o *overlay) writeFile(as string, content []byte) error {
+func (o *buildOverlay) writeFile(as string, content []byte) error {
 	as, err := filepath.Abs(as)
 	if err != nil {
 		return err
 	}
 	o.fileCount++
-	at := filepath.Join(o.dir, fmt.Sprintf("%d.go", o.fileCount))
+	at := filepath.Join(o.generatedFilesDir, fmt.Sprintf("%d.go", o.fileCount))
 	o.replacedFiles[as] = at
 	return os.WriteFile(at, content, 0o600)
 }

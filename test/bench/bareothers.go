@@ -3,6 +3,6 @@
 
 package main
 
-// bareOthers returns the search indexes with which the command bare compares oxbow's index. In this file, the list is
+// otherIndexes returns the search indexes with which the command bare compares oxbow's index. In this file, the list is
 // empty.
-func bareOthers() []bareOther { return nil }
+func otherIndexes() []otherIndex { return nil }

@@ -16,27 +16,28 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// besideRun measures how much recalls and writes slow each other down. It measures one memory while other goroutines
-// use the same memory, or for comparison a second memory, with which the first shares only the processor and the disk.
-type besideRun struct {
+// interferenceRun measures how much recalls and writes slow each other down. It measures one memory while other
+// goroutines use the same memory, or for comparison a second memory, with which the first shares only the processor
+// and the disk.
+type interferenceRun struct {
 	*bench
-	entryCount, rounds int
-	loadTime           time.Duration // time for which each combination of concurrent operations runs in each round
-	textSource         textSource
+	entryCount, loadRounds int
+	loadTime               time.Duration // time for which each combination of concurrent operations runs in each round
+	textSource             textSource
 
-	memory, otherMemory *oxbow.Memory
-	texts               []oxbow.Add
-	phrases             []string
-	bareFiles           *bareWriteFiles
+	memory, comparisonMemory *oxbow.Memory
+	entriesToWrite           []oxbow.Add
+	phrases                  []string
+	plainFiles               *plainWriteFiles
 	// size of the data in a plain file write, with which writes to the memory are compared, in bytes
-	bareWriteSize int
-	written       int
+	plainWriteSize    int
+	writtenEntryCount int
 }
 
 func besideCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
-	r := &besideRun{bench: b}
+	r := &interferenceRun{bench: b}
 	fl.IntVar(&r.entryCount, "n", 10000, "entries in each of two stores")
-	fl.IntVar(&r.rounds, "rounds", 5, "times that each load is put on")
+	fl.IntVar(&r.loadRounds, "rounds", 5, "times that each load is put on")
 	fl.DurationVar(&r.loadTime, "time", time.Second, "`D` that each load lasts")
 	r.textSource.addFlags(fl)
 	b.addDirFlag(fl)
@@ -49,18 +50,18 @@ type loadWorker struct {
 	times timings // time of each call
 }
 
-// workerLoad is a set of workers that run at the same time.
-type workerLoad struct {
+// concurrentLoad is a set of workers that run at the same time.
+type concurrentLoad struct {
 	name          string
 	recallWorkers []*loadWorker // workers whose calls are recalls
 	writeWorkers  []*loadWorker
 	// rates[0] contains the recalls per second and rates[1] the writes per second, each with one value for each round
-	rates      [2][]float64
+	callRates  [2][]float64
 	writeTimes timings // times of all writes
 }
 
-func (r *besideRun) run(ctx context.Context) (err error) {
-	if min(r.entryCount, r.rounds) < 1 || r.loadTime <= 0 {
+func (r *interferenceRun) run(ctx context.Context) (err error) {
+	if min(r.entryCount, r.loadRounds) < 1 || r.loadTime <= 0 {
 		return errors.New("measuring beside: -n, -rounds and -time must be above 0")
 	}
 	dir, remove, err := r.tempDir()
@@ -68,38 +69,38 @@ func (r *besideRun) run(ctx context.Context) (err error) {
 		return err
 	}
 	defer remove()
-	r.texts, _, err = r.textSource.readEntries(ctx, 10000)
+	r.entriesToWrite, _, err = r.textSource.readEntries(ctx, 10000)
 	if err != nil {
 		return err
 	}
-	r.phrases, err = samplePhrases(r.texts, 2000, 1)
+	r.phrases, err = samplePhrases(r.entriesToWrite, 2000, 1)
 	if err != nil {
 		return err
 	}
 	r.printTitle("beside", dir)
-	for i, m := range []**oxbow.Memory{&r.memory, &r.otherMemory} {
+	for i, m := range []**oxbow.Memory{&r.memory, &r.comparisonMemory} {
 		*m, err = r.createStore(ctx, filepath.Join(dir, fmt.Sprint(i)))
 		if err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, (*m).Close()) }()
 	}
-	for _, e := range r.texts {
-		r.bareWriteSize += (len(e.Content) + 150) / len(r.texts)
+	for _, e := range r.entriesToWrite {
+		r.plainWriteSize += (len(e.Content) + 150) / len(r.entriesToWrite)
 	}
-	r.bareFiles, err = newBareWriteFiles(dir, 1, &r.bareWriteSize)
+	r.plainFiles, err = newPlainWriteFiles(dir, 1, &r.plainWriteSize)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, r.bareFiles.close()) }()
-	if _, err := r.bareFiles.zerosFile.WriteAt(make([]byte, 64<<20), 0); err != nil {
+	defer func() { err = errors.Join(err, r.plainFiles.close()) }()
+	if _, err := r.plainFiles.zerosFile.WriteAt(make([]byte, 64<<20), 0); err != nil {
 		return err
 	}
-	if err := r.bareFiles.zerosFile.Sync(); err != nil {
+	if err := r.plainFiles.zerosFile.Sync(); err != nil {
 		return err
 	}
 	loads := r.newWorkerLoads()
-	for round := range r.rounds {
+	for round := range r.loadRounds {
 		for i := range loads {
 			l := loads[(i+round)%len(loads)]
 			if err := r.runLoad(ctx, l); err != nil {
@@ -112,7 +113,7 @@ func (r *besideRun) run(ctx context.Context) (err error) {
 }
 
 // createStore creates a memory of n entries whose search index is loaded and updated by each write.
-func (r *besideRun) createStore(ctx context.Context, dir string) (*oxbow.Memory, error) {
+func (r *interferenceRun) createStore(ctx context.Context, dir string) (*oxbow.Memory, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
@@ -120,7 +121,7 @@ func (r *besideRun) createStore(ctx context.Context, dir string) (*oxbow.Memory,
 	if err != nil {
 		return nil, err
 	}
-	if err := fillMemory(ctx, m, repeatEntries(r.texts, r.entryCount)); err != nil {
+	if err := fillMemory(ctx, m, repeatEntries(r.entriesToWrite, r.entryCount)); err != nil {
 		return nil, errors.Join(err, m.Close())
 	}
 	_, err = m.Recall(ctx, oxbow.Query{Text: "warm up"})
@@ -128,59 +129,59 @@ func (r *besideRun) createStore(ctx context.Context, dir string) (*oxbow.Memory,
 }
 
 // newReader returns a worker that recalls from a memory.
-func (r *besideRun) newReader(m *oxbow.Memory) *loadWorker {
+func (r *interferenceRun) newReader(m *oxbow.Memory) *loadWorker {
 	return &loadWorker{call: func(ctx context.Context, i int) error {
 		_, err := m.Recall(ctx, oxbow.Query{Text: r.phrases[i%len(r.phrases)], Limit: 10})
 		return err
 	}}
 }
 
-// newWriter returns a worker whose calls write entries to the memory m. Run at most one such worker at a time.
-func (r *besideRun) newWriter(m *oxbow.Memory) *loadWorker {
+// newEntryWriter returns a worker whose calls write entries to the memory m. Run at most one such worker at a time.
+func (r *interferenceRun) newEntryWriter(m *oxbow.Memory) *loadWorker {
 	return &loadWorker{call: func(ctx context.Context, i int) error {
-		e := r.texts[i%len(r.texts)]
-		r.written++
-		e.Name = fmt.Sprintf("written %d", r.written)
+		e := r.entriesToWrite[i%len(r.entriesToWrite)]
+		r.writtenEntryCount++
+		e.Name = fmt.Sprintf("written %d", r.writtenEntryCount)
 		return m.Apply(ctx, e)
 	}}
 }
 
-// newOverwriter returns a worker that overwrites a part of a file and syncs it. No durable write can do less.
-func (r *besideRun) newOverwriter() *loadWorker {
+// newFileOverwriter returns a worker that overwrites a part of a file and syncs it. No durable write can do less.
+func (r *interferenceRun) newFileOverwriter() *loadWorker {
 	return &loadWorker{call: func(context.Context, int) error {
-		if r.bareFiles.zerosOffset+int64(r.bareWriteSize) > 64<<20 {
-			r.bareFiles.rewind()
+		if r.plainFiles.overwriteOffset+int64(r.plainWriteSize) > 64<<20 {
+			r.plainFiles.rewindOverwrites()
 		}
-		return r.bareFiles.overwriteWriter.writeEntry(oxbow.Add{})
+		return r.plainFiles.overwriteWriter.writeEntry(oxbow.Add{})
 	}}
 }
 
-func (r *besideRun) newWorkerLoads() []*workerLoad {
+func (r *interferenceRun) newWorkerLoads() []*concurrentLoad {
 	one := func(w *loadWorker) []*loadWorker { return []*loadWorker{w} }
-	return []*workerLoad{
+	return []*concurrentLoad{
 		{name: "a reader", recallWorkers: one(r.newReader(r.memory))},
 		{name: "two readers", recallWorkers: []*loadWorker{r.newReader(r.memory), r.newReader(r.memory)}},
-		{name: "a writer", writeWorkers: one(r.newWriter(r.memory))},
+		{name: "a writer", writeWorkers: one(r.newEntryWriter(r.memory))},
 		{
 			name:          "a reader beside the writer of another memory",
 			recallWorkers: one(r.newReader(r.memory)),
-			writeWorkers:  one(r.newWriter(r.otherMemory)),
+			writeWorkers:  one(r.newEntryWriter(r.comparisonMemory)),
 		},
 		{
 			name:          "a reader beside a writer",
 			recallWorkers: one(r.newReader(r.memory)),
-			writeWorkers:  one(r.newWriter(r.memory)),
+			writeWorkers:  one(r.newEntryWriter(r.memory)),
 		},
 		{
 			name:          "a reader beside bare overwrites with fsync",
 			recallWorkers: one(r.newReader(r.memory)),
-			writeWorkers:  one(r.newOverwriter()),
+			writeWorkers:  one(r.newFileOverwriter()),
 		},
 	}
 }
 
 // runLoad runs the workers of l at the same time for the configured time.
-func (r *besideRun) runLoad(ctx context.Context, l *workerLoad) error {
+func (r *interferenceRun) runLoad(ctx context.Context, l *concurrentLoad) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	var wg sync.WaitGroup
@@ -202,7 +203,7 @@ func (r *besideRun) runLoad(ctx context.Context, l *workerLoad) error {
 		for _, w := range ws {
 			calls += len(w.times)
 		}
-		l.rates[i] = append(l.rates[i], float64(calls)/took)
+		l.callRates[i] = append(l.callRates[i], float64(calls)/took)
 	}
 	for _, w := range l.writeWorkers {
 		l.writeTimes = append(l.writeTimes, w.times...)
@@ -210,8 +211,8 @@ func (r *besideRun) runLoad(ctx context.Context, l *workerLoad) error {
 	return context.Cause(ctx)
 }
 
-func (r *besideRun) printTable(loads []*workerLoad) {
-	reads, writes := median(loads[0].rates[0]), median(loads[2].rates[1])
+func (r *interferenceRun) printTable(loads []*concurrentLoad) {
+	reads, writes := median(loads[0].callRates[0]), median(loads[2].callRates[1])
 	bare := loads[len(loads)-1].writeTimes
 	t := newTable(
 		formatCount(r.entryCount)+" entries, at once",
@@ -226,11 +227,11 @@ func (r *besideRun) printTable(loads []*workerLoad) {
 	for _, l := range loads {
 		row := []string{l.name, "–", "–", "–", "–", "–", "–", "–"}
 		if len(l.recallWorkers) > 0 {
-			m := median(l.rates[0])
+			m := median(l.callRates[0])
 			row[1], row[2] = formatDigits(m), formatDigits(m/reads)+"×"
 		}
 		if len(l.writeWorkers) > 0 {
-			m := median(l.rates[1])
+			m := median(l.callRates[1])
 			row[3], row[4] = formatDigits(m), formatDigits(m/writes)+"×"
 			row[5], row[6] = formatDuration(
 				l.writeTimes.p50(),
@@ -242,5 +243,5 @@ func (r *besideRun) printTable(loads []*workerLoad) {
 		t.addRow(row...)
 	}
 	r.emitTable(t)
-	r.printf("Each load lasts %v, %d times, in turns; rates are medians.\n", r.loadTime, r.rounds)
+	r.printf("Each load lasts %v, %d times, in turns; rates are medians.\n", r.loadTime, r.loadRounds)
 }

@@ -14,16 +14,16 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// churnRun updates the entries of one store.
-type churnRun struct {
+// repeatedUpdateRun updates the entries of one store.
+type repeatedUpdateRun struct {
 	*bench
 	entries, updates, updatesPerChange, keptChanges int
 	textSource                                      textSource
 
-	path        string
-	texts       []oxbow.Add
-	written     int
-	changeTimes timings // time of each call that updated an entry
+	storePath    string
+	texts        []oxbow.Add
+	writtenCount int
+	changeTimes  timings // time of each call that updated an entry
 	// For comparison, the times of overwriting a part of a plain file and syncing it. Each write has as many bytes as
 	// an update of an entry adds to the log. The overwrites and the updates alternate.
 	overwriteTimes timings
@@ -33,7 +33,7 @@ type churnRun struct {
 }
 
 func churnCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
-	r := &churnRun{bench: b}
+	r := &repeatedUpdateRun{bench: b}
 	fl.IntVar(&r.entries, "entries", 1000, "entries in the store")
 	fl.IntVar(&r.updates, "updates", 1_000_000, "updates of them")
 	fl.IntVar(&r.updatesPerChange, "each", 5, "updates in one change")
@@ -48,13 +48,13 @@ func churnCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	}
 }
 
-func (r *churnRun) run(ctx context.Context, dir string) (err error) {
+func (r *repeatedUpdateRun) run(ctx context.Context, dir string) (err error) {
 	var from string
 	r.texts, from, err = r.textSource.readEntries(ctx, 10000)
 	if err != nil {
 		return err
 	}
-	r.path = filepath.Join(dir, "memory.oxbow")
+	r.storePath = filepath.Join(dir, "memory.oxbow")
 	if err := r.writeUpdates(ctx, dir); err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func (r *churnRun) run(ctx context.Context, dir string) (err error) {
 		"figure",
 		"× its own measure",
 	)
-	held, err := r.rewrittenSize(ctx, dir)
+	held, err := r.rewrittenLogSize(ctx, dir)
 	if err != nil {
 		return err
 	}
@@ -100,8 +100,8 @@ func (r *churnRun) run(ctx context.Context, dir string) (err error) {
 }
 
 // writeUpdates creates the store, and updates its entries as often as the command requests.
-func (r *churnRun) writeUpdates(ctx context.Context, dir string) (err error) {
-	m, err := oxbow.Open(r.path, &oxbow.Options{KeepChanges: r.keptChanges})
+func (r *repeatedUpdateRun) writeUpdates(ctx context.Context, dir string) (err error) {
+	m, err := oxbow.Open(r.storePath, &oxbow.Options{KeepChanges: r.keptChanges})
 	if err != nil {
 		return err
 	}
@@ -113,21 +113,21 @@ func (r *churnRun) writeUpdates(ctx context.Context, dir string) (err error) {
 	for _, e := range r.texts {
 		size += r.updatesPerChange * (len(e.Content) + 150) / len(r.texts)
 	}
-	bare, err := newBareWriteFiles(dir, 1, &size)
+	bare, err := newPlainWriteFiles(dir, 1, &size)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, bare.close()) }()
 	before := int64(0)
-	for i := 0; err == nil && r.written < r.updates; i++ {
+	for i := 0; err == nil && r.writtenCount < r.updates; i++ {
 		ops := r.nextChange()
 		err = r.changeTimes.timeCall(func() error { return m.Apply(ctx, ops...) })
 		if err != nil {
 			break
 		}
 		if i%10 == 0 {
-			if bare.zerosOffset+int64(size) > 64<<20 {
-				bare.rewind()
+			if bare.overwriteOffset+int64(size) > 64<<20 {
+				bare.rewindOverwrites()
 			}
 			err = errors.Join(
 				err,
@@ -143,7 +143,7 @@ func (r *churnRun) writeUpdates(ctx context.Context, dir string) (err error) {
 			before = now
 		}
 		if i%10000 == 0 {
-			r.logf("churn: %s of %s updates", formatCount(r.written), formatCount(r.updates))
+			r.logf("churn: %s of %s updates", formatCount(r.writtenCount), formatCount(r.updates))
 		}
 	}
 	r.finalSize = before
@@ -151,14 +151,14 @@ func (r *churnRun) writeUpdates(ctx context.Context, dir string) (err error) {
 }
 
 // nextChange returns the updates of the next change. Each has a new text.
-func (r *churnRun) nextChange() []oxbow.Op {
+func (r *repeatedUpdateRun) nextChange() []oxbow.Op {
 	ops := make([]oxbow.Op, r.updatesPerChange)
 	named := repeatEntries(r.texts, r.entries)
 	for i := range ops {
-		r.written++
-		at := r.written * 7919 % r.entries
-		text := r.texts[(at+r.written)%len(r.texts)].Content
-		ops[i] = oxbow.Update{Name: named[at].Name, Content: fmt.Sprint(r.written, " ", text)}
+		r.writtenCount++
+		at := r.writtenCount * 7919 % r.entries
+		text := r.texts[(at+r.writtenCount)%len(r.texts)].Content
+		ops[i] = oxbow.Update{Name: named[at].Name, Content: fmt.Sprint(r.writtenCount, " ", text)}
 	}
 	return ops
 }
@@ -169,9 +169,9 @@ func logSize(m *oxbow.Memory) (int64, error) {
 	return s.Used, err
 }
 
-// rewrittenSize returns the size of a log that contains only the current entries and the changes that the option
+// rewrittenLogSize returns the size of a log that contains only the current entries and the changes that the option
 // KeepChanges keeps.
-func (r *churnRun) rewrittenSize(ctx context.Context, dir string) (bytes int64, err error) {
+func (r *repeatedUpdateRun) rewrittenLogSize(ctx context.Context, dir string) (bytes int64, err error) {
 	m, err := oxbow.Open(filepath.Join(dir, "held.oxbow"), nil)
 	if err != nil {
 		return 0, err
@@ -190,9 +190,9 @@ func (r *churnRun) rewrittenSize(ctx context.Context, dir string) (bytes int64, 
 func formatMegabytes(n int64) string { return formatDigits(float64(n)/1e6) + " MB" }
 
 // measureFirstRecall returns the time that a new process needs to open the memory and to return the first result.
-func (r *churnRun) measureFirstRecall(ctx context.Context) (time.Duration, error) {
+func (r *repeatedUpdateRun) measureFirstRecall(ctx context.Context) (time.Duration, error) {
 	from := time.Now()
-	m, err := oxbow.Open(r.path, nil)
+	m, err := oxbow.Open(r.storePath, nil)
 	if err != nil {
 		return 0, err
 	}

@@ -58,9 +58,9 @@ func closeCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 						if err != nil {
 							return fmt.Errorf("closing %d entries after %d changes: %w", n, c, err)
 						}
-						row = append(row, formatDuration(costs[0].clock), formatDuration(costs[0].cpu))
+						row = append(row, formatDuration(costs[0].elapsedTime), formatDuration(costs[0].cpu))
 						if recalls {
-							row = append(row, formatDuration(costs[1].clock), formatDuration(costs[1].cpu))
+							row = append(row, formatDuration(costs[1].elapsedTime), formatDuration(costs[1].cpu))
 						}
 					}
 					t.addRow(row...)
@@ -79,19 +79,19 @@ func closeCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 
 // closeRun measures one store.
 type closeRun struct {
-	path    string
-	entries []oxbow.Add
-	written int
+	path              string
+	entries           []oxbow.Add
+	writtenEntryCount int
 }
 
 // callCost is the elapsed time and the processor time of a call.
-type callCost struct{ clock, cpu time.Duration }
+type callCost struct{ elapsedTime, cpu time.Duration }
 
 func measureCost(fn func() error) (s callCost, err error) {
 	cpu, _ := processorTime()
 	from := time.Now()
 	err = fn()
-	s.clock = time.Since(from)
+	s.elapsedTime = time.Since(from)
 	now, _ := processorTime()
 	s.cpu = now - cpu
 	return s, err
@@ -139,10 +139,10 @@ func (r *closeRun) measureClose(ctx context.Context, changes int, recalls bool) 
 		some := min(left, 100, max(1, changes/10))
 		ops := make([]oxbow.Op, some)
 		for i := range ops {
-			r.written++
-			at := r.written * 7919 % len(r.entries)
-			text := r.entries[(at+r.written)%len(r.entries)].Content
-			ops[i] = oxbow.Update{Name: r.entries[at].Name, Content: fmt.Sprint(r.written, " ", text)}
+			r.writtenEntryCount++
+			at := r.writtenEntryCount * 7919 % len(r.entries)
+			text := r.entries[(at+r.writtenEntryCount)%len(r.entries)].Content
+			ops[i] = oxbow.Update{Name: r.entries[at].Name, Content: fmt.Sprint(r.writtenEntryCount, " ", text)}
 		}
 		err = m.Apply(ctx, ops...)
 		if before := left; err == nil && (before-1)*10/changes != (before-some-1)*10/changes {

@@ -30,8 +30,8 @@ func threadTime() (time.Duration, bool) {
 	return time.Duration(t.Nano()), true
 }
 
-// anonymousMemory returns the resident bytes that are not backed by a file.
-func anonymousMemory() (int64, bool) {
+// anonymousMemoryBytes returns the resident bytes that are not backed by a file.
+func anonymousMemoryBytes() (int64, bool) {
 	b, err := os.ReadFile("/proc/self/status")
 	if err != nil {
 		return 0, false

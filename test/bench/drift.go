@@ -42,20 +42,20 @@ func driftCommand(b *bench, fs *flag.FlagSet) func(ctx context.Context) error {
 	show := fs.Int("show", 0, "print the first `N` anchors that oxbow placed wrong, with the texts")
 	b.addDirFlag(fs)
 	return func(ctx context.Context) error {
-		p := selectionPlan{
-			pairs:          *pairs,
-			files:          *files,
-			lines:          *lines,
-			blocks:         *blocks,
-			rewordedIsGone: *strict,
-			hasMerges:      *merges,
+		p := sampleSizes{
+			commitPairsPerGap:    *pairs,
+			filesPerCommitPair:   *files,
+			linesPerFile:         *lines,
+			blocksPerFile:        *blocks,
+			countsRewordedAsGone: *strict,
+			hasMerges:            *merges,
 		}
 		for g := range strings.SplitSeq(*gaps, ",") {
 			n, err := strconv.Atoi(strings.TrimSpace(g))
 			if err != nil || n < 1 {
 				return fmt.Errorf("reading --gaps: %q is no number of commits", g)
 			}
-			p.gaps = append(p.gaps, n)
+			p.commitGaps = append(p.commitGaps, n)
 		}
 		if len(repos) == 0 {
 			return errors.New("name at least one repository with --repo [NAME=]DIR")
@@ -66,31 +66,31 @@ func driftCommand(b *bench, fs *flag.FlagSet) func(ctx context.Context) error {
 		}
 		defer remove()
 		b.printTitle("Annotations over histories", tmp)
-		r := &driftRun{bench: b, plan: p, seed: *seed, misplacementsToShow: *show, tempDir: tmp}
+		r := &placementRun{bench: b, plan: p, seed: *seed, maxShownMisplacements: *show, tempDir: tmp}
 		if *data != "" {
-			return r.scoreData(ctx, *data, repos)
+			return r.placePublishedLines(ctx, *data, repos)
 		}
-		return r.placeHistories(ctx, repos)
+		return r.placeLinesInHistories(ctx, repos)
 	}
 }
 
-// driftRun is one run of the command.
-type driftRun struct {
-	bench               *bench
-	plan                selectionPlan
-	seed                uint64
-	misplacementsToShow int
-	tempDir             string
+// placementRun is one run of the command.
+type placementRun struct {
+	bench                 *bench
+	plan                  sampleSizes
+	seed                  uint64
+	maxShownMisplacements int
+	tempDir               string
 }
 
-// driftKinds are the kinds of anchors. An anchor in a renamed file belongs to two kinds.
-var driftKinds = []string{"lines", "blocks", "lines of renamed files", "blocks of renamed files"}
+// trackedBlockKinds are the kinds of anchors. An anchor in a renamed file belongs to two kinds.
+var trackedBlockKinds = []string{"lines", "blocks", "lines of renamed files", "blocks of renamed files"}
 
-// driftTable counts how often lines or blocks were found again after a file changed. The counts are separate for each
-// kind in driftKinds and for each method that finds them.
-type driftTable map[string]map[string]*placementTally
+// placementTallies counts how often lines or blocks were found again after a file changed. The counts are separate for
+// each kind in trackedBlockKinds and for each method that finds them.
+type placementTallies map[string]map[string]*placementTally
 
-func (t driftTable) tallyFor(kind, way string) *placementTally {
+func (t placementTallies) resultTally(kind, way string) *placementTally {
 	if t[kind] == nil {
 		t[kind] = map[string]*placementTally{}
 	}
@@ -100,8 +100,13 @@ func (t driftTable) tallyFor(kind, way string) *placementTally {
 	return t[kind][way]
 }
 
-var placementWays = []string{"oxbow, with git", "oxbow, without git", baselineWays[0].name, baselineWays[1].name,
-	baselineWays[2].name}
+var placementMethodNames = []string{
+	"oxbow, with git",
+	"oxbow, without git",
+	baselineMethods[0].methodName,
+	baselineMethods[1].methodName,
+	baselineMethods[2].methodName,
+}
 
 func splitRepoName(repo string) (name, dir string) {
 	if n, d, ok := strings.Cut(repo, "="); ok && !strings.ContainsAny(n, `/\`) {
@@ -110,10 +115,10 @@ func splitRepoName(repo string) (name, dir string) {
 	return filepath.Base(filepath.Clean(repo)), repo
 }
 
-// placeHistories selects annotated lines and blocks (anchors) in old commits of each repository. It then measures how
-// well the annotations are found again in later commits.
-func (r *driftRun) placeHistories(ctx context.Context, repos []string) error {
-	total := driftTable{}
+// placeLinesInHistories selects annotated lines and blocks (anchors) in old commits of each repository. It then
+// measures how well the annotations are found again in later commits.
+func (r *placementRun) placeLinesInHistories(ctx context.Context, repos []string) error {
+	total := placementTallies{}
 	sizes := newTable("repository", "commits", "gap", "files", "lines", "blocks")
 	var after []func()
 	for _, repo := range repos {
@@ -135,12 +140,12 @@ func (r *driftRun) placeHistories(ctx context.Context, repos []string) error {
 		if err != nil {
 			return err
 		}
-		own := driftTable{}
-		sets, err := h.drawPairs(ctx, r.plan, rand.New(rand.NewPCG(r.seed, uint64(len(h.commits)))))
+		own := placementTallies{}
+		sets, err := h.sampleFilePairs(ctx, r.plan, rand.New(rand.NewPCG(r.seed, uint64(len(h.commits)))))
 		if err != nil {
 			return err
 		}
-		for _, gap := range r.plan.gaps {
+		for _, gap := range r.plan.commitGaps {
 			ps := sets[gap]
 			if len(ps) == 0 {
 				continue
@@ -148,8 +153,8 @@ func (r *driftRun) placeHistories(ctx context.Context, repos []string) error {
 			r.bench.logf("%s: gap %d, %d files", name, gap, len(ps))
 			kinds := map[string]int{}
 			for _, p := range ps {
-				for _, x := range p.anchors {
-					kinds[anchorKind(x)]++
+				for _, x := range p.trackedBlocks {
+					kinds[trackedBlockKind(x)]++
 				}
 			}
 			sizes.addRow(
@@ -160,7 +165,7 @@ func (r *driftRun) placeHistories(ctx context.Context, repos []string) error {
 				formatCount(kinds["lines"]),
 				formatCount(kinds["blocks"]),
 			)
-			if err := r.scorePairs(ctx, c, ps, own, total); err != nil {
+			if err := r.tallyPlacements(ctx, c, ps, own, total); err != nil {
 				return err
 			}
 		}
@@ -176,97 +181,108 @@ func (r *driftRun) placeHistories(ctx context.Context, repos []string) error {
 	return nil
 }
 
-func anchorKind(x anchor) string {
+func trackedBlockKind(x trackedBlock) string {
 	if x.lineCount == 1 {
-		return driftKinds[0]
+		return trackedBlockKinds[0]
 	}
-	return driftKinds[1]
+	return trackedBlockKinds[1]
 }
 
-// scorePairs searches for the lines and blocks of commit A in the file at commit B, with each method, and counts in
-// the tables how many were found at the true position.
-func (r *driftRun) scorePairs(ctx context.Context, c *repoClone, ps []commitPair, into ...driftTable) error {
+// tallyPlacements searches for the lines and blocks of commit A in the file at commit B, with each method, and counts
+// in the tables how many were found at the true position.
+func (r *placementRun) tallyPlacements(
+	ctx context.Context,
+	c *repoClone,
+	ps []fileAtTwoCommits,
+	into ...placementTallies,
+) error {
 	for len(ps) > 0 {
 		n := 1
-		for n < len(ps) && ps[n].commitA == ps[0].commitA && ps[n].commitB == ps[0].commitB {
+		for n < len(ps) && ps[n].earlierCommit == ps[0].earlierCommit && ps[n].laterCommit == ps[0].laterCommit {
 			n++
 		}
 		same := ps[:n]
 		ps = ps[n:]
-		with, without, err := c.resolveAnchors(ctx, same)
+		with, without, err := c.placeAnnotations(ctx, same)
 		if err != nil {
 			return err
 		}
 		for i, p := range same {
-			a, err := c.fileLines(ctx, p.commitA, p.fileA)
+			a, err := c.fileLines(ctx, p.earlierCommit, p.earlierPath)
 			if err != nil {
 				return err
 			}
-			b, err := c.fileLines(ctx, p.commitB, p.fileB)
+			b, err := c.fileLines(ctx, p.laterCommit, p.laterPath)
 			if err != nil {
 				return err
 			}
-			for k, x := range p.anchors {
-				kinds := []string{anchorKind(x)}
-				if p.fileA != p.fileB {
-					kinds = append(kinds, anchorKind(x)+" of renamed files")
+			for k, x := range p.trackedBlocks {
+				kinds := []string{trackedBlockKind(x)}
+				if p.earlierPath != p.laterPath {
+					kinds = append(kinds, trackedBlockKind(x)+" of renamed files")
 				}
-				for _, w := range baselineWays {
-					s := w.placeAnchor(a, b, x)
+				for _, w := range baselineMethods {
+					s := w.placeBlock(a, b, x)
 					for _, kind := range kinds {
 						for _, t := range into {
-							t.tallyFor(kind, w.name).addResult(x, s)
+							t.resultTally(kind, w.methodName).addResult(x, s)
 						}
 					}
 				}
 				for _, kind := range kinds {
 					for _, t := range into {
-						t.tallyFor(kind, placementWays[0]).addResult(x, with[i][k])
-						t.tallyFor(kind, placementWays[1]).addResult(x, without[i][k])
+						t.resultTally(kind, placementMethodNames[0]).addResult(x, with[i][k])
+						t.resultTally(kind, placementMethodNames[1]).addResult(x, without[i][k])
 					}
 				}
-				r.logMisplacement(p, x, a, b, with[i][k], "with git")
-				r.logMisplacement(p, x, a, b, without[i][k], "without git")
+				r.logWrongPlacement(p, x, a, b, with[i][k], "with git")
+				r.logWrongPlacement(p, x, a, b, without[i][k], "without git")
 			}
 		}
 	}
 	return nil
 }
 
-// logMisplacement prints a line or block that a method found at a wrong position, or did not find although it exists.
-func (r *driftRun) logMisplacement(p commitPair, x anchor, a, b []string, s placement, how string) {
+// logWrongPlacement prints a line or block that a method found at a wrong position, or did not find although it exists.
+func (r *placementRun) logWrongPlacement(
+	p fileAtTwoCommits,
+	x trackedBlock,
+	a, b []string,
+	s linePlacement,
+	how string,
+) {
 	var t placementTally
 	t.addResult(x, s)
-	if r.misplacementsToShow == 0 ||
-		t.unchangedWrong+t.unchangedMissed+t.goneFound+t.goneEdited+t.changedWrong+t.changedMissed == 0 {
+	if r.maxShownMisplacements == 0 ||
+		t.unchangedAtWrongLine+t.unchangedNotFound+t.goneReportedFound+t.goneReportedEdited+t.changedAtWrongLine+t.changedNotFound == 0 {
 		return
 	}
-	r.misplacementsToShow--
+	r.maxShownMisplacements--
 	what := "wrong"
 	switch {
-	case t.unchangedMissed > 0 || t.changedMissed > 0:
+	case t.unchangedNotFound > 0 || t.changedNotFound > 0:
 		what = "missed"
-	case t.goneEdited > 0:
+	case t.goneReportedEdited > 0:
 		what = "edited though gone"
-	case t.goneFound > 0:
+	case t.goneReportedFound > 0:
 		what = "found though gone"
 	}
 	r.bench.logf(
 		"\n%s, %s: %s..%s %s -> %s, lines %d-%d, truth %v, said %d+%d edited %v %.2f %s",
 		what,
 		how,
-		p.commitA[:8],
-		p.commitB[:8],
-		p.fileA,
-		p.fileB,
+		p.earlierCommit[:8],
+		p.laterCommit[:8],
+		p.earlierPath,
+		p.laterPath,
 		x.firstLine,
 		x.firstLine+x.lineCount-1,
-		x.fates,
+		x.laterPositions,
 		s.firstLine,
 		s.lineCount,
-		s.isEdited,
+		s.isReportedEdited,
 		s.confidence,
-		s.method,
+		s.placementRule,
 	)
 	for i := max(0, x.firstLine-3); i < min(len(a), x.firstLine+x.lineCount+3); i++ {
 		r.bench.logf("  A %4d %s", i, a[i])
@@ -276,22 +292,22 @@ func (r *driftRun) logMisplacement(p commitPair, x anchor, a, b []string, s plac
 			r.bench.logf("  S %4d %s", i, b[i])
 		}
 	}
-	if at := x.fates[0].index; at >= 0 {
+	if at := x.laterPositions[0].lineIndex; at >= 0 {
 		for i := max(0, at-3); i < min(len(b), at+x.lineCount+3); i++ {
 			r.bench.logf("  T %4d %s", i, b[i])
 		}
 	}
 }
 
-func (r *driftRun) printTables(name string, t driftTable) {
+func (r *placementRun) printTables(name string, t placementTallies) {
 	share := func(n, of int) string {
 		if of == 0 {
 			return "-"
 		}
 		return fmt.Sprintf("%.4f", float64(n)/float64(of))
 	}
-	for _, kind := range driftKinds {
-		first := t[kind][placementWays[0]]
+	for _, kind := range trackedBlockKinds {
+		first := t[kind][placementMethodNames[0]]
 		if first == nil {
 			continue
 		}
@@ -300,8 +316,8 @@ func (r *driftRun) printTables(name string, t driftTable) {
 				"%s, %s: %d stand, %d changed, %d gone",
 				name,
 				kind,
-				first.unchanged,
-				first.changed,
+				first.unchangedTotal,
+				first.changedTotal,
 				first.goneTotal,
 			),
 			"stand: right",
@@ -314,48 +330,49 @@ func (r *driftRun) printTables(name string, t driftTable) {
 			"edited",
 			"found",
 		)
-		for _, w := range placementWays {
-			x := t.tallyFor(kind, w)
+		for _, w := range placementMethodNames {
+			x := t.resultTally(kind, w)
 			tab.addRow(
 				w,
 				share(
-					x.unchangedRight,
-					x.unchanged,
+					x.unchangedAtRightLine,
+					x.unchangedTotal,
 				),
-				share(x.unchangedWrong, x.unchanged),
-				share(x.unchangedMissed, x.unchanged),
-				share(x.changedRight, x.changed),
-				share(x.changedWrong, x.changed),
-				share(x.changedMissed, x.changed),
-				share(x.goneLost, x.goneTotal),
-				share(x.goneEdited, x.goneTotal),
-				share(x.goneFound, x.goneTotal),
+				share(x.unchangedAtWrongLine, x.unchangedTotal),
+				share(x.unchangedNotFound, x.unchangedTotal),
+				share(x.changedAtRightLine, x.changedTotal),
+				share(x.changedAtWrongLine, x.changedTotal),
+				share(x.changedNotFound, x.changedTotal),
+				share(x.goneReportedLost, x.goneTotal),
+				share(x.goneReportedEdited, x.goneTotal),
+				share(x.goneReportedFound, x.goneTotal),
 			)
 		}
 		r.bench.emitTable(tab)
 	}
 }
 
-// driftRow is a row of published data: a line at commit A, and its number at commit B. Numbers begin at 1. The number
-// is null if the line is gone.
-type driftRow struct {
-	Repo    string `json:"repo"`
-	CommitA string `json:"A"`
-	CommitB string `json:"B"`
-	FileA   string `json:"fa"`
-	FileB   string `json:"fb"`
-	Line    int    `json:"line"`
-	Text    string `json:"text"`
-	Truth   *int   `json:"truth"`
+// publishedLine is a row of published data: a line at commit A, and its number at commit B. Numbers begin at 1. The
+// number is null if the line is gone.
+type publishedLine struct {
+	Repo          string `json:"repo"`
+	EarlierCommit string `json:"A"`
+	LaterCommit   string `json:"B"`
+	EarlierPath   string `json:"fa"`
+	LaterPath     string `json:"fb"`
+	EarlierLine   int    `json:"line"`
+	LineText      string `json:"text"`
+	LaterLine     *int   `json:"truth"`
 }
 
-// scoreData measures how well annotated lines are found again, with lines from the file DIR/NAME.jsonl.gz for each
-// repository in repos. NAME is the repository's name. The repository must contain the commits that the file names.
-func (r *driftRun) scoreData(ctx context.Context, dir string, repos []string) error {
-	total := driftTable{}
+// placePublishedLines measures how well annotated lines are found again, with lines from the file DIR/NAME.jsonl.gz
+// for each repository in repos. NAME is the repository's name. The repository must contain the commits that the file
+// names.
+func (r *placementRun) placePublishedLines(ctx context.Context, dir string, repos []string) error {
+	total := placementTallies{}
 	for _, repo := range repos {
 		name, at := splitRepoName(repo)
-		pairs, err := readDrift(filepath.Join(dir, name+".jsonl.gz"))
+		pairs, err := readPublishedLines(filepath.Join(dir, name+".jsonl.gz"))
 		if err != nil {
 			return err
 		}
@@ -367,35 +384,35 @@ func (r *driftRun) scoreData(ctx context.Context, dir string, repos []string) er
 		if err != nil {
 			return err
 		}
-		own := driftTable{}
+		own := placementTallies{}
 		missing := 0
-		var have []commitPair
+		var have []fileAtTwoCommits
 		for _, p := range pairs {
-			a, errA := c.fileLines(ctx, p.commitA, p.fileA)
-			b, errB := c.fileLines(ctx, p.commitB, p.fileB)
+			a, errA := c.fileLines(ctx, p.earlierCommit, p.earlierPath)
+			b, errB := c.fileLines(ctx, p.laterCommit, p.laterPath)
 			if errA != nil || errB != nil {
-				missing += len(p.anchors)
+				missing += len(p.trackedBlocks)
 				continue
 			}
-			for i, x := range p.anchors {
-				isKept := x.fates[0].index >= 0
-				isInB := !isKept || isSameLine(b, x.fates[0].index, p.texts[i])
-				if !isInB || !isSameLine(a, x.firstLine, p.texts[i]) {
+			for i, x := range p.trackedBlocks {
+				isKept := x.laterPositions[0].lineIndex >= 0
+				isInB := !isKept || isSameLine(b, x.laterPositions[0].lineIndex, p.lineTexts[i])
+				if !isInB || !isSameLine(a, x.firstLine, p.lineTexts[i]) {
 					return fmt.Errorf(
 						"%s: %s at %s does not hold the line that the data says",
 						name,
-						p.fileA,
-						p.commitA,
+						p.earlierPath,
+						p.earlierCommit,
 					)
 				}
 			}
-			have = append(have, p.commitPair)
+			have = append(have, p.fileAtTwoCommits)
 		}
 		r.bench.logf("%s: %d files, %d lines whose commits are not there", name, len(have), missing)
 		if missing > 0 {
 			r.bench.printf("%s: %d lines are left out, their commits are not in the repository\n\n", name, missing)
 		}
-		if err := r.scorePairs(ctx, c, have, own, total); err != nil {
+		if err := r.tallyPlacements(ctx, c, have, own, total); err != nil {
 			return err
 		}
 		r.printTables(name, own)
@@ -406,14 +423,14 @@ func (r *driftRun) scoreData(ctx context.Context, dir string, repos []string) er
 	return nil
 }
 
-// driftPair is a file at two commits, as read from a data file. texts contains the texts of its annotated lines, by
-// which the repository's contents are checked.
-type driftPair struct {
-	commitPair
-	texts []string
+// publishedFilePair is a file at two commits, as read from a data file. texts contains the texts of its annotated
+// lines, by which the repository's contents are checked.
+type publishedFilePair struct {
+	fileAtTwoCommits
+	lineTexts []string
 }
 
-func readDrift(path string) ([]driftPair, error) {
+func readPublishedLines(path string) ([]publishedFilePair, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("reading lines: %w", err)
@@ -423,37 +440,43 @@ func readDrift(path string) ([]driftPair, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading lines: %w", err)
 	}
-	var out []driftPair
+	var out []publishedFilePair
 	sc := bufio.NewScanner(z)
 	sc.Buffer(nil, 16<<20)
 	for sc.Scan() {
-		var row driftRow
+		var row publishedLine
 		if err := json.Unmarshal(sc.Bytes(), &row); err != nil {
 			return nil, fmt.Errorf("reading lines: %w", err)
 		}
-		i := slices.IndexFunc(out, func(p driftPair) bool {
-			return p.commitA == row.CommitA && p.commitB == row.CommitB && p.fileA == row.FileA && p.fileB == row.FileB
+		i := slices.IndexFunc(out, func(p publishedFilePair) bool {
+			return p.earlierCommit == row.EarlierCommit && p.laterCommit == row.LaterCommit &&
+				p.earlierPath == row.EarlierPath &&
+				p.laterPath == row.LaterPath
 		})
 		if i < 0 {
 			i = len(out)
 			out = append(
 				out,
-				driftPair{
-					commitPair: commitPair{
-						commitA: row.CommitA,
-						commitB: row.CommitB,
-						fileA:   row.FileA,
-						fileB:   row.FileB,
+				publishedFilePair{
+					fileAtTwoCommits: fileAtTwoCommits{
+						earlierCommit: row.EarlierCommit,
+						laterCommit:   row.LaterCommit,
+						earlierPath:   row.EarlierPath,
+						laterPath:     row.LaterPath,
 					},
 				},
 			)
 		}
-		x := anchor{firstLine: row.Line - 1, lineCount: 1, fates: []lineFate{{index: -1}}}
-		if row.Truth != nil {
-			x.fates[0].index = *row.Truth - 1
+		x := trackedBlock{
+			firstLine:      row.EarlierLine - 1,
+			lineCount:      1,
+			laterPositions: []laterLinePosition{{lineIndex: -1}},
 		}
-		out[i].anchors = append(out[i].anchors, x)
-		out[i].texts = append(out[i].texts, row.Text)
+		if row.LaterLine != nil {
+			x.laterPositions[0].lineIndex = *row.LaterLine - 1
+		}
+		out[i].trackedBlocks = append(out[i].trackedBlocks, x)
+		out[i].lineTexts = append(out[i].lineTexts, row.LineText)
 	}
 	if err := sc.Err(); err != nil {
 		return nil, fmt.Errorf("reading lines: %w", err)

@@ -106,43 +106,44 @@ func TestFollow(t *testing.T) {
 	if len(h.commits) != 5 {
 		t.Fatalf("there are %d commits", len(h.commits))
 	}
-	got, name := h.followFile("f", 30, 0, 4)
-	var want []lineFate
+	got, name := h.followFileLines("f", 30, 0, 4)
+	var want []laterLinePosition
 	for i := range 30 {
 		switch {
 		case i == 3:
-			want = append(want, lineFate{5, true})
+			want = append(want, laterLinePosition{5, true})
 		case i < 10:
-			want = append(want, lineFate{i + 2, false})
+			want = append(want, laterLinePosition{i + 2, false})
 		case i < 12:
-			want = append(want, lineFate{-1, false})
+			want = append(want, laterLinePosition{-1, false})
 		case i < 20:
-			want = append(want, lineFate{i, false})
+			want = append(want, laterLinePosition{i, false})
 		case i < 25:
-			want = append(want, lineFate{i + 7, false})
+			want = append(want, laterLinePosition{i + 7, false})
 		default:
-			want = append(want, lineFate{i - 5, false})
+			want = append(want, laterLinePosition{i - 5, false})
 		}
 	}
 	if name != "g" || !reflect.DeepEqual(got, want) {
 		t.Errorf("follow = %v, %q, want %v, g", got, name, want)
 	}
-	if got, name := h.followFile("f", 30, 0, 2); name != "f" || got[29].index != 29 || got[11].index != -1 {
+	if got, name := h.followFileLines("f", 30, 0, 2); name != "f" || got[29].lineIndex != 29 ||
+		got[11].lineIndex != -1 {
 		t.Errorf("follow to the third = %v, %q", got, name)
 	}
-	if err := h.markDissimilarGone(t.Context(), a, want, h.commits[4], "g"); err != nil {
+	if err := h.markDissimilarLinesGone(t.Context(), a, want, h.commits[4], "g"); err != nil {
 		t.Errorf("the truth does not hold: %v", err)
 	}
-	if err := h.markDissimilarGone(t.Context(), a, []lineFate{{index: 1}}, h.commits[4], "g"); err == nil {
+	if err := h.markDissimilarLinesGone(t.Context(), a, []laterLinePosition{{lineIndex: 1}}, h.commits[4], "g"); err == nil {
 		t.Error("a truth that is wrong passes")
 	}
 
-	put := make([]lineFate, 30)
+	put := make([]laterLinePosition, 30)
 	for k := range put {
-		put[k].index = -1
+		put[k].lineIndex = -1
 	}
-	if err := h.markDissimilarGone(t.Context(), a, put, h.commits[0], "f"); err != nil ||
-		put[29] != (lineFate{index: 29}) {
+	if err := h.markDissimilarLinesGone(t.Context(), a, put, h.commits[0], "f"); err != nil ||
+		put[29] != (laterLinePosition{lineIndex: 29}) {
 		t.Errorf("a file that was put back: %v, %v", put, err)
 	}
 
@@ -174,8 +175,8 @@ func TestFollow(t *testing.T) {
 	z := gzip.NewWriter(&rows)
 	for i, f := range want {
 		truth := "null"
-		if f.index >= 0 && !f.isReworded {
-			truth = fmt.Sprint(f.index + 1)
+		if f.lineIndex >= 0 && !f.isTextReworded {
+			truth = fmt.Sprint(f.lineIndex + 1)
 		}
 		fmt.Fprintf(z, `{"repo":"tiny","A":%q,"B":%q,"fa":"f","fb":"g","line":%d,"text":%q,"truth":%s}`+
 			"\n", h.commits[0], h.commits[4], i+1, a[i], truth)
@@ -239,64 +240,67 @@ func TestRespaced(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, _ := h.followFile("f", 5, 0, 1)
-	if want := []lineFate{{index: 0}, {3, true}, {4, true}, {index: 2}, {index: 5}}; !reflect.DeepEqual(got, want) {
+	got, _ := h.followFileLines("f", 5, 0, 1)
+	if want := []laterLinePosition{{lineIndex: 0}, {3, true}, {4, true}, {lineIndex: 2}, {lineIndex: 5}}; !reflect.DeepEqual(
+		got,
+		want,
+	) {
 		t.Errorf("follow = %v, want %v", got, want)
 	}
 }
 
 func TestTally(t *testing.T) {
-	at := func(to ...int) anchor {
-		x := anchor{lineCount: len(to)}
+	at := func(to ...int) trackedBlock {
+		x := trackedBlock{lineCount: len(to)}
 		for _, i := range to {
-			x.fates = append(x.fates, lineFate{index: i})
+			x.laterPositions = append(x.laterPositions, laterLinePosition{lineIndex: i})
 		}
 		return x
 	}
 	var got placementTally
 	for _, c := range []struct {
-		x anchor
-		s placement
+		x trackedBlock
+		s linePlacement
 	}{
-		{at(5), placement{firstLine: 5, lineCount: 1}}, // right
-		{at(5), placement{firstLine: 6, lineCount: 1}}, // wrong
-		{at(5), placement{}},                           // missed
-		{at(-1), placement{}},                          // lost
+		{at(5), linePlacement{firstLine: 5, lineCount: 1}}, // right
+		{at(5), linePlacement{firstLine: 6, lineCount: 1}}, // wrong
+		{at(5), linePlacement{}},                           // missed
+		{at(-1), linePlacement{}},                          // lost
 		// Edited.
-		{at(-1), placement{firstLine: 1, lineCount: 1, isEdited: true, confidence: minConfidence}},
+		{at(-1), linePlacement{firstLine: 1, lineCount: 1, isReportedEdited: true, confidence: minPlacementConfidence}},
 		// Doubted: lost.
-		{at(-1), placement{firstLine: 1, lineCount: 1, isEdited: true, confidence: .4}},
+		{at(-1), linePlacement{firstLine: 1, lineCount: 1, isReportedEdited: true, confidence: .4}},
 		// Found.
-		{at(-1), placement{firstLine: 1, lineCount: 1}},
+		{at(-1), linePlacement{firstLine: 1, lineCount: 1}},
 		// Right.
-		{at(5, 6, 7), placement{firstLine: 5, lineCount: 3}},
+		{at(5, 6, 7), linePlacement{firstLine: 5, lineCount: 3}},
 		// Changed, right.
-		{at(5, -1, 7), placement{firstLine: 5, lineCount: 3, isEdited: true}},
+		{at(5, -1, 7), linePlacement{firstLine: 5, lineCount: 3, isReportedEdited: true}},
 		// Changed, wrong.
-		{at(5, 9, 7), placement{firstLine: 20, lineCount: 3}},
+		{at(5, 9, 7), linePlacement{firstLine: 20, lineCount: 3}},
 		// Changed, missed.
-		{at(5, -1, 7), placement{}},
+		{at(5, -1, 7), linePlacement{}},
 		// Not counted.
-		{at(5, -1, -1), placement{}},
+		{at(5, -1, -1), linePlacement{}},
 		// Reworded, right.
-		{anchor{lineCount: 1, fates: []lineFate{{7, true}}}, placement{firstLine: 7, lineCount: 1, isEdited: true}},
+		{trackedBlock{lineCount: 1, laterPositions: []laterLinePosition{{7, true}}}, linePlacement{firstLine: 7, lineCount: 1, isReportedEdited: true}},
 	} {
 		got.addResult(c.x, c.s)
 	}
 	want := placementTally{
-		unchanged:       4,
-		unchangedRight:  2,
-		unchangedWrong:  1,
-		unchangedMissed: 1,
-		changed:         4,
-		changedRight:    2,
-		changedWrong:    1,
-		changedMissed:   1,
-		goneTotal:       4,
-		goneLost:        2,
-		goneEdited:      1,
-		goneFound:       1,
-		mostlyGone:      1,
+		unchangedTotal:       4,
+		unchangedAtRightLine: 2,
+		unchangedAtWrongLine: 1,
+		unchangedNotFound:    1,
+		changedTotal:         4,
+		changedAtRightLine:   2,
+		changedAtWrongLine:   1,
+		changedNotFound:      1,
+		goneTotal:            4,
+		goneReportedLost:     2,
+		goneReportedEdited:   1,
+		goneReportedFound:    1,
+		mostlyGoneBlocks:     1,
 	}
 	if got != want {
 		t.Errorf("tally = %+v, want %+v", got, want)

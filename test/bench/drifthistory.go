@@ -224,19 +224,19 @@ func parseHunk(l string) (c diffHunk, n, m int, err error) {
 	return c, n, m, err
 }
 
-// lineFate is a line's position in a later commit. index is -1 if the line is gone. isReworded is set if the line's
-// text has changed.
-type lineFate struct {
-	index      int
-	isReworded bool
+// laterLinePosition is a line's position in a later commit. index is -1 if the line is gone. isTextReworded is set if
+// the line's text has changed.
+type laterLinePosition struct {
+	lineIndex      int
+	isTextReworded bool
 }
 
-// followFile follows the first n lines that a file has at commit i, up to commit j. It returns what has become of each
-// line, and the file's name at commit j. The name is "" if the file was deleted.
-func (h *commitHistory) followFile(file string, n, i, j int) (to []lineFate, name string) {
-	to = make([]lineFate, n)
+// followFileLines follows the first n lines that a file has at commit i, up to commit j. It returns what has become of
+// each line, and the file's name at commit j. The name is "" if the file was deleted.
+func (h *commitHistory) followFileLines(file string, n, i, j int) (to []laterLinePosition, name string) {
+	to = make([]laterLinePosition, n)
 	for k := range to {
-		to[k].index = k
+		to[k].lineIndex = k
 	}
 	for c := i + 1; c <= j; c++ {
 		d, ok := h.deltas[c][file]
@@ -247,63 +247,67 @@ func (h *commitHistory) followFile(file string, n, i, j int) (to []lineFate, nam
 		file = d.to
 		if file == "" {
 			for k := range to {
-				to[k].index = -1
+				to[k].lineIndex = -1
 			}
 			return to, ""
 		}
 		moved := findMovedLines(d.hunks)
-		again := findRewordedLines(d.hunks, moved, findRespacedLines(d.hunks, bare, moved))
+		again := findRewordedLines(d.hunks, moved, findSpacingChangedLines(d.hunks, bare, moved))
 		for k, f := range to {
-			if f.index < 0 {
+			if f.lineIndex < 0 {
 				continue
 			}
-			to[k].index = mapLine(d.hunks, moved, f.index)
-			if at, ok := again[f.index]; ok && to[k].index < 0 {
-				to[k] = lineFate{at, true}
+			to[k].lineIndex = lineAfterHunks(d.hunks, moved, f.lineIndex)
+			if at, ok := again[f.lineIndex]; ok && to[k].lineIndex < 0 {
+				to[k] = laterLinePosition{at, true}
 			}
 		}
 	}
 	return to, file
 }
 
-// anchor is a line or a block of lines in a file at an earlier commit, called A. It also contains where the lines
+// trackedBlock is a line or a block of lines in a file at an earlier commit, called A. It also contains where the lines
 // truly are at a later commit, called B.
-type anchor struct {
-	firstLine, lineCount int        // index of the first line in the file at commit A, and number of lines
-	fates                []lineFate // for each line, its position in the file at commit B, or that it is gone
+type trackedBlock struct {
+	firstLine, lineCount int                 // index of the first line in the file at commit A, and number of lines
+	laterPositions       []laterLinePosition // for each line, its position in the file at commit B, or that it is gone
 }
 
-// commitPair is a file at an earlier commit A and at a later commit B, with the lines and blocks that are to be found
-// again at B.
-type commitPair struct {
-	commitA, commitB string // IDs of the two commits
-	fileA, fileB     string // path of the file at commit A and at commit B
-	anchors          []anchor
+// fileAtTwoCommits is a file at an earlier commit A and at a later commit B, with the lines and blocks that are to be
+// found again at B.
+type fileAtTwoCommits struct {
+	earlierCommit, laterCommit string // IDs of the two commits
+	earlierPath, laterPath     string // path of the file at commit A and at commit B
+	trackedBlocks              []trackedBlock
 }
 
-// selectionPlan specifies how many commits, files and lines of a repository are selected for the measurement.
-type selectionPlan struct {
+// sampleSizes specifies how many commits, files and lines of a repository are selected for the measurement.
+type sampleSizes struct {
 	// how many commits apart the two commits of a pair are; values that exceed the history's length are skipped
-	gaps           []int
-	pairs          int  // how many pairs of commits are selected for each value in gaps
-	files          int  // how many files are selected for each pair of commits
-	lines, blocks  int  // how many lines and how many blocks are selected in each file
-	rewordedIsGone bool // If the text of a line was changed, the line counts as deleted.
+	commitGaps                  []int
+	commitPairsPerGap           int  // how many pairs of commits are selected for each value in gaps
+	filesPerCommitPair          int  // how many files are selected for each pair of commits
+	linesPerFile, blocksPerFile int  // how many lines and how many blocks are selected in each file
+	countsRewordedAsGone        bool // If the text of a line was changed, the line counts as deleted.
 	// The history is first rewritten so that it consists of merge commits (see createMergeHistory).
 	hasMerges bool
 }
 
-// drawPairs selects pairs of commits at random. For each pair, it selects files that were changed between the commits
-// and still exist, and lines and blocks (anchors) to annotate in these files. It skips files with fewer than 10 or
-// more than 20,000 lines and binary files. Anchors of one line have at least 4 characters.
-func (h *commitHistory) drawPairs(ctx context.Context, p selectionPlan, rnd *rand.Rand) (map[int][]commitPair, error) {
-	out := map[int][]commitPair{}
-	for _, gap := range p.gaps {
+// sampleFilePairs selects pairs of commits at random. For each pair, it selects files that were changed between the
+// commits and still exist, and lines and blocks (anchors) to annotate in these files. It skips files with fewer than
+// 10 or more than 20,000 lines and binary files. Anchors of one line have at least 4 characters.
+func (h *commitHistory) sampleFilePairs(
+	ctx context.Context,
+	p sampleSizes,
+	rnd *rand.Rand,
+) (map[int][]fileAtTwoCommits, error) {
+	out := map[int][]fileAtTwoCommits{}
+	for _, gap := range p.commitGaps {
 		if gap >= len(h.commits) {
 			continue
 		}
 		starts := rnd.Perm(len(h.commits) - gap)
-		for _, i := range starts[:min(len(starts), p.pairs)] {
+		for _, i := range starts[:min(len(starts), p.commitPairsPerGap)] {
 			j := i + gap
 			files, err := h.changedFiles(ctx, i, j)
 			if err != nil {
@@ -312,7 +316,7 @@ func (h *commitHistory) drawPairs(ctx context.Context, p selectionPlan, rnd *ran
 			rnd.Shuffle(len(files), func(x, y int) { files[x], files[y] = files[y], files[x] })
 			taken := 0
 			for _, f := range files {
-				if taken == p.files {
+				if taken == p.filesPerCommitPair {
 					break
 				}
 				text, err := gitIn(ctx, h.dir, "cat-file", "blob", h.commits[i]+":"+f)
@@ -325,21 +329,26 @@ func (h *commitHistory) drawPairs(ctx context.Context, p selectionPlan, rnd *ran
 				if isBinary || !isSuited {
 					continue
 				}
-				to, name := h.followFile(f, len(lines), i, j)
+				to, name := h.followFileLines(f, len(lines), i, j)
 				if name == "" {
 					continue
 				}
-				if err := h.markDissimilarGone(ctx, lines, to, h.commits[j], name); err != nil {
+				if err := h.markDissimilarLinesGone(ctx, lines, to, h.commits[j], name); err != nil {
 					return nil, err
 				}
 				for k := range to {
-					if p.rewordedIsGone && to[k].isReworded {
-						to[k] = lineFate{-1, false}
+					if p.countsRewordedAsGone && to[k].isTextReworded {
+						to[k] = laterLinePosition{-1, false}
 					}
 				}
-				q := commitPair{commitA: h.commits[i], commitB: h.commits[j], fileA: f, fileB: name}
-				q.anchors = drawAnchors(lines, to, p, rnd)
-				if len(q.anchors) > 0 {
+				q := fileAtTwoCommits{
+					earlierCommit: h.commits[i],
+					laterCommit:   h.commits[j],
+					earlierPath:   f,
+					laterPath:     name,
+				}
+				q.trackedBlocks = sampleTrackedBlocks(lines, to, p, rnd)
+				if len(q.trackedBlocks) > 0 {
 					out[gap] = append(out[gap], q)
 					taken++
 				}
@@ -349,12 +358,12 @@ func (h *commitHistory) drawPairs(ctx context.Context, p selectionPlan, rnd *ran
 	return out, nil
 }
 
-// markDissimilarGone marks a line as gone if several commits together reworded the line so much that less than half of
-// its text is similar to the original. If the file is the same as before, no line is gone.
-func (h *commitHistory) markDissimilarGone(
+// markDissimilarLinesGone marks a line as gone if several commits together reworded the line so much that less than
+// half of its text is similar to the original. If the file is the same as before, no line is gone.
+func (h *commitHistory) markDissimilarLinesGone(
 	ctx context.Context,
 	lines []string,
-	to []lineFate,
+	to []laterLinePosition,
 	commit, file string,
 ) error {
 	text, err := gitIn(ctx, h.dir, "cat-file", "blob", commit+":"+file)
@@ -366,41 +375,41 @@ func (h *commitHistory) markDissimilarGone(
 	for k, f := range to {
 		switch {
 		case same:
-			to[k] = lineFate{index: k}
-		case f.index >= len(now):
-			return fmt.Errorf("%s at %s: line %d is followed to %d of %d", file, commit, k, f.index, len(now))
-		case f.index < 0:
-		case lines[k] == now[f.index]:
-			to[k].isReworded = false // The line was changed and later got its first text again.
-		case !f.isReworded:
+			to[k] = laterLinePosition{lineIndex: k}
+		case f.lineIndex >= len(now):
+			return fmt.Errorf("%s at %s: line %d is followed to %d of %d", file, commit, k, f.lineIndex, len(now))
+		case f.lineIndex < 0:
+		case lines[k] == now[f.lineIndex]:
+			to[k].isTextReworded = false // The line was changed and later got its first text again.
+		case !f.isTextReworded:
 			return fmt.Errorf("%s at %s: line %d is followed to another text", file, commit, k)
-		case lineSimilarity(lines[k], now[f.index]) < .5:
-			to[k] = lineFate{-1, false}
+		case lineSimilarity(lines[k], now[f.lineIndex]) < .5:
+			to[k] = laterLinePosition{-1, false}
 		}
 	}
 	return nil
 }
 
-func drawAnchors(lines []string, to []lineFate, p selectionPlan, rnd *rand.Rand) []anchor {
-	var out []anchor
+func sampleTrackedBlocks(lines []string, to []laterLinePosition, p sampleSizes, rnd *rand.Rand) []trackedBlock {
+	var out []trackedBlock
 	seen := map[int]bool{}
-	for range 20 * p.lines {
-		if len(out) == p.lines {
+	for range 20 * p.linesPerFile {
+		if len(out) == p.linesPerFile {
 			break
 		}
 		i := rnd.IntN(len(lines))
 		if len(strings.TrimSpace(lines[i])) >= 4 && !seen[i] {
 			seen[i] = true
-			out = append(out, anchor{i, 1, to[i : i+1]})
+			out = append(out, trackedBlock{i, 1, to[i : i+1]})
 		}
 	}
-	for range p.blocks {
+	for range p.blocksPerFile {
 		n := 3 + rnd.IntN(18)
 		if n >= len(lines) {
 			continue
 		}
 		i := rnd.IntN(len(lines) - n)
-		out = append(out, anchor{i, n, to[i : i+n]})
+		out = append(out, trackedBlock{i, n, to[i : i+n]})
 	}
 	return out
 }

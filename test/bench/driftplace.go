@@ -17,43 +17,43 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// placement is where a method found a line or block at the later commit: lineCount lines from the index firstLine on.
-// If lineCount is 0, the method reported the lines as lost.
-type placement struct {
+// linePlacement is where a method found a line or block at the later commit: lineCount lines from the index firstLine
+// on. If lineCount is 0, the method reported the lines as lost.
+type linePlacement struct {
 	firstLine, lineCount int
-	isEdited             bool // The method reported that the text of the lines was changed.
+	isReportedEdited     bool // The method reported that the text of the lines was changed.
 
-	confidence float64 // how sure oxbow is of this position, from 0 to 1 (0 for other methods)
-	method     string  // by which rule oxbow found the lines, as it reports ("" for other methods)
+	confidence    float64 // how sure oxbow is of this position, from 0 to 1 (0 for other methods)
+	placementRule string  // by which rule oxbow found the lines, as it reports ("" for other methods)
 }
 
-// placementWay is a method that finds the lines and blocks of an earlier commit in a file at a later commit.
-type placementWay struct {
-	name string
+// placementMethod is a method that finds the lines and blocks of an earlier commit in a file at a later commit.
+type placementMethod struct {
+	methodName string
 	// finds the lines of x, which are in file text a, in file text b (nil for oxbow, which finds all lines of a file
 	// at once)
-	placeAnchor func(a, b []string, x anchor) placement
+	placeBlock func(a, b []string, x trackedBlock) linePlacement
 }
 
-// driftContext is the number of lines before and after the searched lines that a simple method compares.
-const driftContext = 3
+// contextLineCount is the number of lines before and after the searched lines that a simple method compares.
+const contextLineCount = 3
 
-var baselineWays = []placementWay{
-	{"line number", placeByNumber},
-	{"nearest equal text", placeByNearestText},
-	{"text with 3 + 3 lines of context", placeByContext},
+var baselineMethods = []placementMethod{
+	{"line number", placeByLineNumber},
+	{"nearest equal text", placeByNearestEqualText},
+	{"text with 3 + 3 lines of context", placeByContextLines},
 }
 
-func placeByNumber(_, b []string, x anchor) placement {
+func placeByLineNumber(_, b []string, x trackedBlock) linePlacement {
 	if x.firstLine+x.lineCount > len(b) {
-		return placement{}
+		return linePlacement{}
 	}
-	return placement{firstLine: x.firstLine, lineCount: x.lineCount}
+	return linePlacement{firstLine: x.firstLine, lineCount: x.lineCount}
 }
 
-// findText searches the text b for the lines of x, which is an annotated range of lines in the text a. It returns the
-// index of the first line of each occurrence in b.
-func findText(a, b []string, x anchor) []int {
+// findBlockText searches the text b for the lines of x, which is an annotated range of lines in the text a. It returns
+// the index of the first line of each occurrence in b.
+func findBlockText(a, b []string, x trackedBlock) []int {
 	var at []int
 	for i := 0; i+x.lineCount <= len(b); i++ {
 		if slices.Equal(a[x.firstLine:x.firstLine+x.lineCount], b[i:i+x.lineCount]) {
@@ -63,21 +63,21 @@ func findText(a, b []string, x anchor) []int {
 	return at
 }
 
-func placeByNearestText(a, b []string, x anchor) placement {
-	best := placement{}
-	for _, i := range findText(a, b, x) {
+func placeByNearestEqualText(a, b []string, x trackedBlock) linePlacement {
+	best := linePlacement{}
+	for _, i := range findBlockText(a, b, x) {
 		if best.lineCount == 0 || abs(i-x.firstLine) < abs(best.firstLine-x.firstLine) {
-			best = placement{firstLine: i, lineCount: x.lineCount}
+			best = linePlacement{firstLine: i, lineCount: x.lineCount}
 		}
 	}
 	return best
 }
 
-func placeByContext(a, b []string, x anchor) placement {
-	best, most := placement{}, -1
-	for _, i := range findText(a, b, x) {
+func placeByContextLines(a, b []string, x trackedBlock) linePlacement {
+	best, most := linePlacement{}, -1
+	for _, i := range findBlockText(a, b, x) {
 		same := 0
-		for k := 1; k <= driftContext; k++ {
+		for k := 1; k <= contextLineCount; k++ {
 			for _, s := range [][2]int{{x.firstLine - k, i - k}, {x.firstLine + x.lineCount - 1 + k, i + x.lineCount - 1 + k}} {
 				isInA := s[0] >= 0 && s[0] < len(a)
 				isInB := s[1] >= 0 && s[1] < len(b)
@@ -91,7 +91,7 @@ func placeByContext(a, b []string, x anchor) placement {
 		}
 		isNearer := same == most && abs(i-x.firstLine) < abs(best.firstLine-x.firstLine)
 		if isNearer || same > most {
-			best, most = placement{firstLine: i, lineCount: x.lineCount}, same
+			best, most = linePlacement{firstLine: i, lineCount: x.lineCount}, same
 		}
 	}
 	return best
@@ -115,15 +115,18 @@ func (c *repoClone) checkout(ctx context.Context, commit string) error {
 	return err
 }
 
-// driftDir is the directory for the annotations. No repository contains a directory with this name.
-const driftDir = ".drift/annotations"
+// annotationDir is the directory for the annotations. No repository contains a directory with this name.
+const annotationDir = ".drift/annotations"
 
-// resolveAnchors annotates the anchors (lines or blocks) of all pairs at commit A and checks out commit B. There it
+// placeAnnotations annotates the anchors (lines or blocks) of all pairs at commit A and checks out commit B. There it
 // determines where oxbow finds the annotated lines, first with git's history and then without it. All pairs must have
 // the same two commits. Before the second time, it moves the sidecar files of renamed files. It returns the found
 // positions by pair and anchor.
-func (c *repoClone) resolveAnchors(ctx context.Context, pairs []commitPair) (with, without [][]placement, err error) {
-	if err := c.checkout(ctx, pairs[0].commitA); err != nil {
+func (c *repoClone) placeAnnotations(
+	ctx context.Context,
+	pairs []fileAtTwoCommits,
+) (withGit, withoutGit [][]linePlacement, err error) {
+	if err := c.checkout(ctx, pairs[0].earlierCommit); err != nil {
 		return nil, nil, err
 	}
 	if err := os.RemoveAll(filepath.Join(c.dir, ".drift")); err != nil {
@@ -132,12 +135,12 @@ func (c *repoClone) resolveAnchors(ctx context.Context, pairs []commitPair) (wit
 	ids := map[string][2]int{} // for the ID of each annotation, the index in pairs and the index in the pair's anchors
 	err = c.withAnnotations(ctx, true, func(b *annotate.Store) error {
 		for i, p := range pairs {
-			for k, x := range p.anchors {
+			for k, x := range p.trackedBlocks {
 				got, err := b.Add(
 					ctx,
 					annotate.Record{
-						File: p.fileA,
-						Span: annotate.Span{First: x.firstLine + 1, Last: x.firstLine + x.lineCount},
+						File: p.earlierPath,
+						Span: annotate.LineSpan{First: x.firstLine + 1, Last: x.firstLine + x.lineCount},
 						Why:  "anchor",
 						ID:   fmt.Sprintf("p%da%d", i, k),
 					},
@@ -153,34 +156,34 @@ func (c *repoClone) resolveAnchors(ctx context.Context, pairs []commitPair) (wit
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := c.checkout(ctx, pairs[0].commitB); err != nil {
+	if err := c.checkout(ctx, pairs[0].laterCommit); err != nil {
 		return nil, nil, err
 	}
 	for _, git := range []bool{true, false} {
 		if !git {
-			if err := c.renameSidecars(pairs); err != nil {
+			if err := c.renameAnnotationFiles(pairs); err != nil {
 				return nil, nil, err
 			}
 		}
-		spots := make([][]placement, len(pairs))
+		spots := make([][]linePlacement, len(pairs))
 		for i, p := range pairs {
-			spots[i] = make([]placement, len(p.anchors))
+			spots[i] = make([]linePlacement, len(p.trackedBlocks))
 		}
 		err := c.withAnnotations(ctx, git, func(b *annotate.Store) error {
 			for i, p := range pairs {
-				found, err := b.Lookup(ctx, p.fileB, annotate.Span{})
+				found, err := b.Lookup(ctx, p.laterPath, annotate.LineSpan{})
 				if err != nil {
 					return err
 				}
 				for _, f := range found {
 					at, ok := ids[f.ID]
 					isOfPair := ok && at[0] == i
-					isInFile := f.Placed != annotate.Lost && f.In == p.fileB
+					isInFile := f.Placed != annotate.NotPlaced && f.In == p.laterPath
 					if !isOfPair || !isInFile {
 						continue
 					}
-					spots[i][at[1]] = placement{firstLine: f.Now.First - 1, lineCount: f.Now.Len(),
-						isEdited: f.Placed == annotate.Edited, confidence: f.Confidence, method: f.How}
+					spots[i][at[1]] = linePlacement{firstLine: f.Now.First - 1, lineCount: f.Now.Len(),
+						isReportedEdited: f.Placed == annotate.PlacedAfterEdit, confidence: f.Confidence, placementRule: f.How}
 				}
 			}
 			return nil
@@ -189,25 +192,27 @@ func (c *repoClone) resolveAnchors(ctx context.Context, pairs []commitPair) (wit
 			return nil, nil, err
 		}
 		if git {
-			with = spots
+			withGit = spots
 		} else {
-			without = spots
+			withoutGit = spots
 		}
 	}
-	return with, without, nil
+	return withGit, withoutGit, nil
 }
 
-// renameSidecars renames the files with annotations if their source files have another name at commit B, as a person
-// who renames a source file would.
-func (c *repoClone) renameSidecars(pairs []commitPair) error {
-	sidecar := func(file string) string { return filepath.Join(c.dir, filepath.FromSlash(driftDir+"/"+file+".why")) }
+// renameAnnotationFiles renames the files with annotations if their source files have another name at commit B, as a
+// person who renames a source file would.
+func (c *repoClone) renameAnnotationFiles(pairs []fileAtTwoCommits) error {
+	sidecar := func(file string) string {
+		return filepath.Join(c.dir, filepath.FromSlash(annotationDir+"/"+file+".why"))
+	}
 	// contents of the removed annotation files, by the path of their source files at commit B
 	kept := map[string][]byte{}
 	for _, p := range pairs {
-		if p.fileA == p.fileB {
+		if p.earlierPath == p.laterPath {
 			continue
 		}
-		text, err := os.ReadFile(sidecar(p.fileA))
+		text, err := os.ReadFile(sidecar(p.earlierPath))
 		if errors.Is(err, fs.ErrNotExist) {
 			// No annotation file has this name. For example, the name was shortened because the path is too long.
 			// Leave such a file where it is.
@@ -216,8 +221,8 @@ func (c *repoClone) renameSidecars(pairs []commitPair) error {
 		if err != nil {
 			return err
 		}
-		kept[p.fileB] = text
-		if err := os.Remove(sidecar(p.fileA)); err != nil {
+		kept[p.laterPath] = text
+		if err := os.Remove(sidecar(p.earlierPath)); err != nil {
 			return err
 		}
 	}
@@ -235,7 +240,7 @@ func (c *repoClone) renameSidecars(pairs []commitPair) error {
 // withAnnotations opens the annotations of the clone and calls fn with them. If git is false, they are opened as in
 // a directory without a git repository.
 func (c *repoClone) withAnnotations(ctx context.Context, git bool, fn func(*annotate.Store) error) (err error) {
-	o := &annotate.Options{Dir: driftDir}
+	o := &annotate.Options{Dir: annotationDir}
 	if git {
 		b, err := annotate.OpenDir(ctx, c.dir, o)
 		if err != nil {
@@ -264,86 +269,86 @@ func (c *repoClone) fileLines(ctx context.Context, commit, file string) ([]strin
 	return splitLines(t), nil
 }
 
-// minConfidence is the confidence below which edited lines do not count as found.
-const minConfidence = .5
+// minPlacementConfidence is the confidence below which edited lines do not count as found.
+const minPlacementConfidence = .5
 
 // placementTally counts the results of one method to find annotated lines again. It counts either single lines or
 // blocks.
 type placementTally struct {
 	// Lines and blocks whose text did not change and whose lines are still adjacent: their number, and how many were
 	// found at the right position, at a wrong position, and not at all.
-	unchanged, unchangedRight, unchangedWrong, unchangedMissed int
+	unchangedTotal, unchangedAtRightLine, unchangedAtWrongLine, unchangedNotFound int
 
 	// Lines and blocks of which a line was reworded, or of which at least half of the lines remain: their number, and
 	// how many were found at the right position, at a wrong position, and not at all.
-	changed, changedRight, changedWrong, changedMissed int
+	changedTotal, changedAtRightLine, changedAtWrongLine, changedNotFound int
 
 	// Lines and blocks of which no line remains: their number, and how many a method reported as lost, as changed, and
 	// as found.
-	goneTotal, goneLost, goneEdited, goneFound int
+	goneTotal, goneReportedLost, goneReportedEdited, goneReportedFound int
 
-	mostlyGone int // number of blocks of which fewer than half of the lines remain
+	mostlyGoneBlocks int // number of blocks of which fewer than half of the lines remain
 }
 
 // addResult compares where a method found a line or block (s) with its true position (x), and adds to the counts.
-func (t *placementTally) addResult(x anchor, s placement) {
+func (t *placementTally) addResult(x trackedBlock, s linePlacement) {
 	kept := 0
 	first := -1
 	last := -1
 	whole := true
-	for i, f := range x.fates {
-		if f.index < 0 {
+	for i, f := range x.laterPositions {
+		if f.lineIndex < 0 {
 			whole = false
 			continue
 		}
 		kept++
 		if first < 0 {
-			first = f.index
+			first = f.lineIndex
 		}
-		isApart := i > 0 && x.fates[i-1].index != f.index-1
-		if f.isReworded || isApart {
+		isApart := i > 0 && x.laterPositions[i-1].lineIndex != f.lineIndex-1
+		if f.isTextReworded || isApart {
 			whole = false
 		}
-		last = max(last, f.index)
-		first = min(first, f.index)
+		last = max(last, f.lineIndex)
+		first = min(first, f.lineIndex)
 	}
 	switch {
 	case whole:
-		t.unchanged++
+		t.unchangedTotal++
 		switch {
 		case s.lineCount == 0:
-			t.unchangedMissed++
+			t.unchangedNotFound++
 		case s.firstLine == first && s.lineCount == x.lineCount:
-			t.unchangedRight++
+			t.unchangedAtRightLine++
 		default:
-			t.unchangedWrong++
+			t.unchangedAtWrongLine++
 		}
 	case kept == 0:
 		t.goneTotal++
 		switch {
-		case s.lineCount == 0, s.isEdited && s.confidence < minConfidence:
-			t.goneLost++
-		case s.isEdited:
-			t.goneEdited++
+		case s.lineCount == 0, s.isReportedEdited && s.confidence < minPlacementConfidence:
+			t.goneReportedLost++
+		case s.isReportedEdited:
+			t.goneReportedEdited++
 		default:
-			t.goneFound++
+			t.goneReportedFound++
 		}
 	case 2*kept >= x.lineCount:
-		t.changed++
+		t.changedTotal++
 		// The found range is right if it overlaps the true range sufficiently. The overlap must have at least half of
 		// the lines from the beginning of the first range to the end of the last range.
 		lo, hi := max(first, s.firstLine), min(last, s.firstLine+s.lineCount-1)
 		all := max(last, s.firstLine+s.lineCount-1) - min(first, s.firstLine) + 1
 		switch {
 		case s.lineCount == 0:
-			t.changedMissed++
+			t.changedNotFound++
 		case hi >= lo && 2*(hi-lo+1) >= all:
-			t.changedRight++
+			t.changedAtRightLine++
 		default:
-			t.changedWrong++
+			t.changedAtWrongLine++
 		}
 	default:
-		t.mostlyGone++
+		t.mostlyGoneBlocks++
 	}
 }
 

@@ -9,9 +9,9 @@ import (
 	"unicode"
 )
 
-// mapLine returns the new index of the line at index at, after the changes in hunks were made. It returns -1 if the
-// line was deleted. moved contains the new indexes of deleted lines that were added in another place.
-func mapLine(hunks []diffHunk, moved map[int]int, at int) int {
+// lineAfterHunks returns the new index of the line at index at, after the changes in hunks were made. It returns -1 if
+// the line was deleted. moved contains the new indexes of deleted lines that were added in another place.
+func lineAfterHunks(hunks []diffHunk, moved map[int]int, at int) int {
 	if len(hunks) == 0 {
 		return at
 	}
@@ -83,13 +83,13 @@ func findMovedLines(hunks []diffHunk) map[int]int {
 const (
 	minLineSimilarity = .6 // minimum similarity of a line and its new wording
 	// a larger hunk is not examined: the limit is for the number of deleted lines times the number of added lines
-	maxHunkCells = 250000
+	maxHunkLineProduct = 250000
 )
 
-// findRespacedLines returns the lines of which a commit changed only the white space. hunks come from git's normal
-// diff, and bare from a diff that ignores white space. Both are needed: for an indented block, the normal diff may
-// match braces of a different depth and split the block into two hunks.
-func findRespacedLines(hunks, bare []diffHunk, moved map[int]int) map[int]int {
+// findSpacingChangedLines returns the lines of which a commit changed only the white space. hunks come from git's
+// normal diff, and bare from a diff that ignores white space. Both are needed: for an indented block, the normal diff
+// may match braces of a different depth and split the block into two hunks.
+func findSpacingChangedLines(hunks, hunksIgnoringSpace []diffHunk, moved map[int]int) map[int]int {
 	put := map[int]string{} // for the index of each added line, its text without white space
 	for _, c := range hunks {
 		for i, l := range c.added {
@@ -102,7 +102,7 @@ func findRespacedLines(hunks, bare []diffHunk, moved map[int]int) map[int]int {
 	respaced := map[int]int{}
 	for _, c := range hunks {
 		for i, l := range c.deleted {
-			to := mapLine(bare, nil, c.oldStart+i)
+			to := lineAfterHunks(hunksIgnoringSpace, nil, c.oldStart+i)
 			if _, isMoved := moved[c.oldStart+i]; isMoved {
 				continue
 			}
@@ -132,7 +132,7 @@ func findRewordedLines(hunks []diffHunk, moved, respaced map[int]int) map[int]in
 	}
 	for _, c := range hunks {
 		n, m := len(c.deleted), len(c.added)
-		isTooLarge := n*m > maxHunkCells
+		isTooLarge := n*m > maxHunkLineProduct
 		if isTooLarge || min(n, m) == 0 {
 			continue
 		}
@@ -186,8 +186,8 @@ func findRewordedLines(hunks []diffHunk, moved, respaced map[int]int) map[int]in
 
 // letterPairs counts the pairs of adjacent characters in a line, without white space.
 type letterPairs struct {
-	counts map[[2]rune]int
-	total  int
+	counts    map[[2]rune]int
+	pairCount int
 }
 
 func countLetterPairs(s string) letterPairs {
@@ -195,14 +195,14 @@ func countLetterPairs(s string) letterPairs {
 	rs := []rune(withoutSpace(s))
 	for i := 0; i+1 < len(rs); i++ {
 		p.counts[[2]rune{rs[i], rs[i+1]}]++
-		p.total++
+		p.pairCount++
 	}
 	return p
 }
 
 // similarity returns twice the count of common pairs, divided by the total pair count.
 func (p letterPairs) similarity(q letterPairs) float64 {
-	all := p.total + q.total
+	all := p.pairCount + q.pairCount
 	if all == 0 {
 		return 0
 	}

@@ -29,7 +29,7 @@ func goldenCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 		defer f.Close()
 		w := bufio.NewWriter(f)
 		o := quality.Options{DataFS: os.DirFS(*data), DataDir: *data,
-			OnHits: func(set, unit, ranking, question string, hits []oxbow.Hit) {
+			OnQuestionHits: func(set, unit, ranking, question string, hits []oxbow.Hit) {
 				fmt.Fprintf(w, "%s %s %s %q\n", set, unit, ranking, question)
 				for _, h := range hits {
 					fmt.Fprintf(w, "  %016x %s\n", math.Float64bits(h.Score), h.Entry.Name)

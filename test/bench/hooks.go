@@ -22,7 +22,7 @@ func hooksCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	src.addTextFlag(fl)
 	b.addDirFlag(fl)
 	return b.withTempDir("hooks", func(ctx context.Context, dir string) error {
-		hello, err := buildHello(ctx, dir)
+		hello, err := buildMinimalProgram(ctx, dir)
 		if err != nil {
 			return err
 		}
@@ -48,12 +48,12 @@ func (r importRun) measureHooks(ctx context.Context, hello, home string, session
 	var whole, first, prompt, rest, bare hookTimings
 	for n := range sessions + 1 {
 		var all hookTime
-		for i, report := range hookReports(n, r.user) {
+		for i, report := range sampleHookReports(n, r.user) {
 			took, err := r.runHook(ctx, home, report)
 			if err != nil {
 				return err
 			}
-			all.clock += took.clock
+			all.elapsedTime += took.elapsedTime
 			all.cpu += took.cpu
 			switch {
 			case n == 0: // do not count the first run, which fills the caches of the system
@@ -85,10 +85,10 @@ func (r importRun) measureHooks(ctx context.Context, hello, home string, session
 		{"any other hook", rest},
 		{"the 22 hooks of a session", whole},
 	} {
-		clock := row.times.clock
+		clock := row.times.elapsedTimes
 		times := "1"
 		if row.name != "bare Go program" {
-			times = formatRatio(clock.p50(), bare.clock.p50())
+			times = formatRatio(clock.p50(), bare.elapsedTimes.p50())
 		}
 		processor := formatDuration(row.times.cpu.p50())
 		t.addRow(row.name, formatDuration(clock.p50()), formatDuration(clock.quantile(.95)), times, processor)
@@ -98,13 +98,13 @@ func (r importRun) measureHooks(ctx context.Context, hello, home string, session
 }
 
 // hookTime is the elapsed time and the processor time of hooks.
-type hookTime struct{ clock, cpu time.Duration }
+type hookTime struct{ elapsedTime, cpu time.Duration }
 
 // hookTimings contains the elapsed times and the processor times of many runs of the hook program.
-type hookTimings struct{ clock, cpu timings }
+type hookTimings struct{ elapsedTimes, cpu timings }
 
 func (t *hookTimings) add(took hookTime) {
-	t.clock = append(t.clock, took.clock)
+	t.elapsedTimes = append(t.elapsedTimes, took.elapsedTime)
 	t.cpu = append(t.cpu, took.cpu)
 }
 
@@ -135,7 +135,7 @@ func (r importRun) runHook(ctx context.Context, home string, report map[string]a
 func runHook(p *exec.Cmd) (hookTime, error) {
 	begin := time.Now()
 	err := p.Run()
-	took := hookTime{clock: time.Since(begin)}
+	took := hookTime{elapsedTime: time.Since(begin)}
 	if err != nil {
 		return took, err
 	}
@@ -143,9 +143,9 @@ func runHook(p *exec.Cmd) (hookTime, error) {
 	return took, nil
 }
 
-// hookReports returns the reports of Claude Code in one session: a prompt, nine tool calls,
+// sampleHookReports returns the reports of Claude Code in one session: a prompt, nine tool calls,
 // and the end.
-func hookReports(n int, dir string) []map[string]any {
+func sampleHookReports(n int, dir string) []map[string]any {
 	var all []map[string]any
 	report := func(name string, more map[string]any) {
 		r := map[string]any{

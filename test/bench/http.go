@@ -29,11 +29,11 @@ import (
 // httpRun is one run of the command http, which measures recalls over HTTP.
 type httpRun struct {
 	*bench
-	entryCount, clients, slowClients int
-	rate                             float64 // number of recalls per second by all clients together
-	measureTime                      time.Duration
-	seed                             uint64
-	textSource                       textSource
+	entryCount, clientCount, slowClientCount int
+	recallRate                               float64 // number of recalls per second by all clients together
+	measureTime                              time.Duration
+	seed                                     uint64
+	textSource                               textSource
 
 	sendsNothing      bool // The clients send no requests.
 	addr              string
@@ -45,9 +45,9 @@ type httpRun struct {
 func httpCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	r := &httpRun{bench: b}
 	fl.IntVar(&r.entryCount, "n", 100_000, "entries in the store")
-	fl.IntVar(&r.clients, "clients", 1000, "connections that are kept and recall in turn")
-	fl.IntVar(&r.slowClients, "slow", 100, "connections that send or read a byte a second")
-	fl.Float64Var(&r.rate, "rate", 200, "recalls a second, of all clients together")
+	fl.IntVar(&r.clientCount, "clients", 1000, "connections that are kept and recall in turn")
+	fl.IntVar(&r.slowClientCount, "slow", 100, "connections that send or read a byte a second")
+	fl.Float64Var(&r.recallRate, "rate", 200, "recalls a second, of all clients together")
 	fl.DurationVar(&r.measureTime, "time", 30*time.Second, "how long to measure")
 	fl.Uint64Var(&r.seed, "seed", 1, "seed of the sampling")
 	r.textSource.addFlags(fl)
@@ -105,7 +105,14 @@ func (r *httpRun) run(ctx context.Context) (err error) {
 		"%s entries, of %s texts from %s; %s kept connections recall %.0f times a second together, each at times of "+
 			"its own; %s slow ones send a request or read an answer a byte a second. Server and clients share one "+
 			"process. A recall counts from when it was due.\n\n",
-		formatCount(len(entries)), formatCount(texts), from, formatCount(r.clients), r.rate, formatCount(r.slowClients),
+		formatCount(
+			len(entries),
+		),
+		formatCount(texts),
+		from,
+		formatCount(r.clientCount),
+		r.recallRate,
+		formatCount(r.slowClientCount),
 	)
 	t := newTable("recall", "p50", "p99", "most", "recalls", "slow ones held", "cut off by the server")
 	t.addRow(
@@ -122,7 +129,7 @@ func (r *httpRun) run(ctx context.Context) (err error) {
 	if err := r.measureRecalls(ctx, newTable(make([]string, 7)...), "", 0); err != nil {
 		return err
 	}
-	for _, slow := range []int{0, r.slowClients} {
+	for _, slow := range []int{0, r.slowClientCount} {
 		for _, what := range []string{"an answer without work", "over HTTP"} {
 			r.sendsNothing = what != "over HTTP"
 			if r.sendsNothing {
@@ -144,7 +151,7 @@ func (r *httpRun) serve(m *oxbow.Memory) (*http.Server, net.Listener, error) {
 		return nil, nil, err
 	}
 	views := &rights.Options{
-		Workspace: &verb.Workspace{Open: func(context.Context, verb.Access) (*oxbow.Memory, error) {
+		Workspace: &verb.Workspace{Open: func(context.Context, verb.MemoryAccess) (*oxbow.Memory, error) {
 			return m, nil
 		}},
 	}
@@ -172,7 +179,7 @@ func (r *httpRun) measureRecalls(ctx context.Context, t *markdownTable, what str
 	for i := range slowClients {
 		slowly.Go(func() { r.slowClient(ctx, i%2 == 0) })
 	}
-	conns := make([]net.Conn, r.clients)
+	conns := make([]net.Conn, r.clientCount)
 	for i := range conns {
 		c, err := net.Dial("tcp", r.addr)
 		if err != nil {
@@ -181,8 +188,8 @@ func (r *httpRun) measureRecalls(ctx context.Context, t *markdownTable, what str
 		defer c.Close()
 		conns[i] = c
 	}
-	took := make([]timings, r.clients)
-	errs := make([]error, r.clients)
+	took := make([]timings, r.clientCount)
+	errs := make([]error, r.clientCount)
 	for i, c := range conns {
 		kept.Go(func() { took[i], errs[i] = r.runClient(ctx, c, rand.New(rand.NewPCG(r.seed, uint64(i)))) })
 	}
@@ -199,7 +206,7 @@ func (r *httpRun) measureRecalls(ctx context.Context, t *markdownTable, what str
 		return err
 	}
 	t.addRow(
-		fmt.Sprintf("%s %s kept and %s slow", what, formatCount(r.clients), formatCount(slowClients)),
+		fmt.Sprintf("%s %s kept and %s slow", what, formatCount(r.clientCount), formatCount(slowClients)),
 		formatDuration(all.quantile(.5)),
 		formatDuration(all.quantile(.99)),
 		formatDuration(all.quantile(1)),
@@ -214,7 +221,7 @@ func (r *httpRun) measureRecalls(ctx context.Context, t *markdownTable, what str
 func (r *httpRun) runClient(ctx context.Context, c net.Conn, rnd *rand.Rand) (took timings, err error) {
 	answers := bufio.NewReader(c)
 	pause := func() time.Duration {
-		return time.Duration(rnd.ExpFloat64() * float64(r.clients) / r.rate * float64(time.Second))
+		return time.Duration(rnd.ExpFloat64() * float64(r.clientCount) / r.recallRate * float64(time.Second))
 	}
 	for due := time.Now().Add(pause()); ; due = due.Add(pause()) {
 		select {

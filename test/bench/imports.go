@@ -40,7 +40,7 @@ func importsCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 		if err != nil {
 			return err
 		}
-		run := recordsRun{bench: b, oxbowPath: oxbow, dir: dir, recordCount: *n}
+		run := recordImportRun{bench: b, oxbowPath: oxbow, dir: dir, recordCount: *n}
 		for _, e := range entries {
 			run.texts = append(run.texts, splitText(e.Content, recordSize)...)
 		}
@@ -60,12 +60,12 @@ func importsCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 
 // recordFormat is the format of a file with many records.
 type recordFormat struct {
-	name     string
-	from     string // argument of --from, or "" if the format is detected
-	fileName string // name of the file
+	name            string
+	formatFlagValue string // argument of --from, or "" if the format is detected
+	fileName        string // name of the file
 
-	head, between, tail string
-	record              func(r sampleRecord) string
+	fileHead, recordSeparator, fileTail string
+	record                              func(r sampleRecord) string
 
 	// each record is written to a file of its own, and the field file contains only the file extension
 	isDir bool
@@ -78,7 +78,7 @@ type sampleRecord struct {
 	time   time.Time
 }
 
-func (r sampleRecord) name() string { return fmt.Sprintf("Record %d", r.number) }
+func (r sampleRecord) entryName() string { return fmt.Sprintf("Record %d", r.number) }
 
 // session returns the identifier of a conversation from which several records come.
 func (r sampleRecord) session() string { return fmt.Sprintf("session-%d", r.number/20) }
@@ -97,38 +97,65 @@ type jsonFields = map[string]any
 // recordFormats returns the formats whose files contain many records.
 func recordFormats() []recordFormat {
 	return []recordFormat{
-		{name: "jsonl", fileName: "entries.jsonl", between: "\n", record: entryRecord},
+		{name: "jsonl", fileName: "entries.jsonl", recordSeparator: "\n", record: jsonEntryRecord},
 		{
-			name:     "jsonl, an array",
-			fileName: "entries.json",
-			head:     "[\n",
-			between:  ",\n",
-			tail:     "\n]\n",
-			record:   entryRecord,
+			name:            "jsonl, an array",
+			fileName:        "entries.json",
+			fileHead:        "[\n",
+			recordSeparator: ",\n",
+			fileTail:        "\n]\n",
+			record:          jsonEntryRecord,
 		},
-		{name: "csv", fileName: "table.csv", head: "name,content,tags,created\n", between: "\n", record: rowRecord},
-		{name: "server-memory", fileName: "memory.jsonl", between: "\n", record: entityRecord},
-		{name: "server-memory, a document", fileName: "graph.json", head: `{"entities":[`, between: ",\n",
-			tail: `],"relations":[]}`, record: entityRecord},
-		{name: "mem0", fileName: "mem0.json", head: `{"results":[`, between: ",", tail: "]}", record: mem0Record},
-		{name: "claude-mem", fileName: "claude-mem.json", between: ",\n  ", tail: `]}`, record: observationRecord,
-			head: `{"exportedAt":"2026-03-01T00:00:00Z","totalObservations":1,"observations":[`},
-		{name: "engram", fileName: "engram.json", between: ",\n    ", tail: `],"prompts":[]}`, record: engramRecord,
-			head: `{"version":"0.1.0","exported_at":"2026-03-01 00:00:00","sessions":[],"observations":[`},
+		{
+			name:            "csv",
+			fileName:        "table.csv",
+			fileHead:        "name,content,tags,created\n",
+			recordSeparator: "\n",
+			record:          csvRowRecord,
+		},
+		{name: "server-memory", fileName: "memory.jsonl", recordSeparator: "\n", record: entityRecord},
+		{name: "server-memory, a document", fileName: "graph.json", fileHead: `{"entities":[`, recordSeparator: ",\n",
+			fileTail: `],"relations":[]}`, record: entityRecord},
+		{
+			name:            "mem0",
+			fileName:        "mem0.json",
+			fileHead:        `{"results":[`,
+			recordSeparator: ",",
+			fileTail:        "]}",
+			record:          mem0Record,
+		},
+		{
+			name:            "claude-mem",
+			fileName:        "claude-mem.json",
+			recordSeparator: ",\n  ",
+			fileTail:        `]}`,
+			record:          observationRecord,
+			fileHead:        `{"exportedAt":"2026-03-01T00:00:00Z","totalObservations":1,"observations":[`,
+		},
+		{
+			name:            "engram",
+			fileName:        "engram.json",
+			recordSeparator: ",\n    ",
+			fileTail:        `],"prompts":[]}`,
+			record:          engramRecord,
+			fileHead:        `{"version":"0.1.0","exported_at":"2026-03-01 00:00:00","sessions":[],"observations":[`,
+		},
 		{name: "markdown, a file each", fileName: ".md", record: markdownRecord, isDir: true},
 		{name: "basic-memory, a file each", fileName: ".md", record: basicMemoryRecord, isDir: true},
-		{name: "okf, a file each", from: "okf", fileName: ".md", record: okfRecord, isDir: true},
+		{name: "okf, a file each", formatFlagValue: "okf", fileName: ".md", record: okfRecord, isDir: true},
 	}
 }
 
-func entryRecord(r sampleRecord) string {
-	return encodeJSON(jsonFields{"name": r.name(), "content": r.text, "tags": []string{"bench"}, "created": r.time})
+func jsonEntryRecord(r sampleRecord) string {
+	return encodeJSON(
+		jsonFields{"name": r.entryName(), "content": r.text, "tags": []string{"bench"}, "created": r.time},
+	)
 }
 
-func rowRecord(r sampleRecord) string {
+func csvRowRecord(r sampleRecord) string {
 	return fmt.Sprintf(
 		"%s,\"%s\",bench,%s",
-		r.name(),
+		r.entryName(),
 		strings.ReplaceAll(r.text, `"`, `""`),
 		r.time.Format(time.RFC3339),
 	)
@@ -136,7 +163,7 @@ func rowRecord(r sampleRecord) string {
 
 func entityRecord(r sampleRecord) string {
 	return encodeJSON(
-		jsonFields{"type": "entity", "name": r.name(), "entityType": "bench", "observations": []string{r.text}},
+		jsonFields{"type": "entity", "name": r.entryName(), "entityType": "bench", "observations": []string{r.text}},
 	)
 }
 
@@ -151,7 +178,7 @@ func mem0Record(r sampleRecord) string {
 func observationRecord(r sampleRecord) string {
 	return encodeJSON(
 		jsonFields{"id": r.number, "memory_session_id": r.session(), "project": "harbor", "type": "discovery",
-			"title": r.name(), "narrative": r.text, "facts": "[]", "concepts": `["bench"]`, "files_read": "[]",
+			"title": r.entryName(), "narrative": r.text, "facts": "[]", "concepts": `["bench"]`, "files_read": "[]",
 			"files_modified": "[]", "prompt_number": 1, "created_at": r.time, "created_at_epoch": r.time.UnixMilli()},
 	)
 }
@@ -159,7 +186,7 @@ func observationRecord(r sampleRecord) string {
 func engramRecord(r sampleRecord) string {
 	return encodeJSON(
 		jsonFields{"id": r.number, "sync_id": fmt.Sprintf("obs-%016x", r.number), "session_id": r.session(),
-			"type": "discovery", "title": r.name(), "content": r.text, "project": "harbor", "scope": "project",
+			"type": "discovery", "title": r.entryName(), "content": r.text, "project": "harbor", "scope": "project",
 			"revision_count": 1, "created_at": r.time.Format(time.DateTime), "updated_at": r.time.Format(time.DateTime)},
 	)
 }
@@ -168,7 +195,7 @@ func markdownRecord(r sampleRecord) string {
 	return fmt.Sprintf(
 		"---\ntags: [bench]\ncreated: %s\n---\n# %s\n\n%s\n",
 		r.time.Format(time.RFC3339),
-		r.name(),
+		r.entryName(),
 		r.text,
 	)
 }
@@ -176,19 +203,23 @@ func markdownRecord(r sampleRecord) string {
 func basicMemoryRecord(r sampleRecord) string {
 	return fmt.Sprintf(
 		"---\ntitle: %s\ntype: note\npermalink: notes/record-%d\n---\n\n%s\n",
-		r.name(),
+		r.entryName(),
 		r.number,
 		r.text,
 	)
 }
 
 func okfRecord(r sampleRecord) string {
-	return fmt.Sprintf("---\ntype: note\ntitle: %s\ntimestamp: %s\n---\n\n%s\n", r.name(), r.time.Format(time.RFC3339),
-		r.text)
+	return fmt.Sprintf(
+		"---\ntype: note\ntitle: %s\ntimestamp: %s\n---\n\n%s\n",
+		r.entryName(),
+		r.time.Format(time.RFC3339),
+		r.text,
+	)
 }
 
-// recordsRun measures imports of files in different formats. All files contain the same records.
-type recordsRun struct {
+// recordImportRun measures imports of files in different formats. All files contain the same records.
+type recordImportRun struct {
 	*bench
 	oxbowPath, dir string
 	texts          []string
@@ -197,7 +228,7 @@ type recordsRun struct {
 
 // measureFormat imports a file into a new home, imports it again, and adds a row to the table. The file and the
 // home are deleted afterwards.
-func (r recordsRun) measureFormat(ctx context.Context, t *markdownTable, f recordFormat) error {
+func (r recordImportRun) measureFormat(ctx context.Context, t *markdownTable, f recordFormat) error {
 	path := filepath.Join(r.dir, "input", f.fileName)
 	if f.isDir {
 		path = filepath.Dir(path)
@@ -208,38 +239,38 @@ func (r recordsRun) measureFormat(ctx context.Context, t *markdownTable, f recor
 		return fmt.Errorf("writing the records of %s: %w", f.name, err)
 	}
 	r.logf("importing %s", f.name)
-	first, err := r.importOnce(ctx, home, f.from, path)
+	first, err := r.importOnce(ctx, home, f.formatFlagValue, path)
 	if err != nil {
 		return fmt.Errorf("importing %s: %w", f.name, err)
 	}
-	second, err := r.importOnce(ctx, home, f.from, path)
+	second, err := r.importOnce(ctx, home, f.formatFlagValue, path)
 	if err != nil {
 		return fmt.Errorf("importing %s again: %w", f.name, err)
 	}
-	if first.added != r.recordCount || second.same != r.recordCount {
+	if first.addedEntryCount != r.recordCount || second.unchangedEntryCount != r.recordCount {
 		return fmt.Errorf(
 			"the import of %s added %d of %d records, and the second found %d of them",
 			f.name,
-			first.added,
+			first.addedEntryCount,
 			r.recordCount,
-			second.same,
+			second.unchangedEntryCount,
 		)
 	}
 	rate := fmt.Sprintf("%.0f", float64(r.recordCount)/first.cpu.Seconds())
 	t.addRow(
 		f.name,
 		fmt.Sprintf("%.1f MB", float64(size)/1e6),
-		formatDuration(first.clock),
+		formatDuration(first.elapsedTime),
 		formatDuration(first.cpu),
 		rate,
-		formatPeak(first.peak),
+		formatPeak(first.peakMemoryBytes),
 		formatDuration(second.cpu),
 	)
 	return errors.Join(os.RemoveAll(filepath.Join(r.dir, "input")), os.RemoveAll(home))
 }
 
 // writeInput writes the records and returns the size of all files.
-func (r recordsRun) writeInput(f recordFormat) (size int64, err error) {
+func (r recordImportRun) writeInput(f recordFormat) (size int64, err error) {
 	dir := filepath.Join(r.dir, "input")
 	if f.isDir {
 		return r.writeFiles(dir, f)
@@ -252,17 +283,17 @@ func (r recordsRun) writeInput(f recordFormat) (size int64, err error) {
 		return 0, err
 	}
 	w := bufio.NewWriter(file)
-	_, err = io.WriteString(w, f.head)
+	_, err = io.WriteString(w, f.fileHead)
 	for num := 0; num < r.recordCount && err == nil; num++ {
 		if num > 0 {
-			_, err = io.WriteString(w, f.between)
+			_, err = io.WriteString(w, f.recordSeparator)
 		}
 		if err == nil {
 			_, err = io.WriteString(w, f.record(r.recordAt(num)))
 		}
 	}
 	if err == nil {
-		_, err = io.WriteString(w, f.tail)
+		_, err = io.WriteString(w, f.fileTail)
 	}
 	err = errors.Join(err, w.Flush())
 	info, statErr := file.Stat()
@@ -273,7 +304,7 @@ func (r recordsRun) writeInput(f recordFormat) (size int64, err error) {
 }
 
 // writeFiles writes a file for each record, a thousand in each directory.
-func (r recordsRun) writeFiles(dir string, f recordFormat) (size int64, err error) {
+func (r recordImportRun) writeFiles(dir string, f recordFormat) (size int64, err error) {
 	for num := range r.recordCount {
 		sub := filepath.Join(dir, fmt.Sprintf("part-%03d", num/1000))
 		if num%1000 == 0 {
@@ -292,7 +323,7 @@ func (r recordsRun) writeFiles(dir string, f recordFormat) (size int64, err erro
 
 // recordAt returns record number num of the data to import. All records have different texts, even if there are fewer
 // sample texts than records.
-func (r recordsRun) recordAt(num int) sampleRecord {
+func (r recordImportRun) recordAt(num int) sampleRecord {
 	text := r.texts[num%len(r.texts)]
 	if num >= len(r.texts) {
 		text = fmt.Sprintf("%s (%d)", text, num/len(r.texts)+1)
@@ -301,13 +332,13 @@ func (r recordsRun) recordAt(num int) sampleRecord {
 }
 
 type importFileCost struct {
-	clock, cpu  time.Duration
-	peak        int64 // bytes
-	added, same int
+	elapsedTime, cpu                     time.Duration
+	peakMemoryBytes                      int64 // bytes
+	addedEntryCount, unchangedEntryCount int
 }
 
 // importOnce imports a file or directory into a home.
-func (r recordsRun) importOnce(ctx context.Context, home, from, path string) (c importFileCost, err error) {
+func (r recordImportRun) importOnce(ctx context.Context, home, from, path string) (c importFileCost, err error) {
 	args := []string{"--home", home, "import", "--json", path}
 	if from != "" {
 		args = append(args, "--from", from)
@@ -317,16 +348,16 @@ func (r recordsRun) importOnce(ctx context.Context, home, from, path string) (c 
 	p.Stderr = os.Stderr
 	begin := time.Now()
 	out, err := p.Output()
-	c.clock = time.Since(begin)
+	c.elapsedTime = time.Since(begin)
 	if err != nil {
 		return c, fmt.Errorf("oxbow import: %w", err)
 	}
 	c.cpu = p.ProcessState.UserTime() + p.ProcessState.SystemTime()
-	c.peak = peakMemory(p.ProcessState)
+	c.peakMemoryBytes = peakMemory(p.ProcessState)
 	var report struct{ Added, Same int }
 	if err := json.Unmarshal(out, &report); err != nil {
 		return c, err
 	}
-	c.added, c.same = report.Added, report.Same
+	c.addedEntryCount, c.unchangedEntryCount = report.Added, report.Same
 	return c, nil
 }

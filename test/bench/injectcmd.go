@@ -21,10 +21,10 @@ import (
 
 // injectFlags contains the flags of inject.
 type injectFlags struct {
-	data, setNames string
-	json           bool
-	foreign        int
-	variants       int
+	data, dataSetNames       string
+	json                     bool
+	otherMemoryQuestionCount int
+	changedMemoryCount       int
 }
 
 func injectCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
@@ -36,15 +36,15 @@ func injectCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 		"`DIR` that holds the sets, each in a directory of its own, packed by gzip or not",
 	)
 	fl.StringVar(
-		&f.setNames,
+		&f.dataSetNames,
 		"set",
 		"",
 		"only these `SETS`, with commas between: "+strings.Join(inject.SetNames(), ", "),
 	)
 	fl.BoolVar(&f.json, "json", false, "print JSON")
-	fl.IntVar(&f.foreign, "foreign", 1000, "foreign questions of a set, in all its memories")
+	fl.IntVar(&f.otherMemoryQuestionCount, "foreign", 1000, "foreign questions of a set, in all its memories")
 	fl.IntVar(
-		&f.variants,
+		&f.changedMemoryCount,
 		"variants",
 		20,
 		"memories of a set that are asked in other forms, too: joined, beside a marathon, printed",
@@ -52,27 +52,35 @@ func injectCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	return func(ctx context.Context) error { return b.runInject(ctx, &f) }
 }
 
-// injectSet is a set of conversations and prompts on which injection is measured, with the result.
-type injectSet struct {
-	Title  string   `json:"set"`
-	Files  []string `json:"files,omitempty"`
-	stores iter.Seq2[*inject.TestStore, error]
-	*inject.Result
+// injectionDataSet is a set of conversations and prompts on which injection is measured, with the result.
+type injectionDataSet struct {
+	Title        string   `json:"set"`
+	Files        []string `json:"files,omitempty"`
+	testMemories iter.Seq2[*inject.TestMemory, error]
+	*inject.MeasurementResult
 }
 
 func (b *bench) runInject(ctx context.Context, f *injectFlags) error {
-	if f.foreign < 1 || f.variants < 1 {
-		return fmt.Errorf("--foreign and --variants are %d and %d: give numbers above 0", f.foreign, f.variants)
+	if f.otherMemoryQuestionCount < 1 || f.changedMemoryCount < 1 {
+		return fmt.Errorf(
+			"--foreign and --variants are %d and %d: give numbers above 0",
+			f.otherMemoryQuestionCount,
+			f.changedMemoryCount,
+		)
 	}
 	sets, err := f.readSets()
 	if err != nil {
 		return err
 	}
 	for _, s := range sets {
-		s.Result, err = inject.RunMeasurement(
+		s.MeasurementResult, err = inject.RunMeasurement(
 			ctx,
-			inject.Options{Stores: s.stores, ForeignQuestions: f.foreign, VariantStores: f.variants,
-				OnStoreMeasured: func(store string) { b.logf("inject: %s, %s", s.Title, store) }},
+			inject.Options{
+				Stores:                   s.testMemories,
+				OtherMemoryQuestionCount: f.otherMemoryQuestionCount,
+				ChangedMemoryCount:       f.changedMemoryCount,
+				OnStoreMeasured:          func(store string) { b.logf("inject: %s, %s", s.Title, store) },
+			},
 		)
 		if d := new(quality.DataError); errors.As(err, &d) {
 			return fmt.Errorf("measuring %s: %w\nget %s again from %s", s.Title, err, filepath.Base(d.File), d.URL)
@@ -96,18 +104,18 @@ func (b *bench) runInject(ctx context.Context, f *injectFlags) error {
 
 // readSets returns the sets of conversations in the directory of the flag --data, or the built-in set if the flag is
 // missing.
-func (f *injectFlags) readSets() ([]*injectSet, error) {
+func (f *injectFlags) readSets() ([]*injectionDataSet, error) {
 	if f.data == "" {
-		return []*injectSet{{Title: "built in", stores: inject.GenerateStores(1)}}, nil
+		return []*injectionDataSet{{Title: "built in", testMemories: inject.GenerateTestMemories(1)}}, nil
 	}
 	if fi, err := os.Stat(f.data); err != nil || !fi.IsDir() {
 		return nil, fmt.Errorf("%s is not a directory; %s", f.data, conversationSources())
 	}
 	wanted := inject.SetNames()
-	if f.setNames != "" {
-		wanted = strings.Split(f.setNames, ",")
+	if f.dataSetNames != "" {
+		wanted = strings.Split(f.dataSetNames, ",")
 	}
-	var all []*injectSet
+	var all []*injectionDataSet
 	for _, name := range wanted {
 		i := slices.IndexFunc(quality.Sets(), func(s *quality.QuestionSet) bool { return s.Name == name })
 		if i < 0 || !slices.Contains(inject.SetNames(), name) {
@@ -118,7 +126,10 @@ func (f *injectFlags) readSets() ([]*injectSet, error) {
 			return nil, err
 		}
 		for _, src := range found {
-			all = append(all, &injectSet{Title: src.Set.Title, Files: src.Files, stores: inject.ReadStores(src)})
+			all = append(
+				all,
+				&injectionDataSet{Title: src.Set.Title, Files: src.Files, testMemories: inject.ReadStores(src)},
+			)
 		}
 	}
 	if len(all) == 0 {
@@ -140,34 +151,34 @@ func conversationSources() string {
 }
 
 // printInjected prints three tables with results for each set of questions.
-func (b *bench) printInjected(sets []*injectSet) {
+func (b *bench) printInjected(sets []*injectionDataSet) {
 	for _, s := range sets {
 		b.printf("%s: %s units in %s memories\n\n", s.Title, formatCount(s.UnitCount), formatCount(s.StoreCount))
-		of := s.RuleResults[0].PayloadCounts
+		of := s.RuleResults[0].QuoteMatchCounts
 		b.emitTable(
-			armTable(
+			promptGroupTable(
 				s,
 				of,
-				[]inject.PromptArm{
-					inject.OwnQuestions,
-					inject.ForeignQuestions,
-					inject.WorkOrders,
+				[]inject.PromptGroup{
+					inject.AnswerableQuestions,
+					inject.OtherMemoryQuestions,
+					inject.WorkOrderPrompts,
 					inject.UnanswerableQuestions,
 				},
 			),
 		)
-		b.emitTable(armTable(
+		b.emitTable(promptGroupTable(
 			s,
 			of,
-			[]inject.PromptArm{
+			[]inject.PromptGroup{
 				inject.RepeatedPrompts,
 				inject.ParaphrasedPrompts,
-				inject.MixedSessions,
-				inject.LongSession,
-				inject.ToolOutput,
+				inject.MixedSessionQuestions,
+				inject.LongSessionQuestions,
+				inject.ToolOutputQuestions,
 			},
 		))
-		b.emitTable(costTable(s))
+		b.emitTable(workingDayCostTable(s))
 	}
 	b.printf(
 		"own: questions that the memory answers, and how many were shown a right unit among three; foreign: those " +
@@ -180,39 +191,43 @@ func (b *bench) printInjected(sets []*injectSet) {
 	)
 }
 
-// armTable returns a table with a column for each kind of prompt. Each row is a rule that decides what a prompt gets
-// from the memory. The cells are the shares of prompts that got sentences of an entry. For oxbow's rule, a second row
-// also counts the prompts that got only an entry's name.
-func armTable(s *injectSet, of map[inject.PromptArm]*inject.MatchCount, arms []inject.PromptArm) *markdownTable {
+// promptGroupTable returns a table with a column for each kind of prompt. Each row is a rule that decides what a
+// prompt gets from the memory. The cells are the shares of prompts that got sentences of an entry. For oxbow's rule, a
+// second row also counts the prompts that got only an entry's name.
+func promptGroupTable(
+	s *injectionDataSet,
+	of map[inject.PromptGroup]*inject.PromptMatchCount,
+	arms []inject.PromptGroup,
+) *markdownTable {
 	head := []string{s.Title}
 	for _, a := range arms {
-		head = append(head, fmt.Sprintf("%s, n = %s", a, formatCount(of[a].Prompts)), "95 %")
+		head = append(head, fmt.Sprintf("%s, n = %s", a, formatCount(of[a].PromptCount)), "95 %")
 	}
 	t := newTable(head...)
-	row := func(name string, counts func(inject.PromptArm) inject.MatchCount) {
+	row := func(name string, counts func(inject.PromptGroup) inject.PromptMatchCount) {
 		cells := []string{name}
 		for _, a := range arms {
 			c := counts(a)
-			if c.Prompts == 0 {
+			if c.PromptCount == 0 {
 				cells = append(cells, "–", "–")
 				continue
 			}
 			low, high := c.ConfidenceInterval()
 			share := formatShare(c.MatchShare())
-			if c.Prompts != of[a].Prompts {
-				share += " of " + formatCount(c.Prompts)
+			if c.PromptCount != of[a].PromptCount {
+				share += " of " + formatCount(c.PromptCount)
 			}
 			cells = append(cells, share, formatShare(low)+"–"+formatShare(high))
 		}
 		t.addRow(cells...)
 	}
 	for _, r := range s.RuleResults {
-		row(r.RuleName, func(a inject.PromptArm) inject.MatchCount { return *r.PayloadCounts[a] })
-		if r.RuleName == inject.OxbowRule {
-			row("… or a pointer", func(a inject.PromptArm) inject.MatchCount {
-				return inject.MatchCount{
-					Prompts:         r.PayloadCounts[a].Prompts,
-					MatchingPrompts: r.PayloadCounts[a].MatchingPrompts + r.PointerCounts[a].MatchingPrompts,
+		row(r.RuleName, func(a inject.PromptGroup) inject.PromptMatchCount { return *r.QuoteMatchCounts[a] })
+		if r.RuleName == inject.OxbowRuleName {
+			row("… or a pointer", func(a inject.PromptGroup) inject.PromptMatchCount {
+				return inject.PromptMatchCount{
+					PromptCount:     r.QuoteMatchCounts[a].PromptCount,
+					MatchingPrompts: r.QuoteMatchCounts[a].MatchingPrompts + r.NameOnlyMatchCounts[a].MatchingPrompts,
 				}
 			})
 		}
@@ -223,9 +238,9 @@ func armTable(s *injectSet, of map[inject.PromptArm]*inject.MatchCount, arms []i
 // formatShare formats a share from 0 to 1 with three decimal places, without the leading zero.
 func formatShare(x float64) string { return strings.TrimPrefix(fmt.Sprintf("%.3f", x), "0") }
 
-// costTable returns a table that shows, for a day with many prompts, how many tokens each rule adds to them and how
-// long it takes.
-func costTable(s *injectSet) *markdownTable {
+// workingDayCostTable returns a table that shows, for a day with many prompts, how many tokens each rule adds to them
+// and how long it takes.
+func workingDayCostTable(s *injectionDataSet) *markdownTable {
 	t := newTable(
 		s.Title+": a day",
 		"prompts",
@@ -238,20 +253,20 @@ func costTable(s *injectSet) *markdownTable {
 		"p99",
 	)
 	for _, r := range s.RuleResults {
-		d, n := r.DayCost, float64(max(r.DayCost.Prompts, 1))
+		d, n := r.WorkingDayCost, float64(max(r.WorkingDayCost.Prompts, 1))
 		cells := []string{
 			r.RuleName,
 			formatCount(d.Prompts),
-			formatShare(float64(d.Payloads) / n),
-			formatShare(float64(d.Pointers) / n),
+			formatShare(float64(d.PromptsWithQuotes) / n),
+			formatShare(float64(d.PromptsWithNamesOnly) / n),
 		}
-		if r.RuleName == inject.OxbowRule {
+		if r.RuleName == inject.OxbowRuleName {
 			cells = append(
 				cells,
 				formatCount(d.MedianTokens),
-				formatDigits(d.MeanTokens),
+				formatDigits(d.MeanPromptTokens),
 				formatCount(d.TokensP99),
-				formatDuration(d.MedianTime),
+				formatDuration(d.MedianDecisionTime),
 				formatDuration(d.TimeP99),
 			)
 		} else { // The other rules do not compose the text for the agent, so they have no tokens and times.

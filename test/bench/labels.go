@@ -25,8 +25,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// labelledEntry is an entry for which the correct project is known.
-type labelledEntry struct {
+// projectLabelledEntry is an entry for which the correct project is known.
+type projectLabelledEntry struct {
 	project, text string
 	files         []string // files that the entry's labels name, if any
 }
@@ -35,23 +35,23 @@ type labelledEntry struct {
 // files from several repositories.
 var labelSets = []struct {
 	name, what string
-	read       func(data fs.FS) ([]labelledEntry, error)
+	read       func(data fs.FS) ([]projectLabelledEntry, error)
 }{
-	{"LoCoMo sessions", "5 talks, one entry a session", func(d fs.FS) ([]labelledEntry, error) {
-		return readTalks(d, false)
+	{"LoCoMo sessions", "5 talks, one entry a session", func(d fs.FS) ([]projectLabelledEntry, error) {
+		return readLoCoMoEntries(d, false)
 	}},
-	{"LoCoMo turns", "5 talks, one entry for four turns", func(d fs.FS) ([]labelledEntry, error) {
-		return readTalks(d, true)
+	{"LoCoMo turns", "5 talks, one entry for four turns", func(d fs.FS) ([]projectLabelledEntry, error) {
+		return readLoCoMoEntries(d, true)
 	}},
 	{"QMSum", "35 meetings, one entry for about 1,000 bytes", readMeetings},
 	{
 		"linedrift",
 		"3 repositories, one entry for seven lines of a file, without its name",
-		func(d fs.FS) ([]labelledEntry, error) {
+		func(d fs.FS) ([]projectLabelledEntry, error) {
 			return readSourceLines(d, false)
 		},
 	},
-	{"linedrift, files", "the same, each named with its file", func(d fs.FS) ([]labelledEntry, error) {
+	{"linedrift, files", "the same, each named with its file", func(d fs.FS) ([]projectLabelledEntry, error) {
 		return readSourceLines(d, true)
 	}},
 }
@@ -99,7 +99,7 @@ func labelsCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 				if err != nil {
 					return fmt.Errorf("measuring %s: %w", s.name, err)
 				}
-				t.addRow(append([]string{s.name, h.name, formatCount(r.hiddenCount)}, r.tableCells()...)...)
+				t.addRow(append([]string{s.name, h.name, formatCount(r.hiddenLabelCount)}, r.tableCells()...)...)
 				b.logf("labels: %s, %s hidden", s.name, h.name)
 			}
 		}
@@ -113,22 +113,22 @@ func labelsCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	}
 }
 
-// labelVerdicts contains, for each project label that oxbow proposed for an entry, the confidence of the proposal and
-// whether it was right.
-type labelVerdicts struct {
-	hiddenCount int
-	confidences []float64
-	isRight     []bool
+// labelProposalVerdicts contains, for each project label that oxbow proposed for an entry, the confidence of the
+// proposal and whether it was right.
+type labelProposalVerdicts struct {
+	hiddenLabelCount int
+	confidences      []float64
+	isProposalRight  []bool
 }
 
-// sharesAt considers only proposals with at least the given confidence. said is the share of the entries with a hidden
-// label that got such a proposal. right is the share of these proposals that are right.
-func (v labelVerdicts) sharesAt(least float64) (said, right float64) {
+// proposalShares considers only proposals with at least the given confidence. said is the share of the entries with a
+// hidden label that got such a proposal. right is the share of these proposals that are right.
+func (v labelProposalVerdicts) proposalShares(least float64) (proposedShare, rightShare float64) {
 	n, k := 0, 0
 	for i, c := range v.confidences {
 		if c >= least {
 			n++
-			if v.isRight[i] {
+			if v.isProposalRight[i] {
 				k++
 			}
 		}
@@ -136,18 +136,18 @@ func (v labelVerdicts) sharesAt(least float64) (said, right float64) {
 	if n == 0 {
 		return 0, 0
 	}
-	return float64(n) / float64(v.hiddenCount), float64(k) / float64(n)
+	return float64(n) / float64(v.hiddenLabelCount), float64(k) / float64(n)
 }
 
 // calibrationError returns how much the confidence of the suggested labels differs from the share of right labels. It
 // is the expected calibration error over ten ranges of confidence.
-func (v labelVerdicts) calibrationError() float64 {
+func (v labelProposalVerdicts) calibrationError() float64 {
 	var n, right, sure [10]float64
 	for i, c := range v.confidences {
 		band := min(9, int(c*10))
 		n[band]++
 		sure[band] += c
-		if v.isRight[i] {
+		if v.isProposalRight[i] {
 			right[band]++
 		}
 	}
@@ -163,10 +163,10 @@ func (v labelVerdicts) calibrationError() float64 {
 	return sum / float64(len(v.confidences))
 }
 
-func (v labelVerdicts) tableCells() []string {
+func (v labelProposalVerdicts) tableCells() []string {
 	var cs []string
 	for _, least := range []float64{0, 0.5, 0.8, 0.95} {
-		said, right := v.sharesAt(least)
+		said, right := v.proposalShares(least)
 		cs = append(cs, fmt.Sprintf("%.3f", said), fmt.Sprintf("%.3f", right))
 	}
 	return append(cs, fmt.Sprintf("%.3f", v.calibrationError()))
@@ -177,11 +177,11 @@ func (v labelVerdicts) tableCells() []string {
 // entry's project.
 func judgeHiddenLabels(
 	ctx context.Context,
-	es []labelledEntry,
+	es []projectLabelledEntry,
 	share float64,
-	whole bool,
+	hidesWholeProject bool,
 	seed uint64,
-) (v labelVerdicts, err error) {
+) (v labelProposalVerdicts, err error) {
 	m, err := oxbow.Open("memory.oxbow", &oxbow.Options{FS: vfs.NewMem()})
 	if err != nil {
 		return v, err
@@ -197,7 +197,7 @@ func judgeHiddenLabels(
 			op.Labels = append(op.Labels, oxbow.Label{Key: oxbow.LabelFile, Value: f})
 		}
 		isDrawn := rng.Float64() < share
-		isOfWhole := whole && e.project == es[0].project
+		isOfWhole := hidesWholeProject && e.project == es[0].project
 		if isDrawn || isOfWhole {
 			truth[name] = e.project
 		} else {
@@ -212,26 +212,26 @@ func judgeHiddenLabels(
 	if err != nil {
 		return v, err
 	}
-	v.hiddenCount = len(truth)
+	v.hiddenLabelCount = len(truth)
 	for _, s := range ss {
 		right, hidden := truth[s.Name]
 		if !hidden {
 			return v, fmt.Errorf("entry %s has a project and got another proposed", s.Name)
 		}
 		v.confidences = append(v.confidences, s.Confidence)
-		v.isRight = append(v.isRight, s.Label.Value == right)
+		v.isProposalRight = append(v.isProposalRight, s.Label.Value == right)
 	}
 	return v, nil
 }
 
-// readTalks reads the conversations of the data set LoCoMo. If turns is set, it makes an entry of every four turns,
-// otherwise of every session. The project of an entry is the conversation's number.
-func readTalks(data fs.FS, turns bool) ([]labelledEntry, error) {
+// readLoCoMoEntries reads the conversations of the data set LoCoMo. If turns is set, it makes an entry of every four
+// turns, otherwise of every session. The project of an entry is the conversation's number.
+func readLoCoMoEntries(data fs.FS, turns bool) ([]projectLabelledEntry, error) {
 	src, err := quality.FindSource(data, ".", "locomo")
 	if err != nil {
 		return nil, err
 	}
-	var es []labelledEntry
+	var es []projectLabelledEntry
 	n := 0
 	for talk, err := range src.Conversations() {
 		if err != nil {
@@ -241,7 +241,7 @@ func readTalks(data fs.FS, turns bool) ([]labelledEntry, error) {
 		project := fmt.Sprintf("talk-%d", n)
 		if !turns {
 			for _, s := range talk.Sessions {
-				es = append(es, labelledEntry{project: project, text: s.Text})
+				es = append(es, projectLabelledEntry{project: project, text: s.Text})
 			}
 			continue
 		}
@@ -250,7 +250,7 @@ func readTalks(data fs.FS, turns bool) ([]labelledEntry, error) {
 			for _, t := range ts {
 				b.WriteString(t.Text + "\n\n")
 			}
-			es = append(es, labelledEntry{project: project, text: strings.TrimSpace(b.String())})
+			es = append(es, projectLabelledEntry{project: project, text: strings.TrimSpace(b.String())})
 		}
 	}
 	return es, nil
@@ -258,12 +258,12 @@ func readTalks(data fs.FS, turns bool) ([]labelledEntry, error) {
 
 // readMeetings reads the meetings of the data set QMSum as entries. The number of the meeting serves as the entry's
 // project.
-func readMeetings(data fs.FS) ([]labelledEntry, error) {
+func readMeetings(data fs.FS) ([]projectLabelledEntry, error) {
 	src, err := quality.FindSource(data, ".", "qmsum")
 	if err != nil {
 		return nil, err
 	}
-	var es []labelledEntry
+	var es []projectLabelledEntry
 	n := 0
 	for m, err := range src.Meetings() {
 		if err != nil {
@@ -274,16 +274,16 @@ func readMeetings(data fs.FS) ([]labelledEntry, error) {
 		for _, t := range m.Turns {
 			b.WriteString(t.Text + "\n\n")
 		}
-		for _, p := range splitText(b.String(), pieceSize) {
-			es = append(es, labelledEntry{project: fmt.Sprintf("meeting-%d", n), text: p})
+		for _, p := range splitText(b.String(), entryTextBytes) {
+			es = append(es, projectLabelledEntry{project: fmt.Sprintf("meeting-%d", n), text: p})
 		}
 	}
 	return es, nil
 }
 
 // readSourceLines makes entries of lines in source files. The project of an entry is the file's repository.
-func readSourceLines(data fs.FS, files bool) ([]labelledEntry, error) {
-	var es []labelledEntry
+func readSourceLines(data fs.FS, files bool) ([]projectLabelledEntry, error) {
+	var es []projectLabelledEntry
 	for _, repo := range []string{"bbolt", "litestream", "restic"} {
 		err := eachGzipLine(data, "linedrift-dev/"+repo+".jsonl.gz", func(line []byte) error {
 			var l struct {
@@ -294,7 +294,7 @@ func readSourceLines(data fs.FS, files bool) ([]labelledEntry, error) {
 			if err := json.Unmarshal(line, &l); err != nil {
 				return err
 			}
-			e := labelledEntry{project: repo, text: strings.Join(l.Before, "\n") + "\n" + l.Text + "\n" +
+			e := projectLabelledEntry{project: repo, text: strings.Join(l.Before, "\n") + "\n" + l.Text + "\n" +
 				strings.Join(l.After, "\n")}
 			if strings.TrimSpace(e.text) == "" {
 				return nil

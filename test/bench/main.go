@@ -203,13 +203,13 @@ func (b *bench) printTitle(name, dir string) {
 	b.printf("machine: %s\n\n## %s\n\n", describeMachine(runtime.GOOS, os.ReadFile, dir), name)
 }
 
-// runHelper runs the job that an environment variable describes, if a measurement started this
+// runHelperJob runs the job that an environment variable describes, if a measurement started this
 // process as a helper. It reports whether there was a job. If the job fails, the process
 // exits.
-func runHelper() bool {
+func runHelperJob() bool {
 	for name, process := range map[string]func(job string, w io.Writer) error{
-		peerVar:  servePeerJob,
-		shareVar: serveShareJob,
+		searchMethodJobVar: serveSearchMethodJob,
+		sharedWriteJobVar:  serveSharedWriteJob,
 	} {
 		if job := os.Getenv(name); job != "" {
 			if err := process(job, os.Stdout); err != nil {
@@ -223,7 +223,7 @@ func runHelper() bool {
 }
 
 func main() {
-	if runHelper() {
+	if runHelperJob() {
 		return
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)

@@ -20,7 +20,7 @@ func TestMain(m *testing.M) {
 		fakeServer(mode)
 		os.Exit(0)
 	}
-	if runHelper() {
+	if runHelperJob() {
 		os.Exit(0)
 	}
 	os.Exit(m.Run())

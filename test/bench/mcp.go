@@ -32,8 +32,8 @@ func (p program) withEnv(env ...string) program {
 	return p
 }
 
-// callReply is the answer to one request. If the request was refused or the tool reported an error, err is set.
-type callReply struct {
+// mcpReply is the answer to one request. If the request was refused or the tool reported an error, err is set.
+type mcpReply struct {
 	result json.RawMessage
 	err    error
 }
@@ -50,7 +50,7 @@ type mcpClient struct {
 
 	mu             sync.Mutex // mu guards the fields below.
 	nextID         int
-	pendingReplies map[int]chan callReply
+	pendingReplies map[int]chan mcpReply
 	goneErr        error // reason why the MCP server will send no more answers
 }
 
@@ -61,7 +61,7 @@ var errServerEnded = errors.New("server ended without an answer")
 func startServer(ctx context.Context, p program) (*mcpClient, error) {
 	c := &mcpClient{
 		cmd:            exec.CommandContext(ctx, p.path, p.args...),
-		pendingReplies: map[int]chan callReply{},
+		pendingReplies: map[int]chan mcpReply{},
 		ended:          make(chan struct{}),
 	}
 	c.cmd.Env = p.env
@@ -101,7 +101,7 @@ func (c *mcpClient) readAnswers(out io.Reader) {
 		isMessage := err == nil && json.Unmarshal(line, &m) == nil
 		isAnswer := m.ID != nil && m.Method == ""
 		if isMessage && isAnswer {
-			a := callReply{result: m.Result}
+			a := mcpReply{result: m.Result}
 			if m.Error != nil {
 				a.err = errors.New(m.Error.Message)
 			}
@@ -117,7 +117,7 @@ func (c *mcpClient) readAnswers(out io.Reader) {
 			c.mu.Lock()
 			c.goneErr = errServerEnded
 			for id, ch := range c.pendingReplies {
-				ch <- callReply{err: errServerEnded}
+				ch <- mcpReply{err: errServerEnded}
 				delete(c.pendingReplies, id)
 			}
 			c.mu.Unlock()
@@ -127,12 +127,12 @@ func (c *mcpClient) readAnswers(out io.Reader) {
 }
 
 // sendRequest writes a request, and returns the channel of its answer.
-func (c *mcpClient) sendRequest(method string, params any) <-chan callReply {
-	ch := make(chan callReply, 1)
+func (c *mcpClient) sendRequest(method string, params any) <-chan mcpReply {
+	ch := make(chan mcpReply, 1)
 	c.mu.Lock()
 	if c.goneErr != nil {
 		c.mu.Unlock()
-		ch <- callReply{err: c.goneErr}
+		ch <- mcpReply{err: c.goneErr}
 		return ch
 	}
 	c.nextID++
@@ -143,7 +143,7 @@ func (c *mcpClient) sendRequest(method string, params any) <-chan callReply {
 		c.mu.Lock()
 		if c.pendingReplies[id] != nil {
 			delete(c.pendingReplies, id)
-			ch <- callReply{err: err}
+			ch <- mcpReply{err: err}
 		}
 		c.mu.Unlock()
 	}
@@ -175,12 +175,12 @@ func (c *mcpClient) initialize() error {
 }
 
 // callTool calls a tool.
-func (c *mcpClient) callTool(name string, args any) <-chan callReply {
+func (c *mcpClient) callTool(name string, args any) <-chan mcpReply {
 	return c.sendRequest("tools/call", map[string]any{"name": name, "arguments": args})
 }
 
 // toolError returns the reason why a call failed, or nil.
-func (r callReply) toolError() error {
+func (r mcpReply) toolError() error {
 	if r.err != nil {
 		return r.err
 	}

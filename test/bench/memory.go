@@ -57,7 +57,7 @@ func memoryCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 			}
 			for j, c := range r.costs {
 				if i == 0 {
-					rows = append(rows, []string{c.name})
+					rows = append(rows, []string{c.stepName})
 				}
 				rows[j] = append(
 					rows[j],
@@ -89,14 +89,14 @@ type memoryRun struct {
 	entries     []oxbow.Add
 	profilesDir string
 
-	memory       *oxbow.Memory
-	baselineHeap uint64 // size of the live objects without a store, in bytes
-	costs        []memoryCost
+	memory                *oxbow.Memory
+	heapBytesWithoutStore uint64 // size of the live objects without a store, in bytes
+	costs                 []memoryUsage
 }
 
-// memoryCost is the memory in use after a step.
-type memoryCost struct {
-	name     string
+// memoryUsage is the memory in use after a step.
+type memoryUsage struct {
+	stepName string
 	heap     int64 // size of the heap objects in use, in bytes
 	resident int64 // resident memory of the process, in bytes (0 if the system does not report it)
 }
@@ -104,7 +104,7 @@ type memoryCost struct {
 // runStep performs one operation on the store, which it opens if necessary.
 func (r *memoryRun) runStep(name string, do func() error) error {
 	if r.memory == nil {
-		r.baselineHeap = liveHeapBytes()
+		r.heapBytesWithoutStore = liveHeapBytes()
 		m, err := oxbow.Open(r.path, nil)
 		if err != nil {
 			return err
@@ -116,9 +116,9 @@ func (r *memoryRun) runStep(name string, do func() error) error {
 	}
 	after := liveHeapBytes()
 	debug.FreeOSMemory()
-	resident, _ := anonymousMemory()
-	r.costs = append(r.costs, memoryCost{name, int64(after) - int64(r.baselineHeap), resident})
-	r.logf("%s: %.1f MB", name, float64(int64(after)-int64(r.baselineHeap))/1e6)
+	resident, _ := anonymousMemoryBytes()
+	r.costs = append(r.costs, memoryUsage{name, int64(after) - int64(r.heapBytesWithoutStore), resident})
+	r.logf("%s: %.1f MB", name, float64(int64(after)-int64(r.heapBytesWithoutStore))/1e6)
 	if r.profilesDir == "" {
 		return nil
 	}
@@ -198,18 +198,18 @@ func (r *memoryRun) run(ctx context.Context) error {
 	many := func(what string) string { return formatCount(r.callCount) + " " + what }
 	for _, p := range []struct {
 		before func() error // called before the steps, while the store is closed (may be nil)
-		steps  []memoryStep
+		steps  []memoryMeasurementStep
 	}{
-		{r.removeFilesFunc(".snap", ".idx"), []memoryStep{{"open, no snapshot", func() error { return nil }}}},
-		{nil, []memoryStep{{"open", func() error { return nil }}, {"– get", get(1)}, {"– list --limit 20", list}}},
+		{r.removeFilesFunc(".snap", ".idx"), []memoryMeasurementStep{{"open, no snapshot", func() error { return nil }}}},
+		{nil, []memoryMeasurementStep{{"open", func() error { return nil }}, {"– get", get(1)}, {"– list --limit 20", list}}},
 		{
 			nil,
-			[]memoryStep{
+			[]memoryMeasurementStep{
 				{"recall, no index file", recall(phrases[:1])},
 				{"– another, which makes the index", recall(phrases[1:2])},
 			},
 		},
-		{nil, []memoryStep{
+		{nil, []memoryMeasurementStep{
 			{"recall, index file", recall(phrases[:1])},
 			{"– " + many("recalls"), recall(phrases[:r.callCount])},
 			{"– " + many("more"), recall(phrases[r.callCount:])},
@@ -219,7 +219,7 @@ func (r *memoryRun) run(ctx context.Context) error {
 			{"– as many entries imported", again},
 			{"– a recall", recall(phrases[:1])},
 		}},
-		{nil, []memoryStep{{"recall, after that", recall(phrases[:1])}}},
+		{nil, []memoryMeasurementStep{{"recall, after that", recall(phrases[:1])}}},
 	} {
 		if p.before != nil {
 			if err := p.before(); err != nil {
@@ -239,8 +239,8 @@ func (r *memoryRun) run(ctx context.Context) error {
 	return nil
 }
 
-// memoryStep is one operation of the process whose memory use is measured.
-type memoryStep struct {
+// memoryMeasurementStep is one operation of the process whose memory use is measured.
+type memoryMeasurementStep struct {
 	name string
 	do   func() error
 }

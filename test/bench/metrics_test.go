@@ -23,7 +23,7 @@ type emptyHome struct{ http.Handler }
 func (emptyHome) Close() error { return nil }
 
 func TestMetricsParse(t *testing.T) {
-	pool := tenant.New(func(context.Context, string) (tenant.Home, error) {
+	pool := tenant.New(func(context.Context, string) (tenant.TenantHome, error) {
 		return emptyHome{http.NotFoundHandler()}, nil
 	}, nil)
 	defer pool.Close()

@@ -28,8 +28,8 @@ const (
 	pageFile    = "../../docs/benchmarks.md"
 )
 
-// tableResult is a measured table. It is one line of the results file.
-type tableResult struct {
+// recordedTable is a measured table. It is one line of the results file.
+type recordedTable struct {
 	Name    string     `json:"name"`    // name in the page, such as recall or recall/2
 	Command string     `json:"command"` // command line that repeats the measurement
 	Date    string     `json:"date"`
@@ -43,7 +43,7 @@ type tableResult struct {
 type tableRecorder struct {
 	name, command, date, machine string
 
-	results []tableResult
+	results []recordedTable
 }
 
 // addTable records a table. The second table of a command is called NAME/2.
@@ -52,7 +52,7 @@ func (r *tableRecorder) addTable(t *markdownTable) {
 	if n := len(r.results) + 1; n > 1 {
 		name += "/" + strconv.Itoa(n)
 	}
-	r.results = append(r.results, tableResult{name, r.command, r.date, r.machine, t.head, t.rows})
+	r.results = append(r.results, recordedTable{name, r.command, r.date, r.machine, t.head, t.rows})
 }
 
 // save stores the collected tables in the file with results. They replace the tables that were stored before under the
@@ -65,11 +65,11 @@ func (r *tableRecorder) save(file string) error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	all := slices.DeleteFunc(old, func(x tableResult) bool {
+	all := slices.DeleteFunc(old, func(x recordedTable) bool {
 		return x.Name == r.name || strings.HasPrefix(x.Name, r.name+"/")
 	})
 	all = append(all, r.results...)
-	slices.SortStableFunc(all, func(a, b tableResult) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(all, func(a, b recordedTable) int { return cmp.Compare(a.Name, b.Name) })
 	var buf bytes.Buffer
 	e := json.NewEncoder(&buf)
 	e.SetEscapeHTML(false)
@@ -120,17 +120,17 @@ func commandLine(tags string, args []string) string {
 
 // readResults reads a results file. It returns an error for an invalid table and for a name that occurs
 // twice.
-func readResults(file string) ([]tableResult, error) {
+func readResults(file string) ([]recordedTable, error) {
 	b, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}
-	var all []tableResult
+	var all []recordedTable
 	seen := map[string]bool{}
 	lines := bufio.NewScanner(bytes.NewReader(b))
 	lines.Buffer(nil, len(b)+1)
 	for n := 1; lines.Scan(); n++ {
-		var x tableResult
+		var x recordedTable
 		d := json.NewDecoder(bytes.NewReader(lines.Bytes()))
 		d.DisallowUnknownFields()
 		if err := d.Decode(&x); err != nil {
@@ -162,7 +162,7 @@ var tableSlotPattern = regexp.MustCompile(`(?s)<!-- table (\S+)((?: \d+)*)(?: /(
 // fillPage replaces the tables in a documentation page by tables made from the results. Comments in the page mark
 // where a table begins and ends. fillPage returns an error if the results lack a table that the page names, if the
 // page shows no table of a measurement, or if the end of a table is missing.
-func fillPage(page string, results []tableResult) (string, error) {
+func fillPage(page string, results []recordedTable) (string, error) {
 	shown := map[string]bool{}
 	var wrong []error
 	if begun, read := strings.Count(page, "<!-- table"), len(tableSlotPattern.FindAllString(page, -1)); begun != read {
@@ -176,10 +176,10 @@ func fillPage(page string, results []tableResult) (string, error) {
 			),
 		)
 	}
-	var last tableResult // result of the previous table
+	var last recordedTable // result of the previous table
 	page = tableSlotPattern.ReplaceAllStringFunc(page, func(old string) string {
 		m := tableSlotPattern.FindStringSubmatch(old)
-		i := slices.IndexFunc(results, func(x tableResult) bool { return x.Name == m[1] })
+		i := slices.IndexFunc(results, func(x recordedTable) bool { return x.Name == m[1] })
 		if i < 0 {
 			wrong = append(
 				wrong,
@@ -199,7 +199,7 @@ func fillPage(page string, results []tableResult) (string, error) {
 			wrong = append(wrong, err)
 		}
 		head, _, _ := strings.Cut(old, "\n")
-		head += "\n" + x.originLine(last)
+		head += "\n" + x.measurementOriginLine(last)
 		last = x
 		return head + text + "<!-- end -->"
 	})
@@ -211,9 +211,9 @@ func fillPage(page string, results []tableResult) (string, error) {
 	return page, errors.Join(wrong...)
 }
 
-// originLine returns the line that tells how, when and where the table was measured. It returns "" if the
+// measurementOriginLine returns the line that tells how, when and where the table was measured. It returns "" if the
 // line would be the same as for the table before.
-func (x tableResult) originLine(before tableResult) string {
+func (x recordedTable) measurementOriginLine(before recordedTable) string {
 	on, load, _ := strings.Cut(x.Machine, ", load")
 	if last, _, _ := strings.Cut(before.Machine, ", load"); on == last {
 		if x.Command == before.Command && x.Date == before.Date {
@@ -228,7 +228,7 @@ func (x tableResult) originLine(before tableResult) string {
 }
 
 // markdown returns the selected columns and rows of the table in Markdown.
-func (x tableResult) markdown(columns []string, rows string) (string, error) {
+func (x recordedTable) markdown(columns []string, rows string) (string, error) {
 	wanted, err := regexp.Compile(rows)
 	if err != nil {
 		return "", fmt.Errorf("table %s: %w", x.Name, err)

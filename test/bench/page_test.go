@@ -30,7 +30,7 @@ func TestPageIsMadeOfResults(t *testing.T) {
 }
 
 func TestFillPage(t *testing.T) {
-	results := []tableResult{
+	results := []recordedTable{
 		{"recall", "go run . recall", "2026-11-22", "2 cores", []string{"one", "p50", "p99"},
 			[][]string{{"oxbow", "1.00", "2.00"}, {"seed", "3.00", "4.00"}}},
 	}
@@ -58,20 +58,20 @@ func TestFillPage(t *testing.T) {
 
 // TestOrigin tests that the line with the origin is printed once for the tables of one run.
 func TestOrigin(t *testing.T) {
-	first := tableResult{Command: "go run . write", Date: "2026-11-22", Machine: "2 cores, load 1.00 before"}
+	first := recordedTable{Command: "go run . write", Date: "2026-11-22", Machine: "2 cores, load 1.00 before"}
 	later, other := first, first
 	later.Machine = "2 cores, load 3.00 before"
 	other.Command = "go run . start"
 	for _, c := range []struct {
-		of, before tableResult
+		of, before recordedTable
 		want       string
 	}{
-		{first, tableResult{}, "`go run . write` · 2026-11-22 · 2 cores, load 1.00 before\n\n"},
+		{first, recordedTable{}, "`go run . write` · 2026-11-22 · 2 cores, load 1.00 before\n\n"},
 		{later, first, ""},
 		{other, later, "`go run . start` · 2026-11-22 · as above, load 1.00 before\n\n"},
-		{tableResult{Command: "x", Date: "2026-11-22", Machine: "2 cores"}, first, "`x` · 2026-11-22 · as above\n\n"},
+		{recordedTable{Command: "x", Date: "2026-11-22", Machine: "2 cores"}, first, "`x` · 2026-11-22 · as above\n\n"},
 	} {
-		if got := c.of.originLine(c.before); got != c.want {
+		if got := c.of.measurementOriginLine(c.before); got != c.want {
 			t.Errorf("origin of %v after %v = %q, want %q", c.of, c.before, got, c.want)
 		}
 	}

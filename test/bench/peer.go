@@ -21,8 +21,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/index"
 )
 
-// peer is a way to search texts. Texts are identified by number.
-type peer struct {
+// searchMethod is a way to search texts. Texts are identified by number.
+type searchMethod struct {
 	name  string // name of this way to search, for the flag --engines
 	title string
 
@@ -32,7 +32,7 @@ type peer struct {
 	open  func(dir string) (searcher, error)
 
 	// cuts a text or query into terms (nil for a program other than oxbow, such as SQLite)
-	cutTerms func(string) []string
+	splitTerms func(string) []string
 }
 
 // searcher searches texts. Its method search is safe for concurrent use.
@@ -44,33 +44,33 @@ type searcher interface {
 
 // foundText is a text that a search found. The score is 0 if the search program reports no scores.
 type foundText struct {
-	number int
-	score  float64
+	textNumber int
+	score      float64
 }
 
-// buildBatch is the number of texts written at a time.
-const buildBatch = 1000
+// textsPerBuildBatch is the number of texts written at a time.
+const textsPerBuildBatch = 1000
 
-// allPeers returns all ways to search, such as oxbow and SQLite, that this program can compare.
-func allPeers() []peer {
-	ps := []peer{
+// allSearchMethods returns all ways to search, such as oxbow and SQLite, that this program can compare.
+func allSearchMethods() []searchMethod {
+	ps := []searchMethod{
 		oxbowPeer("seed", "oxbow --rank seed", oxbow.RankSeed),
 		oxbowPeer("oxbow", "oxbow (default)", oxbow.RankOxbow),
 		{name: "engine", title: "oxbow's index alone, stop words kept", build: buildLinesFile, open: openEngine,
-			cutTerms: plainWords},
+			splitTerms: plainWords},
 	}
-	ps = append(ps, otherPeers()...)
-	return append(ps, peer{name: "scan", title: "plain scan", build: buildLinesFile, open: openScan})
+	ps = append(ps, otherSearchMethods()...)
+	return append(ps, searchMethod{name: "scan", title: "plain scan", build: buildLinesFile, open: openScan})
 }
 
-// eachBatch divides the texts into batches of buildBatch texts. It calls fn with each batch and the index of the
-// batch's first text, and then done with the number of texts so far.
+// eachBatch divides the texts into batches of textsPerBuildBatch texts. It calls fn with each batch and the index of
+// the batch's first text, and then done with the number of texts so far.
 func eachBatch(ctx context.Context, texts []string, done func(int), fn func(first int, some []string) error) error {
-	for i := 0; i < len(texts); i += buildBatch {
+	for i := 0; i < len(texts); i += textsPerBuildBatch {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		some := texts[i:min(i+buildBatch, len(texts))]
+		some := texts[i:min(i+textsPerBuildBatch, len(texts))]
 		if err := fn(i, some); err != nil {
 			return err
 		}
@@ -81,15 +81,15 @@ func eachBatch(ctx context.Context, texts []string, done func(int), fn func(firs
 
 // oxbowPeer returns oxbow as one of the search programs to compare, with the given ranking. All entries have the same
 // time, so that entries with equal scores are ordered by the number of their text.
-func oxbowPeer(name, title, ranking string) peer {
+func oxbowPeer(name, title, ranking string) searchMethod {
 	options := func() *oxbow.Options {
 		return &oxbow.Options{Ranking: ranking, Clock: func() time.Time {
 			return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 		}}
 	}
-	p := peer{name: name, title: title}
+	p := searchMethod{name: name, title: title}
 	if ranking == oxbow.RankSeed {
-		p.cutTerms = text.CrabtalkTerms
+		p.splitTerms = text.CrabtalkTerms
 	}
 	p.build = func(ctx context.Context, dir string, texts []string, done func(int)) error {
 		m, err := oxbow.Open(filepath.Join(dir, "memory.oxbow"), options())
@@ -234,7 +234,7 @@ func openScan(dir string) (searcher, error) {
 func (s *scanSearcher) search(_ context.Context, words string, limit int) ([]foundText, error) {
 	var fs []foundText
 	for _, n := range scanWithoutIndex(s.lowerTexts, words, limit) {
-		fs = append(fs, foundText{number: n})
+		fs = append(fs, foundText{textNumber: n})
 	}
 	return fs, nil
 }

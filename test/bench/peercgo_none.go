@@ -4,4 +4,4 @@
 
 package main
 
-func cgoPeers() []peer { return nil }
+func cgoPeers() []searchMethod { return nil }

@@ -19,7 +19,7 @@ import (
 // exhaustiveIndex computes the score of every text that contains a word of the query. Other searches skip texts that
 // cannot be among the best. Its results are used to check theirs.
 type exhaustiveIndex struct {
-	cutTerms    func(string) []string
+	splitTerms  func(string) []string
 	postings    map[string][]posting // for each term, the texts that contain it, sorted by text number
 	lengths     []int
 	totalLength int
@@ -27,8 +27,8 @@ type exhaustiveIndex struct {
 
 type posting struct{ textNumber, termCount int32 }
 
-func newExhaustive(texts []string, terms func(string) []string) *exhaustiveIndex {
-	x := &exhaustiveIndex{cutTerms: terms, postings: map[string][]posting{}}
+func newExhaustiveIndex(texts []string, terms func(string) []string) *exhaustiveIndex {
+	x := &exhaustiveIndex{splitTerms: terms, postings: map[string][]posting{}}
 	for i, s := range texts {
 		ws := terms(s)
 		x.lengths = append(x.lengths, len(ws))
@@ -49,7 +49,7 @@ func newExhaustive(texts []string, terms func(string) []string) *exhaustiveIndex
 // query's terms of idf·tf·(k1+1)/(tf + k1·(1 − b + b·dl/avgdl)), with k1 = 1.2, b = 0.75 and idf =
 // ln((N − df + 0.5)/(df + 0.5) + 1).
 func (x *exhaustiveIndex) search(words string) []foundText {
-	terms := x.cutTerms(words)
+	terms := x.splitTerms(words)
 	slices.Sort(terms)
 	n := float64(len(x.lengths))
 	avg := float64(x.totalLength) / n
@@ -66,7 +66,10 @@ func (x *exhaustiveIndex) search(words string) []foundText {
 	for i, s := range scores {
 		fs = append(fs, foundText{i, s})
 	}
-	slices.SortFunc(fs, func(a, b foundText) int { return cmp.Or(cmp.Compare(b.score, a.score), a.number-b.number) })
+	slices.SortFunc(
+		fs,
+		func(a, b foundText) int { return cmp.Or(cmp.Compare(b.score, a.score), a.textNumber-b.textNumber) },
+	)
 	return fs
 }
 
@@ -79,42 +82,42 @@ func checkTopHits(got, all []foundText, limit int) error {
 	}
 	truth := map[int]float64{}
 	for _, f := range all {
-		truth[f.number] = f.score
+		truth[f.textNumber] = f.score
 	}
 	seen := map[int]bool{}
 	for i, f := range got {
 		near := func(a, b float64) bool { return math.Abs(a-b) <= 1e-9*math.Max(1, math.Abs(b)) }
-		isScoreRight := near(f.score, want[i].score) && near(truth[f.number], f.score)
-		if !isScoreRight || seen[f.number] {
+		isScoreRight := near(f.score, want[i].score) && near(truth[f.textNumber], f.score)
+		if !isScoreRight || seen[f.textNumber] {
 			return fmt.Errorf("hit %d is text %d with %.12g, whose score is %.12g; want text %d with %.12g",
-				i+1, f.number, f.score, truth[f.number], want[i].number, want[i].score)
+				i+1, f.textNumber, f.score, truth[f.textNumber], want[i].textNumber, want[i].score)
 		}
-		seen[f.number] = true
+		seen[f.textNumber] = true
 	}
 	return nil
 }
 
-// longListLimit returns how many hits to request so that the first peerLimit hits are certainly right. oxbow changes
-// the order of texts that look like turns of a conversation. It does so among the best thirty texts if the limit is at
-// most twenty, and otherwise among more texts. If the hits contain such texts, longListLimit therefore returns twice
-// peerLimit.
-func longListLimit(hits []foundText, texts []string) int {
-	if slices.ContainsFunc(hits, func(f foundText) bool { return analysis.IsTalkTurn(texts[f.number]) }) {
-		return 2 * peerLimit
+// limitForCertainHits returns how many hits to request so that the first searchResultLimit hits are certainly right.
+// oxbow changes the order of texts that look like turns of a conversation. It does so among the best thirty texts if
+// the limit is at most twenty, and otherwise among more texts. If the hits contain such texts, limitForCertainHits
+// therefore returns twice searchResultLimit.
+func limitForCertainHits(hits []foundText, texts []string) int {
+	if slices.ContainsFunc(hits, func(f foundText) bool { return analysis.IsPersonTurn(texts[f.textNumber]) }) {
+		return 2 * searchResultLimit
 	}
 	return oxbow.MaxLimit
 }
 
-// checkPeer checks the hits of a search program that uses oxbow's code. It compares the hits with the result of
+// checkSearchMethod checks the hits of a search program that uses oxbow's code. It compares the hits with the result of
 // scoring all texts. If the ranking has more than one formula, it instead compares the hits with the beginning of a
 // list so long that no text was skipped.
-func checkPeer(ctx context.Context, p *peer, s searcher, texts, queries []string) error {
+func checkSearchMethod(ctx context.Context, p *searchMethod, s searcher, texts, queries []string) error {
 	var x *exhaustiveIndex
-	if p.cutTerms != nil {
-		x = newExhaustive(texts, p.cutTerms)
+	if p.splitTerms != nil {
+		x = newExhaustiveIndex(texts, p.splitTerms)
 	}
 	for _, q := range queries {
-		got, err := s.search(ctx, q, peerLimit)
+		got, err := s.search(ctx, q, searchResultLimit)
 		if err != nil {
 			return err
 		}
@@ -122,12 +125,12 @@ func checkPeer(ctx context.Context, p *peer, s searcher, texts, queries []string
 		if x != nil {
 			all = x.search(q)
 		} else {
-			all, err = s.search(ctx, q, longListLimit(got, texts))
+			all, err = s.search(ctx, q, limitForCertainHits(got, texts))
 			if err != nil {
 				return err
 			}
 		}
-		if err := checkTopHits(got, all, peerLimit); err != nil {
+		if err := checkTopHits(got, all, searchResultLimit); err != nil {
 			return fmt.Errorf("%s does not find the best for %q: %w", p.title, q, err)
 		}
 	}

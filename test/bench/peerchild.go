@@ -16,61 +16,61 @@ import (
 	"time"
 )
 
-// If the environment variable peerVar contains a peerJob, this program opens the search program that the job names,
-// searches with it, prints the cost and exits.
-const peerVar = "OXBOW_BENCH_PEER"
+// If the environment variable searchMethodJobVar contains a searchMethodJob, this program opens the search program
+// that the job names, searches with it, prints the cost and exits.
+const searchMethodJobVar = "OXBOW_BENCH_PEER"
 
-// peerJob is what a process that measures one search program has to do. It is passed as JSON in an environment
+// searchMethodJob is what a process that measures one search program has to do. It is passed as JSON in an environment
 // variable.
-type peerJob struct {
+type searchMethodJob struct {
 	Peer, Dir string
 	Queries   []string
 }
 
-// peerCost is what a process that measures one search program prints, in JSON.
-type peerCost struct {
+// searchMethodCost is what a process that measures one search program prints, in JSON.
+type searchMethodCost struct {
 	First time.Duration // time for opening the search program's data and for its first answer
 	// by how many bytes the process's anonymous memory has grown through opening and searching (-1 if unknown)
 	Anon int64
 }
 
-// servePeerJob opens and searches the search program that job names, which is a peerJob in JSON. It writes the
-// measured cost to w.
-func servePeerJob(job string, w io.Writer) error {
-	var j peerJob
+// serveSearchMethodJob opens and searches the search program that job names, which is a searchMethodJob in JSON. It
+// writes the measured cost to w.
+func serveSearchMethodJob(job string, w io.Writer) error {
+	var j searchMethodJob
 	if err := json.Unmarshal([]byte(job), &j); err != nil {
 		return err
 	}
-	ps := allPeers()
-	i := slices.IndexFunc(ps, func(p peer) bool { return p.name == j.Peer })
+	ps := allSearchMethods()
+	i := slices.IndexFunc(ps, func(p searchMethod) bool { return p.name == j.Peer })
 	if i < 0 || len(j.Queries) == 0 {
 		return fmt.Errorf("there is no peer %q, or no query", j.Peer)
 	}
 	ctx := context.Background()
-	c := peerCost{Anon: -1}
+	c := searchMethodCost{Anon: -1}
 	from := time.Now()
 	s, err := ps[i].open(j.Dir)
 	if err != nil {
 		return err
 	}
-	_, err = s.search(ctx, j.Queries[0], peerLimit)
+	_, err = s.search(ctx, j.Queries[0], searchResultLimit)
 	c.First = time.Since(from)
 	if err := errors.Join(err, s.close()); err != nil {
 		return err
 	}
 	debug.FreeOSMemory()
-	before, ok := anonymousMemory()
+	before, ok := anonymousMemoryBytes()
 	s, err = ps[i].open(j.Dir)
 	if err != nil {
 		return err
 	}
 	for _, q := range j.Queries {
-		if _, err := s.search(ctx, q, peerLimit); err != nil {
+		if _, err := s.search(ctx, q, searchResultLimit); err != nil {
 			return errors.Join(err, s.close())
 		}
 	}
 	debug.FreeOSMemory()
-	if after, also := anonymousMemory(); ok && also {
+	if after, also := anonymousMemoryBytes(); ok && also {
 		c.Anon = after - before
 	}
 	return errors.Join(json.NewEncoder(w).Encode(c), s.close())
@@ -78,8 +78,8 @@ func servePeerJob(job string, w io.Writer) error {
 
 // runPeerProcess starts this program as a new process, which opens and searches a search program, and returns the cost
 // that the process has measured.
-func runPeerProcess(ctx context.Context, j peerJob) (peerCost, error) {
-	var c peerCost
+func runPeerProcess(ctx context.Context, j searchMethodJob) (searchMethodCost, error) {
+	var c searchMethodCost
 	self, err := os.Executable()
 	if err != nil {
 		return c, err
@@ -89,7 +89,7 @@ func runPeerProcess(ctx context.Context, j peerJob) (peerCost, error) {
 		return c, err
 	}
 	cmd := exec.CommandContext(ctx, self)
-	cmd.Env = append(os.Environ(), peerVar+"="+string(job))
+	cmd.Env = append(os.Environ(), searchMethodJobVar+"="+string(job))
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	if err != nil {

@@ -24,11 +24,11 @@ import (
 	"github.com/blugelabs/bluge/analysis/analyzer"
 )
 
-func otherPeers() []peer {
-	ps := []peer{
+func otherSearchMethods() []searchMethod {
+	ps := []searchMethod{
 		{name: "bleve", title: "bleve 2.5.7, BM25", build: buildBleve, open: openBleve},
 		{name: "bluge", title: "bluge 0.2.2", build: buildBluge, open: openBluge},
-		fts5Peer("fts5", "SQLite FTS5 (modernc, Go)", "sqlite"),
+		fts5SearchMethod("fts5", "SQLite FTS5 (modernc, Go)", "sqlite"),
 	}
 	return append(ps, cgoPeers()...)
 }
@@ -158,13 +158,13 @@ func (s *blugeSearcher) search(ctx context.Context, words string, limit int) ([]
 
 func (s *blugeSearcher) close() error { return s.reader.Close() }
 
-// fts5Peer returns SQLite's full-text search with this driver of database/sql.
-func fts5Peer(name, title, driver string) peer {
+// fts5SearchMethod returns SQLite's full-text search with this driver of database/sql.
+func fts5SearchMethod(name, title, driver string) searchMethod {
 	open := func(dir string) (*sql.DB, error) {
 		u := url.URL{Scheme: "file", Path: filepath.ToSlash(filepath.Join(dir, name+".sqlite"))}
 		return sql.Open(driver, u.String())
 	}
-	p := peer{name: name, title: title}
+	p := searchMethod{name: name, title: title}
 	p.build = func(ctx context.Context, dir string, texts []string, done func(int)) error {
 		db, err := open(dir)
 		if err != nil {
@@ -230,10 +230,10 @@ func (s *fts5Searcher) search(ctx context.Context, words string, limit int) (fs 
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for rows.Next() {
 		var f foundText
-		if err := rows.Scan(&f.number, &f.score); err != nil {
+		if err := rows.Scan(&f.textNumber, &f.score); err != nil {
 			return nil, err
 		}
-		f.number--
+		f.textNumber--
 		fs = append(fs, f)
 	}
 	return fs, rows.Err()

@@ -24,12 +24,12 @@ import (
 )
 
 const (
-	peerLimit     = 10 // maximum number of results for a query
-	warmUpQueries = 5  // number of queries before the timing begins
+	searchResultLimit = 10 // maximum number of results for a query
+	warmUpQueries     = 5  // number of queries before the timing begins
 	// number of consecutive queries to one search program before the next program gets the same queries
-	consecutiveQueries = 20
-	checkedQueries     = 200 // number of queries whose results are compared with the result of scoring all texts
-	processQueries     = 20  // number of queries in a process that measures the memory of one search program
+	consecutiveQueryCount = 20
+	checkedQueryCount     = 200 // number of queries whose results are compared with the result of scoring all texts
+	queriesPerProcess     = 20  // number of queries in a process that measures the memory of one search program
 )
 
 // peersRun is one run of the command peers, which compares oxbow with other search programs.
@@ -41,15 +41,15 @@ type peersRun struct {
 	seed       uint64
 	// maximum time for the queries to one search program that contains a certain number of texts
 	budget        time.Duration
-	rateTime      time.Duration // duration of one measurement in which queries per second are counted
+	queryRateTime time.Duration // duration of one measurement in which queries per second are counted
 	dropStopWords bool          // Remove stop words from the queries.
-	peers         []peer
+	searchMethods []searchMethod
 }
 
 func peersCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	r := &peersRun{bench: b}
 	var names []string
-	for _, p := range allPeers() {
+	for _, p := range allSearchMethods() {
 		names = append(names, p.name)
 	}
 	sizes := fl.String("sizes", "1000,10000,100000", "texts, one table for each of these `NUMBERS`")
@@ -57,7 +57,7 @@ func peersCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	fl.IntVar(&r.queries, "queries", 1000, "queries to time, fewer for those that are slow")
 	fl.Uint64Var(&r.seed, "seed", 1, "seed of the sampling")
 	fl.DurationVar(&r.budget, "budget", 20*time.Second, "the `TIME` that the queries of one peer may take at one size")
-	fl.DurationVar(&r.rateTime, "rate", time.Second, "the `TIME` of one measurement of queries a second")
+	fl.DurationVar(&r.queryRateTime, "rate", time.Second, "the `TIME` of one measurement of queries a second")
 	fl.BoolVar(
 		&r.dropStopWords,
 		"drop-stop-words",
@@ -84,8 +84,11 @@ func peersCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 				)
 			}
 		}
-		r.peers = slices.DeleteFunc(allPeers(), func(p peer) bool { return !slices.Contains(wanted, p.name) })
-		isMeasurable := r.queries > 0 && r.budget > 0 && r.rateTime > 0
+		r.searchMethods = slices.DeleteFunc(
+			allSearchMethods(),
+			func(p searchMethod) bool { return !slices.Contains(wanted, p.name) },
+		)
+		isMeasurable := r.queries > 0 && r.budget > 0 && r.queryRateTime > 0
 		if !isMeasurable {
 			return errors.New("measuring peers: --queries, --budget and --rate must be above 0")
 		}
@@ -102,9 +105,9 @@ func (r *peersRun) run(ctx context.Context) error {
 	r.printf(
 		"Texts of about %d bytes from %s. Queries: stretches of 2 to 8 words from the texts, any of the words, %d "+
 			"hits. ",
-		pieceSize,
+		entryTextBytes,
 		from,
-		peerLimit,
+		searchResultLimit,
 	)
 	if r.dropStopWords {
 		r.printf("Stop words and single letters are left out of the queries of all. ")
@@ -120,7 +123,7 @@ func (r *peersRun) run(ctx context.Context) error {
 			"one answer, to that answer, with the files in the system's cache. RAM is what stands for no file once "+
 			"it is open for many: what others leave to the system's cache is not in it. The bare index and the scan "+
 			"keep nothing but the texts on disk.\n\n",
-		consecutiveQueries,
+		consecutiveQueryCount,
 	)
 	for _, n := range r.sizes {
 		if err := r.measureSize(ctx, n, pieces); err != nil {
@@ -130,19 +133,21 @@ func (r *peersRun) run(ctx context.Context) error {
 	return nil
 }
 
-// contestant contains the measurements of one search program (such as SQLite) that contains a certain number of texts.
-type contestant struct {
-	*peer
-	dir       string
-	searcher  searcher
-	buildTime time.Duration
-	diskBytes int64
-	cost      peerCost
-	wall, cpu timings
-	spentTime time.Duration
-	rates     map[int][]float64
-	// Each query consists of words from one text. foundCount is the number of queries whose results contain this text.
-	foundCount int
+// measuredSearchMethod contains the measurements of one search program (such as SQLite) that contains a certain number
+// of texts.
+type measuredSearchMethod struct {
+	*searchMethod
+	dir               string
+	searcher          searcher
+	buildTime         time.Duration
+	indexDiskBytes    int64
+	cost              searchMethodCost
+	wall, cpu         timings
+	totalQueryTime    time.Duration
+	queryRatesByCores map[int][]float64
+	// Each query consists of words from one text. foundSourceTextCount is the number of queries whose results contain
+	// this text.
+	foundSourceTextCount int
 }
 
 // measureSize fills each search program with n texts and measures it.
@@ -168,7 +173,7 @@ func (r *peersRun) measureSize(ctx context.Context, n int, pieces []oxbow.Add) (
 		return err
 	}
 	defer remove()
-	var cs []*contestant
+	var cs []*measuredSearchMethod
 	defer func() {
 		for _, c := range cs {
 			if c.searcher != nil {
@@ -176,8 +181,12 @@ func (r *peersRun) measureSize(ctx context.Context, n int, pieces []oxbow.Add) (
 			}
 		}
 	}()
-	for i := range r.peers {
-		c := &contestant{peer: &r.peers[i], dir: filepath.Join(dir, r.peers[i].name), rates: map[int][]float64{}}
+	for i := range r.searchMethods {
+		c := &measuredSearchMethod{
+			searchMethod:      &r.searchMethods[i],
+			dir:               filepath.Join(dir, r.searchMethods[i].name),
+			queryRatesByCores: map[int][]float64{},
+		}
 		cs = append(cs, c)
 		if err := r.prepare(ctx, c, texts, queries); err != nil {
 			return fmt.Errorf("%s: %w", c.title, err)
@@ -201,7 +210,7 @@ func (r *peersRun) measureSize(ctx context.Context, n int, pieces []oxbow.Add) (
 	r.printf(
 		"%d bytes each on average. The first %d hits of oxbow, and of its bare index, are those of exhaustive "+
 			"scoring for all of %d queries tried.\n\n",
-		bytes/n, peerLimit, min(checkedQueries, len(queries)),
+		bytes/n, searchResultLimit, min(checkedQueryCount, len(queries)),
 	)
 	r.printTable(cs, n)
 	return nil
@@ -209,7 +218,7 @@ func (r *peersRun) measureSize(ctx context.Context, n int, pieces []oxbow.Add) (
 
 // prepare fills one search program with the texts, checks its results, and measures its size and memory. These do not
 // depend on the other programs. The times of queries are measured later, with all programs alternately.
-func (r *peersRun) prepare(ctx context.Context, c *contestant, texts, queries []string) error {
+func (r *peersRun) prepare(ctx context.Context, c *measuredSearchMethod, texts, queries []string) error {
 	if err := os.Mkdir(c.dir, 0o700); err != nil {
 		return err
 	}
@@ -221,11 +230,11 @@ func (r *peersRun) prepare(ctx context.Context, c *contestant, texts, queries []
 	c.buildTime = time.Since(from)
 	p.clear()
 	var err error
-	c.diskBytes, err = dirSize(c.dir)
+	c.indexDiskBytes, err = dirSize(c.dir)
 	if err != nil {
 		return err
 	}
-	c.cost, err = runPeerProcess(ctx, peerJob{c.name, c.dir, queries[:min(processQueries, len(queries))]})
+	c.cost, err = runPeerProcess(ctx, searchMethodJob{c.name, c.dir, queries[:min(queriesPerProcess, len(queries))]})
 	if err != nil {
 		return err
 	}
@@ -233,8 +242,14 @@ func (r *peersRun) prepare(ctx context.Context, c *contestant, texts, queries []
 	if err != nil {
 		return fmt.Errorf("opening: %w", err)
 	}
-	if c.cutTerms != nil || c.name == "oxbow" {
-		return checkPeer(ctx, c.peer, c.searcher, texts, queries[:min(checkedQueries, len(queries))])
+	if c.splitTerms != nil || c.name == "oxbow" {
+		return checkSearchMethod(
+			ctx,
+			c.searchMethod,
+			c.searcher,
+			texts,
+			queries[:min(checkedQueryCount, len(queries))],
+		)
 	}
 	return nil
 }
@@ -258,7 +273,7 @@ func dirSize(dir string) (int64, error) {
 // measureLatency passes each query to each search program. The programs alternate after a few queries. Each program
 // gets the first few queries twice, and only the second time is measured. A program that has used up its time budget
 // gets no more queries.
-func (r *peersRun) measureLatency(ctx context.Context, cs []*contestant, texts, queries []string) error {
+func (r *peersRun) measureLatency(ctx context.Context, cs []*measuredSearchMethod, texts, queries []string) error {
 	p := r.newProgress("asking in turns")
 	defer p.clear()
 	for _, c := range cs {
@@ -266,11 +281,11 @@ func (r *peersRun) measureLatency(ctx context.Context, cs []*contestant, texts, 
 			return err
 		}
 	}
-	for i := 0; i < len(queries); i += consecutiveQueries {
-		chunk := queries[i:min(i+consecutiveQueries, len(queries))]
+	for i := 0; i < len(queries); i += consecutiveQueryCount {
+		chunk := queries[i:min(i+consecutiveQueryCount, len(queries))]
 		for j := range cs {
-			c := cs[(i/consecutiveQueries+j)%len(cs)]
-			if c.spentTime > r.budget {
+			c := cs[(i/consecutiveQueryCount+j)%len(cs)]
+			if c.totalQueryTime > r.budget {
 				continue
 			}
 			if err := ctx.Err(); err != nil {
@@ -287,14 +302,14 @@ func (r *peersRun) measureLatency(ctx context.Context, cs []*contestant, texts, 
 
 // runQueries passes queries to the peer and times each query until the budget is spent. If the budget is
 // 0, runQueries passes the queries without timing.
-func (c *contestant) runQueries(ctx context.Context, texts, queries []string, budget time.Duration) error {
+func (c *measuredSearchMethod) runQueries(ctx context.Context, texts, queries []string, budget time.Duration) error {
 	for _, q := range queries {
-		if budget > 0 && c.spentTime > budget {
+		if budget > 0 && c.totalQueryTime > budget {
 			return nil
 		}
 		cpu, _ := processorTime()
 		from := time.Now()
-		fs, err := c.searcher.search(ctx, q, peerLimit)
+		fs, err := c.searcher.search(ctx, q, searchResultLimit)
 		took := time.Since(from)
 		after, ok := processorTime()
 		if err != nil {
@@ -303,15 +318,15 @@ func (c *contestant) runQueries(ctx context.Context, texts, queries []string, bu
 		if budget == 0 {
 			continue
 		}
-		c.spentTime += took
+		c.totalQueryTime += took
 		c.wall = append(c.wall, took)
 		if ok {
 			c.cpu = append(c.cpu, after-cpu)
 		}
 		if slices.ContainsFunc(fs, func(f foundText) bool {
-			return f.number >= 0 && f.number < len(texts) && containsWords(texts[f.number], q)
+			return f.textNumber >= 0 && f.textNumber < len(texts) && containsWords(texts[f.textNumber], q)
 		}) {
-			c.foundCount++
+			c.foundSourceTextCount++
 		}
 	}
 	return nil
@@ -329,7 +344,7 @@ func containsWords(s, query string) bool {
 }
 
 // measureRates measures queries per second on one and on two cores, in turns, three times each.
-func (r *peersRun) measureRates(ctx context.Context, cs []*contestant, queries []string) error {
+func (r *peersRun) measureRates(ctx context.Context, cs []*measuredSearchMethod, queries []string) error {
 	p := r.newProgress("queries a second, round")
 	defer p.clear()
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
@@ -342,11 +357,11 @@ func (r *peersRun) measureRates(ctx context.Context, cs []*contestant, queries [
 					continue
 				}
 				runtime.GOMAXPROCS(cores)
-				rate, err := c.queryRate(ctx, cores, r.rateTime, queries)
+				rate, err := c.queryRate(ctx, cores, r.queryRateTime, queries)
 				if err != nil {
 					return err
 				}
-				c.rates[cores] = append(c.rates[cores], rate)
+				c.queryRatesByCores[cores] = append(c.queryRatesByCores[cores], rate)
 			}
 		}
 	}
@@ -355,10 +370,10 @@ func (r *peersRun) measureRates(ctx context.Context, cs []*contestant, queries [
 
 // queryRate passes queries to one search program from several goroutines at once, for the time long. Each goroutine
 // makes at least one query. queryRate returns the queries per second.
-func (c *contestant) queryRate(
+func (c *measuredSearchMethod) queryRate(
 	ctx context.Context,
 	goroutines int,
-	long time.Duration,
+	duration time.Duration,
 	queries []string,
 ) (float64, error) {
 	asked, errs := make([]int, goroutines), make([]error, goroutines)
@@ -367,12 +382,12 @@ func (c *contestant) queryRate(
 	for g := range goroutines {
 		wg.Go(func() {
 			for i := g * len(queries) / goroutines; errs[g] == nil; i++ {
-				_, errs[g] = c.searcher.search(ctx, queries[i%len(queries)], peerLimit)
+				_, errs[g] = c.searcher.search(ctx, queries[i%len(queries)], searchResultLimit)
 				if errs[g] == nil {
 					errs[g] = ctx.Err()
 				}
 				asked[g]++
-				if time.Since(from) >= long {
+				if time.Since(from) >= duration {
 					return
 				}
 			}
@@ -387,8 +402,8 @@ func (c *contestant) queryRate(
 }
 
 // printTable prints the measurements.
-func (r *peersRun) printTable(cs []*contestant, n int) {
-	seed := cs[slices.IndexFunc(cs, func(c *contestant) bool { return c.name == "seed" })]
+func (r *peersRun) printTable(cs []*measuredSearchMethod, n int) {
+	seed := cs[slices.IndexFunc(cs, func(c *measuredSearchMethod) bool { return c.name == "seed" })]
 	t := newTable(
 		formatCount(n)+" texts",
 		"n",
@@ -425,8 +440,8 @@ func (r *peersRun) printTable(cs []*contestant, n int) {
 		rates := map[int]string{}
 		for _, g := range []int{1, 2} {
 			rates[g] = "–"
-			if len(c.rates[g]) > 0 {
-				rates[g] = formatDigits(median(c.rates[g]))
+			if len(c.queryRatesByCores[g]) > 0 {
+				rates[g] = formatDigits(median(c.queryRatesByCores[g]))
 			}
 		}
 		anon := "–"
@@ -454,9 +469,9 @@ func (r *peersRun) printTable(cs []*contestant, n int) {
 			rates[2],
 			built,
 			anon,
-			formatDigits(float64(c.diskBytes)/float64(n)),
+			formatDigits(float64(c.indexDiskBytes)/float64(n)),
 			formatDuration(c.cost.First),
-			fmt.Sprintf("%.3f", float64(c.foundCount)/float64(max(len(c.wall), 1))),
+			fmt.Sprintf("%.3f", float64(c.foundSourceTextCount)/float64(max(len(c.wall), 1))),
 		)
 	}
 	r.emitTable(t)
@@ -464,7 +479,7 @@ func (r *peersRun) printTable(cs []*contestant, n int) {
 
 // sampleTexts returns n texts. If there are at least n pieces, these are the first n. Otherwise each text is composed
 // of random sentences from all pieces, and again is true.
-func sampleTexts(pieces []oxbow.Add, n int, seed uint64) (texts []string, again bool) {
+func sampleTexts(pieces []oxbow.Add, n int, seed uint64) (texts []string, areComposed bool) {
 	if n <= len(pieces) {
 		for _, p := range pieces[:n] {
 			texts = append(texts, p.Content)
@@ -478,7 +493,7 @@ func sampleTexts(pieces []oxbow.Add, n int, seed uint64) (texts []string, again 
 	rng := rand.New(rand.NewPCG(seed, 1))
 	for range n {
 		var b strings.Builder
-		for b.Len() < pieceSize-100 {
+		for b.Len() < entryTextBytes-100 {
 			b.WriteString(sentences[rng.IntN(len(sentences))] + " ")
 		}
 		texts = append(texts, strings.TrimSpace(b.String()))

@@ -23,7 +23,7 @@ func TestPeersFind(t *testing.T) {
 	}
 	texts[7] = "An otter sleeps beside the river, and nobody saw it."
 	texts[1100] = "Herons, three of them; a heron more: the HERON!"
-	ps := allPeers()
+	ps := allSearchMethods()
 	if len(ps) < 7 {
 		t.Fatalf("%d peers, want at least 7", len(ps))
 	}
@@ -41,7 +41,7 @@ func TestPeersFind(t *testing.T) {
 		}
 		for words, want := range map[string]int{"otter asleep": 7, "the heron": 1100, "nobody \"": 7} {
 			fs, err := s.search(t.Context(), words, 5)
-			if err != nil || len(fs) == 0 || fs[0].number != want {
+			if err != nil || len(fs) == 0 || fs[0].textNumber != want {
 				t.Errorf("%s: search(%q) = %v, %v, want text %d first", p.name, words, fs, err, want)
 			}
 			if len(fs) > 5 {
@@ -61,7 +61,7 @@ func TestPeersFind(t *testing.T) {
 			t.Errorf("%s: close() = %v", p.name, err)
 		}
 		// The cost in a new process is reported.
-		c, err := runPeerProcess(t.Context(), peerJob{p.name, dir, []string{"otter", "heron"}})
+		c, err := runPeerProcess(t.Context(), searchMethodJob{p.name, dir, []string{"otter", "heron"}})
 		if err != nil || c.First <= 0 {
 			t.Errorf("%s: runPeerProcess() = %+v, %v", p.name, c, err)
 		}
@@ -69,7 +69,7 @@ func TestPeersFind(t *testing.T) {
 			t.Errorf("%s: has %d bytes on disk, %v", p.name, n, err)
 		}
 	}
-	if _, err := runPeerProcess(t.Context(), peerJob{"nobody", t.TempDir(), []string{"x"}}); err == nil {
+	if _, err := runPeerProcess(t.Context(), searchMethodJob{"nobody", t.TempDir(), []string{"x"}}); err == nil {
 		t.Error("a process for a peer that does not exist ended well")
 	}
 }
@@ -78,9 +78,9 @@ func TestPeersFind(t *testing.T) {
 // = 2, avgdl = 1.5. "red" is in both: idf = ln(0.5/2.5 + 1) = 0.18232. In the second text, dl = 1:
 // 2.2/(1 + 1.2·(0.25 + 0.75/1.5)) = 2.2/1.9. In the first, dl = 2: 2.2/(1 + 1.2·1.25) = 2.2/2.5.
 func TestExhaustive(t *testing.T) {
-	x := newExhaustive([]string{"red blue", "red"}, strings.Fields)
+	x := newExhaustiveIndex([]string{"red blue", "red"}, strings.Fields)
 	fs := x.search("red red green")
-	if len(fs) != 2 || fs[0].number != 1 || fs[1].number != 0 {
+	if len(fs) != 2 || fs[0].textNumber != 1 || fs[1].textNumber != 0 {
 		t.Fatalf("search() = %v", fs)
 	}
 	for i, want := range []float64{.18232156 * 2.2 / 1.9, .18232156 * 2.2 / 2.5} {
@@ -121,8 +121,8 @@ func (l liar) search(ctx context.Context, words string, limit int) ([]foundText,
 
 func TestCheckPeerSeesWhatIsMissed(t *testing.T) {
 	texts := splitText(walks(), 200)
-	for _, p := range allPeers() {
-		if p.cutTerms == nil {
+	for _, p := range allSearchMethods() {
+		if p.splitTerms == nil {
 			continue
 		}
 		dir := t.TempDir()
@@ -134,10 +134,10 @@ func TestCheckPeerSeesWhatIsMissed(t *testing.T) {
 			t.Fatal(err)
 		}
 		queries := []string{"quiet river stones", "the people of heronham", "muddy"}
-		if err := checkPeer(t.Context(), &p, s, texts, queries); err != nil {
+		if err := checkSearchMethod(t.Context(), &p, s, texts, queries); err != nil {
 			t.Errorf("%s: %v", p.name, err)
 		}
-		if err := checkPeer(t.Context(), &p, liar{s}, texts, queries); err == nil {
+		if err := checkSearchMethod(t.Context(), &p, liar{s}, texts, queries); err == nil {
 			t.Errorf("%s: nobody saw that the best was missing", p.name)
 		}
 		if err := s.close(); err != nil {
@@ -162,7 +162,7 @@ func TestPeersCommand(t *testing.T) {
 		}
 	}
 	_, table, _ := strings.Cut(out, "### 200 texts")
-	for _, p := range allPeers() {
+	for _, p := range allSearchMethods() {
 		row := cells(t, table, p.title)
 		if row[1] != "60" || row[2] == "0 ns" || row[3] == "–" || row[4] != "–" || row[8] == "–" ||
 			row[14] == "0.000" {

@@ -20,38 +20,38 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// mixedMemory is a memory of several projects, with questions about each.
-type mixedMemory struct {
-	entries   []mixedEntry
+// multiProjectMemory is a memory of several projects, with questions about each.
+type multiProjectMemory struct {
+	entries   []projectEntry
 	questions []projectQuestion
 	projects  []string
 	budgets   []int // the maximum sizes of a selection that are measured, in tokens
 }
 
-type mixedEntry struct {
-	project       string
-	quality.Entry // an entry whose ID is unique within its project
+type projectEntry struct {
+	project             string
+	quality.MemoryEntry // an entry whose ID is unique within its project
 }
 
 // projectQuestion is a question about one project, with the IDs of the entries that answer it.
 type projectQuestion struct {
-	project, text string
-	rightIDs      map[string]bool
+	project, text  string
+	answerEntryIDs map[string]bool
 }
 
-var mixedSets = []struct {
+var multiProjectDataSets = []struct {
 	name, what string
-	read       func(data fs.FS) (mixedMemory, error)
+	read       func(data fs.FS) (multiProjectMemory, error)
 }{
-	{"LoCoMo sessions", "5 pairs of people, one entry a session", func(d fs.FS) (mixedMemory, error) {
-		return mixTalks(d, false)
+	{"LoCoMo sessions", "5 pairs of people, one entry a session", func(d fs.FS) (multiProjectMemory, error) {
+		return mixLoCoMoConversations(d, false)
 	}},
 	{
 		"LoCoMo turns",
 		"5 pairs of people, one entry a turn",
-		func(d fs.FS) (mixedMemory, error) { return mixTalks(d, true) },
+		func(d fs.FS) (multiProjectMemory, error) { return mixLoCoMoConversations(d, true) },
 	},
-	{"LongMemEval", "the histories of 50 people, one entry a session", mixHistories},
+	{"LongMemEval", "the histories of 50 people, one entry a session", mixLongMemEvalHistories},
 }
 
 // injectionSettings contains the settings whose results are compared. profile says whether the profile of the
@@ -91,7 +91,7 @@ func profilesCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 			"right ones in",
 			"any right one in",
 		)
-		for _, s := range mixedSets {
+		for _, s := range multiProjectDataSets {
 			if !strings.HasPrefix(s.name, *only) {
 				continue
 			}
@@ -101,7 +101,7 @@ func profilesCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 			}
 			x.questions = spreadEvenly(x.questions, *most)
 			name := fmt.Sprintf("%s (%d entries, %d questions)", s.name, len(x.entries), len(x.questions))
-			if err := x.measure(ctx, func(budget int, way string, j injectionSum) {
+			if err := x.measureSelections(ctx, func(budget int, way string, j selectionSum) {
 				t.addRow(append([]string{name, formatCount(budget), way}, j.tableCells()...)...)
 				b.logf("profiles: %s, %d tokens, %s: %v", s.name, budget, way, j.tableCells())
 			}); err != nil {
@@ -118,23 +118,28 @@ func profilesCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	}
 }
 
-// injectionSum adds up the results of selecting entries for several questions.
-type injectionSum struct {
-	questions                     int
-	entryCount                    int // number of entries in all selections
-	foreignTokens, foreignEntries float64
-	rightShare, anyRight          float64
+// selectionSum adds up the results of selecting entries for several questions.
+type selectionSum struct {
+	questionCount                                  int
+	entryCount                                     int // number of entries in all selections
+	otherProjectTokenShare, otherProjectEntryShare float64
+	shownAnswerShare, answeredQuestionCount        float64
 }
 
-func (j *injectionSum) tableCells() []string {
-	n := float64(max(j.questions, 1))
-	return []string{fmt.Sprintf("%.1f", float64(j.entryCount)/n), fmt.Sprintf("%.3f", j.foreignTokens/n),
-		fmt.Sprintf("%.3f", j.foreignEntries/n),
-		fmt.Sprintf("%.3f", j.rightShare/n), fmt.Sprintf("%.3f", j.anyRight/n)}
+func (j *selectionSum) tableCells() []string {
+	n := float64(max(j.questionCount, 1))
+	return []string{fmt.Sprintf("%.1f", float64(j.entryCount)/n), fmt.Sprintf("%.3f", j.otherProjectTokenShare/n),
+		fmt.Sprintf("%.3f", j.otherProjectEntryShare/n),
+		fmt.Sprintf("%.3f", j.shownAnswerShare/n), fmt.Sprintf("%.3f", j.answeredQuestionCount/n)}
 }
 
 // addSelection adds the counts for the text that was selected for the question a.
-func (j *injectionSum) addSelection(x *mixedMemory, sel *profile.Selection, a projectQuestion, byName map[string]int) {
+func (j *selectionSum) addSelection(
+	x *multiProjectMemory,
+	sel *profile.Selection,
+	a projectQuestion,
+	byName map[string]int,
+) {
 	shortened := map[string]bool{}
 	for _, c := range sel.Context.OmittedTexts {
 		shortened[c.Source] = true
@@ -151,25 +156,28 @@ func (j *injectionSum) addSelection(x *mixedMemory, sel *profile.Selection, a pr
 		case e.project != a.project:
 			strangers++
 			foreign += p.Tokens
-		case a.rightIDs[e.ID] && !shortened[p.Source]:
+		case a.answerEntryIDs[e.ID] && !shortened[p.Source]:
 			right++
 		}
 	}
-	j.questions++
+	j.questionCount++
 	j.entryCount += entries
 	if entries > 0 {
-		j.foreignTokens += float64(foreign) / float64(tokens)
-		j.foreignEntries += float64(strangers) / float64(entries)
+		j.otherProjectTokenShare += float64(foreign) / float64(tokens)
+		j.otherProjectEntryShare += float64(strangers) / float64(entries)
 	}
-	j.rightShare += float64(right) / float64(len(a.rightIDs))
+	j.shownAnswerShare += float64(right) / float64(len(a.answerEntryIDs))
 	if right > 0 {
-		j.anyRight++
+		j.answeredQuestionCount++
 	}
 }
 
-// measure selects entries for all questions, with each setting and each maximum size. It calls done with the results
-// for each setting, named way, and each maximum size, named budget.
-func (x *mixedMemory) measure(ctx context.Context, done func(budget int, way string, j injectionSum)) (err error) {
+// measureSelections selects entries for all questions, with each setting and each maximum size. It calls done with the
+// results for each setting, named way, and each maximum size, named budget.
+func (x *multiProjectMemory) measureSelections(
+	ctx context.Context,
+	done func(budget int, way string, j selectionSum),
+) (err error) {
 	m, byName, err := x.createMemory(ctx)
 	if err != nil {
 		return err
@@ -193,14 +201,14 @@ func (x *mixedMemory) measure(ctx context.Context, done func(budget int, way str
 
 // sumSelections selects entries for each question, with one setting and one maximum size, and returns the sums of the
 // counts.
-func (x *mixedMemory) sumSelections(
+func (x *multiProjectMemory) sumSelections(
 	ctx context.Context,
 	m *oxbow.Memory,
 	byName map[string]int,
 	set *profile.Set,
 	budget int,
-	bound, message bool,
-) (j injectionSum, err error) {
+	usesProfile, ranksByQuestion bool,
+) (j selectionSum, err error) {
 	// for each project, its selection if the question does not influence the selection, so that it is made only once
 	same := map[string]*profile.Selection{}
 	for _, a := range x.questions {
@@ -210,14 +218,14 @@ func (x *mixedMemory) sumSelections(
 		sel := same[a.project]
 		if sel == nil {
 			r := profile.Everything()
-			if bound {
+			if usesProfile {
 				r, err = set.Resolve(a.project)
 				if err != nil {
 					return j, err
 				}
 			}
 			req := profile.Request{Budget: budget}
-			if message {
+			if ranksByQuestion {
 				req.Query = a.text
 			}
 			s, err := set.Select(ctx, m, &r, req)
@@ -225,7 +233,7 @@ func (x *mixedMemory) sumSelections(
 				return j, err
 			}
 			sel = &s
-			if !message {
+			if !ranksByQuestion {
 				same[a.project] = sel
 			}
 		}
@@ -235,7 +243,7 @@ func (x *mixedMemory) sumSelections(
 }
 
 // createMemory returns a memory with the entries, written in date order, and the index of each entry by name.
-func (x *mixedMemory) createMemory(ctx context.Context) (*oxbow.Memory, map[string]int, error) {
+func (x *multiProjectMemory) createMemory(ctx context.Context) (*oxbow.Memory, map[string]int, error) {
 	var now time.Time
 	m, err := oxbow.Open("memory.oxbow", &oxbow.Options{FS: vfs.NewMem(), Clock: func() time.Time { return now }})
 	if err != nil {
@@ -254,7 +262,7 @@ func (x *mixedMemory) createMemory(ctx context.Context) (*oxbow.Memory, map[stri
 }
 
 // makeProfiles returns a set with a profile for each project.
-func (x *mixedMemory) makeProfiles() (*profile.Set, error) {
+func (x *multiProjectMemory) makeProfiles() (*profile.Set, error) {
 	fsys := vfs.NewMem()
 	if err := fsys.MkdirAll("profiles", 0o700); err != nil {
 		return nil, err
@@ -269,25 +277,25 @@ func (x *mixedMemory) makeProfiles() (*profile.Set, error) {
 }
 
 // addProject adds a project and its entries to the memory x.
-func (x *mixedMemory) addProject(project string, es []quality.Entry) {
+func (x *multiProjectMemory) addProject(project string, es []quality.MemoryEntry) {
 	x.projects = append(x.projects, project)
 	for _, e := range es {
-		x.entries = append(x.entries, mixedEntry{project, e})
+		x.entries = append(x.entries, projectEntry{project, e})
 	}
 }
 
 // sortAndRename sorts the entries by date and renames them, so that the names reveal nothing about the
 // entries' projects.
-func (x *mixedMemory) sortAndRename() {
-	slices.SortStableFunc(x.entries, func(a, b mixedEntry) int { return a.Date.Compare(b.Date) })
+func (x *multiProjectMemory) sortAndRename() {
+	slices.SortStableFunc(x.entries, func(a, b projectEntry) int { return a.Date.Compare(b.Date) })
 	for i := range x.entries {
 		x.entries[i].Name = fmt.Sprintf("e%05d", i+1)
 	}
 }
 
-// mixTalks makes one memory of all conversations in the data set LoCoMo. Each conversation is a project.
-func mixTalks(data fs.FS, turns bool) (mixedMemory, error) {
-	x := mixedMemory{budgets: []int{2000, 8000}}
+// mixLoCoMoConversations makes one memory of all conversations in the data set LoCoMo. Each conversation is a project.
+func mixLoCoMoConversations(data fs.FS, turns bool) (multiProjectMemory, error) {
+	x := multiProjectMemory{budgets: []int{2000, 8000}}
 	src, err := quality.FindSource(data, ".", "locomo")
 	if err != nil {
 		return x, err
@@ -314,10 +322,10 @@ func mixTalks(data fs.FS, turns bool) (mixedMemory, error) {
 	return x, nil
 }
 
-// mixHistories makes one memory of the histories in the data set LongMemEval. Each question has a history of its own,
-// which contains all sessions of the person who asks. Each history is a project.
-func mixHistories(data fs.FS) (mixedMemory, error) {
-	x := mixedMemory{budgets: []int{8000, 30000}}
+// mixLongMemEvalHistories makes one memory of the histories in the data set LongMemEval. Each question has a history
+// of its own, which contains all sessions of the person who asks. Each history is a project.
+func mixLongMemEvalHistories(data fs.FS) (multiProjectMemory, error) {
+	x := multiProjectMemory{budgets: []int{8000, 30000}}
 	src, err := quality.FindSource(data, ".", "longmemeval")
 	if err != nil {
 		return x, err
@@ -333,7 +341,7 @@ func mixHistories(data fs.FS) (mixedMemory, error) {
 		}
 		project := fmt.Sprintf("person-%d", n)
 		x.addProject(project, q.SessionEntries())
-		x.questions = append(x.questions, projectQuestion{project, q.Text, q.RightSessions()})
+		x.questions = append(x.questions, projectQuestion{project, q.Text, q.RightSessionIDs()})
 	}
 	x.sortAndRename()
 	return x, nil

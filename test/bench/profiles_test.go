@@ -13,17 +13,17 @@ import (
 
 func TestProfiles(t *testing.T) {
 	day := func(d int) time.Time { return time.Date(2026, 4, d, 0, 0, 0, 0, time.UTC) }
-	x := mixedMemory{budgets: []int{90, 2000}}
+	x := multiProjectMemory{budgets: []int{90, 2000}}
 	x.addProject(
 		"ann",
-		[]quality.Entry{
+		[]quality.MemoryEntry{
 			{ID: "A1", Text: "Ann keeps bees on the roof.", Date: day(1)},
 			{ID: "A2", Text: "Ann sold the red bicycle.", Date: day(2)},
 		},
 	)
 	x.addProject(
 		"bob",
-		[]quality.Entry{
+		[]quality.MemoryEntry{
 			{ID: "B1", Text: "Bob plays the tuba at night.", Date: day(3)},
 			{ID: "B2", Text: "Bob wrote about bees.", Date: day(4)},
 		},
@@ -35,7 +35,7 @@ func TestProfiles(t *testing.T) {
 		t.Fatalf("entries %+v", x.entries)
 	}
 	got := map[string][]string{}
-	if err := x.measure(t.Context(), func(budget int, way string, j injectionSum) {
+	if err := x.measureSelections(t.Context(), func(budget int, way string, j selectionSum) {
 		got[formatCount(budget)+" "+way] = j.tableCells()
 	}); err != nil {
 		t.Fatal(err)
@@ -58,19 +58,19 @@ func TestProfiles(t *testing.T) {
 
 func TestEstimates(t *testing.T) {
 	words := func(s string) (int, error) { return len(strings.Fields(s)), nil }
-	e, err := compareEstimates(t.Context(), []string{"", "one two", "one"}, words)
-	if err != nil || e.estimated != 4 || e.counted != 3 ||
+	e, err := compareTokenEstimates(t.Context(), []string{"", "one two", "one"}, words)
+	if err != nil || e.estimatedTokens != 4 || e.countedTokens != 3 ||
 		!slices.Equal(e.tableCells(), []string{"1.00", "1.00", "1.50", "1.50", "1.50", "1.33"}) {
 		t.Errorf("estimates() = %+v, %v", e.tableCells(), err)
 	}
-	if _, err := compareEstimates(t.Context(), nil, words); err == nil {
+	if _, err := compareTokenEstimates(t.Context(), nil, words); err == nil {
 		t.Error("estimates of nothing is no error")
 	}
 	if got := spreadEvenly([]string{"a", "b", "c", "d"}, 2); !slices.Equal(got, []string{"a", "c"}) {
 		t.Errorf("spread() = %v", got)
 	}
-	if ps := resizeTexts([]string{strings.Repeat("word ", tokenPieceBytes/2), "short"}); len(ps) < 2 ||
-		len(ps[0]) > tokenPieceBytes {
+	if ps := resizeTextsForTokenCount([]string{strings.Repeat("word ", tokenCountTextBytes/2), "short"}); len(ps) < 2 ||
+		len(ps[0]) > tokenCountTextBytes {
 		t.Errorf("pieces() gives %d", len(ps))
 	}
 }

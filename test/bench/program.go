@@ -80,8 +80,8 @@ func main() {
 }
 `
 
-// buildHello compiles a minimal program, with which other programs are compared, into the directory dir.
-func buildHello(ctx context.Context, dir string) (string, error) {
+// buildMinimalProgram compiles a minimal program, with which other programs are compared, into the directory dir.
+func buildMinimalProgram(ctx context.Context, dir string) (string, error) {
 	src := filepath.Join(dir, "hello.go")
 	if err := os.WriteFile(src, []byte(helloSource), 0o600); err != nil {
 		return "", err

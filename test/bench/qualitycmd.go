@@ -24,11 +24,11 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// tinySet contains a few questions in the format of the data set LongMemEval, so that the command quality works
+// tinyDataSet contains a few questions in the format of the data set LongMemEval, so that the command quality works
 // without downloaded data.
 //
 //go:embed tiny
-var tinySet embed.FS
+var tinyDataSet embed.FS
 
 // embedKey is the environment variable with the key of an embedding endpoint. It is not a flag, because
 // every process of the machine can read flags.
@@ -36,13 +36,13 @@ const embedKey = "OXBOW_EMBED_KEY"
 
 // qualityFlags contains the flags of the command quality, which measures how well recall finds answers.
 type qualityFlags struct {
-	data, setNames    string
-	groups, json      bool
-	embed, model      string
-	cache             string
-	scoresFile        string
-	earlierScoresFile string
-	batch, maxLen     int
+	data, dataSetNames string
+	groups, json       bool
+	embed, model       string
+	cache              string
+	scoresFile         string
+	earlierScoresFile  string
+	batch, maxLen      int
 }
 
 func qualityCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
@@ -54,10 +54,10 @@ func qualityCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 		"`DIR` that holds the sets, each in a directory of its own, packed by gzip or not",
 	)
 	fl.StringVar(
-		&f.setNames,
+		&f.dataSetNames,
 		"set",
 		"",
-		"only these `SETS`, with commas between: "+strings.Join(quality.SetNames(), ", "),
+		"only these `SETS`, with commas between: "+strings.Join(quality.QuestionSetNames(), ", "),
 	)
 	fl.BoolVar(&f.groups, "groups", false, "show each kind of question by itself, too")
 	fl.BoolVar(&f.json, "json", false, "print JSON")
@@ -83,19 +83,19 @@ func qualityCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 }
 
 func (b *bench) runQuality(ctx context.Context, f *qualityFlags) (err error) {
-	o := quality.Options{DataFS: fs.FS(tinySet)}
+	o := quality.Options{DataFS: fs.FS(tinyDataSet)}
 	if f.data != "" {
 		if fi, err := os.Stat(f.data); err != nil || !fi.IsDir() {
 			return fmt.Errorf("%s is not a directory; %s", f.data, setSources())
 		}
 		o.DataFS, o.DataDir = os.DirFS(f.data), f.data
 	}
-	if f.setNames != "" {
-		o.Sets = strings.Split(f.setNames, ",")
+	if f.dataSetNames != "" {
+		o.Sets = strings.Split(f.dataSetNames, ",")
 	}
 	for _, s := range o.Sets {
-		if !slices.Contains(quality.SetNames(), s) {
-			return fmt.Errorf("there is no set %q; there are %s", s, strings.Join(quality.SetNames(), ", "))
+		if !slices.Contains(quality.QuestionSetNames(), s) {
+			return fmt.Errorf("there is no set %q; there are %s", s, strings.Join(quality.QuestionSetNames(), ", "))
 		}
 	}
 	e, done, err := newEmbedder(f)
@@ -114,7 +114,7 @@ func (b *bench) runQuality(ctx context.Context, f *qualityFlags) (err error) {
 	r, bad := quality.Run(ctx, o)
 	hasResults := r != nil && len(r.Results) > 0
 	if bad != nil && !hasResults {
-		return qualityError(bad)
+		return addQualityAdvice(bad)
 	}
 	if len(r.Results) == 0 {
 		return fmt.Errorf("%s holds none of the sets; %s", f.data, setSources())
@@ -129,9 +129,9 @@ func (b *bench) runQuality(ctx context.Context, f *qualityFlags) (err error) {
 		return err
 	}
 	if bad != nil {
-		return qualityError(bad) // A data set could not be read, so its results are missing.
+		return addQualityAdvice(bad) // A data set could not be read, so its results are missing.
 	}
-	hasFailed := r.ScorerCheck.NDCG > 0 && !r.ScorerCheck.IsReproduced && r.ScorerCheck.UsesWholeSet()
+	hasFailed := r.ScorerCheck.NDCG > 0 && !r.ScorerCheck.IsPublishedNDCGReproduced && r.ScorerCheck.UsesWholeDataSet()
 	if f.data != "" && hasFailed {
 		return errors.New("the scorer is not proved: " + r.ScorerCheck.Reason)
 	}
@@ -163,8 +163,8 @@ func setSources() string {
 	return s.String()
 }
 
-// qualityError adds advice to an error about an unreadable file or an embedding endpoint.
-func qualityError(err error) error {
+// addQualityAdvice adds advice to an error about an unreadable file or an embedding endpoint.
+func addQualityAdvice(err error) error {
 	all := []error{err}
 	// err joins one error for each data set that could not be read.
 	if j, ok := err.(interface{ Unwrap() []error }); ok {
@@ -242,13 +242,13 @@ func newEmbedder(f *qualityFlags) (e *vectors.Client, done func() error, err err
 func (b *bench) printReport(r *quality.Report, groups bool) {
 	share := func(x float64) string { return strings.TrimPrefix(fmt.Sprintf("%.4f", x), "0") }
 	switch p := r.ScorerCheck; {
-	case p.IsReproduced:
+	case p.IsPublishedNDCGReproduced:
 		b.printf("The scorer is proved: SciFact with k1 0.9, b 0.4 gives nDCG@10 %s, as published.\n\n", share(p.NDCG))
 	case p.NDCG > 0:
 		b.printf(
 			"The scorer is not proved: SciFact with k1 0.9, b 0.4 gives nDCG@10 %s; published is %s: %s.\n\n",
 			share(p.NDCG),
-			share(p.Published),
+			share(p.PublishedNDCG),
 			p.Reason,
 		)
 	default:
@@ -272,20 +272,20 @@ func (b *bench) printReport(r *quality.Report, groups bool) {
 	)
 	for _, res := range r.Results {
 		for _, row := range res.Rows {
-			if row.Group != "" && !groups {
+			if row.QuestionGroup != "" && !groups {
 				continue
 			}
-			name := strings.TrimSuffix(res.Title+" "+res.EntryKind+", "+row.Group, ", ")
+			name := strings.TrimSuffix(res.Title+" "+res.EntryKind+", "+row.QuestionGroup, ", ")
 			t.addRow(
 				name,
 				row.Ranking,
 				formatCount(row.QuestionCount),
-				share(row.RecallAny1),
-				share(row.RecallAny5),
-				share(row.ShownAny5),
-				share(row.RecallAny10),
-				share(row.RecallAll5),
-				share(row.Recall5), share(row.Recall10), share(row.NDCG), share(row.NDCGRetrieved),
+				share(row.RecallAnyAt1),
+				share(row.RecallAnyAt5),
+				share(row.ShownAnyAt5),
+				share(row.RecallAnyAt10),
+				share(row.RecallAllAt5),
+				share(row.RecallAt5), share(row.RecallAt10), share(row.NDCG), share(row.NDCGRetrieved),
 				share(row.NDCGLongMemEval), share(row.MRR),
 			)
 		}
@@ -296,8 +296,8 @@ func (b *bench) printReport(r *quality.Report, groups bool) {
 			"%s %s: %s entries in %s memories, from %s. %s\n\n",
 			res.Title,
 			res.EntryKind,
-			formatCount(res.Entries),
-			formatCount(res.Memories),
+			formatCount(res.EntryCount),
+			formatCount(res.MemoryCount),
 			strings.Join(res.Files, ", "),
 			res.Protocol,
 		)
@@ -317,10 +317,10 @@ func (b *bench) printReport(r *quality.Report, groups bool) {
 		b.printf(
 			"Vectors: %s at %s, %d numbers; %d made in %d requests, %d from the cache; %d texts cut off at %d bytes. "+
 				"Fused: the first 100 of oxbow and of vectors, by the sum of 1/(60 + rank).\n\n",
-			e.Model, e.Endpoint, e.Dimension, e.Computed, e.Requests, e.Cached, e.Truncated, e.MaxBytes,
+			e.Model, e.Endpoint, e.Dimension, e.ComputedTexts, e.Requests, e.CachedTexts, e.TruncatedTexts, e.MaxBytes,
 		)
 	}
-	for _, m := range r.Missing {
+	for _, m := range r.MissingDataSets {
 		b.printf("Not there: %s: %s, from %s\n\n", m.Title, m.ExpectedFiles, m.URL)
 	}
 }
@@ -365,7 +365,7 @@ func writeScores(file string, qs []quality.QuestionScore) error {
 }
 
 // printComparison prints the differences to earlier scores.
-func (b *bench) printComparison(cs []quality.Comparison) {
+func (b *bench) printComparison(cs []quality.RankingComparison) {
 	t := newTable("difference", "ranking", "n", "nDCG@10", "95 %", "any@5", "95 %")
 	for _, c := range cs {
 		interval := func(d quality.Difference) string { return fmt.Sprintf("%+.4f to %+.4f", d.Low, d.High) }

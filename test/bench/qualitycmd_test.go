@@ -44,7 +44,7 @@ func TestQualityTiny(t *testing.T) {
 func TestQualityData(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"questions.jsonl", "sessions.jsonl"} {
-		b, err := tinySet.ReadFile("tiny/" + name)
+		b, err := tinyDataSet.ReadFile("tiny/" + name)
 		if err != nil {
 			t.Fatal(err)
 		}

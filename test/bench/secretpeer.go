@@ -25,21 +25,21 @@ import (
 // measurement downloads the module, which checks the module's hash, and runs the module as a separate program.
 const gitleaksModule = "github.com/zricethezav/gitleaks/v8@v8.30.1"
 
-// peerRule is a rule of gitleaks, with example texts: texts in which the rule finds a secret, and
+// gitleaksRule is a rule of gitleaks, with example texts: texts in which the rule finds a secret, and
 // texts in which the rule finds none.
-type peerRule struct {
+type gitleaksRule struct {
 	ID, Regex, Path string
 	Entropy         float64
 	Group           int
 	Keywords        []string
-	Allow           []peerAllow
+	Allow           []gitleaksAllowList
 	TP, FP          []string
 }
 
-// peerAllow is an allow list in one of gitleaks' rules, which exempts findings. A finding is not a secret if a
+// gitleaksAllowList is an allow list in one of gitleaks' rules, which exempts findings. A finding is not a secret if a
 // condition of the list matches it, or with And, if all conditions match. Paths is the number of conditions about the
 // path of the file.
-type peerAllow struct {
+type gitleaksAllowList struct {
 	Target             string
 	And                bool
 	Paths              int
@@ -47,7 +47,7 @@ type peerAllow struct {
 }
 
 // generateRuleSets runs gitleaks' generators, which make new samples in each run.
-func generateRuleSets(ctx context.Context, runs int) ([][]peerRule, error) {
+func generateRuleSets(ctx context.Context, runs int) ([][]gitleaksRule, error) {
 	out, err := exec.CommandContext(ctx, "go", "mod", "download", "-json", gitleaksModule).Output()
 	var module struct{ Dir, Error string }
 	err = errors.Join(err, json.Unmarshal(out, &module))
@@ -75,7 +75,7 @@ func generateRuleSets(ctx context.Context, runs int) ([][]peerRule, error) {
 	if out, err := build.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("building gitleaks' generators: %w: %s", err, out)
 	}
-	var all [][]peerRule
+	var all [][]gitleaksRule
 	for range runs {
 		rules, err := generateRules(ctx, dir)
 		if err != nil {
@@ -86,7 +86,7 @@ func generateRuleSets(ctx context.Context, runs int) ([][]peerRule, error) {
 	return all, nil
 }
 
-func generateRules(ctx context.Context, dir string) (rules []peerRule, err error) {
+func generateRules(ctx context.Context, dir string) (rules []gitleaksRule, err error) {
 	cmd := exec.CommandContext(ctx, filepath.Join(dir, "generate.exe"), filepath.Join(dir, "out.toml"))
 	cmd.Dir = filepath.Join(dir, "cmd", "generate", "config")
 	var lines bytes.Buffer
@@ -95,7 +95,7 @@ func generateRules(ctx context.Context, dir string) (rules []peerRule, err error
 		return nil, fmt.Errorf("running gitleaks' generators: %w", err)
 	}
 	for d := json.NewDecoder(&lines); ; {
-		var r peerRule
+		var r gitleaksRule
 		if err := d.Decode(&r); errors.Is(err, io.EOF) {
 			return rules, nil
 		} else if err != nil {
@@ -149,12 +149,12 @@ var keywordDistances = map[string]string{
 }
 
 // writeRules writes rules in the format of internal/screening/secret.
-func writeRules(w io.Writer, rules []peerRule) error {
+func writeRules(w io.Writer, rules []gitleaksRule) error {
 	var b strings.Builder
 	b.WriteString("# The rules of gitleaks (" + gitleaksModule +
 		"), made by: cd test/bench && go run . secrets --rules\n# See LICENSE.gitleaks. The format is described in " +
 		"compile_test.go.\n")
-	slices.SortFunc(rules, func(a, b peerRule) int { return strings.Compare(a.ID, b.ID) })
+	slices.SortFunc(rules, func(a, b gitleaksRule) int { return strings.Compare(a.ID, b.ID) })
 	for _, r := range rules {
 		if r.Regex == "" {
 			continue // Leave out a rule without a regular expression, because it is about the name of a file.
@@ -184,7 +184,7 @@ func writeRules(w io.Writer, rules []peerRule) error {
 	return err
 }
 
-func writeRule(b *strings.Builder, r peerRule, keywords []string, short string) {
+func writeRule(b *strings.Builder, r gitleaksRule, keywords []string, short string) {
 	for i := range keywords {
 		keywords[i] = strings.ReplaceAll(strings.ToLower(keywords[i]), " ", "%20")
 	}
@@ -212,14 +212,14 @@ func writeRule(b *strings.Builder, r peerRule, keywords []string, short string) 
 var lettersOnlyPatterns = []string{`^[a-zA-Z_.-]+$`, `s\.[A-Za-z]{24}`}
 
 // Some expressions allow any number of bytes between the beginning of a match and the keyword by which their rule is
-// chosen. maxBytesBefore is the number of bytes that are searched before a keyword in this case.
-const maxBytesBefore = 512
+// chosen. maxBytesBeforeKeyword is the number of bytes that are searched before a keyword in this case.
+const maxBytesBeforeKeyword = 512
 
 // keywordOffset returns where matches begin: the maximum number of bytes before a keyword, or "=" if matches
 // begin with the keyword and contain an assignment.
-func keywordOffset(short string, keywords []string) string {
+func keywordOffset(shortRegexp string, keywords []string) string {
 	re, err := syntax.Parse(
-		strings.NewReplacer("%{end}", "", "%{name}", ".{0,24}", "%{is}", ".{1,12}").Replace(short),
+		strings.NewReplacer("%{end}", "", "%{name}", ".{0,24}", "%{is}", ".{1,12}").Replace(shortRegexp),
 		syntax.Perl,
 	)
 	if err != nil {
@@ -230,8 +230,8 @@ func keywordOffset(short string, keywords []string) string {
 	case err != nil:
 		return err.Error()
 	case !beginsWithKeyword(prog, prog.Start, "", keywords):
-		return strconv.Itoa(min(longestMatch(re), maxBytesBefore))
-	case strings.Contains(short, "%{is}"):
+		return strconv.Itoa(min(longestMatchLength(re), maxBytesBeforeKeyword))
+	case strings.Contains(shortRegexp, "%{is}"):
 		return "="
 	}
 	return "0"
@@ -239,18 +239,19 @@ func keywordOffset(short string, keywords []string) string {
 
 // beginsWithKeyword reports whether every text that a regular expression matches begins with a keyword. p is the
 // compiled expression.
-func beginsWithKeyword(p *syntax.Prog, pc int, begun string, keywords []string) bool {
-	if slices.ContainsFunc(keywords, func(k string) bool { return strings.HasPrefix(begun, k) }) {
+func beginsWithKeyword(p *syntax.Prog, pc int, textSoFar string, keywords []string) bool {
+	if slices.ContainsFunc(keywords, func(k string) bool { return strings.HasPrefix(textSoFar, k) }) {
 		return true
 	}
-	if !slices.ContainsFunc(keywords, func(k string) bool { return strings.HasPrefix(k, begun) }) {
+	if !slices.ContainsFunc(keywords, func(k string) bool { return strings.HasPrefix(k, textSoFar) }) {
 		return false
 	}
 	switch in := p.Inst[pc]; in.Op {
 	case syntax.InstAlt, syntax.InstAltMatch:
-		return beginsWithKeyword(p, int(in.Out), begun, keywords) && beginsWithKeyword(p, int(in.Arg), begun, keywords)
+		return beginsWithKeyword(p, int(in.Out), textSoFar, keywords) &&
+			beginsWithKeyword(p, int(in.Arg), textSoFar, keywords)
 	case syntax.InstCapture, syntax.InstNop, syntax.InstEmptyWidth:
-		return beginsWithKeyword(p, int(in.Out), begun, keywords)
+		return beginsWithKeyword(p, int(in.Out), textSoFar, keywords)
 	case syntax.InstRune, syntax.InstRune1:
 		for c := rune(0); c < 0x80; c++ {
 			lower := unicode.ToLower(c)
@@ -258,7 +259,7 @@ func beginsWithKeyword(p *syntax.Prog, pc int, begun string, keywords []string) 
 			if isTriedAsLower || !in.MatchRune(c) {
 				continue
 			}
-			if !beginsWithKeyword(p, int(in.Out), begun+string(lower), keywords) {
+			if !beginsWithKeyword(p, int(in.Out), textSoFar+string(lower), keywords) {
 				return false
 			}
 		}
@@ -267,12 +268,12 @@ func beginsWithKeyword(p *syntax.Prog, pc int, begun string, keywords []string) 
 	return false
 }
 
-// longestMatch returns the length of the longest text that re matches, in runes. If the length is not limited, the
-// result is at least maxBytesBefore.
-func longestMatch(re *syntax.Regexp) int {
+// longestMatchLength returns the length of the longest text that re matches, in runes. If the length is not limited,
+// the result is at least maxBytesBeforeKeyword.
+func longestMatchLength(re *syntax.Regexp) int {
 	n, most := 0, 0
 	for _, s := range re.Sub {
-		m := longestMatch(s)
+		m := longestMatchLength(s)
 		n, most = n+m, max(most, m)
 	}
 	switch re.Op {
@@ -283,10 +284,10 @@ func longestMatch(re *syntax.Regexp) int {
 	case syntax.OpAlternate:
 		return most
 	case syntax.OpStar, syntax.OpPlus:
-		return maxBytesBefore
+		return maxBytesBeforeKeyword
 	case syntax.OpRepeat:
 		if re.Max < 0 {
-			return maxBytesBefore
+			return maxBytesBeforeKeyword
 		}
 		return n * re.Max
 	}

@@ -31,12 +31,12 @@ func secretsCommand(b *bench, fs *flag.FlagSet) func(ctx context.Context) error 
 		if *dump != "" {
 			return printSecretsBelow(b, *dump)
 		}
-		return b.countSecretSamples(ctx, *runs)
+		return b.countGitleaksSamples(ctx, *runs)
 	}
 }
 
-// countSecretSamples counts the samples of gitleaks in which a secret is found.
-func (b *bench) countSecretSamples(ctx context.Context, runs int) error {
+// countGitleaksSamples counts the samples of gitleaks in which a secret is found.
+func (b *bench) countGitleaksSamples(ctx context.Context, runs int) error {
 	all, err := generateRuleSets(ctx, runs)
 	if err != nil {
 		return err

@@ -78,13 +78,14 @@ type importRun struct {
 }
 
 type importCost struct {
-	clock, cpu time.Duration
-	peak       int64 // bytes
-	turns      int
-	changed    int
+	elapsedTime, cpu time.Duration
+	peakMemoryBytes  int64 // bytes
+	turns            int
+	changedTurnCount int
 }
 
-// importSessions imports the sessions into a home. If killAfter is above 0, it kills the process after this time.
+// importSessions imports the sessions into a home. If killAfterAcknowledgements is above 0, it kills the process after
+// this time.
 func (r importRun) importSessions(
 	ctx context.Context,
 	home string,
@@ -100,7 +101,7 @@ func (r importRun) importSessions(
 	p.Stderr = os.Stderr
 	begin := time.Now()
 	out, err := p.Output()
-	c.clock = time.Since(begin)
+	c.elapsedTime = time.Since(begin)
 	if killAfter > 0 && ctx.Err() != nil {
 		return c, nil
 	}
@@ -110,7 +111,7 @@ func (r importRun) importSessions(
 		return c, fmt.Errorf("oxbow session import: %w", err)
 	}
 	c.cpu = p.ProcessState.UserTime() + p.ProcessState.SystemTime()
-	c.peak = peakMemory(p.ProcessState)
+	c.peakMemoryBytes = peakMemory(p.ProcessState)
 	var said struct {
 		Clients []struct{ Turns, Changed int }
 	}
@@ -118,7 +119,7 @@ func (r importRun) importSessions(
 		return c, err
 	}
 	for _, s := range said.Clients {
-		c.turns, c.changed = c.turns+s.Turns, c.changed+s.Changed
+		c.turns, c.changedTurnCount = c.turns+s.Turns, c.changedTurnCount+s.Changed
 	}
 	return c, nil
 }
@@ -130,7 +131,14 @@ func (r importRun) measureImports(ctx context.Context, dir string, w *transcript
 		if c.turns == w.turns {
 			rate = fmt.Sprintf("%.0f", float64(w.bytes)/1e6/c.cpu.Seconds())
 		}
-		t.addRow(what, formatDuration(c.clock), formatDuration(c.cpu), rate, formatPeak(c.peak), formatCount(c.turns))
+		t.addRow(
+			what,
+			formatDuration(c.elapsedTime),
+			formatDuration(c.cpu),
+			rate,
+			formatPeak(c.peakMemoryBytes),
+			formatCount(c.turns),
+		)
 	}
 	home := filepath.Join(dir, "home")
 	for _, what := range []string{"the first", "the second"} {
@@ -141,13 +149,13 @@ func (r importRun) measureImports(ctx context.Context, dir string, w *transcript
 		row(what, c)
 		want := w.turns
 		isFirstWrong := what == "the first" && c.turns != want
-		isSecondWrong := what == "the second" && c.turns+c.changed > 0
+		isSecondWrong := what == "the second" && c.turns+c.changedTurnCount > 0
 		if isFirstWrong || isSecondWrong {
 			return fmt.Errorf(
 				"%s import has %d new turns and %d changed ones; there are %d",
 				what,
 				c.turns,
-				c.changed,
+				c.changedTurnCount,
 				want,
 			)
 		}

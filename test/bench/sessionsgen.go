@@ -27,8 +27,8 @@ type transcriptWriter struct {
 	clock        time.Time
 }
 
-// transcript is a transcript that is being written.
-type transcript struct {
+// sampleTranscript is a transcript that is being written.
+type sampleTranscript struct {
 	*transcriptWriter
 	client, id, dir  string
 	output           io.Writer
@@ -55,9 +55,9 @@ func (w *transcriptWriter) writeSessions(total, big int64) error {
 }
 
 // writeSession writes a session with several turns and at least least bytes.
-func (w *transcriptWriter) writeSession(client string, n int, least int64) error {
+func (w *transcriptWriter) writeSession(client string, n int, minBytes int64) error {
 	w.clock = time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC).Add(time.Duration(n) * time.Hour)
-	t := &transcript{
+	t := &sampleTranscript{
 		transcriptWriter: w,
 		client:           client,
 		id:               fmt.Sprintf("%08x-5bad-4000-8000-%012x", n+1, n+1),
@@ -67,8 +67,8 @@ func (w *transcriptWriter) writeSession(client string, n int, least int64) error
 	var kept bytes.Buffer // lines that are copied into a second transcript, as if the session had been forked
 	if err := t.writeFile(path, func() {
 		turns := 4 + w.rng.IntN(24)
-		for i := 0; (i < turns || t.size < least) && t.err == nil; i++ {
-			hasFork := least == 0 && n%10 == 5 && client == "claude"
+		for i := 0; (i < turns || t.size < minBytes) && t.err == nil; i++ {
+			hasFork := minBytes == 0 && n%10 == 5 && client == "claude"
 			if hasFork && i == 3 {
 				_ = t.output.(*bufio.Writer).Flush()
 				b, err := os.ReadFile(path)
@@ -106,7 +106,7 @@ func (w *transcriptWriter) writeSession(client string, n int, least int64) error
 	})
 }
 
-func (t *transcript) writeFile(path string, fill func()) error {
+func (t *sampleTranscript) writeFile(path string, fill func()) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
@@ -117,7 +117,7 @@ func (t *transcript) writeFile(path string, fill func()) error {
 	out := bufio.NewWriterSize(f, 1<<16)
 	t.output, t.size = out, 0
 	if t.client != "claude" && t.client != "qwen" {
-		t.writeHead()
+		t.writeTranscriptHead()
 	}
 	fill()
 	t.files++
@@ -129,7 +129,7 @@ func (t *transcript) writeFile(path string, fill func()) error {
 	return os.Chtimes(path, t.clock, t.clock)
 }
 
-func (t *transcript) filePath() string {
+func (t *sampleTranscript) filePath() string {
 	below := map[string]string{
 		"claude":  ".claude/projects/-home-dev" + filepath.Base(t.dir) + "/ID.jsonl",
 		"codex":   ".codex/sessions/2026/03/01/rollout-2026-03-01T08-00-00-ID.jsonl",
@@ -142,7 +142,7 @@ func (t *transcript) filePath() string {
 
 type jsonObject = map[string]any
 
-func (t *transcript) writeRaw(line []byte) {
+func (t *sampleTranscript) writeRaw(line []byte) {
 	n, err := t.output.Write(line)
 	t.size, t.bytes = t.size+int64(n), t.bytes+int64(n)
 	if err != nil {
@@ -151,7 +151,7 @@ func (t *transcript) writeRaw(line []byte) {
 }
 
 // writeLine writes an object with the fields that all lines of the client have.
-func (t *transcript) writeLine(o jsonObject) {
+func (t *sampleTranscript) writeLine(o jsonObject) {
 	t.clock = t.clock.Add(1500 * time.Millisecond)
 	t.lineCount++
 	o["timestamp"] = t.clock
@@ -173,7 +173,7 @@ func (t *transcript) writeLine(o jsonObject) {
 	t.writeRaw(b.Bytes())
 }
 
-func (t *transcript) writeHead() {
+func (t *sampleTranscript) writeTranscriptHead() {
 	switch t.client {
 	case "codex":
 		t.writeLine(jsonObject{
@@ -195,7 +195,7 @@ func (t *transcript) writeHead() {
 }
 
 // randomText returns a text of about size bytes.
-func (t *transcript) randomText(size int) string {
+func (t *sampleTranscript) randomText(size int) string {
 	var b strings.Builder
 	for b.Len() < size {
 		b.WriteString(t.texts[t.rng.IntN(len(t.texts))])
@@ -205,7 +205,7 @@ func (t *transcript) randomText(size int) string {
 }
 
 // randomOutputSize returns a random size for the output of a tool. Most outputs are small, and few are long.
-func (t *transcript) randomOutputSize() int {
+func (t *sampleTranscript) randomOutputSize() int {
 	switch p := t.rng.IntN(100); {
 	case p < 70:
 		return 200 + t.rng.IntN(4_000)
@@ -215,7 +215,7 @@ func (t *transcript) randomOutputSize() int {
 	return 30_000 + t.rng.IntN(70_000)
 }
 
-func (t *transcript) writeTurn() {
+func (t *sampleTranscript) writeTurn() {
 	t.turns++
 	t.prompt = fmt.Sprintf("%s-p%d", t.id, t.lineCount+1)
 	t.writePrompt(fmt.Sprintf("%s (%d)", t.randomText(60+t.rng.IntN(400)), t.lineCount))
@@ -236,7 +236,7 @@ func (t *transcript) writeTurn() {
 	t.writeAnswer(t.randomText(300 + t.rng.IntN(1_500)))
 }
 
-func (t *transcript) writePrompt(text string) {
+func (t *sampleTranscript) writePrompt(text string) {
 	switch t.client {
 	case "claude":
 		t.writeLine(jsonObject{
@@ -282,7 +282,7 @@ func (t *transcript) writePrompt(text string) {
 	}
 }
 
-func (t *transcript) writeAnswer(text string) {
+func (t *sampleTranscript) writeAnswer(text string) {
 	id := fmt.Sprintf("%s-m%d", t.id, t.lineCount)
 	switch t.client {
 	case "claude":
@@ -326,7 +326,7 @@ func (t *transcript) writeAnswer(text string) {
 	}
 }
 
-func (t *transcript) writeCall(id, command, output string, exit int) {
+func (t *sampleTranscript) writeCall(id, command, output string, exit int) {
 	switch t.client {
 	case "claude":
 		t.writeLine(jsonObject{
@@ -448,7 +448,7 @@ func (t *transcript) writeCall(id, command, output string, exit int) {
 	}
 }
 
-func (t *transcript) writeCompaction() {
+func (t *sampleTranscript) writeCompaction() {
 	switch t.client {
 	case "claude":
 		t.writeLine(

@@ -26,27 +26,32 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/screening/instruction"
 )
 
-// shapeFlags contains the flags of the command shapes.
-type shapeFlags struct {
-	data, goroot string
-	count        int
-	seed         string
-	tune, show   bool
+// instructionCheckFlags contains the flags of the command shapes.
+type instructionCheckFlags struct {
+	data, goroot                             string
+	sectionsPerSource                        int
+	seed                                     string
+	usesTuningSections, printsMarkedSections bool
 }
 
 func shapesCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
-	var f shapeFlags
+	var f instructionCheckFlags
 	fl.StringVar(&f.data, "data", "/usr/share", "`DIR` that holds the directories doc and man of a Debian system")
 	fl.StringVar(&f.goroot, "goroot", runtime.GOROOT(), "`DIR` of a Go installation")
-	fl.IntVar(&f.count, "n", 5000, "sections that are chosen of each source")
+	fl.IntVar(&f.sectionsPerSource, "n", 5000, "sections that are chosen of each source")
 	fl.StringVar(&f.seed, "seed", "1", "what chooses the sections")
-	fl.BoolVar(&f.tune, "tune", false, "choose from the sections that are never measured, to work on the rules")
-	fl.BoolVar(&f.show, "show", false, "print the sections that are marked")
-	return func(ctx context.Context) error { return b.countShapes(ctx, &f) }
+	fl.BoolVar(
+		&f.usesTuningSections,
+		"tune",
+		false,
+		"choose from the sections that are never measured, to work on the rules",
+	)
+	fl.BoolVar(&f.printsMarkedSections, "show", false, "print the sections that are marked")
+	return func(ctx context.Context) error { return b.countMarkedSections(ctx, &f) }
 }
 
-// countShapes counts the sections of ordinary documentation that are mistaken for instructions to an agent.
-func (b *bench) countShapes(ctx context.Context, f *shapeFlags) error {
+// countMarkedSections counts the sections of ordinary documentation that are mistaken for instructions to an agent.
+func (b *bench) countMarkedSections(ctx context.Context, f *instructionCheckFlags) error {
 	if f.goroot == "" {
 		return errors.New("--goroot is needed, because a program built with -trimpath does not know it: try " +
 			"--goroot \"$(go env GOROOT)\"")
@@ -60,7 +65,7 @@ func (b *bench) countShapes(ctx context.Context, f *shapeFlags) error {
 		{
 			"Go: doc comments and pages of the installation",
 			[]string{filepath.Join(f.goroot, "src"), filepath.Join(f.goroot, "doc")},
-			goSections,
+			goDocSections,
 		},
 		{"Debian: manual pages", []string{filepath.Join(f.data, "man")}, manSections},
 		{"Debian: documents of packages", []string{filepath.Join(f.data, "doc")}, docSections},
@@ -69,7 +74,7 @@ func (b *bench) countShapes(ctx context.Context, f *shapeFlags) error {
 		if err != nil {
 			return err
 		}
-		n := f.count
+		n := f.sectionsPerSource
 		if strings.HasPrefix(source.name, "Debian") {
 			n /= 2
 		}
@@ -79,7 +84,7 @@ func (b *bench) countShapes(ctx context.Context, f *shapeFlags) error {
 			bytes += len(s)
 			if rules := instruction.Find(s); rules != nil {
 				marked++
-				if f.show {
+				if f.printsMarkedSections {
 					b.printf("%v\t%q\n", rules, s)
 				}
 			}
@@ -99,12 +104,12 @@ func (b *bench) countShapes(ctx context.Context, f *shapeFlags) error {
 
 // chooseSections chooses n sections of the documentation, those with the lowest hashes. A bit of the hash divides the
 // sections into two halves: one for work on the rules, and one for measuring them. So no section is used for both.
-func (f *shapeFlags) chooseSections(all []string, n int) []string {
+func (f *instructionCheckFlags) chooseSections(all []string, n int) []string {
 	type hashed struct{ hash, text string }
 	var half []hashed
 	for _, s := range all {
 		sum := sha256.Sum256([]byte(f.seed + "\x00" + s))
-		if (sum[31]&1 == 1) == f.tune {
+		if (sum[31]&1 == 1) == f.usesTuningSections {
 			half = append(half, hashed{string(sum[:]), s})
 		}
 	}
@@ -157,8 +162,9 @@ func sectionsBelow(
 	return all, nil
 }
 
-// goSections returns the doc comments of a Go file. For an HTML or Markdown file, it returns the sections of the page.
-func goSections(path string) (all []string, err error) {
+// goDocSections returns the doc comments of a Go file. For an HTML or Markdown file, it returns the sections of the
+// page.
+func goDocSections(path string) (all []string, err error) {
 	switch filepath.Ext(path) {
 	case ".html", ".md":
 		return docSections(path)
@@ -253,7 +259,9 @@ func manSections(path string) ([]string, error) {
 
 // Patterns for dividing Markdown and HTML documents into sections.
 var (
-	htmlTagsPattern     = regexp.MustCompile(`(?is)<(?:style|script)\b.*?</(?:style|script)>|<!--.*?-->|<[^<>]{1,400}>`)
+	htmlTagsPattern = regexp.MustCompile(
+		`(?is)<(?:style|script)\b.*?</(?:style|script)>|<!--.*?-->|<[^<>]{1,400}>`,
+	)
 	sectionStartPattern = regexp.MustCompile(`(?im)^(?:#{1,6} .*|<h[1-6][ >].*|[^\n]{3,80}\n(?:={3,}|-{3,}|~{3,})$)`)
 )
 

@@ -20,26 +20,26 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// shareVar is the environment variable that makes this program write to a memory and print the result.
-const shareVar = "OXBOW_BENCH_SHARE"
+// sharedWriteJobVar is the environment variable that makes this program write to a memory and print the result.
+const sharedWriteJobVar = "OXBOW_BENCH_SHARE"
 
-// shareJob tells a process, in JSON, how to write to the memory that several processes share.
-type shareJob struct {
+// sharedWriteJob tells a process, in JSON, how to write to the memory that several processes share.
+type sharedWriteJob struct {
 	Path  string
 	Time  time.Duration
 	Pause time.Duration // pause after each write
 }
 
-// shareCost is what a process that writes to a shared store prints, in JSON.
-type shareCost struct {
+// sharedWriteCost is what a process that writes to a shared store prints, in JSON.
+type sharedWriteCost struct {
 	Writes            int
 	P50, P99, Longest time.Duration
 }
 
-// serveShareJob writes to a shared store as job says, which was passed in an environment variable as JSON, and writes
-// the measured times to w.
-func serveShareJob(job string, w io.Writer) error {
-	var j shareJob
+// serveSharedWriteJob writes to a shared store as job says, which was passed in an environment variable as JSON, and
+// writes the measured times to w.
+func serveSharedWriteJob(job string, w io.Writer) error {
+	var j sharedWriteJob
 	if err := json.Unmarshal([]byte(job), &j); err != nil {
 		return err
 	}
@@ -55,7 +55,8 @@ func serveShareJob(job string, w io.Writer) error {
 	if err := errors.Join(err, m.Close()); err != nil {
 		return err
 	}
-	return json.NewEncoder(w).Encode(shareCost{len(writes), writes.p50(), writes.quantile(.99), writes.quantile(1)})
+	return json.NewEncoder(w).
+		Encode(sharedWriteCost{len(writes), writes.p50(), writes.quantile(.99), writes.quantile(1)})
 }
 
 func shareCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
@@ -68,9 +69,9 @@ func shareCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 		}
 		return b.withTempDir("share", func(ctx context.Context, dir string) error {
 			const pause = 20 * time.Millisecond
-			jobs := slices.Repeat([]shareJob{{filepath.Join(dir, "memory.oxbow"), *long, 0}}, *busy+1)
+			jobs := slices.Repeat([]sharedWriteJob{{filepath.Join(dir, "memory.oxbow"), *long, 0}}, *busy+1)
 			jobs[*busy].Pause = pause
-			costs, err := runShares(ctx, jobs)
+			costs, err := runSharedWrites(ctx, jobs)
 			if err != nil {
 				return err
 			}
@@ -94,8 +95,8 @@ func shareCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	}
 }
 
-// runShares runs the jobs at the same time, each in its own process. It returns the cost of each job.
-func runShares(ctx context.Context, jobs []shareJob) ([]shareCost, error) {
+// runSharedWrites runs the jobs at the same time, each in its own process. It returns the cost of each job.
+func runSharedWrites(ctx context.Context, jobs []sharedWriteJob) ([]sharedWriteCost, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -105,7 +106,7 @@ func runShares(ctx context.Context, jobs []shareJob) ([]shareCost, error) {
 	for i, j := range jobs {
 		job, _ := json.Marshal(j)
 		c := exec.CommandContext(ctx, self)
-		c.Env = append(os.Environ(), shareVar+"="+string(job))
+		c.Env = append(os.Environ(), sharedWriteJobVar+"="+string(job))
 		c.Stdout, c.Stderr = &outs[i], os.Stderr
 		err = c.Start()
 		if err != nil {
@@ -113,7 +114,7 @@ func runShares(ctx context.Context, jobs []shareJob) ([]shareCost, error) {
 		}
 		started = append(started, c)
 	}
-	costs := make([]shareCost, len(jobs))
+	costs := make([]sharedWriteCost, len(jobs))
 	for i, c := range started {
 		if werr := c.Wait(); werr != nil {
 			err = errors.Join(err, werr)

@@ -167,7 +167,11 @@ func TestVerifySeesLoss(t *testing.T) {
 		t.Fatal(err)
 	}
 	verify := func(acked int) error {
-		w := &writeRun{bench: &bench{out: new(bytes.Buffer), log: new(bytes.Buffer)}, path: path, ackedCount: acked}
+		w := &writeRun{
+			bench:                  &bench{out: new(bytes.Buffer), log: new(bytes.Buffer)},
+			path:                   path,
+			acknowledgedEntryCount: acked,
+		}
 		return w.verifyStore(t.Context())
 	}
 	if err := verify(2); err != nil {

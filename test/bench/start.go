@@ -42,7 +42,7 @@ func startCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 		if err != nil {
 			return err
 		}
-		hello, err := buildHello(ctx, dir)
+		hello, err := buildMinimalProgram(ctx, dir)
 		if err != nil {
 			return err
 		}

@@ -37,7 +37,7 @@ func surviveCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 			return err
 		}
 		env := minimalEnv(os.Getenv, dir)
-		subjects := []testedServer{oxbowSubject(program{path: path, args: []string{"mcp"}, env: env})}
+		subjects := []testedServer{testedOxbowServer(program{path: path, args: []string{"mcp"}, env: env})}
 		left := "it was not asked for (--peer none)"
 		if *peer != "none" {
 			p, name, err := installPeerServer(ctx, filepath.Join(dir, "peer"), *peer)
@@ -45,10 +45,10 @@ func surviveCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 				left = err.Error()
 			} else {
 				p.env = env
-				subjects, left = append(subjects, graphSubject(name, p)), ""
+				subjects, left = append(subjects, testedGraphServer(name, p)), ""
 			}
 		}
-		if err := b.measureSurvival(ctx, dir, subjects, survivalLoads()); err != nil {
+		if err := b.measureSurvival(ctx, dir, subjects, serverLoads()); err != nil {
 			return err
 		}
 		if left != "" {
@@ -58,36 +58,36 @@ func surviveCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	})
 }
 
-// survivalLoad describes the processes that write to one store at the same time.
-type survivalLoad struct {
-	processes, calls int
-	isParallel       bool // Each process sends all its calls before it reads the first answer.
-	killAfter        int  // number of acknowledgements after which the processes are killed (0 means never)
+// serverLoad describes the processes that write to one store at the same time.
+type serverLoad struct {
+	processes, callsPerProcess int
+	sendsAllCallsFirst         bool // Each process sends all its calls before it reads the first answer.
+	killAfterAcknowledgements  int  // number of acknowledgements after which the processes are killed (0 means never)
 }
 
-func survivalLoads() []survivalLoad {
-	return []survivalLoad{
-		{processes: 1, calls: 100, isParallel: true},
-		{processes: 2, calls: 100},
-		{processes: 2, calls: 100, isParallel: true},
-		{processes: 8, calls: 50},
-		{processes: 8, calls: 50, isParallel: true},
-		{processes: 2, calls: 100, killAfter: 50},
+func serverLoads() []serverLoad {
+	return []serverLoad{
+		{processes: 1, callsPerProcess: 100, sendsAllCallsFirst: true},
+		{processes: 2, callsPerProcess: 100},
+		{processes: 2, callsPerProcess: 100, sendsAllCallsFirst: true},
+		{processes: 8, callsPerProcess: 50},
+		{processes: 8, callsPerProcess: 50, sendsAllCallsFirst: true},
+		{processes: 2, callsPerProcess: 100, killAfterAcknowledgements: 50},
 	}
 }
 
-func (l survivalLoad) String() string {
-	s := fmt.Sprintf("%d processes × %d calls", l.processes, l.calls)
+func (l serverLoad) String() string {
+	s := fmt.Sprintf("%d processes × %d calls", l.processes, l.callsPerProcess)
 	if l.processes == 1 {
-		s = fmt.Sprintf("1 process × %d calls", l.calls)
+		s = fmt.Sprintf("1 process × %d calls", l.callsPerProcess)
 	}
-	if l.isParallel {
+	if l.sendsAllCallsFirst {
 		s += " in parallel"
 	} else {
 		s += ", one after another"
 	}
-	if l.killAfter > 0 {
-		s += fmt.Sprintf(", kill -9 after %d answers", l.killAfter)
+	if l.killAfterAcknowledgements > 0 {
+		s += fmt.Sprintf(", kill -9 after %d answers", l.killAfterAcknowledgements)
 	}
 	return s
 }
@@ -103,9 +103,9 @@ type testedServer struct {
 	storedNames func(ctx context.Context, dir string) (map[string]bool, error)
 }
 
-// oxbowSubject returns oxbow as one of the servers to test. The names that it has stored are read directly from its
-// store, and not through the server.
-func oxbowSubject(p program) testedServer {
+// testedOxbowServer returns oxbow as one of the servers to test. The names that it has stored are read directly from
+// its store, and not through the server.
+func testedOxbowServer(p program) testedServer {
 	return testedServer{
 		name:      "oxbow",
 		newServer: func(dir string) program { return p.withEnv("OXBOW_HOME=" + dir) },
@@ -130,9 +130,9 @@ func oxbowSubject(p program) testedServer {
 	}
 }
 
-// graphSubject returns a server that stores a graph of entities in a JSON lines file. The stored names
+// testedGraphServer returns a server that stores a graph of entities in a JSON lines file. The stored names
 // are read from the lines that are valid.
-func graphSubject(name string, p program) testedServer {
+func testedGraphServer(name string, p program) testedServer {
 	const file = "memory.jsonl"
 	return testedServer{
 		name:      name,
@@ -164,7 +164,7 @@ func graphSubject(name string, p program) testedServer {
 
 // measureSurvival tests each server with each kind of load, and prints how many of the acknowledged writes are still
 // stored at the end.
-func (b *bench) measureSurvival(ctx context.Context, dir string, subjects []testedServer, ls []survivalLoad) error {
+func (b *bench) measureSurvival(ctx context.Context, dir string, subjects []testedServer, ls []serverLoad) error {
 	t := newTable("load", "server", "acknowledged", "kept of them", "lost", "refused")
 	refusals := map[string]bool{}
 	for i, l := range ls {
@@ -181,10 +181,10 @@ func (b *bench) measureSurvival(ctx context.Context, dir string, subjects []test
 			t.addRow(
 				l.String(),
 				s.name,
-				formatCount(o.acked),
-				formatCount(o.kept),
-				formatCount(o.acked-o.kept),
-				formatCount(o.refused),
+				formatCount(o.acknowledged),
+				formatCount(o.storedAfterwards),
+				formatCount(o.acknowledged-o.storedAfterwards),
+				formatCount(o.refusedByServer),
 			)
 			if o.refusal != "" {
 				refusals[s.name+": "+o.refusal] = true
@@ -204,13 +204,13 @@ func (b *bench) measureSurvival(ctx context.Context, dir string, subjects []test
 
 // callCounts counts how the calls in one test ended.
 type callCounts struct {
-	acked, kept, refused int
-	refusal              string // error message of the first call that the server refused
+	acknowledged, storedAfterwards, refusedByServer int
+	refusal                                         string // error message of the first call that the server refused
 }
 
 // runLoad runs server processes with their common store in dir, sends them the calls that l describes, and counts how
 // the calls ended.
-func (s testedServer) runLoad(ctx context.Context, dir string, l survivalLoad) (o callCounts, err error) {
+func (s testedServer) runLoad(ctx context.Context, dir string, l serverLoad) (o callCounts, err error) {
 	clients := make([]*mcpClient, l.processes)
 	defer func() {
 		for _, c := range clients {
@@ -237,14 +237,14 @@ func (s testedServer) runLoad(ctx context.Context, dir string, l survivalLoad) (
 		killed bool
 		wg     sync.WaitGroup
 	)
-	took := func(name string, r callReply) {
+	took := func(name string, r mcpReply) {
 		err := r.toolError()
 		mu.Lock()
 		defer mu.Unlock()
 		switch {
 		case err == nil:
 			acked = append(acked, name)
-			mustKill := l.killAfter > 0 && len(acked) >= l.killAfter
+			mustKill := l.killAfterAcknowledgements > 0 && len(acked) >= l.killAfterAcknowledgements
 			if mustKill && !killed {
 				killed = true
 				for _, c := range clients {
@@ -254,7 +254,7 @@ func (s testedServer) runLoad(ctx context.Context, dir string, l survivalLoad) (
 		case killed:
 			// The server was killed before it answered this call, so the call is not counted.
 		default:
-			o.refused++
+			o.refusedByServer++
 			if o.refusal == "" {
 				o.refusal = firstLine(err.Error())
 			}
@@ -262,11 +262,11 @@ func (s testedServer) runLoad(ctx context.Context, dir string, l survivalLoad) (
 	}
 	for i, c := range clients {
 		wg.Go(func() {
-			answers := map[string]<-chan callReply{}
-			for j := range l.calls {
+			answers := map[string]<-chan mcpReply{}
+			for j := range l.callsPerProcess {
 				name := fmt.Sprintf("writer %d, word %d", i+1, j+1)
 				ch := c.callTool(s.storeCall(name))
-				if !l.isParallel {
+				if !l.sendsAllCallsFirst {
 					took(name, <-ch)
 					continue
 				}
@@ -292,10 +292,10 @@ func (s testedServer) runLoad(ctx context.Context, dir string, l survivalLoad) (
 	if err != nil {
 		return o, fmt.Errorf("reading what was kept: %w", err)
 	}
-	o.acked = len(acked)
+	o.acknowledged = len(acked)
 	for _, name := range acked {
 		if there[name] {
-			o.kept++
+			o.storedAfterwards++
 		}
 	}
 	return o, nil

@@ -20,22 +20,25 @@ func fake(t *testing.T, mode string) testedServer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return graphSubject(mode, program{path: self, env: append(minimalEnv(os.Getenv, t.TempDir()), "OXBOW_BENCH_FAKE="+
-		mode)})
+	return testedGraphServer(
+		mode,
+		program{path: self, env: append(minimalEnv(os.Getenv, t.TempDir()), "OXBOW_BENCH_FAKE="+
+			mode)},
+	)
 }
 
 func TestSuffer(t *testing.T) {
 	for _, tt := range []struct {
 		mode string
-		l    survivalLoad
+		l    serverLoad
 		want callCounts
 	}{
-		{"good", survivalLoad{processes: 1, calls: 20, isParallel: true}, callCounts{20, 20, 0, ""}},
-		{"good", survivalLoad{processes: 3, calls: 10}, callCounts{30, 30, 0, ""}},
-		{"forgetful", survivalLoad{processes: 1, calls: 20, isParallel: true}, callCounts{20, 10, 0, ""}},
-		{"forgetful", survivalLoad{processes: 2, calls: 10}, callCounts{20, 10, 0, ""}},
-		{"picky", survivalLoad{processes: 1, calls: 20}, callCounts{18, 18, 2, "not this one"}},
-		{"mortal", survivalLoad{processes: 1, calls: 5}, callCounts{2, 2, 3, "server ended without an answer"}},
+		{"good", serverLoad{processes: 1, callsPerProcess: 20, sendsAllCallsFirst: true}, callCounts{20, 20, 0, ""}},
+		{"good", serverLoad{processes: 3, callsPerProcess: 10}, callCounts{30, 30, 0, ""}},
+		{"forgetful", serverLoad{processes: 1, callsPerProcess: 20, sendsAllCallsFirst: true}, callCounts{20, 10, 0, ""}},
+		{"forgetful", serverLoad{processes: 2, callsPerProcess: 10}, callCounts{20, 10, 0, ""}},
+		{"picky", serverLoad{processes: 1, callsPerProcess: 20}, callCounts{18, 18, 2, "not this one"}},
+		{"mortal", serverLoad{processes: 1, callsPerProcess: 5}, callCounts{2, 2, 3, "server ended without an answer"}},
 	} {
 		got, err := fake(t, tt.mode).runLoad(t.Context(), t.TempDir(), tt.l)
 		// A mortal server may end before or during a call.
@@ -51,24 +54,28 @@ func TestSuffer(t *testing.T) {
 // TestSufferKilled tests that acknowledged writes before a kill count, and that unanswered calls do not
 // count as refused.
 func TestSufferKilled(t *testing.T) {
-	got, err := fake(t, "good").runLoad(t.Context(), t.TempDir(), survivalLoad{processes: 2, calls: 50, killAfter: 10})
+	got, err := fake(
+		t,
+		"good",
+	).runLoad(t.Context(), t.TempDir(), serverLoad{processes: 2, callsPerProcess: 50, killAfterAcknowledgements: 10})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.acked < 10 || got.acked > 12 || got.kept != got.acked || got.refused != 0 {
+	if got.acknowledged < 10 || got.acknowledged > 12 || got.storedAfterwards != got.acknowledged ||
+		got.refusedByServer != 0 {
 		t.Errorf("killed after 10 answers: %+v, want 10 to 12 acknowledged, all kept, none refused", got)
 	}
 }
 
 func TestLoadString(t *testing.T) {
 	for _, tt := range []struct {
-		l    survivalLoad
+		l    serverLoad
 		want string
 	}{
-		{survivalLoad{processes: 1, calls: 100, isParallel: true}, "1 process × 100 calls in parallel"},
-		{survivalLoad{processes: 8, calls: 50}, "8 processes × 50 calls, one after another"},
+		{serverLoad{processes: 1, callsPerProcess: 100, sendsAllCallsFirst: true}, "1 process × 100 calls in parallel"},
+		{serverLoad{processes: 8, callsPerProcess: 50}, "8 processes × 50 calls, one after another"},
 		{
-			survivalLoad{processes: 2, calls: 9, killAfter: 5},
+			serverLoad{processes: 2, callsPerProcess: 9, killAfterAcknowledgements: 5},
 			"2 processes × 9 calls, one after another, kill -9 after 5 answers",
 		},
 	} {
@@ -81,14 +88,14 @@ func TestLoadString(t *testing.T) {
 func TestToolError(t *testing.T) {
 	refused := errors.New("refused")
 	for _, tt := range []struct {
-		r    callReply
+		r    mcpReply
 		want string // part of the error, or ""
 	}{
-		{callReply{result: []byte(`{"content":[]}`)}, ""},
-		{callReply{result: []byte(`{"isError":true,"content":[{"type":"text","text":"no room"}]}`)}, "no room"},
-		{callReply{result: []byte(`{"isError":true}`)}, "tool reports an error and no text"},
-		{callReply{err: refused}, "refused"},
-		{callReply{result: []byte(`[]`)}, "reading the answer: json: cannot unmarshal"},
+		{mcpReply{result: []byte(`{"content":[]}`)}, ""},
+		{mcpReply{result: []byte(`{"isError":true,"content":[{"type":"text","text":"no room"}]}`)}, "no room"},
+		{mcpReply{result: []byte(`{"isError":true}`)}, "tool reports an error and no text"},
+		{mcpReply{err: refused}, "refused"},
+		{mcpReply{result: []byte(`[]`)}, "reading the answer: json: cannot unmarshal"},
 	} {
 		err := tt.r.toolError()
 		if (err == nil) != (tt.want == "") || (err != nil && !strings.HasPrefix(err.Error(), tt.want)) {
@@ -144,10 +151,13 @@ func TestRealProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	env := minimalEnv(os.Getenv, dir)
-	s := oxbowSubject(program{path: path, args: []string{"mcp"}, env: env})
+	s := testedOxbowServer(program{path: path, args: []string{"mcp"}, env: env})
 	var out, log bytes.Buffer
 	b := &bench{out: &out, log: &log}
-	ls := []survivalLoad{{processes: 1, calls: 10, isParallel: true}, {processes: 2, calls: 5}}
+	ls := []serverLoad{
+		{processes: 1, callsPerProcess: 10, sendsAllCallsFirst: true},
+		{processes: 2, callsPerProcess: 5},
+	}
 	if err := b.measureSurvival(t.Context(), dir, []testedServer{s}, ls); err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +168,7 @@ func TestRealProgram(t *testing.T) {
 		}
 	}
 
-	hello, err := buildHello(t.Context(), dir)
+	hello, err := buildMinimalProgram(t.Context(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,13 +29,13 @@ import (
 type tenantsRun struct {
 	*bench
 	entryCount, tenants, clients int
-	rate, writes                 float64 // recalls per second and writes per second, by all clients together
+	recallRate, writeRate        float64 // recalls per second and writes per second, by all clients together
 	measureTime                  time.Duration
 	kills                        int
 	killInterval                 time.Duration // time after which the server is killed again
-	// pause of each client after a write, while the server is killed repeatedly
-	pause      time.Duration
-	textSource textSource
+	// pauseAfterWrite of each client after a write, while the server is killed repeatedly
+	pauseAfterWrite time.Duration
+	textSource      textSource
 
 	program, home, tokens string
 	phrases               []string
@@ -43,20 +43,20 @@ type tenantsRun struct {
 	url                   string
 	client                *http.Client
 
-	mu sync.Mutex // mu guards ackedNames.
+	mu sync.Mutex // mu guards acknowledgedNames.
 	// names of the entries whose writes the server has acknowledged, in the form TENANT/NAME
-	ackedNames map[string]bool
+	acknowledgedNames map[string]bool
 }
 
 func tenantsCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
-	r := &tenantsRun{bench: b, ackedNames: map[string]bool{}}
+	r := &tenantsRun{bench: b, acknowledgedNames: map[string]bool{}}
 	fl.IntVar(&r.entryCount, "n", 100_000, "entries of each tenant")
 	fl.IntVar(&r.tenants, "tenants", 20, "tenants")
 	fl.IntVar(&r.clients, "clients", 50, "clients, each of one tenant")
-	fl.Float64Var(&r.rate, "rate", 200, "recalls a second, of all clients together")
-	fl.Float64Var(&r.writes, "writes", 20, "writes a second, of all clients together")
+	fl.Float64Var(&r.recallRate, "rate", 200, "recalls a second, of all clients together")
+	fl.Float64Var(&r.writeRate, "writes", 20, "writes a second, of all clients together")
 	fl.DurationVar(&r.measureTime, "time", 30*time.Second, "how long to measure")
-	fl.DurationVar(&r.pause, "pause", 0, "how long a client waits after each write, while there are kills")
+	fl.DurationVar(&r.pauseAfterWrite, "pause", 0, "how long a client waits after each write, while there are kills")
 	fl.IntVar(&r.kills, "kills", 3, "times that the server is killed under writes")
 	fl.DurationVar(&r.killInterval, "between", 5*time.Second, "how long it runs before each")
 	r.textSource.addFlags(fl)
@@ -105,7 +105,7 @@ func (r *tenantsRun) run(ctx context.Context) (err error) {
 	r.printf(
 		"%s tenants of %s entries each, of texts from %s; %s clients recall %.0f and write %.0f times a second "+
 			"together, each at times of its own. A call counts from when it was due.\n\n",
-		formatCount(r.tenants), formatCount(r.entryCount), from, formatCount(r.clients), r.rate, r.writes,
+		formatCount(r.tenants), formatCount(r.entryCount), from, formatCount(r.clients), r.recallRate, r.writeRate,
 	)
 	t := newTable("call", "p50", "p99", "most", "calls")
 	for _, row := range []struct {
@@ -308,7 +308,7 @@ func (r *tenantsRun) write(ctx context.Context, tenant int, name string) error {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.ackedNames[tenantName(tenant)+"/"+name] = true
+	r.acknowledgedNames[tenantName(tenant)+"/"+name] = true
 	return nil
 }
 
@@ -328,7 +328,9 @@ func (r *tenantsRun) measureCalls(
 		wg.Go(func() {
 			rnd := rand.New(rand.NewPCG(1, uint64(i)))
 			pause := func() time.Duration {
-				return time.Duration(rnd.ExpFloat64() * float64(r.clients) / (r.rate + r.writes) * float64(time.Second))
+				return time.Duration(
+					rnd.ExpFloat64() * float64(r.clients) / (r.recallRate + r.writeRate) * float64(time.Second),
+				)
 			}
 			for due := time.Now().Add(pause()); due.Before(end) && errs[i] == nil; due = due.Add(pause()) {
 				select {
@@ -336,7 +338,7 @@ func (r *tenantsRun) measureCalls(
 					errs[i] = ctx.Err()
 				case <-time.After(time.Until(due)):
 				}
-				if rnd.Float64() < r.rate/(r.rate+r.writes) {
+				if rnd.Float64() < r.recallRate/(r.recallRate+r.writeRate) {
 					errs[i] = errors.Join(errs[i], r.recall(ctx, i%r.tenants, r.phrases[rnd.IntN(len(r.phrases))]))
 					took[i] = append(took[i], time.Since(due))
 				} else {
@@ -370,7 +372,7 @@ func (r *tenantsRun) measureKills(ctx context.Context) error {
 					}
 					select {
 					case <-writing.Done():
-					case <-time.After(r.pause):
+					case <-time.After(r.pauseAfterWrite):
 					}
 				}
 			})
@@ -388,7 +390,7 @@ func (r *tenantsRun) measureKills(ctx context.Context) error {
 		}
 	}
 	lost := 0
-	for name := range r.ackedNames {
+	for name := range r.acknowledgedNames {
 		tenant, name, _ := strings.Cut(name, "/")
 		i, err := strconv.Atoi(tenant[1:])
 		if err != nil {
@@ -406,7 +408,7 @@ func (r *tenantsRun) measureKills(ctx context.Context) error {
 		}
 	}
 	t := newTable("kills under writes", "writes acknowledged", "lost")
-	t.addRow(formatCount(r.kills), formatCount(len(r.ackedNames)), formatCount(lost))
+	t.addRow(formatCount(r.kills), formatCount(len(r.acknowledgedNames)), formatCount(lost))
 	r.emitTable(t)
 	if lost > 0 {
 		return fmt.Errorf("%d writes were acknowledged and are lost", lost)

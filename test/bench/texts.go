@@ -26,8 +26,8 @@ import (
 	"github.com/oxbow-memory/oxbow/test/bench/quality"
 )
 
-// pieceSize is the approximate size of an entry in the measurements, in bytes.
-const pieceSize = 1000
+// entryTextBytes is the approximate size of an entry in the measurements, in bytes.
+const entryTextBytes = 1000
 
 // errEnoughTexts is returned by a callback to stop reading texts when enough have been read.
 var errEnoughTexts = errors.New("enough")
@@ -36,7 +36,7 @@ var errEnoughTexts = errors.New("enough")
 type textSource struct {
 	dataDir   string // directory that contains longmemeval-dev, or ""
 	textDir   string // directory with any text files, whose texts are used, or ""
-	entrySize int    // approximate size of the entries that are made from the texts, in bytes (0 means pieceSize)
+	entrySize int    // approximate size of the entries that are made from the texts, in bytes (0 means entryTextBytes)
 }
 
 // addFlags defines the flags --data and --text.
@@ -53,7 +53,7 @@ func (s *textSource) addTextFlag(fl *flag.FlagSet) {
 // order of the entries depends only on the texts.
 func (s textSource) readEntries(ctx context.Context, n int) (es []oxbow.Add, from string, err error) {
 	take := func(name, text string) error {
-		for i, p := range splitText(text, cmp.Or(s.entrySize, pieceSize)) {
+		for i, p := range splitText(text, cmp.Or(s.entrySize, entryTextBytes)) {
 			es = append(es, oxbow.Add{Name: fmt.Sprintf("%s #%d", name, i+1), Content: p})
 			if len(es) == n {
 				return errEnoughTexts
@@ -163,15 +163,15 @@ func eachCommentFile(fsys fs.FS, take func(name, text string) error) error {
 		if err != nil {
 			return err
 		}
-		if s := commentWords(src); oxbow.CheckContent(s) == nil {
+		if s := joinCommentWords(src); oxbow.CheckContent(s) == nil {
 			return take(name, s)
 		}
 		return nil
 	})
 }
 
-// commentWords returns the words of the comments in a Go file. The words of each comment are on one line.
-func commentWords(src []byte) string {
+// joinCommentWords returns the words of the comments in a Go file. The words of each comment are on one line.
+func joinCommentWords(src []byte) string {
 	var sc scanner.Scanner
 	fset := token.NewFileSet()
 	sc.Init(fset.AddFile("", fset.Base(), len(src)), src, nil, scanner.ScanComments)

@@ -48,7 +48,7 @@ package p
 //go:noinline
 func f() { /* inner */ _ = "// no comment" } // trailing
 `
-	if got, want := commentWords([]byte(src)), "Package p holds things.\ninner\ntrailing\n"; got != want {
+	if got, want := joinCommentWords([]byte(src)), "Package p holds things.\ninner\ntrailing\n"; got != want {
 		t.Errorf("comments = %q, want %q", got, want)
 	}
 }

@@ -20,21 +20,24 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
 )
 
-// tokenPieceBytes is the approximate size, in bytes, of the texts whose tokens are counted. A long entry has about
+// tokenCountTextBytes is the approximate size, in bytes, of the texts whose tokens are counted. A long entry has about
 // this size.
-const tokenPieceBytes = 4000
+const tokenCountTextBytes = 4000
 
-// maxTokenPieces is the maximum number of texts in each of the tokenSets whose tokens are counted. They are evenly
-// distributed over the set.
-const maxTokenPieces = 300
+// maxTokenCountTexts is the maximum number of texts in each of the tokenCountDataSets whose tokens are counted. They
+// are evenly distributed over the set.
+const maxTokenCountTexts = 300
 
-// tokenSets contains sets of texts, of the kinds that memories contain, on which oxbow's estimate of token counts is
-// tested.
-var tokenSets = []struct {
+// tokenCountDataSets contains sets of texts, of the kinds that memories contain, on which oxbow's estimate of token
+// counts is tested.
+var tokenCountDataSets = []struct {
 	name string
 	read func(data fs.FS) ([]string, error)
 }{
-	{"LoCoMo: talks between people", func(d fs.FS) ([]string, error) { return entryTexts(readTalks(d, false)) }},
+	{
+		"LoCoMo: talks between people",
+		func(d fs.FS) ([]string, error) { return entryTexts(readLoCoMoEntries(d, false)) },
+	},
 	{"LongMemEval: chats with a program", func(d fs.FS) ([]string, error) {
 		var ts []string
 		err := eachSession(d, func(_, text string) error { ts = append(ts, text); return nil })
@@ -42,8 +45,8 @@ var tokenSets = []struct {
 	}},
 	{"QMSum: meetings", func(d fs.FS) ([]string, error) { return entryTexts(readMeetings(d)) }},
 	{"lines of Go", func(d fs.FS) ([]string, error) { return entryTexts(readSourceLines(d, true)) }},
-	{"this project: Markdown", func(fs.FS) ([]string, error) { return readFiles("../..", ".md") }},
-	{"this project: Go", func(fs.FS) ([]string, error) { return readFiles("../..", ".go") }},
+	{"this project: Markdown", func(fs.FS) ([]string, error) { return readFilesWithExtension("../..", ".md") }},
+	{"this project: Go", func(fs.FS) ([]string, error) { return readFilesWithExtension("../..", ".go") }},
 	{
 		"made up: small numbers with commas",
 		func(fs.FS) ([]string, error) { return randomTexts("0123456789", 2, ", "), nil },
@@ -60,7 +63,7 @@ var tokenSets = []struct {
 func randomTexts(letters string, size int, between string) []string {
 	rng := rand.New(rand.NewPCG(1, 0))
 	var b strings.Builder
-	for b.Len() < 20*tokenPieceBytes {
+	for b.Len() < 20*tokenCountTextBytes {
 		for range size {
 			b.WriteByte(letters[rng.IntN(len(letters))])
 		}
@@ -69,7 +72,7 @@ func randomTexts(letters string, size int, between string) []string {
 	return []string{b.String()}
 }
 
-func entryTexts(es []labelledEntry, err error) ([]string, error) {
+func entryTexts(es []projectLabelledEntry, err error) ([]string, error) {
 	ts := make([]string, len(es))
 	for i, e := range es {
 		ts[i] = e.text
@@ -77,8 +80,8 @@ func entryTexts(es []labelledEntry, err error) ([]string, error) {
 	return ts, err
 }
 
-// readFiles returns the texts of the files with this extension below dir, without test data.
-func readFiles(dir, ext string) ([]string, error) {
+// readFilesWithExtension returns the texts of the files with this extension below dir, without test data.
+func readFilesWithExtension(dir, ext string) ([]string, error) {
 	var ts []string
 	fsys := os.DirFS(dir)
 	err := fs.WalkDir(fsys, ".", func(p string, d fs.DirEntry, err error) error {
@@ -110,7 +113,7 @@ func tokensCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 			"Protocol: up to %d pieces of about %d bytes of each set, spread over all of it; prompt.Tokens divided "+
 				"by the count of the tokenizer. Below 1 the estimate is too low; a budget of prompt.Pack allows for "+
 				"%.3f.\n\n",
-			maxTokenPieces, tokenPieceBytes, 100/float64(prompt.EstimateMarginPercent),
+			maxTokenCountTexts, tokenCountTextBytes, 100/float64(prompt.EstimateMarginPercent),
 		)
 		t := newTable("texts", "pieces", "of", "lowest", "p5", "median", "p95", "highest", "all together")
 		for _, name := range []tokenizer.Encoding{tokenizer.Cl100kBase, tokenizer.O200kBase} {
@@ -118,16 +121,21 @@ func tokensCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 			if err != nil {
 				return fmt.Errorf("opening the tokenizer %s: %w", name, err)
 			}
-			for _, s := range tokenSets {
+			for _, s := range tokenCountDataSets {
 				texts, err := s.read(os.DirFS(*data))
 				if err != nil {
 					return fmt.Errorf("reading %s: %w", s.name, err)
 				}
-				e, err := compareEstimates(ctx, spreadEvenly(resizeTexts(texts), maxTokenPieces), codec.Count)
+				e, err := compareTokenEstimates(
+					ctx,
+					spreadEvenly(resizeTextsForTokenCount(texts), maxTokenCountTexts),
+					codec.Count,
+				)
 				if err != nil {
 					return fmt.Errorf("counting %s: %w", s.name, err)
 				}
-				t.addRow(append([]string{s.name, formatCount(len(e.ratios)), string(name)}, e.tableCells()...)...)
+				t.addRow(
+					append([]string{s.name, formatCount(len(e.estimateRatios)), string(name)}, e.tableCells()...)...)
 				b.logf("tokens: %s, %s", s.name, name)
 			}
 		}
@@ -136,9 +144,9 @@ func tokensCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	}
 }
 
-// resizeTexts joins short texts and splits long texts.
-func resizeTexts(texts []string) []string {
-	return splitText(strings.Join(texts, "\n\n"), tokenPieceBytes)
+// resizeTextsForTokenCount joins short texts and splits long texts.
+func resizeTextsForTokenCount(texts []string) []string {
+	return splitText(strings.Join(texts, "\n\n"), tokenCountTextBytes)
 }
 
 // spreadEvenly returns at most n elements of all, evenly distributed.
@@ -155,11 +163,11 @@ func spreadEvenly[T any](all []T, n int) []T {
 
 // estimateErrors compares estimated with counted numbers of tokens.
 type estimateErrors struct {
-	ratios             []float64 // estimated divided by counted number of tokens for each text, in ascending order
-	estimated, counted int
+	estimateRatios                 []float64 // estimated divided by counted number of tokens for each text, in ascending order
+	estimatedTokens, countedTokens int
 }
 
-func compareEstimates(
+func compareTokenEstimates(
 	ctx context.Context,
 	texts []string,
 	count func(string) (int, error),
@@ -176,25 +184,27 @@ func compareEstimates(
 			continue
 		}
 		g := prompt.EstimateTokens(s)
-		e.estimated += g
-		e.counted += n
-		e.ratios = append(e.ratios, float64(g)/float64(n))
+		e.estimatedTokens += g
+		e.countedTokens += n
+		e.estimateRatios = append(e.estimateRatios, float64(g)/float64(n))
 	}
-	slices.Sort(e.ratios)
-	if len(e.ratios) == 0 {
+	slices.Sort(e.estimateRatios)
+	if len(e.estimateRatios) == 0 {
 		return e, errors.New("there are no texts")
 	}
 	return e, nil
 }
 
 func (e estimateErrors) tableCells() []string {
-	at := func(q float64) string { return fmt.Sprintf("%.2f", e.ratios[int(q*float64(len(e.ratios)-1)+0.5)]) }
+	at := func(q float64) string {
+		return fmt.Sprintf("%.2f", e.estimateRatios[int(q*float64(len(e.estimateRatios)-1)+0.5)])
+	}
 	return []string{
 		at(0),
 		at(0.05),
 		at(0.5),
 		at(0.95),
 		at(1),
-		fmt.Sprintf("%.2f", float64(e.estimated)/float64(e.counted)),
+		fmt.Sprintf("%.2f", float64(e.estimatedTokens)/float64(e.countedTokens)),
 	}
 }

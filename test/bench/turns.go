@@ -94,7 +94,7 @@ func (b *bench) measureTurns(ctx context.Context, data string, copies, rounds in
 
 // readConversationOps returns the operations that add all turns of the conversations in the data set LoCoMo. The
 // operations contain each turn as many times as copies says. asks contains the questions of the data set.
-func readConversationOps(data string, copies int) (ops []oxbow.Op, asks []string, err error) {
+func readConversationOps(data string, copies int) (ops []oxbow.Op, questions []string, err error) {
 	src, err := quality.FindSource(os.DirFS(data), ".", "locomo")
 	if err != nil {
 		return nil, nil, err
@@ -118,10 +118,10 @@ func readConversationOps(data string, copies int) (ops []oxbow.Op, asks []string
 			}
 			for _, q := range talk.Asks {
 				if copied == 0 {
-					asks = append(asks, q.Text)
+					questions = append(questions, q.Text)
 				}
 			}
 		}
 	}
-	return ops, asks, nil
+	return ops, questions, nil
 }

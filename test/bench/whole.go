@@ -31,7 +31,7 @@ func wholeCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	only := fl.String("only", "", "commands whose names match `REGEXP`")
 	var src textSource
 	src.addFlags(fl)
-	fl.IntVar(&src.entrySize, "bytes", pieceSize, "approximate size of an entry in bytes")
+	fl.IntVar(&src.entrySize, "bytes", entryTextBytes, "approximate size of an entry in bytes")
 	b.addDirFlag(fl)
 	return func(ctx context.Context) error {
 		ns, err := parseNumbers(*sizes)
@@ -63,11 +63,11 @@ func wholeCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 		var rows [][]string
 		for i, n := range ns {
 			head = append(head, formatCount(n)+" entries: time", "processor", "peak memory")
-			w := wholeRun{
-				dir:                filepath.Join(dir, strconv.Itoa(i)),
+			w := homeCommandsRun{
+				homeParentDir:      filepath.Join(dir, strconv.Itoa(i)),
 				oxbowPath:          oxbowPath,
 				rounds:             *rounds,
-				stepPattern:        wanted,
+				stepNamePattern:    wanted,
 				hasImportedEntries: *imported,
 			}
 			costs, err := w.run(ctx, repeatEntries(es, n))
@@ -76,9 +76,14 @@ func wholeCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 			}
 			for j, c := range costs {
 				if i == 0 {
-					rows = append(rows, []string{c.name})
+					rows = append(rows, []string{c.commandName})
 				}
-				rows[j] = append(rows[j], formatDuration(c.clock), formatDuration(c.cpu), formatPeak(c.peak))
+				rows[j] = append(
+					rows[j],
+					formatDuration(c.elapsedTime),
+					formatDuration(c.cpu),
+					formatPeak(c.peakMemoryBytes),
+				)
 			}
 		}
 		t := newTable(head...)
@@ -91,24 +96,24 @@ func wholeCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	}
 }
 
-// wholeRun runs commands in a home below dir.
-type wholeRun struct {
-	dir, oxbowPath     string
-	rounds             int
-	stepPattern        *regexp.Regexp // only steps whose names match this pattern are measured
-	hasImportedEntries bool           // The entries of the home were imported.
+// homeCommandsRun runs commands in a home below dir.
+type homeCommandsRun struct {
+	homeParentDir, oxbowPath string
+	rounds                   int
+	stepNamePattern          *regexp.Regexp // only steps whose names match this pattern are measured
+	hasImportedEntries       bool           // The entries of the home were imported.
 }
 
-// wholeCost contains a command's median elapsed time, its median processor time, and the highest memory of all
+// commandCost contains a command's median elapsed time, its median processor time, and the highest memory of all
 // runs.
-type wholeCost struct {
-	name       string
-	clock, cpu time.Duration
-	peak       int64
+type commandCost struct {
+	commandName      string
+	elapsedTime, cpu time.Duration
+	peakMemoryBytes  int64
 }
 
-func (w wholeRun) run(ctx context.Context, es []oxbow.Add) ([]wholeCost, error) {
-	home := filepath.Join(w.dir, "home")
+func (w homeCommandsRun) run(ctx context.Context, es []oxbow.Add) ([]commandCost, error) {
+	home := filepath.Join(w.homeParentDir, "home")
 	if err := os.MkdirAll(home, 0o700); err != nil {
 		return nil, err
 	}
@@ -119,8 +124,8 @@ func (w wholeRun) run(ctx context.Context, es []oxbow.Add) ([]wholeCost, error) 
 	if err := fillHome(fillCtx, home, es); err != nil {
 		return nil, err
 	}
-	lines := filepath.Join(w.dir, "export.jsonl")
-	tree := filepath.Join(w.dir, "tree")
+	lines := filepath.Join(w.homeParentDir, "export.jsonl")
+	tree := filepath.Join(w.homeParentDir, "tree")
 	last := uint64(len(es)+entriesPerFillChange-1) / entriesPerFillChange // number of the last change in the home
 	asOf := func(seq uint64) []string {
 		return []string{"recall", "--as-of", strconv.FormatUint(seq, 10), "what does it return"}
@@ -161,19 +166,19 @@ func (w wholeRun) run(ctx context.Context, es []oxbow.Add) ([]wholeCost, error) 
 			"import of that, into an empty home",
 			true,
 			nil,
-			[]string{"--home", filepath.Join(w.dir, "new"), "import", lines},
+			[]string{"--home", filepath.Join(w.homeParentDir, "new"), "import", lines},
 		},
 		{"dump, the first", true, nil, []string{"dump", tree}},
 		{"dump again", true, nil, []string{"dump", tree}},
 		{"load, one file edited", true, func() error { return editFile(tree) }, []string{"load", tree}},
 		{"check", true, nil, []string{"check"}},
 	}
-	if err := os.Mkdir(filepath.Join(w.dir, "new"), 0o700); err != nil {
+	if err := os.Mkdir(filepath.Join(w.homeParentDir, "new"), 0o700); err != nil {
 		return nil, err
 	}
-	var costs []wholeCost
+	var costs []commandCost
 	for _, s := range steps {
-		if !w.stepPattern.MatchString(s.name) {
+		if !w.stepNamePattern.MatchString(s.name) {
 			continue
 		}
 		var clock, cpu timings
@@ -194,7 +199,7 @@ func (w wholeRun) run(ctx context.Context, es []oxbow.Add) ([]wholeCost, error) 
 				peak = max(peak, peakMemory(state))
 			}
 		}
-		costs = append(costs, wholeCost{s.name, clock.p50(), cpu.p50(), peak})
+		costs = append(costs, commandCost{s.name, clock.p50(), cpu.p50(), peak})
 	}
 	return costs, nil
 }
@@ -228,13 +233,13 @@ func editFile(tree string) error {
 
 // runOxbow runs one oxbow command. If the command is export, its output is written to a file. The parameter lines is
 // the path of this file.
-func (w wholeRun) runOxbow(
+func (w homeCommandsRun) runOxbow(
 	ctx context.Context,
 	home, lines string,
 	args []string,
 ) (clock time.Duration, state *os.ProcessState, err error) {
 	cmd := exec.CommandContext(ctx, w.oxbowPath, args...)
-	cmd.Env = append(minimalEnv(os.Getenv, w.dir), "OXBOW_HOME="+home)
+	cmd.Env = append(minimalEnv(os.Getenv, w.homeParentDir), "OXBOW_HOME="+home)
 	var out io.WriteCloser
 	if args[0] == "export" {
 		out, err = os.Create(lines)

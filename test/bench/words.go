@@ -46,8 +46,8 @@ func wordsCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	}
 }
 
-// minSharePerMille is the number of texts in a thousand that must contain a term, so that the term counts as common.
-const minSharePerMille = 2
+// minTextsPerThousand is the number of texts in a thousand that must contain a term, so that the term counts as common.
+const minTextsPerThousand = 2
 
 // printCommonTerms prints each common term that consists of letters, and how many texts in a thousand contain it.
 func (b *bench) printCommonTerms(ctx context.Context, texts func(func(string) bool), n int) {
@@ -65,7 +65,7 @@ func (b *bench) printCommonTerms(ctx context.Context, texts func(func(string) bo
 		return cmp.Or(perMille(b)-perMille(a), cmp.Compare(a, b))
 	})
 	for _, t := range terms {
-		if s := perMille(t); s >= minSharePerMille && strings.IndexFunc(t, func(r rune) bool {
+		if s := perMille(t); s >= minTextsPerThousand && strings.IndexFunc(t, func(r rune) bool {
 			return !unicode.IsLetter(r)
 		}) < 0 {
 			b.printf("%s %d\n", t, s)

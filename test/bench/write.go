@@ -105,9 +105,9 @@ type writeRun struct {
 	dir                string
 	syncDelay          time.Duration // time by which each sync is delayed
 
-	path       string
-	memory     *oxbow.Memory
-	ackedCount int // number of entries that the store has acknowledged
+	path                   string
+	memory                 *oxbow.Memory
+	acknowledgedEntryCount int // number of entries that the store has acknowledged
 }
 
 func (w *writeRun) run(ctx context.Context, sqlite bool) (err error) {
@@ -130,7 +130,7 @@ func (w *writeRun) run(ctx context.Context, sqlite bool) (err error) {
 	if err := fillMemory(ctx, w.memory, before); err != nil {
 		return err
 	}
-	w.ackedCount = w.entryCount
+	w.acknowledgedEntryCount = w.entryCount
 	// The first recall creates the search index. From then on, each write also updates the index, which is part of its
 	// cost.
 	if _, err := w.memory.Recall(ctx, oxbow.Query{Text: "warm up"}); err != nil {
@@ -170,7 +170,7 @@ func (w *writeRun) measureSingleWrites(ctx context.Context, before []oxbow.Add, 
 		name:       "oxbow, with its index",
 		writeEntry: func(e oxbow.Add) error { return w.memory.Apply(ctx, e) },
 	}
-	bare, err := newBareWriteFiles(w.dir, w.rounds, &size)
+	bare, err := newPlainWriteFiles(w.dir, w.rounds, &size)
 	if err != nil {
 		return err
 	}
@@ -211,7 +211,7 @@ func (w *writeRun) measureSingleWrites(ctx context.Context, before []oxbow.Add, 
 			for _, r := range rows {
 				r.times = nil
 			}
-			bare.rewind()
+			bare.rewindOverwrites()
 			start, err = w.logBytes(ctx)
 			if err != nil {
 				return err
@@ -225,7 +225,7 @@ func (w *writeRun) measureSingleWrites(ctx context.Context, before []oxbow.Add, 
 				return fmt.Errorf("%s: %w", r.name, err)
 			}
 		}
-		w.ackedCount++
+		w.acknowledgedEntryCount++
 		// Read the size only during the warm-up, because the write after a request for the size of the
 		// log is slower.
 		if i < warm {
@@ -269,22 +269,22 @@ func (w *writeRun) measureSingleWrites(ctx context.Context, before []oxbow.Add, 
 	return nil
 }
 
-// bareWriteFiles measures what the disk needs at least for a durable write, for comparison with oxbow. It measures
+// plainWriteFiles measures what the disk needs at least for a durable write, for comparison with oxbow. It measures
 // appending to a file, and overwriting a file that was filled with zeros. Both are followed by a sync.
-type bareWriteFiles struct {
+type plainWriteFiles struct {
 	appendWriter, overwriteWriter *durableWriter
 	appendFile, zerosFile         *os.File
-	appendOffset, zerosOffset     int64
+	appendOffset, overwriteOffset int64
 }
 
 // bytesPerOverwrite is the number of zeros that are written to a file beforehand for each later overwrite, so that an
 // overwrite does not make the file longer.
 const bytesPerOverwrite = 8 << 10
 
-// newBareWriteFiles creates in dir the file for appends, and the file of zeros for overwrites. Each write has *size
+// newPlainWriteFiles creates in dir the file for appends, and the file of zeros for overwrites. Each write has *size
 // bytes, which the caller may change between writes.
-func newBareWriteFiles(dir string, rounds int, size *int) (*bareWriteFiles, error) {
-	b := new(bareWriteFiles)
+func newPlainWriteFiles(dir string, rounds int, size *int) (*plainWriteFiles, error) {
+	b := new(plainWriteFiles)
 	var err error
 	b.appendFile, err = os.Create(filepath.Join(dir, "append"))
 	if err != nil {
@@ -321,16 +321,18 @@ func newBareWriteFiles(dir string, rounds int, size *int) (*bareWriteFiles, erro
 	b.overwriteWriter = &durableWriter{
 		name: "bare overwrite of zeros and fsync: it has its size",
 		writeEntry: func(oxbow.Add) error {
-			return put(b.zerosFile, &b.zerosOffset)
+			return put(b.zerosFile, &b.overwriteOffset)
 		},
 	}
 	return b, nil
 }
 
-// rewind makes the next overwrite start at the beginning of the file of zeros.
-func (b *bareWriteFiles) rewind() { b.zerosOffset = 0 }
+// rewindOverwrites makes the next overwrite start at the beginning of the file of zeros.
+func (b *plainWriteFiles) rewindOverwrites() { b.overwriteOffset = 0 }
 
-func (b *bareWriteFiles) close() error { return errors.Join(b.appendFile.Close(), b.zerosFile.Close()) }
+func (b *plainWriteFiles) close() error {
+	return errors.Join(b.appendFile.Close(), b.zerosFile.Close())
+}
 
 // verifyStore opens the store again and compares it with the number of acknowledged entries.
 func (w *writeRun) verifyStore(ctx context.Context) (err error) {
@@ -346,8 +348,8 @@ func (w *writeRun) verifyStore(ctx context.Context) (err error) {
 		}
 		n++
 	}
-	if n != w.ackedCount {
-		return fmt.Errorf("the store holds %d entries after %d were acknowledged", n, w.ackedCount)
+	if n != w.acknowledgedEntryCount {
+		return fmt.Errorf("the store holds %d entries after %d were acknowledged", n, w.acknowledgedEntryCount)
 	}
 	if c, ok := m.Store().(oxbow.Checker); ok {
 		report, err := c.Check(ctx)

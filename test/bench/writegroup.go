@@ -92,7 +92,7 @@ func (w *writeRun) measureConcurrentWrites(ctx context.Context) error {
 		if err := errors.Join(errs...); err != nil {
 			return err
 		}
-		w.ackedCount += g * each
+		w.acknowledgedEntryCount += g * each
 		var all timings
 		for _, ts := range times {
 			all = append(all, ts...)

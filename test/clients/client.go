@@ -157,16 +157,16 @@ enabled = false
 
 // runArguments returns the arguments for a run with this prompt. If free is true, they allow all tools. If resumes is
 // true, the run continues the last session. An option -p at the end of c.run stays directly before the prompt.
-func (c *testedClient) runArguments(prompt string, free, resumes bool) []string {
+func (c *testedClient) runArguments(prompt string, allowAllTools, resumesSession bool) []string {
 	run, prints := c.runArgs, ""
 	if run[len(run)-1] == "-p" {
 		run, prints = run[:len(run)-1], "-p"
 	}
 	args := slices.Clone(run)
-	if free {
+	if allowAllTools {
 		args = append(args, c.allowAllArgs...)
 	}
-	if resumes {
+	if resumesSession {
 		args = append(args, c.resumeArgs...)
 	}
 	if prints != "" {
@@ -201,9 +201,9 @@ func (c *testedClient) failureHint(dir string) string {
 // clientsEnv is the environment variable that names the directory in which clients are installed.
 const clientsEnv = "OXBOW_CLIENTS"
 
-// isRequired reports whether the variable OXBOW_REQUIRE contains the name of the client. The value "all" does not
+// isClientRequired reports whether the variable OXBOW_REQUIRE contains the name of the client. The value "all" does not
 // require clients, because they are large and have to be downloaded.
-func isRequired(name string) bool {
+func isClientRequired(name string) bool {
 	for n := range strings.SplitSeq(os.Getenv("OXBOW_REQUIRE"), ",") {
 		if strings.TrimSpace(n) == name {
 			return true

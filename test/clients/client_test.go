@@ -39,7 +39,7 @@ func eachClient(all *testing.T, test func(t *testing.T, c *testedClient, argv []
 		all.Run(c.name, func(t *testing.T) {
 			argv := c.command(dir)
 			switch {
-			case argv == nil && isRequired(c.name):
+			case argv == nil && isClientRequired(c.name):
 				t.Fatal("OXBOW_REQUIRE names it: " + c.failureHint(dir))
 			case argv == nil:
 				t.Skip(c.failureHint(dir))
@@ -118,7 +118,7 @@ func (p *person) runApart(argv ...string) (out, said string) {
 // accept sets up a client in a new home and runs it once. It checks what the model got and what is recorded. Then it
 // removes oxbow from the client and checks that nothing is left.
 func accept(t *testing.T, c *testedClient, argv []string, program, modules string) {
-	m := &scriptedModel{makeToolCall: c.makeToolCall, marker: promptMarker, steps: []scriptStep{
+	m := &scriptedModel{makeToolCall: c.makeToolCall, mainConversationMarker: promptMarker, steps: []scriptStep{
 		{toolName: "remember", input: jsonObject{"name": "deploy-day", "content": sentence}},
 		{toolName: "recall", input: jsonObject{"query": "when do we ship"}},
 	}}

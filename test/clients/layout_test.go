@@ -59,7 +59,7 @@ func TestLayouts(t *testing.T) {
 		}
 		for _, tt := range layoutCalls {
 			t.Run(tt.layout, func(t *testing.T) {
-				m := &scriptedModel{makeToolCall: c.makeToolCall, marker: promptMarker, steps: tt.steps}
+				m := &scriptedModel{makeToolCall: c.makeToolCall, mainConversationMarker: promptMarker, steps: tt.steps}
 				s := httptest.NewServer(m)
 				defer s.Close()
 				p := newPersonWithoutSetup(t, c, program, modules, s.URL)

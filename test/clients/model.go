@@ -34,12 +34,12 @@ type scriptedModel struct {
 
 	mu sync.Mutex // mu guards the fields below.
 	// text that occurs only in requests of the client's main conversation, so that the test can recognize them
-	marker   string
-	requests []string // request bodies of the client's main conversation, the oldest first
+	mainConversationMarker   string
+	mainConversationRequests []string // request bodies of the client's main conversation, the oldest first
 	// bodies of all requests that do not contain marker, such as requests by a sub-agent
-	otherRequests []string
-	subagentTask  string   // text by which the simulated model recognizes requests of a sub-agent
-	endAgentCall  toolCall // call with which the model ends a sub-agent
+	requestsWithoutMarker []string
+	subagentTask          string   // text by which the simulated model recognizes requests of a sub-agent
+	endAgentCall          toolCall // call with which the model ends a sub-agent
 }
 
 // toolCall is a call of a tool. The name is the one by which the client has offered the tool to the model.
@@ -107,15 +107,15 @@ func serveAnswer(w http.ResponseWriter, r *http.Request, body, events string) {
 func (m *scriptedModel) nextStep(body, result string) (string, *toolCall) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if !strings.Contains(body, m.marker) {
-		m.otherRequests = append(m.otherRequests, body)
+	if !strings.Contains(body, m.mainConversationMarker) {
+		m.requestsWithoutMarker = append(m.requestsWithoutMarker, body)
 		isTask := m.subagentTask != "" && strings.Contains(body, m.subagentTask)
 		if isTask && m.endAgentCall.Name != "" {
 			return "The task is done.", &m.endAgentCall
 		}
 		return "ok", nil
 	}
-	m.requests = append(m.requests, body)
+	m.mainConversationRequests = append(m.mainConversationRequests, body)
 	n := strings.Count(body, result)
 	if n >= len(m.steps) {
 		return "all done", nil
@@ -136,17 +136,17 @@ func (m *scriptedModel) nextStep(body, result string) (string, *toolCall) {
 func (m *scriptedModel) startConversation(marker string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.marker, m.requests = marker, nil
+	m.mainConversationMarker, m.mainConversationRequests = marker, nil
 }
 
 // lastRequest returns the last request's body in the main conversation, or "" if none was received.
 func (m *scriptedModel) lastRequest() string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if len(m.requests) == 0 {
+	if len(m.mainConversationRequests) == 0 {
 		return ""
 	}
-	return m.requests[len(m.requests)-1]
+	return m.mainConversationRequests[len(m.mainConversationRequests)-1]
 }
 
 type jsonObject = map[string]any
@@ -168,7 +168,7 @@ func encodeInput(input map[string]any) string {
 	return string(b)
 }
 
-func writeMessages(w io.Writer, n int, text string, c *toolCall) {
+func writeMessages(w io.Writer, messageNumber int, text string, c *toolCall) {
 	send := func(kind string, more jsonObject) {
 		more["type"] = kind
 		writeEvent(w, kind, more)
@@ -176,7 +176,7 @@ func writeMessages(w io.Writer, n int, text string, c *toolCall) {
 	send(
 		"message_start",
 		jsonObject{
-			"message": jsonObject{"id": fmt.Sprintf("msg_%d", n), "type": "message", "role": "assistant",
+			"message": jsonObject{"id": fmt.Sprintf("msg_%d", messageNumber), "type": "message", "role": "assistant",
 				"model":   "scripted",
 				"content": []any{}, "stop_reason": nil, "stop_sequence": nil,
 				"usage": jsonObject{"input_tokens": 10, "output_tokens": 1}},
@@ -194,7 +194,7 @@ func writeMessages(w io.Writer, n int, text string, c *toolCall) {
 				"index": 1,
 				"content_block": jsonObject{
 					"type":  "tool_use",
-					"id":    fmt.Sprintf("toolu_%d", n),
+					"id":    fmt.Sprintf("toolu_%d", messageNumber),
 					"name":  c.Name,
 					"input": jsonObject{},
 				},

@@ -107,9 +107,9 @@ func TestPlugins(t *testing.T) {
 // texts, and the session must be recorded.
 func pluginAlone(t *testing.T, c *testedClient, argv []string, program, modules string) {
 	m := &scriptedModel{
-		makeToolCall:  c.makeToolCall,
-		makeShellCall: c.makeShellCall,
-		marker:        promptMarker,
+		makeToolCall:           c.makeToolCall,
+		makeShellCall:          c.makeShellCall,
+		mainConversationMarker: promptMarker,
 		steps: []scriptStep{
 			{toolName: "remember", input: jsonObject{"name": "deploy-day", "content": sentence}},
 			{toolName: "recall", input: jsonObject{"query": "when do we ship"}},
@@ -127,7 +127,7 @@ func pluginAlone(t *testing.T, c *testedClient, argv []string, program, modules 
 	if got := m.lastRequest(); !strings.Contains(got, "deploy-day") || strings.Count(got, "never on Fridays") < 2 {
 		t.Errorf("the model was not given what it recalled: %s", tail([]byte(got)))
 	}
-	checkRequests(t, 0, conversation(m.requests), prompts, len(m.steps)+1)
+	checkRequests(t, 0, conversation(m.mainConversationRequests), prompts, len(m.steps)+1)
 	p.checkKeptOnce(program, c.name)
 }
 
@@ -141,10 +141,10 @@ func TestPluginBesideSetup(t *testing.T) {
 // must be recorded once.
 func pluginBesideSetup(t *testing.T, c *testedClient, argv []string, program, modules string) {
 	m := &scriptedModel{
-		makeToolCall:  c.makeToolCall,
-		makeShellCall: c.makeShellCall,
-		marker:        promptMarker,
-		steps:         []scriptStep{{shellCommand: "echo once"}},
+		makeToolCall:           c.makeToolCall,
+		makeShellCall:          c.makeShellCall,
+		mainConversationMarker: promptMarker,
+		steps:                  []scriptStep{{shellCommand: "echo once"}},
 	}
 	s := httptest.NewServer(m)
 	defer s.Close()
@@ -154,7 +154,7 @@ func pluginBesideSetup(t *testing.T, c *testedClient, argv []string, program, mo
 	p.installPlugin(c, argv)
 	prompts := []string{"Do it. " + promptMarker}
 	p.run(append(slices.Clone(argv), c.runArguments(prompts[0], true, false)...)...)
-	checkRequests(t, 0, conversation(m.requests), prompts, len(m.steps)+1)
+	checkRequests(t, 0, conversation(m.mainConversationRequests), prompts, len(m.steps)+1)
 	p.checkKeptOnce(program, c.name)
 }
 

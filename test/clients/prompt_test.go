@@ -27,7 +27,7 @@ func TestPrompts(t *testing.T) { eachClient(t, prompts) }
 // prompts runs two sessions of a client. In one, the person asks a question that a note answers. In the other, the
 // person only says thanks.
 func prompts(t *testing.T, c *testedClient, argv []string, program, modules string) {
-	m := &scriptedModel{makeToolCall: c.makeToolCall, marker: asks}
+	m := &scriptedModel{makeToolCall: c.makeToolCall, mainConversationMarker: asks}
 	s := httptest.NewServer(m)
 	defer s.Close()
 	p := newPerson(t, c, program, modules, s.URL)
@@ -46,13 +46,13 @@ func prompts(t *testing.T, c *testedClient, argv []string, program, modules stri
 		m.startConversation(prompt)
 		p.run(slices.Concat(argv, c.runArgs, []string{prompt})...)
 		most := 0
-		for _, body := range m.requests {
+		for _, body := range m.mainConversationRequests {
 			most = max(most, strings.Count(body, "pier nine, at dawn"))
 		}
-		if most != want || len(m.requests) == 0 {
+		if most != want || len(m.mainConversationRequests) == 0 {
 			t.Errorf(
 				"in %d requests after %q the sentence stands up to %d times, want %d",
-				len(m.requests),
+				len(m.mainConversationRequests),
 				prompt,
 				most,
 				want,

@@ -36,9 +36,9 @@ func TestResume(t *testing.T) {
 
 func resumes(t *testing.T, c *testedClient, argv []string, program, modules string) {
 	m := &scriptedModel{
-		makeToolCall:  c.makeToolCall,
-		makeShellCall: c.makeShellCall,
-		marker:        promptMarker,
+		makeToolCall:           c.makeToolCall,
+		makeShellCall:          c.makeShellCall,
+		mainConversationMarker: promptMarker,
 		steps: []scriptStep{
 			{shellCommand: look},
 			{shellCommand: "echo here > gone.txt"},
@@ -63,7 +63,7 @@ func resumes(t *testing.T, c *testedClient, argv []string, program, modules stri
 		if n == 0 {
 			want = len(m.steps) + 1
 		}
-		requests := conversation(m.requests)
+		requests := conversation(m.mainConversationRequests)
 		checkRequests(t, n, requests, prompts, want)
 		if len(requests) > 0 {
 			statuses = modelStatuses(requests[len(requests)-1])
@@ -80,7 +80,7 @@ func resumes(t *testing.T, c *testedClient, argv []string, program, modules stri
 // prompt. Then the note is pinned, so that it belongs to the start of each session, and the person asks again. Each
 // request must still contain the sentence of the note once.
 func resumesAfterAnswer(t *testing.T, c *testedClient, argv []string, program, modules string) {
-	m := &scriptedModel{makeToolCall: c.makeToolCall, marker: promptMarker}
+	m := &scriptedModel{makeToolCall: c.makeToolCall, mainConversationMarker: promptMarker}
 	s := httptest.NewServer(m)
 	defer s.Close()
 	p := newPerson(t, c, program, modules, s.URL)
@@ -98,7 +98,7 @@ func resumesAfterAnswer(t *testing.T, c *testedClient, argv []string, program, m
 	for n, prompt := range []string{asks, again, thanks} {
 		m.startConversation(promptMarker)
 		p.run(append(slices.Clone(argv), c.runArguments(prompt+" "+promptMarker, true, n > 0)...)...)
-		requests := conversation(m.requests)
+		requests := conversation(m.mainConversationRequests)
 		if len(requests) == 0 {
 			t.Errorf("run %d: no request has a block: %s", n+1, tail([]byte(m.lastRequest())))
 		}
@@ -159,10 +159,10 @@ func TestScopes(t *testing.T) { eachClient(t, scopes) }
 // and the archive must record the command once.
 func scopes(t *testing.T, c *testedClient, argv []string, program, modules string) {
 	m := &scriptedModel{
-		makeToolCall:  c.makeToolCall,
-		makeShellCall: c.makeShellCall,
-		marker:        promptMarker,
-		steps:         []scriptStep{{shellCommand: "echo once"}},
+		makeToolCall:           c.makeToolCall,
+		makeShellCall:          c.makeShellCall,
+		mainConversationMarker: promptMarker,
+		steps:                  []scriptStep{{shellCommand: "echo once"}},
 	}
 	s := httptest.NewServer(m)
 	defer s.Close()
@@ -172,7 +172,7 @@ func scopes(t *testing.T, c *testedClient, argv []string, program, modules strin
 	p.run(program, "setup", c.name, "--scope", "project", "--yes", "--trust")
 	prompts := []string{"Do it. " + promptMarker}
 	p.run(append(slices.Clone(argv), c.runArguments(prompts[0], true, false)...)...)
-	checkRequests(t, 0, conversation(m.requests), prompts, len(m.steps)+1)
+	checkRequests(t, 0, conversation(m.mainConversationRequests), prompts, len(m.steps)+1)
 	kept := p.run(program, "session", "show", p.onlySession(program), "--json")
 	if got := strings.Count(kept, `"command":"echo once"`); got != 1 {
 		t.Errorf("the archive has the command %d times, want once: %s", got, tail([]byte(kept)))

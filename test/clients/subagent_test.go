@@ -19,11 +19,11 @@ func subagents(t *testing.T, c *testedClient, argv []string, program, modules st
 	}
 
 	m := &scriptedModel{
-		makeToolCall: c.makeToolCall,
-		marker:       promptMarker,
-		subagentTask: subagentTask,
-		endAgentCall: c.endAgentCall,
-		steps:        []scriptStep{{clientCall: &c.startAgentCall}},
+		makeToolCall:           c.makeToolCall,
+		mainConversationMarker: promptMarker,
+		subagentTask:           subagentTask,
+		endAgentCall:           c.endAgentCall,
+		steps:                  []scriptStep{{clientCall: &c.startAgentCall}},
 	}
 	s := httptest.NewServer(m)
 	defer s.Close()
@@ -33,7 +33,7 @@ func subagents(t *testing.T, c *testedClient, argv []string, program, modules st
 	p.run(slices.Concat(argv, c.runArguments("Find it. "+promptMarker, true, false))...)
 
 	asked := 0
-	for _, body := range m.otherRequests {
+	for _, body := range m.requestsWithoutMarker {
 		if !strings.Contains(body, subagentTask) {
 			continue
 		}
@@ -43,7 +43,7 @@ func subagents(t *testing.T, c *testedClient, argv []string, program, modules st
 		}
 	}
 	if asked == 0 {
-		t.Errorf("no sub-agent has asked the model; requests beside: %d", len(m.otherRequests))
+		t.Errorf("no sub-agent has asked the model; requests beside: %d", len(m.requestsWithoutMarker))
 	}
 	kept := p.run(program, "session", "show", p.onlySession(program), "--json")
 	for want, times := range map[string]int{

@@ -46,7 +46,7 @@ func TestTypeScript(t *testing.T) {
 		}
 		hint := "npm install --prefix $" + clientsEnv + "/typescript openapi-typescript@7 typescript@5, with " +
 			clientsEnv + " set to that directory"
-		if isRequired("typescript") {
+		if isClientRequired("typescript") {
 			t.Fatal("OXBOW_REQUIRE names it: " + hint)
 		}
 		t.Skip(hint)

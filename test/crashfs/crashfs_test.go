@@ -78,7 +78,7 @@ func show(t *testing.T, m *vfs.Mem) string {
 func images(t *testing.T, d *Disk) map[string]string {
 	t.Helper()
 	all := make(map[string]string)
-	d.EachImage(func(img *vfs.Mem, label string) bool {
+	d.EachCrashFileSystem(func(img *vfs.Mem, label string) bool {
 		s := show(t, img)
 		if first, ok := all[s]; ok {
 			t.Errorf("the image %s came twice: %q and %q", s, first, label)
@@ -170,7 +170,7 @@ func TestSyncAfterMakesAllDurable(t *testing.T) {
 	wantImages(t, d, `d/ d/e/ d/e/f="new"`)
 	d = New(nil)
 	p = d.Process()
-	d.Inject(Fault{Kinds: SyncAll, Err: syscall.EIO})
+	d.Inject(OpFault{Kinds: OpSyncAll, Err: syscall.EIO})
 	if err := p.SyncAfter(".", make); !errors.Is(err, syscall.EIO) {
 		t.Fatalf("SyncAfter = %v, want EIO", err)
 	}

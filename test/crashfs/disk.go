@@ -9,7 +9,7 @@
 //   - End one process. This releases the locks of the process and loses nothing else.
 //   - Make the operation fail.
 //
-// Afterwards, [Disk.EachImage] lists the possible contents of the disk after a crash.
+// Afterwards, [Disk.EachCrashFileSystem] lists the possible contents of the disk after a crash.
 //
 // # The model
 //
@@ -17,8 +17,8 @@
 //
 //   - A write or a truncation is pending until a Sync of the file, by any handle, returns nil. A Sync makes the bytes
 //     and the length durable, but no name.
-//   - A create, rename, remove or mkdir is a pending change of names. It is pending until a SyncDir of its directory
-//     returns nil. SyncDir makes no bytes durable, so a file whose name is durable may be empty.
+//   - A create, rename, remove or mkdir is a pending change of names. It is pending until a OpSyncDir of its directory
+//     returns nil. OpSyncDir makes no bytes durable, so a file whose name is durable may be empty.
 //   - A crash keeps or loses each pending change on its own. It may keep a later change and lose an earlier one.
 //   - A change gives one name a new meaning: "this name leads to that inode" or "to nothing". It does not need the
 //     changes before it. So a rename of a temporary file gives the new name even if the create of the temporary file
@@ -32,14 +32,17 @@
 //     of either directory makes it durable.
 //   - A directory never has two names. If lost renames would give it two, it keeps the name that comes first in
 //     order.
-//   - A pending write is lost, kept, or kept in part (see [Disk.EachImage]). In place of lost bytes, readers find the
-//     earlier bytes, or zeros after the old end of the file.
-//   - After a Sync has failed, the pending changes count as clean. Reads still show them, but later Syncs succeed
-//     without making them durable, and every later crash may keep or lose them. Only new writes over the same bytes
-//     help. If the failed Sync left a truncation, the length becomes durable with the next Sync that succeeds and has
-//     something to write. SyncDir fails in the same way.
-//   - The operation at which the disk stops has begun. If it is a write or a change of names, it is pending. If it is
-//     a Sync or SyncDir, it has made nothing durable. So one of the images contains the operation completely.
+//
+// - A pending write is lost, kept, or kept in part (see [Disk.EachCrashFileSystem]). In place of lost bytes, readers
+// find the
+//
+//	  earlier bytes, or zeros after the old end of the file.
+//	- After a Sync has failed, the pending changes count as clean. Reads still show them, but later Syncs succeed
+//	  without making them durable, and every later crash may keep or lose them. Only new writes over the same bytes
+//	  help. If the failed Sync left a truncation, the length becomes durable with the next Sync that succeeds and has
+//	  something to write. OpSyncDir fails in the same way.
+//	- The operation at which the disk stops has begun. If it is a write or a change of names, it is pending. If it is
+//	  a Sync or OpSyncDir, it has made nothing durable. So one of the images contains the operation completely.
 package crashfs
 
 import (
@@ -62,29 +65,29 @@ var (
 	ErrKilled  = errors.New("the process was killed")
 )
 
-// Kind is a kind of operation. Several kinds can be combined by a bitwise OR.
-type Kind uint16
+// OpKind is a kind of operation. Several kinds can be combined by a bitwise OR.
+type OpKind uint16
 
 // The disk counts operations of these kinds, so that a test can let a crash or a fault happen at the operation with a
 // certain number.
 const (
-	Create   Kind = 1 << iota // creation of a file or lock file
-	Write                     // a call of WriteAt
-	Truncate                  // one call of Truncate, or OpenFile with O_TRUNC for an existing file
-	Sync                      // one call of File.Sync
-	Rename
-	Remove
-	Mkdir // creation of one directory
-	SyncDir
-	SyncAll // the sync of the whole disk with which Process.SyncAfter ends
+	OpCreate   OpKind = 1 << iota // creation of a file or lock file
+	OpWrite                       // a call of WriteAt
+	OpTruncate                    // one call of Truncate, or OpenFile with O_TRUNC for an existing file
+	OpSync                        // one call of File.Sync
+	OpRename
+	OpRemove
+	OpMkdir // creation of one directory
+	OpSyncDir
+	OpSyncAll // the sync of the whole disk with which Process.SyncAfter ends
 )
 
-var kindNames = []string{"create", "write", "truncate", "sync", "rename", "remove", "mkdir", "syncdir", "syncall"}
+var opKindNames = []string{"create", "write", "truncate", "sync", "rename", "remove", "mkdir", "syncdir", "syncall"}
 
 // String returns the name of the kind. For several kinds, it joins the names by "|".
-func (k Kind) String() string {
+func (k OpKind) String() string {
 	var words []string
-	for i, w := range kindNames {
+	for i, w := range opKindNames {
 		if k&(1<<i) != 0 {
 			words = append(words, w)
 		}
@@ -96,7 +99,7 @@ func (k Kind) String() string {
 type Op struct {
 	N    int // number of the operation on this disk, from 1
 	Proc int // number of the process that requested the operation, from 1
-	Kind Kind
+	Kind OpKind
 	Name string
 	To   string // new name of a rename
 	Off  int64  // offset for a write, or new length for a truncation
@@ -108,11 +111,11 @@ type Op struct {
 func (o Op) String() string {
 	var s string
 	switch o.Kind {
-	case Write:
+	case OpWrite:
 		s = fmt.Sprintf("#%d write %s @%d+%d", o.N, o.Name, o.Off, o.Len)
-	case Truncate:
+	case OpTruncate:
 		s = fmt.Sprintf("#%d truncate %s to %d", o.N, o.Name, o.Off)
-	case Rename:
+	case OpRename:
 		s = fmt.Sprintf("#%d rename %s to %s", o.N, o.Name, o.To)
 	default:
 		s = fmt.Sprintf("#%d %s %s", o.N, o.Kind, o.Name)
@@ -123,28 +126,29 @@ func (o Op) String() string {
 	return s
 }
 
-// Fault makes an operation fail. It strikes the first operation whose kind is in Kinds and whose number is At or more.
-type Fault struct {
+// OpFault makes an operation fail. It strikes the first operation whose kind is in Kinds and whose number is At or
+// more.
+type OpFault struct {
 	At      int
-	Kinds   Kind  // kinds of file operations that can fail, such as Write (0 means all)
-	Err     error // error that the process gets, such as syscall.EIO or syscall.ENOSPC
-	Short   int   // number of bytes that a write still writes before it fails
-	Forever bool  // whether the fault also strikes all later operations of the Kinds
-	Done    bool  // whether the operation is performed before it returns Err
+	Kinds   OpKind // kinds of file operations that can fail, such as Write (0 means all)
+	Err     error  // error that the process gets, such as syscall.EIO or syscall.ENOSPC
+	Short   int    // number of bytes that a write still writes before it fails
+	Forever bool   // whether the fault also strikes all later operations of the Kinds
+	Done    bool   // whether the operation is performed before it returns Err
 }
 
 // Disk simulates a disk that loses unsynced data. Several goroutines may call the methods of a disk and its processes
 // at the same time.
 type Disk struct {
-	mu           sync.Mutex // mu guards all fields below.
-	liveFiles    *vfs.Mem   // contents that processes see, durable or not (page cache)
-	state        diskState  // durable contents, and the operations that are pending
-	opLog        []Op
-	stopAt       int // number of the operation at which the machine crashes (0 means none)
-	hasCrashed   bool
-	faults       []Fault
-	processCount int
-	locks        map[uint64]*fileLock // held locks, by the inode of the lock file
+	mu            sync.Mutex // mu guards all fields below.
+	liveFiles     *vfs.Mem   // contents that processes see, durable or not (page cache)
+	state         diskState  // durable contents, and the operations that are pending
+	opLog         []Op
+	crashOpNumber int // number of the operation at which the machine crashes (0 means none)
+	hasCrashed    bool
+	faults        []OpFault
+	processCount  int
+	locks         map[uint64]*fileLock // held locks, by the inode of the lock file
 }
 
 // New returns a disk with a durable copy of img. If img is nil, the disk is empty.
@@ -177,7 +181,7 @@ func (d *Disk) Kill(p *Process) {
 func (d *Disk) KillAt(p *Process, n int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	p.killAt = n
+	p.killOpNumber = n
 }
 
 // StopAt makes the machine crash at operation n. This operation and all later ones return [ErrCrashed]. If n is 0, the
@@ -185,7 +189,7 @@ func (d *Disk) KillAt(p *Process, n int) {
 func (d *Disk) StopAt(n int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.stopAt = n
+	d.crashOpNumber = n
 }
 
 // Stop makes the simulated machine crash now, between two operations.
@@ -203,7 +207,7 @@ func (d *Disk) HasCrashed() bool {
 }
 
 // Inject adds a fault. Of several faults that fit an operation, the one that was added first strikes.
-func (d *Disk) Inject(f Fault) {
+func (d *Disk) Inject(f OpFault) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.faults = append(d.faults, f)
@@ -230,9 +234,9 @@ func (d *Disk) Log() []Op {
 	return slices.Clip(d.opLog)
 }
 
-// Live returns a copy of the contents that processes see. They are what remains if all processes are killed and the
-// machine does not crash.
-func (d *Disk) Live() *vfs.Mem {
+// CopyLiveFiles returns a copy of the contents that processes see. They are what remains if all processes are killed
+// and the machine does not crash.
+func (d *Disk) CopyLiveFiles() *vfs.Mem {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.liveFiles.Clone()
@@ -254,16 +258,16 @@ func (d *Disk) Clone() *Disk {
 
 // performOp gives the operation op a number, records it, and calls perform to perform it. If a test has requested a
 // fault for this operation, performOp calls fail instead, which performs the part of the operation that the fault
-// leaves. If the fault has Done set, it calls perform as well. If op is a Sync or SyncDir and the disk stops or the
+// leaves. If the fault has Done set, it calls perform as well. If op is a Sync or OpSyncDir and the disk stops or the
 // process ends at op, it calls neither. fail may be nil. The caller holds mu and has checked that the process is
 // alive.
-func (p *Process) performOp(op Op, perform func(op Op) error, fail func(op Op, f Fault)) error {
+func (p *Process) performOp(op Op, perform func(op Op) error, fail func(op Op, f OpFault)) error {
 	d := p.disk
 	op.N, op.Proc = len(d.opLog)+1, p.id
-	last := op.N == d.stopAt || op.N == p.killAt
+	last := op.N == d.crashOpNumber || op.N == p.killOpNumber
 	var err error
 	switch fault, struck := d.matchFault(op); {
-	case last && op.Kind&(Sync|SyncDir) != 0:
+	case last && op.Kind&(OpSync|OpSyncDir) != 0:
 	case !struck:
 		err = perform(op)
 	default:
@@ -274,18 +278,18 @@ func (p *Process) performOp(op Op, perform func(op Op) error, fail func(op Op, f
 		}
 		if err == nil {
 			err = fault.Err
-			if op.Kind == Rename {
+			if op.Kind == OpRename {
 				err = &os.LinkError{Op: "rename", Old: op.Name, New: op.To, Err: err}
 			} else {
 				err = &fs.PathError{Op: op.Kind.String(), Path: op.Name, Err: err}
 			}
 		}
 	}
-	if op.N == p.killAt {
+	if op.N == p.killOpNumber {
 		p.killNow()
 		err = ErrKilled
 	}
-	if op.N == d.stopAt {
+	if op.N == d.crashOpNumber {
 		d.hasCrashed = true
 		err = ErrCrashed
 	}
@@ -296,7 +300,7 @@ func (p *Process) performOp(op Op, perform func(op Op) error, fail func(op Op, f
 
 // matchFault returns the fault that strikes the operation. It removes the fault, unless the fault also strikes later
 // operations. The bool is false if no fault strikes.
-func (d *Disk) matchFault(op Op) (Fault, bool) {
+func (d *Disk) matchFault(op Op) (OpFault, bool) {
 	for i, f := range d.faults {
 		isOtherKind := f.Kinds != 0 && f.Kinds&op.Kind == 0
 		if isOtherKind || op.N < f.At {
@@ -307,7 +311,7 @@ func (d *Disk) matchFault(op Op) (Fault, bool) {
 		}
 		return f, true
 	}
-	return Fault{}, false
+	return OpFault{}, false
 }
 
 // inodeNumber returns the inode to which the name leads at present.

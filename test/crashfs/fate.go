@@ -7,60 +7,60 @@ import (
 	"strconv"
 )
 
-// opFate tells what remains of a pending write or truncation after a crash.
-type opFate struct {
-	form fateKind
-	// number of bytes of the write before the cut, if only a part of the write remains (fateFirstPart, fateSizeOnly
-	// and fateLastPart)
-	size int
+// crashOutcome tells what remains of a pending write or truncation after a crash.
+type crashOutcome struct {
+	outcomeKind crashOutcomeKind
+	// number of bytes of the write before the cut, if only a part of the write remains (outcomeFirstPartKept,
+	// outcomeOnlySizeKept and outcomeLastPartKept)
+	cutOffset int
 }
 
-type fateKind uint8
+type crashOutcomeKind uint8
 
 const (
-	fateLost fateKind = iota
-	fateKept          // After the crash, the file contains all bytes of the write.
+	outcomeOpLost crashOutcomeKind = iota
+	outcomeOpKept                  // After the crash, the file contains all bytes of the write.
 	// After the crash, only the first bytes of the write are in the file, and the file ends after them.
-	fateFirstPart
+	outcomeFirstPartKept
 	// After the crash, only the first bytes of the write are in the file, or none. The file has its full new length.
-	fateSizeOnly
+	outcomeOnlySizeKept
 	// After the crash, the first bytes of the write are missing. The file has its full new length.
-	fateLastPart
+	outcomeLastPartKept
 )
 
 // describe returns a text that says what the crash did to the operation op, such as "lost write 7".
-func (f opFate) describe(op string) string {
-	switch f.form {
-	case fateLost:
+func (f crashOutcome) describe(op string) string {
+	switch f.outcomeKind {
+	case outcomeOpLost:
 		return "lost " + op
-	case fateFirstPart:
-		return "only the first " + strconv.Itoa(f.size) + " bytes of " + op
-	case fateSizeOnly:
-		if f.size == 0 {
+	case outcomeFirstPartKept:
+		return "only the first " + strconv.Itoa(f.cutOffset) + " bytes of " + op
+	case outcomeOnlySizeKept:
+		if f.cutOffset == 0 {
 			return "only the length of " + op
 		}
-		return "the length and the first " + strconv.Itoa(f.size) + " bytes of " + op
-	case fateLastPart:
-		return "all but the first " + strconv.Itoa(f.size) + " bytes of " + op
+		return "the length and the first " + strconv.Itoa(f.cutOffset) + " bytes of " + op
+	case outcomeLastPartKept:
+		return "all but the first " + strconv.Itoa(f.cutOffset) + " bytes of " + op
 	}
 	return "kept " + op
 }
 
 // applyTo changes the bytes of a file in buf as the write or truncation op does, if a crash leaves it as f says. It
 // may write to buf. It returns buf or a new slice.
-func (op *dataOp) applyTo(buf []byte, f opFate) []byte {
-	if f.form == fateLost {
+func (op *pendingDataOp) applyTo(buf []byte, f crashOutcome) []byte {
+	if f.outcomeKind == outcomeOpLost {
 		return buf
 	}
-	if op.op.Kind == Truncate {
+	if op.op.Kind == OpTruncate {
 		return resizeBuffer(buf, op.op.Off)
 	}
 	from, to := 0, len(op.data)
-	switch f.form {
-	case fateFirstPart, fateSizeOnly:
-		to = f.size
-	case fateLastPart:
-		from = f.size
+	switch f.outcomeKind {
+	case outcomeFirstPartKept, outcomeOnlySizeKept:
+		to = f.cutOffset
+	case outcomeLastPartKept:
+		from = f.cutOffset
 	}
 	if end := op.endOffset(f); end > int64(len(buf)) {
 		buf = resizeBuffer(buf, end)
@@ -71,12 +71,12 @@ func (op *dataOp) applyTo(buf []byte, f opFate) []byte {
 
 // endOffset returns where the bytes of the write op end in the file, if a crash leaves the write as f says. The file
 // has at least this length then. It returns 0 if the operation was lost or is a truncation.
-func (op *dataOp) endOffset(f opFate) int64 {
+func (op *pendingDataOp) endOffset(f crashOutcome) int64 {
 	switch {
-	case f.form == fateLost || op.op.Kind == Truncate:
+	case f.outcomeKind == outcomeOpLost || op.op.Kind == OpTruncate:
 		return 0
-	case f.form == fateFirstPart:
-		return op.op.Off + int64(f.size)
+	case f.outcomeKind == outcomeFirstPartKept:
+		return op.op.Off + int64(f.cutOffset)
 	}
 	return op.op.Off + int64(len(op.data))
 }
@@ -95,48 +95,49 @@ func resizeBuffer(buf []byte, size int64) []byte {
 const (
 	sectorSize = 512 // number of bytes that a disk writes completely or not at all
 	// A write of at most this many bytes may end after every third byte. Trying every byte would take too long.
-	maxFineBytes = 256
-	// A write of more than maxFineBytes bytes may end only so near to its start or its end, or at the end of a sector.
-	edgeByteCount       = 64
+	maxFinelyCutWriteBytes = 256
+	// A write of more than maxFinelyCutWriteBytes bytes may end only so near to its start or its end, or at the end of
+	// a sector.
+	writeEdgeBytes      = 64
 	maxSectorBoundaries = 32 // maximum number of sector boundaries at which one write is cut
 )
 
-// possibleFates returns the ways in which a crash may leave only a part of a write in the file.
-func (op *dataOp) possibleFates() []opFate {
+// possibleCrashOutcomes returns the ways in which a crash may leave only a part of a write in the file.
+func (op *pendingDataOp) possibleCrashOutcomes() []crashOutcome {
 	size := len(op.data)
-	if op.op.Kind != Write || size == 0 {
+	if op.op.Kind != OpWrite || size == 0 {
 		return nil
 	}
-	fates := []opFate{{fateSizeOnly, 0}}
+	fates := []crashOutcome{{outcomeOnlySizeKept, 0}}
 	sectors := op.sectorBoundaries()
-	add := func(at int, forms ...fateKind) {
+	add := func(at int, forms ...crashOutcomeKind) {
 		if at <= 0 || at >= size {
 			return
 		}
 		for _, f := range forms {
-			fates = append(fates, opFate{f, at})
+			fates = append(fates, crashOutcome{f, at})
 		}
 	}
-	add(1, fateFirstPart)
+	add(1, outcomeFirstPartKept)
 	for t := 3; t < size; t += 3 {
-		isAtEdge := t <= edgeByteCount || t >= size-edgeByteCount
-		if isAtEdge || size <= maxFineBytes {
-			add(t, fateFirstPart)
+		isAtEdge := t <= writeEdgeBytes || t >= size-writeEdgeBytes
+		if isAtEdge || size <= maxFinelyCutWriteBytes {
+			add(t, outcomeFirstPartKept)
 		}
 	}
-	add(size-1, fateFirstPart)
+	add(size-1, outcomeFirstPartKept)
 	for _, t := range sectors {
-		add(t, fateFirstPart, fateSizeOnly, fateLastPart)
+		add(t, outcomeFirstPartKept, outcomeOnlySizeKept, outcomeLastPartKept)
 	}
 	for _, t := range []int{1, 4, 8, 16, 32, size / 2, size - 1} {
-		add(t, fateSizeOnly, fateLastPart)
+		add(t, outcomeOnlySizeKept, outcomeLastPartKept)
 	}
 	return fates
 }
 
 // sectorBoundaries returns offsets in the write's bytes at which a sector of the file begins. If more than
 // maxSectorBoundaries sectors begin there, it returns maxSectorBoundaries offsets, evenly spread.
-func (op *dataOp) sectorBoundaries() []int {
+func (op *pendingDataOp) sectorBoundaries() []int {
 	first := sectorSize - int(op.op.Off%sectorSize)
 	count := 0
 	if first < len(op.data) {

@@ -16,7 +16,7 @@ func TestSyncAfterFailedSyncDoesNotMakeDurable(t *testing.T) {
 	p := d.Process()
 	f := open(t, p, "a")
 	write(t, f, 0, "A")
-	d.Inject(Fault{Kinds: Sync, Err: syscall.EIO})
+	d.Inject(OpFault{Kinds: OpSync, Err: syscall.EIO})
 	if err := f.Sync(); !errors.Is(err, syscall.EIO) {
 		t.Fatalf("Sync = %v, want %v", err, syscall.EIO)
 	}
@@ -40,7 +40,7 @@ func TestFailedSyncOfATruncation(t *testing.T) {
 	d := durable(t, map[string]string{"a": "abcdef"})
 	f := open(t, d.Process(), "a")
 	must(t, f.Truncate(2))
-	d.Inject(Fault{Kinds: Sync, Err: syscall.EIO})
+	d.Inject(OpFault{Kinds: OpSync, Err: syscall.EIO})
 	if err := f.Sync(); err == nil {
 		t.Fatal("Sync = nil, want an error")
 	}
@@ -55,7 +55,7 @@ func TestSyncDirAfterFailedSyncDirDoesNotMakeDurable(t *testing.T) {
 	d := durable(t, map[string]string{"a": "old", "b": "new", "c": "newer"})
 	p := d.Process()
 	must(t, p.Rename("b", "a"))
-	d.Inject(Fault{Kinds: SyncDir, Err: syscall.EIO})
+	d.Inject(OpFault{Kinds: OpSyncDir, Err: syscall.EIO})
 	if err := p.SyncDir("."); !errors.Is(err, syscall.EIO) {
 		t.Fatalf("SyncDir = %v, want %v", err, syscall.EIO)
 	}
@@ -71,17 +71,17 @@ func TestFaults(t *testing.T) {
 	p := d.Process()
 	f := open(t, p, "a")
 
-	d.Inject(Fault{Kinds: Write, Err: syscall.ENOSPC, Short: 2})
+	d.Inject(OpFault{Kinds: OpWrite, Err: syscall.ENOSPC, Short: 2})
 	n, err := f.WriteAt([]byte("XYZ"), 0)
 	if n != 2 || !errors.Is(err, syscall.ENOSPC) || !vfs.IsFull(err) {
 		t.Errorf("WriteAt = %d, %v, want 2, %v", n, err, syscall.ENOSPC)
 	}
-	if got := show(t, d.Live()); got != `a="XYc" b="b"` {
+	if got := show(t, d.CopyLiveFiles()); got != `a="XYc" b="b"` {
 		t.Errorf("after a short write: %s", got)
 	}
 	write(t, f, 0, "XYZ") // The fault strikes only once, so this write succeeds.
 
-	d.Inject(Fault{At: d.CountOps() + 2, Err: syscall.EIO, Forever: true})
+	d.Inject(OpFault{At: d.CountOps() + 2, Err: syscall.EIO, Forever: true})
 	write(t, f, 0, "123")
 	if err := p.Rename("b", "c"); !errors.Is(err, syscall.EIO) {
 		t.Errorf("Rename = %v, want %v", err, syscall.EIO)
@@ -99,15 +99,15 @@ func TestFaults(t *testing.T) {
 		t.Errorf("WriteAt = %d, %v, want 0, %v", n, err, syscall.EIO)
 	}
 	d.Mend()
-	if got := show(t, d.Live()); got != `a="123" b="b"` {
+	if got := show(t, d.CopyLiveFiles()); got != `a="123" b="b"` {
 		t.Errorf("after operations that failed: %s", got)
 	}
 
-	d.Inject(Fault{Kinds: Rename, Err: syscall.EIO, Done: true})
+	d.Inject(OpFault{Kinds: OpRename, Err: syscall.EIO, Done: true})
 	if err := p.Rename("b", "c"); !errors.Is(err, syscall.EIO) {
 		t.Errorf("Rename = %v, want %v", err, syscall.EIO)
 	}
-	if got := show(t, d.Live()); got != `a="123" c="b"` {
+	if got := show(t, d.CopyLiveFiles()); got != `a="123" c="b"` {
 		t.Errorf("after a rename that was done and failed: %s", got)
 	}
 }

@@ -42,12 +42,12 @@ func (f *openFile) WriteAt(b []byte, off int64) (int, error) {
 			return err
 		}
 		op.Len = done
-		f.addPendingOp(&dataOp{op: op, data: bytes.Clone(b)})
+		f.addPendingOp(&pendingDataOp{op: op, data: bytes.Clone(b)})
 		return nil
 	}
-	err := f.process.performOp(Op{Kind: Write, Name: f.name, Off: off, Len: len(b)},
+	err := f.process.performOp(Op{Kind: OpWrite, Name: f.name, Off: off, Len: len(b)},
 		func(op Op) error { return write(op, b) },
-		func(op Op, fault Fault) { write(op, b[:max(0, min(fault.Short, len(b)-1))]) })
+		func(op Op, fault OpFault) { write(op, b[:max(0, min(fault.Short, len(b)-1))]) })
 	return done, err
 }
 
@@ -62,17 +62,17 @@ func (f *openFile) Truncate(size int64) error {
 
 // truncateTo truncates the file like Truncate. The caller holds the mutex of the disk.
 func (f *openFile) truncateTo(size int64) error {
-	return f.process.performOp(Op{Kind: Truncate, Name: f.name, Off: size}, func(op Op) error {
+	return f.process.performOp(Op{Kind: OpTruncate, Name: f.name, Off: size}, func(op Op) error {
 		if err := f.memFile.Truncate(size); err != nil {
 			return err
 		}
-		f.addPendingOp(&dataOp{op: op})
+		f.addPendingOp(&pendingDataOp{op: op})
 		return nil
 	}, nil)
 }
 
 // addPendingOp adds an operation to the pending operations of the file.
-func (f *openFile) addPendingOp(op *dataOp) {
+func (f *openFile) addPendingOp(op *pendingDataOp) {
 	f.node.pendingOps = append(f.node.pendingOps, op)
 	if info, err := f.memFile.Stat(); err == nil {
 		f.node.mod = info.ModTime()
@@ -88,9 +88,9 @@ func (f *openFile) Sync() error {
 	if err := f.memFile.Sync(); err != nil {
 		return err // Sync of the file in memory fails only if the file was closed before.
 	}
-	return f.process.performOp(Op{Kind: Sync, Name: f.name},
+	return f.process.performOp(Op{Kind: OpSync, Name: f.name},
 		func(Op) error { f.node.makeDurable(); return nil },
-		func(Op, Fault) { f.node.failSync() })
+		func(Op, OpFault) { f.node.failSync() })
 }
 
 func (f *openFile) Stat() (fs.FileInfo, error) {

@@ -13,25 +13,25 @@ import (
 const (
 	// If at most so many name changes are not durable, a crash may lose any subset of them. Otherwise only some
 	// subsets are tried.
-	maxAllNameOps = 6
+	maxExhaustiveNameChanges = 6
 	// If at most so many writes and truncations are not durable, a crash may lose any subset of them. Otherwise only
 	// some subsets are tried.
-	maxAllDataOps = 4
+	maxExhaustiveDataOps = 4
 	// If many writes are not durable, only so many of the oldest are tried with a part of their bytes lost.
-	tornFirstOps = 8
+	partlyLostFirstWrites = 8
 	// If many writes are not durable, only so many of the newest are tried with a part of their bytes lost.
-	tornLastOps = 8
+	partlyLostLastWrites = 8
 )
 
-// EachImage yields the possible contents of the disk after a crash at this moment. Each comes with a label that tells
-// which changes are lost. The disk does not change and may be used meanwhile. The caller owns each image.
+// EachCrashFileSystem yields the possible contents of the disk after a crash at this moment. Each comes with a label
+// that tells which changes are lost. The disk does not change and may be used meanwhile. The caller owns each image.
 //
-// A change is pending if a crash may lose it. EachImage tries every subset of the pending name changes. Each subset
-// leaves some files with names. For these files, EachImage tries every subset of the pending writes and truncations.
-// If there are more than 6 changes of names, or more than 4 writes and truncations, it tries only some subsets: none,
-// all, all but one change, one change, and every prefix.
+// A change is pending if a crash may lose it. EachCrashFileSystem tries every subset of the pending name changes. Each
+// subset leaves some files with names. For these files, EachCrashFileSystem tries every subset of the pending writes
+// and truncations. If there are more than 6 changes of names, or more than 4 writes and truncations, it tries only
+// some subsets: none, all, all but one change, one change, and every prefix.
 //
-// A part of a write may also reach the disk. EachImage tries each write in three ways:
+// A part of a write may also reach the disk. EachCrashFileSystem tries each write in three ways:
 //
 //   - Only its first bytes are in the file, and the file ends after them. The write is cut after byte 1, after every
 //     third byte, and before its last byte. A write of more than 256 bytes is cut only within its first and last 64
@@ -44,61 +44,64 @@ const (
 // one are kept. If there are more than 16 writes, only the first 8 and the last 8 are cut.
 //
 // Images with the same names, permissions and bytes are yielded once, even if their times differ.
-func (d *Disk) EachImage(yield func(img *vfs.Mem, label string) bool) {
-	d.EachSketch(func(im *ImageSketch) bool { return yield(im.BuildImage(), im.Label()) })
+func (d *Disk) EachCrashFileSystem(yield func(img *vfs.Mem, label string) bool) {
+	d.EachCrashContent(func(im *CrashContent) bool { return yield(im.BuildFileSystem(), im.Label()) })
 }
 
-// EachSketch yields the same possible disk contents after a crash as EachImage, but as sketches. A sketch builds the
-// files only at the caller's request. This saves time if only a few disk contents are needed.
-func (d *Disk) EachSketch(yield func(im *ImageSketch) bool) {
+// EachCrashContent yields the same possible disk contents after a crash as EachCrashFileSystem, but as sketches. A
+// sketch builds the files only at the caller's request. This saves time if only a few disk contents are needed.
+func (d *Disk) EachCrashContent(yield func(im *CrashContent) bool) {
 	d.mu.Lock()
 	s := d.state.copyState()
 	d.mu.Unlock()
-	e := imageEnumerator{
+	e := crashContentEnumerator{
 		state: &s, yield: yield,
-		seenSums:   make(map[uint64]bool),
-		seenTrees:  make(map[uint64]bool),
-		fileHashes: make(map[string]uint64),
-		opTexts:    make(map[*dataOp]string),
-		wholeFiles: make(map[*inode][]byte),
+		seenContentHashes: make(map[uint64]bool),
+		seenTrees:         make(map[uint64]bool),
+		fileHashes:        make(map[string]uint64),
+		opTexts:           make(map[*pendingDataOp]string),
+		fullyWrittenFiles: make(map[*inode][]byte),
 	}
-	eachSubset(len(s.nameChanges), maxAllNameOps, func(keep []bool) bool {
+	eachSubset(len(s.nameChanges), maxExhaustiveNameChanges, func(keep []bool) bool {
 		for i, c := range s.nameChanges {
-			if !keep[i] || c.requiredChange == nil {
+			if !keep[i] || c.requiredNameChange == nil {
 				continue
 			}
-			if j := slices.Index(s.nameChanges, c.requiredChange); j >= 0 && !keep[j] {
+			if j := slices.Index(s.nameChanges, c.requiredNameChange); j >= 0 && !keep[j] {
 				return true
 			}
 		}
-		return e.chooseNames(keep)
+		return e.chooseKeptNameChanges(keep)
 	})
 }
 
-// imageEnumerator is the state of one call to EachImage or EachSketch, which lists the possible contents of the disk
-// after a crash.
-type imageEnumerator struct {
-	state     *diskState
-	yield     func(*ImageSketch) bool
-	seenSums  map[uint64]bool // hashes of the disk contents that were passed to yield, so that none is passed twice
-	seenTrees map[uint64]bool // hashes of the sets of file names that were tried
+// crashContentEnumerator is the state of one call to EachCrashFileSystem or EachCrashContent, which lists the possible
+// contents of the disk after a crash.
+type crashContentEnumerator struct {
+	state *diskState
+	yield func(*CrashContent) bool
+	// hashes of the disk contents that were passed to yield, so that none is passed twice
+	seenContentHashes map[uint64]bool
+	seenTrees         map[uint64]bool // hashes of the sets of file names that were tried
 	// hash of a file's content after a crash; the key says which file and what the crash did to its pending writes
 	fileHashes map[string]uint64
 	scratch    []byte
-	opTexts    map[*dataOp]string // description of each operation, for the labels that say what a crash has lost
-	wholeFiles map[*inode][]byte  // for each file with a single pending write at its end: the content with that write
-	hashKey    []byte
-	sketch     ImageSketch // the description that is passed to yield; it is reused for the next disk content
+	// description of each operation, for the labels that say what a crash has lost
+	opTexts map[*pendingDataOp]string
+	// for each file with a single pending write at its end: the content with that write
+	fullyWrittenFiles map[*inode][]byte
+	fileHashKey       []byte
+	yieldedContent    CrashContent // the description that is passed to yield; it is reused for the next disk content
 }
 
-// ImageSketch describes one possible content of the disk. It is valid only until the function that got the sketch
+// CrashContent describes one possible content of the disk. It is valid only until the function that got the sketch
 // returns.
-type ImageSketch struct {
-	enumerator *imageEnumerator
-	tree       *fileTree
-	opFates    []opFate
-	fileHashes []uint64 // content hash of each file, in the tree's file order
-	imageSum   uint64
+type CrashContent struct {
+	enumerator        *crashContentEnumerator
+	tree              *fileTree
+	crashOutcomes     []crashOutcome
+	fileContentHashes []uint64 // content hash of each file, in the tree's file order
+	contentHash       uint64
 }
 
 // treeEntry is a file name on the disk after a crash, with the file or directory to which it leads.
@@ -112,43 +115,43 @@ type treeEntry struct {
 
 // fileTree contains all file names of a possible disk content after a crash, and the files to which they lead.
 type fileTree struct {
-	treeEntries []treeEntry
-	files       []*inode  // the files, in the order of their first names in treeEntries
-	dataOps     []*dataOp // writes to the files, and truncations, that a crash may lose, oldest first
-	opIndexes   [][]int   // for each file, the indexes of its operations in dataOps
-	label       string
+	treeEntries         []treeEntry
+	files               []*inode         // the files, in the order of their first names in treeEntries
+	dataOps             []*pendingDataOp // writes to the files, and truncations, that a crash may lose, oldest first
+	opIndexes           [][]int          // for each file, the indexes of its operations in dataOps
+	lostNameChangesText string
 }
 
-// chooseNames determines which file names exist after a crash that loses some name changes. keep says for each pending
-// name change whether it remains. With these names, chooseNames yields the disk contents for everything that the crash
-// may do to the pending writes. It returns false if the caller wants no more disk contents.
-func (e *imageEnumerator) chooseNames(keep []bool) bool {
+// chooseKeptNameChanges determines which file names exist after a crash that loses some name changes. keep says for
+// each pending name change whether it remains. With these names, chooseKeptNameChanges yields the disk contents for
+// everything that the crash may do to the pending writes. It returns false if the caller wants no more disk contents.
+func (e *crashContentEnumerator) chooseKeptNameChanges(keep []bool) bool {
 	t, hash := e.buildTree(keep)
 	if e.seenTrees[hash] {
 		return true
 	}
 	e.seenTrees[hash] = true
-	fates := make([]opFate, len(t.dataOps))
+	fates := make([]crashOutcome, len(t.dataOps))
 	set := func(i int, keep bool) {
-		fates[i] = opFate{form: fateLost}
+		fates[i] = crashOutcome{outcomeKind: outcomeOpLost}
 		if keep {
-			fates[i].form = fateKept
+			fates[i].outcomeKind = outcomeOpKept
 		}
 	}
-	more := eachSubset(len(t.dataOps), maxAllDataOps, func(keep []bool) bool {
+	more := eachSubset(len(t.dataOps), maxExhaustiveDataOps, func(keep []bool) bool {
 		for i, k := range keep {
 			set(i, k)
 		}
-		return e.yieldImage(&t, fates)
+		return e.yieldCrashContent(&t, fates)
 	})
 	if !more {
 		return false
 	}
 	for i, op := range t.dataOps {
-		if i >= tornFirstOps && i < len(t.dataOps)-tornLastOps {
+		if i >= partlyLostFirstWrites && i < len(t.dataOps)-partlyLostLastWrites {
 			continue
 		}
-		parts := op.possibleFates()
+		parts := op.possibleCrashOutcomes()
 		for _, others := range [3]func(j int) bool{
 			func(int) bool { return true },
 			func(int) bool { return false },
@@ -159,7 +162,7 @@ func (e *imageEnumerator) chooseNames(keep []bool) bool {
 			}
 			for _, f := range parts {
 				fates[i] = f
-				if !e.yieldImage(&t, fates) {
+				if !e.yieldCrashContent(&t, fates) {
 					return false
 				}
 			}
@@ -170,15 +173,15 @@ func (e *imageEnumerator) chooseNames(keep []bool) bool {
 
 // buildTree returns the file names that remain after a crash if only the chosen name changes are kept. The second
 // result is a hash of these names and their files.
-func (e *imageEnumerator) buildTree(keep []bool) (fileTree, uint64) {
+func (e *crashContentEnumerator) buildTree(keep []bool) (fileTree, uint64) {
 	dirs := make(map[uint64]map[string]uint64)
 	var lostNames []string
 	for i, c := range e.state.nameChanges {
 		if !keep[i] {
-			lostNames = append(lostNames, "lost "+c.opPart+c.op.String())
+			lostNames = append(lostNames, "lost "+c.opPartText+c.op.String())
 			continue
 		}
-		for _, f := range c.effects {
+		for _, f := range c.nameEffects {
 			if dirs[f.dirNumber] == nil {
 				dirs[f.dirNumber] = maps.Clone(e.state.nodes[f.dirNumber].children)
 			}
@@ -190,7 +193,7 @@ func (e *imageEnumerator) buildTree(keep []bool) (fileTree, uint64) {
 		}
 	}
 	var t fileTree
-	t.label = strings.Join(lostNames, ", ")
+	t.lostNameChangesText = strings.Join(lostNames, ", ")
 	var hash uint64
 	first := make(map[*inode]int)
 	var walk func(prefix string, dir *inode)
@@ -206,8 +209,8 @@ func (e *imageEnumerator) buildTree(keep []bool) (fileTree, uint64) {
 			if twice && n.children != nil {
 				continue
 			}
-			p.hash = sumName(p.name, n.mode)
-			hash = mixSum(mixSum(hash, p.hash), n.number)
+			p.hash = hashNameAndMode(p.name, n.mode)
+			hash = combineHashes(combineHashes(hash, p.hash), n.number)
 			switch {
 			case twice:
 				p.linkNumber = at
@@ -229,8 +232,8 @@ func (e *imageEnumerator) buildTree(keep []bool) (fileTree, uint64) {
 	root := e.state.nodes[e.state.rootNumber]
 	first[root] = -1
 	walk("", root)
-	slices.SortStableFunc(t.dataOps, func(a, b *dataOp) int { return a.op.N - b.op.N })
-	at := make(map[*dataOp]int, len(t.dataOps))
+	slices.SortStableFunc(t.dataOps, func(a, b *pendingDataOp) int { return a.op.N - b.op.N })
+	at := make(map[*pendingDataOp]int, len(t.dataOps))
 	for i, op := range t.dataOps {
 		at[op] = i
 	}
@@ -243,52 +246,52 @@ func (e *imageEnumerator) buildTree(keep []bool) (fileTree, uint64) {
 	return t, hash
 }
 
-// yieldImage passes one possible disk content after a crash to yield, unless an equal content was passed before. t
-// contains the file names, and fates says what the crash did to each pending write. yieldImage returns false if the
-// caller wants no more disk contents.
-func (e *imageEnumerator) yieldImage(t *fileTree, fates []opFate) bool {
-	im := &e.sketch
+// yieldCrashContent passes one possible disk content after a crash to yield, unless an equal content was passed
+// before. t contains the file names, and fates says what the crash did to each pending write. yieldCrashContent
+// returns false if the caller wants no more disk contents.
+func (e *crashContentEnumerator) yieldCrashContent(t *fileTree, fates []crashOutcome) bool {
+	im := &e.yieldedContent
 	im.enumerator = e
 	im.tree = t
-	im.opFates = fates
-	im.fileHashes = im.fileHashes[:0]
+	im.crashOutcomes = fates
+	im.fileContentHashes = im.fileContentHashes[:0]
 	for i, n := range t.files {
-		im.fileHashes = append(im.fileHashes, e.hashFile(n, t.opIndexes[i], fates))
+		im.fileContentHashes = append(im.fileContentHashes, e.hashFileContent(n, t.opIndexes[i], fates))
 	}
-	im.imageSum = 0
-	im.imageSum = im.Sum(nil)
-	if e.seenSums[im.imageSum] {
+	im.contentHash = 0
+	im.contentHash = im.HashFiles(nil)
+	if e.seenContentHashes[im.contentHash] {
 		return true
 	}
-	e.seenSums[im.imageSum] = true
+	e.seenContentHashes[im.contentHash] = true
 	return e.yield(im)
 }
 
-// Sum returns a hash of the described disk content. It equals the result of the function [Sum] for this content, but
-// is computed without building the content.
-func (im *ImageSketch) Sum(skip func(name string) bool) uint64 {
-	if skip == nil && im.imageSum != 0 {
-		return im.imageSum
+// HashFiles returns a hash of the described disk content. It equals the result of the function [HashFiles] for this
+// content, but is computed without building the content.
+func (im *CrashContent) HashFiles(skip func(name string) bool) uint64 {
+	if skip == nil && im.contentHash != 0 {
+		return im.contentHash
 	}
 	h := uint64(0)
 	for _, p := range im.tree.treeEntries {
-		h = mixSum(h, p.hash)
+		h = combineHashes(h, p.hash)
 		isSkipped := skip != nil && skip(p.name)
 		if p.fileNumber >= 0 && !isSkipped {
-			h = mixSum(h, im.fileHashes[p.fileNumber])
+			h = combineHashes(h, im.fileContentHashes[p.fileNumber])
 		}
-		h = mixSum(h, uint64(p.linkNumber))
+		h = combineHashes(h, uint64(p.linkNumber))
 	}
 	return h
 }
 
 // AnyName reports whether fn returns true for the name of any file on the disk after the crash.
-func (im *ImageSketch) AnyName(fn func(name string) bool) bool {
+func (im *CrashContent) AnyName(fn func(name string) bool) bool {
 	return slices.ContainsFunc(im.tree.treeEntries, func(p treeEntry) bool { return p.fileNumber >= 0 && fn(p.name) })
 }
 
-// BuildImage builds the files and directories that the sketch describes. The caller owns the result.
-func (im *ImageSketch) BuildImage() *vfs.Mem {
+// BuildFileSystem builds the files and directories that the sketch describes. The caller owns the result.
+func (im *CrashContent) BuildFileSystem() *vfs.Mem {
 	img := vfs.NewMem()
 	for _, p := range im.tree.treeEntries {
 		var err error
@@ -296,7 +299,7 @@ func (im *ImageSketch) BuildImage() *vfs.Mem {
 		case p.linkNumber >= 0:
 			err = img.Link(im.tree.treeEntries[p.linkNumber].name, p.name)
 		case p.fileNumber >= 0:
-			data := im.enumerator.buildFile(nil, p.node, im.tree.opIndexes[p.fileNumber], im.opFates)
+			data := im.enumerator.buildFileContent(nil, p.node, im.tree.opIndexes[p.fileNumber], im.crashOutcomes)
 			err = img.Put(p.name, data, p.node.mode, p.node.mod)
 		default:
 			err = img.MkdirAll(p.name, p.node.mode)
@@ -309,20 +312,22 @@ func (im *ImageSketch) BuildImage() *vfs.Mem {
 }
 
 // Label returns a text that says which changes the crash has lost in this disk content.
-func (im *ImageSketch) Label() string { return im.enumerator.imageLabel(im.tree, im.opFates) }
+func (im *CrashContent) Label() string {
+	return im.enumerator.describeLostChanges(im.tree, im.crashOutcomes)
+}
 
-// hashFile returns the hash of a file's content after the crash. fates says what the crash did to each pending
+// hashFileContent returns the hash of a file's content after the crash. fates says what the crash did to each pending
 // operation on any file. opIndexes contains the indexes in fates for this file's operations.
-func (e *imageEnumerator) hashFile(node *inode, opIndexes []int, fates []opFate) uint64 {
-	e.hashKey = append(
-		e.hashKey[:0],
+func (e *crashContentEnumerator) hashFileContent(node *inode, opIndexes []int, fates []crashOutcome) uint64 {
+	e.fileHashKey = append(
+		e.fileHashKey[:0],
 		byte(node.number),
 		byte(node.number>>8),
 		byte(node.number>>16),
 		byte(node.number>>24),
 	)
-	e.hashKey = append(
-		e.hashKey,
+	e.fileHashKey = append(
+		e.fileHashKey,
 		byte(node.number>>32),
 		byte(node.number>>40),
 		byte(node.number>>48),
@@ -330,20 +335,32 @@ func (e *imageEnumerator) hashFile(node *inode, opIndexes []int, fates []opFate)
 	)
 	for _, at := range opIndexes {
 		f := fates[at]
-		e.hashKey = append(e.hashKey, byte(f.form), byte(f.size), byte(f.size>>8), byte(f.size>>16), byte(f.size>>24))
+		e.fileHashKey = append(
+			e.fileHashKey,
+			byte(f.outcomeKind),
+			byte(f.cutOffset),
+			byte(f.cutOffset>>8),
+			byte(f.cutOffset>>16),
+			byte(f.cutOffset>>24),
+		)
 	}
-	h, ok := e.fileHashes[string(e.hashKey)]
+	h, ok := e.fileHashes[string(e.fileHashKey)]
 	if !ok {
-		h = sumBytes(e.buildFile(&e.scratch, node, opIndexes, fates))
-		e.fileHashes[string(e.hashKey)] = h
+		h = hashBytes(e.buildFileContent(&e.scratch, node, opIndexes, fates))
+		e.fileHashes[string(e.fileHashKey)] = h
 	}
 	return h
 }
 
-// buildFile returns the content of a file after the crash. If buffer is not nil, buildFile may store the content
-// there, and the next call overwrites it. The same result may be used for several disk contents, so callers must copy
-// it before writing to it.
-func (e *imageEnumerator) buildFile(buffer *[]byte, node *inode, opIndexes []int, fates []opFate) []byte {
+// buildFileContent returns the content of a file after the crash. If buffer is not nil, buildFileContent may store the
+// content there, and the next call overwrites it. The same result may be used for several disk contents, so callers
+// must copy it before writing to it.
+func (e *crashContentEnumerator) buildFileContent(
+	buffer *[]byte,
+	node *inode,
+	opIndexes []int,
+	fates []crashOutcome,
+) []byte {
 	if len(node.pendingOps) == 0 {
 		return slices.Clip(node.base)
 	}
@@ -351,21 +368,21 @@ func (e *imageEnumerator) buildFile(buffer *[]byte, node *inode, opIndexes []int
 	// the record remains, the file's content is the beginning of the content with the whole record. Therefore all
 	// variants share one slice, which is built only once.
 	op := node.pendingOps[0]
-	isAppend := op.op.Kind == Write && op.op.Off == int64(len(node.base))
+	isAppend := op.op.Kind == OpWrite && op.op.Off == int64(len(node.base))
 	if len(node.pendingOps) == 1 && isAppend {
 		f, old := fates[opIndexes[0]], len(node.base)
-		whole, ok := e.wholeFiles[node]
+		whole, ok := e.fullyWrittenFiles[node]
 		if !ok {
 			whole = slices.Concat(node.base, op.data)
-			e.wholeFiles[node] = whole
+			e.fullyWrittenFiles[node] = whole
 		}
-		switch f.form {
-		case fateLost:
+		switch f.outcomeKind {
+		case outcomeOpLost:
 			return slices.Clip(node.base)
-		case fateKept:
+		case outcomeOpKept:
 			return slices.Clip(whole)
-		case fateFirstPart:
-			return whole[: old+f.size : old+f.size]
+		case outcomeFirstPartKept:
+			return whole[: old+f.cutOffset : old+f.cutOffset]
 		}
 	}
 	size := len(node.base)
@@ -394,13 +411,13 @@ func (e *imageEnumerator) buildFile(buffer *[]byte, node *inode, opIndexes []int
 	return slices.Clip(data)
 }
 
-// imageLabel returns a text that says which changes a crash has lost. fates says what the crash did to each pending
-// write.
-func (e *imageEnumerator) imageLabel(t *fileTree, fates []opFate) string {
+// describeLostChanges returns a text that says which changes a crash has lost. fates says what the crash did to each
+// pending write.
+func (e *crashContentEnumerator) describeLostChanges(t *fileTree, fates []crashOutcome) string {
 	var b strings.Builder
-	b.WriteString(t.label)
+	b.WriteString(t.lostNameChangesText)
 	for i, f := range fates {
-		if f.form == fateKept {
+		if f.outcomeKind == outcomeOpKept {
 			continue
 		}
 		op := t.dataOps[i]

@@ -20,7 +20,7 @@ func TestImagesAreTheCallersOwn(t *testing.T) {
 	d := durable(t, map[string]string{"a": "abc"})
 	f := open(t, d.Process(), "a")
 	var kept *vfs.Mem
-	d.EachImage(func(img *vfs.Mem, _ string) bool { kept = img; return false })
+	d.EachCrashFileSystem(func(img *vfs.Mem, _ string) bool { kept = img; return false })
 	g := open(t, kept, "a")
 	write(t, g, 0, "Q")
 	write(t, f, 1, "Z")
@@ -44,7 +44,7 @@ func TestManyPendingChangesAreBounded(t *testing.T) {
 	count := 0
 	all := false
 	none := false
-	d.EachImage(func(img *vfs.Mem, label string) bool {
+	d.EachCrashFileSystem(func(img *vfs.Mem, label string) bool {
 		count++
 		all = all || label == "all kept"
 		names := img.Names()
@@ -98,7 +98,7 @@ func TestKeptMeansLive(t *testing.T) {
 				before = d.Clone()
 				if r.IntN(3) == 0 {
 					failed = true
-					d.Inject(Fault{Kinds: Sync, Err: syscall.EIO})
+					d.Inject(OpFault{Kinds: OpSync, Err: syscall.EIO})
 				}
 				if err := f.Sync(); err != nil && !errors.Is(err, syscall.EIO) {
 					t.Fatal(err)
@@ -108,7 +108,7 @@ func TestKeptMeansLive(t *testing.T) {
 				d = d.Clone()
 				p = d.Process()
 			}
-			live := show(t, d.Live())
+			live := show(t, d.CopyLiveFiles())
 			last := ""
 			keepAll(d, func(img *vfs.Mem) { last = show(t, img) })
 			if last != live {
@@ -140,7 +140,7 @@ func TestKeptMeansLive(t *testing.T) {
 		}
 		must(t, p.SyncDir("."))
 		must(t, p.SyncDir("d"))
-		wantImages(t, d, show(t, d.Live()))
+		wantImages(t, d, show(t, d.CopyLiveFiles()))
 	}
 	if syncs < 30 {
 		t.Errorf("only %d syncs were checked, want 30 at least", syncs)
@@ -158,7 +158,7 @@ func pendingOps(d *Disk) int {
 
 // keepAll calls fn with the image in which nothing is lost.
 func keepAll(d *Disk, fn func(img *vfs.Mem)) {
-	d.EachImage(func(img *vfs.Mem, label string) bool {
+	d.EachCrashFileSystem(func(img *vfs.Mem, label string) bool {
 		if label == "all kept" {
 			fn(img)
 			return false
@@ -168,13 +168,13 @@ func keepAll(d *Disk, fn func(img *vfs.Mem)) {
 }
 
 func TestFates(t *testing.T) {
-	op := &dataOp{op: Op{Kind: Write, Off: 500, Len: 2000}, data: make([]byte, 2000)}
+	op := &pendingDataOp{op: Op{Kind: OpWrite, Off: 500, Len: 2000}, data: make([]byte, 2000)}
 	heads := make(map[int]bool)
-	for _, f := range op.possibleFates() {
-		if f.form == fateFirstPart {
-			heads[f.size] = true
+	for _, f := range op.possibleCrashOutcomes() {
+		if f.outcomeKind == outcomeFirstPartKept {
+			heads[f.cutOffset] = true
 		}
-		if f.size < 0 || f.size >= 2000 {
+		if f.cutOffset < 0 || f.cutOffset >= 2000 {
 			t.Errorf("fate %v is outside of the write", f)
 		}
 	}
@@ -211,7 +211,7 @@ func BenchmarkImages(b *testing.B) {
 	}
 	images := 0
 	for b.Loop() {
-		d.EachImage(func(*vfs.Mem, string) bool { images++; return true })
+		d.EachCrashFileSystem(func(*vfs.Mem, string) bool { images++; return true })
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(images), "ns/image")
 }

@@ -79,7 +79,7 @@ func TestBothNamesOfARenameAreOneFile(t *testing.T) {
 	must(t, p.Rename("x/a", "y/b"))
 	must(t, p.SyncDir("y"))
 	found := false
-	d.EachImage(func(img *vfs.Mem, _ string) bool {
+	d.EachCrashFileSystem(func(img *vfs.Mem, _ string) bool {
 		a, err := img.Stat("x/a")
 		if err != nil {
 			return true

@@ -14,12 +14,12 @@ import (
 // Process is a process that uses a [Disk]. After the process was killed, its calls return [ErrKilled]. After the
 // machine has crashed, they return [ErrCrashed].
 type Process struct {
-	disk      *Disk
-	id        int
-	isDead    bool // The mutex of the disk guards this field and the following ones.
-	killAt    int
-	heldLocks map[*fileLock]bool
-	files     []*openFile // files that the process has open
+	disk         *Disk
+	id           int
+	isDead       bool // The mutex of the disk guards this field and the following ones.
+	killOpNumber int
+	heldLocks    map[*fileLock]bool
+	files        []*openFile // files that the process has open
 }
 
 var (
@@ -94,7 +94,7 @@ func (p *Process) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, e
 // createFile creates a file that does not exist, and opens it.
 func (p *Process) createFile(name string, flag int, perm fs.FileMode) (vfs.File, error) {
 	var f *openFile
-	err := p.performOp(Op{Kind: Create, Name: name}, func(op Op) error {
+	err := p.performOp(Op{Kind: OpCreate, Name: name}, func(op Op) error {
 		mem, err := p.disk.liveFiles.OpenFile(name, flag, perm)
 		if err != nil {
 			return err
@@ -126,7 +126,7 @@ func (d *Disk) recordCreate(op Op) error {
 	}
 	n := newInode(info)
 	d.state.addInode(n)
-	d.state.addChange(&nameChange{op: op, effects: []entryEffect{{dir, base, n.number}}})
+	d.state.addChange(&nameChange{op: op, nameEffects: []nameEffect{{dir, base, n.number}}})
 	return nil
 }
 
@@ -192,7 +192,7 @@ func (p *Process) makeDir(name string, perm fs.FileMode) error {
 		// recorded.
 		return p.disk.liveFiles.MkdirAll(name, perm)
 	}
-	return p.performOp(Op{Kind: Mkdir, Name: name}, func(op Op) error {
+	return p.performOp(Op{Kind: OpMkdir, Name: name}, func(op Op) error {
 		if err := p.disk.liveFiles.MkdirAll(name, perm); err != nil {
 			return err
 		}
@@ -207,7 +207,7 @@ func (p *Process) Rename(oldname, newname string) error {
 	if err := p.checkAlive(); err != nil {
 		return err
 	}
-	return p.performOp(Op{Kind: Rename, Name: oldname, To: newname}, func(op Op) error {
+	return p.performOp(Op{Kind: OpRename, Name: oldname, To: newname}, func(op Op) error {
 		return p.disk.recordRename(op)
 	}, nil)
 }
@@ -236,19 +236,19 @@ func (d *Disk) recordRename(op Op) error {
 	if err != nil {
 		return err
 	}
-	gain, loss := entryEffect{to, newbase, ino}, entryEffect{from, oldbase, 0}
+	gain, loss := nameEffect{to, newbase, ino}, nameEffect{from, oldbase, 0}
 	if from == to || info.IsDir() {
-		d.state.addChange(&nameChange{op: op, effects: []entryEffect{gain, loss}})
+		d.state.addChange(&nameChange{op: op, nameEffects: []nameEffect{gain, loss}})
 		return nil
 	}
-	first := &nameChange{op: op, opPart: "the new name of ", effects: []entryEffect{gain}}
+	first := &nameChange{op: op, opPartText: "the new name of ", nameEffects: []nameEffect{gain}}
 	d.state.addChange(first)
 	d.state.addChange(
 		&nameChange{
-			op:             op,
-			opPart:         "the end of the old name of ",
-			effects:        []entryEffect{loss},
-			requiredChange: first,
+			op:                 op,
+			opPartText:         "the end of the old name of ",
+			nameEffects:        []nameEffect{loss},
+			requiredNameChange: first,
 		},
 	)
 	return nil
@@ -261,7 +261,7 @@ func (p *Process) Remove(name string) error {
 	if err := p.checkAlive(); err != nil {
 		return err
 	}
-	return p.performOp(Op{Kind: Remove, Name: name}, func(op Op) error {
+	return p.performOp(Op{Kind: OpRemove, Name: name}, func(op Op) error {
 		if err := p.disk.liveFiles.Remove(name); err != nil {
 			return err
 		}
@@ -269,7 +269,7 @@ func (p *Process) Remove(name string) error {
 		if err != nil {
 			return err
 		}
-		p.disk.state.addChange(&nameChange{op: op, effects: []entryEffect{{dir, base, 0}}})
+		p.disk.state.addChange(&nameChange{op: op, nameEffects: []nameEffect{{dir, base, 0}}})
 		return nil
 	}, nil)
 }
@@ -288,9 +288,9 @@ func (p *Process) SyncDir(name string) error {
 	if err != nil {
 		return err
 	}
-	return p.performOp(Op{Kind: SyncDir, Name: name},
+	return p.performOp(Op{Kind: OpSyncDir, Name: name},
 		func(Op) error { p.disk.state.makeDirDurable(dir); return nil },
-		func(Op, Fault) { p.disk.state.failDirSync(dir) })
+		func(Op, OpFault) { p.disk.state.failDirSync(dir) })
 }
 
 // SyncAfter calls write, and then makes all bytes and names on the disk durable.
@@ -303,7 +303,7 @@ func (p *Process) SyncAfter(dir string, write func() error) error {
 	if err := p.checkAlive(); err != nil {
 		return err
 	}
-	return p.performOp(Op{Kind: SyncAll, Name: dir},
+	return p.performOp(Op{Kind: OpSyncAll, Name: dir},
 		func(Op) error { p.disk.state.makeAllDurable(); return nil },
-		func(Op, Fault) { p.disk.state.failAllSyncs() })
+		func(Op, OpFault) { p.disk.state.failAllPendingOps() })
 }

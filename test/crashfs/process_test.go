@@ -78,7 +78,7 @@ func TestKillAt(t *testing.T) {
 		t.Errorf("WriteAt = %v, want %v", err, ErrKilled)
 	}
 	must(t, q.SyncDir("."))
-	if got := show(t, d.Live()); got != `a="x"` {
+	if got := show(t, d.CopyLiveFiles()); got != `a="x"` {
 		t.Errorf("Live = %s, want %s", got, `a="x"`)
 	}
 }

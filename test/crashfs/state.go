@@ -15,10 +15,10 @@ import (
 
 // diskState contains the durable state of the disk and the pending changes.
 type diskState struct {
-	rootNumber  uint64
-	nodes       map[uint64]*inode
-	nameChanges []*nameChange // pending creations, removals and renames of file names, the oldest first
-	pruneSize   int           // number of inodes at which addInode removes the inodes that are no longer used
+	rootNumber          uint64
+	nodes               map[uint64]*inode
+	nameChanges         []*nameChange // pending creations, removals and renames of file names, the oldest first
+	inodeCountToPruneAt int           // number of inodes at which addInode removes the inodes that are no longer used
 }
 
 // inode is a file or directory, whatever its names are.
@@ -29,15 +29,15 @@ type inode struct {
 	openCount int               // number of handles that are open
 	children  map[string]uint64 // durable names in a directory, with their inodes
 
-	base     []byte // the bytes of the file that no crash can lose
-	isShared bool   // other states of the disk share the slice base; then it must be copied before a write
+	base                  []byte // the bytes of the file that no crash can lose
+	hasSharedDurableBytes bool   // other states of the disk share the slice base; then it must be copied before a write
 	// Writes and truncations that a crash may lose, oldest first. Operations that a failed Sync should have made
 	// durable come before all others.
-	pendingOps []*dataOp
+	pendingOps []*pendingDataOp
 }
 
-// dataOp is a pending write or truncation. Its fields never change.
-type dataOp struct {
+// pendingDataOp is a pending write or truncation. Its fields never change.
+type pendingDataOp struct {
 	op   Op     // the operation; its field Off is the offset of a write, or the new length
 	data []byte // bytes of a write (nil for a truncation)
 	// whether a Sync after this operation has failed, so that no later Sync makes the operation durable
@@ -50,18 +50,18 @@ type dataOp struct {
 type nameChange struct {
 	op Op
 	// If one operation makes several name changes, a text that says which of them this is, for labels.
-	opPart  string
-	effects []entryEffect
+	opPartText  string
+	nameEffects []nameEffect
 	// another change that a crash must keep if it keeps this change: a rename removes the old name only if the new
 	// name exists (may be nil)
-	requiredChange *nameChange
-	// whether a SyncDir has failed after this change, so that no later SyncDir makes the change durable
+	requiredNameChange *nameChange
+	// whether a OpSyncDir has failed after this change, so that no later OpSyncDir makes the change durable
 	isFailed bool
 }
 
-// entryEffect is the effect of a change on one name in a directory. After it, the name leads to the inode inodeNumber,
+// nameEffect is the effect of a change on one name in a directory. After it, the name leads to the inode inodeNumber,
 // or does not exist if inodeNumber is 0.
-type entryEffect struct {
+type nameEffect struct {
 	dirNumber   uint64
 	name        string
 	inodeNumber uint64
@@ -78,7 +78,7 @@ func newInode(info fs.FileInfo) *inode {
 // newDiskState returns a simulated disk state with the files in m, in which a crash loses none of their bytes and
 // names.
 func newDiskState(m *vfs.Mem) diskState {
-	s := diskState{nodes: make(map[uint64]*inode), pruneSize: 64}
+	s := diskState{nodes: make(map[uint64]*inode), inodeCountToPruneAt: 64}
 	// None of these calls can fail, because no other disk state uses m, and all names are valid.
 	check := func(err error) {
 		if err != nil {
@@ -113,10 +113,14 @@ func newDiskState(m *vfs.Mem) diskState {
 // copyState returns a copy of the state. The copies share the bytes of files until one copy is written to.
 func (s *diskState) copyState() diskState {
 	used := s.reachableInodes()
-	c := diskState{rootNumber: s.rootNumber, nodes: make(map[uint64]*inode, len(used)), pruneSize: s.pruneSize}
+	c := diskState{
+		rootNumber:          s.rootNumber,
+		nodes:               make(map[uint64]*inode, len(used)),
+		inodeCountToPruneAt: s.inodeCountToPruneAt,
+	}
 	for ino := range used {
 		n := s.nodes[ino]
-		n.isShared = true
+		n.hasSharedDurableBytes = true
 		k := *n
 		k.openCount = 0
 		k.children = maps.Clone(n.children)
@@ -127,8 +131,8 @@ func (s *diskState) copyState() diskState {
 	copies := make(map[*nameChange]*nameChange, len(s.nameChanges))
 	for _, ch := range s.nameChanges {
 		k := *ch
-		k.effects = slices.Clone(ch.effects)
-		k.requiredChange = copies[ch.requiredChange]
+		k.nameEffects = slices.Clone(ch.nameEffects)
+		k.requiredNameChange = copies[ch.requiredNameChange]
 		copies[ch] = &k
 		c.nameChanges = append(c.nameChanges, &k)
 	}
@@ -138,10 +142,10 @@ func (s *diskState) copyState() diskState {
 // addInode adds an inode to the state. When there are many inodes, it removes those that no name and no open handle
 // reaches.
 func (s *diskState) addInode(n *inode) {
-	if len(s.nodes) >= s.pruneSize {
+	if len(s.nodes) >= s.inodeCountToPruneAt {
 		used := s.reachableOrOpen()
 		maps.DeleteFunc(s.nodes, func(ino uint64, _ *inode) bool { return !used[ino] })
-		s.pruneSize = 2*len(used) + 64
+		s.inodeCountToPruneAt = 2*len(used) + 64
 	}
 	s.nodes[n.number] = n
 }
@@ -166,7 +170,7 @@ func (s *diskState) reachableOrOpen() map[uint64]bool {
 func (s *diskState) reachableFrom(starts ...uint64) map[uint64]bool {
 	pending := make(map[uint64][]uint64)
 	for _, c := range s.nameChanges {
-		for _, e := range c.effects {
+		for _, e := range c.nameEffects {
 			pending[e.dirNumber] = append(pending[e.dirNumber], e.inodeNumber)
 		}
 	}
@@ -191,12 +195,12 @@ func (s *diskState) reachableFrom(starts ...uint64) map[uint64]bool {
 	return used
 }
 
-// dropUnreachable forgets the name changes in directories that no path leads to any more. No crash can restore such a
-// directory, and no process can sync it.
-func (s *diskState) dropUnreachable() {
+// dropUnreachableNameChanges forgets the name changes in directories that no path leads to any more. No crash can
+// restore such a directory, and no process can sync it.
+func (s *diskState) dropUnreachableNameChanges() {
 	used := s.reachableInodes()
 	s.nameChanges = slices.DeleteFunc(s.nameChanges, func(c *nameChange) bool {
-		return !slices.ContainsFunc(c.effects, func(e entryEffect) bool { return used[e.dirNumber] })
+		return !slices.ContainsFunc(c.nameEffects, func(e nameEffect) bool { return used[e.dirNumber] })
 	})
 }
 
@@ -204,21 +208,21 @@ func (s *diskState) addChange(c *nameChange) { s.nameChanges = append(s.nameChan
 
 // touchesDir reports whether the change gives a name in this directory a new meaning.
 func (c *nameChange) touchesDir(dir uint64) bool {
-	return slices.ContainsFunc(c.effects, func(e entryEffect) bool { return e.dirNumber == dir })
+	return slices.ContainsFunc(c.nameEffects, func(e nameEffect) bool { return e.dirNumber == dir })
 }
 
-// makeDirDurable makes the changed names in a directory durable, as SyncDir does. It leaves out the names for which an
-// earlier SyncDir has failed.
+// makeDirDurable makes the changed names in a directory durable, as OpSyncDir does. It leaves out the names for which
+// an earlier OpSyncDir has failed.
 func (s *diskState) makeDirDurable(dir uint64) {
 	for _, c := range slices.Clone(s.nameChanges) {
 		if c.touchesDir(dir) && !c.isFailed {
 			s.makeDurable(c)
 		}
 	}
-	s.dropUnreachable()
+	s.dropUnreachableNameChanges()
 }
 
-// failDirSync marks the pending names in a directory after a SyncDir of it has failed.
+// failDirSync marks the pending names in a directory after a OpSyncDir of it has failed.
 func (s *diskState) failDirSync(dir uint64) {
 	for _, c := range s.nameChanges {
 		if c.touchesDir(dir) {
@@ -238,12 +242,12 @@ func (s *diskState) makeAllDurable() {
 			s.makeDurable(c)
 		}
 	}
-	s.dropUnreachable()
+	s.dropUnreachableNameChanges()
 }
 
-// failAllSyncs marks all pending bytes and names as not durable in spite of later syncs, after a sync of the whole
+// failAllPendingOps marks all pending bytes and names as not durable in spite of later syncs, after a sync of the whole
 // disk has failed.
-func (s *diskState) failAllSyncs() {
+func (s *diskState) failAllPendingOps() {
 	for _, n := range s.nodes {
 		n.failSync()
 	}
@@ -259,24 +263,27 @@ func (s *diskState) makeDurable(c *nameChange) {
 	if i < 0 {
 		return
 	}
-	if c.requiredChange != nil {
-		s.makeDurable(c.requiredChange)
+	if c.requiredNameChange != nil {
+		s.makeDurable(c.requiredNameChange)
 		i = slices.Index(s.nameChanges, c)
 	}
-	for _, e := range c.effects {
+	for _, e := range c.nameEffects {
 		// Forget earlier changes of the same name, because no crash can bring back their effects now.
 		for _, old := range s.nameChanges[:i] {
-			old.effects = slices.DeleteFunc(old.effects, func(o entryEffect) bool {
+			old.nameEffects = slices.DeleteFunc(old.nameEffects, func(o nameEffect) bool {
 				return o.dirNumber == e.dirNumber && o.name == e.name
 			})
 		}
 		s.nodes[e.dirNumber].setDirEntry(e)
 	}
-	s.nameChanges = slices.DeleteFunc(s.nameChanges, func(o *nameChange) bool { return o == c || len(o.effects) == 0 })
+	s.nameChanges = slices.DeleteFunc(
+		s.nameChanges,
+		func(o *nameChange) bool { return o == c || len(o.nameEffects) == 0 },
+	)
 }
 
 // setDirEntry changes a durable name in the directory as e says: the name leads to another inode, or is removed.
-func (n *inode) setDirEntry(e entryEffect) {
+func (n *inode) setDirEntry(e nameEffect) {
 	if e.inodeNumber == 0 {
 		delete(n.children, e.name)
 	} else {
@@ -300,28 +307,28 @@ func (n *inode) makeDurable() {
 	if len(n.pendingOps) == 0 || n.pendingOps[len(n.pendingOps)-1].isFailed {
 		return
 	}
-	var left []*dataOp
+	var left []*pendingDataOp
 	for _, op := range n.pendingOps {
-		if op.isFailed && op.op.Kind == Write {
+		if op.isFailed && op.op.Kind == OpWrite {
 			left = append(left, op)
 			continue
 		}
 		left = removeOverwritten(left, op)
-		if n.isShared && op.op.Off < int64(len(n.base)) {
-			n.base, n.isShared = slices.Clone(n.base), false
+		if n.hasSharedDurableBytes && op.op.Off < int64(len(n.base)) {
+			n.base, n.hasSharedDurableBytes = slices.Clone(n.base), false
 		}
-		n.base = op.applyTo(n.base, opFate{form: fateKept})
+		n.base = op.applyTo(n.base, crashOutcome{outcomeKind: outcomeOpKept})
 	}
 	n.pendingOps = left
 }
 
 // removeOverwritten returns those parts of the writes that op does not overwrite or cut off.
-func removeOverwritten(writes []*dataOp, op *dataOp) []*dataOp {
-	var left []*dataOp
+func removeOverwritten(writes []*pendingDataOp, op *pendingDataOp) []*pendingDataOp {
+	var left []*pendingDataOp
 	from := op.op.Off
 	for _, w := range writes {
 		to := from + int64(len(op.data))
-		if op.op.Kind == Truncate {
+		if op.op.Kind == OpTruncate {
 			to = max(from, w.op.Off+int64(len(w.data)))
 		}
 		left = append(left, w.splitAround(w.op.Off, from)...)
@@ -332,7 +339,7 @@ func removeOverwritten(writes []*dataOp, op *dataOp) []*dataOp {
 
 // splitAround returns the part of a write that lies between two offsets in the file. It returns nil if the write has
 // no bytes between them.
-func (op *dataOp) splitAround(from, to int64) []*dataOp {
+func (op *pendingDataOp) splitAround(from, to int64) []*pendingDataOp {
 	from, to = max(from, op.op.Off), min(to, op.op.Off+int64(len(op.data)))
 	if from >= to {
 		return nil
@@ -340,5 +347,5 @@ func (op *dataOp) splitAround(from, to int64) []*dataOp {
 	part := *op
 	part.data = op.data[from-op.op.Off : to-op.op.Off]
 	part.op.Off, part.op.Len = from, int(to-from)
-	return []*dataOp{&part}
+	return []*pendingDataOp{&part}
 }

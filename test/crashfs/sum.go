@@ -10,18 +10,18 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Sum returns a hash of the file names, permissions and bytes in m. Equal file systems have the same hash, also in
-// different runs of a program. If skip returns true for the name of a file, only the name counts and not the bytes.
+// HashFiles returns a hash of the file names, permissions and bytes in m. Equal file systems have the same hash, also
+// in different runs of a program. If skip returns true for the name of a file, only the name counts and not the bytes.
 // skip may be nil.
-func Sum(m *vfs.Mem, skip func(name string) bool) uint64 {
+func HashFiles(m *vfs.Mem, skip func(name string) bool) uint64 {
 	h, n := uint64(0), 0
 	var first map[uint64]int // for each inode, the index of the file's first name
 	m.Each(func(name string, info fs.FileInfo, data []byte) {
-		h = mixSum(h, sumName(name, info.Mode()))
+		h = combineHashes(h, hashNameAndMode(name, info.Mode()))
 		link := -1
 		if !info.IsDir() {
 			if skip == nil || !skip(name) {
-				h = mixSum(h, sumBytes(data))
+				h = combineHashes(h, hashBytes(data))
 			}
 			if first == nil {
 				first = make(map[uint64]int)
@@ -33,52 +33,55 @@ func Sum(m *vfs.Mem, skip func(name string) bool) uint64 {
 				first[ino] = n
 			}
 		}
-		h = mixSum(h, uint64(link))
+		h = combineHashes(h, uint64(link))
 		n++
 	})
 	return h
 }
 
-func sumName(name string, mode fs.FileMode) uint64 {
-	return mixSum(sumString(name), uint64(mode&(fs.ModeDir|fs.ModePerm)))
+func hashNameAndMode(name string, mode fs.FileMode) uint64 {
+	return combineHashes(hashString(name), uint64(mode&(fs.ModeDir|fs.ModePerm)))
 }
 
 // These odd numbers multiply bytes to mix them. They are the fractional digits of sqrt(2), sqrt(3) and sqrt(5).
 const (
-	fractionOfRoot2 = 0x6a09e667f3bcc909
-	fractionOfRoot3 = 0xbb67ae8584caa73b
-	fractionOfRoot5 = 0x3c6ef372fe94f82b
+	hashFactorFromRoot2 = 0x6a09e667f3bcc909
+	hashFactorFromRoot3 = 0xbb67ae8584caa73b
+	hashFactorFromRoot5 = 0x3c6ef372fe94f82b
 )
 
-// sumBytes hashes bytes by folded multiplication, like wyhash: it makes two factors from 16 bytes, multiplies the
+// hashBytes hashes bytes by folded multiplication, like wyhash: it makes two factors from 16 bytes, multiplies the
 // factors, and joins the halves of the product. A CRC would not be suitable, because the tested files contain CRCs of
 // their own bytes. With such bytes, different files could have the same CRC.
-func sumBytes(b []byte) uint64 {
-	h, size := uint64(fractionOfRoot5), uint64(len(b))
+func hashBytes(b []byte) uint64 {
+	h, size := uint64(hashFactorFromRoot5), uint64(len(b))
 	for ; len(b) >= 16; b = b[16:] {
-		h = foldSum(binary.LittleEndian.Uint64(b)^fractionOfRoot2, binary.LittleEndian.Uint64(b[8:])^h)
+		h = multiplyAndFold(binary.LittleEndian.Uint64(b)^hashFactorFromRoot2, binary.LittleEndian.Uint64(b[8:])^h)
 	}
 	if len(b) > 0 {
 		var last [16]byte
 		copy(last[:], b)
-		h = foldSum(binary.LittleEndian.Uint64(last[:])^fractionOfRoot2, binary.LittleEndian.Uint64(last[8:])^h)
+		h = multiplyAndFold(
+			binary.LittleEndian.Uint64(last[:])^hashFactorFromRoot2,
+			binary.LittleEndian.Uint64(last[8:])^h,
+		)
 	}
-	return foldSum(h^fractionOfRoot3, size^fractionOfRoot5)
+	return multiplyAndFold(h^hashFactorFromRoot3, size^hashFactorFromRoot5)
 }
 
-// sumString hashes a short string like sumBytes.
-func sumString(s string) uint64 {
+// hashString hashes a short string like hashBytes.
+func hashString(s string) uint64 {
 	var b [64]byte
-	return sumBytes(append(b[:0], s...))
+	return hashBytes(append(b[:0], s...))
 }
 
-func foldSum(a, b uint64) uint64 {
+func multiplyAndFold(a, b uint64) uint64 {
 	hi, lo := bits.Mul64(a, b)
 	return hi ^ lo
 }
 
-// mixSum combines two hashes into one. A different order gives a different hash.
-func mixSum(a, b uint64) uint64 {
+// combineHashes combines two hashes into one. A different order gives a different hash.
+func combineHashes(a, b uint64) uint64 {
 	h := (a ^ b*0x9e3779b97f4a7c15) * 0xff51afd7ed558ccd
 	return h ^ h>>32
 }

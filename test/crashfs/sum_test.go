@@ -28,17 +28,17 @@ func TestSumOfASketch(t *testing.T) {
 	must(t, p.Rename("d/b", "c"))
 	skip := func(name string) bool { return strings.HasSuffix(name, ".lock") }
 	alls, somes := map[uint64]bool{}, map[uint64]bool{}
-	d.EachSketch(func(im *ImageSketch) bool {
-		img := im.BuildImage()
-		all, some := Sum(img, nil), Sum(img, skip)
-		if all != im.Sum(nil) || some != im.Sum(skip) {
+	d.EachCrashContent(func(im *CrashContent) bool {
+		img := im.BuildFileSystem()
+		all, some := HashFiles(img, nil), HashFiles(img, skip)
+		if all != im.HashFiles(nil) || some != im.HashFiles(skip) {
 			t.Errorf(
 				"%s: Sum() = %x and %x, the sketch says %x and %x",
 				im.Label(),
 				all,
 				some,
-				im.Sum(nil),
-				im.Sum(skip),
+				im.HashFiles(nil),
+				im.HashFiles(skip),
 			)
 		}
 		if alls[all] {
@@ -60,7 +60,7 @@ func TestSumTellsApart(t *testing.T) {
 	add := func(what string, put func(m *vfs.Mem)) {
 		m := vfs.NewMem()
 		put(m)
-		sum := Sum(m, nil)
+		sum := HashFiles(m, nil)
 		if other, ok := seen[sum]; ok {
 			t.Errorf("%s and %s have one number", what, other)
 		}

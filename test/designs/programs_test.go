@@ -80,7 +80,7 @@ func crashProgram(w *world) (string, error) {
 		disk := start.Clone()
 		disk.StopAt(start.CountOps() + at)
 		acknowledged := w.writeOn(disk.Process(), "new text") == nil
-		for img, label := range disk.EachImage {
+		for img, label := range disk.EachCrashFileSystem {
 			got, err := w.readOn(img)
 			if err != nil {
 				return "", fmt.Errorf("crash at operation %d, %s: %w", at, label, err)
@@ -130,7 +130,7 @@ func dayProgram(w *world) (string, error) {
 		disk := start.Clone()
 		disk.StopAt(start.CountOps() + at)
 		acknowledged := w.rememberDay(disk.Process()) == nil
-		for img, label := range disk.EachImage {
+		for img, label := range disk.EachCrashFileSystem {
 			data, err := vfs.ReadFile(img, log, -1)
 			isAbsent := errors.Is(err, fs.ErrNotExist) && !acknowledged
 			if !isAbsent && (err != nil || string(data) != whole) {
@@ -170,12 +170,12 @@ func faultProgram(w *world) (string, error) {
 			return "", err
 		}
 		first := disk.CountOps()
-		disk.Inject(crashfs.Fault{At: first + at, Err: syscall.EIO})
+		disk.Inject(crashfs.OpFault{At: first + at, Err: syscall.EIO})
 		_, err = h.Memory().Remember(w.detached(), w.named("crash", "new text"))
 		struck := slices.ContainsFunc(disk.Log(), func(o crashfs.Op) bool { return o.Err != nil })
 		disk.Mend()
 		shown, gerr := h.Memory().Get(w.detached(), "crash")
-		stored, serr := w.readOn(disk.Live())
+		stored, serr := w.readOn(disk.CopyLiveFiles())
 		cerr := h.Close()
 		if gerr != nil || serr != nil || cerr != nil {
 			return "", errors.Join(gerr, serr, cerr)

@@ -57,10 +57,10 @@ func newWorld(t *testing.T) *world {
 		},
 		// The machine may be busy.
 		HookTimeLimits: &cli.HookTimeLimits{
-			SessionStart:     time.Minute,
-			PromptAnswer:     time.Minute,
-			FirstCalibration: time.Minute,
-			SpoolDrain:       time.Minute,
+			SessionStart:           time.Minute,
+			PromptAnswer:           time.Minute,
+			FirstMemoryCalibration: time.Minute,
+			SpoolDrain:             time.Minute,
 		},
 	}
 	return w

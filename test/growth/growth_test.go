@@ -250,7 +250,7 @@ var works = map[string]func(ctx context.Context, s string){
 		}
 	},
 	"arguments": func(ctx context.Context, s string) {
-		w := &verb.Workspace{Open: func(context.Context, verb.Access) (*oxbow.Memory, error) {
+		w := &verb.Workspace{Open: func(context.Context, verb.MemoryAccess) (*oxbow.Memory, error) {
 			return nil, oxbow.ErrClosed
 		}}
 		quoted, _ := json.Marshal(s)

@@ -181,7 +181,7 @@ func TestRepo(t *testing.T) {
 			t.Error("tool.Table() is empty")
 		}
 		// These tools are not in the table.
-		for _, v := range append(verb.WithProfiles([]verb.Tool{verb.RecallMemory()}, nil),
+		for _, v := range append(verb.ToolsWithProfiles([]verb.Tool{verb.RecallMemory()}, nil),
 			profiles.SubAgentTools(nil)...) {
 			verbs = append(verbs, v.Name)
 		}

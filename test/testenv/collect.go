@@ -11,12 +11,12 @@ import (
 // is set. Otherwise the collector takes a fifth of the processor time in tests that open many small stores.
 func init() {
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(garbagePercent)
-		debug.SetMemoryLimit(garbageMemoryLimit)
+		debug.SetGCPercent(garbageCollectionPercent)
+		debug.SetMemoryLimit(garbageCollectionMemory)
 	}
 }
 
 const (
-	garbagePercent     = 400
-	garbageMemoryLimit = 1 << 30 // memory use, in bytes, from which on the garbage collector runs more often
+	garbageCollectionPercent = 400
+	garbageCollectionMemory  = 1 << 30 // memory use, in bytes, from which on the garbage collector runs more often
 )

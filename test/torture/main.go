@@ -49,11 +49,11 @@ import (
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
 // campaign is a kind of randomized test. The function runWithSeed runs it once with a seed. It returns the counts in
-// the order of countNames. The error is the violated guarantee, or nil.
+// the order of resultCountNames. The error is the violated guarantee, or nil.
 type campaign struct {
-	name        string
-	countNames  []string
-	runWithSeed func(seed uint64, f campaignFlags) ([]int, error)
+	name             string
+	resultCountNames []string
+	runWithSeed      func(seed uint64, f campaignFlags) ([]int, error)
 }
 
 type campaignFlags struct {
@@ -80,14 +80,14 @@ var campaigns = []campaign{
 				},
 			)
 			n := []int{
-				t.DistinctImages,
-				t.PossibleImages,
+				t.DistinctCrashContents,
+				t.PossibleDiskContents,
 				t.RecoveryCrashes,
-				t.StopPoints,
+				t.DiskStopPoints,
 				t.Kills,
-				t.Scripts,
+				t.ScriptsRun,
 				t.FromSnapshot,
-				t.MixedImages,
+				t.MixedSnapshotContents,
 			}
 			if v != nil {
 				return n, v
@@ -100,7 +100,13 @@ var campaigns = []campaign{
 		[]string{"files", "harmless", "refused", "torn", "traceless"},
 		func(seed uint64, f campaignFlags) ([]int, error) {
 			t, v := faults.DamageStores(seed, f.diskSetup)
-			n := []int{t.DamagedFiles, t.HarmlessDamage, t.RefusedFiles, t.TornTails, t.TracelessLosses}
+			n := []int{
+				t.DamagedFiles,
+				t.FilesWithAllEntries,
+				t.FilesRefusedAtOpen,
+				t.FilesWithReportedLoss,
+				t.FilesWithUnreportedLoss,
+			}
 			if v != nil {
 				return n, v
 			}
@@ -112,7 +118,7 @@ var campaigns = []campaign{
 		[]string{"histories", "calls", "pending", "busy", "opened by a snapshot"},
 		func(seed uint64, f campaignFlags) ([]int, error) {
 			t, err := faults.CheckLinearHistory(seed, f.diskSetup)
-			return []int{t.Histories, t.Calls, t.PendingCalls, t.BusyCalls, t.FromSnapshot}, err
+			return []int{t.Histories, t.Calls, t.CallsPendingAtKill, t.CallsRefusedAsBusy, t.FromSnapshot}, err
 		},
 	},
 	{
@@ -123,9 +129,9 @@ var campaigns = []campaign{
 			n := []int{
 				t.Faults,
 				t.PossibleImages,
-				t.DistinctImages,
-				t.RescuedSyncs,
-				t.UnknownOutcomes,
+				t.DistinctDiskContents,
+				t.FailedSyncsAcknowledged,
+				t.UnknownOutcomeChanges,
 				t.Scripts,
 				t.FromSnapshot,
 			}
@@ -169,7 +175,7 @@ func (c campaign) runSeeds(args []string, stdout, stderr io.Writer) int {
 	fl.SetOutput(stderr)
 	seed := fl.Uint64("seed", 1, "first seed")
 	count := fl.Int("count", 0, "seeds to run; 0: until --images")
-	most := fl.Int("images", 1_000_000, "without --count, stop after so many "+c.countNames[0])
+	most := fl.Int("images", 1_000_000, "without --count, stop after so many "+c.resultCountNames[0])
 	workers := fl.Int("workers", runtime.GOMAXPROCS(0), "seeds run at the same time")
 	var f campaignFlags
 	fl.IntVar(&f.processCount, "procs", 2, "processes of a script, 1 or 2")
@@ -198,11 +204,11 @@ func (c campaign) runSeeds(args []string, stdout, stderr io.Writer) int {
 	// limit the memory, because garbage that is collected less often could fill the memory of the machine
 	debug.SetMemoryLimit(int64(max(1, *workers)) << 30)
 	p := progressPrinter{
-		campaign:  c,
-		out:       stderr,
-		start:     time.Now(),
-		countSums: make([]int, len(c.countNames)),
-		isShown:   isTerminal(stderr),
+		campaign:        c,
+		out:             stderr,
+		start:           time.Now(),
+		resultCountSums: make([]int, len(c.resultCountNames)),
+		isProgressShown: isTerminal(stderr),
 	}
 	var mu sync.Mutex // guards next, bad and p
 	next, bad := *seed, 0
@@ -218,7 +224,7 @@ func (c campaign) runSeeds(args []string, stdout, stderr io.Writer) int {
 				mu.Lock()
 				s := next
 				next++
-				over := (*count > 0 && s-*seed >= uint64(*count)) || (*count == 0 && p.countSums[0] >= *most) ||
+				over := (*count > 0 && s-*seed >= uint64(*count)) || (*count == 0 && p.resultCountSums[0] >= *most) ||
 					bad >= *limit || ctx.Err() != nil
 				mu.Unlock()
 				if over {
@@ -226,7 +232,7 @@ func (c campaign) runSeeds(args []string, stdout, stderr io.Writer) int {
 				}
 				n, err := c.runWithSeed(s, f)
 				mu.Lock()
-				p.addCounts(n)
+				p.addResultCounts(n)
 				if err != nil {
 					bad++
 					fmt.Fprintf(
@@ -250,19 +256,19 @@ func (c campaign) runSeeds(args []string, stdout, stderr io.Writer) int {
 
 // progressPrinter adds up what the tests have counted. On a terminal, it also shows the sums while the tests run.
 type progressPrinter struct {
-	campaign  campaign
-	out       io.Writer
-	start     time.Time
-	lastShown time.Time
-	countSums []int
-	isShown   bool
+	campaign        campaign
+	out             io.Writer
+	start           time.Time
+	lastShown       time.Time
+	resultCountSums []int
+	isProgressShown bool
 }
 
-func (p *progressPrinter) addCounts(n []int) {
+func (p *progressPrinter) addResultCounts(n []int) {
 	for i, v := range n {
-		p.countSums[i] += v
+		p.resultCountSums[i] += v
 	}
-	if p.isShown && time.Since(p.lastShown) > time.Second {
+	if p.isProgressShown && time.Since(p.lastShown) > time.Second {
 		p.lastShown = time.Now()
 		fmt.Fprintf(p.out, "\r%s\x1b[K", p.statusLine())
 	}
@@ -270,15 +276,15 @@ func (p *progressPrinter) addCounts(n []int) {
 
 func (p *progressPrinter) statusLine() string {
 	s := p.campaign.name + ":"
-	for i, name := range p.campaign.countNames {
-		s += fmt.Sprintf(" %d %s,", p.countSums[i], name)
+	for i, name := range p.campaign.resultCountNames {
+		s += fmt.Sprintf(" %d %s,", p.resultCountSums[i], name)
 	}
 	took := time.Since(p.start)
-	return s + fmt.Sprintf(" %.0f %s/s", float64(p.countSums[0])/took.Seconds(), p.campaign.countNames[0])
+	return s + fmt.Sprintf(" %.0f %s/s", float64(p.resultCountSums[0])/took.Seconds(), p.campaign.resultCountNames[0])
 }
 
 func (p *progressPrinter) finishProgress(stdout io.Writer, bad int) {
-	if p.isShown {
+	if p.isProgressShown {
 		fmt.Fprint(p.out, "\r\x1b[K")
 	}
 	fmt.Fprintf(stdout, "%s, %d violations, %s\n", p.statusLine(), bad, time.Since(p.start).Round(time.Second))

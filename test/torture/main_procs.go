@@ -29,11 +29,16 @@ func runProcs(args []string, stdout, stderr io.Writer) int {
 	fl.DurationVar(&o.Duration, "duration", time.Minute, "how long")
 	fl.IntVar(&o.Writers, "writers", 8, "processes that write")
 	fl.IntVar(&o.Readers, "readers", 3, "processes that read")
-	fl.IntVar(&o.Lanes, "lanes", 2, "calls at a time to a process that writes")
+	fl.IntVar(&o.CallsPerWriter, "lanes", 2, "calls at a time to a process that writes")
 	fl.DurationVar(&o.DisturbEvery, "every", 60*time.Millisecond, "mean time between two kills or stops")
 	fl.DurationVar(&o.CompactEvery, "compact-every", 500*time.Millisecond, "time between two compactions")
 	fl.Uint64Var(&o.Seed, "seed", uint64(time.Now().UnixNano()), "of what is random; the scheduler is too")
-	fl.StringVar(&o.Fault, "fault", "", "break the store on purpose: "+strings.Join(procs.Faults(), " | "))
+	fl.StringVar(
+		&o.LockOrFileFault,
+		"fault",
+		"",
+		"break the store on purpose: "+strings.Join(procs.LockAndFileFaults(), " | "),
+	)
 	fl.StringVar(&o.Program, "program", "", "path of the program to test; built when not given")
 	if err := fl.Parse(args); err != nil {
 		return 2
@@ -45,7 +50,7 @@ func runProcs(args []string, stdout, stderr io.Writer) int {
 		if err != nil {
 			return false, err
 		}
-		o.Dir, o.Child = filepath.Join(dir, "home"), []string{self, procsChildCommand}
+		o.Dir, o.ChildCommand = filepath.Join(dir, "home"), []string{self, procsChildCommand}
 		if o.Program == "" {
 			o.Program, err = procs.Build(ctx, dir)
 			if err != nil {
@@ -59,7 +64,14 @@ func runProcs(args []string, stdout, stderr io.Writer) int {
 				stdout,
 				"  repeat: cd test/torture && go run . procs --seed %d --duration %v --writers %d --readers %d "+
 					"--lanes %d --every %v --compact-every %v --fault=%s\n",
-				o.Seed, o.Duration, o.Writers, o.Readers, o.Lanes, o.DisturbEvery, o.CompactEvery, o.Fault,
+				o.Seed,
+				o.Duration,
+				o.Writers,
+				o.Readers,
+				o.CallsPerWriter,
+				o.DisturbEvery,
+				o.CompactEvery,
+				o.LockOrFileFault,
 			)
 		}
 		return len(rep.Violations) == 0, err

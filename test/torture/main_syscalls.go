@@ -41,7 +41,7 @@ func runSyscalls(args []string, stdout, stderr io.Writer) int {
 		if err != nil {
 			return false, err
 		}
-		o.Dir, o.Child = dir, []string{self, syscallsChildCommand}
+		o.Dir, o.ChildCommand = dir, []string{self, syscallsChildCommand}
 		rep, err := syscalls.Run(ctx, o, stderr)
 		fmt.Fprintf(stdout, "syscalls: %v\n", rep)
 		if len(rep.Violations) > 0 {

@@ -26,14 +26,14 @@ import (
 	"github.com/oxbow-memory/oxbow/test/torture/procs"
 )
 
-// sabotage is a deliberate fault. The disk or the library does not give a certain guarantee.
-type sabotage struct {
+// deliberateFault is a deliberate fault. The disk or the library does not give a certain guarantee.
+type deliberateFault struct {
 	title string
 	// name of a fault of the simulated disk, or "" (for the campaign "procs", a fault of files and locks)
 	diskFault  string
 	mutantName string // name of a deliberately broken version of the library, or ""
 	// campaign that must notice the fault: a key of campaignCommandLines, "procs", or the package and name of a test
-	noticingCampaign string
+	campaignThatMustNotice string
 }
 
 // campaignCommandLines contains the command lines of the torture tests (campaigns) that are repeated with different
@@ -46,9 +46,9 @@ var campaignCommandLines = map[string]string{
 	"linear":        "linear --count 100",
 }
 
-// sabotages contains all deliberate faults. If the campaign "crash" must notice a fault, the shorter "crash --short"
-// must notice the fault as well, because even "crash" stores short texts on most of its simulated disks.
-var sabotages = []sabotage{
+// deliberateFaults contains all deliberate faults. If the campaign "crash" must notice a fault, the shorter "crash
+// --short" must notice the fault as well, because even "crash" stores short texts on most of its simulated disks.
+var deliberateFaults = []deliberateFault{
 	{"no sync after an append", "no-append-sync", "", "crash"},
 	{"no sync after the cut of a torn tail", "no-cut-sync", "", "crash"},
 	{"no sync of a new file", "no-new-sync", "", "crash"},
@@ -131,13 +131,13 @@ var sabotages = []sabotage{
 		logstoreTestPrefix + "TestCheckBesideWriters",
 	},
 
-	{"an edited file taken for unchanged", "", "edited-file-taken-for-unchanged", twoSidesTestCampaign},
-	{"a changed entry taken for dumped", "", "changed-entry-taken-for-dumped", twoSidesTestCampaign},
-	{"a conflict of a load not named", "", "conflict-not-named", twoSidesTestCampaign},
-	{"an edit taken for a text that is saved", "", "edit-taken-for-saved", twoSidesTestCampaign},
-	{"a change of the memory removed with the file", "", "change-removed-with-file", twoSidesTestCampaign},
-	{"a dump over edits", "", "dump-over-edits", twoSidesTestCampaign},
-	{"labels not compared by a load", "", "labels-not-compared", twoSidesTestCampaign},
+	{"an edited file taken for unchanged", "", "edited-file-taken-for-unchanged", twoSidedEditTestCampaign},
+	{"a changed entry taken for dumped", "", "changed-entry-taken-for-dumped", twoSidedEditTestCampaign},
+	{"a conflict of a load not named", "", "conflict-not-named", twoSidedEditTestCampaign},
+	{"an edit taken for a text that is saved", "", "edit-taken-for-saved", twoSidedEditTestCampaign},
+	{"a change of the memory removed with the file", "", "change-removed-with-file", twoSidedEditTestCampaign},
+	{"a dump over edits", "", "dump-over-edits", twoSidedEditTestCampaign},
+	{"labels not compared by a load", "", "labels-not-compared", twoSidedEditTestCampaign},
 	{
 		"a file of the same size taken for known",
 		"",
@@ -198,16 +198,16 @@ func runMutants(args []string, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	return runInScratchDir("mutants", stderr, func(dir string) (bool, error) {
-		r, err := newSaboteur(dir, stdout)
+		r, err := newDeliberateFaultRunner(dir, stdout)
 		if err != nil {
 			return false, err
 		}
-		for _, s := range listSabotages(*short) {
-			if re.MatchString(s.title) || re.MatchString(s.noticingCampaign) {
-				r.pending = append(r.pending, s)
+		for _, s := range listDeliberateFaults(*short) {
+			if re.MatchString(s.title) || re.MatchString(s.campaignThatMustNotice) {
+				r.pendingFaults = append(r.pendingFaults, s)
 			}
 		}
-		start, all := time.Now(), len(r.pending)
+		start, all := time.Now(), len(r.pendingFaults)
 		r.runAllSabotages(ctx, *workers)
 		fmt.Fprintf(
 			stdout,
@@ -216,120 +216,122 @@ func runMutants(args []string, stdout, stderr io.Writer) int {
 			r.missedCount,
 			time.Since(start).Round(time.Second),
 		)
-		return true, r.missedSabotagesError(ctx)
+		return true, r.missedFaultsError(ctx)
 	})
 }
 
-// recoveryTestCampaign is the value of sabotage.noticingCampaign for a fault that the test with damaged memories must
-// notice.
+// recoveryTestCampaign is the value of sabotage.campaignThatMustNotice for a fault that the test with damaged memories
+// must notice.
 const recoveryTestCampaign = "./test/torture/recovery TestRecovery"
 
-// logstoreTestPrefix is the beginning of sabotage.noticingCampaign if a test of package logstore must notice the
+// logstoreTestPrefix is the beginning of sabotage.campaignThatMustNotice if a test of package logstore must notice the
 // fault.
 const logstoreTestPrefix = "./internal/log/logstore "
 
-// mdtreeTestPrefix is the beginning of sabotage.noticingCampaign if a test of package mdtree must notice the fault.
-// twoSidesTestCampaign names the test in which both the store and the files of a dump are edited.
+// mdtreeTestPrefix is the beginning of sabotage.campaignThatMustNotice if a test of package mdtree must notice the
+// fault. twoSidedEditTestCampaign names the test in which both the store and the files of a dump are edited.
 const (
-	mdtreeTestPrefix     = "./internal/tree/mdtree "
-	twoSidesTestCampaign = mdtreeTestPrefix + "TestTwoSides"
+	mdtreeTestPrefix         = "./internal/tree/mdtree "
+	twoSidedEditTestCampaign = mdtreeTestPrefix + "TestTwoSides"
 )
 
-// listSabotages returns the deliberate faults, each with the test that must notice the fault. A fault for the test
-// "crash" is returned twice, for the long and the short form of the test. If short is true, the long form and all
+// listDeliberateFaults returns the deliberate faults, each with the test that must notice the fault. A fault for the
+// test "crash" is returned twice, for the long and the short form of the test. If short is true, the long form and all
 // faults whose tests take too long are omitted.
-func listSabotages(short bool) []sabotage {
-	var all []sabotage
-	for _, s := range sabotages {
-		if short && s.isLong() {
+func listDeliberateFaults(short bool) []deliberateFault {
+	var all []deliberateFault
+	for _, s := range deliberateFaults {
+		if short && s.isTooLongForShortRun() {
 			continue
 		}
-		if s.noticingCampaign != "crash" || !short {
+		if s.campaignThatMustNotice != "crash" || !short {
 			all = append(all, s)
 		}
-		if s.noticingCampaign == "crash" {
-			s.noticingCampaign = "crash --short"
+		if s.campaignThatMustNotice == "crash" {
+			s.campaignThatMustNotice = "crash --short"
 			all = append(all, s)
 		}
 	}
 	return all
 }
 
-// isLong reports whether the campaign that must notice this deliberate fault takes too long for the option --short.
-func (s sabotage) isLong() bool {
+// isTooLongForShortRun reports whether the campaign that must notice this deliberate fault takes too long for the
+// option --short.
+func (s deliberateFault) isTooLongForShortRun() bool {
 	switch {
-	case s.noticingCampaign == "procs", s.noticingCampaign == recoveryTestCampaign:
+	case s.campaignThatMustNotice == "procs", s.campaignThatMustNotice == recoveryTestCampaign:
 		return true
-	case strings.HasPrefix(s.noticingCampaign, ". "), strings.HasPrefix(s.noticingCampaign, logstoreTestPrefix):
+	case strings.HasPrefix(s.campaignThatMustNotice, ". "),
+		strings.HasPrefix(s.campaignThatMustNotice, logstoreTestPrefix):
 		return true
 	}
 	return false
 }
 
-// sabotageRunner tests that each deliberate fault is noticed. Faults that are tested with several processes are tested
-// in sequence at the end, because their results depend on timing.
-type sabotageRunner struct {
+// deliberateFaultRunner tests that each deliberate fault is noticed. Faults that are tested with several processes are
+// tested in sequence at the end, because their results depend on timing.
+type deliberateFaultRunner struct {
 	root, dir, executable string
 	out                   io.Writer
 
-	mu      sync.Mutex // guards the following fields
-	pending []sabotage
+	mu            sync.Mutex // guards the following fields
+	pendingFaults []deliberateFault
 	// function that builds the program with each broken version of the library, by the version's name
-	buildsByMutant map[string]func() (string, error)
-	missedCount    int
+	buildFuncByMutant map[string]func() (string, error)
+	missedCount       int
 }
 
-func newSaboteur(dir string, out io.Writer) (*sabotageRunner, error) {
+func newDeliberateFaultRunner(dir string, out io.Writer) (*deliberateFaultRunner, error) {
 	root, err := mutants.LibraryDir()
 	if err != nil {
 		return nil, err
 	}
 	self, err := os.Executable()
-	return &sabotageRunner{
-		root:           root,
-		dir:            dir,
-		executable:     self,
-		out:            out,
-		buildsByMutant: map[string]func() (string, error){},
+	return &deliberateFaultRunner{
+		root:              root,
+		dir:               dir,
+		executable:        self,
+		out:               out,
+		buildFuncByMutant: map[string]func() (string, error){},
 	}, err
 }
 
-func (r *sabotageRunner) runAllSabotages(ctx context.Context, workers int) {
-	var alone []sabotage
-	r.pending = slices.DeleteFunc(r.pending, func(s sabotage) bool {
-		if s.noticingCampaign == "procs" {
+func (r *deliberateFaultRunner) runAllSabotages(ctx context.Context, workers int) {
+	var alone []deliberateFault
+	r.pendingFaults = slices.DeleteFunc(r.pendingFaults, func(s deliberateFault) bool {
+		if s.campaignThatMustNotice == "procs" {
 			alone = append(alone, s)
 		}
-		return s.noticingCampaign == "procs"
+		return s.campaignThatMustNotice == "procs"
 	})
 	var wg sync.WaitGroup
 	for range workers {
 		wg.Go(func() {
-			for s, ok := r.nextSabotage(); ok && ctx.Err() == nil; s, ok = r.nextSabotage() {
-				r.trySabotage(ctx, s)
+			for s, ok := r.nextFault(); ok && ctx.Err() == nil; s, ok = r.nextFault() {
+				r.tryFault(ctx, s)
 			}
 		})
 	}
 	wg.Wait()
 	for _, s := range alone {
 		if ctx.Err() == nil {
-			r.trySabotage(ctx, s)
+			r.tryFault(ctx, s)
 		}
 	}
 }
 
-func (r *sabotageRunner) nextSabotage() (s sabotage, ok bool) {
+func (r *deliberateFaultRunner) nextFault() (s deliberateFault, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(r.pending) == 0 {
-		return sabotage{}, false
+	if len(r.pendingFaults) == 0 {
+		return deliberateFault{}, false
 	}
-	s, r.pending = r.pending[0], r.pending[1:]
+	s, r.pendingFaults = r.pendingFaults[0], r.pendingFaults[1:]
 	return s, true
 }
 
-// trySabotage runs a campaign with a deliberate fault, and prints whether the campaign has noticed the fault.
-func (r *sabotageRunner) trySabotage(ctx context.Context, s sabotage) {
+// tryFault runs a campaign with a deliberate fault, and prints whether the campaign has noticed the fault.
+func (r *deliberateFaultRunner) tryFault(ctx context.Context, s deliberateFault) {
 	start := time.Now()
 	noticed, err := r.isNoticed(ctx, s)
 	r.mu.Lock()
@@ -343,7 +345,7 @@ func (r *sabotageRunner) trySabotage(ctx context.Context, s sabotage) {
 		r.out,
 		"%s by %s: %s, %s\n",
 		s.title,
-		s.noticingCampaign,
+		s.campaignThatMustNotice,
 		word,
 		time.Since(start).Round(100*time.Millisecond),
 	)
@@ -352,7 +354,7 @@ func (r *sabotageRunner) trySabotage(ctx context.Context, s sabotage) {
 	}
 }
 
-func (r *sabotageRunner) missedSabotagesError(ctx context.Context) error {
+func (r *deliberateFaultRunner) missedFaultsError(ctx context.Context) error {
 	if r.missedCount > 0 {
 		return fmt.Errorf("%d sabotages were not noticed", r.missedCount)
 	}
@@ -360,7 +362,7 @@ func (r *sabotageRunner) missedSabotagesError(ctx context.Context) error {
 }
 
 // buildProgram returns the path of this program with a mutant. For each mutant, the program is built only once.
-func (r *sabotageRunner) buildProgram(ctx context.Context, mutant string) (string, error) {
+func (r *deliberateFaultRunner) buildProgram(ctx context.Context, mutant string) (string, error) {
 	if mutant == "" {
 		return r.executable, nil
 	}
@@ -369,18 +371,18 @@ func (r *sabotageRunner) buildProgram(ctx context.Context, mutant string) (strin
 		return "", err
 	}
 	r.mu.Lock()
-	build := r.buildsByMutant[mutant]
+	build := r.buildFuncByMutant[mutant]
 	if build == nil {
 		build = sync.OnceValues(func() (string, error) { return m.BuildProgram(ctx, r.root, r.dir) })
-		r.buildsByMutant[mutant] = build
+		r.buildFuncByMutant[mutant] = build
 	}
 	r.mu.Unlock()
 	return build()
 }
 
 // isNoticed runs the campaign that must notice the deliberate fault, and reports whether the campaign has noticed it.
-func (r *sabotageRunner) isNoticed(ctx context.Context, s sabotage) (bool, error) {
-	if pkg, test, ok := strings.Cut(s.noticingCampaign, " Test"); ok {
+func (r *deliberateFaultRunner) isNoticed(ctx context.Context, s deliberateFault) (bool, error) {
+	if pkg, test, ok := strings.Cut(s.campaignThatMustNotice, " Test"); ok {
 		m, err := mutants.FindMutant(s.mutantName)
 		if err != nil {
 			return false, err
@@ -391,11 +393,11 @@ func (r *sabotageRunner) isNoticed(ctx context.Context, s sabotage) (bool, error
 	if err != nil {
 		return false, err
 	}
-	if s.noticingCampaign == "procs" {
-		return r.breakProcesses(ctx, s, program)
+	if s.campaignThatMustNotice == "procs" {
+		return r.runFaultyProcesses(ctx, s, program)
 	}
 	args := append(
-		strings.Fields(campaignCommandLines[s.noticingCampaign]),
+		strings.Fields(campaignCommandLines[s.campaignThatMustNotice]),
 		"--workers",
 		"1",
 		"--violations",
@@ -413,23 +415,27 @@ func (r *sabotageRunner) isNoticed(ctx context.Context, s sabotage) (bool, error
 	return false, err
 }
 
-// breakProcesses runs the test with several processes. The processes that write and read the store have the deliberate
-// fault that s describes.
-func (r *sabotageRunner) breakProcesses(ctx context.Context, s sabotage, program string) (bool, error) {
+// runFaultyProcesses runs the test with several processes. The processes that write and read the store have the
+// deliberate fault that s describes.
+func (r *deliberateFaultRunner) runFaultyProcesses(
+	ctx context.Context,
+	s deliberateFault,
+	program string,
+) (bool, error) {
 	home, err := os.MkdirTemp(r.dir, "home-")
 	if err != nil {
 		return false, err
 	}
 	o := procs.Options{
-		Dir:          filepath.Join(home, "home"),
-		Child:        []string{r.executable, procsChildCommand},
-		Fault:        s.diskFault,
-		Mutant:       []string{program, procsChildCommand},
-		Writers:      4,
-		Readers:      2,
-		Duration:     20 * time.Second,
-		DisturbEvery: 100 * time.Millisecond,
-		CompactEvery: 100 * time.Millisecond,
+		Dir:             filepath.Join(home, "home"),
+		ChildCommand:    []string{r.executable, procsChildCommand},
+		LockOrFileFault: s.diskFault,
+		MutantCommand:   []string{program, procsChildCommand},
+		Writers:         4,
+		Readers:         2,
+		Duration:        20 * time.Second,
+		DisturbEvery:    100 * time.Millisecond,
+		CompactEvery:    100 * time.Millisecond,
 	}
 	rep, err := procs.Run(ctx, o, io.Discard)
 	// A violated guarantee that is found only after the end of the test's duration does not count.

@@ -15,8 +15,8 @@ import (
 	"testing"
 )
 
-// Model is the name of the server's only model.
-const Model = "bag"
+// ModelName is the name of the server's only model.
+const ModelName = "bag"
 
 // BagOfWords returns the vector of a text. Each word adds 1 to the element that the word's hash determines. The
 // vector is not normalized, so clients must normalize it.
@@ -66,8 +66,8 @@ func (s *Server) BatchSizes() (ns []int) {
 	return ns
 }
 
-// SentKeys returns the header Authorization of each request so far.
-func (s *Server) SentKeys() []string {
+// AuthorizationHeaders returns the header Authorization of each request so far.
+func (s *Server) AuthorizationHeaders() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.keys)
@@ -79,7 +79,7 @@ func (s *Server) serveVectors(w http.ResponseWriter, r *http.Request) {
 		Input []string
 	}
 	err := json.NewDecoder(r.Body).Decode(&in)
-	isKnown := r.Method == http.MethodPost && r.URL.Path == "/v1/embeddings" && in.Model == Model
+	isKnown := r.Method == http.MethodPost && r.URL.Path == "/v1/embeddings" && in.Model == ModelName
 	if err != nil || !isKnown {
 		http.Error(w, fmt.Sprintf("what is %s %s of model %q? %v", r.Method, r.URL, in.Model, err), http.StatusNotFound)
 		return

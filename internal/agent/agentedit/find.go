@@ -20,14 +20,14 @@ import (
 )
 
 const (
-	// minChangesBeforeSave is the number of new changes in the memory after which the list of edited entries is saved
+	// minNewChangesToSave is the number of new changes in the memory after which the list of edited entries is saved
 	// to a file again. Until then, each search reads these changes again.
-	minChangesBeforeSave = 64
-	// maxSingleLookups is the maximum number of entries whose versions are read one entry at a time. If it is unknown
-	// of more entries whether an agent's edit still applies, the whole log is read instead.
-	maxSingleLookups = 64
-	// maxChangesWithoutState is the maximum number of changes that a search reads if no earlier result was saved.
-	maxChangesWithoutState = 2000
+	minNewChangesToSave = 64
+	// maxSingleEntryReads is the maximum number of entries whose versions are read one entry at a time. If it is
+	// unknown of more entries whether an agent's edit still applies, the whole log is read instead.
+	maxSingleEntryReads = 64
+	// maxChangesInFirstSearch is the maximum number of changes that a search reads if no earlier result was saved.
+	maxChangesInFirstSearch = 2000
 	// maxRenameChanges limits the number of changes that are read to find a deleted text's new name. A text counts as
 	// renamed if it was stored under the new name at most maxChangesBeforeRemoval changes before the old entry was
 	// deleted.
@@ -38,10 +38,10 @@ const (
 	maxVersionsRead = 10_000
 )
 
-// searchState is the saved result of a search for entries that agents edited. It covers the log up to the change with
-// the number Seq.
-type searchState struct {
-	Seq         uint64   `json:"seq"`
+// editedNamesResult is the saved result of a search for entries that agents edited. It covers the log up to the change
+// with the number Seq.
+type editedNamesResult struct {
+	LastChange  uint64   `json:"seq"`
 	LogHash     string   `json:"hash"`  // hash of the log after change Seq
 	EditedNames []string `json:"names"` // sorted names of the entries that an agent changed and no person has reviewed
 }
@@ -52,11 +52,11 @@ func FindEditedNames(ctx context.Context, m *oxbow.Memory) ([]string, error) {
 	file := m.EditsFile()
 	f := editedNamesFinder{ctx: ctx, memory: m}
 	if file == nil {
-		f.maxChanges = maxChangesWithoutState
+		f.maxChangesToRead = maxChangesInFirstSearch
 	} else {
-		f.savedState = decodeState(file.Read())
+		f.savedResult = decodeState(file.Read())
 	}
-	found, err := f.computeState()
+	found, err := f.findEditedNames()
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +67,7 @@ func FindEditedNames(ctx context.Context, m *oxbow.Memory) ([]string, error) {
 }
 
 // encode returns the state as JSON, preceded by a line with its checksum.
-func (s *searchState) encode() []byte {
+func (s *editedNamesResult) encode() []byte {
 	data, err := json.Marshal(s)
 	if err != nil {
 		return nil
@@ -77,55 +77,55 @@ func (s *searchState) encode() []byte {
 }
 
 // decodeState decodes the output of encode. It returns an empty state if data is damaged.
-func decodeState(data []byte) (s searchState) {
+func decodeState(data []byte) (s editedNamesResult) {
 	sum, data, _ := bytes.Cut(data, []byte("\n"))
 	want := sha256.Sum256(data)
 	if string(sum) != hex.EncodeToString(want[:]) || json.Unmarshal(data, &s) != nil {
-		return searchState{}
+		return editedNamesResult{}
 	}
 	return s
 }
 
 // editedNamesFinder searches a memory for entries that agents edited.
 type editedNamesFinder struct {
-	ctx        context.Context
-	memory     *oxbow.Memory
-	savedState searchState
-	maxChanges int // maximum number of changes to read (0 means unlimited)
+	ctx              context.Context
+	memory           *oxbow.Memory
+	savedResult      editedNamesResult
+	maxChangesToRead int // maximum number of changes to read (0 means unlimited)
 }
 
-// computeState returns the names of the entries that agents edited, up to the newest change. It starts with the names
-// that the last search saved, and reads only the newer changes. If these changes do not show whether an agent's edit
-// of an entry still applies, computeState calls DescribeEdit for the entry. If this is necessary for more than
-// maxSingleLookups entries, computeState reads the whole log.
-func (f *editedNamesFinder) computeState() (state searchState, err error) {
-	trails, head, isWhole, err := f.readLog()
+// findEditedNames returns the names of the entries that agents edited, up to the newest change. It starts with the
+// names that the last search saved, and reads only the newer changes. If these changes do not show whether an agent's
+// edit of an entry still applies, findEditedNames calls DescribeEdit for the entry. If this is necessary for more than
+// maxSingleEntryReads entries, findEditedNames reads the whole log.
+func (f *editedNamesFinder) findEditedNames() (state editedNamesResult, err error) {
+	trails, head, isWhole, err := f.readHistoriesFromLog()
 	if err != nil {
 		return state, err
 	}
 	wasOpen := map[string]bool{}
 	if !isWhole {
-		for _, name := range f.savedState.EditedNames {
+		for _, name := range f.savedResult.EditedNames {
 			wasOpen[name] = true
 		}
 	}
 	var unknown []string
 	for name, t := range trails {
 		switch {
-		case t.isDecided:
+		case t.isAgentEditDecided:
 			wasOpen[name] = t.hasAgentEdit
-		case isWhole && f.maxChanges == 0: // The older versions were deleted by a compaction.
+		case isWhole && f.maxChangesToRead == 0: // The older versions were deleted by a compaction.
 			delete(wasOpen, name)
 		case t.agentVersions > 0 || wasOpen[name] || len(t.undoneSeqs) > 0:
 			unknown = append(unknown, name)
 		}
 	}
-	if len(unknown) > maxSingleLookups && f.maxChanges == 0 {
-		f.savedState = searchState{}
-		return f.computeState()
+	if len(unknown) > maxSingleEntryReads && f.maxChangesToRead == 0 {
+		f.savedResult = editedNamesResult{}
+		return f.findEditedNames()
 	}
 	slices.Sort(unknown)
-	for _, name := range unknown[:min(len(unknown), maxSingleLookups)] {
+	for _, name := range unknown[:min(len(unknown), maxSingleEntryReads)] {
 		_, isOpen, err := DescribeEdit(f.ctx, f.memory, name)
 		if err != nil {
 			return state, err
@@ -138,41 +138,43 @@ func (f *editedNamesFinder) computeState() (state searchState, err error) {
 }
 
 // mustSaveState reports whether the new result should replace the saved result. This is the case if the new result has
-// other names, is at least minChangesBeforeSave changes newer, or has a lower change number and therefore belongs to
+// other names, is at least minNewChangesToSave changes newer, or has a lower change number and therefore belongs to
 // another log.
-func (f *editedNamesFinder) mustSaveState(newState *searchState) bool {
-	if newState.Seq < f.savedState.Seq || newState.Seq >= f.savedState.Seq+minChangesBeforeSave {
+func (f *editedNamesFinder) mustSaveState(newState *editedNamesResult) bool {
+	if newState.LastChange < f.savedResult.LastChange ||
+		newState.LastChange >= f.savedResult.LastChange+minNewChangesToSave {
 		return true
 	}
-	return !slices.Equal(newState.EditedNames, f.savedState.EditedNames)
+	return !slices.Equal(newState.EditedNames, f.savedResult.EditedNames)
 }
 
 // isSavedAfter reports whether change c was the newest change in the log when the search result s was saved.
-func (s *searchState) isSavedAfter(c *oxbow.Change) bool {
-	return c.Seq == s.Seq && c.Hash != "" && c.Hash == s.LogHash
+func (s *editedNamesResult) isSavedAfter(c *oxbow.Change) bool {
+	return c.Seq == s.LastChange && c.Hash != "" && c.Hash == s.LogHash
 }
 
-// readLog reads the changes after the last saved search, newest first. histories maps the name of each changed entry
-// to a summary of its versions in these changes. head contains the number and the hash of the newest change.
-// isWholeLog is true if the log does not contain the change at which the last search ended. In this case, readLog has
-// read the log to its start, or maxChanges changes.
-func (f *editedNamesFinder) readLog() (histories map[string]*entryHistory, head searchState, isWholeLog bool,
+// readHistoriesFromLog reads the changes after the last saved search, newest first. histories maps the name of each
+// changed entry to a summary of its versions in these changes. head contains the number and the hash of the newest
+// change. isWholeLog is true if the log does not contain the change at which the last search ended. In this case,
+// readHistoriesFromLog has read the log to its start, or maxChangesToRead changes.
+func (f *editedNamesFinder) readHistoriesFromLog() (histories map[string]*entryHistory, head editedNamesResult,
+	isWholeLog bool,
 	err error) {
 	histories, isWholeLog = map[string]*entryHistory{}, true
-	left := f.maxChanges
+	left := f.maxChangesToRead
 	for c, err := range f.memory.Log(f.ctx) {
 		if err != nil {
 			return nil, head, false, err
 		}
-		if head.Seq == 0 {
-			head.Seq, head.LogHash = c.Seq, c.Hash
+		if head.LastChange == 0 {
+			head.LastChange, head.LogHash = c.Seq, c.Hash
 		}
-		if f.savedState.isSavedAfter(&c) {
+		if f.savedResult.isSavedAfter(&c) {
 			isWholeLog = false
 			break
 		}
 		left--
-		if f.maxChanges > 0 && left < 0 {
+		if f.maxChangesToRead > 0 && left < 0 {
 			break
 		}
 		for _, v := range slices.Backward(c.Versions) {
@@ -184,7 +186,7 @@ func (f *editedNamesFinder) readLog() (histories map[string]*entryHistory, head 
 				t = new(entryHistory)
 				histories[v.Entry.Name] = t
 			}
-			if !t.isDecided {
+			if !t.isAgentEditDecided {
 				t.processVersion(&v)
 			}
 		}
@@ -224,28 +226,28 @@ func DescribeEdit(ctx context.Context, m *oxbow.Memory, name string) (e AgentEdi
 		}
 		versions = append(versions, v)
 		t.processVersion(&v)
-		if t.isDecided || len(versions) == maxVersionsRead {
+		if t.isAgentEditDecided || len(versions) == maxVersionsRead {
 			break
 		}
 	}
-	if !t.isDecided || !t.hasAgentEdit {
+	if !t.isAgentEditDecided || !t.hasAgentEdit {
 		return e, false, nil
 	}
 	e = AgentEdit{
 		Name:       name,
-		Back:       t.seqBeforeAgent,
+		Back:       t.changeBeforeAgent,
 		Changes:    t.agentVersions,
 		Relabelled: t.isRelabelledByPerson,
-		Labels:     t.protectingLabels,
+		Labels:     t.editPreventingLabels,
 	}
 	for _, v := range versions {
 		switch v.Seq {
-		case t.lastAgentSeq:
+		case t.lastAgentChange:
 			if e.Last.Seq == 0 {
 				e.Last = v
 			}
 			e.First = v
-		case t.firstAgentSeq:
+		case t.firstAgentChange:
 			e.First = v
 		case t.base:
 			if e.Own.Seq == 0 {

@@ -208,12 +208,12 @@ func TestState(t *testing.T) {
 		find("a")
 	}
 	// A saved state from another log is ignored.
-	other := searchState{Seq: 2, LogHash: strings.Repeat("0", 64), EditedNames: []string{"zebra"}}
+	other := editedNamesResult{LastChange: 2, LogHash: strings.Repeat("0", 64), EditedNames: []string{"zebra"}}
 	if err := vfs.WriteDerived(fsys, name, 0o600, other.encode()); err != nil {
 		t.Fatal(err)
 	}
 	find("a")
-	for range 2 * minChangesBeforeSave {
+	for range 2 * minNewChangesToSave {
 		act(t, m, "person write b text")
 	}
 	act(t, m, "agent write b other")
@@ -237,7 +237,7 @@ func TestState(t *testing.T) {
 func TestFindMany(t *testing.T) {
 	m := openMemory(t, vfs.NewMem())
 	var adds, labels []oxbow.Op
-	for i := range 3 * maxSingleLookups {
+	for i := range 3 * maxSingleEntryReads {
 		name := fmt.Sprint("n", i)
 		adds = append(adds, oxbow.Add{Name: name, Content: "text"})
 		labels = append(labels, oxbow.Relabel{Name: name, Labels: []oxbow.Label{{Key: "pinned", Value: "true"}}})

@@ -20,17 +20,17 @@ var ProtectingKeys = []string{profile.LabelPinned, profile.LabelProcess}
 // undoNotePrefix begins the note of a change that undoes other changes. The numbers of the undone changes follow.
 const undoNotePrefix = "undo of "
 
-// versionParts contains the parts of a version that decide whether an agent edited the entry.
-type versionParts struct {
+// comparedVersionParts contains the parts of a version that decide whether an agent edited the entry.
+type comparedVersionParts struct {
 	isRemoved   bool
 	contentHash [sha256.Size]byte
 	aliases     []string
 	labels      []oxbow.Label // the version's labels whose keys are in ProtectingKeys
 }
 
-func newVersionParts(v *oxbow.Version) versionParts {
+func newComparedVersionParts(v *oxbow.Version) comparedVersionParts {
 	e := &v.Entry
-	img := versionParts{
+	img := comparedVersionParts{
 		isRemoved:   v.Verb == oxbow.VerbRemove,
 		contentHash: sha256.Sum256([]byte(e.Content)),
 		aliases:     e.Aliases,
@@ -45,7 +45,7 @@ func newVersionParts(v *oxbow.Version) versionParts {
 
 // equals reports whether two versions have the same text, the same aliases and the same protecting labels, and whether
 // both or neither delete the entry.
-func (i versionParts) equals(o versionParts) bool {
+func (i comparedVersionParts) equals(o comparedVersionParts) bool {
 	return i.isRemoved == o.isRemoved && i.contentHash == o.contentHash && slices.Equal(i.aliases, o.aliases) &&
 		slices.Equal(i.labels, o.labels)
 }
@@ -64,35 +64,35 @@ func isByAgent(s oxbow.Source) bool {
 
 // entryHistory contains the facts that are known about an entry after some of its versions were read.
 type entryHistory struct {
-	hasNewestVersion bool
-	isDecided        bool
-	hasAgentEdit     bool // an agent edited the entry (valid if isDecided is set)
+	hasNewestVersion   bool
+	isAgentEditDecided bool
+	hasAgentEdit       bool // an agent edited the entry (valid if isAgentEditDecided is set)
 
-	newestParts versionParts // text hash, aliases and labels of the newest version
+	newestParts comparedVersionParts // text hash, aliases and labels of the newest version
 	// labels with ProtectingKeys in the newest version that a person wrote (valid if hasLabels is set)
-	protectingLabels []oxbow.Label
-	hasLabels        bool // A version of the entry that a person wrote, with its labels, was read.
+	editPreventingLabels []oxbow.Label
+	hasLabels            bool // A version of the entry that a person wrote, with its labels, was read.
 
-	agentVersions               int    // number of versions that agents wrote
-	firstAgentSeq, lastAgentSeq uint64 // numbers of the oldest and newest change by an agent
+	agentVersions                     int    // number of versions that agents wrote
+	firstAgentChange, lastAgentChange uint64 // numbers of the oldest and newest change by an agent
 	// number of the newest change of the entry that is older than all changes by agents
-	seqBeforeAgent       uint64
+	changeBeforeAgent    uint64
 	base                 uint64 // number of the change in which a person last wrote the entry's text
 	isRelabelledByPerson bool   // a person changed labels or aliases after the newest version by an agent
 
 	undoneSeqs map[uint64]bool // numbers of the changes that a person has undone
 	// content of the entry after a person's undo (nil if the undo's note lists all undone changes)
-	restoredParts *versionParts
+	restoredParts *comparedVersionParts
 }
 
 // processVersion adds a version of the entry to the history. The caller passes the versions from newest to oldest,
-// until isDecided is set. Versions that a person has undone are ignored.
+// until isAgentEditDecided is set. Versions that a person has undone are ignored.
 func (t *entryHistory) processVersion(v *oxbow.Version) {
-	img := newVersionParts(v)
+	img := newComparedVersionParts(v)
 	if !t.hasNewestVersion {
 		t.hasNewestVersion, t.newestParts = true, img
 		if v.Erased || v.Entry.Kind == oxbow.Handoff {
-			t.isDecided = true
+			t.isAgentEditDecided = true
 			return
 		}
 	}
@@ -107,49 +107,49 @@ func (t *entryHistory) processVersion(v *oxbow.Version) {
 	case isByAgent(v.Source):
 		t.restoredParts = nil
 		t.agentVersions++
-		if t.lastAgentSeq == 0 {
-			t.lastAgentSeq = v.Seq
+		if t.lastAgentChange == 0 {
+			t.lastAgentChange = v.Seq
 		}
-		t.firstAgentSeq, t.seqBeforeAgent = v.Seq, 0
+		t.firstAgentChange, t.changeBeforeAgent = v.Seq, 0
 	default:
 		t.restoredParts = nil
 		t.recordNonAgentSeq(v.Seq)
 	}
 	if v.Prev == 0 {
-		t.isDecided = true
+		t.isAgentEditDecided = true
 	}
 }
 
 // recordNonAgentSeq records the number of a version that an import or another program wrote.
 func (t *entryHistory) recordNonAgentSeq(seq uint64) {
-	if t.agentVersions > 0 && t.seqBeforeAgent == 0 {
-		t.seqBeforeAgent = seq
+	if t.agentVersions > 0 && t.changeBeforeAgent == 0 {
+		t.changeBeforeAgent = seq
 	}
 }
 
 // processPersonVersion adds a version that a person wrote. A new text by a person replaces or accepts the earlier
 // edits by agents. A change of only labels or aliases does not accept them, because one such change may affect many
 // entries that the person has not read.
-func (t *entryHistory) processPersonVersion(v *oxbow.Version, parts versionParts) {
+func (t *entryHistory) processPersonVersion(v *oxbow.Version, parts comparedVersionParts) {
 	t.recordNonAgentSeq(v.Seq)
 	if !t.hasLabels && !parts.isRemoved {
-		t.protectingLabels, t.hasLabels = parts.labels, true
+		t.editPreventingLabels, t.hasLabels = parts.labels, true
 	}
 	if v.Verb == oxbow.VerbLabel || v.Verb == oxbow.VerbAlias {
 		t.isRelabelledByPerson = t.isRelabelledByPerson || t.agentVersions == 0
 		return
 	}
-	t.base, t.isDecided = v.Seq, true
+	t.base, t.isAgentEditDecided = v.Seq, true
 	t.hasAgentEdit = t.agentVersions > 0 && !parts.isRemoved && !v.Erased && t.differsFromPersonVersion(parts)
 }
 
 // differsFromPersonVersion reports whether the newest version differs from the person's version: the entry was
 // removed, its text or a protecting label changed, or an alias was lost.
-func (t *entryHistory) differsFromPersonVersion(personParts versionParts) bool {
+func (t *entryHistory) differsFromPersonVersion(personParts comparedVersionParts) bool {
 	if t.newestParts.isRemoved || t.newestParts.contentHash != personParts.contentHash {
 		return true
 	}
-	if !slices.Equal(t.newestParts.labels, t.protectingLabels) {
+	if !slices.Equal(t.newestParts.labels, t.editPreventingLabels) {
 		return true
 	}
 	return slices.ContainsFunc(
@@ -159,7 +159,7 @@ func (t *entryHistory) differsFromPersonVersion(personParts versionParts) bool {
 }
 
 // recordUndo records which changes a person has undone. processVersion then ignores these changes.
-func (t *entryHistory) recordUndo(undoNote string, parts versionParts) {
+func (t *entryHistory) recordUndo(undoNote string, parts comparedVersionParts) {
 	list, _, isCut := strings.Cut(strings.TrimPrefix(undoNote, undoNotePrefix), ", …")
 	if t.undoneSeqs == nil {
 		t.undoneSeqs = map[uint64]bool{}

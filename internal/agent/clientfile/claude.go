@@ -102,7 +102,7 @@ type claudeReader struct {
 	model         string
 	firstLineTime time.Time // time of the first line that contains a time
 	// The file of a forked session begins with lines copied from its parent session. The reader is past these lines.
-	isPastCopies bool
+	hasForkCopyEnded bool
 
 	mainTurnID     string // ID of the main agent's current turn
 	promptPosition string // position of the main agent's current prompt
@@ -112,13 +112,13 @@ type claudeReader struct {
 	// or a call. A line is below the line that it names as its parent. The keys are the UUIDs of the lines.
 	lastEventUUIDs map[string]string
 
-	shell shellReporter
+	personCommands personCommandReporter
 }
 
 // A forked session begins with lines copied from another session, which are older than the file's first line.
-// maxLineDisorder is by how much a line may be older without being regarded as a copy, because the client does not
-// write all lines in the order of their times.
-const maxLineDisorder = time.Second
+// maxTimeBeforeFirstLine is by how much a line may be older without being regarded as a copy, because the client does
+// not write all lines in the order of their times.
+const maxTimeBeforeFirstLine = time.Second
 
 func newClaudeReader(path string) EventReader {
 	if IsPromptList(path) {
@@ -163,15 +163,15 @@ func (c *claudeReader) ReadLine(line []byte, offset int64, yield func(*Event)) b
 			(&Event{Offset: offset, Time: l.Time, Session: l.SessionID}).reportUnknownPart("lines", l.Type, yield)
 		}
 		return true
-	case l.isForkedCopy():
+	case l.isCopiedFromOtherSession():
 		return true
 	}
-	if !c.isPastCopies && !l.Time.Before(c.firstLineTime.Add(-maxLineDisorder)) {
-		c.isPastCopies = true
+	if !c.hasForkCopyEnded && !l.Time.Before(c.firstLineTime.Add(-maxTimeBeforeFirstLine)) {
+		c.hasForkCopyEnded = true
 		c.model = "" // The lines that the fork copied from another session may name another model.
 	}
 	e := Event{Offset: offset, Time: l.Time, ID: l.UUID, NodeID: l.UUID, ParentNodeID: parent, Session: l.SessionID,
-		WorkingDir: l.WorkingDir, Branch: l.Branch, Model: c.model, IsCopy: !c.isPastCopies}
+		WorkingDir: l.WorkingDir, Branch: l.Branch, Model: c.model, IsCopy: !c.hasForkCopyEnded}
 	if l.IsSidechain || c.agentType != "" {
 		e.AgentID = cmp.Or(l.AgentID, "sub-agent")
 		e.AgentType = cmp.Or(c.agentType, l.AgentType)
@@ -248,7 +248,7 @@ func (c *claudeReader) reportAgentLine(l *claudeLine, e Event, yield func(*Event
 		}
 		switch {
 		case b.Type == "thinking":
-			e.Kind, e.Text = EventThought, b.Thinking
+			e.Kind, e.Text = EventAgentThought, b.Thinking
 			yield(&e)
 		case isCallType(b.Type):
 			call := e
@@ -307,7 +307,7 @@ func (c *claudeReader) reportUserLine(l *claudeLine, e Event, yield func(*Event)
 		e.TurnID = c.agentTurnID
 	}
 	if l.IsCompactSummary {
-		e.Kind, e.TurnID = EventCompacted, cmp.Or(turn, e.TurnID)
+		e.Kind, e.TurnID = EventConversationCompacted, cmp.Or(turn, e.TurnID)
 		e.Text = ContentText(l.Message.Content)
 		yield(&e)
 		return
@@ -322,7 +322,7 @@ func (c *claudeReader) reportUserLine(l *claudeLine, e Event, yield func(*Event)
 		return
 	}
 	e.Text = ContentText(l.Message.Content, "text")
-	if c.shell.reportShellText(e, e.Text, yield) {
+	if c.personCommands.reportShellText(e, e.Text, yield) {
 		return
 	}
 	reportAttachedFiles(blocks, e, yield)
@@ -350,7 +350,7 @@ func reportAttachedFiles(blocks []claudeBlock, e Event, yield func(*Event)) {
 		switch {
 		case b.Type == "image", b.Type == "document":
 			if e.Text != "" {
-				e.reportLeftOutParts(leftOutFilesText, 1, yield)
+				e.reportNonTextParts(nonTextFilesText, 1, yield)
 			}
 		case b.Text != "", isResultType(b.Type), claudeTextlessBlockTypes()[b.Type]:
 		default:
@@ -384,8 +384,9 @@ func (c *claudeReader) reportTextBesideResults(e *Event, l *claudeLine, blocks [
 	}
 }
 
-// isForkedCopy reports whether the line was copied from another session. Only newer versions mark such lines.
-func (l *claudeLine) isForkedCopy() bool {
+// isCopiedFromOtherSession reports whether the line was copied from another session. Only newer versions mark such
+// lines.
+func (l *claudeLine) isCopiedFromOtherSession() bool {
 	return len(l.ForkedFrom) > 0 && string(l.ForkedFrom) != "null"
 }
 

@@ -24,7 +24,7 @@ type EventClient struct {
 
 	// Transcripts lists where the client stores transcripts in its directory. It is empty if the client keeps no files
 	// that can be read.
-	Transcripts []TranscriptPlace
+	Transcripts []TranscriptDir
 
 	ResumeCommand string // command that resumes a session if the session's ID is appended
 
@@ -51,8 +51,8 @@ type EventClient struct {
 	findSessionRoots func(b baseDirs) []string
 }
 
-// TranscriptPlace names a directory below the client's own directory in which the client stores transcripts.
-type TranscriptPlace struct {
+// TranscriptDir names a directory below the client's own directory in which the client stores transcripts.
+type TranscriptDir struct {
 	Below string
 	// IsTranscript reports whether the file at a path with slashes is a transcript.
 	IsTranscript func(path string) bool
@@ -62,7 +62,7 @@ type TranscriptPlace struct {
 var EventClients = []EventClient{
 	{
 		Name: "claude", RecognizesLine: isClaudeLine, NewReader: newClaudeReader, MakeResultLine: makeClaudeResultLine,
-		Transcripts:   []TranscriptPlace{{"projects", isJSONLinesFile}, {promptHistoryFile, IsPromptList}},
+		Transcripts:   []TranscriptDir{{"projects", isJSONLinesFile}, {promptHistoryFile, IsPromptList}},
 		ResumeCommand: "claude --resume=", ShowsResponses: true, HasUniqueCallIDs: true,
 		homeDir: clientHome{
 			envVariable: "CLAUDE_CONFIG_DIR",
@@ -77,7 +77,7 @@ var EventClients = []EventClient{
 	},
 	{
 		Name: "codex", RecognizesLine: isCodexLine, NewReader: newCodexReader, MakeResultLine: makeCodexResultLine,
-		Transcripts: []TranscriptPlace{{"sessions", IsCodexTranscript}, {"archived_sessions", IsCodexTranscript},
+		Transcripts: []TranscriptDir{{"sessions", IsCodexTranscript}, {"archived_sessions", IsCodexTranscript},
 			{promptHistoryFile, IsPromptList}},
 		ResumeCommand: "codex resume ", HasUniqueCallIDs: true,
 		homeDir: clientHome{envVariable: "CODEX_HOME", defaultDir: ".codex"},
@@ -90,7 +90,7 @@ var EventClients = []EventClient{
 	},
 	{
 		Name: "gemini", RecognizesLine: isGeminiLine, NewReader: newGeminiReader, MakeResultLine: makeGeminiResultLine,
-		Transcripts: []TranscriptPlace{{"tmp", func(p string) bool {
+		Transcripts: []TranscriptDir{{"tmp", func(p string) bool {
 			return isGeminiChatFile(p) || IsPromptList(p)
 		}}},
 		ResumeCommand: "gemini --resume=", HasUnnamedCalls: true,
@@ -101,7 +101,7 @@ var EventClients = []EventClient{
 	{
 		Name: "copilot", RecognizesLine: isCopilotLine, NewReader: newCopilotReader,
 		MakeResultLine: makeCopilotResultLine,
-		Transcripts: []TranscriptPlace{{"session-state", isCopilotEventsFile},
+		Transcripts: []TranscriptDir{{"session-state", isCopilotEventsFile},
 			{"history-session-state", func(p string) bool { return IsTranscript(p) || isOldCopilotFile(p) }}},
 		ResumeCommand: "copilot --resume=",
 		homeDir: clientHome{
@@ -120,7 +120,7 @@ var EventClients = []EventClient{
 	},
 	{
 		Name: "qwen", RecognizesLine: isQwenLine, NewReader: newQwenReader, MakeResultLine: makeQwenResultLine,
-		Transcripts: []TranscriptPlace{
+		Transcripts: []TranscriptDir{
 			{"projects", func(p string) bool {
 				return isJSONLinesFile(p) && (strings.Contains(p, "/chats/") || strings.Contains(p, "/subagents/"))
 			}},
@@ -134,7 +134,7 @@ var EventClients = []EventClient{
 	{
 		Name: "opencode", RecognizesLine: isOpencodeLine, NewReader: newOpencodeReader,
 		MakeResultLine: makeOpencodeResultLine,
-		Transcripts: []TranscriptPlace{
+		Transcripts: []TranscriptDir{
 			{"", func(p string) bool { return isOpencodeDatabaseFile(p) || isOpencodeSessionFile(p) }},
 		},
 		ResumeCommand: "opencode --session=", findSessionRoots: opencodeSessionRoots,
@@ -151,7 +151,7 @@ var EventClients = []EventClient{
 			IgnoresPromptAnswer: true,
 			HasUnstableCallIDs:  true,
 		},
-		Transcripts: []TranscriptPlace{
+		Transcripts: []TranscriptDir{
 			{"globalStorage", suffixMatcher("/globalStorage/state.vscdb")},
 			{
 				"projects",
@@ -164,7 +164,7 @@ var EventClients = []EventClient{
 		findSessionRoots: vscodeSessionRoots, Tools: toolsOfVSCode,
 		Hook: HookFormat{ParseReport: parseVSCodeReport, EventNames: commonEventNames, MakeAnswer: makeHookAnswer,
 			IgnoresPromptAnswer: true, HasUnstableCallIDs: true},
-		Transcripts: []TranscriptPlace{
+		Transcripts: []TranscriptDir{
 			{
 				"workspaceStorage",
 				func(p string) bool { return isJSONFile(p) && strings.Contains(p, "/chatSessions/") },
@@ -174,14 +174,14 @@ var EventClients = []EventClient{
 	},
 	{
 		Name: "zed", RecognizesLine: isZedDocument, NewReader: newZedReader, Tools: toolsOfZed,
-		Transcripts:      []TranscriptPlace{{"threads", suffixMatcher("/threads.db")}},
+		Transcripts:      []TranscriptDir{{"threads", suffixMatcher("/threads.db")}},
 		findSessionRoots: func(b baseDirs) []string { return append(b.dataDirs("zed"), b.dataDirs("Zed")...) },
 	},
 	{
 		Name: "goose", RecognizesLine: isGooseLine, NewReader: newGooseReader, HasNumberedIDs: true,
 		findSessionRoots: gooseSessionRoots, Tools: toolsOfGoose,
 		Hook: HookFormat{ParseReport: parseGooseReport, EventNames: commonEventNames, HasUnstableCallIDs: true},
-		Transcripts: []TranscriptPlace{{"sessions", func(p string) bool {
+		Transcripts: []TranscriptDir{{"sessions", func(p string) bool {
 			return isJSONLinesFile(p) || strings.HasSuffix(p, "/sessions.db")
 		}}},
 	},
@@ -193,21 +193,21 @@ var EventClients = []EventClient{
 			EventNames:  commonEventNames,
 			MakeAnswer:  makeClineHookAnswer,
 		},
-		Transcripts: []TranscriptPlace{{"tasks", IsClineTaskFile}, {"sessions", suffixMatcher(".messages.json")}},
+		Transcripts: []TranscriptDir{{"tasks", IsClineTaskFile}, {"sessions", suffixMatcher(".messages.json")}},
 	},
 	{
 		Name: "roo", RecognizesLine: isClineLine, NewReader: newClineReader, Tools: toolsOfCline,
-		Transcripts:      []TranscriptPlace{{"tasks", IsClineTaskFile}},
+		Transcripts:      []TranscriptDir{{"tasks", IsClineTaskFile}},
 		findSessionRoots: func(b baseDirs) []string { return b.extensionDirs("rooveterinaryinc.roo-cline") },
 	},
 	{
 		Name: "kilo", RecognizesLine: isClineLine, NewReader: newClineReader, Tools: toolsOfCline,
-		Transcripts:      []TranscriptPlace{{"tasks", IsClineTaskFile}},
+		Transcripts:      []TranscriptDir{{"tasks", IsClineTaskFile}},
 		findSessionRoots: func(b baseDirs) []string { return b.extensionDirs("kilocode.kilo-code") },
 	},
 	{
 		Name: "pi", RecognizesLine: isPiLine, NewReader: newPiReader, Tools: toolsOfPi,
-		Transcripts: []TranscriptPlace{{"sessions", isJSONLinesFile}},
+		Transcripts: []TranscriptDir{{"sessions", isJSONLinesFile}},
 		findSessionRoots: func(b baseDirs) []string {
 			return []string{b.dirFromEnv("PI_CODING_AGENT_DIR",
 				".pi/agent")}
@@ -215,7 +215,7 @@ var EventClients = []EventClient{
 	},
 	{
 		Name: "openclaw", RecognizesLine: isPiLine, NewReader: newPiReader, Tools: toolsOfOpenclaw,
-		Transcripts: []TranscriptPlace{{"agents", func(p string) bool {
+		Transcripts: []TranscriptDir{{"agents", func(p string) bool {
 			return isJSONLinesFile(p) && strings.Contains(p, "/sessions/") &&
 				!strings.HasSuffix(p, ".trajectory.jsonl")
 		}}},
@@ -223,7 +223,7 @@ var EventClients = []EventClient{
 	},
 	{
 		Name: "amp", RecognizesLine: isAmpThread, NewReader: newAmpReader, Tools: toolsOfAmp,
-		Transcripts: []TranscriptPlace{{"threads", func(p string) bool {
+		Transcripts: []TranscriptDir{{"threads", func(p string) bool {
 			return strings.HasSuffix(p, ".json") && strings.Contains(p, "/T-")
 		}}},
 		findSessionRoots: func(b baseDirs) []string { return b.dataDirs("amp") },
@@ -231,12 +231,12 @@ var EventClients = []EventClient{
 	{
 		Name: "crush", RecognizesLine: isCrushDocument, NewReader: newCrushReader,
 		findSessionRoots: crushSessionRoots, Tools: toolsOfCrush,
-		Transcripts: []TranscriptPlace{{"", suffixMatcher("/crush.db")}},
+		Transcripts: []TranscriptDir{{"", suffixMatcher("/crush.db")}},
 	},
 	{
 		Name: "hermes", HasNumberedIDs: true, RecognizesLine: isHermesLine, NewReader: newHermesReader,
 		Tools: toolsOfHermes,
-		Transcripts: []TranscriptPlace{{"", func(p string) bool {
+		Transcripts: []TranscriptDir{{"", func(p string) bool {
 			return strings.HasSuffix(p, "/state.db") || (isJSONLinesFile(p) && strings.Contains(p, "/sessions/"))
 		}}},
 		findSessionRoots: func(b baseDirs) []string { return []string{b.dirFromEnv("HERMES_HOME", ".hermes")} },
@@ -244,7 +244,7 @@ var EventClients = []EventClient{
 	{
 		Name: "kimi", RecognizesLine: isKimiLine, NewReader: newKimiReader, HasNumberedIDs: true,
 		findSessionRoots: kimiSessionRoots, Tools: toolsOfKimi,
-		Transcripts: []TranscriptPlace{{"sessions", suffixMatcher("/wire.jsonl")}},
+		Transcripts: []TranscriptDir{{"sessions", suffixMatcher("/wire.jsonl")}},
 	},
 }
 

@@ -225,14 +225,14 @@ func (c *clineReader) reportUIText(kind string, m *clineMessage) {
 		c.hasPrompt = true
 		c.reportText(EventPrompt, m.Text)
 	case kind == "reasoning":
-		c.reportText(EventThought, m.Text)
+		c.reportText(EventAgentThought, m.Text)
 	case slices.Contains(clineAgentTexts, kind):
 		c.reportText(EventText, clineQuestionText(m.Text))
 	case kind == "user_feedback_diff":
 		c.reportText(noEventKind, m.Text)
 	case kind == "condense_context", kind == "condense", kind == "summarize_task":
 		e := c.Event
-		e.Kind, e.Text = EventCompacted, m.Text+m.Condensed.Summary
+		e.Kind, e.Text = EventConversationCompacted, m.Text+m.Condensed.Summary
 		c.yieldEvent(&e)
 	}
 }

@@ -124,41 +124,42 @@ type codexReader struct {
 	startTime time.Time // time of the file's first line
 	// An old version of Codex wrote each message or call as a line of its own, without the object that now contains
 	// its type and time.
-	hasBareLines bool
-	isInForkCopy bool      // The lines are still copies from the parent session.
-	lastTime     time.Time // time of the previous line
+	hasUnwrappedLines bool
+	isInForkCopy      bool      // The lines are still copies from the parent session.
+	lastTime          time.Time // time of the previous line
 
-	promptTurnID     string // ID of the last prompt's turn
-	unusedTaskTurnID string // turn ID in the last task_started line ("" if a prompt of that turn was already reported)
-	taskOffset       int64  // offset of the last task_started line in the transcript
+	promptTurnID string // ID of the last prompt's turn
+	// turn ID in the last task_started line ("" if a prompt of that turn was already reported)
+	turnIDForNextPrompt string
+	lastTaskStartOffset int64 // offset of the last task_started line in the transcript
 
 	unansweredCalls map[string]codexCall
 
-	shell shellReporter
+	personCommands personCommandReporter
 	// The agent's texts are stored as messages, so the agent_message events that repeat them must be ignored.
 	hasItemMessages bool
 	// Events of the current turn contain its prompts, so messages with the same prompts are ignored.
 	hasPromptEvents bool
 	// last prompt that an event contained, or "" after a message has repeated it
-	unrepeatedEventPrompt string
+	eventPromptWithoutMessage string
 	// prompts that are not reported yet, because an event that repeats the prompt may follow
-	heldTexts []heldText
+	unreportedPrompts []unreportedPrompt
 	// Codex stores each text of the agent twice, in an item_completed event and in a message. For each text in this
 	// turn, the number of such events minus the number of such messages.
-	unpairedTexts    map[string]int
-	reportedThoughts map[string]bool // reasoning that was already reported in this turn
+	eventsMinusMessagesByText map[string]int
+	reportedThoughts          map[string]bool // reasoning that was already reported in this turn
 }
 
-// heldText is a text in the person's name, and the attachments beside the text, such as "[image]".
-type heldText struct {
+// unreportedPrompt is a text in the person's name, and the attachments beside the text, such as "[image]".
+type unreportedPrompt struct {
 	Event
 	files []string
 }
 
-// A fork begins with copies of the parent session's lines, which have almost the same time. minGapAfterCopy is the
+// A fork begins with copies of the parent session's lines, which have almost the same time. minGapAfterForkCopy is the
 // shortest time between two lines after which the second line is not a copy. The person's first prompt in a fork
 // always comes later than this.
-const minGapAfterCopy = 100 * time.Millisecond
+const minGapAfterForkCopy = 100 * time.Millisecond
 
 func newCodexReader(path string) EventReader {
 	if IsPromptList(path) {
@@ -181,7 +182,7 @@ func (c *codexReader) ReadLine(line []byte, offset int64, yield func(*Event)) bo
 	if !DecodeObject(l.Payload, &p) {
 		return false
 	}
-	c.detectCopyEnd(l.Time)
+	c.detectForkCopyEnd(l.Time)
 	switch l.Type {
 	case "session_meta":
 		c.readSessionMeta(&p)
@@ -204,8 +205,8 @@ func (c *codexReader) ReadLine(line []byte, offset int64, yield func(*Event)) bo
 	}
 	switch l.Type {
 	case "compacted":
-		e.Kind, e.Text = EventCompacted, p.Message
-		e.TurnID = c.unusedTaskTurnID
+		e.Kind, e.Text = EventConversationCompacted, p.Message
+		e.TurnID = c.turnIDForNextPrompt
 		yield(&e)
 	case "event_msg":
 		return c.readEventMessage(&p, e, yield)
@@ -224,7 +225,7 @@ func (c *codexReader) ReadLine(line []byte, offset int64, yield func(*Event)) bo
 func (c *codexReader) fillMissingFields(l *codexLine, line []byte) {
 	// Old versions of Codex wrote only the message or call itself, so the whole line is the payload.
 	if l.Payload == nil {
-		c.hasBareLines = true
+		c.hasUnwrappedLines = true
 		l.Payload, l.Type = line, "response_item"
 		if !c.isStarted {
 			l.Type = "session_meta"
@@ -318,17 +319,17 @@ func (c *codexReader) readSessionMeta(p *codexItem) {
 	}
 }
 
-// detectCopyEnd detects the end of the lines that a forked session copied from its parent session. A line that was
-// written noticeably later than the line before it, and after the fork began, is not a copy. detectCopyEnd then clears
-// isInForkCopy and forgets the copied turns.
-func (c *codexReader) detectCopyEnd(lineTime time.Time) {
-	isApart := !c.lastTime.IsZero() && lineTime.Sub(c.lastTime) >= minGapAfterCopy
+// detectForkCopyEnd detects the end of the lines that a forked session copied from its parent session. A line that was
+// written noticeably later than the line before it, and after the fork began, is not a copy. detectForkCopyEnd then
+// clears isInForkCopy and forgets the copied turns.
+func (c *codexReader) detectForkCopyEnd(lineTime time.Time) {
+	isApart := !c.lastTime.IsZero() && lineTime.Sub(c.lastTime) >= minGapAfterForkCopy
 	isLater := isApart && !lineTime.Before(c.startTime)
 	if c.isInForkCopy && isLater {
 		c.isInForkCopy = false
-		c.promptTurnID, c.unusedTaskTurnID = "", ""
-		c.unpairedTexts = nil
-		c.heldTexts = nil
+		c.promptTurnID, c.turnIDForNextPrompt = "", ""
+		c.eventsMinusMessagesByText = nil
+		c.unreportedPrompts = nil
 	}
 	c.lastTime = lineTime
 }
@@ -339,12 +340,12 @@ func (c *codexReader) beginTurn(turnID string, offset int64, yield func(*Event))
 	if turnID == "" || c.agentID != "" {
 		return
 	}
-	if turnID == c.promptTurnID || turnID == c.unusedTaskTurnID {
+	if turnID == c.promptTurnID || turnID == c.turnIDForNextPrompt {
 		return
 	}
-	c.releaseHeldTexts(yield)
+	c.flushUnreportedPrompts(yield)
 	c.hasPromptEvents = false
-	c.unusedTaskTurnID, c.taskOffset = turnID, offset
+	c.turnIDForNextPrompt, c.lastTaskStartOffset = turnID, offset
 }
 
 // readEventMessage reads a line of type event_msg. It returns false if the line contains an item that is not an
@@ -417,7 +418,7 @@ func (c *codexReader) readEventItem(p *codexItem, e Event, yield func(*Event)) b
 // reportPlan reports the agent's plan as a text, unless a message in the turn already contained the plan.
 func (c *codexReader) reportPlan(e *Event, plan string, yield func(*Event)) {
 	plan = strings.TrimSpace(plan)
-	for said := range c.unpairedTexts {
+	for said := range c.eventsMinusMessagesByText {
 		if strings.Contains(said, plan) {
 			return
 		}
@@ -450,7 +451,7 @@ func (c *codexReader) readResponseItem(p *codexItem, e Event, yield func(*Event)
 		c.reportCallResult(p.Output, e, yield)
 	default:
 		// This is Codex's own state without a type, such as {"record_type":"state"}.
-		isState := c.hasBareLines && p.Type == ""
+		isState := c.hasUnwrappedLines && p.Type == ""
 		switch {
 		case isState, codexTextlessItemTypes()[p.Type]:
 		case strings.HasSuffix(p.Type, "_call"):
@@ -464,7 +465,7 @@ func (c *codexReader) readResponseItem(p *codexItem, e Event, yield func(*Event)
 // reportServerSideCall reports a call that the model's server ran, such as web_search_call, and its outcome, which the
 // same item contains.
 func (c *codexReader) reportServerSideCall(p *codexItem, e Event, yield func(*Event)) {
-	c.releaseHeldTexts(yield)
+	c.flushUnreportedPrompts(yield)
 	e.Kind, e.ID = EventCall, cmp.Or(p.ID, p.CallID, p.Type+"@"+strconv.FormatInt(e.Offset, 10))
 	e.ToolName, e.Args = p.Type, p.Action
 	yield(&e)
@@ -502,19 +503,19 @@ func (p *codexItem) isWrittenByPerson(text string) bool {
 func (c *codexReader) readUserText(p *codexItem, e Event, yield func(*Event)) {
 	e.reportUnknownBlocks(p.Content, yield, codexBlocks...)
 	e.Text = ContentText(p.Content, "input_text", "text")
-	if c.workingDir == "" || c.hasBareLines {
+	if c.workingDir == "" || c.hasUnwrappedLines {
 		if dir := codexWorkingDirPattern().FindStringSubmatch(e.Text); dir != nil {
 			c.workingDir = dir[1]
 			e.WorkingDir = c.workingDir
 		}
 	}
 	if isShellText(e.Text) {
-		c.releaseHeldTexts(yield)
+		c.flushUnreportedPrompts(yield)
 	}
-	if c.shell.reportShellText(e, e.Text, yield) {
+	if c.personCommands.reportShellText(e, e.Text, yield) {
 		return
 	}
-	text := heldText{e, attachmentNames(p.Content)}
+	text := unreportedPrompt{e, attachmentNames(p.Content)}
 	text.Text = strings.TrimSpace(imageTagPattern().ReplaceAllString(e.Text, ""))
 	text.TurnID = p.TurnID
 	if text.Text == "" {
@@ -522,10 +523,10 @@ func (c *codexReader) readUserText(p *codexItem, e Event, yield func(*Event)) {
 	}
 	switch {
 	case text.Text == "" || !p.isWrittenByPerson(text.Text):
-	case c.hasBareLines:
+	case c.hasUnwrappedLines:
 		c.reportPrompt(text, yield)
 	default:
-		c.heldTexts = append(c.heldTexts, text)
+		c.unreportedPrompts = append(c.unreportedPrompts, text)
 	}
 }
 
@@ -534,9 +535,9 @@ func (c *codexReader) reportEventPrompt(turnID, text string, files []string, e E
 	if text == "" {
 		text, files = strings.Join(files, " "), nil
 	}
-	c.unrepeatedEventPrompt = text
+	c.eventPromptWithoutMessage = text
 	c.hasPromptEvents = true
-	for _, h := range c.heldTexts {
+	for _, h := range c.unreportedPrompts {
 		if strings.TrimSpace(h.Text) == strings.TrimSpace(text) {
 			// Two lines contain this prompt. Use the first line's time, because an earlier import may have seen only
 			// the first line and reported the prompt with its time.
@@ -544,20 +545,20 @@ func (c *codexReader) reportEventPrompt(turnID, text string, files []string, e E
 		}
 	}
 	// This event contains the prompt. Drop the texts that were kept back, because they may repeat the prompt.
-	c.releaseHeldTexts(yield)
+	c.flushUnreportedPrompts(yield)
 	e.TurnID, e.Text = turnID, text
-	c.reportPrompt(heldText{e, files}, yield)
+	c.reportPrompt(unreportedPrompt{e, files}, yield)
 }
 
-// releaseHeldTexts forgets the prompts that were kept back until an event repeats them. If no event of the turn
+// flushUnreportedPrompts forgets the prompts that were kept back until an event repeats them. If no event of the turn
 // contains a prompt, it first reports them. A text that equals the last prompt in an event is not reported.
-func (c *codexReader) releaseHeldTexts(yield func(*Event)) {
-	held := c.heldTexts
-	c.heldTexts = nil
+func (c *codexReader) flushUnreportedPrompts(yield func(*Event)) {
+	held := c.unreportedPrompts
+	c.unreportedPrompts = nil
 	for _, e := range held {
-		isRepeat := strings.TrimSpace(e.Text) == strings.TrimSpace(c.unrepeatedEventPrompt)
+		isRepeat := strings.TrimSpace(e.Text) == strings.TrimSpace(c.eventPromptWithoutMessage)
 		if isRepeat {
-			c.unrepeatedEventPrompt = ""
+			c.eventPromptWithoutMessage = ""
 		}
 		if !isRepeat && !c.hasPromptEvents {
 			c.reportPrompt(e, yield)
@@ -566,21 +567,21 @@ func (c *codexReader) releaseHeldTexts(yield func(*Event)) {
 }
 
 // FlushEvents implements [EventFlusher].
-func (c *codexReader) FlushEvents(yield func(*Event)) { c.releaseHeldTexts(yield) }
+func (c *codexReader) FlushEvents(yield func(*Event)) { c.flushUnreportedPrompts(yield) }
 
 // reportPrompt reports a prompt. If the prompt names no turn, it gets the turn of the last task that began. The
 // event's offset is the offset of the first line with the turn's ID.
-func (c *codexReader) reportPrompt(text heldText, yield func(*Event)) {
+func (c *codexReader) reportPrompt(text unreportedPrompt, yield func(*Event)) {
 	e := text.Event
-	e.reportLeftOutParts(leftOutFilesText, len(text.files), yield)
+	e.reportNonTextParts(nonTextFilesText, len(text.files), yield)
 	e.Kind = EventPrompt
-	e.TurnID = cmp.Or(e.TurnID, c.unusedTaskTurnID)
-	if e.TurnID != "" && e.TurnID == c.unusedTaskTurnID {
-		e.Offset = c.taskOffset
-		c.unusedTaskTurnID = ""
+	e.TurnID = cmp.Or(e.TurnID, c.turnIDForNextPrompt)
+	if e.TurnID != "" && e.TurnID == c.turnIDForNextPrompt {
+		e.Offset = c.lastTaskStartOffset
+		c.turnIDForNextPrompt = ""
 	}
 	if e.TurnID == "" || e.TurnID != c.promptTurnID {
-		c.unpairedTexts = nil
+		c.eventsMinusMessagesByText = nil
 	}
 	c.promptTurnID = e.TurnID
 	c.reportedThoughts = nil
@@ -589,13 +590,13 @@ func (c *codexReader) reportPrompt(text heldText, yield func(*Event)) {
 
 // reportAgentText reports a text by the agent. Newer versions write each text twice, as an item (form 1) and as a
 // message (form -1), in either order. reportAgentText skips the second text.
-func (c *codexReader) reportAgentText(e *Event, text string, duplicateSign int, yield func(*Event)) {
-	c.releaseHeldTexts(yield)
-	if c.unpairedTexts == nil {
-		c.unpairedTexts = map[string]int{}
+func (c *codexReader) reportAgentText(e *Event, text string, eventOrMessageSign int, yield func(*Event)) {
+	c.flushUnreportedPrompts(yield)
+	if c.eventsMinusMessagesByText == nil {
+		c.eventsMinusMessagesByText = map[string]int{}
 	}
-	isSecond := c.unpairedTexts[text]*duplicateSign < 0
-	c.unpairedTexts[text] += duplicateSign
+	isSecond := c.eventsMinusMessagesByText[text]*eventOrMessageSign < 0
+	c.eventsMinusMessagesByText[text] += eventOrMessageSign
 	if !isSecond && text != "" {
 		e.Kind, e.Text = EventText, text
 		yield(e)
@@ -612,7 +613,7 @@ func (c *codexReader) reportThought(e *Event, text string, yield func(*Event)) {
 		c.reportedThoughts = map[string]bool{}
 	}
 	c.reportedThoughts[text] = true
-	e.Kind, e.Text = EventThought, text
+	e.Kind, e.Text = EventAgentThought, text
 	yield(e)
 }
 
@@ -622,7 +623,7 @@ var codexShellTools = map[string]bool{"shell": true, "exec_command": true, "loca
 
 // reportCall reports a tool call. A call that runs a command gets the tool name that hooks report.
 func (c *codexReader) reportCall(p *codexItem, e Event, yield func(*Event)) {
-	c.releaseHeldTexts(yield)
+	c.flushUnreportedPrompts(yield)
 	e.Kind, e.ID = EventCall, p.CallID
 	e.ToolName = p.Name
 	switch {
@@ -658,7 +659,7 @@ func (c *codexReader) recordCallEnd(callID string, exitStatus *int, hasSucceeded
 // write a program that applies patches.
 func (c *codexReader) reportFileChanges(p *codexItem, callID string, hasSucceeded bool, e Event, yield func(*Event)) {
 	c.recordCallEnd(callID, nil, hasSucceeded)
-	e.Kind, e.ID = EventEdit, callID
+	e.Kind, e.ID = EventFileEdit, callID
 	e.HasFailed = !hasSucceeded
 	e.DisplayData = p.Changes
 	yield(&e)

@@ -165,7 +165,7 @@ type copilotReader struct {
 	model                         string            // model that the main agent uses
 	agentNames, agentTypes        map[string]string // names and types of sub-agents, by agent ID
 	personCallIDs                 map[string]bool   // IDs of calls that the person requested, not the agent
-	shell                         shellReporter
+	personCommands                personCommandReporter
 }
 
 // copilotIgnoredTypes contains the types of lines that are not reported. Such a line is not part of the conversation,
@@ -248,7 +248,7 @@ func (c *copilotReader) ReadLine(line []byte, offset int64, yield func(*Event)) 
 		yield(&e)
 	case "session.compaction_complete":
 		if d.Success {
-			e := c.newEvent(EventCompacted, &l, offset)
+			e := c.newEvent(EventConversationCompacted, &l, offset)
 			e.Text = d.Summary
 			yield(&e)
 		}
@@ -278,13 +278,13 @@ func (c *copilotReader) reportUserText(l *copilotLine, offset int64, yield func(
 	}
 	e := c.newEvent(EventPrompt, l, offset)
 	e.TurnID, e.Text = d.InteractionID, ContentText(d.Content)
-	if c.shell.reportShellText(e, e.Text, yield) {
+	if c.personCommands.reportShellText(e, e.Text, yield) {
 		return
 	}
 	if strings.TrimSpace(e.Text) == "" {
 		e.Text = strings.TrimSpace(strings.Repeat("[file] ", len(d.Attachments)))
 	} else {
-		e.reportLeftOutParts(leftOutFilesText, len(d.Attachments), yield)
+		e.reportNonTextParts(nonTextFilesText, len(d.Attachments), yield)
 	}
 	e.Kind = EventPrompt
 	yield(&e)
@@ -312,7 +312,7 @@ func (c *copilotReader) reportMessage(l *copilotLine, offset int64, yield func(*
 	if l.AgentID == "" {
 		c.model = d.Model
 	}
-	e := c.newEvent(EventThought, l, offset)
+	e := c.newEvent(EventAgentThought, l, offset)
 	e.Model, e.ID = d.Model, d.MessageID
 	if d.Reasoning != "" {
 		e.Text = d.Reasoning

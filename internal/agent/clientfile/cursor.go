@@ -40,7 +40,7 @@ type cursorLine struct {
 		} `json:"workspaceIdentifier"`
 		Dir string `json:"currentDir"`
 	} `json:"cursor"`
-	Bubbles []json.RawMessage `json:"bubbles"`
+	MessageBubbles []json.RawMessage `json:"bubbles"`
 
 	Role    string `json:"role"`
 	Message struct {
@@ -146,7 +146,7 @@ func (c *cursorReader) ReadLine(line []byte, offset int64, yield func(*Event)) b
 	}
 	m := messageReporter{yieldEvent: yield,
 		Event: Event{Offset: offset, Session: c.sessionID, AgentID: c.agentID, Time: c.lastTime}}
-	if l.Bubbles == nil {
+	if l.MessageBubbles == nil {
 		c.messageCount++
 		m.HasNoTime = true
 		m.beginNumberedMessage(c.messageCount, addMilliseconds(m.Time, c.messageCount))
@@ -164,7 +164,7 @@ func (c *cursorReader) ReadLine(line []byte, offset int64, yield func(*Event)) b
 	}
 	m.Model = l.Composer.Config.Model
 	m.WorkingDir = l.Composer.Workspace.URI.Path + l.Composer.Dir
-	for i, raw := range l.Bubbles {
+	for i, raw := range l.MessageBubbles {
 		m.Record = recordName("bubbles", i)
 		var b cursorBubble
 		if raw[0] != '{' || !parseObject(raw, &b) {
@@ -211,7 +211,7 @@ func (b *cursorBubble) reportEvents(m *messageReporter) {
 		m.Event.reportUnknownPart("messages", strconv.Itoa(b.Type), m.yieldEvent)
 		return
 	}
-	m.reportText(EventThought, b.Thinking.Text)
+	m.reportText(EventAgentThought, b.Thinking.Text)
 	m.reportText(EventText, b.Text)
 	t := &b.Tool
 	if t.Name == "" {

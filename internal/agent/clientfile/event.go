@@ -19,19 +19,20 @@ const (
 	// that a program wrote in the person's name is ignored.
 	EventPrompt EventKind = iota + 1
 
-	EventText    // EventText is a text that the agent said.
-	EventThought // EventThought is the agent's reasoning, which it did not say.
+	EventText         // EventText is a text that the agent said.
+	EventAgentThought // EventAgentThought is the agent's reasoning, which it did not say.
 	// EventCall is a tool call. A client may report a call twice: when the agent requests the call and when the call
 	// starts.
 	EventCall
-	EventEdit   // EventEdit reports the file changes by a tool call. The transcript may lack the call itself.
-	EventResult // EventResult is the result of a tool call.
-	// EventCompacted reports that the client compacted the conversation. Text is the summary, if it is known.
-	EventCompacted
+	EventFileEdit // EventFileEdit reports the file changes by a tool call. The transcript may lack the call itself.
+	EventResult   // EventResult is the result of a tool call.
+	// EventConversationCompacted reports that the client compacted the conversation. Text is the summary, if it is
+	// known.
+	EventConversationCompacted
 
-	// EventLeftOut reports parts of the conversation that are not texts, such as images beside a prompt. Text then
+	// EventNonTextParts reports parts of the conversation that are not texts, such as images beside a prompt. Text then
 	// names these parts in the plural, such as "images and other files".
-	EventLeftOut
+	EventNonTextParts
 
 	// EventUnknown reports a transcript part that the reader does not understand, such as a line with a type that a
 	// newer version of the client writes. Text is a noun in the plural with the type.
@@ -43,11 +44,11 @@ const (
 )
 
 // This text names the parts of a conversation that are left out.
-const leftOutFilesText = "images and other files"
+const nonTextFilesText = "images and other files"
 
-// reportLeftOutParts reports count EventLeftOut events, one for each part of this kind.
-func (e Event) reportLeftOutParts(kind string, count int, yield func(*Event)) {
-	e.Kind, e.Text = EventLeftOut, kind
+// reportNonTextParts reports count EventNonTextParts events, one for each part of this kind.
+func (e Event) reportNonTextParts(kind string, count int, yield func(*Event)) {
+	e.Kind, e.Text = EventNonTextParts, kind
 	for range count {
 		yield(&e)
 	}
@@ -112,9 +113,9 @@ type Event struct {
 
 	IsCopy bool // The line was copied from another session's transcript when this session was forked from it.
 
-	// IsFromPromptList is set for a prompt from a client's list of prompts. Such a prompt lacks a turn and an ID. The
-	// session's transcript, if it still exists, contains the prompt as well.
-	IsFromPromptList bool
+	// IsFromClientPromptList is set for a prompt from a client's list of prompts. Such a prompt lacks a turn and an
+	// ID. The session's transcript, if it still exists, contains the prompt as well.
+	IsFromClientPromptList bool
 
 	Text string
 
@@ -133,7 +134,7 @@ type Event struct {
 	ToolName string          // name of the called tool, only for EventCall
 	Args     json.RawMessage // arguments of the call, only for EventCall
 
-	// The following fields are set only for EventResult and EventEdit.
+	// The following fields are set only for EventResult and EventFileEdit.
 	HasFailed     bool            // The tool failed, or the call was refused or cancelled.
 	ExitStatus    *int            // a command's exit status, if the client stores it outside of the output
 	OmitsZeroExit bool            // The client mentions the exit status of a command only if it is not 0.
@@ -141,7 +142,7 @@ type Event struct {
 	resultContent json.RawMessage // undecoded content with the text that the tool returned (may be nil)
 	DisplayData   json.RawMessage // the data that the client shows for the result, in the client's own format
 
-	// For EventEdit, the field DisplayData is a JSON object with a member for each changed file,
+	// For EventFileEdit, the field DisplayData is a JSON object with a member for each changed file,
 	// {PATH:{"type":"add","content"}}, {PATH:{"type":"update","unified_diff","move_path"}} or
 	// {PATH:{"type":"delete"}}. If the field ID is "", the transcript does not report which call changed the files.
 }

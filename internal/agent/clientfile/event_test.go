@@ -36,8 +36,9 @@ func eventsOf(tb testing.TB, client, lines string) string {
 }
 
 var kindNames = map[EventKind]string{EventPrompt: "prompt", EventText: "text",
-	EventThought: "thought", EventCall: "call", EventEdit: "edit", EventResult: "result", EventCompacted: "compacted",
-	EventLeftOut: "left out", EventUnknown: "unknown"}
+	EventAgentThought: "thought", EventCall: "call", EventFileEdit: "edit", EventResult: "result",
+	EventConversationCompacted: "compacted",
+	EventNonTextParts:          "left out", EventUnknown: "unknown"}
 
 func describe(e *Event) string {
 	s := kindNames[e.Kind]

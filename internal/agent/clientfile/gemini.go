@@ -24,13 +24,13 @@ import (
 
 // geminiLine is a line of a Gemini CLI transcript: the session's header, a message, or a change to the session.
 type geminiLine struct {
-	SessionID string          `json:"sessionId"`
-	Start     string          `json:"startTime"`
-	Kind      string          `json:"kind"`
-	ID        string          `json:"id"`
-	Time      time.Time       `json:"timestamp"`
-	Type      string          `json:"type"`
-	Content   json.RawMessage `json:"content"`
+	SessionID        string          `json:"sessionId"`
+	SessionStartTime string          `json:"startTime"`
+	Kind             string          `json:"kind"`
+	ID               string          `json:"id"`
+	Time             time.Time       `json:"timestamp"`
+	Type             string          `json:"type"`
+	Content          json.RawMessage `json:"content"`
 	// text that the person typed, without the files that the client inserted
 	DisplayContent json.RawMessage   `json:"displayContent"`
 	Model          string            `json:"model"`
@@ -75,7 +75,7 @@ func isGeminiLine(line []byte) bool {
 		return false
 	}
 	isMessage := l.ID != "" || l.Type != ""
-	return !isMessage && (l.Start != "" || l.Messages != nil)
+	return !isMessage && (l.SessionStartTime != "" || l.Messages != nil)
 }
 
 // geminiReader reads the lines of one Gemini CLI transcript. It keeps the state between two lines.
@@ -89,7 +89,7 @@ type geminiReader struct {
 	lastMessageID  string                    // ID of the last message in the file
 	endedCallIDs   map[string]bool           // IDs of the calls whose result was reported
 
-	shell shellReporter
+	personCommands personCommandReporter
 }
 
 // geminiMessage records which parts of a message were reported. The message may be repeated later with more parts.
@@ -132,7 +132,7 @@ func (g *geminiReader) ReadLine(line []byte, offset int64, yield func(*Event)) b
 			g.lastMessageID, g.lastEventID = m.previousNodeID, m.previousNodeID
 		}
 	case l.Type != "":
-		g.reportMessage(&l, placeOwnLine, offset, yield)
+		g.reportMessage(&l, messageOnSeparateLine, offset, yield)
 	case l.SessionID != "":
 		if g.agent == "" {
 			g.sessionID = l.SessionID
@@ -162,29 +162,29 @@ func (g *geminiReader) ReadLine(line []byte, offset int64, yield func(*Event)) b
 				(&Event{Offset: offset, Session: g.sessionID}).reportUnreadRecord(yieldRecord)
 				continue
 			}
-			g.reportMessage(&m, placeMessageList, offset, yieldRecord)
+			g.reportMessage(&m, messageInList, offset, yieldRecord)
 		}
 	}
 	return true
 }
 
-// geminiMessagePlace tells where in the transcript a message is: on a separate line, or in a list of messages.
-type geminiMessagePlace int
+// geminiMessageLocation tells where in the transcript a message is: on a separate line, or in a list of messages.
+type geminiMessageLocation int
 
 const (
-	placeOwnLine geminiMessagePlace = iota
-	placeMessageList
+	messageOnSeparateLine geminiMessageLocation = iota
+	messageInList
 )
 
 // reportMessage reports the parts of a message that were not reported before. A message in a list is ignored if it was
 // already read and is not the last message.
-func (g *geminiReader) reportMessage(m *geminiLine, place geminiMessagePlace, offset int64, yield func(*Event)) {
+func (g *geminiReader) reportMessage(m *geminiLine, place geminiMessageLocation, offset int64, yield func(*Event)) {
 	known := g.messagesByID[m.ID]
 	switch {
 	case known == nil || m.ID == "":
 		g.currentMessage = &geminiMessage{previousNodeID: g.lastEventID, callIDs: map[string]bool{}}
 		g.messagesByID[m.ID], g.lastMessageID = g.currentMessage, m.ID
-	case m.ID != g.lastMessageID && place == placeMessageList:
+	case m.ID != g.lastMessageID && place == messageInList:
 		// Ignore a message that was already read. A resumed session lists its messages again, and some of them may
 		// then be shorter.
 		return
@@ -230,23 +230,23 @@ func (g *geminiReader) reportUserText(m *geminiLine, e Event, yield func(*Event)
 		return
 	}
 	g.currentMessage.text = text
-	if g.shell.reportShellText(e, text, yield) {
+	if g.personCommands.reportShellText(e, text, yield) {
 		return
 	}
 	if cmp.Or(ContentText(m.DisplayContent), ContentText(m.Content)) != "" {
-		e.reportLeftOutParts(leftOutFilesText, countAttachments(m.Content), yield)
+		e.reportNonTextParts(nonTextFilesText, countAttachments(m.Content), yield)
 	}
 	e.Kind, e.Text = EventPrompt, text
 	e.TurnID = m.ID
 	if strings.HasPrefix(strings.TrimSpace(text), "<state_snapshot>") {
-		e.Kind, e.TurnID = EventCompacted, ""
+		e.Kind, e.TurnID = EventConversationCompacted, ""
 	}
 	yield(&e)
 }
 
 // reportAgentMessage reports the reasoning, the text and the calls in a message of the agent.
 func (g *geminiReader) reportAgentMessage(m *geminiLine, e Event, yield func(*Event)) {
-	e.Kind = EventThought
+	e.Kind = EventAgentThought
 	for _, t := range m.Thoughts[min(g.currentMessage.thoughtCount, len(m.Thoughts)):] {
 		e.Text = strings.TrimSpace(t.Subject + "\n" + t.Description)
 		yield(&e)

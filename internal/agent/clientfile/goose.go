@@ -137,11 +137,11 @@ func (g *gooseReader) reportMessage(message *gooseMessage, m *messageReporter) {
 		case "text":
 			said = append(said, p.Text)
 		case "thinking", "reasoning":
-			m.reportText(EventThought, p.Thinking+p.Text)
+			m.reportText(EventAgentThought, p.Thinking+p.Text)
 		case "conversationCompacted":
-			m.reportText(EventCompacted, p.Message)
+			m.reportText(EventConversationCompacted, p.Message)
 		case "image":
-			m.Event.reportLeftOutParts(leftOutFilesText, 1, m.yieldEvent)
+			m.Event.reportNonTextParts(nonTextFilesText, 1, m.yieldEvent)
 		default:
 			if !gooseParts()[p.Type] {
 				m.Event.reportUnknownPart("parts", p.Type, m.yieldEvent)

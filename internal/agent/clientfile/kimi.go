@@ -29,7 +29,7 @@ import (
 type kimiReader struct {
 	sessionID, agent, model string
 	messageCount            int
-	shell                   shellReporter
+	shell                   personCommandReporter
 
 	turnID      string            // ID of the last turn of the main conversation
 	sideTurnIDs map[string]string // ID of the turn for each side question, by the question's ID
@@ -65,14 +65,14 @@ func newKimiReader(path string) EventReader {
 // kimiLine is a line of a session file. It contains the fields of both programs that write such files, Kimi CLI and
 // Kimi Code.
 type kimiLine struct {
-	Type    string          `json:"type"`
-	Time    json.RawMessage `json:"timestamp"`
-	Time2   json.RawMessage `json:"time"`
-	Model   string          `json:"modelAlias"`
-	Input   json.RawMessage `json:"input"`
-	Origin  kimiOrigin      `json:"origin"`
-	Message kimiMessage     `json:"message"`
-	Event   kimiLoopEvent   `json:"event"`
+	Type              string          `json:"type"`
+	Time              json.RawMessage `json:"timestamp"`
+	TimeUnderOtherKey json.RawMessage `json:"time"`
+	Model             string          `json:"modelAlias"`
+	Input             json.RawMessage `json:"input"`
+	Origin            kimiOrigin      `json:"origin"`
+	Message           kimiMessage     `json:"message"`
+	Event             kimiLoopEvent   `json:"event"`
 
 	Summary        json.RawMessage `json:"summary"` // text or message that replaces a compacted conversation
 	ContextSummary string          `json:"contextSummary"`
@@ -182,7 +182,7 @@ func (k *kimiReader) ReadLine(line []byte, offset int64, yield func(*Event)) boo
 	}
 	at := parseTime(l.Time)
 	if at.IsZero() {
-		at = parseTime(l.Time2)
+		at = parseTime(l.TimeUnderOtherKey)
 	}
 	m.beginNumberedMessage(k.messageCount, at)
 	if l.Message.Type != "" {
@@ -272,7 +272,7 @@ func (k *kimiReader) reportRecord(m *messageReporter, l *kimiLine) {
 		if parseObject(l.Summary, &message) {
 			summary = ContentText(message.Content, "text")
 		}
-		m.reportText(EventCompacted, cmp.Or(summary, l.ContextSummary))
+		m.reportText(EventConversationCompacted, cmp.Or(summary, l.ContextSummary))
 	default:
 		if !isKimiState(l.Type) {
 			m.Event.reportUnknownPart("lines", l.Type, m.yieldEvent)
@@ -314,7 +314,7 @@ func (k *kimiReader) reportUserMessage(m *messageReporter, message *kimiMessage)
 		}
 		return
 	case "compaction_summary":
-		m.reportText(EventCompacted, ContentText(message.Content))
+		m.reportText(EventConversationCompacted, ContentText(message.Content))
 		return
 	}
 	text := message.Origin.personText(m, message.Content)
@@ -357,7 +357,7 @@ func (k *kimiReader) reportPrompt(m *messageReporter, text string, content json.
 		return
 	}
 	if text != attachmentText(content) {
-		m.Event.reportLeftOutParts(leftOutFilesText, countAttachments(content), m.yieldEvent)
+		m.Event.reportNonTextParts(nonTextFilesText, countAttachments(content), m.yieldEvent)
 	}
 	if k.agent == "" && m.AgentID == "" {
 		k.turnID = m.ID
@@ -386,9 +386,9 @@ func isKimiState(typeName string) bool {
 func (m *messageReporter) reportKimiPart(b *contentBlock) {
 	switch {
 	case b.Type == "think":
-		m.reportText(EventThought, b.KimiThinking)
+		m.reportText(EventAgentThought, b.KimiThinking)
 	case attachmentTypes()[b.Type]:
-		m.Event.reportLeftOutParts(leftOutFilesText, 1, m.yieldEvent)
+		m.Event.reportNonTextParts(nonTextFilesText, 1, m.yieldEvent)
 	case b.Type == "text":
 		m.reportText(EventText, b.Text)
 	default:

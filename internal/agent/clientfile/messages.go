@@ -183,13 +183,13 @@ func (m *messageReporter) reportBlocks(
 				inserted = append(inserted, b.Text)
 			}
 		case "thinking", "think":
-			m.reportText(EventThought, b.Thinking+b.KimiThinking)
+			m.reportText(EventAgentThought, b.Thinking+b.KimiThinking)
 		case "tool_use", "toolCall":
 			m.reportCall(b.ID, b.Name, append(b.Input, b.Args...))
 		case "tool_result":
 			m.reportResult(callResult{id: b.CallID + b.AmpCallID, output: b.output(), hasFailed: b.hasFailed()})
 		case "image", "image_url", "document", "file", "audio", "video":
-			m.Event.reportLeftOutParts(leftOutFilesText, 1, m.yieldEvent)
+			m.Event.reportNonTextParts(nonTextFilesText, 1, m.yieldEvent)
 		case "redacted_thinking":
 		default:
 			m.Event.reportUnknownPart("blocks", b.Type, m.yieldEvent)

@@ -243,14 +243,14 @@ func (t *Transcript) Seek(offset int64, whence int) (int64, error) {
 		t.offset = 0
 	}
 	// Read advances t.offset. It is an error if the text ends before the offset.
-	if _, err := io.CopyN(io.Discard, readerOnly{t}, offset-t.offset); err != nil {
+	if _, err := io.CopyN(io.Discard, readerWithoutSeek{t}, offset-t.offset); err != nil {
 		return t.offset, fmt.Errorf("seeking to %d: %w", offset, err)
 	}
 	return t.offset, nil
 }
 
-// readerOnly hides Seek from io.CopyN.
-type readerOnly struct{ io.Reader }
+// readerWithoutSeek hides Seek from io.CopyN.
+type readerWithoutSeek struct{ io.Reader }
 
 // Close closes the transcript and its file.
 func (t *Transcript) Close() error {

@@ -57,14 +57,14 @@ type opencodeLine struct {
 	Error        string          `json:"error"`
 	Model        string          `json:"model"`
 
-	NoteKind     string    `json:"kind"`
-	NotedClient  string    `json:"client"`
-	NotedSession string    `json:"session"`
-	NotedTurn    string    `json:"turn"`
-	NotedTime    time.Time `json:"time"`
-	NotedDir     string    `json:"dir"`
-	NotedAgent   string    `json:"agent"`
-	NotedCall    struct {
+	PluginNoteKind    string    `json:"kind"`
+	PluginNoteClient  string    `json:"client"`
+	PluginNoteSession string    `json:"session"`
+	PluginNoteTurn    string    `json:"turn"`
+	PluginNoteTime    time.Time `json:"time"`
+	PluginNoteDir     string    `json:"dir"`
+	PluginNoteAgent   string    `json:"agent"`
+	PluginNoteCall    struct {
 		Wrote []string `json:"wrote"`
 	} `json:"call"`
 }
@@ -109,7 +109,8 @@ type opencodePart struct {
 // isOpencodeLine reports whether only opencode can have written a line.
 func isOpencodeLine(line []byte) bool {
 	var l opencodeLine
-	return DecodeObject(line, &l) && l.hasOpencodeID() && (l.Messages != nil || l.EventName != "" || l.NoteKind != "")
+	return DecodeObject(line, &l) && l.hasOpencodeID() &&
+		(l.Messages != nil || l.EventName != "" || l.PluginNoteKind != "")
 }
 
 // hasOpencodeID reports whether the line is about a session of opencode. The IDs of these sessions have a prefix.
@@ -122,7 +123,7 @@ func (l *opencodeLine) hasOpencodeID() bool {
 	case l.EventName != "":
 		return strings.HasPrefix(l.SessionID, prefix)
 	}
-	return l.NotedClient == "opencode"
+	return l.PluginNoteClient == "opencode"
 }
 
 // opencodeReader reads one session of opencode. It keeps the state between two lines.
@@ -159,9 +160,9 @@ func (o *opencodeReader) ReadLine(line []byte, offset int64, yield func(*Event))
 		e.setSubAgent(l.AgentType)
 		l.reportHookEvent(e, yield)
 	default:
-		e.Session, e.WorkingDir = l.NotedSession, l.NotedDir
-		e.Time = l.NotedTime
-		e.setSubAgent(l.NotedAgent)
+		e.Session, e.WorkingDir = l.PluginNoteSession, l.PluginNoteDir
+		e.Time = l.PluginNoteTime
+		e.setSubAgent(l.PluginNoteAgent)
 		l.reportHookNote(e, yield)
 	}
 	return true
@@ -229,7 +230,7 @@ func (m *opencodeMessage) reportPrompt(e Event, yield func(*Event)) (isPersonCom
 		case p.Type == "file":
 			files = append(files, "[file]")
 		case p.Type == "compaction":
-			e.Kind = EventCompacted
+			e.Kind = EventConversationCompacted
 			yield(&e)
 		case !opencodeIgnoredPartTypes()[p.Type]:
 			e.reportUnknownPart("parts", p.Type, yield)
@@ -239,7 +240,7 @@ func (m *opencodeMessage) reportPrompt(e Event, yield func(*Event)) (isPersonCom
 	if text == "" {
 		text = strings.Join(files, "\n")
 	} else {
-		e.reportLeftOutParts(leftOutFilesText, len(files), yield)
+		e.reportNonTextParts(nonTextFilesText, len(files), yield)
 	}
 	e.Kind, e.Text = EventPrompt, RemoveArgumentQuotes("opencode", text)
 	if e.Text != "" {
@@ -257,14 +258,14 @@ func (p *opencodePart) reportEvents(e Event, isSummary bool, yield func(*Event))
 	case p.Type == "text":
 		e.Kind, e.Text = EventText, p.Text
 		if isSummary {
-			e.Kind = EventCompacted
+			e.Kind = EventConversationCompacted
 		}
 		yield(&e)
 	case p.Type == "compaction":
-		e.Kind, e.Text = EventCompacted, p.Text
+		e.Kind, e.Text = EventConversationCompacted, p.Text
 		yield(&e)
 	case p.Type == "reasoning":
-		e.Kind, e.Text = EventThought, p.Text
+		e.Kind, e.Text = EventAgentThought, p.Text
 		yield(&e)
 	case p.Type == "tool":
 		s := &p.State
@@ -289,7 +290,7 @@ func (p *opencodePart) reportEvents(e Event, isSummary bool, yield func(*Event))
 		e.DisplayData = s.Metadata
 		yield(&e)
 	case p.Type == "file":
-		e.reportLeftOutParts(leftOutFilesText, 1, yield)
+		e.reportNonTextParts(nonTextFilesText, 1, yield)
 	case !opencodeIgnoredPartTypes()[p.Type]:
 		e.reportUnknownPart("parts", p.Type, yield)
 	}
@@ -326,16 +327,16 @@ func (l *opencodeLine) reportHookEvent(e Event, yield func(*Event)) {
 // reportHookNote reports the event in a note that a hook stored about a prompt, a text or a file change.
 func (l *opencodeLine) reportHookNote(e Event, yield func(*Event)) {
 	e.Text = l.Text
-	switch l.NoteKind {
+	switch l.PluginNoteKind {
 	case "prompt":
-		e.Kind, e.TurnID = EventPrompt, l.NotedTurn
+		e.Kind, e.TurnID = EventPrompt, l.PluginNoteTurn
 		yield(&e)
 	case "text":
 		e.Kind = EventText
 		yield(&e)
 	case "call":
-		if len(l.NotedCall.Wrote) > 0 {
-			e.Kind = EventEdit
+		if len(l.PluginNoteCall.Wrote) > 0 {
+			e.Kind = EventFileEdit
 			yield(&e)
 		}
 	}

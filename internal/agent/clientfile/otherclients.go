@@ -82,7 +82,7 @@ func (p *piReader) ReadLine(line []byte, offset int64, yield func(*Event)) bool 
 	m.beginMessage(l.ID, parseTime(l.Time))
 	switch l.Type {
 	case "compaction":
-		m.reportText(EventCompacted, l.Summary)
+		m.reportText(EventConversationCompacted, l.Summary)
 	case "custom_message":
 		m.reportText(noEventKind, ContentText(l.Content))
 	case "message":
@@ -248,7 +248,7 @@ func (crushReader) ReadLine(line []byte, offset int64, yield func(*Event)) bool 
 			case "text":
 				m.reportText(kind, p.Data.Text)
 			case "reasoning":
-				m.reportText(EventThought, p.Data.Thinking)
+				m.reportText(EventAgentThought, p.Data.Thinking)
 			case "tool_call":
 				m.reportCall(p.Data.ID, p.Data.Name, p.Data.Input)
 			case "tool_result":
@@ -258,7 +258,7 @@ func (crushReader) ReadLine(line []byte, offset int64, yield func(*Event)) bool 
 				m.reportCall(message.ID, PersonShellTool, args)
 				m.reportResult(callResult{id: message.ID, output: p.Data.Output, exitStatus: p.Data.Exit})
 			case "image_url", "binary":
-				m.Event.reportLeftOutParts(leftOutFilesText, 1, yield)
+				m.Event.reportNonTextParts(nonTextFilesText, 1, yield)
 			case "finish": // This part contains only the reason why the message ended.
 			default:
 				m.Event.reportUnknownPart("parts", p.Type, yield)
@@ -273,7 +273,7 @@ func (crushReader) ReadLine(line []byte, offset int64, yield func(*Event)) bool 
 func crushTextKind(role string, summary int, isHidden bool) EventKind {
 	switch {
 	case summary != 0:
-		return EventCompacted
+		return EventConversationCompacted
 	case isHidden:
 		return noEventKind
 	case role == "user":
@@ -367,11 +367,11 @@ func (h *hermesMessage) reportEvents(m *messageReporter) {
 	case "user":
 		kind := EventPrompt
 		if strings.HasPrefix(content, hermesSummary) {
-			kind = EventCompacted
+			kind = EventConversationCompacted
 		}
 		m.reportText(kind, content)
 	case "assistant":
-		m.reportText(EventThought, h.Reasoning)
+		m.reportText(EventAgentThought, h.Reasoning)
 		m.reportText(EventText, content)
 		var calls []struct {
 			ID       string `json:"id"`

@@ -14,9 +14,9 @@ import (
 // PersonShellTool is the tool name for a call that stands for a command by the person, not by the agent.
 const PersonShellTool = "user_shell"
 
-// shellReporter reports the shell commands that the person ran during a conversation. The pendingCallID identifies a
-// reported command whose output may be in a later line. It is "" if no output is missing.
-type shellReporter struct{ pendingCallID string }
+// personCommandReporter reports the shell commands that the person ran during a conversation. The pendingCallID
+// identifies a reported command whose output may be in a later line. It is "" if no output is missing.
+type personCommandReporter struct{ pendingCallID string }
 
 // shellTextPatterns matches the forms in which clients store commands and outputs:
 //
@@ -50,7 +50,7 @@ func isShellText(text string) bool {
 
 // reportShellText reports the command or the output that a text in the person's name contains. The reported events are
 // copies of e. It returns false if the text is neither.
-func (s *shellReporter) reportShellText(e Event, text string, yield func(*Event)) bool {
+func (s *personCommandReporter) reportShellText(e Event, text string, yield func(*Event)) bool {
 	text = strings.TrimSpace(text)
 	if !isShellText(text) {
 		return false
@@ -78,7 +78,7 @@ func (s *shellReporter) reportShellText(e Event, text string, yield func(*Event)
 }
 
 // reportCommand reports that the person ran a command.
-func (s *shellReporter) reportCommand(e Event, command string, yield func(*Event)) {
+func (s *personCommandReporter) reportCommand(e Event, command string, yield func(*Event)) {
 	e.Kind, e.TurnID = EventCall, ""
 	e.Text = ""
 	e.ID = e.ID + "@" + strconv.FormatInt(e.Offset, 10)
@@ -90,7 +90,7 @@ func (s *shellReporter) reportCommand(e Event, command string, yield func(*Event
 }
 
 // reportOutput reports the last command's output. Output without a preceding command is ignored.
-func (s *shellReporter) reportOutput(e Event, output string, yield func(*Event)) {
+func (s *personCommandReporter) reportOutput(e Event, output string, yield func(*Event)) {
 	if s.pendingCallID == "" {
 		return
 	}

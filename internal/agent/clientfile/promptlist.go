@@ -127,8 +127,14 @@ func (p *promptListReader) readListElement(element []byte, offset int64, yield f
 	if !DecodeObject(element, &l) {
 		return false
 	}
-	e := Event{Kind: EventPrompt, IsFromPromptList: true, Offset: offset, WorkingDir: cmp.Or(l.Project, p.projectDir),
-		Session: cmp.Or(l.Session, l.SessionID), Time: parseTime(l.Timestamp)}
+	e := Event{
+		Kind:                   EventPrompt,
+		IsFromClientPromptList: true,
+		Offset:                 offset,
+		WorkingDir:             cmp.Or(l.Project, p.projectDir),
+		Session:                cmp.Or(l.Session, l.SessionID),
+		Time:                   parseTime(l.Timestamp),
+	}
 	if e.Time.IsZero() {
 		e.Time = parseTime(l.Seconds)
 	}
@@ -139,11 +145,11 @@ func (p *promptListReader) readListElement(element []byte, offset int64, yield f
 	case l.Type != "" && l.Type != "user":
 		e.reportUnknownPart("messages", l.Type, yield)
 	case e.Session == "":
-		e.reportLeftOutParts("prompts without a session", 1, yield)
+		e.reportNonTextParts("prompts without a session", 1, yield)
 	case isBuiltinCommand(e.Text), p.hasTranscript(e.Session):
 	// The person ran a shell command. The client's prompt list stores only the command and not its output.
 	case isShellCommand(e.Text):
-		e.reportLeftOutParts("commands of the person without their output", 1, yield)
+		e.reportNonTextParts("commands of the person without their output", 1, yield)
 	default:
 		yield(&e)
 	}

@@ -76,9 +76,9 @@ func isQwenLine(line []byte) bool {
 }
 
 type qwenReader struct {
-	model      string
-	heldPrompt *Event // last prompt, as long as its turn is not known (nil without such a prompt)
-	shell      shellReporter
+	model          string
+	heldPrompt     *Event // last prompt, as long as its turn is not known (nil without such a prompt)
+	personCommands personCommandReporter
 }
 
 func newQwenReader(path string) EventReader {
@@ -150,7 +150,7 @@ func (q *qwenReader) readSystemLine(l *qwenLine, e Event, yield func(*Event)) {
 			q.releaseHeldPrompt(p.Event.Prompt, yield)
 		}
 	case "chat_compression":
-		e.Kind = EventCompacted
+		e.Kind = EventConversationCompacted
 		yield(&e)
 	default:
 		if !qwenIgnoredSubtypes()[l.Subtype] {
@@ -180,7 +180,7 @@ func (q *qwenReader) readUserText(l *qwenLine, e Event, yield func(*Event)) {
 		return
 	}
 	e.Text, _ = l.textAndThought()
-	if q.shell.reportShellText(e, e.Text, yield) {
+	if q.personCommands.reportShellText(e, e.Text, yield) {
 		return
 	}
 	var payload struct {
@@ -193,7 +193,7 @@ func (q *qwenReader) readUserText(l *qwenLine, e Event, yield func(*Event)) {
 	if files := l.attachmentNames(); e.Text == "" {
 		e.Text = strings.Join(files, " ")
 	} else {
-		e.reportLeftOutParts(leftOutFilesText, len(files), yield)
+		e.reportNonTextParts(nonTextFilesText, len(files), yield)
 	}
 	if e.Text == "" {
 		return // A message without text contains only results of tool calls.
@@ -243,7 +243,7 @@ func (l *qwenLine) textAndThought() (text, thought string) {
 // reportMessage reports the reasoning, the text and the calls in a message of the agent.
 func (l *qwenLine) reportMessage(e Event, yield func(*Event)) {
 	text, thought := l.textAndThought()
-	e.Kind, e.Text = EventThought, thought
+	e.Kind, e.Text = EventAgentThought, thought
 	if e.Text != "" {
 		yield(&e)
 	}

@@ -39,7 +39,7 @@ type HookReport struct {
 	LastMessage     string          `json:"last_assistant_message"`
 	PromptResponse  string          `json:"prompt_response"`
 	Text            string          `json:"text"`
-	TextID          string          `json:"text_id"`
+	AgentTextID     string          `json:"text_id"`
 	CompactSummary  string          `json:"compact_summary"`
 }
 

@@ -11,13 +11,13 @@ type ClientTools struct {
 	FileReaders   []string // tools that read the files that the arguments name
 	FileSearchers []string // search or list the files below the paths that the arguments name
 	// tools that write the files that the arguments name, and return text that the agent wrote
-	FileEditors       []string
-	WebReaders        []string // return text from the web, from another document or from an MCP server
-	LateOutputReaders []string // tools that return the output of a shell command that an earlier call started
-	AgentStarters     []string // tools that start a sub-agent whose tool calls the client reports
+	FileEditors             []string
+	WebReaders              []string // return text from the web, from another document or from an MCP server
+	BackgroundOutputReaders []string // tools that return the output of a shell command that an earlier call started
+	AgentStarters           []string // tools that start a sub-agent whose tool calls the client reports
 	// tools that start a sub-agent or a skill whose tool calls the client does not report
-	UnreportedAgentStarters []string
-	OwnTextTools            []string // tools that return text that the agent or the person wrote
+	AgentStartersHidingCalls []string
+	OwnTextTools             []string // tools that return text that the agent or the person wrote
 
 	// ForeignReaders lists tools that read the web, mail or chats, in the client's spelling. The result of such a tool
 	// counts as text by others, unless a hook examined the call and decided differently.
@@ -44,9 +44,9 @@ var (
 		FileEditors:   []string{"edit", "write", "multiedit", "notebookedit"},
 		WebReaders: []string{"webfetch", "websearch", "readmcpresourcetool", "readmcpresource", "listmcpresourcestool",
 			"listmcpresources"},
-		LateOutputReaders:       []string{"bashoutput", "taskoutput", "monitor"},
-		AgentStarters:           []string{"task", "agent"},
-		UnreportedAgentStarters: []string{"skill", "slashcommand", "toolsearch"},
+		BackgroundOutputReaders:  []string{"bashoutput", "taskoutput", "monitor"},
+		AgentStarters:            []string{"task", "agent"},
+		AgentStartersHidingCalls: []string{"skill", "slashcommand", "toolsearch"},
 		OwnTextTools: []string{"todowrite", "todoread", "taskcreate", "taskupdate", "tasklist", "taskget", "taskstop",
 			"exitplanmode", "enterplanmode",
 			"askuserquestion", "killshell", "killbash", "enterworktree", "exitworktree", "sendmessage"},
@@ -67,7 +67,7 @@ var (
 			"list_mcp_resources",
 			"list_mcp_resource_templates",
 		},
-		LateOutputReaders: []string{"write_stdin"},
+		BackgroundOutputReaders: []string{"write_stdin"},
 		AgentStarters: []string{
 			"spawn_agent",
 			"wait",
@@ -76,10 +76,10 @@ var (
 			"close_agent",
 			"resume_agent",
 		},
-		UnreportedAgentStarters: []string{"tool_search"},
-		OwnTextTools:            []string{"update_plan", "request_user_input"},
-		ForeignReaders:          []string{"web_search", "web_search_call", "web.run", "browser"},
-		ServerName:              ServerName{"mcp__", "__"},
+		AgentStartersHidingCalls: []string{"tool_search"},
+		OwnTextTools:             []string{"update_plan", "request_user_input"},
+		ForeignReaders:           []string{"web_search", "web_search_call", "web.run", "browser"},
+		ServerName:               ServerName{"mcp__", "__"},
 	}
 	toolsOfGemini = ClientTools{
 		Shells:        []string{"run_shell_command"},
@@ -88,7 +88,7 @@ var (
 		FileEditors:   []string{"replace", "write_file", "edit"},
 		WebReaders: []string{"web_fetch", "google_web_search", "webfetch", "googlesearch", "read_mcp_resource",
 			"list_mcp_resources"},
-		UnreportedAgentStarters: []string{
+		AgentStartersHidingCalls: []string{
 			"activate_skill",
 			"codebase_investigator",
 			"delegate_to_agent",
@@ -100,17 +100,17 @@ var (
 		ServerName:     ServerName{"mcp_", "_"},
 	}
 	toolsOfOpencode = ClientTools{
-		Shells:                  []string{"bash"},
-		FileReaders:             []string{"read"},
-		FileSearchers:           []string{"glob", "grep", "list"},
-		FileEditors:             []string{"edit", "write", "multiedit", "patch", "apply_patch"},
-		WebReaders:              []string{"webfetch", "websearch", "codesearch"},
-		AgentStarters:           []string{"task"},
-		UnreportedAgentStarters: []string{"skill", "lsp"},
-		OwnTextTools:            []string{"todowrite", "todoread", "question", "plan_exit", "plan_enter", "invalid"},
-		ForeignReaders:          []string{"webfetch", "websearch", "codesearch"},
-		ServerName:              ServerName{"", "_"},
-		ServerLikeTools:         []string{"apply_patch", "plan_exit", "plan_enter"},
+		Shells:                   []string{"bash"},
+		FileReaders:              []string{"read"},
+		FileSearchers:            []string{"glob", "grep", "list"},
+		FileEditors:              []string{"edit", "write", "multiedit", "patch", "apply_patch"},
+		WebReaders:               []string{"webfetch", "websearch", "codesearch"},
+		AgentStarters:            []string{"task"},
+		AgentStartersHidingCalls: []string{"skill", "lsp"},
+		OwnTextTools:             []string{"todowrite", "todoread", "question", "plan_exit", "plan_enter", "invalid"},
+		ForeignReaders:           []string{"webfetch", "websearch", "codesearch"},
+		ServerName:               ServerName{"", "_"},
+		ServerLikeTools:          []string{"apply_patch", "plan_exit", "plan_enter"},
 	}
 	toolsOfCopilot = ClientTools{
 		Shells:        []string{"bash", "powershell"},
@@ -124,9 +124,9 @@ var (
 			"webfetch",
 			"websearch",
 		},
-		LateOutputReaders:       []string{"read_bash", "write_bash", "read_powershell", "write_powershell"},
-		AgentStarters:           []string{"task", "agent", "read_agent", "list_agents", "write_agent"},
-		UnreportedAgentStarters: []string{"skill"},
+		BackgroundOutputReaders:  []string{"read_bash", "write_bash", "read_powershell", "write_powershell"},
+		AgentStarters:            []string{"task", "agent", "read_agent", "list_agents", "write_agent"},
+		AgentStartersHidingCalls: []string{"skill"},
 		OwnTextTools: []string{
 			"update_todo",
 			"todowrite",
@@ -149,13 +149,13 @@ var (
 		ServerName: ServerName{"", "-"},
 	}
 	toolsOfQwen = ClientTools{
-		Shells:                  []string{"run_shell_command"},
-		FileReaders:             []string{"read_file", "read_many_files"},
-		FileSearchers:           []string{"list_directory", "glob", "grep_search", "search_file_content"},
-		FileEditors:             []string{"edit", "replace", "write_file", "notebook_edit"},
-		WebReaders:              []string{"web_fetch", "web_search", "webfetch", "websearch"},
-		AgentStarters:           []string{"task", "agent"},
-		UnreportedAgentStarters: []string{"skill", "tool_search", "lsp"},
+		Shells:                   []string{"run_shell_command"},
+		FileReaders:              []string{"read_file", "read_many_files"},
+		FileSearchers:            []string{"list_directory", "glob", "grep_search", "search_file_content"},
+		FileEditors:              []string{"edit", "replace", "write_file", "notebook_edit"},
+		WebReaders:               []string{"web_fetch", "web_search", "webfetch", "websearch"},
+		AgentStarters:            []string{"task", "agent"},
+		AgentStartersHidingCalls: []string{"skill", "tool_search", "lsp"},
 		OwnTextTools: []string{
 			"todo_write",
 			"save_memory",
@@ -201,8 +201,8 @@ var (
 			"fetch_pull_request",
 			"callmcptool",
 		},
-		AgentStarters:           []string{"task", "task_v2", "subagent"},
-		UnreportedAgentStarters: []string{"fetch_rules"},
+		AgentStarters:            []string{"task", "task_v2", "subagent"},
+		AgentStartersHidingCalls: []string{"fetch_rules"},
 		OwnTextTools: []string{
 			"todo_write",
 			"todowrite",
@@ -241,8 +241,8 @@ var (
 		},
 		WebReaders: []string{"fetch_webpage", "github_repo", "copilot_fetchwebpage", "vscode_fetchwebpage_internal",
 			"copilot_githubrepo"},
-		LateOutputReaders:       []string{"get_terminal_output", "copilot_getterminaloutput"},
-		UnreportedAgentStarters: []string{"runsubagent"},
+		BackgroundOutputReaders:  []string{"get_terminal_output", "copilot_getterminaloutput"},
+		AgentStartersHidingCalls: []string{"runsubagent"},
 		OwnTextTools: []string{
 			"manage_todo_list",
 			"think",
@@ -259,12 +259,12 @@ var (
 		ServerName: ServerName{"mcp_", "_"},
 	}
 	toolsOfZed = ClientTools{
-		Shells:                  []string{"terminal"},
-		FileReaders:             []string{"read_file", "open"},
-		FileSearchers:           []string{"grep", "find_path", "list_directory", "diagnostics"},
-		FileEditors:             []string{"edit_file", "write_file", "streaming_edit_file"},
-		WebReaders:              []string{"fetch", "web_search"},
-		UnreportedAgentStarters: []string{"spawn_agent", "subagent", "skill"},
+		Shells:                   []string{"terminal"},
+		FileReaders:              []string{"read_file", "open"},
+		FileSearchers:            []string{"grep", "find_path", "list_directory", "diagnostics"},
+		FileEditors:              []string{"edit_file", "write_file", "streaming_edit_file"},
+		WebReaders:               []string{"fetch", "web_search"},
+		AgentStartersHidingCalls: []string{"spawn_agent", "subagent", "skill"},
 		OwnTextTools: []string{
 			"thinking",
 			"now",
@@ -290,8 +290,8 @@ var (
 			"edit",
 			"text_editor",
 		},
-		WebReaders:              []string{"computercontroller__web_scrape", "computercontroller__web_search"},
-		UnreportedAgentStarters: []string{"subagent", "delegate", "load"},
+		WebReaders:               []string{"computercontroller__web_scrape", "computercontroller__web_search"},
+		AgentStartersHidingCalls: []string{"subagent", "delegate", "load"},
 		OwnTextTools: []string{
 			"todo__todo_write",
 			"todo__todo_read",
@@ -318,7 +318,7 @@ var (
 			"search_and_replace", "search_replace", "edit_file", "editor", "delete_file"},
 		WebReaders: []string{"web_fetch", "web_search", "browser_action", "use_mcp_tool", "access_mcp_resource",
 			"fetch_web_content"},
-		UnreportedAgentStarters: []string{"use_skill", "skills", "use_subagents", "new_task", "fetch_instructions"},
+		AgentStartersHidingCalls: []string{"use_skill", "skills", "use_subagents", "new_task", "fetch_instructions"},
 		OwnTextTools: []string{
 			"ask_followup_question",
 			"attempt_completion",
@@ -338,13 +338,13 @@ var (
 		FileEditors:   []string{"write", "edit"},
 	}
 	toolsOfOpenclaw = ClientTools{
-		Shells:                  []string{"exec", "bash"},
-		FileReaders:             []string{"read"},
-		FileSearchers:           []string{"grep", "find", "ls"},
-		FileEditors:             []string{"write", "edit", "apply_patch"},
-		WebReaders:              []string{"web_search", "web_fetch", "browser", "message"},
-		LateOutputReaders:       []string{"process"},
-		UnreportedAgentStarters: []string{"sessions_spawn", "sessions_send", "sessions_history", "subagents"},
+		Shells:                   []string{"exec", "bash"},
+		FileReaders:              []string{"read"},
+		FileSearchers:            []string{"grep", "find", "ls"},
+		FileEditors:              []string{"write", "edit", "apply_patch"},
+		WebReaders:               []string{"web_search", "web_fetch", "browser", "message"},
+		BackgroundOutputReaders:  []string{"process"},
+		AgentStartersHidingCalls: []string{"sessions_spawn", "sessions_send", "sessions_history", "subagents"},
 		OwnTextTools: []string{
 			"memory_search",
 			"memory_get",
@@ -355,14 +355,14 @@ var (
 		ForeignReaders: []string{"web_search", "web_fetch", "browser", "message"},
 	}
 	toolsOfAmp = ClientTools{
-		Shells:                  []string{"bash", "shell_command"},
-		FileReaders:             []string{"read"},
-		FileSearchers:           []string{"grep", "glob", "finder", "list_directory"},
-		FileEditors:             []string{"edit_file", "create_file", "apply_patch", "undo_edit"},
-		WebReaders:              []string{"read_web_page", "web_search", "librarian"},
-		UnreportedAgentStarters: []string{"task", "oracle", "skill", "read_thread", "find_thread"},
-		OwnTextTools:            []string{"todo_write", "todo_read", "task_list"},
-		ForeignReaders:          []string{"read_web_page", "web_search", "librarian"},
+		Shells:                   []string{"bash", "shell_command"},
+		FileReaders:              []string{"read"},
+		FileSearchers:            []string{"grep", "glob", "finder", "list_directory"},
+		FileEditors:              []string{"edit_file", "create_file", "apply_patch", "undo_edit"},
+		WebReaders:               []string{"read_web_page", "web_search", "librarian"},
+		AgentStartersHidingCalls: []string{"task", "oracle", "skill", "read_thread", "find_thread"},
+		OwnTextTools:             []string{"todo_write", "todo_read", "task_list"},
+		ForeignReaders:           []string{"read_web_page", "web_search", "librarian"},
 	}
 	toolsOfCrush = ClientTools{
 		Shells:        []string{"bash"},
@@ -377,9 +377,9 @@ var (
 			"sourcegraph",
 			"download",
 		},
-		LateOutputReaders:       []string{"job_output"},
-		UnreportedAgentStarters: []string{"agent"},
-		OwnTextTools:            []string{"todos", "job_kill"},
+		BackgroundOutputReaders:  []string{"job_output"},
+		AgentStartersHidingCalls: []string{"agent"},
+		OwnTextTools:             []string{"todos", "job_kill"},
 		ForeignReaders: []string{
 			"fetch",
 			"agentic_fetch",
@@ -402,11 +402,11 @@ var (
 			"browser_snapshot",
 			"browser_click",
 		},
-		LateOutputReaders:       []string{"process"},
-		UnreportedAgentStarters: []string{"delegate_task", "skill_view", "execute_code", "session_search"},
-		OwnTextTools:            []string{"todo", "memory", "clarify"},
-		ForeignReaders:          []string{"web_search", "web_extract", "browser_navigate", "browser_snapshot"},
-		ServerName:              ServerName{"mcp_", "_"},
+		BackgroundOutputReaders:  []string{"process"},
+		AgentStartersHidingCalls: []string{"delegate_task", "skill_view", "execute_code", "session_search"},
+		OwnTextTools:             []string{"todo", "memory", "clarify"},
+		ForeignReaders:           []string{"web_search", "web_extract", "browser_navigate", "browser_snapshot"},
+		ServerName:               ServerName{"mcp_", "_"},
 	}
 	toolsOfKimi = ClientTools{
 		Shells:         []string{"shell", "bash"},

@@ -140,14 +140,14 @@ func (r *vscodeRequest) reportResponse(m *messageReporter) {
 			answer += resultText(p.Value) + resultText(p.Content)
 		case "thinking":
 			say()
-			m.reportText(EventThought, resultText(p.Value))
+			m.reportText(EventAgentThought, resultText(p.Value))
 		case "toolInvocationSerialized":
 			say()
 			if !hasRounds {
 				r.reportToolInvocation(m, p)
 			}
 		default:
-			if !vscodeParts()[p.Kind] {
+			if !vscodeNonTextPartKinds()[p.Kind] {
 				m.Event.reportUnknownPart("parts", p.Kind, m.yieldEvent)
 			}
 		}
@@ -165,8 +165,8 @@ func (r *vscodeRequest) reportResponse(m *messageReporter) {
 	say()
 }
 
-// vscodeParts contains the kinds of parts that are not the agent's texts, such as references and edits.
-var vscodeParts = lazyWordSet(`
+// vscodeNonTextPartKinds contains the kinds of parts that are not the agent's texts, such as references and edits.
+var vscodeNonTextPartKinds = lazyWordSet(`
 	agentDetection autoModeResolution clearToPreviousToolInvocation codeCitation codeblockUri command confirmation
 	contentReference disabledClaudeHooks elicitation elicitation2 elicitationSerialized extensions externalEdits
 	externalToolInvocationUpdate hook info inlineReference mcpAuthenticationRequired mcpServersStarting

@@ -102,7 +102,7 @@ func firstMemberName(object []byte) (name string) {
 func (c *zedContent) reportOtherContent(m *messageReporter) {
 	switch {
 	case c.memberName == "Image":
-		m.Event.reportLeftOutParts(leftOutFilesText, 1, m.yieldEvent)
+		m.Event.reportNonTextParts(nonTextFilesText, 1, m.yieldEvent)
 	case !zedContentKinds()[c.memberName]:
 		m.Event.reportUnknownPart("parts", c.memberName, m.yieldEvent)
 	}
@@ -191,7 +191,7 @@ func (z *zedMessage) reportEvents(m *messageReporter) {
 		m.reportText(noEventKind, strings.Join(mentioned, "\n"))
 	case z.Agent != nil:
 		for _, c := range z.Agent.Content {
-			m.reportText(EventThought, c.Thinking.Text)
+			m.reportText(EventAgentThought, c.Thinking.Text)
 			m.reportText(EventText, c.Text)
 			c.reportOtherContent(m)
 			if c.ToolUse != nil {
@@ -230,7 +230,7 @@ func (z *zedMessage) reportOldMessage(m *messageReporter) {
 		switch s.Type {
 		case "text":
 		case "thinking":
-			m.reportText(EventThought, s.Text)
+			m.reportText(EventAgentThought, s.Text)
 			continue
 		case "redacted_thinking":
 			continue

@@ -21,7 +21,7 @@ type chatState struct {
 	transcript *Transcript
 	// the person's last prompt, and the agent's texts and thoughts since its last edit, by sub-agent ("" for the main
 	// agent)
-	reasoningByAgent map[string]*reasoning
+	reasoningByAgent map[string]*agentReasoning
 	pendingCalls     map[string]*chatCall // calls without an answer, by call ID
 	seenCallIDs      map[string]bool
 	editsByCallIndex map[int][]Edit // edits that were found, by chatCall.index
@@ -54,7 +54,7 @@ type chatCall struct {
 func newChatState(t *Transcript) *chatState {
 	return &chatState{
 		transcript:       t,
-		reasoningByAgent: map[string]*reasoning{},
+		reasoningByAgent: map[string]*agentReasoning{},
 		pendingCalls:     map[string]*chatCall{},
 		seenCallIDs:      map[string]bool{},
 		editsByCallIndex: map[int][]Edit{},
@@ -63,15 +63,15 @@ func newChatState(t *Transcript) *chatState {
 }
 
 // reasoningOfAgent returns the agent's words and thoughts so far. It never returns nil.
-func (c *chatState) reasoningOfAgent(subAgent string) *reasoning {
+func (c *chatState) reasoningOfAgent(subAgent string) *agentReasoning {
 	if r := c.reasoningByAgent[subAgent]; r != nil {
 		return r
 	}
-	return &reasoning{}
+	return &agentReasoning{}
 }
 
 func (c *chatState) addText(subAgent, text string) {
-	c.reasoningByAgent[subAgent] = c.reasoningOfAgent(subAgent).withSpokenText(text)
+	c.reasoningByAgent[subAgent] = c.reasoningOfAgent(subAgent).withAgentText(text)
 }
 func (c *chatState) addThought(subAgent, text string) {
 	c.reasoningByAgent[subAgent] = c.reasoningOfAgent(subAgent).withThought(text)
@@ -82,7 +82,7 @@ func (c *chatState) addThought(subAgent, text string) {
 func (c *chatState) recordPersonRequest(subAgent, text string) {
 	text = clientfile.ExtractPromptText(text)
 	if text != "" {
-		c.reasoningByAgent[subAgent] = c.reasoningOfAgent(subAgent).startRequest(text)
+		c.reasoningByAgent[subAgent] = c.reasoningOfAgent(subAgent).withNewRequestOnly(text)
 	}
 }
 
@@ -236,7 +236,7 @@ func (c *chatState) addCall(call *chatCall, callID, subAgent string, callTime ti
 	c.callCount++
 	c.transcript.CallCount++
 	c.pendingCalls[callID] = call
-	c.reasoningByAgent[subAgent] = c.reasoningOfAgent(subAgent).withEdit()
+	c.reasoningByAgent[subAgent] = c.reasoningOfAgent(subAgent).withFollowingEdit()
 }
 
 // displayedResult contains the data about a successful edit that a client stores in the transcript in order to show
@@ -308,7 +308,7 @@ func (c *chatState) recordEditResult(call *chatCall, result json.RawMessage, out
 		es = c.editsFromDisplay(call, s)
 	}
 	if len(es) == 0 {
-		c.transcript.UnknownChanges++
+		c.transcript.CallsWithUnknownChanges++
 	}
 	c.editsByCallIndex[call.callIndex] = es
 }

@@ -68,7 +68,7 @@ func parseClaudeCall(tool string, raw json.RawMessage) *chatCall {
 	// Ignore the error: a call whose arguments cannot be decoded results in no edits.
 	_ = json.Unmarshal(raw, &call.claudeCall.args)
 	call.edit.Path = call.claudeCall.args.File + call.claudeCall.args.Notebook
-	call.edit.mayHaveExpandedTabs = true
+	call.edit.mayHaveSpacesForTabs = true
 	return call
 }
 
@@ -92,8 +92,8 @@ func jsonQuote(s string) string {
 	return strings.TrimSpace(b.String())
 }
 
-// contentChange describes how a call changed a file, as far as the transcript contains this.
-type contentChange struct {
+// fileContentChange describes how a call changed a file, as far as the transcript contains this.
+type fileContentChange struct {
 	replacements   []claudeEdit
 	newContent     string      // the whole file's content after the call
 	insertedRanges []lineRange // ranges of the lines in newContent that the call inserted
@@ -101,9 +101,9 @@ type contentChange struct {
 }
 
 // computeChange applies the call to the file's previous content, if the transcript contains that content.
-func (call *claudeCall) computeChange(res *claudeResult, toolOutput string) contentChange {
+func (call *claudeCall) computeChange(res *claudeResult, toolOutput string) fileContentChange {
 	in := &call.args
-	c := contentChange{replacements: in.Edits}
+	c := fileContentChange{replacements: in.Edits}
 	if in.New != nil && in.Old != nil {
 		c.replacements = []claudeEdit{{*in.Old, *in.New, in.ReplaceAll}}
 	}
@@ -139,7 +139,7 @@ func (call *claudeCall) editsFromChange(res *claudeResult, toolOutput string) []
 		return call.editsFromPatch(res, c)
 	}
 	e := call.edit
-	e.mayHaveExpandedTabs = false
+	e.mayHaveSpacesForTabs = false
 	if c.isKnown {
 		return e.editsInRanges(c.newContent, c.insertedRanges)
 	}
@@ -153,7 +153,7 @@ func (call *claudeCall) editsFromChange(res *claudeResult, toolOutput string) []
 
 // editsFromPatch returns the edits in the patch of a result. Claude Code shows leading tabs as spaces, so the tabs are
 // restored from the new content or the call's arguments.
-func (call *claudeCall) editsFromPatch(res *claudeResult, change contentChange) []Edit {
+func (call *claudeCall) editsFromPatch(res *claudeResult, change fileContentChange) []Edit {
 	var texts []string
 	for _, t := range change.replacements {
 		texts = append(texts, t.Old, t.New)
@@ -188,7 +188,7 @@ func (e Edit) editsFromHunks(hunks []hunk, newContent *string, texts []string) [
 			if newContent != nil && matchesLines(lines, s) {
 				gone := s.Gone
 				s = s.editsInRanges(*newContent, []lineRange{{firstLine: s.Span.First, lineCount: s.Span.Len()}})[0]
-				s.Gone, s.mayHaveExpandedTabs = gone, false
+				s.Gone, s.mayHaveSpacesForTabs = gone, false
 			} else {
 				s.Block = restoreLeadingTabs(s.Block, texts)
 				s.Before = restoreLeadingTabs(s.Before, texts)
@@ -212,9 +212,12 @@ func (e Edit) editsFromSnippet(replacements []claudeEdit, numberedLines []number
 		at, ok := findTextLines(numberedLines, t.New)
 		head, foot := countCommonLineBytes(t.Old, t.New)
 		if !ok {
-			s.partialText = t.New
+			s.partialLineText = t.New
 			if head+foot < len(t.New) {
-				s.unchangedLines[0], s.unchangedLines[1] = strings.Count(t.New[:head], "\n"), strings.Count(
+				s.unchangedEdgeLineCounts[0], s.unchangedEdgeLineCounts[1] = strings.Count(
+					t.New[:head],
+					"\n",
+				), strings.Count(
 					strings.TrimSuffix(t.New[len(t.New)-foot:], "\n"),
 					"\n",
 				)
@@ -227,7 +230,7 @@ func (e Edit) editsFromSnippet(replacements []claudeEdit, numberedLines []number
 		) {
 			at = lineRange{firstLine: at.firstLine + strings.Count(t.New[:head], "\n"), lineCount: n}
 		}
-		s.Span = annotate.Span{
+		s.Span = annotate.LineSpan{
 			First: numberedLines[at.firstLine].number,
 			Last:  numberedLines[at.firstLine+at.lineCount-1].number,
 		}
@@ -451,7 +454,7 @@ func findTextLines(lines []numberedLine, text string) (lineRange, bool) {
 // so the edits contain lines in this form.
 func (call *claudeCall) editsFromNotebook(res *claudeResult) []Edit {
 	e := call.edit
-	e.mayHaveExpandedTabs = false
+	e.mayHaveSpacesForTabs = false
 	hasTexts := res.OldNotebook != nil && res.NewNotebook != nil
 	if hasTexts && len(*res.NewNotebook) <= maxFileBytes {
 		return e.editsInRanges(*res.NewNotebook, findChangedRange(*res.OldNotebook, *res.NewNotebook))

@@ -31,7 +31,7 @@ func (e Edit) editsInRanges(content string, ranges []lineRange) []Edit {
 			// The agent removed all lines, so the file contains no line to which the removal could be attached.
 			continue
 		}
-		at.Span = annotate.Span{First: first, Last: last}
+		at.Span = annotate.LineSpan{First: first, Last: last}
 		at.Block = lines[first-1 : last]
 		at.Before = lines[max(0, first-1-annotate.ContextLines) : first-1]
 		at.After = lines[last:min(len(lines), last+annotate.ContextLines)]

@@ -14,11 +14,11 @@ type eventReader struct {
 	reader clientfile.EventReader
 
 	// the agent's texts and thoughts before each point of the conversation, by the point's node ID
-	reasoningAtNode map[string]*reasoning
+	reasoningByConversationNode map[string]*agentReasoning
 	// ID of the last node of the conversation that was read, by sub-agent ("" for the main agent)
-	lastNodes map[string]string
+	conversationNodeByAgent map[string]string
 
-	hasUnnamedCalls bool // The calls lack IDs and are identified by their arguments.
+	hasCallsWithoutIDs bool // The calls lack IDs and are identified by their arguments.
 	// Each value is a key made from a tool call's arguments. The map's key is the call's ID in the transcript.
 	unnamedCallKeys map[string]string
 }
@@ -30,8 +30,14 @@ func newEventReader(c clientfile.EventClient, t *Transcript, path string) *event
 	if c.Name == "claude" {
 		made.parseCall = parseClaudeCall
 	}
-	return &eventReader{chatState: made, reader: c.NewReader(path), reasoningAtNode: map[string]*reasoning{},
-		lastNodes: map[string]string{}, hasUnnamedCalls: c.HasUnnamedCalls, unnamedCallKeys: map[string]string{}}
+	return &eventReader{
+		chatState:                   made,
+		reader:                      c.NewReader(path),
+		reasoningByConversationNode: map[string]*agentReasoning{},
+		conversationNodeByAgent:     map[string]string{},
+		hasCallsWithoutIDs:          c.HasUnnamedCalls,
+		unnamedCallKeys:             map[string]string{},
+	}
 }
 
 func (r *eventReader) readLine(b []byte) error {
@@ -45,7 +51,7 @@ func (r *eventReader) processEvent(e *clientfile.Event) {
 	r.sessionID, r.workingDir = e.Session, e.WorkingDir
 	r.model = e.Model
 	sub := cmp.Or(e.AgentName, e.AgentID)
-	r.moveToNode(e, sub)
+	r.moveToConversationNode(e, sub)
 	switch e.Kind {
 	case clientfile.EventUnread:
 		r.transcript.UnreadableLines++
@@ -53,22 +59,22 @@ func (r *eventReader) processEvent(e *clientfile.Event) {
 		r.recordPersonRequest(sub, e.Text)
 	case clientfile.EventText:
 		r.addText(sub, e.Text)
-	case clientfile.EventThought:
+	case clientfile.EventAgentThought:
 		r.addThought(sub, e.Text)
 	case clientfile.EventCall:
-		if r.hasUnnamedCalls {
+		if r.hasCallsWithoutIDs {
 			r.recordUnnamedCall(e, sub)
 		} else if e.ID != "" {
 			r.recordCall(e.ID, sub, e.ToolName, e.Args, e.Time)
 		}
-	case clientfile.EventEdit:
+	case clientfile.EventFileEdit:
 		if e.ID == "" {
-			r.reasoningByAgent[sub] = r.reasoningOfAgent(sub).withEdit()
+			r.reasoningByAgent[sub] = r.reasoningOfAgent(sub).withFollowingEdit()
 		}
 		r.recordReportedChanges(e.ID, sub, e.HasFailed, e.DisplayData, e.Time)
 	case clientfile.EventResult:
 		id := e.ID
-		if r.hasUnnamedCalls {
+		if r.hasCallsWithoutIDs {
 			id = r.unnamedCallKeys[e.ID]
 			if e.HasFailed {
 				// A call with the same arguments is otherwise ignored as a repetition, but an agent may repeat a
@@ -80,20 +86,20 @@ func (r *eventReader) processEvent(e *clientfile.Event) {
 	}
 }
 
-// moveToNode moves an agent to the point of the conversation at which the event occurred. If the person went back to
-// an earlier point, moveToNode restores the texts and thoughts that the agent had there.
-func (r *eventReader) moveToNode(e *clientfile.Event, subAgent string) {
-	last := r.lastNodes[subAgent]
+// moveToConversationNode moves an agent to the point of the conversation at which the event occurred. If the person
+// went back to an earlier point, moveToConversationNode restores the texts and thoughts that the agent had there.
+func (r *eventReader) moveToConversationNode(e *clientfile.Event, subAgent string) {
+	last := r.conversationNodeByAgent[subAgent]
 	if e.NodeID == "" || e.NodeID == last {
 		return
 	}
 	if last != "" {
-		r.reasoningAtNode[last] = r.reasoningOfAgent(subAgent)
+		r.reasoningByConversationNode[last] = r.reasoningOfAgent(subAgent)
 	}
 	if e.ParentNodeID != last {
-		r.reasoningByAgent[subAgent] = cmp.Or(r.reasoningAtNode[e.ParentNodeID], &reasoning{})
+		r.reasoningByAgent[subAgent] = cmp.Or(r.reasoningByConversationNode[e.ParentNodeID], &agentReasoning{})
 	}
-	r.lastNodes[subAgent] = e.NodeID
+	r.conversationNodeByAgent[subAgent] = e.NodeID
 }
 
 // recordUnnamedCall records a call of a client whose hook reports contain no call IDs.

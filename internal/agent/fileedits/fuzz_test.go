@@ -44,7 +44,7 @@ func FuzzRead(f *testing.F) {
 			if e.Span.Len() > 0 && e.Span.Len() != len(e.Block) {
 				t.Errorf("%d lines at %v", len(e.Block), e.Span)
 			}
-			if len(e.Block) == 0 && e.partialText == "" {
+			if len(e.Block) == 0 && e.partialLineText == "" {
 				t.Errorf("an edit without lines: %+v", e)
 			}
 		}

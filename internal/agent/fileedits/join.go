@@ -30,9 +30,9 @@ type Options struct {
 type RecordsResult struct {
 	Records []annotate.Record // records for [annotate.Store.Add], in the order of the edits
 
-	OutsideFiles   []string // edited files outside of the tree, as the transcript names them, each once
-	OutsideEdits   int      // number of edits in files that are outside of the annotated directory tree
-	UnlocatedEdits int      // number of edits whose lines are neither in the transcript nor in the present file
+	FilesOutsideTree []string // edited files outside of the tree, as the transcript names them, each once
+	EditsOutsideTree int      // number of edits in files that are outside of the annotated directory tree
+	UnlocatedEdits   int      // number of edits whose lines are neither in the transcript nor in the present file
 }
 
 // MakeRecords makes a record for each edit of a file in the store's tree. A record's ID is derived from the ID of the
@@ -54,16 +54,16 @@ func MakeRecords(b *annotate.Store, t *Transcript, o *Options) (*RecordsResult, 
 		e := &t.Edits[i]
 		file, ok := findTreeFile(b, e, opts.OldTreePath)
 		if !ok {
-			j.OutsideEdits++
+			j.EditsOutsideTree++
 			if !outside[e.Path] {
 				outside[e.Path] = true
-				j.OutsideFiles = append(j.OutsideFiles, e.Path)
+				j.FilesOutsideTree = append(j.FilesOutsideTree, e.Path)
 			}
 			continue
 		}
 		then := file
 		file = names.currentName(b, file, i)
-		if e.mayHaveExpandedTabs || e.Span.Len() == 0 {
+		if e.mayHaveSpacesForTabs || e.Span.Len() == 0 {
 			if _, ok := now[file]; !ok {
 				lines, err := b.FileLines(file)
 				hasNoLines := errors.Is(err, fs.ErrNotExist) || errors.Is(err, oxbow.ErrInvalid)
@@ -74,7 +74,7 @@ func MakeRecords(b *annotate.Store, t *Transcript, o *Options) (*RecordsResult, 
 			}
 		}
 		at := *e
-		if at.mayHaveExpandedTabs {
+		if at.mayHaveSpacesForTabs {
 			at.Block = restoreLeadingTabsFrom(at.Block, now[file])
 			at.Before = restoreLeadingTabsFrom(at.Before, now[file])
 			at.After = restoreLeadingTabsFrom(at.After, now[file])
@@ -114,9 +114,9 @@ func findTreeFile(b *annotate.Store, e *Edit, oldTreePath string) (string, bool)
 }
 
 // renamesByFile contains the renames of each file by the file's old name, in the order in which they happened.
-type renamesByFile map[string][]renameStep
+type renamesByFile map[string][]laterFileName
 
-type renameStep struct {
+type laterFileName struct {
 	newName   string
 	editCount int // number of edits in the transcript before the file was renamed
 }
@@ -128,7 +128,7 @@ func findRenames(b *annotate.Store, t *Transcript, oldTreePath string) renamesBy
 		to, ok2 := findTreeFile(b, &Edit{Path: v.NewName, Dir: v.WorkingDir}, oldTreePath)
 		areInTree := ok && ok2
 		if areInTree && was != to {
-			m[was] = append(m[was], renameStep{to, v.EditCount})
+			m[was] = append(m[was], laterFileName{to, v.EditCount})
 		}
 	}
 	return m
@@ -143,7 +143,7 @@ func (m renamesByFile) currentName(b *annotate.Store, file string, editIndex int
 		next, ok := slices.BinarySearchFunc(
 			m[now],
 			editIndex,
-			func(v renameStep, i int) int { return v.editCount - i - 1 },
+			func(v laterFileName, i int) int { return v.editCount - i - 1 },
 		)
 		if !ok && next == len(m[now]) {
 			break
@@ -177,14 +177,14 @@ func restoreLeadingTabsFrom(lines, file []string) []string {
 // locateBlock searches the present file for the edit's lines. If the lines are found in exactly one best position,
 // locateBlock sets the edit's position.
 func (e *Edit) locateBlock(lines []string) {
-	if e.partialText != "" {
+	if e.partialLineText != "" {
 		all := make([]numberedLine, len(lines))
 		for i, l := range lines {
 			all[i] = numberedLine{i + 1, l}
 		}
-		if s, ok := findTextLines(all, e.partialText); ok {
-			if n := s.lineCount - e.unchangedLines[0] - e.unchangedLines[1]; n > 0 {
-				s.firstLine, s.lineCount = s.firstLine+e.unchangedLines[0], n
+		if s, ok := findTextLines(all, e.partialLineText); ok {
+			if n := s.lineCount - e.unchangedEdgeLineCounts[0] - e.unchangedEdgeLineCounts[1]; n > 0 {
+				s.firstLine, s.lineCount = s.firstLine+e.unchangedEdgeLineCounts[0], n
 			}
 			e.setBlockLines(lines, s.firstLine, s.lineCount)
 		}
@@ -239,7 +239,7 @@ func trimSpaceAndComma(l string) string { return strings.TrimSuffix(strings.Trim
 // setBlockLines records that the edit inserted n lines of the file, beginning at index first. It also records the
 // lines directly before and after them.
 func (e *Edit) setBlockLines(lines []string, first, n int) {
-	e.Span = annotate.Span{First: first + 1, Last: first + n}
+	e.Span = annotate.LineSpan{First: first + 1, Last: first + n}
 	e.Block = lines[first : first+n]
 	e.Before = lines[max(0, first-annotate.ContextLines):first]
 	e.After = lines[first+n : min(len(lines), first+n+annotate.ContextLines)]

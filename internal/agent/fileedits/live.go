@@ -136,7 +136,7 @@ func AnnotationsForHook(ctx context.Context, b *annotate.Store, r HookInput) ([]
 	case slices.Contains(editEventNames, l.EventName) && isEditReport(l):
 		t, err = r.waitForCall(ctx, l)
 	case slices.Contains(endEventNames, l.EventName):
-		t, err = r.replayTurn(l)
+		t, err = r.readReportedTurnEdits(l)
 	}
 	if errors.Is(err, fs.ErrNotExist) || t == nil {
 		return nil, nil
@@ -177,7 +177,7 @@ func (r HookInput) waitForCall(ctx context.Context, l *clientfile.HookReport) (*
 		}
 		if now != size {
 			size = now
-			t, err := r.replayCall(l)
+			t, err := r.readReportedCallEdits(l)
 			if err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return nil, err
 			}
@@ -219,9 +219,9 @@ func (r HookInput) transcriptPath(l *clientfile.HookReport) string {
 	return l.TranscriptPath
 }
 
-// replayTurn reads the last turn of a transcript and returns its edits.
-func (r HookInput) replayTurn(l *clientfile.HookReport) (*Transcript, error) {
-	t, in, err := r.replayTail(l, maxTurnTailBytes)
+// readReportedTurnEdits reads the last turn of a transcript and returns its edits.
+func (r HookInput) readReportedTurnEdits(l *clientfile.HookReport) (*Transcript, error) {
+	t, in, err := r.readTranscriptTail(l, maxTurnTailBytes)
 	if err != nil {
 		return nil, err
 	}
@@ -230,10 +230,10 @@ func (r HookInput) replayTurn(l *clientfile.HookReport) (*Transcript, error) {
 	return t, nil
 }
 
-// replayCall returns only the edits of the call that the hook reports. It reads the end of the transcript. The
-// transcript does not contain the call's result yet, so replayCall adds the result as another line.
-func (r HookInput) replayCall(l *clientfile.HookReport) (*Transcript, error) {
-	t, in, err := r.replayTail(l, maxEditTailBytes)
+// readReportedCallEdits returns only the edits of the call that the hook reports. It reads the end of the transcript.
+// The transcript does not contain the call's result yet, so readReportedCallEdits adds the result as another line.
+func (r HookInput) readReportedCallEdits(l *clientfile.HookReport) (*Transcript, error) {
+	t, in, err := r.readTranscriptTail(l, maxEditTailBytes)
 	if err != nil {
 		return nil, err
 	}
@@ -255,9 +255,9 @@ func (r HookInput) replayCall(l *clientfile.HookReport) (*Transcript, error) {
 	return t, nil
 }
 
-// replayTail reads the first line and the last maxBytes bytes of a transcript. The reader is also returned, so that
-// the caller can pass further lines to it.
-func (r HookInput) replayTail(
+// readTranscriptTail reads the first line and the last maxBytes bytes of a transcript. The reader is also returned, so
+// that the caller can pass further lines to it.
+func (r HookInput) readTranscriptTail(
 	l *clientfile.HookReport,
 	maxBytes int64,
 ) (t *Transcript, reader *eventReader, err error) {

@@ -304,7 +304,7 @@ func TestLiveNoted(t *testing.T) {
 	)
 	got, err := AnnotationsForHook(t.Context(), s.b, s.write([]byte(report), []byte(noted)))
 	if err != nil || len(got) != 1 || got[0].Why != "for the second" ||
-		got[0].Span != (annotate.Span{First: 11, Last: 11}) {
+		got[0].Span != (annotate.LineSpan{First: 11, Last: 11}) {
 		t.Errorf("annotations %q, %v", brief(got), err)
 	}
 }
@@ -340,8 +340,8 @@ func TestBefore(t *testing.T) {
 	s := recordedSession(t, "claude")
 	s.put("hello.go", hello)
 	for _, a := range []annotate.Record{
-		{Span: annotate.Span{First: 6, Last: 8}, Why: "greets"},
-		{Span: annotate.Span{First: 10, Last: 12}, Why: "main"},
+		{Span: annotate.LineSpan{First: 6, Last: 8}, Why: "greets"},
+		{Span: annotate.LineSpan{First: 10, Last: 12}, Why: "main"},
 	} {
 		a.File = "hello.go"
 		if _, err := s.b.Add(t.Context(), a); err != nil {
@@ -432,7 +432,7 @@ func FuzzLive(f *testing.F) {
 		_ = r.SummarizeReport()
 		l, ok := r.parseReport()
 		if _, known := clientfile.FindEventClient(client); ok && known && isEditReport(l) {
-			if _, err := r.replayCall(l); err != nil {
+			if _, err := r.readReportedCallEdits(l); err != nil {
 				t.Logf("replay: %v", err)
 			}
 		}

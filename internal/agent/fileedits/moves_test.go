@@ -138,7 +138,7 @@ func TestEditsBeforeAndAfterAMove(t *testing.T) {
 	if got := join(3); fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("after two moves: %v, want %v", got, want)
 	}
-	found, err := b.Lookup(t.Context(), "three.go", annotate.Span{})
+	found, err := b.Lookup(t.Context(), "three.go", annotate.LineSpan{})
 	if err != nil || len(found) != 3 {
 		t.Errorf("Lookup(three.go) = %d annotations, %v, want each of 3 once", len(found), err)
 	}

@@ -17,8 +17,8 @@ type hunk struct {
 	lines     []string
 }
 
-// maxUnchangedGap is the maximum number of unchanged lines between two changes that belong to one edit.
-const maxUnchangedGap = 3
+// maxUnchangedLinesInEdit is the maximum number of unchanged lines between two changes that belong to one edit.
+const maxUnchangedLinesInEdit = 3
 
 // splitIntoEdits returns an edit like e for each stretch of changed lines in the hunk. A stretch with inserted lines
 // begins and ends with an inserted line.
@@ -48,7 +48,7 @@ func (h hunk) splitIntoEdits(e Edit) []Edit {
 	edit := func(from, to int) Edit { // edit returns a copy of e for rows[from:to], with the adjacent rows as context.
 		at := e
 		if h.firstLine > 0 {
-			at.Span = annotate.Span{First: h.firstLine + from, Last: h.firstLine + to - 1}
+			at.Span = annotate.LineSpan{First: h.firstLine + from, Last: h.firstLine + to - 1}
 		}
 		for i := max(0, from-annotate.ContextLines); i < min(len(rows), to+annotate.ContextLines); i++ {
 			switch {
@@ -78,7 +78,7 @@ func (h hunk) splitIntoEdits(e Edit) []Edit {
 			continue
 		}
 		last := i
-		for j := i + 1; j < len(rows) && j <= last+maxUnchangedGap+1; j++ {
+		for j := i + 1; j < len(rows) && j <= last+maxUnchangedLinesInEdit+1; j++ {
 			if rows[j].put {
 				last = j
 			}

@@ -41,7 +41,7 @@ func ReadTranscript(r io.Reader, path string) (*Transcript, error) {
 		if err == nil || err == io.EOF {
 			in.readLine(b, size)
 		}
-		if len(in.heldLines) > maxSniffedLines {
+		if len(in.linesBeforeRecognition) > maxSniffedLines {
 			return nil, ErrUnknownTranscript
 		}
 	}
@@ -53,10 +53,10 @@ func ReadTranscript(r io.Reader, path string) (*Transcript, error) {
 
 // clientRecognizer finds out which client wrote the lines, and passes the lines to that client's reader.
 type clientRecognizer struct {
-	transcript *Transcript
-	path       string
-	reader     *eventReader // nil until the client is recognized
-	heldLines  [][]byte     // copies of the lines that were read before the client was recognized
+	transcript             *Transcript
+	path                   string
+	reader                 *eventReader // nil until the client is recognized
+	linesBeforeRecognition [][]byte     // copies of the lines that were read before the client was recognized
 }
 
 // readLine reads a line of the transcript, or a whole JSON document as if it were a line. b is nil if the line is too
@@ -89,13 +89,13 @@ func (r *clientRecognizer) readJSONObject(b []byte) {
 	case r.reader != nil:
 		r.passLineToReader(b)
 	default:
-		r.heldLines = append(r.heldLines, bytes.Clone(b))
+		r.linesBeforeRecognition = append(r.linesBeforeRecognition, bytes.Clone(b))
 		r.reader = r.transcript.newReaderForLine(b, r.path)
 		if r.reader != nil {
-			for _, h := range r.heldLines {
+			for _, h := range r.linesBeforeRecognition {
 				r.passLineToReader(h)
 			}
-			r.heldLines = nil
+			r.linesBeforeRecognition = nil
 		}
 	}
 }

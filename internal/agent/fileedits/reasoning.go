@@ -10,43 +10,43 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/annotate"
 )
 
-// reasoning contains an agent's texts and thoughts up to a position in the conversation. It is immutable, because a
-// conversation may branch: each addition returns a new reasoning.
-type reasoning struct {
+// agentReasoning contains an agent's texts and thoughts up to a position in the conversation. It is immutable, because
+// a conversation may branch: each addition returns a new reasoning.
+type agentReasoning struct {
 	personRequest string // the person's last prompt
 
 	// The agent's texts and thoughts since its previous edit. If the agent makes several edits without a text or
 	// thought between them, the passages belong to all these edits.
-	spokenPassages, thoughtPassages []string
-	hasEdit                         bool // The agent has edited a file after these texts and thoughts.
+	agentTextPassages, agentThoughtPassages []string
+	isFollowedByEdit                        bool // The agent has edited a file after these texts and thoughts.
 }
 
-// startRequest returns a reasoning that contains only a new prompt of the person, without the prompt's private parts
-// and without texts of the agent.
-func (r *reasoning) startRequest(request string) *reasoning {
-	return &reasoning{personRequest: text.HidePrivateParts(request)}
+// withNewRequestOnly returns a reasoning that contains only a new prompt of the person, without the prompt's private
+// parts and without texts of the agent.
+func (r *agentReasoning) withNewRequestOnly(request string) *agentReasoning {
+	return &agentReasoning{personRequest: text.HidePrivateParts(request)}
 }
 
-func (r *reasoning) withSpokenText(text string) *reasoning {
-	return r.addToPassages(text, func(next *reasoning) *[]string { return &next.spokenPassages })
+func (r *agentReasoning) withAgentText(text string) *agentReasoning {
+	return r.withAddedPassage(text, func(next *agentReasoning) *[]string { return &next.agentTextPassages })
 }
 
 // withThought returns a reasoning to which a thought was added. A thought is text that the agent did not say.
-func (r *reasoning) withThought(text string) *reasoning {
-	return r.addToPassages(text, func(next *reasoning) *[]string { return &next.thoughtPassages })
+func (r *agentReasoning) withThought(text string) *agentReasoning {
+	return r.withAddedPassage(text, func(next *agentReasoning) *[]string { return &next.agentThoughtPassages })
 }
 
-// addToPassages returns a copy of r with one more text in the list that listIn returns. If the agent has made an edit
-// after the earlier texts, the copy lacks them, because they explain only the earlier edit. If the text is empty or
-// repeats the last text, addToPassages returns r itself.
-func (r *reasoning) addToPassages(text string, listIn func(*reasoning) *[]string) *reasoning {
+// withAddedPassage returns a copy of r with one more text in the list that listIn returns. If the agent has made an
+// edit after the earlier texts, the copy lacks them, because they explain only the earlier edit. If the text is empty
+// or repeats the last text, withAddedPassage returns r itself.
+func (r *agentReasoning) withAddedPassage(text string, listIn func(*agentReasoning) *[]string) *agentReasoning {
 	text = strings.TrimSpace(text)
 	if text == "" {
 		return r
 	}
-	next := &reasoning{personRequest: r.personRequest}
-	if !r.hasEdit {
-		next.spokenPassages, next.thoughtPassages = r.spokenPassages, r.thoughtPassages
+	next := &agentReasoning{personRequest: r.personRequest}
+	if !r.isFollowedByEdit {
+		next.agentTextPassages, next.agentThoughtPassages = r.agentTextPassages, r.agentThoughtPassages
 	}
 	to := listIn(next)
 	if n := len(*to); n > 0 && (*to)[n-1] == text {
@@ -56,29 +56,29 @@ func (r *reasoning) addToPassages(text string, listIn func(*reasoning) *[]string
 	return next
 }
 
-func (r *reasoning) withEdit() *reasoning {
-	if r.hasEdit {
+func (r *agentReasoning) withFollowingEdit() *agentReasoning {
+	if r.isFollowedByEdit {
 		return r
 	}
 	next := *r
-	next.hasEdit = true
+	next.isFollowedByEdit = true
 	return &next
 }
 
 // editReason returns the reason for an edit: the agent's text, or else its thoughts, or else the person's prompt.
-func (r *reasoning) editReason() string {
-	for _, ps := range [][]string{r.spokenPassages, r.thoughtPassages} {
+func (r *agentReasoning) editReason() string {
+	for _, ps := range [][]string{r.agentTextPassages, r.agentThoughtPassages} {
 		if len(ps) > 0 {
-			return cutReasonStart(strings.Join(ps, "\n\n"))
+			return cutReasoningStart(strings.Join(ps, "\n\n"))
 		}
 	}
 	const asked = " It was asked: "
-	return strings.TrimSuffix(cutReasonStart(annotate.NoReasoning+asked+strings.TrimSpace(r.personRequest)), asked)
+	return strings.TrimSuffix(cutReasoningStart(annotate.NoReasoning+asked+strings.TrimSpace(r.personRequest)), asked)
 }
 
-// cutReasonStart removes the beginning of a long text and keeps the end, because the end is nearest to the edit that
+// cutReasoningStart removes the beginning of a long text and keeps the end, because the end is nearest to the edit that
 // the text explains. It cuts only between characters.
-func cutReasonStart(s string) string {
+func cutReasoningStart(s string) string {
 	s = strings.ToValidUTF8(s, "\ufffd")
 	if len(s) <= maxReasoningBytes {
 		return s

@@ -88,7 +88,7 @@ func (t *Transcript) editsFromReport(template Edit, changes map[string]reportedC
 		out = append(out, numberEditsOfFile(es)...)
 	}
 	if unread {
-		t.UnknownChanges++
+		t.CallsWithUnknownChanges++
 	}
 	return out
 }
@@ -98,7 +98,7 @@ func (t *Transcript) editsFromReport(template Edit, changes map[string]reportedC
 func (t *Transcript) editsFromRequest(template Edit, patch string) []Edit {
 	files, err := parsePatchEnvelope(patch)
 	if err != nil {
-		t.UnknownChanges++
+		t.CallsWithUnknownChanges++
 		return nil
 	}
 	var out []Edit

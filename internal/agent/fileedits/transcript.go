@@ -41,7 +41,7 @@ type Edit struct {
 
 	// Span is the position of Block directly after the edit. It is zero if the transcript does not contain the
 	// position. Then [MakeRecords] searches the file for Block.
-	Span          annotate.Span
+	Span          annotate.LineSpan
 	Block         []string // whole lines without newlines
 	Before, After []string // lines directly before and after Block, if they are known
 
@@ -57,12 +57,12 @@ type Edit struct {
 	Model   string
 	Sub     string // sub-agent that made the edit ("" for the main agent)
 
-	mayHaveExpandedTabs bool // Block may contain two spaces for each leading tab.
+	mayHaveSpacesForTabs bool // Block may contain two spaces for each leading tab.
 	// The text that the edit inserted, if it may begin or end within a line. Block is then empty.
-	partialText string
-	// number of lines at the beginning and at the end of partialText that the file contained before the edit
-	unchangedLines [2]int
-	enclosingLines []string // lines, such as a function's head, that enclose Block in the file
+	partialLineText string
+	// number of lines at the beginning and at the end of partialLineText that the file contained before the edit
+	unchangedEdgeLineCounts [2]int
+	enclosingLines          []string // lines, such as a function's head, that enclose Block in the file
 	// The lines in the file may have other indentation and commas than the lines in Block.
 	mayBeReformatted bool
 }
@@ -73,13 +73,13 @@ type Transcript struct {
 	Edits   []Edit       // in the order of the calls
 	Renames []FileRename // in the order in which the agent renamed the files
 
-	LineCount       int // number of lines that are not empty
-	UnreadableLines int // number of lines that cannot be read
-	CallCount       int // number of calls to editing tools
-	FailedCalls     int // number of calls that failed or were refused
-	PendingCalls    int // number of calls whose result is missing because the transcript ends
-	DeletedFiles    int // number of deleted files, which contain no line to annotate
-	UnknownChanges  int // number of successful calls whose changes the transcript does not contain
+	LineCount               int // number of lines that are not empty
+	UnreadableLines         int // number of lines that cannot be read
+	CallCount               int // number of calls to editing tools
+	FailedCalls             int // number of calls that failed or were refused
+	PendingCalls            int // number of calls whose result is missing because the transcript ends
+	DeletedFiles            int // number of deleted files, which contain no line to annotate
+	CallsWithUnknownChanges int // number of successful calls whose changes the transcript does not contain
 }
 
 // FileRename is a rename of a file by an agent.

@@ -111,10 +111,10 @@ func TestSamples(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if j.OutsideEdits != c.out || j.UnlocatedEdits != 0 {
+			if j.EditsOutsideTree != c.out || j.UnlocatedEdits != 0 {
 				t.Errorf(
 					"Join: outside %q, %d without lines, want %d and none",
-					j.OutsideFiles,
+					j.FilesOutsideTree,
 					j.UnlocatedEdits,
 					c.out,
 				)
@@ -188,7 +188,7 @@ func TestAgain(t *testing.T) {
 		}
 		total = len(j.Records)
 	}
-	found, err := b.Lookup(t.Context(), "pool.go", annotate.Span{})
+	found, err := b.Lookup(t.Context(), "pool.go", annotate.LineSpan{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,7 +199,7 @@ func TestAgain(t *testing.T) {
 		t.Errorf("the book has %d, %v", len(rep), err)
 	}
 	for _, f := range found {
-		if strings.HasPrefix(f.Why, "New is missing") && (!f.Now.Overlaps(annotate.Span{First: 18, Last: 19})) {
+		if strings.HasPrefix(f.Why, "New is missing") && (!f.Now.Overlaps(annotate.LineSpan{First: 18, Last: 19})) {
 			t.Errorf("New is %s at %s", f.Placed, f.Now)
 		}
 	}
@@ -232,9 +232,9 @@ func TestLongLine(t *testing.T) {
 
 // TestWhyIsBounded tests that a long reason is shortened to the last words before the edit.
 func TestWhyIsBounded(t *testing.T) {
-	r := (&reasoning{}).startRequest("do it").
-		withSpokenText(strings.Repeat("ä", maxReasoningBytes)).
-		withSpokenText("because")
+	r := (&agentReasoning{}).withNewRequestOnly("do it").
+		withAgentText(strings.Repeat("ä", maxReasoningBytes)).
+		withAgentText("because")
 	if w := r.editReason(); len(w) > maxReasoningBytes+8 || !strings.HasSuffix(w, "because") ||
 		!strings.HasPrefix(w, "… ") {
 		t.Errorf("why has %d bytes and ends %q", len(w), w[len(w)-20:])
@@ -264,7 +264,7 @@ func TestFileOf(t *testing.T) {
 }
 
 func TestPrivateRequest(t *testing.T) {
-	r := (&reasoning{}).startRequest("call <private>Ada</private>").withSpokenText("because")
+	r := (&agentReasoning{}).withNewRequestOnly("call <private>Ada</private>").withAgentText("because")
 	if r.personRequest != "call […]" {
 		t.Errorf("the request is %q, want it without its private part", r.personRequest)
 	}

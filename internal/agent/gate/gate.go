@@ -16,9 +16,10 @@
 // memory may not know the prompt's subject. But a long prompt in ordinary words can still find its note. The benchmark
 // command inject compares this rule with others.
 //
-// A note's strength ([NoteStrength]) differs from a turn's ([TurnStrength]). In the sum below the line, only the
-// [maxNoteWords] heaviest words of the prompt count, because a prompt may be long and still be about a single note. A
-// note is stronger if it states a rule, or if it contains a word of the prompt that no other note contains.
+// A note's strength ([NoteMatchStrength]) differs from a turn's ([TurnMatchStrength]). In the sum below the line, only
+// the [maxWordsInNoteMaxScore] heaviest words of the prompt count, because a prompt may be long and still be about a
+// single note. A note is stronger if it states a rule, or if it contains a word of the prompt that no other note
+// contains.
 package gate
 
 import (
@@ -36,31 +37,32 @@ type AnswerKind string
 
 // How much of the memory is shown for a prompt, from the least to the most.
 const (
-	AnswerSilence AnswerKind = "silence"
-	AnswerPointer AnswerKind = "pointer" // the answer is a line with the names of the matching units
-	AnswerPayload AnswerKind = "payload" // the answer contains sentences of the matching notes and conversation turns
+	AnswerSilence       AnswerKind = "silence"
+	AnswerEntryPointers AnswerKind = "pointer" // the answer is a line with the names of the matching units
+	// the answer contains sentences of the matching notes and conversation turns
+	AnswerQuotes AnswerKind = "payload"
 )
 
 // A note or conversation turn is shown for a prompt only if its strength is above the minimum (the floor) and it meets
 // these conditions.
 const (
-	minMatchedWords = 2 // the note or turn must contain at least this many words of the prompt
+	minMatchedPromptWords = 2 // the note or turn must contain at least this many words of the prompt
 	// at least this many of the matched words must not be steering words, with which people steer an agent
-	minSubjectWords = 1
-	// If many words of the prompt are unknown (see maxUnknownShare), a note or turn must match at least this many
-	// subject words of the prompt. Otherwise, minSubjectWords are enough.
-	minWordsIfUnknown = 2
+	minMatchedSubjectWords = 1
+	// If many words of the prompt are unknown (see maxUnknownWordShare), a note or turn must match at least this many
+	// subject words of the prompt. Otherwise, minMatchedSubjectWords are enough.
+	minSubjectWordsIfUnknown = 2
 	// A note or turn is shown only if its search score is at least this. Two common words do not reach this score,
 	// even if the memory is small.
-	minScore = 6.
+	minSearchScore = 6.
 	// An order, such as "fix the parser", often has up to this many words in common with a note or turn by chance.
 	// Words that direct an agent, such as "fix", are not counted.
-	maxChanceWords = 3
+	maxWordsMatchedByChance = 3
 
 	// If a larger share of the prompt's words occurs nowhere in the memory, the answer is at most a pointer: the
 	// memory knows the subject, but not the answer. Rare words weigh more in the share, and words that direct an
 	// agent, such as "please", do not count.
-	maxUnknownShare = .2
+	maxUnknownWordShare = .2
 
 	// A prompt word that occurs nowhere in the memory has less influence on the result: the highest score that the
 	// word could add is multiplied by this factor.
@@ -68,36 +70,37 @@ const (
 
 	// A note or turn that is too weak to be shown by itself may still be shown next to a strong one. Its strength must
 	// be at least this part of the minimum strength.
-	companionShare = .5
+	minWeakerTextStrengthRatio = .5
 
-	// longIdentifierTerms is the number of terms from which an identifier counts as two words: three parts and the
+	// minLongIdentifierTerms is the number of terms from which an identifier counts as two words: three parts and the
 	// whole identifier. Such an identifier is as rare as two words. An identifier with an underscore also counts as
 	// two words. File and product names, such as main.go, src/main_test.go and TypeScript, count as a single word
 	// because any kind of prompt may contain them.
-	longIdentifierTerms = 4
+	minLongIdentifierTerms = 4
 
-	minFloor = .5 // The minimum strength of an answer is calibrated for each memory, but is never lower than this.
+	// The minimum strength of an answer is calibrated for each memory, but is never lower than this.
+	lowestMinStrength = .5
 	// minimum strength of a conversation turn as an answer to an order, such as "fix the parser", if the turn contains
-	// at most [maxChanceWords] words of the order
-	minOrderFloor     = 1.12
-	minNoteFloor      = .9   // minimum strength of a note as an answer to a question
-	minNoteOrderFloor = 1.25 // minimum strength of a note as an answer to an order, such as "fix the parser"
+	// at most [maxWordsMatchedByChance] words of the order
+	instructionTurnMinStrength = 1.12
+	questionNoteMinStrength    = .9   // minimum strength of a note as an answer to a question
+	instructionNoteMinStrength = 1.25 // minimum strength of a note as an answer to an order, such as "fix the parser"
 
-	// ScoreShare is a note's score, divided by the highest score that the prompt's words can reach. If the prompt is
-	// long, only this many words with the highest scores count in the divisor.
-	maxNoteWords = 6
+	// ShareOfMaxScore is a note's score, divided by the highest score that the prompt's words can reach. If the prompt
+	// is long, only this many words with the highest scores count in the divisor.
+	maxWordsInNoteMaxScore = 6
 
-	// A note's strength is always multiplied by plainNoteFactor. If the note states a rule, the strength is also
-	// multiplied by ruleNoteFactor. If the note is the only one with a word of the prompt, it is also multiplied by
-	// uniqueTermFactor. If exactly one of the two is true, the factors cancel out.
-	plainNoteFactor = 1 / 1.6
-	ruleNoteFactor  = 1.6 // factor for the strength of a note that states a rule ([isRuleText])
+	// A note's strength is always multiplied by noteStrengthFactor. If the note states a rule, the strength is also
+	// multiplied by ruleNoteStrengthFactor. If the note is the only one with a word of the prompt, it is also
+	// multiplied by uniqueTermStrengthFactor. If exactly one of the two is true, the factors cancel out.
+	noteStrengthFactor     = 1 / 1.6
+	ruleNoteStrengthFactor = 1.6 // factor for the strength of a note that states a rule ([isRuleText])
 	// factor for the strength of a note that contains a word of the prompt that no other note contains
-	uniqueTermFactor = 1.6
+	uniqueTermStrengthFactor = 1.6
 )
 
-// Term is a search term of a prompt. It also records how well the term matches one note or conversation turn.
-type Term struct {
+// PromptTerm is a search term of a prompt. It also records how well the term matches one note or conversation turn.
+type PromptTerm struct {
 	Text   string
 	Most   float64 // highest score that the term can reach: (k1+1)·weight·idf
 	IDF    float64 // inverse document frequency (if no note or turn contains the term, the value for a frequency of 0)
@@ -112,46 +115,46 @@ type Term struct {
 	Of string
 }
 
-// MatchStrength tells how well a note or conversation turn answers a prompt.
-type MatchStrength struct {
-	Value float64 `json:"g"`
-	// ScoreShare is the score divided by the highest possible score. It is 0 if fewer than two words matched. A prompt
-	// word that occurs nowhere in the memory adds only half of its weight to the highest possible score.
-	ScoreShare float64 `json:"share"`
-	Score      float64 `json:"score"` // sum of all terms' scores
+// PromptMatchStrength tells how well a note or conversation turn answers a prompt.
+type PromptMatchStrength struct {
+	Strength float64 `json:"g"`
+	// ShareOfMaxScore is the score divided by the highest possible score. It is 0 if fewer than two words matched. A
+	// prompt word that occurs nowhere in the memory adds only half of its weight to the highest possible score.
+	ShareOfMaxScore float64 `json:"share"`
+	Score           float64 `json:"score"` // sum of all terms' scores
 	// number of the prompt's words that the note or turn contains (a long identifier counts as two words)
 	MatchedWords int `json:"matched"`
 	// like MatchedWords, but without words that direct an agent, such as "please" or "continue"
-	SubjectWords int `json:"subject"`
+	MatchedSubjectWords int `json:"subject"`
 	// Share of the prompt's words that occur nowhere in the memory. Rare words weigh more (by their inverse document
 	// frequency), and words that direct an agent, such as "please", do not count.
-	UnknownShare float64 `json:"unknown"`
+	UnknownWordShare float64 `json:"unknown"`
 
 	isNote bool
 }
 
-// TurnStrength returns how strongly a turn of a conversation matches the prompt's terms. The terms of an identifier
-// count as a single word, or as two words if the identifier is long or contains an underscore.
-func TurnStrength(terms []Term) MatchStrength {
+// TurnMatchStrength returns how strongly a turn of a conversation matches the prompt's terms. The terms of an
+// identifier count as a single word, or as two words if the identifier is long or contains an underscore.
+func TurnMatchStrength(terms []PromptTerm) PromptMatchStrength {
 	s, most, _ := sumWordScores(promptWords(terms))
-	s.computeShareAndValue(sum(most), 1)
+	s.computeStrength(sum(most), 1)
 	return s
 }
 
-// NoteStrength is like TurnStrength for a note with the given content. For a short note, the caller should pass scores
-// that ignore the note's length.
-func NoteStrength(terms []Term, content string) MatchStrength {
+// NoteMatchStrength is like TurnMatchStrength for a note with the given content. For a short note, the caller should
+// pass scores that ignore the note's length.
+func NoteMatchStrength(terms []PromptTerm, content string) PromptMatchStrength {
 	s, most, isUnique := sumWordScores(promptWords(terms))
 	s.isNote = true
 	slices.Sort(most)
-	factor := plainNoteFactor
+	factor := noteStrengthFactor
 	if isUnique {
-		factor *= uniqueTermFactor
+		factor *= uniqueTermStrengthFactor
 	}
 	if isRuleText(content) {
-		factor *= ruleNoteFactor
+		factor *= ruleNoteStrengthFactor
 	}
-	s.computeShareAndValue(sum(most[max(len(most)-maxNoteWords, 0):]), factor)
+	s.computeStrength(sum(most[max(len(most)-maxWordsInNoteMaxScore, 0):]), factor)
 	return s
 }
 
@@ -159,7 +162,7 @@ func NoteStrength(terms []Term, content string) MatchStrength {
 // maxScores contains the highest score that each word can reach, which is reduced if the word occurs nowhere in the
 // memory. isUnique is true if the note or turn contains a word that no other one contains. Words that direct an agent,
 // such as "please", do not make it true.
-func sumWordScores(words []promptWord) (s MatchStrength, maxScores []float64, isUnique bool) {
+func sumWordScores(words []promptWord) (s PromptMatchStrength, maxScores []float64, isUnique bool) {
 	absent := 0.0
 	all := 0.0
 	for _, w := range words {
@@ -169,7 +172,7 @@ func sumWordScores(words []promptWord) (s MatchStrength, maxScores []float64, is
 			maxScores = append(maxScores, w.Most)
 		}
 		s.Score += max(w.Score, 0)
-		if !w.isSteering {
+		if !w.isCommandWord {
 			all += w.IDF
 			if w.Absent {
 				absent += w.IDF
@@ -177,25 +180,25 @@ func sumWordScores(words []promptWord) (s MatchStrength, maxScores []float64, is
 		}
 		if w.Held {
 			s.MatchedWords += w.wordCount
-			if !w.isSteering {
-				s.SubjectWords += w.wordCount
+			if !w.isCommandWord {
+				s.MatchedSubjectWords += w.wordCount
 				isUnique = isUnique || w.Unique
 			}
 		}
 	}
 	if all > 0 {
-		s.UnknownShare = absent / all
+		s.UnknownWordShare = absent / all
 	}
 	return s, maxScores, isUnique
 }
 
-// computeShareAndValue computes ScoreShare and Value from Score. maxScore is the highest score that the prompt's words
+// computeStrength computes ShareOfMaxScore and Value from Score. maxScore is the highest score that the prompt's words
 // can reach. Value is multiplied by the factor.
-func (s *MatchStrength) computeShareAndValue(maxScore, factor float64) {
-	if maxScore > 0 && s.MatchedWords >= minMatchedWords {
-		s.ScoreShare = min(s.Score/maxScore, 1)
+func (s *PromptMatchStrength) computeStrength(maxScore, factor float64) {
+	if maxScore > 0 && s.MatchedWords >= minMatchedPromptWords {
+		s.ShareOfMaxScore = min(s.Score/maxScore, 1)
 	}
-	s.Value = factor * s.ScoreShare * math.Sqrt(s.Score)
+	s.Strength = factor * s.ShareOfMaxScore * math.Sqrt(s.Score)
 }
 
 func sum(all []float64) (total float64) {
@@ -208,18 +211,18 @@ func sum(all []float64) (total float64) {
 // promptWord is a word of a prompt. An identifier is a single promptWord, into which the identifier's terms are
 // merged.
 type promptWord struct {
-	Term
-	isSteering bool // the word is a stop word, or a word with which people direct an agent, such as "please"
-	wordCount  int  // how many words of the prompt it is counted as: 2 for a long identifier, otherwise 1
+	PromptTerm
+	isCommandWord bool // the word is a stop word, or a word with which people direct an agent, such as "please"
+	wordCount     int  // how many words of the prompt it is counted as: 2 for a long identifier, otherwise 1
 }
 
 // promptWords groups a prompt's terms into words. The terms of an identifier become one word, which counts as two
 // words if the identifier is long or contains an underscore.
-func promptWords(terms []Term) (all []promptWord) {
+func promptWords(terms []PromptTerm) (all []promptWord) {
 	at := map[string]int{}
 	size := map[string]int{}
 	for _, t := range terms {
-		w := promptWord{t, steeringTerms()[t.Text] || analysis.IsStopWord(t.Text), 1}
+		w := promptWord{t, commandTerms()[t.Text] || analysis.IsStopWord(t.Text), 1}
 		i, isJoined := at[t.Of]
 		if t.Of == "" || !isJoined {
 			at[t.Of] = len(all)
@@ -228,7 +231,7 @@ func promptWords(terms []Term) (all []promptWord) {
 			continue
 		}
 		size[t.Of]++
-		isLong := size[t.Of] >= longIdentifierTerms || strings.Contains(t.Of, "_")
+		isLong := size[t.Of] >= minLongIdentifierTerms || strings.Contains(t.Of, "_")
 		if isLong && !strings.Contains(t.Of, "/") {
 			all[i].wordCount = 2
 		}
@@ -240,7 +243,7 @@ func promptWords(terms []Term) (all []promptWord) {
 // addTermScore adds the score of another part of the same identifier to the word w. For example, parse and go are
 // parts of the identifier parse.go.
 func (w *promptWord) addTermScore(term promptWord) {
-	w.isSteering = w.isSteering && term.isSteering
+	w.isCommandWord = w.isCommandWord && term.isCommandWord
 	w.Held = w.Held || term.Held
 	w.Unique = w.Unique || term.Unique
 	w.Score = max(w.Score, 0) + max(term.Score, 0)
@@ -259,12 +262,12 @@ func (w *promptWord) addTermScore(term promptWord) {
 }
 
 //go:embed steering.txt
-var steeringWordList string
+var commandWordList string
 
-// steeringTerms returns the set of terms for the words with which people steer an agent.
-var steeringTerms = sync.OnceValue(func() map[string]bool {
+// commandTerms returns the set of terms for the words with which people steer an agent.
+var commandTerms = sync.OnceValue(func() map[string]bool {
 	terms := map[string]bool{}
-	for line := range strings.Lines(steeringWordList) {
+	for line := range strings.Lines(commandWordList) {
 		if strings.HasPrefix(line, "#") {
 			continue
 		}
@@ -275,80 +278,81 @@ var steeringTerms = sync.OnceValue(func() map[string]bool {
 	return terms
 })
 
-// ScoreFloor is the minimum strength above which a note or conversation turn is shown for a prompt. It is calibrated
+// MinStrength is the minimum strength above which a note or conversation turn is shown for a prompt. It is calibrated
 // for each memory with decoys, which are prompts that no memory can answer.
-type ScoreFloor float64
+type MinStrength float64
 
-// UnreachableFloor is above the strength of every unit, so nothing is shown.
-const UnreachableFloor ScoreFloor = math.MaxFloat64
+// UnreachableMinStrength is above the strength of every unit, so nothing is shown.
+const UnreachableMinStrength MinStrength = math.MaxFloat64
 
-// Decoys are prompts that no memory can answer. maxDecoyShare is the share of the decoys in one language for which the
-// memory may nevertheless show something.
-const maxDecoyShare = .02
+// Decoys are prompts that no memory can answer. maxAnsweredDecoyShare is the share of the decoys in one language for
+// which the memory may nevertheless show something.
+const maxAnsweredDecoyShare = .02
 
-// FloorForDecoys returns the minimum strength for answers, from a test with decoys, which are prompts that no memory
-// can answer. The argument contains, by language, the strength of the memory's best match for each decoy. For each
-// language, at most maxDecoyShare of the decoys may exceed the minimum. The result is the highest minimum of all
-// languages, because a memory is written in only one or two languages.
-func FloorForDecoys(strengthsByLanguage map[string][]float64) ScoreFloor {
-	floor := minFloor
+// MinStrengthFromDecoys returns the minimum strength for answers, from a test with decoys, which are prompts that no
+// memory can answer. The argument contains, by language, the strength of the memory's best match for each decoy. For
+// each language, at most maxAnsweredDecoyShare of the decoys may exceed the minimum. The result is the highest minimum
+// of all languages, because a memory is written in only one or two languages.
+func MinStrengthFromDecoys(strengthsByLanguage map[string][]float64) MinStrength {
+	floor := lowestMinStrength
 	for _, of := range strengthsByLanguage {
 		of = slices.Sorted(slices.Values(of))
 		if len(of) > 0 {
-			floor = max(floor, of[int(math.Ceil((1-maxDecoyShare)*float64(len(of))))-1])
+			floor = max(floor, of[int(math.Ceil((1-maxAnsweredDecoyShare)*float64(len(of))))-1])
 		}
 	}
-	return ScoreFloor(floor)
+	return MinStrength(floor)
 }
 
-// AnswerQuestion returns how much to show of a note or turn that matches a question with strength s. It returns
+// AnswerKindForQuestion returns how much to show of a note or turn that matches a question with strength s. It returns
 // AnswerSilence unless s exceeds the memory's minimum strength f.
-func (f ScoreFloor) AnswerQuestion(s MatchStrength) AnswerKind {
+func (f MinStrength) AnswerKindForQuestion(s PromptMatchStrength) AnswerKind {
 	switch {
-	case s.Value <= float64(f.QuestionFloor(s)) || s.Score < minScore || s.SubjectWords < minSubjectWords:
+	case s.Strength <= float64(f.MinStrengthForQuestion(s)) || s.Score < minSearchScore ||
+		s.MatchedSubjectWords < minMatchedSubjectWords:
 		return AnswerSilence
-	case s.UnknownShare > maxUnknownShare && s.SubjectWords < minWordsIfUnknown:
+	case s.UnknownWordShare > maxUnknownWordShare && s.MatchedSubjectWords < minSubjectWordsIfUnknown:
 		return AnswerSilence
-	case s.UnknownShare > maxUnknownShare:
-		return AnswerPointer
+	case s.UnknownWordShare > maxUnknownWordShare:
+		return AnswerEntryPointers
 	}
-	return AnswerPayload
+	return AnswerQuotes
 }
 
-// QuestionFloor returns the strength that a note or turn must exceed to answer a question (see [IsQuestion]). For a
-// note, the memory's minimum f is raised to minNoteFloor.
-func (f ScoreFloor) QuestionFloor(s MatchStrength) ScoreFloor {
+// MinStrengthForQuestion returns the strength that a note or turn must exceed to answer a question (see [IsQuestion]).
+// For a note, the memory's minimum f is raised to questionNoteMinStrength.
+func (f MinStrength) MinStrengthForQuestion(s PromptMatchStrength) MinStrength {
 	if s.isNote {
-		return max(f, minNoteFloor)
+		return max(f, questionNoteMinStrength)
 	}
 	return f
 }
 
-// OrderFloor returns the strength that a note or turn must exceed to answer an order, such as "fix the parser". In a
-// small memory, a text may contain two or three words of an order by chance. Therefore it needs a higher strength than
-// for a question. A turn with at least four words of the order needs no more than for a question, because four words
-// are seldom a coincidence. A note always needs the higher strength.
-func (f ScoreFloor) OrderFloor(s MatchStrength) ScoreFloor {
+// MinStrengthForInstruction returns the strength that a note or turn must exceed to answer an order, such as "fix the
+// parser". In a small memory, a text may contain two or three words of an order by chance. Therefore it needs a higher
+// strength than for a question. A turn with at least four words of the order needs no more than for a question,
+// because four words are seldom a coincidence. A note always needs the higher strength.
+func (f MinStrength) MinStrengthForInstruction(s PromptMatchStrength) MinStrength {
 	switch {
 	case s.isNote:
-		return max(f, minNoteOrderFloor)
-	case s.SubjectWords > maxChanceWords:
+		return max(f, instructionNoteMinStrength)
+	case s.MatchedSubjectWords > maxWordsMatchedByChance:
 		return f
 	}
-	return max(f, minOrderFloor)
+	return max(f, instructionTurnMinStrength)
 }
 
-// AnswerOrder returns how much to show of a note or turn that matches an order, such as "fix the parser", with
-// strength s.
-func (f ScoreFloor) AnswerOrder(s MatchStrength) AnswerKind {
-	if s.SubjectWords < minWordsIfUnknown {
+// AnswerKindForInstruction returns how much to show of a note or turn that matches an order, such as "fix the parser",
+// with strength s.
+func (f MinStrength) AnswerKindForInstruction(s PromptMatchStrength) AnswerKind {
+	if s.MatchedSubjectWords < minSubjectWordsIfUnknown {
 		return AnswerSilence
 	}
-	return f.OrderFloor(s).AnswerQuestion(s)
+	return f.MinStrengthForInstruction(s).AnswerKindForQuestion(s)
 }
 
-// CanAccompanyAnswer reports whether a note or turn with strength s may be shown next to a stronger text that answers
-// the prompt.
-func (f ScoreFloor) CanAccompanyAnswer(s MatchStrength) bool {
-	return s.Value >= companionShare*float64(f)
+// CanBeShownWithStronger reports whether a note or turn with strength s may be shown next to a stronger text that
+// answers the prompt.
+func (f MinStrength) CanBeShownWithStronger(s PromptMatchStrength) bool {
+	return s.Strength >= minWeakerTextStrengthRatio*float64(f)
 }

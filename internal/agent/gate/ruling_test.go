@@ -29,15 +29,15 @@ func TestStatesRule(t *testing.T) {
 
 func TestStrengthOfNote(t *testing.T) {
 	const plain, rule = "The kayak costs 90.", "The kayak must not cost more than 90."
-	shared := []Term{term("kayak", 5, 8), term("price", 3, 4)}
-	unique := []Term{term("kayak", 5, 8), term("price", 3, 4)}
+	shared := []PromptTerm{term("kayak", 5, 8), term("price", 3, 4)}
+	unique := []PromptTerm{term("kayak", 5, 8), term("price", 3, 4)}
 	unique[0].Unique = true
-	steering := []Term{term("kayak", 5, 8), term("price", 3, 4), term("fix", 1, 0)}
+	steering := []PromptTerm{term("kayak", 5, 8), term("price", 3, 4), term("fix", 1, 0)}
 	steering[2].Unique = true
 	own := 12 / (2.2 * 8) * math.Sqrt(12)
 	for _, c := range []struct {
 		name    string
-		terms   []Term
+		terms   []PromptTerm
 		content string
 		want    float64
 	}{
@@ -47,45 +47,46 @@ func TestStrengthOfNote(t *testing.T) {
 		{"a rule with a word of its own", unique, rule, own * 1.6},
 		{"a word that the note does not contain", steering, plain, 12 / (2.2 * 9) * math.Sqrt(12) / 1.6},
 	} {
-		if s := NoteStrength(c.terms, c.content); math.Abs(s.Value-c.want) > 1e-9 {
-			t.Errorf("%s: strength %v, want %v", c.name, s.Value, c.want)
+		if s := NoteMatchStrength(c.terms, c.content); math.Abs(s.Strength-c.want) > 1e-9 {
+			t.Errorf("%s: strength %v, want %v", c.name, s.Strength, c.want)
 		}
 	}
 	// Only the six heaviest words count in the share, so a long prompt has the same strength as its first six words.
-	long := append([]Term{}, shared...)
+	long := append([]PromptTerm{}, shared...)
 	for range 4 {
 		long = append(long, term("heavy", 4, 0))
 	}
-	six := NoteStrength(long, rule)
+	six := NoteMatchStrength(long, rule)
 	for range 20 {
 		long = append(long, term("light", 2, 0))
 	}
-	if got := NoteStrength(long, rule); got.Value != six.Value || TurnStrength(long).Value >= six.Value {
+	if got := NoteMatchStrength(long, rule); got.Strength != six.Strength ||
+		TurnMatchStrength(long).Strength >= six.Strength {
 		t.Errorf(
 			"of 26 words %v, of the six heaviest %v, as a turn %v",
-			got.Value,
-			six.Value,
-			TurnStrength(long).Value,
+			got.Strength,
+			six.Strength,
+			TurnMatchStrength(long).Strength,
 		)
 	}
 }
 
 func TestNotesHaveTheirOwnFloors(t *testing.T) {
 	for _, c := range []struct {
-		floor           ScoreFloor
+		floor           MinStrength
 		g               float64
 		question, order AnswerKind
 	}{
 		{.5, .85, AnswerSilence, AnswerSilence},
-		{.5, .95, AnswerPayload, AnswerSilence},
-		{.5, 1.3, AnswerPayload, AnswerPayload},
+		{.5, .95, AnswerQuotes, AnswerSilence},
+		{.5, 1.3, AnswerQuotes, AnswerQuotes},
 		{1.5, 1.3, AnswerSilence, AnswerSilence},
 	} {
-		s := MatchStrength{Value: c.g, Score: 12, MatchedWords: 5, SubjectWords: 5, isNote: true}
-		if got := c.floor.AnswerQuestion(s); got != c.question {
+		s := PromptMatchStrength{Strength: c.g, Score: 12, MatchedWords: 5, MatchedSubjectWords: 5, isNote: true}
+		if got := c.floor.AnswerKindForQuestion(s); got != c.question {
 			t.Errorf("floor %v, strength %v: a question gets %s, want %s", c.floor, c.g, got, c.question)
 		}
-		if got := c.floor.AnswerOrder(s); got != c.order {
+		if got := c.floor.AnswerKindForInstruction(s); got != c.order {
 			t.Errorf("floor %v, strength %v: an order gets %s, want %s", c.floor, c.g, got, c.order)
 		}
 	}

@@ -24,34 +24,34 @@ const maxRecordTokens = 900
 // contains the numbers of added and deleted lines if they can be computed within maxCompareTime. The result depends
 // only on the turns and the working tree. If the turns contain no actions, the task is empty.
 func TaskFromTurns(ctx context.Context, turns []session.Turn) Task {
-	return Task{Record: composeRecord(turns, countChangedLinesByFile(ctx, turns, maxCompareTime))}
+	return Task{SessionRecord: composeRecord(turns, countChangedLinesByFile(ctx, turns, maxCompareTime))}
 }
 
 // composeRecord returns the text of the record for a session's turns, which must be ordered by time. It returns "" if
 // the turns contain no actions. changesByFile contains the line counts by path, relative to the session's directory.
 // It is nil if the counts are not known.
 func composeRecord(turns []session.Turn, changesByFile map[string]lineChanges) string {
-	r := newRecord(turns)
+	r := newSessionRecord(turns)
 	if r.isEmpty() {
 		return ""
 	}
-	r.replacedWords = chooseShortNames(r)
-	files := formatFileLines(r, changesByFile, r.replacedWords)
-	typed, short := formatCommandLines(r, r.replacedWords)
+	r.shortenedNames = chooseWordsToShorten(r)
+	files := formatFileLines(r, changesByFile, r.shortenedNames)
+	typed, short := formatCommandLines(r, r.shortenedNames)
 	room := maxRecordTokens - text.EstimateTokens(recordIntro+"\n\n")
 	fits := func(out string) bool { return text.EstimateTokens(out) <= room }
 	// Each step shortens the record more than the step before. The least needed parts are shortened first.
-	for _, s := range recordLimitSteps {
+	for _, s := range sessionRecordLimitSteps {
 		commands := typed
-		if s.mergesSimilar {
+		if s.mergesSimilarCommands {
 			commands = selectedCommandLines(short, nil)
 		}
-		if out := r.formatRecord(s, files[s.fileLineForm], commands); fits(out) {
+		if out := r.formatRecord(s, files[s.fileLineFormIndex], commands); fits(out) {
 			return out
 		}
 	}
-	tight := recordLimitSteps[len(recordLimitSteps)-1]
-	f := files[tight.fileLineForm]
+	tight := sessionRecordLimitSteps[len(sessionRecordLimitSteps)-1]
+	f := files[tight.fileLineFormIndex]
 	// Drop the oldest changed files until the record has at most room tokens.
 	for len(f) > 0 && !fits(r.formatRecord(tight, f, nil)) {
 		f = f[:len(f)-1]
@@ -70,7 +70,7 @@ func composeRecord(turns []session.Turn, changesByFile map[string]lineChanges) s
 	}
 	slices.SortStableFunc(
 		order,
-		func(a, b int) int { return cmp.Compare(short[b].valuePerToken(), short[a].valuePerToken()) },
+		func(a, b int) int { return cmp.Compare(short[b].commandsPerToken(), short[a].commandsPerToken()) },
 	)
 	for _, i := range order {
 		taken[i] = true
@@ -87,7 +87,7 @@ func composeRecord(turns []session.Turn, changesByFile map[string]lineChanges) s
 const goalTitle = "Goal, as first asked: "
 
 // selectedCommandLines returns a line for each selected command. If isSelected is nil, all commands are selected.
-func selectedCommandLines(commands []mergedLine, isSelected []bool) (lines []string) {
+func selectedCommandLines(commands []mergedCommandLine, isSelected []bool) (lines []string) {
 	for i := range commands {
 		if isSelected == nil || isSelected[i] {
 			lines = append(lines, commands[i].formatLine())
@@ -96,17 +96,17 @@ func selectedCommandLines(commands []mergedLine, isSelected []bool) (lines []str
 	return lines
 }
 
-// recordLimits limits the parts of a record: the first two fields in bytes, the next three in lines. It also
+// sessionRecordLimits limits the parts of a record: the first two fields in bytes, the next three in lines. It also
 // selects the form of the file and command lines.
-type recordLimits struct {
-	goalBytes, lastRequestBytes, maxConclusions, maxTodos, maxFailures int
-	fileLineForm                                                       int
-	mergesSimilar                                                      bool // merge similar commands
+type sessionRecordLimits struct {
+	maxGoalBytes, maxLastRequestBytes, maxAgentConclusions, maxTodos, maxFailures int
+	fileLineFormIndex                                                             int
+	mergesSimilarCommands                                                         bool // merge similar commands
 }
 
-// recordLimitSteps contains length limits for a handoff that oxbow composes from a session's record, from loose to
-// strict. They are tried in this order until the text is short enough.
-var recordLimitSteps = []recordLimits{
+// sessionRecordLimitSteps contains length limits for a handoff that oxbow composes from a session's record, from loose
+// to strict. They are tried in this order until the text is short enough.
+var sessionRecordLimitSteps = []sessionRecordLimits{
 	{600, 1200, 12, 12, 8, 0, false},
 	{300, 800, 8, 8, 6, 0, false},
 	{300, 600, 6, 8, 6, 1, false},
@@ -118,7 +118,7 @@ var recordLimitSteps = []recordLimits{
 
 // formatRecord returns the record of a session as text. s limits the length of the parts. fileLines are the lines for
 // the changed files, and commandLines are the lines for the commands that succeeded.
-func (r *record) formatRecord(s recordLimits, fileLines, commandLines []string) string {
+func (r *sessionRecord) formatRecord(s sessionRecordLimits, fileLines, commandLines []string) string {
 	var b strings.Builder
 	part := func(head string, lines []string) {
 		if len(lines) > 0 {
@@ -126,17 +126,17 @@ func (r *record) formatRecord(s recordLimits, fileLines, commandLines []string) 
 		}
 	}
 	if r.goal != "" {
-		b.WriteString("\n" + goalTitle + cutText(r.goal, s.goalBytes) + "\n")
+		b.WriteString("\n" + goalTitle + cutText(r.goal, s.maxGoalBytes) + "\n")
 	}
 	if r.lastRequest != "" && r.lastRequest != r.goal {
-		b.WriteString("\nAsked last: " + cutText(r.lastRequest, s.lastRequestBytes) + "\n")
+		b.WriteString("\nAsked last: " + cutText(r.lastRequest, s.maxLastRequestBytes) + "\n")
 	}
-	part("Concluded:", limitLines(bulletLines(r.conclusions), s.maxConclusions))
+	part("Concluded:", limitLines(bulletLines(r.conclusions), s.maxAgentConclusions))
 	part("Open:", limitLines(bulletLines(r.todos), s.maxTodos))
 	part("Still failing:", limitLines(r.failures, s.maxFailures))
-	hasNames := s.fileLineForm > 0 && len(r.replacedWords) > 0
+	hasNames := s.fileLineFormIndex > 0 && len(r.shortenedNames) > 0
 	if hasNames && len(fileLines)+len(commandLines) > 0 {
-		b.WriteString("\nHere " + shortNameDefinitions(r.replacedWords) + "\n")
+		b.WriteString("\nHere " + shortNameDefinitions(r.shortenedNames) + "\n")
 	}
 	part("Files changed:", fileLines)
 	if r.hasUnknownExit {

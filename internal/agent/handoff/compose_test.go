@@ -421,7 +421,7 @@ func fold(events ...session.Event) []session.Turn {
 
 // recordText returns the text that a session with this record receives.
 func recordText(record string) string {
-	return (&LoadedHandoff{Handoff: Handoff{Task: Task{Record: record}}}).Text()
+	return (&LoadedHandoff{Handoff: Handoff{Task: Task{SessionRecord: record}}}).Text()
 }
 
 func TestRecordText(t *testing.T) {
@@ -484,7 +484,7 @@ func TestBoundaries(t *testing.T) {
 		"one":   {event(p, "one"), event(p, "two"), end},
 		"two":   {event(p, "one"), end, event(p, "two"), event(p, "three"), end},
 		"three": {event(p, "three"), end, called("make", 0, ""), event(p, "four")},
-		"four":  {event(p, "one"), event(session.KindStart, "clear"), event(p, "four")},
+		"four":  {event(p, "one"), event(session.KindSessionStart, "clear"), event(p, "four")},
 	} {
 		if got := goal(events...); got != want {
 			t.Errorf("the goal is %q, want %q", got, want)
@@ -504,9 +504,9 @@ func TestMerge(t *testing.T) {
 		{"x {a,b}\nx c", "x {a,b}\nx c"},
 		{"echo 1 | wc\necho 1 ; wc", "echo 1 | wc\necho 1 ; wc"},
 	} {
-		var in []mergedLine
+		var in []mergedCommandLine
 		for line := range strings.SplitSeq(c.in, "\n") {
-			in = append(in, mergedLine{words: strings.Split(line, " "), commandCount: 1})
+			in = append(in, mergedCommandLine{words: strings.Split(line, " "), commandCount: 1})
 		}
 		if got := strings.Join(selectedCommandLines(mergeSimilarCommands(in), nil), "\n"); got != c.want {
 			t.Errorf("merge(%q) = %q, want %q", c.in, got, c.want)

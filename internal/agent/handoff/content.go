@@ -19,8 +19,8 @@ const stateLabelKey = "handoff"
 
 // These are the values of the label that contains a handoff's state.
 const (
-	StateOpen  = "open"
-	StateTaken = "taken"
+	HandoffStateOpen  = "open"
+	HandoffStateTaken = "taken"
 )
 
 // Maximum numbers of skills and files in a handoff.
@@ -68,7 +68,7 @@ func (t Task) encodeTask() string {
 	case heads > 0:
 		line("plan", heads+1)
 	}
-	r := strings.TrimSpace(t.Record)
+	r := strings.TrimSpace(t.SessionRecord)
 	if r != "" {
 		line("record", countHeadings(summary+"\n"+p, recordHeading)+1)
 	}
@@ -137,7 +137,7 @@ func parseTask(content string) Task {
 		plan, record = 1, 0
 		body = content
 	}
-	body, t.Record = splitAtHeading(body, recordHeading, record)
+	body, t.SessionRecord = splitAtHeading(body, recordHeading, record)
 	t.Summary, t.Plan = splitAtHeading(body, planHeading, plan)
 	return t
 }
@@ -176,7 +176,7 @@ func (t *Task) parseHead(head string, planHeading, recordHeading *int) bool {
 
 // validate returns an error that matches [oxbow.ErrInvalid] if the task cannot be stored as a handoff.
 func (t Task) validate() error {
-	if strings.TrimSpace(t.Summary) == "" && strings.TrimSpace(t.Record) == "" {
+	if strings.TrimSpace(t.Summary) == "" && strings.TrimSpace(t.SessionRecord) == "" {
 		return &oxbow.InvalidError{Field: "summary", Reason: "is empty; say what was done and where it stands"}
 	}
 	for _, l := range []struct {
@@ -224,17 +224,17 @@ func decodeHandoff(ctx context.Context, e oxbow.Entry) Handoff {
 		e.Content = ""
 	}
 	h := Handoff{
-		Task:       parseTask(e.Content),
-		Name:       e.Name,
-		Version:    e.Version,
-		Created:    e.Created,
-		Updated:    e.Updated,
-		Source:     e.Source,
-		IsTakeable: e.MayShow(oxbow.WithoutLabels),
-		IsOffered:  e.MayShow(oxbow.Unasked),
-		Trust:      e.Trust(),
+		Task:             parseTask(e.Content),
+		Name:             e.Name,
+		Version:          e.Version,
+		Created:          e.Created,
+		Updated:          e.Updated,
+		Source:           e.Source,
+		IsTakeable:       e.MayShow(oxbow.WithoutLabels),
+		IsOfferedUnasked: e.MayShow(oxbow.Unasked),
+		Trust:            e.Trust(),
 	}
 	h.Project, _ = e.Label(oxbow.LabelProject)
-	h.IsTaken = slices.Contains(e.Labels, oxbow.Label{Key: stateLabelKey, Value: StateTaken})
+	h.IsTakenBySession = slices.Contains(e.Labels, oxbow.Label{Key: stateLabelKey, Value: HandoffStateTaken})
 	return h
 }

@@ -30,11 +30,11 @@ import (
 
 // Task is the work that a handoff passes on. Every field may be empty, but a stored task has a summary or a record.
 type Task struct {
-	Summary string   // work done and current state, in Markdown
-	Plan    string   // what to do next, in Markdown
-	Record  string   // facts about the session, as composed by [TaskFromTurns]
-	Profile string   // name of the memory profile to load
-	Skills  []string // names of skills to load, in order
+	Summary       string   // work done and current state, in Markdown
+	Plan          string   // what to do next, in Markdown
+	SessionRecord string   // facts about the session, as composed by [TaskFromTurns]
+	Profile       string   // name of the memory profile to load
+	Skills        []string // names of skills to load, in order
 	// files that the next session should read before it starts to work, in order, preferably relative to the working
 	// directory
 	Files   []string
@@ -44,16 +44,17 @@ type Task struct {
 // Handoff is a task that was read from a memory. A handoff that was never stored does not have a name.
 type Handoff struct {
 	Task
-	Name    string
-	Version uint64
-	Created time.Time
-	IsTaken bool
-	Updated time.Time    // time of the last change (usually the time when the handoff was taken, if it was taken)
+	Name             string
+	Version          uint64
+	Created          time.Time
+	IsTakenBySession bool
+	// time of the last change (usually the time when the handoff was taken, if it was taken)
+	Updated time.Time
 	Source  oxbow.Source // author of this version (usually the session that took the handoff, if it was taken)
 	Trust   oxbow.Trust  // whether the handoff's text may be trusted
 
-	IsTakeable bool // a session may take the handoff without naming it (see [oxbow.WithoutLabels])
-	IsOffered  bool // a session may get the handoff without asking for one (see [oxbow.IsUnasked])
+	IsTakeable       bool // a session may take the handoff without naming it (see [oxbow.WithoutLabels])
+	IsOfferedUnasked bool // a session may get the handoff without asking for one (see [oxbow.IsAutomaticRequest])
 }
 
 // LoadedHandoff is a handoff together with the files, skills and memory entries that it names.
@@ -94,10 +95,10 @@ func (o *LoadedHandoff) Text() string {
 	o.writeNames(&b)
 	writeFencedText(&b, "Summary", h.Summary)
 	writeFencedText(&b, "Plan", h.Plan)
-	if h.Name == "" && h.Record != "" {
-		b.WriteString("\n" + h.Record + "\n")
+	if h.Name == "" && h.SessionRecord != "" {
+		b.WriteString("\n" + h.SessionRecord + "\n")
 	} else {
-		writeFencedText(&b, "Record of the session that handed off", h.Record)
+		writeFencedText(&b, "Record of the session that handed off", h.SessionRecord)
 	}
 	for _, s := range o.Skills {
 		if s.Text != "" {

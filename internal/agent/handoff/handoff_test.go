@@ -41,7 +41,7 @@ func open(t *testing.T, fsys vfs.FS) *oxbow.Memory {
 
 func TestContent(t *testing.T) {
 	full := Task{Summary: "The grid is done.\n\nAll green.", Plan: "Walls next.\n\n## Plan\n\nB",
-		Record: "Goal: x\n\n## Record\n\ny", Profile: "vtt-developer",
+		SessionRecord: "Goal: x\n\n## Record\n\ny", Profile: "vtt-developer",
 		Skills: []string{"vtt-core", "senior <dev> \"x\""}, Files: []string{"pkg/vtt/spatial.go", "a: b.md"}}
 	want := "---\nprofile: \"vtt-developer\"\nskills: [\"vtt-core\",\"senior <dev> \\\"x\\\"\"]\nfiles: " +
 		"[\"pkg/vtt/spatial.go\",\"a: b.md\"]\nrecord: 1\n---\n" +
@@ -51,8 +51,10 @@ func TestContent(t *testing.T) {
 	}
 	for _, task := range []Task{full, {Summary: "x"}, {Summary: "---\nprofile: \"y\"\n---\nz"},
 		{Summary: "a", Plan: "---"},
-		{Record: "only\n## Plan\nthis"}, {Summary: "## Record", Plan: "x\n## Record\ny", Record: "r\n## Record"},
-		{Summary: "a\n## Record\nb"}, {Plan: "p", Record: "r"}, {Summary: "## Plan", Record: "r\n## Plan"},
+		{SessionRecord: "only\n## Plan\nthis"}, {Summary: "## Record", Plan: "x\n## Record\ny",
+			SessionRecord: "r\n## Record"},
+		{Summary: "a\n## Record\nb"}, {Plan: "p", SessionRecord: "r"}, {Summary: "## Plan",
+			SessionRecord: "r\n## Plan"},
 		{Summary: "a\n\n## Plan\n\nby A"}, {Summary: "## Plan"},
 		{Summary: "```\n## Plan\n```\n ## Plan", Plan: "b\n## Plan\nc"}} {
 		if got := parseTask(task.encodeTask()); !reflect.DeepEqual(got, task) {
@@ -113,7 +115,7 @@ func TestNew(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if h.Name != "handoff: The grid is done" || h.IsTaken || h.Version == 0 || h.Created.IsZero() ||
+	if h.Name != "handoff: The grid is done" || h.IsTakenBySession || h.Version == 0 || h.Created.IsZero() ||
 		!reflect.DeepEqual(h.Task, task) {
 		t.Errorf("New() = %+v", h)
 	}
@@ -165,7 +167,7 @@ func names(hs []Handoff) string {
 
 func TestTakeAndDrop(t *testing.T) {
 	ctx, m := t.Context(), open(t, vfs.NewMem())
-	if _, err := TakeHandoff(ctx, m, HandoffChoice{}); !errors.Is(err, ErrNoHandoff) ||
+	if _, err := TakeHandoff(ctx, m, HandoffCriteria{}); !errors.Is(err, ErrNoHandoff) ||
 		!errors.Is(err, oxbow.ErrNotFound) {
 		t.Errorf("TakeHandoff() of none = %v, want ErrNoHandoff", err)
 	}
@@ -184,27 +186,27 @@ func TestTakeAndDrop(t *testing.T) {
 	}
 	take := func(name, project, want string) {
 		t.Helper()
-		h, err := TakeHandoff(ctx, m, HandoffChoice{Name: name, Projects: ProjectList(project)})
-		if err != nil || h.Summary != want || !h.IsTaken {
+		h, err := TakeHandoff(ctx, m, HandoffCriteria{Name: name, Projects: ProjectList(project)})
+		if err != nil || h.Summary != want || !h.IsTakenBySession {
 			t.Fatalf("Take(%q, %q) = %+v, %v; want %s", name, project, h, err, want)
 		}
-		if got, err := FindNext(ctx, m, HandoffChoice{Name: h.Name}); err != nil || !reflect.DeepEqual(got, h) {
+		if got, err := FindNext(ctx, m, HandoffCriteria{Name: h.Name}); err != nil || !reflect.DeepEqual(got, h) {
 			t.Errorf("Next() after Take() = %+v, %v; want %+v", got, err, h)
 		}
 	}
 	take("", "x", "c")
 	take("", "", "e")
 	take("handoff: a", "", "a")
-	if _, err := TakeHandoff(ctx, m, HandoffChoice{Name: "handoff: a"}); !errors.Is(err, ErrAlreadyTaken) ||
+	if _, err := TakeHandoff(ctx, m, HandoffCriteria{Name: "handoff: a"}); !errors.Is(err, ErrAlreadyTaken) ||
 		!strings.Contains(err.Error(), "handoff: a") {
 		t.Errorf("taking again = %v, want ErrAlreadyTaken", err)
 	}
-	if _, err := TakeHandoff(ctx, m, HandoffChoice{Projects: ProjectList("x")}); !errors.Is(err, ErrNoHandoff) {
+	if _, err := TakeHandoff(ctx, m, HandoffCriteria{Projects: ProjectList("x")}); !errors.Is(err, ErrNoHandoff) {
 		t.Errorf("TakeHandoff() of a project without open ones = %v, want ErrNoHandoff", err)
 	}
 	for _, name := range []string{"ghost", "note"} {
 		want := map[string]error{"ghost": oxbow.ErrNotFound, "note": oxbow.ErrInvalid}[name]
-		if _, err := TakeHandoff(ctx, m, HandoffChoice{Name: name}); !errors.Is(err, want) {
+		if _, err := TakeHandoff(ctx, m, HandoffCriteria{Name: name}); !errors.Is(err, want) {
 			t.Errorf("Take(%s) = %v, want %v", name, err, want)
 		}
 		if _, err := DeleteHandoff(ctx, m, name); !errors.Is(err, want) {
@@ -247,7 +249,7 @@ func TestTakeOnce(t *testing.T) {
 	for i := range takers {
 		wg.Go(func() {
 			for {
-				h, err := TakeHandoff(ctx, memories[i%len(memories)], HandoffChoice{})
+				h, err := TakeHandoff(ctx, memories[i%len(memories)], HandoffCriteria{})
 				if errors.Is(err, ErrNoHandoff) {
 					return
 				}
@@ -277,7 +279,7 @@ type rival struct {
 func (r *rival) Apply(ctx context.Context, ops ...oxbow.Op) error {
 	r.calls++
 	if r.calls == 1 {
-		if _, err := TakeHandoff(ctx, r.Store, HandoffChoice{}); err != nil {
+		if _, err := TakeHandoff(ctx, r.Store, HandoffCriteria{}); err != nil {
 			return err
 		}
 	}
@@ -292,7 +294,7 @@ func TestTakeLost(t *testing.T) {
 		if _, err := StoreTask(t.Context(), m, Task{Summary: "a"}); err != nil {
 			t.Fatal(err)
 		}
-		if h, err := TakeHandoff(t.Context(), &rival{Store: m}, HandoffChoice{Name: name}); !errors.Is(err, want) {
+		if h, err := TakeHandoff(t.Context(), &rival{Store: m}, HandoffCriteria{Name: name}); !errors.Is(err, want) {
 			t.Errorf("Take(%q) = %+v, %v; want %v", name, h, err, want)
 		}
 	}

@@ -28,7 +28,7 @@ const (
 // countChangedLinesByFile returns how many lines were added and removed in each file that the turns changed. The keys
 // are paths relative to the session's directory. It returns nil if counting fails or takes longer than maxTime.
 func countChangedLinesByFile(ctx context.Context, turns []session.Turn, maxTime time.Duration) map[string]lineChanges {
-	r := newRecord(turns)
+	r := newSessionRecord(turns)
 	dir := filepath.FromSlash(r.sessionDir)
 	if !filepath.IsAbs(dir) || len(r.changedFiles) == 0 {
 		return nil
@@ -128,7 +128,7 @@ func countChangedLines(before, after string) lineChanges {
 	}
 	old, now := lines(before), lines(after)
 	kept := 0
-	for _, to := range m.MapLines(old, now) {
+	for _, to := range m.MapEqualLines(old, now) {
 		if to >= 0 {
 			kept++
 		}

@@ -78,7 +78,7 @@ func (l *Loader) LoadOnlySkills(h Handoff, files []File) LoadedHandoff {
 // Redact applies the profile's redactions to the texts of the handoff.
 func (o *LoadedHandoff) Redact(r *profile.Resolved) {
 	bounds, h := r.Scope(), &o.Handoff
-	for _, text := range []*string{&h.Name, &h.Summary, &h.Plan, &h.Record} {
+	for _, text := range []*string{&h.Name, &h.Summary, &h.Plan, &h.SessionRecord} {
 		*text = bounds.Text(*text)
 	}
 }

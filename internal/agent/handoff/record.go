@@ -16,9 +16,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/screening/screen"
 )
 
-// record contains facts about the turns of a session. All lists begin with the latest turn, except todos, which has
-// the order of the plan.
-type record struct {
+// sessionRecord contains facts about the turns of a session. All lists begin with the latest turn, except todos, which
+// has the order of the plan.
+type sessionRecord struct {
 	goal           string
 	lastRequest    string
 	conclusions    []string
@@ -27,7 +27,7 @@ type record struct {
 	changedFiles   []string  // paths of changed files, relative if the file is inside dir
 	passedCommands []command // commands that did not fail, without repetitions
 	hasUnknownExit bool      // for some commands, the client did not report an exit status
-	replacedWords  []replacedWord
+	shortenedNames []shortenedName
 	sessionDir     string
 }
 
@@ -37,17 +37,17 @@ type command struct {
 	onlyPrints bool   // the command only printed something: it neither changed nor tested anything
 }
 
-func (r *record) isEmpty() bool {
+func (r *sessionRecord) isEmpty() bool {
 	return r.goal == "" && r.lastRequest == "" &&
 		len(r.conclusions)+len(r.todos)+len(r.failures)+len(r.changedFiles)+len(r.passedCommands) == 0
 }
 
-// newRecord extracts the record of a session from its turns. It ignores turns before the person last cleared the
+// newSessionRecord extracts the record of a session from its turns. It ignores turns before the person last cleared the
 // conversation. The goal and the last request come from the turns since the last compaction. Conclusions, files and
 // commands come from the last maxRecentTurns turns.
-func newRecord(turns []session.Turn) *record {
-	r := &record{}
-	turns = slices.Clone(turnsAfterLastClear(turns))
+func newSessionRecord(turns []session.Turn) *sessionRecord {
+	r := &sessionRecord{}
+	turns = slices.Clone(turnsAfterLastClearing(turns))
 	for i := range turns {
 		turns[i] = turns[i].WithoutTaintedTexts()
 	}
@@ -67,20 +67,20 @@ func newRecord(turns []session.Turn) *record {
 	}
 	recent := turns[max(0, len(turns)-maxRecentTurns):]
 	for i := len(recent) - 1; i >= 0; i-- {
-		r.addConclusions(&recent[i])
+		r.addAgentConclusions(&recent[i])
 	}
 	r.addOpenTodos(turns)
 	r.setFilesAndCommands(recent)
 	return r
 }
 
-// turnsAfterLastClear returns the turns after the person last cleared the conversation. A clearing is an event at the
-// previous turn's end, or at the first turn's beginning.
-func turnsAfterLastClear(turns []session.Turn) []session.Turn {
+// turnsAfterLastClearing returns the turns after the person last cleared the conversation. A clearing is an event at
+// the previous turn's end, or at the first turn's beginning.
+func turnsAfterLastClearing(turns []session.Turn) []session.Turn {
 	for i := len(turns) - 1; i >= 0; i-- {
 		events := turns[i].Events
 		at := slices.IndexFunc(events, func(e session.Event) bool {
-			return e.Kind == session.KindStart && e.Text == "clear"
+			return e.Kind == session.KindSessionStart && e.Text == "clear"
 		})
 		switch {
 		case at < 0:
@@ -116,9 +116,9 @@ func turnsSinceCompaction(turns []session.Turn) []session.Turn {
 	return turns
 }
 
-// addConclusions adds the sentences of a turn in which the agent states a conclusion or a measured number. It leaves
-// out sentences that look like instructions.
-func (r *record) addConclusions(t *session.Turn) {
+// addAgentConclusions adds the sentences of a turn in which the agent states a conclusion or a measured number. It
+// leaves out sentences that look like instructions.
+func (r *sessionRecord) addAgentConclusions(t *session.Turn) {
 	said := t.AgentText()
 	all := extract.FindConclusions(said)
 	all = append(all, extract.FindFigureSentences(said)...)
@@ -130,7 +130,7 @@ func (r *record) addConclusions(t *session.Turn) {
 }
 
 // addOpenTodos adds the items that are still open in the main agent's last plan.
-func (r *record) addOpenTodos(turns []session.Turn) {
+func (r *sessionRecord) addOpenTodos(turns []session.Turn) {
 	for i := len(turns) - 1; i >= 0; i-- {
 		for _, e := range slices.Backward(turns[i].Events) {
 			if e.Kind != session.KindPlan || e.SubAgent != "" {
@@ -160,7 +160,7 @@ func hasFailed(c *session.ToolCall) bool {
 }
 
 // setFilesAndCommands sets the changed files, the passed commands and the failures of the turns.
-func (r *record) setFilesAndCommands(turns []session.Turn) {
+func (r *sessionRecord) setFilesAndCommands(turns []session.Turn) {
 	seen := map[string]bool{}
 	for i := len(turns) - 1; i >= 0; i-- {
 		for _, e := range slices.Backward(turns[i].CallEvents()) {
@@ -190,7 +190,7 @@ func (r *record) setFilesAndCommands(turns []session.Turn) {
 
 // relativePath returns a path with slashes. A path inside the session's directory is returned relative to that
 // directory.
-func (r *record) relativePath(filePath string) string {
+func (r *sessionRecord) relativePath(filePath string) string {
 	filePath = strings.ReplaceAll(filePath, `\`, "/")
 	if rest, ok := strings.CutPrefix(filePath, r.sessionDir+"/"); ok && r.sessionDir != "" {
 		return path.Clean(rest)
@@ -237,8 +237,8 @@ func failureLine(line string, c *session.ToolCall) string {
 	return out
 }
 
-// replacedWord is a long word, such as a directory, and the short name, such as $A, that replaces it.
-type replacedWord struct{ longWord, shortName string }
+// shortenedName is a long word, such as a directory, and the short name, such as $A, that replaces it.
+type shortenedName struct{ longWord, shortName string }
 
 // maxRecentTurns is the number of last turns from which files, commands and conclusions are collected.
 const maxRecentTurns = 30

@@ -32,7 +32,7 @@ func TestRecorded(t *testing.T) {
 		}
 		turns := session.BuildTurns(events)
 		out := composeRecord(turns, nil) + "\n"
-		r := newRecord(turns)
+		r := newSessionRecord(turns)
 		for i := range turns {
 			u := turns[i].WithoutTaintedTexts()
 			for _, e := range u.CallEvents() {

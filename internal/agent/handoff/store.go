@@ -43,7 +43,7 @@ func StoreTask(ctx context.Context, s oxbow.Store, task Task) (Handoff, error) {
 			return h, nil
 		}
 	}
-	labels := []oxbow.Label{{Key: stateLabelKey, Value: StateOpen}}
+	labels := []oxbow.Label{{Key: stateLabelKey, Value: HandoffStateOpen}}
 	if task.Project != "" {
 		labels = append(labels, oxbow.Label{Key: oxbow.LabelProject, Value: task.Project})
 	}
@@ -51,7 +51,7 @@ func StoreTask(ctx context.Context, s oxbow.Store, task Task) (Handoff, error) {
 	if task.Profile != "" {
 		addressed = append(addressed, oxbow.Label{Key: profile.LabelProfile, Value: task.Profile})
 	}
-	base := "handoff: " + text.DeriveName(cmp.Or(task.Summary, strings.TrimPrefix(task.Record, goalTitle)))
+	base := "handoff: " + text.DeriveName(cmp.Or(task.Summary, strings.TrimPrefix(task.SessionRecord, goalTitle)))
 	for n := 1; ; n++ {
 		name := base
 		if n > 1 {
@@ -78,24 +78,25 @@ func StoreTask(ctx context.Context, s oxbow.Store, task Task) (Handoff, error) {
 	}
 }
 
-// A HandoffChoice specifies which handoff a session wants. The zero HandoffChoice specifies the newest open handoff
+// A HandoffCriteria specifies which handoff a session wants. The zero HandoffCriteria specifies the newest open handoff
 // that a session may take.
-type HandoffChoice struct {
+type HandoffCriteria struct {
 	Name string // name of the handoff; "" means the newest open handoff that fits
 
 	// Projects contains the projects whose handoffs fit. The project "" means handoffs without a project. If Projects
 	// is nil, every project fits.
 	Projects []string
 
-	// IsUnasked is set if the session did not ask for a handoff. Then only handoffs with [Handoff.IsOffered] fit.
-	IsUnasked bool
+	// IsAutomaticRequest is set if the session did not ask for a handoff. Then only handoffs with
+	// [Handoff.IsOfferedUnasked] fit.
+	IsAutomaticRequest bool
 
 	// LowerTrust, if not nil, may lower the trust in a handoff. It is needed for memory directories whose file format
 	// cannot store whether a text may be trusted.
 	LowerTrust func(Handoff) Handoff
 }
 
-// ProjectList returns a list with one project, for [HandoffChoice.Projects]. If project is "", it returns nil, which
+// ProjectList returns a list with one project, for [HandoffCriteria.Projects]. If project is "", it returns nil, which
 // means all projects.
 func ProjectList(project string) []string {
 	if project == "" {
@@ -104,8 +105,8 @@ func ProjectList(project string) []string {
 	return []string{project}
 }
 
-func (c *HandoffChoice) matchesHandoff(e *oxbow.Entry, h *Handoff) bool {
-	return isOfProject(e, c.Projects) && h.IsTakeable && (h.IsOffered || !c.IsUnasked)
+func (c *HandoffCriteria) matchesHandoff(e *oxbow.Entry, h *Handoff) bool {
+	return isOfProject(e, c.Projects) && h.IsTakeable && (h.IsOfferedUnasked || !c.IsAutomaticRequest)
 }
 
 // isOfProject reports whether an entry belongs to one of the projects. The project "" matches entries without a
@@ -123,7 +124,7 @@ func isOfProject(e *oxbow.Entry, projects []string) bool {
 	return projects == nil || (none && slices.Contains(projects, ""))
 }
 
-func (c *HandoffChoice) applyLowerTrust(h Handoff) Handoff {
+func (c *HandoffCriteria) lowerHandoffTrust(h Handoff) Handoff {
 	if c.LowerTrust == nil {
 		return h
 	}
@@ -131,7 +132,7 @@ func (c *HandoffChoice) applyLowerTrust(h Handoff) Handoff {
 }
 
 // ListOpen returns the open handoffs of the projects, newest first. projects has the same meaning as in
-// [HandoffChoice]. Handoffs that the caller may not see are left out (see [oxbow.OnRequest]).
+// [HandoffCriteria]. Handoffs that the caller may not see are left out (see [oxbow.OnRequest]).
 func ListOpen(ctx context.Context, s oxbow.Store, projects []string) ([]Handoff, error) {
 	return listHandoffs(ctx, s, openFilter(), projects)
 }
@@ -170,7 +171,7 @@ func collectEntries(ctx context.Context, s oxbow.Store, f oxbow.Filter) ([]oxbow
 // openFilter returns a filter that selects open handoffs.
 func openFilter() oxbow.Filter {
 	f := handoffFilter()
-	f.Terms = append(f.Terms, oxbow.Term{Key: stateLabelKey, Values: []string{StateTaken}, Not: true})
+	f.Terms = append(f.Terms, oxbow.Term{Key: stateLabelKey, Values: []string{HandoffStateTaken}, Not: true})
 	return f
 }
 
@@ -206,7 +207,7 @@ func getHandoffEntry(ctx context.Context, s oxbow.Store, name string) (oxbow.Ent
 
 // FindNext returns the handoff that TakeHandoff would take, but leaves it open. If c names a handoff, FindNext returns
 // this handoff even if it was taken. If no open handoff fits, it returns [ErrNoHandoff].
-func FindNext(ctx context.Context, s oxbow.Store, c HandoffChoice) (Handoff, error) {
+func FindNext(ctx context.Context, s oxbow.Store, c HandoffCriteria) (Handoff, error) {
 	_, h, err := findHandoff(ctx, s, c)
 	return h, err
 }
@@ -217,17 +218,17 @@ func FindNext(ctx context.Context, s oxbow.Store, c HandoffChoice) (Handoff, err
 // If no open handoff fits, TakeHandoff returns [ErrNoHandoff]. If the named handoff is already taken, it returns
 // [ErrAlreadyTaken] in an [oxbow.NameError]. After an error that matches [oxbow.ErrUnknownOutcome], ListAll shows
 // whether the handoff was taken.
-func TakeHandoff(ctx context.Context, s oxbow.Store, c HandoffChoice) (Handoff, error) {
+func TakeHandoff(ctx context.Context, s oxbow.Store, c HandoffCriteria) (Handoff, error) {
 	for n := 1; ; n++ {
 		e, h, err := findHandoff(ctx, s, c)
-		if err == nil && h.IsTaken {
+		if err == nil && h.IsTakenBySession {
 			err = &oxbow.NameError{Name: e.Name, Err: ErrAlreadyTaken}
 		}
 		if err != nil {
 			return Handoff{}, err
 		}
 		labels := slices.DeleteFunc(slices.Clone(e.Labels), func(l oxbow.Label) bool { return l.Key == stateLabelKey })
-		labels = oxbow.SortLabels(append(labels, oxbow.Label{Key: stateLabelKey, Value: StateTaken}))
+		labels = oxbow.SortLabels(append(labels, oxbow.Label{Key: stateLabelKey, Value: HandoffStateTaken}))
 		made, err := oxbow.Commit(
 			oxbow.WithNote(ctx, "handoff taken"),
 			s,
@@ -241,7 +242,7 @@ func TakeHandoff(ctx context.Context, s oxbow.Store, c HandoffChoice) (Handoff, 
 			return Handoff{}, err
 		}
 		// The handoff counts as taken, even if somebody has changed or deleted it since.
-		h.IsTaken = true
+		h.IsTakenBySession = true
 		if now, ok := made.Entry(); ok {
 			h.Version = now.Version
 			h.Updated = now.Updated
@@ -252,20 +253,20 @@ func TakeHandoff(ctx context.Context, s oxbow.Store, c HandoffChoice) (Handoff, 
 }
 
 // findHandoff returns the handoff that c specifies, and its entry.
-func findHandoff(ctx context.Context, s oxbow.Store, c HandoffChoice) (oxbow.Entry, Handoff, error) {
+func findHandoff(ctx context.Context, s oxbow.Store, c HandoffCriteria) (oxbow.Entry, Handoff, error) {
 	if c.Name != "" {
 		e, err := getVisibleEntry(ctx, s, c.Name)
 		if err != nil {
 			return e, Handoff{}, err
 		}
-		return e, c.applyLowerTrust(decodeHandoff(ctx, e)), nil
+		return e, c.lowerHandoffTrust(decodeHandoff(ctx, e)), nil
 	}
 	es, err := collectEntries(ctx, s, openFilter())
 	if err != nil {
 		return oxbow.Entry{}, Handoff{}, err
 	}
 	for _, e := range es {
-		if h := c.applyLowerTrust(decodeHandoff(ctx, e)); c.matchesHandoff(&e, &h) {
+		if h := c.lowerHandoffTrust(decodeHandoff(ctx, e)); c.matchesHandoff(&e, &h) {
 			return e, h, nil
 		}
 	}

@@ -19,7 +19,11 @@ import (
 
 // formatFileLines returns the lines for the changed files in two forms. In the first form, each file has a line. In
 // the second form, each line lists the files of a directory, and short names replace frequent words.
-func formatFileLines(r *record, changesByFile map[string]lineChanges, names []replacedWord) [][]string {
+func formatFileLines(
+	r *sessionRecord,
+	changesByFile map[string]lineChanges,
+	shortenedNames []shortenedName,
+) [][]string {
 	withStat := func(file, name string) string {
 		if s, ok := changesByFile[file]; ok {
 			return fmt.Sprintf("%s +%d-%d", name, s.Added, s.Deleted)
@@ -35,11 +39,11 @@ func formatFileLines(r *record, changesByFile map[string]lineChanges, names []re
 		if byDir[d] == nil {
 			dirs = append(dirs, d)
 		}
-		byDir[d] = append(byDir[d], withStat(f, replaceWords(name, names)))
+		byDir[d] = append(byDir[d], withStat(f, replaceWords(name, shortenedNames)))
 	}
 	var grouped []string
 	for _, d := range dirs {
-		grouped = append(grouped, replaceWords(d, names)+" "+strings.Join(byDir[d], " "))
+		grouped = append(grouped, replaceWords(d, shortenedNames)+" "+strings.Join(byDir[d], " "))
 		if d == "" {
 			grouped[len(grouped)-1] = strings.Join(byDir[d], " ")
 		}
@@ -47,21 +51,21 @@ func formatFileLines(r *record, changesByFile map[string]lineChanges, names []re
 	return [][]string{whole, grouped}
 }
 
-// mergedLine is a line of a handoff that represents one shell command or several similar shell commands of the
+// mergedCommandLine is a line of a handoff that represents one shell command or several similar shell commands of the
 // session.
-type mergedLine struct {
-	words        []string
-	commandCount int  // number of commands in this line
-	hasEffect    bool // At least one of the line's commands changed or tested something.
+type mergedCommandLine struct {
+	words               []string
+	commandCount        int  // number of commands in this line
+	changesOrTestsFiles bool // At least one of the line's commands changed or tested something.
 }
 
-func (m *mergedLine) formatLine() string { return strings.Join(m.words, " ") }
+func (m *mergedCommandLine) formatLine() string { return strings.Join(m.words, " ") }
 
-// valuePerToken returns how many commands the line stands for, divided by the line's size in tokens. A line with a
+// commandsPerToken returns how many commands the line stands for, divided by the line's size in tokens. A line with a
 // command that changed or tested something counts twice.
-func (m *mergedLine) valuePerToken() float64 {
+func (m *mergedCommandLine) commandsPerToken() float64 {
 	n := float64(m.commandCount)
-	if m.hasEffect {
+	if m.changesOrTestsFiles {
 		n *= 2
 	}
 	return n / float64(2+text.EstimateTokens(m.formatLine()))
@@ -69,13 +73,16 @@ func (m *mergedLine) valuePerToken() float64 {
 
 // formatCommandLines returns the passed commands in two forms: as typed, and shortened. In the short form, similar
 // commands are merged and short names replace frequent words.
-func formatCommandLines(r *record, names []replacedWord) (typedLines []string, mergedLines []mergedLine) {
+func formatCommandLines(
+	r *sessionRecord,
+	shortenedNames []shortenedName,
+) (unmergedLines []string, mergedLines []mergedCommandLine) {
 	for _, c := range r.passedCommands {
-		typedLines = append(typedLines, c.line)
-		words := strings.Split(replaceWords(shortenCommand(c.line, r.sessionDir), names), " ")
-		mergedLines = append(mergedLines, mergedLine{words, 1, !c.onlyPrints})
+		unmergedLines = append(unmergedLines, c.line)
+		words := strings.Split(replaceWords(shortenCommand(c.line, r.sessionDir), shortenedNames), " ")
+		mergedLines = append(mergedLines, mergedCommandLine{words, 1, !c.onlyPrints})
 	}
-	return typedLines, mergeSimilarCommands(mergedLines)
+	return unmergedLines, mergeSimilarCommands(mergedLines)
 }
 
 // shortenCommand shortens a command line. It removes parts that do not change the command's effect, and the line
@@ -95,9 +102,9 @@ var printedLinesPattern = sync.OnceValue(func() *regexp.Regexp {
 // maxShortNames is the maximum number of long words for which a record uses a short name, such as $A.
 const maxShortNames = 26
 
-// chooseShortNames chooses directories and other words that are replaced by short names, because they occur so
+// chooseWordsToShorten chooses directories and other words that are replaced by short names, because they occur so
 // often in files and commands that this saves space. The longest words come first.
-func chooseShortNames(r *record) (names []replacedWord) {
+func chooseWordsToShorten(r *sessionRecord) (shortenedNames []shortenedName) {
 	count := map[string]int{}
 	for _, f := range r.changedFiles {
 		// Count a directory only once, because the list of files names each directory only once.
@@ -140,17 +147,23 @@ func chooseShortNames(r *record) (names []replacedWord) {
 	for _, d := range slices.SortedFunc(maps.Keys(count), func(a, b string) int {
 		return cmp.Or(cmp.Compare(gain(b), gain(a)), strings.Compare(a, b))
 	}) {
-		if gain(d) <= 0 || len(names) == min(maxShortNames, len(letters)) {
+		if gain(d) <= 0 || len(shortenedNames) == min(maxShortNames, len(letters)) {
 			break
 		}
 		// Skip this word, because a reader could not tell where it ends in a list such as $A=word $B=word.
 		if strings.ContainsAny(d, " =$") {
 			continue
 		}
-		names = append(names, replacedWord{d, "$" + letters[len(names):len(names)+1]})
+		shortenedNames = append(
+			shortenedNames,
+			shortenedName{d, "$" + letters[len(shortenedNames):len(shortenedNames)+1]},
+		)
 	}
-	slices.SortStableFunc(names, func(a, b replacedWord) int { return cmp.Compare(len(b.longWord), len(a.longWord)) })
-	return names
+	slices.SortStableFunc(
+		shortenedNames,
+		func(a, b shortenedName) int { return cmp.Compare(len(b.longWord), len(a.longWord)) },
+	)
+	return shortenedNames
 }
 
 // wordChars are the characters of a word. pathChars are the characters of a path. A text gets a short name only where
@@ -161,7 +174,7 @@ const (
 )
 
 // replaceWords replaces the long words in a line by their short names, such as $A.
-func replaceWords(line string, names []replacedWord) string {
+func replaceWords(line string, names []shortenedName) string {
 	for _, n := range names {
 		signs := wordChars
 		if strings.Contains(n.longWord, "/") {
@@ -189,7 +202,7 @@ func replaceWords(line string, names []replacedWord) string {
 
 // shortNameDefinitions returns a line that explains the short names to the reader, such as "$A=internal/cli
 // $B=session".
-func shortNameDefinitions(names []replacedWord) string {
+func shortNameDefinitions(names []shortenedName) string {
 	var all []string
 	for _, n := range names {
 		all = append(all, n.shortName+"="+n.longWord)
@@ -227,8 +240,8 @@ func removeQuotes(line string) string {
 // mergeSimilarCommands merges lines. Equal commands become one line at the place of the first. Commands that differ
 // in a single word become one line with the words in braces, as a shell would expand them. Lines that then differ
 // only in numbers become one line, which tells how many lines it replaces.
-func mergeSimilarCommands(lines []mergedLine) []mergedLine {
-	all := mergeCommandsByKey(lines, (*mergedLine).formatLine)
+func mergeSimilarCommands(lines []mergedCommandLine) []mergedCommandLine {
+	all := mergeCommandsByKey(lines, (*mergedCommandLine).formatLine)
 	for {
 		same := largestSimilarSet(all)
 		if same == nil {
@@ -238,11 +251,11 @@ func mergeSimilarCommands(lines []mergedLine) []mergedLine {
 	}
 	numbered := mergeCommandsByKey(
 		all,
-		func(m *mergedLine) string { return digitsPattern().ReplaceAllString(m.formatLine(), "0") },
+		func(m *mergedCommandLine) string { return digitsPattern().ReplaceAllString(m.formatLine(), "0") },
 	)
 	for i := range numbered {
 		m := &numbered[i]
-		j := slices.IndexFunc(all, func(o mergedLine) bool { return slices.Equal(o.words, m.words) })
+		j := slices.IndexFunc(all, func(o mergedCommandLine) bool { return slices.Equal(o.words, m.words) })
 		if more := m.commandCount - all[j].commandCount; more > 0 {
 			m.words = append(slices.Clip(m.words), fmt.Sprintf("(and %d with other numbers)", more))
 		}
@@ -253,12 +266,13 @@ func mergeSimilarCommands(lines []mergedLine) []mergedLine {
 var digitsPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[0-9]+`) })
 
 // mergeCommandsByKey merges the lines with the same key into the first such line, and adds up their counts.
-func mergeCommandsByKey(lines []mergedLine, key func(*mergedLine) string) (all []mergedLine) {
+func mergeCommandsByKey(lines []mergedCommandLine, key func(*mergedCommandLine) string) (all []mergedCommandLine) {
 	at := map[string]int{}
 	for _, m := range lines {
 		k := key(&m)
 		if i, ok := at[k]; ok {
-			all[i].commandCount, all[i].hasEffect = all[i].commandCount+m.commandCount, all[i].hasEffect || m.hasEffect
+			all[i].commandCount += m.commandCount
+			all[i].changesOrTestsFiles = all[i].changesOrTestsFiles || m.changesOrTestsFiles
 			continue
 		}
 		at[k] = len(all)
@@ -271,12 +285,12 @@ func mergeCommandsByKey(lines []mergedLine, key func(*mergedLine) string) (all [
 // commands' indexes.
 type similarCommandSet struct {
 	differingWordIndex int
-	memberIndexes      []int
+	commandIndexes     []int
 }
 
 // largestSimilarSet returns the largest set of commands that are equal except for one word at the same position. It
 // returns nil if no two commands are so similar.
-func largestSimilarSet(all []mergedLine) *similarCommandSet {
+func largestSimilarSet(all []mergedCommandLine) *similarCommandSet {
 	sets := map[string]*similarCommandSet{}
 	var best *similarCommandSet
 	for i := range all {
@@ -291,11 +305,11 @@ func largestSimilarSet(all []mergedLine) *similarCommandSet {
 				s = &similarCommandSet{differingWordIndex: w}
 				sets[key] = s
 			}
-			s.memberIndexes = append(s.memberIndexes, i)
-			if len(s.memberIndexes) < 2 {
+			s.commandIndexes = append(s.commandIndexes, i)
+			if len(s.commandIndexes) < 2 {
 				continue
 			}
-			if best == nil || len(s.memberIndexes) > len(best.memberIndexes) {
+			if best == nil || len(s.commandIndexes) > len(best.commandIndexes) {
 				best = s
 			}
 		}
@@ -304,21 +318,21 @@ func largestSimilarSet(all []mergedLine) *similarCommandSet {
 }
 
 // mergeSimilarSet replaces the commands in a set by one merged line at the first command's place.
-func mergeSimilarSet(all []mergedLine, s *similarCommandSet) (out []mergedLine) {
+func mergeSimilarSet(all []mergedCommandLine, s *similarCommandSet) (out []mergedCommandLine) {
 	var values []string
-	first := all[s.memberIndexes[0]]
+	first := all[s.commandIndexes[0]]
 	first.words, first.commandCount = slices.Clone(first.words), 0
-	for _, i := range s.memberIndexes {
+	for _, i := range s.commandIndexes {
 		values = append(values, all[i].words[s.differingWordIndex])
-		first.commandCount, first.hasEffect = first.commandCount+all[i].commandCount, first.hasEffect ||
-			all[i].hasEffect
+		first.commandCount += all[i].commandCount
+		first.changesOrTestsFiles = first.changesOrTestsFiles || all[i].changesOrTestsFiles
 	}
 	first.words[s.differingWordIndex] = joinInBraces(values)
 	for i, m := range all {
 		switch {
-		case i == s.memberIndexes[0]:
+		case i == s.commandIndexes[0]:
 			out = append(out, first)
-		case !slices.Contains(s.memberIndexes, i):
+		case !slices.Contains(s.commandIndexes, i):
 			out = append(out, m)
 		}
 	}

@@ -4,11 +4,12 @@ package inject
 
 import "github.com/oxbow-memory/oxbow/internal/base/text"
 
-// ActionLine joins head and as many parts as fit into [maxActionTokens] tokens to one line. If the first part is too
-// long, it is shortened. partCount is the number of parts in the line. If no part fits, ActionLine returns "" and 0.
-func ActionLine(lineHead string, parts []string) (line string, partCount int) {
+// JoinPartsWithinTokenLimit joins head and as many parts as fit into [maxBeforeActionTokens] tokens to one line. If
+// the first part is too long, it is shortened. partCount is the number of parts in the line. If no part fits,
+// JoinPartsWithinTokenLimit returns "" and 0.
+func JoinPartsWithinTokenLimit(lineHead string, parts []string) (line string, partCount int) {
 	const fence = 12 // size of the tags that the hook puts around the line, in tokens
-	fits := func(s string) bool { return text.EstimateTokens(s)+fence <= maxActionTokens }
+	fits := func(s string) bool { return text.EstimateTokens(s)+fence <= maxBeforeActionTokens }
 	for i, p := range parts {
 		next := lineHead + p
 		if i > 0 {

@@ -23,8 +23,9 @@ func TestLine(t *testing.T) {
 		{"the first is cut", []string{strings.Repeat(word, 20), "b"}, 2},
 		{"without spaces", []string{strings.Repeat("語", 2000)}, 1},
 	} {
-		line, held := ActionLine("Head: ", tt.parts)
-		if n := text.EstimateTokens(line); held != tt.held || n+12 > maxActionTokens || (line != "") != (tt.held > 0) ||
+		line, held := JoinPartsWithinTokenLimit("Head: ", tt.parts)
+		if n := text.EstimateTokens(line); held != tt.held || n+12 > maxBeforeActionTokens ||
+			(line != "") != (tt.held > 0) ||
 			(held > 0 && !strings.HasPrefix(line, "Head: "+tt.parts[0][:1])) {
 			t.Errorf("%s: %d parts in %d tokens: %s", tt.name, held, n, line)
 		}

@@ -20,7 +20,7 @@ func TestAskedBefore(t *testing.T) {
 		t.Fatal(err)
 	}
 	archive := &session.Archive{Memory: m}
-	talks := MemorySource{SourceKind: SourceSessions, Memory: m, Filter: session.TurnFilter, StrengthFloor: .5}
+	talks := MemorySource{SourceKind: SourceKindSessions, Memory: m, Filter: session.TurnFilter, MinStrength: .5}
 	add := func(id, kind, text string) {
 		e := session.Event{
 			Client:  "claude",

@@ -17,54 +17,55 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// floorFileSuffix is the suffix of the file beside a store that contains the minimum strength for showing an entry.
-// The file can be deleted at any time, because it can be computed from the store.
-const floorFileSuffix = ".gate"
+// minStrengthFileSuffix is the suffix of the file beside a store that contains the minimum strength for showing an
+// entry. The file can be deleted at any time, because it can be computed from the store.
+const minStrengthFileSuffix = ".gate"
 
-// FloorCalibration contains a memory's floor, which is the minimum strength for showing an entry to the model. It also
-// records the number of entries and the test prompts with which the floor was computed.
-type FloorCalibration struct {
+// MinStrengthCalibration contains a memory's floor, which is the minimum strength for showing an entry to the model.
+// It also records the number of entries and the test prompts with which the floor was computed.
+type MinStrengthCalibration struct {
 	// hash of the decoys, which are the test prompts that no memory can answer
-	DecoysHash string          `json:"decoys"`
-	EntryCount int             `json:"entries"`
-	Floor      gate.ScoreFloor `json:"floor"`
+	DecoyPromptsHash string           `json:"decoys"`
+	EntryCount       int              `json:"entries"`
+	MinStrength      gate.MinStrength `json:"floor"`
 }
 
-// maxEntryGrowth is how much the number of entries in a memory may change, relative to the old number, before the
+// maxEntryCountGrowth is how much the number of entries in a memory may change, relative to the old number, before the
 // minimum strength for showing an entry is computed again.
-const maxEntryGrowth = .2
+const maxEntryCountGrowth = .2
 
-// FitsSize reports whether the minimum strength is up to date. It must have been computed with this program's decoys
-// (test prompts that no memory can answer), and the number of entries must have changed by at most [maxEntryGrowth]
-// since.
-func (c FloorCalibration) FitsSize(entries int) bool {
+// IsUpToDateFor reports whether the minimum strength is up to date. It must have been computed with this program's
+// decoys (test prompts that no memory can answer), and the number of entries must have changed by at most
+// [maxEntryCountGrowth] since.
+func (c MinStrengthCalibration) IsUpToDateFor(entries int) bool {
 	off := float64(entries - c.EntryCount)
-	return c.DecoysHash == decoysHash() && max(off, -off) <= maxEntryGrowth*float64(c.EntryCount)
+	return c.DecoyPromptsHash == decoyPromptsHash() && max(off, -off) <= maxEntryCountGrowth*float64(c.EntryCount)
 }
 
 // IsUsableFor reports whether this minimum strength for showing entries may still be used until a new minimum is
 // computed. It may be used if the memory has fewer than twice, and more than half, as many entries as at the last
 // calibration.
-func (c FloorCalibration) IsUsableFor(entries int) bool {
-	return c.DecoysHash == decoysHash() && entries < 2*c.EntryCount && c.EntryCount < 2*entries
+func (c MinStrengthCalibration) IsUsableFor(entries int) bool {
+	return c.DecoyPromptsHash == decoyPromptsHash() && entries < 2*c.EntryCount && c.EntryCount < 2*entries
 }
 
-// floorRuleVersion must be increased if a change in the code alters how strongly entries match prompts. The minimum
-// strength of each memory is then computed again.
-const floorRuleVersion = "2\n"
+// minStrengthRuleVersion must be increased if a change in the code alters how strongly entries match prompts. The
+// minimum strength of each memory is then computed again.
+const minStrengthRuleVersion = "2\n"
 
-// decoysHash returns a hash of all decoys (test prompts that no memory can answer) and of floorRuleVersion. If either
-// changes, the hash changes, and the minimum strength of each memory is computed again.
-var decoysHash = sync.OnceValue(func() string {
+// decoyPromptsHash returns a hash of all decoys (test prompts that no memory can answer) and of
+// minStrengthRuleVersion. If either changes, the hash changes, and the minimum strength of each memory is computed
+// again.
+var decoyPromptsHash = sync.OnceValue(func() string {
 	sum := sha256.New()
-	_, _ = sum.Write([]byte(floorRuleVersion)) // hash.Hash never returns an error
+	_, _ = sum.Write([]byte(minStrengthRuleVersion)) // hash.Hash never returns an error
 	for _, d := range gate.DecoyPrompts() {
 		_, _ = sum.Write([]byte(d.Language + d.Text + "\n"))
 	}
 	return hex.EncodeToString(sum.Sum(nil)[:8])
 })
 
-// CalibrateFloor computes the minimum strength above which entries of a memory are shown. For this purpose, it
+// CalibrateMinStrength computes the minimum strength above which entries of a memory are shown. For this purpose, it
 // searches the memory for decoys, which are prompts that no memory can answer. searchedDecoys is the number of these
 // searches.
 //
@@ -72,10 +73,12 @@ var decoysHash = sync.OnceValue(func() string {
 // the minimum, because sessions contain the words of everyday talk. (If turns were treated like notes, the benchmark
 // BEAM would get an answer to 53 of 1,000 unanswerable questions, and not to 40.)
 //
-// If ctx ends, CalibrateFloor returns the error of ctx, and the minimum that results from the searches so far. This
-// minimum is usable after some hundred searches.
-func (s *MemorySource) CalibrateFloor(ctx context.Context) (c FloorCalibration, searchedDecoys int, err error) {
-	c.DecoysHash = decoysHash()
+// If ctx ends, CalibrateMinStrength returns the error of ctx, and the minimum that results from the searches so far.
+// This minimum is usable after some hundred searches.
+func (s *MemorySource) CalibrateMinStrength(
+	ctx context.Context,
+) (c MinStrengthCalibration, searchedDecoys int, err error) {
+	c.DecoyPromptsHash = decoyPromptsHash()
 	c.EntryCount, err = s.CountShowable(ctx)
 	if err != nil {
 		return c, 0, err
@@ -84,22 +87,22 @@ func (s *MemorySource) CalibrateFloor(ctx context.Context) (c FloorCalibration, 
 	// Use the same analyzer for all decoys, because it caches words and decoys have most words in common.
 	analyzer := analysis.NewAnalyzer()
 	for _, d := range gate.DecoyPrompts() {
-		units, uerr := s.rankUnits(ctx, analyzer, d.Text, s.Filter, maxUnits)
+		units, uerr := s.rankEntries(ctx, analyzer, d.Text, s.Filter, maxQuotedEntries)
 		err = uerr
 		if err != nil {
 			break
 		}
 		best := 0.
 		for _, u := range units {
-			if s.SourceKind == SourceSessions ||
-				gate.ScoreFloor(0).AnswerQuestion(u.MatchStrength) != gate.AnswerSilence {
-				best = max(best, u.Value)
+			if s.SourceKind == SourceKindSessions ||
+				gate.MinStrength(0).AnswerKindForQuestion(u.PromptMatchStrength) != gate.AnswerSilence {
+				best = max(best, u.Strength)
 			}
 		}
 		gs[d.Language] = append(gs[d.Language], best)
 		searchedDecoys++
 	}
-	c.Floor = gate.FloorForDecoys(gs)
+	c.MinStrength = gate.MinStrengthFromDecoys(gs)
 	return c, searchedDecoys, err
 }
 
@@ -126,23 +129,24 @@ func (s *MemorySource) CountShowable(ctx context.Context) (n int, err error) {
 	return max(n-excluded, 0), nil
 }
 
-// ReadFloor reads the minimum strength for showing entries, and how it was computed, from the file beside a store. If
-// the file cannot be read, ReadFloor returns the zero FloorCalibration, which is not valid for any memory.
-func ReadFloor(storePath string) (c FloorCalibration) {
+// ReadMinStrengthFile reads the minimum strength for showing entries, and how it was computed, from the file beside a
+// store. If the file cannot be read, ReadMinStrengthFile returns the zero MinStrengthCalibration, which is not valid
+// for any memory.
+func ReadMinStrengthFile(storePath string) (c MinStrengthCalibration) {
 	dir, err := vfs.Dir(filepath.Dir(storePath))
 	if err != nil {
 		return c
 	}
 	defer dir.Close()
-	b, err := vfs.ReadFile(dir, filepath.Base(storePath)+floorFileSuffix, 4096)
+	b, err := vfs.ReadFile(dir, filepath.Base(storePath)+minStrengthFileSuffix, 4096)
 	if err != nil || json.Unmarshal(b, &c) != nil {
-		return FloorCalibration{}
+		return MinStrengthCalibration{}
 	}
 	return c
 }
 
-// WriteFloorFile writes the memory's minimum strength for showing entries to a file beside the store.
-func (c FloorCalibration) WriteFloorFile(storePath string) error {
+// WriteMinStrengthFile writes the memory's minimum strength for showing entries to a file beside the store.
+func (c MinStrengthCalibration) WriteMinStrengthFile(storePath string) error {
 	b, err := json.Marshal(c)
 	if err != nil {
 		return err
@@ -152,5 +156,5 @@ func (c FloorCalibration) WriteFloorFile(storePath string) error {
 		return err
 	}
 	defer dir.Close()
-	return vfs.WriteDerived(dir, filepath.Base(storePath)+floorFileSuffix, 0o600, append(b, '\n'))
+	return vfs.WriteDerived(dir, filepath.Base(storePath)+minStrengthFileSuffix, 0o600, append(b, '\n'))
 }

@@ -20,18 +20,18 @@ import (
 
 // Places are the moments at which a hook shows memory to a model.
 const (
-	PlaceStart  = "start"  // a session starts
-	PlacePrompt = "prompt" // a person has written a prompt
-	PlaceAction = "action" // an agent is about to edit a file or to run a command
+	HookEventSessionStart = "start"  // a session starts
+	HookEventPrompt       = "prompt" // a person has written a prompt
+	HookEventBeforeAction = "action" // an agent is about to edit a file or to run a command
 )
 
 // Maximum sizes of the texts that hooks show to a model, in tokens. They include the tags around each text.
 const (
 	// maximum size of notes shown at a session's start (documents and profiles have their own limits)
-	MaxStartTokens   = 200
-	maxPromptTokens  = 160
-	maxActionTokens  = 120
-	MaxSessionTokens = 6_000 // limit for a whole session, after which only names of entries are shown
+	MaxSessionStartTokens = 200
+	maxPromptTokens       = 160
+	maxBeforeActionTokens = 120
+	MaxSessionTokens      = 6_000 // limit for a whole session, after which only names of entries are shown
 )
 
 // minPromptsBeforeRepeat is the number of prompts that must pass before an entry may be shown again.
@@ -39,27 +39,27 @@ const minPromptsBeforeRepeat = 10
 
 // Kinds of memories in which a hook searches for an answer to a prompt.
 const (
-	SourceNotes    = "notes"
-	SourceSessions = "sessions"
+	SourceKindNotes    = "notes"
+	SourceKindSessions = "sessions"
 )
 
 // MemorySource is a memory in which a prompt's answer is searched.
 type MemorySource struct {
-	SourceKind    string // SourceNotes or SourceSessions
-	Memory        *oxbow.Memory
-	Filter        oxbow.Filter // selects the entries that a model may see
-	StrengthFloor gate.ScoreFloor
+	SourceKind  string // SourceKindNotes or SourceKindSessions
+	Memory      *oxbow.Memory
+	Filter      oxbow.Filter // selects the entries that a model may see
+	MinStrength gate.MinStrength
 
 	// IsUnused reports whether an entry was shown often but never used. Such an entry is shown only as a pointer. If
 	// IsUnused is nil, all entries count as used.
 	IsUnused func(ctx context.Context, name string) bool
 }
 
-// ShownState records which texts were shown to a session since its client last compacted the conversation.
-type ShownState struct {
+// SessionShownTexts records which texts were shown to a session since its client last compacted the conversation.
+type SessionShownTexts struct {
 	Prompt int             // number of the current prompt in the session, starting at 1
 	Tokens int             // number of tokens shown in the whole session, including those before a compaction
-	Shown  map[string]int  // for each [EntryKey], the number of the prompt at which the entry was last shown
+	Shown  map[string]int  // for each [ShownEntryKey], the number of the prompt at which the entry was last shown
 	Prints map[string]bool // fingerprints of the sentences that were shown
 
 	// Stored contains the fingerprints of the shown sentences that the client stores with the conversation. These are
@@ -71,12 +71,12 @@ type ShownState struct {
 	Compacted bool // the client has compacted the conversation since memory was last shown for a session's start
 }
 
-// EntryKey returns the key that identifies an entry in a [ShownState].
-func EntryKey(s session.ShownEntry) string { return s.SourceKind + " " + s.Name }
+// ShownEntryKey returns the key that identifies an entry in a [SessionShownTexts].
+func ShownEntryKey(s session.ShownEntry) string { return s.SourceKind + " " + s.Name }
 
 // wasShownRecently reports whether the entry was shown at one of the last [minPromptsBeforeRepeat] prompts.
-func (s *ShownState) wasShownRecently(e session.ShownEntry) bool {
-	at, shown := s.Shown[EntryKey(e)]
+func (s *SessionShownTexts) wasShownRecently(e session.ShownEntry) bool {
+	at, shown := s.Shown[ShownEntryKey(e)]
 	return shown && s.Prompt-at < minPromptsBeforeRepeat
 }
 
@@ -86,7 +86,7 @@ type Prompt struct {
 	Client, Session string // session of the prompt, whose own turns are not shown ("" if unknown)
 	Project         string // project of the session ("" if unknown)
 	Now             time.Time
-	State           ShownState
+	State           SessionShownTexts
 }
 
 // Block is a text that is shown to the model for a prompt. It also contains the decision about each entry that was
@@ -96,113 +96,118 @@ type Block struct {
 	Text         string   `json:"text,omitempty"`   // "" if nothing is shown
 	Fingerprints []string `json:"prints,omitempty"` // fingerprints of the sentences in Text
 	// for each entry that was considered for showing: whether it is shown, and why (the best match comes first)
-	Decisions []UnitDecision `json:"accounts,omitempty"`
+	Decisions []EntryDecision `json:"accounts,omitempty"`
 }
 
-// UnitDecision records whether an entry of the memory is shown for a prompt, and why.
-type UnitDecision struct {
+// EntryDecision records whether an entry of the memory is shown for a prompt, and why.
+type EntryDecision struct {
 	session.ShownEntry
-	gate.MatchStrength
-	StrengthFloor gate.ScoreFloor `json:"floor"`
-	AnswerKind    gate.AnswerKind `json:"answer"`
-	// RefusalReason tells why the entry is not shown, or why only its name is shown. It is "" if the match strength
+	gate.PromptMatchStrength
+	MinStrength gate.MinStrength `json:"floor"`
+	AnswerKind  gate.AnswerKind  `json:"answer"`
+	// NotShownReason tells why the entry is not shown, or why only its name is shown. It is "" if the match strength
 	// was the only reason.
-	RefusalReason string `json:"why,omitempty"`
+	NotShownReason string `json:"why,omitempty"`
 }
 
-// Values of UnitDecision.Reason.
+// Values of EntryDecision.Reason.
 const (
 	reasonShownRecently    = "it was shown a short time ago"
 	reasonOtherProject     = "it is of another project"
 	reasonNeverUsed        = "it was shown often and never used"
-	reasonAllShown         = "all of it was shown"
+	reasonAllShownBefore   = "all of it was shown"
 	reasonLikeInstructions = "it is shaped like instructions to an agent"
 )
 
 const (
-	maxUnits          = 3 // maximum number of entries that are quoted for one prompt
-	maxUnitsPerMemory = 6 // maximum number of matching entries that are considered in each memory for one prompt
+	maxQuotedEntries    = 3 // maximum number of entries that are quoted for one prompt
+	maxEntriesPerMemory = 6 // maximum number of matching entries that are considered in each memory for one prompt
 )
 
-// foundUnit is an entry that the search found, with the decision whether it is shown to the model.
-type foundUnit struct {
-	UnitDecision
+// foundEntry is an entry that the search found, with the decision whether it is shown to the model.
+type foundEntry struct {
+	EntryDecision
 	source      *MemorySource
-	entry       oxbow.Entry
-	promptTerms []gate.Term
+	storedEntry oxbow.Entry
+	promptTerms []gate.PromptTerm
 	// Decides from the match strength whether the entry is quoted, only named or not shown. The rule depends on the
 	// prompt.
-	answerRule func(gate.MatchStrength) gate.AnswerKind
+	answerRule func(gate.PromptMatchStrength) gate.AnswerKind
 }
 
-// floorRatio returns the entry's match strength, divided by the minimum strength for its memory. With this ratio,
+// strengthRatio returns the entry's match strength, divided by the minimum strength for its memory. With this ratio,
 // entries of different memories can be compared.
-func (u *foundUnit) floorRatio() float64 { return u.Value / max(float64(u.StrengthFloor), 1e-9) }
+func (u *foundEntry) strengthRatio() float64 { return u.Strength / max(float64(u.MinStrength), 1e-9) }
 
 // BlockForPrompt searches the memories and returns the text to show to the model with the prompt. If no entry matches
 // the prompt strongly enough, the block's Text is "".
 func BlockForPrompt(ctx context.Context, p Prompt, sources ...MemorySource) (Block, error) {
-	var units []foundUnit
-	if words := personProse(p.Text); words != "" {
+	var units []foundEntry
+	if words := personWrittenText(p.Text); words != "" {
 		for i := range sources {
-			found, err := sources[i].findUnits(ctx, words, p)
+			found, err := sources[i].findEntries(ctx, words, p)
 			if err != nil {
 				return Block{}, err
 			}
 			units = append(units, found...)
 		}
 	}
-	slices.SortStableFunc(units, func(a, b foundUnit) int { return cmp.Compare(b.floorRatio(), a.floorRatio()) })
+	slices.SortStableFunc(
+		units,
+		func(a, b foundEntry) int { return cmp.Compare(b.strengthRatio(), a.strengthRatio()) },
+	)
 	b, err := p.composeBlock(ctx, units)
 	for _, u := range units {
-		b.Decisions = append(b.Decisions, u.UnitDecision)
+		b.Decisions = append(b.Decisions, u.EntryDecision)
 	}
 	return b, err
 }
 
-// findUnits searches a memory for the query words. It returns the found entries, each with the decision whether it may
-// be shown to the model. At most [maxUnits] entries without a RefusalReason may be shown.
-func (s *MemorySource) findUnits(ctx context.Context, queryWords string, p Prompt) ([]foundUnit, error) {
+// findEntries searches a memory for the query words. It returns the found entries, each with the decision whether it
+// may be shown to the model. At most [maxQuotedEntries] entries without a NotShownReason may be shown.
+func (s *MemorySource) findEntries(ctx context.Context, queryWords string, p Prompt) ([]foundEntry, error) {
 	f := s.Filter
-	if s.SourceKind == SourceSessions && p.Session != "" {
+	if s.SourceKind == SourceKindSessions && p.Session != "" {
 		f = f.And(oxbow.Filter{Terms: []oxbow.Term{{Key: "session", Values: []string{p.Session}, Not: true}}})
 	}
-	units, err := s.rankUnits(ctx, analysis.NewAnalyzer(), queryWords, f, maxUnitsPerMemory)
+	units, err := s.rankEntries(ctx, analysis.NewAnalyzer(), queryWords, f, maxEntriesPerMemory)
 	if err != nil {
 		return nil, err
 	}
-	answer, floor := s.StrengthFloor.AnswerQuestion, s.StrengthFloor.QuestionFloor
+	answer, floor := s.MinStrength.AnswerKindForQuestion, s.MinStrength.MinStrengthForQuestion
 	if !gate.IsQuestion(queryWords) {
-		answer, floor = s.StrengthFloor.AnswerOrder, s.StrengthFloor.OrderFloor
+		answer, floor = s.MinStrength.AnswerKindForInstruction, s.MinStrength.MinStrengthForInstruction
 	}
 	own := 0
 	for i := range units {
 		u := &units[i]
 		u.answerRule = answer
-		u.AnswerKind = answer(u.MatchStrength)
-		if u.AnswerKind != gate.AnswerSilence && s.SourceKind == SourceSessions {
-			u.dropOutputTerms()
-			u.AnswerKind = answer(u.MatchStrength)
+		u.AnswerKind = answer(u.PromptMatchStrength)
+		if u.AnswerKind != gate.AnswerSilence && s.SourceKind == SourceKindSessions {
+			u.dropToolOutputTerms()
+			u.AnswerKind = answer(u.PromptMatchStrength)
 		}
-		u.StrengthFloor = floor(u.MatchStrength)
+		u.MinStrength = floor(u.PromptMatchStrength)
 		switch {
 		case u.AnswerKind != gate.AnswerSilence && u.looksLikeInstructions():
-			u.RefusalReason = reasonLikeInstructions
-		case isOfOtherProject(&u.entry, p.Project):
-			u.RefusalReason = reasonOtherProject
+			u.NotShownReason = reasonLikeInstructions
+		case isOfOtherProject(&u.storedEntry, p.Project):
+			u.NotShownReason = reasonOtherProject
 		case p.State.wasShownRecently(u.ShownEntry):
-			u.RefusalReason = reasonShownRecently
-		case s.IsUnused != nil && u.AnswerKind == gate.AnswerPayload && s.IsUnused(ctx, u.Name):
-			u.RefusalReason = reasonNeverUsed
+			u.NotShownReason = reasonShownRecently
+		case s.IsUnused != nil && u.AnswerKind == gate.AnswerQuotes && s.IsUnused(ctx, u.Name):
+			u.NotShownReason = reasonNeverUsed
 		}
-		if u.RefusalReason == "" {
+		if u.NotShownReason == "" {
 			own++
 		}
 		switch {
-		case own > maxUnits, u.RefusalReason == reasonShownRecently, u.RefusalReason == reasonLikeInstructions:
+		case own > maxQuotedEntries,
+			u.NotShownReason == reasonShownRecently,
+			u.NotShownReason == reasonLikeInstructions:
 			u.AnswerKind = gate.AnswerSilence
-		case u.RefusalReason != "" && u.AnswerKind == gate.AnswerPayload:
-			u.AnswerKind = gate.AnswerPointer
+		case u.NotShownReason != "" && u.AnswerKind == gate.AnswerQuotes:
+			u.AnswerKind = gate.AnswerEntryPointers
 		}
 	}
 	return units, nil
@@ -216,14 +221,14 @@ func isOfOtherProject(e *oxbow.Entry, project string) bool {
 
 // composeBlock returns the text to show for the prompt. units are the matching entries, which must be sorted from the
 // strongest to the weakest.
-func (p *Prompt) composeBlock(ctx context.Context, units []foundUnit) (Block, error) {
+func (p *Prompt) composeBlock(ctx context.Context, units []foundEntry) (Block, error) {
 	best := -1
 	for i, u := range units {
-		if u.AnswerKind == gate.AnswerPayload {
+		if u.AnswerKind == gate.AnswerQuotes {
 			best = i
 			break
 		}
-		if u.AnswerKind == gate.AnswerPointer && best < 0 {
+		if u.AnswerKind == gate.AnswerEntryPointers && best < 0 {
 			best = i
 		}
 	}
@@ -231,18 +236,18 @@ func (p *Prompt) composeBlock(ctx context.Context, units []foundUnit) (Block, er
 		return Block{}, ctx.Err()
 	}
 	answer := units[best].AnswerKind
-	if answer == gate.AnswerPayload && p.State.Tokens+maxPromptTokens > MaxSessionTokens {
-		answer = gate.AnswerPointer
+	if answer == gate.AnswerQuotes && p.State.Tokens+maxPromptTokens > MaxSessionTokens {
+		answer = gate.AnswerEntryPointers
 	}
 	var b Block
-	if answer == gate.AnswerPayload {
-		b = p.composePayload(ctx, units)
+	if answer == gate.AnswerQuotes {
+		b = p.composeQuotesForPrompt(ctx, units)
 	}
 	if b.Text == "" {
-		b = p.composePointers(units)
+		b = p.composeEntryPointers(units)
 	}
-	b.Place = PlacePrompt
-	b.Strength = units[best].Value
-	b.Floor = float64(units[best].StrengthFloor)
+	b.HookEvent = HookEventPrompt
+	b.BestMatchStrength = units[best].Strength
+	b.MinStrength = float64(units[best].MinStrength)
 	return b, ctx.Err()
 }

@@ -43,12 +43,12 @@ func memoryOf(t *testing.T, notes ...oxbow.Add) MemorySource {
 		}
 		now = now.AddDate(0, 0, 1)
 	}
-	s := MemorySource{SourceKind: SourceNotes, Memory: m}
-	c, asked, err := s.CalibrateFloor(t.Context())
-	if err != nil || asked != len(gate.DecoyPrompts()) || c.EntryCount != len(notes) || c.Floor <= 0 {
+	s := MemorySource{SourceKind: SourceKindNotes, Memory: m}
+	c, asked, err := s.CalibrateMinStrength(t.Context())
+	if err != nil || asked != len(gate.DecoyPrompts()) || c.EntryCount != len(notes) || c.MinStrength <= 0 {
 		t.Fatalf("Calibrate = %+v after %d decoys, %v", c, asked, err)
 	}
-	s.StrengthFloor = c.Floor
+	s.MinStrength = c.MinStrength
 	return s
 }
 
@@ -83,7 +83,8 @@ func TestForPrompt(t *testing.T) {
 		),
 	)
 	b := ask(t, Prompt{}, s)
-	if b.Answer != "payload" || b.Place != PlacePrompt || b.Strength <= b.Floor || len(b.ShownEntries) == 0 ||
+	if b.AnswerKind != "payload" || b.HookEvent != HookEventPrompt || b.BestMatchStrength <= b.MinStrength ||
+		len(b.ShownEntries) == 0 ||
 		b.ShownEntries[0].Name != "staging-proxy" {
 		t.Fatalf("block = %+v", b)
 	}
@@ -133,12 +134,16 @@ func TestHeadingsAreNotShown(t *testing.T) {
 func TestNotTwice(t *testing.T) {
 	s := memoryOf(t, kayak("staging-proxy", "Since the Hamburg migration the staging proxy listens on port 8443."))
 	b := ask(t, Prompt{}, s)
-	st := ShownState{Prompt: 5, Shown: map[string]int{EntryKey(b.ShownEntries[0]): 1}, Prints: map[string]bool{}}
-	if got := ask(t, Prompt{State: st}, s); got.Text != "" || got.Decisions[0].RefusalReason != reasonShownRecently {
+	st := SessionShownTexts{
+		Prompt: 5,
+		Shown:  map[string]int{ShownEntryKey(b.ShownEntries[0]): 1},
+		Prints: map[string]bool{},
+	}
+	if got := ask(t, Prompt{State: st}, s); got.Text != "" || got.Decisions[0].NotShownReason != reasonShownRecently {
 		t.Errorf("four prompts later: %q, %+v", got.Text, got.Decisions)
 	}
 	st.Prompt = 11
-	if got := ask(t, Prompt{State: st}, s); got.Answer != "payload" {
+	if got := ask(t, Prompt{State: st}, s); got.AnswerKind != "payload" {
 		t.Errorf("ten prompts later: %+v", got)
 	}
 	for _, p := range b.Fingerprints {
@@ -147,12 +152,13 @@ func TestNotTwice(t *testing.T) {
 	if got := ask(t, Prompt{State: st}, s); strings.Contains(got.Text, "8443") {
 		t.Errorf("a sentence that was shown is shown again: %q", got.Text)
 	}
-	if got := ask(t, Prompt{State: ShownState{Tokens: MaxSessionTokens - 100}}, s); got.Answer != "pointer" ||
+	if got := ask(t, Prompt{State: SessionShownTexts{Tokens: MaxSessionTokens - 100}},
+		s); got.AnswerKind != "pointer" ||
 		!strings.Contains(got.Text, "8443") {
 		t.Errorf("with the session's budget spent, a note that is no longer than its pointer: %q", got.Text)
 	}
 	s.IsUnused = func(_ context.Context, name string) bool { return name == "staging-proxy" }
-	if got := ask(t, Prompt{}, s); got.Answer != "pointer" || !strings.Contains(got.Text, "staging-proxy@1") {
+	if got := ask(t, Prompt{}, s); got.AnswerKind != "pointer" || !strings.Contains(got.Text, "staging-proxy@1") {
 		t.Errorf("what was never used gets %q", got.Text)
 	}
 }
@@ -167,9 +173,10 @@ func TestPointers(t *testing.T) {
 		isWhole       bool
 	}{{"a short note", answer, true}, {"a long note", long, false}} {
 		s := memoryOf(t, kayak("staging-proxy", c.content))
-		b := ask(t, Prompt{State: ShownState{Tokens: MaxSessionTokens - 100}}, s)
+		b := ask(t, Prompt{State: SessionShownTexts{Tokens: MaxSessionTokens - 100}}, s)
 		isWhole := strings.HasSuffix(b.Text, c.content)
-		if b.Answer != "pointer" || isWhole != c.isWhole || !strings.Contains(b.Text, "by person: Since the Hamburg") {
+		if b.AnswerKind != "pointer" || isWhole != c.isWhole ||
+			!strings.Contains(b.Text, "by person: Since the Hamburg") {
 			t.Errorf("%s: %q", c.name, b.Text)
 		}
 		if !isWhole && !strings.HasSuffix(b.Text, "…") {
@@ -187,9 +194,9 @@ func TestPointers(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	s := MemorySource{SourceKind: SourceSessions, Memory: m, Filter: session.TurnFilter, StrengthFloor: .5}
-	b := ask(t, Prompt{State: ShownState{Tokens: MaxSessionTokens - 100}}, s)
-	if b.Answer != "pointer" || !strings.Contains(b.Text, "past session: user: Since the Hamburg migration") {
+	s := MemorySource{SourceKind: SourceKindSessions, Memory: m, Filter: session.TurnFilter, MinStrength: .5}
+	b := ask(t, Prompt{State: SessionShownTexts{Tokens: MaxSessionTokens - 100}}, s)
+	if b.AnswerKind != "pointer" || !strings.Contains(b.Text, "past session: user: Since the Hamburg migration") {
 		t.Errorf("a past turn: %q", b.Text)
 	}
 }
@@ -216,9 +223,9 @@ func TestWeakCompanion(t *testing.T) {
 	if _, err := a.AddEvents(t.Context(), events); err != nil {
 		t.Fatal(err)
 	}
-	s := MemorySource{SourceKind: SourceSessions, Memory: m, Filter: session.TurnFilter, StrengthFloor: .5}
+	s := MemorySource{SourceKind: SourceKindSessions, Memory: m, Filter: session.TurnFilter, MinStrength: .5}
 	b := ask(t, Prompt{Text: "Why does Greet return its string instead of writing the reply?"}, s)
-	if b.Answer != "payload" || !strings.Contains(b.Text, "the server writes the reply itself") ||
+	if b.AnswerKind != "payload" || !strings.Contains(b.Text, "the server writes the reply itself") ||
 		strings.Contains(b.Text, "do not call") {
 		t.Errorf("%q, %+v", b.Text, b.Decisions)
 	}
@@ -233,11 +240,11 @@ func TestOtherProjects(t *testing.T) {
 			oxbow.Label{Key: oxbow.LabelProject, Value: "harbor"},
 		),
 	)
-	if b := ask(t, Prompt{Project: "harbor"}, s); b.Answer != "payload" {
+	if b := ask(t, Prompt{Project: "harbor"}, s); b.AnswerKind != "payload" {
 		t.Errorf("in its project: %+v", b)
 	}
 	b := ask(t, Prompt{Project: "orchard"}, s)
-	if b.Answer != "pointer" || strings.Contains(b.Text, "8443") || !strings.Contains(b.Text, "project harbor") {
+	if b.AnswerKind != "pointer" || strings.Contains(b.Text, "8443") || !strings.Contains(b.Text, "project harbor") {
 		t.Errorf("in another project: %q", b.Text)
 	}
 }
@@ -278,11 +285,11 @@ func TestRunningSession(t *testing.T) {
 	if _, err := a.AddEvents(t.Context(), events); err != nil {
 		t.Fatal(err)
 	}
-	s := MemorySource{SourceKind: SourceSessions, Memory: m, Filter: session.TurnFilter, StrengthFloor: .5}
+	s := MemorySource{SourceKind: SourceKindSessions, Memory: m, Filter: session.TurnFilter, MinStrength: .5}
 	if b := ask(t, Prompt{Client: "claude", Session: "one"}, s); b.Text != "" {
 		t.Errorf("of the running session: %q", b.Text)
 	}
-	if b := ask(t, Prompt{Client: "claude", Session: "two"}, s); b.Answer != "payload" ||
+	if b := ask(t, Prompt{Client: "claude", Session: "two"}, s); b.AnswerKind != "payload" ||
 		!strings.Contains(b.Text, "past session: user: Since") || strings.Contains(b.Text, "<!--") {
 		t.Errorf("of a past session: %+v", b)
 	}
@@ -301,7 +308,7 @@ func TestHostileNotes(t *testing.T) {
 		),
 	)
 	b := ask(t, Prompt{Text: question + strings.Repeat(" And more of the staging proxy port.", 3000)}, s)
-	if strings.Contains(b.Text, "</") || strings.Count(b.Text, "\n") > maxUnits {
+	if strings.Contains(b.Text, "</") || strings.Count(b.Text, "\n") > maxQuotedEntries {
 		t.Errorf("a fence ends in the block: %.400q", b.Text)
 	}
 }
@@ -352,19 +359,19 @@ func TestFloorOfHeldEntries(t *testing.T) {
 
 func TestFloorFile(t *testing.T) {
 	store := filepath.Join(t.TempDir(), "memory.oxbow")
-	if ReadFloor(store).FitsSize(0) {
+	if ReadMinStrengthFile(store).IsUpToDateFor(0) {
 		t.Error("no file fits a memory")
 	}
-	c := FloorCalibration{decoysHash(), 100, 1.5}
-	if err := c.WriteFloorFile(store); err != nil {
+	c := MinStrengthCalibration{decoyPromptsHash(), 100, 1.5}
+	if err := c.WriteMinStrengthFile(store); err != nil {
 		t.Fatal(err)
 	}
-	got := ReadFloor(store)
-	if got != c || !got.FitsSize(119) || got.FitsSize(121) || !got.FitsSize(81) {
+	got := ReadMinStrengthFile(store)
+	if got != c || !got.IsUpToDateFor(119) || got.IsUpToDateFor(121) || !got.IsUpToDateFor(81) {
 		t.Errorf("read %+v, want %+v, which fits from 80 to 120 entries", got, c)
 	}
-	c.DecoysHash = "other"
-	if c.FitsSize(100) {
+	c.DecoyPromptsHash = "other"
+	if c.IsUpToDateFor(100) {
 		t.Error("a floor of other decoys fits")
 	}
 }
@@ -373,7 +380,7 @@ func TestCalibrateEnds(t *testing.T) {
 	s := memoryOf(t, kayak("a", "b"))
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	if _, asked, err := s.CalibrateFloor(ctx); err == nil || asked == len(gate.DecoyPrompts()) {
+	if _, asked, err := s.CalibrateMinStrength(ctx); err == nil || asked == len(gate.DecoyPrompts()) {
 		t.Errorf("with a ctx that is done: %d decoys, %v", asked, err)
 	}
 }
@@ -385,7 +392,7 @@ func TestLongPrompt(t *testing.T) {
 	for _, size := range []int{5_000, 20_000, 200_000} {
 		long := strings.Repeat(filler, size/len(filler))
 		for name, text := range map[string]string{"first": question + " " + long, "last": long + question} {
-			if got := personProse(text); !strings.Contains(got, question) || len(got) > maxProseBytes {
+			if got := personWrittenText(text); !strings.Contains(got, question) || len(got) > maxProseBytes {
 				t.Errorf(
 					"%s of %d bytes: %d bytes are looked at, the question among them: %t",
 					name,
@@ -417,10 +424,10 @@ func TestSmallBlocksHaveSeveralUnits(t *testing.T) {
 		notes = append(notes, kayak(fmt.Sprintf("plan-%d", i), strings.Join(sentences, " ")))
 	}
 	s := memoryOf(t, notes...)
-	s.StrengthFloor = .1
+	s.MinStrength = .1
 	b := ask(t, Prompt{}, s)
-	if b.Answer != "payload" || len(b.ShownEntries) < 2 {
-		t.Errorf("%s with %d units, want at least 2: %q", b.Answer, len(b.ShownEntries), b.Text)
+	if b.AnswerKind != "payload" || len(b.ShownEntries) < 2 {
+		t.Errorf("%s with %d units, want at least 2: %q", b.AnswerKind, len(b.ShownEntries), b.Text)
 	}
 }
 
@@ -429,7 +436,7 @@ func TestSmallBlocksHaveSeveralUnits(t *testing.T) {
 func TestOrdersNeedMore(t *testing.T) {
 	s := memoryOf(t, kayak("lamp-oil", "A lamp burns 90 seconds a flask; the tutorial cave has oil for two flasks."),
 		kayak("gateway-retry", "Never retry a call of the payment gateway, because it books twice."))
-	s.StrengthFloor = .3
+	s.MinStrength = .3
 	for prompt, want := range map[string]string{
 		"Make the class Lamp sealed and give its flask a better name and icon.":       "",
 		"How long does the lamp of a flask burn with the better icon in the class?":   "lamp-oil@",

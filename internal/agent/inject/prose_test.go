@@ -17,7 +17,7 @@ func TestProseOfStackTraces(t *testing.T) {
 		"python": "Traceback (most recent call last):\n  File \"/srv/harbor/thread.py\", line 41, in plan\n" +
 			"Error: no berth is free",
 	} {
-		got := personProse("Why does this happen?\n" + trace)
+		got := personWrittenText("Why does this happen?\n" + trace)
 		if !strings.Contains(got, "Why does this happen") {
 			t.Errorf("%s: the question is not in %q", name, got)
 		}
@@ -25,7 +25,10 @@ func TestProseOfStackTraces(t *testing.T) {
 			t.Errorf("%s: a frame is in %q", name, got)
 		}
 	}
-	if got := personProse("Look at berth (north) and main.go:41, please."); !strings.Contains(got, "berth (north)") {
+	if got := personWrittenText("Look at berth (north) and main.go:41, please."); !strings.Contains(
+		got,
+		"berth (north)",
+	) {
 		t.Errorf("a sentence without a frame became %q", got)
 	}
 }

@@ -15,37 +15,38 @@ import (
 
 const (
 	// maximum number of sentences from the best entry, besides a sentence that states the entry's conclusion
-	maxBestSentences = 2
+	maxStrongestEntrySentences = 2
 	// maximum number of sentences from each weaker entry, without a sentence that states the entry's conclusion
-	maxOtherSentences  = 1
-	maxSentenceChars   = 200   // maximum length of a sentence in characters
-	maxShortenedChars  = 120   // maximum length of a quoted sentence if the whole text would otherwise be too long
-	maxScoredSentences = 1_000 // maximum number of sentences that are considered for quoting in one entry
+	maxWeakerEntrySentences = 1
+	maxSentenceChars        = 200 // maximum length of a sentence in characters
+	// maximum length of a quoted sentence if the whole text would otherwise be too long
+	maxShortenedSentenceChars = 120
+	maxScoredSentences        = 1_000 // maximum number of sentences that are considered for quoting in one entry
 )
 
-// candidateSentence is a sentence of a memory entry that may be quoted to the model.
-type candidateSentence struct {
-	text         string
-	index        int
-	score        float64 // sum of the inverse document frequencies that the prompt's terms in the sentence have
-	isConclusion bool
+// quotableSentence is a sentence of a memory entry that may be quoted to the model.
+type quotableSentence struct {
+	text             string
+	index            int
+	promptTermIDFSum float64 // sum of the inverse document frequencies that the prompt's terms in the sentence have
+	isConclusion     bool
 }
 
-// quote is an entry of the memory with the sentences that are quoted from it for a prompt.
-type quote struct {
-	*foundUnit
+// quotedEntry is an entry of the memory with the sentences that are quoted from it for a prompt.
+type quotedEntry struct {
+	*foundEntry
 	sentences []quotedSentence
 }
 
 // quotedSentence is a sentence of an entry that is quoted to the model.
 type quotedSentence struct {
-	candidateSentence
+	quotableSentence
 	shownText   string // part of the sentence that is shown to the model, on one line
-	fingerprint string // fingerprint of the whole sentence, from which shownText may be only a part
+	fingerprint string // fingerprint of the whole sentence, from which quotedText may be only a part
 }
 
-// shownText returns the quoted sentences, joined to one text.
-func (q *quote) shownText() string {
+// quotedText returns the quoted sentences, joined to one text.
+func (q *quotedEntry) quotedText() string {
 	var all []string
 	for _, s := range q.sentences {
 		all = append(all, s.shownText)
@@ -53,12 +54,13 @@ func (q *quote) shownText() string {
 	return strings.Join(all, " ")
 }
 
-// shortenSentences shortens each sentence to at most [maxShortenedChars] characters. It reports whether any sentence
-// became shorter.
-func (q *quote) shortenSentences() (isShorter bool) {
+// shortenSentences shortens each sentence to at most [maxShortenedSentenceChars] characters. It reports whether any
+// sentence became shorter.
+func (q *quotedEntry) shortenSentences() (isShorter bool) {
 	for i := range q.sentences {
 		s := &q.sentences[i]
-		if short := JoinToOneLine(text.Snippet(s.candidateSentence.text, q.snippetWords(), maxShortenedChars)); len(
+		if short := JoinToOneLine(text.Snippet(s.quotableSentence.text, q.snippetWords(),
+			maxShortenedSentenceChars)); len(
 			short,
 		) < len(
 			s.shownText,
@@ -70,12 +72,12 @@ func (q *quote) shortenSentences() (isShorter bool) {
 	return isShorter
 }
 
-// dropWeakestSentence removes the quoted sentence that matches the prompt worst, which is the one with the lowest
+// dropLowestScoredSentence removes the quoted sentence that matches the prompt worst, which is the one with the lowest
 // score. If several sentences have the lowest score, it removes the last one.
-func (q *quote) dropWeakestSentence() {
+func (q *quotedEntry) dropLowestScoredSentence() {
 	at := 0
 	for i, s := range q.sentences {
-		if s.score <= q.sentences[at].score {
+		if s.promptTermIDFSum <= q.sentences[at].promptTermIDFSum {
 			at = i
 		}
 	}
@@ -86,22 +88,31 @@ func (q *quote) dropWeakestSentence() {
 // maxSentences sentences with the highest scores, and the best sentence that states a conclusion. It never chooses a
 // sentence that the prompt contains (promptFingerprints). From the chosen sentences, it removes the sentences that the
 // session was already shown (shownFingerprints). It chooses no other sentences instead.
-func (u *foundUnit) selectSentences(promptFingerprints, shownFingerprints map[string]bool, maxSentences int) quote {
-	content := u.spokenText()
+func (u *foundEntry) selectSentences(
+	promptFingerprints, shownFingerprints map[string]bool,
+	maxSentences int,
+) quotedEntry {
+	content := u.textWithoutToolOutput()
 	all := u.scoreSentences(content)
 	if len(all) == 0 { // The entry contains no sentences. For example, it contains code, a table or a list of figures.
-		all = append(all, candidateSentence{text: text.Snippet(content, u.snippetWords(), maxSentenceChars), score: 1})
+		all = append(
+			all,
+			quotableSentence{text: text.Snippet(content, u.snippetWords(), maxSentenceChars), promptTermIDFSum: 1},
+		)
 	}
 	best := slices.Clone(all)
-	slices.SortStableFunc(best, func(a, b candidateSentence) int { return cmp.Compare(b.score, a.score) })
-	var chosen []candidateSentence
+	slices.SortStableFunc(
+		best,
+		func(a, b quotableSentence) int { return cmp.Compare(b.promptTermIDFSum, a.promptTermIDFSum) },
+	)
+	var chosen []quotableSentence
 	concluded := false
 	for i, c := range best {
 		if promptFingerprints[sentenceFingerprint(c.text)] {
 			continue
 		}
-		take := len(chosen) < maxSentences && (c.score > 0 || i == 0)
-		isConclusion := c.isConclusion && c.score > 0
+		take := len(chosen) < maxSentences && (c.promptTermIDFSum > 0 || i == 0)
+		isConclusion := c.isConclusion && c.promptTermIDFSum > 0
 		if isConclusion && !concluded {
 			take, concluded = true, true
 		}
@@ -109,8 +120,8 @@ func (u *foundUnit) selectSentences(promptFingerprints, shownFingerprints map[st
 			chosen = append(chosen, c)
 		}
 	}
-	slices.SortFunc(chosen, func(a, b candidateSentence) int { return cmp.Compare(a.index, b.index) })
-	q := quote{foundUnit: u}
+	slices.SortFunc(chosen, func(a, b quotableSentence) int { return cmp.Compare(a.index, b.index) })
+	q := quotedEntry{foundEntry: u}
 	for _, c := range chosen {
 		said := JoinToOneLine(text.Snippet(c.text, u.snippetWords(), maxSentenceChars))
 		if said != "" && !shownFingerprints[sentenceFingerprint(said)] {
@@ -121,7 +132,7 @@ func (u *foundUnit) selectSentences(promptFingerprints, shownFingerprints map[st
 }
 
 // scoreSentences returns the first [maxScoredSentences] sentences of content with their scores, without headings.
-func (u *foundUnit) scoreSentences(content string) (all []candidateSentence) {
+func (u *foundEntry) scoreSentences(content string) (all []quotableSentence) {
 	idf := map[string]float64{}
 	var terms []string
 	for _, t := range u.promptTerms {
@@ -142,12 +153,12 @@ func (u *foundUnit) scoreSentences(content string) (all []candidateSentence) {
 		if isHeading(s) {
 			continue
 		}
-		c := candidateSentence{text: s, index: len(all), isConclusion: concluded[s]}
+		c := quotableSentence{text: s, index: len(all), isConclusion: concluded[s]}
 		held := map[string]bool{}
 		find.FindInText(context.Background(), s, func(term string, _ int) {
 			if !held[term] {
 				held[term] = true
-				c.score += idf[term]
+				c.promptTermIDFSum += idf[term]
 			}
 		})
 		all = append(all, c)
@@ -163,7 +174,7 @@ func isHeading(s string) bool {
 
 // snippetWords returns the prompt's terms that the unit contains, in lower case. A snippet of the unit shows the text
 // around these words.
-func (u *foundUnit) snippetWords() (ws []string) {
+func (u *foundEntry) snippetWords() (ws []string) {
 	for _, t := range u.promptTerms {
 		if t.Held {
 			ws = append(ws, strings.ToLower(t.Text))

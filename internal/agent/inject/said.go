@@ -15,15 +15,15 @@ import (
 // userPrefix precedes a person's words in the text of a turn.
 const userPrefix = "user: "
 
-// spokenText returns the text of a memory entry. If the entry is a turn of a conversation, spokenText returns only the
-// words of the person and the agent, without tool output.
-func (u *foundUnit) spokenText() string {
-	if u.SourceKind != SourceSessions {
-		return u.entry.Content
+// textWithoutToolOutput returns the text of a memory entry. If the entry is a turn of a conversation,
+// textWithoutToolOutput returns only the words of the person and the agent, without tool output.
+func (u *foundEntry) textWithoutToolOutput() string {
+	if u.SourceKind != SourceKindSessions {
+		return u.storedEntry.Content
 	}
-	t, err := session.ParseTurn(u.entry.Content)
+	t, err := session.ParseTurn(u.storedEntry.Content)
 	if err != nil {
-		return session.ReadableText(u.entry.Content)
+		return session.ReadableText(u.storedEntry.Content)
 	}
 	return userPrefix + t.Prompt() + "\n\nassistant: " + t.AgentText()
 }
@@ -31,20 +31,20 @@ func (u *foundUnit) spokenText() string {
 // looksLikeInstructions reports whether the found entry must not be shown because it looks like instructions to an
 // agent. For a note, this depends on its labels, which a person can approve. For a conversation turn, only the agent's
 // text is examined, not the person's own words.
-func (u *foundUnit) looksLikeInstructions() bool {
-	if u.SourceKind != SourceSessions {
-		return !u.entry.MayShow(oxbow.Unasked)
+func (u *foundEntry) looksLikeInstructions() bool {
+	if u.SourceKind != SourceKindSessions {
+		return !u.storedEntry.MayShow(oxbow.Unasked)
 	}
-	t, err := session.ParseTurn(u.entry.Content)
+	t, err := session.ParseTurn(u.storedEntry.Content)
 	if err != nil {
-		return screen.ReasonToDoubt(nil, session.ReadableText(u.entry.Content)) != ""
+		return screen.ReasonToDoubt(nil, session.ReadableText(u.storedEntry.Content)) != ""
 	}
 	return screen.ReasonToDoubt(nil, t.AgentText()) != ""
 }
 
-// dropOutputTerms makes an entry's match weaker if some of the prompt's terms occur only in the entry's tool output.
-// These terms are removed, because neither the person nor the agent said them.
-func (u *foundUnit) dropOutputTerms() {
+// dropToolOutputTerms makes an entry's match weaker if some of the prompt's terms occur only in the entry's tool
+// output. These terms are removed, because neither the person nor the agent said them.
+func (u *foundEntry) dropToolOutputTerms() {
 	var terms []string
 	for _, t := range u.promptTerms {
 		if t.Held {
@@ -54,7 +54,7 @@ func (u *foundUnit) dropOutputTerms() {
 	said := map[string]bool{}
 	analysis.NewTermFinder(analysis.NewTermSet(terms, nil)).FindInText(
 		context.Background(),
-		u.spokenText(),
+		u.textWithoutToolOutput(),
 		func(term string, _ int) {
 			said[term] = true
 		},
@@ -68,6 +68,6 @@ func (u *foundUnit) dropOutputTerms() {
 		}
 	}
 	if lost {
-		u.MatchStrength = gate.TurnStrength(u.promptTerms)
+		u.PromptMatchStrength = gate.TurnMatchStrength(u.promptTerms)
 	}
 }

@@ -38,7 +38,7 @@ func TestOnlyPrinted(t *testing.T) {
 		b := ask(
 			t,
 			Prompt{},
-			MemorySource{SourceKind: SourceSessions, Memory: m, Filter: session.TurnFilter, StrengthFloor: .5},
+			MemorySource{SourceKind: SourceKindSessions, Memory: m, Filter: session.TurnFilter, MinStrength: .5},
 		)
 		if (b.Text == "") != (c.want == "") || !strings.Contains(b.Text, c.want) ||
 			strings.Contains(b.Text, "timeout") {

@@ -38,7 +38,7 @@ func TestShapedTurns(t *testing.T) {
 		return ask(
 			t,
 			Prompt{},
-			MemorySource{SourceKind: SourceSessions, Memory: m, Filter: session.TurnFilter, StrengthFloor: .5},
+			MemorySource{SourceKind: SourceKindSessions, Memory: m, Filter: session.TurnFilter, MinStrength: .5},
 		).Text
 	}
 	if shown("The proxy is fine.") == "" {
@@ -50,18 +50,18 @@ func TestShapedTurns(t *testing.T) {
 		}
 	}
 	// A turn that cannot be parsed is examined as a whole.
-	u := foundUnit{
-		UnitDecision: UnitDecision{ShownEntry: session.ShownEntry{SourceKind: SourceSessions}},
-		entry: oxbow.Entry{Content: "no turn\n" +
+	u := foundEntry{
+		EntryDecision: EntryDecision{ShownEntry: session.ShownEntry{SourceKind: SourceKindSessions}},
+		storedEntry: oxbow.Entry{Content: "no turn\n" +
 			testenv.InstructionText},
 	}
 	if !u.looksLikeInstructions() {
 		t.Error("a damaged turn is not examined")
 	}
 	// A note is examined again just before it is shown.
-	u = foundUnit{
-		UnitDecision: UnitDecision{ShownEntry: session.ShownEntry{SourceKind: SourceNotes}},
-		entry: oxbow.Entry{
+	u = foundEntry{
+		EntryDecision: EntryDecision{ShownEntry: session.ShownEntry{SourceKind: SourceKindNotes}},
+		storedEntry: oxbow.Entry{
 			Name:    "n",
 			Content: testenv.InstructionText,
 			Source:  oxbow.Source{Actor: oxbow.Agent},

@@ -19,92 +19,97 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// StateFile is the file that stores a session's [ShownState]. Each hook is a separate process. If a hook is configured
-// for both the user and the project, it runs twice at the same time. Therefore changes of the file are made under a
-// lock.
+// ShownTextsFile is the file that stores a session's [SessionShownTexts]. Each hook is a separate process. If a hook
+// is configured for both the user and the project, it runs twice at the same time. Therefore changes of the file are
+// made under a lock.
 //
-// Each line of the file is a [stateLine] in JSON. A line contains the totals up to this line, so the end of the file
-// is enough to restore the state. A line that was not written completely is skipped.
-type StateFile struct {
+// Each line of the file is a [shownTextsLine] in JSON. A line contains the totals up to this line, so the end of the
+// file is enough to restore the state. A line that was not written completely is skipped.
+type ShownTextsFile struct {
 	Dir             string // directory that contains a state file for each session
 	Client, Session string
 	Now             time.Time
 }
 
 // Kinds of lines in a session's state file. Further kinds are the moments at which a hook shows memory, such as
-// [PlacePrompt].
+// [HookEventPrompt].
 const (
-	eventShown      = "shown"   // a text from memory was shown to the model
-	eventCompaction = "compact" // the client has compacted the conversation
-	eventOther      = "other"   // the client has reported something else after a session's start
+	eventShown             = "shown"   // a text from memory was shown to the model
+	eventCompaction        = "compact" // the client has compacted the conversation
+	eventOtherClientReport = "other"   // the client has reported something else after a session's start
 )
 
-// stateLine is a line of the file that records which texts a session was shown. If EventKind is "start", "prompt" or
-// "action", the line records that a hook begins to answer such an event.
-type stateLine struct {
-	Time         time.Time `json:"time"`
-	EventKind    string    `json:"event"`
-	AnswerKey    string    `json:"key,omitempty"`   // identifies what the hook answers, such as the turn of a prompt
-	ShownPlace   string    `json:"place,omitempty"` // where the text was shown: "start", "prompt" or "action"
-	PromptNumber int       `json:"prompt"`          // number of prompts in the session, up to and including this line
+// shownTextsLine is a line of the file that records which texts a session was shown. If EventKind is "start", "prompt"
+// or "action", the line records that a hook begins to answer such an event.
+type shownTextsLine struct {
+	Time      time.Time `json:"time"`
+	EventKind string    `json:"event"`
+	// identifies what the hook answers, such as the turn of a prompt
+	AnsweredEventKey string `json:"key,omitempty"`
+	ShownAtHookEvent string `json:"place,omitempty"` // where the text was shown: "start", "prompt" or "action"
+	// number of prompts in the session, up to and including this line
+	PromptNumber int `json:"prompt"`
 	// number of tokens that the session was shown, up to and including this line
-	TotalTokens  int      `json:"tokens"`
-	ShownKeys    []string `json:"shown,omitempty"`
-	Fingerprints []string `json:"prints,omitempty"`
+	TotalTokens    int      `json:"tokens"`
+	ShownEntryKeys []string `json:"shown,omitempty"`
+	Fingerprints   []string `json:"prints,omitempty"`
 }
 
 // Limits of the files that record which texts each session was shown.
 const (
 	// maximum size, in bytes, of the file that records which texts a session was shown; only the last half of a larger
 	// file is kept
-	maxStateFileBytes = 128 << 10
-	maxStateAge       = 30 * 24 * time.Hour
-	maxLockWait       = 200 * time.Millisecond // maximum time to wait for another process's lock
+	maxShownTextsFileBytes = 128 << 10
+	maxShownTextsFileAge   = 30 * 24 * time.Hour
+	maxLockWait            = 200 * time.Millisecond // maximum time to wait for another process's lock
 	// If a second hook process begins the same answer within this time, it is a duplicate of the first.
-	maxRepeatDelay = 5 * time.Second
+	maxDuplicateAnswerDelay = 5 * time.Second
 )
 
-func (f StateFile) fileName() string {
+func (f ShownTextsFile) fileName() string {
 	sum := sha256.Sum256([]byte(f.Client + " " + f.Session))
 	return hex.EncodeToString(sum[:12])
 }
 
-// BeginAnswer records that a hook is about to show a text to the session. place is the moment: "start", "prompt" or
-// "action". answerKey identifies the client's event that the hook answers, such as a turn. BeginAnswer returns which
-// texts the session was already shown.
+// BeginHookAnswer records that a hook is about to show a text to the session. place is the moment: "start", "prompt"
+// or "action". answerKey identifies the client's event that the hook answers, such as a turn. BeginHookAnswer returns
+// which texts the session was already shown.
 //
 // isNewAnswer is false if another process recorded the same place and answerKey within the last five seconds. For the
 // place "start", isNewAnswer is always true if the client reported another event after the last recorded start.
-func (f StateFile) BeginAnswer(
+func (f ShownTextsFile) BeginHookAnswer(
 	ctx context.Context,
-	place, answerKey string,
-) (s ShownState, isNewAnswer bool, err error) {
-	return f.recordAnswer(ctx, place, answerKey, maxRepeatDelay)
+	hookEvent, answerKey string,
+) (s SessionShownTexts, isNewAnswer bool, err error) {
+	return f.recordHookAnswer(ctx, hookEvent, answerKey, maxDuplicateAnswerDelay)
 }
 
 // BeginTurn records that a hook is about to show a text with the prompt of a turn. It returns which texts the session
 // was already shown. isNewTurn is false if any process recorded the same turn before, no matter how long ago.
-func (f StateFile) BeginTurn(ctx context.Context, turnID string) (s ShownState, isNewTurn bool, err error) {
-	return f.recordAnswer(ctx, PlacePrompt, turnID, math.MaxInt64)
+func (f ShownTextsFile) BeginTurn(
+	ctx context.Context,
+	turnID string,
+) (s SessionShownTexts, isNewTurn bool, err error) {
+	return f.recordHookAnswer(ctx, HookEventPrompt, turnID, math.MaxInt64)
 }
 
-// recordAnswer records that a hook is about to answer, and returns which texts the session was already shown.
+// recordHookAnswer records that a hook is about to answer, and returns which texts the session was already shown.
 // isNewAnswer is false if another hook process recorded the same answer less than maxAge ago. A repeated session start
 // is a new answer if anything else was recorded in between.
-func (f StateFile) recordAnswer(
+func (f ShownTextsFile) recordHookAnswer(
 	ctx context.Context,
-	place, answerKey string,
+	hookEvent, answerKey string,
 	maxAge time.Duration,
-) (s ShownState, isNewAnswer bool, err error) {
-	err = f.lockAndAppend(ctx, func(s0 ShownState, lines []stateLine) *stateLine {
-		s, isNewAnswer = s0, !slices.ContainsFunc(lines, func(l stateLine) bool {
-			return l.EventKind == place && l.AnswerKey == answerKey && f.Now.Sub(l.Time).Abs() <= maxAge
+) (s SessionShownTexts, isNewAnswer bool, err error) {
+	err = f.lockAndAppend(ctx, func(s0 SessionShownTexts, lines []shownTextsLine) *shownTextsLine {
+		s, isNewAnswer = s0, !slices.ContainsFunc(lines, func(l shownTextsLine) bool {
+			return l.EventKind == hookEvent && l.AnsweredEventKey == answerKey && f.Now.Sub(l.Time).Abs() <= maxAge
 		})
-		isNewAnswer = isNewAnswer || (place == PlaceStart && !endsWithStartBlock(lines))
+		isNewAnswer = isNewAnswer || (hookEvent == HookEventSessionStart && !endsWithSessionStart(lines))
 		if !isNewAnswer {
 			return nil
 		}
-		l := &stateLine{EventKind: place, AnswerKey: answerKey}
+		l := &shownTextsLine{EventKind: hookEvent, AnsweredEventKey: answerKey}
 		s.applyLine(l)
 		return l
 	})
@@ -113,24 +118,24 @@ func (f StateFile) recordAnswer(
 
 // RecordBlock records a block that is about to be shown to the model. If all sentences of the block were shown to the
 // session in the meantime, it records nothing and returns false. A block of a session's start is always recorded,
-// because [ShownState.HasStart] depends on it.
-func (f StateFile) RecordBlock(ctx context.Context, b Block) (isFirstRecord bool, err error) {
-	err = f.lockAndAppend(ctx, func(s ShownState, _ []stateLine) *stateLine {
-		isFirstRecord = b.Place == PlaceStart || len(b.Fingerprints) == 0 ||
+// because [SessionShownTexts.HasStart] depends on it.
+func (f ShownTextsFile) RecordBlock(ctx context.Context, b Block) (isFirstRecord bool, err error) {
+	err = f.lockAndAppend(ctx, func(s SessionShownTexts, _ []shownTextsLine) *shownTextsLine {
+		isFirstRecord = b.HookEvent == HookEventSessionStart || len(b.Fingerprints) == 0 ||
 			slices.ContainsFunc(b.Fingerprints, func(p string) bool {
 				return !s.Prints[p]
 			})
 		if !isFirstRecord {
 			return nil
 		}
-		l := &stateLine{
-			EventKind:    eventShown,
-			ShownPlace:   b.Place,
-			TotalTokens:  b.Tokens,
-			Fingerprints: b.Fingerprints,
+		l := &shownTextsLine{
+			EventKind:        eventShown,
+			ShownAtHookEvent: b.HookEvent,
+			TotalTokens:      b.Tokens,
+			Fingerprints:     b.Fingerprints,
 		}
 		for _, e := range b.ShownEntries {
-			l.ShownKeys = append(l.ShownKeys, EntryKey(e))
+			l.ShownEntryKeys = append(l.ShownEntryKeys, ShownEntryKey(e))
 		}
 		return l
 	})
@@ -140,90 +145,90 @@ func (f StateFile) RecordBlock(ctx context.Context, b Block) (isFirstRecord bool
 // RecordCompaction records that the client compacted the conversation, so that the model does not have the texts shown
 // before any more. Claude Code reports a compaction a second time after the session has started again. The second
 // report changes nothing.
-func (f StateFile) RecordCompaction(ctx context.Context) error {
-	return f.lockAndAppend(ctx, func(_ ShownState, lines []stateLine) *stateLine {
+func (f ShownTextsFile) RecordCompaction(ctx context.Context) error {
+	return f.lockAndAppend(ctx, func(_ SessionShownTexts, lines []shownTextsLine) *shownTextsLine {
 		for _, l := range slices.Backward(lines) {
-			if l.EventKind == PlaceStart && l.AnswerKey == "compact" {
-				return &stateLine{EventKind: eventOther}
+			if l.EventKind == HookEventSessionStart && l.AnsweredEventKey == "compact" {
+				return &shownTextsLine{EventKind: eventOtherClientReport}
 			} else if l.EventKind != eventShown {
 				break
 			}
 		}
-		return &stateLine{EventKind: eventCompaction}
+		return &shownTextsLine{EventKind: eventCompaction}
 	})
 }
 
-// RecordOtherReport records that the client reported another event after the session's start. If the client then
+// RecordOtherClientReport records that the client reported another event after the session's start. If the client then
 // reports a start of the same session again, the hook shows its text again. Without this record, the second start
 // would be ignored as a duplicate of the first.
-func (f StateFile) RecordOtherReport(ctx context.Context) error {
-	_, _, lines, err := f.readState()
+func (f ShownTextsFile) RecordOtherClientReport(ctx context.Context) error {
+	_, _, lines, err := f.readShownTexts()
 	if err != nil || len(lines) == 0 {
 		return err
 	}
-	if !endsWithStartBlock(lines) {
+	if !endsWithSessionStart(lines) {
 		return nil
 	}
-	return f.lockAndAppend(ctx, func(_ ShownState, lines []stateLine) *stateLine {
-		if !endsWithStartBlock(lines) {
+	return f.lockAndAppend(ctx, func(_ SessionShownTexts, lines []shownTextsLine) *shownTextsLine {
+		if !endsWithSessionStart(lines) {
 			return nil
 		}
-		return &stateLine{EventKind: eventOther}
+		return &shownTextsLine{EventKind: eventOtherClientReport}
 	})
 }
 
-// endsWithStartBlock reports whether the session's start is the last event in these lines of the session's file. Lines
-// that only record a shown text are ignored.
-func endsWithStartBlock(lines []stateLine) bool {
+// endsWithSessionStart reports whether the session's start is the last event in these lines of the session's file.
+// Lines that only record a shown text are ignored.
+func endsWithSessionStart(lines []shownTextsLine) bool {
 	for _, l := range slices.Backward(lines) {
 		if l.EventKind != eventShown {
-			return l.EventKind == PlaceStart
+			return l.EventKind == HookEventSessionStart
 		}
 	}
 	return false
 }
 
-// newShownState returns the state of a session to which nothing was shown yet.
-func newShownState() ShownState {
-	return ShownState{Shown: map[string]int{}, Prints: map[string]bool{}, Stored: map[string]bool{}}
+// newSessionShownTexts returns the state of a session to which nothing was shown yet.
+func newSessionShownTexts() SessionShownTexts {
+	return SessionShownTexts{Shown: map[string]int{}, Prints: map[string]bool{}, Stored: map[string]bool{}}
 }
 
 // ReadState returns the record of the texts that the session was shown. If the file cannot be read, it returns an
 // empty state.
-func (f StateFile) ReadState() ShownState {
-	_, s, _, _ := f.readState()
+func (f ShownTextsFile) ReadState() SessionShownTexts {
+	_, s, _, _ := f.readShownTexts()
 	return s
 }
 
 // applyLine updates the record of shown texts with one line of the session's state file.
-func (s *ShownState) applyLine(l *stateLine) {
+func (s *SessionShownTexts) applyLine(l *shownTextsLine) {
 	switch {
 	case l.EventKind == eventCompaction,
-		l.EventKind == PlaceStart && (l.AnswerKey == "compact" || l.AnswerKey == "clear"):
+		l.EventKind == HookEventSessionStart && (l.AnsweredEventKey == "compact" || l.AnsweredEventKey == "clear"):
 		clear(s.Shown)
 		clear(s.Prints)
 		clear(s.Stored)
-		s.HasStart, s.Compacted = false, l.AnswerKey != "clear"
-	case l.EventKind == PlacePrompt:
+		s.HasStart, s.Compacted = false, l.AnsweredEventKey != "clear"
+	case l.EventKind == HookEventPrompt:
 		s.Prompt++
-	case l.EventKind == eventShown && l.ShownPlace == PlaceStart:
+	case l.EventKind == eventShown && l.ShownAtHookEvent == HookEventSessionStart:
 		s.HasStart, s.Compacted = true, false
 	}
 	s.Tokens += l.TotalTokens
-	for _, e := range l.ShownKeys {
+	for _, e := range l.ShownEntryKeys {
 		s.Shown[e] = s.Prompt
 	}
 	for _, p := range l.Fingerprints {
 		s.Prints[p] = true
-		if l.ShownPlace != PlaceStart {
+		if l.ShownAtHookEvent != HookEventSessionStart {
 			s.Stored[p] = true
 		}
 	}
 }
 
-// readState returns the bytes of the file, and the state and lines parsed from them. If the file does not exist, the
-// state is empty and the error is nil.
-func (f StateFile) readState() ([]byte, ShownState, []stateLine, error) {
+// readShownTexts returns the bytes of the file, and the state and lines parsed from them. If the file does not exist,
+// the state is empty and the error is nil.
+func (f ShownTextsFile) readShownTexts() ([]byte, SessionShownTexts, []shownTextsLine, error) {
 	b, err := os.ReadFile(filepath.Join(f.Dir, f.fileName()))
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
@@ -233,16 +238,16 @@ func (f StateFile) readState() ([]byte, ShownState, []stateLine, error) {
 }
 
 // isValid reports whether the line names its kind and contains no negative numbers.
-func (l *stateLine) isValid() bool {
+func (l *shownTextsLine) isValid() bool {
 	return l.EventKind != "" && l.PromptNumber >= 0 && l.TotalTokens >= 0
 }
 
-// parseState parses the content b of a session's state file, of which it reads only the last [maxStateFileBytes]
+// parseState parses the content b of a session's state file, of which it reads only the last [maxShownTextsFileBytes]
 // bytes. It returns the lines, and the record of shown texts that results from them. It skips invalid lines.
-func parseState(b []byte) (s ShownState, lines []stateLine) {
-	s = newShownState()
-	for line := range bytes.Lines(b[max(0, len(b)-maxStateFileBytes):]) {
-		var l stateLine
+func parseState(b []byte) (s SessionShownTexts, lines []shownTextsLine) {
+	s = newSessionShownTexts()
+	for line := range bytes.Lines(b[max(0, len(b)-maxShownTextsFileBytes):]) {
+		var l shownTextsLine
 		if json.Unmarshal(line, &l) != nil || !l.isValid() {
 			continue
 		}
@@ -251,7 +256,7 @@ func parseState(b []byte) (s ShownState, lines []stateLine) {
 		s.applyLine(&l)
 		// The line's totals already include the prompt and the tokens that the line itself records.
 		s.Prompt, s.Tokens = prompt, tokens
-		for _, e := range l.ShownKeys {
+		for _, e := range l.ShownEntryKeys {
 			s.Shown[e] = prompt
 		}
 	}
@@ -261,13 +266,16 @@ func parseState(b []byte) (s ShownState, lines []stateLine) {
 // lockAndAppend locks the session's file and calls nextLine with the texts and lines that the file records. It appends
 // the line that nextLine returns. If nextLine returns nil, the file stays unchanged. If another process keeps the lock
 // for [maxLockWait], lockAndAppend returns context.DeadlineExceeded.
-func (f StateFile) lockAndAppend(ctx context.Context, nextLine func(ShownState, []stateLine) *stateLine) error {
+func (f ShownTextsFile) lockAndAppend(
+	ctx context.Context,
+	nextLine func(SessionShownTexts, []shownTextsLine) *shownTextsLine,
+) error {
 	ok, err := vfs.WithLock(
 		ctx,
 		f.Dir,
 		f.fileName(),
 		maxLockWait,
-		func(*vfs.OS) error { return f.appendNext(nextLine) },
+		func(*vfs.OS) error { return f.appendNextLine(nextLine) },
 	)
 	if err == nil && !ok {
 		err = context.DeadlineExceeded
@@ -275,22 +283,22 @@ func (f StateFile) lockAndAppend(ctx context.Context, nextLine func(ShownState, 
 	return err
 }
 
-// appendNext calls nextLine with the content of the state file, and appends the line that nextLine returns. If
+// appendNextLine calls nextLine with the content of the state file, and appends the line that nextLine returns. If
 // nextLine returns nil, the file stays unchanged. The caller must hold the file's lock.
-func (f StateFile) appendNext(nextLine func(ShownState, []stateLine) *stateLine) error {
-	b, s, lines, err := f.readState()
+func (f ShownTextsFile) appendNextLine(nextLine func(SessionShownTexts, []shownTextsLine) *shownTextsLine) error {
+	b, s, lines, err := f.readShownTexts()
 	if err != nil {
 		return err
 	}
 	if len(lines) == 0 {
-		removeOldFiles(f.Dir, f.Now.Add(-maxStateAge))
+		removeOldFiles(f.Dir, f.Now.Add(-maxShownTextsFileAge))
 	}
 	l := nextLine(s, lines)
 	if l == nil {
 		return nil
 	}
 	sums := s
-	s = newShownState()
+	s = newSessionShownTexts()
 	s.Prompt, s.Tokens = sums.Prompt, sums.Tokens
 	s.applyLine(l)
 	l.Time = f.Now
@@ -300,7 +308,7 @@ func (f StateFile) appendNext(nextLine func(ShownState, []stateLine) *stateLine)
 }
 
 // appendLine appends the line l to the file. fileBytes is the present content of the file.
-func (f StateFile) appendLine(fileBytes []byte, l *stateLine) error {
+func (f ShownTextsFile) appendLine(fileBytes []byte, l *shownTextsLine) error {
 	line, err := json.Marshal(l)
 	if err != nil {
 		return err
@@ -308,13 +316,13 @@ func (f StateFile) appendLine(fileBytes []byte, l *stateLine) error {
 	// The leading line break separates the new line from an incomplete last line of the state file, if there is one.
 	line = append(append([]byte{'\n'}, line...), '\n')
 	name := filepath.Join(f.Dir, f.fileName())
-	if len(fileBytes)+len(line) > maxStateFileBytes {
+	if len(fileBytes)+len(line) > maxShownTextsFileBytes {
 		dir, err := vfs.Dir(f.Dir)
 		if err != nil {
 			return err
 		}
 		defer dir.Close()
-		return vfs.WriteDerived(dir, f.fileName(), 0o600, fileBytes[len(fileBytes)-maxStateFileBytes/2:], line)
+		return vfs.WriteDerived(dir, f.fileName(), 0o600, fileBytes[len(fileBytes)-maxShownTextsFileBytes/2:], line)
 	}
 	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {

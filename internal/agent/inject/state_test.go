@@ -18,8 +18,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
 )
 
-func stateFile(t *testing.T) StateFile {
-	return StateFile{
+func stateFile(t *testing.T) ShownTextsFile {
+	return ShownTextsFile{
 		Dir:     filepath.Join(t.TempDir(), "shown"),
 		Client:  "claude",
 		Session: "s1",
@@ -30,19 +30,19 @@ func stateFile(t *testing.T) StateFile {
 // block returns a block with one note and one fingerprint.
 func block(name, print string) Block {
 	b := Block{Fingerprints: []string{print}}
-	b.Tokens, b.ShownEntries = 10, []session.ShownEntry{{SourceKind: SourceNotes, Name: name}}
+	b.Tokens, b.ShownEntries = 10, []session.ShownEntry{{SourceKind: SourceKindNotes, Name: name}}
 	return b
 }
 
-func (f StateFile) mustBegin(t *testing.T, place, key string, turn, want bool) ShownState {
+func (f ShownTextsFile) mustBegin(t *testing.T, place, key string, turn, want bool) SessionShownTexts {
 	t.Helper()
-	var s ShownState
+	var s SessionShownTexts
 	var first bool
 	var err error
 	if turn {
 		s, first, err = f.BeginTurn(t.Context(), key)
 	} else {
-		s, first, err = f.BeginAnswer(t.Context(), place, key)
+		s, first, err = f.BeginHookAnswer(t.Context(), place, key)
 	}
 	if err != nil || first != want {
 		t.Fatalf("Begin(%s, %s) = first %t, %v; want %t", place, key, first, err, want)
@@ -50,7 +50,7 @@ func (f StateFile) mustBegin(t *testing.T, place, key string, turn, want bool) S
 	return s
 }
 
-func (f StateFile) mustAdd(t *testing.T, b Block, want bool) {
+func (f ShownTextsFile) mustAdd(t *testing.T, b Block, want bool) {
 	t.Helper()
 	if fresh, err := f.RecordBlock(t.Context(), b); err != nil || fresh != want {
 		t.Fatalf("Add(%v) = %t, %v; want %t", b.Fingerprints, fresh, err, want)
@@ -60,13 +60,13 @@ func (f StateFile) mustAdd(t *testing.T, b Block, want bool) {
 // TestState follows a session through several prompts and a compaction.
 func TestState(t *testing.T) {
 	f := stateFile(t)
-	if s := f.mustBegin(t, PlacePrompt, "1", true, true); s.Prompt != 1 || len(s.Shown) > 0 {
+	if s := f.mustBegin(t, HookEventPrompt, "1", true, true); s.Prompt != 1 || len(s.Shown) > 0 {
 		t.Errorf("the first prompt has the state %+v", s)
 	}
 	f.mustAdd(t, block("style", "tabs"), true)
 	f.mustAdd(t, block("style", "tabs"), false)
-	f.mustBegin(t, PlacePrompt, "1", true, false)
-	f.mustBegin(t, PlacePrompt, "2", true, true)
+	f.mustBegin(t, HookEventPrompt, "1", true, false)
+	f.mustBegin(t, HookEventPrompt, "2", true, true)
 	f.mustAdd(t, block("ship", "tuesdays"), true)
 	if s := f.ReadState(); s.Prompt != 2 || s.Tokens != 20 ||
 		!maps.Equal(s.Shown, map[string]int{"notes style": 1, "notes ship": 2}) || !s.Prints["tabs"] ||
@@ -75,7 +75,7 @@ func TestState(t *testing.T) {
 	}
 	other := f
 	other.Session = "s2"
-	if s := other.mustBegin(t, PlacePrompt, "1", true, true); s.Prompt != 1 {
+	if s := other.mustBegin(t, HookEventPrompt, "1", true, true); s.Prompt != 1 {
 		t.Errorf("another session has the state %+v", s)
 	}
 	if err := f.RecordCompaction(t.Context()); err != nil {
@@ -85,11 +85,11 @@ func TestState(t *testing.T) {
 		t.Errorf("after a compaction the state is %+v", s)
 	}
 	f.mustAdd(t, block("style", "tabs"), true)
-	f.mustBegin(t, PlaceStart, "resume", false, true)
+	f.mustBegin(t, HookEventSessionStart, "resume", false, true)
 	if s := f.ReadState(); len(s.Shown) != 1 {
 		t.Errorf("a resumed session has the state %+v", s)
 	}
-	f.mustBegin(t, PlaceStart, "compact", false, true)
+	f.mustBegin(t, HookEventSessionStart, "compact", false, true)
 	if s := f.ReadState(); len(s.Shown) != 0 || s.Tokens != 30 {
 		t.Errorf("a session that starts again after a compaction has the state %+v", s)
 	}
@@ -99,7 +99,7 @@ func TestState(t *testing.T) {
 func TestHasStart(t *testing.T) {
 	f := stateFile(t)
 	shown := block("style", "tabs")
-	shown.Place = PlaceStart
+	shown.HookEvent = HookEventSessionStart
 	has := func(when string, start, compacted bool) {
 		t.Helper()
 		if s := f.ReadState(); s.HasStart != start || s.Compacted != compacted {
@@ -107,29 +107,29 @@ func TestHasStart(t *testing.T) {
 		}
 	}
 	has("at first", false, false)
-	f.mustBegin(t, PlaceStart, "startup", false, true)
+	f.mustBegin(t, HookEventSessionStart, "startup", false, true)
 	has("before anything is shown", false, false)
 	f.mustAdd(t, shown, true)
 	has("shown", true, false)
-	f.mustBegin(t, PlacePrompt, "1", true, true)
-	f.mustBegin(t, PlaceStart, "resume", false, true)
+	f.mustBegin(t, HookEventPrompt, "1", true, true)
+	f.mustBegin(t, HookEventSessionStart, "resume", false, true)
 	has("resumed", true, false)
 	if err := f.RecordCompaction(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	has("compacted", false, true)
-	f.mustBegin(t, PlaceStart, "resume", false, true)
+	f.mustBegin(t, HookEventSessionStart, "resume", false, true)
 	f.mustAdd(t, shown, true)
 	has("resumed after it", true, false)
 	// Claude Code reports the compaction only after the session has started again.
-	f.mustBegin(t, PlaceStart, "compact", false, true)
+	f.mustBegin(t, HookEventSessionStart, "compact", false, true)
 	has("after a compaction", false, true)
 	f.mustAdd(t, shown, true)
 	if err := f.RecordCompaction(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	has("whose report comes late", true, false)
-	f.mustBegin(t, PlaceStart, "clear", false, true)
+	f.mustBegin(t, HookEventSessionStart, "clear", false, true)
 	has("cleared", false, false)
 }
 
@@ -137,24 +137,24 @@ func TestHasStart(t *testing.T) {
 // seconds or after another report.
 func TestBeginAgain(t *testing.T) {
 	f := stateFile(t)
-	f.mustBegin(t, PlaceStart, "startup", false, true)
+	f.mustBegin(t, HookEventSessionStart, "startup", false, true)
 	f.mustAdd(t, block("style", "tabs"), true)
-	f.mustBegin(t, PlaceStart, "startup", false, false)
-	f.mustBegin(t, PlaceStart, "resume", false, true)
+	f.mustBegin(t, HookEventSessionStart, "startup", false, false)
+	f.mustBegin(t, HookEventSessionStart, "resume", false, true)
 	for range 2 {
-		if err := f.RecordOtherReport(t.Context()); err != nil {
+		if err := f.RecordOtherClientReport(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, _, lines, _ := f.readState(); len(lines) != 4 || lines[3].EventKind != eventOther {
+	if _, _, lines, _ := f.readShownTexts(); len(lines) != 4 || lines[3].EventKind != eventOtherClientReport {
 		t.Errorf("the lines are %+v", lines)
 	}
-	f.mustBegin(t, PlaceStart, "resume", false, true)
-	f.mustBegin(t, PlacePrompt, "go on", false, true)
-	f.mustBegin(t, PlacePrompt, "go on", false, false)
-	f.Now = f.Now.Add(maxRepeatDelay + 1)
-	f.mustBegin(t, PlacePrompt, "go on", false, true)
-	f.mustBegin(t, PlaceStart, "resume", false, true)
+	f.mustBegin(t, HookEventSessionStart, "resume", false, true)
+	f.mustBegin(t, HookEventPrompt, "go on", false, true)
+	f.mustBegin(t, HookEventPrompt, "go on", false, false)
+	f.Now = f.Now.Add(maxDuplicateAnswerDelay + 1)
+	f.mustBegin(t, HookEventPrompt, "go on", false, true)
+	f.mustBegin(t, HookEventSessionStart, "resume", false, true)
 }
 
 // TestBeginAtOnce checks that only one of many simultaneous hooks answers first, and that only one of them shows the
@@ -166,7 +166,7 @@ func TestBeginAtOnce(t *testing.T) {
 		var firsts, shown atomic.Int32
 		for range 8 {
 			all.Go(func() {
-				if _, first, err := f.BeginAnswer(t.Context(), PlacePrompt, key); err != nil {
+				if _, first, err := f.BeginHookAnswer(t.Context(), HookEventPrompt, key); err != nil {
 					t.Error(err)
 				} else if first {
 					firsts.Add(1)
@@ -189,27 +189,27 @@ func TestBeginAtOnce(t *testing.T) {
 // files are removed.
 func TestStateIsBounded(t *testing.T) {
 	f := stateFile(t)
-	f.mustBegin(t, PlacePrompt, "0", true, true)
+	f.mustBegin(t, HookEventPrompt, "0", true, true)
 	name := filepath.Join(f.Dir, f.fileName())
 	if err := os.WriteFile(name, []byte(strings.Repeat(`{"event":"prompt","key":"x","prompt":7,"tokens":5}`+
-		"\n", maxStateFileBytes/50)), 0o600); err != nil {
+		"\n", maxShownTextsFileBytes/50)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	f.mustAdd(t, block("style", "tabs"), true)
-	f.mustBegin(t, PlacePrompt, "1", true, true)
+	f.mustBegin(t, HookEventPrompt, "1", true, true)
 	fi, err := os.Stat(name)
-	if s := f.ReadState(); err != nil || fi.Size() > maxStateFileBytes || s.Prompt != 8 || s.Tokens != 15 ||
+	if s := f.ReadState(); err != nil || fi.Size() > maxShownTextsFileBytes || s.Prompt != 8 || s.Tokens != 15 ||
 		s.Shown["notes style"] != 7 {
 		t.Errorf("the file has %d bytes, the state is %+v; %v", fi.Size(), s, err)
 	}
-	for _, age := range []time.Duration{maxStateAge - time.Hour, maxStateAge + time.Hour} {
+	for _, age := range []time.Duration{maxShownTextsFileAge - time.Hour, maxShownTextsFileAge + time.Hour} {
 		if err := os.Chtimes(name, f.Now, f.Now.Add(-age)); err != nil {
 			t.Fatal(err)
 		}
 		other := f
 		other.Session = fmt.Sprint("another", age)
-		other.mustBegin(t, PlaceStart, "startup", false, true)
-		if _, err := os.Stat(name); (err == nil) != (age < maxStateAge) {
+		other.mustBegin(t, HookEventSessionStart, "startup", false, true)
+		if _, err := os.Stat(name); (err == nil) != (age < maxShownTextsFileAge) {
 			t.Errorf("a file that is %v old: %v", age, err)
 		}
 	}
@@ -266,9 +266,10 @@ func TestWithoutShown(t *testing.T) {
 // of a session's start, which some clients do not store.
 func TestStored(t *testing.T) {
 	f := stateFile(t)
-	for place, print := range map[string]string{PlaceStart: "start", PlacePrompt: "prompt", PlaceAction: "action"} {
+	for place, print := range map[string]string{HookEventSessionStart: "start", HookEventPrompt: "prompt",
+		HookEventBeforeAction: "action"} {
 		b := block(place, print)
-		b.Place = place
+		b.HookEvent = place
 		f.mustAdd(t, b, true)
 	}
 	if s := f.ReadState(); len(s.Prints) != 3 || s.Stored["start"] || !s.Stored["prompt"] || !s.Stored["action"] {

@@ -28,9 +28,9 @@ const (
 	textLengthWeight  = .75 // BM25 parameter b: how much the length of a text reduces its score
 	maxShortNoteWords = 60. // a note with at most this many words does not get a lower score because of its length
 
-	// minEntriesForUnique is the minimum number of entries in a memory from which a word counts as unique if only one
-	// entry contains it. In a smaller memory, most words occur in only one entry.
-	minEntriesForUnique = 40
+	// minEntriesForUniqueWords is the minimum number of entries in a memory from which a word counts as unique if only
+	// one entry contains it. In a smaller memory, most words occur in only one entry.
+	minEntriesForUniqueWords = 40
 )
 
 // stackFramePattern matches the lines of a stack trace as printed by Java, JavaScript, Python and Go: the lines that
@@ -40,13 +40,13 @@ var stackFramePattern = sync.OnceValue(func() *regexp.Regexp {
 		`\bat [\w$.<>/]+ ?\([^()\s]+:\d+\)|File "[^"\n]+", line \d+(, in \S+)?|goroutine \d+ \[[^\]\n]*\]:`)
 })
 
-// personProse returns the part of a prompt that the person wrote. It removes the blocks of hooks, and pasted code,
-// quotations and logs. If more than [maxProseBytes] bytes remain, it returns only the beginning and the end of the
-// remaining text, because the request is usually there.
-func personProse(prompt string) string {
+// personWrittenText returns the part of a prompt that the person wrote. It removes the blocks of hooks, and pasted
+// code, quotations and logs. If more than [maxProseBytes] bytes remain, it returns only the beginning and the end of
+// the remaining text, because the request is usually there.
+func personWrittenText(prompt string) string {
 	var sentences []string
 	size := 0
-	for s := range extract.Sentences(stackFramePattern().ReplaceAllString(session.StripFences(prompt), " ")) {
+	for s := range extract.Sentences(stackFramePattern().ReplaceAllString(session.StripInsertedBlocks(prompt), " ")) {
 		sentences = append(sentences, s+"\n")
 		size += len(s) + 1
 	}
@@ -63,15 +63,15 @@ func personProse(prompt string) string {
 	return strings.Join(sentences[:first], "") + strings.Join(sentences[last:], "")
 }
 
-// rankUnits returns the notes or turns of a memory that match the words best, each with the strength of the match. It
+// rankEntries returns the notes or turns of a memory that match the words best, each with the strength of the match. It
 // returns at most limit results. analyzer finds the identifiers among the words.
-func (s *MemorySource) rankUnits(
+func (s *MemorySource) rankEntries(
 	ctx context.Context,
 	analyzer *analysis.Analyzer,
 	queryWords string,
 	f oxbow.Filter,
 	limit int,
-) ([]foundUnit, error) {
+) ([]foundEntry, error) {
 	q := oxbow.Query{Text: queryWords, Limit: limit, Weigh: true, Filter: f, Rank: oxbow.RankOxbow}
 	if len(strings.Fields(queryWords)) > maxSearchWords {
 		if err := s.keepRarestWords(ctx, &q); err != nil {
@@ -82,18 +82,18 @@ func (s *MemorySource) rankUnits(
 	if err != nil || len(hits) == 0 {
 		return nil, err
 	}
-	units := make([]foundUnit, 0, len(hits))
+	units := make([]foundEntry, 0, len(hits))
 	identifiers := identifiersByTerm(ctx, analyzer, q.Text)
 	for _, h := range hits {
-		u := foundUnit{source: s, entry: h.Entry}
+		u := foundEntry{source: s, storedEntry: h.Entry}
 		u.ShownEntry = session.ShownEntry{SourceKind: s.SourceKind, Name: h.Entry.Name, Version: h.Entry.Version}
-		u.StrengthFloor = s.StrengthFloor
-		u.promptTerms = gateTerms(h.Explanation, identifiers)
-		if s.SourceKind == SourceSessions || analysis.IsTalkTurn(h.Entry.Content) {
-			u.MatchStrength = gate.TurnStrength(u.promptTerms)
+		u.MinStrength = s.MinStrength
+		u.promptTerms = termsFromExplanation(h.Explanation, identifiers)
+		if s.SourceKind == SourceKindSessions || analysis.IsPersonTurn(h.Entry.Content) {
+			u.PromptMatchStrength = gate.TurnMatchStrength(u.promptTerms)
 		} else {
-			adaptTermsToNote(h.Explanation, u.promptTerms)
-			u.MatchStrength = gate.NoteStrength(u.promptTerms, h.Entry.Content)
+			adjustTermScoresForNote(h.Explanation, u.promptTerms)
+			u.PromptMatchStrength = gate.NoteMatchStrength(u.promptTerms, h.Entry.Content)
 		}
 		units = append(units, u)
 	}
@@ -115,24 +115,24 @@ func (s *MemorySource) keepRarestWords(ctx context.Context, q *oxbow.Query) erro
 	return nil
 }
 
-// gateTerms converts the explanation of an entry's search score to the terms from which package gate computes the
-// match strength. The map identifiers has the terms as keys. The values are the prompt's identifiers that contain
-// these terms.
-func gateTerms(x *oxbow.Explanation, identifiers map[string]string) (terms []gate.Term) {
+// termsFromExplanation converts the explanation of an entry's search score to the terms from which package gate
+// computes the match strength. The map identifiers has the terms as keys. The values are the prompt's identifiers that
+// contain these terms.
+func termsFromExplanation(x *oxbow.Explanation, identifiers map[string]string) (terms []gate.PromptTerm) {
 	if x == nil {
 		return nil
 	}
 	for _, t := range x.Terms {
 		terms = append(
 			terms,
-			gate.Term{
+			gate.PromptTerm{
 				Text:   t.Term,
 				Most:   maxTermFrequencyFactor * t.Weight * t.IDF,
 				IDF:    t.IDF,
 				Score:  t.Score,
 				Held:   t.TF > 0,
 				Absent: t.DF == 0,
-				Unique: t.DF == 1 && x.Entries >= minEntriesForUnique,
+				Unique: t.DF == 1 && x.Entries >= minEntriesForUniqueWords,
 				Of:     identifiers[t.Term],
 			},
 		)
@@ -140,10 +140,10 @@ func gateTerms(x *oxbow.Explanation, identifiers map[string]string) (terms []gat
 	return terms
 }
 
-// adaptTermsToNote adjusts the scores that a prompt's terms have for a note. The score of a note with at most
+// adjustTermScoresForNote adjusts the scores that a prompt's terms have for a note. The score of a note with at most
 // [maxShortNoteWords] words does not depend on its length, because a note with four sentences answers a prompt as well
 // as a note with one. If the note lacks a word that the prompt repeats, the word counts only once.
-func adaptTermsToNote(x *oxbow.Explanation, terms []gate.Term) {
+func adjustTermScoresForNote(x *oxbow.Explanation, terms []gate.PromptTerm) {
 	if x == nil {
 		return
 	}

@@ -12,13 +12,13 @@ import (
 )
 
 func TestCompareAsNote(t *testing.T) {
-	compare := func(length float64) []gate.Term {
+	compare := func(length float64) []gate.PromptTerm {
 		x := &oxbow.Explanation{Entries: 150, Length: length, AvgLen: 20, Terms: []oxbow.TermScore{
 			{Term: "kayak", Weight: 1, TF: 2, DF: 1, IDF: 5},
 			{Term: "price", Weight: 3, DF: 4, IDF: 3},
 		}}
-		terms := gateTerms(x, nil)
-		adaptTermsToNote(x, terms)
+		terms := termsFromExplanation(x, nil)
+		adjustTermScoresForNote(x, terms)
 		return terms
 	}
 	short := compare(10)

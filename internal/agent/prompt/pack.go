@@ -13,8 +13,8 @@ import (
 // count (see the table at the estimator), and 1/0.79 is 1.266.
 const EstimateMarginPercent = 127
 
-// MaxEstimate returns the largest token estimate of a text that certainly fits into the budget.
-func MaxEstimate(budget int) int { return int(int64(budget) * 100 / EstimateMarginPercent) }
+// MaxTokenEstimate returns the largest token estimate of a text that certainly fits into the budget.
+func MaxTokenEstimate(budget int) int { return int(int64(budget) * 100 / EstimateMarginPercent) }
 
 // maxShortenAttempts is the maximum number of context parts that PackIntoBudget tries to shorten after the parts that
 // fit completely were included. Each attempt costs time.
@@ -40,15 +40,15 @@ func (c *Context) PackIntoBudget(budget int) {
 		p.Tokens = EstimateTokens(p.Text)
 	}
 	c.Budget, c.Tokens = budget, 0
-	k := &contextPacker{Context: c, remainingTokens: MaxEstimate(budget), isIncluded: make([]bool, len(c.Parts))}
+	k := &contextPacker{Context: c, remainingTokens: MaxTokenEstimate(budget), isIncluded: make([]bool, len(c.Parts))}
 	for i, p := range c.Parts {
-		if p.IsPinned && !k.includeWholePart(i) {
-			k.includeShortenedPart(i)
+		if p.IsPinned && !k.includeWholeContextPart(i) {
+			k.includeShortenedContextPart(i)
 		}
 	}
 	var over []int
 	for i, p := range c.Parts {
-		if !p.IsPinned && !k.includeWholePart(i) {
+		if !p.IsPinned && !k.includeWholeContextPart(i) {
 			over = append(over, i)
 		}
 	}
@@ -59,7 +59,7 @@ func (c *Context) PackIntoBudget(budget int) {
 			c.OmittedTexts = append(c.OmittedTexts, OmittedText{p.Name, p.Source, p.Tokens, "over the budget"})
 			continue
 		}
-		k.includeShortenedPart(i)
+		k.includeShortenedContextPart(i)
 		shortened = k.isIncluded[i]
 	}
 	kept := c.Parts[:0:0]
@@ -78,8 +78,8 @@ type contextPacker struct {
 	isIncluded      []bool // isIncluded[i] is set if Parts[i] is in the final context
 }
 
-// includeWholePart includes part i and returns true if the whole part fits into the remaining budget.
-func (k *contextPacker) includeWholePart(i int) bool {
+// includeWholeContextPart includes part i and returns true if the whole part fits into the remaining budget.
+func (k *contextPacker) includeWholeContextPart(i int) bool {
 	p := &k.Parts[i]
 	k.isIncluded[i] = p.Tokens <= k.remainingTokens-k.Tokens
 	if k.isIncluded[i] {
@@ -88,13 +88,14 @@ func (k *contextPacker) includeWholePart(i int) bool {
 	return k.isIncluded[i]
 }
 
-// includeShortenedPart includes part i. If the part does not fit, it is shortened to the remaining budget or left out.
-func (k *contextPacker) includeShortenedPart(i int) {
+// includeShortenedContextPart includes part i. If the part does not fit, it is shortened to the remaining budget or
+// left out.
+func (k *contextPacker) includeShortenedContextPart(i int) {
 	p := &k.Parts[i]
 	whole := p.Tokens
 	if s := shortenPart(*p, k.remainingTokens-k.Tokens); s != "" {
 		p.Text, p.Tokens = s, EstimateTokens(s)
-		k.includeWholePart(i)
+		k.includeWholeContextPart(i)
 	}
 	if k.isIncluded[i] {
 		k.OmittedTexts = append(

@@ -41,9 +41,9 @@ type Part struct {
 	// of tokens or fewer, and ends where a paragraph ends. If Shorten is nil, the text cannot be shortened.
 	Shorten func(tokens int) string `json:"-"`
 
-	isFramed bool // WithFrame made this part
+	hasFrameText bool // WithFrame made this part
 	// for a part made by WithFrame: the text before and after the body, which is never shortened
-	framePrefix, frameSuffix string
+	textBeforeBody, textAfterBody string
 }
 
 // OmittedText describes a text that was left out because the budget was too small.

@@ -21,7 +21,7 @@ func ReportText(r report.Report, formatCommands func(text string) string) string
 		formatCommands = func(text string) string { return text }
 	}
 	var b strings.Builder
-	w := sectionWriter{&b, formatCommands}
+	w := reportSectionWriter{&b, formatCommands}
 	for _, s := range r.Sections {
 		endLine(&b)
 		w.writeSection(s)
@@ -51,16 +51,16 @@ func ReporterText(a report.Reporter) string { return ReportText(a.Report(), nil)
 
 // WriteSection appends the text of one section to b. Callers use it to count the tokens of single list items.
 func WriteSection(b *strings.Builder, s report.Section) {
-	sectionWriter{b, func(text string) string { return text }}.writeSection(s)
+	reportSectionWriter{b, func(text string) string { return text }}.writeSection(s)
 }
 
-// sectionWriter writes the text of a report's sections for a model.
-type sectionWriter struct {
+// reportSectionWriter writes the text of a report's sections for a model.
+type reportSectionWriter struct {
 	b              *strings.Builder
 	formatCommands func(text string) string // rewrites commands in oxbow's own texts; see [ReportText]
 }
 
-func (w sectionWriter) writeSection(s report.Section) {
+func (w reportSectionWriter) writeSection(s report.Section) {
 	switch s := s.(type) {
 	case report.Line:
 		w.b.WriteString(strings.Repeat(" ", s.Indent) + s.FormatWith(w.formatValue) + "\n")
@@ -79,7 +79,7 @@ func (w sectionWriter) writeSection(s report.Section) {
 		if len(s.SimilarNames) > 0 {
 			w.b.WriteString("near to what was asked: " + w.formatValue(s.SimilarNames) + "\n")
 		}
-	case report.Document:
+	case report.ModelDocument:
 		w.b.WriteString(string(s))
 	case report.Finding:
 		w.writeFinding(s)
@@ -87,8 +87,8 @@ func (w sectionWriter) writeSection(s report.Section) {
 }
 
 // writeFinding writes the result of a check on one line.
-func (w sectionWriter) writeFinding(f report.Finding) {
-	w.b.WriteString(string(f.Level) + ", " + string(f.Topic) + ": " + w.formatValue(f.Result))
+func (w reportSectionWriter) writeFinding(f report.Finding) {
+	w.b.WriteString(string(f.Level) + ", " + string(f.Topic) + ": " + w.formatValue(f.TopicState))
 	if f.Remedy != "" {
 		w.b.WriteString("; remedy: " + w.formatCommands(string(f.Remedy)))
 	}
@@ -96,7 +96,7 @@ func (w sectionWriter) writeFinding(f report.Finding) {
 }
 
 // writeRecord writes a record: the key, then the cells in parentheses, then the text cells on the lines below.
-func (w sectionWriter) writeRecord(r report.Record) {
+func (w reportSectionWriter) writeRecord(r report.Record) {
 	switch {
 	case !r.Effect.IsEmpty():
 		w.b.WriteString(r.Effect.FormatWith(w.formatValue))
@@ -122,15 +122,15 @@ func (w sectionWriter) writeRecord(r report.Record) {
 		w.b.WriteString(")")
 	}
 	w.b.WriteString("\n")
-	w.writeCells(r.TextCells)
+	w.writeCells(r.TextCellsBelow)
 }
 
 // writeCells writes each cell on a line of its own. If a cell's value is a text, the text is put into a code fence,
 // and the cell's name becomes the info string of the fence.
-func (w sectionWriter) writeCells(cells []report.Cell) {
+func (w reportSectionWriter) writeCells(cells []report.Cell) {
 	for _, c := range cells {
 		switch v := c.Value.(type) {
-		case report.Text:
+		case report.QuotedText:
 			w.b.WriteString(FenceText(c.Name, string(v)))
 			continue
 		case report.Quote:
@@ -149,7 +149,7 @@ func (w sectionWriter) writeCells(cells []report.Cell) {
 }
 
 // writeRows writes the rows of a table without aligning the columns, because spaces cost tokens.
-func (w sectionWriter) writeRows(t report.Table) {
+func (w reportSectionWriter) writeRows(t report.Table) {
 	if t.Columns != nil {
 		w.b.WriteString(strings.Join(t.Columns, ", ") + "\n")
 	}
@@ -164,7 +164,7 @@ func (w sectionWriter) writeRows(t report.Table) {
 
 // writeItems writes all items of a list. It does not shorten the list, because a model cannot see the remaining items
 // in another way.
-func (w sectionWriter) writeItems(l report.List) {
+func (w reportSectionWriter) writeItems(l report.List) {
 	for i, s := range l.Items {
 		if l.HasBlankLines && w.b.Len() > 0 {
 			w.b.WriteString("\n")
@@ -177,7 +177,7 @@ func (w sectionWriter) writeItems(l report.List) {
 }
 
 // formatCell returns the text of a cell's value, or "" if the value is an empty text, because such cells are omitted.
-func (w sectionWriter) formatCell(v any) string {
+func (w reportSectionWriter) formatCell(v any) string {
 	if v == "" {
 		return ""
 	}
@@ -186,21 +186,21 @@ func (w sectionWriter) formatCell(v any) string {
 
 // formatValue returns a value on one line. No other function quotes the values of a report for models. All values are
 // quoted except oxbow's own texts, because other values may contain text by others.
-func (w sectionWriter) formatValue(v any) string {
+func (w reportSectionWriter) formatValue(v any) string {
 	switch v := v.(type) {
 	case nil:
 		return ""
-	case report.Words:
+	case report.OxbowText:
 		return w.formatCommands(string(v))
 	case report.Sentence:
 		return v.FormatWith(w.formatValue)
-	case report.ModelValue:
-		return v.ForModel()
+	case report.WordedValue:
+		return v.WordingForModel()
 	case report.Name:
 		return strconv.Quote(string(v))
 	case report.Names:
 		return text.QuoteAll(v)
-	case report.Lines:
+	case report.QuotedLines:
 		return " " + text.QuoteAll(v)
 	case report.Labels:
 		return strings.Join(v, " ")

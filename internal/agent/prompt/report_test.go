@@ -13,7 +13,7 @@ import (
 // toldNote is a note that has a special wording for models.
 type toldNote struct{}
 
-func (toldNote) ForModel() string { return "undo with seq [3]" }
+func (toldNote) WordingForModel() string { return "undo with seq [3]" }
 
 // foreign is a value of a type that the renderer does not know.
 type foreign struct{ text string }
@@ -22,18 +22,18 @@ func (f foreign) String() string { return f.text }
 
 func TestReportText(t *testing.T) {
 	var r report.Report
-	r.AddLinef("%d of %s", 2, report.Words("2 entries"))
+	r.AddLinef("%d of %s", 2, report.OxbowText("2 entries"))
 	r.Add(
 		report.List{
 			Items: []report.Section{
 				report.Record{Key: report.Name("a\n- b"),
-					Cells: []report.Cell{{Value: report.Words("note")}, {Name: "version", Value: uint64(7)},
+					Cells: []report.Cell{{Value: report.OxbowText("note")}, {Name: "version", Value: uint64(7)},
 						{Name: "by", Value: ""}},
-					TextCells: []report.Cell{{Name: "aliases", Value: report.Names{"x", "y"}},
+					TextCellsBelow: []report.Cell{{Name: "aliases", Value: report.Names{"x", "y"}},
 						{Name: "labels", Value: report.Labels{"tag:a", "tag:b"}}, {Name: "cites", Value: ""},
-						{Name: "markdown", Value: report.Text("one\n```\ntwo")}}},
+						{Name: "markdown", Value: report.QuotedText("one\n```\ntwo")}}},
 				report.Record{Key: report.Name("c"), Effect: report.Sentencef("forgot %s", report.Name("c")),
-					TextCells: []report.Cell{{Value: report.Sentencef("add %s: %s", report.Name("d"), "e\x1b")}}},
+					TextCellsBelow: []report.Cell{{Value: report.Sentencef("add %s: %s", report.Name("d"), "e\x1b")}}},
 			},
 			HasBlankLines: true, IsNumbered: true, AllItemsAdvice: "--json lists them all",
 		},
@@ -41,13 +41,13 @@ func TestReportText(t *testing.T) {
 			{Name: "who", Value: foreign{"him\nher"}}, {Name: "empty"}}},
 		report.Table{Columns: []string{"NAME", "N"}, Rows: [][]any{{report.Name("a"), 3}, {"b", report.Change(4)}}},
 	)
-	r.Add(report.Finding{Level: "warning", Topic: "space", Result: "9 kB\nfree", Remedy: "oxbow compact"},
-		report.Finding{Level: "ok", Topic: "lock", Result: report.Words("free")})
-	report.AddReasons(&r, []report.Words{"nothing fits"}, []string{"near"})
-	r.Add(report.Document("a text without a line end"))
-	r.Warnf("the file %s is lost", report.Text("f\ng"))
+	r.Add(report.Finding{Level: "warning", Topic: "space", TopicState: "9 kB\nfree", Remedy: "oxbow compact"},
+		report.Finding{Level: "ok", Topic: "lock", TopicState: report.OxbowText("free")})
+	report.AddEmptyResultReasons(&r, []report.OxbowText{"nothing fits"}, []string{"near"})
+	r.Add(report.ModelDocument("a text without a line end"))
+	r.Warnf("the file %s is lost", report.QuotedText("f\ng"))
 	report.AddNotes(&r, []toldNote{{}})
-	r.AddNotef("left:%s", report.Lines{"a\nb", "c"})
+	r.AddNotef("left:%s", report.QuotedLines{"a\nb", "c"})
 	want := strings.ReplaceAll(`2 of 2 entries
 
 1. "a\n- b" (note, version 7)

@@ -12,26 +12,26 @@ import (
 )
 
 const (
-	// maxSmallPartBytes is the maximum size, in bytes, of a context part that TextWithin includes completely if the
-	// part is pinned and there is room. Larger pinned parts share the room and may be shortened.
-	maxSmallPartBytes = 1500
+	// maxSmallContextPartBytes is the maximum size, in bytes, of a context part that TextWithin includes completely if
+	// the part is pinned and there is room. Larger pinned parts share the room and may be shortened.
+	maxSmallContextPartBytes = 1500
 	// cutMark is the line that is written at the place where the end of a text was cut off.
 	cutMark = "\n[… cut here]"
-	// maxNamedParts is the maximum number of shortened or omitted context parts that are named in the last line of the
-	// text for the model. The line only counts the others.
-	maxNamedParts = 3
+	// maxNamedCutParts is the maximum number of shortened or omitted context parts that are named in the last line of
+	// the text for the model. The line only counts the others.
+	maxNamedCutParts = 3
 )
 
 // WithFrame returns a copy of the part whose text is before, body and after. If the part is cut, only body becomes
 // shorter. before and after stay complete, for example the tags of a block.
 func (p Part) WithFrame(before, body, after string) Part {
 	p.Text = before + body + after
-	p.framePrefix = before
-	p.frameSuffix = after
-	p.isFramed = true
+	p.textBeforeBody = before
+	p.textAfterBody = after
+	p.hasFrameText = true
 	p.Shorten = func(tokens int) string {
 		for limit := 4 * tokens; limit > 0; limit = limit * 7 / 8 {
-			if s := p.cutFramed(limit); EstimateTokens(s) <= tokens {
+			if s := p.shortenBody(limit); EstimateTokens(s) <= tokens {
 				return s
 			}
 		}
@@ -40,11 +40,11 @@ func (p Part) WithFrame(before, body, after string) Part {
 	return p
 }
 
-// cutFramed returns the part's text with at most limit bytes. It shortens only the body of the part. The prefix and
+// shortenBody returns the part's text with at most limit bytes. It shortens only the body of the part. The prefix and
 // the suffix around the body stay complete. It returns "" if there is no room for a body.
-func (p Part) cutFramed(limit int) string {
-	body := p.Text[len(p.framePrefix) : len(p.Text)-len(p.frameSuffix)]
-	room := limit - len(p.framePrefix) - len(p.frameSuffix) - len(cutMark)
+func (p Part) shortenBody(limit int) string {
+	body := p.Text[len(p.textBeforeBody) : len(p.Text)-len(p.textAfterBody)]
+	room := limit - len(p.textBeforeBody) - len(p.textAfterBody) - len(cutMark)
 	if len(body) <= room+len(cutMark) {
 		return p.Text
 	}
@@ -52,7 +52,7 @@ func (p Part) cutFramed(limit int) string {
 	if strings.TrimSpace(body) == "" {
 		return ""
 	}
-	return p.framePrefix + body + cutMark + p.frameSuffix
+	return p.textBeforeBody + body + cutMark + p.textAfterBody
 }
 
 // cutAtParagraph cuts s to at most limit bytes. If a paragraph ends in the second half of the allowed bytes, s is cut
@@ -83,37 +83,37 @@ func (c Context) TextWithin(limit int, advice string) string {
 	if text := c.Text(); len(text) <= limit {
 		return text
 	}
-	w := &partLimiter{parts: c.Parts, partTexts: make([]string, len(c.Parts))}
+	w := &contextPartLimiter{parts: c.Parts, partTexts: make([]string, len(c.Parts))}
 	// Reserve room for the last line, which names the context parts that were cut. The line can become up to 20 bytes
 	// longer, because the number of cut parts is not known yet.
-	w.remainingBytes = limit - len(w.describeCutParts(advice, c.Parts)) - 20
-	w.addPinnedParts()
-	w.addUnpinnedParts()
+	w.remainingBytes = limit - len(w.describeCutContextParts(advice, c.Parts)) - 20
+	w.addPinnedContextParts()
+	w.addUnpinnedContextParts()
 	var cut []Part
 	for i, p := range c.Parts {
 		if w.partTexts[i] != p.Text {
 			cut = append(cut, p)
 		}
 	}
-	text := strings.Join(w.partTexts, "") + w.describeCutParts(advice, cut)
+	text := strings.Join(w.partTexts, "") + w.describeCutContextParts(advice, cut)
 	if len(text) > limit {
 		return ""
 	}
 	return text
 }
 
-// partLimiter chooses and shortens the parts of a context so that their text fits into a limited number of bytes. It
-// contains the state during one call of Context.TextWithin.
-type partLimiter struct {
+// contextPartLimiter chooses and shortens the parts of a context so that their text fits into a limited number of
+// bytes. It contains the state during one call of Context.TextWithin.
+type contextPartLimiter struct {
 	parts []Part
 	// text that is shown for the part with the same index in parts ("" if the part is left out)
 	partTexts      []string
 	remainingBytes int // number of bytes that may still be added
 }
 
-// addPinnedParts adds the context's parts that must always be included, the smallest first. Each part gets an equal
-// share of the remaining bytes. If a small part does not use its whole share, the larger parts get the rest.
-func (w *partLimiter) addPinnedParts() {
+// addPinnedContextParts adds the context's parts that must always be included, the smallest first. Each part gets an
+// equal share of the remaining bytes. If a small part does not use its whole share, the larger parts get the rest.
+func (w *contextPartLimiter) addPinnedContextParts() {
 	var pinned []int
 	for i, p := range w.parts {
 		if p.IsPinned {
@@ -122,14 +122,14 @@ func (w *partLimiter) addPinnedParts() {
 	}
 	slices.SortStableFunc(pinned, func(i, j int) int { return len(w.parts[i].Text) - len(w.parts[j].Text) })
 	for n, i := range pinned {
-		share := max(w.remainingBytes/(len(pinned)-n), min(w.remainingBytes, maxSmallPartBytes))
+		share := max(w.remainingBytes/(len(pinned)-n), min(w.remainingBytes, maxSmallContextPartBytes))
 		w.addPart(i, share)
 	}
 }
 
-// addUnpinnedParts adds the context parts that are not pinned, in their order, if they fit into the remaining bytes.
-// The first part that does not fit is shortened.
-func (w *partLimiter) addUnpinnedParts() {
+// addUnpinnedContextParts adds the context parts that are not pinned, in their order, if they fit into the remaining
+// bytes. The first part that does not fit is shortened.
+func (w *contextPartLimiter) addUnpinnedContextParts() {
 	hasShort := false
 	for i, p := range w.parts {
 		switch {
@@ -144,7 +144,7 @@ func (w *partLimiter) addUnpinnedParts() {
 }
 
 // addPart adds the text of parts[i]. A text with more than limit bytes is shortened.
-func (w *partLimiter) addPart(i, limit int) {
+func (w *contextPartLimiter) addPart(i, limit int) {
 	w.partTexts[i] = w.parts[i].cutToLimit(limit)
 	w.remainingBytes -= len(w.partTexts[i])
 }
@@ -154,7 +154,7 @@ func (p Part) cutToLimit(limit int) string {
 	if len(p.Text) <= limit {
 		return p.Text
 	}
-	if p.Shorten != nil && !p.isFramed {
+	if p.Shorten != nil && !p.hasFrameText {
 		for tokens := limit / 3; tokens > 0; tokens = tokens * 3 / 4 {
 			if s := p.Shorten(tokens); len(s) <= limit {
 				return s
@@ -162,12 +162,12 @@ func (p Part) cutToLimit(limit int) string {
 		}
 		return ""
 	}
-	return p.cutFramed(limit)
+	return p.shortenBody(limit)
 }
 
-// describeCutParts returns the last line of a shortened context. The line names cutParts, the parts that were
+// describeCutContextParts returns the last line of a shortened context. The line names cutParts, the parts that were
 // shortened or left out, and ends with the sentence advice.
-func (w *partLimiter) describeCutParts(advice string, cutParts []Part) string {
+func (w *contextPartLimiter) describeCutContextParts(advice string, cutParts []Part) string {
 	var names []string
 	for _, p := range cutParts {
 		name := p.Source
@@ -182,8 +182,8 @@ func (w *partLimiter) describeCutParts(advice string, cutParts []Part) string {
 			names = append(names, name)
 		}
 	}
-	if more := len(names) - maxNamedParts; more > 0 {
-		names = append(names[:maxNamedParts], fmt.Sprintf("%d more", more))
+	if more := len(names) - maxNamedCutParts; more > 0 {
+		names = append(names[:maxNamedCutParts], fmt.Sprintf("%d more", more))
 	}
 	return "\n\n(Cut to fit: " + strings.Join(names, ", ") + ". " + advice + ")\n"
 }

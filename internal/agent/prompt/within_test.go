@@ -63,7 +63,7 @@ func FuzzCutAtParagraph(f *testing.F) {
 			t.Errorf("cutAtParagraph(%q, %d) = %q cuts a character", s, limit, got)
 		}
 		p := Part{}.WithFrame("<a>", s, "</a>")
-		if cut := p.cutFramed(limit); len(cut) > max(limit, 0) {
+		if cut := p.shortenBody(limit); len(cut) > max(limit, 0) {
 			t.Errorf("cutFramed(%d) of %q has %d bytes", limit, s, len(cut))
 		}
 	})

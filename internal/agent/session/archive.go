@@ -69,7 +69,7 @@ type ArchiveReport struct {
 type ChangedSession struct {
 	Client, Session, Project string
 
-	From int // number of the session's first new or changed turn, counted from 1
+	FirstChangedTurn int // number of the session's first new or changed turn, counted from 1
 }
 
 // addCounts adds the counts and the changed sessions of another report. It finds a session by a map, because an export
@@ -90,7 +90,7 @@ func (r *ArchiveReport) addCounts(o ArchiveReport) {
 			r.ChangedSessions = append(r.ChangedSessions, t)
 			continue
 		}
-		t.From = min(t.From, r.ChangedSessions[i].From)
+		t.FirstChangedTurn = min(t.FirstChangedTurn, r.ChangedSessions[i].FirstChangedTurn)
 		r.ChangedSessions[i] = t
 	}
 }
@@ -121,8 +121,8 @@ func (a *Archive) AddEvents(ctx context.Context, events []Event) (ArchiveReport,
 // which is the same cursor if nothing was left to read.
 type TranscriptReader func(ctx context.Context, client, path, cursor string) (events []Event, next string, err error)
 
-// cursorEntry is the content of an entry that records how far a transcript was read.
-type cursorEntry struct {
+// transcriptReadPosition is the content of an entry that records how far a transcript was read.
+type transcriptReadPosition struct {
 	Client string `json:"client"`
 	Path   string `json:"path"`
 	Cursor string `json:"cursor"`
@@ -138,7 +138,7 @@ func (a *Archive) ImportTranscript(
 	sum := sha256.Sum256([]byte(client + "\x00" + path))
 	name := "cursor/" + hex.EncodeToString(sum[:12])
 	for {
-		at := cursorEntry{Client: client, Path: path}
+		at := transcriptReadPosition{Client: client, Path: path}
 		e, err := a.getEntryIfExists(ctx, name)
 		if err != nil {
 			return r, err
@@ -209,7 +209,7 @@ func (a *Archive) addEventsThen(
 	}
 	events = slices.Clone(events)
 	for i := range events {
-		events[i] = archivedForm(events[i], a.Redact)
+		events[i] = eventForArchive(events[i], a.Redact)
 	}
 	findRepeats(a.Fingerprints, events)
 	for _, e := range events {
@@ -241,21 +241,21 @@ func (a *Archive) addEventsThen(
 	if finalOp == nil {
 		err = add.commitBatch(ctx)
 	} else {
-		err = add.commitFinal(ctx, finalOp)
+		err = add.commitWithFinalOp(ctx, finalOp)
 	}
 	return add.totalReport, err
 }
 
 // isArchivable reports whether the archive can store the event.
-func (e *Event) isArchivable() bool { return e.isValid() && e.Kind != kindOmitted }
+func (e *Event) isArchivable() bool { return e.isValid() && e.Kind != kindOmittedReports }
 
 // isValid reports whether the event names a client, a session and a kind.
 func (e *Event) isValid() bool { return e.Client != "" && ValidID(e.Session) && e.Kind != "" }
 
-// commitFinal commits the batch together with the operation that finalOp returns, so that a small transcript needs one
-// sync of the log. After a conflict, it commits the batch alone, and calls finalOp again until the operation is
-// committed.
-func (a *batchAdder) commitFinal(ctx context.Context, finalOp func() (oxbow.Op, error)) error {
+// commitWithFinalOp commits the batch together with the operation that finalOp returns, so that a small transcript
+// needs one sync of the log. After a conflict, it commits the batch alone, and calls finalOp again until the operation
+// is committed.
+func (a *batchAdder) commitWithFinalOp(ctx context.Context, finalOp func() (oxbow.Op, error)) error {
 	for {
 		op, err := finalOp()
 		if err != nil || op == nil {
@@ -337,10 +337,10 @@ func isConcurrentChange(err error) bool {
 func isUnusedSession(events []Event) bool {
 	ended := false
 	for _, e := range events {
-		if e.Kind != KindStart && e.Kind != KindEnd {
+		if e.Kind != KindSessionStart && e.Kind != KindSessionEnd {
 			return false
 		}
-		ended = ended || e.Kind == KindEnd
+		ended = ended || e.Kind == KindSessionEnd
 	}
 	return ended
 }
@@ -366,10 +366,10 @@ func ApplyToTurnTexts(content string, fn func(string) string) (string, bool) {
 	if err != nil {
 		return content, false
 	}
-	for i, e := range t.sourceReports {
-		t.sourceReports[i] = archivedForm(e, fn)
+	for i, e := range t.unmergedReports {
+		t.unmergedReports[i] = eventForArchive(e, fn)
 	}
-	slices.SortFunc(t.sourceReports, compareEvents)
+	slices.SortFunc(t.unmergedReports, compareEvents)
 	t.deriveEvents()
 	return t.Content(), true
 }
@@ -386,7 +386,7 @@ const maxTimeDifference = 5 * time.Minute
 //   - The archive contains turns of the session that come from a transcript or from hooks. These
 //     already contain the prompts.
 func (a *Archive) addsOnlyKnownPrompts(ctx context.Context, t sessionKey, events []Event) (bool, error) {
-	if slices.ContainsFunc(events, func(e Event) bool { return !e.IsListed }) {
+	if slices.ContainsFunc(events, func(e Event) bool { return !e.IsFromPromptList }) {
 		return false, nil
 	}
 	k, err := a.loadSession(ctx, t)
@@ -394,10 +394,10 @@ func (a *Archive) addsOnlyKnownPrompts(ctx context.Context, t sessionKey, events
 	return slices.ContainsFunc(k.parsedTurns, func(t Turn) bool { return t.PromptID != "" }), err
 }
 
-// needsWholeSession reports whether events may change any turn of the session, so that the whole session must be
+// needsAllSessionTurns reports whether events may change any turn of the session, so that the whole session must be
 // loaded. An event without a time may belong to any turn. A prompt from a list may repeat a prompt in any turn.
-func needsWholeSession(events []Event) bool {
-	return hasUntimedEvent(events) || slices.ContainsFunc(events, func(e Event) bool { return e.IsListed })
+func needsAllSessionTurns(events []Event) bool {
+	return hasUntimedEvent(events) || slices.ContainsFunc(events, func(e Event) bool { return e.IsFromPromptList })
 }
 
 // sessionUpdateOps returns the operations that add the events to a stored session, and the counts of the changed
@@ -416,8 +416,8 @@ func (a *Archive) sessionUpdateOps(
 		return nil, ArchiveReport{}, err
 	}
 	k, enough, err := a.loadLastTurns(ctx, t, events)
-	isUncertain := func(t Turn) bool { return needsWholeSession(t.sourceReports) }
-	if needsWholeSession(events) || slices.ContainsFunc(k.parsedTurns, isUncertain) {
+	isUncertain := func(t Turn) bool { return needsAllSessionTurns(t.unmergedReports) }
+	if needsAllSessionTurns(events) || slices.ContainsFunc(k.parsedTurns, isUncertain) {
 		enough = false
 	}
 	if err != nil {
@@ -446,7 +446,7 @@ func (a *Archive) turnOps(stored *storedSession, events []Event) (ops []oxbow.Op
 	given := map[string][]oxbow.Label{} // labels of the session's archived turns, by the turn's identity
 	for _, t := range stored.parsedTurns {
 		events = append(events, t.SourceEvents()...)
-		given[t.identity()] = stored.turnEntries[t.Number-stored.firstLoadedNumber].Labels
+		given[t.uniqueTurnKey()] = stored.turnEntries[t.Number-stored.firstLoadedNumber].Labels
 	}
 	turns, early := stored.key.buildTurns(events, stored.firstLoadedNumber)
 	sum, ok := stored.summaryAfter(turns)
@@ -463,9 +463,9 @@ func (a *Archive) turnOps(stored *storedSession, events []Event) (ops []oxbow.Op
 		if content == old.Content && old.Version != 0 {
 			continue
 		}
-		labels := a.turnLabels(&t, given[t.identity()])
+		labels := a.turnLabels(&t, given[t.uniqueTurnKey()])
 		if len(ops) == 0 {
-			r.ChangedSessions = []ChangedSession{{Client: t.Client, Session: t.Session, From: t.Number}}
+			r.ChangedSessions = []ChangedSession{{Client: t.Client, Session: t.Session, FirstChangedTurn: t.Number}}
 		}
 		switch {
 		case old.Version == 0:
@@ -507,8 +507,10 @@ func removalOps(entries []oxbow.Entry) (ops []oxbow.Op) {
 	return ops
 }
 
-// identity returns a key that distinguishes a turn from all other turns in its session.
-func (t *Turn) identity() string { return cmp.Or(t.PromptID, t.StartTime.Format(time.RFC3339Nano)) }
+// uniqueTurnKey returns a key that distinguishes a turn from all other turns in its session.
+func (t *Turn) uniqueTurnKey() string {
+	return cmp.Or(t.PromptID, t.StartTime.Format(time.RFC3339Nano))
+}
 
 // summaryUpdateOps returns the operations that update two things of the session: the summary entry, and the entries
 // with hashes of the turns' identifiers.
@@ -517,7 +519,7 @@ func (k *storedSession) summaryUpdateOps(s Summary, turns []Turn) []oxbow.Op {
 	labels := appendLabel(nil, "client", s.Client)
 	labels = appendLabel(labels, oxbow.LabelProject, s.Project)
 	ops := k.pageUpdateOps(turns, labels)
-	labels = appendLabel(labels, summaryLabel, fmt.Sprint(s.TurnCount))
+	labels = appendLabel(labels, turnCountLabelKey, fmt.Sprint(s.TurnCount))
 	if k.summaryEntry.Version == 0 {
 		return append(
 			ops,
@@ -597,6 +599,6 @@ type Summary struct {
 // DisplayTitle returns the title of the session or, if it has none, the beginning of its first prompt.
 func (s *Summary) DisplayTitle() string { return cmp.Or(s.Title, s.FirstPrompt) }
 
-// summaryLabel is the key of a label that marks the sessions' summary entries. The label's value is the number of
+// turnCountLabelKey is the key of a label that marks the sessions' summary entries. The label's value is the number of
 // turns.
-const summaryLabel = "turns"
+const turnCountLabelKey = "turns"

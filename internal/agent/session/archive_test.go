@@ -137,8 +137,8 @@ func contents(t *testing.T, a *session.Archive) string {
 // that continues, and the end of a session that was stored before, are stored.
 func TestArchiveEmptySession(t *testing.T) {
 	a := open(t, t.TempDir())
-	begun := event(session.KindStart, "", "", 0, "startup")
-	ended := event(session.KindEnd, "", "", 9, "other")
+	begun := event(session.KindSessionStart, "", "", 0, "startup")
+	ended := event(session.KindSessionEnd, "", "", 9, "other")
 	add(t, a, "0 new, 0 changed", ended)
 	add(t, a, "0 new, 0 changed", begun, ended)
 	add(t, a, "1 new, 0 changed", begun)
@@ -207,14 +207,14 @@ func randomDay(r *rand.Rand) (all []session.Event) {
 					fmt.Sprint("i", i),
 					now+1,
 					"Done, in the end.",
-					session.Injection{Place: "prompt", ShownEntries: []session.ShownEntry{roundingNote}},
+					session.Injection{HookEvent: "prompt", ShownEntries: []session.ShownEntry{roundingNote}},
 				),
 			)
 		}
 		all = append(
 			all,
 			event(session.KindText, turn, fmt.Sprint("m", i), now+9, pick("Done.", "The end.")),
-			event(session.KindStop, turn, "", now+10, ""),
+			event(session.KindTurnEnd, turn, "", now+10, ""),
 		)
 	}
 	at := func(e session.Event) time.Duration { return e.Time.Sub(day) + time.Duration(r.IntN(90))*time.Second }
@@ -307,7 +307,7 @@ func TestDrain(t *testing.T) {
 	drain("7 new, 1 changed") // The turn that the hook reported is the transcript's first turn.
 	drain("0 new, 0 changed")
 	n = 8
-	hook.Kind = session.KindStop
+	hook.Kind = session.KindTurnEnd
 	hook.Text = ""
 	hook.Time = at(8.5)
 	if err := spool.AppendEvents(hook); err != nil {
@@ -403,7 +403,7 @@ func TestMain(m *testing.M) {
 			in.Kind = session.KindInjection
 			in.ID = fmt.Sprint("i", i)
 			in.Text = "Perhaps useful."
-			in.Injection = &session.Injection{Place: "prompt", Tokens: i}
+			in.Injection = &session.Injection{HookEvent: "prompt", Tokens: i}
 			if err := cmp.Or(spool.AppendEvents(e), spool.AppendEvents(in)); err != nil {
 				fmt.Fprintln(os.Stderr, err)
 				os.Exit(1)

@@ -160,7 +160,7 @@ func BenchmarkStart(b *testing.B) {
 		if err := spool.AppendEvents(session.Event{
 			Client:  "claude",
 			Session: fmt.Sprintf("178e33fd-%06d", i%5000),
-			Kind:    session.KindStop,
+			Kind:    session.KindTurnEnd,
 			Time:    at(7e6 + float64(i)),
 		}); err != nil {
 			b.Fatal(err)

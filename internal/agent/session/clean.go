@@ -19,24 +19,25 @@ import (
 
 // These limits apply to stored events. A text, a list or a path beyond its limit is cut.
 const (
-	maxTextBytes       = 256 << 10 // maximum size of a text in bytes
-	maxTurnBytes       = 1 << 20   // maximum size of all texts in a turn of a conversation, in bytes
-	maxTurnReports     = 2000      // maximum number of reports in a turn
-	maxIdentifierBytes = 200       // maximum size of an identifier, a tool name or similar, in bytes
-	maxPathBytes       = 1 << 10   // maximum size of a path or a URL in bytes
-	maxCallPaths       = 200       // maximum number of paths in a call
-	maxOutputLineBytes = 400       // maximum size of an output line in bytes
-	maxShownEntries    = 40        // maximum number of entries in an injection
-	maxRareTerms       = 100       // maximum number of rare terms in an injection
+	maxTextBytes          = 256 << 10 // maximum size of a text in bytes
+	maxTurnBytes          = 1 << 20   // maximum size of all texts in a turn of a conversation, in bytes
+	maxTurnReports        = 2000      // maximum number of reports in a turn
+	maxIDOrNameBytes      = 200       // maximum size of an identifier, a tool name or similar, in bytes
+	maxPathBytes          = 1 << 10   // maximum size of a path or a URL in bytes
+	maxCallPaths          = 200       // maximum number of paths in a call
+	maxOutputLineBytes    = 400       // maximum size of an output line in bytes
+	maxShownEntries       = 40        // maximum number of entries in an injection
+	maxInjectionRareTerms = 100       // maximum number of rare terms in an injection
 	// maximum length of a turn's list that contains the calls that returned text by others
-	maxTaintingCalls     = 8
-	maxTaintingCallBytes = 250 // maximum size in bytes of an element in the list of calls that returned text by others
+	maxTaintingCallsPerTurn = 8
+	// maximum size in bytes of an element in the list of calls that returned text by others
+	maxTaintingCallTextBytes = 250
 )
 
 // normalize returns the event in its stored form. It is idempotent.
 func (e Event) normalize() Event {
 	for _, s := range []*string{&e.Client, &e.Session, &e.Turn, &e.ID, &e.Branch, &e.SubAgent, &e.Model} {
-		*s = toShortLine(*s, maxIdentifierBytes)
+		*s = toShortLine(*s, maxIDOrNameBytes)
 	}
 	e.Dir, e.Transcript = toShortLine(e.Dir, maxPathBytes), toShortLine(e.Transcript, maxPathBytes)
 	e.Text = cutTextWithNote(strings.TrimSpace(toValidText(e.Text)), maxTextBytes)
@@ -47,7 +48,7 @@ func (e Event) normalize() Event {
 	if e.Call != nil {
 		e.Call = e.Call.normalize()
 	}
-	e.Repeats = e.Repeats.normalize()
+	e.RepeatedTextCalls = e.RepeatedTextCalls.normalize()
 	switch {
 	case e.Kind != KindInjection:
 		e.Injection = nil
@@ -59,7 +60,7 @@ func (e Event) normalize() Event {
 
 func (c *ToolCall) normalize() *ToolCall {
 	d := *c
-	d.Tool = toShortLine(c.Tool, maxIdentifierBytes)
+	d.Tool = toShortLine(c.Tool, maxIDOrNameBytes)
 	d.Command = strings.TrimSpace(cutText(strings.TrimSpace(toValidText(c.Command)), MaxCommandBytes))
 	d.WebQuery = toShortLine(c.WebQuery, maxPathBytes)
 	d.WrittenFiles, d.ReadFiles = normalizePaths(c.WrittenFiles), normalizePaths(c.ReadFiles)
@@ -78,10 +79,10 @@ func (c *ToolCall) normalize() *ToolCall {
 // normalize returns the injection in its stored form.
 func (in *Injection) normalize() *Injection {
 	d := *in
-	d.Place = toShortLine(in.Place, maxIdentifierBytes)
-	d.Answer = toShortLine(in.Answer, maxIdentifierBytes)
+	d.HookEvent = toShortLine(in.HookEvent, maxIDOrNameBytes)
+	d.AnswerKind = toShortLine(in.AnswerKind, maxIDOrNameBytes)
 	d.Tokens = max(0, in.Tokens)
-	for _, f := range []*float64{&d.Strength, &d.Floor} {
+	for _, f := range []*float64{&d.BestMatchStrength, &d.MinStrength} {
 		if math.IsNaN(*f) || math.IsInf(*f, 0) { // JSON cannot encode NaN or infinity.
 			*f = 0
 		}
@@ -90,11 +91,11 @@ func (in *Injection) normalize() *Injection {
 	for _, s := range in.ShownEntries[:min(len(in.ShownEntries), maxShownEntries)] {
 		d.ShownEntries = append(
 			d.ShownEntries,
-			ShownEntry{toShortLine(s.SourceKind, maxIdentifierBytes), toShortLine(s.Name, oxbow.MaxName), s.Version},
+			ShownEntry{toShortLine(s.SourceKind, maxIDOrNameBytes), toShortLine(s.Name, oxbow.MaxName), s.Version},
 		)
 	}
-	for _, w := range in.RareTerms[:min(len(in.RareTerms), maxRareTerms)] {
-		w = toShortLine(w, maxIdentifierBytes)
+	for _, w := range in.RareTerms[:min(len(in.RareTerms), maxInjectionRareTerms)] {
+		w = toShortLine(w, maxIDOrNameBytes)
 		if w != "" {
 			d.RareTerms = append(d.RareTerms, w)
 		}
@@ -170,7 +171,7 @@ func (e Event) merge(o Event) Event {
 	if compareTimes(&o, &e) < 0 {
 		e.Time, e.NoTime = o.Time, o.NoTime
 	}
-	e.SubAgent = preferAgentName(e.SubAgent, o.SubAgent)
+	e.SubAgent = moreInformativeAgentName(e.SubAgent, o.SubAgent)
 	switch {
 	case e.HasHookID == o.HasHookID:
 		e.ID = preferLongerText(e.ID, o.ID)
@@ -180,7 +181,7 @@ func (e Event) merge(o Event) Event {
 		e.ID = o.ID
 	}
 	e.HasHookID = e.HasHookID && o.HasHookID
-	e.IsListed = e.IsListed && o.IsListed
+	e.IsFromPromptList = e.IsFromPromptList && o.IsFromPromptList
 	for _, p := range [][2]*string{
 		{&e.Turn, &o.Turn},
 		{&e.Dir, &o.Dir},
@@ -197,13 +198,13 @@ func (e Event) merge(o Event) Event {
 		e.Call = e.Call.merge(o.Call)
 	}
 	e.Injection = e.Injection.merge(o.Injection)
-	e.Repeats = e.Repeats.merge(o.Repeats)
+	e.RepeatedTextCalls = e.RepeatedTextCalls.merge(o.RepeatedTextCalls)
 	return e
 }
 
-// preferAgentName returns the more informative of two names for the same sub-agent. Any name is preferred to a missing
-// name.
-func preferAgentName(a, b string) string {
+// moreInformativeAgentName returns the more informative of two names for the same sub-agent. Any name is preferred to
+// a missing name.
+func moreInformativeAgentName(a, b string) string {
 	switch clientfile.UnnamedAgent {
 	case a:
 		return cmp.Or(b, a)
@@ -228,23 +229,24 @@ func (r *RepeatedCalls) merge(o *RepeatedCalls) *RepeatedCalls {
 	if r == nil || o == nil {
 		return cmp.Or(r, o)
 	}
-	return (&RepeatedCalls{slices.Concat(r.Foreign, o.Foreign), slices.Concat(r.Unvouched, o.Unvouched)}).normalize()
+	return (&RepeatedCalls{slices.Concat(r.ForeignTextCalls, o.ForeignTextCalls),
+		slices.Concat(r.UnvouchedTextCalls, o.UnvouchedTextCalls)}).normalize()
 }
 
 // normalize returns the stored form, in which the call names in Foreign and Unvouched are sorted and free of
 // repetitions. It returns nil if both lists are empty.
 func (r *RepeatedCalls) normalize() *RepeatedCalls {
-	if r == nil || len(r.Foreign)+len(r.Unvouched) == 0 {
+	if r == nil || len(r.ForeignTextCalls)+len(r.UnvouchedTextCalls) == 0 {
 		return nil
 	}
-	all := RepeatedCalls{slices.Clone(r.Foreign), slices.Clone(r.Unvouched)}
-	for _, list := range []*[]string{&all.Foreign, &all.Unvouched} {
+	all := RepeatedCalls{slices.Clone(r.ForeignTextCalls), slices.Clone(r.UnvouchedTextCalls)}
+	for _, list := range []*[]string{&all.ForeignTextCalls, &all.UnvouchedTextCalls} {
 		for i, s := range *list {
-			(*list)[i] = toShortLine(s, maxTaintingCallBytes)
+			(*list)[i] = toShortLine(s, maxTaintingCallTextBytes)
 		}
 		slices.Sort(*list)
 		*list = slices.Compact(*list)
-		*list = (*list)[:min(len(*list), maxTaintingCalls)]
+		*list = (*list)[:min(len(*list), maxTaintingCallsPerTurn)]
 	}
 	return &all
 }
@@ -260,18 +262,18 @@ func (r *TextSource) merge(o *TextSource) *TextSource {
 	return r
 }
 
-// normalize returns the source in its stored form. An unknown level becomes LevelForeign.
+// normalize returns the source in its stored form. An unknown level becomes LevelForeignText.
 func (r *TextSource) normalize() *TextSource {
 	if r == nil {
 		return nil
 	}
 	d := TextSource{
-		Level:   r.Level,
-		Cause:   toShortLine(r.Cause, maxTaintingCallBytes),
-		TraceID: toShortLine(r.TraceID, maxIdentifierBytes),
+		TrustLevel:      r.TrustLevel,
+		CallDescription: toShortLine(r.CallDescription, maxTaintingCallTextBytes),
+		TraceID:         toShortLine(r.TraceID, maxIDOrNameBytes),
 	}
-	if d.Level != LevelOwn && d.Level != LevelUnvouched {
-		d.Level = LevelForeign
+	if d.TrustLevel != LevelOwnText && d.TrustLevel != LevelUnvouchedText {
+		d.TrustLevel = LevelForeignText
 	}
 	return &d
 }

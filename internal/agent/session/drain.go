@@ -81,7 +81,7 @@ func waitForLock(ctx context.Context, lock vfs.Lock) error {
 }
 
 // spoolFiles returns the sorted names of the files with events that hooks reported. A file that is being moved into
-// the archive is listed by its original name, without drainingSuffix.
+// the archive is listed by its original name, without drainingSpoolSuffix.
 func spoolFiles(dir vfs.FS) ([]string, error) {
 	files, err := dir.ReadDir(".")
 	if err != nil {
@@ -89,7 +89,7 @@ func spoolFiles(dir vfs.FS) ([]string, error) {
 	}
 	var names []string
 	for _, f := range files {
-		name := strings.TrimSuffix(f.Name(), drainingSuffix)
+		name := strings.TrimSuffix(f.Name(), drainingSpoolSuffix)
 		isSpoolFile := strings.HasSuffix(name, spoolSuffix) && f.Type().IsRegular()
 		if isSpoolFile && !slices.Contains(names, name) {
 			names = append(names, name)
@@ -107,7 +107,7 @@ func (a *Archive) drainSessionFile(
 	name string,
 	read TranscriptReader,
 ) (ArchiveReport, error) {
-	taken := name + drainingSuffix
+	taken := name + drainingSpoolSuffix
 	r, err := a.drainRenamedFile(ctx, dir, taken, read)
 	if err != nil {
 		return r, err

@@ -16,17 +16,17 @@ type EventKind string
 // These are the kinds of events in a session of an agent.
 const (
 	// The session began. Text is the reason: startup, resume, clear, compact or fork.
-	KindStart  EventKind = "start"
-	KindPrompt EventKind = "prompt" // KindPrompt is a text by the person.
+	KindSessionStart EventKind = "start"
+	KindPrompt       EventKind = "prompt" // KindPrompt is a text by the person.
 	// KindText is a visible text by the agent. The agent's thoughts are not reported.
 	KindText EventKind = "text"
 	KindCall EventKind = "call" // KindCall is a finished tool call.
 	// KindPlan is the agent's to-do list in Markdown. Each line begins with "- [ ]" or "- [x]".
-	KindPlan    EventKind = "plan"
-	KindCompact EventKind = "compact" // The client compacted the conversation. Text is the summary, if it is known.
-	KindTitle   EventKind = "title"   // Text is the title of the session, which the person or the client chose.
-	KindStop    EventKind = "stop"    // The agent ended its turn.
-	KindEnd     EventKind = "end"     // The session ended. Text is the reason, if it is known.
+	KindPlan       EventKind = "plan"
+	KindCompact    EventKind = "compact" // The client compacted the conversation. Text is the summary, if it is known.
+	KindTitle      EventKind = "title"   // Text is the title of the session, which the person or the client chose.
+	KindTurnEnd    EventKind = "stop"    // The agent ended its turn.
+	KindSessionEnd EventKind = "end"     // The session ended. Text is the reason, if it is known.
 )
 
 // Event is something that a client reports about a session. Its key consists of the client, the session, the turn, the
@@ -60,20 +60,20 @@ type Event struct {
 	Transcript string `json:"transcript,omitempty"` // path of the file in which the client stores the session
 
 	// Text is the event's text. The archive has removed secrets and the fenced blocks that hooks insert into prompts
-	// (see [StripFences]).
+	// (see [StripInsertedBlocks]).
 	Text string    `json:"text,omitempty"`
 	Call *ToolCall `json:"call,omitempty"` // set only if the kind is [KindCall]
 
-	// Repeats is set by the archive if the event's text, its command or the command's output repeats text by others.
-	// It lists the calls from which the agent got this text.
-	Repeats *RepeatedCalls `json:"repeats,omitempty"`
+	// RepeatedTextCalls is set by the archive if the event's text, its command or the command's output repeats text by
+	// others. It lists the calls from which the agent got this text.
+	RepeatedTextCalls *RepeatedCalls `json:"repeats,omitempty"`
 
 	Injection *Injection `json:"injection,omitempty"` // set only if the kind is [KindInjection]
 
-	// IsListed is set for a prompt from a client's list of prompts. The archive drops such a prompt if a transcript or
-	// a hook reports an ID for this prompt or an earlier one, because then the transcript or hook also reports this
-	// prompt. IsListed is not set in the events of a [Turn].
-	IsListed bool `json:"listed,omitempty"`
+	// IsFromPromptList is set for a prompt from a client's list of prompts. The archive drops such a prompt if a
+	// transcript or a hook reports an ID for this prompt or an earlier one, because then the transcript or hook also
+	// reports this prompt. IsFromPromptList is not set in the events of a [Turn].
+	IsFromPromptList bool `json:"listed,omitempty"`
 }
 
 // ToolCall is the part of a tool call that is archived. The output is dropped, except for the last lines that a failed
@@ -101,10 +101,10 @@ type ToolCall struct {
 
 // TextSource is a judgement about who wrote the text that a call returned.
 type TextSource struct {
-	Level string `json:"level"` // one of LevelOwn, LevelUnvouched and LevelForeign
+	TrustLevel string `json:"level"` // one of LevelOwnText, LevelUnvouchedText and LevelForeignText
 
-	// Cause names the tool and its argument. It is "" if Level is LevelOwn.
-	Cause string `json:"what,omitempty"`
+	// CallDescription names the tool and its argument. It is "" if Level is LevelOwnText.
+	CallDescription string `json:"what,omitempty"`
 
 	// TraceID identifies the text's fingerprints, by which later repetitions of the text are found. It is "" if the
 	// text is not known. Then everything that the agent writes later in the turn counts as a repetition.
@@ -114,15 +114,15 @@ type TextSource struct {
 // These are the levels of trust in a text that the agent read.
 const (
 	// The text that the agent read was written by the project's authors, the person or an agent.
-	LevelOwn       = "own"
-	LevelUnvouched = "unvouched" // The text that the agent read was printed by a program that oxbow does not know.
-	LevelForeign   = "foreign"   // Somebody else wrote the text, for example the author of a web page.
+	LevelOwnText       = "own"
+	LevelUnvouchedText = "unvouched" // The text that the agent read was printed by a program that oxbow does not know.
+	LevelForeignText   = "foreign"   // Somebody else wrote the text, for example the author of a web page.
 )
 
 // RepeatedCalls names the calls from whose results a text repeats passages word for word.
 type RepeatedCalls struct {
-	Foreign   []string `json:"foreign,omitempty"`
-	Unvouched []string `json:"unvouched,omitempty"`
+	ForeignTextCalls   []string `json:"foreign,omitempty"`
+	UnvouchedTextCalls []string `json:"unvouched,omitempty"`
 }
 
 // These limits apply to the parts of a tool call that the archive stores.

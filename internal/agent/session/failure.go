@@ -11,9 +11,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// maxSignatureBytes is the maximum size in bytes of a failure signature, that is, of an error message without its
-// variable parts. A longer signature is cut.
-const maxSignatureBytes = 160
+// maxFailureSignatureBytes is the maximum size in bytes of a failure signature, that is, of an error message without
+// its variable parts. A longer signature is cut.
+const maxFailureSignatureBytes = 160
 
 // errorLinePattern matches a line that names an error.
 var errorLinePattern = sync.OnceValue(func() *regexp.Regexp {
@@ -34,7 +34,7 @@ func doesNameError(line string) bool {
 	if strings.HasPrefix(line, "#") {
 		return false
 	}
-	return (mayNameError(line) && errorLinePattern().MatchString(line)) ||
+	return (mayBeErrorLine(line) && errorLinePattern().MatchString(line)) ||
 		(strings.Contains(line, ":") && locatedErrorPattern().MatchString(line))
 }
 
@@ -50,8 +50,8 @@ var errorWordsByInitial = map[byte][]string{
 // errorWordEndings lists the endings of the words that errorLinePattern matches.
 var errorWordEndings = []string{"error", "exception"}
 
-// mayNameError reports whether errorLinePattern may match a line. It is faster than the pattern.
-func mayNameError(line string) bool {
+// mayBeErrorLine reports whether errorLinePattern may match a line. It is faster than the pattern.
+func mayBeErrorLine(line string) bool {
 	for i := 0; i < len(line); i++ {
 		if line[i] >= utf8.RuneSelf {
 			return true
@@ -83,10 +83,10 @@ func isWordByte(c byte) bool {
 	return (c|0x20 >= 'a' && c|0x20 <= 'z') || (c >= '0' && c <= '9') || c == '_'
 }
 
-// variablePartPatterns lists patterns for parts of an output that differ between two runs with the same failure,
+// variableOutputPartPatterns lists patterns for parts of an output that differ between two runs with the same failure,
 // with their replacements.
-var variablePartPatterns = sync.OnceValue(func() []variablePart {
-	return []variablePart{
+var variableOutputPartPatterns = sync.OnceValue(func() []variableOutputPart {
+	return []variableOutputPart{
 		{"\x1b", regexp.MustCompile(`\x1b\[[0-9;]*[A-Za-z]`), ""},
 		{
 			digitChars,
@@ -114,8 +114,8 @@ var variablePartPatterns = sync.OnceValue(func() []variablePart {
 	}
 })
 
-// variablePart describes a part of a failure message that differs from run to run, such as a number or a path.
-type variablePart struct {
+// variableOutputPart describes a part of a failure message that differs from run to run, such as a number or a path.
+type variableOutputPart struct {
 	requiredChars string // A text can match the pattern only if it contains at least one of these characters.
 	pattern       *regexp.Regexp
 	replacement   string
@@ -145,11 +145,11 @@ func ErrorLine(output string) string {
 // FailureSignature returns a text that is equal for failures with the same cause. It is the error line (see
 // [ErrorLine]) with placeholders for paths, URLs, numbers, hexadecimal IDs and times. It is "" if the output is blank.
 func FailureSignature(output string) string {
-	found := text.TruncateBytes(ErrorLine(output), 4*maxSignatureBytes)
-	for _, v := range variablePartPatterns() {
+	found := text.TruncateBytes(ErrorLine(output), 4*maxFailureSignatureBytes)
+	for _, v := range variableOutputPartPatterns() {
 		if strings.ContainsAny(found, v.requiredChars) {
 			found = v.pattern.ReplaceAllString(found, v.replacement)
 		}
 	}
-	return toShortLine(found, maxSignatureBytes)
+	return toShortLine(found, maxFailureSignatureBytes)
 }

@@ -16,11 +16,11 @@ func FuzzFailureSigns(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		for line := range strings.Lines(s) {
-			if errorLinePattern().MatchString(line) && !mayNameError(line) {
+			if errorLinePattern().MatchString(line) && !mayBeErrorLine(line) {
 				t.Errorf("%q names an error", line)
 			}
 		}
-		for _, v := range variablePartPatterns() {
+		for _, v := range variableOutputPartPatterns() {
 			if v.pattern.MatchString(s) && !strings.ContainsAny(s, v.requiredChars) {
 				t.Errorf("%q matches %v", s, v.pattern)
 			}

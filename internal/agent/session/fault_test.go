@@ -23,7 +23,7 @@ func TestDrainFull(t *testing.T) {
 	struck := 0
 	for at, hit := 1, true; hit; at++ {
 		disk, spool := crashfs.New(nil), session.Spool{Dir: filepath.Join(t.TempDir(), session.SpoolDir)}
-		disk.Inject(crashfs.Fault{At: at, Kinds: crashfs.Write, Err: syscall.ENOSPC, Short: at % 7, Forever: true})
+		disk.Inject(crashfs.OpFault{At: at, Kinds: crashfs.OpWrite, Err: syscall.ENOSPC, Short: at % 7, Forever: true})
 		for i := range 3 {
 			if err := spool.AppendEvents(
 				event(session.KindPrompt, fmt.Sprint("p", i), "", float64(i), "go on"),

@@ -6,7 +6,7 @@
 // joined into one. A report is joined with at most one other report.
 //
 //   - A prompt without Turn begins a turn. It is joined with a prompt of equal text that is at
-//     most maxPromptGap away, unless both have a Turn or both have an ID. Therefore a hook's
+//     most maxJoinedPromptGap away, unless both have a Turn or both have an ID. Therefore a hook's
 //     prompt is joined with the transcript's, and "continue" entered twice makes two turns.
 //   - A prompt from a client's list of prompts is dropped if it is not earlier than the first
 //     prompt with an identifier. The transcript then also has the prompt, perhaps in other words.
@@ -18,7 +18,7 @@
 //     tool remains, the command or the files suffice, because hooks and transcripts of a client
 //     may name a tool differently.
 //   - Two prompts or two calls without identifiers that are otherwise equal and at most
-//     maxDoubleGap apart are joined, because a hook may be installed twice.
+//     maxDuplicateReportGap apart are joined, because a hook may be installed twice.
 //   - A text without ID is dropped if it consists of texts with ID from the same turn, because
 //     hooks report the last message or all messages at a turn's end. Events of other kinds
 //     without ID are joined if their texts are equal.
@@ -59,19 +59,19 @@ func BuildTurns(events []Event) []Turn {
 func (t sessionKey) buildTurns(events []Event, first int) (turns []Turn, early bool) {
 	gs := turnGroups{groupsByName: map[string]*turnGroup{}}
 	var rest []Event // events whose turn is not known yet
-	for _, e := range withoutKnownPrompts(mergeReports(events)) {
+	for _, e := range dropReportedListPrompts(mergeReports(events)) {
 		if g := gs.findGroup(&e); g != nil {
-			g.addReport(e)
+			g.addEventReport(e)
 		} else {
 			rest = append(rest, e)
 		}
 	}
-	all := joinUntimedPrompts(joinEqualPrompts(append(gs.allGroups, gs.unnamedGroups...)))
+	all := joinUntimedPrompts(joinEqualPrompts(append(gs.allGroups, gs.groupsWithoutIDs...)))
 	sortGroupsByTime(all)
 	if len(all) == 0 && len(rest) > 0 {
 		all = []*turnGroup{{start: rest[0].Time}}
 	}
-	early = assignUnplacedEvents(all, rest)
+	early = addEventsWithoutTurn(all, rest)
 	for i, g := range all {
 		turn := Turn{
 			Client:    t.client,
@@ -80,29 +80,30 @@ func (t sessionKey) buildTurns(events []Event, first int) (turns []Turn, early b
 			PromptID:  cmp.Or(g.turnID, g.promptID),
 			StartTime: g.start,
 		}
-		turn.sourceReports = g.limitReports()
+		turn.unmergedReports = g.reportsWithinTurnLimit()
 		turn.deriveEvents()
 		turns = append(turns, turn)
 	}
 	return turns, early
 }
 
-// withoutKnownPrompts drops prompts that come only from a client's list of prompts, if a transcript or a hook reports
-// the same prompts. A prompt that a transcript or a hook reports has a turn or an ID. Listed prompts are dropped if
-// they are later than the first such prompt, or at most maxPromptGap earlier. The events must be sorted.
-func withoutKnownPrompts(events []Event) []Event {
-	isNamed := func(e Event) bool { return e.isMainPrompt() && !e.IsListed && e.Turn+e.ID != "" }
+// dropReportedListPrompts drops prompts that come only from a client's list of prompts, if a transcript or a hook
+// reports the same prompts. A prompt that a transcript or a hook reports has a turn or an ID. Listed prompts are
+// dropped if they are later than the first such prompt, or at most maxJoinedPromptGap earlier. The events must be
+// sorted.
+func dropReportedListPrompts(events []Event) []Event {
+	isNamed := func(e Event) bool { return e.isMainPrompt() && !e.IsFromPromptList && e.Turn+e.ID != "" }
 	first := slices.IndexFunc(events, isNamed)
 	if first < 0 {
 		return events
 	}
-	begin := events[first].Time.Add(-maxPromptGap)
-	return slices.DeleteFunc(events, func(e Event) bool { return e.IsListed && e.Time.After(begin) })
+	begin := events[first].Time.Add(-maxJoinedPromptGap)
+	return slices.DeleteFunc(events, func(e Event) bool { return e.IsFromPromptList && e.Time.After(begin) })
 }
 
 // mergeReports merges reports with equal keys and returns the events sorted.
 func mergeReports(events []Event) []Event {
-	at := map[eventKey]int{}
+	at := map[eventIdentity]int{}
 	all := make([]Event, 0, len(events))
 	for _, e := range events {
 		k := e.identityKey()
@@ -127,7 +128,7 @@ type turnGroup struct {
 	reports          []Event
 }
 
-func (g *turnGroup) addReport(e Event) {
+func (g *turnGroup) addEventReport(e Event) {
 	if e.isMainPrompt() {
 		g.promptCount++
 		if g.promptCount == 1 {
@@ -140,8 +141,8 @@ func (g *turnGroup) addReport(e Event) {
 	g.reports = append(g.reports, e)
 }
 
-// absorbGroup adds the reports of another group, which belongs to the same prompt.
-func (g *turnGroup) absorbGroup(o *turnGroup) {
+// addReportsOfGroup adds the reports of another group, which belongs to the same prompt.
+func (g *turnGroup) addReportsOfGroup(o *turnGroup) {
 	g.turnID = cmp.Or(g.turnID, o.turnID)
 	g.promptID = cmp.Or(g.promptID, o.promptID)
 	g.promptCount = g.promptCount + o.promptCount
@@ -158,8 +159,8 @@ func (g *turnGroup) absorbGroup(o *turnGroup) {
 type turnGroups struct {
 	allGroups []*turnGroup
 	// groups by name. The name is the Turn of the group's events, or "\x00" + ID for a prompt without Turn.
-	groupsByName  map[string]*turnGroup
-	unnamedGroups []*turnGroup
+	groupsByName     map[string]*turnGroup
+	groupsWithoutIDs []*turnGroup
 }
 
 // namedGroup returns the group with a name. It creates a missing group.
@@ -174,14 +175,14 @@ func (gs *turnGroups) namedGroup(name string) *turnGroup {
 // anonymousGroup returns the group of a prompt without identifiers, that is, without Turn and ID. It creates a missing
 // group.
 func (gs *turnGroups) anonymousGroup(e *Event) *turnGroup {
-	i := slices.IndexFunc(gs.unnamedGroups, func(g *turnGroup) bool {
-		return g.promptText == e.Text && e.Time.Sub(g.start) <= maxDoubleGap
+	i := slices.IndexFunc(gs.groupsWithoutIDs, func(g *turnGroup) bool {
+		return g.promptText == e.Text && e.Time.Sub(g.start) <= maxDuplicateReportGap
 	})
 	if i >= 0 {
-		return gs.unnamedGroups[i]
+		return gs.groupsWithoutIDs[i]
 	}
 	g := &turnGroup{}
-	gs.unnamedGroups = append(gs.unnamedGroups, g)
+	gs.groupsWithoutIDs = append(gs.groupsWithoutIDs, g)
 	return g
 }
 
@@ -244,13 +245,13 @@ func joinEqualPrompts(all []*turnGroup) []*turnGroup {
 		for _, named := range []bool{false, true} {
 			joinNearestPairs(
 				same,
-				maxPromptGap,
+				maxJoinedPromptGap,
 				func(g *turnGroup) time.Time { return g.start },
 				func(a, b *turnGroup) bool {
 					return (a.turnID != "") == named && !gone[a] && !gone[b] && canAbsorbGroup(a, b)
 				},
 				func(a, b *turnGroup) {
-					a.absorbGroup(b)
+					a.addReportsOfGroup(b)
 					gone[b] = true
 				},
 			)
@@ -279,9 +280,9 @@ func joinUntimedPrompts(all []*turnGroup) []*turnGroup {
 	gone, left := map[*turnGroup]bool{}, untimed
 	for _, r := range slices.Backward(reported) {
 		for i, u := range slices.Backward(left) {
-			wasWritten := !r.start.After(u.start.Add(maxPromptGap))
+			wasWritten := !r.start.After(u.start.Add(maxJoinedPromptGap))
 			if wasWritten && u.promptText == r.promptText {
-				u.absorbGroup(r)
+				u.addReportsOfGroup(r)
 				gone[r] = true
 				left = left[:i]
 				break
@@ -315,15 +316,16 @@ func minTime(a, b time.Time) time.Time {
 	return a
 }
 
-// groupsByEvent returns the group of each event that has an ID. The value is nil if several groups contain the event.
-func groupsByEvent(groups []*turnGroup) map[eventKey]*turnGroup {
-	owner := map[eventKey]*turnGroup{}
+// turnGroupsByEvent returns the group of each event that has an ID. The value is nil if several groups contain the
+// event.
+func turnGroupsByEvent(groups []*turnGroup) map[eventIdentity]*turnGroup {
+	owner := map[eventIdentity]*turnGroup{}
 	for _, g := range groups {
 		for _, e := range g.reports {
 			if e.ID == "" {
 				continue
 			}
-			k := eventKey{kind: e.Kind, id: e.ID}
+			k := eventIdentity{kind: e.Kind, eventID: e.ID}
 			if o, ok := owner[k]; ok && o != g {
 				owner[k] = nil
 				continue
@@ -334,18 +336,18 @@ func groupsByEvent(groups []*turnGroup) map[eventKey]*turnGroup {
 	return owner
 }
 
-// assignUnplacedEvents adds each event whose turn is not known to a group, that is, to the reports of a turn. The
+// addEventsWithoutTurn adds each event whose turn is not known to a group, that is, to the reports of a turn. The
 // groups must be sorted by time. If a group already contains the event, the event is added to that group. If a session
 // was resumed, the events of its start are added to the next group. Any other event is added to the last group that
 // began before the event. If an event is older than all groups, it is added to the first group, and
-// assignUnplacedEvents returns true.
-func assignUnplacedEvents(groups []*turnGroup, unplaced []Event) (hasEarlierEvent bool) {
-	owner := groupsByEvent(groups)
+// addEventsWithoutTurn returns true.
+func addEventsWithoutTurn(groups []*turnGroup, unplaced []Event) (hasEarlierEvent bool) {
+	owner := turnGroupsByEvent(groups)
 	var started *turnGroup // first group that began after the last session start
 	for _, e := range unplaced {
-		g := owner[eventKey{kind: e.Kind, id: e.ID}]
+		g := owner[eventIdentity{kind: e.Kind, eventID: e.ID}]
 		next := firstGroupAfter(groups, e.Time)
-		if e.Kind == KindStart {
+		if e.Kind == KindSessionStart {
 			started = next
 		}
 		// If a session start comes between two turns, the person has resumed the session before the second turn.
@@ -387,20 +389,20 @@ func firstGroupAfter(groups []*turnGroup, t time.Time) *turnGroup {
 
 // isFromSessionStart reports whether the event is a session start, or an injection that was made at a session start.
 func (e *Event) isFromSessionStart() bool {
-	return e.Kind == KindStart ||
-		(e.Kind == KindInjection && e.Injection != nil && e.Injection.Place == placeSessionStart)
+	return e.Kind == KindSessionStart ||
+		(e.Kind == KindInjection && e.Injection != nil && e.Injection.HookEvent == hookEventSessionStart)
 }
 
-// placeSessionStart is the place of an injection that is made when a session starts.
-const placeSessionStart = "start"
+// hookEventSessionStart is the place of an injection that is made when a session starts.
+const hookEventSessionStart = "start"
 
-// limitReports returns the reports that fit into a turn. Prompts and injections come first, then the earliest other
-// reports. If reports are left out, it adds a report of kind kindOmitted.
-func (g *turnGroup) limitReports() (kept []Event) {
+// reportsWithinTurnLimit returns the reports that fit into a turn. Prompts and injections come first, then the
+// earliest other reports. If reports are left out, it adds a report of kind kindOmittedReports.
+func (g *turnGroup) reportsWithinTurnLimit() (kept []Event) {
 	cut := false
 	rank := func(e *Event) int {
 		switch {
-		case e.Kind == kindOmitted:
+		case e.Kind == kindOmittedReports:
 			cut = true
 			return 2
 		case e.Kind == KindPrompt && e.SubAgent == "", e.Kind == KindInjection:
@@ -412,7 +414,7 @@ func (g *turnGroup) limitReports() (kept []Event) {
 	slices.SortStableFunc(g.reports, func(a, b Event) int { return cmp.Compare(rank(&a), rank(&b)) })
 	left, texts := maxTurnBytes, map[string]bool{}
 	for _, e := range g.reports {
-		if e.Kind == kindOmitted {
+		if e.Kind == kindOmittedReports {
 			break
 		}
 		if !texts[e.Text] {
@@ -436,7 +438,13 @@ func (g *turnGroup) limitReports() (kept []Event) {
 		}
 		kept = append(
 			kept,
-			Event{Client: last.Client, Session: last.Session, Turn: g.turnID, Kind: kindOmitted, Time: last.Time},
+			Event{
+				Client:  last.Client,
+				Session: last.Session,
+				Turn:    g.turnID,
+				Kind:    kindOmittedReports,
+				Time:    last.Time,
+			},
 		)
 	}
 	slices.SortFunc(kept, compareEvents)

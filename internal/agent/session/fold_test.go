@@ -77,9 +77,9 @@ func exited(e session.Event, status int) session.Event {
 // back with the turn.
 func TestClientWords(t *testing.T) {
 	turns := session.BuildTurns([]session.Event{
-		event(session.KindStart, "", "", 0, "resume"),
+		event(session.KindSessionStart, "", "", 0, "resume"),
 		event(session.KindPrompt, "p1", "", 1, "go"),
-		event(session.KindEnd, "", "", 9, "other"),
+		event(session.KindSessionEnd, "", "", 9, "other"),
 	})
 	if len(turns) != 1 {
 		t.Fatalf("there are %d turns", len(turns))
@@ -188,11 +188,12 @@ func TestFold(t *testing.T) {
 				event(session.KindText, "", "", 4, "Third.")},
 			`1[u1]"go" text:"First." text:"Second." text:"Third."`},
 		{"what comes before the first prompt belongs to it",
-			[]session.Event{event(session.KindStart, "", "", 0, "startup"), event(session.KindPrompt, "p1", "", 2,
-				"go")},
+			[]session.Event{event(session.KindSessionStart, "", "", 0, "startup"),
+				event(session.KindPrompt, "p1", "", 2,
+					"go")},
 			`1[p1]"go" start:"startup"`},
 		{"without a prompt there is a turn all the same",
-			[]session.Event{event(session.KindStart, "", "", 0, "startup"), event(session.KindText, "", "m1", 2,
+			[]session.Event{event(session.KindSessionStart, "", "", 0, "startup"), event(session.KindText, "", "m1", 2,
 				"hello")},
 			`1[]"" start:"startup" text:"hello"`},
 		{"a call that ends after the next prompt stays in its turn",
@@ -249,11 +250,11 @@ func randomEvents(r *rand.Rand) []session.Event {
 			}
 		}
 		e.NoTime = r.IntN(5) == 0
-		e.IsListed = e.Kind == session.KindPrompt && e.Turn+e.ID == "" && r.IntN(2) == 0
+		e.IsFromPromptList = e.Kind == session.KindPrompt && e.Turn+e.ID == "" && r.IntN(2) == 0
 		e.HasHookID = e.Kind == session.KindCall && r.IntN(3) == 0
 		if e.Kind == session.KindInjection {
-			e.Injection = &session.Injection{Place: pick("start", "prompt"), Tokens: r.IntN(3),
-				Strength: float64(r.IntN(3)), RareTerms: []string{"a", "b", "done"},
+			e.Injection = &session.Injection{HookEvent: pick("start", "prompt"), Tokens: r.IntN(3),
+				BestMatchStrength: float64(r.IntN(3)), RareTerms: []string{"a", "b", "done"},
 				ShownEntries: []session.ShownEntry{
 					{SourceKind: "notes", Name: pick("style", "harbor"), Version: uint64(r.IntN(3))},
 				}}
@@ -333,12 +334,12 @@ func TestFoldBounds(t *testing.T) {
 func TestStartOfAResumedSession(t *testing.T) {
 	block := func(seconds float64, text string) session.Event {
 		e := event(session.KindInjection, "", text, seconds, text)
-		e.Injection = &session.Injection{Place: "start"}
+		e.Injection = &session.Injection{HookEvent: "start"}
 		return e
 	}
-	before := []session.Event{event(session.KindStart, "", "", 0, "startup"), block(1, "first"),
+	before := []session.Event{event(session.KindSessionStart, "", "", 0, "startup"), block(1, "first"),
 		event(session.KindPrompt, "p1", "", 2, "one"),
-		event(session.KindStart, "", "", 100, "resume"), block(101, "second")}
+		event(session.KindSessionStart, "", "", 100, "resume"), block(101, "second")}
 	after := []session.Event{event(session.KindPrompt, "p2", "", 102, "two"), block(103, "late")}
 	want := `1[p1]"one" start:"startup" injected:"first"
 2[p2]"two" start:"resume" injected:"second" injected:"late"

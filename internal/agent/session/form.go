@@ -31,33 +31,33 @@ import (
 )
 
 const (
-	metaPrefix    = "<!--1 "
-	metaSuffix    = "-->"
-	textSeparator = "\n\n"
+	turnMetadataPrefix = "<!--1 "
+	turnMetadataSuffix = "-->"
+	textSeparator      = "\n\n"
 
-	maxMetaBytes = 16 << 20 // maximum size of the uncompressed JSON in the last line of a stored turn, in bytes
+	maxTurnMetadataBytes = 16 << 20 // maximum size of the uncompressed JSON in the last line of a stored turn, in bytes
 )
 
 // textPrefixesByKind maps an event kind to the prefix of its text in a content.
 var textPrefixesByKind = map[EventKind]string{KindTitle: "title: ", KindPrompt: "user: ", KindText: "assistant: "}
 
-// turnMeta is the decoded last line of a turn's content.
-type turnMeta struct {
+// turnMetadata is the decoded last line of a turn's content.
+type turnMetadata struct {
 	Client     string    `json:"c"`
 	Session    string    `json:"s"`
 	TurnNumber int       `json:"n"`
 	ID         string    `json:"id,omitempty"`
 	Start      time.Time `json:"b,omitzero"`
 	// for each text in the content: the length of the prefix before the text, and the length of the text, in bytes
-	TextLengths [][2]int      `json:"t,omitempty"`
-	Events      []storedEvent `json:"e"`
+	PrefixAndTextLengths [][2]int      `json:"t,omitempty"`
+	Events               []storedEvent `json:"e"`
 }
 
 // hasShownText reports whether texts of events of this kind are written readably into the content, because a person,
 // an agent or a tool wrote them. Texts of other events, such as "resume" for a start, come from the client and are
 // only in the encoded last line.
 func (k EventKind) hasShownText() bool {
-	return k != KindInjection && k != KindStart && k != KindStop && k != KindEnd
+	return k != KindInjection && k != KindSessionStart && k != KindTurnEnd && k != KindSessionEnd
 }
 
 // storedEvent is an event as the content of a turn's entry stores it. Its texts are elsewhere in the content, and
@@ -65,19 +65,19 @@ func (k EventKind) hasShownText() bool {
 type storedEvent struct {
 	Event
 	// number of the text in the turn's content that is the event's Text (0 if this object contains the text)
-	TextNumber   int `json:"t,omitempty"`
-	OutputNumber int `json:"o,omitempty"` // number of the text that is the call's Output (0 without an Output)
+	TextNumber       int `json:"t,omitempty"`
+	OutputTextNumber int `json:"o,omitempty"` // number of the text that is the call's Output (0 without an Output)
 }
 
-// metaEncoding encodes the last line of a turn's content, which contains all data besides the readable texts. Each
-// character encodes five bits.
-var metaEncoding = base32.NewEncoding("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~").WithPadding(base32.NoPadding)
+// turnMetadataEncoding encodes the last line of a turn's content, which contains all data besides the readable texts.
+// Each character encodes five bits.
+var turnMetadataEncoding = base32.NewEncoding("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~").WithPadding(base32.NoPadding)
 
 var errNotTurn = errors.New("not the content of a turn")
 
 // Content returns the turn as the content of an entry.
 func (t *Turn) Content() string {
-	m := turnMeta{Client: t.Client, Session: t.Session, TurnNumber: t.Number, ID: t.PromptID, Start: t.StartTime}
+	m := turnMetadata{Client: t.Client, Session: t.Session, TurnNumber: t.Number, ID: t.PromptID, Start: t.StartTime}
 	var b strings.Builder
 	at := map[string]int{"": 0}
 	put := func(head, s string) {
@@ -85,10 +85,10 @@ func (t *Turn) Content() string {
 			return
 		}
 		b.WriteString(head + s + textSeparator)
-		m.TextLengths = append(m.TextLengths, [2]int{len(head), len(s)})
-		at[s] = len(m.TextLengths)
+		m.PrefixAndTextLengths = append(m.PrefixAndTextLengths, [2]int{len(head), len(s)})
+		at[s] = len(m.PrefixAndTextLengths)
 	}
-	both := [][]Event{t.Events, t.sourceReports}
+	both := [][]Event{t.Events, t.unmergedReports}
 	for _, k := range []EventKind{KindPrompt, KindText, KindTitle} {
 		for _, es := range both {
 			for i := range es {
@@ -108,8 +108,8 @@ func (t *Turn) Content() string {
 			}
 		}
 	}
-	m.Events = make([]storedEvent, 0, len(t.sourceReports))
-	for _, e := range t.sourceReports {
+	m.Events = make([]storedEvent, 0, len(t.unmergedReports))
+	for _, e := range t.unmergedReports {
 		r := storedEvent{Event: e}
 		r.Client, r.Session = "", ""
 		if e.Kind.hasShownText() {
@@ -117,22 +117,22 @@ func (t *Turn) Content() string {
 		}
 		if c := e.Call; c != nil {
 			d := *c
-			r.OutputNumber, d.Output, r.Call = at[c.Output], "", &d
+			r.OutputTextNumber, d.Output, r.Call = at[c.Output], "", &d
 		}
 		m.Events = append(m.Events, r)
 	}
-	return b.String() + metaPrefix + packMeta(&m) + metaSuffix
+	return b.String() + turnMetadataPrefix + compressTurnMetadata(&m) + turnMetadataSuffix
 }
 
 // splitTurnContent divides a turn's content into the texts and the encoded last line without its delimiters. ok is
 // false if the content lacks such a last line.
 func splitTurnContent(content string) (texts, last string, ok bool) {
-	body, ok := strings.CutSuffix(content, metaSuffix)
+	body, ok := strings.CutSuffix(content, turnMetadataSuffix)
 	i := strings.LastIndexByte(body, '\n') + 1
-	if !ok || !strings.HasPrefix(body[i:], metaPrefix) {
+	if !ok || !strings.HasPrefix(body[i:], turnMetadataPrefix) {
 		return content, "", false
 	}
-	return body[:i], body[i+len(metaPrefix):], true
+	return body[:i], body[i+len(turnMetadataPrefix):], true
 }
 
 // ReadableText returns the readable texts in a turn's content. It removes the last line, in which the other data of
@@ -149,14 +149,14 @@ func ParseTurn(content string) (Turn, error) {
 	if !ok {
 		return Turn{}, errNotTurn
 	}
-	var m turnMeta
-	if err := unpackMeta(last, &m); err != nil {
+	var m turnMetadata
+	if err := decompressTurnMetadata(last, &m); err != nil {
 		return Turn{}, fmt.Errorf("%w: %v", errNotTurn, err)
 	}
 	all := []string{""}
-	for _, n := range m.TextLengths {
+	for _, n := range m.PrefixAndTextLengths {
 		head, size := n[0], n[1]
-		if !hasTextLength(texts, head, size) || !strings.HasPrefix(texts[head+size:], textSeparator) {
+		if !isLongEnoughForText(texts, head, size) || !strings.HasPrefix(texts[head+size:], textSeparator) {
 			return Turn{}, fmt.Errorf("%w: it was edited", errNotTurn)
 		}
 		all = append(all, texts[head:head+size])
@@ -164,7 +164,7 @@ func ParseTurn(content string) (Turn, error) {
 	}
 	t := Turn{Client: m.Client, Session: m.Session, Number: m.TurnNumber, PromptID: m.ID, StartTime: m.Start}
 	for _, r := range m.Events {
-		isNumber := min(r.TextNumber, r.OutputNumber) >= 0 && max(r.TextNumber, r.OutputNumber) < len(all)
+		isNumber := min(r.TextNumber, r.OutputTextNumber) >= 0 && max(r.TextNumber, r.OutputTextNumber) < len(all)
 		if !isNumber {
 			return Turn{}, fmt.Errorf("%w: a text is missing", errNotTurn)
 		}
@@ -176,21 +176,21 @@ func ParseTurn(content string) (Turn, error) {
 			e.Text = all[r.TextNumber]
 		}
 		if e.Call != nil {
-			e.Call.Output = all[r.OutputNumber]
+			e.Call.Output = all[r.OutputTextNumber]
 		}
-		t.sourceReports = append(t.sourceReports, e)
+		t.unmergedReports = append(t.unmergedReports, e)
 	}
 	t.deriveEvents()
 	return t, nil
 }
 
-// hasTextLength reports whether texts has at least head+size bytes, that is, enough for a text of size bytes after a
-// prefix of head bytes. It returns false if head or size is negative.
-func hasTextLength(texts string, head, size int) bool {
-	if head < 0 || size < 0 {
+// isLongEnoughForText reports whether texts has at least head+size bytes, that is, enough for a text of size bytes
+// after a prefix of head bytes. It returns false if head or size is negative.
+func isLongEnoughForText(texts string, prefixSize, textSize int) bool {
+	if prefixSize < 0 || textSize < 0 {
 		return false
 	}
-	return head <= len(texts) && size <= len(texts)-head
+	return prefixSize <= len(texts) && textSize <= len(texts)-prefixSize
 }
 
 // ReadPackedTexts returns the texts of a stored turn that people cannot read, because only the compressed last line
@@ -198,7 +198,7 @@ func hasTextLength(texts string, head, size int) bool {
 // does not contain a turn.
 func ReadPackedTexts(content string) (texts []string) {
 	t, _ := ParseTurn(content)
-	for _, e := range t.sourceReports {
+	for _, e := range t.unmergedReports {
 		if e.Kind == KindInjection {
 			texts = append(texts, e.Text)
 		}
@@ -209,42 +209,42 @@ func ReadPackedTexts(content string) (texts []string) {
 	return texts
 }
 
-// metaPacker contains a buffer, a compressor and a decompressor, which are reused because they are expensive to
-// allocate.
-type metaPacker struct {
+// turnMetadataCompressor contains a buffer, a compressor and a decompressor, which are reused because they are
+// expensive to allocate.
+type turnMetadataCompressor struct {
 	buf          bytes.Buffer
 	compressor   *flate.Writer
 	decompressor io.ReadCloser
 }
 
-var metaPackers = sync.Pool{New: func() any {
+var turnMetadataCompressors = sync.Pool{New: func() any {
 	w, _ := flate.NewWriter(nil, flate.DefaultCompression) // Ignore the error: the compression level is valid.
-	return &metaPacker{compressor: w, decompressor: flate.NewReader(nil)}
+	return &turnMetadataCompressor{compressor: w, decompressor: flate.NewReader(nil)}
 }}
 
-func packMeta(m *turnMeta) string {
-	p := metaPackers.Get().(*metaPacker)
-	defer metaPackers.Put(p)
+func compressTurnMetadata(m *turnMetadata) string {
+	p := turnMetadataCompressors.Get().(*turnMetadataCompressor)
+	defer turnMetadataCompressors.Put(p)
 	p.buf.Reset()
 	p.compressor.Reset(&p.buf)
 	b, _ := json.Marshal(m)      // Ignore the error: texts, numbers and valid times can always be encoded.
 	_, _ = p.compressor.Write(b) // Ignore the error: writing to a buffer never fails.
 	_ = p.compressor.Close()
-	return metaEncoding.EncodeToString(p.buf.Bytes())
+	return turnMetadataEncoding.EncodeToString(p.buf.Bytes())
 }
 
-func unpackMeta(s string, m *turnMeta) error {
-	b, err := metaEncoding.DecodeString(s)
+func decompressTurnMetadata(s string, m *turnMetadata) error {
+	b, err := turnMetadataEncoding.DecodeString(s)
 	if err != nil {
 		return err
 	}
-	p := metaPackers.Get().(*metaPacker)
-	defer metaPackers.Put(p)
+	p := turnMetadataCompressors.Get().(*turnMetadataCompressor)
+	defer turnMetadataCompressors.Put(p)
 	if err := p.decompressor.(flate.Resetter).Reset(bytes.NewReader(b), nil); err != nil {
 		return err
 	}
 	p.buf.Reset()
-	if _, err := p.buf.ReadFrom(io.LimitReader(p.decompressor, maxMetaBytes)); err != nil {
+	if _, err := p.buf.ReadFrom(io.LimitReader(p.decompressor, maxTurnMetadataBytes)); err != nil {
 		return err
 	}
 	return json.Unmarshal(p.buf.Bytes(), m)

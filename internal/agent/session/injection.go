@@ -9,14 +9,15 @@ const KindInjection EventKind = "injected"
 // Injection contains the facts that a [KindInjection] event records besides the injected text.
 type Injection struct {
 	// moment at which the text was inserted: "start" (session), "prompt" or "action" (tool call)
-	Place string `json:"place"`
+	HookEvent string `json:"place"`
 	// "payload" if sentences were shown, "pointer" if only names of entries were shown, and "" if the text is always
 	// shown
-	Answer       string       `json:"answer,omitempty"`
-	Tokens       int          `json:"tokens"`          // estimated tokens of the inserted text and the tags around it
-	Strength     float64      `json:"g,omitempty"`     // how well the best entry or turn matched the prompt
-	Floor        float64      `json:"floor,omitempty"` // minimum Strength for showing the text
-	ShownEntries []ShownEntry `json:"shown,omitempty"`
+	AnswerKind string `json:"answer,omitempty"`
+	// estimated tokens of the inserted text and the tags around it
+	Tokens            int          `json:"tokens"`
+	BestMatchStrength float64      `json:"g,omitempty"`     // how well the best entry or turn matched the prompt
+	MinStrength       float64      `json:"floor,omitempty"` // minimum Strength for showing the text
+	ShownEntries      []ShownEntry `json:"shown,omitempty"`
 
 	// RareTerms lists terms of the text that are rare in the memory and do not occur in the prompt. An agent that
 	// later writes some of these terms has used the text.

@@ -34,8 +34,15 @@ func TestInjectionKept(t *testing.T) {
 		"i1",
 		1,
 		text,
-		session.Injection{Place: "prompt", Answer: "payload", Tokens: 40, Strength: 3.2, Floor: 2,
-			ShownEntries: []session.ShownEntry{roundingNote}, RareTerms: []string{"banker", "quantiz", "balanc"}},
+		session.Injection{
+			HookEvent:         "prompt",
+			AnswerKind:        "payload",
+			Tokens:            40,
+			BestMatchStrength: 3.2,
+			MinStrength:       2,
+			ShownEntries:      []session.ShownEntry{roundingNote},
+			RareTerms:         []string{"banker", "quantiz", "balanc"},
+		},
 	)
 	prompt, said := event(
 		session.KindPrompt,
@@ -80,7 +87,7 @@ func TestInjectionKept(t *testing.T) {
 // TestInjectionSaidAgain tests that an injected text is separate from what the agent or the person said, even if both
 // texts are equal.
 func TestInjectionSaidAgain(t *testing.T) {
-	in := put("p1", "i1", 1, "A rounding error.", session.Injection{Place: "prompt"})
+	in := put("p1", "i1", 1, "A rounding error.", session.Injection{HookEvent: "prompt"})
 	turns := session.BuildTurns([]session.Event{
 		event(session.KindPrompt, "p1", "", 0, "why"),
 		in,
@@ -116,7 +123,7 @@ func TestInjectionRedacted(t *testing.T) {
 		1,
 		"<oxbow-memory>the password is hunter2 of harbor</oxbow-memory>",
 		session.Injection{
-			Place:        "start",
+			HookEvent:    "start",
 			ShownEntries: []session.ShownEntry{{SourceKind: "notes", Name: "hunter2"}},
 			RareTerms:    []string{"hunter2", "harbor"},
 		},
@@ -145,7 +152,11 @@ func TestUsed(t *testing.T) {
 		"i1",
 		5,
 		text,
-		session.Injection{Place: "prompt", ShownEntries: []session.ShownEntry{roundingNote, ferry}, RareTerms: rare},
+		session.Injection{
+			HookEvent:    "prompt",
+			ShownEntries: []session.ShownEntry{roundingNote, ferry},
+			RareTerms:    rare,
+		},
 	)
 	said := func(seconds float64, s string) session.Event {
 		return event(session.KindText, "p1", fmt.Sprint("m", seconds), seconds, s)
@@ -187,7 +198,7 @@ func TestUsed(t *testing.T) {
 				[]session.Event{event(session.KindPrompt, "p1", "u1", 0, "go"), in},
 				tc.events,
 			))
-			if got := turns[0].UsedEntries(); !slices.Equal(got, tc.want) {
+			if got := turns[0].ShownEntriesUsed(); !slices.Equal(got, tc.want) {
 				t.Errorf("Used = %v, want %v", got, tc.want)
 			}
 		})
@@ -198,14 +209,14 @@ func TestUsed(t *testing.T) {
 		event(session.KindPrompt, "p1", "", 0, "go"),
 		in,
 		said(6, "bankers quantization in ledger"),
-	})[0].UsedEntries(); len(got) != 2 {
+	})[0].ShownEntriesUsed(); len(got) != 2 {
 		t.Errorf("without marks, Used = %v", got)
 	}
 }
 
 // TestInjectionBounds tests that values that no hook writes are limited, and cause no error.
 func TestInjectionBounds(t *testing.T) {
-	in := session.Injection{Place: "prompt\n", Tokens: -1, Strength: 1 / zero, Floor: zero / zero}
+	in := session.Injection{HookEvent: "prompt\n", Tokens: -1, BestMatchStrength: 1 / zero, MinStrength: zero / zero}
 	for i := range 10_000 {
 		in.ShownEntries, in.RareTerms = append(
 			in.ShownEntries,
@@ -221,8 +232,10 @@ func TestInjectionBounds(t *testing.T) {
 		t.Fatalf("parsed back: %+v, %v", back.Events, err)
 	}
 	got := back.InjectionEvents()[0].Injection
-	if got.Strength != 0 || got.Floor != 0 || got.Tokens != 0 || got.Place != "prompt" || len(got.ShownEntries) > 40 ||
-		len(got.RareTerms) > 100 || len(turns[0].Content()) > 16<<10 {
+	if got.BestMatchStrength != 0 || got.MinStrength != 0 || got.Tokens != 0 || got.HookEvent != "prompt" ||
+		len(got.ShownEntries) > 40 ||
+		len(got.RareTerms) > 100 ||
+		len(turns[0].Content()) > 16<<10 {
 		t.Errorf("kept is %.200v, in %d bytes", got, len(turns[0].Content()))
 	}
 	a := open(t, t.TempDir())
@@ -245,7 +258,7 @@ func TestShown(t *testing.T) {
 					from+1,
 					"The bankers quantize a ledger.",
 					session.Injection{
-						Place:        "prompt",
+						HookEvent:    "prompt",
 						ShownEntries: []session.ShownEntry{roundingNote},
 						RareTerms:    []string{"banker", "quantiz", "ledger"},
 					},
@@ -298,7 +311,7 @@ func TestRedactedTurn(t *testing.T) {
 	asked.Call.WebQuery = "https://a.example/?key=hunter2"
 	turn := session.BuildTurns([]session.Event{
 		event(session.KindPrompt, "p1", "", 0, "hunter2 fails"),
-		put("p1", "i1", 1, "It was hunter2.", session.Injection{Place: "prompt", RareTerms: []string{"hunter2"}}),
+		put("p1", "i1", 1, "It was hunter2.", session.Injection{HookEvent: "prompt", RareTerms: []string{"hunter2"}}),
 		asked,
 	})[0]
 	if got := session.ReadPackedTexts(turn.Content()); fmt.Sprint(
@@ -333,7 +346,7 @@ func TestInjectionGrowth(t *testing.T) {
 		events := []session.Event{event(session.KindPrompt, "p1", "", 0, "go")}
 		for i := range n {
 			in := session.Injection{
-				Place:     "action",
+				HookEvent: "action",
 				RareTerms: []string{"banker", "quantiz", "ledger", fmt.Sprint("w", i)},
 			}
 			text := ""
@@ -351,7 +364,7 @@ func TestInjectionGrowth(t *testing.T) {
 		runtime.GC()
 		runtime.ReadMemStats(&before)
 		turn := session.BuildTurns(events)[0]
-		if used := turn.UsedEntries(); len(used) == 0 || len(turn.Content()) == 0 {
+		if used := turn.ShownEntriesUsed(); len(used) == 0 || len(turn.Content()) == 0 {
 			t.Error("nothing was used")
 		}
 		runtime.ReadMemStats(&after)

@@ -1,10 +1,10 @@
 // This file loads a stored session. If possible, it loads only the last turns, because new events usually do not
 // change the others.
 //
-// New events can change a turn in two ways. The turn may be near in time: it begins at most maxJoinReach before a turn
-// with new events. Or an event has the name of the turn, or the identifier of an event in the turn. To find such a
-// turn without reading all turns, the entries CLIENT/SESSION/ids/0001 and so on, called pages, contain hashes of these
-// names and identifiers. A page has one line for each of turnsPerPage turns.
+// New events can change a turn in two ways. The turn may be near in time: it begins at most maxTurnInfluenceTime
+// before a turn with new events. Or an event has the name of the turn, or the identifier of an event in the turn. To
+// find such a turn without reading all turns, the entries CLIENT/SESSION/ids/0001 and so on, called pages, contain
+// hashes of these names and identifiers. A page has one line for each of turnsPerPage turns.
 
 package session
 
@@ -26,10 +26,10 @@ const (
 	turnsPerPage = 64
 	charsPerHash = 8 // number of characters in a 40-bit hash
 
-	// maxJoinReach is more than the largest time between two turns that can influence each other. A prompt may be
-	// joined with a second prompt, which is joined with a third, each maxPromptGap later. The next turn may begin
-	// another maxPromptGap later.
-	maxJoinReach = 3*maxPromptGap + 2*maxDoubleGap
+	// maxTurnInfluenceTime is more than the largest time between two turns that can influence each other. A prompt may
+	// be joined with a second prompt, which is joined with a third, each maxJoinedPromptGap later. The next turn may
+	// begin another maxJoinedPromptGap later.
+	maxTurnInfluenceTime = 3*maxJoinedPromptGap + 2*maxDuplicateReportGap
 )
 
 // storedSession contains the loaded entries of a stored session. An entry of version 0 does not exist.
@@ -37,7 +37,7 @@ type storedSession struct {
 	key               sessionKey
 	summaryEntry      oxbow.Entry
 	oldSummary        Summary       // decoded content of summaryEntry
-	hashPages         []oxbow.Entry // entries with hashes of the names and identifiers in all turns of the session
+	eventHashPages    []oxbow.Entry // entries with hashes of the names and identifiers in all turns of the session
 	firstTurns        []Turn        // the session's first turns, which determine parts of its summary
 	firstLoadedNumber int           // number of the first turn that was read from the archive
 	turnEntries       []oxbow.Entry
@@ -77,7 +77,7 @@ func (a *Archive) loadSummaryAndPages(ctx context.Context, t sessionKey) (k stor
 		if err != nil || isEnd {
 			return k, err
 		}
-		k.hashPages = append(k.hashPages, e)
+		k.eventHashPages = append(k.eventHashPages, e)
 	}
 }
 
@@ -125,13 +125,13 @@ func (a *Archive) loadLastTurns(
 		k.turnEntries = append(k.turnEntries, e)
 		k.parsedTurns = append(k.parsedTurns, turn)
 		k.firstLoadedNumber = n
-		if touched.startAfter(&turn).Sub(turn.StartTime) > maxJoinReach {
+		if touched.startAfter(&turn).Sub(turn.StartTime) > maxTurnInfluenceTime {
 			break
 		}
 	}
 	slices.Reverse(k.turnEntries)
 	slices.Reverse(k.parsedTurns)
-	if !k.isUnaffectedBefore(events) {
+	if !k.hasUnaffectedEarlierTurns(events) {
 		return k, false, nil
 	}
 	enough, err = a.loadFirstTurns(ctx, &k)
@@ -183,10 +183,10 @@ func (t *turnRange) addEvent(e *Event) {
 // name, a prompt ID or a prompt text in common with the new events, the turn itself may change. startAfter then
 // extends the range to the turn's start, and adds the turn's names to t.names.
 func (t *turnRange) startAfter(turn *Turn) time.Time {
-	if slices.ContainsFunc(turn.sourceReports, func(e Event) bool {
+	if slices.ContainsFunc(turn.unmergedReports, func(e Event) bool {
 		return t.names["turn "+e.Turn] || (e.Kind == KindPrompt && (t.names["text "+e.Text] || t.names["id "+e.ID]))
 	}) {
-		for _, e := range turn.sourceReports {
+		for _, e := range turn.unmergedReports {
 			t.addEvent(&e)
 		}
 		if turn.StartTime.Before(t.start) {
@@ -196,10 +196,10 @@ func (t *turnRange) startAfter(turn *Turn) time.Time {
 	return t.start
 }
 
-// isUnaffectedBefore reports whether the events cannot change any turn before the loaded turns. It compares hashes of
-// identifiers, which the archive stores for each turn. The turns before are unaffected if they share no turn name or
-// identifier with the new events or the loaded turns. It returns false if some hashes are missing.
-func (k *storedSession) isUnaffectedBefore(events []Event) bool {
+// hasUnaffectedEarlierTurns reports whether the events cannot change any turn before the loaded turns. It compares
+// hashes of identifiers, which the archive stores for each turn. The turns before are unaffected if they share no turn
+// name or identifier with the new events or the loaded turns. It returns false if some hashes are missing.
+func (k *storedSession) hasUnaffectedEarlierTurns(events []Event) bool {
 	asked := map[string]bool{}
 	ask := func(events []Event) {
 		for _, e := range events {
@@ -211,10 +211,10 @@ func (k *storedSession) isUnaffectedBefore(events []Event) bool {
 	}
 	ask(events)
 	for i := range k.parsedTurns {
-		ask(k.parsedTurns[i].sourceReports)
+		ask(k.parsedTurns[i].unmergedReports)
 	}
 	n := 1
-	for _, p := range k.hashPages {
+	for _, p := range k.eventHashPages {
 		if p.Version == 0 { // The page does not exist, so nothing is known about its turns.
 			return false
 		}
@@ -236,42 +236,42 @@ func (k *storedSession) isUnaffectedBefore(events []Event) bool {
 // hashEventNames returns two lists with hashes of an event's turn name and identifier. ownHashes are stored, to show
 // that a turn contains the event. otherHashes are searched for in the stored hashes, to find turns that contain an
 // event that may be the same. The lists differ because an identifier may occur in several turns with different names.
-func hashEventNames(e *Event) (ownHashes, otherHashes []string) {
+func hashEventNames(e *Event) (storedHashes, searchedHashes []string) {
 	id := string(e.Kind) + "\x00" + e.ID
 	switch {
 	case e.Turn != "":
-		ownHashes = []string{shortHash("turn", e.Turn)}
-		otherHashes = ownHashes
+		storedHashes = []string{eventNameHash("turn", e.Turn)}
+		searchedHashes = storedHashes
 	case e.Kind == KindPrompt && e.SubAgent == "" && e.ID != "":
-		ownHashes = []string{shortHash("prompt", e.ID)}
-		otherHashes = ownHashes
+		storedHashes = []string{eventNameHash("prompt", e.ID)}
+		searchedHashes = storedHashes
 	case e.ID != "":
-		return []string{shortHash("free", id)}, []string{shortHash("free", id), shortHash("owned", id)}
+		return []string{eventNameHash("free", id)}, []string{eventNameHash("free", id), eventNameHash("owned", id)}
 	}
 	if e.ID == "" {
-		return ownHashes, otherHashes
+		return storedHashes, searchedHashes
 	}
 	return append(
-			slices.Clip(ownHashes),
-			shortHash("owned", id),
+			slices.Clip(storedHashes),
+			eventNameHash("owned", id),
 		), append(
-			slices.Clip(otherHashes),
-			shortHash("free", id),
+			slices.Clip(searchedHashes),
+			eventNameHash("free", id),
 		)
 }
 
-func shortHash(kind, s string) string {
+func eventNameHash(kind, s string) string {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(kind + "\x00" + s)) // Ignore the error: writing to a hash never fails.
-	return metaEncoding.EncodeToString(binary.BigEndian.AppendUint64(nil, h.Sum64())[:5])
+	return turnMetadataEncoding.EncodeToString(binary.BigEndian.AppendUint64(nil, h.Sum64())[:5])
 }
 
 // pageLine returns a line with the hashes of the turn's identifiers. Such lines show whether an event may belong to a
 // turn.
 func (t *Turn) pageLine() string {
 	var all []string
-	for i := range t.sourceReports {
-		own, _ := hashEventNames(&t.sourceReports[i])
+	for i := range t.unmergedReports {
+		own, _ := hashEventNames(&t.unmergedReports[i])
 		all = append(all, own...)
 	}
 	slices.Sort(all)
@@ -282,10 +282,10 @@ func (t *Turn) pageLine() string {
 // turns are the new versions of the turns from firstLoadedNumber on.
 func (k *storedSession) pageUpdateOps(turns []Turn, labels []oxbow.Label) (ops []oxbow.Op) {
 	total, first := k.firstLoadedNumber-1+len(turns), (k.firstLoadedNumber-1)/turnsPerPage
-	for p := first; p*turnsPerPage < total || p < len(k.hashPages); p++ {
+	for p := first; p*turnsPerPage < total || p < len(k.eventHashPages); p++ {
 		var old oxbow.Entry
-		if p < len(k.hashPages) {
-			old = k.hashPages[p]
+		if p < len(k.eventHashPages) {
+			old = k.eventHashPages[p]
 		}
 		var b strings.Builder
 		n := p * turnsPerPage

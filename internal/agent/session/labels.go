@@ -17,16 +17,16 @@ import (
 // shown, and the shown entries that the agent used. The labels are not indexed as words of the turn. Otherwise a
 // search for an entry's name would find turns in which the entry was shown.
 const (
-	LabelInjected = "injected"
-	LabelShown    = "shown"
-	labelUsed     = "used"
+	LabelInjected   = "injected"
+	LabelShownEntry = "shown"
+	labelUsedEntry  = "used"
 )
 
-// turnLabel is the key of a label that marks the entries with turns. Its value is the turn's number.
-const turnLabel = "turn"
+// turnNumberLabelKey is the key of a label that marks the entries with turns. Its value is the turn's number.
+const turnNumberLabelKey = "turn"
 
 // TurnFilter selects the entries of an archive that are turns.
-var TurnFilter = oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: []string{turnLabel}}}}
+var TurnFilter = oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: []string{turnNumberLabelKey}}}}
 
 // labelLimitsByKey lists a turn's label keys by priority, with the maximum number of labels for each key. If a turn
 // has more than maxEventLabels labels in total, the last ones are left out.
@@ -36,7 +36,7 @@ var labelLimitsByKey = []struct {
 }{
 	{"client", 1},
 	{"session", 1},
-	{turnLabel, 1},
+	{turnNumberLabelKey, 1},
 	{oxbow.LabelProject, 1},
 	{"branch", 1},
 	{"agent", 10},
@@ -44,21 +44,32 @@ var labelLimitsByKey = []struct {
 	{"exit", 8},
 	{"error", 10},
 	{oxbow.LabelTaint, 10}, {oxbow.LabelUnvouched, 4}, {"commit", 8}, {"call", 10}, {LabelInjected, 3},
-	{LabelShown, maxShownEntries}, {labelUsed, maxShownEntries}, {"tool", 30}, {oxbow.LabelFile, 70}, {"cmd", 80},
+	{
+		LabelShownEntry,
+		maxShownEntries,
+	}, {labelUsedEntry, maxShownEntries}, {"tool", 30}, {oxbow.LabelFile, 70}, {"cmd", 80},
 }
 
-// maxEventLabels limits how many labels are made from a turn's events. maxOtherLabels limits the number of all other
+// maxEventLabels limits how many labels are made from a turn's events. maxNonEventLabels limits the number of all other
 // labels, which are existing labels and labels from [Archive.MakeLabels].
 const (
-	maxEventLabels = 244
-	maxOtherLabels = oxbow.MaxLabels - maxEventLabels
+	maxEventLabels    = 244
+	maxNonEventLabels = oxbow.MaxLabels - maxEventLabels
 )
 
 // turnLabels returns the labels of a turn. It keeps an existing label if turnLabels does not set labels with the same
 // key.
 func (a *Archive) turnLabels(t *Turn, existing []oxbow.Label) []oxbow.Label {
-	given := map[string][]string{"client": {t.Client}, "session": {t.Session}, turnLabel: {fmt.Sprint(t.Number)},
-		"branch": {t.Branch()}, oxbow.LabelTaint: t.TaintingCalls(), oxbow.LabelUnvouched: t.UnvouchedCalls()}
+	given := map[string][]string{
+		"client":           {t.Client},
+		"session":          {t.Session},
+		turnNumberLabelKey: {fmt.Sprint(t.Number)},
+		"branch": {
+			t.Branch(),
+		},
+		oxbow.LabelTaint:     t.CallsTaintingTurn(),
+		oxbow.LabelUnvouched: t.UnvouchedProgramCalls(),
+	}
 	project, root := a.resolveProject(t.Dir(), existing)
 	given[oxbow.LabelProject] = []string{project}
 	given["commit"] = labelValues(existing, "commit")
@@ -70,8 +81,8 @@ func (a *Archive) turnLabels(t *Turn, existing []oxbow.Label) []oxbow.Label {
 	for i := range t.Events {
 		t.Events[i].addEventLabels(root, func(key, value string) { given[key] = append(given[key], value) })
 	}
-	for _, s := range t.UsedEntries() {
-		given[labelUsed] = append(given[labelUsed], s.Name)
+	for _, s := range t.ShownEntriesUsed() {
+		given[labelUsedEntry] = append(given[labelUsedEntry], s.Name)
 	}
 	var all []oxbow.Label
 	for _, m := range labelLimitsByKey {
@@ -89,16 +100,16 @@ func (a *Archive) turnLabels(t *Turn, existing []oxbow.Label) []oxbow.Label {
 		append(foreign, existing...),
 		func(l oxbow.Label) bool { return isEventLabelKey(l.Key) },
 	)
-	return oxbow.SortLabels(append(all, foreign[:min(len(foreign), maxOtherLabels)]...))
+	return oxbow.SortLabels(append(all, foreign[:min(len(foreign), maxNonEventLabels)]...))
 }
 
 // addEventLabels calls add with the key and the value of each label for the event. The root is the project's directory.
 func (e *Event) addEventLabels(root string, add func(key, value string)) {
 	add("agent", e.SubAgent)
 	if in := e.Injection; in != nil {
-		add(LabelInjected, in.Place)
+		add(LabelInjected, in.HookEvent)
 		for _, s := range in.ShownEntries {
-			add(LabelShown, s.Name)
+			add(LabelShownEntry, s.Name)
 		}
 	}
 	c := e.Call

@@ -41,8 +41,8 @@ func SessionOfSource(s oxbow.Source) string {
 
 // SessionMatcher recognizes the changes that one session made.
 type SessionMatcher struct {
-	sessionName string          // the session, as CLIENT/SESSION
-	callRefs    map[string]bool // set of all calls in the session, in the form in which a change's source names a call
+	sessionName  string          // the session, as CLIENT/SESSION
+	toolCallRefs map[string]bool // set of all calls in the session, in the form in which a change's source names a call
 }
 
 // MatcherForSession returns a matcher that recognizes the changes of the memory that an archived session made.
@@ -52,7 +52,7 @@ func (a *Archive) MatcherForSession(ctx context.Context, client, session string)
 	for i := range turns {
 		for _, e := range turns[i].Events {
 			if e.Kind == KindCall && e.ID != "" {
-				o.callRefs[oxbow.RefCall+e.ID] = true
+				o.toolCallRefs[oxbow.RefCall+e.ID] = true
 			}
 		}
 	}
@@ -62,7 +62,7 @@ func (a *Archive) MatcherForSession(ctx context.Context, client, session string)
 // MadeChange reports whether the session made the change that has this source.
 func (o SessionMatcher) MadeChange(s oxbow.Source) bool {
 	caller, _ := s.SplitRef()
-	return caller != "" && (o.callRefs[caller] || SessionOfSource(s) == o.sessionName)
+	return caller != "" && (o.toolCallRefs[caller] || SessionOfSource(s) == o.sessionName)
 }
 
 // HasTurn reports whether an entry name belongs to a turn of the session.

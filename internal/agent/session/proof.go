@@ -11,9 +11,9 @@ var commitCommandPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?:^|[;&|]\s*)git\s+(?:-[cC]\s+\S+\s+|-\S+\s+)*commit\b`)
 })
 
-// findWorkProof returns the command of the last passed test or the last commit, and the files that were written
+// findLastTestOrCommit returns the command of the last passed test or the last commit, and the files that were written
 // before it. The proof is "" if there is neither, or if a test failed or a file was written afterwards.
-func findWorkProof(events []Event) (proof string, files []string) {
+func findLastTestOrCommit(events []Event) (proof string, files []string) {
 	for _, e := range events {
 		c := e.Call
 		if e.Kind != KindCall || c == nil {
@@ -23,7 +23,7 @@ func findWorkProof(events []Event) (proof string, files []string) {
 		case testCommandPattern().MatchString(c.Command) && failed, len(c.WrittenFiles) > 0:
 			proof, files = "", append(files, c.WrittenFiles...)
 		case !failed && (testCommandPattern().MatchString(c.Command) || commitCommandPattern().MatchString(c.Command)):
-			proof = toShortLine(c.Command, maxTaintingCallBytes)
+			proof = toShortLine(c.Command, maxTaintingCallTextBytes)
 		}
 	}
 	return proof, files

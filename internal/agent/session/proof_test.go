@@ -31,7 +31,7 @@ func TestProofOf(t *testing.T) {
 		"a commit that failed":      {[]Event{wrote, refused}, ""},
 		"a refused commit after":    {[]Event{passed, refused}, test},
 	} {
-		if got, _ := findWorkProof(c.events); got != c.want {
+		if got, _ := findLastTestOrCommit(c.events); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}

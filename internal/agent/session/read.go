@@ -34,7 +34,7 @@ func (a *Archive) ListSessions(ctx context.Context, f oxbow.Filter, since time.T
 func (a *Archive) summaryEntries(ctx context.Context, f oxbow.Filter, limit int) (heads []oxbow.Entry, err error) {
 	if oxbow.CapabilitiesOf(a.Memory).Counter == nil || !f.IsZero() {
 		hits, err := a.Memory.Recall(ctx, oxbow.Query{Limit: oxbow.MaxLimit,
-			Filter: f.And(oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: []string{summaryLabel}}}})})
+			Filter: f.And(oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: []string{turnCountLabelKey}}}})})
 		for _, h := range hits {
 			heads = append(heads, h.Entry)
 		}
@@ -47,7 +47,7 @@ func (a *Archive) summaryEntries(ctx context.Context, f oxbow.Filter, limit int)
 		}
 		heads = heads[:0]
 		for _, e := range page {
-			if _, ok := e.Label(summaryLabel); ok {
+			if _, ok := e.Label(turnCountLabelKey); ok {
 				heads = append(heads, e)
 			}
 		}
@@ -125,6 +125,6 @@ func (a *Archive) RemoveSession(ctx context.Context, client, session string) (in
 	turns := removalOps(k.turnEntries)
 	return len(turns), a.Memory.Apply(
 		ctx,
-		slices.Concat(turns, removalOps([]oxbow.Entry{k.summaryEntry}), removalOps(k.hashPages))...,
+		slices.Concat(turns, removalOps([]oxbow.Entry{k.summaryEntry}), removalOps(k.eventHashPages))...,
 	)
 }

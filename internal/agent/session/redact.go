@@ -8,10 +8,10 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/analysis"
 )
 
-// archivedForm returns the form in which an event is archived. If redact is not nil, it is applied to all texts and
+// eventForArchive returns the form in which an event is archived. If redact is not nil, it is applied to all texts and
 // names, and the fenced blocks that hooks insert are removed from the texts. An injection keeps its fence, because the
 // archive records exactly the text that the model saw.
-func archivedForm(e Event, redact func(string) string) Event {
+func eventForArchive(e Event, redact func(string) string) Event {
 	if redact == nil {
 		return e.normalize()
 	}
@@ -24,7 +24,7 @@ func archivedForm(e Event, redact func(string) string) Event {
 		texts = append(texts, &c.Command, &c.Output, &c.WebQuery)
 	}
 	for _, s := range texts {
-		*s = redact(StripFences(*s))
+		*s = redact(StripInsertedBlocks(*s))
 	}
 	return e.normalize()
 }

@@ -19,11 +19,13 @@ func findRepeats(prints *fingerprint.File, events []Event) {
 		if s := events[i].agentText(); s != "" {
 			texts, at = append(texts, s), append(at, i)
 		}
-		events[i].Repeats = events[i].Repeats.merge(events[i].outputRepeats())
+		events[i].RepeatedTextCalls = events[i].RepeatedTextCalls.merge(events[i].callsRepeatedInOutput())
 	}
 	for k, m := range prints.FindRepeats(texts, nil) {
 		e := &events[at[k]]
-		e.Repeats = e.Repeats.merge((&RepeatedCalls{m.Foreign, m.Unvouched}).normalize())
+		e.RepeatedTextCalls = e.RepeatedTextCalls.merge(
+			(&RepeatedCalls{m.ForeignTextLabels, m.UnknownAuthorLabels}).normalize(),
+		)
 	}
 }
 
@@ -39,18 +41,18 @@ func (e *Event) agentText() string {
 	return ""
 }
 
-// outputRepeats returns the call whose text the output of a failed command repeats. If the command itself read text by
-// others, this is the command's own call. Otherwise outputRepeats returns nil.
-func (e *Event) outputRepeats() *RepeatedCalls {
+// callsRepeatedInOutput returns the call whose text the output of a failed command repeats. If the command itself read
+// text by others, this is the command's own call. Otherwise callsRepeatedInOutput returns nil.
+func (e *Event) callsRepeatedInOutput() *RepeatedCalls {
 	r := e.textSource()
 	if r == nil || e.Call.Output == "" {
 		return nil
 	}
-	switch r.Level {
-	case LevelForeign:
-		return (&RepeatedCalls{Foreign: []string{r.Cause}}).normalize()
-	case LevelUnvouched:
-		return (&RepeatedCalls{Unvouched: []string{r.Cause}}).normalize()
+	switch r.TrustLevel {
+	case LevelForeignText:
+		return (&RepeatedCalls{ForeignTextCalls: []string{r.CallDescription}}).normalize()
+	case LevelUnvouchedText:
+		return (&RepeatedCalls{UnvouchedTextCalls: []string{r.CallDescription}}).normalize()
 	}
 	return nil
 }

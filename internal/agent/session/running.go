@@ -36,23 +36,24 @@ type Caller struct {
 const (
 	maxRunningSessions = 16 // maximum number of sessions
 	// A session counts as running until this time has passed after the last event of its hooks.
-	maxReportAge      = 12 * time.Hour
-	maxSpoolTailBytes = 1 << 20 // maximum number of bytes that are read from the end of a file with hook events
+	maxTimeSinceLastEvent = 12 * time.Hour
+	maxSpoolTailBytes     = 1 << 20 // maximum number of bytes that are read from the end of a file with hook events
 	// Maximum number of bytes at a transcript's end in which the ID of the tool call is searched.
 	maxTranscriptTailBytes = 128 << 10
 )
 
 // Exposure describes which texts the model of a session has seen.
 type Exposure struct {
-	IsReported bool // The client's hooks report the session.
+	IsReportedByHooks bool // The client's hooks report the session.
 	// Calls since the person's last prompt that returned text by others, if the text's fingerprints are not known.
-	UntracedReads []string
-	ForeignReads  []string // calls since the person's last prompt that returned text by others, such as a web page
+	UnfingerprintedReads []string
+	// calls since the person's last prompt that returned text by others, such as a web page
+	ForeignTextReads []string
 	// entries that hooks inserted into the model's context, according to the hooks' last events
 	ShownTexts []ShownText
 	// last passed test or last commit since the prompt ("" if neither exists, or if a file was written later)
-	ProofCommand string
-	ProvenFiles  []string // paths of the files that were written before the command in ProofCommand ran
+	LastTestOrCommit        string
+	FilesBeforeTestOrCommit []string // paths of the files that were written before the command in LastTestOrCommit ran
 }
 
 // ShownText is an entry that a hook showed to a model, with the text that the model saw.
@@ -61,13 +62,14 @@ type ShownText struct {
 	Text string
 }
 
-// FindExposure returns the texts that the model in the calling session has seen. The caller may name this session.
-// Otherwise, FindExposure searches for the caller's call ID in the sessions' hook events and transcripts. If no
-// session is found, the result combines all sessions that run in the caller's directory, if the directory is known.
+// FindTextsSeenBySession returns the texts that the model in the calling session has seen. The caller may name this
+// session. Otherwise, FindTextsSeenBySession searches for the caller's call ID in the sessions' hook events and
+// transcripts. If no session is found, the result combines all sessions that run in the caller's directory, if the
+// directory is known.
 //
-// FindExposure calls openArchive if the hook events contain no prompt of the session, because earlier events may have
-// been moved into the archive.
-func (s Spool) FindExposure(
+// FindTextsSeenBySession calls openArchive if the hook events contain no prompt of the session, because earlier events
+// may have been moved into the archive.
+func (s Spool) FindTextsSeenBySession(
 	ctx context.Context,
 	c Caller,
 	openArchive func(context.Context) (*Archive, error),
@@ -88,23 +90,25 @@ func (s Spool) FindExposure(
 		}
 	}
 	if len(chosen) == 1 {
-		x.ProofCommand, x.ProvenFiles = findWorkProof(chosen[0].eventsSincePrompt())
+		x.LastTestOrCommit, x.FilesBeforeTestOrCommit = findLastTestOrCommit(chosen[0].eventsSincePrompt())
 	}
-	x.IsReported = len(chosen) > 0
+	x.IsReportedByHooks = len(chosen) > 0
 	for _, r := range chosen {
 		since := r.eventsSincePrompt()
-		if !s.FingerprintFile(func() time.Time { return now }).HasAllIDs(foreignTraces(since)...) {
-			since = withoutTraces(since)
+		if !s.FingerprintFile(func() time.Time { return now }).HasAllIDs(foreignTextTraceIDs(since)...) {
+			since = withoutTraceIDs(since)
 		}
 		turn := Turn{Events: since}
-		x.ForeignReads = appendNew(x.ForeignReads, turn.ForeignReads()...)
-		x.UntracedReads = appendNew(x.UntracedReads, untracedCalls(since, r.dir, strings.Split(c.Own, "\n")...)...)
+		x.ForeignTextReads = appendNew(x.ForeignTextReads, turn.ForeignTextReads()...)
+		x.UnfingerprintedReads = appendNew(
+			x.UnfingerprintedReads,
+			unfingerprintedCalls(since, r.dir, strings.Split(c.Own, "\n")...)...)
 		for _, e := range r.events {
 			if e.Kind != KindInjection || e.Injection == nil {
 				continue
 			}
 			for _, s := range e.Injection.ShownEntries {
-				x.ShownTexts = append(x.ShownTexts, ShownText{s, e.textAbout(s)})
+				x.ShownTexts = append(x.ShownTexts, ShownText{s, e.textAboutEntry(s)})
 			}
 		}
 	}
@@ -116,9 +120,9 @@ func (s Spool) FingerprintFile(now func() time.Time) fingerprint.File {
 	return fingerprint.File{Dir: s.Dir, Now: now}
 }
 
-// withoutTraces returns a copy of the events in which no TextSource has a TraceID. It is used if the fingerprints that
-// the TraceIDs identify are lost.
-func withoutTraces(events []Event) []Event {
+// withoutTraceIDs returns a copy of the events in which no TextSource has a TraceID. It is used if the fingerprints
+// that the TraceIDs identify are lost.
+func withoutTraceIDs(events []Event) []Event {
 	events = slices.Clone(events)
 	for i, e := range events {
 		if e.Call != nil && e.Call.TextSource != nil {
@@ -210,8 +214,8 @@ func (r *runningSession) eventsSincePrompt() []Event {
 	return r.events
 }
 
-// addArchivedSessions appends sessions from the archive to all, if an event was added to them within maxReportAge and
-// all does not contain them yet.
+// addArchivedSessions appends sessions from the archive to all, if an event was added to them within
+// maxTimeSinceLastEvent and all does not contain them yet.
 func (a *Archive) addArchivedSessions(
 	ctx context.Context,
 	all []runningSession,
@@ -226,7 +230,7 @@ func (a *Archive) addArchivedSessions(
 	}
 	for _, h := range hits {
 		var s Summary
-		if now.Sub(h.Entry.Updated) > maxReportAge || json.Unmarshal([]byte(h.Entry.Content), &s) != nil {
+		if now.Sub(h.Entry.Updated) > maxTimeSinceLastEvent || json.Unmarshal([]byte(h.Entry.Content), &s) != nil {
 			continue
 		}
 		if !slices.ContainsFunc(
@@ -258,9 +262,9 @@ func (r *runningSession) hasCallID(callID string) bool {
 		(r.transcript != "" && bytes.Contains(readTail(r.transcript, maxTranscriptTailBytes), []byte(callID)))
 }
 
-// runningSessions returns the sessions for which a hook wrote events within maxReportAge, latest first. It returns at
-// most maxRunningSessions. A session is missing while its events are in the archive and no hook has written newer
-// ones.
+// runningSessions returns the sessions for which a hook wrote events within maxTimeSinceLastEvent, latest first. It
+// returns at most maxRunningSessions. A session is missing while its events are in the archive and no hook has written
+// newer ones.
 func (s Spool) runningSessions(now time.Time) (all []runningSession) {
 	files, err := os.ReadDir(s.Dir)
 	if err != nil {
@@ -276,7 +280,7 @@ func (s Spool) runningSessions(now time.Time) (all []runningSession) {
 		if err != nil || !fi.Mode().IsRegular() {
 			continue
 		}
-		if strings.HasSuffix(f.Name(), spoolSuffix) && now.Sub(fi.ModTime()) < maxReportAge {
+		if strings.HasSuffix(f.Name(), spoolSuffix) && now.Sub(fi.ModTime()) < maxTimeSinceLastEvent {
 			names = append(names, recent{f.Name(), fi.ModTime()})
 		}
 	}
@@ -287,7 +291,7 @@ func (s Spool) runningSessions(now time.Time) (all []runningSession) {
 		name := filepath.Join(s.Dir, n.name)
 		r := runningSession{
 			spoolTail: slices.Concat(
-				readTail(name+drainingSuffix, maxSpoolTailBytes),
+				readTail(name+drainingSpoolSuffix, maxSpoolTailBytes),
 				[]byte{'\n'},
 				readTail(name, maxSpoolTailBytes),
 			),
@@ -316,13 +320,13 @@ func withoutInjections(b []byte) (rest []byte) {
 	return rest
 }
 
-// maxFailureTailBytes is the number of bytes at a spool file's end that are searched for the last failure.
-const maxFailureTailBytes = 64 << 10
+// maxFailureSearchBytes is the number of bytes at a spool file's end that are searched for the last failure.
+const maxFailureSearchBytes = 64 << 10
 
 // LastFailure returns the signature of the last failed command's error in a session. It returns "" if no command has
 // failed since the last prompt or the last write to a file, or if the same command has passed since.
 func (s Spool) LastFailure(client, session string) string {
-	events, _ := parseEvents(readTail(s.FilePath(client, session), maxFailureTailBytes))
+	events, _ := parseEvents(readTail(s.FilePath(client, session), maxFailureSearchBytes))
 	passed := map[string]bool{}
 	for _, e := range slices.Backward(events) {
 		c := e.Call
@@ -374,7 +378,7 @@ func RequestCaller(clientName string, meta map[string]any) Caller {
 	get := func(keys ...string) string {
 		for _, k := range keys {
 			if s, ok := meta[k].(string); ok && s != "" {
-				return toShortLine(s, maxIdentifierBytes)
+				return toShortLine(s, maxIDOrNameBytes)
 			}
 		}
 		return ""
@@ -386,7 +390,7 @@ func RequestCaller(clientName string, meta map[string]any) Caller {
 			Session string `json:"session_id"`
 		}
 		if json.Unmarshal([]byte(turn), &m) == nil {
-			c.Session = toShortLine(m.Session, maxIdentifierBytes)
+			c.Session = toShortLine(m.Session, maxIDOrNameBytes)
 		}
 	}
 	return c

@@ -75,15 +75,15 @@ func TestSpoolTaints(t *testing.T) {
 		{"elsewhere", Caller{Client: "claude", Dir: "/s"}, nil},
 		{"the prompt is in the archive", Caller{Session: "d"}, []string{"WebSearch early", "WebSearch late"}},
 	} {
-		if got, err := s.FindExposure(t.Context(), c.caller, archive, now); err != nil ||
-			!slices.Equal(got.UntracedReads, c.want) {
-			t.Errorf("%s: %q, %v; want %q", c.name, got.UntracedReads, err, c.want)
+		if got, err := s.FindTextsSeenBySession(t.Context(), c.caller, archive, now); err != nil ||
+			!slices.Equal(got.UnfingerprintedReads, c.want) {
+			t.Errorf("%s: %q, %v; want %q", c.name, got.UnfingerprintedReads, err, c.want)
 		}
 	}
-	if got, err := s.FindExposure(t.Context(), Caller{Session: "c"}, archive,
-		now.Add(2*maxReportAge)); got.UntracedReads != nil ||
+	if got, err := s.FindTextsSeenBySession(t.Context(), Caller{Session: "c"}, archive,
+		now.Add(2*maxTimeSinceLastEvent)); got.UnfingerprintedReads != nil ||
 		err != nil {
-		t.Errorf("of a session that ended long ago: %q, %v", got.UntracedReads, err)
+		t.Errorf("of a session that ended long ago: %q, %v", got.UnfingerprintedReads, err)
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 const MinShownForUnused = 10
 
 // UseCount counts the turns in which a model was shown a part of an entry, and the turns in which the agent also used
-// it (see [Turn.UsedEntries]).
+// it (see [Turn.ShownEntriesUsed]).
 type UseCount struct {
 	Name       string `json:"name"`
 	ShownTurns int    `json:"shown"`
@@ -31,11 +31,11 @@ func (a *Archive) UseCounts(ctx context.Context, names ...string) ([]UseCount, e
 	if len(names) == 0 {
 		return nil, nil
 	}
-	shown, err := a.Memory.Values(ctx, LabelShown, names...)
+	shown, err := a.Memory.Values(ctx, LabelShownEntry, names...)
 	if err != nil {
 		return nil, err
 	}
-	used, err := a.Memory.Values(ctx, labelUsed, names...)
+	used, err := a.Memory.Values(ctx, labelUsedEntry, names...)
 	counts := make([]UseCount, 0, len(names))
 	for _, n := range names {
 		counts = append(counts, UseCount{n, shown[n], used[n]})
@@ -45,7 +45,7 @@ func (a *Archive) UseCounts(ctx context.Context, names ...string) ([]UseCount, e
 
 // UnusedEntries returns the entries that were shown often and never used, the most often shown first.
 func (a *Archive) UnusedEntries(ctx context.Context) ([]UseCount, error) {
-	shown, err := a.Memory.Values(ctx, LabelShown)
+	shown, err := a.Memory.Values(ctx, LabelShownEntry)
 	if err != nil || len(shown) == 0 {
 		return nil, err
 	}

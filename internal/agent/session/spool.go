@@ -19,8 +19,8 @@ import (
 const SpoolDir = "spool"
 
 const (
-	spoolSuffix    = ".jsonl"
-	drainingSuffix = ".taken" // suffix of a session's file while its events are moved into the archive
+	spoolSuffix         = ".jsonl"
+	drainingSpoolSuffix = ".taken" // suffix of a session's file while its events are moved into the archive
 	// maximum number of attempts to append events to a file that other processes rename to archive it
 	maxAppendTries = 100
 )

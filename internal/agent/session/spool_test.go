@@ -26,8 +26,8 @@ func TestSpoolAppend(t *testing.T) {
 	}
 	f.Close()
 	if err := s.AppendEvents(
-		Event{Client: "claude", Session: "a/b:c", Kind: KindStop},
-		Event{Client: "claude", Session: "a/b:c", Kind: KindEnd},
+		Event{Client: "claude", Session: "a/b:c", Kind: KindTurnEnd},
+		Event{Client: "claude", Session: "a/b:c", Kind: KindSessionEnd},
 	); err != nil {
 		t.Fatal(err)
 	}

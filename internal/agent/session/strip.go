@@ -9,49 +9,49 @@ import (
 	"unicode/utf8"
 )
 
-// FenceName is the name of the tags, as in <oxbow-memory>, between which oxbow's hooks insert memory into a model's
-// context. [StripFences] removes such tags and the text between them.
-const FenceName = "oxbow-memory"
+// InsertedTagName is the name of the tags, as in <oxbow-memory>, between which oxbow's hooks insert memory into a
+// model's context. [StripInsertedBlocks] removes such tags and the text between them.
+const InsertedTagName = "oxbow-memory"
 
-// fenceNames lists the elements that clients and memory programs insert into prompts. The elements of oxbow come
+// insertedTagNames lists the elements that clients and memory programs insert into prompts. The elements of oxbow come
 // first.
-var fenceNames = []string{
-	FenceName,
+var insertedTagNames = []string{
+	InsertedTagName,
 	"hook_context", "qwen:user-prompt-submit-context", "system-reminder", "system_reminder", "local-command-caveat",
 	"deja-recall", "hindsight_memories", "hindsight-memories", "claude-mem-context", "claude-mem", "private-memory",
 	"supermemory-context", "memory_context", "relevant-memories", "relevant_memories", "engram-context",
 	"mem0-memories", "recalled-memories",
 }
 
-// fenceTagPattern matches a tag at the beginning of a text, if clients or memory programs insert texts between such
+// insertedTagPattern matches a tag at the beginning of a text, if clients or memory programs insert texts between such
 // tags. An example is <oxbow-memory>. The pattern also matches oxbow's tags in escaped form, such as
 // &lt;oxbow-memory&gt;, because a client may have put them into another element.
-var fenceTagPattern = sync.OnceValue(func() *regexp.Regexp {
+var insertedTagPattern = sync.OnceValue(func() *regexp.Regexp {
 	const ampersand = `(?:&|\\+u0026)`
 	const open, end = `(?:<|` + ampersand + `(?:amp;)*lt;|\\+u003c)`, `(?:>|` + ampersand + `(?:amp;)*gt;|\\+u003e)`
-	return regexp.MustCompile(`(?i)^(?:<(/?)(` + strings.Join(fenceNames, "|") + `)(?:\s[^<>]*)?>|` + open +
-		`(\\*/?)(` + FenceName + `)` + end + `)`)
+	return regexp.MustCompile(`(?i)^(?:<(/?)(` + strings.Join(insertedTagNames, "|") + `)(?:\s[^<>]*)?>|` + open +
+		`(\\*/?)(` + InsertedTagName + `)` + end + `)`)
 })
 
-// fenceInitials contains the first two letters of each name in fenceNames.
-var fenceInitials = sync.OnceValue(func() map[[2]byte]bool {
+// insertedTagInitials contains the first two letters of each name in insertedTagNames.
+var insertedTagInitials = sync.OnceValue(func() map[[2]byte]bool {
 	heads := map[[2]byte]bool{}
-	for _, name := range fenceNames {
+	for _, name := range insertedTagNames {
 		heads[[2]byte{name[0], name[1]}] = true
 	}
 	return heads
 })
 
-// isFenceInitial reports whether a name in fenceNames may begin with these two bytes. It returns true for a byte
-// outside ASCII, which may belong to another form of an ASCII letter, such as the long s.
-func isFenceInitial(first, second byte) bool {
+// isInsertedTagInitial reports whether a name in insertedTagNames may begin with these two bytes. It returns true for
+// a byte outside ASCII, which may belong to another form of an ASCII letter, such as the long s.
+func isInsertedTagInitial(first, second byte) bool {
 	isASCII := first|second < utf8.RuneSelf
-	return !isASCII || fenceInitials()[[2]byte{first | 0x20, second | 0x20}]
+	return !isASCII || insertedTagInitials()[[2]byte{first | 0x20, second | 0x20}]
 }
 
-// mayBeFenceTag reports whether a tag with a name in fenceNames may begin at an offset of a text. This quick check
-// comes before fenceTagPattern, which is slow.
-func mayBeFenceTag(s string, offset int) bool {
+// mayBeInsertedTag reports whether a tag with a name in insertedTagNames may begin at an offset of a text. This quick
+// check comes before insertedTagPattern, which is slow.
+func mayBeInsertedTag(s string, offset int) bool {
 	rest := s[offset+1:]
 	switch s[offset] {
 	case '<':
@@ -59,7 +59,7 @@ func mayBeFenceTag(s string, offset int) bool {
 		if strings.HasPrefix(rest, `\`) {
 			return true
 		}
-		return len(rest) > 1 && isFenceInitial(rest[0], rest[1])
+		return len(rest) > 1 && isInsertedTagInitial(rest[0], rest[1])
 	case '&':
 		return len(rest) > 0 && (rest[0]|0x20 == 'a' || rest[0]|0x20 == 'l')
 	case '\\':
@@ -69,27 +69,27 @@ func mayBeFenceTag(s string, offset int) bool {
 	return false
 }
 
-// foundTag is a tag, such as <NAME> or </NAME>, that begins or ends a fenced block, and that was found in a text.
+// insertedTag is a tag, such as <NAME> or </NAME>, that begins or ends a fenced block, and that was found in a text.
 // Hooks insert such blocks into prompts.
-type foundTag struct {
-	start, end int
-	name       string // name of the tag's element in lower case
-	isClosing  bool
+type insertedTag struct {
+	startOffset, endOffset int
+	name                   string // name of the tag's element in lower case
+	isClosing              bool
 }
 
-// findFenceTag returns the first tag at or after an offset that begins or ends a fenced block. It returns false for a
-// text without such a tag.
-func findFenceTag(s string, offset int) (foundTag, bool) {
+// findInsertedTag returns the first tag at or after an offset that begins or ends a fenced block. It returns false for
+// a text without such a tag.
+func findInsertedTag(s string, offset int) (insertedTag, bool) {
 	for ; offset < len(s); offset++ {
 		next := strings.IndexAny(s[offset:], `<&\`)
 		if next < 0 {
 			break
 		}
 		offset += next
-		if !mayBeFenceTag(s, offset) {
+		if !mayBeInsertedTag(s, offset) {
 			continue
 		}
-		m := fenceTagPattern().FindStringSubmatchIndex(s[offset:])
+		m := insertedTagPattern().FindStringSubmatchIndex(s[offset:])
 		if m == nil {
 			continue
 		}
@@ -97,15 +97,15 @@ func findFenceTag(s string, offset int) (foundTag, bool) {
 		if m[4] < 0 {
 			copy(m[2:6], m[6:10])
 		}
-		return foundTag{offset, offset + m[1], strings.ToLower(s[offset+m[4] : offset+m[5]]), m[2] < m[3]}, true
+		return insertedTag{offset, offset + m[1], strings.ToLower(s[offset+m[4] : offset+m[5]]), m[2] < m[3]}, true
 	}
-	return foundTag{}, false
+	return insertedTag{}, false
 }
 
-// StripFences removes fenced blocks from a text, also blocks of other programs, and the white space around the rest. A
-// block without an end tag extends to the end of the text. An end tag without a start tag is removed.
-func StripFences(s string) string {
-	tag, found := findFenceTag(s, 0)
+// StripInsertedBlocks removes fenced blocks from a text, also blocks of other programs, and the white space around the
+// rest. A block without an end tag extends to the end of the text. An end tag without a start tag is removed.
+func StripInsertedBlocks(s string) string {
+	tag, found := findInsertedTag(s, 0)
 	if !found {
 		return strings.TrimSpace(s)
 	}
@@ -113,18 +113,18 @@ func StripFences(s string) string {
 	at := 0
 	open := ""
 	depth := 0 // number of fenced blocks named open that have begun and not ended at this position
-	for ; found; tag, found = findFenceTag(s, tag.end) {
+	for ; found; tag, found = findInsertedTag(s, tag.endOffset) {
 		switch {
 		case open == "":
-			b.WriteString(s[at:tag.start])
-			at = tag.end
+			b.WriteString(s[at:tag.startOffset])
+			at = tag.endOffset
 			if !tag.isClosing {
 				open, depth = tag.name, 1
 			}
 		case tag.name == open && tag.isClosing:
 			depth--
 			if depth == 0 {
-				open, at = "", tag.end
+				open, at = "", tag.endOffset
 			}
 		case tag.name == open:
 			depth++

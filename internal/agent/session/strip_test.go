@@ -35,7 +35,7 @@ func TestStrip(t *testing.T) {
 		"what is &lt;system-reminder&gt;, and a &lt; " +
 			"b?": "what is &lt;system-reminder&gt;, and a &lt; b?",
 	} {
-		if got := session.StripFences(in); got != want {
+		if got := session.StripInsertedBlocks(in); got != want {
 			t.Errorf("StripFences(%q) = %q, want %q", in, got, want)
 		}
 	}
@@ -55,14 +55,16 @@ func TestStripWrapped(t *testing.T) {
 	elements := []string{"hook_context", "qwen:user-prompt-submit-context", "system-reminder", "system_reminder"}
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 2000 {
-		block := escapes[rng.IntN(len(escapes))]("<" + session.FenceName + ">\nPerhaps useful: a < b & \"c\"\n</" +
-			session.FenceName + ">")
+		block := escapes[rng.IntN(len(escapes))](
+			"<" + session.InsertedTagName + ">\nPerhaps useful: a < b & \"c\"\n</" +
+				session.InsertedTagName + ">",
+		)
 		for range rng.IntN(3) {
 			e := elements[rng.IntN(len(elements))]
 			block = "<" + e + ">\n" + block + "\n</" + e + ">"
 		}
 		before, after := []string{"", "Why is it so? "}[rng.IntN(2)], []string{"", " And a < b?"}[rng.IntN(2)]
-		if got, want := session.StripFences(before+block+after), strings.TrimSpace(before+after); got != want {
+		if got, want := session.StripInsertedBlocks(before+block+after), strings.TrimSpace(before+after); got != want {
 			t.Fatalf("StripFences(%q) = %q, want %q", before+block+after, got, want)
 		}
 	}
@@ -81,7 +83,7 @@ func FuzzStrip(f *testing.F) {
 	f.Add("<hook_context>a</hook_context>b")
 	f.Add("<system-reminder><system-reminder></system-reminder>x")
 	f.Fuzz(func(t *testing.T, s string) {
-		once := session.StripFences(s)
+		once := session.StripInsertedBlocks(s)
 		if len(once) > len(s) {
 			t.Errorf("StripFences(%q) = %q is longer", s, once)
 		}
@@ -148,7 +150,7 @@ func FuzzForm(f *testing.F) {
 			1,
 			output,
 			session.Injection{
-				Place:        command,
+				HookEvent:    command,
 				ShownEntries: []session.ShownEntry{{SourceKind: id, Name: prompt}},
 				RareTerms:    strings.Fields(text),
 			},
@@ -167,7 +169,7 @@ func FuzzForm(f *testing.F) {
 			if err != nil {
 				t.Fatalf("Parse: %v", err)
 			}
-			_ = back.UsedEntries()
+			_ = back.ShownEntriesUsed()
 			if got, want := bytesOf(t, []session.Turn{back}), bytesOf(t, []session.Turn{one}); got != want {
 				t.Fatalf("parsed back\n%s\nwant\n%s", got, want)
 			}
@@ -188,8 +190,8 @@ var anyTag = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)</?(?:` + names + `)(?:\s[^<>]*)?>|` + open + `\\*/?oxbow-memory` + end)
 })
 
-// TestStripFindsTags compares StripFences with a regular expression on random texts that consist of parts of tags.
-// StripFences looks only at places where a tag may begin, because the regular expression is slow.
+// TestStripFindsTags compares StripInsertedBlocks with a regular expression on random texts that consist of parts of
+// tags. StripInsertedBlocks looks only at places where a tag may begin, because the regular expression is slow.
 func TestStripFindsTags(t *testing.T) {
 	parts := []string{"<", "</", ">", "&", "&lt;", "&gt;", "&amp;", "amp;", "lt;", "gt;", `\`, `\\`, "u003c", `\u003c`,
 		`\u003e`, `\u0026`, "/", `\/`, " a", "\n", "text",
@@ -205,9 +207,14 @@ func TestStripFindsTags(t *testing.T) {
 		}
 		text := "before " + b.String()
 		hasTag := anyTag().MatchString(text)
-		isStripped := session.StripFences(text) != strings.TrimSpace(text)
+		isStripped := session.StripInsertedBlocks(text) != strings.TrimSpace(text)
 		if hasTag != isStripped {
-			t.Errorf("StripFences(%q) = %q, but the text has a tag: %t", text, session.StripFences(text), hasTag)
+			t.Errorf(
+				"StripFences(%q) = %q, but the text has a tag: %t",
+				text,
+				session.StripInsertedBlocks(text),
+				hasTag,
+			)
 		}
 		if hasTag {
 			fenced++

@@ -32,70 +32,71 @@ var foreignDirs = []string{"node_modules", "bower_components", "jspm_packages", 
 	"vendor", "third_party",
 	".venv", "venv", "Pods", "Carthage", ".cargo", ".m2", ".gradle", ".yarn", ".pnpm-store", ".bundle", "elm-stuff"}
 
-// TaintingCalls returns two kinds of calls that returned text by others. The first are calls whose text the turn's
+// CallsTaintingTurn returns two kinds of calls that returned text by others. The first are calls whose text the turn's
 // texts and commands repeat. The second are calls without fingerprints, so that repetitions of their text cannot be
 // found. Each call is described by the tool and its argument.
-func (t *Turn) TaintingCalls() []string {
-	found := untracedCalls(t.Events, t.Dir())
+func (t *Turn) CallsTaintingTurn() []string {
+	found := unfingerprintedCalls(t.Events, t.Dir())
 	for i := range t.Events {
-		if r := t.Events[i].Repeats; r != nil {
-			found = appendNew(found, r.Foreign...)
+		if r := t.Events[i].RepeatedTextCalls; r != nil {
+			found = appendNew(found, r.ForeignTextCalls...)
 		}
 	}
 	return found
 }
 
-// UnvouchedCalls returns the calls of unknown programs whose output the turn's texts and commands repeat. Each call is
-// described by the tool and its argument.
-func (t *Turn) UnvouchedCalls() (found []string) {
+// UnvouchedProgramCalls returns the calls of unknown programs whose output the turn's texts and commands repeat. Each
+// call is described by the tool and its argument.
+func (t *Turn) UnvouchedProgramCalls() (found []string) {
 	for i := range t.Events {
-		if r := t.Events[i].Repeats; r != nil {
-			found = appendNew(found, r.Unvouched...)
+		if r := t.Events[i].RepeatedTextCalls; r != nil {
+			found = appendNew(found, r.UnvouchedTextCalls...)
 		}
 	}
 	return found
 }
 
-// ForeignReads returns the calls that returned text by others, whether or not the turn repeats it. Each call is
+// ForeignTextReads returns the calls that returned text by others, whether or not the turn repeats it. Each call is
 // described by the tool and its argument.
-func (t *Turn) ForeignReads() (found []string) {
+func (t *Turn) ForeignTextReads() (found []string) {
 	for i := range t.Events {
-		if r := t.Events[i].textSource(); r != nil && r.Level == LevelForeign {
-			found = appendNew(found, r.Cause)
+		if r := t.Events[i].textSource(); r != nil && r.TrustLevel == LevelForeignText {
+			found = appendNew(found, r.CallDescription)
 		}
 	}
-	return appendNew(found, untracedCalls(t.Events, t.Dir())...)
+	return appendNew(found, unfingerprintedCalls(t.Events, t.Dir())...)
 }
 
-// appendNew appends the texts that the list does not contain yet. The list gets at most maxTaintingCalls elements.
+// appendNew appends the texts that the list does not contain yet. The list gets at most maxTaintingCallsPerTurn
+// elements.
 func appendNew(list []string, more ...string) []string {
 	for _, s := range more {
-		if len(list) < maxTaintingCalls && !slices.Contains(list, s) {
+		if len(list) < maxTaintingCallsPerTurn && !slices.Contains(list, s) {
 			list = append(list, s)
 		}
 	}
 	return list
 }
 
-// untracedCalls returns the calls that returned text by others and lack fingerprints, in the order of time. A call
-// that reads one of the agent's own files is left out.
-func untracedCalls(events []Event, dir string, ownFiles ...string) (found []string) {
-	for _, s := range taintedEvents(events, dir, ownFiles...) {
+// unfingerprintedCalls returns the calls that returned text by others and lack fingerprints, in the order of time. A
+// call that reads one of the agent's own files is left out.
+func unfingerprintedCalls(events []Event, dir string, ownFiles ...string) (found []string) {
+	for _, s := range eachUnfingerprintedCall(events, dir, ownFiles...) {
 		found = appendNew(found, s)
 	}
 	return found
 }
 
-// taintedEvents yields each call that returned text by others, if no fingerprints of this text were recorded. It
-// yields the event's index and a description of the call.
-func taintedEvents(events []Event, dir string, ownFiles ...string) iter.Seq2[int, string] {
+// eachUnfingerprintedCall yields each call that returned text by others, if no fingerprints of this text were
+// recorded. It yields the event's index and a description of the call.
+func eachUnfingerprintedCall(events []Event, dir string, ownFiles ...string) iter.Seq2[int, string] {
 	return func(yield func(int, string) bool) {
 		wrote := slices.Clone(ownFiles) // Files that the agent wrote are its own.
 		for i, e := range events {
 			if e.Kind != KindCall || e.Call == nil {
 				continue
 			}
-			if s := e.Call.taintingToolText(e.Client, dir, wrote); s != "" && !yield(i, s) {
+			if s := e.Call.unfingerprintedCallText(e.Client, dir, wrote); s != "" && !yield(i, s) {
 				return
 			}
 			wrote = append(wrote, e.Call.WrittenFiles...)
@@ -103,12 +104,12 @@ func taintedEvents(events []Event, dir string, ownFiles ...string) iter.Seq2[int
 	}
 }
 
-// foreignTraces returns the IDs of the fingerprints of all texts in the events that others wrote or that nobody
+// foreignTextTraceIDs returns the IDs of the fingerprints of all texts in the events that others wrote or that nobody
 // vouches for.
-func foreignTraces(events []Event) (ids []string) {
+func foreignTextTraceIDs(events []Event) (ids []string) {
 	for _, e := range events {
 		r := e.textSource()
-		if r == nil || r.Level == LevelOwn {
+		if r == nil || r.TrustLevel == LevelOwnText {
 			continue
 		}
 		if r.TraceID != "" {
@@ -124,13 +125,13 @@ func foreignTraces(events []Event) (ids []string) {
 func (t *Turn) WithoutTaintedTexts() Turn {
 	u := *t
 	from := len(t.Events)
-	for i := range taintedEvents(t.Events, t.Dir()) {
+	for i := range eachUnfingerprintedCall(t.Events, t.Dir()) {
 		from = i
 		break
 	}
 	u.Events = nil
 	for i, e := range t.Events {
-		if i >= from || e.Repeats != nil {
+		if i >= from || e.RepeatedTextCalls != nil {
 			switch {
 			case e.Kind == KindText || e.Kind == KindPlan:
 				continue
@@ -143,12 +144,12 @@ func (t *Turn) WithoutTaintedTexts() Turn {
 	return u
 }
 
-// taintingToolText describes the call, as its tool and argument, if the call returned text by others and lacks
+// unfingerprintedCallText describes the call, as its tool and argument, if the call returned text by others and lacks
 // fingerprints. Otherwise it returns "". The files in wrote are the agent's own.
-func (c *ToolCall) taintingToolText(client, dir string, writtenFiles []string) string {
+func (c *ToolCall) unfingerprintedCallText(client, dir string, writtenFiles []string) string {
 	if r := c.TextSource; r != nil {
-		if r.Level == LevelForeign && r.TraceID == "" {
-			return cmp.Or(r.Cause, c.Tool)
+		if r.TrustLevel == LevelForeignText && r.TraceID == "" {
+			return cmp.Or(r.CallDescription, c.Tool)
 		}
 		return ""
 	}
@@ -156,18 +157,18 @@ func (c *ToolCall) taintingToolText(client, dir string, writtenFiles []string) s
 	switch server := c.mcpServer(client); {
 	case server != "" && !slices.Contains(ownServers, strings.ToLower(server)):
 		arg = c.WebQuery
-	case c.WebQuery != "" || isForeignTool(client, c.Tool):
+	case c.WebQuery != "" || isWebMailOrChatTool(client, c.Tool):
 		arg = c.WebQuery
 	default:
-		arg = c.findForeignRead(dir, writtenFiles)
+		arg = c.findForeignTextRead(dir, writtenFiles)
 		if arg == "" {
 			return ""
 		}
 	}
 	return strings.TrimSpace(
 		text.TruncateBytes(
-			strings.TrimSpace(toShortLine(c.Tool, maxIdentifierBytes)+" "+toShortLine(arg, maxPathBytes)),
-			maxTaintingCallBytes,
+			strings.TrimSpace(toShortLine(c.Tool, maxIDOrNameBytes)+" "+toShortLine(arg, maxPathBytes)),
+			maxTaintingCallTextBytes,
 		),
 	)
 }
@@ -201,15 +202,15 @@ func (c *ToolCall) mcpServer(client string) string {
 	return server
 }
 
-// isForeignTool reports whether a client's tool reads the web, mail or chats.
-func isForeignTool(client, tool string) bool {
+// isWebMailOrChatTool reports whether a client's tool reads the web, mail or chats.
+func isWebMailOrChatTool(client, tool string) bool {
 	known, _ := clientfile.FindEventClient(client)
 	return slices.Contains(known.Tools.ForeignReaders, tool)
 }
 
-// findForeignRead returns the first path, or the first part of the command, by which the call reads text that neither
-// the agent nor the person wrote. It returns "" if the call does not read such text.
-func (c *ToolCall) findForeignRead(dir string, writtenFiles []string) string {
+// findForeignTextRead returns the first path, or the first part of the command, by which the call reads text that
+// neither the agent nor the person wrote. It returns "" if the call does not read such text.
+func (c *ToolCall) findForeignTextRead(dir string, writtenFiles []string) string {
 	for _, p := range c.ReadFiles {
 		if isForeignPath(p, dir) && !slices.Contains(writtenFiles, p) {
 			return p

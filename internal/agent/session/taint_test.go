@@ -109,7 +109,7 @@ func TestTaint(t *testing.T) {
 		{"a test", "claude", ToolCall{Tool: "Bash", Command: "go test ./... 2>&1 | tail -20"}, ""},
 		{"a build elsewhere", "claude", ToolCall{Tool: "Bash", Command: "go build -o /tmp/x ./cmd"}, ""},
 	} {
-		if got := c.call.taintingToolText(c.client, dir, nil); got != c.want {
+		if got := c.call.unfingerprintedCallText(c.client, dir, nil); got != c.want {
 			t.Errorf("%s: taint() = %q, want %q", c.name, got, c.want)
 		}
 	}
@@ -120,7 +120,7 @@ func TestTaint(t *testing.T) {
 	} {
 		// The tools belong to a foreign server, to oxbow's server, and to the client itself.
 		for i, want := range []string{tools[0], "", ""} {
-			if got := (&ToolCall{Tool: tools[i]}).taintingToolText(client, dir, nil); got != want {
+			if got := (&ToolCall{Tool: tools[i]}).unfingerprintedCallText(client, dir, nil); got != want {
 				t.Errorf("%s of %s: taint() = %q, want %q", tools[i], client, got, want)
 			}
 		}
@@ -148,7 +148,10 @@ func TestTaints(t *testing.T) {
 		call(ToolCall{Tool: "WebSearch", WebQuery: "q"}),
 		call(ToolCall{Tool: "Read", ReadFiles: []string{"/tmp/b.go"}}),
 	}
-	if got, want := untracedCalls(events, "/p"), []string{"WebSearch q", "Read /tmp/b.go"}; !slices.Equal(got, want) {
+	if got, want := unfingerprintedCalls(events, "/p"), []string{"WebSearch q", "Read /tmp/b.go"}; !slices.Equal(
+		got,
+		want,
+	) {
 		t.Errorf("untraced() = %q, want %q", got, want)
 	}
 }
@@ -158,8 +161,8 @@ func FuzzTaint(f *testing.F) {
 	f.Add("gemini", "mcp_", "cat ../x", `C:\`)
 	f.Fuzz(func(t *testing.T, client, name, s, dir string) {
 		c := ToolCall{Tool: name, Command: s, ReadFiles: []string{s}}
-		if got := c.taintingToolText(client, dir, nil); len(got) > maxTaintingCallBytes ||
-			got != c.taintingToolText(client, dir, nil) {
+		if got := c.unfingerprintedCallText(client, dir, nil); len(got) > maxTaintingCallTextBytes ||
+			got != c.unfingerprintedCallText(client, dir, nil) {
 			t.Errorf("taint() = %q", got)
 		}
 	})

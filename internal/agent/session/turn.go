@@ -24,7 +24,7 @@ type Turn struct {
 	// HasOmittedEvents is set if events were left out because the turn was too large.
 	HasOmittedEvents bool `json:"cut,omitempty"`
 
-	sourceReports []Event // the hooks' and the transcript's reports, from which Events was computed
+	unmergedReports []Event // the hooks' and the transcript's reports, from which Events was computed
 }
 
 // sessionKey identifies a session of a client.
@@ -81,12 +81,12 @@ func (t *Turn) firstMainAgentValue(valueOf func(*Event) string) string {
 	return ""
 }
 
-// kindOmitted is the kind of a report that says that other reports in the turn were left out.
-const kindOmitted EventKind = "cut"
+// kindOmittedReports is the kind of a report that says that other reports in the turn were left out.
+const kindOmittedReports EventKind = "cut"
 
 // kindOrder contains the kinds in the order in which simultaneous events are sorted.
 var kindOrder = []EventKind{
-	KindStart,
+	KindSessionStart,
 	KindTitle,
 	KindPrompt,
 	KindInjection,
@@ -94,9 +94,9 @@ var kindOrder = []EventKind{
 	KindText,
 	KindCall,
 	KindCompact,
-	KindStop,
-	KindEnd,
-	kindOmitted,
+	KindTurnEnd,
+	KindSessionEnd,
+	kindOmittedReports,
 }
 
 // compareEvents orders events by time, then by kind, then by their other fields except Injection.
@@ -114,19 +114,19 @@ func compareEvents(a, b Event) int {
 		cmp.Compare(a.Model, b.Model),
 		cmp.Compare(a.Transcript, b.Transcript),
 		compareCalls(a.Call, b.Call),
-		cmp.Compare(a.Repeats.sortKey(), b.Repeats.sortKey()),
+		cmp.Compare(a.RepeatedTextCalls.sortKey(), b.RepeatedTextCalls.sortKey()),
 		cmp.Compare(
 			boolSortKey(a.NoTime),
 			boolSortKey(b.NoTime),
 		),
 		cmp.Compare(boolSortKey(a.HasHookID), boolSortKey(b.HasHookID)),
-		cmp.Compare(boolSortKey(a.IsListed), boolSortKey(b.IsListed)),
+		cmp.Compare(boolSortKey(a.IsFromPromptList), boolSortKey(b.IsFromPromptList)),
 	)
 }
 
 func compareCalls(a, b *ToolCall) int {
 	if a == nil || b == nil {
-		return cmp.Compare(callSortRank(a), callSortRank(b))
+		return cmp.Compare(callPresenceRank(a), callPresenceRank(b))
 	}
 	return cmp.Or(
 		cmp.Compare(a.toolArgsKey(), b.toolArgsKey()),
@@ -148,7 +148,7 @@ func (c *ToolCall) toolArgsKey() string {
 	)
 }
 
-func callSortRank(c *ToolCall) int { return len(boolSortKey(c != nil)) }
+func callPresenceRank(c *ToolCall) int { return len(boolSortKey(c != nil)) }
 
 // boolSortKey returns a text for sorting. The text for true sorts after the text for false.
 func boolSortKey(b bool) string {
@@ -169,14 +169,14 @@ func exitStatusOrLowest(c *ToolCall) int {
 
 // SourceEvents returns the reports from which the turn was built. To add events to the turn, build it again from these
 // reports and the new events. The result is the same as if all were known from the beginning.
-func (t *Turn) SourceEvents() []Event { return slices.Clone(t.sourceReports) }
+func (t *Turn) SourceEvents() []Event { return slices.Clone(t.unmergedReports) }
 
 // sortKey returns the list of calls as a string by which such lists can be sorted.
 func (r *RepeatedCalls) sortKey() string {
 	if r == nil {
 		return ""
 	}
-	return strings.Join(r.Foreign, "\x00") + "\x01" + strings.Join(r.Unvouched, "\x00")
+	return strings.Join(r.ForeignTextCalls, "\x00") + "\x01" + strings.Join(r.UnvouchedTextCalls, "\x00")
 }
 
 // trustSortKey returns a text for sorting. Judgements are sorted from the most trusted to the least trusted. On the
@@ -185,9 +185,9 @@ func (r *TextSource) trustSortKey() string {
 	if r == nil {
 		return ""
 	}
-	level := map[string]string{LevelOwn: "1", LevelUnvouched: "2", LevelForeign: "3"}[r.Level]
+	level := map[string]string{LevelOwnText: "1", LevelUnvouchedText: "2", LevelForeignText: "3"}[r.TrustLevel]
 	if level == "" {
 		level = "4"
 	}
-	return level + boolSortKey(r.TraceID == "") + "\x00" + r.Cause + "\x00" + r.TraceID
+	return level + boolSortKey(r.TraceID == "") + "\x00" + r.CallDescription + "\x00" + r.TraceID
 }

@@ -31,7 +31,7 @@ func conversation(r *rand.Rand) (prompts []string, hooks []session.Event, transc
 			report := call("", fmt.Sprint("tool", i), asked+2, fmt.Sprint("make ", i))
 			report.HasHookID = true
 			hooks = append(hooks, event(session.KindPrompt, "", "", asked, text), exited(report, i%2),
-				event(session.KindText, "", "", asked+3, said.Text), event(session.KindStop, "", "", asked+4, ""))
+				event(session.KindText, "", "", asked+3, said.Text), event(session.KindTurnEnd, "", "", asked+4, ""))
 		}
 		if r.IntN(4) == 0 || i == n-1 {
 			transcripts = append(transcripts, untimed(transcript, asked+5))

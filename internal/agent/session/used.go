@@ -18,16 +18,16 @@ func (t *Turn) InjectionEvents() []Event {
 	})
 }
 
-// minRareTerms is the number of an entry's rare terms that an agent must write before the entry counts as used.
-const minRareTerms = 3
+// minRareTermsForUse is the number of an entry's rare terms that an agent must write before the entry counts as used.
+const minRareTermsForUse = 3
 
-// UsedEntries returns the entries that were shown in the turn and used in it. An entry was used if the agent wrote at
-// least minRareTerms rare terms that were shown with the entry, and wrote none of these terms before. The agent's
-// texts, commands, queries and the paths of changed files are examined.
+// ShownEntriesUsed returns the entries that were shown in the turn and used in it. An entry was used if the agent
+// wrote at least minRareTermsForUse rare terms that were shown with the entry, and wrote none of these terms before.
+// The agent's texts, commands, queries and the paths of changed files are examined.
 //
-// UsedEntries only compares words. It does not notice an agent that follows a note without repeating the note's words,
-// and does not examine later turns.
-func (t *Turn) UsedEntries() (used []ShownEntry) {
+// ShownEntriesUsed only compares words. It does not notice an agent that follows a note without repeating the note's
+// words, and does not examine later turns.
+func (t *Turn) ShownEntriesUsed() (used []ShownEntry) {
 	all := t.InjectionEvents()
 	var rare []string
 	for i := range all {
@@ -46,7 +46,7 @@ func (t *Turn) UsedEntries() (used []ShownEntry) {
 			if seen[s] {
 				continue
 			}
-			n, held := 0, find.FindTerms(all[i].textAbout(s))
+			n, held := 0, find.FindTerms(all[i].textAboutEntry(s))
 			for _, w := range slices.Compact(slices.Sorted(slices.Values(in.RareTerms))) {
 				at, ok := first[w]
 				isLater := ok && !at.Before(since)
@@ -54,7 +54,7 @@ func (t *Turn) UsedEntries() (used []ShownEntry) {
 					n++
 				}
 			}
-			seen[s] = n >= minRareTerms
+			seen[s] = n >= minRareTermsForUse
 			if seen[s] {
 				used = append(used, s)
 			}
@@ -63,10 +63,10 @@ func (t *Turn) UsedEntries() (used []ShownEntry) {
 	return used
 }
 
-// textAbout returns the lines of the event's text that are about an entry. The lines begin with a line that contains
-// the entry's NAME@VERSION, and end before the next line with another entry's NAME@VERSION. If no line contains it,
-// textAbout returns the whole text.
-func (e *Event) textAbout(s ShownEntry) string {
+// textAboutEntry returns the lines of the event's text that are about an entry. The lines begin with a line that
+// contains the entry's NAME@VERSION, and end before the next line with another entry's NAME@VERSION. If no line
+// contains it, textAboutEntry returns the whole text.
+func (e *Event) textAboutEntry(s ShownEntry) string {
 	mark := func(s ShownEntry) string { return fmt.Sprintf("%s@%d", s.Name, s.Version) }
 	if !strings.Contains(e.Text, mark(s)) {
 		return e.Text

@@ -13,19 +13,20 @@ import (
 )
 
 const (
-	maxPromptGap = 2 * time.Minute
-	maxDoubleGap = 2 * time.Second
-	clockSlack   = 2 * time.Second // maximum difference between the clocks of a client's hooks and its transcript
+	maxJoinedPromptGap    = 2 * time.Minute
+	maxDuplicateReportGap = 2 * time.Second
+	// maximum difference between the clocks of a client's hooks and its transcript
+	clockSlack = 2 * time.Second
 	// Maximum difference between the time of a hook's report about a call and the call's time in a transcript without
 	// start times.
 	writeDelay = time.Minute
 )
 
-// eventKey identifies an event. Reports with equal keys are reports of the same event.
-type eventKey struct {
-	turn string
-	kind EventKind
-	id   string
+// eventIdentity identifies an event. Reports with equal keys are reports of the same event.
+type eventIdentity struct {
+	turn    string
+	kind    EventKind
+	eventID string
 	// for an event without ID: the agent's name and the event's text, and for a call also the tool's arguments
 	text string
 	// set only for an event without ID, if it is a prompt, a call or a note about omitted reports, or if it has no
@@ -33,8 +34,8 @@ type eventKey struct {
 	time time.Time
 }
 
-func (e *Event) identityKey() eventKey {
-	k := eventKey{turn: e.Turn, kind: e.Kind, id: e.ID}
+func (e *Event) identityKey() eventIdentity {
+	k := eventIdentity{turn: e.Turn, kind: e.Kind, eventID: e.ID}
 	if e.ID != "" {
 		return k
 	}
@@ -42,7 +43,7 @@ func (e *Event) identityKey() eventKey {
 	if e.Call != nil {
 		k.text += "\x00" + e.Call.toolArgsKey()
 	}
-	if e.Turn == "" || slices.Contains([]EventKind{KindPrompt, KindCall, kindOmitted}, e.Kind) {
+	if e.Turn == "" || slices.Contains([]EventKind{KindPrompt, KindCall, kindOmittedReports}, e.Kind) {
 		k.time = e.Time
 	}
 	return k
@@ -87,11 +88,11 @@ func joinNearestPairs[E comparable](
 func (t *Turn) deriveEvents() {
 	t.HasOmittedEvents = false
 	var all, texts, calls []Event
-	same := map[eventKey]int{} // position of each event in the list all, by the event's key
-	for _, e := range withAssumedTimes(t.sourceReports, t.StartTime) {
-		e.Turn, e.IsListed = t.PromptID, false
+	same := map[eventIdentity]int{} // position of each event in the list all, by the event's key
+	for _, e := range withTimesAfterTurnStart(t.unmergedReports, t.StartTime) {
+		e.Turn, e.IsFromPromptList = t.PromptID, false
 		switch {
-		case e.Kind == kindOmitted:
+		case e.Kind == kindOmittedReports:
 			t.HasOmittedEvents = true
 			continue
 		case e.ID == "" && e.Kind == KindText:
@@ -101,7 +102,7 @@ func (t *Turn) deriveEvents() {
 			calls = append(calls, e)
 			continue
 		}
-		k := eventKey{kind: e.Kind, id: e.ID}
+		k := eventIdentity{kind: e.Kind, eventID: e.ID}
 		if e.ID == "" {
 			k.text = e.SubAgent + "\x00" + e.Text
 		}
@@ -113,7 +114,7 @@ func (t *Turn) deriveEvents() {
 		all = append(all, e)
 	}
 	all = joinEventsWithoutID(all)
-	all = append(all, textsWithoutMatch(all, texts)...)
+	all = append(all, textsNotInOtherEvents(all, texts)...)
 	all = append(all, mergeMatchingCalls(all, calls)...)
 	for i := range all {
 		all[i].HasHookID = false
@@ -132,9 +133,9 @@ func hasUntimedEvent(events []Event) bool {
 	return slices.ContainsFunc(events, func(e Event) bool { return e.NoTime })
 }
 
-// withAssumedTimes returns the reports of a turn with a time for each report that has NoTime. These reports get
+// withTimesAfterTurnStart returns the reports of a turn with a time for each report that has NoTime. These reports get
 // times right after the start of the turn, in their order.
-func withAssumedTimes(reports []Event, start time.Time) []Event {
+func withTimesAfterTurnStart(reports []Event, start time.Time) []Event {
 	if !hasUntimedEvent(reports) {
 		return reports
 	}
@@ -167,10 +168,10 @@ func joinEventsWithoutID(all []Event) []Event {
 	return all
 }
 
-// textsWithoutMatch returns the events in texts that are not repetitions. The events in texts are texts of an agent
+// textsNotInOtherEvents returns the events in texts that are not repetitions. The events in texts are texts of an agent
 // that have no ID. Events with equal texts are merged into one event. An event is left out if its text only joins
 // several texts in all by the same agent, because then all already contains everything that the agent wrote.
-func textsWithoutMatch(all, texts []Event) (rest []Event) {
+func textsNotInOtherEvents(all, texts []Event) (rest []Event) {
 	for _, e := range texts {
 		var named []string
 		for _, o := range all {
@@ -242,8 +243,10 @@ func mergeMatchingCalls(all, calls []Event) (rest []Event) {
 		}
 	}
 	reports, named = joinCallsByID(calls, named)
-	input := func(e *Event) string { return e.SubAgent + "\x00" + (&ToolCall{}).orOverride(e.Call).toolArgsKey() }
-	reports, named = joinCallsByInput(mergeDoubleReports(reports, input), named, input)
+	input := func(e *Event) string {
+		return e.SubAgent + "\x00" + (&ToolCall{}).overrideUnlessNil(e.Call).toolArgsKey()
+	}
+	reports, named = joinCallsByInput(mergeDuplicateReports(reports, input), named, input)
 	var loose []*Event
 	for _, e := range reports {
 		if e.HasHookID {
@@ -252,20 +255,24 @@ func mergeMatchingCalls(all, calls []Event) (rest []Event) {
 			rest = append(rest, *e)
 		}
 	}
-	for _, e := range joinBySameArguments(loose, named, sessionDir(all, calls)) {
+	for _, e := range joinCallsByArguments(loose, named, firstWorkingDir(all, calls)) {
 		rest = append(rest, *e)
 	}
 	return rest
 }
 
-// joinBySameArguments merges calls that hooks reported into calls from the transcript (named) with the same arguments,
+// joinCallsByArguments merges calls that hooks reported into calls from the transcript (named) with the same arguments,
 // even if the tool's name differs. It returns the calls that remain.
-func joinBySameArguments(calls, named []*Event, dir string) (rest []*Event) {
+func joinCallsByArguments(calls, transcriptCalls []*Event, dir string) (rest []*Event) {
 	if len(calls) == 0 {
 		return nil
 	}
-	rest, _ = joinCallsByInput(calls, slices.Clone(named), func(e *Event) string { return e.argumentsKey(dir) })
-	for _, e := range named {
+	rest, _ = joinCallsByInput(
+		calls,
+		slices.Clone(transcriptCalls),
+		func(e *Event) string { return e.callArgumentsKey(dir) },
+	)
+	for _, e := range transcriptCalls {
 		e.Call = e.Call.withoutRepeatedPaths(dir)
 	}
 	return rest
@@ -274,32 +281,32 @@ func joinBySameArguments(calls, named []*Event, dir string) (rest []*Event) {
 // joinCallsByID merges calls that hooks reported into the calls from the transcript (named) with the same ID. Reported
 // calls with the same ID are merged into each other. It returns the reported calls that remain, and the calls from the
 // transcript into which no call was merged.
-func joinCallsByID(calls []Event, named []*Event) (rest, free []*Event) {
+func joinCallsByID(calls []Event, transcriptCalls []*Event) (unmatchedCalls, unmatchedTranscriptCalls []*Event) {
 	byID, isMerged := map[string]*Event{}, map[*Event]bool{}
-	for _, e := range named {
+	for _, e := range transcriptCalls {
 		byID[e.ID] = e
 	}
 	for i := range calls {
 		e := &calls[i]
 		same := byID[e.ID]
 		if e.ID == "" || same == nil {
-			rest = append(rest, e)
+			unmatchedCalls = append(unmatchedCalls, e)
 			byID[e.ID] = e
 			continue
 		}
 		*same = same.merge(*e)
 		isMerged[same] = true
 	}
-	return rest, slices.DeleteFunc(named, func(e *Event) bool { return isMerged[e] })
+	return unmatchedCalls, slices.DeleteFunc(transcriptCalls, func(e *Event) bool { return isMerged[e] })
 }
 
-// mergeDoubleReports merges repeated reports of the same call, and returns each call once.
-func mergeDoubleReports(calls []*Event, input func(*Event) string) (rest []*Event) {
+// mergeDuplicateReports merges repeated reports of the same call, and returns each call once.
+func mergeDuplicateReports(calls []*Event, input func(*Event) string) (rest []*Event) {
 	byInput := map[string][]*Event{}
 	for _, e := range calls {
 		what := input(e)
 		same := byInput[what]
-		if j := slices.IndexFunc(same, func(o *Event) bool { return isDoubleReport(o, e) }); j >= 0 {
+		if j := slices.IndexFunc(same, func(o *Event) bool { return isDuplicateCallReport(o, e) }); j >= 0 {
 			*same[j] = same[j].merge(*e)
 			continue
 		}
@@ -312,9 +319,12 @@ func mergeDoubleReports(calls []*Event, input func(*Event) string) (rest []*Even
 // joinCallsByInput merges calls that hooks reported into calls from the transcript (named) for which the function
 // input returns the same text. It returns the reported calls that remain, and the calls from the transcript into which
 // no call was merged. A call is not merged if input returns "".
-func joinCallsByInput(calls, named []*Event, input func(*Event) string) (rest, free []*Event) {
+func joinCallsByInput(
+	calls, transcriptCalls []*Event,
+	input func(*Event) string,
+) (unmatchedCalls, unmatchedTranscriptCalls []*Event) {
 	byInput, isJoined := map[string][2][]*Event{}, map[*Event]bool{}
-	for i, list := range [][]*Event{calls, named} {
+	for i, list := range [][]*Event{calls, transcriptCalls} {
 		for _, e := range list {
 			what := input(e)
 			if what == "" {
@@ -333,11 +343,11 @@ func joinCallsByInput(calls, named []*Event, input func(*Event) string) (rest, f
 	remain := func(list []*Event) []*Event {
 		return slices.DeleteFunc(list, func(e *Event) bool { return isJoined[e] })
 	}
-	return remain(calls), remain(named)
+	return remain(calls), remain(transcriptCalls)
 }
 
-// sessionDir returns the first working directory that an event names, or "" if none names one.
-func sessionDir(lists ...[]Event) string {
+// firstWorkingDir returns the first working directory that an event names, or "" if none names one.
+func firstWorkingDir(lists ...[]Event) string {
 	for _, e := range slices.Concat(lists...) {
 		if e.Dir != "" {
 			return e.Dir
@@ -361,10 +371,10 @@ func (c *ToolCall) withoutRepeatedPaths(dir string) *ToolCall {
 	return &d
 }
 
-// argumentsKey returns a call's arguments as a text, without the names of the tool and the sub-agent. Paths below
+// callArgumentsKey returns a call's arguments as a text, without the names of the tool and the sub-agent. Paths below
 // dir are relative to dir. It returns "" if no argument is known.
-func (e *Event) argumentsKey(dir string) string {
-	c := (&ToolCall{}).orOverride(e.Call)
+func (e *Event) callArgumentsKey(dir string) string {
+	c := (&ToolCall{}).overrideUnlessNil(e.Call)
 	relative := func(paths []string) (all []string) {
 		for _, p := range paths {
 			all = append(all, strings.TrimPrefix(p, strings.TrimSuffix(dir, "/")+"/"))
@@ -381,10 +391,10 @@ func (e *Event) argumentsKey(dir string) string {
 	return boolSortKey(e.SubAgent != "") + d.toolArgsKey()
 }
 
-// isDoubleReport reports whether two reports without IDs are of the same call, because a hook is installed twice. A
-// command may also have run twice within maxDoubleGap. This is noticed only if the outcomes differ.
-func isDoubleReport(a, b *Event) bool {
-	return a.ID == b.ID && b.Time.Sub(a.Time).Abs() <= maxDoubleGap && compareCalls(a.Call, b.Call) == 0
+// isDuplicateCallReport reports whether two reports without IDs are of the same call, because a hook is installed
+// twice. A command may also have run twice within maxDuplicateReportGap. This is noticed only if the outcomes differ.
+func isDuplicateCallReport(a, b *Event) bool {
+	return a.ID == b.ID && b.Time.Sub(a.Time).Abs() <= maxDuplicateReportGap && compareCalls(a.Call, b.Call) == 0
 }
 
 // mergeReportsInOrder merges the hooks' reports of calls into the calls of the transcript. It returns the merged
@@ -429,8 +439,8 @@ func (c *ToolCall) contradictsOutcome(o *ToolCall) bool {
 		(c.ExitStatus != nil && o.ExitStatus != nil && *c.ExitStatus != *o.ExitStatus)
 }
 
-// orOverride returns o if it is not nil, and otherwise c.
-func (c *ToolCall) orOverride(o *ToolCall) *ToolCall {
+// overrideUnlessNil returns o if it is not nil, and otherwise c.
+func (c *ToolCall) overrideUnlessNil(o *ToolCall) *ToolCall {
 	if o != nil {
 		return o
 	}

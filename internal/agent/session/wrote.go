@@ -15,8 +15,8 @@ import (
 const maxReportDelay = time.Minute
 
 // CheckFileWrite reports whether the latest change of a file was made by a tool call of the client. changeTime is the
-// time of the latest change. The client must have reported the call at most maxDoubleGap before changeTime and at most
-// maxReportDelay after changeTime.
+// time of the latest change. The client must have reported the call at most maxDuplicateReportGap before changeTime
+// and at most maxReportDelay after changeTime.
 //
 // The list taints contains calls that returned text by others. Each of these calls was followed, in the same turn, by
 // a call that wrote the file after the time since. Calls that only read the agent's own files are not listed.
@@ -28,7 +28,7 @@ func (a *Archive) CheckFileWrite(
 ) (taints []string, hasWritten bool, err error) {
 	f := TurnFilter.And(oxbow.Filter{
 		Terms: []oxbow.Term{{Key: "client", Values: []string{client}}},
-		After: since.Add(-maxReportAge),
+		After: since.Add(-maxTimeSinceLastEvent),
 	})
 	hits, err := a.Memory.Recall(ctx, oxbow.Query{Limit: oxbow.MaxLimit, Filter: f})
 	for _, h := range hits {
@@ -39,14 +39,14 @@ func (a *Archive) CheckFileWrite(
 		for i := range t.Events {
 			e := &t.Events[i]
 			after := e.Time.Sub(changeTime)
-			near := after >= -maxDoubleGap && after <= maxReportDelay
+			near := after >= -maxDuplicateReportGap && after <= maxReportDelay
 			isTooOld := !near && !e.Time.After(since)
 			if isTooOld || !e.WritesFile(file) {
 				continue
 			}
 			hasWritten = hasWritten || near
-			for _, s := range untracedCalls(t.Events[:i], t.Dir(), ownFiles...) {
-				if !slices.Contains(taints, s) && len(taints) < maxTaintingCalls {
+			for _, s := range unfingerprintedCalls(t.Events[:i], t.Dir(), ownFiles...) {
+				if !slices.Contains(taints, s) && len(taints) < maxTaintingCallsPerTurn {
 					taints = append(taints, s)
 				}
 			}

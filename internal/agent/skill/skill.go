@@ -142,14 +142,14 @@ func (s *Set) Names() []string {
 
 // listNamesAndDirs returns the names of all skills, and the directories that contain skills. It ignores directories
 // that cannot be listed.
-func (s *Set) listNamesAndDirs() (names, looked []string) {
+func (s *Set) listNamesAndDirs() (names, skillDirs []string) {
 	for _, pl := range s.Roots {
 		for _, dir := range pl.SkillDirs {
 			list, err := fs.ReadDir(pl.FS, dir)
 			if err != nil {
 				continue
 			}
-			looked = append(looked, displayPath(pl, dir))
+			skillDirs = append(skillDirs, displayPath(pl, dir))
 			for _, e := range list {
 				name, plain := strings.CutSuffix(e.Name(), ".md")
 				if !plain {
@@ -164,7 +164,7 @@ func (s *Set) listNamesAndDirs() (names, looked []string) {
 		}
 	}
 	slices.Sort(names)
-	return slices.Compact(names), looked
+	return slices.Compact(names), skillDirs
 }
 
 func displayPath(pl SearchRoot, file string) string {

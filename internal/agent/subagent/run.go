@@ -44,13 +44,13 @@ const (
 // Maximum sizes, in bytes, of the stored output. If the standard output is longer, only the beginning and the end are
 // stored.
 const (
-	maxOutputHead  = 8 << 10
-	maxOutputTail  = 24 << 10
-	maxErrorOutput = 4 << 10 // maximum size of the stored part of the standard error output, which is its end
+	maxOutputStartBytes = 8 << 10
+	maxOutputEndBytes   = 24 << 10
+	maxErrorOutput      = 4 << 10 // maximum size of the stored part of the standard error output, which is its end
 )
 
-// defaultGrace is the time that a stopped process has to end by itself: the time between SIGTERM and SIGKILL.
-const defaultGrace = 5 * time.Second
+// defaultTermToKillDelay is the time that a stopped process has to end by itself: the time between SIGTERM and SIGKILL.
+const defaultTermToKillDelay = 5 * time.Second
 
 // RunOutcome is the result of a run.
 type RunOutcome struct {
@@ -74,7 +74,7 @@ type RunOutcome struct {
 //
 // If Run returns an error, no process was started.
 func (s *Service) Run(ctx context.Context, m *oxbow.Memory, r *Runner, b *Briefing) (out RunOutcome, err error) {
-	caller, end, err := s.registerRun(ctx)
+	caller, end, err := s.registerSubAgentRun(ctx)
 	if err != nil {
 		return RunOutcome{}, err
 	}
@@ -187,8 +187,8 @@ func (s *Service) runProcess(callerCtx context.Context, r *Runner, b *Briefing, 
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	said, complained := &headTailBuffer{
-		maxHeadBytes: maxOutputHead,
-		maxTailBytes: maxOutputTail,
+		maxHeadBytes: maxOutputStartBytes,
+		maxTailBytes: maxOutputEndBytes,
 	}, &headTailBuffer{
 		maxTailBytes: maxErrorOutput,
 	}
@@ -204,7 +204,7 @@ func (s *Service) runProcess(callerCtx context.Context, r *Runner, b *Briefing, 
 	case stdinTask:
 		cmd.Stdin = strings.NewReader(b.Task)
 	}
-	cmd.WaitDelay = cmp.Or(s.StopGrace, defaultGrace)
+	cmd.WaitDelay = cmp.Or(s.TermToKillDelay, defaultTermToKillDelay)
 	stopAll := setProcessGroup(cmd)
 	err := cmd.Run()
 	var exit *exec.ExitError
@@ -318,7 +318,7 @@ func (r *runRecord) addEntry(outcome *RunOutcome) (string, error) {
 				Name:    name,
 				Kind:    oxbow.History,
 				Content: r.entryText(outcome),
-				Labels:  r.runLabels(stateRunning),
+				Labels:  r.runEntryLabels(stateRunning),
 			},
 		)
 		var invalid *oxbow.InvalidError
@@ -348,7 +348,7 @@ func (r *runRecord) updateEntry(outcome *RunOutcome) error {
 	)
 }
 
-func (r *runRecord) runLabels(runState string) []oxbow.Label {
+func (r *runRecord) runEntryLabels(runState string) []oxbow.Label {
 	return oxbow.SortLabels(
 		[]oxbow.Label{{Key: agentLabelKey, Value: r.briefing.Agent}, {Key: runStateLabelKey, Value: runState}},
 	)

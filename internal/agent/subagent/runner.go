@@ -32,8 +32,8 @@ import (
 // SettingsFile is the name of the settings file in a home.
 const SettingsFile = "settings.yaml"
 
-// MaxSettings is the maximum size, in bytes, of the settings file.
-const MaxSettings = 64 << 10
+// MaxSettingsFileBytes is the maximum size, in bytes, of the settings file.
+const MaxSettingsFileBytes = 64 << 10
 
 // Limits for the settings of a runner.
 const (
@@ -87,8 +87,8 @@ func (p *settingsParser) addDiagnostic(n *yaml.Node, format string, args ...any)
 }
 
 func (p *settingsParser) parseSettings(data []byte) *Runner {
-	if len(data) > MaxSettings {
-		p.addDiagnostic(nil, "has more than %d bytes, which is the most", MaxSettings)
+	if len(data) > MaxSettingsFileBytes {
+		p.addDiagnostic(nil, "has more than %d bytes, which is the most", MaxSettingsFileBytes)
 		return nil
 	}
 	d := yaml.NewDecoder(bytes.NewReader(data))

@@ -57,9 +57,9 @@ func TestParseRunner(t *testing.T) {
 			"true": `s.yaml:3:1: unknown key "shell" in settings; there are runner`,
 		"x: &x [a]\nrunner:\n  command: *x":                       "no plain key and value",
 		"runner:\n  command: [a]\n---\nrunner:\n  command: [b]\n": "more than one document",
-		"runner: {":                        "is not YAML",
-		"- a":                              "settings is not a mapping",
-		strings.Repeat("#", MaxSettings+1): "has more than 65536 bytes",
+		"runner: {": "is not YAML",
+		"- a":       "settings is not a mapping",
+		strings.Repeat("#", MaxSettingsFileBytes+1):               "has more than 65536 bytes",
 		"runner:\n  command: [" + strings.Repeat("a,", 257) + "]": "command is not a list",
 	} {
 		if r, err := ParseRunner("s.yaml", []byte(bad)); !errors.Is(err, oxbow.ErrInvalid) ||

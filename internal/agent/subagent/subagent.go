@@ -39,7 +39,7 @@ const NoSettings = "none"
 // Limits of sub-agents.
 const (
 	maxTaskBytes      = 256 << 10 // maximum size of a task in bytes
-	maxDepth          = 3         // maximum number of sub-agents that start each other
+	maxSubAgentDepth  = 3         // maximum number of sub-agents that start each other
 	maxConcurrentRuns = 4         // maximum number of sub-agents that a service runs at the same time
 )
 
@@ -56,18 +56,18 @@ type Service struct {
 
 	// LoadRunner returns the runner, or nil if none is configured. It is called before each run, so that changes of the
 	// settings take effect. If Runner is nil, only briefings can be made.
-	LoadRunner func() (*Runner, error)
-	WorkingDir string           // working directory of sub-agents
-	Environ    func() []string  // environment for sub-agents, without oxbow's variables (nil means empty)
-	Now        func() time.Time // nil means time.Now
-	Stdout     io.Writer        // receives the output of running sub-agents (nil discards it)
-	Stderr     io.Writer        // receives the standard error output of sub-agents (nil discards it)
-	StopGrace  time.Duration    // time between SIGTERM and SIGKILL (5 s by default)
+	LoadRunner      func() (*Runner, error)
+	WorkingDir      string           // working directory of sub-agents
+	Environ         func() []string  // environment for sub-agents, without oxbow's variables (nil means empty)
+	Now             func() time.Time // nil means time.Now
+	Stdout          io.Writer        // receives the output of running sub-agents (nil discards it)
+	Stderr          io.Writer        // receives the standard error output of sub-agents (nil discards it)
+	TermToKillDelay time.Duration    // time between SIGTERM and SIGKILL (5 s by default)
 
 	mu           sync.Mutex // guards the fields below
 	runningCount int
 	cancelByRun  map[int]context.CancelFunc // cancel functions of the running sub-agents
-	nextKey      int                        // key in cancelByRun for the next sub-agent that is started
+	nextRunKey   int                        // key in cancelByRun for the next sub-agent that is started
 	isClosed     bool
 	runWaitGroup sync.WaitGroup // counts the running sub-agents, so that Close can wait for them
 }
@@ -279,19 +279,19 @@ func (s *Service) currentTime() time.Time {
 	return s.Now()
 }
 
-// registerRun registers a run. It returns a context that Close cancels, and a function that the caller must call
-// when the run has ended. It returns an error if the service is closed, if too many sub-agents are running, or if
+// registerSubAgentRun registers a run. It returns a context that Close cancels, and a function that the caller must
+// call when the run has ended. It returns an error if the service is closed, if too many sub-agents are running, or if
 // too many have started each other.
-func (s *Service) registerRun(ctx context.Context) (context.Context, func(), error) {
+func (s *Service) registerSubAgentRun(ctx context.Context) (context.Context, func(), error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
 	case s.isClosed:
 		return ctx, nil, fmt.Errorf("starting a sub-agent: %w", context.Canceled)
-	case s.SpawnDepth >= maxDepth:
+	case s.SpawnDepth >= maxSubAgentDepth:
 		return ctx, nil, &oxbow.InvalidError{
 			Field:  "sub-agent",
-			Reason: fmt.Sprintf("cannot be started: %d stand above already, which is the most", maxDepth),
+			Reason: fmt.Sprintf("cannot be started: %d stand above already, which is the most", maxSubAgentDepth),
 		}
 	case s.runningCount >= maxConcurrentRuns:
 		return ctx, nil, &oxbow.InvalidError{
@@ -306,8 +306,8 @@ func (s *Service) registerRun(ctx context.Context) (context.Context, func(), err
 	if s.cancelByRun == nil {
 		s.cancelByRun = map[int]context.CancelFunc{}
 	}
-	key := s.nextKey
-	s.nextKey++
+	key := s.nextRunKey
+	s.nextRunKey++
 	s.runningCount++
 	s.cancelByRun[key] = cancel
 	s.runWaitGroup.Add(1)

@@ -151,7 +151,7 @@ func world(t *testing.T) (*oxbow.Memory, *Service) {
 		WorkingDir: t.TempDir(), Environ: os.Environ, Now: func() time.Time {
 			return time.Date(2026, 4, 18, 10, 0, 0, 0, time.UTC)
 		},
-		StopGrace: 100 * time.Millisecond,
+		TermToKillDelay: 100 * time.Millisecond,
 	}
 }
 
@@ -413,7 +413,7 @@ func TestStop(t *testing.T) {
 	if _, err := s.Run(t.Context(), m, agent(t, "cat"), b); !errors.Is(err, context.Canceled) {
 		t.Errorf("after Close: %v", err)
 	}
-	deep := &Service{SpawnDepth: maxDepth}
+	deep := &Service{SpawnDepth: maxSubAgentDepth}
 	if _, err := deep.Run(t.Context(), m, agent(t, "cat"), b); !errors.Is(err, oxbow.ErrInvalid) {
 		t.Errorf("too deep: %v", err)
 	}

@@ -8,10 +8,10 @@ import (
 	"sync/atomic"
 )
 
-// A Budget limits the total size of the values in several [Slots]. If the limit is exceeded, the oldest values are
-// removed. If an old value was read since it was added, it stays and is treated like a newly added value. A Budget is
-// safe for concurrent use.
-type Budget struct {
+// A SizeBudget limits the total size of the values in several [ValueSlots]. If the limit is exceeded, the oldest
+// values are removed. If an old value was read since it was added, it stays and is treated like a newly added value. A
+// Budget is safe for concurrent use.
+type SizeBudget struct {
 	maxBytes int64
 
 	mu        sync.Mutex // guards the fields below
@@ -19,14 +19,14 @@ type Budget struct {
 	queue     []cachedValue // all values, oldest first
 }
 
-// NewBudget returns a budget of maxBytes bytes. If maxBytes is below 1, no values are cached.
-func NewBudget(maxBytes int64) *Budget { return &Budget{maxBytes: max(maxBytes, 0)} }
+// NewSizeBudget returns a budget of maxBytes bytes. If maxBytes is below 1, no values are cached.
+func NewSizeBudget(maxBytes int64) *SizeBudget { return &SizeBudget{maxBytes: max(maxBytes, 0)} }
 
 // MaxBytes returns the limit on the total size of the values.
-func (b *Budget) MaxBytes() int64 { return b.maxBytes }
+func (b *SizeBudget) MaxBytes() int64 { return b.maxBytes }
 
 // UsedBytes returns the total size of all values that are in the cache now.
-func (b *Budget) UsedBytes() int64 {
+func (b *SizeBudget) UsedBytes() int64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.usedBytes
@@ -39,7 +39,7 @@ type cachedValue struct {
 	size  int64
 }
 
-func (b *Budget) addValue(value cachedValue) {
+func (b *SizeBudget) addValue(value cachedValue) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.queue = append(b.queue, value)
@@ -58,8 +58,8 @@ func (b *Budget) addValue(value cachedValue) {
 	}
 }
 
-// removeValuesOf removes from the queue all cached values that belong to one owner, which is a [Slots].
-func (b *Budget) removeValuesOf(owner interface{ evictUnread(n int) bool }) {
+// removeValuesOf removes from the queue all cached values that belong to one owner, which is a [ValueSlots].
+func (b *SizeBudget) removeValuesOf(owner interface{ evictUnread(n int) bool }) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.queue = slices.DeleteFunc(b.queue, func(p cachedValue) bool {
@@ -70,15 +70,15 @@ func (b *Budget) removeValuesOf(owner interface{ evictUnread(n int) bool }) {
 	})
 }
 
-// Slots is a fixed number of slots. Each slot can contain one cached value. It is safe for concurrent use. Empty slots
-// need almost no memory, because they are allocated in blocks at the first use.
-type Slots[T any] struct {
-	budget *Budget
-	blocks []atomic.Pointer[block[T]]
+// ValueSlots is a fixed number of slots. Each slot can contain one cached value. It is safe for concurrent use. Empty
+// slots need almost no memory, because they are allocated in blocks at the first use.
+type ValueSlots[T any] struct {
+	budget     *SizeBudget
+	slotBlocks []atomic.Pointer[slotBlock[T]]
 }
 
-// block is a group of consecutive slots.
-type block[T any] [blockSlots]atomic.Pointer[slot[T]]
+// slotBlock is a group of consecutive slots.
+type slotBlock[T any] [blockSlots]atomic.Pointer[slot[T]]
 
 const blockSlots = 128
 
@@ -87,14 +87,14 @@ type slot[T any] struct {
 	wasRead atomic.Bool // The value was read since its addition, or since the last eviction that kept the value.
 }
 
-// NewSlots returns n empty places for cached values. The sizes of their values count against the budget b.
-func NewSlots[T any](b *Budget, n int) *Slots[T] {
-	return &Slots[T]{b, make([]atomic.Pointer[block[T]], (n+blockSlots-1)/blockSlots)}
+// NewValueSlots returns n empty places for cached values. The sizes of their values count against the budget b.
+func NewValueSlots[T any](b *SizeBudget, n int) *ValueSlots[T] {
+	return &ValueSlots[T]{b, make([]atomic.Pointer[slotBlock[T]], (n+blockSlots-1)/blockSlots)}
 }
 
 // Get returns the cached value with the number n. ok is false if no value is cached under this number.
-func (s *Slots[T]) Get(n int) (value T, ok bool) {
-	b := s.blocks[n/blockSlots].Load()
+func (s *ValueSlots[T]) Get(n int) (value T, ok bool) {
+	b := s.slotBlocks[n/blockSlots].Load()
 	if b == nil {
 		return value, false
 	}
@@ -111,10 +111,10 @@ func (s *Slots[T]) Get(n int) (value T, ok bool) {
 // Put stores a value in a slot and returns the value. The size is the value's size in bytes. If the slot already
 // contains a value, Put returns that value instead. To stay within the budget, Put may remove values of other slots,
 // or the new value itself.
-func (s *Slots[T]) Put(n int, value T, size int) T {
-	at := &s.blocks[n/blockSlots]
+func (s *ValueSlots[T]) Put(n int, value T, size int) T {
+	at := &s.slotBlocks[n/blockSlots]
 	if at.Load() == nil {
-		at.CompareAndSwap(nil, new(block[T]))
+		at.CompareAndSwap(nil, new(slotBlock[T]))
 	}
 	if !at.Load()[n%blockSlots].CompareAndSwap(nil, &slot[T]{value: value}) {
 		if stored, ok := s.Get(n); ok {
@@ -129,7 +129,7 @@ func (s *Slots[T]) Put(n int, value T, size int) T {
 
 // RemoveAll removes all values in s from the shared size budget. The caller must not use s afterwards. If s is nil,
 // RemoveAll does nothing.
-func (s *Slots[T]) RemoveAll() {
+func (s *ValueSlots[T]) RemoveAll() {
 	if s != nil {
 		s.budget.removeValuesOf(s)
 	}
@@ -137,8 +137,8 @@ func (s *Slots[T]) RemoveAll() {
 
 // evictUnread removes the value in slot n from the cache and returns true. If the value was read since the last call
 // of evictUnread for this slot, evictUnread keeps the value and returns false.
-func (s *Slots[T]) evictUnread(n int) bool {
-	pointer := &s.blocks[n/blockSlots].Load()[n%blockSlots]
+func (s *ValueSlots[T]) evictUnread(n int) bool {
+	pointer := &s.slotBlocks[n/blockSlots].Load()[n%blockSlots]
 	if p := pointer.Load(); p != nil && p.wasRead.Swap(false) {
 		return false
 	}

@@ -10,10 +10,10 @@ import (
 )
 
 // has returns the numbers of the slots that contain a value.
-func has[T any](s *Slots[T]) (ns []int) {
-	for i := range s.blocks {
+func has[T any](s *ValueSlots[T]) (ns []int) {
+	for i := range s.slotBlocks {
 		for n := range blockSlots {
-			if b := s.blocks[i].Load(); b != nil && b[n].Load() != nil {
+			if b := s.slotBlocks[i].Load(); b != nil && b[n].Load() != nil {
 				ns = append(ns, i*blockSlots+n)
 			}
 		}
@@ -23,8 +23,8 @@ func has[T any](s *Slots[T]) (ns []int) {
 
 // TestReadStays tests that a value that was read since it was added stays longer than a value that was not read.
 func TestReadStays(t *testing.T) {
-	b := NewBudget(3 * 100)
-	s := NewSlots[string](b, 10)
+	b := NewSizeBudget(3 * 100)
+	s := NewValueSlots[string](b, 10)
 	put := func(n int) { s.Put(n, fmt.Sprint(n), 36) } // With the slot itself, each value needs 100 bytes.
 	for n := range 3 {
 		put(n)
@@ -49,8 +49,8 @@ func TestReadStays(t *testing.T) {
 
 // TestTooLarge tests that a value larger than the budget is returned and not cached.
 func TestTooLarge(t *testing.T) {
-	b := NewBudget(10)
-	s := NewSlots[string](b, 1)
+	b := NewSizeBudget(10)
+	s := NewValueSlots[string](b, 1)
 	if got := s.Put(0, "large", 1000); got != "large" || b.UsedBytes() != 0 || len(has(s)) != 0 {
 		t.Errorf("Put = %q, held %d in %v", got, b.UsedBytes(), has(s))
 	}
@@ -58,7 +58,7 @@ func TestTooLarge(t *testing.T) {
 
 // TestFirstCounts tests that the first of two values for a slot is kept.
 func TestFirstCounts(t *testing.T) {
-	s := NewSlots[string](NewBudget(1000), 1)
+	s := NewValueSlots[string](NewSizeBudget(1000), 1)
 	s.Put(0, "first", 5)
 	if got := s.Put(0, "second", 5); got != "first" {
 		t.Errorf("Put = %q, want the one that is there", got)
@@ -67,8 +67,8 @@ func TestFirstCounts(t *testing.T) {
 
 // TestShared tests that several Slots share a budget, and return their part of it when they are removed.
 func TestShared(t *testing.T) {
-	b := NewBudget(200)
-	one, other := NewSlots[string](b, 4), NewSlots[int](b, 4)
+	b := NewSizeBudget(200)
+	one, other := NewValueSlots[string](b, 4), NewValueSlots[int](b, 4)
 	one.Put(0, "a", 36)
 	other.Put(0, 1, 36)
 	other.Put(1, 2, 36)
@@ -85,8 +85,8 @@ func TestShared(t *testing.T) {
 // must not be exceeded.
 func TestConcurrent(t *testing.T) {
 	const most = 5000
-	b := NewBudget(most)
-	s := NewSlots[int](b, 200)
+	b := NewSizeBudget(most)
+	s := NewValueSlots[int](b, 200)
 	var wg sync.WaitGroup
 	for g := range 4 {
 		wg.Go(func() {

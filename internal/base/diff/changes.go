@@ -14,7 +14,7 @@ func DiffLines(before, after string) iter.Seq2[byte, string] {
 		a, b := textLines(before), textLines(after)
 		interner := LineNumberer{}
 		j := 0
-		for i, index := range new(LineMapper).MapLines(interner.LineIDs(a), interner.LineIDs(b)) {
+		for i, index := range new(LineMapper).MapEqualLines(interner.LineIDs(a), interner.LineIDs(b)) {
 			if index < 0 {
 				if !yield('-', a[i]) {
 					return

@@ -31,28 +31,28 @@ func (in LineNumberer) LineIDs(lines []string) []int32 {
 // A LineMapper finds, for the lines in one text, the equal lines in another text. A LineMapper can be used for many
 // pairs of texts, and reuses its working memory. The zero Mapper is ready to use.
 type LineMapper struct {
-	// Equal lines have the same number, which is their index in this slice. Between two calls of MapLines, all counts
-	// are zero.
+	// Equal lines have the same number, which is their index in this slice. Between two calls of MapEqualLines, all
+	// counts are zero.
 	lineOccurrences []lineOccurrence
 }
 
 // lineOccurrence counts a line in two texts, A and B. It contains how often the line occurs in each text, and the
 // index of the last occurrence in each text.
-type lineOccurrence struct{ countA, countB, lastA, lastB int32 }
+type lineOccurrence struct{ countInTextA, countInTextB, lastIndexInTextA, lastIndexInTextB int32 }
 
-// MapLines returns, for each line in a, the index of its equal line in b, or -1. Mapped lines are in the same order in
-// both texts.
+// MapEqualLines returns, for each line in a, the index of its equal line in b, or -1. Mapped lines are in the same
+// order in both texts.
 //
 // The method is patience diff (Bram Cohen). Lines that occur exactly once in each text are anchors, and the parts
 // between two anchors are mapped separately. A part without anchors is mapped by a shortest edit script (Myers, "An
 // O(ND) Difference Algorithm and Its Variations", 1986).
-func (d *LineMapper) MapLines(a, b []int32) []int {
-	m := make([]int, len(a))
+func (d *LineMapper) MapEqualLines(lineIDsA, lineIDsB []int32) []int {
+	m := make([]int, len(lineIDsA))
 	for i := range m {
 		m[i] = -1
 	}
 	maxID := int32(-1)
-	for _, side := range [][]int32{a, b} {
+	for _, side := range [][]int32{lineIDsA, lineIDsB} {
 		for _, n := range side {
 			maxID = max(maxID, n)
 		}
@@ -60,7 +60,7 @@ func (d *LineMapper) MapLines(a, b []int32) []int {
 	if n := int(maxID) + 1; n > len(d.lineOccurrences) {
 		d.lineOccurrences = make([]lineOccurrence, n+n/4)
 	}
-	d.mapLineRange(a, b, 0, 0, m)
+	d.mapLineRange(lineIDsA, lineIDsB, 0, 0, m)
 	return m
 }
 
@@ -83,7 +83,7 @@ func (d *LineMapper) mapLineRange(a, b []int32, i, j int, mapping []int) {
 	if len(a) == 0 || len(b) == 0 {
 		return
 	}
-	anchors := d.findAnchors(a, b)
+	anchors := d.findUniqueCommonLines(a, b)
 	if len(anchors) == 0 {
 		mapByMyers(a, b, i, j, mapping)
 		return
@@ -97,21 +97,21 @@ func (d *LineMapper) mapLineRange(a, b []int32, i, j int, mapping []int) {
 	d.mapLineRange(a[x:], b[y:], i+x, j+y, mapping)
 }
 
-// findAnchors returns the anchors: index pairs of the lines that occur exactly once in each text. Both indexes
-// increase from pair to pair. If the texts have these lines in different orders, findAnchors returns a longest list of
-// such pairs.
-func (d *LineMapper) findAnchors(a, b []int32) [][2]int {
+// findUniqueCommonLines returns the anchors: index pairs of the lines that occur exactly once in each text. Both
+// indexes increase from pair to pair. If the texts have these lines in different orders, findUniqueCommonLines returns
+// a longest list of such pairs.
+func (d *LineMapper) findUniqueCommonLines(a, b []int32) [][2]int {
 	occurrences := d.lineOccurrences
 	for i, l := range a {
-		occurrences[l].countA, occurrences[l].lastA = occurrences[l].countA+1, int32(i)
+		occurrences[l].countInTextA, occurrences[l].lastIndexInTextA = occurrences[l].countInTextA+1, int32(i)
 	}
 	for i, l := range b {
-		occurrences[l].countB, occurrences[l].lastB = occurrences[l].countB+1, int32(i)
+		occurrences[l].countInTextB, occurrences[l].lastIndexInTextB = occurrences[l].countInTextB+1, int32(i)
 	}
 	var pairs [][2]int
 	for i, l := range a {
-		if s := occurrences[l]; s.countA == 1 && s.countB == 1 {
-			pairs = append(pairs, [2]int{i, int(s.lastB)})
+		if s := occurrences[l]; s.countInTextA == 1 && s.countInTextB == 1 {
+			pairs = append(pairs, [2]int{i, int(s.lastIndexInTextB)})
 		}
 	}
 	for _, side := range [][]int32{a, b} {
@@ -178,7 +178,7 @@ func mapByMyers(a, b []int32, i, j int, mapping []int) {
 			}
 			furthest[maxDistance+k] = int32(x)
 			if x >= len(a) && x-k >= len(b) {
-				followTrace(trace, len(a), len(b), i, j, mapping)
+				mapLinesAlongEditScript(trace, len(a), len(b), i, j, mapping)
 				return
 			}
 		}
@@ -197,10 +197,10 @@ func isReachedByInsertion(furthest []int32, middle, k, d int) bool {
 	return furthest[middle+k-1] < furthest[middle+k+1]
 }
 
-// followTrace follows the shortest sequence of edits from the end of both texts back to the start, and maps each equal
-// line of one text to the other. It implements the last step of Myers' diff algorithm. Element d of trace contains the
-// furthest positions that d edits reach, on the diagonals -d to d.
-func followTrace(trace [][]int32, x, y, i, j int, mapping []int) {
+// mapLinesAlongEditScript follows the shortest sequence of edits from the end of both texts back to the start, and
+// maps each equal line of one text to the other. It implements the last step of Myers' diff algorithm. Element d of
+// trace contains the furthest positions that d edits reach, on the diagonals -d to d.
+func mapLinesAlongEditScript(trace [][]int32, x, y, i, j int, lineMapping []int) {
 	for d := len(trace); d > 0; d-- {
 		round := trace[d-1]
 		furthest := func(k int) int {
@@ -218,12 +218,12 @@ func followTrace(trace [][]int32, x, y, i, j int, mapping []int) {
 		py := px - diagonal
 		for x > px+step {
 			x, y = x-1, y-1
-			mapping[i+x] = j + y
+			lineMapping[i+x] = j + y
 		}
 		x, y = px, py
 	}
 	for x > 0 && y > 0 {
 		x, y = x-1, y-1
-		mapping[i+x] = j + y
+		lineMapping[i+x] = j + y
 	}
 }

@@ -24,7 +24,7 @@ func TestMap(t *testing.T) {
 		{"two that changed places keep the longer", "a b c d", "d a b c", []int{1, 2, 3, -1}},
 	} {
 		in := LineNumberer{}
-		got := new(LineMapper).MapLines(in.LineIDs(strings.Fields(c.a)), in.LineIDs(strings.Fields(c.b)))
+		got := new(LineMapper).MapEqualLines(in.LineIDs(strings.Fields(c.a)), in.LineIDs(strings.Fields(c.b)))
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s: Map = %v, want %v", c.name, got, c.want)
 		}
@@ -50,7 +50,7 @@ func lcs(a, b []int32) int {
 }
 
 // TestMyersIsShortest checks that a map has as many equal lines as the textbook algorithm finds, and that it keeps the
-// promises of MapLines.
+// promises of MapEqualLines.
 func TestMyersIsShortest(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 9))
 	text := func(letters int32) []int32 {
@@ -84,6 +84,6 @@ func TestMyersIsShortest(t *testing.T) {
 		if got, want := count(a, b, m), lcs(a, b); got != want {
 			t.Fatalf("myers of %v and %v matches %d lines, want %d: %v", a, b, got, want, m)
 		}
-		count(a, b, new(LineMapper).MapLines(a, b))
+		count(a, b, new(LineMapper).MapEqualLines(a, b))
 	}
 }

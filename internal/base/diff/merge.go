@@ -38,7 +38,7 @@ func CompareLines(base, changed []string) (changes []LineChange) {
 			changes = append(changes, LineChange{i, to, slices.Clone(changed[j:end])})
 		}
 	}
-	for line, to := range m.MapLines(ids, in.LineIDs(changed)) {
+	for line, to := range m.MapEqualLines(ids, in.LineIDs(changed)) {
 		if to >= 0 {
 			add(line, to)
 			i, j = line+1, to+1

@@ -13,18 +13,18 @@ type WordRun struct {
 	IsChanged bool // the words are only in this line and not in the line with which it was compared
 }
 
-// maxComparedWords is the maximum number of words in a line. [CompareWordRuns] does not compare longer lines.
+// maxComparedWords is the maximum number of words in a line. [CompareLinesByWord] does not compare longer lines.
 const maxComparedWords = 400
 
-// CompareWordRuns compares two lines word by word and returns the parts of each. The result is nil if the lines differ
-// more than they have in common, or if a line is too long. In these cases the parts would not help a reader.
-func CompareWordRuns(before, after string) (a, b []WordRun) {
+// CompareLinesByWord compares two lines word by word and returns the parts of each. The result is nil if the lines
+// differ more than they have in common, or if a line is too long. In these cases the parts would not help a reader.
+func CompareLinesByWord(before, after string) (a, b []WordRun) {
 	wordsA, wordsB := splitWords(before), splitWords(after)
 	if len(wordsA) > maxComparedWords || len(wordsB) > maxComparedWords {
 		return nil, nil
 	}
 	in := LineNumberer{}
-	m := new(LineMapper).MapLines(in.LineIDs(wordsA), in.LineIDs(wordsB))
+	m := new(LineMapper).MapEqualLines(in.LineIDs(wordsA), in.LineIDs(wordsB))
 	isCommonA, isCommonB := make([]bool, len(wordsA)), make([]bool, len(wordsB))
 	common := 0
 	for i, j := range m {

@@ -30,7 +30,7 @@ func TestWords(t *testing.T) {
 		{"We ship on Fridays.", "Nobody answers the phone.", "", ""},
 		{"", "new", "", ""},
 	} {
-		a, b := CompareWordRuns(tc.before, tc.after)
+		a, b := CompareLinesByWord(tc.before, tc.after)
 		if marked(a) != tc.wantBefore || marked(b) != tc.wantAfter {
 			t.Errorf("Words(%q, %q) = %q, %q; want %q, %q", tc.before, tc.after, marked(a), marked(b),
 				tc.wantBefore, tc.wantAfter)
@@ -44,7 +44,7 @@ func FuzzWords(f *testing.F) {
 	f.Add("a\xff b", "a b")
 	f.Fuzz(func(t *testing.T, before, after string) {
 		before, after = strings.ToValidUTF8(before, "?"), strings.ToValidUTF8(after, "?")
-		a, b := CompareWordRuns(before, after)
+		a, b := CompareLinesByWord(before, after)
 		if a == nil && b == nil {
 			return
 		}

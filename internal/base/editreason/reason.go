@@ -16,7 +16,7 @@ import (
 func ReasonSentence(text string) (sentence string, isReason bool) {
 	all := splitSentences(text)
 	for i := len(all) - 1; i >= 0; i-- {
-		if !isAnnouncement(all[i]) {
+		if !isNextStepAnnouncement(all[i]) {
 			return all[i], true
 		}
 	}
@@ -31,10 +31,10 @@ func ReasonSentence(text string) (sentence string, isReason bool) {
 func TrimAnnouncements(text string) string {
 	all := splitSentences(text)
 	first, last := 0, len(all)-1
-	for first <= last && isAnnouncement(all[first]) {
+	for first <= last && isNextStepAnnouncement(all[first]) {
 		first++
 	}
-	for last > first && isAnnouncement(all[last]) {
+	for last > first && isNextStepAnnouncement(all[last]) {
 		last--
 	}
 	text = strings.TrimSpace(text)
@@ -59,9 +59,9 @@ var announcementPattern = sync.OnceValue(func() *regexp.Regexp {
 	)
 })
 
-// isAnnouncement reports whether a sentence only announces the next step. Such a sentence has few words, ends with a
-// colon, or begins like an announcement and does not continue with a reason.
-func isAnnouncement(s string) bool {
+// isNextStepAnnouncement reports whether a sentence only announces the next step. Such a sentence has few words, ends
+// with a colon, or begins like an announcement and does not continue with a reason.
+func isNextStepAnnouncement(s string) bool {
 	words := len(strings.Fields(s))
 	switch {
 	case strings.HasSuffix(s, ":"):

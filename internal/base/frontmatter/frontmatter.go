@@ -25,7 +25,7 @@ const (
 	MaxFrontMatterBytes = 64 << 10
 	// Maximum number of lines; if no end follows within them, the first "---" is a horizontal rule.
 	maxFrontMatterLines = 500
-	defaultMaxDepth     = 4 // default maximum nesting of lists and mappings
+	defaultMaxNesting   = 4 // default maximum nesting of lists and mappings
 )
 
 // A Diagnostic describes a mistake in a file.
@@ -150,8 +150,8 @@ func (r *MappingReader) ReadMapping(data string) *yaml.Node {
 func (r *MappingReader) checkNode(n *yaml.Node, depth int) bool {
 	found := len(r.Diagnostics)
 	switch {
-	case depth > cmp.Or(r.MaxDepth, defaultMaxDepth):
-		r.AddNodeDiagnostic(n, "is nested more than %d deep", cmp.Or(r.MaxDepth, defaultMaxDepth))
+	case depth > cmp.Or(r.MaxDepth, defaultMaxNesting):
+		r.AddNodeDiagnostic(n, "is nested more than %d deep", cmp.Or(r.MaxDepth, defaultMaxNesting))
 		return false
 	case n.Kind == yaml.AliasNode:
 		r.AddNodeDiagnostic(n, "*%s is an alias, which is refused here; write the value out", n.Value)

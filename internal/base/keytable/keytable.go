@@ -43,8 +43,8 @@ const (
 	// MaxTexts is the maximum number of texts that a file of keys can index, because a text's number has 24 bits.
 	MaxTexts = 1 << textNumberBits
 
-	textTable = 0
-	keyTable  = 1
+	textTableNumber = 0
+	keyTableNumber  = 1
 )
 
 var fileMagic = [8]byte{0x89, 'o', 'x', 'k', 'e', 'y', '\r', '\n'}
@@ -61,18 +61,18 @@ var errDamaged = errors.New("the file of keys is damaged")
 // TextData is the row of a text: two numbers whose meaning the caller defines.
 type TextData [2]uint64
 
-// FileHead is the content of page 0, which describes the file.
-type FileHead struct {
+// FileHeader is the content of page 0, which describes the file.
+type FileHeader struct {
 	Revision       uint32          // version of the rules by which the caller computes keys from a text
 	UnicodeVersion string          // version of Unicode, at most 16 bytes
 	Position       logpos.Position // the file contains the texts up to this position in the log
 	TextCount      int             // number of texts
 	// number of rows in the second table, each with a key and the number of a text that has this key
-	KeyRowCount   int
-	FullTextCount int // number of texts when the file was last made anew, and not extended
+	KeyRowCount        int
+	TextCountAtRebuild int // number of texts when the file was last made anew, and not extended
 }
 
-func (h *FileHead) encode() []byte {
+func (h *FileHeader) encode() []byte {
 	le := binary.LittleEndian
 	b := make([]byte, headSize)
 	copy(b, fileMagic[:])
@@ -82,12 +82,12 @@ func (h *FileHead) encode() []byte {
 	copy(b[32:96], h.Position.Encode())
 	le.PutUint64(b[96:], uint64(h.TextCount))
 	le.PutUint64(b[104:], uint64(h.KeyRowCount))
-	le.PutUint64(b[112:], uint64(h.FullTextCount))
+	le.PutUint64(b[112:], uint64(h.TextCountAtRebuild))
 	return b
 }
 
 // decodeHead decodes page 0.
-func decodeHead(b []byte) (h FileHead, err error) {
+func decodeHead(b []byte) (h FileHeader, err error) {
 	le := binary.LittleEndian
 	if [8]byte(b) != fileMagic || le.Uint32(b[8:]) != formatVersion {
 		return h, ErrFormat
@@ -105,7 +105,7 @@ func decodeHead(b []byte) (h FileHead, err error) {
 	h.UnicodeVersion = string(bytes.TrimRight(b[16:32], "\x00"))
 	h.TextCount = int(texts)
 	h.KeyRowCount = int(keys)
-	h.FullTextCount = int(whole)
+	h.TextCountAtRebuild = int(whole)
 	return h, nil
 }
 
@@ -113,7 +113,7 @@ func decodeHead(b []byte) (h FileHead, err error) {
 // is the largest int.
 const maxKeyRows = min(1<<40, math.MaxInt)
 
-func (h *FileHead) tableSizes() []pagefile.TableSize {
+func (h *FileHeader) tableSizes() []pagefile.TableSize {
 	return []pagefile.TableSize{{RowSize: 16, RowCount: h.TextCount}, {RowSize: 8, RowCount: h.KeyRowCount}}
 }
 
@@ -121,7 +121,7 @@ func (h *FileHead) tableSizes() []pagefile.TableSize {
 // If a page cannot be read, the methods return zeros instead of an error. Therefore the caller must call Err
 // afterwards.
 type File struct {
-	Head       FileHead
+	Head       FileHeader
 	pageReader *pagefile.Reader
 	file       vfs.File
 }
@@ -157,7 +157,7 @@ func (f *File) Err() error { return f.pageReader.Err() }
 
 // TextAt returns the data of the text with the given number.
 func (f *File) TextAt(textNumber int) TextData {
-	row := f.pageReader.Row(textTable, textNumber)
+	row := f.pageReader.Row(textTableNumber, textNumber)
 	return TextData{binary.LittleEndian.Uint64(row), binary.LittleEndian.Uint64(row[8:])}
 }
 
@@ -165,7 +165,7 @@ func (f *File) TextAt(textNumber int) TextData {
 // returns the error, and so does Err.
 func (f *File) EachText(fn func(t TextData)) error {
 	le := binary.LittleEndian
-	return f.pageReader.EachTablePage(textTable, func(rows []byte) {
+	return f.pageReader.EachTablePage(textTableNumber, func(rows []byte) {
 		for ; len(rows) > 0; rows = rows[16:] {
 			fn(TextData{le.Uint64(rows), le.Uint64(rows[8:])})
 		}
@@ -183,7 +183,7 @@ func KeyRow(key uint64, textNumber int) uint64 {
 func (f *File) EachTextWithKey(key uint64, fn func(number int)) {
 	least := KeyRow(key, 0)
 	for i := f.findRowIndex(least); i < f.Head.KeyRowCount; i++ {
-		row := f.pageReader.RowKey(keyTable, i)
+		row := f.pageReader.RowKey(keyTableNumber, i)
 		if row-least >= MaxTexts {
 			return
 		}
@@ -217,8 +217,8 @@ func (f *File) findRowIndex(row uint64) int {
 			quotient, _ := bits.Div64(above, below, highRow-lowRow)
 			page = low + int(quotient)
 		}
-		first := f.pageReader.RowKey(keyTable, page*perPage)
-		last := f.pageReader.RowKey(keyTable, min((page+1)*perPage, f.Head.KeyRowCount)-1)
+		first := f.pageReader.RowKey(keyTableNumber, page*perPage)
+		last := f.pageReader.RowKey(keyTableNumber, min((page+1)*perPage, f.Head.KeyRowCount)-1)
 		switch {
 		case row <= first:
 			high, highRow = page, first
@@ -227,7 +227,7 @@ func (f *File) findRowIndex(row uint64) int {
 		default:
 			count := min(perPage, f.Head.KeyRowCount-page*perPage)
 			return page*perPage + sort.Search(count, func(i int) bool {
-				return f.pageReader.RowKey(keyTable, page*perPage+i) >= row
+				return f.pageReader.RowKey(keyTableNumber, page*perPage+i) >= row
 			})
 		}
 	}
@@ -237,7 +237,7 @@ func (f *File) findRowIndex(row uint64) int {
 // CheckFile reads a whole key table, that is, a file that says which texts have which keys. It returns nil if the file
 // is valid, and otherwise an error that describes the damage.
 func CheckFile(file io.ReaderAt, size int64) error {
-	var head FileHead
+	var head FileHeader
 	r, err := pagefile.Open(file, func(b []byte) (tables []pagefile.TableSize, err error) {
 		head, err = decodeHead(b)
 		tables = head.tableSizes()
@@ -249,11 +249,11 @@ func CheckFile(file io.ReaderAt, size int64) error {
 	if err != nil {
 		return err
 	}
-	if err := r.EachTablePage(textTable, func([]byte) {}); err != nil {
+	if err := r.EachTablePage(textTableNumber, func([]byte) {}); err != nil {
 		return err
 	}
 	last, isAscending := uint64(0), true
-	err = r.EachTablePage(keyTable, func(rows []byte) {
+	err = r.EachTablePage(keyTableNumber, func(rows []byte) {
 		for ; len(rows) > 0; rows = rows[8:] {
 			row := binary.LittleEndian.Uint64(rows)
 			isAscending = isAscending && row >= last && row%MaxTexts < uint64(head.TextCount)

@@ -15,7 +15,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-var testHead = FileHead{Revision: 3, UnicodeVersion: "15.0.0", FullTextCount: 7,
+var testHead = FileHeader{Revision: 3, UnicodeVersion: "15.0.0", TextCountAtRebuild: 7,
 	Position: logpos.Position{LogID: [16]byte{1}, Seq: 2, FileOffset: 3, ChainHash: [32]byte{4}}}
 
 const testName = "table"

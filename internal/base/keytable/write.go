@@ -14,7 +14,7 @@ import (
 // WriteTable writes a key table. The table contains the texts and rows of the older table old, unless old is nil, and
 // the additional texts and rows. The additional texts get the numbers after the old texts. Each element of runs
 // contains rows (see [KeyRow]) in ascending order. WriteTable sets TextCount and KeyRowCount in head.
-func WriteTable(output io.WriterAt, head FileHead, old *File, texts []TextData, runs [][]uint64) error {
+func WriteTable(output io.WriterAt, head FileHeader, old *File, texts []TextData, runs [][]uint64) error {
 	head.TextCount, head.KeyRowCount = len(texts), 0
 	if old != nil {
 		head.TextCount += old.Head.TextCount
@@ -38,7 +38,10 @@ func WriteTable(output io.WriterAt, head FileHead, old *File, texts []TextData, 
 	w.FinishPage()
 	added := MergeRuns(runs)
 	if old != nil {
-		err := old.pageReader.EachTablePage(keyTable, func(page []byte) { added = writeMergedRows(w, page, added) })
+		err := old.pageReader.EachTablePage(
+			keyTableNumber,
+			func(page []byte) { added = writeMergedRows(w, page, added) },
+		)
 		if err != nil {
 			return err
 		}

@@ -8,12 +8,12 @@ import (
 	"io"
 )
 
-// A PageComparer is a writer that compares the pages written to it with the pages of ComparedFile. It ignores the
+// A PageComparer is a writer that compares the pages written to it with the pages of ReferenceFile. It ignores the
 // checksums of the pages.
 type PageComparer struct {
-	ComparedFile       io.ReaderAt
-	IsHeadDifferent    bool // The written page 0 differs from page 0 of ComparedFile.
-	FirstDifferentPage int  // number of the first page after page 0 that differs from ComparedFile, or 0
+	ReferenceFile        io.ReaderAt
+	IsFirstPageDifferent bool // The written page 0 differs from page 0 of ReferenceFile.
+	FirstDifferentPage   int  // number of the first page after page 0 that differs from ReferenceFile, or 0
 }
 
 var errPageDiffers = errors.New("a page differs")
@@ -22,7 +22,7 @@ var errPageDiffers = errors.New("a page differs")
 // error as soon as a page differs from the file, but ignores differences in page 0.
 func (c *PageComparer) WriteAt(b []byte, offset int64) (int, error) {
 	have := make([]byte, len(b))
-	if _, err := c.ComparedFile.ReadAt(have, offset); err != nil && err != io.EOF {
+	if _, err := c.ReferenceFile.ReadAt(have, offset); err != nil && err != io.EOF {
 		return 0, err
 	}
 	for i := 0; i < len(b); i += PageSize {
@@ -34,7 +34,7 @@ func (c *PageComparer) WriteAt(b []byte, offset int64) (int, error) {
 			c.FirstDifferentPage = n
 			return 0, errPageDiffers
 		}
-		c.IsHeadDifferent = true
+		c.IsFirstPageDifferent = true
 	}
 	return len(b), nil
 }

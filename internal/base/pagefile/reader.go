@@ -33,8 +33,8 @@ var errDamaged = errors.New("the file is damaged")
 
 var crcTable = crc32.MakeTable(crc32.Castagnoli)
 
-// PageChecksum returns the checksum of page pageNumber. data is the page without its checksum. headChecksum is page
-// 0's checksum, which is not used for page 0 itself.
+// PageChecksum returns the checksum of page pageNumber. data is the page without its checksum. firstPageChecksum is
+// page 0's checksum, which is not used for page 0 itself.
 func PageChecksum(data []byte, pageNumber int, headChecksum uint32) uint32 {
 	if pageNumber == 0 {
 		return crc32.Update(0, crcTable, data)
@@ -69,12 +69,12 @@ type page = [PageSize]byte
 // A Reader reads the tables of a file and caches their pages. It is safe for concurrent use. If a page cannot be read,
 // its methods return zeros instead of an error. Therefore the caller must call Err after using the results.
 type Reader struct {
-	file         io.ReaderAt
-	headChecksum uint32 // checksum of page 0
-	tables       []TableSize
-	firstPages   []int // number of each table's first page
-	pages        []atomic.Pointer[page]
-	err          atomic.Pointer[error] // first error of any method
+	file              io.ReaderAt
+	firstPageChecksum uint32 // checksum of page 0
+	tables            []TableSize
+	firstPages        []int // number of each table's first page
+	pages             []atomic.Pointer[page]
+	err               atomic.Pointer[error] // first error of any method
 }
 
 // Open reads page 0 of a file and returns a reader for the file's tables. decodeTables receives page 0 without its
@@ -89,7 +89,7 @@ func Open(file io.ReaderAt, decodeTables func(head []byte) ([]TableSize, error))
 	if err != nil {
 		return nil, err
 	}
-	r.headChecksum = binary.LittleEndian.Uint32(head[PageDataBytes:])
+	r.firstPageChecksum = binary.LittleEndian.Uint32(head[PageDataBytes:])
 	r.pages = make([]atomic.Pointer[page], CountPages(r.tables))
 	n := 1
 	for _, t := range r.tables {
@@ -136,7 +136,7 @@ func (r *Reader) readPages(b []byte, firstPage int) error {
 	for i := range len(b) / PageSize {
 		p := b[i*PageSize : (i+1)*PageSize]
 		stored := binary.LittleEndian.Uint32(p[PageDataBytes:])
-		if PageChecksum(p[:PageDataBytes], firstPage+i, r.headChecksum) != stored {
+		if PageChecksum(p[:PageDataBytes], firstPage+i, r.firstPageChecksum) != stored {
 			return fmt.Errorf("%w: page %d does not match its check", errDamaged, firstPage+i)
 		}
 	}

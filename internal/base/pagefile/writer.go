@@ -11,10 +11,10 @@ import (
 // FinishPage after page 0 and after each table. Write errors are ignored, so the underlying writer must keep the first
 // error and report it to the caller.
 type Writer struct {
-	out          io.Writer
-	page         []byte // content of the current page so far
-	pageNumber   int    // number of the current page
-	headChecksum uint32 // checksum of page 0
+	out               io.Writer
+	page              []byte // content of the current page so far
+	pageNumber        int    // number of the current page
+	firstPageChecksum uint32 // checksum of page 0
 }
 
 func NewWriter(out io.Writer) *Writer { return &Writer{out: out, page: make([]byte, 0, PageSize)} }
@@ -34,16 +34,16 @@ func (w *Writer) FinishPage() {
 	from := len(w.page)
 	w.page = w.page[:PageDataBytes]
 	clear(w.page[from:])
-	sum := PageChecksum(w.page, w.pageNumber, w.headChecksum)
+	sum := PageChecksum(w.page, w.pageNumber, w.firstPageChecksum)
 	if w.pageNumber == 0 {
-		w.headChecksum = sum
+		w.firstPageChecksum = sum
 	}
 	_, _ = w.out.Write(binary.LittleEndian.AppendUint32(w.page, sum))
 	w.page, w.pageNumber = w.page[:0], w.pageNumber+1
 }
 
-// HeadChecksum returns the checksum of page 0. Page 0 must be finished.
-func (w *Writer) HeadChecksum() uint32 { return w.headChecksum }
+// FirstPageChecksum returns the checksum of page 0. Page 0 must be finished.
+func (w *Writer) FirstPageChecksum() uint32 { return w.firstPageChecksum }
 
 // AppendRow appends a row that consists of 8-byte numbers.
 func (w *Writer) AppendRow(numbers ...uint64) {

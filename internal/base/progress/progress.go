@@ -22,7 +22,7 @@ type State struct {
 	DoneCount  int64
 	TotalCount int64 // number of units of the whole work, or 0 if it is unknown
 	// share of the work that is done, from 0 to 1 (0 if the share follows from DoneCount and TotalCount)
-	FinishedShare float64
+	FinishedWorkShare float64
 }
 
 type reporterKey struct{}

@@ -20,7 +20,7 @@ func Valid(b []byte) bool {
 		}
 		rest, b = append(rest, b[:i+1]...), b[i+1:]
 		for inString := true; inString; {
-			n := countPlainBytes(b)
+			n := countUnescapedBytes(b)
 			if n == len(b) || b[n] < ' ' {
 				return false
 			}
@@ -38,8 +38,8 @@ func Valid(b []byte) bool {
 	}
 }
 
-// countPlainBytes returns how many bytes precede the first quote, backslash or control character in b.
-func countPlainBytes(b []byte) int {
+// countUnescapedBytes returns how many bytes precede the first quote, backslash or control character in b.
+func countUnescapedBytes(b []byte) int {
 	const ones, tops = 0x0101010101010101, 0x8080808080808080
 	n := 0
 	for ; len(b)-n >= 8; n += 8 {

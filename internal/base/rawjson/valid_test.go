@@ -25,7 +25,7 @@ func FuzzValid(f *testing.F) {
 	})
 }
 
-// TestPlain tests that countPlainBytes recognizes each byte at each position of an eight-byte word.
+// TestPlain tests that countUnescapedBytes recognizes each byte at each position of an eight-byte word.
 func TestPlain(t *testing.T) {
 	for c := range 256 {
 		for at := range 20 {
@@ -35,7 +35,7 @@ func TestPlain(t *testing.T) {
 			if c < ' ' || c == '"' || c == '\\' {
 				want = at
 			}
-			if got := countPlainBytes(b); got != want {
+			if got := countUnescapedBytes(b); got != want {
 				t.Errorf("plain(%q) = %d, want %d", b, got, want)
 			}
 		}

@@ -23,26 +23,26 @@ type Report struct {
 type Reporter interface{ Report() Report }
 
 // Section is a part of a report: a [Line], a [Record], [Fields], a [Table], a [List], a [Finding], [Reasons] or a
-// [Document].
+// [ModelDocument].
 type Section interface{ isSection() }
 
 // Line is a sentence on a separate line.
 type Line struct {
 	Sentence
-	Indent     int  // number of spaces before the line's sentence
-	IsDetail   bool // a short report omits the line
-	IsFaint    bool // the line is less important than other lines, so a terminal shows it faintly
-	MayBeCut   bool // a terminal may cut the line instead of wrapping it, because the beginning is enough
-	ShortValue any  // a short report shows this value instead of the sentence, unless it is nil
+	Indent           int  // number of spaces before the line's sentence
+	IsDetail         bool // a short report omits the line
+	IsFaint          bool // the line is less important than other lines, so a terminal shows it faintly
+	MayBeCut         bool // a terminal may cut the line instead of wrapping it, because the beginning is enough
+	ShortReportValue any  // a short report shows this value instead of the sentence, unless it is nil
 }
 
 // Record describes one thing, such as an entry or a proposal.
 type Record struct {
 	// value that identifies the entry or other thing. A short report shows only this value, or nothing if it is nil.
-	Key       any
-	Title     any    // reports show this value instead of the key, unless it is nil
-	Cells     []Cell // values that are shown next to Key or Title
-	TextCells []Cell // texts that are shown on separate lines below Cells
+	Key            any
+	Title          any    // reports show this value instead of the key, unless it is nil
+	Cells          []Cell // values that are shown next to Key or Title
+	TextCellsBelow []Cell // texts that are shown on separate lines below Cells
 
 	// Effect describes the call's effect on the thing, for example "forgot NAME". If Effect is not empty, reports show
 	// it instead of the key. A terminal then shows only Effect and the number of the change, because the user named
@@ -73,10 +73,10 @@ type Table struct {
 // Finding is the result of one check. A call may make several checks. A short report omits findings that need no
 // action.
 type Finding struct {
-	Level  FindingLevel
-	Topic  Words // the thing that the call checked
-	Result any   // the state in which the call found Topic
-	Remedy Words // what the reader should do about the problem, or ""
+	Level      FindingLevel
+	Topic      OxbowText // the thing that the call checked
+	TopicState any       // the state in which the call found Topic
+	Remedy     OxbowText // what the reader should do about the problem, or ""
 }
 
 // FindingLevel is the importance of a finding: "ok", "unknown", "warning" or "problem".
@@ -97,8 +97,8 @@ type List struct {
 	IsNumbered    bool // the items have numbers, because their order matters
 	// AllItemsAdvice says how to list all items. If it is not empty, a renderer may shorten a long list. A short
 	// report then omits all items, unless the items are the answer.
-	AllItemsAdvice Words
-	IsAnswer       bool // the caller asked for the items, so even a short report shows Items
+	AllItemsAdvice          OxbowText
+	ShowsItemsInShortReport bool // the caller asked for the items, so even a short report shows Items
 }
 
 // Reasons explains why a result is empty.
@@ -107,18 +107,18 @@ type Reasons struct {
 	SimilarNames Names // names that are similar to the name that the caller asked for
 }
 
-// Document is a text for a model that already marks the parts written by others, such as the opening of a session.
+// ModelDocument is a text for a model that already marks the parts written by others, such as the opening of a session.
 // Every interface shows the text unchanged.
-type Document string
+type ModelDocument string
 
-func (Line) isSection()     {}
-func (Record) isSection()   {}
-func (Table) isSection()    {}
-func (Fields) isSection()   {}
-func (List) isSection()     {}
-func (Finding) isSection()  {}
-func (Reasons) isSection()  {}
-func (Document) isSection() {}
+func (Line) isSection()          {}
+func (Record) isSection()        {}
+func (Table) isSection()         {}
+func (Fields) isSection()        {}
+func (List) isSection()          {}
+func (Finding) isSection()       {}
+func (Reasons) isSection()       {}
+func (ModelDocument) isSection() {}
 
 func (r *Report) Add(sections ...Section) { r.Sections = append(r.Sections, sections...) }
 
@@ -139,41 +139,41 @@ func (r *Report) AddNotef(format string, values ...any) {
 
 // The type of a value says who wrote its text. An untyped string is text by others on one line.
 type (
-	// Words is a text that oxbow wrote. It may contain commands.
-	Words string
+	// OxbowText is a text that oxbow wrote. It may contain commands.
+	OxbowText string
 	// Name is the name of an entry. Others chose it, so showing a name unchanged is not safe.
 	Name string
 	// Names are names of entries.
 	Names []string
-	// Text is a text that oxbow did not write. It may have several lines.
-	Text string
+	// QuotedText is a text that oxbow did not write. It may have several lines.
+	QuotedText string
 	// Quote is a Text that is marked as a quotation, because the caller did not ask for the text.
 	Quote string
 	// Change is the number of the change that wrote a version. Reports of homes without numbered changes do not show
 	// it.
 	Change uint64
-	// Lines are short texts that oxbow did not write. A sentence with Lines shows each text on a separate line below
-	// the sentence. The format of such a sentence has no space before the verb for the Lines.
-	Lines []string
+	// QuotedLines are short texts that oxbow did not write. A sentence with Lines shows each text on a separate line
+	// below the sentence. The format of such a sentence has no space before the verb for the Lines.
+	QuotedLines []string
 	// Labels are labels of entries. They are shown without quotation marks, because all characters are safe.
 	Labels []string
 )
 
-// ModelValue is a value of oxbow that each interface shows in other words. An example is a note that names a
+// WordedValue is a value of oxbow that each interface shows in other words. An example is a note that names a
 // parameter.
-type ModelValue interface{ ForModel() string }
+type WordedValue interface{ WordingForModel() string }
 
 // EffectVerb returns the verb that describes the effect of a call: did, or would in a dry run.
-func EffectVerb(dryRun bool, doneVerb, dryRunVerb string) Words {
+func EffectVerb(dryRun bool, doneVerb, dryRunVerb string) OxbowText {
 	if dryRun {
-		return Words(dryRunVerb)
+		return OxbowText(dryRunVerb)
 	}
-	return Words(doneVerb)
+	return OxbowText(doneVerb)
 }
 
-// AddReasons adds the reasons why a result is empty, and the names that are similar to the name in the call. N is a
-// type of text, or a [ModelValue], which each interface shows in other words.
-func AddReasons[N any](r *Report, why []N, similarNames []string) {
+// AddEmptyResultReasons adds the reasons why a result is empty, and the names that are similar to the name in the
+// call. N is a type of text, or a [WordedValue], which each interface shows in other words.
+func AddEmptyResultReasons[N any](r *Report, why []N, similarNames []string) {
 	reasons := Reasons{SimilarNames: similarNames}
 	for _, w := range why {
 		reasons.Sentences = append(reasons.Sentences, Sentencef("%s", w))
@@ -181,7 +181,7 @@ func AddReasons[N any](r *Report, why []N, similarNames []string) {
 	r.Add(reasons)
 }
 
-// AddNotes adds the notes of an answer. The type of the notes may be a [ModelValue].
+// AddNotes adds the notes of an answer. The type of the notes may be a [WordedValue].
 func AddNotes[N any](r *Report, notes []N) {
 	for _, n := range notes {
 		r.AddNotef("%s", n)
@@ -219,12 +219,12 @@ type Sentence struct {
 // IsEmpty reports whether the sentence does not contain text.
 func (s Sentence) IsEmpty() bool { return s.format == "" }
 
-// EndsWithLines reports whether the last value of the sentence is a [Lines].
+// EndsWithLines reports whether the last value of the sentence is a [QuotedLines].
 func (s Sentence) EndsWithLines() bool {
 	if len(s.values) == 0 {
 		return false
 	}
-	_, isLines := s.values[len(s.values)-1].(Lines)
+	_, isLines := s.values[len(s.values)-1].(QuotedLines)
 	return isLines
 }
 
@@ -242,21 +242,21 @@ func (s Sentence) FormatWith(write func(value any) string) string {
 			// Pass a number unchanged, because the format may contain verbs for numbers such as %d and %.2f.
 			args[i] = v
 		default:
-			args[i] = callbackValue{v, write}
+			args[i] = computedTextValue{v, write}
 		}
 	}
 	return fmt.Sprintf(s.format, args...)
 }
 
-// callbackValue is a value whose text a function returns.
-type callbackValue struct {
+// computedTextValue is a value whose text a function returns.
+type computedTextValue struct {
 	value any
 	write func(any) string
 }
 
 // Format implements [fmt.Formatter]. A string with the verb %q is quoted by Format itself. It need not be passed to
 // write, because a quoted string is already safe to show.
-func (w callbackValue) Format(f fmt.State, verb rune) {
+func (w computedTextValue) Format(f fmt.State, verb rune) {
 	text, isString := w.value.(string)
 	if verb == 'q' && isString {
 		_, _ = io.WriteString(f, strconv.Quote(text))

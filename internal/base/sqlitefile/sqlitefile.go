@@ -43,9 +43,9 @@ type DB struct {
 	pageCount      int64            // number of pages
 	walOffsets     map[uint32]int64 // for each page in the write-ahead log, the offset of its newest version
 	// The database's state when it was opened. If readState returns another text later, another program has written.
-	stateAtOpen  string
-	path         string
-	visitedPages int64 // number of pages that were visited while the tree of one table or index is read
+	changeCountersAtOpen string
+	path                 string
+	visitedPages         int64 // number of pages that were visited while the tree of one table or index is read
 }
 
 // IsDatabase reports whether a file begins with the header of an SQLite database.
@@ -102,7 +102,7 @@ func (db *DB) readHeader() error {
 	db.walFile = wal
 	// Read the state before the write-ahead log. If a transaction is appended to the log in between, it is then
 	// noticed as a change.
-	db.stateAtOpen, err = db.readState()
+	db.changeCountersAtOpen, err = db.readState()
 	if err != nil {
 		return err
 	}
@@ -137,7 +137,7 @@ func (db *DB) CheckUnchanged() error {
 	if err != nil {
 		return err
 	}
-	if hasRollbackJournal(db.path) || state != db.stateAtOpen {
+	if hasRollbackJournal(db.path) || state != db.changeCountersAtOpen {
 		return errWriterActive
 	}
 	return nil

@@ -345,7 +345,7 @@ func (db *DB) eachIndexEntry(number uint32, depth int, s textSpan, yield func(ro
 }
 
 // textSpan is a range of texts, compared by their bytes. It includes first and excludes end.
-type textSpan struct{ first, end string }
+type textSpan struct{ firstText, end string }
 
 // compare compares a value with the span in SQLite's order of types. It returns -1 for a value before the span, 0 for
 // a value in the span, and 1 for a value after the span.
@@ -355,7 +355,7 @@ func (s textSpan) compare(value any) int {
 	switch {
 	case isBlob, ok && text >= s.end:
 		return 1
-	case !ok, text < s.first:
+	case !ok, text < s.firstText:
 		return -1
 	}
 	return 0

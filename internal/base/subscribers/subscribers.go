@@ -10,34 +10,34 @@ import (
 // A List contains functions that receive events of type E. The zero List is empty and ready to use. A List is safe for
 // concurrent use.
 type List[E any] struct {
-	mu        sync.Mutex // held while a receiver function is added to the list or removed from it
-	functions atomic.Pointer[[]*func(E)]
-	sendMu    sync.Mutex // held while Send runs, so that events are sent one at a time
+	mu             sync.Mutex // held while a receiver function is added to the list or removed from it
+	eventFunctions atomic.Pointer[[]*func(E)]
+	sendMu         sync.Mutex // held while Send runs, so that events are sent one at a time
 }
 
 // Add adds fn to the list. Send calls fn until the caller calls stop. A Send that is already running when stop is
 // called may still call fn once.
 func (l *List[E]) Add(fn func(E)) (stop func()) {
 	f := &fn
-	l.replaceFunctions(func(fns []*func(E)) []*func(E) { return append(fns, f) })
+	l.replaceEventFunctions(func(fns []*func(E)) []*func(E) { return append(fns, f) })
 	return func() {
-		l.replaceFunctions(func(fns []*func(E)) []*func(E) {
+		l.replaceEventFunctions(func(fns []*func(E)) []*func(E) {
 			return slices.DeleteFunc(fns, func(g *func(E)) bool { return g == f })
 		})
 	}
 }
 
-// replaceFunctions replaces the list of functions by an edited copy. The old slice is never changed, because a running
-// Send iterates over it without a lock.
-func (l *List[E]) replaceFunctions(edit func([]*func(E)) []*func(E)) {
+// replaceEventFunctions replaces the list of functions by an edited copy. The old slice is never changed, because a
+// running Send iterates over it without a lock.
+func (l *List[E]) replaceEventFunctions(edit func([]*func(E)) []*func(E)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	fns := edit(slices.Clone(l.currentFunctions()))
-	l.functions.Store(&fns)
+	fns := edit(slices.Clone(l.currentEventFunctions()))
+	l.eventFunctions.Store(&fns)
 }
 
-func (l *List[E]) currentFunctions() []*func(E) {
-	if fns := l.functions.Load(); fns != nil {
+func (l *List[E]) currentEventFunctions() []*func(E) {
+	if fns := l.eventFunctions.Load(); fns != nil {
 		return *fns
 	}
 	return nil
@@ -48,10 +48,10 @@ func (l *List[E]) currentFunctions() []*func(E) {
 func (l *List[E]) Send(e E) {
 	l.sendMu.Lock()
 	defer l.sendMu.Unlock()
-	for _, fn := range l.currentFunctions() {
+	for _, fn := range l.currentEventFunctions() {
 		(*fn)(e)
 	}
 }
 
 // Len returns the number of functions.
-func (l *List[E]) Len() int { return len(l.currentFunctions()) }
+func (l *List[E]) Len() int { return len(l.currentEventFunctions()) }

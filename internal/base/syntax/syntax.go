@@ -82,15 +82,15 @@ func NearestKey(key string) string {
 // QuoteKey returns a label key as it is written in a filter. It quotes the key if a filter would read the unquoted key
 // as another key or as a misspelling.
 func QuoteKey(key string) string {
-	if isReadAsFilterKey(key) {
+	if isMisreadAsFilterKey(key) {
 		return strconv.Quote(key)
 	}
 	return key
 }
 
-// isReadAsFilterKey reports whether a filter would misread a key that is written without quotes. The filter would read
-// it as a different key, or report it as a misspelling.
-func isReadAsFilterKey(key string) bool {
+// isMisreadAsFilterKey reports whether a filter would misread a key that is written without quotes. The filter would
+// read it as a different key, or report it as a misspelling.
+func isMisreadAsFilterKey(key string) bool {
 	return CanonicalKey(key) != key || NearestKey(key) != "" || key == untilFilterKey
 }
 

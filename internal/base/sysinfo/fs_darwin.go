@@ -23,9 +23,9 @@ func describeFileSystem(path string) (FileSystem, error) {
 	}
 	switch {
 	case f.Name == "macfuse" || f.Name == "osxfuse" || f.Name == "fusefs":
-		f.Kind = KindShared
+		f.Kind = KindSharedFileSystem
 	case f.Name == "tmpfs":
-		f.Kind = KindVolatile
+		f.Kind = KindInMemoryFileSystem
 	case st.Flags&unix.MNT_LOCAL != 0:
 		f.Kind = KindLocal
 	}

@@ -29,17 +29,17 @@ var fileSystems = map[uint32]FileSystem{
 	0x47504653:             {Name: "gpfs", Kind: KindNetwork},
 	0x19830326:             {Name: "beegfs", Kind: KindNetwork},
 
-	unix.V9FS_MAGIC:         {Name: "9p", Kind: KindShared},
-	unix.HOSTFS_SUPER_MAGIC: {Name: "hostfs", Kind: KindShared},
-	0x786f4256:              {Name: "vboxsf", Kind: KindShared},
-	0xbacbacbc:              {Name: "vmhgfs", Kind: KindShared},
-	0x7c7c6673:              {Name: "prl_fs", Kind: KindShared},
+	unix.V9FS_MAGIC:         {Name: "9p", Kind: KindSharedFileSystem},
+	unix.HOSTFS_SUPER_MAGIC: {Name: "hostfs", Kind: KindSharedFileSystem},
+	0x786f4256:              {Name: "vboxsf", Kind: KindSharedFileSystem},
+	0xbacbacbc:              {Name: "vmhgfs", Kind: KindSharedFileSystem},
+	0x7c7c6673:              {Name: "prl_fs", Kind: KindSharedFileSystem},
 
-	unix.TMPFS_MAGIC: {Name: "tmpfs", Kind: KindVolatile},
-	unix.RAMFS_MAGIC: {Name: "ramfs", Kind: KindVolatile},
+	unix.TMPFS_MAGIC: {Name: "tmpfs", Kind: KindInMemoryFileSystem},
+	unix.RAMFS_MAGIC: {Name: "ramfs", Kind: KindInMemoryFileSystem},
 
-	unix.OVERLAYFS_SUPER_MAGIC: {Name: "overlay", Kind: KindLayered},
-	0x61756673:                 {Name: "aufs", Kind: KindLayered},
+	unix.OVERLAYFS_SUPER_MAGIC: {Name: "overlay", Kind: KindOverlayFileSystem},
+	0x61756673:                 {Name: "aufs", Kind: KindOverlayFileSystem},
 
 	unix.EXT4_SUPER_MAGIC:     {Name: "ext4", Kind: KindLocal}, // ext2 and ext3 have the same magic number as ext4.
 	unix.XFS_SUPER_MAGIC:      {Name: "xfs", Kind: KindLocal},

@@ -23,7 +23,7 @@ func describeFileSystem(path string) (FileSystem, error) {
 	case windows.DRIVE_REMOTE:
 		f.Kind = KindNetwork
 	case windows.DRIVE_RAMDISK:
-		f.Kind = KindVolatile
+		f.Kind = KindInMemoryFileSystem
 	case windows.DRIVE_FIXED, windows.DRIVE_REMOVABLE:
 		f.Kind = KindLocal
 	}

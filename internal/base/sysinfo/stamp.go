@@ -4,20 +4,25 @@ package sysinfo
 
 import "io/fs"
 
-// Stamp is the part of a file's metadata that changes whenever the file's content changes, except for changes within
-// the file system's clock resolution.
-type Stamp struct {
+// FileStamp is the part of a file's metadata that changes whenever the file's content changes, except for changes
+// within the file system's clock resolution.
+type FileStamp struct {
 	Size                int64  // size of the file in bytes
 	ModTime, ChangeTime int64  // times at which the content and the inode last changed, in nanoseconds since 1970
 	Inode               uint64 // number of the inode
 }
 
-// ReadStamp returns a file's stamp. ok is false if the system or the file system does not report all parts of the
+// ReadFileStamp returns a file's stamp. ok is false if the system or the file system does not report all parts of the
 // stamp, which is always so on systems other than Linux and macOS.
-func ReadStamp(fi fs.FileInfo) (s Stamp, ok bool) {
+func ReadFileStamp(fi fs.FileInfo) (s FileStamp, ok bool) {
 	changed, inode := inodeChangeTime(fi), InodeNumber(fi)
 	if changed.IsZero() || inode == 0 {
-		return Stamp{}, false
+		return FileStamp{}, false
 	}
-	return Stamp{Size: fi.Size(), ModTime: fi.ModTime().UnixNano(), ChangeTime: changed.UnixNano(), Inode: inode}, true
+	return FileStamp{
+		Size:       fi.Size(),
+		ModTime:    fi.ModTime().UnixNano(),
+		ChangeTime: changed.UnixNano(),
+		Inode:      inode,
+	}, true
 }

@@ -22,9 +22,9 @@ const (
 	KindLocal                  // a file system on a disk of this machine
 	KindNetwork                // a file system that other hosts also use, so that locks are not reliable
 	// a file system that another system or program provides, such as 9p or FUSE, and that others may write to
-	KindShared
-	KindVolatile // a file system in memory, which is lost at the next boot
-	KindLayered  // an overlay, as in a container, which is lost with the container
+	KindSharedFileSystem
+	KindInMemoryFileSystem // a file system in memory, which is lost at the next boot
+	KindOverlayFileSystem  // an overlay, as in a container, which is lost with the container
 )
 
 // String returns the kind's name as a single word.
@@ -105,7 +105,7 @@ func fuseMountKind(mount string) FileSystemKind {
 	case slices.Contains(localFUSENames, sub):
 		return KindLocal
 	}
-	return KindShared
+	return KindSharedFileSystem
 }
 
 // A FileOwner describes who else can change a file.

@@ -40,7 +40,7 @@ func TestLookLinux(t *testing.T) {
 	if err != nil || f.Name == "" || f.TotalBytes == 0 || f.FreeBytes > f.TotalBytes || f.IsReadOnly {
 		t.Errorf("Look of a temporary directory = %+v, %v, want a name, space, and that it can be written", f, err)
 	}
-	if f, err := DescribeFileSystem("/dev/shm"); err == nil && f.Name == "tmpfs" && f.Kind != KindVolatile {
+	if f, err := DescribeFileSystem("/dev/shm"); err == nil && f.Name == "tmpfs" && f.Kind != KindInMemoryFileSystem {
 		t.Errorf("Look(/dev/shm) = %+v, want it volatile", f)
 	}
 }
@@ -50,7 +50,8 @@ func TestLookLinux(t *testing.T) {
 func TestKnownNumbers(t *testing.T) {
 	for number, want := range map[uint32]FileSystemKind{
 		0x6969: KindNetwork, 0xff534d42: KindNetwork, 0xfe534d42: KindNetwork, 0x517b: KindNetwork,
-		0x01021997: KindShared, 0x01021994: KindVolatile, 0x794c7630: KindLayered, 0xef53: KindLocal,
+		0x01021997: KindSharedFileSystem, 0x01021994: KindInMemoryFileSystem, 0x794c7630: KindOverlayFileSystem,
+		0xef53:     KindLocal,
 		0x58465342: KindLocal,
 		0x9123683e: KindLocal,
 	} {
@@ -119,13 +120,13 @@ func TestWritable(t *testing.T) {
 // TestReadStamp replaces a file's content by another of the same size and time.
 func TestReadStamp(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
-	readStamp := func() (os.FileInfo, Stamp) {
+	readStamp := func() (os.FileInfo, FileStamp) {
 		t.Helper()
 		info, err := os.Stat(path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, ok := ReadStamp(info)
+		s, ok := ReadFileStamp(info)
 		if !ok || s.Size != 3 || s.Inode == 0 || s.ChangeTime == 0 {
 			t.Fatalf("ReadStamp() = %+v, %t", s, ok)
 		}
@@ -150,7 +151,7 @@ func TestReadStamp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s, ok := ReadStamp(info); ok {
+	if s, ok := ReadFileStamp(info); ok {
 		t.Errorf("ReadStamp() of a file without an inode = %+v", s)
 	}
 }

@@ -19,9 +19,9 @@ func TestFuseKind(t *testing.T) {
 		{"fuse.gocryptfs", KindLocal},
 		{"fuseblk", KindLocal},
 		{"fuseblk.ntfs-3g", KindLocal},
-		{"virtiofs", KindShared},
-		{"fuse", KindShared},
-		{"fuse.nobody-knows", KindShared},
+		{"virtiofs", KindSharedFileSystem},
+		{"fuse", KindSharedFileSystem},
+		{"fuse.nobody-knows", KindSharedFileSystem},
 	} {
 		if got := fuseMountKind(c.mount); got != c.want {
 			t.Errorf("fuseKind(%q) = %v, want %v", c.mount, got, c.want)

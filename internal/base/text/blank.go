@@ -8,29 +8,29 @@ import (
 	"io"
 )
 
-// maxBlank is the maximum length in bytes of consecutive white space.
-const maxBlank = 1 << 20
+// maxBlankBytes is the maximum length in bytes of consecutive white space.
+const maxBlankBytes = 1 << 20
 
 // LimitBlank returns a reader that reads from r, and fails after 1 MB of ASCII white space in a row. Decoders of
 // streams should read untrusted JSON through it. Otherwise a json.Decoder searches the white space again at each
 // further read. Gigabytes of white space, which a ZIP archive with a few kilobytes can contain, would keep the decoder
 // busy for hours.
-func LimitBlank(r io.Reader) io.Reader { return &blankLimit{r: r} }
+func LimitBlank(r io.Reader) io.Reader { return &blankLimitReader{source: r} }
 
-type blankLimit struct {
-	r     io.Reader
-	blank int // number of white-space bytes at the end of the data that was read so far
+type blankLimitReader struct {
+	source             io.Reader
+	trailingBlankBytes int // number of white-space bytes at the end of the data that was read so far
 }
 
-func (b *blankLimit) Read(p []byte) (int, error) {
-	if b.blank > maxBlank {
-		return 0, fmt.Errorf("it has more than %d MB of white space in a row", maxBlank>>20)
+func (b *blankLimitReader) Read(p []byte) (int, error) {
+	if b.trailingBlankBytes > maxBlankBytes {
+		return 0, fmt.Errorf("it has more than %d MB of white space in a row", maxBlankBytes>>20)
 	}
-	n, err := b.r.Read(p)
+	n, err := b.source.Read(p)
 	rest := bytes.TrimRight(p[:n], " \t\r\n")
 	if len(rest) > 0 {
-		b.blank = 0
+		b.trailingBlankBytes = 0
 	}
-	b.blank += n - len(rest)
+	b.trailingBlankBytes += n - len(rest)
 	return n, err
 }

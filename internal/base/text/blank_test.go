@@ -12,7 +12,7 @@ import (
 
 // TestLimitBlank reads white space of several lengths between the tokens of a document, with short and long reads.
 func TestLimitBlank(t *testing.T) {
-	for _, length := range []int{0, 1, 4096, maxBlank, 3 * maxBlank} {
+	for _, length := range []int{0, 1, 4096, maxBlankBytes, 3 * maxBlankBytes} {
 		for _, isShort := range []bool{false, true} {
 			document := "[1," + strings.Repeat(" \n", length/2) + "2]"
 			var r io.Reader = strings.NewReader(document)
@@ -21,7 +21,7 @@ func TestLimitBlank(t *testing.T) {
 			}
 			var got []int
 			err := json.NewDecoder(LimitBlank(r)).Decode(&got)
-			isTooLong := length > 2*maxBlank // the limit may be passed by the length of one read
+			isTooLong := length > 2*maxBlankBytes // the limit may be passed by the length of one read
 			if (err != nil) != isTooLong {
 				t.Errorf("%d bytes of white space, short reads %t: the error is %v", length, isShort, err)
 			}
@@ -30,8 +30,8 @@ func TestLimitBlank(t *testing.T) {
 			}
 		}
 	}
-	got, err := io.ReadAll(LimitBlank(strings.NewReader(strings.Repeat(strings.Repeat(" ", maxBlank/2)+"x", 8))))
-	if err != nil || len(got) != 8*(maxBlank/2+1) {
+	got, err := io.ReadAll(LimitBlank(strings.NewReader(strings.Repeat(strings.Repeat(" ", maxBlankBytes/2)+"x", 8))))
+	if err != nil || len(got) != 8*(maxBlankBytes/2+1) {
 		t.Errorf("white space with words between was limited: %d bytes, %v", len(got), err)
 	}
 }

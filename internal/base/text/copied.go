@@ -14,6 +14,8 @@ var unspacedScripts = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unico
 
 const firstUnspacedRune = '\u0e01'
 
-// IsUnspaced reports whether a letter belongs to a script that is written without spaces between words. These are
-// Chinese characters, Kana, Thai, Lao, Khmer and Burmese.
-func IsUnspaced(r rune) bool { return r >= firstUnspacedRune && unicode.In(r, unspacedScripts...) }
+// IsUnspacedScriptLetter reports whether a letter belongs to a script that is written without spaces between words.
+// These are Chinese characters, Kana, Thai, Lao, Khmer and Burmese.
+func IsUnspacedScriptLetter(r rune) bool {
+	return r >= firstUnspacedRune && unicode.In(r, unspacedScripts...)
+}

@@ -18,19 +18,19 @@ func CrabtalkTerms(s string) []string {
 
 // AppendCrabtalkTerms appends the terms of [CrabtalkTerms] to a slice.
 func AppendCrabtalkTerms(terms []string, s string) []string {
-	return appendKeptWords(terms, s, func(w ucd.Word) bool { return w.Runes > 1 })
+	return appendMatchingWords(terms, s, func(w ucd.Word) bool { return w.Runes > 1 })
 }
 
 // CrabtalkByteTerms returns the terms of s as crabtalk's earlier memory did, which had one file for each entry (its
 // RFC 0038). Unlike [CrabtalkTerms], it leaves out only terms of a single byte, so that single characters outside
 // ASCII are kept.
 func CrabtalkByteTerms(s string) []string {
-	return appendKeptWords(nil, s, func(w ucd.Word) bool { return w.End-w.Start > 1 })
+	return appendMatchingWords(nil, s, func(w ucd.Word) bool { return w.End-w.Start > 1 })
 }
 
-func appendKeptWords(terms []string, s string, keep func(ucd.Word) bool) []string {
+func appendMatchingWords(terms []string, s string, isTerm func(ucd.Word) bool) []string {
 	for w := range ucd.Words(s) {
-		if !keep(w) {
+		if !isTerm(w) {
 			continue
 		}
 		word := s[w.Start:w.End]

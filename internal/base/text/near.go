@@ -27,11 +27,11 @@ import (
 // In a class, candidates with fewer typing errors come first. If these are equal, candidates with the same first byte
 // come first, then candidates with a similar length, then the candidates in lexical order.
 func FindSimilar(word string, candidates iter.Seq[string], limit int) []string {
-	w := newSimilarityTarget(word)
+	w := newComparedWord(word)
 	if len(w.runes) == 0 || limit <= 0 {
 		return nil
 	}
-	var best []similarMatch // the best matches so far, sorted (at most limit)
+	var best []similarCandidate // the best matches so far, sorted (at most limit)
 	for c := range candidates {
 		if !w.mayBeSimilar(c) {
 			continue
@@ -40,7 +40,7 @@ func FindSimilar(word string, candidates iter.Seq[string], limit int) []string {
 		if !ok {
 			continue
 		}
-		i, isDuplicate := slices.BinarySearchFunc(best, m, similarMatch.compare)
+		i, isDuplicate := slices.BinarySearchFunc(best, m, similarCandidate.compare)
 		if isDuplicate || i >= limit {
 			continue
 		}
@@ -57,8 +57,8 @@ func FindSimilar(word string, candidates iter.Seq[string], limit int) []string {
 	return texts
 }
 
-// similarityTarget is the word with which candidates are compared.
-type similarityTarget struct {
+// comparedWord is the word with which candidates are compared.
+type comparedWord struct {
 	runes           []rune
 	text            string // the word in lower case
 	maxTypingErrors int    // maximum number of typing errors
@@ -66,8 +66,8 @@ type similarityTarget struct {
 	isASCII         bool
 }
 
-func newSimilarityTarget(word string) similarityTarget {
-	t := similarityTarget{text: lowerText(word), maxTypingErrors: 2}
+func newComparedWord(word string) comparedWord {
+	t := comparedWord{text: lowerText(word), maxTypingErrors: 2}
 	t.runes = []rune(t.text)
 	if len(t.runes) < 5 {
 		t.maxTypingErrors = 1
@@ -90,7 +90,7 @@ func lettersAsBits(s string) (set uint32, isASCII bool) {
 // mayBeSimilar reports whether a candidate may be similar to the word. For most candidates that are not similar, it
 // returns false within a few nanoseconds. It counts the letters that only one of the two words contains. Each such
 // letter is a typing error, unless the candidate contains the word, or the word contains the candidate.
-func (t *similarityTarget) mayBeSimilar(candidate string) bool {
+func (t *comparedWord) mayBeSimilar(candidate string) bool {
 	letters, isASCII := lettersAsBits(candidate)
 	if !isASCII || !t.isASCII {
 		return true
@@ -104,8 +104,8 @@ func (t *similarityTarget) mayBeSimilar(candidate string) bool {
 		bits.OnesCount32(more) <= t.maxTypingErrors && bits.OnesCount32(less) <= t.maxTypingErrors
 }
 
-// similarMatch is a candidate that is similar to the word.
-type similarMatch struct {
+// similarCandidate is a candidate that is similar to the word.
+type similarCandidate struct {
 	text         string
 	class        similarityClass
 	editDistance int // number of typing errors if class is classTypingErrors, otherwise 0
@@ -119,32 +119,32 @@ type similarMatch struct {
 type similarityClass int
 
 const (
-	classEqual similarityClass = iota
-	classPrefix
-	classPart
+	classEqualWord similarityClass = iota
+	classCommonPrefix
+	classCommonPart
 	classTypingErrors
 )
 
 // compare orders two matches by how similar they are, best first.
-func (m similarMatch) compare(o similarMatch) int {
+func (m similarCandidate) compare(o similarCandidate) int {
 	return cmp.Or(cmp.Compare(m.class, o.class), cmp.Compare(m.editDistance, o.editDistance),
 		cmp.Compare(m.differingStart, o.differingStart), cmp.Compare(m.lengthDifference, o.lengthDifference),
 		cmp.Compare(m.text, o.text))
 }
 
 // compareCandidate returns how similar a candidate is to the word. It returns false if the candidate is not similar.
-func (t similarityTarget) compareCandidate(candidate string) (similarMatch, bool) {
+func (t comparedWord) compareCandidate(candidate string) (similarCandidate, bool) {
 	text := lowerText(candidate)
 	n := utf8.RuneCountInString(text)
-	m := similarMatch{text: candidate, lengthDifference: max(n-len(t.runes), len(t.runes)-n)}
+	m := similarCandidate{text: candidate, lengthDifference: max(n-len(t.runes), len(t.runes)-n)}
 	minLength := min(n, len(t.runes))
 	switch {
 	case text == t.text:
-		m.class = classEqual
+		m.class = classEqualWord
 	case n > 0 && strings.HasPrefix(text, t.text), minLength >= 3 && strings.HasPrefix(t.text, text):
-		m.class = classPrefix
+		m.class = classCommonPrefix
 	case minLength >= 3 && (strings.Contains(text, t.text) || strings.Contains(t.text, text)):
-		m.class = classPart
+		m.class = classCommonPart
 	// Count typing errors only for short words, because the time for counting them grows with the square of the
 	// length.
 	case m.lengthDifference <= t.maxTypingErrors && n <= 64:

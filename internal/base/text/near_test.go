@@ -62,7 +62,7 @@ func TestMaybeNear(t *testing.T) {
 	rejected := 0
 	for range 20_000 {
 		w, candidate := word(), word()
-		target := newSimilarityTarget(w)
+		target := newComparedWord(w)
 		_, near := target.compareCandidate(candidate)
 		if !target.mayBeSimilar(candidate) {
 			rejected++

@@ -9,39 +9,42 @@ import (
 
 // These constants are the costs for a text's pieces, in hundredths of a token.
 const (
-	costWord   = 100 // cost of a word of up to maxBaseLetters ASCII letters, in hundredths of a token
-	costLetter = 22  // cost of each additional letter in a longer word, up to maxNormalLetters letters
-	// cost of each letter after the first maxNormalLetters letters of a word, because most long words are not English
-	costLongWord     = 40
-	maxBaseLetters   = 5
-	maxNormalLetters = 9
-	costCapital      = 30 // additional cost of the first capital letter inside a word, as in camelCase
+	tokenCostWord        = 100 // cost of a word of up to maxOneTokenLetters ASCII letters, in hundredths of a token
+	tokenCostExtraLetter = 22  // cost of each additional letter in a longer word, up to maxUsualWordLetters letters
+	// cost of each letter after the first maxUsualWordLetters letters of a word, because most long words are not
+	// English
+	tokenCostLongWordLetter = 40
+	maxOneTokenLetters      = 5
+	maxUsualWordLetters     = 9
+	tokenCostFirstCapital   = 30 // additional cost of the first capital letter inside a word, as in camelCase
 	// additional cost of each later capital letter in a word, because a word with many capitals is probably a code
-	costCapitals = 200
-	// additional cost of each consonant after maxFreeConsonants consonants in a row, because such a sequence of
+	tokenCostLaterCapital = 200
+	// additional cost of each consonant after maxConsonantsWithoutCost consonants in a row, because such a sequence of
 	// letters is probably not a word, and tokenizers divide it into many tokens
-	costConsonant     = 200
-	maxFreeConsonants = 3
-	costDigits        = 100 // cost of a group of up to 3 digits, in hundredths of a token
-	costMark          = 75  // cost of an ASCII punctuation mark, in hundredths of a token
-	costSameMark      = 10  // cost of each repetition of a punctuation mark, as in a Markdown line of dashes
-	costSpace         = 5   // cost of a single space, which is low because most tokens include the space before a word
+	tokenCostConsonant       = 200
+	maxConsonantsWithoutCost = 3
+	tokenCostDigitGroup      = 100 // cost of a group of up to 3 digits, in hundredths of a token
+	tokenCostPunctuation     = 75  // cost of an ASCII punctuation mark, in hundredths of a token
+	tokenCostRepeatedMark    = 10  // cost of each repetition of a punctuation mark, as in a Markdown line of dashes
+	// cost of a single space, which is low because most tokens include the space before a word
+	tokenCostSingleSpace = 5
 	// cost of a digit after a single space, which is high because the space is then a separate token
-	costSpacedDigit = 95
-	costSpaces      = 75  // cost of a run of two or more spaces, in hundredths of a token
-	costNewline     = 75  // cost of the first line feed, return or tab in a sequence of these characters
-	costNextLine    = 10  // cost of each later line feed, return or tab in such a sequence, in hundredths of a token
-	costLatin       = 100 // cost of a Latin letter outside ASCII, such as é, in hundredths of a token
-	costCyrillic    = 60  // cost of a Cyrillic letter, in hundredths of a token
-	costArabic      = 90  // cost of an Arabic letter, in hundredths of a token
-	costGreek       = 105 // cost of a Greek or Hebrew letter, in hundredths of a token
-	costKana        = 105 // cost of a Japanese syllable, in hundredths of a token
-	costHangul      = 115 // cost of a Korean syllable, in hundredths of a token
-	costIdeograph   = 125 // cost of a Chinese character, in hundredths of a token
-	costIndic       = 140 // cost of a letter or sign of Devanagari, Bengali, Tamil or Thai
-	costOther       = 200 // cost of any other character with up to 3 bytes in UTF-8, in hundredths of a token
-	costFourBytes   = 300 // cost of a character with 4 bytes in UTF-8, such as an emoji
-	costInvalid     = 100 // cost of a byte that is not valid UTF-8, in hundredths of a token
+	tokenCostDigitAfterSpace = 95
+	tokenCostSpaceRun        = 75 // cost of a run of two or more spaces, in hundredths of a token
+	tokenCostFirstNewline    = 75 // cost of the first line feed, return or tab in a sequence of these characters
+	// cost of each later line feed, return or tab in such a sequence, in hundredths of a token
+	tokenCostLaterNewline   = 10
+	tokenCostLatinLetter    = 100 // cost of a Latin letter outside ASCII, such as é, in hundredths of a token
+	tokenCostCyrillicLetter = 60  // cost of a Cyrillic letter, in hundredths of a token
+	tokenCostArabicLetter   = 90  // cost of an Arabic letter, in hundredths of a token
+	tokenCostGreekLetter    = 105 // cost of a Greek or Hebrew letter, in hundredths of a token
+	tokenCostKana           = 105 // cost of a Japanese syllable, in hundredths of a token
+	tokenCostHangul         = 115 // cost of a Korean syllable, in hundredths of a token
+	tokenCostIdeograph      = 125 // cost of a Chinese character, in hundredths of a token
+	tokenCostIndicLetter    = 140 // cost of a letter or sign of Devanagari, Bengali, Tamil or Thai
+	tokenCostOtherChar      = 200 // cost of any other character with up to 3 bytes in UTF-8, in hundredths of a token
+	tokenCostFourByteChar   = 300 // cost of a character with 4 bytes in UTF-8, such as an emoji
+	tokenCostInvalidByte    = 100 // cost of a byte that is not valid UTF-8, in hundredths of a token
 )
 
 // EstimateTokens returns the approximate number of tokens that a large language model sees in s. It
@@ -72,65 +75,65 @@ func EstimateTokens(s string) int {
 			i, digitCost = i+size, 0
 			continue
 		}
-		if byteClasses[s[i]] == letterClass {
+		if byteClasses[s[i]] == letterByteClass {
 			cost, n := wordTokenCost(s[i:])
 			sum += cost
 			i, digitCost = i+n, 0
 			continue
 		}
-		n := countEqualBytes(s[i:])
+		n := countSameClassBytes(s[i:])
 		switch byteClasses[s[i]] {
-		case digitClass:
-			sum += digitCost + (n+2)/3*costDigits
-		case spaceClass:
-			sum += costSpace + min(n-1, 1)*costSpaces
-		case lineClass:
-			sum += costNewline + (n-1)*costNextLine
+		case digitByteClass:
+			sum += digitCost + (n+2)/3*tokenCostDigitGroup
+		case spaceByteClass:
+			sum += tokenCostSingleSpace + min(n-1, 1)*tokenCostSpaceRun
+		case lineEndByteClass:
+			sum += tokenCostFirstNewline + (n-1)*tokenCostLaterNewline
 		default:
-			sum += costMark + (n-1)*costSameMark
+			sum += tokenCostPunctuation + (n-1)*tokenCostRepeatedMark
 		}
 		digitCost = 0
 		if s[i] == ' ' && n == 1 {
-			digitCost = costSpacedDigit
+			digitCost = tokenCostDigitAfterSpace
 		}
 		i += n
 	}
 	return (sum + 99) / 100
 }
 
-// byteClass is the class of an ASCII byte, such as letter or digit. The token estimate depends on the class.
-type byteClass uint8
+// asciiByteClass is the class of an ASCII byte, such as letter or digit. The token estimate depends on the class.
+type asciiByteClass uint8
 
 const (
-	markClass byteClass = iota
-	letterClass
-	digitClass
-	spaceClass
-	lineClass
+	punctuationByteClass asciiByteClass = iota
+	letterByteClass
+	digitByteClass
+	spaceByteClass
+	lineEndByteClass
 )
 
 // byteClasses contains the class of each byte. Bytes outside ASCII have the class of marks.
-var byteClasses = func() (cs [256]byteClass) {
+var byteClasses = func() (cs [256]asciiByteClass) {
 	for b := range cs[:utf8.RuneSelf] {
 		switch {
 		case (b >= 'a' && b <= 'z') || (b >= 'A' && b <= 'Z'):
-			cs[b] = letterClass
+			cs[b] = letterByteClass
 		case b >= '0' && b <= '9':
-			cs[b] = digitClass
+			cs[b] = digitByteClass
 		case b == ' ':
-			cs[b] = spaceClass
+			cs[b] = spaceByteClass
 		case b == '\n' || b == '\r' || b == '\t':
-			cs[b] = lineClass
+			cs[b] = lineEndByteClass
 		}
 	}
 	return cs
 }()
 
-// countEqualBytes returns how many bytes at the start of s are of the same class, such as letters or digits. For a
+// countSameClassBytes returns how many bytes at the start of s are of the same class, such as letters or digits. For a
 // punctuation mark, only repetitions of the same mark are counted.
-func countEqualBytes(s string) int {
+func countSameClassBytes(s string) int {
 	c, n := byteClasses[s[0]], 1
-	for n < len(s) && byteClasses[s[n]] == c && (c != markClass || s[n] == s[0]) {
+	for n < len(s) && byteClasses[s[n]] == c && (c != punctuationByteClass || s[n] == s[0]) {
 		n++
 	}
 	return n
@@ -154,34 +157,34 @@ var consonantMask = func() (mask [256]int) {
 
 // wordTokenCost returns the cost of the word of ASCII letters with which s begins, and the length of the word.
 func wordTokenCost(s string) (cost, length int) {
-	cost = costWord
+	cost = tokenCostWord
 	consonants := 0 // number of consonants since the last vowel or capital
-	maxConsonants := maxFreeConsonants + 1
+	maxConsonants := maxConsonantsWithoutCost + 1
 	capitals := 0
 	before := byte(0)
 	n := 0
-	for ; n < len(s) && byteClasses[s[n]] == letterClass; n++ {
+	for ; n < len(s) && byteClasses[s[n]] == letterByteClass; n++ {
 		c := s[n]
 		if isCamelHump(before, c) {
 			capitals++
 			if capitals > 1 {
-				cost += costCapitals
+				cost += tokenCostLaterCapital
 			} else {
-				cost += costCapital
+				cost += tokenCostFirstCapital
 			}
 			consonants = 0
 		}
-		if n == maxBaseLetters {
-			maxConsonants = maxFreeConsonants
+		if n == maxOneTokenLetters {
+			maxConsonants = maxConsonantsWithoutCost
 		}
 		consonants = (consonants + 1) & consonantMask[c]
 		if consonants > maxConsonants {
-			cost += costConsonant
+			cost += tokenCostConsonant
 		}
 		before = c
 	}
-	cost += max(0, min(n, maxNormalLetters)-maxBaseLetters) * costLetter
-	return cost + max(0, n-maxNormalLetters)*costLongWord, n
+	cost += max(0, min(n, maxUsualWordLetters)-maxOneTokenLetters) * tokenCostExtraLetter
+	return cost + max(0, n-maxUsualWordLetters)*tokenCostLongWordLetter, n
 }
 
 // scriptCosts contains the cost of a character for each writing system for which the token estimate has a special
@@ -190,14 +193,14 @@ var scriptCosts = []struct {
 	tables []*unicode.RangeTable
 	cost   int
 }{
-	{[]*unicode.RangeTable{unicode.Latin}, costLatin},
-	{[]*unicode.RangeTable{unicode.Cyrillic}, costCyrillic},
-	{[]*unicode.RangeTable{unicode.Arabic}, costArabic},
-	{[]*unicode.RangeTable{unicode.Greek, unicode.Hebrew}, costGreek},
-	{[]*unicode.RangeTable{unicode.Hiragana, unicode.Katakana}, costKana},
-	{[]*unicode.RangeTable{unicode.Hangul}, costHangul},
-	{[]*unicode.RangeTable{unicode.Han}, costIdeograph},
-	{[]*unicode.RangeTable{unicode.Devanagari, unicode.Bengali, unicode.Tamil, unicode.Thai}, costIndic},
+	{[]*unicode.RangeTable{unicode.Latin}, tokenCostLatinLetter},
+	{[]*unicode.RangeTable{unicode.Cyrillic}, tokenCostCyrillicLetter},
+	{[]*unicode.RangeTable{unicode.Arabic}, tokenCostArabicLetter},
+	{[]*unicode.RangeTable{unicode.Greek, unicode.Hebrew}, tokenCostGreekLetter},
+	{[]*unicode.RangeTable{unicode.Hiragana, unicode.Katakana}, tokenCostKana},
+	{[]*unicode.RangeTable{unicode.Hangul}, tokenCostHangul},
+	{[]*unicode.RangeTable{unicode.Han}, tokenCostIdeograph},
+	{[]*unicode.RangeTable{unicode.Devanagari, unicode.Bengali, unicode.Tamil, unicode.Thai}, tokenCostIndicLetter},
 }
 
 // runeTokenCost returns how many hundredths of a token a character outside ASCII costs. The character has size bytes
@@ -205,14 +208,14 @@ var scriptCosts = []struct {
 func runeTokenCost(r rune, size int) int {
 	switch {
 	case r == utf8.RuneError && size == 1:
-		return costInvalid
+		return tokenCostInvalidByte
 	case size == 4:
-		return costFourBytes
+		return tokenCostFourByteChar
 	}
 	for _, s := range scriptCosts {
 		if unicode.In(r, s.tables...) {
 			return s.cost
 		}
 	}
-	return costOther
+	return tokenCostOtherChar
 }

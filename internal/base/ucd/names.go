@@ -13,9 +13,9 @@ import (
 
 //go:generate go run github.com/oxbow-memory/oxbow/test/gen/ucdnames
 
-// markClass is a combining mark, such as an accent, with its Unicode combining class. Normalization sorts the marks
+// combiningMark is a combining mark, such as an accent, with its Unicode combining class. Normalization sorts the marks
 // after a letter by this class.
-type markClass struct {
+type combiningMark struct {
 	mark           rune
 	combiningClass uint8
 }
@@ -172,7 +172,7 @@ func combiningClass(r rune) uint8 {
 	if r < 0x300 {
 		return 0
 	}
-	i, found := slices.BinarySearchFunc(markClasses[:], r, func(m markClass, r rune) int {
+	i, found := slices.BinarySearchFunc(markClasses[:], r, func(m combiningMark, r rune) int {
 		return cmp.Compare(m.mark, r)
 	})
 	if !found {

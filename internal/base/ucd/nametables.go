@@ -5,7 +5,7 @@
 package ucd
 
 // markClasses has the combining classes that are not 0, in order of the characters.
-var markClasses = [...]markClass{
+var markClasses = [...]combiningMark{
 	{0x300, 230},
 	{0x301, 230},
 	{0x302, 230},

@@ -236,7 +236,7 @@ var capitalBits = [25][4]uint64{
 
 // lowerRuns holds the code points whose lower case is another single one:
 // first, first+step, … last, each that far away. U+0130 alone becomes two.
-var lowerRuns = []lowerRun{
+var lowerRuns = []lowerCaseRange{
 	{0x41, 0x5a, 1, 32},
 	{0xc0, 0xd6, 1, 32},
 	{0xd8, 0xde, 1, 32},

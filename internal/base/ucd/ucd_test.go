@@ -71,7 +71,7 @@ func TestTables(t *testing.T) {
 		if got := inRanges(ignorable, r); got != class['I'][r] {
 			t.Errorf("within(ignorable, %U) = %v, want %v", r, got, class['I'][r])
 		}
-		if r < utf8.RuneSelf && (asciiByteKind[r] != kindSeparator) != alnum[r] {
+		if r < utf8.RuneSelf && (asciiByteKind[r] != byteKindSeparator) != alnum[r] {
 			t.Errorf("asciiKind[%U] = %v, alphanumeric: %v", r, asciiByteKind[r], alnum[r])
 		}
 	}

@@ -22,9 +22,9 @@ type Word struct {
 
 // Kinds of ASCII bytes, for the fast path in Words.
 const (
-	kindSeparator = iota
-	kindPlain
-	kindUpper
+	byteKindSeparator = iota
+	byteKindLowerOrDigit
+	byteKindUpper
 )
 
 // asciiByteKind contains, for each ASCII byte, whether it is a lower-case letter or digit, an upper-case letter, or a
@@ -33,9 +33,9 @@ var asciiByteKind = func() (kind [utf8.RuneSelf]uint8) {
 	for c := range kind {
 		switch {
 		case (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'):
-			kind[c] = kindPlain
+			kind[c] = byteKindLowerOrDigit
 		case c >= 'A' && c <= 'Z':
-			kind[c] = kindUpper
+			kind[c] = byteKindUpper
 		}
 	}
 	return kind
@@ -51,10 +51,10 @@ func Words(s string) iter.Seq[Word] {
 			for i < len(s) {
 				if c := s[i]; c < utf8.RuneSelf {
 					kind := asciiByteKind[c]
-					if kind == kindSeparator {
+					if kind == byteKindSeparator {
 						break
 					}
-					plain = plain && kind == kindPlain
+					plain = plain && kind == byteKindLowerOrDigit
 					i++
 				} else {
 					r, n := utf8.DecodeRuneInString(s[i:])
@@ -80,11 +80,11 @@ func Words(s string) iter.Seq[Word] {
 	}
 }
 
-// lowerRun describes the code points first, first+step, and so on up to last. The lower case of each is the code point
-// plus delta.
-type lowerRun struct {
-	first, last rune
-	step, delta int32
+// lowerCaseRange describes the code points first, first+step, and so on up to last. The lower case of each is the code
+// point plus delta.
+type lowerCaseRange struct {
+	firstCodePoint, lastCodePoint  rune
+	codePointStep, lowerCaseOffset int32
 }
 
 // IsAlphanumeric reports whether r has the property Alphabetic or is a number (category Nd, Nl or No).
@@ -114,33 +114,33 @@ func LowerRune(r rune) rune {
 	if !isCapital(r) {
 		return r
 	}
-	i, found := slices.BinarySearchFunc(lowerRuns, r, func(run lowerRun, r rune) int {
+	i, found := slices.BinarySearchFunc(lowerRuns, r, func(run lowerCaseRange, r rune) int {
 		switch {
-		case run.last < r:
+		case run.lastCodePoint < r:
 			return -1
-		case run.first > r:
+		case run.firstCodePoint > r:
 			return 1
 		}
 		return 0
 	})
-	if !found || (r-lowerRuns[i].first)%lowerRuns[i].step != 0 {
+	if !found || (r-lowerRuns[i].firstCodePoint)%lowerRuns[i].codePointStep != 0 {
 		return r
 	}
-	return r + lowerRuns[i].delta
+	return r + lowerRuns[i].lowerCaseOffset
 }
 
 // LowerWord returns the lower case of an alphanumeric word. It returns a word without capitals unchanged.
 func LowerWord(word string) string {
 	for i, r := range word {
 		if isCapital(r) {
-			return lowerFrom(word, i)
+			return lowerCaseFromByte(word, i)
 		}
 	}
 	return word
 }
 
-// lowerFrom returns the lower case of a word whose first capital is at byte offset index.
-func lowerFrom(word string, byteIndex int) string {
+// lowerCaseFromByte returns the lower case of a word whose first capital is at byte offset index.
+func lowerCaseFromByte(word string, byteIndex int) string {
 	b := make([]byte, byteIndex, len(word)+4)
 	copy(b, word)
 	for i, r := range word[byteIndex:] {

@@ -10,7 +10,7 @@ type (
 	screenSize struct{ width, height int }
 	timerEvent struct{} // the time for which the model waited has come
 
-	searchAnswer struct { // the result of the search that was started with the number searchNumber
+	searchAnswer struct { // the result of the search that was started with the number lastSearchNumber
 		searchNumber int
 		result       QueryResult
 	}
@@ -33,14 +33,14 @@ type (
 		number int
 		query  string
 	}
-	timerEffect       struct{ wakeTime time.Time } // request to send a timerEvent to the model at this time
-	loadEntryEffect   struct{ hit Hit }
-	editEntryEffect   struct{ hit Hit }
-	forgetEntryEffect struct{ hit Hit }
-	undoChangeEffect  struct{ change uint64 }
-	chooseEntryEffect struct{ hit Hit } // close the interactive screen, and return this entry as the person's choice
-	copyTextEffect    struct{ hit Hit } // copy the entry's text to the clipboard
-	suspendEffect     struct{}
-	redrawEffect      struct{}
-	quitEffect        struct{}
+	timerEffect          struct{ wakeTime time.Time } // request to send a timerEvent to the model at this time
+	loadEntryEffect      struct{ hit Hit }
+	editEntryEffect      struct{ hit Hit }
+	forgetEntryEffect    struct{ hit Hit }
+	undoChangeEffect     struct{ change uint64 }
+	chooseEntryEffect    struct{ hit Hit } // close the interactive screen, and return this entry as the person's choice
+	copyTextEffect       struct{ hit Hit } // copy the entry's text to the clipboard
+	suspendProcessEffect struct{}
+	redrawEffect         struct{}
+	quitEffect           struct{}
 )

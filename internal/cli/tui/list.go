@@ -7,10 +7,10 @@ import "slices"
 // hitList contains the answer to the last query, which hit is chosen, and how far the list is scrolled.
 type hitList struct {
 	QueryResult
-	answeredQuery string // query for which the hits in the list were found
-	hasAnswer     bool   // at least one search has returned its result
-	chosenIndex   int
-	firstVisible  int // index of the first hit on the screen
+	answeredQuery   string // query for which the hits in the list were found
+	hasSearchAnswer bool   // at least one search has returned its result
+	chosenIndex     int
+	firstVisible    int // index of the first hit on the screen
 	// name of the entry that becomes the chosen entry when the next search result arrives (may be "")
 	restoredName string
 }
@@ -18,7 +18,7 @@ type hitList struct {
 // setAnswer replaces the answer. If isSameQuery is set, the query has not changed, and the chosen entry stays chosen.
 func (l *hitList) setAnswer(f QueryResult, isSameQuery bool) {
 	was, ok := l.chosenHit()
-	l.QueryResult, l.hasAnswer = f, true
+	l.QueryResult, l.hasSearchAnswer = f, true
 	name := was.Name
 	if l.restoredName != "" {
 		name, l.restoredName = l.restoredName, ""

@@ -57,11 +57,11 @@ type eventLoop struct {
 	events       chan any
 	readRequests chan struct{} // receives a value each time readKeys may read from the terminal once
 
-	pendingBytes []byte             // bytes of a key that has not arrived completely
-	hasEnded     bool               // the screen must end, because the person has quit or chosen an entry
-	cancelSearch context.CancelFunc // cancels the running search (nil before the first search)
-	verbMutex    sync.Mutex         // ensures that only one verb runs at a time
-	verbCalls    sync.WaitGroup
+	pendingKeyBytes []byte             // bytes of a key that has not arrived completely
+	hasEnded        bool               // the screen must end, because the person has quit or chosen an entry
+	cancelSearch    context.CancelFunc // cancels the running search (nil before the first search)
+	verbMutex       sync.Mutex         // ensures that only one verb runs at a time
+	verbCalls       sync.WaitGroup
 }
 
 // The event loop handles events of the types in this group itself. It passes all other events to the model, the state
@@ -108,13 +108,13 @@ func (l *eventLoop) run(ctx context.Context) error {
 // handleNotice handles a notice of the operating system.
 func (l *eventLoop) handleNotice(n signalNotice) error {
 	switch n {
-	case noticeSuspend:
+	case noticeSuspendProcess:
 		return l.suspendProcess()
-	case noticeContinue: // draw everything again, because another program may have used the terminal
+	case noticeProcessContinued: // draw everything again, because another program may have used the terminal
 		if err := l.terminal.enterScreen(); err != nil {
 			return err
 		}
-	case noticeHangup:
+	case noticeTerminalClosed:
 		return context.Canceled
 	}
 	if s := l.terminal.size(); s != l.model.screenSize {
@@ -127,7 +127,7 @@ func (l *eventLoop) handleNotice(n signalNotice) error {
 func (l *eventLoop) suspendProcess() error {
 	l.terminal.leaveScreen()
 	l.signals.suspendSelf()
-	return l.handleNotice(noticeContinue)
+	return l.handleNotice(noticeProcessContinued)
 }
 
 // handleEvent handles an event of the loop, or passes an event to the model and performs the effects.
@@ -143,41 +143,41 @@ func (l *eventLoop) handleEvent(ctx context.Context, e any) error {
 		if e.err != nil {
 			return fmt.Errorf("reading keys: %w", e.err)
 		}
-		l.pendingBytes = append(l.pendingBytes, e.bytes...)
-		err := l.handlePendingKeys(ctx, inputMayContinue)
+		l.pendingKeyBytes = append(l.pendingKeyBytes, e.bytes...)
+		err := l.handlePendingKeys(ctx, pendingInputMayContinue)
 		l.readRequests <- struct{}{}
 		return err
 	case inputPauseEvent:
-		if e.pendingCount != len(l.pendingBytes) {
+		if e.pendingCount != len(l.pendingKeyBytes) {
 			return nil
 		}
-		return l.handlePendingKeys(ctx, inputComplete)
+		return l.handlePendingKeys(ctx, pendingInputComplete)
 	}
 	return l.performEffects(ctx, l.model.update(e, l.now()))
 }
 
-// inputStatus says whether the rest of an incomplete key may still arrive.
-type inputStatus int
+// pendingInputStatus says whether the rest of an incomplete key may still arrive.
+type pendingInputStatus int
 
 const (
-	inputMayContinue inputStatus = iota
-	inputComplete
+	pendingInputMayContinue pendingInputStatus = iota
+	pendingInputComplete
 )
 
 // handlePendingKeys decodes the pending bytes, passes the keys to the model, and performs the effects. An
 // incomplete key stays pending.
-func (l *eventLoop) handlePendingKeys(ctx context.Context, more inputStatus) error {
-	for len(l.pendingBytes) > 0 && !l.hasEnded {
-		k, n := decodeKey(l.pendingBytes, more == inputComplete)
+func (l *eventLoop) handlePendingKeys(ctx context.Context, more pendingInputStatus) error {
+	for len(l.pendingKeyBytes) > 0 && !l.hasEnded {
+		k, n := decodeKey(l.pendingKeyBytes, more == pendingInputComplete)
 		if n == 0 {
 			wait := escapeTimeout
-			if bytes.HasPrefix(l.pendingBytes, []byte(pasteStart)) {
+			if bytes.HasPrefix(l.pendingKeyBytes, []byte(pasteStart)) {
 				wait = pasteTimeout
 			}
-			l.sendEventLater(ctx, wait, inputPauseEvent{len(l.pendingBytes)})
+			l.sendEventLater(ctx, wait, inputPauseEvent{len(l.pendingKeyBytes)})
 			break
 		}
-		l.pendingBytes = l.pendingBytes[n:]
+		l.pendingKeyBytes = l.pendingKeyBytes[n:]
 		if err := l.performEffects(ctx, l.model.update(k, l.now())); err != nil {
 			return err
 		}
@@ -224,13 +224,13 @@ func (l *eventLoop) performEffects(ctx context.Context, effects []modelEffect) e
 		case timerEffect:
 			l.sendEventLater(ctx, e.wakeTime.Sub(l.now()), timerEvent{})
 		case chooseEntryEffect:
-			l.verbs.Choose(e.hit)
+			l.verbs.ChooseEntry(e.hit)
 			l.hasEnded = true
 		case copyTextEffect:
 			l.terminal.copyText(e.hit.Text)
 		case redrawEffect:
 			l.terminal.shownFrame = frame{}
-		case suspendEffect:
+		case suspendProcessEffect:
 			if err := l.suspendProcess(); err != nil {
 				return err
 			}
@@ -295,10 +295,10 @@ func (l *eventLoop) editEntry(ctx context.Context, h Hit) error {
 	defer l.verbMutex.Unlock()
 	l.terminal.leaveScreen()
 	done := l.verbs.Edit(ctx, h)
-	l.pendingBytes = nil
+	l.pendingKeyBytes = nil
 	if err := l.terminal.enterScreen(); err != nil {
 		return err
 	}
-	_ = l.handleNotice(noticeResize)
+	_ = l.handleNotice(noticeTerminalResized)
 	return l.performEffects(ctx, l.model.update(changeOutcome{done, false}, l.now()))
 }

@@ -27,9 +27,9 @@ type model struct {
 	pager entryPager
 
 	// text that would complete the query if it is incomplete, such as a closing quotation mark, or ""
-	missingQueryEnd   string
-	entryToForget     Hit        // the entry that the person is asked about in modeConfirmForget
-	modeBeforeConfirm screenMode // the mode to return to after the question
+	incompleteQueryReason string
+	entryToForget         Hit        // the entry that the person is asked about in modeConfirmForget
+	modeBeforeConfirm     screenMode // the mode to return to after the question
 	// a change of an entry is running, or the list of found entries is not up to date after such a change
 	isChangeRunning    bool
 	messageAfterUpdate *statusMessage // the message to show as soon as the list of found entries is up to date, or nil
@@ -63,7 +63,7 @@ func (m *model) update(e any, now time.Time) []modelEffect {
 	case screenSize:
 		m.screenSize = e
 	case timerEvent:
-		if m.clearDueSearch(now) {
+		if m.takeDueSearch(now) {
 			return m.runQuery()
 		}
 	case searchAnswer:
@@ -71,15 +71,15 @@ func (m *model) update(e any, now time.Time) []modelEffect {
 	case loadedEntry:
 		m.showEntry(e)
 	case changeOutcome:
-		return m.finishChange(e)
+		return m.handleChangeOutcome(e)
 	}
 	return nil
 }
 
 // runQuery starts a search for the query. It does nothing if the query is incomplete.
 func (m *model) runQuery() []modelEffect {
-	m.missingQueryEnd = missingQueryEnd(m.query.String())
-	if m.missingQueryEnd != "" {
+	m.incompleteQueryReason = missingQueryEnd(m.query.String())
+	if m.incompleteQueryReason != "" {
 		return nil
 	}
 	return m.searchState.startSearch(m.query.String(), m.now)
@@ -97,15 +97,15 @@ func (m *model) receiveAnswer(a searchAnswer) []modelEffect {
 		m.messageAfterUpdate = nil
 	}
 	switch f := a.result; {
-	case f.MissingEnd != "":
-		m.missingQueryEnd = f.MissingEnd
+	case f.IncompleteQueryReason != "":
+		m.incompleteQueryReason = f.IncompleteQueryReason
 	case f.Failure != "":
 		m.statusMessage = statusMessage{f.Failure, true}
 	default:
 		m.list.setAnswer(f, m.list.answeredQuery == query)
 		m.list.answeredQuery = query
 	}
-	if m.repeatQuery {
+	if m.shouldRepeatQuery {
 		return m.searchState.startSearch(query, m.now)
 	}
 	return nil
@@ -127,9 +127,9 @@ func (m *model) showEntry(e loadedEntry) {
 	m.pager.textRows = nil
 }
 
-// finishChange handles the result of a change and runs the query again. The message about the change is shown only
-// after the list has been updated, because the list is out of date until then.
-func (m *model) finishChange(o changeOutcome) []modelEffect {
+// handleChangeOutcome handles the result of a change and runs the query again. The message about the change is shown
+// only after the list has been updated, because the list is out of date until then.
+func (m *model) handleChangeOutcome(o changeOutcome) []modelEffect {
 	m.messageAfterUpdate, m.list.restoredName = &statusMessage{o.result.Text, o.result.Failed}, o.result.Name
 	switch {
 	case o.result.Failed:

@@ -246,10 +246,10 @@ func TestUnfinishedQuery(t *testing.T) {
 	}
 	p.mute = true
 	p.types(" on:2")
-	p.event(searchAnswer{p.m.searchNumber, QueryResult{MissingEnd: `"2" is not a date`}})
+	p.event(searchAnswer{p.m.lastSearchNumber, QueryResult{IncompleteQueryReason: `"2" is not a date`}})
 	p.shows("> style on:2", `"2" is not a date · as before`, "▸ style  Tabs, not spaces. In Go, too.")
 	p.types("0")
-	p.event(searchAnswer{p.m.searchNumber, QueryResult{Failure: "the store is damaged\noxbow check"}})
+	p.event(searchAnswer{p.m.lastSearchNumber, QueryResult{Failure: "the store is damaged\noxbow check"}})
 	p.shows(
 		"",
 		"",
@@ -361,9 +361,9 @@ func TestReading(t *testing.T) {
 	long := Hit{Name: "long", Version: 4, Text: "x"}
 	p := play(t, 40, 10, long)
 	whole := EntryDetails{
-		Version: 5,
-		Facts:   []Fact{{"kind", "note"}, {"labels", "project:site tag:one tag:two tag:three"}},
-		Text:    "first\n" + strings.Repeat("more\n", 20) + "last",
+		Version:         5,
+		EntryProperties: []NamedProperty{{"kind", "note"}, {"labels", "project:site tag:one tag:two tag:three"}},
+		Text:            "first\n" + strings.Repeat("more\n", 20) + "last",
 	}
 	p.types("\x0f")
 	p.hasDone(loadEntryEffect{long})
@@ -502,7 +502,10 @@ func TestHostileEntries(t *testing.T) {
 				p.types(keys)
 				p.rows()
 				p.event(
-					loadedEntry{hostile, EntryDetails{Facts: []Fact{{"labels", hostile.Name}}, Text: hostile.Text}},
+					loadedEntry{
+						hostile,
+						EntryDetails{EntryProperties: []NamedProperty{{"labels", hostile.Name}}, Text: hostile.Text},
+					},
 				)
 				p.rows()
 			}

@@ -6,8 +6,8 @@ package tui
 type signalNotice int
 
 const (
-	noticeResize signalNotice = iota
-	noticeSuspend
-	noticeContinue
-	noticeHangup
+	noticeTerminalResized signalNotice = iota
+	noticeSuspendProcess
+	noticeProcessContinued
+	noticeTerminalClosed
 )

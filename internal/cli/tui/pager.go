@@ -31,7 +31,7 @@ func (p *entryPager) layOut(width, height int) {
 				p.textRows = append(p.textRows, styleText(termtext.Red, row))
 			}
 		}
-		for _, f := range p.details.Facts {
+		for _, f := range p.details.EntryProperties {
 			named := min(factNameWidth, width/3)
 			head := termtext.PadToColumns(termtext.ShortenToColumns(f.Name, max(named, 1)), named) + " "
 			for _, row := range termtext.WrapBreakingWords(escapeLine(f.Value), max(width-named-1, 1)) {

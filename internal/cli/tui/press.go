@@ -8,7 +8,7 @@ func (m *model) handleKey(k keyPress) []modelEffect {
 	case keyPress{keyCtrl, "c"}:
 		return []modelEffect{quitEffect{}}
 	case keyPress{keyCtrl, "z"}:
-		return []modelEffect{suspendEffect{}}
+		return []modelEffect{suspendProcessEffect{}}
 	case keyPress{keyCtrl, "l"}:
 		return []modelEffect{redrawEffect{}}
 	}
@@ -72,7 +72,7 @@ func (m *model) handleChoosingKey(k keyPress) []modelEffect {
 
 // handleCommonKey handles a key that has the same meaning in modeTyping and in modeChoosing.
 func (m *model) handleCommonKey(k keyPress) []modelEffect {
-	_, page, _ := m.divideRows()
+	_, page, _ := m.divideScreenRows()
 	h, ok := m.list.chosenHit()
 	switch k.code {
 	case keyCtrl:

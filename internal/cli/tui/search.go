@@ -19,11 +19,11 @@ const slowSearchDelay = 300 * time.Millisecond
 type searchState struct {
 	debounce time.Duration // time between the last key and the start of the search
 
-	searchNumber   int       // number of the search that was started last
-	lastQuery      string    // query of the last search
-	startTime      time.Time // time at which the last search started (zero after its answer has arrived)
-	repeatQuery    bool      // run the same query again after its answer has arrived
-	nextSearchTime time.Time // time at which the next search starts (zero if none is scheduled)
+	lastSearchNumber  int       // number of the search that was started last
+	lastQuery         string    // query of the last search
+	startTime         time.Time // time at which the last search started (zero after its answer has arrived)
+	shouldRepeatQuery bool      // run the same query again after its answer has arrived
+	nextSearchTime    time.Time // time at which the next search starts (zero if none is scheduled)
 }
 
 // scheduleSearch schedules a search for the end of the debounce delay. An earlier schedule is replaced.
@@ -32,8 +32,8 @@ func (s *searchState) scheduleSearch(now time.Time) modelEffect {
 	return timerEffect{s.nextSearchTime}
 }
 
-// clearDueSearch reports whether the scheduled search is due. If so, it clears the schedule.
-func (s *searchState) clearDueSearch(now time.Time) bool {
+// takeDueSearch reports whether the scheduled search is due. If so, it clears the schedule.
+func (s *searchState) takeDueSearch(now time.Time) bool {
 	if s.nextSearchTime.IsZero() || now.Before(s.nextSearchTime) {
 		return false
 	}
@@ -45,30 +45,30 @@ func (s *searchState) clearDueSearch(now time.Time) bool {
 // finish and repeats the query afterwards.
 func (s *searchState) startSearch(query string, now time.Time) []modelEffect {
 	if s.isRunning() && s.lastQuery == query {
-		s.repeatQuery = true
+		s.shouldRepeatQuery = true
 		return nil
 	}
-	s.searchNumber = s.searchNumber + 1
+	s.lastSearchNumber = s.lastSearchNumber + 1
 	s.lastQuery = query
 	s.startTime = now
-	s.repeatQuery = false
-	return []modelEffect{searchEffect{s.searchNumber, query}, timerEffect{now.Add(slowSearchDelay)}}
+	s.shouldRepeatQuery = false
+	return []modelEffect{searchEffect{s.lastSearchNumber, query}, timerEffect{now.Add(slowSearchDelay)}}
 }
 
 // markAnswered records that the answer to search n has arrived. It returns false, and does nothing, if n is not the
 // last search.
 func (s *searchState) markAnswered(n int) bool {
-	if n == s.searchNumber {
+	if n == s.lastSearchNumber {
 		s.startTime = time.Time{}
 	}
-	return n == s.searchNumber
+	return n == s.lastSearchNumber
 }
 
 // ignoreRunningSearch ensures that the answer to the running search is not shown.
 func (s *searchState) ignoreRunningSearch() {
-	s.searchNumber = s.searchNumber + 1
+	s.lastSearchNumber = s.lastSearchNumber + 1
 	s.startTime = time.Time{}
-	s.repeatQuery = false
+	s.shouldRepeatQuery = false
 }
 
 func (s *searchState) isRunning() bool { return !s.startTime.IsZero() }

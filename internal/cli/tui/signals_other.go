@@ -24,7 +24,7 @@ func watchSignals() *signals {
 				return
 			}
 			select {
-			case s.notices <- noticeResize:
+			case s.notices <- noticeTerminalResized:
 			case <-s.done:
 				return
 			}

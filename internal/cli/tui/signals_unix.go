@@ -13,11 +13,11 @@ import (
 
 // noticeBySignal contains the notice that each signal causes.
 var noticeBySignal = map[os.Signal]signalNotice{
-	syscall.SIGWINCH: noticeResize,
-	syscall.SIGTSTP:  noticeSuspend,
-	syscall.SIGCONT:  noticeContinue,
-	syscall.SIGHUP:   noticeHangup,
-	syscall.SIGQUIT:  noticeHangup,
+	syscall.SIGWINCH: noticeTerminalResized,
+	syscall.SIGTSTP:  noticeSuspendProcess,
+	syscall.SIGCONT:  noticeProcessContinued,
+	syscall.SIGHUP:   noticeTerminalClosed,
+	syscall.SIGQUIT:  noticeTerminalClosed,
 }
 
 // signals receives the signals to this process while the screen is shown.

@@ -14,8 +14,8 @@ type Verbs struct {
 	// Get returns an entry with all its details.
 	Get func(ctx context.Context, h Hit) EntryDetails
 
-	// Choose records the entry that the person chose. The screen then ends.
-	Choose func(h Hit)
+	// ChooseEntry records the entry that the person chose. The screen then ends.
+	ChooseEntry func(h Hit)
 
 	// Edit lets a person change an entry in an editor. While the editor runs, the screen is hidden and the terminal is
 	// restored.
@@ -30,14 +30,14 @@ type Verbs struct {
 // Hit is an entry that the query found.
 type Hit struct {
 	Name    string
-	Version uint64   // number of the change that wrote the entry
-	Meta    string   // kind, date and labels of the entry
-	Warning string   // reason why the entry is not reliable, or ""
-	Text    string   // whole content of the entry
-	Words   []string // the query's words that occur in the name or the text, in lower case and sorted
-	Fixed   string   // reason why the entry can be neither edited nor forgotten, or ""
-	Facts   []Fact   // facts about this hit, such as its score, but not about the entry
-	Final   bool     // the entry cannot be restored after it was forgotten
+	Version uint64          // number of the change that wrote the entry
+	Meta    string          // kind, date and labels of the entry
+	Warning string          // reason why the entry is not reliable, or ""
+	Text    string          // whole content of the entry
+	Words   []string        // the query's words that occur in the name or the text, in lower case and sorted
+	Fixed   string          // reason why the entry can be neither edited nor forgotten, or ""
+	Facts   []NamedProperty // facts about this hit, such as its score, but not about the entry
+	Final   bool            // the entry cannot be restored after it was forgotten
 }
 
 // QueryResult is the answer to a query.
@@ -48,20 +48,20 @@ type QueryResult struct {
 	Notes        []string // notes about the search for the person, such as a warning
 
 	// reason why the query cannot be answered yet, such as an incomplete date at the end ("" if it was answered)
-	MissingEnd string
-	Failure    string // reason why the query failed, or ""
+	IncompleteQueryReason string
+	Failure               string // reason why the query failed, or ""
 }
 
 // EntryDetails is an entry with all its details.
 type EntryDetails struct {
-	Version uint64
-	Facts   []Fact
-	Text    string
-	Failure string // reason why the entry cannot be shown, or ""
+	Version         uint64
+	EntryProperties []NamedProperty
+	Text            string
+	Failure         string // reason why the entry cannot be shown, or ""
 }
 
-// Fact is a named property of an entry, such as its labels.
-type Fact struct{ Name, Value string }
+// NamedProperty is a named property of an entry, such as its labels.
+type NamedProperty struct{ Name, Value string }
 
 // ChangeResult is the result of a change.
 type ChangeResult struct {

@@ -31,10 +31,10 @@ const maxListRows = 15
 // minPreviewWidth is the minimum screen width, in columns, for which the preview is to the right of the list.
 const minPreviewWidth = 120
 
-// divideRows divides the screen's rows. hasStateRow reports whether there is room for a row with the state. listed and
-// previewed are the numbers of rows for the list and for the preview. On a wide screen, list and preview are side by
-// side in the same rows.
-func (m *model) divideRows() (hasStateRow bool, listed, previewed int) {
+// divideScreenRows divides the screen's rows. hasStateRow reports whether there is room for a row with the state.
+// listed and previewed are the numbers of rows for the list and for the preview. On a wide screen, list and preview
+// are side by side in the same rows.
+func (m *model) divideScreenRows() (hasStateRow bool, listed, previewed int) {
 	rest := m.height - 2
 	hasStateRow = rest > 1
 	if hasStateRow {
@@ -88,13 +88,13 @@ func (m *model) isInMode(wanted screenMode) bool {
 
 // bodyRows returns the rows between the query and the footer: the state, the list and the preview.
 func (m *model) bodyRows() (rows []string) {
-	state, listed, previewed := m.divideRows()
+	state, listed, previewed := m.divideScreenRows()
 	if state {
 		rows = append(rows, styleText(termtext.Dim, termtext.ShortenToColumns(escapeLine(m.stateText()), m.width)))
 	}
 	hits, chosen := m.list.visibleHits(listed)
 	if len(hits) == 0 {
-		return append(rows, m.reasonRows()...)
+		return append(rows, m.emptyReasonRows()...)
 	}
 	listWidth := m.width
 	if m.width >= minPreviewWidth {
@@ -150,11 +150,11 @@ func (m *model) stateText() string {
 	switch {
 	case m.isSlow(m.now):
 		parts[0] = "searching…"
-	case m.missingQueryEnd != "" && !m.list.hasAnswer:
-		parts[0] = m.missingQueryEnd
-	case m.missingQueryEnd != "":
-		parts = []string{m.missingQueryEnd, "as before"}
-	case !m.list.hasAnswer:
+	case m.incompleteQueryReason != "" && !m.list.hasSearchAnswer:
+		parts[0] = m.incompleteQueryReason
+	case m.incompleteQueryReason != "":
+		parts = []string{m.incompleteQueryReason, "as before"}
+	case !m.list.hasSearchAnswer:
 		return ""
 	case len(m.list.Hits) > 0:
 		parts = append(parts, m.list.Notes...)
@@ -162,8 +162,8 @@ func (m *model) stateText() string {
 	return strings.Join(parts, " · ")
 }
 
-// reasonRows returns rows that explain why nothing was found.
-func (m *model) reasonRows() (rows []string) {
+// emptyReasonRows returns rows that explain why nothing was found.
+func (m *model) emptyReasonRows() (rows []string) {
 	for _, w := range slices.Concat(m.list.EmptyReasons, m.list.Notes) {
 		for i, row := range termtext.WrapBreakingWords(escapeLine(w), max(m.width-2, 1)) {
 			rows = append(rows, termtext.ShortenToColumns(strings.Repeat(" ", 2*min(i, 1))+row, m.width))

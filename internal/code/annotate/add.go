@@ -23,23 +23,23 @@ import (
 // If a record's ID is already stored, Add does not write the record again. If the stored record is archived, Add
 // restores it. Errors match [oxbow.ErrInvalid], [oxbow.ErrBusy] or the errors of package io/fs.
 //
-// Add marks the records as written on this machine. Use [Store.AddOthers] for texts that somebody else wrote.
+// Add marks the records as written on this machine. Use [Store.AddFromOtherAuthors] for texts that somebody else wrote.
 func (b *Store) Add(ctx context.Context, records ...Record) ([]Record, error) {
-	return b.addWithMarks(ctx, records, b.markRecords)
+	return b.addWithMachineMarks(ctx, records, b.addMachineMarks)
 }
 
-// AddOthers is like Add for annotations that somebody else wrote, for example in an imported file. AddOthers does not
-// mark the annotations as written on this machine, so the annotations are unreviewed until the reviewed branch
-// contains them.
-func (b *Store) AddOthers(ctx context.Context, records ...Record) ([]Record, error) {
-	return b.addWithMarks(ctx, records, func(_ context.Context, records []Record) {
+// AddFromOtherAuthors is like Add for annotations that somebody else wrote, for example in an imported file.
+// AddFromOtherAuthors does not mark the annotations as written on this machine, so the annotations are unreviewed
+// until the reviewed branch contains them.
+func (b *Store) AddFromOtherAuthors(ctx context.Context, records ...Record) ([]Record, error) {
+	return b.addWithMachineMarks(ctx, records, func(_ context.Context, records []Record) {
 		for i := range records {
 			records[i].Mark = ""
 		}
 	})
 }
 
-func (b *Store) addWithMarks(
+func (b *Store) addWithMachineMarks(
 	ctx context.Context,
 	records []Record,
 	markRecords func(context.Context, []Record),
@@ -52,7 +52,7 @@ func (b *Store) addWithMarks(
 	out := make([]Record, len(records))
 	files := map[string][]int{}
 	var order []string
-	seen := map[string]*fileLines{}
+	seen := map[string]*recordedFileLines{}
 	for i, r := range records {
 		if err := b.completeRecord(ctx, &r, seen); err != nil {
 			return nil, err
@@ -69,22 +69,22 @@ func (b *Store) addWithMarks(
 		for _, i := range files[file] {
 			rs = append(rs, &out[i])
 		}
-		if err := b.appendMissing(ctx, sidecarPath(file), rs, nil); err != nil {
+		if err := b.appendNewRecords(ctx, sidecarPath(file), rs, nil); err != nil {
 			return nil, fmt.Errorf("annotating %s: %w", file, err)
 		}
 	}
 	return out, nil
 }
 
-// fileLines is a file that was read and split into lines, to fill in the lines of new annotations.
-type fileLines struct {
+// recordedFileLines is a file that was read and split into lines, to fill in the lines of new annotations.
+type recordedFileLines struct {
 	lines []string
 	blob  string
 	err   error
 }
 
 // completeRecord fills in the missing fields of r. It stores in seen the files that were read.
-func (b *Store) completeRecord(ctx context.Context, r *Record, seen map[string]*fileLines) error {
+func (b *Store) completeRecord(ctx context.Context, r *Record, seen map[string]*recordedFileLines) error {
 	if err := r.validate(); err != nil {
 		return err
 	}
@@ -128,7 +128,7 @@ func (b *Store) completeRecord(ctx context.Context, r *Record, seen map[string]*
 	r.Before = normalizeContext(r.Before[max(0, len(r.Before)-ContextLines):])
 	r.After = normalizeContext(r.After[:min(len(r.After), ContextLines)])
 	if len(r.Scope) > 0 {
-		r.Scope = normalizeContext(r.Scope[:min(len(r.Scope), maxEnclosingLines)])
+		r.Scope = normalizeContext(r.Scope[:min(len(r.Scope), maxReturnedEnclosingLines)])
 	}
 	if s, ok := oxbow.SourceFrom(ctx); ok {
 		if r.By == "" {
@@ -154,15 +154,15 @@ func (b *Store) completeRecord(ctx context.Context, r *Record, seen map[string]*
 	return r.validate()
 }
 
-func (b *Store) readLines(file string) *fileLines {
+func (b *Store) readLines(file string) *recordedFileLines {
 	data, err := b.readContent(file)
 	if isBinary(data) {
 		err = binaryFileError(file)
 	}
 	if err != nil {
-		return &fileLines{err: err}
+		return &recordedFileLines{err: err}
 	}
-	return &fileLines{lines: SplitLines(data), blob: blobName(data, b.usesSHA256())}
+	return &recordedFileLines{lines: SplitLines(data), blob: blobName(data, b.usesSHA256())}
 }
 
 // HasRecords reports, for each record, whether the store already contains it. The records need a File and
@@ -189,9 +189,14 @@ func (b *Store) HasRecords(ctx context.Context, records []Record) ([]bool, error
 	return out, nil
 }
 
-// appendMissing appends the events, and those records whose ID is not in the sidecar yet, to the sidecar. It holds the
-// lock between writers meanwhile.
-func (b *Store) appendMissing(ctx context.Context, name string, records []*Record, events []archiveEvent) (err error) {
+// appendNewRecords appends the events, and those records whose ID is not in the sidecar yet, to the sidecar. It holds
+// the lock between writers meanwhile.
+func (b *Store) appendNewRecords(
+	ctx context.Context,
+	name string,
+	records []*Record,
+	events []archiveEvent,
+) (err error) {
 	if err := b.makeAnnotationDir(path.Dir(path.Join(b.sidecarDir, name))); err != nil {
 		return err
 	}
@@ -213,7 +218,7 @@ func (b *Store) appendMissing(ctx context.Context, name string, records []*Recor
 	for _, r := range records {
 		if old, ok := known[r.ID]; ok {
 			if old.Archived {
-				events = append(events, archiveEvent{recordID: r.ID, isRestored: true, time: b.opts.Clock()})
+				events = append(events, archiveEvent{recordID: r.ID, isRestoration: true, time: b.opts.Clock()})
 			}
 			r.Archived, r.Time = false, old.Time
 			continue
@@ -227,7 +232,7 @@ func (b *Store) appendMissing(ctx context.Context, name string, records []*Recor
 	for _, e := range events {
 		// Only the latest event of an annotation counts. Make this event the latest even if the
 		// clock was set back or the previous event comes from a different machine.
-		if was, ok := have.lastEvents[e.recordID]; ok && !e.time.After(was.time) {
+		if was, ok := have.lastArchiveEventByID[e.recordID]; ok && !e.time.After(was.time) {
 			e.time = was.time.Add(time.Millisecond)
 		}
 		out, err = e.appendEvent(out)
@@ -303,7 +308,7 @@ func (b *Store) makeAnnotationDir(dir string) error {
 	}
 	if fresh {
 		ignore := gitignoreText
-		if b.startsPrivate {
+		if b.shouldStartPrivate {
 			ignore += privateGitignoreLines
 		}
 		for name, text := range map[string]string{".gitignore": ignore, ".gitattributes": gitattributesText} {

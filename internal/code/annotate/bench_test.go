@@ -76,7 +76,7 @@ func (f *benchFile) annotate(first, n int) []Record {
 	rs := make([]Record, n)
 	for i := range rs {
 		at := first + i*(benchLines/benchAnnotations)
-		rs[i] = Record{File: "f.txt", Span: Span{at, at + 4}, Why: fmt.Sprint("why ", at)}
+		rs[i] = Record{File: "f.txt", Span: LineSpan{at, at + 4}, Why: fmt.Sprint("why ", at)}
 	}
 	return rs
 }
@@ -146,7 +146,7 @@ func benchLookups(b *testing.B, open func(*testing.B) *Store, write func(string)
 	write(f.text())
 	look := func(b *testing.B, store *Store) {
 		b.Helper()
-		found, err := store.Lookup(b.Context(), "f.txt", Span{5000, 5009})
+		found, err := store.Lookup(b.Context(), "f.txt", LineSpan{5000, 5009})
 		if err != nil || len(found) == 0 {
 			b.Fatal(found, err)
 		}

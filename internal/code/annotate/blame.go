@@ -27,7 +27,7 @@ type BlameLine struct {
 }
 
 // Blame returns the lines of a file in the working tree. It returns the errors of [Store.Lookup].
-// If the error is a [PartialError], the lines are returned as well.
+// If the error is a [PartialLookupError], the lines are returned as well.
 func (b *Store) Blame(ctx context.Context, file string) ([]BlameLine, error) {
 	if err := CheckFile(file); err != nil {
 		return nil, err
@@ -56,7 +56,7 @@ func (b *Store) Blame(ctx context.Context, file string) ([]BlameLine, error) {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		return out, &PartialError{Err: err}
+		return out, &PartialLookupError{Err: err}
 	}
 	return out, nil
 }
@@ -80,7 +80,7 @@ func (b *Store) blameCommits(ctx context.Context, head, file string, lines []str
 		return errors.New("git blame counts other lines than the file has")
 	}
 	in := diff.LineNumberer{}
-	for i, to := range new(diff.LineMapper).MapLines(in.LineIDs(old), in.LineIDs(lines)) {
+	for i, to := range new(diff.LineMapper).MapEqualLines(in.LineIDs(old), in.LineIDs(lines)) {
 		if to >= 0 {
 			g, l := blamed[i], &out[to]
 			l.Commit = g.Commit

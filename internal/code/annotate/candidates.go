@@ -10,19 +10,21 @@ import (
 	"slices"
 )
 
-// findCopies returns the ranges with the same lines as the block.
-func (s *blockSearch) findCopies() []candidate { return s.copiesOutsideLines(nil) }
-
-// findNewCopies returns the ranges with the same lines as the block, but only ranges of new lines, which the old
-// version does not have. The lines of a moved block count as new at their new position.
-func (s *blockSearch) findNewCopies() []candidate {
-	return s.copiesOutsideLines(s.oldVersion.isFromOldText)
+// findBlockCopies returns the ranges with the same lines as the block.
+func (s *annotatedBlockSearch) findBlockCopies() []candidateRange {
+	return s.blockCopiesOutsideLines(nil)
 }
 
-// copiesOutsideLines returns the ranges in the new text that are copies of the annotated lines. If the record lacks
-// the middle of the annotated lines, a copy only needs the same lines at the beginning and the end. Ranges that
+// findNewBlockCopies returns the ranges with the same lines as the block, but only ranges of new lines, which the old
+// version does not have. The lines of a moved block count as new at their new position.
+func (s *annotatedBlockSearch) findNewBlockCopies() []candidateRange {
+	return s.blockCopiesOutsideLines(s.oldVersion.hasOldLine)
+}
+
+// blockCopiesOutsideLines returns the ranges in the new text that are copies of the annotated lines. If the record
+// lacks the middle of the annotated lines, a copy only needs the same lines at the beginning and the end. Ranges that
 // contain a line i with excludedLines[i] set are ignored. excludedLines may be nil.
-func (s *blockSearch) copiesOutsideLines(excludedLines []bool) []candidate {
+func (s *annotatedBlockSearch) blockCopiesOutsideLines(excludedLines []bool) []candidateRange {
 	r, p := s.record, s.newText
 	n := len(r.Block) + r.Cut
 	if n == 0 || n > len(p.lines) {
@@ -36,32 +38,39 @@ func (s *blockSearch) copiesOutsideLines(excludedLines []bool) []candidate {
 	// Search for the rarest line of the block first.
 	rare, least := 0, -1
 	for i, l := range head {
-		id, ok := p.interner.lineIDs[l]
+		id, ok := p.numberer.lineIDs[l]
 		if !ok {
 			return nil
 		}
-		if c := len(p.postings.positionsOf(id)); least < 0 || c < least {
+		if c := len(p.lineOccurrences.positionsOfLineID(id)); least < 0 || c < least {
 			rare, least = i, c
 		}
 	}
-	var out []candidate
-	for _, at := range p.postings.positionsOf(p.interner.lineIDs[head[rare]]) {
+	var out []candidateRange
+	for _, at := range p.lineOccurrences.positionsOfLineID(p.numberer.lineIDs[head[rare]]) {
 		first := int(at) - rare
-		if !s.hasCopyAt(first, head, tail) {
+		if !s.hasBlockCopyAt(first, head, tail) {
 			continue
 		}
 		if excludedLines != nil && slices.Contains(excludedLines[first:first+n], true) {
 			continue
 		}
-		out = append(out, candidate{start: first, end: first + n, distance: lineDistance(first, r.Span.First-1)})
+		out = append(
+			out,
+			candidateRange{
+				startLineIndex:     first,
+				endLineIndex:       first + n,
+				distanceToPosition: lineDistance(first, r.Span.First-1),
+			},
+		)
 	}
 	return out
 }
 
-// hasCopyAt reports whether a copy of the block begins at the line with index first. The slice firstLines contains the
-// first lines of the block. The slice lastLines contains the last lines if the middle of the block was left out, and
-// is empty otherwise.
-func (s *blockSearch) hasCopyAt(first int, firstLines, lastLines []string) bool {
+// hasBlockCopyAt reports whether a copy of the block begins at the line with index first. The slice firstLines
+// contains the first lines of the block. The slice lastLines contains the last lines if the middle of the block was
+// left out, and is empty otherwise.
+func (s *annotatedBlockSearch) hasBlockCopyAt(first int, firstLines, lastLines []string) bool {
 	r, lines := s.record, s.newText.lines
 	end := first + len(r.Block) + r.Cut
 	if first < 0 || end > len(lines) {
@@ -74,10 +83,10 @@ func (s *blockSearch) hasCopyAt(first int, firstLines, lastLines []string) bool 
 	return r.Cut == 0 || hashLines(lines[first:end]) == r.Hash
 }
 
-// unchangedLines describes which lines of the block, which is at oldSpan in the old version, still exist in the new
-// text. White space is ignored.
-func (f *oldVersion) unchangedLines(oldSpan Span) *unchangedLines {
-	k := &unchangedLines{firstIndex: -1, lastIndex: -1}
+// unchangedLines describes which lines of the block, which is at oldSpan in the old version, still exist in the
+// new text. White space is ignored.
+func (f *oldVersion) unchangedLines(oldSpan LineSpan) *unchangedBlockLines {
+	k := &unchangedBlockLines{firstNewLineIndex: -1, lastNewLineIndex: -1}
 	from, to := oldSpan.First-1, oldSpan.Last
 	exact := 0
 	got := 0
@@ -89,56 +98,59 @@ func (f *oldVersion) unchangedLines(oldSpan Span) *unchangedLines {
 		if t < 0 {
 			continue
 		}
-		if k.firstIndex < 0 {
-			k.firstIndex, k.linesBefore = t, i-from
+		if k.firstNewLineIndex < 0 {
+			k.firstNewLineIndex, k.linesBefore = t, i-from
 		}
-		k.lastIndex, k.linesAfter = t, to-1-i
+		k.lastNewLineIndex, k.linesAfter = t, to-1-i
 		k.count++
 		got += n
 		if f.newIndexes[i] >= 0 {
 			exact++
 		}
 	}
-	k.isWholeBlock = exact == to-from && k.lastIndex-k.firstIndex == exact-1
-	k.letterShare = 1
+	k.isWholeBlockUnchanged = exact == to-from && k.lastNewLineIndex-k.firstNewLineIndex == exact-1
+	k.unchangedLetterShare = 1
 	if all > 0 {
-		k.letterShare = float64(got) / float64(all)
+		k.unchangedLetterShare = float64(got) / float64(all)
 	}
 	return k
 }
 
-// findUnchanged returns ranges that contain all unchanged lines of the block, or no range if too few lines are
-// unchanged. Each range ends at the nearest unchanged line outside the block, or has as many additional lines as
+// findUnchangedLineRanges returns ranges that contain all unchanged lines of the block, or no range if too few lines
+// are unchanged. Each range ends at the nearest unchanged line outside the block, or has as many additional lines as
 // the block had.
-func (s *blockSearch) findUnchanged() []candidate {
+func (s *annotatedBlockSearch) findUnchangedLineRanges() []candidateRange {
 	was := s.record.Span
 	k := s.oldVersion.unchangedLines(was)
-	if k.isWholeBlock {
-		return []candidate{{start: k.firstIndex, end: k.lastIndex + 1, unchanged: k}}
+	if k.isWholeBlockUnchanged {
+		return []candidateRange{
+			{startLineIndex: k.firstNewLineIndex, endLineIndex: k.lastNewLineIndex + 1, unchanged: k},
+		}
 	}
-	if k.areInsufficient(was) {
+	if k.areTooFewToFindBlock(was) {
 		return nil
 	}
-	var out []candidate
-	for _, first := range s.oldVersion.possibleStarts(was, k) {
-		for _, end := range s.oldVersion.possibleEnds(was, k) {
-			out = append(out, candidate{start: first, end: end, unchanged: k})
+	var out []candidateRange
+	for _, first := range s.oldVersion.possibleBlockStarts(was, k) {
+		for _, end := range s.oldVersion.possibleBlockEnds(was, k) {
+			out = append(out, candidateRange{startLineIndex: first, endLineIndex: end, unchanged: k})
 		}
 	}
 	return out
 }
 
-// areInsufficient reports whether the block cannot be found by its unchanged lines, because these are too few or too
-// far apart.
-func (k *unchangedLines) areInsufficient(oldSpan Span) bool {
-	return k.count == 0 || k.letterShare < minUnchangedShare || k.lastIndex-k.firstIndex >= 4*oldSpan.Len()+20
+// areTooFewToFindBlock reports whether the block cannot be found by its unchanged lines, because these are too few or
+// too far apart.
+func (k *unchangedBlockLines) areTooFewToFindBlock(oldSpan LineSpan) bool {
+	return k.count == 0 || k.unchangedLetterShare < minUnchangedBlockShare ||
+		k.lastNewLineIndex-k.firstNewLineIndex >= 4*oldSpan.Len()+20
 }
 
-// possibleStarts returns the indexes of lines at which the annotated block may begin in the new text. The block must
-// contain all of its unchanged lines.
-func (f *oldVersion) possibleStarts(oldSpan Span, k *unchangedLines) []int {
+// possibleBlockStarts returns the indexes of lines at which the annotated block may begin in the new text. The block
+// must contain all of its unchanged lines.
+func (f *oldVersion) possibleBlockStarts(oldSpan LineSpan, k *unchangedBlockLines) []int {
 	if k.linesBefore == 0 {
-		return []int{k.firstIndex}
+		return []int{k.firstNewLineIndex}
 	}
 	limit := 0 // index of the line after the last unchanged line above the block
 	for i := oldSpan.First - 2; i >= 0; i-- {
@@ -150,26 +162,26 @@ func (f *oldVersion) possibleStarts(oldSpan Span, k *unchangedLines) []int {
 	// The line above the block is unchanged, so all lines between that line and the block's unchanged lines belong to
 	// the block.
 	if oldSpan.First > 1 && f.newIndexIgnoringSpace(oldSpan.First-2) >= 0 {
-		return []int{max(limit, k.firstIndex-2*oldSpan.Len())}
+		return []int{max(limit, k.firstNewLineIndex-2*oldSpan.Len())}
 	}
-	return []int{k.firstIndex, max(limit, k.firstIndex-k.linesBefore)}
+	return []int{k.firstNewLineIndex, max(limit, k.firstNewLineIndex-k.linesBefore)}
 }
 
-// possibleEnds returns the indexes of lines before which the annotated block may end in the new text. The block must
-// contain all of its unchanged lines.
-func (f *oldVersion) possibleEnds(oldSpan Span, k *unchangedLines) []int {
-	end := k.lastIndex + 1
+// possibleBlockEnds returns the indexes of lines before which the annotated block may end in the new text. The block
+// must contain all of its unchanged lines.
+func (f *oldVersion) possibleBlockEnds(oldSpan LineSpan, k *unchangedBlockLines) []int {
+	end := k.lastNewLineIndex + 1
 	if k.linesAfter == 0 {
 		return []int{end}
 	}
 	limit := len(f.newText.lines) // index of the first unchanged line below the block
-	for i := oldSpan.Last; i < len(f.bareNewIndexes); i++ {
+	for i := oldSpan.Last; i < len(f.spacelessNewIndexes); i++ {
 		if t := f.newIndexIgnoringSpace(i); t >= 0 {
 			limit = t
 			break
 		}
 	}
-	if oldSpan.Last < len(f.bareNewIndexes) &&
+	if oldSpan.Last < len(f.spacelessNewIndexes) &&
 		// The line below the block is unchanged, so the block reaches to that line.
 		f.newIndexIgnoringSpace(oldSpan.Last) >= 0 {
 		return []int{min(limit, end+2*oldSpan.Len())}
@@ -177,19 +189,29 @@ func (f *oldVersion) possibleEnds(oldSpan Span, k *unchangedLines) []int {
 	return []int{end, min(limit, end+k.linesAfter)}
 }
 
-// findReplacements looks at the new lines that replaced the annotated lines. It returns ranges of these new lines,
+// findBlockReplacements looks at the new lines that replaced the annotated lines. It returns ranges of these new lines,
 // each of which may be the new version of the annotated lines. The result is valid until the next search.
-func (s *blockSearch) findReplacements() []candidate {
+func (s *annotatedBlockSearch) findBlockReplacements() []candidateRange {
 	was := s.record.Span
-	_, _, lo, hi := s.oldVersion.extendToGap(was.First-1, was.Last)
-	s.candidateBuffer = appendLineWindows(s.candidateBuffer[:0], was.Len(), lo, hi, candidate{start: lo})
-	return s.candidateBuffer
+	_, _, lo, hi := s.oldVersion.extendToWholeGap(was.First-1, was.Last)
+	s.reusedCandidates = appendCandidateRanges(
+		s.reusedCandidates[:0],
+		was.Len(),
+		lo,
+		hi,
+		candidateRange{startLineIndex: lo},
+	)
+	return s.reusedCandidates
 }
 
-// appendLineWindows appends ranges of lines to out. The ranges lie between the line indexes firstStart and lastStart.
-// They have n lines, or about a third more, or about a third less. position is where the annotated lines are assumed
-// to be. Each range gets its distance from there.
-func appendLineWindows(out []candidate, n, firstStart, lastStart int, position candidate) []candidate {
+// appendCandidateRanges appends ranges of lines to out. The ranges lie between the line indexes firstStart and
+// lastStart. They have n lines, or about a third more, or about a third less. position is where the annotated lines
+// are assumed to be. Each range gets its distance from there.
+func appendCandidateRanges(
+	out []candidateRange,
+	n, firstStart, lastStart int,
+	position candidateRange,
+) []candidateRange {
 	if lastStart <= firstStart || lastStart-firstStart > 8*n+40 {
 		return out
 	}
@@ -197,50 +219,55 @@ func appendLineWindows(out []candidate, n, firstStart, lastStart int, position c
 		for first := firstStart; first == firstStart || first+size <= lastStart; first++ {
 			out = append(
 				out,
-				candidate{start: first, end: min(first+size, lastStart), positionRank: position.positionRank,
-					distance: lineDistance(first, position.start)},
+				candidateRange{
+					startLineIndex:      first,
+					endLineIndex:        min(first+size, lastStart),
+					assumedPositionRank: position.assumedPositionRank,
+					distanceToPosition:  lineDistance(first, position.startLineIndex),
+				},
 			)
 		}
 	}
 	return out
 }
 
-// Limits of the search in [blockSearch.findSimilar].
+// Limits of the search in [annotatedBlockSearch.findSimilar].
 const (
 	// A line of the annotated block votes for a position of the block only if it occurs at most this often in the
 	// text.
-	maxVoterOccurrences = 20
-	maxVotedPositions   = 4 // number of positions, those with the most votes, that are examined
+	maxVotingLineOccurrences = 20
+	maxExaminedPositions     = 4 // number of positions, those with the most votes, that are examined
 )
 
 // findSimilar returns ranges around the most probable positions of the block. Each line of the block and its context
 // votes for the position that follows from where the line occurs now. White space is ignored. The result is valid
 // until the next search.
-func (s *blockSearch) findSimilar() []candidate {
-	votes := s.countVotes()
+func (s *annotatedBlockSearch) findSimilar() []candidateRange {
+	votes := s.countBlockPositionVotes()
 	places := slices.SortedFunc(maps.Keys(votes), func(a, b int) int {
 		return cmp.Or(cmp.Compare(votes[b], votes[a]), a-b)
 	})
 	n := len(s.record.Block) + s.record.Cut
-	out := s.candidateBuffer[:0]
-	for i, at := range places[:min(len(places), maxVotedPositions)] {
+	out := s.reusedCandidates[:0]
+	for i, at := range places[:min(len(places), maxExaminedPositions)] {
 		lo, hi := max(0, at-2), min(len(s.newText.lines), at+n+2)
 		// The annotated block is long, so try only the range that begins at this position.
 		if s.record.Cut > 0 && lo < hi {
-			out = append(out, candidate{start: lo, end: hi, positionRank: i})
+			out = append(out, candidateRange{startLineIndex: lo, endLineIndex: hi, assumedPositionRank: i})
 		} else {
-			out = appendLineWindows(out, n, lo, hi, candidate{start: at, positionRank: i})
+			out = appendCandidateRanges(out, n, lo, hi, candidateRange{startLineIndex: at, assumedPositionRank: i})
 		}
 	}
-	s.candidateBuffer = out
+	s.reusedCandidates = out
 	return out
 }
 
-// countVotes returns how strongly the new text supports each possible position of the first annotated line. Each
-// annotated line, and each line around them, adds a weight to the positions that would explain where this line is now.
-func (s *blockSearch) countVotes() map[int]float64 {
+// countBlockPositionVotes returns how strongly the new text supports each possible position of the first annotated
+// line. Each annotated line, and each line around them, adds a weight to the positions that would explain where this
+// line is now.
+func (s *annotatedBlockSearch) countBlockPositionVotes() map[int]float64 {
 	r, p := s.record, s.newText
-	bare := p.barePostings()
+	bare := p.spacelessOccurrences()
 	votes := map[int]float64{}
 	vote := func(lines []string, shift int) {
 		for i, l := range lines {
@@ -248,12 +275,12 @@ func (s *blockSearch) countVotes() map[int]float64 {
 			if countLetters(b) < 3 {
 				continue
 			}
-			id, ok := p.interner.bareLineIDs[b]
+			id, ok := p.numberer.spacelessLineIDs[b]
 			if !ok {
 				continue
 			}
-			at := bare.positionsOf(id)
-			if len(at) > maxVoterOccurrences {
+			at := bare.positionsOfLineID(id)
+			if len(at) > maxVotingLineOccurrences {
 				continue
 			}
 			for _, a := range at {

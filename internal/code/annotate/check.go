@@ -23,12 +23,12 @@ type SidecarProblem struct {
 
 // CheckReport is the result of [Store.CheckSidecars].
 type CheckReport struct {
-	Files       int // number of sidecars
-	Annotations int // number of annotations in all sidecars that could be read
-	Lines       int // number of lines in all annotation files (sidecars), without empty lines
-	TornFiles   int // number of sidecars that end with an incomplete line, which is normal after a crash
-	NewerLines  int // number of lines, in all annotation files, that a newer version of oxbow wrote
-	Problems    []SidecarProblem
+	Files                   int // number of sidecars
+	Annotations             int // number of annotations in all sidecars that could be read
+	Lines                   int // number of lines in all annotation files (sidecars), without empty lines
+	FilesWithIncompleteLine int // number of sidecars that end with an incomplete line, which is normal after a crash
+	NewerVersionLines       int // number of lines, in all annotation files, that a newer version of oxbow wrote
+	Problems                []SidecarProblem
 }
 
 // CheckSidecars reads every line of every sidecar. It reports unreadable lines, blocks with a wrong hash, and sidecars
@@ -76,9 +76,9 @@ func (b *Store) CheckSidecars(ctx context.Context) (CheckReport, error) {
 func (r *CheckReport) checkSidecar(full string, data []byte) {
 	s := parseSidecar(data)
 	r.Annotations += len(s.records)
-	r.NewerLines += s.newerLines
-	if s.isTorn {
-		r.TornFiles++
+	r.NewerVersionLines += s.newerVersionLines
+	if s.hasIncompleteLastLine {
+		r.FilesWithIncompleteLine++
 	}
 	for _, d := range s.damagedLines {
 		r.Problems = append(r.Problems, SidecarProblem{full, d.line, d.offset, "cannot be read: " + d.err.Error()})

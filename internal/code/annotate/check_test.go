@@ -11,9 +11,9 @@ import (
 func TestCheckAndRecover(t *testing.T) {
 	m, b := tree(t, map[string]string{"a.txt": numbered(20), "b.txt": numbered(20)})
 	for i := range 4 {
-		add(t, b, Record{File: "a.txt", Span: Span{i + 1, i + 2}, Why: fmt.Sprint("a", i)})
+		add(t, b, Record{File: "a.txt", Span: LineSpan{i + 1, i + 2}, Why: fmt.Sprint("a", i)})
 	}
-	add(t, b, Record{File: "b.txt", Span: Span{1, 2}, Why: "b"})
+	add(t, b, Record{File: "b.txt", Span: LineSpan{1, 2}, Why: "b"})
 	r, err := b.CheckSidecars(t.Context())
 	if err != nil || r.Files != 2 || r.Annotations != 5 || r.Lines != 5 || len(r.Problems) != 0 {
 		t.Fatalf("Check = %+v, %v", r, err)
@@ -48,7 +48,7 @@ func TestCheckAndRecover(t *testing.T) {
 	}
 	want := name + ":1 cannot be|" + name + ":3 cannot be|" + name +
 		":2 the lines|.oxbow/annotations/con.txt.why:0 is named "
-	if s := strings.Join(got, "|"); s != want || r.TornFiles != 1 || r.Annotations != 4 {
+	if s := strings.Join(got, "|"); s != want || r.FilesWithIncompleteLine != 1 || r.Annotations != 4 {
 		t.Errorf("Check finds %s, %+v, want %s", s, r, want)
 	}
 
@@ -71,7 +71,7 @@ func TestCheckAndRecover(t *testing.T) {
 	if err != nil || len(rs) != 4 {
 		t.Errorf("%d annotations are there, %v, want all 4", len(rs), err)
 	}
-	if r, err := b.CheckSidecars(t.Context()); err != nil || len(r.Problems) != 2 || r.TornFiles != 0 {
+	if r, err := b.CheckSidecars(t.Context()); err != nil || len(r.Problems) != 2 || r.FilesWithIncompleteLine != 0 {
 		t.Errorf("Check after Recover = %+v, %v, want the changed letter and the name", r, err)
 	}
 	// A second recovery must not replace the backup of the first.

@@ -5,9 +5,9 @@ package annotate
 // These limits apply if the annotation explains a single line and the words of this line have changed.
 const (
 	// A line with fewer letters is short: it may look like many other lines in the file by chance.
-	minLineLetters          = 20
-	minShortLineContext     = .25 // minimum share of the lines around a short line that must be unchanged
-	minEqualWordsSimilarity = .95 // similarity from which a line counts as changed only in punctuation or white space
+	minLineLetters           = 20
+	minShortLineContextShare = .25 // minimum share of the lines around a short line that must be unchanged
+	minEqualWordsSimilarity  = .95 // similarity from which a line counts as changed only in punctuation or white space
 )
 
 // unchangedExplanation tells a person how a changed block was found by its unchanged lines.
@@ -15,76 +15,81 @@ const unchangedExplanation = "followed through the changes of the file since, wh
 
 // chooseUnchanged chooses the best candidate if the whole block is unchanged, or if many lines are unchanged and
 // the words are similar. All candidates contain the same unchanged lines.
-func (s *blockSearch) chooseUnchanged(cs []candidate) blockMatch {
+func (s *annotatedBlockSearch) chooseUnchanged(cs []candidateRange) annotatedBlockMatch {
 	if len(cs) == 0 {
 		return noMatch
 	}
 	best := cs[0]
-	if best.unchanged.isWholeBlock {
+	if best.unchanged.isWholeBlockUnchanged {
 		return s.matchUnchangedBlock(best)
 	}
-	if best.similarity < minSimilarity {
+	if best.wordSimilarity < minBlockSimilarity {
 		return noMatch
 	}
-	return blockMatch{best.span(), Edited, best.similarity, unchangedExplanation}
+	return annotatedBlockMatch{best.lineSpan(), PlacedAfterEdit, best.wordSimilarity, unchangedExplanation}
 }
 
 // matchUnchangedBlock returns the match for a block whose lines are all unchanged.
-func (s *blockSearch) matchUnchangedBlock(c candidate) blockMatch {
-	m := blockMatch{c.span(), Tracked, .99, "followed through the changes of the file since"}
+func (s *annotatedBlockSearch) matchUnchangedBlock(c candidateRange) annotatedBlockMatch {
+	m := annotatedBlockMatch{c.lineSpan(), PlacedByTracking, .99, "followed through the changes of the file since"}
 	if m.span == s.record.Span {
-		m.placing = Exact
+		m.placementKind = PlacedExactly
 	}
-	if !s.oldVersion.isDistinctiveBlock(s.record.Span) {
-		m.confidence = doubtfulConfidence
+	if !s.oldVersion.isBlockPositionCertain(s.record.Span) {
+		m.positionConfidence = fewLettersConfidence
 		m.explanation += "; it is short, and the lines around it are others"
 	}
 	return m
 }
 
-// chooseHalfUnchanged chooses the best candidate if at least half of the annotated block is unchanged. The words of
-// the candidate may be less similar to the block than [minSimilarity].
-func (s *blockSearch) chooseHalfUnchanged(cs []candidate) blockMatch {
+// chooseHalfUnchangedBlock chooses the best candidate if at least half of the annotated block is unchanged. The words
+// of the candidate may be less similar to the block than [minBlockSimilarity].
+func (s *annotatedBlockSearch) chooseHalfUnchangedBlock(cs []candidateRange) annotatedBlockMatch {
 	n := s.record.Span.Len()
 	if len(cs) == 0 || n < 2 {
 		return noMatch
 	}
 	best := cs[0]
 	k := best.unchanged
-	if k.letterShare < halfUnchangedShare && 2*k.count < n {
+	if k.unchangedLetterShare < minShareIfWordsChanged && 2*k.count < n {
 		return noMatch
 	}
-	return blockMatch{best.span(), Edited, max(best.similarity, k.letterShare*minSimilarity), unchangedExplanation}
+	return annotatedBlockMatch{
+		best.lineSpan(),
+		PlacedAfterEdit,
+		max(best.wordSimilarity, k.unchangedLetterShare*minBlockSimilarity),
+		unchangedExplanation,
+	}
 }
 
-// chooseCopiedBlock chooses the copy of the block with the best context. The context must match if there are
+// chooseBlockCopyByContext chooses the copy of the block with the best context. The context must match if there are
 // several copies, or if the text of the block may occur by chance.
-func (s *blockSearch) chooseCopiedBlock(cs []candidate) blockMatch {
+func (s *annotatedBlockSearch) chooseBlockCopyByContext(cs []candidateRange) annotatedBlockMatch {
 	if len(cs) == 0 {
 		return noMatch
 	}
 	best := cs[0]
-	if best.contextScore < minContextScore && !s.isCopyCertain(cs) {
+	if best.contextMatchShare < minContextScore && !s.isBlockCopyCertain(cs) {
 		return noMatch
 	}
-	confidence := .8 + .18*best.contextScore
-	how := "by its text and " + shareInWords(best.contextScore) + " of the lines around it"
-	if len(cs) > 1 && cs[1].contextScore == best.contextScore {
+	confidence := .8 + .18*best.contextMatchShare
+	how := "by its text and " + shareInWords(best.contextMatchShare) + " of the lines around it"
+	if len(cs) > 1 && cs[1].contextMatchShare == best.contextMatchShare {
 		confidence = .6
 		how += "; other places are as good, and this one is the nearest"
 	} else if len(cs) > 1 {
-		confidence = min(confidence, .7+.3*(best.contextScore-cs[1].contextScore))
+		confidence = min(confidence, .7+.3*(best.contextMatchShare-cs[1].contextMatchShare))
 	}
-	m := blockMatch{best.span(), Moved, confidence, how}
+	m := annotatedBlockMatch{best.lineSpan(), PlacedAfterMove, confidence, how}
 	if m.span == s.record.Span {
-		m.placing = Exact
+		m.placementKind = PlacedExactly
 	}
 	return m
 }
 
-// isCopyCertain reports whether the text of the block is enough to find the block, whatever its context is.
-func (s *blockSearch) isCopyCertain(cs []candidate) bool {
-	return len(cs) == 1 && isDistinctive(s.record.Block)
+// isBlockCopyCertain reports whether the text of the block is enough to find the block, whatever its context is.
+func (s *annotatedBlockSearch) isBlockCopyCertain(cs []candidateRange) bool {
+	return len(cs) == 1 && areDistinctiveLines(s.record.Block)
 }
 
 func shareInWords(f float64) string {
@@ -100,22 +105,22 @@ func shareInWords(f float64) string {
 }
 
 // chooseUniqueCopy chooses the copy of the annotated block if its text is distinctive and occurs exactly once.
-func (s *blockSearch) chooseUniqueCopy(cs []candidate) blockMatch {
-	if !s.isCopyCertain(cs) {
+func (s *annotatedBlockSearch) chooseUniqueCopy(cs []candidateRange) annotatedBlockMatch {
+	if !s.isBlockCopyCertain(cs) {
 		return noMatch
 	}
-	return s.chooseCopiedBlock(cs)
+	return s.chooseBlockCopyByContext(cs)
 }
 
-// chooseUniqueBlock chooses the copy of the annotated block if its text is distinctive and occurs exactly once. The
+// chooseUniqueBlockCopy chooses the copy of the annotated block if its text is distinctive and occurs exactly once. The
 // block must have several lines. The copy is rejected if the old text contained another copy that may have become this
 // one.
-func (s *blockSearch) chooseUniqueBlock(cs []candidate) blockMatch {
+func (s *annotatedBlockSearch) chooseUniqueBlockCopy(cs []candidateRange) annotatedBlockMatch {
 	m := s.chooseUniqueCopy(cs)
-	if m.placing == Lost || s.record.Span.Len() < 2 {
+	if m.placementKind == NotPlaced || s.record.Span.Len() < 2 {
 		return noMatch
 	}
-	if s.hasRival(cs[0]) {
+	if s.mayBelongToLostCopy(cs[0]) {
 		return noMatch
 	}
 	return m
@@ -123,26 +128,26 @@ func (s *blockSearch) chooseUniqueBlock(cs []candidate) blockMatch {
 
 // chooseMovedBlock chooses the copy of the annotated block that has the most similar context. Most of the context must
 // have moved with the block, or the block must have moved together with adjacent lines.
-func (s *blockSearch) chooseMovedBlock(cs []candidate) blockMatch {
-	m := s.chooseCopiedBlock(cs)
-	if m.placing == Lost {
+func (s *annotatedBlockSearch) chooseMovedBlock(cs []candidateRange) annotatedBlockMatch {
+	m := s.chooseBlockCopyByContext(cs)
+	if m.placementKind == NotPlaced {
 		return noMatch
 	}
-	near := s.contextShare(m.span)
+	near := s.matchingContextShare(m.span)
 	isNear := near >= .65 || (near >= .5 && s.oldVersion.wasMovedInGroup(s.record.Span, m.span))
-	if !isNear || s.hasRival(cs[0]) {
+	if !isNear || s.mayBelongToLostCopy(cs[0]) {
 		return noMatch
 	}
 	return m
 }
 
-// bestWindow chooses among ranges of lines that are equally similar to the annotated block. It returns a range at the
-// position that is most probable for the block. Among several such ranges, it prefers the one with the most lines
-// equal to the block's lines, and then the nearest one with the block's number of lines.
-func bestWindow(cs []candidate) candidate {
+// bestSimilarRange chooses among ranges of lines that are equally similar to the annotated block. It returns a range
+// at the position that is most probable for the block. Among several such ranges, it prefers the one with the most
+// lines equal to the block's lines, and then the nearest one with the block's number of lines.
+func bestSimilarRange(cs []candidateRange) candidateRange {
 	best := cs[0]
 	for _, c := range cs[1:] {
-		if c.positionRank == best.positionRank && c.isBetterThan(&best) {
+		if c.assumedPositionRank == best.assumedPositionRank && c.isBetterThan(&best) {
 			best = c
 		}
 	}
@@ -151,102 +156,105 @@ func bestWindow(cs []candidate) candidate {
 
 // isBetterThan reports whether c is a better candidate than o. Both are possible ranges of the annotated lines, near
 // the same assumed position.
-func (c *candidate) isBetterThan(o *candidate) bool {
+func (c *candidateRange) isBetterThan(o *candidateRange) bool {
 	if c.equalLines != o.equalLines {
 		return c.equalLines > o.equalLines
 	}
-	return c.end-c.start == o.end-o.start && c.distance < o.distance
+	return c.endLineIndex-c.startLineIndex == o.endLineIndex-o.startLineIndex &&
+		c.distanceToPosition < o.distanceToPosition
 }
 
-// chooseReplacement chooses the new lines that replaced the annotated block, if they seem to be a new version of the
-// block. It chooses nothing if the new lines are more similar to other old lines that were deleted. It also chooses
-// nothing if the block is a short line and the lines around it have changed as well.
-func (s *blockSearch) chooseReplacement(cs []candidate) blockMatch {
+// chooseBlockReplacement chooses the new lines that replaced the annotated block, if they seem to be a new version of
+// the block. It chooses nothing if the new lines are more similar to other old lines that were deleted. It also
+// chooses nothing if the block is a short line and the lines around it have changed as well.
+func (s *annotatedBlockSearch) chooseBlockReplacement(cs []candidateRange) annotatedBlockMatch {
 	if len(cs) == 0 {
 		return noMatch
 	}
-	c := bestWindow(cs)
+	c := bestSimilarRange(cs)
 	block := s.blockLines()
 	isShort := len(block) == 1 && countLetters(block[0]) < minLineLetters
-	isVague := isShort && c.similarity < minEqualWordsSimilarity
-	if isVague && s.contextShare(c.span()) < minShortLineContext {
+	isVague := isShort && c.wordSimilarity < minEqualWordsSimilarity
+	if isVague && s.matchingContextShare(c.lineSpan()) < minShortLineContextShare {
 		return noMatch
 	}
-	if s.hasCloserRival(c) {
+	if s.isCloserToOtherOldLines(c) {
 		return noMatch
 	}
-	return blockMatch{c.span(), Edited, c.similarity, "similar lines stand in its place"}
+	return annotatedBlockMatch{c.lineSpan(), PlacedAfterEdit, c.wordSimilarity, "similar lines stand in its place"}
 }
 
 // chooseSimilarBlock chooses the lines that are most similar to the annotated block. Since similarity is the main
 // evidence, it must be high. In addition, the block must be distinctive, or the lines around it must match.
-func (s *blockSearch) chooseSimilarBlock(cs []candidate) blockMatch {
+func (s *annotatedBlockSearch) chooseSimilarBlock(cs []candidateRange) annotatedBlockMatch {
 	if len(cs) == 0 {
 		return noMatch
 	}
-	c := bestWindow(cs)
-	isShort := countLetters(s.record.Block...) < distinctiveLetters
-	if isShort && s.contextShare(c.span()) < minContextScore {
+	c := bestSimilarRange(cs)
+	isShort := countLetters(s.record.Block...) < minDistinctiveLineLetters
+	if isShort && s.matchingContextShare(c.lineSpan()) < minContextScore {
 		return noMatch
 	}
-	confidence := .9 * c.similarity // The confidence is reduced, because similarity is the only evidence.
-	if confidence < minSimilarity {
+	confidence := .9 * c.wordSimilarity // The confidence is reduced, because similarity is the only evidence.
+	if confidence < minBlockSimilarity {
 		return noMatch
 	}
-	return blockMatch{c.span(), Edited, confidence, "similar lines stand there"}
+	return annotatedBlockMatch{c.lineSpan(), PlacedAfterEdit, confidence, "similar lines stand there"}
 }
 
-// hasRival reports whether the range c may belong to another copy of the annotated block, which the old text contained
-// and the new text has lost. This happens if several copies were merged into one. If the context of a lost copy
-// matches the range better than the block's context, the result is true. If the contexts match equally well, it is
-// true only if the new text contains fewer such ranges than there were copies.
-func (s *blockSearch) hasRival(c candidate) bool {
+// mayBelongToLostCopy reports whether the range c may belong to another copy of the annotated block, which the old
+// text contained and the new text has lost. This happens if several copies were merged into one. If the context of a
+// lost copy matches the range better than the block's context, the result is true. If the contexts match equally well,
+// it is true only if the new text contains fewer such ranges than there were copies.
+func (s *annotatedBlockSearch) mayBelongToLostCopy(c candidateRange) bool {
 	f := s.oldVersion
 	if f.oldIndex == nil {
-		f.oldIndex = newLineIndex(s.newText.interner, f.lines)
+		f.oldIndex = newIndexedText(s.newText.numberer, f.lines)
 	}
 	equal := 1
-	old := blockSearch{newText: f.oldIndex, record: s.record}
-	for _, o := range old.findCopies() {
-		copied := Record{Span: o.span()}
-		if copied.Span == s.record.Span || f.newIndexes[o.start] >= 0 {
+	old := annotatedBlockSearch{newText: f.oldIndex, record: s.record}
+	for _, o := range old.findBlockCopies() {
+		copied := Record{Span: o.lineSpan()}
+		if copied.Span == s.record.Span || f.newIndexes[o.startLineIndex] >= 0 {
 			continue
 		}
 		if !copied.SetLines(f.lines) {
 			continue
 		}
-		other := blockSearch{newText: s.newText, record: &copied}
-		switch context := other.contextScore(c.start, c.end); {
-		case context > c.contextScore:
+		other := annotatedBlockSearch{newText: s.newText, record: &copied}
+		switch context := other.contextMatchShare(c.startLineIndex, c.endLineIndex); {
+		case context > c.contextMatchShare:
 			return true
-		case context == c.contextScore:
+		case context == c.contextMatchShare:
 			equal++
 		}
 	}
 	if equal == 1 {
 		return false
 	}
-	for _, o := range s.scoreContext(s.findNewCopies()) {
-		if o.contextScore == c.contextScore {
+	for _, o := range s.scoreCandidateContexts(s.findNewBlockCopies()) {
+		if o.contextMatchShare == c.contextMatchShare {
 			equal--
 		}
 	}
 	return equal > 0
 }
 
-// hasCloserRival reports whether the candidate is more similar to other deleted lines than to the annotated block. It
-// examines the old lines that were replaced together with the block.
-func (s *blockSearch) hasCloserRival(c candidate) bool {
+// isCloserToOtherOldLines reports whether the candidate is more similar to other deleted lines than to the annotated
+// block. It examines the old lines that were replaced together with the block.
+func (s *annotatedBlockSearch) isCloserToOtherOldLines(c candidateRange) bool {
 	was := s.record.Span
 	from, to := was.First-1, was.Last
-	a, b, _, _ := s.oldVersion.extendToGap(from, to)
-	if b-a > maxRivalBlocks {
+	a, b, _, _ := s.oldVersion.extendToWholeGap(from, to)
+	if b-a > maxComparedDeletedLines {
 		return false
 	}
 	for i := a; i+was.Len() <= b; i++ {
 		isRival := i+was.Len() <= from || i >= to
 		if isRival &&
-			s.newText.newWordBag(s.oldVersion.lines[i:i+was.Len()]).windowSimilarity(c.start, c.end) > c.similarity {
+			s.newText.newBlockWordComparer(s.oldVersion.lines[i:i+was.Len()]).
+				blockSimilarityOf(c.startLineIndex, c.endLineIndex) >
+				c.wordSimilarity {
 			return true
 		}
 	}

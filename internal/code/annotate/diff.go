@@ -41,7 +41,7 @@ type Diff struct {
 type TouchedAnnotation struct {
 	FoundAnnotation
 	OldFile string
-	OldSpan Span
+	OldSpan LineSpan
 }
 
 // Diff finds the annotations that a change touches, and the annotations that the change adds. A change touches an
@@ -67,10 +67,10 @@ type rangeComparison struct {
 	// annotations in the older commit (the base), as they are in git; their blobs are read in advance
 	baseStore            *Store
 	baseBlobs            cachedHistory
-	baseFiles, headFiles *fileSet
+	baseFiles, headFiles *comparedFileSet
 	// for each file of the older commit, the git blobs of the annotation files (sidecars) that are still named after a
 	// former name of the file
-	formerSidecars map[string][]string
+	formerNameSidecars map[string][]string
 	// maps the old name of a file to its new name, if the file was renamed between base and head
 	renamedFiles map[string]string
 	progress     func(done, total int)
@@ -83,11 +83,11 @@ func (b *Store) compareRange(ctx context.Context, o DiffOptions) (*rangeComparis
 	if x.progress == nil {
 		x.progress = func(int, int) {}
 	}
-	if err := x.resolveSides(ctx, o); err != nil {
+	if err := x.resolveBaseAndHead(ctx, o); err != nil {
 		return nil, err
 	}
 	x.base = b.repo.AtCommit(x.Base)
-	x.baseBlobs = cachedHistory{History: x.base, blobs: map[string][]byte{}}
+	x.baseBlobs = cachedHistory{GitHistory: x.base, blobs: map[string][]byte{}}
 	x.baseStore = &Store{worktree: b.worktree, sidecarDir: b.sidecarDir, history: &x.baseBlobs, opts: b.opts}
 	x.baseStore.clearCaches()
 	if err := x.findFormerSidecars(ctx); err != nil {
@@ -107,7 +107,7 @@ func (b *Store) compareRange(ctx context.Context, o DiffOptions) (*rangeComparis
 			return nil, err
 		}
 		batch := jobs[done:min(done+blobBatchSize, len(jobs))]
-		if err := x.findInFiles(ctx, batch); err != nil {
+		if err := x.findAnnotationsInFiles(ctx, batch); err != nil {
 			return nil, err
 		}
 		done += len(batch)
@@ -116,9 +116,9 @@ func (b *Store) compareRange(ctx context.Context, o DiffOptions) (*rangeComparis
 	return x, nil
 }
 
-// resolveSides parses the range in the options, sets the two commits that are compared (the older base and the newer
-// head), and lists the files of both.
-func (x *rangeComparison) resolveSides(ctx context.Context, o DiffOptions) error {
+// resolveBaseAndHead parses the range in the options, sets the two commits that are compared (the older base and the
+// newer head), and lists the files of both.
+func (x *rangeComparison) resolveBaseAndHead(ctx context.Context, o DiffOptions) error {
 	repo := x.worktreeStore.repo
 	from, to, two := strings.Cut(o.Range, "..")
 	var err error
@@ -147,11 +147,11 @@ func (x *rangeComparison) resolveSides(ctx context.Context, o DiffOptions) error
 	if err != nil {
 		return err
 	}
-	x.baseFiles = &fileSet{blobsByPath: files}
+	x.baseFiles = &comparedFileSet{blobsByPath: files}
 	switch {
 	case two:
 		files, err = repo.CommitFiles(ctx, x.Head)
-		x.headFiles = &fileSet{blobsByPath: files}
+		x.headFiles = &comparedFileSet{blobsByPath: files}
 	case o.Staged:
 		x.headFiles, err = x.worktreeStore.stagedFiles()
 	default:
@@ -193,9 +193,9 @@ func (x *rangeComparison) setCommits(ctx context.Context, rangeText, headName st
 	return err
 }
 
-// sideContent returns the content of a file on one side of a comparison between two commits, or between a commit and
-// the working tree.
-func (x *rangeComparison) sideContent(side *fileSet, file string) ([]byte, error) {
+// comparedFileContent returns the content of a file on one side of a comparison between two commits, or between a
+// commit and the working tree.
+func (x *rangeComparison) comparedFileContent(side *comparedFileSet, file string) ([]byte, error) {
 	data := x.baseBlobs.blobs[side.blobsByPath[file]]
 	if data == nil && side.isWorkingTree {
 		return x.worktreeStore.readContent(file)
@@ -217,17 +217,17 @@ type diffJob struct {
 	// file's own name, and the others after its former names
 	sidecarBlobs []string
 	// annotation file about this file in the newer state, if it contains new annotations (nil otherwise)
-	headSidecar *sidecar
-	newIDs      map[string]bool
+	headSidecar      *sidecar
+	newAnnotationIDs map[string]bool
 }
 
-// baseSidecars returns the blob names of a file's annotation files in the older of the two compared commits. The first
-// is stored under the file's own name, and the others under its former names.
-func (x *rangeComparison) baseSidecars(file string) []string {
+// sidecarBlobsAtBase returns the blob names of a file's annotation files in the older of the two compared commits. The
+// first is stored under the file's own name, and the others under its former names.
+func (x *rangeComparison) sidecarBlobsAtBase(file string) []string {
 	if own, ok := x.baseFiles.blobsByPath[x.worktreeStore.sidecarDir+"/"+sidecarPath(file)]; ok {
-		return slices.Concat([]string{own}, x.formerSidecars[file])
+		return slices.Concat([]string{own}, x.formerNameSidecars[file])
 	}
-	return x.formerSidecars[file]
+	return x.formerNameSidecars[file]
 }
 
 // changedFileJobs returns a job for each file that has annotations in the older of the two compared commits and
@@ -244,7 +244,7 @@ func (x *rangeComparison) changedFileJobs() []diffJob {
 			continue
 		}
 		x.ChangedFiles++
-		if blobs := x.baseSidecars(file); len(blobs) > 0 {
+		if blobs := x.sidecarBlobsAtBase(file); len(blobs) > 0 {
 			jobs = append(jobs, diffJob{baseFile: file, headFile: to, sidecarBlobs: blobs})
 		}
 	}
@@ -267,12 +267,12 @@ func (x *rangeComparison) findFormerSidecars(ctx context.Context) error {
 		}
 	}
 	slices.Sort(gone)
-	now, err := x.base.CurrentNames(ctx, gone[:min(len(gone), maxOrphanSidecars)])
-	x.formerSidecars = map[string][]string{}
+	now, err := x.base.CurrentNames(ctx, gone[:min(len(gone), maxDeletedFileSidecars)])
+	x.formerNameSidecars = map[string][]string{}
 	for _, file := range gone {
 		if to := now[file]; to != "" {
-			x.formerSidecars[to] = append(
-				x.formerSidecars[to],
+			x.formerNameSidecars[to] = append(
+				x.formerNameSidecars[to],
 				x.baseFiles.blobsByPath[x.worktreeStore.sidecarDir+"/"+sidecarPath(file)],
 			)
 		}
@@ -284,7 +284,7 @@ func (x *rangeComparison) findFormerSidecars(ctx context.Context) error {
 // that the newer of the two compared states contains and the older state does not. The job is to find the lines to
 // which the new annotations belong.
 func (x *rangeComparison) addedFileJobs(ctx context.Context) ([]diffJob, error) {
-	differ := func(a, b *fileSet) (names, blobs []string) {
+	differ := func(a, b *comparedFileSet) (names, blobs []string) {
 		for _, name := range a.sortedPaths() {
 			if x.worktreeStore.isSidecar(name) && a.blobsByPath[name] != b.blobsByPath[name] {
 				names, blobs = append(names, name), append(blobs, a.blobsByPath[name])
@@ -305,31 +305,32 @@ func (x *rangeComparison) addedFileJobs(ctx context.Context) ([]diffJob, error) 
 	}
 	var jobs []diffJob
 	for _, name := range names {
-		data, err := x.sideContent(x.headFiles, name)
+		data, err := x.comparedFileContent(x.headFiles, name)
 		if err != nil {
 			x.SkippedFiles = append(x.SkippedFiles, SkippedFile{name, err})
 			continue
 		}
 		s := parseSidecar(data)
 		j := diffJob{
-			headFile:    annotatedFileOf(strings.TrimPrefix(name, x.worktreeStore.sidecarDir+"/"), s),
-			headSidecar: s,
-			newIDs:      map[string]bool{},
+			headFile:         annotatedFileOf(strings.TrimPrefix(name, x.worktreeStore.sidecarDir+"/"), s),
+			headSidecar:      s,
+			newAnnotationIDs: map[string]bool{},
 		}
 		for _, r := range s.records {
 			if !known[r.ID] && !r.Archived {
-				j.newIDs[r.ID] = true
+				j.newAnnotationIDs[r.ID] = true
 			}
 		}
-		if len(j.newIDs) > 0 {
+		if len(j.newAnnotationIDs) > 0 {
 			jobs = append(jobs, j)
 		}
 	}
 	return jobs, nil
 }
 
-// findInFiles finds the annotations of each file in jobs. It first reads all needed data from git in a single call.
-func (x *rangeComparison) findInFiles(ctx context.Context, jobs []diffJob) error {
+// findAnnotationsInFiles finds the annotations of each file in jobs. It first reads all needed data from git in a
+// single call.
+func (x *rangeComparison) findAnnotationsInFiles(ctx context.Context, jobs []diffJob) error {
 	var want []string
 	for _, j := range jobs {
 		want = append(want, j.sidecarBlobs...)
@@ -358,7 +359,7 @@ func (x *rangeComparison) findInFiles(ctx context.Context, jobs []diffJob) error
 		return err
 	}
 	for i, j := range jobs {
-		if err := x.findOnBothSides(ctx, j, sidecars[i]); err != nil {
+		if err := x.findInBaseAndHead(ctx, j, sidecars[i]); err != nil {
 			return err
 		}
 	}
@@ -376,22 +377,22 @@ func (x *rangeComparison) readMissingBlobs(ctx context.Context, names []string) 
 	return x.baseBlobs.cacheBlobs(ctx, names)
 }
 
-// findInFile finds the present lines of a file's annotations in one of the two compared states, which is side. It
-// returns no annotations if side does not contain the file, or if the file is binary.
-func (x *rangeComparison) findInFile(
+// findAnnotationsInFile finds the present lines of a file's annotations in one of the two compared states, which is
+// side. It returns no annotations if side does not contain the file, or if the file is binary.
+func (x *rangeComparison) findAnnotationsInFile(
 	ctx context.Context,
-	side *fileSet,
+	side *comparedFileSet,
 	file string,
 	sidecars []*sidecar,
 ) (found []FoundAnnotation, content []byte, err error) {
 	if _, ok := side.blobsByPath[file]; !ok {
 		return nil, nil, nil
 	}
-	content, err = x.sideContent(side, file)
+	content, err = x.comparedFileContent(side, file)
 	if err != nil || isBinary(content) {
 		return nil, nil, err
 	}
-	src := &textSources{
+	src := &fileLookupSources{
 		file:            file,
 		content:         content,
 		headCommit:      x.Base,
@@ -405,17 +406,17 @@ func (x *rangeComparison) findInFile(
 	return p.found, content, src.gitError
 }
 
-// findOnBothSides finds a file's annotations in the older and in the newer of the two compared states. It adds the
+// findInBaseAndHead finds a file's annotations in the older and in the newer of the two compared states. It adds the
 // annotations that are new, and those whose lines the change touches, to the result.
-func (x *rangeComparison) findOnBothSides(ctx context.Context, j diffJob, sidecars []*sidecar) error {
-	now, after, err := x.findInFile(ctx, x.headFiles, j.headFile, sidecars)
+func (x *rangeComparison) findInBaseAndHead(ctx context.Context, j diffJob, sidecars []*sidecar) error {
+	now, after, err := x.findAnnotationsInFile(ctx, x.headFiles, j.headFile, sidecars)
 	if j.headSidecar != nil {
 		x.addNewAnnotations(j, now)
 	}
 	var was []FoundAnnotation
 	var before []byte
 	if err == nil && j.baseFile != "" {
-		was, before, err = x.findInFile(ctx, x.baseFiles, j.baseFile, sidecars)
+		was, before, err = x.findAnnotationsInFile(ctx, x.baseFiles, j.baseFile, sidecars)
 	}
 	if err != nil && ctx.Err() == nil {
 		x.SkippedFiles = append(x.SkippedFiles, SkippedFile{cmp.Or(j.baseFile, j.headFile), err})
@@ -424,18 +425,18 @@ func (x *rangeComparison) findOnBothSides(ctx context.Context, j diffJob, sideca
 	if err != nil || before == nil {
 		return err
 	}
-	touches := touchedSpanFunc(SplitLines(before), SplitLines(after))
+	touches := newTouchedLinesCheck(SplitLines(before), SplitLines(after))
 	at := map[string]FoundAnnotation{}
 	for _, f := range now {
 		at[f.ID] = f
 	}
 	for _, f := range was {
-		if f.Placed == Lost || !touches(f.Now) {
+		if f.Placed == NotPlaced || !touches(f.Now) {
 			continue
 		}
 		t := TouchedAnnotation{FoundAnnotation: at[f.ID], OldFile: j.baseFile, OldSpan: f.Now}
 		if t.ID == "" || after == nil {
-			t.FoundAnnotation = FoundAnnotation{Record: f.Record, In: j.baseFile, Placed: Lost}
+			t.FoundAnnotation = FoundAnnotation{Record: f.Record, In: j.baseFile, Placed: NotPlaced}
 		}
 		x.TouchedAnnotations = append(x.TouchedAnnotations, t)
 	}
@@ -447,23 +448,26 @@ func (x *rangeComparison) findOnBothSides(ctx context.Context, j diffJob, sideca
 // annotation whose lines were not found.
 func (x *rangeComparison) addNewAnnotations(j diffJob, headAnnotations []FoundAnnotation) {
 	for _, f := range headAnnotations {
-		if j.newIDs[f.ID] {
+		if j.newAnnotationIDs[f.ID] {
 			x.AddedAnnotations = append(x.AddedAnnotations, f)
-			delete(j.newIDs, f.ID)
+			delete(j.newAnnotationIDs, f.ID)
 		}
 	}
 	for _, r := range j.headSidecar.records {
-		if j.newIDs[r.ID] {
-			x.AddedAnnotations = append(x.AddedAnnotations, FoundAnnotation{Record: *r, In: j.headFile, Placed: Lost})
+		if j.newAnnotationIDs[r.ID] {
+			x.AddedAnnotations = append(
+				x.AddedAnnotations,
+				FoundAnnotation{Record: *r, In: j.headFile, Placed: NotPlaced},
+			)
 		}
 	}
 }
 
-// touchedSpanFunc returns a function that reports whether the change from before to after touches a span of old lines:
-// a line in the span was deleted or changed, or a line was inserted between two lines in the span.
-func touchedSpanFunc(before, after []string) func(Span) bool {
+// newTouchedLinesCheck returns a function that reports whether the change from before to after touches a span of old
+// lines: a line in the span was deleted or changed, or a line was inserted between two lines in the span.
+func newTouchedLinesCheck(before, after []string) func(LineSpan) bool {
 	in := diff.LineNumberer{}
-	to := new(diff.LineMapper).MapLines(in.LineIDs(before), in.LineIDs(after))
+	to := new(diff.LineMapper).MapEqualLines(in.LineIDs(before), in.LineIDs(after))
 	// The slice to has an element for each old line: the index of the same line in the new text, or -1 if the line was
 	// deleted. gone[i] counts the deleted lines among the first i old lines. apart[i] counts the lines among the first
 	// i old lines that are preceded by inserted lines.
@@ -478,7 +482,7 @@ func touchedSpanFunc(before, after []string) func(Span) bool {
 		}
 		previous = t
 	}
-	return func(s Span) bool {
+	return func(s LineSpan) bool {
 		if s.Len() == 0 || s.Last > len(to) {
 			return false
 		}
@@ -505,7 +509,7 @@ func (b *Store) FindTouchedAnnotations(
 	if !ok {
 		return nil, nil
 	}
-	touches := touchedSpanFunc(SplitLines(p.content), SplitLines([]byte(now)))
+	touches := newTouchedLinesCheck(SplitLines(p.content), SplitLines([]byte(now)))
 	var out []FoundAnnotation
 	for _, f := range p.found {
 		if f.isFoundIn(file) && touches(f.Now) {

@@ -96,8 +96,8 @@ func TestDiff(t *testing.T) {
 			g.write("image", "\x00")
 			g.commit()
 			b := g.store()
-			add(t, b, Record{File: "a.go", Span: Span{5, 8}, Why: "w"})
-			add(t, b, Record{File: "a.go", Span: Span{18, 18}, Why: "other"})
+			add(t, b, Record{File: "a.go", Span: LineSpan{5, 8}, Why: "w"})
+			add(t, b, Record{File: "a.go", Span: LineSpan{18, 18}, Why: "other"})
 			g.commit()
 			c.change(g, slices.Clone(old))
 			want := []string{c.want}
@@ -128,7 +128,7 @@ func TestDiffOfFormerName(t *testing.T) {
 	g.write("one.go", strings.Join(lines, "\n"))
 	g.commit()
 	b := g.store()
-	add(t, b, Record{File: "one.go", Span: Span{5, 6}, Why: "w"})
+	add(t, b, Record{File: "one.go", Span: LineSpan{5, 6}, Why: "w"})
 	g.commit()
 	for _, name := range [][2]string{{"one.go", "two.go"}, {"two.go", "three.go"}} {
 		g.git("mv", name[0], name[1])
@@ -153,9 +153,9 @@ func TestDiffAdds(t *testing.T) {
 	g.write("a.go", strings.Join(lettered(20), "\n"))
 	g.commit()
 	b := g.store()
-	add(t, b, Record{File: "a.go", Span: Span{5, 6}, Why: "old"})
+	add(t, b, Record{File: "a.go", Span: LineSpan{5, 6}, Why: "old"})
 	g.commit()
-	add(t, b, Record{File: "a.go", Span: Span{9, 9}, Why: "new"})
+	add(t, b, Record{File: "a.go", Span: LineSpan{9, 9}, Why: "new"})
 	if got, want := touched(t, b, DiffOptions{}), "+new a.go:9"; got != want {
 		t.Errorf("added %q, want %q", got, want)
 	}
@@ -223,7 +223,7 @@ func TestDiffGrowth(t *testing.T) {
 		b := g.store()
 		var rs []Record
 		for i := range files {
-			rs = append(rs, Record{File: fmt.Sprintf("%d/f%d.go", i%10, i), Span: Span{9, 12}, Why: "w"})
+			rs = append(rs, Record{File: fmt.Sprintf("%d/f%d.go", i%10, i), Span: LineSpan{9, 12}, Why: "w"})
 		}
 		if _, err := b.Add(t.Context(), rs...); err != nil {
 			t.Fatal(err)

@@ -19,9 +19,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/fileref"
 )
 
-// minCurrentShare is the minimum share of a file's letters that must be in unchanged lines, so that a reference to the
-// file or to some of its lines counts as current.
-const minCurrentShare = .8
+// minUnchangedLetterShare is the minimum share of a file's letters that must be in unchanged lines, so that a
+// reference to the file or to some of its lines counts as current.
+const minUnchangedLetterShare = .8
 
 // maxGitLookups limits how many references of one call may each start git. Further references are reported as
 // unverifiable, unless their content is unchanged.
@@ -61,19 +61,19 @@ var lineSuffixPattern = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // splitReference splits a reference such as a.go:3-5 into the path and the lines.
-func splitReference(file string) (string, Span) {
+func splitReference(file string) (string, LineSpan) {
 	m := lineSuffixPattern().FindStringSubmatch(file)
 	if m == nil {
-		return file, Span{}
+		return file, LineSpan{}
 	}
-	s := Span{}
+	s := LineSpan{}
 	s.First, _ = strconv.Atoi(m[2])
 	s.Last = s.First
 	if m[3] != "" {
 		s.Last, _ = strconv.Atoi(m[3])
 	}
 	if s.Len() == 0 {
-		return file, Span{}
+		return file, LineSpan{}
 	}
 	return m[1], s
 }
@@ -86,93 +86,93 @@ func splitReference(file string) (string, Span) {
 // last version in HEAD's history before the reference's Time, or the first version after that time, which may have
 // existed in the working tree before it was committed.
 func (b *Store) CheckFileRefs(ctx context.Context, refs []fileref.Ref) []fileref.CheckResult {
-	c := &refChecker{store: b, ctx: ctx, remainingLookups: maxGitLookups}
+	c := &refChecker{store: b, ctx: ctx, remainingGitCalls: maxGitLookups}
 	if b.history != nil {
 		c.head, c.err = b.history.HeadCommit(ctx)
 	}
 	out := make([]fileref.CheckResult, len(refs))
-	var open []openReference
+	var open []uncheckedFileReference
 	want := map[string]bool{}
 	for i, r := range refs {
-		out[i] = fileref.CheckResult{Ref: r, State: fileref.Unverifiable}
-		o := openReference{result: &out[i]}
+		out[i] = fileref.CheckResult{Ref: r, State: fileref.RefUnverifiable}
+		o := uncheckedFileReference{checkResult: &out[i]}
 		if !o.readReferencedFile(b) {
 			continue
 		}
 		open = append(open, o)
-		if b.history != nil && b.isBlobName(r.Blob) {
-			want[r.Blob] = true
+		if b.history != nil && b.isBlobName(r.GitBlobHash) {
+			want[r.GitBlobHash] = true
 		}
 	}
 	c.readBlobs(want)
 	for _, o := range open {
 		if c.err == nil || errors.Is(c.err, errTooManyLookups) {
-			if o.exists {
-				c.compareVersions(o.result, o.file, o.file, o.span, o.content)
+			if o.isExistingFile {
+				c.compareVersions(o.checkResult, o.referencedFile, o.referencedFile, o.span, o.content)
 			} else {
-				c.checkMissingFile(o.result, o.file, o.span)
+				c.checkMissingFile(o.checkResult, o.referencedFile, o.span)
 			}
 		}
 		if c.err != nil {
-			o.result.State = fileref.Unverifiable
-			o.result.CurrentPath = ""
-			o.result.UnchangedShare = 0
-			o.result.Explanation = "it was not looked at: " + c.err.Error()
+			o.checkResult.State = fileref.RefUnverifiable
+			o.checkResult.CurrentPath = ""
+			o.checkResult.UnchangedContentShare = 0
+			o.checkResult.Explanation = "it was not looked at: " + c.err.Error()
 		}
 	}
 	return out
 }
 
-// openReference is a file name in an entry's text, possibly with line numbers. The file must be compared with the
-// content that it had when the text was written.
-type openReference struct {
-	result  *fileref.CheckResult
-	file    string
-	span    Span
-	content []byte
-	exists  bool
+// uncheckedFileReference is a file name in an entry's text, possibly with line numbers. The file must be compared with
+// the content that it had when the text was written.
+type uncheckedFileReference struct {
+	checkResult    *fileref.CheckResult
+	referencedFile string
+	span           LineSpan
+	content        []byte
+	isExistingFile bool
 }
 
 // readReferencedFile reads the referenced file. It returns false, and sets the result of the check, if no comparison
 // with the old content is needed or possible.
-func (o *openReference) readReferencedFile(b *Store) bool {
-	r := o.result
-	o.file = b.relativeToTree(r.File)
+func (o *uncheckedFileReference) readReferencedFile(b *Store) bool {
+	r := o.checkResult
+	o.referencedFile = b.relativeToTree(r.File)
 	// If a file with the whole name exists, such as "a:12", then ":12" is part of the file name. Otherwise it is a
 	// line range.
-	if _, err := b.worktree.Stat(o.file); err != nil {
-		o.file, o.span = splitReference(o.file)
+	if _, err := b.worktree.Stat(o.referencedFile); err != nil {
+		o.referencedFile, o.span = splitReference(o.referencedFile)
 	}
-	if CheckFile(o.file) != nil {
+	if CheckFile(o.referencedFile) != nil {
 		r.Explanation = "it is not a path inside the working tree"
 		return false
 	}
 	var err error
-	o.content, err = b.readContent(o.file)
+	o.content, err = b.readContent(o.referencedFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return true
 	}
 	if err != nil {
 		// The error contains the path, which is not trusted, so it is not reported.
 		r.Explanation = "it cannot be read"
-		if fi, err := b.worktree.Stat(o.file); err == nil && fi.IsDir() {
+		if fi, err := b.worktree.Stat(o.referencedFile); err == nil && fi.IsDir() {
 			r.Explanation = "it is a directory, which is there; what is in it is not compared"
 		}
 		return false
 	}
-	o.exists = true
-	same := r.Blob != "" && blobName(o.content, len(r.Blob) == 64) == r.Blob
+	o.isExistingFile = true
+	same := r.GitBlobHash != "" && blobName(o.content, len(r.GitBlobHash) == 64) == r.GitBlobHash
 	switch {
 	case same:
-		r.State = fileref.Fresh
-		r.UnchangedShare = 1
+		r.State = fileref.RefFresh
+		r.UnchangedContentShare = 1
 		r.Explanation = "the file is as it was"
-	case isBinary(o.content) && r.Blob == "":
+	case isBinary(o.content) && r.GitBlobHash == "":
 		r.Explanation = "it is binary, and nothing says what it was like"
 	case isBinary(o.content):
 		r.Explanation = "it is binary, and not as it was"
-		if !r.IsDoubtful {
-			r.State = fileref.Stale
+		if !r.MayBeFromOtherTree {
+			r.State = fileref.RefStale
 		}
 	default:
 		return true
@@ -183,12 +183,12 @@ func (o *openReference) readReferencedFile(b *Store) bool {
 // refChecker checks whether referenced files have changed. It reads their old contents from git and compares these
 // with the present contents.
 type refChecker struct {
-	store            *Store
-	ctx              context.Context
-	head             string // commit of HEAD ("" without git)
-	blobs            map[string][]byte
-	remainingLookups int // how many more times refChecker may start git
-	err              error
+	store             *Store
+	ctx               context.Context
+	head              string // commit of HEAD ("" without git)
+	blobs             map[string][]byte
+	remainingGitCalls int // how many more times refChecker may start git
+	err               error
 }
 
 // readBlobs reads the wanted blobs, if git works.
@@ -208,14 +208,14 @@ func (a *refChecker) readBlobs(wanted map[string]bool) {
 	a.blobs, a.err = a.store.history.ReadBlobs(a.ctx, names)
 }
 
-// takeLookup counts one more use of git. It returns false if git must not be used, because git was used too often or
+// countGitCall counts one more use of git. It returns false if git must not be used, because git was used too often or
 // has failed, or because the tree lacks a commit.
-func (a *refChecker) takeLookup() bool {
+func (a *refChecker) countGitCall() bool {
 	if a.err != nil || a.head == "" {
 		return false
 	}
-	a.remainingLookups--
-	if a.remainingLookups < 0 {
+	a.remainingGitCalls--
+	if a.remainingGitCalls < 0 {
 		a.err = errTooManyLookups
 	}
 	return a.err == nil
@@ -227,13 +227,13 @@ func (a *refChecker) oldVersions(
 	c *fileref.CheckResult,
 	file string,
 ) (texts [][]byte, explanation string, isCertain bool) {
-	if text, ok := a.blobs[c.Blob]; ok && c.Blob != "" {
+	if text, ok := a.blobs[c.GitBlobHash]; ok && c.GitBlobHash != "" {
 		return [][]byte{text}, "", true
 	}
-	if c.IsDoubtful || c.Time.IsZero() {
+	if c.MayBeFromOtherTree || c.Time.IsZero() {
 		return nil, "", false
 	}
-	if !a.takeLookup() {
+	if !a.countGitCall() {
 		return nil, "", false
 	}
 	before, after, err := a.store.history.BlobsAround(a.ctx, file, c.Time)
@@ -258,17 +258,17 @@ func (a *refChecker) oldVersions(
 
 // compareVersions compares the file's present content with each old content, and sets the result of the check.
 // currentPath is the file's present path.
-func (a *refChecker) compareVersions(c *fileref.CheckResult, file, currentPath string, span Span, content []byte) {
+func (a *refChecker) compareVersions(c *fileref.CheckResult, file, currentPath string, span LineSpan, content []byte) {
 	texts, how, _ := a.oldVersions(c, file)
 	if a.err != nil {
 		return
 	}
 	if len(texts) == 0 {
 		switch {
-		case c.IsDoubtful:
+		case c.MayBeFromOtherTree:
 			c.Explanation = "it may be of another project"
-		case c.Blob != "" && currentPath == file:
-			c.State = fileref.Stale
+		case c.GitBlobHash != "" && currentPath == file:
+			c.State = fileref.RefStale
 			c.Explanation = "the file has changed; how much is not known, as nobody has kept what it was"
 		default:
 			c.Explanation = "nothing says what it was like"
@@ -276,16 +276,16 @@ func (a *refChecker) compareVersions(c *fileref.CheckResult, file, currentPath s
 		return
 	}
 	best := bestMatch(texts, file, span, content)
-	if best.confidence < 0 {
+	if best.positionConfidence < 0 {
 		c.Explanation = "it was binary"
 		return
 	}
-	c.UnchangedShare = math.Round(best.confidence*100) / 100
+	c.UnchangedContentShare = math.Round(best.positionConfidence*100) / 100
 	what := "of the file still stands"
 	if span.Len() > 0 {
 		what = "of these lines still stand"
 	}
-	c.Explanation = fmt.Sprintf("%.0f %% %s%s", 100*c.UnchangedShare, what, how)
+	c.Explanation = fmt.Sprintf("%.0f %% %s%s", 100*c.UnchangedContentShare, what, how)
 	hasLines := span.Len() > 0 && best.span.Len() > 0
 	isElsewhere := currentPath != file || best.span != span
 	if hasLines && isElsewhere {
@@ -294,41 +294,41 @@ func (a *refChecker) compareVersions(c *fileref.CheckResult, file, currentPath s
 		c.CurrentPath = currentPath
 	}
 	switch {
-	case best.confidence < minCurrentShare:
-		c.State = fileref.Stale
+	case best.positionConfidence < minUnchangedLetterShare:
+		c.State = fileref.RefStale
 	case c.CurrentPath != "":
-		c.State = fileref.Moved
+		c.State = fileref.RefMoved
 	default:
-		c.State = fileref.Fresh
+		c.State = fileref.RefFresh
 	}
 }
 
 // bestMatch compares the whole file, or the lines of span, with each old text, and returns the best match. If all old
 // texts are binary, the confidence of the match is -1.
-func bestMatch(texts [][]byte, file string, span Span, content []byte) blockMatch {
-	x := newLineIndex(newLineInterner(), SplitLines(content))
-	best := blockMatch{confidence: -1}
+func bestMatch(texts [][]byte, file string, span LineSpan, content []byte) annotatedBlockMatch {
+	x := newIndexedText(newLineAndWordNumberer(), SplitLines(content))
+	best := annotatedBlockMatch{positionConfidence: -1}
 	for _, text := range texts {
 		if len(text) > MaxFile || isBinary(text) {
 			continue
 		}
 		old := SplitLines(text)
-		m := blockMatch{placing: Edited, confidence: unchangedLetterShare(x, old)}
+		m := annotatedBlockMatch{placementKind: PlacedAfterEdit, positionConfidence: unchangedLetterShare(x, old)}
 		if span.Len() > 0 && span.Last <= len(old) {
 			r := &Record{File: file, Span: span}
 			r.setLines(old)
 			was := &oldVersion{
-				oldText: &oldText{old, x.interner.lineIDs.LineIDs(old)},
-				newText: x,
-				mapper:  new(diff.LineMapper),
+				oldFileText: &oldFileText{old, x.numberer.lineIDs.LineIDs(old)},
+				newText:     x,
+				mapper:      new(diff.LineMapper),
 			}
-			search := blockSearch{newText: x, record: r, oldVersion: was}
+			search := annotatedBlockSearch{newText: x, record: r, oldVersion: was}
 			m = search.findBlock("")
-			if m.placing != Edited && m.placing != Lost {
-				m.confidence = 1
+			if m.placementKind != PlacedAfterEdit && m.placementKind != NotPlaced {
+				m.positionConfidence = 1
 			}
 		}
-		if m.confidence > best.confidence {
+		if m.positionConfidence > best.positionConfidence {
 			best = m
 		}
 	}
@@ -337,9 +337,9 @@ func bestMatch(texts [][]byte, file string, span Span, content []byte) blockMatc
 
 // unchangedLetterShare returns the share of the old text's letters that are in unchanged lines. A line counts as
 // unchanged only if it is still in the same order relative to all other unchanged lines.
-func unchangedLetterShare(newText *lineIndex, oldLines []string) float64 {
+func unchangedLetterShare(newText *indexedText, oldLines []string) float64 {
 	all, kept := 0, 0
-	for i, to := range new(diff.LineMapper).MapLines(newText.interner.lineIDs.LineIDs(oldLines), newText.ids) {
+	for i, to := range new(diff.LineMapper).MapEqualLines(newText.numberer.lineIDs.LineIDs(oldLines), newText.ids) {
 		n := countLetters(oldLines[i])
 		all += n
 		if to >= 0 {
@@ -353,17 +353,17 @@ func unchangedLetterShare(newText *lineIndex, oldLines []string) float64 {
 }
 
 // checkMissingFile checks a reference whose file does not exist in the working tree.
-func (a *refChecker) checkMissingFile(c *fileref.CheckResult, file string, span Span) {
+func (a *refChecker) checkMissingFile(c *fileref.CheckResult, file string, span LineSpan) {
 	if a.head == "" {
 		c.Explanation = "there is no such file here, and no git that says whether there was"
 		return
 	}
-	_, ours := a.blobs[c.Blob]
-	if c.IsDoubtful && !ours {
+	_, ours := a.blobs[c.GitBlobHash]
+	if c.MayBeFromOtherTree && !ours {
 		c.Explanation = "there is no such file here; it may be of another project"
 		return
 	}
-	if !a.takeLookup() {
+	if !a.countGitCall() {
 		return
 	}
 	names, was, err := a.store.history.LaterNames(a.ctx, file)
@@ -380,8 +380,8 @@ func (a *refChecker) checkMissingFile(c *fileref.CheckResult, file string, span 
 			continue
 		}
 		a.compareVersions(c, file, n, span, content)
-		if a.err == nil && c.State == fileref.Unverifiable {
-			c.State = fileref.Moved
+		if a.err == nil && c.State == fileref.RefUnverifiable {
+			c.State = fileref.RefMoved
 			c.CurrentPath = n
 			c.Explanation = "the file was renamed; nothing says how much of it has changed"
 		}
@@ -399,5 +399,5 @@ func (a *refChecker) checkMissingFile(c *fileref.CheckResult, file string, span 
 			return
 		}
 	}
-	c.State, c.Explanation = fileref.Stale, "the file is gone"
+	c.State, c.Explanation = fileref.RefStale, "the file is gone"
 }

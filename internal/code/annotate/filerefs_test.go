@@ -19,14 +19,14 @@ import (
 func checkRef(t *testing.T, b *Store, c fileref.Ref) fileref.CheckResult {
 	t.Helper()
 	out := b.CheckFileRefs(t.Context(), []fileref.Ref{c})
-	if len(out) != 1 || out[0].Ref != c || out[0].Explanation == "" || out[0].UnchangedShare < 0 ||
-		out[0].UnchangedShare > 1 {
+	if len(out) != 1 || out[0].Ref != c || out[0].Explanation == "" || out[0].UnchangedContentShare < 0 ||
+		out[0].UnchangedContentShare > 1 {
 		t.Fatalf("CheckFileRefs(%+v) = %+v", c, out)
 	}
 	return out[0]
 }
 
-func wantRef(t *testing.T, what string, got fileref.CheckResult, state fileref.FileState, now string) {
+func wantRef(t *testing.T, what string, got fileref.CheckResult, state fileref.RefState, now string) {
 	t.Helper()
 	if got.State != state || got.CurrentPath != now {
 		t.Errorf(
@@ -89,36 +89,36 @@ func TestCheckFileRefs(t *testing.T) {
 		}
 		return s
 	}
-	pool := fileref.Ref{File: "pool.go", Blob: blob("pool.go"), Time: hour(1)}
-	text := fileref.Ref{File: "text.txt", Blob: blob("text.txt"), Time: hour(1)}
-	lines := fileref.Ref{File: "pool.go:14-19", Blob: blob("pool.go:14-19"), Time: hour(1)}
-	if lines.Blob != pool.Blob {
-		t.Errorf("Blob of lines is %s, want that of the file", lines.Blob)
+	pool := fileref.Ref{File: "pool.go", GitBlobHash: blob("pool.go"), Time: hour(1)}
+	text := fileref.Ref{File: "text.txt", GitBlobHash: blob("text.txt"), Time: hour(1)}
+	lines := fileref.Ref{File: "pool.go:14-19", GitBlobHash: blob("pool.go:14-19"), Time: hour(1)}
+	if lines.GitBlobHash != pool.GitBlobHash {
+		t.Errorf("Blob of lines is %s, want that of the file", lines.GitBlobHash)
 	}
 	// The same references without a blob name: git finds the old content by the time.
-	untold := func(c fileref.Ref) fileref.Ref { c.Blob = ""; return c }
-	doubtful := func(c fileref.Ref) fileref.Ref { c.IsDoubtful = true; return c }
-	wantRef(t, "at once", checkRef(t, b, pool), fileref.Fresh, "")
-	wantRef(t, "at once", checkRef(t, b, lines), fileref.Fresh, "")
-	wantRef(t, "at once", checkRef(t, b, untold(pool)), fileref.Fresh, "")
-	wantRef(t, "of another project, by its content", checkRef(t, b, doubtful(pool)), fileref.Fresh, "")
-	wantRef(t, "of another project", checkRef(t, b, doubtful(untold(pool))), fileref.Unverifiable, "")
+	untold := func(c fileref.Ref) fileref.Ref { c.GitBlobHash = ""; return c }
+	doubtful := func(c fileref.Ref) fileref.Ref { c.MayBeFromOtherTree = true; return c }
+	wantRef(t, "at once", checkRef(t, b, pool), fileref.RefFresh, "")
+	wantRef(t, "at once", checkRef(t, b, lines), fileref.RefFresh, "")
+	wantRef(t, "at once", checkRef(t, b, untold(pool)), fileref.RefFresh, "")
+	wantRef(t, "of another project, by its content", checkRef(t, b, doubtful(pool)), fileref.RefFresh, "")
+	wantRef(t, "of another project", checkRef(t, b, doubtful(untold(pool))), fileref.RefUnverifiable, "")
 
 	// The file is changed a little, and the change is not committed.
 	g.write("pool.go", "// Copyright\n"+strings.Replace(source, "close(p.idle)", "p.drain()", 1))
-	wantRef(t, "a line changed", checkRef(t, b, pool), fileref.Fresh, "")
-	wantRef(t, "a line changed", checkRef(t, b, untold(pool)), fileref.Fresh, "")
-	wantRef(t, "a line above", checkRef(t, b, lines), fileref.Moved, "pool.go:15-20")
-	if c := checkRef(t, b, pool); c.UnchangedShare <= .8 || c.UnchangedShare >= 1 {
-		t.Errorf("%v of it is kept (%s), want most", c.UnchangedShare, c.Explanation)
+	wantRef(t, "a line changed", checkRef(t, b, pool), fileref.RefFresh, "")
+	wantRef(t, "a line changed", checkRef(t, b, untold(pool)), fileref.RefFresh, "")
+	wantRef(t, "a line above", checkRef(t, b, lines), fileref.RefMoved, "pool.go:15-20")
+	if c := checkRef(t, b, pool); c.UnchangedContentShare <= .8 || c.UnchangedContentShare >= 1 {
+		t.Errorf("%v of it is kept (%s), want most", c.UnchangedContentShare, c.Explanation)
 	}
 	// The file is changed a lot, but the referenced lines still exist.
 	g.write("pool.go", strings.Join(strings.SplitAfter(source, "\n")[10:20], "")+numbered(60))
-	wantRef(t, "much changed", checkRef(t, b, pool), fileref.Stale, "")
-	wantRef(t, "much changed", checkRef(t, b, untold(pool)), fileref.Stale, "")
-	wantRef(t, "much changed elsewhere", checkRef(t, b, lines), fileref.Moved, "pool.go:4-9")
+	wantRef(t, "much changed", checkRef(t, b, pool), fileref.RefStale, "")
+	wantRef(t, "much changed", checkRef(t, b, untold(pool)), fileref.RefStale, "")
+	wantRef(t, "much changed elsewhere", checkRef(t, b, lines), fileref.RefMoved, "pool.go:4-9")
 	g.write("pool.go", numbered(60))
-	wantRef(t, "lines gone", checkRef(t, b, lines), fileref.Stale, "")
+	wantRef(t, "lines gone", checkRef(t, b, lines), fileref.RefStale, "")
 
 	// The file is renamed with a small change, and later deleted.
 	g.write("pool.go", source)
@@ -126,55 +126,67 @@ func TestCheckFileRefs(t *testing.T) {
 	g.git("rm", "-q", "gone.txt")
 	g.write("words.txt", "line 0\n"+numbered(40))
 	g.commitAt(hour(2))
-	wantRef(t, "renamed", checkRef(t, b, text), fileref.Moved, "words.txt")
-	wantRef(t, "renamed", checkRef(t, b, untold(text)), fileref.Moved, "words.txt")
+	wantRef(t, "renamed", checkRef(t, b, text), fileref.RefMoved, "words.txt")
+	wantRef(t, "renamed", checkRef(t, b, untold(text)), fileref.RefMoved, "words.txt")
 	wantRef(
 		t,
 		"lines of a renamed file",
-		checkRef(t, b, fileref.Ref{File: "text.txt:5-9", Blob: text.Blob}),
-		fileref.Moved,
+		checkRef(t, b, fileref.Ref{File: "text.txt:5-9", GitBlobHash: text.GitBlobHash}),
+		fileref.RefMoved,
 		"words.txt:6-10",
 	)
-	wantRef(t, "deleted", checkRef(t, b, fileref.Ref{File: "gone.txt", Time: hour(1)}), fileref.Stale, "")
-	wantRef(t, "never there", checkRef(t, b, fileref.Ref{File: "never.txt", Time: hour(1)}), fileref.Unverifiable, "")
+	wantRef(t, "deleted", checkRef(t, b, fileref.Ref{File: "gone.txt", Time: hour(1)}), fileref.RefStale, "")
+	wantRef(
+		t,
+		"never there",
+		checkRef(t, b, fileref.Ref{File: "never.txt", Time: hour(1)}),
+		fileref.RefUnverifiable,
+		"",
+	)
 	g.write("words.txt", numbered(3))
-	wantRef(t, "renamed and emptied", checkRef(t, b, text), fileref.Stale, "words.txt")
+	wantRef(t, "renamed and emptied", checkRef(t, b, text), fileref.RefStale, "words.txt")
 
 	// The reference is older than the file's first commit, so the first commit after the reference counts.
 	g.write("new.txt", numbered(30))
 	g.commitAt(hour(4))
-	wantRef(t, "committed after", checkRef(t, b, fileref.Ref{File: "new.txt", Time: hour(3)}), fileref.Fresh, "")
+	wantRef(t, "committed after", checkRef(t, b, fileref.Ref{File: "new.txt", Time: hour(3)}), fileref.RefFresh, "")
 	g.write("new.txt", source)
 	wantRef(
 		t,
 		"committed after, and changed",
 		checkRef(t, b, fileref.Ref{File: "new.txt", Time: hour(3)}),
-		fileref.Stale,
+		fileref.RefStale,
 		"",
 	)
 	wantRef(
 		t,
 		"what nobody has kept",
-		checkRef(t, b, fileref.Ref{File: "pool.go", Blob: strings.Repeat("ab", 20)}),
-		fileref.Stale,
+		checkRef(t, b, fileref.Ref{File: "pool.go", GitBlobHash: strings.Repeat("ab", 20)}),
+		fileref.RefStale,
 		"",
 	)
 
-	wantRef(t, "a directory", checkRef(t, b, fileref.Ref{File: "dir", Time: hour(1)}), fileref.Unverifiable, "")
-	wantRef(t, "a binary", checkRef(t, b, fileref.Ref{File: "bin", Time: hour(1)}), fileref.Unverifiable, "")
-	wantRef(t, "a binary as it was", checkRef(t, b, fileref.Ref{File: "bin", Blob: blob("bin")}), fileref.Fresh, "")
+	wantRef(t, "a directory", checkRef(t, b, fileref.Ref{File: "dir", Time: hour(1)}), fileref.RefUnverifiable, "")
+	wantRef(t, "a binary", checkRef(t, b, fileref.Ref{File: "bin", Time: hour(1)}), fileref.RefUnverifiable, "")
+	wantRef(
+		t,
+		"a binary as it was",
+		checkRef(t, b, fileref.Ref{File: "bin", GitBlobHash: blob("bin")}),
+		fileref.RefFresh,
+		"",
+	)
 	wantRef(
 		t,
 		"a long way to the file",
 		checkRef(t, b, fileref.Ref{File: "./dir/../pool.go", Time: hour(1)}),
-		fileref.Fresh,
+		fileref.RefFresh,
 		"",
 	)
 	wantRef(
 		t,
 		"a path from the root",
 		checkRef(t, b, fileref.Ref{File: filepath.Join(g.dir, "pool.go"), Time: hour(1)}),
-		fileref.Fresh,
+		fileref.RefFresh,
 		"",
 	)
 }
@@ -193,8 +205,8 @@ func TestCheckFileRefsIsSafe(t *testing.T) {
 	for _, file := range []string{"", ".", "..", "../a.txt", "/etc/passwd", secret, ".git/config", "a/../../x",
 		"\x00", "\xff", ":", ":5", "--output=x",
 		"a.txt:99999999999", strings.Repeat("x/", 3000), "C:\\x", "link", ":(top)a.txt", "a.txt\n"} {
-		c := checkRef(t, b, fileref.Ref{File: file, Blob: "--output=x", Time: noon})
-		if c.State != fileref.Unverifiable {
+		c := checkRef(t, b, fileref.Ref{File: file, GitBlobHash: "--output=x", Time: noon})
+		if c.State != fileref.RefUnverifiable {
 			t.Errorf("%q is %s (%s), want UNVERIFIABLE", file, c.State, c.Explanation)
 		}
 		if _, ok := b.FileBlobName(file); ok {
@@ -209,16 +221,16 @@ func TestCheckFileRefsIsSafe(t *testing.T) {
 func TestCheckFileRefsWithoutGit(t *testing.T) {
 	m, b := tree(t, map[string]string{"a.txt": numbered(9)})
 	blob, _ := b.FileBlobName("a.txt")
-	wantRef(t, "as it was", checkRef(t, b, fileref.Ref{File: "a.txt", Blob: blob}), fileref.Fresh, "")
-	wantRef(t, "untold", checkRef(t, b, fileref.Ref{File: "a.txt", Time: noon}), fileref.Unverifiable, "")
-	wantRef(t, "missing", checkRef(t, b, fileref.Ref{File: "b.txt", Blob: blob}), fileref.Unverifiable, "")
+	wantRef(t, "as it was", checkRef(t, b, fileref.Ref{File: "a.txt", GitBlobHash: blob}), fileref.RefFresh, "")
+	wantRef(t, "untold", checkRef(t, b, fileref.Ref{File: "a.txt", Time: noon}), fileref.RefUnverifiable, "")
+	wantRef(t, "missing", checkRef(t, b, fileref.Ref{File: "b.txt", GitBlobHash: blob}), fileref.RefUnverifiable, "")
 	put(t, m, "a.txt", numbered(8))
-	wantRef(t, "changed", checkRef(t, b, fileref.Ref{File: "a.txt", Blob: blob}), fileref.Stale, "")
+	wantRef(t, "changed", checkRef(t, b, fileref.Ref{File: "a.txt", GitBlobHash: blob}), fileref.RefStale, "")
 	wantRef(
 		t,
 		"changed, of another project",
-		checkRef(t, b, fileref.Ref{File: "a.txt", Blob: blob, IsDoubtful: true}),
-		fileref.Unverifiable,
+		checkRef(t, b, fileref.Ref{File: "a.txt", GitBlobHash: blob, MayBeFromOtherTree: true}),
+		fileref.RefUnverifiable,
 		"",
 	)
 }
@@ -232,13 +244,13 @@ func TestCheckFileRefsAsksGitLittle(t *testing.T) {
 	for i := range maxGitLookups + 5 {
 		cs = append(cs, fileref.Ref{File: fmt.Sprintf("none%d.txt", i), Time: noon})
 	}
-	cs = append(cs, fileref.Ref{File: "a.txt", Blob: blobName([]byte(numbered(9)), false)})
+	cs = append(cs, fileref.Ref{File: "a.txt", GitBlobHash: blobName([]byte(numbered(9)), false)})
 	out := g.store().CheckFileRefs(t.Context(), cs)
-	if got := out[maxGitLookups+4]; got.State != fileref.Unverifiable ||
+	if got := out[maxGitLookups+4]; got.State != fileref.RefUnverifiable ||
 		!strings.Contains(got.Explanation, "too many") {
 		t.Errorf("the citation beyond the bound is %s (%s)", got.State, got.Explanation)
 	}
-	if got := out[len(out)-1]; got.State != fileref.Fresh {
+	if got := out[len(out)-1]; got.State != fileref.RefFresh {
 		t.Errorf("what needs no git is %s (%s), want FRESH", got.State, got.Explanation)
 	}
 }

@@ -18,15 +18,15 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// fileSet lists the regular files in a commit or in the working tree, with the git blob name of each file's content.
-// The blob of a file in the working tree may not be stored in git.
-type fileSet struct {
+// comparedFileSet lists the regular files in a commit or in the working tree, with the git blob name of each file's
+// content. The blob of a file in the working tree may not be stored in git.
+type comparedFileSet struct {
 	blobsByPath   map[string]string
 	isWorkingTree bool // The files' contents must be read from the working tree.
 }
 
 // sortedPaths returns the paths, sorted.
-func (s *fileSet) sortedPaths() []string { return slices.Sorted(maps.Keys(s.blobsByPath)) }
+func (s *comparedFileSet) sortedPaths() []string { return slices.Sorted(maps.Keys(s.blobsByPath)) }
 
 // isSidecar reports whether a path in the tree belongs to a sidecar.
 func (b *Store) isSidecar(name string) bool {
@@ -39,16 +39,16 @@ func (b *Store) mayHaveAnnotations(name string) bool {
 }
 
 // stagedFiles lists the files in git's index. If a file has a merge conflict, the list has "our" version.
-func (b *Store) stagedFiles() (*fileSet, error) {
+func (b *Store) stagedFiles() (*comparedFileSet, error) {
 	entries, _, err := b.repo.IndexEntries()
 	if err != nil {
 		return nil, err
 	}
-	s := &fileSet{blobsByPath: map[string]string{}}
+	s := &comparedFileSet{blobsByPath: map[string]string{}}
 	for _, e := range entries {
 		isOurs := e.MergeStage == 0 || e.MergeStage == 2
 		if e.IsRegular && isOurs {
-			s.blobsByPath[e.Name] = e.Blob
+			s.blobsByPath[e.Name] = e.BlobName
 		}
 	}
 	return s, nil
@@ -56,8 +56,8 @@ func (b *Store) stagedFiles() (*fileSet, error) {
 
 // worktreeFiles lists the files of the working tree that are in base, in the index, or in the sidecar directory. It
 // does not read a file if the index shows that the file has not changed.
-func (b *Store) worktreeFiles(ctx context.Context, base map[string]string) (*fileSet, error) {
-	s := &fileSet{blobsByPath: map[string]string{}, isWorkingTree: true}
+func (b *Store) worktreeFiles(ctx context.Context, base map[string]string) (*comparedFileSet, error) {
+	s := &comparedFileSet{blobsByPath: map[string]string{}, isWorkingTree: true}
 	entries, at, err := b.repo.IndexEntries()
 	if err != nil { // Ignore the error: without the index, all files are read.
 		entries = nil
@@ -86,7 +86,7 @@ func (b *Store) worktreeFiles(ctx context.Context, base map[string]string) (*fil
 		if e == nil && slices.ContainsFunc(apart, func(dir string) bool { return strings.HasPrefix(name, dir) }) {
 			s.blobsByPath[name] = base[name]
 		} else if e != nil && e.IsNotCheckedOut {
-			s.blobsByPath[name] = e.Blob
+			s.blobsByPath[name] = e.BlobName
 		} else if blob, ok := b.fileBlob(name, e, at); ok {
 			s.blobsByPath[name] = blob
 		}
@@ -105,7 +105,7 @@ func (b *Store) fileBlob(name string, entry *git.IndexEntry, indexTime time.Time
 		return "", err != nil && !errors.Is(err, fs.ErrNotExist)
 	}
 	if entry != nil && isUnchanged(entry, fi, indexTime) {
-		return entry.Blob, true
+		return entry.BlobName, true
 	}
 	data, err := vfs.ReadFile(b.worktree, name, MaxFile)
 	if err != nil {
@@ -124,8 +124,8 @@ func isUnchanged(entry *git.IndexEntry, info fs.FileInfo, indexTime time.Time) b
 const (
 	maxRenames = 1000 // maximum number of deleted files, and of added files, that are compared
 	// minimum share of letters in common lines from which a deleted and an added file count as one renamed file
-	minRenameShare  = .5
-	maxFilesPerLine = 50 // A line of text that occurs in more files is not used to find renamed files.
+	minRenameLetterShare = .5
+	maxFilesWithSameLine = 50 // A line of text that occurs in more files is not used to find renamed files.
 )
 
 // findRenames finds the new names of annotated files that the older of the two compared commits has and the newer
@@ -134,7 +134,7 @@ func (x *rangeComparison) findRenames(ctx context.Context) error {
 	x.renamedFiles = map[string]string{}
 	var gone, fresh []string
 	for _, file := range x.baseFiles.sortedPaths() {
-		if _, ok := x.headFiles.blobsByPath[file]; !ok && len(x.baseSidecars(file)) > 0 {
+		if _, ok := x.headFiles.blobsByPath[file]; !ok && len(x.sidecarBlobsAtBase(file)) > 0 {
 			gone = append(gone, file)
 		}
 	}
@@ -196,8 +196,8 @@ func (x *rangeComparison) findSimilarRenames(ctx context.Context, deletedFiles, 
 		for _, l := range lines {
 			all += len(l)
 			used[l]++
-			if len(holders[l]) > maxFilesPerLine {
-				// Ignore a line that occurs in more than maxFilesPerLine files, because it is usually part of a
+			if len(holders[l]) > maxFilesWithSameLine {
+				// Ignore a line that occurs in more than maxFilesWithSameLine files, because it is usually part of a
 				// license text.
 				continue
 			}
@@ -208,7 +208,7 @@ func (x *rangeComparison) findSimilarRenames(ctx context.Context, deletedFiles, 
 			}
 		}
 		for i, n := range common {
-			if share := float64(n) / float64(max(all, size[i])); share >= minRenameShare {
+			if share := float64(n) / float64(max(all, size[i])); share >= minRenameLetterShare {
 				pairs = append(pairs, renamePair{i, k, share})
 			}
 		}
@@ -216,7 +216,7 @@ func (x *rangeComparison) findSimilarRenames(ctx context.Context, deletedFiles, 
 	if err != nil {
 		return err
 	}
-	x.setBestRenames(pairs, deletedFiles, addedFiles)
+	x.chooseMostSimilarRenames(pairs, deletedFiles, addedFiles)
 	return nil
 }
 
@@ -224,14 +224,18 @@ func (x *rangeComparison) findSimilarRenames(ctx context.Context, deletedFiles, 
 // contents.
 type renamePair struct {
 	deletedIndex, addedIndex int
-	share                    float64
+	commonLetterShare        float64
 }
 
-// setBestRenames chooses renames from the pairs, the most similar pair first. Each file is used in at most one rename.
-// It stores the renames in x.renamedFiles.
-func (x *rangeComparison) setBestRenames(pairs []renamePair, deletedFiles, addedFiles []string) {
+// chooseMostSimilarRenames chooses renames from the pairs, the most similar pair first. Each file is used in at most
+// one rename. It stores the renames in x.renamedFiles.
+func (x *rangeComparison) chooseMostSimilarRenames(pairs []renamePair, deletedFiles, addedFiles []string) {
 	slices.SortFunc(pairs, func(a, b renamePair) int {
-		return cmp.Or(cmp.Compare(b.share, a.share), a.deletedIndex-b.deletedIndex, a.addedIndex-b.addedIndex)
+		return cmp.Or(
+			cmp.Compare(b.commonLetterShare, a.commonLetterShare),
+			a.deletedIndex-b.deletedIndex,
+			a.addedIndex-b.addedIndex,
+		)
 	})
 	taken := map[string]bool{}
 	for _, p := range pairs {
@@ -246,7 +250,7 @@ func (x *rangeComparison) setBestRenames(pairs []renamePair, deletedFiles, added
 // three letters are omitted. Binary files are skipped.
 func (x *rangeComparison) eachFileText(
 	ctx context.Context,
-	side *fileSet,
+	side *comparedFileSet,
 	files []string,
 	fn func(i int, lines []string),
 ) error {
@@ -260,7 +264,7 @@ func (x *rangeComparison) eachFileText(
 			return err
 		}
 		for i, f := range some {
-			data, err := x.sideContent(side, f)
+			data, err := x.comparedFileContent(side, f)
 			if err != nil || isBinary(data) {
 				continue
 			}

@@ -38,49 +38,50 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// lineVersion is the version of the line format that this program writes.
-const lineVersion = 1
+// lineFormatVersion is the version of the line format that this program writes.
+const lineFormatVersion = 1
 
 // maxSidecarLineBytes is the maximum length of a sidecar's line, in bytes.
 const maxSidecarLineBytes = 2 << 20
 
 // sidecarLine is the JSON object in a line of a sidecar.
 type sidecarLine struct {
-	Version      int       `json:"v"`
-	ID           string    `json:"id,omitempty"`
-	ArchivedID   string    `json:"archive,omitempty"`
-	RestoredID   string    `json:"return,omitempty"`
-	RunName      string    `json:"run,omitempty"`
-	UndoneRun    string    `json:"undo,omitempty"`
-	File         string    `json:"file,omitempty"`
-	Lines        *[2]int   `json:"lines,omitempty"`
-	Reasoning    string    `json:"why,omitempty"`
-	Rejected     []string  `json:"rejected,omitempty"`
-	Author       string    `json:"by,omitempty"`
-	Agent        string    `json:"agent,omitempty"`
-	Model        string    `json:"model,omitempty"`
-	Session      string    `json:"session,omitempty"`
-	Profile      string    `json:"profile,omitempty"`
-	Ref          string    `json:"ref,omitempty"`
-	Time         time.Time `json:"time,omitzero"`
-	Commit       string    `json:"commit,omitempty"`
-	Blob         string    `json:"blob,omitempty"`
-	Hash         string    `json:"hash,omitempty"`
-	Before       []string  `json:"before,omitempty"`
-	Block        []string  `json:"block,omitempty"`
-	After        []string  `json:"after,omitempty"`
-	OmittedLines int       `json:"cut,omitempty"`
-	Scope        []string  `json:"scope,omitempty"`
-	Mark         string    `json:"mark,omitempty"` // proof of who wrote the record; see [Store.FindUnreviewed]
+	Version              int       `json:"v"`
+	ID                   string    `json:"id,omitempty"`
+	ArchivedAnnotationID string    `json:"archive,omitempty"`
+	RestoredAnnotationID string    `json:"return,omitempty"`
+	GCRunName            string    `json:"run,omitempty"`
+	UndoneGCRunName      string    `json:"undo,omitempty"`
+	File                 string    `json:"file,omitempty"`
+	Lines                *[2]int   `json:"lines,omitempty"`
+	Reasoning            string    `json:"why,omitempty"`
+	RejectedAlternatives []string  `json:"rejected,omitempty"`
+	Author               string    `json:"by,omitempty"`
+	Agent                string    `json:"agent,omitempty"`
+	Model                string    `json:"model,omitempty"`
+	Session              string    `json:"session,omitempty"`
+	Profile              string    `json:"profile,omitempty"`
+	SourceRef            string    `json:"ref,omitempty"`
+	Time                 time.Time `json:"time,omitzero"`
+	Commit               string    `json:"commit,omitempty"`
+	FileBlobName         string    `json:"blob,omitempty"`
+	BlockHash            string    `json:"hash,omitempty"`
+	LinesBefore          []string  `json:"before,omitempty"`
+	BlockLines           []string  `json:"block,omitempty"`
+	LinesAfter           []string  `json:"after,omitempty"`
+	OmittedBlockLines    int       `json:"cut,omitempty"`
+	EnclosingLines       []string  `json:"scope,omitempty"`
+	MachineMark          string    `json:"mark,omitempty"` // proof of who wrote the record; see [Store.FindUnreviewed]
 }
 
 // archiveEvent records that an annotation was archived or restored.
 type archiveEvent struct {
-	recordID   string
-	isRestored bool
-	time       time.Time
-	runName    string // name of the GC or UndoGC run that archived or restored the annotation ("" if neither run did)
-	undoneRun  string // name of the GC run that this event undoes ("" if it undoes none)
+	recordID      string
+	isRestoration bool
+	time          time.Time
+	// name of the GC or UndoGC run that archived or restored the annotation ("" if neither run did)
+	gcRunName       string
+	undoneGCRunName string // name of the GC run that this event undoes ("" if it undoes none)
 }
 
 // compare orders the events of an annotation by time. The last event in this order decides whether the annotation is
@@ -94,10 +95,10 @@ func (e archiveEvent) compare(o archiveEvent) int {
 	}
 	return cmp.Or(
 		e.time.Compare(o.time),
-		cmp.Compare(back(e.isRestored), back(o.isRestored)),
+		cmp.Compare(back(e.isRestoration), back(o.isRestoration)),
 		cmp.Compare(e.recordID, o.recordID),
-		cmp.Compare(e.runName, o.runName),
-		cmp.Compare(e.undoneRun, o.undoneRun),
+		cmp.Compare(e.gcRunName, o.gcRunName),
+		cmp.Compare(e.undoneGCRunName, o.undoneGCRunName),
 	)
 }
 
@@ -105,22 +106,28 @@ func (e archiveEvent) compare(o archiveEvent) int {
 func appendRecord(dst []byte, r *Record) ([]byte, error) {
 	return appendLine(
 		dst,
-		&sidecarLine{Version: lineVersion, ID: r.ID, File: r.File, Lines: &[2]int{r.Span.First, r.Span.Last},
-			Reasoning: r.Why, Rejected: r.Rejected, Author: string(r.By), Agent: r.Agent, Model: r.Model,
-			Session: r.Session,
-			Profile: r.Profile,
-			Ref:     r.Ref, Time: r.Time.UTC(), Commit: r.Commit, Blob: r.Blob, Hash: r.Hash, Before: r.Before,
-			Block: r.Block,
-			After: r.After, OmittedLines: r.Cut, Scope: r.Scope, Mark: r.Mark},
+		&sidecarLine{Version: lineFormatVersion, ID: r.ID, File: r.File, Lines: &[2]int{r.Span.First, r.Span.Last},
+			Reasoning: r.Why, RejectedAlternatives: r.Rejected, Author: string(r.By), Agent: r.Agent, Model: r.Model,
+			Session:   r.Session,
+			Profile:   r.Profile,
+			SourceRef: r.Ref, Time: r.Time.UTC(), Commit: r.Commit, FileBlobName: r.Blob, BlockHash: r.Hash,
+			LinesBefore: r.Before,
+			BlockLines:  r.Block,
+			LinesAfter:  r.After, OmittedBlockLines: r.Cut, EnclosingLines: r.Scope, MachineMark: r.Mark},
 	)
 }
 
 func (e archiveEvent) appendEvent(dst []byte) ([]byte, error) {
-	l := &sidecarLine{Version: lineVersion, Time: e.time.UTC(), RunName: e.runName, UndoneRun: e.undoneRun}
-	if e.isRestored {
-		l.RestoredID = e.recordID
+	l := &sidecarLine{
+		Version:         lineFormatVersion,
+		Time:            e.time.UTC(),
+		GCRunName:       e.gcRunName,
+		UndoneGCRunName: e.undoneGCRunName,
+	}
+	if e.isRestoration {
+		l.RestoredAnnotationID = e.recordID
 	} else {
-		l.ArchivedID = e.recordID
+		l.ArchivedAnnotationID = e.recordID
 	}
 	return appendLine(dst, l)
 }
@@ -167,47 +174,48 @@ func parseSidecarLine(b []byte) (*Record, *archiveEvent, bool, error) {
 		var v struct {
 			V int `json:"v"`
 		}
-		if json.Unmarshal(b, &v) == nil && v.V > lineVersion {
+		if json.Unmarshal(b, &v) == nil && v.V > lineFormatVersion {
 			return nil, nil, true, nil
 		}
 		return nil, nil, false, err
 	}
 	switch {
-	case l.Version > lineVersion:
+	case l.Version > lineFormatVersion:
 		return nil, nil, true, nil
 	case l.Version < 1:
 		return nil, nil, false, errors.New("it has no version")
 	}
-	id := l.ID + l.ArchivedID + l.RestoredID
-	isOnlyID := id == l.ID || id == l.ArchivedID || id == l.RestoredID
+	id := l.ID + l.ArchivedAnnotationID + l.RestoredAnnotationID
+	isOnlyID := id == l.ID || id == l.ArchivedAnnotationID || id == l.RestoredAnnotationID
 	if !isValidID(id) || !isOnlyID {
 		return nil, nil, false, errors.New("it has not one id")
 	}
 	if l.ID == "" {
-		if len(l.RunName) > maxFieldBytes || len(l.UndoneRun) > maxFieldBytes {
+		if len(l.GCRunName) > maxFieldBytes || len(l.UndoneGCRunName) > maxFieldBytes {
 			return nil, nil, false, fmt.Errorf("its run has more than %d bytes", maxFieldBytes)
 		}
 		return nil, &archiveEvent{
-			recordID:   id,
-			isRestored: l.RestoredID != "",
-			time:       l.Time,
-			runName:    l.RunName,
-			undoneRun:  l.UndoneRun,
+			recordID:        id,
+			isRestoration:   l.RestoredAnnotationID != "",
+			time:            l.Time,
+			gcRunName:       l.GCRunName,
+			undoneGCRunName: l.UndoneGCRunName,
 		}, false, nil
 	}
 	r := &Record{
-		ID: l.ID, File: l.File, Why: l.Reasoning, Rejected: l.Rejected, By: oxbow.Actor(l.Author),
-		Agent: l.Agent, Model: l.Model, Session: l.Session, Profile: l.Profile, Ref: l.Ref, Time: l.Time,
-		Commit: l.Commit, Blob: l.Blob, Hash: l.Hash, Before: l.Before, Block: l.Block, After: l.After,
-		Cut: l.OmittedLines, Scope: l.Scope, Mark: l.Mark,
+		ID: l.ID, File: l.File, Why: l.Reasoning, Rejected: l.RejectedAlternatives, By: oxbow.Actor(l.Author),
+		Agent: l.Agent, Model: l.Model, Session: l.Session, Profile: l.Profile, Ref: l.SourceRef, Time: l.Time,
+		Commit: l.Commit, Blob: l.FileBlobName, Hash: l.BlockHash, Before: l.LinesBefore, Block: l.BlockLines,
+		After: l.LinesAfter,
+		Cut:   l.OmittedBlockLines, Scope: l.EnclosingLines, Mark: l.MachineMark,
 	}
 	if l.Lines != nil {
-		r.Span = Span{l.Lines[0], l.Lines[1]}
+		r.Span = LineSpan{l.Lines[0], l.Lines[1]}
 	}
 	if err := r.validate(); err != nil {
 		return nil, nil, false, err
 	}
-	if s := r.Span; s != (Span{}) && !s.isValidRange() {
+	if s := r.Span; s != (LineSpan{}) && !s.isValidRange() {
 		return nil, nil, false, errors.New("its lines are no range")
 	}
 	if !r.isWithinLimits() {
@@ -217,14 +225,14 @@ func parseSidecarLine(b []byte) (*Record, *archiveEvent, bool, error) {
 }
 
 // isValidRange reports whether the span is not empty and its line numbers are possible.
-func (s Span) isValidRange() bool { return s.Len() > 0 && s.Last <= 1<<30 }
+func (s LineSpan) isValidRange() bool { return s.Len() > 0 && s.Last <= 1<<30 }
 
 // isWithinLimits reports whether the record's numbers of annotated lines and surrounding lines are within the limits
 // of [Store.Add]. A record with more lines was not written by oxbow.
 func (r *Record) isWithinLimits() bool {
-	isBlockShort := r.Cut >= 0 && len(r.Block) <= maxBlockLines
+	isBlockShort := r.Cut >= 0 && len(r.Block) <= maxStoredBlockLines
 	isContextShort := len(r.Before) <= ContextLines && len(r.After) <= ContextLines &&
-		len(r.Scope) <= maxEnclosingLines
+		len(r.Scope) <= maxReturnedEnclosingLines
 	return isBlockShort && isContextShort
 }
 
@@ -237,21 +245,22 @@ type damagedLine struct {
 
 // sidecar is the parsed content of a sidecar.
 type sidecar struct {
-	records      []*Record               // sorted by time, then by ID; each ID occurs once
-	events       []archiveEvent          // sorted by time, without duplicates
-	lastEvents   map[string]archiveEvent // for each ID, the event that decides whether the annotation is archived
-	newerLines   int                     // number of lines that newer program versions wrote
-	damagedLines []damagedLine
-	isTorn       bool // the last line is incomplete, because a write was interrupted
+	records       []*Record      // sorted by time, then by ID; each ID occurs once
+	archiveEvents []archiveEvent // sorted by time, without duplicates
+	// for each ID, the event that decides whether the annotation is archived
+	lastArchiveEventByID  map[string]archiveEvent
+	newerVersionLines     int // number of lines that newer program versions wrote
+	damagedLines          []damagedLine
+	hasIncompleteLastLine bool // the last line is incomplete, because a write was interrupted
 }
 
-// parsedLine is a line of a sidecar with its parsed content: a record, an event, or an error.
-type parsedLine struct {
-	text    []byte
-	record  *Record
-	event   *archiveEvent
-	isNewer bool
-	err     error
+// parsedSidecarLine is a line of a sidecar with its parsed content: a record, an event, or an error.
+type parsedSidecarLine struct {
+	text               []byte
+	record             *Record
+	event              *archiveEvent
+	isFromNewerVersion bool
+	err                error
 }
 
 // minLinesPerGoroutine is the minimum number of lines for which parseLines starts a goroutine. Fewer lines are not
@@ -259,11 +268,11 @@ type parsedLine struct {
 const minLinesPerGoroutine = 64
 
 // parseLines parses the lines of a sidecar in parallel, because the first lookup has to wait for the result.
-func parseLines(data []byte) []parsedLine {
-	var lines []parsedLine
+func parseLines(data []byte) []parsedSidecarLine {
+	var lines []parsedSidecarLine
 	for rest := data; len(rest) > 0; {
 		b, after, _ := bytes.Cut(rest, []byte{'\n'})
-		lines = append(lines, parsedLine{text: b})
+		lines = append(lines, parsedSidecarLine{text: b})
 		rest = after
 	}
 	var wg sync.WaitGroup
@@ -272,7 +281,7 @@ func parseLines(data []byte) []parsedLine {
 		wg.Go(func() {
 			for i := range some {
 				l := &some[i]
-				l.record, l.event, l.isNewer, l.err = parseSidecarLine(l.text)
+				l.record, l.event, l.isFromNewerVersion, l.err = parseSidecarLine(l.text)
 			}
 		})
 	}
@@ -282,7 +291,7 @@ func parseLines(data []byte) []parsedLine {
 
 // parseSidecar parses the content of a sidecar. It never fails: the result lists the lines that cannot be read.
 func parseSidecar(data []byte) *sidecar {
-	s := &sidecar{lastEvents: map[string]archiveEvent{}}
+	s := &sidecar{lastArchiveEventByID: map[string]archiveEvent{}}
 	byID := map[string]int{}
 	raw := map[string][]byte{}
 	lines := parseLines(data)
@@ -291,20 +300,20 @@ func parseSidecar(data []byte) *sidecar {
 		b := l.text
 		r := l.record
 		e := l.event
-		newer := l.isNewer
+		newer := l.isFromNewerVersion
 		err := l.err
 		whole := n < len(lines)-1 || data[len(data)-1] == '\n'
 		from := at
 		at += int64(len(b)) + 1
 		switch {
 		case err != nil && !whole:
-			s.isTorn = true
+			s.hasIncompleteLastLine = true
 		case err != nil:
 			s.damagedLines = append(s.damagedLines, damagedLine{n + 1, from, err})
 		case newer:
-			s.newerLines++
+			s.newerVersionLines++
 		case e != nil:
-			s.events = append(s.events, *e)
+			s.archiveEvents = append(s.archiveEvents, *e)
 		case r != nil:
 			i, ok := byID[r.ID]
 			if !ok {
@@ -315,14 +324,14 @@ func parseSidecar(data []byte) *sidecar {
 			}
 		}
 	}
-	slices.SortFunc(s.events, archiveEvent.compare)
-	s.events = slices.CompactFunc(s.events, func(a, b archiveEvent) bool { return a.compare(b) == 0 })
-	for _, e := range s.events {
-		s.lastEvents[e.recordID] = e
+	slices.SortFunc(s.archiveEvents, archiveEvent.compare)
+	s.archiveEvents = slices.CompactFunc(s.archiveEvents, func(a, b archiveEvent) bool { return a.compare(b) == 0 })
+	for _, e := range s.archiveEvents {
+		s.lastArchiveEventByID[e.recordID] = e
 	}
-	for id, e := range s.lastEvents {
+	for id, e := range s.lastArchiveEventByID {
 		if i, ok := byID[id]; ok {
-			s.records[i].Archived = !e.isRestored
+			s.records[i].Archived = !e.isRestoration
 		}
 	}
 	slices.SortFunc(s.records, func(a, b *Record) int {

@@ -11,7 +11,7 @@ import (
 )
 
 func sample(n int) *Record {
-	r := &Record{File: "a/b.go", Span: Span{n, n}, Why: "why " +
+	r := &Record{File: "a/b.go", Span: LineSpan{n, n}, Why: "why " +
 		strings.Repeat("<&>\u2028\n", n), Time: noon.Add(time.Duration(n) * time.Second),
 		Before: []string{"", "\t{"}, After: []string{"}"}}
 	r.SetBlock([]string{"\tx := \"" + strings.Repeat("y", n) + "\""})
@@ -52,11 +52,11 @@ func TestMergesInAnyOrder(t *testing.T) {
 	twin.Why = "a fake under the same id"
 	lines = append(lines, encoded(t, &twin))
 	for i, e := range []archiveEvent{{recordID: sample(1).ID, time: noon}, {recordID: sample(1).ID,
-		isRestored: true, time: noon.Add(time.Hour)},
-		{recordID: sample(2).ID, time: noon, runName: "r"}, {recordID: sample(2).ID, isRestored: true, time: noon,
-			runName: "s"},
-		{recordID: sample(2).ID, isRestored: true, time: noon, runName: "t", undoneRun: "r"},
-		{recordID: sample(3).ID, isRestored: true, time: noon}, {recordID: sample(3).ID, time: noon.Add(1)}} {
+		isRestoration: true, time: noon.Add(time.Hour)},
+		{recordID: sample(2).ID, time: noon, gcRunName: "r"}, {recordID: sample(2).ID, isRestoration: true, time: noon,
+			gcRunName: "s"},
+		{recordID: sample(2).ID, isRestoration: true, time: noon, gcRunName: "t", undoneGCRunName: "r"},
+		{recordID: sample(3).ID, isRestoration: true, time: noon}, {recordID: sample(3).ID, time: noon.Add(1)}} {
 		b, err := e.appendEvent(nil)
 		if err != nil {
 			t.Fatal(i, err)
@@ -88,17 +88,24 @@ func TestTornTail(t *testing.T) {
 	for cut := 1; cut < len(two); cut++ {
 		s := parseSidecar([]byte(one + two[:cut]))
 		whole := cut == len(two)-1 // the line is complete except for its line feed
-		if want := 1; (len(s.records) != want && !whole) || s.isTorn == whole || len(s.damagedLines) > 0 {
-			t.Fatalf("cut at %d: %d records, torn %v, damaged %v", cut, len(s.records), s.isTorn, s.damagedLines)
+		if want := 1; (len(s.records) != want && !whole) || s.hasIncompleteLastLine == whole ||
+			len(s.damagedLines) > 0 {
+			t.Fatalf(
+				"cut at %d: %d records, torn %v, damaged %v",
+				cut,
+				len(s.records),
+				s.hasIncompleteLastLine,
+				s.damagedLines,
+			)
 		}
 	}
 	// The next append must start a new line.
 	m, b := tree(t, map[string]string{"a.txt": numbered(4)})
-	add(t, b, Record{File: "a.txt", Span: Span{1, 1}, Why: "one"})
+	add(t, b, Record{File: "a.txt", Span: LineSpan{1, 1}, Why: "one"})
 	name := ".oxbow/annotations/a.txt.why"
 	put(t, m, name, get(t, m, name)+two[:len(two)/2])
 	b.clearCaches()
-	add(t, b, Record{File: "a.txt", Span: Span{2, 2}, Why: "two"})
+	add(t, b, Record{File: "a.txt", Span: LineSpan{2, 2}, Why: "two"})
 	s := parseSidecar([]byte(get(t, m, name)))
 	if len(s.records) != 2 || len(s.damagedLines) != 1 {
 		t.Errorf("after a torn write: %d records, %d damaged lines, want 2 and 1", len(s.records), len(s.damagedLines))
@@ -124,12 +131,12 @@ func TestParseSetsAside(t *testing.T) {
 		{"a Windows line end", strings.TrimSuffix(good, "\n") + "\r", 0, 0},
 	} {
 		s := parseSidecar([]byte(c.line + "\n" + good))
-		if s.newerLines != c.newer || len(s.damagedLines) != c.damaged || len(s.records) != 1 {
+		if s.newerVersionLines != c.newer || len(s.damagedLines) != c.damaged || len(s.records) != 1 {
 			t.Errorf(
 				"%s: %d records, %d newer, damaged %v; want 1, %d, %d",
 				c.name,
 				len(s.records),
-				s.newerLines,
+				s.newerVersionLines,
 				s.damagedLines,
 				c.newer,
 				c.damaged,

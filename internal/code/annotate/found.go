@@ -12,45 +12,46 @@ type FoundAnnotation struct {
 	Record
 
 	In     string // file that contains the annotated lines now, or that contained them last
-	Placed PlacingKind
-	Now    Span // line numbers of the annotated lines in the file In (zero if Placed is [Lost])
+	Placed PlacementKind
+	Now    LineSpan // line numbers of the annotated lines in the file In (zero if Placed is [NotPlaced])
 
-	// Confidence is the probability, from 0 to 1, that the block is at this position. For [Edited], it is the share of
-	// the block that is unchanged. If it is at least .5, some lines are equal except for white space. For [Lost], it
-	// is 0.
+	// Confidence is the probability, from 0 to 1, that the block is at this position. For [PlacedAfterEdit], it is the
+	// share of the block that is unchanged. If it is at least .5, some lines are equal except for white space. For
+	// [NotPlaced], it is 0.
 	Confidence float64
 
-	// how the annotated lines were found, as a text for people ("" if they were not found, so that Placed is [Lost])
+	// how the annotated lines were found, as a text for people ("" if they were not found, so that Placed is
+	// [NotPlaced])
 	How string
 }
 
 // isFoundIn reports whether the block was found in the given file.
-func (f *FoundAnnotation) isFoundIn(file string) bool { return f.In == file && f.Placed != Lost }
+func (f *FoundAnnotation) isFoundIn(file string) bool { return f.In == file && f.Placed != NotPlaced }
 
 // setPosition sets the position and the explanation of the annotation from a match in a file.
-func (f *FoundAnnotation) setPosition(file string, m blockMatch) {
-	isSameText := m.placing == Exact || m.placing == Moved
+func (f *FoundAnnotation) setPosition(file string, m annotatedBlockMatch) {
+	isSameText := m.placementKind == PlacedExactly || m.placementKind == PlacedAfterMove
 	if f.File != file && isSameText {
-		m.placing = Tracked
+		m.placementKind = PlacedByTracking
 		m.explanation = "the file was called " + f.File + " then; " + m.explanation
 	}
 	f.In = file
-	f.Placed = m.placing
+	f.Placed = m.placementKind
 	f.Now = m.span
-	f.Confidence = m.confidence
+	f.Confidence = m.positionConfidence
 	f.How = m.explanation
 }
 
-// textSources contains the texts for a lookup in a file: the file's content, and the sidecars whose annotations may be
-// in it.
-type textSources struct {
-	file        string
-	content     []byte
-	lines       []string // the lines of content (not set before the first call of splitContent)
-	blob        string   // git's blob name for content ("" before the first call of splitContent)
-	isMissing   bool     // the file does not exist
-	headCommit  string   // commit of HEAD ("" without git)
-	sidecarPath string   // path of the file's sidecar
+// fileLookupSources contains the texts for a lookup in a file: the file's content, and the sidecars whose annotations
+// may be in it.
+type fileLookupSources struct {
+	file            string
+	content         []byte
+	lines           []string // the lines of content (not set before the first call of splitContent)
+	contentBlobName string   // git's blob name for content ("" before the first call of splitContent)
+	isFileMissing   bool     // the file does not exist
+	headCommit      string   // commit of HEAD ("" without git)
+	sidecarPath     string   // path of the file's sidecar
 	// the file's sidecar, then the sidecars for its former names, then the sidecars of missing files
 	sidecars []*sidecar
 	// number of annotation files in the slice sidecars that are named after former names of the file
@@ -60,12 +61,12 @@ type textSources struct {
 
 // fileAnnotations contains the annotations that were found in a file. Results are cached.
 type fileAnnotations struct {
-	*textSources
+	*fileLookupSources
 	found []FoundAnnotation // sorted by position, with lost annotations at the end
 	// Annotations whose lines are not in this file were already searched in other files.
-	wasSearchedElsewhere bool
+	hasSearchedOtherFiles bool
 	// deleted files that may have been renamed to this file, and that have annotations which were not found in it
-	orphanFiles []string
+	deletedSourceFiles []string
 }
 
 // sortFound sorts the annotations by position, and at the same position by time. Lost annotations come last.
@@ -75,8 +76,8 @@ func (p *fileAnnotations) sortFound() {
 		order[i] = &p.found[i]
 	}
 	slices.SortStableFunc(order, func(x, y *FoundAnnotation) int {
-		if (x.Placed == Lost) != (y.Placed == Lost) {
-			if x.Placed == Lost {
+		if (x.Placed == NotPlaced) != (y.Placed == NotPlaced) {
+			if x.Placed == NotPlaced {
 				return 1
 			}
 			return -1

@@ -15,10 +15,13 @@ import (
 
 // GCReport is the result of [Store.GC] or [Store.UndoGC].
 type GCReport struct {
-	RunName     string            // name of this GC or UndoGC run ("" if the run changed nothing, and for a dry run)
-	Files       int               // number of sidecars that were examined
-	Annotations int               // number of annotations in the examined sidecars, including archived annotations
-	Archived    []FoundAnnotation // annotations that were archived, sorted by the path of the sidecar, then by time
+	// name of this GC or UndoGC run ("" if the run changed nothing, and for a dry run)
+	GCRunName        string
+	ExaminedSidecars int // number of sidecars that were examined
+	// number of annotations in the examined sidecars, including archived annotations
+	ExaminedAnnotations int
+	// annotations that were archived, sorted by the path of the sidecar, then by time
+	Archived []FoundAnnotation
 	// annotations that were restored, with their present positions, sorted by the path of their annotation file, then
 	// by time
 	Restored     []FoundAnnotation
@@ -36,17 +39,17 @@ type GCReport struct {
 // of GC changes nothing.
 func (b *Store) GC(ctx context.Context, dryRun bool) (GCReport, error) {
 	var rep GCReport
-	run := b.newRunName()
+	run := b.newGCRunName()
 	changes := map[string][]archiveEvent{}
 	var order []string
 	skipped, err := b.surveySidecars(
 		ctx,
-		areaTreeAndHead,
+		workingTreeThenHead,
 		func(name string, s *sidecar, at []FoundAnnotation) error {
-			rep.Files++
-			rep.Annotations += len(at)
+			rep.ExaminedSidecars++
+			rep.ExaminedAnnotations += len(at)
 			for _, a := range at {
-				lost := a.Placed == Lost
+				lost := a.Placed == NotPlaced
 				if lost == a.Archived {
 					continue
 				}
@@ -55,7 +58,7 @@ func (b *Store) GC(ctx context.Context, dryRun bool) (GCReport, error) {
 				}
 				changes[name] = append(
 					changes[name],
-					archiveEvent{recordID: a.ID, isRestored: !lost, time: b.opts.Clock(), runName: run},
+					archiveEvent{recordID: a.ID, isRestoration: !lost, time: b.opts.Clock(), gcRunName: run},
 				)
 				a.Archived = lost
 				if lost {
@@ -74,35 +77,35 @@ func (b *Store) GC(ctx context.Context, dryRun bool) (GCReport, error) {
 	if dryRun || len(order) == 0 {
 		return rep, nil
 	}
-	rep.RunName = run
+	rep.GCRunName = run
 	for _, name := range order {
-		if err := b.appendMissing(ctx, name, nil, changes[name]); err != nil {
+		if err := b.appendNewRecords(ctx, name, nil, changes[name]); err != nil {
 			return GCReport{}, fmt.Errorf("archiving annotations: %w", err)
 		}
 	}
 	return rep, nil
 }
 
-// newRunName returns the name of a run that starts now.
-func (b *Store) newRunName() string {
+// newGCRunName returns the name of a run that starts now.
+func (b *Store) newGCRunName() string {
 	return "gc-" + b.opts.Clock().UTC().Format("20060102T150405.000Z")
 }
 
 // UndoGC undoes the last run of [Store.GC] that was not undone yet. It restores the annotations that the run archived,
 // and archives the annotations that the run restored, unless an annotation was changed since. If UndoGC is called
-// again, it undoes the run before. It skips runs that leave nothing to undo. RunName in the report is "" if no run can
-// be undone. A dry run changes nothing.
+// again, it undoes the run before. It skips runs that leave nothing to undo. GCRunName in the report is "" if no run
+// can be undone. A dry run changes nothing.
 func (b *Store) UndoGC(ctx context.Context, dryRun bool) (GCReport, error) {
 	var rep GCReport
 	runs, undone := map[string]archiveEvent{}, map[string]bool{}
 	err := b.eachSidecar(ctx, func(_ string, s *sidecar) error {
-		for _, e := range s.events {
-			switch was, ok := runs[e.runName]; {
-			case e.runName == "":
-			case e.undoneRun != "":
-				undone[e.undoneRun] = true
+		for _, e := range s.archiveEvents {
+			switch was, ok := runs[e.gcRunName]; {
+			case e.gcRunName == "":
+			case e.undoneGCRunName != "":
+				undone[e.undoneGCRunName] = true
 			case !ok || e.time.After(was.time):
-				runs[e.runName] = e
+				runs[e.gcRunName] = e
 			}
 		}
 		return nil
@@ -125,45 +128,45 @@ func (b *Store) UndoGC(ctx context.Context, dryRun bool) (GCReport, error) {
 			return rep, nil
 		}
 	}
-	rep.RunName = ""
+	rep.GCRunName = ""
 	return rep, nil
 }
 
 // undoRun undoes the changes that a run made, except changes to annotations that a later run has changed again. The
 // runs in undoneRuns were undone already, so they do not count as later runs.
 func (b *Store) undoRun(ctx context.Context, run string, undoneRuns map[string]bool, dryRun bool) (GCReport, error) {
-	rep := GCReport{RunName: run}
+	rep := GCReport{GCRunName: run}
 	err := b.eachSidecar(ctx, func(name string, s *sidecar) error {
-		rep.Files++
-		rep.Annotations += len(s.records)
+		rep.ExaminedSidecars++
+		rep.ExaminedAnnotations += len(s.records)
 		counts := map[string]archiveEvent{}
-		for _, e := range s.events {
-			if e.undoneRun == "" && !undoneRuns[e.runName] {
+		for _, e := range s.archiveEvents {
+			if e.undoneGCRunName == "" && !undoneRuns[e.gcRunName] {
 				counts[e.recordID] = e
 			}
 		}
 		var events []archiveEvent
 		for _, r := range s.records {
 			e, ok := counts[r.ID]
-			if !ok || e.runName != run {
+			if !ok || e.gcRunName != run {
 				continue
 			}
-			if r.Archived == e.isRestored {
+			if r.Archived == e.isRestoration {
 				continue
 			}
 			events = append(
 				events,
 				archiveEvent{
-					recordID:   r.ID,
-					isRestored: !e.isRestored,
-					time:       b.opts.Clock(),
-					runName:    "undo-" + run,
-					undoneRun:  run,
+					recordID:        r.ID,
+					isRestoration:   !e.isRestoration,
+					time:            b.opts.Clock(),
+					gcRunName:       "undo-" + run,
+					undoneGCRunName: run,
 				},
 			)
-			at := FoundAnnotation{Record: *r, In: annotatedFileOf(name, s), Placed: Lost}
-			at.Archived = e.isRestored
-			if e.isRestored {
+			at := FoundAnnotation{Record: *r, In: annotatedFileOf(name, s), Placed: NotPlaced}
+			at.Archived = e.isRestoration
+			if e.isRestoration {
 				rep.Archived = append(rep.Archived, at)
 			} else {
 				rep.Restored = append(rep.Restored, at)
@@ -172,7 +175,7 @@ func (b *Store) undoRun(ctx context.Context, run string, undoneRuns map[string]b
 		if dryRun || len(events) == 0 {
 			return nil
 		}
-		return b.appendMissing(ctx, name, nil, events)
+		return b.appendNewRecords(ctx, name, nil, events)
 	})
 	return rep, err
 }

@@ -36,11 +36,11 @@ func gc(t *testing.T, b *Store, want string) GCReport {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.summary() != want || dry.summary() != want || dry.RunName != "" {
+	if r.summary() != want || dry.summary() != want || dry.GCRunName != "" {
 		t.Errorf("GC: %s; dry run: %s; want %s", r.summary(), dry.summary(), want)
 	}
 	again, err := b.GC(t.Context(), false)
-	if err != nil || again.summary() != "archived ; returned " || again.RunName != "" {
+	if err != nil || again.summary() != "archived ; returned " || again.GCRunName != "" {
 		t.Errorf("GC again: %s, %v, want nothing", again.summary(), err)
 	}
 	return r
@@ -56,21 +56,21 @@ func TestGC(t *testing.T) {
 	m, b := tree(t, map[string]string{"pool.go": source, "other.go": numbered(9)})
 	ticking(b)
 	add(t, b, Record{File: "pool.go", Span: selectSpan, Why: "timeout"})
-	add(t, b, Record{File: "pool.go", Span: Span{23, 26}, Why: "close"})
-	add(t, b, Record{File: "other.go", Span: Span{3, 4}, Why: "other"})
+	add(t, b, Record{File: "pool.go", Span: LineSpan{23, 26}, Why: "close"})
+	add(t, b, Record{File: "other.go", Span: LineSpan{3, 4}, Why: "other"})
 	gc(t, b, "archived ; returned ")
 
 	// The lines are deleted. Their annotations are archived, and are not listed as lost.
 	put(t, m, "pool.go", source[:strings.Index(source, "// Get")])
 	before := get(t, m, ".oxbow/annotations/pool.go.why")
 	r := gc(t, b, "archived timeout close; returned ")
-	if r.Files != 2 || r.Annotations != 3 || r.RunName == "" {
+	if r.ExaminedSidecars != 2 || r.ExaminedAnnotations != 3 || r.GCRunName == "" {
 		t.Errorf("GC reports %+v, want 2 files, 3 annotations and a name", r)
 	}
 	if after := get(t, m, ".oxbow/annotations/pool.go.why"); !strings.HasPrefix(after, before) {
 		t.Error("gc did more than append")
 	}
-	if found, err := b.Lookup(t.Context(), "pool.go", Span{}); err != nil || len(found) != 0 {
+	if found, err := b.Lookup(t.Context(), "pool.go", LineSpan{}); err != nil || len(found) != 0 {
 		t.Errorf("Lookup finds %d, %v, want none of the archived", len(found), err)
 	}
 	if hits, err := b.Search(t.Context(), oxbow.Query{Text: "timeout"}); err != nil || len(hits) != 1 ||
@@ -78,19 +78,19 @@ func TestGC(t *testing.T) {
 		t.Errorf("Search = %+v, %v, want the archived one", hits, err)
 	}
 	st, err := b.Stats(t.Context())
-	if err != nil || st.Annotations != 3 || st.Archived != 2 || st.CountByPlacing[Exact] != 1 ||
-		st.CountByPlacing[Lost] != 0 ||
+	if err != nil || st.Annotations != 3 || st.Archived != 2 || st.CountByPlacement[PlacedExactly] != 1 ||
+		st.CountByPlacement[NotPlaced] != 0 ||
 		st.AnnotatedFiles != 2 {
 		t.Errorf("Stats = %+v, %v", st, err)
 	}
-	if !st.Oldest.Before(st.Median) || !st.Median.Before(st.Newest) || st.SidecarBytes == 0 {
-		t.Errorf("Stats says times %v, %v, %v, %d bytes", st.Oldest, st.Median, st.Newest, st.SidecarBytes)
+	if !st.OldestTime.Before(st.MedianTime) || !st.MedianTime.Before(st.NewestTime) || st.SidecarBytes == 0 {
+		t.Errorf("Stats says times %v, %v, %v, %d bytes", st.OldestTime, st.MedianTime, st.NewestTime, st.SidecarBytes)
 	}
 
 	// The lines of one annotation come back at a different place, so the annotation is restored.
 	put(t, m, "pool.go", "// new\n"+source[:strings.Index(source, "// Close")])
 	gc(t, b, "archived ; returned timeout")
-	checkFound(t, whole(t, b, "pool.go"), Moved, Span{15, 20})
+	checkFound(t, whole(t, b, "pool.go"), PlacedAfterMove, LineSpan{15, 20})
 }
 
 func TestUndoGC(t *testing.T) {
@@ -109,7 +109,7 @@ func TestUndoGC(t *testing.T) {
 	}
 	undo("archived ; returned ")
 	one := add(t, b, Record{File: "pool.go", Span: selectSpan, Why: "timeout"})
-	add(t, b, Record{File: "pool.go", Span: Span{23, 26}, Why: "close"})
+	add(t, b, Record{File: "pool.go", Span: LineSpan{23, 26}, Why: "close"})
 	put(t, m, "pool.go", source[:strings.Index(source, "// Close")])
 	gc(t, b, "archived close; returned ")
 	put(t, m, "pool.go", "")
@@ -117,7 +117,7 @@ func TestUndoGC(t *testing.T) {
 	undo("archived ; returned timeout")
 	undo("archived ; returned close")
 	undo("archived ; returned ")
-	if st, err := b.Stats(t.Context()); err != nil || st.CountByPlacing[Lost] != 2 || st.Archived != 0 {
+	if st, err := b.Stats(t.Context()); err != nil || st.CountByPlacement[NotPlaced] != 2 || st.Archived != 0 {
 		t.Errorf("Stats after undo = %+v, %v, want 2 lost, none archived", st, err)
 	}
 
@@ -158,7 +158,7 @@ func TestUndoGCStepByStep(t *testing.T) {
 	other := add(
 		t,
 		b,
-		Record{File: "pool.txt", Block: []string{"of a file that never was"}, Span: Span{1, 1}, Why: "other"},
+		Record{File: "pool.txt", Block: []string{"of a file that never was"}, Span: LineSpan{1, 1}, Why: "other"},
 	)
 	gc(t, b, "archived timeout other; returned ")
 	put(t, m, "pool.go", source)
@@ -198,7 +198,7 @@ func TestGCByGit(t *testing.T) {
 	g.commit()
 	b := g.store()
 	add(t, b, Record{File: "pool.go", Span: selectSpan, Why: "timeout"})
-	add(t, b, Record{File: "b.go", Span: Span{9, 12}, Why: "numbers"})
+	add(t, b, Record{File: "b.go", Span: LineSpan{9, 12}, Why: "numbers"})
 
 	// The lines are deleted in the tree but still in HEAD, so the annotation is not archived yet.
 	g.write("pool.go", "package pool\n")
@@ -224,7 +224,7 @@ func TestGCByGit(t *testing.T) {
 	g.commit()
 	gc(t, b, "archived ; returned ")
 	st, err := b.Stats(t.Context())
-	if err != nil || st.CountByPlacing[Tracked] != 1 || st.Archived != 1 {
+	if err != nil || st.CountByPlacement[PlacedByTracking] != 1 || st.Archived != 1 {
 		t.Errorf("Stats = %+v, %v, want one tracked and one archived", st, err)
 	}
 	g.git("rm", "-q", "d.go")
@@ -251,7 +251,7 @@ func TestGCInAShallowClone(t *testing.T) {
 		t.Errorf("skipped %v, want pool.go", r.SkippedFiles)
 	}
 	// Deletions within the clone's history are archived as usual.
-	add(t, c, Record{File: "conns.go", Span: Span{1, 3}, Why: "imports"})
+	add(t, c, Record{File: "conns.go", Span: LineSpan{1, 3}, Why: "imports"})
 	clone.git("rm", "-q", "conns.go")
 	clone.commit()
 	if r := gc(t, c, "archived imports; returned "); len(r.SkippedFiles) != 1 {
@@ -282,8 +282,8 @@ func TestGCWithoutAnAnswer(t *testing.T) {
 func TestGCSkipsWhatItCannotRead(t *testing.T) {
 	m, b := tree(t, map[string]string{"a.txt": numbered(20), "b.txt": numbered(20)})
 	ticking(b)
-	add(t, b, Record{File: "a.txt", Span: Span{3, 5}, Why: "a"})
-	add(t, b, Record{File: "b.txt", Span: Span{3, 5}, Why: "b"})
+	add(t, b, Record{File: "a.txt", Span: LineSpan{3, 5}, Why: "a"})
+	add(t, b, Record{File: "b.txt", Span: LineSpan{3, 5}, Why: "b"})
 	put(t, m, "a.txt", "\x00")
 	put(t, m, "b.txt", "")
 	r := gc(t, b, "archived b; returned ")
@@ -302,7 +302,7 @@ func TestGCFollowsARenameWithoutGit(t *testing.T) {
 	rename := func(content string) *Store {
 		m, b := tree(t, map[string]string{"pool.txt": numbered(20), "other.go": source})
 		ticking(b)
-		add(t, b, Record{File: "pool.txt", Span: Span{3, 3}, Why: "third"})
+		add(t, b, Record{File: "pool.txt", Span: LineSpan{3, 3}, Why: "third"})
 		if err := m.Remove("pool.txt"); err != nil {
 			t.Fatal(err)
 		}
@@ -315,13 +315,13 @@ func TestGCFollowsARenameWithoutGit(t *testing.T) {
 			t.Errorf("%d are found under the new name, want %d", got, want)
 		}
 		st, err := b.Stats(t.Context())
-		if err != nil || st.CountByPlacing[Lost] != 1-want {
+		if err != nil || st.CountByPlacement[NotPlaced] != 1-want {
 			t.Errorf("Stats = %+v, %v", st, err)
 		}
 		gc(t, b, []string{"archived third; returned ", "archived ; returned "}[want])
 	}
 	b := rename("nothing of it\n")
-	for i := range maxOtherFiles {
+	for i := range maxSearchedTreeFiles {
 		put(t, b.worktree, fmt.Sprintf("many/%d.txt", i), "")
 	}
 	if r := gc(t, b, "archived ; returned "); len(r.SkippedFiles) != 1 || r.SkippedFiles[0].File != "pool.txt" {

@@ -22,9 +22,9 @@ func (r *Record) Headline() string {
 	return cmp.Or(said, why)
 }
 
-// IsOnlyAnnouncement reports whether the reasoning only announces the agent's next step, so that it does not explain
-// the lines.
-func (r *Record) IsOnlyAnnouncement() bool {
+// IsNextStepAnnouncement reports whether the reasoning only announces the agent's next step, so that it does not
+// explain the lines.
+func (r *Record) IsNextStepAnnouncement() bool {
 	_, gives := editreason.ReasonSentence(r.Why)
 	return !gives && r.isFromTranscript() && !strings.HasPrefix(r.Why, NoReasoning)
 }

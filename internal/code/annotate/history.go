@@ -11,9 +11,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/diff"
 )
 
-// History gives access to the git history of a working tree. Its methods are safe for concurrent
+// GitHistory gives access to the git history of a working tree. Its methods are safe for concurrent
 // use.
-type History interface {
+type GitHistory interface {
 	// HeadCommit returns the commit of HEAD in hex, or "" before the first commit.
 	HeadCommit(ctx context.Context) (string, error)
 
@@ -49,39 +49,45 @@ type History interface {
 
 // Limits of the store's caches.
 const (
-	maxHistories     = 16       // maximum number of files whose old versions are cached
-	maxOldTextBytes  = 64 << 20 // maximum total size, in bytes, of a file's old versions
-	maxInternedLines = 1 << 20  // maximum number of different lines in a file and its old versions
-	blobBatchSize    = 32       // number of blobs that one git call reads
+	maxHistories        = 16       // maximum number of files whose old versions are cached
+	maxOldFileTextBytes = 64 << 20 // maximum total size, in bytes, of a file's old versions
+	maxInternedLines    = 1 << 20  // maximum number of different lines in a file and its old versions
+	blobBatchSize       = 32       // number of blobs that one git call reads
 )
 
-// blobHistory caches the old versions of one file.
-type blobHistory struct {
-	mu       sync.Mutex // guards the fields below; held while the file's annotations are searched
-	interner *lineInterner
-	mapper   diff.LineMapper
-	oldTexts map[string]*oldText // old versions, by blob name
+// oldVersionCache caches the old versions of one file.
+type oldVersionCache struct {
+	mu           sync.Mutex // guards the fields below; held while the file's annotations are searched
+	numberer     *lineAndWordNumberer
+	mapper       diff.LineMapper
+	oldFileTexts map[string]*oldFileText // old versions, by blob name
 	// maps a blob that git did not have to the commit that was HEAD when the blob was searched
 	missingAtHead map[string]string
 	bytes         int
 }
 
-func newBlobHistory() *blobHistory {
-	return &blobHistory{
-		interner:      newLineInterner(),
-		oldTexts:      map[string]*oldText{},
+func newOldVersionCache() *oldVersionCache {
+	return &oldVersionCache{
+		numberer:      newLineAndWordNumberer(),
+		oldFileTexts:  map[string]*oldFileText{},
 		missingAtHead: map[string]string{},
 	}
 }
 
 // internText splits an old version of a file into lines and assigns an ID to each line. Equal lines get the same ID.
-func (l *blobHistory) internText(data []byte) *oldText {
+func (l *oldVersionCache) internText(data []byte) *oldFileText {
 	lines := SplitLines(data)
-	return &oldText{lines, l.interner.lineIDs.LineIDs(lines)}
+	return &oldFileText{lines, l.numberer.lineIDs.LineIDs(lines)}
 }
 
-// fetchMissing reads the wanted blobs that are not cached yet. It skips binary blobs and blobs that git does not have.
-func (l *blobHistory) fetchMissing(ctx context.Context, h History, head string, wanted map[string]bool) error {
+// fetchUncachedBlobs reads the wanted blobs that are not cached yet. It skips binary blobs and blobs that git does not
+// have.
+func (l *oldVersionCache) fetchUncachedBlobs(
+	ctx context.Context,
+	h GitHistory,
+	head string,
+	wanted map[string]bool,
+) error {
 	var names []string
 	for n := range wanted {
 		if l.isBlobUnread(n, head) && (len(n) == 64) == h.IsSHA256() {
@@ -100,7 +106,7 @@ func (l *blobHistory) fetchMissing(ctx context.Context, h History, head string, 
 				l.missingAtHead[n] = head
 				continue
 			}
-			l.oldTexts[n] = l.internText(data)
+			l.oldFileTexts[n] = l.internText(data)
 			l.bytes += len(data)
 		}
 	}
@@ -109,9 +115,9 @@ func (l *blobHistory) fetchMissing(ctx context.Context, h History, head string, 
 
 // isBlobUnread reports whether a blob must be read from git: the blob is not cached, and git was not asked for it at
 // this HEAD.
-func (l *blobHistory) isBlobUnread(name, head string) bool {
+func (l *oldVersionCache) isBlobUnread(name, head string) bool {
 	asked, isMissing := l.missingAtHead[name]
-	return l.oldTexts[name] == nil && (!isMissing || asked != head)
+	return l.oldFileTexts[name] == nil && (!isMissing || asked != head)
 }
 
 // collectBlobNames returns the blob names of the file contents for which the annotations were written. It leaves out

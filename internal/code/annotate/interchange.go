@@ -44,9 +44,9 @@ type FileAt struct {
 // FileVersion is the content of a file at a commit.
 type FileVersion struct {
 	// lines as returned by [SplitLines] (nil if the commit lacks the file, or the file is binary or too long)
-	Lines []string
-	Blob  string
-	Time  time.Time // time of the commit (zero if the git repository lacks the commit)
+	Lines    []string
+	BlobName string
+	Time     time.Time // time of the commit (zero if the git repository lacks the commit)
 }
 
 // FilesAt returns the contents of files at commits, in the same order as places. Without a git repository, the error
@@ -84,7 +84,7 @@ func (b *Store) FilesAt(ctx context.Context, places []FileAt) ([]FileVersion, er
 			t := &out[from+i]
 			t.Time = times[places[from+i].Commit]
 			if data, ok := blobs[n]; ok && isAnnotatable(data) {
-				t.Blob, t.Lines = n, SplitLines(data)
+				t.BlobName, t.Lines = n, SplitLines(data)
 			}
 		}
 	}
@@ -94,9 +94,9 @@ func (b *Store) FilesAt(ctx context.Context, places []FileAt) ([]FileVersion, er
 // maxFilesAtBatch is the number of files that one git call reads.
 const maxFilesAtBatch = 64
 
-// ReadNotes returns the texts of the git notes under a reference, such as refs/notes/ai, by their commit's ID. Without
-// a git repository, the error matches [oxbow.ErrUnsupported].
-func (b *Store) ReadNotes(ctx context.Context, ref string) (map[string][]byte, error) {
+// ReadGitNotes returns the texts of the git notes under a reference, such as refs/notes/ai, by their commit's ID.
+// Without a git repository, the error matches [oxbow.ErrUnsupported].
+func (b *Store) ReadGitNotes(ctx context.Context, ref string) (map[string][]byte, error) {
 	if b.repo == nil {
 		return nil, fmt.Errorf("%w: this tree is in no git repository", oxbow.ErrUnsupported)
 	}

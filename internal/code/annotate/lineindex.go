@@ -2,59 +2,65 @@
 
 package annotate
 
-// lineIndex is a text in which blocks are searched for, with an index of its lines.
-type lineIndex struct {
-	lines    []string
-	interner *lineInterner // assigns equal numbers to equal lines, in this text and in other versions of the file
-	ids      []int32       // for each line, the number that interner assigned to it
-	postings linePositions // for each line number, the positions at which it occurs in ids
+// indexedText is a text in which blocks are searched for, with an index of its lines.
+type indexedText struct {
+	lines []string
+	// assigns equal numbers to equal lines, in this text and in other versions of the file
+	numberer        *lineAndWordNumberer
+	ids             []int32           // for each line, the number that interner assigned to it
+	lineOccurrences positionsByLineID // for each line number, the positions at which it occurs in ids
 
 	// Positions of the lines by their numbers without white space; nil until first needed.
-	cachedBarePostings *linePositions
-	cachedWordBag      *wordBag // compares words; nil until first needed
+	cachedSpacelessOccurrences *positionsByLineID
+	cachedWordComparer         *blockWordComparer // compares words; nil until first needed
 
-	enclosingIndexes []int32 // for each line, the index of the line that encloses it; nil until first needed
+	enclosingLineIndexes []int32 // for each line, the index of the line that encloses it; nil until first needed
 }
 
-// newLineIndex returns an index of the lines. Other texts may share the interner.
-func newLineIndex(in *lineInterner, lines []string) *lineIndex {
+// newIndexedText returns an index of the lines. Other texts may share the interner.
+func newIndexedText(in *lineAndWordNumberer, lines []string) *indexedText {
 	ids := in.lineIDs.LineIDs(lines)
-	return &lineIndex{lines: lines, interner: in, ids: ids, postings: newLinePositions(ids, len(in.lineIDs))}
-}
-
-// barePostings returns where each line occurs in the text if white space is ignored. The index is the number of the
-// line's text without white space.
-func (p *lineIndex) barePostings() linePositions {
-	if p.cachedBarePostings == nil {
-		at := newLinePositions(p.interner.bareLineIDsOf(p.ids, p.lines), len(p.interner.bareLineIDs))
-		p.cachedBarePostings = &at
+	return &indexedText{
+		lines:           lines,
+		numberer:        in,
+		ids:             ids,
+		lineOccurrences: newPositionsByLineID(ids, len(in.lineIDs)),
 	}
-	return *p.cachedBarePostings
 }
 
-// newWordBag returns a word counter that compares the words of a block with the words in a window, which is a movable
-// range of the text's lines. The window is empty at first. The index has only one such counter, so the counter that an
-// earlier call returned becomes invalid.
-func (p *lineIndex) newWordBag(block []string) *wordBag {
-	if p.cachedWordBag == nil {
-		p.cachedWordBag = newWordBag(p.lines, p.ids, p.interner)
+// spacelessOccurrences returns where each line occurs in the text if white space is ignored. The index is the number
+// of the line's text without white space.
+func (p *indexedText) spacelessOccurrences() positionsByLineID {
+	if p.cachedSpacelessOccurrences == nil {
+		at := newPositionsByLineID(p.numberer.spacelessIDsOfLines(p.ids, p.lines), len(p.numberer.spacelessLineIDs))
+		p.cachedSpacelessOccurrences = &at
 	}
-	p.cachedWordBag.setComparedBlock(block)
-	return p.cachedWordBag
+	return *p.cachedSpacelessOccurrences
 }
 
-// enclosingLine returns the index of the line that encloses the line with index lineNo, or -1 if no line does.
-func (p *lineIndex) enclosingLine(lineNo int) int {
-	if p.enclosingIndexes == nil {
-		p.enclosingIndexes = enclosingLines(p.lines)
+// newBlockWordComparer returns a word counter that compares the words of a block with the words in a window, which is
+// a movable range of the text's lines. The window is empty at first. The index has only one such counter, so the
+// counter that an earlier call returned becomes invalid.
+func (p *indexedText) newBlockWordComparer(block []string) *blockWordComparer {
+	if p.cachedWordComparer == nil {
+		p.cachedWordComparer = newBlockWordComparer(p.lines, p.ids, p.numberer)
 	}
-	return int(p.enclosingIndexes[lineNo])
+	p.cachedWordComparer.setComparedBlock(block)
+	return p.cachedWordComparer
 }
 
-// enclosingLines returns, for each line, the index of its enclosing line, or -1 without such a line. The enclosing
-// line is the nearest line above that is less indented and contains a letter or digit. A blank line has the same
-// enclosing line as the next line.
-func enclosingLines(lines []string) []int32 {
+// enclosingLineIndex returns the index of the line that encloses the line with index lineNo, or -1 if no line does.
+func (p *indexedText) enclosingLineIndex(lineNo int) int {
+	if p.enclosingLineIndexes == nil {
+		p.enclosingLineIndexes = findEnclosingLineIndexes(p.lines)
+	}
+	return int(p.enclosingLineIndexes[lineNo])
+}
+
+// findEnclosingLineIndexes returns, for each line, the index of its enclosing line, or -1 without such a line. The
+// enclosing line is the nearest line above that is less indented and contains a letter or digit. A blank line has the
+// same enclosing line as the next line.
+func findEnclosingLineIndexes(lines []string) []int32 {
 	type open struct {
 		line  int32
 		depth int
@@ -88,8 +94,8 @@ func enclosingLines(lines []string) []int32 {
 	return out
 }
 
-// bareLineSet returns the set of the lines with indexes from to to-1, without their white space.
-func (p *lineIndex) bareLineSet(from, to int) map[string]bool {
+// spacelessLineSet returns the set of the lines with indexes from to to-1, without their white space.
+func (p *indexedText) spacelessLineSet(from, to int) map[string]bool {
 	set := map[string]bool{}
 	for _, l := range p.lines[max(0, min(from, len(p.lines))):max(0, min(to, len(p.lines)))] {
 		set[removeLineSpace(l)] = true

@@ -144,8 +144,9 @@ func removeLineSpace(line string) string { return strings.Join(strings.Fields(li
 
 // These constants limit the search in [FindEnclosingLines].
 const (
-	maxEnclosingLines    = 3    // maximum number of enclosing lines that are returned
-	maxEnclosingDistance = 2000 // maximum number of lines above the given line that are searched for enclosing lines
+	maxReturnedEnclosingLines = 3 // maximum number of enclosing lines that are returned
+	// maximum number of lines above the given line that are searched for enclosing lines
+	maxEnclosingLineDistance = 2000
 )
 
 // FindEnclosingLines returns the lines that enclose the line with the given index, the innermost first. It returns at
@@ -157,7 +158,8 @@ func FindEnclosingLines(lines []string, index int) []string {
 		depth = indentWidth(lines[i])
 	}
 	var out []string
-	for i := index - 1; i >= max(0, index-maxEnclosingDistance) && depth > 0 && len(out) < maxEnclosingLines; i-- {
+	for i := index - 1; i >= max(0, index-maxEnclosingLineDistance) && depth > 0 &&
+		len(out) < maxReturnedEnclosingLines; i-- {
 		d := indentWidth(lines[i])
 		isLessIndented := d >= 0 && d < depth
 		if isLessIndented && countLetters(lines[i]) > 0 {

@@ -12,21 +12,21 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// PartialError is returned together with results if git failed. Without git, blocks are found only by their text, and
-// annotations that are stored under former names of the file may be missing.
-type PartialError struct {
-	Err         error
-	OrphanFiles []string // deleted files whose annotations may belong to this file but were not found in it
+// PartialLookupError is returned together with results if git failed. Without git, blocks are found only by their
+// text, and annotations that are stored under former names of the file may be missing.
+type PartialLookupError struct {
+	Err                error
+	DeletedSourceFiles []string // deleted files whose annotations may belong to this file but were not found in it
 }
 
-func (e *PartialError) Error() string { return "git did not answer: " + e.Err.Error() }
+func (e *PartialLookupError) Error() string { return "git did not answer: " + e.Err.Error() }
 
-func (e *PartialError) Unwrap() error { return e.Err }
+func (e *PartialLookupError) Unwrap() error { return e.Err }
 
 // Lookup returns the annotations whose blocks are now in the span of the file. It reads the file in the working tree,
 // including changes that are not committed. The result is sorted by position and then by time. The zero Span means the
 // whole file. In this case, the result ends with the annotations of the file that are now in a different file, and
-// with the [Lost] annotations. Archived annotations are returned if their lines exist again.
+// with the [NotPlaced] annotations. Archived annotations are returned if their lines exist again.
 //
 // If the old version of the file is known, Lookup finds a block by comparing both versions. Otherwise it searches for
 // the block's text and context, and then for similar text. Annotations of a file that was renamed or copied are found
@@ -34,12 +34,12 @@ func (e *PartialError) Unwrap() error { return e.Err }
 // together with the file. If the rename is not committed or git is not available, it recognizes the annotated lines.
 //
 // The error matches [oxbow.ErrInvalid] if the path or the lines are invalid, and [fs.ErrNotExist] if the file does not
-// exist and lacks annotations. If the error is a [PartialError], the results are returned as well.
-func (b *Store) Lookup(ctx context.Context, file string, span Span) ([]FoundAnnotation, error) {
+// exist and lacks annotations. If the error is a [PartialLookupError], the results are returned as well.
+func (b *Store) Lookup(ctx context.Context, file string, span LineSpan) ([]FoundAnnotation, error) {
 	if err := CheckFile(file); err != nil {
 		return nil, err
 	}
-	if span != (Span{}) && span.Len() == 0 {
+	if span != (LineSpan{}) && span.Len() == 0 {
 		return nil, &oxbow.InvalidError{
 			Field:  "lines",
 			Value:  span.String(),
@@ -47,13 +47,13 @@ func (b *Store) Lookup(ctx context.Context, file string, span Span) ([]FoundAnno
 		}
 	}
 	p, err := b.resolveFile(ctx, file)
-	if err == nil && span == (Span{}) {
-		err = b.searchElsewhere(ctx, p)
+	if err == nil && span == (LineSpan{}) {
+		err = b.searchLostInOtherFiles(ctx, p)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("looking up annotations: %w", err)
 	}
-	if span.First > len(p.lines) && span != (Span{}) {
+	if span.First > len(p.lines) && span != (LineSpan{}) {
 		return nil, &oxbow.InvalidError{
 			Field:  "lines",
 			Value:  span.String(),
@@ -63,19 +63,19 @@ func (b *Store) Lookup(ctx context.Context, file string, span Span) ([]FoundAnno
 	var out []FoundAnnotation
 	for _, f := range p.found {
 		isInSpan := f.In == file && f.Now.Overlaps(span)
-		if isInSpan || span == (Span{}) {
+		if isInSpan || span == (LineSpan{}) {
 			out = append(out, f)
 		}
 	}
 	return out, p.partialError()
 }
 
-// partialError returns a [PartialError] if git failed, and nil otherwise.
+// partialError returns a [PartialLookupError] if git failed, and nil otherwise.
 func (p *fileAnnotations) partialError() error {
 	if p.gitError == nil {
 		return nil
 	}
-	return &PartialError{p.gitError, p.orphanFiles}
+	return &PartialLookupError{p.gitError, p.deletedSourceFiles}
 }
 
 // resolveFile finds all annotations of a file. If the file, its sidecars and HEAD have not changed since the last
@@ -85,8 +85,8 @@ func (b *Store) resolveFile(ctx context.Context, file string) (*fileAnnotations,
 	if err != nil {
 		return nil, err
 	}
-	if src.isMissing {
-		return b.resolveMissing(ctx, src)
+	if src.isFileMissing {
+		return b.resolveMissingFile(ctx, src)
 	}
 	if cached := b.cachedResults(src); cached != nil {
 		return cached, nil
@@ -95,7 +95,7 @@ func (b *Store) resolveFile(ctx context.Context, file string) (*fileAnnotations,
 	if err != nil {
 		return nil, err
 	}
-	err = b.listOrphanFiles(ctx, p)
+	err = b.listDeletedSourceFiles(ctx, p)
 	if err == nil && p.gitError == nil {
 		b.cacheResults(p)
 	}

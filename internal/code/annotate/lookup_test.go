@@ -47,47 +47,53 @@ func (p *Pool) Close() error {
 `
 
 // selectSpan is the annotated block of most tests: the select statement in the function Get.
-var selectSpan = Span{14, 19}
+var selectSpan = LineSpan{14, 19}
 
 // changes are changes to the source, with the position at which a lookup must find the select statement afterwards.
 var changes = []struct {
 	name   string
 	change func(string) string
-	git    PlacingKind // how the block is found if git has the old version
-	text   PlacingKind // how the block is found without git
-	now    Span
+	git    PlacementKind // how the block is found if git has the old version
+	text   PlacementKind // how the block is found without git
+	now    LineSpan
 }{
-	{"nothing", func(s string) string { return s }, Exact, Exact, Span{14, 19}},
-	{"a line below", func(s string) string { return s + "// end\n" }, Exact, Exact, Span{14, 19}},
-	{"lines above", func(s string) string { return "// Copyright\n\n" + s }, Tracked, Moved, Span{16, 21}},
+	{"nothing", func(s string) string { return s }, PlacedExactly, PlacedExactly, LineSpan{14, 19}},
+	{"a line below", func(s string) string { return s + "// end\n" }, PlacedExactly, PlacedExactly, LineSpan{14, 19}},
+	{
+		"lines above",
+		func(s string) string { return "// Copyright\n\n" + s },
+		PlacedByTracking,
+		PlacedAfterMove,
+		LineSpan{16, 21},
+	},
 	{"Windows line ends", func(s string) string {
 		return strings.ReplaceAll(s, "\n", "\r\n")
-	}, Exact, Exact, Span{14, 19}},
+	}, PlacedExactly, PlacedExactly, LineSpan{14, 19}},
 	{"one line of it changed", func(s string) string {
 		return strings.Replace(s, "30 * time.Second", "time.Minute", 1)
-	}, Edited, Edited, Span{14, 19}},
+	}, PlacedAfterEdit, PlacedAfterEdit, LineSpan{14, 19}},
 	{"indented anew", func(s string) string {
 		return strings.ReplaceAll(s, "\t", "    ")
-	}, Edited, Edited, Span{14, 19}},
+	}, PlacedAfterEdit, PlacedAfterEdit, LineSpan{14, 19}},
 	{"the function moved to the end", func(s string) string {
 		i, j := strings.Index(s, "// Get"), strings.Index(s, "// Close")
 		return s[:i] + s[j:] + "\n" + s[i:j]
-	}, Tracked, Moved, Span{20, 25}},
+	}, PlacedByTracking, PlacedAfterMove, LineSpan{20, 25}},
 	{"a case added", func(s string) string {
 		return strings.Replace(s, "\tcase <-time", "\tcase <-p.done:\n\t\treturn nil, ErrClosed\n\tcase <-time", 1)
-	}, Edited, Edited, Span{14, 21}},
+	}, PlacedAfterEdit, PlacedAfterEdit, LineSpan{14, 21}},
 	{"it is gone", func(s string) string {
 		i, j := strings.Index(s, "// Get"), strings.Index(s, "// Close")
 		return s[:i] + s[j:]
-	}, Lost, Lost, Span{}},
-	{"all is gone", func(string) string { return "" }, Lost, Lost, Span{}},
-	{"another file is in its place", func(string) string { return numbered(40) }, Lost, Lost, Span{}},
+	}, NotPlaced, NotPlaced, LineSpan{}},
+	{"all is gone", func(string) string { return "" }, NotPlaced, NotPlaced, LineSpan{}},
+	{"another file is in its place", func(string) string { return numbered(40) }, NotPlaced, NotPlaced, LineSpan{}},
 }
 
 // whole looks up a whole file, and fails the test unless it finds exactly one annotation.
 func whole(t *testing.T, b *Store, file string) FoundAnnotation {
 	t.Helper()
-	fs, err := b.Lookup(t.Context(), file, Span{})
+	fs, err := b.Lookup(t.Context(), file, LineSpan{})
 	if err != nil {
 		t.Fatalf("Lookup(%s) = %v", file, err)
 	}
@@ -97,13 +103,14 @@ func whole(t *testing.T, b *Store, file string) FoundAnnotation {
 	return fs[0]
 }
 
-func checkFound(t *testing.T, f FoundAnnotation, placed PlacingKind, now Span) {
+func checkFound(t *testing.T, f FoundAnnotation, placed PlacementKind, now LineSpan) {
 	t.Helper()
-	if f.Placed != placed || (placed != Edited && f.Now != now) || (!f.Now.Overlaps(now) && placed != Lost) {
+	if f.Placed != placed || (placed != PlacedAfterEdit && f.Now != now) ||
+		(!f.Now.Overlaps(now) && placed != NotPlaced) {
 		t.Errorf("found %s at %s (%q), want %s at %s", f.Placed, f.Now, f.How, placed, now)
 	}
-	if (f.Placed == Lost) != (f.Confidence == 0) || f.Confidence < 0 || f.Confidence > 1 ||
-		(f.How == "") != (f.Placed == Lost) {
+	if (f.Placed == NotPlaced) != (f.Confidence == 0) || f.Confidence < 0 || f.Confidence > 1 ||
+		(f.How == "") != (f.Placed == NotPlaced) {
 		t.Errorf("found %s with confidence %v, %q", f.Placed, f.Confidence, f.How)
 	}
 }
@@ -116,14 +123,14 @@ func TestLookupByText(t *testing.T) {
 			put(t, m, "pool.go", c.change(source))
 			f := whole(t, b, "pool.go")
 			checkFound(t, f, c.text, c.now)
-			if c.text == Lost {
+			if c.text == NotPlaced {
 				return
 			}
-			in, err := b.Lookup(t.Context(), "pool.go", Span{f.Now.Last, f.Now.Last})
+			in, err := b.Lookup(t.Context(), "pool.go", LineSpan{f.Now.Last, f.Now.Last})
 			if err != nil || len(in) != 1 {
 				t.Errorf("Lookup of its last line = %v, %v", in, err)
 			}
-			out, err := b.Lookup(t.Context(), "pool.go", Span{1, f.Now.First - 1})
+			out, err := b.Lookup(t.Context(), "pool.go", LineSpan{1, f.Now.First - 1})
 			if err != nil || len(out) != 0 {
 				t.Errorf("Lookup above it = %v, %v", out, err)
 			}
@@ -223,20 +230,20 @@ func TestLookupAfterRename(t *testing.T) {
 		t.Fatal(err)
 	}
 	// the block is found by its text, because the rename is not committed
-	checkFound(t, whole(t, b, "conns.go"), Tracked, selectSpan)
+	checkFound(t, whole(t, b, "conns.go"), PlacedByTracking, selectSpan)
 	g.commit()
 	g.write("conns.go", "// moved\n"+strings.Replace(source, "30 *", "60 *", 1))
-	checkFound(t, whole(t, b, "conns.go"), Edited, Span{15, 20})
+	checkFound(t, whole(t, b, "conns.go"), PlacedAfterEdit, LineSpan{15, 20})
 	// a lookup under the old name finds the block in the new file
-	checkFound(t, whole(t, b, "pool.go"), Edited, Span{15, 20})
+	checkFound(t, whole(t, b, "pool.go"), PlacedAfterEdit, LineSpan{15, 20})
 	g.commit()
 
 	// A copy of the file also has the annotations. The original keeps them.
 	g.write("copy.go", "// copied\n"+source)
 	g.write("conns.go", source+"// touched, as git looks for the sources of copies among what changed\n")
 	g.commit()
-	checkFound(t, whole(t, b, "copy.go"), Tracked, Span{15, 20})
-	checkFound(t, whole(t, b, "conns.go"), Tracked, selectSpan)
+	checkFound(t, whole(t, b, "copy.go"), PlacedByTracking, LineSpan{15, 20})
+	checkFound(t, whole(t, b, "conns.go"), PlacedByTracking, selectSpan)
 }
 
 func TestLookupWhenTheSidecarMovedAlong(t *testing.T) {
@@ -245,7 +252,7 @@ func TestLookupWhenTheSidecarMovedAlong(t *testing.T) {
 	put(t, m, "b/pool.go", source)
 	put(t, m, ".oxbow/annotations/b/pool.go.why", get(t, m, ".oxbow/annotations/a/pool.go.why"))
 	f := whole(t, b, "b/pool.go")
-	checkFound(t, f, Tracked, selectSpan)
+	checkFound(t, f, PlacedByTracking, selectSpan)
 	if !strings.Contains(f.How, "a/pool.go") {
 		t.Errorf("it says %q and not where from", f.How)
 	}
@@ -255,26 +262,26 @@ func TestLookupWhenTheSidecarMovedAlong(t *testing.T) {
 func TestShortBlocks(t *testing.T) {
 	for _, c := range []struct {
 		name   string
-		span   Span
+		span   LineSpan
 		change func(string) string
-		placed PlacingKind
-		now    Span
+		placed PlacementKind
+		now    LineSpan
 	}{
-		{"a brace that moved with its lines", Span{10, 10}, func(s string) string {
+		{"a brace that moved with its lines", LineSpan{10, 10}, func(s string) string {
 			return "\n\n" + s
-		}, Moved, Span{12, 12}},
-		{"a brace whose lines are gone", Span{10, 10}, func(s string) string {
+		}, PlacedAfterMove, LineSpan{12, 12}},
+		{"a brace whose lines are gone", LineSpan{10, 10}, func(s string) string {
 			return s[strings.Index(s, "// Get"):]
-		}, Lost, Span{}},
-		{"two lines alone among new ones", Span{15, 16}, func(string) string {
+		}, NotPlaced, LineSpan{}},
+		{"two lines alone among new ones", LineSpan{15, 16}, func(string) string {
 			return "one\ntwo\nthree\nfour\n\tcase c := <-p.idle:\n\t\treturn c, nil\nfive\nsix\nseven\n"
-		}, Lost, Span{}},
-		{"two telling lines alone among new ones", Span{6, 7}, func(string) string {
+		}, NotPlaced, LineSpan{}},
+		{"two telling lines alone among new ones", LineSpan{6, 7}, func(string) string {
 			return "one\ntwo\nthree\nfour\nfunc Open(size int) *Pool {\n\tp := &Pool{size: size}\nfive\nsix\nseven\n"
-		}, Moved, Span{5, 6}},
-		{"one of two equal lines", Span{25, 25}, func(s string) string {
+		}, PlacedAfterMove, LineSpan{5, 6}},
+		{"one of two equal lines", LineSpan{25, 25}, func(s string) string {
 			return strings.Replace(s, "close(p.idle)", "p.drain()", 1)
-		}, Exact, Span{25, 25}},
+		}, PlacedExactly, LineSpan{25, 25}},
 	} {
 		m, b := tree(t, map[string]string{"pool.go": source})
 		add(t, b, Record{File: "pool.go", Span: c.span, Why: c.name})
@@ -287,28 +294,28 @@ func TestLookupRefuses(t *testing.T) {
 	m, b := tree(t, map[string]string{"a.txt": numbered(5), "b.bin": "a\x00b"})
 	for _, c := range []struct {
 		file string
-		span Span
+		span LineSpan
 		want error
 	}{
-		{"../a", Span{}, oxbow.ErrInvalid},
-		{"/etc/passwd", Span{}, oxbow.ErrInvalid},
-		{".git/config", Span{}, oxbow.ErrInvalid},
-		{"b.bin", Span{}, oxbow.ErrInvalid},
-		{"none", Span{}, fs.ErrNotExist},
-		{"a.txt", Span{0, 3}, oxbow.ErrInvalid},
-		{"a.txt", Span{4, 3}, oxbow.ErrInvalid},
-		{"a.txt", Span{6, 9}, oxbow.ErrInvalid},
+		{"../a", LineSpan{}, oxbow.ErrInvalid},
+		{"/etc/passwd", LineSpan{}, oxbow.ErrInvalid},
+		{".git/config", LineSpan{}, oxbow.ErrInvalid},
+		{"b.bin", LineSpan{}, oxbow.ErrInvalid},
+		{"none", LineSpan{}, fs.ErrNotExist},
+		{"a.txt", LineSpan{0, 3}, oxbow.ErrInvalid},
+		{"a.txt", LineSpan{4, 3}, oxbow.ErrInvalid},
+		{"a.txt", LineSpan{6, 9}, oxbow.ErrInvalid},
 	} {
 		if _, err := b.Lookup(t.Context(), c.file, c.span); !errors.Is(err, c.want) {
 			t.Errorf("Lookup(%s, %v) = %v, want %v", c.file, c.span, err, c.want)
 		}
 	}
 	// A sidecar with a false block must not make the lookup fail.
-	add(t, b, Record{File: "a.txt", Span: Span{2, 3}, Why: "w"})
+	add(t, b, Record{File: "a.txt", Span: LineSpan{2, 3}, Why: "w"})
 	name := ".oxbow/annotations/a.txt.why"
 	put(t, m, name, strings.Replace(get(t, m, name), `"lines":[2,3]`, `"lines":[900,1000]`, 1))
 	b.clearCaches()
-	checkFound(t, whole(t, b, "a.txt"), Moved, Span{2, 3})
+	checkFound(t, whole(t, b, "a.txt"), PlacedAfterMove, LineSpan{2, 3})
 }
 
 // TestLookupOverAHistory makes random edits that record where every line moves. It compares lookups with these
@@ -349,10 +356,10 @@ func TestLookupOverAHistory(t *testing.T) {
 				g.commit()
 			}
 			b := g.store()
-			spans := map[string]Span{}
+			spans := map[string]LineSpan{}
 			for range 150 {
 				first := rng.IntN(580)
-				s := Span{first + 1, first + 3 + rng.IntN(18)}
+				s := LineSpan{first + 1, first + 3 + rng.IntN(18)}
 				spans[add(t, b, Record{File: "f.go", Span: s, Why: fmt.Sprint("why ", s)}).ID] = s
 			}
 			for range 12 {
@@ -379,7 +386,7 @@ func TestLookupOverAHistory(t *testing.T) {
 					now[l.id] = i + 1
 				}
 			}
-			found, err := b.Lookup(t.Context(), "f.go", Span{})
+			found, err := b.Lookup(t.Context(), "f.go", LineSpan{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -404,7 +411,7 @@ func TestLookupOverAHistory(t *testing.T) {
 				switch {
 				case kept == s.Len() && contiguous:
 					whole++
-					if f.Placed != Lost && f.Placed != Edited && f.Now.First == now[s.First-1] {
+					if f.Placed != NotPlaced && f.Placed != PlacedAfterEdit && f.Now.First == now[s.First-1] {
 						right++
 					} else {
 						wrong++
@@ -412,10 +419,10 @@ func TestLookupOverAHistory(t *testing.T) {
 					}
 				case kept == 0:
 					lostAll++
-					if f.Placed == Lost {
+					if f.Placed == NotPlaced {
 						lostRight++
 					}
-				case f.Placed != Edited && f.Placed != Lost:
+				case f.Placed != PlacedAfterEdit && f.Placed != NotPlaced:
 					wrong++
 					t.Logf("lines %s were edited; found %s at %s", s, f.Placed, f.Now)
 				}
@@ -451,9 +458,10 @@ func TestLookupAfterAMergedRename(t *testing.T) {
 	g.write("other.go", numbered(9))
 	g.commit()
 	g.git("merge", "-q", "--no-ff", "-m", "merge", "side")
-	checkFound(t, whole(t, b, "conns.go"), Tracked, Span{15, 20})
+	checkFound(t, whole(t, b, "conns.go"), PlacedByTracking, LineSpan{15, 20})
 	gc(t, b, "archived ; returned ")
-	if c := b.CheckFileRefs(t.Context(), []fileref.Ref{{File: "pool.go", Blob: blob}})[0]; c.State != fileref.Moved ||
+	if c := b.CheckFileRefs(t.Context(), []fileref.Ref{{File: "pool.go",
+		GitBlobHash: blob}})[0]; c.State != fileref.RefMoved ||
 		c.CurrentPath != "conns.go" {
 		t.Errorf(
 			"a citation of the old name is %s, now %q (%s), want MOVED to conns.go",

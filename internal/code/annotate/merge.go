@@ -30,13 +30,13 @@ type MergeResult struct {
 // A line of base that one side deleted is deleted, because a person may have had to erase it. If that side is damaged,
 // the line is kept, because the deletion may have been an accident. Lines of newer versions are kept.
 func MergeSidecars(base, ours, theirs []byte) MergeResult {
-	b := parseMergeSide(base)
-	o := parseMergeSide(ours)
-	t := parseMergeSide(theirs)
+	b := parseMergedFileVersion(base)
+	o := parseMergedFileVersion(ours)
+	t := parseMergedFileVersion(theirs)
 	var m MergeResult
-	var all []*mergeLine
+	var all []*parsedMergeLine
 	at := map[string]int{}
-	add := func(p *mergeLine) {
+	add := func(p *parsedMergeLine) {
 		// If several annotations have the same key, keep the annotation that parseSidecar would use.
 		if i, ok := at[p.equalityKey]; ok && p.equalityKey != "" {
 			if p.text < all[i].text {
@@ -47,7 +47,7 @@ func MergeSidecars(base, ours, theirs []byte) MergeResult {
 		at[p.equalityKey] = len(all)
 		all = append(all, p)
 	}
-	for _, p := range b.lines {
+	for _, p := range b.parsedLines {
 		inOurs, inTheirs := o.containsLine[p.text], t.containsLine[p.text]
 		// Keep a line of the base that one of the two merged versions lacks, if that version is damaged. It may have
 		// lost the line without anybody deleting it.
@@ -58,19 +58,19 @@ func MergeSidecars(base, ours, theirs []byte) MergeResult {
 			m.RemovedLines++
 		}
 	}
-	fresh := map[string]*mergeLine{}
-	for _, side := range []*mergeSide{o, t} {
-		for _, p := range side.lines {
+	fresh := map[string]*parsedMergeLine{}
+	for _, side := range []*mergedFileVersion{o, t} {
+		for _, p := range side.parsedLines {
 			if !b.containsLine[p.text] {
 				fresh[p.text] = p
 			}
 		}
 	}
-	added := make([]*mergeLine, 0, len(fresh))
+	added := make([]*parsedMergeLine, 0, len(fresh))
 	for _, p := range fresh {
 		added = append(added, p)
 	}
-	slices.SortFunc(added, func(x, y *mergeLine) int {
+	slices.SortFunc(added, func(x, y *parsedMergeLine) int {
 		return cmp.Or(x.time.Compare(y.time), strings.Compare(x.text, y.text))
 	})
 	for _, p := range added {
@@ -84,7 +84,7 @@ func MergeSidecars(base, ours, theirs []byte) MergeResult {
 		}
 	}
 	m.RecordCount = len(ids)
-	bad := slices.Concat(o.unreadableLines, t.unreadableLines)
+	bad := slices.Concat(o.unparsedLines, t.unparsedLines)
 	slices.Sort(bad)
 	for _, l := range slices.Compact(bad) {
 		m.UnreadableLines = append(append(m.UnreadableLines, l...), '\n')
@@ -92,8 +92,8 @@ func MergeSidecars(base, ours, theirs []byte) MergeResult {
 	return m
 }
 
-// mergeLine is a line of an annotation file that could be parsed.
-type mergeLine struct {
+// parsedMergeLine is a line of an annotation file that could be parsed.
+type parsedMergeLine struct {
 	text string
 	time time.Time
 	id   string // ID of the annotation ("" if the line is not an annotation)
@@ -102,23 +102,24 @@ type mergeLine struct {
 	equalityKey string
 }
 
-// mergeSide contains the lines of one of the three versions in the merge of an annotation file, without duplicates.
-type mergeSide struct {
-	lines           []*mergeLine
-	containsLine    map[string]bool
-	unreadableLines []string
-	isDamaged       bool
+// mergedFileVersion contains the lines of one of the three versions in the merge of an annotation file, without
+// duplicates.
+type mergedFileVersion struct {
+	parsedLines   []*parsedMergeLine
+	containsLine  map[string]bool
+	unparsedLines []string
+	isDamaged     bool
 }
 
-func parseMergeSide(data []byte) *mergeSide {
-	s := &mergeSide{containsLine: map[string]bool{}}
+func parseMergedFileVersion(data []byte) *mergedFileVersion {
+	s := &mergedFileVersion{containsLine: map[string]bool{}}
 	for l := range bytes.Lines(data) {
 		l = bytes.TrimRight(l, "\r\n")
 		r, e, newer, err := parseSidecarLine(l)
-		p := &mergeLine{text: string(l)}
+		p := &parsedMergeLine{text: string(l)}
 		switch {
 		case err != nil:
-			s.unreadableLines, s.isDamaged = append(s.unreadableLines, p.text), true
+			s.unparsedLines, s.isDamaged = append(s.unparsedLines, p.text), true
 			continue
 		case r != nil:
 			p.time, p.id = r.Time, r.ID
@@ -145,7 +146,7 @@ func parseMergeSide(data []byte) *mergeSide {
 		}
 		if !s.containsLine[p.text] {
 			s.containsLine[p.text] = true
-			s.lines = append(s.lines, p)
+			s.parsedLines = append(s.parsedLines, p)
 		}
 	}
 	return s

@@ -37,7 +37,7 @@ func TestMerge(t *testing.T) {
 	same.Time, same.Commit = same.Time.Add(time.Hour), strings.Repeat("b", 40)
 	late := encoded(t, same)
 	first := min(early, late) // the record that counts if both lines are read
-	gone, err := archiveEvent{recordID: sample(1).ID, time: noon.Add(90 * time.Second), runName: "r"}.appendEvent(nil)
+	gone, err := archiveEvent{recordID: sample(1).ID, time: noon.Add(90 * time.Second), gcRunName: "r"}.appendEvent(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,9 +92,9 @@ func TestMergeLosesNothing(t *testing.T) {
 	for i := range 30 {
 		pool = append(pool, lineAt(t, i+1, fmt.Sprint("why ", i%20)))
 		e, err := archiveEvent{
-			recordID:   sample(i + 1).ID,
-			isRestored: i%3 == 0,
-			time:       noon.Add(time.Duration(rng.IntN(50)) * time.Minute),
+			recordID:      sample(i + 1).ID,
+			isRestoration: i%3 == 0,
+			time:          noon.Add(time.Duration(rng.IntN(50)) * time.Minute),
 		}.appendEvent(
 			nil,
 		)
@@ -138,7 +138,7 @@ func FuzzMerge(f *testing.F) {
 			t.Errorf("Merge is not the same both ways")
 		}
 		s := parseSidecar(m.Data)
-		if len(s.damagedLines) > 0 || s.isTorn || len(s.records) != m.RecordCount {
+		if len(s.damagedLines) > 0 || s.hasIncompleteLastLine || len(s.records) != m.RecordCount {
 			t.Errorf("what was merged is damaged: %+v", s)
 		}
 		// Each line that a side added is in the result or among the unreadable lines.
@@ -251,7 +251,7 @@ func TestUnionMerge(t *testing.T) {
 		g := newRepo(t)
 		g.write("a.txt", numbered(30))
 		b := g.store()
-		add(t, b, Record{File: "a.txt", Span: Span{2, 3}, Why: "base"})
+		add(t, b, Record{File: "a.txt", Span: LineSpan{2, 3}, Why: "base"})
 		if driver != "" {
 			o := SetupOptions{DriverCommand: driver, InstallDriver: true}
 			if s, err := b.SetUpGitMerge(t.Context(), o); err != nil || !s.Attributes.AlreadyExists {
@@ -260,13 +260,13 @@ func TestUnionMerge(t *testing.T) {
 		}
 		g.commit()
 		g.git("checkout", "-q", "-b", "other")
-		add(t, b, Record{File: "a.txt", Span: Span{10, 12}, Why: "other"})
+		add(t, b, Record{File: "a.txt", Span: LineSpan{10, 12}, Why: "other"})
 		g.commit()
 		g.git("checkout", "-q", "main")
-		add(t, b, Record{File: "a.txt", Span: Span{20, 22}, Why: "main"})
+		add(t, b, Record{File: "a.txt", Span: LineSpan{20, 22}, Why: "main"})
 		g.commit()
 		g.git("merge", "-q", "--no-edit", "other")
-		found, err := b.Lookup(t.Context(), "a.txt", Span{})
+		found, err := b.Lookup(t.Context(), "a.txt", LineSpan{})
 		if err != nil || len(found) != 3 {
 			t.Fatalf("with driver %q: Lookup after the merge = %+v, %v, want three", driver, found, err)
 		}

@@ -53,7 +53,7 @@ func OpenDir(_ context.Context, dir string, o *Options) (*Store, error) {
 	}
 	b.root = root
 	b.repo = repo
-	b.bareRepoError = bare
+	b.noWorkingTreeError = bare
 	b.closeDir = work.Close
 	return b, nil
 }
@@ -67,7 +67,7 @@ func findAnnotatedDir(dir, sub string) string {
 	}
 	for d := dir; ; d = filepath.Dir(d) {
 		at := filepath.Join(d, filepath.FromSlash(sub))
-		if isDirectory(at) && isInsideOwnDir(d, at) {
+		if isDirectory(at) && isInsideOxbowDir(d, at) {
 			return d
 		}
 		if d == filepath.Dir(d) {
@@ -76,7 +76,7 @@ func findAnnotatedDir(dir, sub string) string {
 	}
 }
 
-func isInsideOwnDir(parent, dir string) bool { return git.IsOwnPath(parent) && git.IsOwnPath(dir) }
+func isInsideOxbowDir(parent, dir string) bool { return git.IsOwnPath(parent) && git.IsOwnPath(dir) }
 
 func isDirectory(path string) bool {
 	fi, err := os.Stat(path)

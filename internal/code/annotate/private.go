@@ -23,7 +23,7 @@ const maxGitignoreBytes = 1 << 20
 // KeepNewDirPrivate makes new annotations private: when the first annotation of the tree is added, the store tells git
 // to ignore the annotations until [Store.MakePublic] is called. It does not affect a tree that already has
 // annotations. Call it before any other method.
-func (b *Store) KeepNewDirPrivate() { b.startsPrivate = true }
+func (b *Store) KeepNewDirPrivate() { b.shouldStartPrivate = true }
 
 // IsPrivate reports whether git ignores the tree's annotations because of [Store.KeepNewDirPrivate].
 func (b *Store) IsPrivate() bool {

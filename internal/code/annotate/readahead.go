@@ -12,7 +12,7 @@ import (
 
 // cachedHistory is a History that caches the blobs it has read.
 type cachedHistory struct {
-	History
+	GitHistory
 	blobs map[string][]byte
 }
 
@@ -30,7 +30,7 @@ func (h *cachedHistory) ReadBlobs(ctx context.Context, names []string) (map[stri
 	if len(others) == 0 {
 		return found, nil
 	}
-	more, err := h.History.ReadBlobs(ctx, others)
+	more, err := h.GitHistory.ReadBlobs(ctx, others)
 	for n, data := range more {
 		found[n] = data
 	}
@@ -40,7 +40,7 @@ func (h *cachedHistory) ReadBlobs(ctx context.Context, names []string) (map[stri
 // cacheBlobs reads the named blobs into the cache, in batches. A blob that is too long is recorded as missing.
 func (h *cachedHistory) cacheBlobs(ctx context.Context, names []string) error {
 	for some := range slices.Chunk(names, blobBatchSize) {
-		blobs, err := h.History.ReadBlobs(ctx, some)
+		blobs, err := h.GitHistory.ReadBlobs(ctx, some)
 		if errors.Is(err, git.ErrOutputTooLong) && len(some) > 1 {
 			for _, n := range some {
 				if err := h.cacheBlobs(ctx, []string{n}); err != nil {

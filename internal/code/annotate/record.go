@@ -25,12 +25,12 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/git"
 )
 
-// Span is a range of lines, counted from 1, including both ends. The zero Span contains no lines.
+// LineSpan is a range of lines, counted from 1, including both ends. The zero Span contains no lines.
 // As an argument it may mean the whole file.
-type Span struct{ First, Last int }
+type LineSpan struct{ First, Last int }
 
 // Len returns the number of lines.
-func (s Span) Len() int {
+func (s LineSpan) Len() int {
 	if s.First < 1 || s.Last < s.First {
 		return 0
 	}
@@ -38,12 +38,12 @@ func (s Span) Len() int {
 }
 
 // Overlaps reports whether s and t have a line in common.
-func (s Span) Overlaps(t Span) bool {
+func (s LineSpan) Overlaps(t LineSpan) bool {
 	return s.Len() > 0 && t.Len() > 0 && s.First <= t.Last && t.First <= s.Last
 }
 
 // String returns the span as text, such as "7" or "42-60".
-func (s Span) String() string {
+func (s LineSpan) String() string {
 	if s.First == s.Last {
 		return fmt.Sprint(s.First)
 	}
@@ -56,9 +56,9 @@ const (
 	MaxReasoning = 65536 // maximum size, in bytes, of the reasoning and each rejected alternative
 	MaxFile      = 16 << 20
 	// maximum number of stored lines; for a longer block, half as many lines are stored from each end
-	maxBlockLines   = 200
-	maxFieldBytes   = 256 // maximum size, in bytes, of each field: Agent, Model, Session, Profile and Ref
-	maxAlternatives = 100
+	maxStoredBlockLines     = 200
+	maxFieldBytes           = 256 // maximum size, in bytes, of each field: Agent, Model, Session, Profile and Ref
+	maxRejectedAlternatives = 100
 )
 
 // Record is an annotation: the reason why the lines of a span were written as they are.
@@ -74,7 +74,7 @@ type Record struct {
 
 	// the file's path when the annotation was written, slash-separated and relative to the root of the working tree
 	File string
-	Span Span // lines of the block when the annotation was written
+	Span LineSpan // lines of the block when the annotation was written
 
 	Why      string   // the reason for the lines, any UTF-8 text
 	Rejected []string // alternatives that were rejected, each with the reason
@@ -134,9 +134,9 @@ func (r *Record) setLines(lines []string) {
 // SetBlock sets Hash, Block and Cut. The argument contains all lines of the block.
 func (r *Record) SetBlock(lines []string) {
 	r.Hash, r.Cut = hashLines(lines), 0
-	if len(lines) > maxBlockLines {
-		half := maxBlockLines / 2
-		r.Cut = len(lines) - maxBlockLines
+	if len(lines) > maxStoredBlockLines {
+		half := maxStoredBlockLines / 2
+		r.Cut = len(lines) - maxStoredBlockLines
 		lines = append(append([]string(nil), lines[:half]...), lines[len(lines)-half:]...)
 	}
 	r.Block = append([]string(nil), lines...)
@@ -176,11 +176,11 @@ func (r *Record) validate() error {
 			return invalidField(field, "", "is not UTF-8")
 		}
 	}
-	if len(r.Rejected) > maxAlternatives {
+	if len(r.Rejected) > maxRejectedAlternatives {
 		return invalidField(
 			"rejected",
 			"",
-			fmt.Sprintf("has %d alternatives; the most is %d", len(r.Rejected), maxAlternatives),
+			fmt.Sprintf("has %d alternatives; the most is %d", len(r.Rejected), maxRejectedAlternatives),
 		)
 	}
 	return r.validateFields()

@@ -10,10 +10,11 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// foundStore is a read-only [oxbow.Store] of annotations. An entry's ID is the index of its annotation plus 1.
-type foundStore struct {
-	records      []FoundAnnotation
-	textToSearch func(*Record) string
+// foundAnnotationStore is a read-only [oxbow.Store] of annotations. An entry's ID is the index of its annotation plus
+// 1.
+type foundAnnotationStore struct {
+	foundAnnotations []FoundAnnotation
+	textToSearch     func(*Record) string
 }
 
 // searchedReasoning returns the text in which a search by reasoning looks.
@@ -21,15 +22,15 @@ func searchedReasoning(r *Record) string {
 	return strings.Join(append([]string{r.Why}, r.Rejected...), "\n")
 }
 
-// searchedBlock returns the text in which a search by lines looks.
-func searchedBlock(r *Record) string { return strings.Join(r.Block, "\n") }
+// annotatedBlockText returns the text in which a search by lines looks.
+func annotatedBlockText(r *Record) string { return strings.Join(r.Block, "\n") }
 
-func (s *foundStore) entryAt(i int) oxbow.Entry {
-	r := &s.records[i].Record
+func (s *foundAnnotationStore) entryAt(i int) oxbow.Entry {
+	r := &s.foundAnnotations[i].Record
 	e := oxbow.Entry{ID: uint64(i) + 1, Name: r.ID, Content: s.textToSearch(r), Created: r.Time, Updated: r.Time,
 		Source: oxbow.Source{Time: r.Time, Actor: r.By, Session: r.Session, Profile: r.Profile}}
 	for _, l := range []oxbow.Label{
-		{Key: oxbow.LabelFile, Value: s.records[i].In},
+		{Key: oxbow.LabelFile, Value: s.foundAnnotations[i].In},
 		{Key: "agent", Value: r.Agent},
 		{Key: "model", Value: r.Model},
 		{Key: "profile", Value: r.Profile},
@@ -46,9 +47,9 @@ func (s *foundStore) entryAt(i int) oxbow.Entry {
 }
 
 // Entries yields the annotations that match the filter as entries.
-func (s *foundStore) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Entry, error] {
+func (s *foundAnnotationStore) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Entry, error] {
 	return func(yield func(oxbow.Entry, error) bool) {
-		for i := range s.records {
+		for i := range s.foundAnnotations {
 			if err := ctx.Err(); err != nil {
 				yield(oxbow.Entry{}, err)
 				return
@@ -61,9 +62,9 @@ func (s *foundStore) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbo
 }
 
 // Get returns the annotation whose ID is name as an entry.
-func (s *foundStore) Get(_ context.Context, name string) (oxbow.Entry, error) {
-	for i := range s.records {
-		if s.records[i].ID == name {
+func (s *foundAnnotationStore) Get(_ context.Context, name string) (oxbow.Entry, error) {
+	for i := range s.foundAnnotations {
+		if s.foundAnnotations[i].ID == name {
 			return s.entryAt(i), nil
 		}
 	}
@@ -71,7 +72,7 @@ func (s *foundStore) Get(_ context.Context, name string) (oxbow.Entry, error) {
 }
 
 // Apply always fails. Annotations are written by [Store.Add].
-func (s *foundStore) Apply(context.Context, ...oxbow.Op) error { return oxbow.ErrReadOnly }
+func (s *foundAnnotationStore) Apply(context.Context, ...oxbow.Op) error { return oxbow.ErrReadOnly }
 
 // Close does nothing.
-func (s *foundStore) Close() error { return nil }
+func (s *foundAnnotationStore) Close() error { return nil }

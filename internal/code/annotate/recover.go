@@ -35,7 +35,7 @@ func (b *Store) RecoverSidecars(ctx context.Context, dryRun bool) ([]RecoverResu
 		if err != nil {
 			return err
 		}
-		if len(s.damagedLines) == 0 && !s.isTorn {
+		if len(s.damagedLines) == 0 && !s.hasIncompleteLastLine {
 			return nil
 		}
 		saved, err := b.recoverSidecar(ctx, name, dryRun)

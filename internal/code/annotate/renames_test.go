@@ -21,7 +21,7 @@ func lineByLine(t *testing.T, b *Store, file string) int {
 	n := 0
 	for i, l := range strings.Split(source, "\n") {
 		if countLetters(l) >= 4 {
-			add(t, b, Record{File: file, Span: Span{i + 1, i + 1}, Why: fmt.Sprint("line ", i+1)})
+			add(t, b, Record{File: file, Span: LineSpan{i + 1, i + 1}, Why: fmt.Sprint("line ", i+1)})
 			n++
 		}
 	}
@@ -31,13 +31,13 @@ func lineByLine(t *testing.T, b *Store, file string) int {
 // countFound returns the number of annotations that a lookup finds in the file.
 func countFound(t *testing.T, b *Store, file string) int {
 	t.Helper()
-	all, err := b.Lookup(t.Context(), file, Span{})
+	all, err := b.Lookup(t.Context(), file, LineSpan{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	n := 0
 	for _, f := range all {
-		if f.Placed != Lost && f.In == file {
+		if f.Placed != NotPlaced && f.In == file {
 			n++
 		}
 	}
@@ -86,19 +86,19 @@ func TestOldNameSaysWhereTheLinesAre(t *testing.T) {
 	g.commit()
 	b := g.store()
 	kept := add(t, b, Record{File: "pool.go", Span: selectSpan, Why: "kept"})
-	gone := add(t, b, Record{File: "pool.go", Span: Span{23, 26}, Why: "gone"})
+	gone := add(t, b, Record{File: "pool.go", Span: LineSpan{23, 26}, Why: "gone"})
 	g.git("mv", "pool.go", "conns.go")
 	g.write("conns.go", source[:strings.Index(source, "// Close")])
 	g.commit()
 	for _, file := range []string{"pool.go", "conns.go"} {
-		found, err := b.Lookup(t.Context(), file, Span{})
+		found, err := b.Lookup(t.Context(), file, LineSpan{})
 		if err != nil || len(found) != 2 || found[0].ID != kept.ID || found[1].ID != gone.ID {
 			t.Fatalf("Lookup(%s) = %+v, %v, want kept and gone", file, found, err)
 		}
-		if f := found[0]; f.In != "conns.go" || f.Now != selectSpan || f.Placed == Lost {
+		if f := found[0]; f.In != "conns.go" || f.Now != selectSpan || f.Placed == NotPlaced {
 			t.Errorf("Lookup(%s): kept is %s in %s at %s", file, f.Placed, f.In, f.Now)
 		}
-		if found[1].Placed != Lost {
+		if found[1].Placed != NotPlaced {
 			t.Errorf("Lookup(%s): gone is %s", file, found[1].Placed)
 		}
 	}
@@ -117,10 +117,10 @@ func TestSplitFile(t *testing.T) {
 	g.write("get.go", "package pool\n\n"+source[from:to])
 	g.commit()
 	f := whole(t, b, "pool.go")
-	if f.In != "get.go" || f.Placed != Moved || f.Now != (Span{5, 10}) {
+	if f.In != "get.go" || f.Placed != PlacedAfterMove || f.Now != (LineSpan{5, 10}) {
 		t.Errorf("the block is %s in %s at %s (%s), want moved to get.go:5-10", f.Placed, f.In, f.Now, f.How)
 	}
-	if in, err := b.Lookup(t.Context(), "pool.go", Span{5, 10}); err != nil || len(in) != 0 {
+	if in, err := b.Lookup(t.Context(), "pool.go", LineSpan{5, 10}); err != nil || len(in) != 0 {
 		t.Errorf("Lookup of these lines of the old file = %v, %v", in, err)
 	}
 	gc(t, b, "archived ; returned ")
@@ -134,17 +134,17 @@ func TestGitThatDoesNotAnswer(t *testing.T) {
 	g.write("stays.go", numbered(30))
 	g.commit()
 	b := g.store()
-	add(t, b, Record{File: "pool.go", Span: Span{9, 9}, Why: "a brace"})
-	add(t, b, Record{File: "stays.go", Span: Span{9, 12}, Why: "stays"})
+	add(t, b, Record{File: "pool.go", Span: LineSpan{9, 9}, Why: "a brace"})
+	add(t, b, Record{File: "stays.go", Span: LineSpan{9, 12}, Why: "stays"})
 	g.git("mv", "pool.go", "conns.go")
 	g.write("conns.go", numbered(5)+source[strings.Index(source, "// Get"):])
 	g.commit()
 
 	check := func(t *testing.T, b *Store) {
 		t.Helper()
-		found, err := b.Lookup(t.Context(), "conns.go", Span{})
-		var partial *PartialError
-		if !errors.As(err, &partial) || !slices.Contains(partial.OrphanFiles, "pool.go") {
+		found, err := b.Lookup(t.Context(), "conns.go", LineSpan{})
+		var partial *PartialLookupError
+		if !errors.As(err, &partial) || !slices.Contains(partial.DeletedSourceFiles, "pool.go") {
 			t.Errorf("Lookup(conns.go) = %v, %v, want a PartialError that names pool.go", found, err)
 		}
 	}
@@ -153,8 +153,8 @@ func TestGitThatDoesNotAnswer(t *testing.T) {
 		clone.git("clone", "-q", "--depth", "1", "file://"+g.dir, ".")
 		c := clone.store()
 		check(t, c)
-		found, err := c.Lookup(t.Context(), "stays.go", Span{})
-		if err != nil || len(found) != 1 || found[0].Placed != Exact {
+		found, err := c.Lookup(t.Context(), "stays.go", LineSpan{})
+		if err != nil || len(found) != 1 || found[0].Placed != PlacedExactly {
 			t.Errorf("Lookup(stays.go) = %+v, %v", found, err)
 		}
 	})
@@ -169,8 +169,8 @@ func TestGitThatDoesNotAnswer(t *testing.T) {
 			t.Fatal(err)
 		}
 		check(t, c)
-		found, err := c.Lookup(t.Context(), "stays.go", Span{9, 12})
-		var partial *PartialError
+		found, err := c.Lookup(t.Context(), "stays.go", LineSpan{9, 12})
+		var partial *PartialLookupError
 		if !errors.As(err, &partial) || len(found) != 1 {
 			t.Errorf("Lookup(stays.go) = %+v, %v, want the annotation and a PartialError", found, err)
 		}
@@ -188,26 +188,26 @@ func TestCopyAmongManySidecars(t *testing.T) {
 	g.write("pool.go", source)
 	g.commit()
 	add(t, g.store(), Record{File: "pool.go", Span: selectSpan, Why: "one"})
-	for i := range maxOriginSidecars {
+	for i := range maxSourceFileSidecars {
 		g.write(fmt.Sprintf("%s/a%d.go.why", DefaultDir, i), "")
 	}
 	g.write("copy.go", "// copied\n"+source)
 	g.git("add", "copy.go")
 	g.commit()
-	if fs, err := g.store().Lookup(t.Context(), "copy.go", Span{}); err != nil || len(fs) != 1 {
+	if fs, err := g.store().Lookup(t.Context(), "copy.go", LineSpan{}); err != nil || len(fs) != 1 {
 		t.Errorf("Lookup = %d found, %v, want 1", len(fs), err)
 	}
 }
 
 // namesAsked is a History that counts the calls of FormerNames.
 type namesAsked struct {
-	History
+	GitHistory
 	n int
 }
 
 func (h *namesAsked) FormerNames(ctx context.Context, file string, others []string) ([]string, error) {
 	h.n++
-	return h.History.FormerNames(ctx, file, others)
+	return h.GitHistory.FormerNames(ctx, file, others)
 }
 
 // TestNamesAreAskedForOtherFiles checks that git is asked for a file's former names only if they may matter. They
@@ -221,7 +221,7 @@ func TestNamesAreAskedForOtherFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &namesAsked{History: repo}
+	h := &namesAsked{GitHistory: repo}
 	lookup := func(file string, found, asked int) {
 		t.Helper()
 		b, err := OpenDir(t.Context(), g.dir, &Options{History: h})
@@ -229,7 +229,7 @@ func TestNamesAreAskedForOtherFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer b.Close()
-		fs, err := b.Lookup(t.Context(), file, Span{})
+		fs, err := b.Lookup(t.Context(), file, LineSpan{})
 		if err != nil || len(fs) != found || h.n != asked {
 			t.Errorf(
 				"Lookup(%s) = %d found, %v, names asked %d times; want %d, %d times",
@@ -244,7 +244,7 @@ func TestNamesAreAskedForOtherFiles(t *testing.T) {
 	}
 	lookup("pool.go", 1, 0)
 	g.write("other.go", "package pool\n\nvar errorOfAnotherKind = errors.New(\"of another kind\")\n")
-	add(t, g.store(), Record{File: "other.go", Span: Span{3, 3}, Why: "other"})
+	add(t, g.store(), Record{File: "other.go", Span: LineSpan{3, 3}, Why: "other"})
 	lookup("pool.go", 1, 0)
 	g.write("copy.go", "// copied\n"+source)
 	g.commit()
@@ -252,6 +252,6 @@ func TestNamesAreAskedForOtherFiles(t *testing.T) {
 	g.git("mv", "pool.go", "conns.go")
 	g.commit()
 	lookup("conns.go", 1, 2)
-	add(t, g.store(), Record{File: "conns.go", Span: Span{1, 1}, Why: "two"})
+	add(t, g.store(), Record{File: "conns.go", Span: LineSpan{1, 1}, Why: "two"})
 	lookup("conns.go", 2, 3)
 }

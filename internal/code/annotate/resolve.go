@@ -13,7 +13,7 @@ import (
 
 // cachedResults returns the cached annotations of a file if they were found in the same versions of the file and its
 // annotation files. Otherwise it returns nil.
-func (b *Store) cachedResults(src *textSources) *fileAnnotations {
+func (b *Store) cachedResults(src *fileLookupSources) *fileAnnotations {
 	b.mu.Lock()
 	cached := b.resultsByFile[src.file]
 	b.mu.Unlock()
@@ -34,7 +34,7 @@ func (b *Store) cacheResults(p *fileAnnotations) {
 }
 
 // isFromSources reports whether p was computed from the same file content, sidecars and HEAD commit that src contains.
-func (p *fileAnnotations) isFromSources(src *textSources) bool {
+func (p *fileAnnotations) isFromSources(src *fileLookupSources) bool {
 	return p.headCommit == src.headCommit && slices.Equal(p.sidecars, src.sidecars) &&
 		bytes.Equal(p.content, src.content)
 }
@@ -44,16 +44,16 @@ var errShallow = errors.New(
 	"this shallow clone has not the history that says what became of a file; git fetch --unshallow gets it",
 )
 
-// listOrphanFiles lists the deleted files whose annotations may belong to this file. It does so only if git failed,
-// or if the clone is shallow and no annotation was found.
-func (b *Store) listOrphanFiles(ctx context.Context, p *fileAnnotations) error {
+// listDeletedSourceFiles lists the deleted files whose annotations may belong to this file. It does so only if git
+// failed, or if the clone is shallow and no annotation was found.
+func (b *Store) listDeletedSourceFiles(ctx context.Context, p *fileAnnotations) error {
 	if p.gitError == nil {
 		if len(p.found) > 0 || !b.isShallow() {
 			return nil
 		}
 		p.gitError = errShallow
 	}
-	names, sidecars, err := b.orphanSidecars(ctx)
+	names, sidecars, err := b.sidecarsOfDeletedFiles(ctx)
 	if err != nil {
 		return err
 	}
@@ -63,10 +63,10 @@ func (b *Store) listOrphanFiles(ctx context.Context, p *fileAnnotations) error {
 	}
 	for i, s := range sidecars {
 		if names[i] != p.file && slices.ContainsFunc(s.records, func(r *Record) bool { return !here[r.ID] }) {
-			p.orphanFiles = append(p.orphanFiles, names[i])
+			p.deletedSourceFiles = append(p.deletedSourceFiles, names[i])
 		}
 	}
-	if len(p.orphanFiles) == 0 && p.gitError == errShallow {
+	if len(p.deletedSourceFiles) == 0 && p.gitError == errShallow {
 		p.gitError = nil
 	}
 	return nil
@@ -74,17 +74,17 @@ func (b *Store) listOrphanFiles(ctx context.Context, p *fileAnnotations) error {
 
 // resolveSources searches the content for the annotations of the sidecars. Annotations of a deleted file count only if
 // that file was probably renamed to this file, or if their text is distinctive and unchanged.
-func (b *Store) resolveSources(ctx context.Context, src *textSources) (*fileAnnotations, error) {
+func (b *Store) resolveSources(ctx context.Context, src *fileLookupSources) (*fileAnnotations, error) {
 	src.splitContent(b.usesSHA256())
-	p := &fileAnnotations{textSources: src}
-	h := b.lockBlobHistory(src.file)
+	p := &fileAnnotations{fileLookupSources: src}
+	h := b.lockOldVersionCache(src.file)
 	defer h.mu.Unlock()
 	// The function fetch reads all old versions that the sidecars need at once.
 	fetch := func(sidecars []*sidecar) error {
 		if b.history == nil {
 			return nil
 		}
-		err := h.fetchMissing(ctx, b.history, src.headCommit, collectBlobNames(sidecars, src.blob))
+		err := h.fetchUncachedBlobs(ctx, b.history, src.headCommit, collectBlobNames(sidecars, src.contentBlobName))
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -98,10 +98,10 @@ func (b *Store) resolveSources(ctx context.Context, src *textSources) (*fileAnno
 	if err := fetch(own); err != nil {
 		return nil, err
 	}
-	x := newLineIndex(h.interner, src.lines)
+	x := newIndexedText(h.numberer, src.lines)
 	adopted := 0
 	for i, s := range sidecars[len(own):] {
-		if x.isSuccessorOf(s, src.blob) {
+		if x.isProbablyRenamedFrom(s, src.contentBlobName) {
 			sidecars[len(own)+i], sidecars[len(own)+adopted] = sidecars[len(own)+adopted], s
 			adopted++
 		}
@@ -109,7 +109,7 @@ func (b *Store) resolveSources(ctx context.Context, src *textSources) (*fileAnno
 	if err := fetch(sidecars[len(own) : len(own)+adopted]); err != nil {
 		return nil, err
 	}
-	search := blockSearch{newText: x}
+	search := annotatedBlockSearch{newText: x}
 	olds := map[string]*oldVersion{}
 	seen := map[string]bool{}
 	for i, s := range sidecars {
@@ -120,22 +120,22 @@ func (b *Store) resolveSources(ctx context.Context, src *textSources) (*fileAnno
 			search.record, search.oldVersion = r, nil
 			m := noMatch
 			if i < len(own)+adopted {
-				old := h.oldTexts[r.Blob]
-				isOlder := old != nil && r.Blob != src.blob
+				old := h.oldFileTexts[r.Blob]
+				isOlder := old != nil && r.Blob != src.contentBlobName
 				if isOlder && olds[r.Blob] == nil {
-					olds[r.Blob] = &oldVersion{oldText: old, newText: x, mapper: &h.mapper}
+					olds[r.Blob] = &oldVersion{oldFileText: old, newText: x, mapper: &h.mapper}
 				}
 				search.oldVersion = olds[r.Blob]
-				m = search.findBlock(src.blob)
+				m = search.findBlock(src.contentBlobName)
 			} else {
-				m = search.runMethod(uniqueCopyMethod)
-				if m.confidence < .9 {
+				m = search.runMethod(uniqueCopySearchMethod)
+				if m.positionConfidence < .9 {
 					// Skip the annotation, which was written for a different file. It is only accepted here if its
 					// lines are the same and the confidence is high.
 					continue
 				}
 			}
-			if m.placing == Lost {
+			if m.placementKind == NotPlaced {
 				// The annotation may have been written for another file that still exists. It is then reported as lost
 				// there, and not in this file.
 				isOthers := i > 0 && (i >= len(own) || b.HasFile(r.File))

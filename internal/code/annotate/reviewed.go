@@ -17,13 +17,13 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/git"
 )
 
-// markBytes is the size of an annotation's mark. The mark is a keyed hash by which a machine recognizes its own
+// machineMarkBytes is the size of an annotation's mark. The mark is a keyed hash by which a machine recognizes its own
 // annotations.
-const markBytes = 12
+const machineMarkBytes = 12
 
-// protectedText returns the parts of an annotation from which its mark, a keyed hash, is computed: the texts and the
-// annotated lines.
-func (r *Record) protectedText() string {
+// textForMachineMark returns the parts of an annotation from which its mark, a keyed hash, is computed: the texts and
+// the annotated lines.
+func (r *Record) textForMachineMark() string {
 	var b strings.Builder
 	add := func(texts ...string) {
 		b.WriteString(strconv.Itoa(len(texts)) + "\n")
@@ -40,21 +40,22 @@ func (r *Record) protectedText() string {
 	return b.String()
 }
 
-// computeMark returns the mark of the record, an HMAC-SHA256. It proves that somebody with the key wrote the record.
-func (r *Record) computeMark(key []byte) string {
+// computeMachineMark returns the mark of the record, an HMAC-SHA256. It proves that somebody with the key wrote the
+// record.
+func (r *Record) computeMachineMark(key []byte) string {
 	h := hmac.New(sha256.New, key)
-	h.Write([]byte(r.protectedText()))
-	return hex.EncodeToString(h.Sum(nil)[:markBytes])
+	h.Write([]byte(r.textForMachineMark()))
+	return hex.EncodeToString(h.Sum(nil)[:machineMarkBytes])
 }
 
-// isMarkedWith reports whether the annotation's mark was computed with this key.
-func (r *Record) isMarkedWith(key []byte) bool {
-	return len(key) > 0 && hmac.Equal([]byte(r.Mark), []byte(r.computeMark(key)))
+// hasMachineMarkOfKey reports whether the annotation's mark was computed with this key.
+func (r *Record) hasMachineMarkOfKey(key []byte) bool {
+	return len(key) > 0 && hmac.Equal([]byte(r.Mark), []byte(r.computeMachineMark(key)))
 }
 
-// markRecords adds a mark to each annotation, which shows that this machine wrote the annotation. The mark is a keyed
-// hash. If the machine has no key, markRecords does nothing.
-func (b *Store) markRecords(ctx context.Context, records []Record) {
+// addMachineMarks adds a mark to each annotation, which shows that this machine wrote the annotation. The mark is a
+// keyed hash. If the machine has no key, addMachineMarks does nothing.
+func (b *Store) addMachineMarks(ctx context.Context, records []Record) {
 	if b.opts.CreateKey == nil || len(records) == 0 {
 		return
 	}
@@ -62,7 +63,7 @@ func (b *Store) markRecords(ctx context.Context, records []Record) {
 	for i := range records {
 		records[i].Mark = ""
 		if len(key) > 0 {
-			records[i].Mark = records[i].computeMark(key)
+			records[i].Mark = records[i].computeMachineMark(key)
 		}
 	}
 }
@@ -77,23 +78,23 @@ func (b *Store) FindUnreviewed(ctx context.Context, found []FoundAnnotation) []b
 	}
 	isAny := false
 	for i := range found {
-		out[i] = !found[i].isMarkedWith(key)
+		out[i] = !found[i].hasMachineMarkOfKey(key)
 		isAny = isAny || out[i]
 	}
 	if !isAny {
 		return out
 	}
-	reviewed := b.reviewedTexts(ctx, possibleSidecars(found))
+	reviewed := b.textsOnReviewedBranch(ctx, sidecarsOfAnnotations(found))
 	for i := range found {
-		out[i] = out[i] && !reviewed[found[i].protectedText()]
+		out[i] = out[i] && !reviewed[found[i].textForMachineMark()]
 	}
 	return out
 }
 
-// possibleSidecars returns the names of all sidecars that may contain the annotations: for each annotation, the
+// sidecarsOfAnnotations returns the names of all sidecars that may contain the annotations: for each annotation, the
 // original file's sidecar and the present file's sidecar. The original file is the file for which the annotation was
 // written.
-func possibleSidecars(found []FoundAnnotation) (names []string) {
+func sidecarsOfAnnotations(found []FoundAnnotation) (names []string) {
 	seen := map[string]bool{}
 	for _, f := range found {
 		for _, file := range []string{f.File, f.In} {
@@ -106,9 +107,10 @@ func possibleSidecars(found []FoundAnnotation) (names []string) {
 	return names
 }
 
-// reviewedTexts reads annotation files (sidecars) from the reviewed branch, and returns the set of the texts of their
-// annotations. names contains the names of these files. Each text has the form that protectedText returns.
-func (b *Store) reviewedTexts(ctx context.Context, names []string) map[string]bool {
+// textsOnReviewedBranch reads annotation files (sidecars) from the reviewed branch, and returns the set of the texts
+// of their annotations. names contains the names of these files. Each text has the form that textForMachineMark
+// returns.
+func (b *Store) textsOnReviewedBranch(ctx context.Context, names []string) map[string]bool {
 	if b.repo == nil || b.opts.ReviewedCommit == nil {
 		return nil
 	}
@@ -134,7 +136,7 @@ func (b *Store) reviewedTexts(ctx context.Context, names []string) map[string]bo
 			continue
 		}
 		for _, r := range parseSidecar(text).records {
-			statements[r.protectedText()] = true
+			statements[r.textForMachineMark()] = true
 		}
 	}
 	return statements

@@ -52,11 +52,12 @@ func TestParents(t *testing.T) {
 		for range rnd.IntN(40) {
 			lines = append(lines, strings.Repeat("\t", rnd.IntN(4))+[]string{"", "}", "x", "for x", " y"}[rnd.IntN(5)])
 		}
-		p := newLineIndex(newLineInterner(), lines)
+		p := newIndexedText(newLineAndWordNumberer(), lines)
 		for at := range lines {
 			want := FindEnclosingLines(lines, at)
 			var got []string
-			for i := p.enclosingLine(at); i >= 0 && len(got) < maxEnclosingLines; i = p.enclosingLine(i) {
+			for i := p.enclosingLineIndex(at); i >= 0 &&
+				len(got) < maxReturnedEnclosingLines; i = p.enclosingLineIndex(i) {
 				got = append(got, lines[i])
 			}
 			if !reflect.DeepEqual(got, want) {
@@ -71,14 +72,19 @@ func TestParents(t *testing.T) {
 func TestLookupByScope(t *testing.T) {
 	body := "\n\tdb := open()\n\tdefer db.close()\n\tif err := db.update(); err != nil {\n\t\tt.Fatal(err)\n\t}\n}\n\n"
 	m, b := tree(t, map[string]string{"a_test.go": "func TestOne() {" + body + "func TestTwo() {" + body})
-	add(t, b, Record{File: "a_test.go", Span: Span{12, 12}, Why: "of two"})
-	put(t, m, "a_test.go", strings.Repeat("// a comment\n", 10)+"func TestOne() {"+body+strings.Repeat("// more\n", 20)+
-		"func TestTwo() {"+body)
-	found, err := b.Lookup(t.Context(), "a_test.go", Span{})
+	add(t, b, Record{File: "a_test.go", Span: LineSpan{12, 12}, Why: "of two"})
+	put(
+		t,
+		m,
+		"a_test.go",
+		strings.Repeat("// a comment\n", 10)+"func TestOne() {"+body+strings.Repeat("// more\n", 20)+
+			"func TestTwo() {"+body,
+	)
+	found, err := b.Lookup(t.Context(), "a_test.go", LineSpan{})
 	if err != nil || len(found) != 1 {
 		t.Fatal(found, err)
 	}
-	if want := (Span{42, 42}); found[0].Placed != Moved || found[0].Now != want {
+	if want := (LineSpan{42, 42}); found[0].Placed != PlacedAfterMove || found[0].Now != want {
 		t.Errorf("it is %s at %v, want moved to %v: %s", found[0].Placed, found[0].Now, want, found[0].How)
 	}
 }

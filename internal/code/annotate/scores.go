@@ -12,101 +12,101 @@ import (
 // Thresholds for finding annotated lines in a changed file (see docs/annotations.md).
 const (
 	// minimum number of letters of a single annotated line that can be found by its text, without its context
-	distinctiveLetters = 40
+	minDistinctiveLineLetters = 40
 	// minimum number of letters of a block of several lines that can be found by its text, without its context
-	distinctiveBlockLetters = 30
+	minDistinctiveBlockLetters = 30
 
 	// minimum share of the context that must match if a block is too short to be found by its text
 	minContextScore = .34
 	// minimum similarity to the annotated block, from which lines count as an edited version of the block
-	minSimilarity     = .5
-	minLineSimilarity = .6 // minimum similarity of a single edited line, which contains only few words
+	minBlockSimilarity = .5
+	minLineSimilarity  = .6 // minimum similarity of a single edited line, which contains only few words
 )
 
 // These are minimum shares of an annotated block's letters. So many letters must be in lines that are unchanged in the
 // new file. Letters are counted instead of lines, because lines with few letters, such as braces, may occur in the
 // same order by accident.
 const (
-	minUnchangedShare = .3
+	minUnchangedBlockShare = .3
 	// minimum share of the block's letters in unchanged lines, if the words of the block have changed too much for a
 	// comparison by words; it is also enough if half of the block's lines are unchanged
-	halfUnchangedShare = .5
+	minShareIfWordsChanged = .5
 )
 
-// scoreContext computes for each candidate how well the lines around it match the lines around the annotated block. It
-// sorts the candidates by this score, the best first.
-func (s *blockSearch) scoreContext(cs []candidate) []candidate {
+// scoreCandidateContexts computes for each candidate how well the lines around it match the lines around the annotated
+// block. It sorts the candidates by this score, the best first.
+func (s *annotatedBlockSearch) scoreCandidateContexts(cs []candidateRange) []candidateRange {
 	for i := range cs {
-		cs[i].contextScore = s.contextScore(cs[i].start, cs[i].end)
+		cs[i].contextMatchShare = s.contextMatchShare(cs[i].startLineIndex, cs[i].endLineIndex)
 	}
-	slices.SortFunc(cs, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(b.contextScore, a.contextScore), a.distance-b.distance)
+	slices.SortFunc(cs, func(a, b candidateRange) int {
+		return cmp.Or(cmp.Compare(b.contextMatchShare, a.contextMatchShare), a.distanceToPosition-b.distanceToPosition)
 	})
 	return cs
 }
 
 // scoreWords sets how similar each candidate's words are to the words of the block, and sorts the candidates, the most
 // similar first. Among equally similar candidates, the one with the most lines comes first.
-func (s *blockSearch) scoreWords(cs []candidate) []candidate {
-	if len(cs) == 0 || cs[0].unchanged.isWholeBlock {
+func (s *annotatedBlockSearch) scoreWords(cs []candidateRange) []candidateRange {
+	if len(cs) == 0 || cs[0].unchanged.isWholeBlockUnchanged {
 		return cs
 	}
-	bag := s.newText.newWordBag(s.blockLines())
+	bag := s.newText.newBlockWordComparer(s.blockLines())
 	for i := range cs {
-		cs[i].similarity = bag.windowSimilarity(cs[i].start, cs[i].end)
+		cs[i].wordSimilarity = bag.blockSimilarityOf(cs[i].startLineIndex, cs[i].endLineIndex)
 	}
 	slices.Reverse(cs)
-	slices.SortStableFunc(cs, func(a, b candidate) int { return cmp.Compare(b.similarity, a.similarity) })
+	slices.SortStableFunc(cs, func(a, b candidateRange) int { return cmp.Compare(b.wordSimilarity, a.wordSimilarity) })
 	return cs
 }
 
 // scoreMostSimilar returns the candidates whose words are most similar to the words of the annotated block, in their
 // old order. The result is empty if the similarity is below the minimum. If several candidates are equally similar, it
 // also counts the lines of each candidate that are equal to the block's lines.
-func (s *blockSearch) scoreMostSimilar(cs []candidate) []candidate {
+func (s *annotatedBlockSearch) scoreMostSimilar(cs []candidateRange) []candidateRange {
 	block := s.blockLines()
-	most := minSimilarity
+	most := minBlockSimilarity
 	if len(block) == 1 {
 		most = minLineSimilarity
 	}
-	bag := s.newText.newWordBag(block)
+	bag := s.newText.newBlockWordComparer(block)
 	best := cs[:0]
 	for _, c := range cs {
-		c.similarity = bag.windowSimilarity(c.start, c.end)
-		if c.similarity > most {
-			most, best = c.similarity, best[:0]
+		c.wordSimilarity = bag.blockSimilarityOf(c.startLineIndex, c.endLineIndex)
+		if c.wordSimilarity > most {
+			most, best = c.wordSimilarity, best[:0]
 		}
-		if c.similarity == most {
+		if c.wordSimilarity == most {
 			best = append(best, c)
 		}
 	}
 	if len(best) > 1 {
 		for i, c := range best {
-			best[i].equalLines = countEqualLines(block, s.newText.lines[c.start:c.end])
+			best[i].equalLines = countLinesEqualByIndex(block, s.newText.lines[c.startLineIndex:c.endLineIndex])
 		}
 	}
 	return best
 }
 
-// isDistinctive reports whether the lines have enough letters to be found by their text alone.
-func isDistinctive(lines []string) bool {
+// areDistinctiveLines reports whether the lines have enough letters to be found by their text alone.
+func areDistinctiveLines(lines []string) bool {
 	n := countLetters(lines...)
-	return n >= distinctiveLetters || (len(lines) > 1 && n >= distinctiveBlockLetters)
+	return n >= minDistinctiveLineLetters || (len(lines) > 1 && n >= minDistinctiveBlockLetters)
 }
 
-// Limits of [oldVersion.isDistinctiveBlock].
+// Limits of [oldVersion.isBlockPositionCertain].
 const (
 	// minimum number of letters, in an unchanged block and the unchanged lines next to it, from which its position is
 	// certain
-	minConfidentLetters = 30
+	minLettersForSurePosition = 30
 	// confidence in the position of an unchanged block, if the block and the unchanged lines next to it have fewer
-	// than minConfidentLetters letters
-	doubtfulConfidence = .6
+	// than minLettersForSurePosition letters
+	fewLettersConfidence = .6
 )
 
-// isDistinctiveBlock reports whether a block that is unchanged in the new text can be located with certainty. The
+// isBlockPositionCertain reports whether a block that is unchanged in the new text can be located with certainty. The
 // block and the unchanged lines next to it must have enough letters.
-func (f *oldVersion) isDistinctiveBlock(oldSpan Span) bool {
+func (f *oldVersion) isBlockPositionCertain(oldSpan LineSpan) bool {
 	from, to := oldSpan.First-1, oldSpan.Last
 	n := countLetters(f.lines[from:to]...)
 	along := func(i, step int) {
@@ -118,16 +118,16 @@ func (f *oldVersion) isDistinctiveBlock(oldSpan Span) bool {
 	}
 	along(from-1, -1)
 	along(to, 1)
-	return n >= minConfidentLetters || len(f.lines) < 2*ContextLines
+	return n >= minLettersForSurePosition || len(f.lines) < 2*ContextLines
 }
 
-// enclosingLineWeight is the weight of the enclosing lines in contextScore. Each of the two lines next to the block
-// has weight 1.
+// enclosingLineWeight is the weight of the enclosing lines in contextMatchShare. Each of the two lines next to the
+// block has weight 1.
 const enclosingLineWeight = 1.5
 
-// contextScore returns the share, from 0 to 1, of the block's context that is also around the lines first to end-1.
-// Nearer lines have more weight. The beginning and the end of the file count as lines.
-func (s *blockSearch) contextScore(first, end int) float64 {
+// contextMatchShare returns the share, from 0 to 1, of the block's context that is also around the lines first to
+// end-1. Nearer lines have more weight. The beginning and the end of the file count as lines.
+func (s *annotatedBlockSearch) contextMatchShare(first, end int) float64 {
 	r, p := s.record, s.newText
 	got, all := 0.0, 0.0
 	line := func(w float64, want []string, k int, at int) {
@@ -148,20 +148,20 @@ func (s *blockSearch) contextScore(first, end int) float64 {
 		line(1, r.After, k, end+k)
 	}
 	if len(r.Scope) > 0 {
-		same, of := s.sharedEnclosingLines(first)
+		same, of := s.countSameEnclosingLines(first)
 		got, all = got+enclosingLineWeight*float64(same)/float64(of), all+enclosingLineWeight
 	}
 	return got / all
 }
 
-// contextShare compares the context of the annotated block with the lines around newSpan, and returns the share of the
-// context that is also there. The context consists of the lines before and after the block, in any order, and the
-// lines that enclose the block. White space is ignored.
-func (s *blockSearch) contextShare(newSpan Span) float64 {
+// matchingContextShare compares the context of the annotated block with the lines around newSpan, and returns the
+// share of the context that is also there. The context consists of the lines before and after the block, in any order,
+// and the lines that enclose the block. White space is ignored.
+func (s *annotatedBlockSearch) matchingContextShare(newSpan LineSpan) float64 {
 	r, p := s.record, s.newText
 	got, all := 0, 0
 	side := func(want []string, from, to int) {
-		have := p.bareLineSet(from, to)
+		have := p.spacelessLineSet(from, to)
 		for _, l := range want {
 			if b := removeLineSpace(l); b != "" {
 				all++
@@ -173,7 +173,7 @@ func (s *blockSearch) contextShare(newSpan Span) float64 {
 	}
 	side(r.Before, newSpan.First-1-ContextLines, newSpan.First-1)
 	side(r.After, newSpan.Last, newSpan.Last+ContextLines)
-	same, of := s.sharedEnclosingLines(newSpan.First - 1)
+	same, of := s.countSameEnclosingLines(newSpan.First - 1)
 	got, all = got+same, all+of
 	if all == 0 {
 		return 0
@@ -181,15 +181,15 @@ func (s *blockSearch) contextShare(newSpan Span) float64 {
 	return float64(got) / float64(all)
 }
 
-// sharedEnclosingLines compares the lines that enclose the block with the lines that enclose the line at index first.
-// It returns how many are the same, and how many the block has. Indentation is ignored.
-func (s *blockSearch) sharedEnclosingLines(first int) (same, total int) {
+// countSameEnclosingLines compares the lines that enclose the block with the lines that enclose the line at index
+// first. It returns how many are the same, and how many the block has. Indentation is ignored.
+func (s *annotatedBlockSearch) countSameEnclosingLines(first int) (same, total int) {
 	r, p := s.record, s.newText
 	if len(r.Scope) == 0 || first >= len(p.lines) {
 		return 0, len(r.Scope)
 	}
-	at := p.enclosingLine(first)
-	for n := 0; at >= 0 && n < maxEnclosingLines && first-at <= maxEnclosingDistance; n++ {
+	at := p.enclosingLineIndex(first)
+	for n := 0; at >= 0 && n < maxReturnedEnclosingLines && first-at <= maxEnclosingLineDistance; n++ {
 		l := strings.TrimSpace(p.lines[at])
 		for _, want := range r.Scope {
 			if strings.TrimSpace(want) == l {
@@ -197,15 +197,15 @@ func (s *blockSearch) sharedEnclosingLines(first int) (same, total int) {
 				break
 			}
 		}
-		at = p.enclosingLine(at)
+		at = p.enclosingLineIndex(at)
 	}
 	return min(same, len(r.Scope)), len(r.Scope)
 }
 
-// sharedLetterShare returns how much of the annotated lines also occurs in a span of the new text. The result is the
+// blockLetterShareIn returns how much of the annotated lines also occurs in a span of the new text. The result is the
 // share of letters in equal lines, where white space is ignored.
-func (s *blockSearch) sharedLetterShare(newSpan Span) float64 {
-	have := s.newText.bareLineSet(newSpan.First-1, newSpan.Last)
+func (s *annotatedBlockSearch) blockLetterShareIn(newSpan LineSpan) float64 {
+	have := s.newText.spacelessLineSet(newSpan.First-1, newSpan.Last)
 	got, all := 0, 0
 	for _, l := range s.record.Block {
 		n := countLetters(l) + 1 // Add 1, so that lines without letters also count.
@@ -217,8 +217,8 @@ func (s *blockSearch) sharedLetterShare(newSpan Span) float64 {
 	return float64(got) / float64(all)
 }
 
-// countEqualLines returns the number of indexes at which a and b have the same line.
-func countEqualLines(a, b []string) int {
+// countLinesEqualByIndex returns the number of indexes at which a and b have the same line.
+func countLinesEqualByIndex(a, b []string) int {
 	n := 0
 	for i := range min(len(a), len(b)) {
 		if a[i] == b[i] || removeLineSpace(a[i]) == removeLineSpace(b[i]) {
@@ -231,27 +231,27 @@ func countEqualLines(a, b []string) int {
 // wasMovedInGroup reports whether the annotated block was moved to newSpan as part of a larger group of lines. The
 // group must have at least two lines and enough letters. In the diff, each of its lines must be deleted at the old
 // position and added at the new position. White space is ignored.
-func (f *oldVersion) wasMovedInGroup(oldSpan, newSpan Span) bool {
+func (f *oldVersion) wasMovedInGroup(oldSpan, newSpan LineSpan) bool {
 	p := f.newText
 	o, n := oldSpan.First-1, newSpan.First-1
 	same := func(k int) bool {
 		i, j := o+k, n+k
-		return i >= 0 && i < len(f.lines) && j >= 0 && j < len(p.lines) && f.newIndexes[i] < 0 && !f.isFromOldText[j] &&
+		return i >= 0 && i < len(f.lines) && j >= 0 && j < len(p.lines) && f.newIndexes[i] < 0 && !f.hasOldLine[j] &&
 			removeLineSpace(f.lines[i]) == removeLineSpace(p.lines[j])
 	}
 	lo, hi := 0, newSpan.Len()
-	for hi-lo < maxMovedGroup && same(lo-1) {
+	for hi-lo < maxMovedGroupLines && same(lo-1) {
 		lo--
 	}
-	for hi-lo < maxMovedGroup && same(hi) {
+	for hi-lo < maxMovedGroupLines && same(hi) {
 		hi++
 	}
-	return hi-lo > 1 && countLetters(f.lines[o+lo:o+hi]...) >= distinctiveBlockLetters
+	return hi-lo > 1 && countLetters(f.lines[o+lo:o+hi]...) >= minDistinctiveBlockLetters
 }
 
 // These limits keep the comparison of a block with other lines fast.
 const (
-	maxMovedGroup = 1000 // maximum number of lines in a group of lines that was moved together
+	maxMovedGroupLines = 1000 // maximum number of lines in a group of lines that was moved together
 	// If more lines than this were replaced together, other deleted lines are not compared with a candidate.
-	maxRivalBlocks = 100
+	maxComparedDeletedLines = 100
 )

@@ -45,7 +45,7 @@ func (b *Store) Search(ctx context.Context, q oxbow.Query) ([]SearchHit, error) 
 	var hits []SearchHit
 	seen := map[uint64]bool{}
 	rank := func(content func(*Record) string) error {
-		found, err := oxbow.New(&foundStore{all, content}, nil).Recall(ctx, q)
+		found, err := oxbow.New(&foundAnnotationStore{all, content}, nil).Recall(ctx, q)
 		for _, f := range found {
 			if !seen[f.Entry.ID] && len(hits) < q.Limit {
 				seen[f.Entry.ID] = true
@@ -58,7 +58,7 @@ func (b *Store) Search(ctx context.Context, q oxbow.Query) ([]SearchHit, error) 
 	wantsMore := len(hits) < q.Limit && strings.TrimSpace(q.Text) != ""
 	if err == nil && wantsMore {
 		byReasoning := len(hits)
-		err = rank(searchedBlock)
+		err = rank(annotatedBlockText)
 		for i := byReasoning; i < len(hits); i++ {
 			hits[i].MatchesOnlyLines = true
 		}
@@ -94,7 +94,7 @@ func (b *Store) Diagnose(ctx context.Context, q oxbow.Query) (oxbow.Diagnosis, e
 	if err != nil {
 		return oxbow.Diagnosis{}, fmt.Errorf("searching annotations: %w", err)
 	}
-	return oxbow.New(&foundStore{all, searchedReasoning}, nil).Diagnose(ctx, q)
+	return oxbow.New(&foundAnnotationStore{all, searchedReasoning}, nil).Diagnose(ctx, q)
 }
 
 // unlocatedAnnotations returns all annotations with the positions at which they were written, because finding the
@@ -119,7 +119,7 @@ func (b *Store) unlocatedAnnotations(ctx context.Context) ([]FoundAnnotation, er
 			}
 			if !seen[in+"\x00"+r.ID] {
 				seen[in+"\x00"+r.ID] = true
-				all = append(all, FoundAnnotation{Record: *r, In: in, Placed: Lost})
+				all = append(all, FoundAnnotation{Record: *r, In: in, Placed: NotPlaced})
 			}
 		}
 		return nil
@@ -142,7 +142,7 @@ func (b *Store) currentName(ctx context.Context, file string) string {
 	}
 	key := head + ">" + file
 	b.mu.Lock()
-	names, ok := b.formerNames[key]
+	names, ok := b.formerFileNames[key]
 	b.mu.Unlock()
 	if !ok {
 		names, _, err = b.history.LaterNames(ctx, file)

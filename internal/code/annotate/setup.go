@@ -36,7 +36,7 @@ type SetupResult struct {
 	ConfigSettings  [][2]string // key and value of each setting
 	LocalAttributes attributeLine
 
-	WasPrivate bool // git ignored the annotations before the call
+	WasIgnoredByGit bool // git ignored the annotations before the call
 }
 
 // unionMerge contains the attributes with which git merges sidecars without oxbow's help.
@@ -94,7 +94,7 @@ func (b *Store) SetUpGitMerge(ctx context.Context, o SetupOptions) (SetupResult,
 	} else if err == nil {
 		err = appendAttributeLine(b.worktree, ".gitattributes", b.sidecarDir+"/", &s.Attributes, "union", o.DryRun)
 	}
-	s.WasPrivate = b.IsPrivate()
+	s.WasIgnoredByGit = b.IsPrivate()
 	if err == nil && !o.DryRun {
 		err = b.MakePublic()
 	}
@@ -159,8 +159,8 @@ func checkAttributes(fsys vfs.FS, name, prefix string, l *attributeLine, merge s
 
 // appendAttributeLine appends the line to an attributes file, unless the file already contains it. If dryRun is set,
 // it only checks the file.
-func appendAttributeLine(fsys vfs.FS, name, prefix string, l *attributeLine, merge string, dryRun bool) error {
-	old, err := checkAttributes(fsys, name, prefix, l, merge)
+func appendAttributeLine(fsys vfs.FS, name, prefix string, l *attributeLine, mergeDriver string, dryRun bool) error {
+	old, err := checkAttributes(fsys, name, prefix, l, mergeDriver)
 	if err != nil {
 		return err
 	}

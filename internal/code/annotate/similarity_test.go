@@ -55,24 +55,24 @@ func TestAlike(t *testing.T) {
 		}
 		return ls
 	}
-	p := newLineIndex(newLineInterner(), text(40))
+	p := newIndexedText(newLineAndWordNumberer(), text(40))
 	for range 50 {
 		block := text(rng.IntN(8))
-		bag := p.newWordBag(block)
+		bag := p.newBlockWordComparer(block)
 		for range 30 {
 			lo := rng.IntN(41)
 			hi := lo + rng.IntN(41-lo)
-			if got, want := bag.windowSimilarity(lo, hi), wordDice(p.lines, block, p.lines[lo:hi]); got != want {
+			if got, want := bag.blockSimilarityOf(lo, hi), wordDice(p.lines, block, p.lines[lo:hi]); got != want {
 				t.Fatalf("alike(%q, lines %d to %d) = %v, want %v", block, lo, hi, got, want)
 			}
 		}
 	}
 	// This result was computed by hand. The words close and pool weigh 724/1024 each, because the text contains them
 	// twice, and p weighs 1: 2·(2·724) / ((2·724 + 1024) + 2·724).
-	if got, want := newLineIndex(
-		newLineInterner(),
+	if got, want := newIndexedText(
+		newLineAndWordNumberer(),
 		[]string{"close(pool)", "pool, close"},
-	).newWordBag([]string{"p.close(pool)"}).windowSimilarity(
+	).newBlockWordComparer([]string{"p.close(pool)"}).blockSimilarityOf(
 		0,
 		1,
 	), 2896.0/3920; got != want {

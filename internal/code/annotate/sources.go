@@ -12,34 +12,34 @@ import (
 )
 
 // splitContent sets lines and blob from the content. Later calls do nothing.
-func (s *textSources) splitContent(usesSHA256 bool) {
-	if s.blob == "" {
-		s.lines, s.blob = SplitLines(s.content), blobName(s.content, usesSHA256)
+func (s *fileLookupSources) splitContent(usesSHA256 bool) {
+	if s.contentBlobName == "" {
+		s.lines, s.contentBlobName = SplitLines(s.content), blobName(s.content, usesSHA256)
 	}
 }
 
 // readSources reads a file in the working tree and the sidecars that may contain annotations of its lines. These are
 // the sidecars for the file and its former names. If the file lacks annotations, the sidecars of deleted files are
 // added. It also starts to read the old versions for which the file's annotations were written.
-func (b *Store) readSources(ctx context.Context, file string) (*textSources, error) {
+func (b *Store) readSources(ctx context.Context, file string) (*fileLookupSources, error) {
 	content, contentErr := b.readContent(file)
 	if isBinary(content) {
 		contentErr = binaryFileError(file)
 	}
-	src := &textSources{file: file, content: content, sidecarPath: sidecarPath(file)}
+	src := &fileLookupSources{file: file, content: content, sidecarPath: sidecarPath(file)}
 	own, err := b.readSidecar(src.sidecarPath)
 	if err != nil {
 		return nil, err
 	}
 	src.sidecars = []*sidecar{own}
-	src.isMissing = errors.Is(contentErr, fs.ErrNotExist) && len(own.records) > 0
-	if contentErr != nil && !src.isMissing {
+	src.isFileMissing = errors.Is(contentErr, fs.ErrNotExist) && len(own.records) > 0
+	if contentErr != nil && !src.isFileMissing {
 		return nil, contentErr
 	}
 	// Git works in the background while the remaining sidecars are read.
 	names, known := b.startNameQuery(ctx, src)
 	defer names.cancelAndWait()
-	if src.isMissing {
+	if src.isFileMissing {
 		return src, nil
 	}
 	if !known && src.hasHistory() {
@@ -58,7 +58,7 @@ func (b *Store) readSources(ctx context.Context, file string) (*textSources, err
 	}
 	src.formerNameCount = len(others)
 	if len(own.records) == 0 {
-		_, orphans, err := b.orphanSidecars(ctx)
+		_, orphans, err := b.sidecarsOfDeletedFiles(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -73,15 +73,15 @@ func (b *Store) readSources(ctx context.Context, file string) (*textSources, err
 }
 
 // hasHistory reports whether the tree has a commit and git has not failed.
-func (s *textSources) hasHistory() bool { return s.headCommit != "" && s.gitError == nil }
+func (s *fileLookupSources) hasHistory() bool { return s.headCommit != "" && s.gitError == nil }
 
 // prefetchBlobs reads in advance the old versions for which the file's annotations were written. It ignores errors,
 // because an error occurs again when a version is needed.
-func (b *Store) prefetchBlobs(ctx context.Context, src *textSources) {
+func (b *Store) prefetchBlobs(ctx context.Context, src *fileLookupSources) {
 	src.splitContent(b.usesSHA256())
-	h := b.lockBlobHistory(src.file)
+	h := b.lockOldVersionCache(src.file)
 	defer h.mu.Unlock()
-	_ = h.fetchMissing(ctx, b.history, src.headCommit, collectBlobNames(src.sidecars, src.blob))
+	_ = h.fetchUncachedBlobs(ctx, b.history, src.headCommit, collectBlobNames(src.sidecars, src.contentBlobName))
 }
 
 // readSidecars reads the sidecars of the named files. It skips names of files that cannot be annotated.
@@ -119,7 +119,7 @@ func (q *formerNamesQuery) waitForNames() ([]string, error) {
 // startNameQuery sets the HEAD commit of src, and starts to ask git for the file's former names. If the names are
 // already cached, it starts no query and known is true. It also starts no query if the tree lacks a git history, or if
 // no other file can be the origin of an annotation.
-func (b *Store) startNameQuery(ctx context.Context, src *textSources) (q *formerNamesQuery, isCached bool) {
+func (b *Store) startNameQuery(ctx context.Context, src *fileLookupSources) (q *formerNamesQuery, isCached bool) {
 	q = &formerNamesQuery{cancelAndWait: func() {}}
 	if b.history == nil {
 		return q, false
@@ -129,13 +129,13 @@ func (b *Store) startNameQuery(ctx context.Context, src *textSources) (q *former
 		src.gitError = q.err
 		return q, false
 	}
-	origins, err := b.possibleOrigins(ctx, src)
+	origins, err := b.possibleSourceFiles(ctx, src)
 	if err == nil && len(origins) == 0 {
 		return q, false
 	}
 	key := src.headCommit + " " + src.file + "\n" + strings.Join(origins, "\n")
 	b.mu.Lock()
-	q.names, isCached = b.formerNames[key]
+	q.names, isCached = b.formerFileNames[key]
 	b.mu.Unlock()
 	if isCached {
 		return q, true
@@ -157,18 +157,18 @@ func (b *Store) startNameQuery(ctx context.Context, src *textSources) (q *former
 func (b *Store) cacheFormerNames(key string, names []string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if len(b.formerNames) >= maxCachedFiles {
-		clear(b.formerNames)
+	if len(b.formerFileNames) >= maxCachedFiles {
+		clear(b.formerFileNames)
 	}
-	b.formerNames[key] = names
+	b.formerFileNames[key] = names
 }
 
-// possibleOrigins returns the files from which this file's annotations may come, because this file may be a renamed or
-// copied version of them. An annotated file F is included in each of these cases: F no longer exists, this file
-// contains a line from one of F's annotations, or an annotation of F has only short lines. Only maxOriginSidecars
-// annotation files are examined. If more exist, the files of the others are all included. If the error is not nil, the
-// list is incomplete.
-func (b *Store) possibleOrigins(ctx context.Context, src *textSources) (files []string, err error) {
+// possibleSourceFiles returns the files from which this file's annotations may come, because this file may be a
+// renamed or copied version of them. An annotated file F is included in each of these cases: F no longer exists, this
+// file contains a line from one of F's annotations, or an annotation of F has only short lines. Only
+// maxSourceFileSidecars annotation files are examined. If more exist, the files of the others are all included. If the
+// error is not nil, the list is incomplete.
+func (b *Store) possibleSourceFiles(ctx context.Context, src *fileLookupSources) (files []string, err error) {
 	var have map[string]bool // set of the lines in the content; nil until first needed
 	stands := func(r *Record) bool {
 		long := 0
@@ -190,14 +190,14 @@ func (b *Store) possibleOrigins(ctx context.Context, src *textSources) (files []
 		}
 		file, ok := fileOfSidecarPath(name)
 		n++
-		if n <= maxOriginSidecars || !ok {
+		if n <= maxSourceFileSidecars || !ok {
 			s, err := b.readSidecar(name)
 			if err != nil || len(s.records) == 0 {
 				return err
 			}
 			if have == nil {
 				src.splitContent(b.usesSHA256())
-				have = (&lineIndex{lines: src.lines}).bareLineSet(0, len(src.lines))
+				have = (&indexedText{lines: src.lines}).spacelessLineSet(0, len(src.lines))
 			}
 			file = annotatedFileOf(name, s)
 			if b.HasFile(file) && !slices.ContainsFunc(s.records, stands) {
@@ -210,20 +210,20 @@ func (b *Store) possibleOrigins(ctx context.Context, src *textSources) (files []
 	return files, err
 }
 
-// These constants limit how many annotation files (sidecars) a search reads. maxOriginSidecars is the limit for the
+// These constants limit how many annotation files (sidecars) a search reads. maxSourceFileSidecars is the limit for the
 // search for files that were renamed or copied to the examined file, together with their annotations.
-// maxOrphanSidecars is the limit for the search for annotations of files that do not exist any more.
+// maxDeletedFileSidecars is the limit for the search for annotations of files that do not exist any more.
 const (
-	maxOriginSidecars = 200
-	maxOrphanSidecars = 200
+	maxSourceFileSidecars  = 200
+	maxDeletedFileSidecars = 200
 )
 
-// orphanSidecars returns the sidecars of files that do not exist, at most maxOrphanSidecars, sorted by name. If a file
-// was renamed and the rename is not committed, its annotations are in such a sidecar.
-func (b *Store) orphanSidecars(ctx context.Context) (names []string, sidecars []*sidecar, err error) {
+// sidecarsOfDeletedFiles returns the sidecars of files that do not exist, at most maxDeletedFileSidecars, sorted by
+// name. If a file was renamed and the rename is not committed, its annotations are in such a sidecar.
+func (b *Store) sidecarsOfDeletedFiles(ctx context.Context) (names []string, sidecars []*sidecar, err error) {
 	err = b.walkSidecars(ctx, func(name string) error {
 		file, ok := fileOfSidecarPath(name)
-		if !ok || len(sidecars) == maxOrphanSidecars {
+		if !ok || len(sidecars) == maxDeletedFileSidecars {
 			return nil
 		}
 		if _, err := b.worktree.Stat(file); !errors.Is(err, fs.ErrNotExist) {

@@ -15,32 +15,32 @@ type Stats struct {
 	// number of annotations (an annotation counts once even if several file copies have it)
 	Annotations int
 	// number of annotations by how they were found in the working tree, without those counted in Archived
-	CountByPlacing map[PlacingKind]int
-	Archived       int            // number of archived annotations whose lines do not exist
-	CountByAuthor  map[string]int // number of annotations by their author's kind: person, agent, tool, import, or ""
+	CountByPlacement map[PlacementKind]int
+	Archived         int            // number of archived annotations whose lines do not exist
+	CountByAuthor    map[string]int // number of annotations by their author's kind: person, agent, tool, import, or ""
 
 	// times at which the oldest, the median and the newest annotation were written (zero without annotations)
-	Oldest, Median, Newest time.Time
+	OldestTime, MedianTime, NewestTime time.Time
 
-	SidecarBytes int64 // total size of all sidecars, in bytes
-	DamagedLines int   // number of sidecar lines that cannot be read (see [Store.CheckSidecars])
-	NewerLines   int   // number of lines that a newer program version wrote
-	SkippedFiles []SkippedFile
+	SidecarBytes      int64 // total size of all sidecars, in bytes
+	DamagedLines      int   // number of sidecar lines that cannot be read (see [Store.CheckSidecars])
+	NewerVersionLines int   // number of lines that a newer program version wrote
+	SkippedFiles      []SkippedFile
 }
 
 // Stats counts the annotations of the tree and finds their present positions.
 func (b *Store) Stats(ctx context.Context) (Stats, error) {
-	st := Stats{CountByPlacing: map[PlacingKind]int{}, CountByAuthor: map[string]int{}}
+	st := Stats{CountByPlacement: map[PlacementKind]int{}, CountByAuthor: map[string]int{}}
 	best := map[string]FoundAnnotation{}
 	var order []string
-	skipped, err := b.surveySidecars(ctx, areaWorkingTree, func(name string, s *sidecar, at []FoundAnnotation) error {
+	skipped, err := b.surveySidecars(ctx, workingTreeOnly, func(name string, s *sidecar, at []FoundAnnotation) error {
 		b.mu.Lock()
 		if c := b.cachedSidecars[name]; c != nil {
 			st.SidecarBytes += c.size
 		}
 		b.mu.Unlock()
 		st.DamagedLines += len(s.damagedLines)
-		st.NewerLines += s.newerLines
+		st.NewerVersionLines += s.newerVersionLines
 		if len(at) > 0 {
 			st.AnnotatedFiles++
 		}
@@ -49,7 +49,7 @@ func (b *Store) Stats(ctx context.Context) (Stats, error) {
 			if !ok {
 				order = append(order, a.ID)
 			}
-			isOnlyHere := was.Placed == Lost && a.Placed != Lost
+			isOnlyHere := was.Placed == NotPlaced && a.Placed != NotPlaced
 			if !ok || isOnlyHere {
 				best[a.ID] = a
 			}
@@ -63,19 +63,19 @@ func (b *Store) Stats(ctx context.Context) (Stats, error) {
 	var times []time.Time
 	for _, id := range order {
 		a := best[id]
-		if a.Placed == Lost && a.Archived {
+		if a.Placed == NotPlaced && a.Archived {
 			st.Archived++
 		} else {
-			st.CountByPlacing[a.Placed]++
+			st.CountByPlacement[a.Placed]++
 		}
 		st.CountByAuthor[string(a.By)]++
 		times = append(times, a.Time)
 	}
 	if n := len(times); n > 0 {
 		slices.SortFunc(times, time.Time.Compare)
-		st.Oldest = times[0]
-		st.Median = times[n/2]
-		st.Newest = times[n-1]
+		st.OldestTime = times[0]
+		st.MedianTime = times[n/2]
+		st.NewestTime = times[n-1]
 	}
 	return st, nil
 }

@@ -17,13 +17,13 @@ type SkippedFile struct {
 	Err  error
 }
 
-// searchArea says in which versions of files annotations are searched for.
-type searchArea int
+// searchedVersions says in which versions of files annotations are searched for.
+type searchedVersions int
 
 const (
-	areaWorkingTree searchArea = iota // search the working tree
+	workingTreeOnly searchedVersions = iota // search the working tree
 	// search the working tree, and then HEAD for the annotations that were not found in the working tree
-	areaTreeAndHead
+	workingTreeThenHead
 )
 
 // surveySidecars finds the present positions of all annotations, and calls fn for each annotation file. The parameter
@@ -32,7 +32,7 @@ const (
 // surveySidecars returns the unreadable files, for which fn is not called. If git fails, surveySidecars fails.
 func (b *Store) surveySidecars(
 	ctx context.Context,
-	searchedArea searchArea,
+	searchedArea searchedVersions,
 	fn func(name string, s *sidecar, at []FoundAnnotation) error,
 ) ([]SkippedFile, error) {
 	commit := ""
@@ -93,10 +93,10 @@ func (e *unreadableError) Unwrap() error { return e.err }
 
 var errUnknownContent = errors.New("git did not say what the file was like")
 
-// resolveMissing finds the annotations of a file that does not exist, and returns their present positions.
-func (b *Store) resolveMissing(ctx context.Context, src *textSources) (*fileAnnotations, error) {
+// resolveMissingFile finds the annotations of a file that does not exist, and returns their present positions.
+func (b *Store) resolveMissingFile(ctx context.Context, src *fileLookupSources) (*fileAnnotations, error) {
 	own := src.sidecars[0]
-	found, err := b.findStatuses(ctx, src.headCommit, areaWorkingTree, src.file, own)
+	found, err := b.findStatuses(ctx, src.headCommit, workingTreeOnly, src.file, own)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -104,29 +104,29 @@ func (b *Store) resolveMissing(ctx context.Context, src *textSources) (*fileAnno
 		src.gitError = err
 		found = nil
 		for _, r := range own.records {
-			found = append(found, FoundAnnotation{Record: *r, In: src.file, Placed: Lost})
+			found = append(found, FoundAnnotation{Record: *r, In: src.file, Placed: NotPlaced})
 		}
 	}
-	found = slices.DeleteFunc(found, func(f FoundAnnotation) bool { return f.Placed == Lost && f.Archived })
-	p := &fileAnnotations{textSources: src, found: found, wasSearchedElsewhere: true}
+	found = slices.DeleteFunc(found, func(f FoundAnnotation) bool { return f.Placed == NotPlaced && f.Archived })
+	p := &fileAnnotations{fileLookupSources: src, found: found, hasSearchedOtherFiles: true}
 	p.sortFound()
 	return p, nil
 }
 
 // findStatuses returns the annotations in the annotation file (sidecar) s, with the present positions of their lines.
 // ownFile is the source file that s describes. findStatuses searches for the lines in ownFile in the working tree. If
-// area is areaTreeAndHead, it also searches the commit HEAD. If it has not found all lines, it searches other files.
-// An annotation whose lines are not found has the status [Lost].
+// area is workingTreeThenHead, it also searches the commit HEAD. If it has not found all lines, it searches other
+// files. An annotation whose lines are not found has the status [NotPlaced].
 func (b *Store) findStatuses(
 	ctx context.Context,
 	commit string,
-	area searchArea,
+	area searchedVersions,
 	ownFile string,
 	s *sidecar,
 ) ([]FoundAnnotation, error) {
 	l := &annotationLocator{store: b, commit: commit, sidecar: s, found: make([]FoundAnnotation, len(s.records))}
 	for i, r := range s.records {
-		l.found[i] = FoundAnnotation{Record: *r, In: ownFile, Placed: Lost}
+		l.found[i] = FoundAnnotation{Record: *r, In: ownFile, Placed: NotPlaced}
 	}
 	if CheckFile(ownFile) != nil {
 		return l.found, nil
@@ -135,12 +135,12 @@ func (b *Store) findStatuses(
 	if err != nil || l.countLost() == 0 {
 		return l.found, err
 	}
-	if area == areaTreeAndHead && commit != "" {
+	if area == workingTreeThenHead && commit != "" {
 		if err := l.searchHead(ctx, names, seen); err != nil || l.countLost() == 0 {
 			return l.found, err
 		}
 	}
-	return l.found, b.findElsewhere(ctx, ownFile, l.found)
+	return l.found, b.findBlocksInOtherFiles(ctx, ownFile, l.found)
 }
 
 // annotationLocator searches several texts, one after another, for the annotations of one sidecar.
@@ -156,7 +156,7 @@ type annotationLocator struct {
 func (l *annotationLocator) countLost() int {
 	n := 0
 	for i := range l.found {
-		if l.found[i].Placed == Lost {
+		if l.found[i].Placed == NotPlaced {
 			n++
 		}
 	}
@@ -169,7 +169,7 @@ func (l *annotationLocator) searchContent(ctx context.Context, file string, cont
 	if isBinary(content) {
 		return "", &unreadableError{file, binaryFileError(file)}
 	}
-	src := &textSources{file: file, content: content, headCommit: l.commit, sidecars: []*sidecar{l.sidecar}}
+	src := &fileLookupSources{file: file, content: content, headCommit: l.commit, sidecars: []*sidecar{l.sidecar}}
 	p, err := l.store.resolveSources(ctx, src)
 	if err != nil {
 		return "", err
@@ -178,7 +178,7 @@ func (l *annotationLocator) searchContent(ctx context.Context, file string, cont
 		return "", errUnknownContent
 	}
 	l.copyFound(p)
-	return src.blob, nil
+	return src.contentBlobName, nil
 }
 
 // copyFound copies positions from p to l.found. It copies only positions of annotations that were found in p and were
@@ -190,8 +190,8 @@ func (l *annotationLocator) copyFound(p *fileAnnotations) {
 	}
 	for i := range l.found {
 		f, ok := found[l.found[i].ID]
-		isFound := ok && f.Placed != Lost
-		if isFound && l.found[i].Placed == Lost {
+		isFound := ok && f.Placed != NotPlaced
+		if isFound && l.found[i].Placed == NotPlaced {
 			l.found[i] = f
 		}
 	}
@@ -265,11 +265,12 @@ func (l *annotationLocator) searchHead(ctx context.Context, names []string, blob
 	return nil
 }
 
-// maxOtherFiles is the maximum number of files in the working tree that are searched for the lines of deleted files.
-const maxOtherFiles = 5000
+// maxSearchedTreeFiles is the maximum number of files in the working tree that are searched for the lines of deleted
+// files.
+const maxSearchedTreeFiles = 5000
 
 // searchOtherFiles searches all files in the working tree for lost annotations of deleted files, because any file may
-// be a deleted file with a new name. If there are more than maxOtherFiles files, the search ends early, and each
+// be a deleted file with a new name. If there are more than maxSearchedTreeFiles files, the search ends early, and each
 // remaining annotation gets an error.
 func (b *Store) searchOtherFiles(ctx context.Context, lostLocators []*annotationLocator) error {
 	if len(lostLocators) == 0 {
@@ -278,7 +279,7 @@ func (b *Store) searchOtherFiles(ctx context.Context, lostLocators []*annotation
 	n := 0
 	err := b.walkFiles(ctx, ".", func(name string) error {
 		n++
-		if n > maxOtherFiles {
+		if n > maxSearchedTreeFiles {
 			return errTooManyFiles
 		}
 		content, err := b.readContent(name)
@@ -288,7 +289,7 @@ func (b *Store) searchOtherFiles(ctx context.Context, lostLocators []*annotation
 		if CheckFile(name) != nil {
 			return nil
 		}
-		src := &textSources{file: name, content: content, sidecars: []*sidecar{missingSidecar}}
+		src := &fileLookupSources{file: name, content: content, sidecars: []*sidecar{missingSidecar}}
 		for _, l := range lostLocators {
 			src.sidecars = append(src.sidecars, l.sidecar)
 		}
@@ -314,48 +315,48 @@ func (b *Store) searchOtherFiles(ctx context.Context, lostLocators []*annotation
 
 var errTooManyFiles = fmt.Errorf(
 	"without git, a file that is gone is looked for under other names in %d files, and here are more",
-	maxOtherFiles,
+	maxSearchedTreeFiles,
 )
 
-// searchElsewhere searches other files for the lost annotations of a file. It does so only once for each
+// searchLostInOtherFiles searches other files for the lost annotations of a file. It does so only once for each
 // fileAnnotations.
-func (b *Store) searchElsewhere(ctx context.Context, p *fileAnnotations) error {
+func (b *Store) searchLostInOtherFiles(ctx context.Context, p *fileAnnotations) error {
 	b.mu.Lock()
-	done := p.wasSearchedElsewhere
+	done := p.hasSearchedOtherFiles
 	found := slices.Clone(p.found)
 	b.mu.Unlock()
 	if done {
 		return nil
 	}
-	if err := b.findElsewhere(ctx, p.file, found); err != nil {
+	if err := b.findBlocksInOtherFiles(ctx, p.file, found); err != nil {
 		return err
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	p.found, p.wasSearchedElsewhere = found, true
+	p.found, p.hasSearchedOtherFiles = found, true
 	return nil
 }
 
-// Limits of the search in [Store.findElsewhere].
+// Limits of the search in [Store.findBlocksInOtherFiles].
 const (
-	maxElsewhereFiles      = 50  // maximum number of other files that are searched for lost annotated lines
-	maxLaterCommits        = 3   // maximum number of commits about which git is asked
-	minElsewhereConfidence = .85 // minimum confidence for accepting that annotated lines have moved to another file
+	maxOtherFilesForLost   = 50  // maximum number of other files that are searched for lost annotated lines
+	maxExaminedCommits     = 3   // maximum number of commits about which git is asked
+	minOtherFileConfidence = .85 // minimum confidence for accepting that annotated lines have moved to another file
 )
 
-// mayBeElsewhere reports whether the block is lost, and distinctive enough to be found in another file by its text.
-func (f *FoundAnnotation) mayBeElsewhere() bool {
-	return f.Placed == Lost && f.Commit != "" && isDistinctive(f.Block)
+// mayBeInOtherFile reports whether the block is lost, and distinctive enough to be found in another file by its text.
+func (f *FoundAnnotation) mayBeInOtherFile() bool {
+	return f.Placed == NotPlaced && f.Commit != "" && areDistinctiveLines(f.Block)
 }
 
-// findElsewhere searches for the lost blocks of a file in other files that were changed by the same later commits, for
-// example because the file was split. A block is accepted only if its text is distinctive and occurs exactly once. If
-// git fails, the blocks stay lost.
-func (b *Store) findElsewhere(ctx context.Context, file string, found []FoundAnnotation) error {
+// findBlocksInOtherFiles searches for the lost blocks of a file in other files that were changed by the same later
+// commits, for example because the file was split. A block is accepted only if its text is distinctive and occurs
+// exactly once. If git fails, the blocks stay lost.
+func (b *Store) findBlocksInOtherFiles(ctx context.Context, file string, found []FoundAnnotation) error {
 	var lost []*FoundAnnotation
 	var since []string
 	for i := range found {
-		if f := &found[i]; f.mayBeElsewhere() {
+		if f := &found[i]; f.mayBeInOtherFile() {
 			lost = append(lost, f)
 			since = append(since, f.Commit)
 		}
@@ -366,7 +367,7 @@ func (b *Store) findElsewhere(ctx context.Context, file string, found []FoundAnn
 	slices.Sort(since)
 	since = slices.Compact(since)
 	var files []string
-	for _, commit := range since[:min(len(since), maxLaterCommits)] {
+	for _, commit := range since[:min(len(since), maxExaminedCommits)] {
 		names, err := b.history.FilesChangedWith(ctx, commit, file)
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -378,7 +379,7 @@ func (b *Store) findElsewhere(ctx context.Context, file string, found []FoundAnn
 	}
 	slices.Sort(files)
 	files = slices.Compact(files)
-	for _, name := range files[:min(len(files), maxElsewhereFiles)] {
+	for _, name := range files[:min(len(files), maxOtherFilesForLost)] {
 		if name == file || CheckFile(name) != nil {
 			continue
 		}
@@ -386,15 +387,15 @@ func (b *Store) findElsewhere(ctx context.Context, file string, found []FoundAnn
 		if err != nil || isBinary(content) {
 			continue
 		}
-		x := newLineIndex(newLineInterner(), SplitLines(content))
+		x := newIndexedText(newLineAndWordNumberer(), SplitLines(content))
 		for _, f := range lost {
-			search := blockSearch{newText: x, record: &f.Record}
-			if m := search.runMethod(uniqueCopyMethod); m.confidence >= minElsewhereConfidence &&
-				m.confidence > f.Confidence {
+			search := annotatedBlockSearch{newText: x, record: &f.Record}
+			if m := search.runMethod(uniqueCopySearchMethod); m.positionConfidence >= minOtherFileConfidence &&
+				m.positionConfidence > f.Confidence {
 				f.In = name
-				f.Placed = Moved
+				f.Placed = PlacedAfterMove
 				f.Now = m.span
-				f.Confidence = m.confidence
+				f.Confidence = m.positionConfidence
 				f.How = "its lines went to another file; " + m.explanation
 			}
 		}

@@ -27,9 +27,9 @@ type Options struct {
 	// [DefaultDir]. The layout of CodeRhapsody uses .cr/annotations.
 	Dir string
 
-	// History reads the git history of the tree. If History is nil, old versions of files are unknown, and
+	// GitHistory reads the git history of the tree. If History is nil, old versions of files are unknown, and
 	// blocks are found only by their text.
-	History History
+	History GitHistory
 
 	Clock    func() time.Time // returns the time for a record without a time; the default is time.Now
 	LockWait time.Duration    // maximum time for which Add waits for other writers; the default is 5 s
@@ -46,24 +46,25 @@ type Options struct {
 // Store reads and writes the annotations of one working tree. Several goroutines may use a Store at the same
 // time, and several processes may open the same tree.
 type Store struct {
-	worktree      vfs.FS
-	sidecarDir    string
-	history       History
-	opts          Options
-	closeDir      func() error
-	root          string    // the tree's root as a path of the operating system ("" if it is not known)
-	repo          *git.Repo // git repository of the tree (nil without git)
-	bareRepoError error     // error to return for a repository without a working tree
+	worktree           vfs.FS
+	sidecarDir         string
+	history            GitHistory
+	opts               Options
+	closeDir           func() error
+	root               string    // the tree's root as a path of the operating system ("" if it is not known)
+	repo               *git.Repo // git repository of the tree (nil without git)
+	noWorkingTreeError error     // error to return for a repository without a working tree
 
-	startsPrivate bool  // The first annotation that is added makes all annotations private, so that git ignores them.
-	maxReadSize   int64 // maximum size, in bytes, of a sidecar that is read (0 means no limit)
+	// The first annotation that is added makes all annotations private, so that git ignores them.
+	shouldStartPrivate bool
+	maxReadSize        int64 // maximum size, in bytes, of a sidecar that is read (0 means no limit)
 
-	mu             sync.Mutex                  // guards the fields below
-	cachedSidecars map[string]*cachedSidecar   // by the path of the sidecar
-	resultsByFile  map[string]*fileAnnotations // annotations that the last lookups found, by file
-	formerNames    map[string][]string         // former names of files, by HEAD and file
+	mu              sync.Mutex                  // guards the fields below
+	cachedSidecars  map[string]*cachedSidecar   // by the path of the sidecar
+	resultsByFile   map[string]*fileAnnotations // annotations that the last lookups found, by file
+	formerFileNames map[string][]string         // former names of files, by HEAD and file
 
-	histories map[string]*blobHistory // old versions of files, by file
+	histories map[string]*oldVersionCache // old versions of files, by file
 }
 
 // Open returns a store for a working tree. work is the file system at the root of the tree. Open reads and creates no
@@ -96,8 +97,8 @@ func (b *Store) clearCaches() {
 	defer b.mu.Unlock()
 	b.cachedSidecars = map[string]*cachedSidecar{}
 	b.resultsByFile = map[string]*fileAnnotations{}
-	b.formerNames = map[string][]string{}
-	b.histories = map[string]*blobHistory{}
+	b.formerFileNames = map[string][]string{}
+	b.histories = map[string]*oldVersionCache{}
 }
 
 // Close closes the files that [OpenDir] opened.
@@ -214,8 +215,8 @@ func (b *Store) ReadRecords(_ context.Context, file string) ([]Record, error) {
 
 // readContent returns the content of a file in the working tree.
 func (b *Store) readContent(file string) ([]byte, error) {
-	if b.bareRepoError != nil {
-		return nil, b.bareRepoError
+	if b.noWorkingTreeError != nil {
+		return nil, b.noWorkingTreeError
 	}
 	data, err := vfs.ReadFile(b.worktree, file, MaxFile)
 	if errors.Is(err, vfs.ErrTooLarge) {
@@ -228,23 +229,23 @@ func (b *Store) readContent(file string) ([]byte, error) {
 	return data, err
 }
 
-// lockBlobHistory returns the cache of a file's old versions, with its mutex locked. The caller must unlock the mutex.
-// A cache that has become too large is emptied first.
-func (b *Store) lockBlobHistory(file string) *blobHistory {
+// lockOldVersionCache returns the cache of a file's old versions, with its mutex locked. The caller must unlock the
+// mutex. A cache that has become too large is emptied first.
+func (b *Store) lockOldVersionCache(file string) *oldVersionCache {
 	b.mu.Lock()
 	l := b.histories[file]
 	if l == nil {
 		if len(b.histories) >= maxHistories {
 			clear(b.histories)
 		}
-		l = newBlobHistory()
+		l = newOldVersionCache()
 		b.histories[file] = l
 	}
 	b.mu.Unlock()
 	l.mu.Lock()
-	if l.bytes > maxOldTextBytes || len(l.interner.lineIDs) > maxInternedLines {
-		l.interner = newLineInterner()
-		l.oldTexts = map[string]*oldText{}
+	if l.bytes > maxOldFileTextBytes || len(l.numberer.lineIDs) > maxInternedLines {
+		l.numberer = newLineAndWordNumberer()
+		l.oldFileTexts = map[string]*oldFileText{}
 		l.missingAtHead = map[string]string{}
 		l.bytes = 0
 	}

@@ -83,12 +83,12 @@ func TestAddFillsIn(t *testing.T) {
 	)
 	out, err := b.Add(
 		ctx,
-		Record{File: "pkg/a.go", Span: Span{5, 6}, Why: "because", Rejected: []string{"a map: unordered"}},
+		Record{File: "pkg/a.go", Span: LineSpan{5, 6}, Why: "because", Rejected: []string{"a map: unordered"}},
 	)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := Record{ID: out[0].ID, File: "pkg/a.go", Span: Span{5, 6}, Why: "because",
+	want := Record{ID: out[0].ID, File: "pkg/a.go", Span: LineSpan{5, 6}, Why: "because",
 		Rejected: []string{"a map: unordered"},
 		By:       oxbow.Agent, Agent: "coder", Session: "s1", Profile: "vtt", Time: noon,
 		Hash:   hashLines([]string{"line 5", "line 6"}),
@@ -120,7 +120,7 @@ func TestBlobNameIsGits(t *testing.T) {
 
 func TestAddTwiceIsOnce(t *testing.T) {
 	m, b := tree(t, map[string]string{"a.txt": numbered(5)})
-	r := Record{File: "a.txt", Span: Span{2, 3}, Why: "so"}
+	r := Record{File: "a.txt", Span: LineSpan{2, 3}, Why: "so"}
 	first := add(t, b, r)
 	before := get(t, m, ".oxbow/annotations/a.txt.why")
 	if again := add(t, b, r); again.ID != first.ID {
@@ -138,28 +138,31 @@ func TestAddTwiceIsOnce(t *testing.T) {
 func TestAddRefuses(t *testing.T) {
 	m, b := tree(t, map[string]string{"a.txt": "one\n", "bin": "a\x00b"})
 	for _, r := range []Record{
-		{File: "../a.txt", Span: Span{1, 1}, Why: "x"},
-		{File: "/etc/passwd", Span: Span{1, 1}, Why: "x"},
-		{File: ".git/config", Span: Span{1, 1}, Why: "x"},
-		{File: "sub/.GIT/hooks/x", Span: Span{1, 1}, Why: "x"},
-		{File: "a\x00", Span: Span{1, 1}, Why: "x"},
-		{File: "\xff", Span: Span{1, 1}, Why: "x"},
-		{File: "", Span: Span{1, 1}, Why: "x"},
-		{File: "a.txt", Span: Span{1, 2}, Why: "x"},
-		{File: "a.txt", Span: Span{0, 1}, Why: "x"},
-		{File: "a.txt", Span: Span{2, 1}, Why: "x"},
-		{File: "a.txt", Span: Span{1, 1}, Why: "  "},
-		{File: "a.txt", Span: Span{1, 1}, Why: "\xff"},
-		{File: "a.txt", Span: Span{1, 1}, Why: strings.Repeat("x", MaxReasoning+1)},
-		{File: "a.txt", Span: Span{1, 1}, Why: "x", ID: "a/b"},
-		{File: "a.txt", Span: Span{1, 1}, Why: "x", Commit: "--output=x"},
-		{File: "bin", Span: Span{1, 1}, Why: "x"},
+		{File: "../a.txt", Span: LineSpan{1, 1}, Why: "x"},
+		{File: "/etc/passwd", Span: LineSpan{1, 1}, Why: "x"},
+		{File: ".git/config", Span: LineSpan{1, 1}, Why: "x"},
+		{File: "sub/.GIT/hooks/x", Span: LineSpan{1, 1}, Why: "x"},
+		{File: "a\x00", Span: LineSpan{1, 1}, Why: "x"},
+		{File: "\xff", Span: LineSpan{1, 1}, Why: "x"},
+		{File: "", Span: LineSpan{1, 1}, Why: "x"},
+		{File: "a.txt", Span: LineSpan{1, 2}, Why: "x"},
+		{File: "a.txt", Span: LineSpan{0, 1}, Why: "x"},
+		{File: "a.txt", Span: LineSpan{2, 1}, Why: "x"},
+		{File: "a.txt", Span: LineSpan{1, 1}, Why: "  "},
+		{File: "a.txt", Span: LineSpan{1, 1}, Why: "\xff"},
+		{File: "a.txt", Span: LineSpan{1, 1}, Why: strings.Repeat("x", MaxReasoning+1)},
+		{File: "a.txt", Span: LineSpan{1, 1}, Why: "x", ID: "a/b"},
+		{File: "a.txt", Span: LineSpan{1, 1}, Why: "x", Commit: "--output=x"},
+		{File: "bin", Span: LineSpan{1, 1}, Why: "x"},
 	} {
 		if _, err := b.Add(t.Context(), r); !errors.Is(err, oxbow.ErrInvalid) {
 			t.Errorf("Add(%q %s %.10q) = %v, want ErrInvalid", r.File, r.Span, r.Why, err)
 		}
 	}
-	if _, err := b.Add(t.Context(), Record{File: "none", Span: Span{1, 1}, Why: "x"}); !errors.Is(err, os.ErrNotExist) {
+	if _, err := b.Add(t.Context(), Record{File: "none", Span: LineSpan{1, 1}, Why: "x"}); !errors.Is(
+		err,
+		os.ErrNotExist,
+	) {
 		t.Errorf("Add of a missing file = %v, want ErrNotExist", err)
 	}
 	for _, name := range m.Names() {
@@ -197,10 +200,10 @@ func TestLinksDoNotLeaveTheTree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.Add(t.Context(), Record{File: "link", Span: Span{1, 1}, Why: "x"}); err == nil {
+	if _, err := b.Add(t.Context(), Record{File: "link", Span: LineSpan{1, 1}, Why: "x"}); err == nil {
 		t.Error("a link out of the tree was followed for reading")
 	}
-	if _, err := b.Add(t.Context(), Record{File: "a", Span: Span{1, 1}, Why: "x"}); err == nil {
+	if _, err := b.Add(t.Context(), Record{File: "a", Span: LineSpan{1, 1}, Why: "x"}); err == nil {
 		t.Error("a link out of the tree was followed for writing")
 	}
 	if _, err := os.Stat(filepath.Join(dir, "annotations")); err == nil {
@@ -233,7 +236,7 @@ func TestManyWriters(t *testing.T) {
 			for i := range each {
 				if _, err := b.Add(
 					context.Background(),
-					Record{File: "a.txt", Span: Span{i + 1, i + 1}, Why: fmt.Sprint("writer ", w)},
+					Record{File: "a.txt", Span: LineSpan{i + 1, i + 1}, Why: fmt.Sprint("writer ", w)},
 				); err != nil {
 					t.Error(err)
 				}
@@ -254,16 +257,16 @@ func TestManyWriters(t *testing.T) {
 	if err != nil || len(rs) != writers*each {
 		t.Errorf("%d annotations are there, %v, want %d", len(rs), err, writers*each)
 	}
-	if s, _ := b.readSidecar(sidecarPath("a.txt")); len(s.damagedLines) > 0 || s.isTorn {
+	if s, _ := b.readSidecar(sidecarPath("a.txt")); len(s.damagedLines) > 0 || s.hasIncompleteLastLine {
 		t.Errorf("the sidecar is damaged: %+v", s)
 	}
 }
 
 func TestLongBlock(t *testing.T) {
 	_, b := tree(t, map[string]string{"long": numbered(1000)})
-	r := add(t, b, Record{File: "long", Span: Span{1, 1000}, Why: "generated"})
-	if len(r.Block) != maxBlockLines || r.Cut != 1000-maxBlockLines || r.Block[0] != "line 1" ||
-		r.Block[maxBlockLines-1] != "line 1000" {
+	r := add(t, b, Record{File: "long", Span: LineSpan{1, 1000}, Why: "generated"})
+	if len(r.Block) != maxStoredBlockLines || r.Cut != 1000-maxStoredBlockLines || r.Block[0] != "line 1" ||
+		r.Block[maxStoredBlockLines-1] != "line 1000" {
 		t.Errorf("block has %d lines from %q to %q, cut %d", len(r.Block), r.Block[0], r.Block[len(r.Block)-1], r.Cut)
 	}
 	if want := hashLines(SplitLines([]byte(numbered(1000)))); r.Hash != want {

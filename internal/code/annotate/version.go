@@ -8,42 +8,43 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/diff"
 )
 
-// oldText is an old version of a file, split into lines.
-type oldText struct {
-	lines   []string
-	lineIDs []int32 // for each line, the number that the lineInterner assigned to it; equal lines have equal numbers
+// oldFileText is an old version of a file, split into lines.
+type oldFileText struct {
+	lines []string
+	// for each line, the number that the lineAndWordNumberer assigned to it; equal lines have equal numbers
+	lineIDs []int32
 }
 
 // oldVersion compares an old version of a file with the present text. It compares the texts when a result is first
 // needed.
 type oldVersion struct {
-	*oldText
-	newText *lineIndex // the present text of the file, which is compared with oldText
+	*oldFileText
+	newText *indexedText // the present text of the file, which is compared with oldFileText
 	mapper  *diff.LineMapper
 
 	// newIndexes contains, for each old line, the index of the same line in the new text, or -1 if the new text does
-	// not have the line. It is nil before the first call of mapLines.
+	// not have the line. It is nil before the first call of mapOldAndNewLines.
 	newIndexes []int
 
 	// for each old line, the index of the new line that is equal without white space (see
 	// [oldVersion.newIndexIgnoringSpace])
-	bareNewIndexes []int
-	isFromOldText  []bool     // for each new line, whether an old line is mapped to it
-	oldIndex       *lineIndex // index of the lines in oldText (nil before the first use)
+	spacelessNewIndexes []int
+	hasOldLine          []bool       // for each new line, whether an old line is mapped to it
+	oldIndex            *indexedText // index of the lines in oldFileText (nil before the first use)
 }
 
-// mapLines compares the old version of the file with the new text, and sets the fields that map lines of one text to
-// the other. Later calls do nothing.
-func (f *oldVersion) mapLines() {
+// mapOldAndNewLines compares the old version of the file with the new text, and sets the fields that map lines of one
+// text to the other. Later calls do nothing.
+func (f *oldVersion) mapOldAndNewLines() {
 	if f.newIndexes != nil {
 		return
 	}
-	f.newIndexes = f.mapper.MapLines(f.lineIDs, f.newText.ids)
-	f.bareNewIndexes = slices.Clone(f.newIndexes)
-	f.isFromOldText = make([]bool, len(f.newText.lines))
+	f.newIndexes = f.mapper.MapEqualLines(f.lineIDs, f.newText.ids)
+	f.spacelessNewIndexes = slices.Clone(f.newIndexes)
+	f.hasOldLine = make([]bool, len(f.newText.lines))
 	for _, t := range f.newIndexes {
 		if t >= 0 {
-			f.isFromOldText[t] = true
+			f.hasOldLine[t] = true
 		}
 	}
 }
@@ -52,29 +53,29 @@ func (f *oldVersion) mapLines() {
 // negative if the new text does not have the line. To find a line whose white space was changed, it compares all
 // changed lines around this line, and keeps the results for later calls.
 func (f *oldVersion) newIndexIgnoringSpace(index int) int {
-	if f.bareNewIndexes[index] != -1 {
-		return f.bareNewIndexes[index]
+	if f.spacelessNewIndexes[index] != -1 {
+		return f.spacelessNewIndexes[index]
 	}
-	i, end, j, to := f.extendToGap(index, index)
-	in := f.newText.interner
-	old := in.bareLineIDsOf(f.lineIDs[i:end], f.lines[i:end])
-	now := in.bareLineIDsOf(f.newText.ids[j:to], f.newText.lines[j:to])
-	for k, t := range f.mapper.MapLines(old, now) {
-		f.bareNewIndexes[i+k] = newIndexMissing
+	i, end, j, to := f.extendToWholeGap(index, index)
+	in := f.newText.numberer
+	old := in.spacelessIDsOfLines(f.lineIDs[i:end], f.lines[i:end])
+	now := in.spacelessIDsOfLines(f.newText.ids[j:to], f.newText.lines[j:to])
+	for k, t := range f.mapper.MapEqualLines(old, now) {
+		f.spacelessNewIndexes[i+k] = noNewLineIndex
 		if t >= 0 {
-			f.bareNewIndexes[i+k] = j + t
+			f.spacelessNewIndexes[i+k] = j + t
 		}
 	}
-	return f.bareNewIndexes[index]
+	return f.spacelessNewIndexes[index]
 }
 
-// newIndexMissing marks an old line that was searched for in the new text and not found.
-const newIndexMissing = -2
+// noNewLineIndex marks an old line that was searched for in the new text and not found.
+const noNewLineIndex = -2
 
-// extendToGap finds the whole gap around some changed lines. A gap is a range of old lines that were changed or
+// extendToWholeGap finds the whole gap around some changed lines. A gap is a range of old lines that were changed or
 // deleted. The old lines with indexes from to to-1 are extended by the adjacent lines in the gap. The extended range
 // has the indexes first to last-1. The new lines that replaced it have the indexes gapStart to gapEnd-1.
-func (f *oldVersion) extendToGap(from, to int) (first, last, gapStart, gapEnd int) {
+func (f *oldVersion) extendToWholeGap(from, to int) (first, last, gapStart, gapEnd int) {
 	for from > 0 && f.newIndexes[from-1] < 0 {
 		from--
 	}

@@ -42,22 +42,22 @@ func TestGoneAmongLinesThatAreAlike(t *testing.T) {
 		name   string
 		line   int // number of the annotated line
 		change func(string) string
-		placed PlacingKind
+		placed PlacementKind
 		now    int
 	}{
 		{"the function is gone, and its twin is another", 7, func(s string) string {
 			return strings.Replace(s, files, "", 1)
-		}, Lost, 0},
-		{"two lines changed places", 18, swapped, Moved, 19},
-		{"the other of the two", 19, swapped, Tracked, 18},
+		}, NotPlaced, 0},
+		{"two lines changed places", 18, swapped, PlacedAfterMove, 19},
+		{"the other of the two", 19, swapped, PlacedByTracking, 18},
 		{"the function has moved", 6, func(s string) string {
 			return strings.Replace(s, files, "", 1) + "\n" + files
-		}, Moved, 17},
+		}, PlacedAfterMove, 17},
 		{"the line stands alone in something new", 9, func(s string) string {
 			return strings.Replace(s, files, "", 1) +
 				"\n// Newest lists files, the newest last.\nfunc Newest(dir string) ([]string, error) {\n" +
 				"\tentries := must(list(dir))\n\treturn oldestFirst(entries, withoutLinks), nil\n}\n"
-		}, Lost, 0},
+		}, NotPlaced, 0},
 		{"another line that is gone was rather the one that is there", 9, func(s string) string {
 			return strings.Replace(
 				s,
@@ -65,7 +65,7 @@ func TestGoneAmongLinesThatAreAlike(t *testing.T) {
 					"oldestFirst(entries, withoutLinks), nil\n",
 				"\tentries, err := list(dir, oldestFirst)\n", 1,
 			)
-		}, Lost, 0},
+		}, NotPlaced, 0},
 		{"it was reworded", 9, func(s string) string {
 			return strings.Replace(
 				s,
@@ -73,18 +73,18 @@ func TestGoneAmongLinesThatAreAlike(t *testing.T) {
 				"return oldestFirst(entries, withoutLinks, false), nil",
 				1,
 			)
-		}, Edited, 9},
+		}, PlacedAfterEdit, 9},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			g := newRepo(t)
 			g.write("walk.go", siblingFunctions)
 			g.commit()
 			b := g.store()
-			add(t, b, Record{File: "walk.go", Span: Span{c.line, c.line}, Why: c.name})
+			add(t, b, Record{File: "walk.go", Span: LineSpan{c.line, c.line}, Why: c.name})
 			g.write("walk.go", c.change(siblingFunctions))
-			var now Span
+			var now LineSpan
 			if c.now > 0 {
-				now = Span{c.now, c.now}
+				now = LineSpan{c.now, c.now}
 			}
 			checkFound(t, whole(t, b, "walk.go"), c.placed, now)
 		})
@@ -100,7 +100,7 @@ func TestBlockOfWhichHalfIsLeft(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		now  string
-		span Span
+		span LineSpan
 	}{
 		{
 			"three lines of seven are others",
@@ -110,13 +110,13 @@ func TestBlockOfWhichHalfIsLeft(t *testing.T) {
 				"out = append(out, e.Name())",
 				"emit(channel, describe(e))",
 				"\t\t\tcontinue", "\t\t\tstatistics.Directories++",
-			).Replace(text), Span{4, 10},
+			).Replace(text), LineSpan{4, 10},
 		},
-		{"indented anew", strings.ReplaceAll(text, "\t", "    "), Span{4, 10}},
+		{"indented anew", strings.ReplaceAll(text, "\t", "    "), LineSpan{4, 10}},
 		{
 			"indented anew, and a line is another",
 			strings.ReplaceAll(strings.Replace(text, "e.IsDir()", "entry.Kind == Directory", 1), "\t", "    "),
-			Span{4, 10},
+			LineSpan{4, 10},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -124,9 +124,9 @@ func TestBlockOfWhichHalfIsLeft(t *testing.T) {
 			g.write("walk.go", text)
 			g.commit()
 			b := g.store()
-			add(t, b, Record{File: "walk.go", Span: Span{4, 10}, Why: c.name})
+			add(t, b, Record{File: "walk.go", Span: LineSpan{4, 10}, Why: c.name})
 			g.write("walk.go", c.now)
-			if f := whole(t, b, "walk.go"); f.Placed != Edited || f.Now != c.span {
+			if f := whole(t, b, "walk.go"); f.Placed != PlacedAfterEdit || f.Now != c.span {
 				t.Errorf("found %s at %s (%.2f, %s), want edited at %s", f.Placed, f.Now, f.Confidence, f.How, c.span)
 			}
 		})
@@ -139,16 +139,16 @@ func TestConfidenceOfEdited(t *testing.T) {
 	const text = "first: one thing\nsecond: uses actions/checkout@v4\nthird: another\nfourth: a last one of the lines\n"
 	for _, c := range []struct {
 		name string
-		span Span
+		span LineSpan
 		now  string
 		sure bool
 	}{
-		{"a line that was indented", Span{2, 2}, strings.Replace(text, "second", "\tsecond", 1), true},
-		{"a line of which a word is another", Span{2, 2}, strings.Replace(text, "v4", "v5", 1), false},
-		{"a line of which a sign is another", Span{2, 2}, strings.Replace(text, "second:", "second =", 1), false},
+		{"a line that was indented", LineSpan{2, 2}, strings.Replace(text, "second", "\tsecond", 1), true},
+		{"a line of which a word is another", LineSpan{2, 2}, strings.Replace(text, "v4", "v5", 1), false},
+		{"a line of which a sign is another", LineSpan{2, 2}, strings.Replace(text, "second:", "second =", 1), false},
 		{
 			"two lines of which one is another",
-			Span{2, 3},
+			LineSpan{2, 3},
 			strings.Replace(text, "third: another", "third: some other", 1),
 			true,
 		},
@@ -163,7 +163,7 @@ func TestConfidenceOfEdited(t *testing.T) {
 				b := g.store()
 				add(t, b, Record{File: "a.yaml", Span: c.span, Why: c.name})
 				g.write("a.yaml", c.now)
-				if f := whole(t, b, "a.yaml"); f.Placed != Edited || f.Now != c.span ||
+				if f := whole(t, b, "a.yaml"); f.Placed != PlacedAfterEdit || f.Now != c.span ||
 					(f.Confidence >= .5) != c.sure {
 					t.Errorf(
 						"found %s at %s with confidence %.2f (%s), want edited at %s, sure %v",
@@ -193,7 +193,7 @@ func TestShortLinesAreDoubtful(t *testing.T) {
 	g.write("a.vim", strings.Join(old, "\n")+"\n")
 	g.commit()
 	b := g.store()
-	add(t, b, Record{File: "a.vim", Span: Span{7, 7}, Why: "endif"})
+	add(t, b, Record{File: "a.vim", Span: LineSpan{7, 7}, Why: "endif"})
 	g.write("a.vim", strings.Join(now, "\n")+"\n")
 	if f := whole(t, b, "a.vim"); f.Confidence > .7 {
 		t.Errorf("found %s with confidence %.2f (%s)", f.Placed, f.Confidence, f.How)
@@ -233,18 +233,18 @@ func TestCopiesThatBecameOne(t *testing.T) {
 		name string
 		line int
 		now  string
-		want PlacingKind
+		want PlacementKind
 	}{
-		{"a line of the first copy", 4, "// Helpers.\n\n" + helper + one.String(), Lost},
-		{"a line of the second copy", 14, "// Helpers.\n\n" + helper + one.String(), Lost},
-		{"a line of a function that has moved", 4, moved, Moved},
+		{"a line of the first copy", 4, "// Helpers.\n\n" + helper + one.String(), NotPlaced},
+		{"a line of the second copy", 14, "// Helpers.\n\n" + helper + one.String(), NotPlaced},
+		{"a line of a function that has moved", 4, moved, PlacedAfterMove},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			g := newRepo(t)
 			g.write("x_test.go", three.String())
 			g.commit()
 			b := g.store()
-			add(t, b, Record{File: "x_test.go", Span: Span{c.line, c.line}, Why: c.name})
+			add(t, b, Record{File: "x_test.go", Span: LineSpan{c.line, c.line}, Why: c.name})
 			g.write("x_test.go", c.now)
 			if got := whole(t, b, "x_test.go"); got.Placed != c.want {
 				t.Errorf("Lookup = %s %v %.2f (%s), want %s", got.Placed, got.Now, got.Confidence, got.How, c.want)
@@ -262,18 +262,19 @@ func TestFewLettersAreNotReworded(t *testing.T) {
 		"!= nil {\n\t\tpanic(err)\n\t}\n}\n"
 	for _, c := range []struct {
 		name, now string
-		want      PlacingKind
+		want      PlacementKind
 	}{
-		{"another function", other, Lost},
-		{"the same function", strings.Replace(was, "if err != nil {", "if path != got && err != nil {", 1), Edited},
-		{"indented", strings.Replace(was, "\tif err != nil {", "\t\tif err != nil  {", 1), Edited},
+		{"another function", other, NotPlaced},
+		{"the same function", strings.Replace(was, "if err != nil {", "if path != got && err != nil {", 1),
+			PlacedAfterEdit},
+		{"indented", strings.Replace(was, "\tif err != nil {", "\t\tif err != nil  {", 1), PlacedAfterEdit},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			g := newRepo(t)
 			g.write("x.go", was)
 			g.commit()
 			b := g.store()
-			add(t, b, Record{File: "x.go", Span: Span{5, 5}, Why: c.name})
+			add(t, b, Record{File: "x.go", Span: LineSpan{5, 5}, Why: c.name})
 			g.write("x.go", c.now)
 			if got := whole(t, b, "x.go"); got.Placed != c.want {
 				t.Errorf("Lookup = %s %v %.2f (%s), want %s", got.Placed, got.Now, got.Confidence, got.How, c.want)

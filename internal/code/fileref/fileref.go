@@ -4,16 +4,16 @@ package fileref
 
 import "time"
 
-// FileState says whether the referenced file, or the referenced lines of it, are unchanged in the working tree.
-type FileState string
+// RefState says whether the referenced file, or the referenced lines of it, are unchanged in the working tree.
+type RefState string
 
 const (
-	Fresh FileState = "FRESH" // At least 80 % of the content is unchanged.
+	RefFresh RefState = "FRESH" // At least 80 % of the content is unchanged.
 	// At least 80 % of the content is unchanged, but is now in another file or in other lines.
-	Moved FileState = "MOVED"
+	RefMoved RefState = "MOVED"
 	// The file was deleted, or less than 80 % of the referenced content is unchanged.
-	Stale        FileState = "STALE"
-	Unverifiable FileState = "UNVERIFIABLE" // The earlier content is not known, or the file is not in this tree.
+	RefStale        RefState = "STALE"
+	RefUnverifiable RefState = "UNVERIFIABLE" // The earlier content is not known, or the file is not in this tree.
 )
 
 // Ref is a reference from an entry to a file, made at a certain time.
@@ -22,24 +22,24 @@ type Ref struct {
 	// pool.go:42, pool.go:42-60, pool.go#L42 or pool.go#L42-L60. Then only these lines are checked.
 	File string
 
-	// Blob is the hash under which git stores the content that the file had at the time of the reference, as
+	// GitBlobHash is the hash under which git stores the content that the file had at the time of the reference, as
 	// annotate.Store.Blob returns it. It is "" if the hash is not known.
-	Blob string
+	GitBlobHash string
 
 	Time time.Time // time of the reference; if Blob is "", the content at this time is looked up in git's history
 
-	// IsDoubtful means that the referenced file may belong to another working tree. The reference is then checked only
-	// if Blob is the hash of a known content.
-	IsDoubtful bool
+	// MayBeFromOtherTree means that the referenced file may belong to another working tree. The reference is then
+	// checked only if Blob is the hash of a known content.
+	MayBeFromOtherTree bool
 }
 
 // CheckResult is the result of checking a reference.
 type CheckResult struct {
 	Ref
-	State FileState
+	State RefState
 	// CurrentPath is the file's present path, or the path of the file that contains the remaining lines. It has line
 	// numbers if File has line numbers. It is "" if the file and the lines are still at File.
-	CurrentPath    string
-	UnchangedShare float64 // unchanged share of the content, from 0 to 1 (0 if it is not known)
-	Explanation    string  // sentence for people that explains why the reference has this state
+	CurrentPath           string
+	UnchangedContentShare float64 // unchanged share of the content, from 0 to 1 (0 if it is not known)
+	Explanation           string  // sentence for people that explains why the reference has this state
 }

@@ -65,7 +65,7 @@ func IsInWorktree(dir string) bool {
 // IndexEntry describes a file that git tracks.
 type IndexEntry struct {
 	Name       string
-	Blob       string
+	BlobName   string
 	IsRegular  bool // The file is a regular file, and not a link or a submodule.
 	MergeStage int  // side of a merge conflict, or 0 for a file without a conflict
 
@@ -163,7 +163,7 @@ func sharedIndexName(extensions []byte, hashSize int) (string, error) {
 func parseEntryStat(b []byte, name string, hashSize int) IndexEntry {
 	word := func(at int) uint32 { return binary.BigEndian.Uint32(b[at:]) }
 	flags := binary.BigEndian.Uint16(b[40+hashSize:])
-	e := IndexEntry{Name: name, Blob: hex.EncodeToString(b[40 : 40+hashSize]), IsRegular: word(24)>>12 == 0o10,
+	e := IndexEntry{Name: name, BlobName: hex.EncodeToString(b[40 : 40+hashSize]), IsRegular: word(24)>>12 == 0o10,
 		MergeStage: int(flags>>12) & 3,
 		Size:       word(36), Time: time.Unix(int64(word(8)), int64(word(12)))}
 	if flags&0x4000 != 0 {

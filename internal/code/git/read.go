@@ -22,16 +22,16 @@ func (r *Repo) HeadCommit(_ context.Context) (string, error) {
 	if r.pinnedHead != "" {
 		return r.pinnedHead, nil
 	}
-	id, err := r.followRef("HEAD")
+	id, err := r.resolveRef("HEAD")
 	if err != nil {
 		return "", fmt.Errorf("reading HEAD: %w", err)
 	}
 	return id, nil
 }
 
-// followRef returns the object that a reference names, or "" if the reference does not exist. It follows symbolic
+// resolveRef returns the object that a reference names, or "" if the reference does not exist. It follows symbolic
 // references.
-func (r *Repo) followRef(ref string) (string, error) {
+func (r *Repo) resolveRef(ref string) (string, error) {
 	// A symbolic reference may name another symbolic reference. Stop after some steps, because they may form a circle.
 	for range 5 {
 		b, err := r.readRef(ref)
@@ -159,7 +159,7 @@ func (r *Repo) BlobAt(ctx context.Context, commit, file string) (string, error) 
 type fileChange struct {
 	commit string
 	// hashes of the file's content before and after the commit (only zeros if the file did not exist)
-	oldBlob, newBlob string
+	oldBlobName, newBlobName string
 	// paths of the file before and after the commit, which differ only if the commit renamed or copied the file
 	oldPath, newPath string
 	status           byte // kind of change: A, M, R, C, D or T
@@ -195,7 +195,7 @@ func parseRawLog(out []byte) ([]fileChange, error) {
 		if !isStep {
 			return steps, fmt.Errorf("reading a history: git says %.80q", f)
 		}
-		s := fileChange{commit: commit, oldBlob: w[2], newBlob: w[3], status: w[4][0]}
+		s := fileChange{commit: commit, oldBlobName: w[2], newBlobName: w[3], status: w[4][0]}
 		var err error
 		i++
 		s.oldPath, err = next(i)
@@ -266,7 +266,7 @@ func (r *Repo) findCopyOrigin(
 		paths := append([]string{file}, others...)
 		for _, c := range changed {
 			// The deleted file has the same content as the new file, so it is the origin.
-			if c.status == 'D' && c.oldBlob == m.newBlob {
+			if c.status == 'D' && c.oldBlobName == m.newBlobName {
 				return m.commit, c.oldPath, nil
 			}
 			paths = append(paths, c.oldPath)
@@ -350,10 +350,10 @@ func (r *Repo) BlobsAround(ctx context.Context, file string, t time.Time) (befor
 		return "", "", err
 	}
 	blob := func(s fileChange) string {
-		if !IsHash(s.newBlob) || strings.Trim(s.newBlob, "0") == "" {
+		if !IsHash(s.newBlobName) || strings.Trim(s.newBlobName, "0") == "" {
 			return ""
 		}
-		return s.newBlob
+		return s.newBlobName
 	}
 	at := t.UTC().Format(time.RFC3339)
 	old, err := r.logFileChanges(ctx, nil, "--no-renames", "-n", "1", "--until="+at, head, "--", file)

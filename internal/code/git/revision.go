@@ -87,7 +87,7 @@ func (r *Repo) resolveRefName(ref string) string {
 			// name.
 			continue
 		}
-		if id, _ := r.followRef(fmt.Sprintf(place, ref)); id != "" {
+		if id, _ := r.resolveRef(fmt.Sprintf(place, ref)); id != "" {
 			return id
 		}
 	}
@@ -153,7 +153,7 @@ func (r *Repo) FollowRef(name string) (string, error) {
 	if !isRefName(name) || !strings.HasPrefix(name, "refs/") {
 		return "", fmt.Errorf("%.80q is not the whole name of a reference", name)
 	}
-	id, err := r.followRef(name)
+	id, err := r.resolveRef(name)
 	if err != nil {
 		return "", fmt.Errorf("reading %s: %w", name, err)
 	}

@@ -15,9 +15,9 @@ import (
 
 // Project is a project's name, with the rule that determined the name.
 type Project struct {
-	Name    string // value of the label project, with only lower-case letters, digits, dots, - and _
-	Reason  string // sentence that says which rule determined Name
-	RootDir string // directory of the project or linked worktree
+	Name     string // value of the label project, with only lower-case letters, digits, dots, - and _
+	NameRule string // sentence that says which rule determined Name
+	RootDir  string // directory of the project or linked worktree
 }
 
 // maxParentDirs is the maximum number of parent directories that are examined.
@@ -52,9 +52,9 @@ func FindProject(dir string, read func(path string) ([]byte, error), isDir func(
 		}
 	}
 	p := Project{
-		Name:    toProjectName(filepath.Base(MainWorktreeDir(dir))),
-		Reason:  "the name of the directory; it is in no git repository",
-		RootDir: dir,
+		Name:     toProjectName(filepath.Base(MainWorktreeDir(dir))),
+		NameRule: "the name of the directory; it is in no git repository",
+		RootDir:  dir,
 	}
 	if home != "" {
 		p = Project{

@@ -16,14 +16,14 @@ import (
 	"strings"
 )
 
-// image contains the parts from which an OCI image is built.
-type image struct {
+// ociImage contains the parts from which an OCI image is built.
+type ociImage struct {
 	name, arch                     string
 	programBytes, certificateBytes []byte
 }
 
-// userID is the ID of the user who runs the program in a container. This user owns only the data directory.
-const userID = 65532
+// containerUserID is the ID of the user who runs the program in a container. This user owns only the data directory.
+const containerUserID = 65532
 
 // imageFile is a file in a tar archive. It does not contain a time, so that the same files always produce the same
 // image.
@@ -60,7 +60,7 @@ func packTar(files []imageFile) ([]byte, error) {
 type descriptor struct {
 	Type        string            `json:"mediaType"`
 	Digest      string            `json:"digest"`
-	Size        int               `json:"size"`
+	BlobSize    int               `json:"size"`
 	Platform    map[string]string `json:"platform,omitempty"`
 	Annotations map[string]string `json:"annotations,omitempty"`
 }
@@ -74,7 +74,7 @@ func blobDigest(b []byte) string {
 }
 
 func (s blobFiles) addBlob(mediaType string, b []byte) descriptor {
-	d := descriptor{Type: "application/vnd.oci.image." + mediaType, Digest: blobDigest(b), Size: len(b)}
+	d := descriptor{Type: "application/vnd.oci.image." + mediaType, Digest: blobDigest(b), BlobSize: len(b)}
 	s[d.Digest] = b
 	return d
 }
@@ -84,9 +84,9 @@ func (s blobFiles) addJSON(mediaType string, v any) (descriptor, error) {
 	return s.addBlob(mediaType, b), err
 }
 
-// makeLayer returns the image's only layer: a tar archive with the program, the certificates and the directories.
-func (im *image) makeLayer() ([]byte, error) {
-	files := []imageFile{{name: "data/", mode: 0o700, uid: userID}}
+// makeImageLayer returns the image's only layer: a tar archive with the program, the certificates and the directories.
+func (im *ociImage) makeImageLayer() ([]byte, error) {
+	files := []imageFile{{name: "data/", mode: 0o700, uid: containerUserID}}
 	if len(im.certificateBytes) > 0 {
 		files = append(
 			files,
@@ -101,8 +101,8 @@ func (im *image) makeLayer() ([]byte, error) {
 }
 
 // makeLayout returns the whole image: a tar archive in OCI image layout.
-func (im *image) makeLayout() ([]byte, error) {
-	plain, err := im.makeLayer()
+func (im *ociImage) makeLayout() ([]byte, error) {
+	plain, err := im.makeImageLayer()
 	if err != nil {
 		return nil, err
 	}

@@ -52,7 +52,7 @@ func read(t *testing.T, layout []byte) (config map[string]any, files []imageFile
 	seen := 0
 	blob := func(d descriptor) []byte {
 		b, ok := all["blobs/"+strings.Replace(d.Digest, ":", "/", 1)]
-		if !ok || blobDigest(b) != d.Digest || len(b) != d.Size {
+		if !ok || blobDigest(b) != d.Digest || len(b) != d.BlobSize {
 			t.Fatalf("the blob %+v has %d bytes and the digest %s", d, len(b), blobDigest(b))
 		}
 		seen++
@@ -101,7 +101,7 @@ func read(t *testing.T, layout []byte) (config map[string]any, files []imageFile
 }
 
 func TestLayout(t *testing.T) {
-	im := image{
+	im := ociImage{
 		name:             "oxbow:v1",
 		arch:             "amd64",
 		programBytes:     []byte("a program"),
@@ -128,7 +128,7 @@ func TestLayout(t *testing.T) {
 				t.Errorf("/tmp has mode %o", f.mode)
 			}
 		case "data/":
-			if f.mode != 0o700 || f.uid != userID {
+			if f.mode != 0o700 || f.uid != containerUserID {
 				t.Errorf("/data has mode %o, of user %d", f.mode, f.uid)
 			}
 		}

@@ -33,7 +33,7 @@ func main() {
 }
 
 func writeImage(programPath, certsPath, name, arch, out string) error {
-	im := image{name: name, arch: arch}
+	im := ociImage{name: name, arch: arch}
 	var err error
 	im.programBytes, err = os.ReadFile(programPath)
 	if err != nil {

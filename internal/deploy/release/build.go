@@ -139,12 +139,12 @@ func writeCompletions(dir string) error {
 
 // release describes the files that goreleaser has written to a directory.
 type release struct {
-	root, dist, version string
-	binaries            []builtProgram
+	root, distDir, version string
+	binaries               []builtProgram
 }
 
 func readRelease(root, dist string) (release, error) {
-	r := release{root: root, dist: dist}
+	r := release{root: root, distDir: dist}
 	var metadata struct {
 		Version string `json:"version"`
 	}

@@ -42,7 +42,7 @@ func (r release) checkFiles() error {
 // checkFileHashes compares the release's files with the checksums in its checksum file. It returns the number of
 // checksums in this file. It returns an error if the checksum file lacks a package of the release.
 func (r release) checkFileHashes() (int, error) {
-	b, err := os.ReadFile(filepath.Join(r.dist, checksumsFile))
+	b, err := os.ReadFile(filepath.Join(r.distDir, checksumsFile))
 	if err != nil {
 		return 0, err
 	}
@@ -53,9 +53,9 @@ func (r release) checkFileHashes() (int, error) {
 			err = errors.Join(err, fmt.Errorf("%s is listed twice", name))
 		}
 		listed[name] = true
-		err = errors.Join(err, checkHash(filepath.Join(r.dist, name), sum))
+		err = errors.Join(err, checkHash(filepath.Join(r.distDir, name), sum))
 	}
-	files, rerr := os.ReadDir(r.dist)
+	files, rerr := os.ReadDir(r.distDir)
 	for _, f := range files {
 		switch f.Name() {
 		case checksumsFile, "config.yaml", "metadata.json", "artifacts.json":
@@ -110,7 +110,7 @@ func (r release) checkBinary(b builtProgram) (modules int, size int64, err error
 	if b.GOOS == "linux" {
 		err = errors.Join(err, checkHasNoSymbols(program))
 	}
-	document, rerr := os.ReadFile(filepath.Join(r.dist,
+	document, rerr := os.ReadFile(filepath.Join(r.distDir,
 		fmt.Sprintf("oxbow_%s_%s_%s.cdx.json", r.version, b.GOOS, b.GOARCH)))
 	if rerr != nil {
 		return 0, size, errors.Join(err, rerr)

@@ -118,8 +118,8 @@ func installRPM(r release, dir string) (installedProgram, error) {
 
 func installNPM(r release, dir string) (installedProgram, error) {
 	t := setup.Target{OS: runtime.GOOS, Arch: runtime.GOARCH}
-	launcher := filepath.Join(r.dist, npmFileName("oxbow", r.version))
-	program := filepath.Join(r.dist, npmFileName(t.NPMPackage(), r.version))
+	launcher := filepath.Join(r.distDir, npmFileName("oxbow", r.version))
+	program := filepath.Join(r.distDir, npmFileName(t.NPMPackage(), r.version))
 	installed := installedProgram{
 		commandLine:  []string{"npx", "--offline", "oxbow"},
 		typedCommand: "npx oxbow",
@@ -222,8 +222,8 @@ func (r release) runInstallScript(
 	installDir string,
 	changeChecksums func(sums string) string,
 ) (program, output string, err error) {
-	files := http.FileServerFS(os.DirFS(r.dist))
-	sums, err := os.ReadFile(filepath.Join(r.dist, checksumsFile))
+	files := http.FileServerFS(os.DirFS(r.distDir))
+	sums, err := os.ReadFile(filepath.Join(r.distDir, checksumsFile))
 	if err != nil {
 		return "", "", err
 	}
@@ -240,7 +240,7 @@ func (r release) runInstallScript(
 		[]string{"OXBOW_BASE_URL=" + server.URL, "OXBOW_INSTALL_DIR=" + installDir,
 			"no_proxy=127.0.0.1"},
 		"sh",
-		filepath.Join(r.dist, "install.sh"),
+		filepath.Join(r.distDir, "install.sh"),
 	)
 	return filepath.Join(installDir, "oxbow"), output, err
 }
@@ -254,12 +254,12 @@ func installFormula(r release, dir string) (installedProgram, error) {
 	if err := os.WriteFile(runner, []byte(formulaRunner), 0o600); err != nil {
 		return installedProgram{}, err
 	}
-	formula := filepath.Join(r.dist, "homebrew", "oxbow.rb")
+	formula := filepath.Join(r.distDir, "homebrew", "oxbow.rb")
 	if _, err := runProgram(dir, "ruby", "-wc", formula); err != nil {
 		return installedProgram{}, err
 	}
 	program := filepath.Join(prefix, "bin/oxbow")
-	_, err := runProgram(dir, "ruby", runner, formula, r.dist, r.downloadURL(), r.version, prefix)
+	_, err := runProgram(dir, "ruby", runner, formula, r.distDir, r.downloadURL(), r.version, prefix)
 	return installedProgram{
 			commandLine:  []string{program},
 			typedCommand: program,
@@ -292,7 +292,7 @@ func installImage(r release, dir string) (installedProgram, error) {
 // installScoop follows the Scoop manifest: it compares the checksum of the Windows archive and unpacks the archive.
 // The tests for Wine run the program.
 func installScoop(r release, dir string) (installedProgram, error) {
-	b, err := os.ReadFile(filepath.Join(r.dist, "scoop", "oxbow.json"))
+	b, err := os.ReadFile(filepath.Join(r.distDir, "scoop", "oxbow.json"))
 	if err != nil {
 		return installedProgram{}, fmt.Errorf("%w; the release needs the target windows_amd64", err)
 	}
@@ -320,12 +320,12 @@ func installScoop(r release, dir string) (installedProgram, error) {
 	if !isHere {
 		return installedProgram{}, fmt.Errorf("the manifest refers to %s, not to a file in %s", x.URL, r.downloadURL())
 	}
-	if err := checkHash(filepath.Join(r.dist, name), x.Hash); err != nil {
+	if err := checkHash(filepath.Join(r.distDir, name), x.Hash); err != nil {
 		return installedProgram{}, err
 	}
 	place := filepath.Join(dir, "scoop")
 	err = errors.Join(
-		extractZip(filepath.Join(r.dist, name), place),
+		extractZip(filepath.Join(r.distDir, name), place),
 		checkFilesExist(place, "completions/oxbow.ps1", "LICENSE"),
 	)
 	return installedProgram{runDemo: func() error {

@@ -122,12 +122,12 @@ func (r release) runDocumentedCommands(kind, dir string, variables []string) (in
 	if err := os.Mkdir(place, 0o755); err != nil {
 		return 0, err
 	}
-	files, err := os.ReadDir(r.dist)
+	files, err := os.ReadDir(r.distDir)
 	if err != nil {
 		return 0, err
 	}
 	for _, f := range files {
-		err = errors.Join(err, os.Symlink(filepath.Join(r.dist, f.Name()), filepath.Join(place, f.Name())))
+		err = errors.Join(err, os.Symlink(filepath.Join(r.distDir, f.Name()), filepath.Join(place, f.Name())))
 	}
 	if err != nil {
 		return 0, err
@@ -155,7 +155,7 @@ func documentedCommands(page, kind string) ([]string, error) {
 
 // packagePath returns the path of the release file for this machine that has the suffix.
 func (r release) packagePath(suffix string) string {
-	return filepath.Join(r.dist, fmt.Sprintf("oxbow_%s_linux_%s%s", r.version, runtime.GOARCH, suffix))
+	return filepath.Join(r.distDir, fmt.Sprintf("oxbow_%s_linux_%s%s", r.version, runtime.GOARCH, suffix))
 }
 
 // runProgram runs a program in dir and returns its output. The environment contains only PATH and a home in dir.

@@ -112,16 +112,16 @@ func (p *sitePage) renderPage(s *website) ([]byte, error) {
 }
 
 // searchItems returns an item for each section of the page. The search on the website finds these items.
-func (p *sitePage) searchItems() []searchItem {
+func (p *sitePage) searchItems() []searchableSection {
 	s := website{pages: map[string]*sitePage{p.path: p}}
 	address, _ := s.pageAddress(p.path)
-	items := []searchItem{{Page: p.title, Heading: p.title, Address: address}}
+	items := []searchableSection{{Page: p.title, Heading: p.title, SectionURL: address}}
 	for n := p.root.FirstChild(); n != nil; n = n.NextSibling() {
 		if h, isHeading := n.(*ast.Heading); isHeading && h.Level > 1 {
 			id, _ := h.AttributeString("id")
 			anchor, _ := id.([]byte)
-			items = append(items, searchItem{
-				Page: p.title, Heading: plainText(h, p.text), Address: address + "#" + string(anchor),
+			items = append(items, searchableSection{
+				Page: p.title, Heading: plainText(h, p.text), SectionURL: address + "#" + string(anchor),
 			})
 			continue
 		}

@@ -37,12 +37,12 @@ type navigationLink struct {
 	IsCurrent      bool
 }
 
-// searchItem is a section of a page that the search can find.
-type searchItem struct {
-	Page    string `json:"page"`
-	Heading string `json:"heading"`
-	Address string `json:"address"`
-	Text    string `json:"text"`
+// searchableSection is a section of a page that the search can find.
+type searchableSection struct {
+	Page       string `json:"page"`
+	Heading    string `json:"heading"`
+	SectionURL string `json:"address"`
+	Text       string `json:"text"`
 }
 
 // writeSite writes the site for the repository into the directory out, and returns the number of pages.
@@ -62,7 +62,7 @@ func writeSite(repository fs.FS, sourceURL, out string) (int, error) {
 	if err := site.checkLinks(paths); err != nil {
 		return 0, err
 	}
-	var items []searchItem
+	var items []searchableSection
 	for _, p := range paths {
 		if err := site.writePage(site.pages[p], out); err != nil {
 			return 0, err
@@ -235,7 +235,7 @@ func (s *website) copyPictures(out string) error {
 }
 
 // writeAssets writes the style sheet, and the script with the items for the search.
-func writeAssets(items []searchItem, out string) error {
+func writeAssets(items []searchableSection, out string) error {
 	style, err := assets.ReadFile("style.css")
 	if err != nil {
 		return err

@@ -89,15 +89,15 @@ func TestSearchItems(t *testing.T) {
 		t.Fatal(err)
 	}
 	line, _, _ := strings.Cut(strings.TrimPrefix(string(script), "const items = "), "\n")
-	var items []searchItem
+	var items []searchableSection
 	if err := json.Unmarshal([]byte(line), &items); err != nil {
 		t.Fatal(err)
 	}
 	found := map[string]string{}
 	for _, item := range items {
-		found[item.Address] = item.Text
+		found[item.SectionURL] = item.Text
 		if strings.Contains(item.Text, "| oxbow hook claude") {
-			t.Errorf("%s contains the preparation of a session", item.Address)
+			t.Errorf("%s contains the preparation of a session", item.SectionURL)
 		}
 	}
 	const address = "docs/which.html#take-something-out-forget-or-redact"

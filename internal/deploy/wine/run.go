@@ -241,7 +241,7 @@ func (w wineInstallation) writeTestOverlay(ctx context.Context) (string, error) 
 	return list, os.WriteFile(list, b, 0o644)
 }
 
-const removeFuncSource = `
+const removeFuncGoSource = `
 
 func removeByRemove(path string) error {
 	err := os.RemoveAll(path)
@@ -267,5 +267,5 @@ func replaceRemoveFunc(source string) (string, error) {
 	if strings.Count(source, call) != 1 {
 		return "", fmt.Errorf("testing.go of this Go has not one %q; change withCleanup", call)
 	}
-	return strings.Replace(source, call, "err := removeByRemove(path)", 1) + removeFuncSource, nil
+	return strings.Replace(source, call, "err := removeByRemove(path)", 1) + removeFuncGoSource, nil
 }

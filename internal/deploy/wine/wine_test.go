@@ -63,7 +63,8 @@ func TestWithCleanup(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if strings.Count(replaced, "err := removeByRemove(path)\n") != 1 || !strings.HasSuffix(replaced, removeFuncSource) {
+	if strings.Count(replaced, "err := removeByRemove(path)\n") != 1 ||
+		!strings.HasSuffix(replaced, removeFuncGoSource) {
 		t.Error("the call or the function was not added")
 	}
 	if _, err := replaceRemoveFunc("package testing\n"); err == nil {

@@ -21,28 +21,28 @@ type Texts struct {
 	// IgnoredTexts contains a second text for each of the Texts, such as its earlier version. Words that the second
 	// text contains as well do not count as repeated from an entry.
 	IgnoredTexts []string
-	// If OnlyTainted is set, the new texts are compared only with entries that are labeled as tainted, because an
-	// agent wrote them after it had read text by others.
-	OnlyTainted bool
+	// If OnlyTaintedEntries is set, the new texts are compared only with entries that are labeled as tainted, because
+	// an agent wrote them after it had read text by others.
+	OnlyTaintedEntries bool
 }
 
 // maxComparedBytes is the maximum size, in bytes, of the foreign text that is read in a store without an index. If the
 // store has more, the comparison fails with ErrTooManyEntries.
 const maxComparedBytes = 32 << 20
 
-// maxTaintedBytes is a total size of tainted entries, in bytes. An entry is tainted if an agent wrote it after it had
-// read text by others. Up to this size, tainted entries are compared one by one, which is faster for the few that most
-// memories have. Above this size, the index is used.
-const maxTaintedBytes = 64 << 10
+// maxTaintedEntryBytes is a total size of tainted entries, in bytes. An entry is tainted if an agent wrote it after it
+// had read text by others. Up to this size, tainted entries are compared one by one, which is faster for the few that
+// most memories have. Above this size, the index is used.
+const maxTaintedEntryBytes = 64 << 10
 
 // ErrTooManyEntries is returned if so much text in the store was written by others, or by unknown writers, that
 // comparing a new text with it takes too long.
 var ErrTooManyEntries = errors.New("too many entries that nobody vouches for")
 
 // EachRepeatedEntry compares the texts with all entries of the store that others wrote or for which nobody vouches. It
-// calls onRepeat with each such entry that a text repeats, and with this text's index. An entry never counts as a
+// calls reportRepeat with each such entry that a text repeats, and with this text's index. An entry never counts as a
 // repetition of itself. If a text repeats several entries of the same origin (see originHash), EachRepeatedEntry may
-// call onRepeat for only one.
+// call reportRepeat for only one.
 //
 // If the store is a log, EachRepeatedEntry uses the index. It may also write the index file, if writerMemory is not
 // nil and the file lacks many entries. writerMemory must be a memory that uses the same log. If the store is not a
@@ -55,13 +55,13 @@ func (x *Index) EachRepeatedEntry(
 	texts *Texts,
 	onRepeat func(e *oxbow.Entry, i int),
 ) error {
-	c := &comparison{texts: texts, onRepeat: onRepeat}
+	c := &textComparison{texts: texts, reportRepeat: onRepeat}
 	db, isLog := store.(*logstore.DB)
 	if !isLog {
 		return c.compareAllEntries(ctx, store, maxComparedBytes)
 	}
-	if texts.OnlyTainted {
-		if err := c.compareAllEntries(ctx, store, cmp.Or(x.maxTaintedBytes, maxTaintedBytes)); !errors.Is(
+	if texts.OnlyTaintedEntries {
+		if err := c.compareAllEntries(ctx, store, cmp.Or(x.maxTaintedEntryBytes, maxTaintedEntryBytes)); !errors.Is(
 			err,
 			ErrTooManyEntries,
 		) {
@@ -70,10 +70,10 @@ func (x *Index) EachRepeatedEntry(
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.comparisonCount++
+	x.comparisonCallCount++
 	found, err := x.findRepeatCandidates(ctx, db, c)
 	if err == nil {
-		err = c.compareCandidateEntries(db, found)
+		err = c.compareWithCandidateEntries(db, found)
 	}
 	if to := writableLogStore(writerMemory); err == nil && to != nil {
 		_ = x.saveIndexFile(ctx, to) // Ignore the error: a later call tries to write the file again.
@@ -85,8 +85,8 @@ func (x *Index) EachRepeatedEntry(
 // agent wrote it after it had read text by others. If the tainted entries have so much text that EachRepeatedEntry
 // would be faster, it returns ErrTooManyEntries.
 func EachTaintedEntry(ctx context.Context, store oxbow.Store, fn func(*oxbow.Entry) error) error {
-	left := maxTaintedBytes
-	return eachMatchingEntry(ctx, store, filterTermsByClass[:classTaintedEntry+1], func(e *oxbow.Entry) error {
+	left := maxTaintedEntryBytes
+	return eachMatchingEntry(ctx, store, filterTermsByReason[:reasonTaintedEntry+1], func(e *oxbow.Entry) error {
 		left -= len(e.Content)
 		if left < 0 {
 			return ErrTooManyEntries
@@ -101,7 +101,7 @@ func (t *Texts) EachRepeatedEntryIn(
 	eachEntry func(compare func(*oxbow.Entry) error) error,
 	onRepeat func(e *oxbow.Entry, i int),
 ) error {
-	c := &comparison{texts: t, onRepeat: onRepeat}
+	c := &textComparison{texts: t, reportRepeat: onRepeat}
 	return eachEntry(func(e *oxbow.Entry) error {
 		c.compareEntry(e)
 		return nil
@@ -141,50 +141,55 @@ func writableLogStore(m *oxbow.Memory) *logstore.DB {
 
 // findRepeatCandidates returns the entry versions that the texts may repeat, according to the index. If the index
 // file is damaged, it builds the index from all entries.
-func (x *Index) findRepeatCandidates(ctx context.Context, db *logstore.DB, c *comparison) ([]repeatCandidate, error) {
+func (x *Index) findRepeatCandidates(
+	ctx context.Context,
+	db *logstore.DB,
+	c *textComparison,
+) ([]repeatCandidate, error) {
 	if err := x.catchUpWithLog(ctx, db); err != nil || x.isEmpty() {
 		return nil, err
 	}
-	keys := c.lazyFingerprints().Keys()
-	found, err := x.findCandidates(keys, c.texts.OnlyTainted)
+	keys := c.lazyFingerprints().TextKeys()
+	found, err := x.findCandidates(keys, c.texts.OnlyTaintedEntries)
 	if err == nil {
 		return found, nil
 	}
 	if err := x.indexAllEntries(ctx, db); err != nil {
 		return nil, err
 	}
-	return x.findCandidates(keys, c.texts.OnlyTainted)
+	return x.findCandidates(keys, c.texts.OnlyTaintedEntries)
 }
 
-// comparison compares texts with entries.
-type comparison struct {
+// textComparison compares texts with entries.
+type textComparison struct {
 	texts        *Texts
-	onRepeat     func(e *oxbow.Entry, i int)
-	fingerprints *fingerprint.Comparison // what is needed to compare the new texts; nil until the first comparison
-	foundRepeats map[repeatedText]bool
+	reportRepeat func(e *oxbow.Entry, i int)
+	// what is needed to compare the new texts; nil until the first comparison
+	fingerprints *fingerprint.RepeatComparison
+	foundRepeats map[foundRepeat]bool
 }
 
-// repeatedText records that one of the new texts repeats an entry. textIndex is the index of the new text. originHash
+// foundRepeat records that one of the new texts repeats an entry. textIndex is the index of the new text. originHash
 // is a hash of what the new text inherits from the entry, such as its trust.
-type repeatedText struct {
+type foundRepeat struct {
 	originHash uint64
 	textIndex  int32
 }
 
-func (c *comparison) lazyFingerprints() *fingerprint.Comparison {
+func (c *textComparison) lazyFingerprints() *fingerprint.RepeatComparison {
 	if c.fingerprints == nil {
-		c.fingerprints = fingerprint.NewComparison(c.texts.Texts, c.texts.IgnoredTexts)
-		c.foundRepeats = map[repeatedText]bool{}
+		c.fingerprints = fingerprint.NewRepeatComparison(c.texts.Texts, c.texts.IgnoredTexts)
+		c.foundRepeats = map[foundRepeat]bool{}
 	}
 	return c.fingerprints
 }
 
 // compareAllEntries compares the texts with all entries that have foreign text. It returns ErrTooManyEntries after
 // reading more than maxBytes bytes.
-func (c *comparison) compareAllEntries(ctx context.Context, store oxbow.Store, maxBytes int) error {
-	terms := filterTermsByClass
-	if c.texts.OnlyTainted {
-		terms = terms[:classTaintedEntry+1]
+func (c *textComparison) compareAllEntries(ctx context.Context, store oxbow.Store, maxBytes int) error {
+	terms := filterTermsByReason
+	if c.texts.OnlyTaintedEntries {
+		terms = terms[:reasonTaintedEntry+1]
 	}
 	return eachMatchingEntry(ctx, store, terms, func(e *oxbow.Entry) error {
 		maxBytes -= len(e.Content)
@@ -196,19 +201,19 @@ func (c *comparison) compareAllEntries(ctx context.Context, store oxbow.Store, m
 	})
 }
 
-// compareEntry calls onRepeat for each new text that repeats words of an entry, unless the text belongs to the entry
-// itself.
-func (c *comparison) compareEntry(e *oxbow.Entry) {
+// compareEntry calls reportRepeat for each new text that repeats words of an entry, unless the text belongs to the
+// entry itself.
+func (c *textComparison) compareEntry(e *oxbow.Entry) {
 	for _, i := range c.lazyFingerprints().FindRepeats(ComparableText(e)) {
 		if c.texts.Names[i] != e.Name {
-			c.onRepeat(e, i)
-			c.foundRepeats[repeatedText{originHash(e), int32(i)}] = true
+			c.reportRepeat(e, i)
+			c.foundRepeats[foundRepeat{originHash(e), int32(i)}] = true
 		}
 	}
 }
 
-// compareCandidateEntries reads the entries of the candidates and compares the texts with them.
-func (c *comparison) compareCandidateEntries(db *logstore.DB, all []repeatCandidate) error {
+// compareWithCandidateEntries reads the entries of the candidates and compares the texts with them.
+func (c *textComparison) compareWithCandidateEntries(db *logstore.DB, all []repeatCandidate) error {
 	compared := map[uint64]bool{}
 	for _, candidate := range all {
 		if compared[candidate.entryID] || c.isKnownRepeat(&candidate) {
@@ -219,7 +224,7 @@ func (c *comparison) compareCandidateEntries(db *logstore.DB, all []repeatCandid
 		if err != nil {
 			return err
 		}
-		if e == nil || !c.mustCompare(e) {
+		if e == nil || !c.mustCompareWith(e) {
 			continue // Skip an entry that was removed, or whose text no longer counts as foreign.
 		}
 		c.compareEntry(e)
@@ -227,22 +232,22 @@ func (c *comparison) compareCandidateEntries(db *logstore.DB, all []repeatCandid
 	return nil
 }
 
-// mustCompare reports whether the new texts must be compared with an entry. This is the case if others wrote the entry
-// or nobody vouches for it. If only tainted entries are wanted, the entry must be tainted.
-func (c *comparison) mustCompare(e *oxbow.Entry) bool {
-	class := foreignClassOf(e)
-	return class == classTaintedEntry || (class != classOwnText && !c.texts.OnlyTainted)
+// mustCompareWith reports whether the new texts must be compared with an entry. This is the case if others wrote the
+// entry or nobody vouches for it. If only tainted entries are wanted, the entry must be tainted.
+func (c *textComparison) mustCompareWith(e *oxbow.Entry) bool {
+	class := foreignTextReasonOf(e)
+	return class == reasonTaintedEntry || (class != reasonNone && !c.texts.OnlyTaintedEntries)
 }
 
 // isKnownRepeat reports whether reading an entry that may be repeated cannot give a new result. This is the case if
 // each new text that may repeat the entry is already known to repeat another entry of the same origin. The caller then
 // skips the entry. It may skip an old version of an entry, because the current version is also a candidate.
-func (c *comparison) isKnownRepeat(candidate *repeatCandidate) bool {
+func (c *textComparison) isKnownRepeat(candidate *repeatCandidate) bool {
 	return !slices.ContainsFunc(candidate.textIndexes, func(i int32) bool {
-		return !c.foundRepeats[repeatedText{candidate.originHash, i}]
+		return !c.foundRepeats[foundRepeat{candidate.originHash, i}]
 	})
 }
 
-func compareCandidates(a, b repeatCandidate) int {
-	return cmp.Or(cmp.Compare(a.class, b.class), cmp.Compare(a.entryID, b.entryID))
+func orderCandidates(a, b repeatCandidate) int {
+	return cmp.Or(cmp.Compare(a.foreignReason, b.foreignReason), cmp.Compare(a.entryID, b.entryID))
 }

@@ -19,34 +19,35 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// foreignClass tells why the text of an entry is foreign.
-type foreignClass uint64
+// foreignTextReason tells why the text of an entry is foreign.
+type foreignTextReason uint64
 
 const (
-	classTaintedEntry foreignClass = iota
-	classUnvouched                 // the entry has the label unvouched, because its author or origin is not trusted
+	reasonTaintedEntry foreignTextReason = iota
+	// the entry has the label unvouched, because its author or origin is not trusted
+	reasonUnvouched
 	// The entry has the label origin, because its source is less trusted than its author.
-	classWithOrigin
-	classByOthers // an import or another system wrote the entry
-	classOwnText  // None of the reasons above applies, so the text is not foreign.
+	reasonLessTrustedSource
+	reasonWrittenByOthers // an import or another system wrote the entry
+	reasonNone            // None of the reasons above applies, so the text is not foreign.
 )
 
-// For each reason why a text counts as foreign, filterTermsByClass contains the search term that finds the entries
+// For each reason why a text counts as foreign, filterTermsByReason contains the search term that finds the entries
 // with this reason. If an entry matches several terms, the first one counts.
-var filterTermsByClass = []oxbow.Term{
-	classTaintedEntry: {Key: "has", Values: []string{oxbow.LabelTaint}},
-	classUnvouched:    {Key: "has", Values: []string{oxbow.LabelUnvouched}},
-	classWithOrigin:   {Key: "has", Values: []string{oxbow.LabelOrigin}},
-	classByOthers:     {Key: "by", Values: []string{string(oxbow.Imported), string(oxbow.Foreign)}},
+var filterTermsByReason = []oxbow.Term{
+	reasonTaintedEntry:      {Key: "has", Values: []string{oxbow.LabelTaint}},
+	reasonUnvouched:         {Key: "has", Values: []string{oxbow.LabelUnvouched}},
+	reasonLessTrustedSource: {Key: "has", Values: []string{oxbow.LabelOrigin}},
+	reasonWrittenByOthers:   {Key: "by", Values: []string{string(oxbow.Imported), string(oxbow.Foreign)}},
 }
 
-func foreignClassOf(e *oxbow.Entry) foreignClass {
-	for c, term := range filterTermsByClass {
+func foreignTextReasonOf(e *oxbow.Entry) foreignTextReason {
+	for c, term := range filterTermsByReason {
 		if (oxbow.Filter{Terms: []oxbow.Term{term}}).Match(e) {
-			return foreignClass(c)
+			return foreignTextReason(c)
 		}
 	}
-	return classOwnText
+	return reasonNone
 }
 
 // ComparableText returns the texts of an entry that can be repeated, joined to one text.
@@ -73,7 +74,7 @@ func originHash(e *oxbow.Entry) uint64 {
 }
 
 // eachMatchingEntry calls fn once for each entry that matches at least one of the terms, in the order of the terms,
-// until fn returns an error. The terms must be the first terms of filterTermsByClass, or all of them.
+// until fn returns an error. The terms must be the first terms of filterTermsByReason, or all of them.
 func eachMatchingEntry(ctx context.Context, store oxbow.Store, terms []oxbow.Term, fn func(*oxbow.Entry) error) error {
 	// The terms of the queries before this query, negated, so that this query does not return the same entries again.
 	var seen []oxbow.Term

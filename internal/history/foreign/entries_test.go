@@ -45,8 +45,8 @@ func TestEntriesAreReadOnce(t *testing.T) {
 		terms []oxbow.Term
 		want  []string
 	}{
-		{filterTermsByClass, []string{"all", "import", "plain import", "tainted"}},
-		{filterTermsByClass[:1], []string{"all", "tainted"}},
+		{filterTermsByReason, []string{"all", "import", "plain import", "tainted"}},
+		{filterTermsByReason[:1], []string{"all", "tainted"}},
 	} {
 		var names []string
 		if err := eachMatchingEntry(t.Context(), m, c.terms, func(e *oxbow.Entry) error {

@@ -31,12 +31,12 @@ import (
 type Index struct {
 	mu sync.Mutex // guards all other fields
 	indexState
-	comparisonCount int // how often new texts were compared with the entries in this index
-	// After the index file could not be written, writing is tried again when versionsRead reaches this number.
+	comparisonCallCount int // how often new texts were compared with the entries in this index
+	// After the index file could not be written, writing is tried again when versionsReadFromLog reaches this number.
 	retrySaveAt int
 
-	minRowsBeforeSave int // The index file is written when this many index rows are in memory (0 means the default).
-	maxTaintedBytes   int // replaces the constant maxTaintedBytes in tests
+	minRowsBeforeSave    int // The index file is written when this many index rows are in memory (0 means the default).
+	maxTaintedEntryBytes int // replaces the constant maxTaintedEntryBytes in tests
 }
 
 // indexState contains the data that an [Index] has read from its file and from the log.
@@ -45,37 +45,38 @@ type indexState struct {
 	db              *logstore.DB
 	indexedPosition oxbow.Position
 
-	indexFile        *keytable.File // index file, or nil if no usable file exists
-	textsOutsideFile []keytable.TextData
+	indexFile      *keytable.File // index file, or nil if no usable file exists
+	textsNotInFile []keytable.TextData
 	// Sorted slices of index rows, for the texts that are not in the index file. Each slice is longer than the next.
-	sortedRuns [][]uint64
-	// Index rows that were added last and are in none of the sortedRuns yet. A row may occur several times.
-	unsortedRows []uint64
-	keyBuffer    []fingerprint.Key // reused buffer for the hashes of one text's word sequences
+	sortedRowSlices [][]uint64
+	// Index rows that were added last and are in none of the sortedRowSlices yet. A row may occur several times.
+	newestUnsortedRows []uint64
+	keyBuffer          []fingerprint.TextKey // reused buffer for the hashes of one text's word sequences
 	// number of texts when the index was last built from all entries
-	fullBuildTexts int
+	textCountAtFullBuild int
 	// Number of entry versions that were read from the log because the index file does not cover them. Versions that
 	// need no index row are counted as well.
-	versionsRead int
+	versionsReadFromLog int
 }
 
 const (
-	idClassBits = 2 // number of low bits that contain the entry's foreignClass; the higher bits contain the entry ID
+	// number of low bits that contain the entry's foreignTextReason; the higher bits contain the entry ID
+	idReasonBits = 2
 
-	// When more than maxRowsPerRun new index rows have been added, they are sorted.
-	maxRowsPerRun = 1 << 20
+	// When more than maxUnsortedRows new index rows have been added, they are sorted.
+	maxUnsortedRows = 1 << 20
 
 	// An index that has answered more than minCallsOfLongProcess calls of EachRepeatedEntry is probably used by a
 	// process that runs for long, such as a server.
 	minCallsOfLongProcess = 8
 
-	// The index file is written when at least minRowsBeforeSave rows are in memory, or when at least
-	// minVersionsBeforeSave versions were read. For a process that runs for long, minRowsInLongProcess and
-	// minVersionsInLongProcess are used instead.
-	minRowsBeforeSave        = 4 << 10
-	minVersionsBeforeSave    = 512
-	minRowsInLongProcess     = 64 << 10
-	minVersionsInLongProcess = 4 << 10
+	// The index file is written when at least minRowsBeforeFileSave rows are in memory, or when at least
+	// minVersionsBeforeFileSave versions were read. For a process that runs for long, minLongProcessSaveRows and
+	// minLongProcessSaveVersions are used instead.
+	minRowsBeforeFileSave      = 4 << 10
+	minVersionsBeforeFileSave  = 512
+	minLongProcessSaveRows     = 64 << 10
+	minLongProcessSaveVersions = 4 << 10
 
 	// The index is built from all entries again only if it contains more than this number of outdated texts.
 	minTextsBeforeRebuild = 4 << 10
@@ -84,8 +85,8 @@ const (
 // errTooManyTexts is returned if the memory has more foreign texts than an index file can contain.
 var errTooManyTexts = fmt.Errorf("more than %d texts are foreign", keytable.MaxTexts)
 
-// discardState discards everything that the index has read, and closes the file.
-func (x *Index) discardState() {
+// discardIndexState discards everything that the index has read, and closes the file.
+func (x *Index) discardIndexState() {
 	if x.indexFile != nil {
 		_ = x.indexFile.Close() // Ignore the error: the file was only read.
 	}
@@ -96,13 +97,13 @@ func (x *Index) discardState() {
 func (x *Index) Close() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.discardState()
+	x.discardIndexState()
 }
 
 // catchUpWithLog reads all changes of the log db that are not in the index yet.
 func (x *Index) catchUpWithLog(ctx context.Context, db *logstore.DB) error {
 	if x.db != db {
-		x.discardState()
+		x.discardIndexState()
 		if !x.openIndexFile(db) {
 			return x.indexAllEntries(ctx, db)
 		}
@@ -126,23 +127,23 @@ func (x *Index) openIndexFile(db *logstore.DB) bool {
 		return false
 	}
 	at, err := db.RefreshPosition(table.Head.Position)
-	if err != nil || !hasCurrentRevision(&table.Head) {
+	if err != nil || !hasCurrentIndexFormat(&table.Head) {
 		_ = table.Close() // Ignore the error: the file was only read.
 		return false
 	}
 	x.indexState = indexState{
-		db:              db,
-		indexedPosition: oxbow.Position(at.Encode()),
-		indexFile:       table,
-		fullBuildTexts:  table.Head.FullTextCount,
+		db:                   db,
+		indexedPosition:      oxbow.Position(at.Encode()),
+		indexFile:            table,
+		textCountAtFullBuild: table.Head.TextCountAtRebuild,
 	}
 	return true
 }
 
-// hasCurrentRevision reports whether this version of the program wrote an index file, or a version that splits texts
+// hasCurrentIndexFormat reports whether this version of the program wrote an index file, or a version that splits texts
 // into words and computes their hashes in the same way.
-func hasCurrentRevision(h *keytable.FileHead) bool {
-	return h.Revision == fingerprint.KeyRevision && h.UnicodeVersion == fingerprint.KeyUnicode
+func hasCurrentIndexFormat(h *keytable.FileHeader) bool {
+	return h.Revision == fingerprint.TextKeyRevision && h.UnicodeVersion == fingerprint.KeyUnicodeVersion
 }
 
 // indexNewChanges adds the entries that were changed since the position of the index.
@@ -152,7 +153,7 @@ func (x *Index) indexNewChanges(ctx context.Context) error {
 		return err
 	}
 	for delta, err := range x.db.Since(ctx, x.indexedPosition) {
-		x.versionsRead++
+		x.versionsReadFromLog++
 		if err == nil && delta.Entry != nil {
 			err = x.addEntry(delta.Entry)
 		}
@@ -168,39 +169,39 @@ func (x *Index) indexNewChanges(ctx context.Context) error {
 // indexAllEntries builds the index from all entries with foreign text, which others wrote or for which nobody vouches.
 // It does not read the index file.
 func (x *Index) indexAllEntries(ctx context.Context, db *logstore.DB) error {
-	x.discardState()
+	x.discardIndexState()
 	now, err := db.Position(ctx)
 	if err == nil {
-		err = eachMatchingEntry(ctx, db, filterTermsByClass, x.addEntry)
+		err = eachMatchingEntry(ctx, db, filterTermsByReason, x.addEntry)
 	}
 	if err != nil {
-		x.discardState()
+		x.discardIndexState()
 		return err
 	}
 	x.sortFreshRows()
 	x.db, x.indexedPosition = db, now
-	x.fullBuildTexts = len(x.textsOutsideFile)
-	_, x.versionsRead = db.Size()
+	x.textCountAtFullBuild = len(x.textsNotInFile)
+	_, x.versionsReadFromLog = db.Size()
 	return nil
 }
 
 // addEntry adds the current version of an entry to the index. It ignores an entry whose text does not come from others
 // and for which somebody vouches.
 func (x *Index) addEntry(e *oxbow.Entry) error {
-	c := foreignClassOf(e)
-	if c == classOwnText {
+	c := foreignTextReasonOf(e)
+	if c == reasonNone {
 		return nil
 	}
-	number := x.fileTextCount() + len(x.textsOutsideFile)
+	number := x.fileTextCount() + len(x.textsNotInFile)
 	if number == keytable.MaxTexts {
 		return errTooManyTexts
 	}
-	x.textsOutsideFile = append(x.textsOutsideFile, keytable.TextData{e.ID<<idClassBits | uint64(c), originHash(e)})
-	x.keyBuffer = fingerprint.AppendKeys(x.keyBuffer[:0], ComparableText(e))
+	x.textsNotInFile = append(x.textsNotInFile, keytable.TextData{e.ID<<idReasonBits | uint64(c), originHash(e)})
+	x.keyBuffer = fingerprint.AppendTextKeys(x.keyBuffer[:0], ComparableText(e))
 	for _, k := range x.keyBuffer {
-		x.unsortedRows = append(x.unsortedRows, keytable.KeyRow(uint64(k), number))
+		x.newestUnsortedRows = append(x.newestUnsortedRows, keytable.KeyRow(uint64(k), number))
 	}
-	if len(x.unsortedRows) >= maxRowsPerRun {
+	if len(x.newestUnsortedRows) >= maxUnsortedRows {
 		x.sortFreshRows()
 	}
 	return nil
@@ -213,43 +214,43 @@ func (x *Index) fileTextCount() int {
 	return x.indexFile.Head.TextCount
 }
 
-// sortFreshRows sorts the index rows that were added since its last call into a new slice in sortedRuns. It then
+// sortFreshRows sorts the index rows that were added since its last call into a new slice in sortedRowSlices. It then
 // merges slices of similar lengths, so that only a few remain.
 func (x *Index) sortFreshRows() {
-	if len(x.unsortedRows) == 0 {
+	if len(x.newestUnsortedRows) == 0 {
 		return
 	}
-	x.sortedRuns = append(x.sortedRuns, slices.Compact(keytable.SortRows(x.unsortedRows)))
-	x.unsortedRows = nil
-	for n := len(x.sortedRuns); n > 1 && len(x.sortedRuns[n-2]) < 2*len(x.sortedRuns[n-1]); n-- {
-		x.sortedRuns = append(x.sortedRuns[:n-2], keytable.MergeRuns(x.sortedRuns[n-2:]))
+	x.sortedRowSlices = append(x.sortedRowSlices, slices.Compact(keytable.SortRows(x.newestUnsortedRows)))
+	x.newestUnsortedRows = nil
+	for n := len(x.sortedRowSlices); n > 1 && len(x.sortedRowSlices[n-2]) < 2*len(x.sortedRowSlices[n-1]); n-- {
+		x.sortedRowSlices = append(x.sortedRowSlices[:n-2], keytable.MergeRuns(x.sortedRowSlices[n-2:]))
 	}
 }
 
 // rowsInMemory returns the number of index rows that the index file does not contain.
 func (x *Index) rowsInMemory() (rows int) {
-	for _, run := range x.sortedRuns {
+	for _, run := range x.sortedRowSlices {
 		rows += len(run)
 	}
 	return rows
 }
 
-func (x *Index) isEmpty() bool { return x.fileTextCount()+len(x.textsOutsideFile) == 0 }
+func (x *Index) isEmpty() bool { return x.fileTextCount()+len(x.textsNotInFile) == 0 }
 
 // repeatCandidate is a version of an entry that a new text may repeat, because both have a key in common. A key is a
 // hash of some consecutive words.
 type repeatCandidate struct {
-	entryID     uint64
-	class       foreignClass
-	originHash  uint64
-	textIndexes []int32 // indexes of the new texts that may repeat this version
+	entryID       uint64
+	foreignReason foreignTextReason
+	originHash    uint64
+	textIndexes   []int32 // indexes of the new texts that may repeat this version
 }
 
 // findCandidates returns the entry versions that have a sequence of words in common with a new text. The versions are
-// sorted by foreignClass, in the order in which eachMatchingEntry lists them. textIndexesByKey contains the new texts:
-// it maps a key, which is the hash of a word sequence, to the indexes of the texts with this sequence.
+// sorted by foreignTextReason, in the order in which eachMatchingEntry lists them. textIndexesByKey contains the new
+// texts: it maps a key, which is the hash of a word sequence, to the indexes of the texts with this sequence.
 func (x *Index) findCandidates(
-	textIndexesByKey map[fingerprint.Key][]int32,
+	textIndexesByKey map[fingerprint.TextKey][]int32,
 	onlyTainted bool,
 ) ([]repeatCandidate, error) {
 	found := map[int][]int32{}
@@ -265,19 +266,19 @@ func (x *Index) findCandidates(
 		if x.indexFile != nil {
 			x.indexFile.EachTextWithKey(uint64(k), add)
 		}
-		for _, run := range x.sortedRuns {
+		for _, run := range x.sortedRowSlices {
 			keytable.EachTextInRows(run, uint64(k), add)
 		}
 	}
 	var all []repeatCandidate
 	for number, texts := range found {
 		t := x.textAt(number)
-		c := repeatCandidate{t[0] >> idClassBits, foreignClass(t[0] & (1<<idClassBits - 1)), t[1], texts}
-		if c.class == classTaintedEntry || !onlyTainted {
+		c := repeatCandidate{t[0] >> idReasonBits, foreignTextReason(t[0] & (1<<idReasonBits - 1)), t[1], texts}
+		if c.foreignReason == reasonTaintedEntry || !onlyTainted {
 			all = append(all, c)
 		}
 	}
-	slices.SortFunc(all, compareCandidates)
+	slices.SortFunc(all, orderCandidates)
 	if x.indexFile != nil {
 		return all, x.indexFile.Err()
 	}
@@ -286,7 +287,7 @@ func (x *Index) findCandidates(
 
 func (x *Index) textAt(textNumber int) keytable.TextData {
 	if n := x.fileTextCount(); textNumber >= n {
-		return x.textsOutsideFile[textNumber-n]
+		return x.textsNotInFile[textNumber-n]
 	}
 	return x.indexFile.TextAt(textNumber)
 }
@@ -301,17 +302,18 @@ func (x *Index) shouldSave() bool {
 	if x.indexFile != nil {
 		total += x.indexFile.Head.KeyRowCount
 	}
-	if x.versionsRead < x.retrySaveAt {
+	if x.versionsReadFromLog < x.retrySaveAt {
 		return false
 	}
 	if x.minRowsBeforeSave > 0 {
 		return rows >= x.minRowsBeforeSave
 	}
-	if x.comparisonCount > minCallsOfLongProcess {
-		return rows >= max(minRowsInLongProcess, total/16) || x.versionsRead >= max(minVersionsInLongProcess, total/16)
+	if x.comparisonCallCount > minCallsOfLongProcess {
+		return rows >= max(minLongProcessSaveRows, total/16) ||
+			x.versionsReadFromLog >= max(minLongProcessSaveVersions, total/16)
 	}
 	root := int(math.Sqrt(float64(total)))
-	return rows >= max(minRowsBeforeSave, 4*root) || x.versionsRead >= max(minVersionsBeforeSave, root)
+	return rows >= max(minRowsBeforeFileSave, 4*root) || x.versionsReadFromLog >= max(minVersionsBeforeFileSave, root)
 }
 
 // saveIndexFile writes the index file if it lacks many rows. The log to must be the log from which the index was
@@ -322,33 +324,33 @@ func (x *Index) saveIndexFile(ctx context.Context, to *logstore.DB) error {
 	}
 	// The epoch ensures that the file is not written if the log is rewritten after this line. Otherwise the file could
 	// contain words of erased texts.
-	epoch := to.CurrentLogState(func() {}).Epoch
+	epoch := to.CurrentLogState(func() {}).LogEpoch
 	err := x.catchUpWithLog(ctx, x.db)
-	if isStale := x.fileTextCount()+len(x.textsOutsideFile) > 2*x.fullBuildTexts+minTextsBeforeRebuild; err == nil &&
-		isStale {
+	isStale := x.fileTextCount()+len(x.textsNotInFile) > 2*x.textCountAtFullBuild+minTextsBeforeRebuild
+	if err == nil && isStale {
 		err = x.indexAllEntries(ctx, x.db)
 	}
 	at, ok := logpos.DecodePosition(x.indexedPosition)
 	if err != nil || !ok {
 		return err
 	}
-	head := keytable.FileHead{
-		Revision:       fingerprint.KeyRevision,
-		UnicodeVersion: fingerprint.KeyUnicode,
-		Position:       at,
-		FullTextCount:  x.fullBuildTexts,
+	head := keytable.FileHeader{
+		Revision:           fingerprint.TextKeyRevision,
+		UnicodeVersion:     fingerprint.KeyUnicodeVersion,
+		Position:           at,
+		TextCountAtRebuild: x.textCountAtFullBuild,
 	}
 	err = to.DerivedFile(keytable.ForeignSuffix).Create(ctx, epoch, func(file vfs.File) error {
-		return keytable.WriteTable(file, head, x.indexFile, x.textsOutsideFile, x.sortedRuns)
+		return keytable.WriteTable(file, head, x.indexFile, x.textsNotInFile, x.sortedRowSlices)
 	})
 	if err != nil {
-		x.retrySaveAt = x.versionsRead + minVersionsBeforeSave/8
+		x.retrySaveAt = x.versionsReadFromLog + minVersionsBeforeFileSave/8
 		if x.indexFile != nil && x.indexFile.Err() != nil {
-			x.discardState()
+			x.discardIndexState()
 		}
 		return err
 	}
 	x.retrySaveAt = 0
-	x.discardState() // Forget the rows in memory, because the next comparison reads them from the new index file.
+	x.discardIndexState() // Forget the rows in memory, because the next comparison reads them from the new index file.
 	return nil
 }

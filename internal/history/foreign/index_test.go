@@ -83,7 +83,7 @@ func newRandomMemory(t *testing.T, seed uint64) *randomMemory {
 
 // testIndex returns an index that writes its file after few rows, and that is used even if there are only a few
 // tainted entries.
-func testIndex() *Index { return &Index{minRowsBeforeSave: 12, maxTaintedBytes: 1} }
+func testIndex() *Index { return &Index{minRowsBeforeSave: 12, maxTaintedEntryBytes: 1} }
 
 func (r *randomMemory) text() string {
 	words := strings.Fields("run Read the LOG of oxbow7 configuration pagination Straße naïve 部署脚本 ไทย é don't " +
@@ -142,7 +142,7 @@ func (r *randomMemory) change() {
 // only reads, of a process that also writes the file, and of a process that runs for long.
 func (r *randomMemory) compare(when string) {
 	r.t.Helper()
-	texts := &Texts{OnlyTainted: r.rng.IntN(3) == 0}
+	texts := &Texts{OnlyTaintedEntries: r.rng.IntN(3) == 0}
 	for range 8 {
 		texts.Names = append(texts.Names, r.name())
 		texts.Texts = append(texts.Texts, r.text())
@@ -304,7 +304,7 @@ func TestStaleTextsAreDropped(t *testing.T) {
 		for i := range ops {
 			ops[i] = oxbow.Update{Name: fmt.Sprint("n", i), Content: r.text()}
 		}
-		r.long.comparisonCount = 0
+		r.long.comparisonCallCount = 0
 		r.compare("while entries change")
 	}
 	file, err := r.disk.OpenFile(testFile, 0, 0)
@@ -339,9 +339,9 @@ func TestStoreWithoutLog(t *testing.T) {
 		want error
 	}{{3 * len(text), nil}, {3*len(text) - 1, ErrTooManyEntries}} {
 		found := 0
-		compare := comparison{
-			texts:    &Texts{Names: []string{"new"}, Texts: []string{text}},
-			onRepeat: func(*oxbow.Entry, int) { found++ },
+		compare := textComparison{
+			texts:        &Texts{Names: []string{"new"}, Texts: []string{text}},
+			reportRepeat: func(*oxbow.Entry, int) { found++ },
 		}
 		if err := compare.compareAllEntries(t.Context(), plainStore{m.Store()}, c.most); err != c.want || found < 2 {
 			t.Errorf(

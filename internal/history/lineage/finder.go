@@ -15,10 +15,11 @@ import (
 )
 
 // The file that lists where word sequences occur is written again if the changes after the last listed change are too
-// long. They are too long if their content exceeds maxTailBytes bytes plus tailBytesPerKey for each key in the file.
+// long. They are too long if their content exceeds maxUnindexedBytes bytes plus unindexedBytesPerKey for each key in
+// the file.
 const (
-	maxTailBytes    = 256 << 10
-	tailBytesPerKey = 1
+	maxUnindexedBytes    = 256 << 10
+	unindexedBytesPerKey = 1
 )
 
 // lineageFinder finds edges in a memory's history. An edge leads from an entry to its source.
@@ -29,11 +30,12 @@ type lineageFinder struct {
 
 	// The fields below are used if there is a key file. This file tells in which versions of entries each sequence of
 	// six words occurs, so that the whole history need not be read.
-	keys             *keyFile
-	changesAfterFile []oxbow.Change           // changes that are newer than the key file, oldest first
-	versions         map[uint32]oxbow.Version // versions that were read from the log, by their number in the key file
+	keys                *keyFile
+	changesAfterKeyFile []oxbow.Change // changes that are newer than the key file, oldest first
+	// versions that were read from the log, by their number in the key file
+	versions map[uint32]oxbow.Version
 	// places in the history of the versions that were read, by their number in the key file
-	versionPlaces map[uint32]versionPlace
+	versionPositions map[uint32]versionPosition
 }
 
 // FindLineage returns the edges that lead from an entry to its sources, to the sources of these sources, and so on. It
@@ -67,23 +69,23 @@ func (f *lineageFinder) openLineageFile(ctx context.Context) error {
 	}
 	keys, err := openKeyFile(file)
 	if err == nil {
-		err = f.readChangesAfterFile(ctx, &keys.head)
+		err = f.readChangesAfterKeyFile(ctx, &keys.head)
 	}
 	if err != nil {
 		return errors.Join(err, file.Close())
 	}
 	f.keys = keys
 	f.versions = map[uint32]oxbow.Version{}
-	f.versionPlaces = map[uint32]versionPlace{}
+	f.versionPositions = map[uint32]versionPosition{}
 	return nil
 }
 
-// readChangesAfterFile reads the changes of the memory that are newer than the key file, which is an index of the
+// readChangesAfterKeyFile reads the changes of the memory that are newer than the key file, which is an index of the
 // history. It returns an error if the history does not contain the file's last change with the same number and hash.
 // The file then belongs to another history.
-func (f *lineageFinder) readChangesAfterFile(ctx context.Context, head *keyFileHead) error {
-	left := maxTailBytes + tailBytesPerKey*head.keyCount
-	f.changesAfterFile = nil
+func (f *lineageFinder) readChangesAfterKeyFile(ctx context.Context, head *keyFileHead) error {
+	left := maxUnindexedBytes + unindexedBytesPerKey*head.keyCount
+	f.changesAfterKeyFile = nil
 	for c, err := range f.history.Log(ctx) {
 		if err != nil {
 			return err
@@ -94,7 +96,7 @@ func (f *lineageFinder) readChangesAfterFile(ctx context.Context, head *keyFileH
 			if !isHead {
 				break
 			}
-			slices.Reverse(f.changesAfterFile)
+			slices.Reverse(f.changesAfterKeyFile)
 			return nil
 		}
 		for i := range c.Versions {
@@ -103,7 +105,7 @@ func (f *lineageFinder) readChangesAfterFile(ctx context.Context, head *keyFileH
 		if left < 0 {
 			return fmt.Errorf("%w: it lacks too many changes", errUnusableKeyFile)
 		}
-		f.changesAfterFile = append(f.changesAfterFile, c)
+		f.changesAfterKeyFile = append(f.changesAfterKeyFile, c)
 	}
 	return fmt.Errorf("%w: it belongs to another history", errUnusableKeyFile)
 }
@@ -161,10 +163,10 @@ func (f *lineageFinder) readPartialGraph(ctx context.Context, names map[string]b
 		return nil, err
 	}
 	keys := map[versionKey]bool{}
-	scanner := gramScanner{hasStableHashes: true}
+	scanner := wordGramHasher{hasStableHashes: true}
 	addKeys := func(v *oxbow.Version) {
 		if names[v.Entry.Name] {
-			for _, k := range scanner.appendWordKeys(nil, v.Entry.Content) {
+			for _, k := range scanner.appendWordSequenceKeys(nil, v.Entry.Content) {
 				keys[k] = true
 			}
 		}
@@ -177,9 +179,9 @@ func (f *lineageFinder) readPartialGraph(ctx context.Context, names map[string]b
 			keys[nameKey(v.Entry.Name)] = true
 		}
 	}
-	for i := range f.changesAfterFile {
-		for j := range f.changesAfterFile[i].Versions {
-			v := &f.changesAfterFile[i].Versions[j]
+	for i := range f.changesAfterKeyFile {
+		for j := range f.changesAfterKeyFile[i].Versions {
+			v := &f.changesAfterKeyFile[i].Versions[j]
 			addKeys(v)
 			if len(v.Entry.Values(SourceLabel)) > 0 {
 				keys[nameKey(v.Entry.Name)] = true
@@ -194,14 +196,14 @@ func (f *lineageFinder) readPartialGraph(ctx context.Context, names map[string]b
 	if err := f.readVersions(ctx, wanted); err != nil {
 		return nil, err
 	}
-	return f.versionGraph(wanted), nil
+	return f.buildVersionGraph(wanted), nil
 }
 
-// addVersionNumbers searches the key file, which is an index of the history by words and names. It adds the numbers of
-// the versions with the key k to the map. It returns errTooManyVersions if the map then contains about a quarter of
-// all versions or more.
+// addVersionNumbers searches the key file, which is an index of the history by words and names. It adds the
+// numbers of the versions with the key k to the map. It returns errTooManyVersions if the map then contains about a
+// quarter of all versions or more.
 func (f *lineageFinder) addVersionNumbers(k versionKey, numbers map[uint32]bool) error {
-	return f.keys.addVersionNumbers(k, numbers, 64+f.keys.head.versionCount/4)
+	return f.keys.addVersionNumbersWithKey(k, numbers, 64+f.keys.head.versionCount/4)
 }
 
 // readVersions reads versions of entries from the log. numbers are their numbers in the key file. It skips versions
@@ -210,7 +212,7 @@ func (f *lineageFinder) readVersions(ctx context.Context, numbers map[uint32]boo
 	var seqs []uint64
 	missing := map[uint64][]uint32{} // numbers of the versions to read, for each change that contains such versions
 	for _, number := range slices.Sorted(maps.Keys(numbers)) {
-		if _, known := f.versionPlaces[number]; known {
+		if _, known := f.versionPositions[number]; known {
 			continue
 		}
 		p, err := f.keys.findVersion(number)
@@ -221,7 +223,7 @@ func (f *lineageFinder) readVersions(ctx context.Context, numbers map[uint32]boo
 			seqs = append(seqs, p.seq)
 		}
 		missing[p.seq] = append(missing[p.seq], number)
-		f.versionPlaces[number] = p
+		f.versionPositions[number] = p
 	}
 	for _, seq := range seqs {
 		if err := ctx.Err(); err != nil {
@@ -229,7 +231,7 @@ func (f *lineageFinder) readVersions(ctx context.Context, numbers map[uint32]boo
 		}
 		wanted := map[int]bool{}
 		for _, number := range missing[seq] {
-			wanted[f.versionPlaces[number].indexInChange] = true
+			wanted[f.versionPositions[number].indexInChange] = true
 		}
 		vs, err := f.lineageFile.Versions(seq, func(i int) bool { return wanted[i] })
 		if err != nil {
@@ -245,17 +247,17 @@ func (f *lineageFinder) readVersions(ctx context.Context, numbers map[uint32]boo
 	return nil
 }
 
-// versionGraph returns a graph of some versions of entries: the versions with the given numbers in the key file, and
-// the versions in all changes that are newer than the key file.
-func (f *lineageFinder) versionGraph(numbers map[uint32]bool) *historyGraph {
+// buildVersionGraph returns a graph of some versions of entries: the versions with the given numbers in the key file,
+// and the versions in all changes that are newer than the key file.
+func (f *lineageFinder) buildVersionGraph(numbers map[uint32]bool) *historyGraph {
 	var changes []oxbow.Change
 	for _, number := range slices.Sorted(maps.Keys(numbers)) {
-		p := f.versionPlaces[number]
+		p := f.versionPositions[number]
 		if len(changes) == 0 || changes[len(changes)-1].Seq != p.seq {
 			changes = append(changes, oxbow.Change{Seq: p.seq})
 		}
 		last := &changes[len(changes)-1]
 		last.Versions = append(last.Versions, f.versions[number])
 	}
-	return newHistoryGraph(append(changes, f.changesAfterFile...))
+	return newHistoryGraph(append(changes, f.changesAfterKeyFile...))
 }

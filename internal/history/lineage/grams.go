@@ -19,55 +19,55 @@ import (
 // wordsPerGram is how many consecutive words two texts must have in common to count as copied.
 const wordsPerGram = text.MinCopiedWords
 
-// Gram is a hash of wordsPerGram consecutive words in a text.
-type Gram uint64
+// WordGram is a hash of wordsPerGram consecutive words in a text.
+type WordGram uint64
 
 var hashSeed = maphash.MakeSeed()
 
-// HashGrams returns the grams of a text in order: a hash for each six consecutive words. It ignores letter case and
+// HashWordGrams returns the grams of a text in order: a hash for each six consecutive words. It ignores letter case and
 // the characters between words. In scripts without spaces, each letter counts as a word. Hashes from different runs of
 // the program are not comparable.
-func HashGrams(s string) []Gram { return new(gramScanner).hashGrams(s) }
+func HashWordGrams(s string) []WordGram { return new(wordGramHasher).hashTextWordGrams(s) }
 
-// gramFactor is the factor by which the hash is multiplied for each word. The factor is odd, so that no bits are lost,
-// and its set bits are spread over the whole number. oldestWordFactor is the power of gramFactor by which a gram's
-// first word is multiplied.
+// gramHashFactor is the factor by which the hash is multiplied for each word. The factor is odd, so that no bits are
+// lost, and its set bits are spread over the whole number. firstWordHashFactor is the power of gramHashFactor by which
+// a gram's first word is multiplied.
 const (
-	gramFactor       = 0x9e3779b97f4a7c15
-	oldestWordFactor = gramFactor * gramFactor % (1 << 64) * gramFactor % (1 << 64) *
-		gramFactor % (1 << 64) * gramFactor % (1 << 64)
+	gramHashFactor      = 0x9e3779b97f4a7c15
+	firstWordHashFactor = gramHashFactor * gramHashFactor % (1 << 64) * gramHashFactor % (1 << 64) *
+		gramHashFactor % (1 << 64) * gramHashFactor % (1 << 64)
 )
 
-// A gramScanner computes hashes of six consecutive words for many texts, and reuses its buffers. The zero gramScanner
-// is ready to use.
-type gramScanner struct {
-	lowerText []byte   // text in lower case
-	hashes    []uint64 // hash of each word
-	grams     []Gram
+// A wordGramHasher computes hashes of six consecutive words for many texts, and reuses its buffers. The zero
+// wordGramHasher is ready to use.
+type wordGramHasher struct {
+	lowerText  []byte   // text in lower case
+	wordHashes []uint64 // hash of each word
+	wordGrams  []WordGram
 
 	// The hash of a word must be the same in each run of the program, because it is stored in a file.
 	hasStableHashes bool
 }
 
-// hashWord returns the hash of the word in b's first n bytes. b must have at least maxShortWord more bytes, because
-// the hash function reads eight bytes at once.
-func (s *gramScanner) hashWord(b []byte, n int) uint64 {
+// hashWord returns the hash of the word in b's first n bytes. b must have at least maxShortWordBytes more bytes,
+// because the hash function reads eight bytes at once.
+func (s *wordGramHasher) hashWord(b []byte, n int) uint64 {
 	if s.hasStableHashes {
 		return stableHash(b, n)
 	}
 	return hashWord(b, n)
 }
 
-// hashGrams returns a hash for each sequence of six words in a text. The result is valid until the next call.
-func (s *gramScanner) hashGrams(content string) []Gram {
+// hashTextWordGrams returns a hash for each sequence of six words in a text. The result is valid until the next call.
+func (s *wordGramHasher) hashTextWordGrams(content string) []WordGram {
 	if !s.hashASCII(content) {
 		s.hashWords(splitWords(content))
 	}
-	return s.combineWordHashes()
+	return s.hashWordGrams()
 }
 
 // lowerWordBytes maps each ASCII letter or digit to its lower case, each other ASCII character to 0, and each byte of a
-// non-ASCII character to notASCIIMark.
+// non-ASCII character to nonASCIIByteMark.
 var lowerWordBytes = func() (table [256]byte) {
 	for c := range table {
 		switch {
@@ -76,26 +76,26 @@ var lowerWordBytes = func() (table [256]byte) {
 		case c >= 'a' && c <= 'z', c >= '0' && c <= '9':
 			table[c] = byte(c)
 		case c >= utf8.RuneSelf:
-			table[c] = notASCIIMark
+			table[c] = nonASCIIByteMark
 		}
 	}
 	return table
 }()
 
-const notASCIIMark = 0xff
+const nonASCIIByteMark = 0xff
 
 // hashASCII computes the hash of each word in an ASCII text. The words are the same as in splitWords. It returns false
 // if the text contains a character that is not ASCII.
-func (s *gramScanner) hashASCII(content string) bool {
-	s.hashes, s.lowerText = s.hashes[:0], append(s.lowerText[:0], content...)
+func (s *wordGramHasher) hashASCII(content string) bool {
+	s.wordHashes, s.lowerText = s.wordHashes[:0], append(s.lowerText[:0], content...)
 	s.lowerText = append(
 		s.lowerText,
 		// These zeros end the last word and give hashWord the bytes that it reads after a word.
-		make([]byte, 1+maxShortWord)...)
+		make([]byte, 1+maxShortWordBytes)...)
 	from := -1
 	for i := range len(content) + 1 {
 		switch b := lowerWordBytes[s.lowerText[i]]; {
-		case b == notASCIIMark:
+		case b == nonASCIIByteMark:
 			return false
 		case b != 0:
 			s.lowerText[i] = b
@@ -103,7 +103,7 @@ func (s *gramScanner) hashASCII(content string) bool {
 				from = i
 			}
 		case from >= 0:
-			s.hashes = append(s.hashes, s.hashWord(s.lowerText[from:], i-from))
+			s.wordHashes = append(s.wordHashes, s.hashWord(s.lowerText[from:], i-from))
 			from = -1
 		}
 	}
@@ -111,71 +111,73 @@ func (s *gramScanner) hashASCII(content string) bool {
 }
 
 // hashWords computes the hash of each word.
-func (s *gramScanner) hashWords(words []string) {
-	s.hashes = s.hashes[:0]
+func (s *wordGramHasher) hashWords(words []string) {
+	s.wordHashes = s.wordHashes[:0]
 	for _, w := range words {
-		s.lowerText = append(append(s.lowerText[:0], w...), make([]byte, maxShortWord)...)
-		s.hashes = append(s.hashes, s.hashWord(s.lowerText, len(w)))
+		s.lowerText = append(append(s.lowerText[:0], w...), make([]byte, maxShortWordBytes)...)
+		s.wordHashes = append(s.wordHashes, s.hashWord(s.lowerText, len(w)))
 	}
 }
 
-// A word of at most maxShortWord bytes is hashed as a single number.
-const maxShortWord = 8
+// A word of at most maxShortWordBytes bytes is hashed as a single number.
+const maxShortWordBytes = 8
 
 // hashSecrets are two random numbers, so that nobody can construct words with equal hashes.
 var hashSecrets = [2]uint64{maphash.String(hashSeed, "add"), maphash.String(hashSeed, "multiply") | 1}
 
-// hashWord returns the hash of the word in b's first n bytes. b must have at least maxShortWord more bytes. Most words
-// are short, and a short word is hashed faster as a single number.
+// hashWord returns the hash of the word in b's first n bytes. b must have at least maxShortWordBytes more bytes. Most
+// words are short, and a short word is hashed faster as a single number.
 func hashWord(b []byte, n int) uint64 {
-	if n > maxShortWord {
+	if n > maxShortWordBytes {
 		return maphash.Bytes(hashSeed, b[:n])
 	}
-	word := binary.LittleEndian.Uint64(b) << (8 * (maxShortWord - n)) // The shift removes the bytes after the word.
+	word := binary.LittleEndian.Uint64(
+		b,
+	) << (8 * (maxShortWordBytes - n)) // The shift removes the bytes after the word.
 	hi, lo := bits.Mul64(word^hashSecrets[0], hashSecrets[1])
 	return hi ^ lo
 }
 
 // stableHash returns a hash of b's first n bytes that is the same in each program run. b must have at least
-// maxShortWord more bytes.
+// maxShortWordBytes more bytes.
 func stableHash(b []byte, n int) uint64 {
 	h := uint64(n)
-	for ; n > maxShortWord; n -= maxShortWord {
+	for ; n > maxShortWordBytes; n -= maxShortWordBytes {
 		h = mixHashes(h, binary.LittleEndian.Uint64(b))
-		b = b[maxShortWord:]
+		b = b[maxShortWordBytes:]
 	}
 	// Shift out the bytes that follow the word, because eight bytes are read at once.
-	return mixHashes(h, binary.LittleEndian.Uint64(b)<<(8*(maxShortWord-n)))
+	return mixHashes(h, binary.LittleEndian.Uint64(b)<<(8*(maxShortWordBytes-n)))
 }
 
 // mixHashes combines two numbers to a hash. If any single bit changes in a or b, about half of the hash's bits change.
 func mixHashes(a, b uint64) uint64 {
-	hi, lo := bits.Mul64(a^gramFactor, b^0xa0761d6478bd642f)
+	hi, lo := bits.Mul64(a^gramHashFactor, b^0xa0761d6478bd642f)
 	return hi ^ lo
 }
 
-// combineWordHashes returns a hash for each six consecutive words, from the hashes of the single words. It computes
+// hashWordGrams returns a hash for each six consecutive words, from the hashes of the single words. It computes
 // each hash from the previous one.
-func (s *gramScanner) combineWordHashes() []Gram {
-	s.grams = s.grams[:0]
+func (s *wordGramHasher) hashWordGrams() []WordGram {
+	s.wordGrams = s.wordGrams[:0]
 	g := uint64(0)
-	for i, h := range s.hashes {
+	for i, h := range s.wordHashes {
 		if i >= wordsPerGram {
-			g -= s.hashes[i-wordsPerGram] * oldestWordFactor
+			g -= s.wordHashes[i-wordsPerGram] * firstWordHashFactor
 		}
-		g = g*gramFactor + h
+		g = g*gramHashFactor + h
 		if i >= wordsPerGram-1 {
-			s.grams = append(s.grams, Gram(g))
+			s.wordGrams = append(s.wordGrams, WordGram(g))
 		}
 	}
-	return s.grams
+	return s.wordGrams
 }
 
-// wordGrams returns a hash for each sequence of six words in a text that is already split into words.
-func wordGrams(words []string) []Gram {
-	var s gramScanner
+// hashGramsOfWords returns a hash for each sequence of six words in a text that is already split into words.
+func hashGramsOfWords(words []string) []WordGram {
+	var s wordGramHasher
 	s.hashWords(words)
-	return s.combineWordHashes()
+	return s.hashWordGrams()
 }
 
 // splitWords returns the words of a text in lower case.
@@ -190,7 +192,7 @@ func splitWords(s string) (words []string) {
 	}
 	for i, r := range s {
 		switch {
-		case text.IsUnspaced(r):
+		case text.IsUnspacedScriptLetter(r):
 			end(i)
 			words = append(words, string(r))
 		case !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r):

@@ -10,27 +10,27 @@ import "math/bits"
 // searched.
 const bitsPerGram = 32
 
-// A gramSet is a set of hashes of word sequences. It contains the hashes that a search looks for. Nearly all hashes in
-// a history are not in this set. Therefore contains checks a bitmap of a few kilobytes before the map. In the bitmap,
-// the upper bits of each hash are marked. It rejects a hash several times faster than the map.
-type gramSet struct {
-	grams       map[Gram]bool
-	bitFilter   []uint64
-	ignoredBits int // number of low bits of a hash that bitFilter ignores
+// A wordGramSet is a set of hashes of word sequences. It contains the hashes that a search looks for. Nearly all
+// hashes in a history are not in this set. Therefore contains checks a bitmap of a few kilobytes before the map. In
+// the bitmap, the upper bits of each hash are marked. It rejects a hash several times faster than the map.
+type wordGramSet struct {
+	wordGrams         map[WordGram]bool
+	bitFilter         []uint64
+	filterIgnoredBits int // number of low bits of a hash that bitFilter ignores
 }
 
-func newGramSet(grams map[Gram]bool) *gramSet {
+func newGramSet(grams map[WordGram]bool) *wordGramSet {
 	size := max(6, bits.Len(uint(len(grams)*bitsPerGram)))
-	s := &gramSet{grams: grams, bitFilter: make([]uint64, 1<<(size-6)), ignoredBits: 64 - size}
+	s := &wordGramSet{wordGrams: grams, bitFilter: make([]uint64, 1<<(size-6)), filterIgnoredBits: 64 - size}
 	for g := range grams {
-		i := uint64(g) >> s.ignoredBits
+		i := uint64(g) >> s.filterIgnoredBits
 		s.bitFilter[i/64] |= 1 << (i % 64)
 	}
 	return s
 }
 
 // contains reports whether the set contains the hash of a word sequence.
-func (s *gramSet) contains(g Gram) bool {
-	i := uint64(g) >> s.ignoredBits
-	return s.bitFilter[i/64]&(1<<(i%64)) != 0 && s.grams[g]
+func (s *wordGramSet) contains(g WordGram) bool {
+	i := uint64(g) >> s.filterIgnoredBits
+	return s.bitFilter[i/64]&(1<<(i%64)) != 0 && s.wordGrams[g]
 }

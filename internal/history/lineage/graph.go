@@ -11,18 +11,19 @@ import (
 
 // The ways in which oxbow recognizes that a version of an entry was made from another entry or a conversation turn.
 const (
-	ByLabel = "from"   // The version has a label "from" that names its source.
-	ByMerge = "merged" // The change merged the source, which was another entry, into this entry.
-	ByWords = "words"  // The version contains six consecutive words that first occurred in the source's text.
+	FoundByLabel = "from"   // The version has a label "from" that names its source.
+	FoundByMerge = "merged" // The change merged the source, which was another entry, into this entry.
+	// The version contains six consecutive words that first occurred in the source's text.
+	FoundByCopiedWords = "words"
 )
 
 // Edge records that a version of an entry was made from another entry or from a conversation turn, the source.
 type Edge struct {
-	Name          string `json:"name"`
-	Seq           uint64 `json:"seq"`
+	EntryName     string `json:"name"`
+	EntryVersion  uint64 `json:"seq"`
 	SourceName    string `json:"from"`               // name of the source, which is an entry or a turn
 	SourceVersion uint64 `json:"from_seq,omitempty"` // version of the source, or 0 if the source is a turn
-	FoundBy       string `json:"how"`                // ByLabel, ByMerge or ByWords
+	FoundBy       string `json:"how"`                // FoundByLabel, FoundByMerge or FoundByCopiedWords
 }
 
 // historyGraph contains the history of a memory's changes, or the part of it in which the requested connections
@@ -77,9 +78,9 @@ func (g *historyGraph) Edges(names map[string]bool) (edges []Edge) {
 	type ends struct{ name, from string }
 	found := map[ends]bool{}
 	add := func(e Edge) {
-		k := ends{e.Name, e.SourceName}
-		isAsked := names[e.Name] || names[e.SourceName]
-		if e.Name == e.SourceName || !isAsked {
+		k := ends{e.EntryName, e.SourceName}
+		isAsked := names[e.EntryName] || names[e.SourceName]
+		if e.EntryName == e.SourceName || !isAsked {
 			return
 		}
 		if !found[k] {
@@ -87,25 +88,25 @@ func (g *historyGraph) Edges(names map[string]bool) (edges []Edge) {
 			edges = append(edges, e)
 		}
 	}
-	asked, first := g.versionGrams(names), map[Gram]*oxbow.Version{}
-	var scanner gramScanner
+	asked, first := g.hashVersionWordGrams(names), map[WordGram]*oxbow.Version{}
+	var scanner wordGramHasher
 	for i := range g.changes {
 		for _, e := range g.mergeEdges(&g.changes[i]) {
 			add(e)
 		}
 		for j := range g.changes[i].Versions {
 			v := &g.changes[i].Versions[j]
-			for _, e := range g.labelEdges(v) {
+			for _, e := range g.edgesFromSourceLabels(v) {
 				add(e)
 			}
-			for _, w := range scanner.hashGrams(v.Entry.Content) {
+			for _, w := range scanner.hashTextWordGrams(v.Entry.Content) {
 				if !asked.contains(w) {
 					continue
 				}
 				if o := first[w]; o == nil {
 					first[w] = v
 				} else if v.Verb != oxbow.VerbRestore {
-					add(Edge{v.Entry.Name, v.Seq, o.Entry.Name, o.Seq, ByWords})
+					add(Edge{v.Entry.Name, v.Seq, o.Entry.Name, o.Seq, FoundByCopiedWords})
 				}
 			}
 		}
@@ -113,12 +114,12 @@ func (g *historyGraph) Edges(names map[string]bool) (edges []Edge) {
 	return edges
 }
 
-// versionGrams returns a hash for each six consecutive words in all versions of the named entries.
-func (g *historyGraph) versionGrams(names map[string]bool) *gramSet {
-	all, scanner := map[Gram]bool{}, gramScanner{}
+// hashVersionWordGrams returns a hash for each six consecutive words in all versions of the named entries.
+func (g *historyGraph) hashVersionWordGrams(names map[string]bool) *wordGramSet {
+	all, scanner := map[WordGram]bool{}, wordGramHasher{}
 	for v := range g.eachVersion {
 		if names[v.Entry.Name] {
-			for _, w := range scanner.hashGrams(v.Entry.Content) {
+			for _, w := range scanner.hashTextWordGrams(v.Entry.Content) {
 				all[w] = true
 			}
 		}
@@ -126,14 +127,14 @@ func (g *historyGraph) versionGrams(names map[string]bool) *gramSet {
 	return newGramSet(all)
 }
 
-// labelEdges returns an edge for each source that a label of the version v names. It skips labels that the previous
-// version of the entry already had.
-func (g *historyGraph) labelEdges(v *oxbow.Version) (edges []Edge) {
+// edgesFromSourceLabels returns an edge for each source that a label of the version v names. It skips labels that the
+// previous version of the entry already had.
+func (g *historyGraph) edgesFromSourceLabels(v *oxbow.Version) (edges []Edge) {
 	for _, l := range v.Entry.Values(SourceLabel) {
 		if old := g.previousVersion[v]; old != nil && slices.Contains(old.Entry.Values(SourceLabel), l) {
 			continue
 		}
-		e := Edge{Name: v.Entry.Name, Seq: v.Seq, SourceName: l, FoundBy: ByLabel}
+		e := Edge{EntryName: v.Entry.Name, EntryVersion: v.Seq, SourceName: l, FoundBy: FoundByLabel}
 		if name, seq, ok := ParseSource(l); ok {
 			e.SourceName, e.SourceVersion = name, seq
 		}
@@ -145,16 +146,16 @@ func (g *historyGraph) labelEdges(v *oxbow.Version) (edges []Edge) {
 // mergeEdges returns an edge for each pair of entries that a change merged. The removed entry is the source of the
 // kept entry.
 func (g *historyGraph) mergeEdges(c *oxbow.Change) (edges []Edge) {
-	eachMerge(c, func(gone, kept int) {
+	eachEntryMerge(c, func(gone, kept int) {
 		from, to := &c.Versions[gone], &c.Versions[kept]
-		edges = append(edges, Edge{to.Entry.Name, to.Seq, from.Entry.Name, from.Prev, ByMerge})
+		edges = append(edges, Edge{to.Entry.Name, to.Seq, from.Entry.Name, from.Prev, FoundByMerge})
 	})
 	return edges
 }
 
-// eachMerge calls fn for each merge in a change, with the indexes of the removed and the kept version in the change.
-// In a merge, an entry is removed and its name becomes an alias of another entry.
-func eachMerge(c *oxbow.Change, fn func(gone, kept int)) {
+// eachEntryMerge calls fn for each merge in a change, with the indexes of the removed and the kept version in the
+// change. In a merge, an entry is removed and its name becomes an alias of another entry.
+func eachEntryMerge(c *oxbow.Change, fn func(gone, kept int)) {
 	// for each alias, the indexes in c.Versions of the entries with this alias, without removed entries
 	var withAlias map[string][]int
 	for i := range c.Versions {
@@ -177,8 +178,8 @@ func eachMerge(c *oxbow.Change, fn func(gone, kept int)) {
 	}
 }
 
-// FindLineage follows a chain of sources, or of entries made from an entry, for at most maxEdgeSteps steps.
-const maxEdgeSteps = 8
+// FindLineage follows a chain of sources, or of entries made from an entry, for at most maxLineageSteps steps.
+const maxLineageSteps = 8
 
 // walkBothDirections returns the two results of [FindLineage]: the edges toward the entry's sources, and the edges
 // toward the entries made from it. findEdges must return all edges that start or end at one of the given entries.
@@ -190,7 +191,7 @@ func walkBothDirections(
 	if err != nil {
 		return nil, nil, err
 	}
-	w := edgeWalker{findEdges: findEdges, isTowardSources: true}
+	w := edgeFollower{findEdges: findEdges, isTowardSources: true}
 	sources, err = w.followEdges(name, nearest)
 	if err != nil {
 		return nil, nil, err
@@ -200,29 +201,29 @@ func walkBothDirections(
 	return sources, derived, err
 }
 
-// edgeWalker follows connections between entries, either from an entry to its sources or from a source to the entries
+// edgeFollower follows connections between entries, either from an entry to its sources or from a source to the entries
 // made from it.
-type edgeWalker struct {
+type edgeFollower struct {
 	findEdges       func(names map[string]bool) ([]Edge, error)
 	isTowardSources bool
 }
 
-// edgeEnds returns the names of the two entries that an edge connects. The walk goes from near to far.
-func (w edgeWalker) edgeEnds(e Edge) (near, far string) {
+// nearAndFarEntry returns the names of the two entries that an edge connects. The walk goes from near to far.
+func (w edgeFollower) nearAndFarEntry(e Edge) (near, far string) {
 	if w.isTowardSources {
-		return e.Name, e.SourceName
+		return e.EntryName, e.SourceName
 	}
-	return e.SourceName, e.Name
+	return e.SourceName, e.EntryName
 }
 
 // followEdges returns all edges that can be reached from the named entry in the walker's direction: toward sources, or
 // toward the entries made from them. found must contain the edges that start or end at the entry.
-func (w edgeWalker) followEdges(name string, found []Edge) (edges []Edge, err error) {
+func (w edgeFollower) followEdges(name string, found []Edge) (edges []Edge, err error) {
 	seen, at := map[string]bool{name: true}, map[string]bool{name: true}
 	for step := 1; ; step++ {
 		next := map[string]bool{}
 		for _, e := range found {
-			near, far := w.edgeEnds(e)
+			near, far := w.nearAndFarEntry(e)
 			if !at[near] {
 				continue
 			}
@@ -231,7 +232,7 @@ func (w edgeWalker) followEdges(name string, found []Edge) (edges []Edge, err er
 				seen[far], next[far] = true, true
 			}
 		}
-		if len(next) == 0 || step == maxEdgeSteps {
+		if len(next) == 0 || step == maxLineageSteps {
 			return edges, nil
 		}
 		at = next

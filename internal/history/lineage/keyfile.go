@@ -124,7 +124,7 @@ func writeKeyFile(to io.WriterAt, changes []oxbow.Change) error {
 	var rows []uint64 // rows of the file's table of keys, which are hashes
 	// For each change, the number of its first version. Versions are numbered through the whole history.
 	var first []uint64
-	scanner := gramScanner{hasStableHashes: true}
+	scanner := wordGramHasher{hasStableHashes: true}
 	for i := range changes {
 		c := &changes[i]
 		first = append(first, uint64(h.versionCount))
@@ -189,16 +189,16 @@ func openKeyFile(file vfs.File) (*keyFile, error) {
 	return k, nil
 }
 
-// versionPlace is the place of a version in the history: the change's number, and the version's index in the change.
-type versionPlace struct {
+// versionPosition is the place of a version in the history: the change's number, and the version's index in the change.
+type versionPosition struct {
 	seq           uint64
 	indexInChange int
 }
 
-// addVersionNumbers searches the key file for the versions with the key k, which is made from words or a name. It adds
-// the numbers of these versions to the map. It returns errTooManyVersions if the map then has more than maxNumbers
-// elements.
-func (f *keyFile) addVersionNumbers(k versionKey, numbers map[uint32]bool, maxNumbers int) error {
+// addVersionNumbersWithKey searches the key file for the versions with the key k, which is made from words or a name.
+// It adds the numbers of these versions to the map. It returns errTooManyVersions if the map then has more than
+// maxNumbers elements.
+func (f *keyFile) addVersionNumbersWithKey(k versionKey, numbers map[uint32]bool, maxNumbers int) error {
 	for i := f.rows.SearchKey(keyTableIndex, uint64(k)); i < f.head.keyCount; i++ {
 		row := f.rows.RowKey(keyTableIndex, i)
 		if newVersionKey(row) != k {
@@ -213,13 +213,13 @@ func (f *keyFile) addVersionNumbers(k versionKey, numbers map[uint32]bool, maxNu
 }
 
 // findVersion returns the place in the history of an entry version, which is given by its number in the key file.
-func (f *keyFile) findVersion(number uint32) (versionPlace, error) {
+func (f *keyFile) findVersion(number uint32) (versionPosition, error) {
 	i := f.rows.SearchKey(changeTableIndex, uint64(number)+1) - 1
 	if i < 0 {
-		return versionPlace{}, fmt.Errorf("%w: version %d is in no change", errUnusableKeyFile, number)
+		return versionPosition{}, fmt.Errorf("%w: version %d is in no change", errUnusableKeyFile, number)
 	}
 	row := f.rows.Row(changeTableIndex, i)
 	le := binary.LittleEndian
-	p := versionPlace{le.Uint64(row[8:]), int(uint64(number) - le.Uint64(row))}
+	p := versionPosition{le.Uint64(row[8:]), int(uint64(number) - le.Uint64(row))}
 	return p, f.rows.Err()
 }

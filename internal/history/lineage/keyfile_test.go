@@ -183,7 +183,7 @@ func TestStaleFile(t *testing.T) {
 	if !r.compare("after changes") {
 		t.Error("the older file was not used")
 	}
-	long := strings.Repeat("a long text that nobody wrote before ", maxTailBytes/30)
+	long := strings.Repeat("a long text that nobody wrote before ", maxUnindexedBytes/30)
 	if err := r.m.Apply(t.Context(), oxbow.Add{Name: "long", Content: long}); err != nil {
 		t.Fatal(err)
 	}

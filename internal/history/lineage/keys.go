@@ -14,17 +14,17 @@ import (
 // Six words contain three sequences of four words. The smallest of the three hashes is the key of the six words. This
 // key depends only on these words. Therefore each text that contains the words has the same key.
 const (
-	wordsPerKey = 4
-	keysPerGram = wordsPerGram - wordsPerKey + 1
+	wordsPerVersionKey = 4
+	keyHashesPerGram   = wordsPerGram - wordsPerVersionKey + 1
 )
 
-// A versionKey is a hash of either wordsPerKey consecutive words or an entry's name. Its lower bits are zero, because
-// only the upper keyBits bits are stored. Keys are the same in each run of the program.
+// A versionKey is a hash of either wordsPerVersionKey consecutive words or an entry's name. Its lower bits are zero,
+// because only the upper storedKeyBits bits are stored. Keys are the same in each run of the program.
 type versionKey uint64
 
 const (
-	keyBits           = 40
-	versionNumberBits = 64 - keyBits
+	storedKeyBits     = 40
+	versionNumberBits = 64 - storedKeyBits
 )
 
 func newVersionKey(hash uint64) versionKey {
@@ -33,23 +33,23 @@ func newVersionKey(hash uint64) versionKey {
 
 // nameKey returns the key for the name of an entry or a turn.
 func nameKey(name string) versionKey {
-	b := append([]byte(name), make([]byte, maxShortWord)...)
+	b := append([]byte(name), make([]byte, maxShortWordBytes)...)
 	return newVersionKey(mixHashes(stableHash(b, len(name)), 1))
 }
 
-// appendWordKeys appends the keys of the word sequences in a text. If several consecutive sequences have the same key,
-// the key is appended only once.
-func (s *gramScanner) appendWordKeys(keys []versionKey, text string) []versionKey {
+// appendWordSequenceKeys appends the keys of the word sequences in a text. If several consecutive sequences have the
+// same key, the key is appended only once.
+func (s *wordGramHasher) appendWordSequenceKeys(keys []versionKey, text string) []versionKey {
 	if !s.hashASCII(text) {
 		s.hashWords(splitWords(text))
 	}
-	var last [keysPerGram]uint64 // hashes of the last three sequences of four words
-	for i := wordsPerKey; i <= len(s.hashes); i++ {
+	var last [keyHashesPerGram]uint64 // hashes of the last three sequences of four words
+	for i := wordsPerVersionKey; i <= len(s.wordHashes); i++ {
 		h := uint64(0)
-		for _, word := range s.hashes[i-wordsPerKey : i] {
+		for _, word := range s.wordHashes[i-wordsPerVersionKey : i] {
 			h = mixHashes(h, word)
 		}
-		last[i%keysPerGram] = h
+		last[i%keyHashesPerGram] = h
 		if i < wordsPerGram {
 			continue
 		}
@@ -64,16 +64,16 @@ func (s *gramScanner) appendWordKeys(keys []versionKey, text string) []versionKe
 // eachChangeKey calls add for each key by which a version in the change can be found in an index of the history. i is
 // the version's index in the change. A version has keys for its words, its name, and the names in its source labels.
 // If the change merged two entries, each version also has a key for the other entry's name.
-func (s *gramScanner) eachChangeKey(c *oxbow.Change, add func(i int, k versionKey)) {
+func (s *wordGramHasher) eachChangeKey(c *oxbow.Change, add func(i int, k versionKey)) {
 	var keys []versionKey
 	for i := range c.Versions {
 		v := &c.Versions[i]
-		keys = append(s.appendWordKeys(keys[:0], v.Entry.Content), nameKey(v.Entry.Name))
+		keys = append(s.appendWordSequenceKeys(keys[:0], v.Entry.Content), nameKey(v.Entry.Name))
 		for _, k := range append(keys, sourceLabelKeys(v)...) {
 			add(i, k)
 		}
 	}
-	eachMerge(c, func(gone, kept int) {
+	eachEntryMerge(c, func(gone, kept int) {
 		add(gone, nameKey(c.Versions[kept].Entry.Name))
 		add(kept, nameKey(c.Versions[gone].Entry.Name))
 	})

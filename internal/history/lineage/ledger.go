@@ -16,8 +16,8 @@ import (
 
 // Limits of a ledger, which records the texts that a model was shown, and of the results of a search in a ledger.
 const (
-	maxShownBytes = 1 << 20 // maximum total size, in bytes, of the texts that a ledger records
-	maxSources    = 4       // maximum number of sources that are returned for a text
+	maxShownTextBytes = 1 << 20 // maximum total size, in bytes, of the texts that a ledger records
+	maxSources        = 4       // maximum number of sources that are returned for a text
 	// minimum number of rare words that a text must share with a shown text to count as made from it
 	minSharedRareWords = 4
 )
@@ -25,16 +25,16 @@ const (
 // Ledger records the texts that a model was shown in a session. It is safe for concurrent use. The zero Ledger is
 // empty and ready to use.
 type Ledger struct {
-	mu         sync.Mutex      // mu guards all fields below.
-	shownTexts []*ShownText    // texts in the order in which they were shown, oldest first
-	shownKeys  map[string]bool // keys of shownTexts
-	shownBytes int             // total size of shownTexts, in bytes
-	// how many texts, from the oldest on, were already added to textByGram and textsByWord
-	indexedCount int
-	// textByGram contains, by the hash of six consecutive words, the first shown text with these words. textsByWord
+	mu             sync.Mutex      // mu guards all fields below.
+	shownTexts     []*ShownText    // texts in the order in which they were shown, oldest first
+	shownTextKeys  map[string]bool // keys of shownTexts
+	shownTextBytes int             // total size of shownTexts, in bytes
+	// how many texts, from the oldest on, were already added to textByWordGram and textsByWord
+	indexedTextCount int
+	// textByWordGram contains, by the hash of six consecutive words, the first shown text with these words. textsByWord
 	// contains, by word, all shown texts with this word.
-	textByGram  map[Gram]*ShownText
-	textsByWord map[string][]*ShownText
+	textByWordGram map[WordGram]*ShownText
+	textsByWord    map[string][]*ShownText
 }
 
 // ShownText is a text that a model was shown: a version of an entry, or a turn.
@@ -65,8 +65,8 @@ func (s *ShownText) SourceValue() string {
 	return FormatSource(s.Name, s.Version)
 }
 
-// AddTexts adds texts to the ledger, each cut to its first maxShownBytes/2 bytes. If the ledger is full, it drops the
-// oldest texts. On a nil Ledger, AddTexts does nothing.
+// AddTexts adds texts to the ledger, each cut to its first maxShownTextBytes/2 bytes. If the ledger is full, it drops
+// the oldest texts. On a nil Ledger, AddTexts does nothing.
 func (l *Ledger) AddTexts(texts ...ShownText) {
 	if l == nil {
 		return
@@ -74,29 +74,29 @@ func (l *Ledger) AddTexts(texts ...ShownText) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, s := range texts {
-		s.Text = s.Text[:min(len(s.Text), maxShownBytes/2)]
+		s.Text = s.Text[:min(len(s.Text), maxShownTextBytes/2)]
 		key := s.key()
-		if s.Text == "" || l.shownKeys[key] {
+		if s.Text == "" || l.shownTextKeys[key] {
 			continue
 		}
-		if l.shownKeys == nil {
-			l.shownKeys = map[string]bool{}
+		if l.shownTextKeys == nil {
+			l.shownTextKeys = map[string]bool{}
 		}
-		l.shownKeys[key] = true
-		l.shownTexts, l.shownBytes = append(l.shownTexts, &s), l.shownBytes+len(s.Text)
+		l.shownTextKeys[key] = true
+		l.shownTexts, l.shownTextBytes = append(l.shownTexts, &s), l.shownTextBytes+len(s.Text)
 	}
-	if l.shownBytes <= maxShownBytes {
+	if l.shownTextBytes <= maxShownTextBytes {
 		return
 	}
 	from := 0
 	// Always keep the newest text, even if it is large.
-	for ; l.shownBytes > maxShownBytes/2 && from < len(l.shownTexts)-1; from++ {
-		l.shownBytes -= len(l.shownTexts[from].Text)
-		delete(l.shownKeys, l.shownTexts[from].key())
+	for ; l.shownTextBytes > maxShownTextBytes/2 && from < len(l.shownTexts)-1; from++ {
+		l.shownTextBytes -= len(l.shownTexts[from].Text)
+		delete(l.shownTextKeys, l.shownTexts[from].key())
 	}
 	l.shownTexts = slices.Clone(l.shownTexts[from:])
-	l.indexedCount = 0
-	l.textByGram = nil
+	l.indexedTextCount = 0
+	l.textByWordGram = nil
 	l.textsByWord = nil
 }
 
@@ -117,12 +117,12 @@ func (l *Ledger) FindSources(name, text, old string, findRareWords func(words []
 	l.indexNewTexts()
 	words, had := splitWords(text), splitWords(old)
 	rows := map[*ShownText]int{}
-	before := map[Gram]bool{}
-	for _, g := range wordGrams(had) {
+	before := map[WordGram]bool{}
+	for _, g := range hashGramsOfWords(had) {
 		before[g] = true
 	}
-	for _, g := range wordGrams(words) {
-		s := l.textByGram[g]
+	for _, g := range hashGramsOfWords(words) {
+		s := l.textByWordGram[g]
 		if s == nil || before[g] {
 			continue
 		}
@@ -130,8 +130,8 @@ func (l *Ledger) FindSources(name, text, old string, findRareWords func(words []
 			rows[s]++
 		}
 	}
-	found := l.sortByCount(rows)
-	for _, s := range l.sortByCount(l.countRareWords(name, longWordsNotIn(words, had), findRareWords)) {
+	found := l.sortTextsByCount(rows)
+	for _, s := range l.sortTextsByCount(l.countRareWords(name, longWordsNotIn(words, had), findRareWords)) {
 		if rows[s] == 0 {
 			found = append(found, s)
 		}
@@ -166,29 +166,29 @@ func (l *Ledger) countRareWords(
 	return counts
 }
 
-// indexNewTexts adds the texts that were shown since its last call to the maps textByGram and textsByWord, in which
+// indexNewTexts adds the texts that were shown since its last call to the maps textByWordGram and textsByWord, in which
 // texts are found by their words.
 func (l *Ledger) indexNewTexts() {
-	if l.textByGram == nil {
-		l.textByGram, l.textsByWord = map[Gram]*ShownText{}, map[string][]*ShownText{}
+	if l.textByWordGram == nil {
+		l.textByWordGram, l.textsByWord = map[WordGram]*ShownText{}, map[string][]*ShownText{}
 	}
-	for _, s := range l.shownTexts[l.indexedCount:] {
+	for _, s := range l.shownTexts[l.indexedTextCount:] {
 		words := splitWords(s.Text)
 		for w := range longWordsNotIn(words, nil) {
 			l.textsByWord[w] = append(l.textsByWord[w], s)
 		}
-		for _, g := range wordGrams(words) {
-			if l.textByGram[g] == nil {
-				l.textByGram[g] = s
+		for _, g := range hashGramsOfWords(words) {
+			if l.textByWordGram[g] == nil {
+				l.textByWordGram[g] = s
 			}
 		}
 	}
-	l.indexedCount = len(l.shownTexts)
+	l.indexedTextCount = len(l.shownTexts)
 }
 
-// sortByCount returns the texts in counts, ordered by falling count. Of texts with the same count, the newest comes
-// first.
-func (l *Ledger) sortByCount(counts map[*ShownText]int) (found []*ShownText) {
+// sortTextsByCount returns the texts in counts, ordered by falling count. Of texts with the same count, the newest
+// comes first.
+func (l *Ledger) sortTextsByCount(counts map[*ShownText]int) (found []*ShownText) {
 	for _, s := range slices.Backward(l.shownTexts) {
 		if counts[s] > 0 {
 			found = append(found, s)

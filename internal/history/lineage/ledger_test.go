@@ -85,7 +85,7 @@ func TestLedgerIsBounded(t *testing.T) {
 	}
 	large := ""
 	for i := range 3 {
-		large = strings.Repeat(fmt.Sprintf("a large text%d of the harbor ", i), maxShownBytes/2/29)
+		large = strings.Repeat(fmt.Sprintf("a large text%d of the harbor ", i), maxShownTextBytes/2/29)
 		l.AddTexts(ShownText{Name: fmt.Sprint("large", i), Version: 1, Text: large})
 		if got := l.FindSources("n", large[:1000], "", few()); len(got) != 1 || got[0].Name != fmt.Sprint("large", i) {
 			t.Errorf("a large text that was shown last is not found: %d sources", len(got))
@@ -96,8 +96,8 @@ func TestLedgerIsBounded(t *testing.T) {
 	if got := l.FindSources("n", "the northern gate opens at nine sharp", "", few()); len(got) != 1 {
 		t.Error("the beginning of a text that is too long is not found")
 	}
-	if l.shownBytes > maxShownBytes || len(l.textByGram) > maxShownBytes {
-		t.Errorf("%d bytes, %d grams", l.shownBytes, len(l.textByGram))
+	if l.shownTextBytes > maxShownTextBytes || len(l.textByWordGram) > maxShownTextBytes {
+		t.Errorf("%d bytes, %d grams", l.shownTextBytes, len(l.textByWordGram))
 	}
 	if got := l.FindSources("n", text(0), "", few()); len(got) > 0 {
 		t.Errorf("what was dropped is found: %s", got[0].Name)

@@ -23,9 +23,9 @@ func TestGrams(t *testing.T) {
 		{"部署脚本以管理员", "请把部署脚本以管理员身份运行", true},
 		{"", "", false},
 	} {
-		b := HashGrams(c.b)
-		isShared := func(g Gram) bool { return slices.Contains(b, g) }
-		if got := slices.ContainsFunc(HashGrams(c.a), isShared); got != c.want {
+		b := HashWordGrams(c.b)
+		isShared := func(g WordGram) bool { return slices.Contains(b, g) }
+		if got := slices.ContainsFunc(HashWordGrams(c.a), isShared); got != c.want {
 			t.Errorf("%q and %q share words: %v, want %v", c.a, c.b, got, c.want)
 		}
 	}
@@ -85,13 +85,15 @@ func TestWalk(t *testing.T) {
 		{
 			"both",
 			false,
-			[]Edge{{"both", 5, "note", 3, ByLabel}, {"both", 5, "said", 4, ByLabel}, {"both", 6, "other", 2, ByMerge},
-				{"note", 3, "page", 1, ByWords}, {"said", 4, "claude/a/0001", 0, ByLabel}},
+			[]Edge{{"both", 5, "note", 3, FoundByLabel}, {"both", 5, "said", 4, FoundByLabel},
+				{"both", 6, "other", 2, FoundByMerge},
+				{"note", 3, "page", 1, FoundByCopiedWords}, {"said", 4, "claude/a/0001", 0, FoundByLabel}},
 		},
-		{"page", true, []Edge{{"note", 3, "page", 1, ByWords}, {"both", 5, "note", 3, ByLabel}}},
+		{"page", true, []Edge{{"note", 3, "page", 1, FoundByCopiedWords}, {"both", 5, "note", 3, FoundByLabel}}},
 		{"page", false, nil},
 		{"both", true, nil},
-		{"claude/a/0001", true, []Edge{{"said", 4, "claude/a/0001", 0, ByLabel}, {"both", 5, "said", 4, ByLabel}}},
+		{"claude/a/0001", true, []Edge{{"said", 4, "claude/a/0001", 0, FoundByLabel}, {"both", 5, "said", 4,
+			FoundByLabel}}},
 	} {
 		got, made, err := FindLineage(t.Context(), m, c.name)
 		if err != nil {
@@ -129,7 +131,7 @@ func TestManyEdges(t *testing.T) {
 		// Entry n0 is the source of all other entries with the sentence, and of k0.
 		t.Errorf("%d edges, want %d", len(got), n)
 	}
-	if got := g.mergeEdges(&merged); len(got) != n || got[7] != (Edge{"k7", 2, "n7", 1, ByMerge}) {
+	if got := g.mergeEdges(&merged); len(got) != n || got[7] != (Edge{"k7", 2, "n7", 1, FoundByMerge}) {
 		t.Errorf("%d edges of the merge", len(got))
 	}
 }
@@ -138,12 +140,12 @@ func TestManyEdges(t *testing.T) {
 // words are.
 func TestGramsOfUnspacedScripts(t *testing.T) {
 	for _, letters := range []string{"我们周二发布", "あいうえおか", "กขคงจฉ", "ກຂຄງຈຊ", "កខគឃងច", "ကခဂဃငစ"} {
-		want := HashGrams(letters)
+		want := HashWordGrams(letters)
 		if len(want) != 1 {
 			t.Errorf("%q has %d grams, want 1", letters, len(want))
 			continue
 		}
-		if !slices.Contains(HashGrams("before "+letters+letters), want[0]) {
+		if !slices.Contains(HashWordGrams("before "+letters+letters), want[0]) {
 			t.Errorf("the gram of %q is not found in a longer text", letters)
 		}
 	}

@@ -25,13 +25,13 @@ func plainEdges(g *historyGraph, names map[string]bool) (edges []Edge) {
 				first[gram] = v
 				continue
 			}
-			e := Edge{v.Entry.Name, v.Seq, source.Entry.Name, source.Seq, ByWords}
+			e := Edge{v.Entry.Name, v.Seq, source.Entry.Name, source.Seq, FoundByCopiedWords}
 			isKnown := slices.ContainsFunc(
 				edges,
-				func(o Edge) bool { return o.Name == e.Name && o.SourceName == e.SourceName },
+				func(o Edge) bool { return o.EntryName == e.EntryName && o.SourceName == e.SourceName },
 			)
-			if e.Name != e.SourceName && !isKnown && v.Verb != oxbow.VerbRestore &&
-				(names[e.Name] || names[e.SourceName]) {
+			if e.EntryName != e.SourceName && !isKnown && v.Verb != oxbow.VerbRestore &&
+				(names[e.EntryName] || names[e.SourceName]) {
 				edges = append(edges, e)
 			}
 		}

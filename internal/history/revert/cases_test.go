@@ -144,19 +144,22 @@ func say(p *Plan) string {
 		return s
 	}
 	for _, s := range p.Steps {
-		all = append(all, s.Outcome+" "+s.Name+list(s.RevertedChanges))
+		all = append(all, s.EntryOutcome+" "+s.EntryName+list(s.RevertedChangeNumbers))
 	}
 	for _, c := range p.Conflicts {
-		if c.PartsLeft == nil {
+		if c.KeptPartNames == nil {
 			all = append(all, "null in JSON")
 		}
-		all = append(all, "kept "+strings.Join(c.PartsLeft, " ")+" of "+c.Name+list(c.LaterChanges)+" by "+c.LastActor)
+		all = append(
+			all,
+			"kept "+strings.Join(c.KeptPartNames, " ")+" of "+c.Name+list(c.LaterChanges)+" by "+c.LastActor,
+		)
 	}
-	for _, d := range p.Derived {
+	for _, d := range p.CopiedVersions {
 		all = append(
 			all,
 			map[bool]string{true: "goes ", false: "stays "}[d.IsReverted]+d.Name+"@"+string(rune('0'+d.Seq))+
-				" from "+d.SourceName+" "+d.FoundBy,
+				" from "+d.SourceName+" "+d.RecognizedBy,
 		)
 	}
 	return strings.Join(all, "; ")

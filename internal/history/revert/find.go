@@ -15,8 +15,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/history/lineage"
 )
 
-// Selection says which versions to revert.
-type Selection struct {
+// VersionSelection says which versions to revert.
+type VersionSelection struct {
 	// SelectsVersion reports whether a version is selected. In c, only the number, the time, the source and the note
 	// of the change are set.
 	SelectsVersion func(c *oxbow.Change, v *oxbow.Version) bool
@@ -26,62 +26,62 @@ type Selection struct {
 	// counts.
 	SelectsSource func(value string) bool
 
-	// WithDerived is set if versions that were derived from selected versions are also reverted.
-	WithDerived bool
+	// IncludesCopiedVersions is set if versions that were derived from selected versions are also reverted.
+	IncludesCopiedVersions bool
 }
 
-// DerivedVersion is a version of an entry that contains text of another version which is to be reverted. The text may
+// CopiedVersion is a version of an entry that contains text of another version which is to be reverted. The text may
 // have been copied through several versions.
-type DerivedVersion struct {
+type CopiedVersion struct {
 	Name string `json:"name"`
 	Seq  uint64 `json:"seq"`
 	// where the text comes from: a version of an entry, as NAME@SEQ, or the name of a session's turn
 	SourceName string `json:"from"`
 	// how the origin of the text was recognized: "from" (by a label), "merged" (entries were merged) or "words" (by
 	// equal words)
-	FoundBy string `json:"how"`
+	RecognizedBy string `json:"how"`
 	// IsReverted is set if this version is reverted as well.
 	IsReverted bool         `json:"taken_back,omitempty"`
 	Source     oxbow.Source `json:"-"`
 }
 
-// versionNode is a version of an entry that was written when the first version to revert was written, or later.
-type versionNode struct {
+// logWindowVersion is a version of an entry that was written when the first version to revert was written, or later.
+type logWindowVersion struct {
 	oxbow.Version
 	previous       *oxbow.Entry // the entry as it was before this version (nil if the entry did not exist)
-	isSelected     bool
-	derivedVersion *DerivedVersion
+	isToBeReverted bool
+	derivedVersion *CopiedVersion
 	// An undo has reverted this version, or the version is itself an undo. It does not affect the present entry.
 	isUndone bool
 }
 
 // isRestore reports whether an undo or a revert wrote this version of an entry. Such a version only restores old text,
 // so it contains no new work.
-func (n *versionNode) isRestore() bool {
+func (n *logWindowVersion) isRestore() bool {
 	return n.Verb == oxbow.VerbRestore || strings.HasPrefix(n.Note, revertNotePrefix)
 }
 
 // isToRevert reports whether the version is to be reverted.
-func (n *versionNode) isToRevert(sel *Selection) bool {
-	return n.isSelected || (n.derivedVersion != nil && sel.WithDerived)
+func (n *logWindowVersion) isToRevert(sel *VersionSelection) bool {
+	return n.isToBeReverted || (n.derivedVersion != nil && sel.IncludesCopiedVersions)
 }
 
-// isSelectedOrDerived reports whether the caller wants to revert this version, or whether it contains text of such a
+// isAffectedByRevert reports whether the caller wants to revert this version, or whether it contains text of such a
 // version.
-func (n *versionNode) isSelectedOrDerived() bool {
-	return n.isSelected || n.derivedVersion != nil
+func (n *logWindowVersion) isAffectedByRevert() bool {
+	return n.isToBeReverted || n.derivedVersion != nil
 }
 
-// revertWindow is the part of the log from the first selected version on. Its nodes are sorted by age, oldest first.
-type revertWindow struct {
-	nodes           []*versionNode
-	storeBefore     oxbow.Store // the memory right before the first version to revert was written
-	selectedChanges []uint64    // numbers of the changes with a version that the caller wants to revert
+// revertLogWindow is the part of the log from the first selected version on. Its nodes are sorted by age, oldest first.
+type revertLogWindow struct {
+	nodes                   []*logWindowVersion
+	storeBeforeFirstVersion oxbow.Store // the memory right before the first version to revert was written
+	selectedChanges         []uint64    // numbers of the changes with a version that the caller wants to revert
 }
 
-// readRevertWindow reads the first change with a version that sel wants to revert, and all later changes. It also
+// readRevertLogWindow reads the first change with a version that sel wants to revert, and all later changes. It also
 // reads the memory as it was before that change. It returns nil if sel selects no version.
-func readRevertWindow(ctx context.Context, h oxbow.Historian, sel *Selection) (*revertWindow, error) {
+func readRevertLogWindow(ctx context.Context, h oxbow.Historian, sel *VersionSelection) (*revertLogWindow, error) {
 	first := uint64(0)
 	for c, err := range h.Log(ctx) {
 		if err != nil {
@@ -94,7 +94,7 @@ func readRevertWindow(ctx context.Context, h oxbow.Historian, sel *Selection) (*
 	if first == 0 {
 		return nil, nil
 	}
-	w, undone := &revertWindow{}, map[uint64]bool{}
+	w, undone := &revertLogWindow{}, map[uint64]bool{}
 	for c, err := range h.Log(ctx) {
 		if err != nil {
 			return nil, err
@@ -107,13 +107,13 @@ func readRevertWindow(ctx context.Context, h oxbow.Historian, sel *Selection) (*
 			continue
 		}
 		if !undone[c.Seq] && !sel.hasVersionOf(&c) {
-			w.markUndoneChanges(&c, undone)
+			w.markUndoAndUndone(&c, undone)
 		}
 	}
 	slices.Reverse(w.nodes)
 	slices.Reverse(w.selectedChanges)
 	var err error
-	w.storeBefore, err = h.AsOf(ctx, first-1)
+	w.storeBeforeFirstVersion, err = h.AsOf(ctx, first-1)
 	if err != nil {
 		return nil, err
 	}
@@ -127,13 +127,13 @@ func includesRevertsSince(c *oxbow.Change, first uint64) bool {
 }
 
 // hasVersionOf reports whether the change contains a version that is to be reverted.
-func (sel *Selection) hasVersionOf(c *oxbow.Change) bool {
+func (sel *VersionSelection) hasVersionOf(c *oxbow.Change) bool {
 	return slices.ContainsFunc(c.Versions, func(v oxbow.Version) bool { return sel.SelectsVersion(c, &v) })
 }
 
 // addChange adds all versions of an entry that a change wrote to w. Changes must be added from the newest to the
-// oldest. readRevertWindow reverses the order afterwards.
-func (w *revertWindow) addChange(c *oxbow.Change, sel *Selection, undone map[uint64]bool) {
+// oldest. readRevertLogWindow reverses the order afterwards.
+func (w *revertLogWindow) addChange(c *oxbow.Change, sel *VersionSelection, undone map[uint64]bool) {
 	if sel.hasVersionOf(c) && !undone[c.Seq] {
 		w.selectedChanges = append(w.selectedChanges, c.Seq)
 	}
@@ -141,15 +141,15 @@ func (w *revertWindow) addChange(c *oxbow.Change, sel *Selection, undone map[uin
 		if !v.Erased { // Skip an erased version, because its text is not known.
 			w.nodes = append(
 				w.nodes,
-				&versionNode{Version: v, isSelected: sel.SelectsVersion(c, &v), isUndone: undone[c.Seq]},
+				&logWindowVersion{Version: v, isToBeReverted: sel.SelectsVersion(c, &v), isUndone: undone[c.Seq]},
 			)
 		}
 	}
 }
 
-// markUndoneChanges marks a change that is an undo, and all changes that it undid. The caller must have added c to the
+// markUndoAndUndone marks a change that is an undo, and all changes that it undid. The caller must have added c to the
 // window as the last change.
-func (w *revertWindow) markUndoneChanges(c *oxbow.Change, undone map[uint64]bool) {
+func (w *revertLogWindow) markUndoAndUndone(c *oxbow.Change, undone map[uint64]bool) {
 	for _, s := range c.Reverts {
 		undone[s] = true
 	}
@@ -162,14 +162,14 @@ func (w *revertWindow) markUndoneChanges(c *oxbow.Change, undone map[uint64]bool
 }
 
 // linkPrevious sets, for each version of an entry, the field previous to the version before.
-func (w *revertWindow) linkPrevious(ctx context.Context) error {
+func (w *revertLogWindow) linkPrevious(ctx context.Context) error {
 	now := map[string]*oxbow.Entry{}
 	for _, n := range w.nodes {
 		name := n.Entry.Name
 		old, ok := now[name]
 		if !ok {
 			var err error
-			old, err = getEntryOrNil(ctx, w.storeBefore, name)
+			old, err = getEntryOrNil(ctx, w.storeBeforeFirstVersion, name)
 			if err != nil {
 				return err
 			}
@@ -191,23 +191,23 @@ func getEntryOrNil(ctx context.Context, s oxbow.Store, name string) (*oxbow.Entr
 	return &e, err
 }
 
-// findDerived finds the versions whose text comes from a version to revert. Equal words are not enough for this,
+// findCopiedVersions finds the versions whose text comes from a version to revert. Equal words are not enough for this,
 // because the words may have been in the memory before. It is expensive to find out when words first occurred.
-// Therefore findDerived does so only if a later version has words in common with a version to revert.
-func (w *revertWindow) findDerived(ctx context.Context, sel *Selection) error {
-	shared := w.traceDerived(sel, nil)
+// Therefore findCopiedVersions does so only if a later version has words in common with a version to revert.
+func (w *revertLogWindow) findCopiedVersions(ctx context.Context, sel *VersionSelection) error {
+	shared := w.traceCopiedVersions(sel, nil)
 	if len(shared) == 0 {
 		return nil
 	}
-	known := map[lineage.Gram]uint64{}
+	known := map[lineage.WordGram]uint64{}
 	note := func(content string, seq uint64) {
-		for _, g := range lineage.HashGrams(content) {
+		for _, g := range lineage.HashWordGrams(content) {
 			if _, ok := known[g]; !ok && shared[g] {
 				known[g] = seq
 			}
 		}
 	}
-	for e, err := range w.storeBefore.Entries(ctx, oxbow.Filter{}) {
+	for e, err := range w.storeBeforeFirstVersion.Entries(ctx, oxbow.Filter{}) {
 		if err != nil {
 			return err
 		}
@@ -219,57 +219,60 @@ func (w *revertWindow) findDerived(ctx context.Context, sel *Selection) error {
 			n.derivedVersion = nil
 		}
 	}
-	w.traceDerived(sel, known)
+	w.traceCopiedVersions(sel, known)
 	return nil
 }
 
-// derivationTrace is used to follow text through the memory. It reads one version after the other, and records which
+// copiedTextTrace is used to follow text through the memory. It reads one version after the other, and records which
 // words the versions to revert wrote, and the versions that copied from them.
-type derivationTrace struct {
-	selection *Selection
+type copiedTextTrace struct {
+	versionsToRevert *VersionSelection
 	// number of the change in which each sequence of six words first occurred (nil while these numbers are not yet
 	// known)
-	firstChangeByGram map[lineage.Gram]uint64
+	firstChangeByGram map[lineage.WordGram]uint64
 	// for each entry name, the first version that is to be reverted or that copied from such a version
-	firstVersionsByName map[string]*versionNode
+	firstAffectedVersionByName map[string]*logWindowVersion
 	// For each hash of six consecutive words, the version that wrote these words. Only versions to revert and versions
 	// that copied from them are contained.
-	writersByGram map[lineage.Gram]*versionNode
-	// hashes of words in writersByGram that were found again in a version after the version that wrote them
-	sharedGrams map[lineage.Gram]bool
+	writerByWordHash map[lineage.WordGram]*logWindowVersion
+	// hashes of words in writerByWordHash that were found again in a version after the version that wrote them
+	laterVersionWordHashes map[lineage.WordGram]bool
 }
 
-// traceDerived sets the field derivedVersion of each version that was made from a version to revert. It returns the
-// hashes of the words that such versions have in common with their origin. firstOccurrence maps such a hash to the
-// number of the change that first contained the words. If it is nil, traceDerived regards all words as new.
-func (w *revertWindow) traceDerived(sel *Selection, firstOccurrence map[lineage.Gram]uint64) map[lineage.Gram]bool {
-	t := &derivationTrace{
+// traceCopiedVersions sets the field derivedVersion of each version that was made from a version to revert. It returns
+// the hashes of the words that such versions have in common with their origin. firstOccurrence maps such a hash to the
+// number of the change that first contained the words. If it is nil, traceCopiedVersions regards all words as new.
+func (w *revertLogWindow) traceCopiedVersions(
+	sel *VersionSelection,
+	firstOccurrence map[lineage.WordGram]uint64,
+) map[lineage.WordGram]bool {
+	t := &copiedTextTrace{
 		sel,
 		firstOccurrence,
-		map[string]*versionNode{},
-		map[lineage.Gram]*versionNode{},
-		map[lineage.Gram]bool{},
+		map[string]*logWindowVersion{},
+		map[lineage.WordGram]*logWindowVersion{},
+		map[lineage.WordGram]bool{},
 	}
 	for from := 0; from < len(w.nodes); {
 		to := from
 		for to < len(w.nodes) && w.nodes[to].Seq == w.nodes[from].Seq {
 			to++
 		}
-		t.traceVersions(w.nodes[from:to])
+		t.traceCopiesInVersions(w.nodes[from:to])
 		from = to
 	}
-	return t.sharedGrams
+	return t.laterVersionWordHashes
 }
 
-// traceVersions finds out which versions in one change were made from a version to revert, and records their text for
-// the changes after it.
-func (t *derivationTrace) traceVersions(nodes []*versionNode) {
+// traceCopiesInVersions finds out which versions in one change were made from a version to revert, and records their
+// text for the changes after it.
+func (t *copiedTextTrace) traceCopiesInVersions(nodes []*logWindowVersion) {
 	for _, n := range nodes {
-		if n.isSelectedOrDerived() || n.isUndone {
+		if n.isAffectedByRevert() || n.isUndone {
 			continue
 		}
-		from, how := t.findDerivationCause(n)
-		t.markDerived(n, from, how)
+		from, how := t.findCopySource(n)
+		t.markAsCopied(n, from, how)
 	}
 	t.markMerges(nodes)
 	for _, n := range nodes {
@@ -277,126 +280,126 @@ func (t *derivationTrace) traceVersions(nodes []*versionNode) {
 	}
 }
 
-func (t *derivationTrace) markDerived(n *versionNode, from, how string) {
+func (t *copiedTextTrace) markAsCopied(n *logWindowVersion, from, how string) {
 	if from != "" {
-		n.derivedVersion = &DerivedVersion{
-			Name:       n.Entry.Name,
-			Seq:        n.Seq,
-			SourceName: from,
-			FoundBy:    how,
-			Source:     n.Source,
+		n.derivedVersion = &CopiedVersion{
+			Name:         n.Entry.Name,
+			Seq:          n.Seq,
+			SourceName:   from,
+			RecognizedBy: how,
+			Source:       n.Source,
 		}
 	}
 }
 
 // recordVersionText records which words version n added, if n is to be reverted or contains text of such a version.
 // Later versions with the same words may be copies of n.
-func (t *derivationTrace) recordVersionText(n *versionNode) {
+func (t *copiedTextTrace) recordVersionText(n *logWindowVersion) {
 	name := n.Entry.Name
 	switch {
-	case !n.isSelectedOrDerived() && n.isUndone:
-		if first := t.firstVersionsByName[name]; first != nil && first.isUndone {
-			delete(t.firstVersionsByName, name)
+	case !n.isAffectedByRevert() && n.isUndone:
+		if first := t.firstAffectedVersionByName[name]; first != nil && first.isUndone {
+			delete(t.firstAffectedVersionByName, name)
 		}
-	case !n.isSelectedOrDerived():
+	case !n.isAffectedByRevert():
 		if n.Verb == oxbow.VerbRemove {
-			delete(t.firstVersionsByName, name)
+			delete(t.firstAffectedVersionByName, name)
 		}
 	default:
-		if t.firstVersionsByName[name] == nil {
-			t.firstVersionsByName[name] = n
+		if t.firstAffectedVersionByName[name] == nil {
+			t.firstAffectedVersionByName[name] = n
 		}
-		for _, g := range addedGrams(n) {
-			if _, ok := t.writersByGram[g]; !ok {
-				t.writersByGram[g] = n
+		for _, g := range addedWordHashes(n) {
+			if _, ok := t.writerByWordHash[g]; !ok {
+				t.writerByWordHash[g] = n
 			}
 		}
 	}
 }
 
-// addedGrams returns the hashes of the words in a version that the entry's previous version did not contain.
-func addedGrams(n *versionNode) []lineage.Gram {
+// addedWordHashes returns the hashes of the words in a version that the entry's previous version did not contain.
+func addedWordHashes(n *logWindowVersion) []lineage.WordGram {
 	if n.previous == nil || n.Verb == oxbow.VerbRemove {
-		return lineage.HashGrams(n.Entry.Content)
+		return lineage.HashWordGrams(n.Entry.Content)
 	}
 	if n.previous.Content == n.Entry.Content {
 		return nil
 	}
-	old := map[lineage.Gram]bool{}
-	for _, g := range lineage.HashGrams(n.previous.Content) {
+	old := map[lineage.WordGram]bool{}
+	for _, g := range lineage.HashWordGrams(n.previous.Content) {
 		old[g] = true
 	}
-	return slices.DeleteFunc(lineage.HashGrams(n.Entry.Content), func(g lineage.Gram) bool { return old[g] })
+	return slices.DeleteFunc(lineage.HashWordGrams(n.Entry.Content), func(g lineage.WordGram) bool { return old[g] })
 }
 
-// findDerivationCause returns the source from which a version was derived, and how this was recognized. Both are ""
+// findCopySource returns the source from which a version was derived, and how this was recognized. Both are ""
 // if the version is not derived.
-func (t *derivationTrace) findDerivationCause(n *versionNode) (from, how string) {
+func (t *copiedTextTrace) findCopySource(n *logWindowVersion) (from, how string) {
 	if n.Verb == oxbow.VerbRemove || n.isRestore() {
 		return "", ""
 	}
-	from = t.sourceFromLabels(n)
+	from = t.copySourceFromLabels(n)
 	if from != "" {
-		return from, lineage.ByLabel
+		return from, lineage.FoundByLabel
 	}
 	from = t.sourceFromText(n)
 	if from != "" {
-		return from, lineage.ByWords
+		return from, lineage.FoundByCopiedWords
 	}
 	return "", ""
 }
 
-// sourceFromLabels returns the value of a label that this version added to the entry and that names its origin. The
+// copySourceFromLabels returns the value of a label that this version added to the entry and that names its origin. The
 // origin must be a version to revert, a version made from it, or a selected turn. The result is "" if there is none.
-func (t *derivationTrace) sourceFromLabels(n *versionNode) string {
+func (t *copiedTextTrace) copySourceFromLabels(n *logWindowVersion) string {
 	for _, v := range n.Entry.Values(lineage.SourceLabel) {
 		if n.previous != nil && slices.Contains(n.previous.Values(lineage.SourceLabel), v) {
 			continue
 		}
-		if t.namesSelectedOrDerived(v) || t.selection.namesSource(v) {
+		if t.isAffectedVersionLabel(v) || t.versionsToRevert.isSelectedSource(v) {
 			return v
 		}
 	}
 	return ""
 }
 
-// namesSource reports whether a label names something outside the memory, such as a session's turn, whose entries the
-// caller wants to revert.
-func (sel *Selection) namesSource(label string) bool {
+// isSelectedSource reports whether a label names something outside the memory, such as a session's turn, whose entries
+// the caller wants to revert.
+func (sel *VersionSelection) isSelectedSource(label string) bool {
 	return sel.SelectsSource != nil && sel.SelectsSource(label)
 }
 
-// namesSelectedOrDerived reports whether source, such as NAME@SEQ, names an entry that contained text to revert at
+// isAffectedVersionLabel reports whether source, such as NAME@SEQ, names an entry that contained text to revert at
 // that time. It compares the version number with the first version of the entry that is to be reverted or was made
 // from such a version.
-func (t *derivationTrace) namesSelectedOrDerived(source string) bool {
+func (t *copiedTextTrace) isAffectedVersionLabel(source string) bool {
 	name, seq, ok := lineage.ParseSource(source)
-	first := t.firstVersionsByName[name]
+	first := t.firstAffectedVersionByName[name]
 	return ok && first != nil && first.Seq <= seq
 }
 
 // sourceFromText returns the version from which the new text of n was copied, or "". It considers only versions to
 // revert and versions made from them. It also records the hashes of the words that both texts contain.
-func (t *derivationTrace) sourceFromText(n *versionNode) (from string) {
+func (t *copiedTextTrace) sourceFromText(n *logWindowVersion) (from string) {
 	if n.previous != nil && n.previous.Content == n.Entry.Content {
 		return ""
 	}
-	for _, g := range lineage.HashGrams(n.Entry.Content) {
-		s := t.writersByGram[g]
+	for _, g := range lineage.HashWordGrams(n.Entry.Content) {
+		s := t.writerByWordHash[g]
 		if s == nil {
 			continue
 		}
-		t.sharedGrams[g] = true
-		if from == "" && t.isGramNewSince(g, s.Seq) {
+		t.laterVersionWordHashes[g] = true
+		if from == "" && t.areWordsNewSince(g, s.Seq) {
 			from = lineage.FormatSource(s.Entry.Name, s.Seq)
 		}
 	}
 	return from
 }
 
-// isGramNewSince reports whether six consecutive words, given by their hash, were not in the memory before change
+// areWordsNewSince reports whether six consecutive words, given by their hash, were not in the memory before change
 // number seq. It returns true if the first occurrences of words were not determined yet.
-func (t *derivationTrace) isGramNewSince(g lineage.Gram, seq uint64) bool {
+func (t *copiedTextTrace) areWordsNewSince(g lineage.WordGram, seq uint64) bool {
 	if t.firstChangeByGram == nil {
 		return true
 	}
@@ -407,13 +410,13 @@ func (t *derivationTrace) isGramNewSince(g lineage.Gram, seq uint64) bool {
 // markMerges finds the merges of two entries in a change. In a merge, one entry is removed, and its name becomes an
 // alias of the other entry. If one of the two contains text of a version to revert, both versions are marked as
 // derived from that version.
-func (t *derivationTrace) markMerges(nodes []*versionNode) {
-	gone := map[string]*versionNode{}
+func (t *copiedTextTrace) markMerges(nodes []*logWindowVersion) {
+	gone := map[string]*logWindowVersion{}
 	for _, n := range nodes {
 		if n.Verb != oxbow.VerbRemove || n.isRestore() {
 			continue
 		}
-		if !n.isSelected && !n.isUndone {
+		if !n.isToBeReverted && !n.isUndone {
 			gone[n.Entry.Name] = n
 		}
 	}
@@ -421,20 +424,20 @@ func (t *derivationTrace) markMerges(nodes []*versionNode) {
 		return
 	}
 	for _, n := range nodes {
-		if n.Verb == oxbow.VerbRemove || n.isSelected {
+		if n.Verb == oxbow.VerbRemove || n.isToBeReverted {
 			continue
 		}
-		parts, from := []*versionNode{n}, t.firstVersionsByName[n.Entry.Name]
+		parts, from := []*logWindowVersion{n}, t.firstAffectedVersionByName[n.Entry.Name]
 		for _, a := range n.Entry.Aliases {
 			if o := gone[a]; o != nil {
-				parts, from = append(parts, o), cmp.Or(from, t.firstVersionsByName[a])
+				parts, from = append(parts, o), cmp.Or(from, t.firstAffectedVersionByName[a])
 			}
 		}
 		if from == nil || len(parts) == 1 {
 			continue
 		}
 		for _, o := range parts {
-			t.markDerived(o, lineage.FormatSource(from.Entry.Name, from.Seq), lineage.ByMerge)
+			t.markAsCopied(o, lineage.FormatSource(from.Entry.Name, from.Seq), lineage.FoundByMerge)
 		}
 	}
 }

@@ -14,20 +14,20 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// These are the values of [Step.Outcome].
+// These are the values of [Step.EntryOutcome].
 const (
-	outcomeRemoved = "removed" // The entry is removed, because a reverted change had created it.
+	outcomeEntryRemoved = "removed" // The entry is removed, because a reverted change had created it.
 	// The entry gets the state that it would have if the reverted changes had never been made.
-	outcomeReturned = "returned"
-	outcomeRestored = "restored" // The entry, which had been removed, is added again.
+	outcomeEntryReturned = "returned"
+	outcomeRestored      = "restored" // The entry, which had been removed, is added again.
 )
 
-// Step describes the effect of a revert on one entry.
-type Step struct {
-	Name string `json:"name"`
+// EntryStep describes the effect of a revert on one entry.
+type EntryStep struct {
+	EntryName string `json:"name"`
 	// "removed", "returned" (to the state without the reverted changes) or "restored" (the removed entry exists again)
-	Outcome         string   `json:"did"`
-	RevertedChanges []uint64 `json:"took_back"` // numbers of the entry's reverted changes
+	EntryOutcome          string   `json:"did"`
+	RevertedChangeNumbers []uint64 `json:"took_back"` // numbers of the entry's reverted changes
 	// earlier version of the entry with the same text (0 if no such version exists)
 	Version uint64 `json:"version,omitempty"`
 }
@@ -39,20 +39,20 @@ type Conflict struct {
 	// numbers of the changes that others made to the entry after the reverted changes
 	LaterChanges []uint64 `json:"later"`
 	LastActor    string   `json:"by"` // who made the last of the LaterChanges: person, agent, tool or import
-	// PartsLeft names the parts of the entry in which the revert keeps the LaterChanges: content, aliases, labels,
+	// KeptPartNames names the parts of the entry in which the revert keeps the LaterChanges: content, aliases, labels,
 	// forgotten (the removal of the entry), or all. It is empty if the revert keeps no part of the LaterChanges.
-	PartsLeft []string `json:"kept"`
+	KeptPartNames []string `json:"kept"`
 	// why the revert does not change the entry at all ("" if it changes the entry)
 	Reason string `json:"reason,omitempty"`
 }
 
 // Plan describes the changes that a revert will make.
 type Plan struct {
-	Changes      []uint64 // numbers of the changes that the caller wants to revert
-	Steps        []Step
-	Conflicts    []Conflict
-	Derived      []DerivedVersion
-	TakenAliases []oxbow.TakenAlias // aliases that are not restored, because other entries have them now
+	ChangesToRevert []uint64 // numbers of the changes that the caller wants to revert
+	Steps           []EntryStep
+	Conflicts       []Conflict
+	CopiedVersions  []CopiedVersion
+	TakenAliases    []oxbow.TakenAlias // aliases that are not restored, because other entries have them now
 	// For each entry, the number of its first version that is to be reverted or contains text of such a version.
 	FirstVersions map[string]uint64
 
@@ -62,25 +62,25 @@ type Plan struct {
 	lastChanges map[string]uint64 // for each entry name, the number of the entry's last change
 }
 
-// MakePlan plans to revert the selected versions. If sel.WithDerived is set, MakePlan also plans to revert the
-// versions that were derived from the selected versions. It changes nothing. If no version is selected, the plan is
-// empty.
-func MakePlan(ctx context.Context, h oxbow.Historian, sel Selection) (*Plan, error) {
+// MakePlan plans to revert the selected versions. If sel.IncludesCopiedVersions is set, MakePlan also plans to revert
+// the versions that were derived from the selected versions. It changes nothing. If no version is selected, the plan
+// is empty.
+func MakePlan(ctx context.Context, h oxbow.Historian, sel VersionSelection) (*Plan, error) {
 	p := &Plan{
 		history:       h,
 		FirstVersions: map[string]uint64{},
 		oldBytes:      map[string]int{},
 		lastChanges:   map[string]uint64{},
 	}
-	w, err := readRevertWindow(ctx, h, &sel)
+	w, err := readRevertLogWindow(ctx, h, &sel)
 	if err != nil || w == nil {
 		return p, err
 	}
-	if err := w.findDerived(ctx, &sel); err != nil {
+	if err := w.findCopiedVersions(ctx, &sel); err != nil {
 		return p, err
 	}
-	p.Changes = w.selectedChanges
-	byName := map[string][]*versionNode{}
+	p.ChangesToRevert = w.selectedChanges
+	byName := map[string][]*logWindowVersion{}
 	var names []string // names of the entries that the revert may change
 	for _, n := range w.nodes {
 		name := n.Entry.Name
@@ -90,10 +90,10 @@ func MakePlan(ctx context.Context, h oxbow.Historian, sel Selection) (*Plan, err
 			names = append(names, name)
 		}
 		if n.derivedVersion != nil {
-			n.derivedVersion.IsReverted = sel.WithDerived
-			p.Derived = append(p.Derived, *n.derivedVersion)
+			n.derivedVersion.IsReverted = sel.IncludesCopiedVersions
+			p.CopiedVersions = append(p.CopiedVersions, *n.derivedVersion)
 		}
-		if _, ok := p.FirstVersions[name]; !ok && n.isSelectedOrDerived() {
+		if _, ok := p.FirstVersions[name]; !ok && n.isAffectedByRevert() {
 			p.FirstVersions[name] = n.Seq
 		}
 	}
@@ -102,8 +102,11 @@ func MakePlan(ctx context.Context, h oxbow.Historian, sel Selection) (*Plan, err
 			return p, err
 		}
 	}
-	slices.SortFunc(p.Steps, func(a, b Step) int {
-		return cmp.Or(cmp.Compare(a.RevertedChanges[0], b.RevertedChanges[0]), strings.Compare(a.Name, b.Name))
+	slices.SortFunc(p.Steps, func(a, b EntryStep) int {
+		return cmp.Or(
+			cmp.Compare(a.RevertedChangeNumbers[0], b.RevertedChangeNumbers[0]),
+			strings.Compare(a.EntryName, b.EntryName),
+		)
 	})
 	p.ops, p.TakenAliases, err = oxbow.WithoutTakenAliases(ctx, h, p.ops)
 	return p, err
@@ -112,7 +115,12 @@ func MakePlan(ctx context.Context, h oxbow.Historian, sel Selection) (*Plan, err
 // planEntrySteps adds to the plan what must be done to revert one entry. nodes contains all versions of the entry
 // since the first change to revert, oldest first. If the version before them was redacted, its text is lost.
 // planEntrySteps then adds a conflict and does not change the entry.
-func (p *Plan) planEntrySteps(ctx context.Context, w *revertWindow, nodes []*versionNode, sel *Selection) error {
+func (p *Plan) planEntrySteps(
+	ctx context.Context,
+	w *revertLogWindow,
+	nodes []*logWindowVersion,
+	sel *VersionSelection,
+) error {
 	name, last := nodes[0].Entry.Name, nodes[len(nodes)-1]
 	before := nodes[0].previous
 	var now *oxbow.Entry
@@ -129,9 +137,9 @@ func (p *Plan) planEntrySteps(ctx context.Context, w *revertWindow, nodes []*ver
 			p.Conflicts,
 			Conflict{
 				Name:            name,
-				RevertedChanges: r.revertedVersions,
+				RevertedChanges: r.revertedVersionNumbers,
 				LastActor:       string(last.Source.Actor),
-				PartsLeft:       []string{"all"},
+				KeptPartNames:   []string{"all"},
 				Reason:          "what it said before was redacted",
 			},
 		)
@@ -148,14 +156,18 @@ func (p *Plan) planEntrySteps(ctx context.Context, w *revertWindow, nodes []*ver
 	if now != nil {
 		p.oldBytes[name] = oxbow.EntryBytes(now)
 	}
-	s := Step{Name: name, RevertedChanges: r.revertedVersions, Outcome: outcomeReturned}
+	s := EntryStep{
+		EntryName:             name,
+		RevertedChangeNumbers: r.revertedVersionNumbers,
+		EntryOutcome:          outcomeEntryReturned,
+	}
 	switch {
 	case r.entry == nil:
-		s.Outcome = outcomeRemoved
+		s.EntryOutcome = outcomeEntryRemoved
 	case now == nil:
-		s.Outcome = outcomeRestored
+		s.EntryOutcome = outcomeRestored
 	}
-	if r.entry != nil && len(r.laterVersions) == 0 {
+	if r.entry != nil && len(r.versionsToReapply) == 0 {
 		s.Version = r.entry.Version
 	}
 	p.Steps, p.lastChanges[name] = append(p.Steps, s), last.Seq
@@ -165,23 +177,23 @@ func (p *Plan) planEntrySteps(ctx context.Context, w *revertWindow, nodes []*ver
 // findConflict describes what other writers changed in the entry after the first reverted change, and which of their
 // changes remain. Undos and reverts do not count as changes. now is the present entry (nil if it does not exist). ok
 // is false if others changed nothing.
-func (r *entryReplay) findConflict(now *oxbow.Entry) (c Conflict, ok bool) {
-	c.PartsLeft = []string{} // Use an empty list, which JSON encodes as [] and not as null.
-	for _, n := range r.laterVersions {
+func (r *entryChangeReplay) findConflict(now *oxbow.Entry) (c Conflict, ok bool) {
+	c.KeptPartNames = []string{} // Use an empty list, which JSON encodes as [] and not as null.
+	for _, n := range r.versionsToReapply {
 		if !n.isRestore() && !(n.Verb == oxbow.VerbRemove && r.entry == nil && now == nil) {
 			c.Name, c.LastActor = n.Entry.Name, string(n.Source.Actor)
 			c.LaterChanges = append(c.LaterChanges, n.Seq)
-			c.PartsLeft = append(c.PartsLeft, r.keptParts(n)...)
+			c.KeptPartNames = append(c.KeptPartNames, r.keptEntryParts(n)...)
 		}
 	}
-	slices.Sort(c.PartsLeft)
-	c.RevertedChanges, c.PartsLeft = r.revertedVersions, slices.Compact(c.PartsLeft)
+	slices.Sort(c.KeptPartNames)
+	c.RevertedChanges, c.KeptPartNames = r.revertedVersionNumbers, slices.Compact(c.KeptPartNames)
 	return c, len(c.LaterChanges) > 0
 }
 
-// keptParts returns which parts of the entry the version n changed, if the revert leaves the changed parts as they
+// keptEntryParts returns which parts of the entry the version n changed, if the revert leaves the changed parts as they
 // are. The parts are the content, the aliases, the labels, and whether the entry was removed.
-func (r *entryReplay) keptParts(n *versionNode) (parts []string) {
+func (r *entryChangeReplay) keptEntryParts(n *logWindowVersion) (parts []string) {
 	if r.entry == nil {
 		if n.Verb == oxbow.VerbRemove {
 			parts = append(parts, "forgotten")
@@ -230,7 +242,7 @@ func (p *Plan) Apply(ctx context.Context, o oxbow.PartOptions) (oxbow.Parts, err
 		return oxbow.Parts{}, nil
 	}
 	groups := oxbow.GroupOps(p.ops, func(name string) int { return p.oldBytes[name] })
-	ctx = oxbow.WithNote(ctx, revertNotePrefix+joinChangeNumbers(p.Changes))
+	ctx = oxbow.WithNote(ctx, revertNotePrefix+joinChangeNumbers(p.ChangesToRevert))
 	done, err := oxbow.CommitInParts(ctx, p.history, groups, o)
 	if errors.Is(err, oxbow.ErrExists) || errors.Is(err, oxbow.ErrNotFound) {
 		err = &oxbow.ConflictError{Name: p.ops[0].Target()}

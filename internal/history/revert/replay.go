@@ -12,25 +12,30 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/threeway"
 )
 
-// entryReplay is the state of an entry while a revert computes the entry anew, by applying its changes again without
-// the changes to revert.
-type entryReplay struct {
+// entryChangeReplay is the state of an entry while a revert computes the entry anew, by applying its changes again
+// without the changes to revert.
+type entryChangeReplay struct {
 	entry *oxbow.Entry // the entry as it would be without the versions to revert (nil if it would not exist)
 	// For each text that only reverted versions have, the entry that takes its place (nil if the entry would not
 	// exist).
-	revertedContents map[string]*oxbow.Entry
-	keptContents     map[string]bool // texts of the entry's versions that are not reverted
-	revertedVersions []uint64        // numbers of the reverted versions
-	laterVersions    []*versionNode  // versions after the first reverted version, without the reverted versions
+	replacementByRevertedText map[string]*oxbow.Entry
+	textsOfKeptVersions       map[string]bool // texts of the entry's versions that are not reverted
+	revertedVersionNumbers    []uint64        // numbers of the reverted versions
+	// versions after the first reverted version, without the reverted versions
+	versionsToReapply []*logWindowVersion
 }
 
 // replayWithout applies an entry's changes again, without the versions to revert and the versions that an undo has
 // already reverted. before is the entry before the first of the nodes (nil if it did not exist). The result contains
 // the entry as it would be.
-func replayWithout(before *oxbow.Entry, nodes []*versionNode, sel *Selection) *entryReplay {
-	r := &entryReplay{entry: before, revertedContents: map[string]*oxbow.Entry{}, keptContents: map[string]bool{}}
+func replayWithout(before *oxbow.Entry, nodes []*logWindowVersion, sel *VersionSelection) *entryChangeReplay {
+	r := &entryChangeReplay{
+		entry:                     before,
+		replacementByRevertedText: map[string]*oxbow.Entry{},
+		textsOfKeptVersions:       map[string]bool{},
+	}
 	if before != nil {
-		r.keptContents[before.Content] = true
+		r.textsOfKeptVersions[before.Content] = true
 	}
 	for _, n := range nodes {
 		content := n.Entry.Content
@@ -38,37 +43,37 @@ func replayWithout(before *oxbow.Entry, nodes []*versionNode, sel *Selection) *e
 		case n.isUndone:
 			continue
 		case n.isToRevert(sel):
-			r.revertedVersions = append(r.revertedVersions, n.Seq)
+			r.revertedVersionNumbers = append(r.revertedVersionNumbers, n.Seq)
 			if n.Verb != oxbow.VerbRemove && !r.hadContent(content) {
-				r.revertedContents[content] = r.entry
+				r.replacementByRevertedText[content] = r.entry
 			}
 			continue
 		case n.Verb == oxbow.VerbRemove:
 			r.entry = nil
 		default:
-			r.entry = r.applyChangeAgain(n)
+			r.entry = r.reapplyChange(n)
 			if !n.isRestore() {
-				r.keptContents[content] = true
-				delete(r.revertedContents, content)
+				r.textsOfKeptVersions[content] = true
+				delete(r.replacementByRevertedText, content)
 			}
 		}
-		if len(r.revertedVersions) > 0 {
-			r.laterVersions = append(r.laterVersions, n)
+		if len(r.revertedVersionNumbers) > 0 {
+			r.versionsToReapply = append(r.versionsToReapply, n)
 		}
 	}
 	return r
 }
 
 // hadContent reports whether an earlier version of the entry had the content.
-func (r *entryReplay) hadContent(content string) bool {
-	_, isBad := r.revertedContents[content]
-	return isBad || r.keptContents[content]
+func (r *entryChangeReplay) hadContent(content string) bool {
+	_, isBad := r.replacementByRevertedText[content]
+	return isBad || r.textsOfKeptVersions[content]
 }
 
-// applyChangeAgain applies the change that the version n made to r.entry, which lacks the reverted changes, and
+// reapplyChange applies the change that the version n made to r.entry, which lacks the reverted changes, and
 // returns the result. It replaces only the parts of the entry that n changed. If n restored an earlier text that is
 // reverted, the text that takes its place is used. The result is nil if the entry would not exist.
-func (r *entryReplay) applyChangeAgain(n *versionNode) *oxbow.Entry {
+func (r *entryChangeReplay) reapplyChange(n *logWindowVersion) *oxbow.Entry {
 	old := oxbow.Entry{}
 	if n.previous != nil {
 		old = *n.previous
@@ -77,7 +82,7 @@ func (r *entryReplay) applyChangeAgain(n *versionNode) *oxbow.Entry {
 	if r.entry != nil {
 		e = r.entry.Clone()
 	}
-	if content, ok := r.contentAfter(n, old.Content); ok {
+	if content, ok := r.contentAfterChange(n, old.Content); ok {
 		e.Content = content
 	} else {
 		return nil
@@ -90,9 +95,9 @@ func (r *entryReplay) applyChangeAgain(n *versionNode) *oxbow.Entry {
 	return &e
 }
 
-// contentAfter returns the text that r.entry gets if the change of the version n is applied to it. The text before n
-// was old. ok is false if the entry would not exist.
-func (r *entryReplay) contentAfter(n *versionNode, old string) (content string, ok bool) {
+// contentAfterChange returns the text that r.entry gets if the change of the version n is applied to it. The text
+// before n was old. ok is false if the entry would not exist.
+func (r *entryChangeReplay) contentAfterChange(n *logWindowVersion, old string) (content string, ok bool) {
 	content = n.Entry.Content
 	if n.previous != nil && content == old {
 		if r.entry == nil {
@@ -101,7 +106,7 @@ func (r *entryReplay) contentAfter(n *versionNode, old string) (content string, 
 		return r.entry.Content, true
 	}
 	if n.isRestore() {
-		was, ok := r.revertedContents[content]
+		was, ok := r.replacementByRevertedText[content]
 		if !ok {
 			return content, true
 		}
@@ -135,11 +140,11 @@ func entryEditOps(from, to *oxbow.Entry) []oxbow.Op {
 	if isSameText && slices.Equal(from.Aliases, to.Aliases) && slices.Equal(from.Labels, to.Labels) {
 		return nil
 	}
-	return threeway.ReplaceOps(from, to)
+	return threeway.ReplaceVersionOps(from, to)
 }
 
 // isPreviousRedacted reports whether the text of the entry version before n was redacted.
-func isPreviousRedacted(ctx context.Context, h oxbow.Historian, n *versionNode) (bool, error) {
+func isPreviousRedacted(ctx context.Context, h oxbow.Historian, n *logWindowVersion) (bool, error) {
 	if n.Prev == 0 {
 		return false, nil
 	}

@@ -34,10 +34,10 @@ func in(session string) context.Context {
 	return oxbow.WithSource(context.Background(), oxbow.Source{Door: "mcp", Actor: actor, Session: session})
 }
 
-func ofSession(s string, derived bool) Selection {
-	return Selection{SelectsVersion: func(c *oxbow.Change, _ *oxbow.Version) bool {
+func ofSession(s string, derived bool) VersionSelection {
+	return VersionSelection{SelectsVersion: func(c *oxbow.Change, _ *oxbow.Version) bool {
 		return c.Source.Session == s
-	}, WithDerived: derived}
+	}, IncludesCopiedVersions: derived}
 }
 
 // act is one action of a session. If the action is impossible in a memory, it does nothing.
@@ -235,7 +235,7 @@ func historian(t testing.TB, m *oxbow.Memory) oxbow.Historian {
 	return h
 }
 
-func do(t testing.TB, m *oxbow.Memory, sel Selection) *Plan {
+func do(t testing.TB, m *oxbow.Memory, sel VersionSelection) *Plan {
 	t.Helper()
 	p, err := MakePlan(t.Context(), historian(t, m), sel)
 	if err != nil {

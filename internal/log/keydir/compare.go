@@ -17,38 +17,39 @@ import (
 // entries. It needs only 8 bytes for each entry, because the rows are not kept. Call AddEntry for each entry, ordered
 // by ID, and then Finish.
 type Comparison struct {
-	file        io.ReaderAt
-	tables      *pagefile.Reader
-	formTexts   []string // texts in TableForms, each with the kind and some labels that many entries have in common
-	formNumbers map[string]uint32
-	isFormUsed  []bool
+	file   io.ReaderAt
+	tables *pagefile.Reader
+	// texts in TableLabelSets, each with the kind and some labels that many entries have in common
+	labelSetTexts   []string
+	labelSetNumbers map[string]uint32
+	isLabelSetUsed  []bool
 
-	entries, heads, texts *comparedTable
-	names, aliases        *keySet
-	updatedTimes          []int64 // times of the entries' current versions, in the order of AddEntry
-	textBuffer            []byte
-	isDifferent           [TableCount]bool
+	entries, entrySummaries, entryTexts *comparedTable
+	names, aliases                      *keySet
+	updatedTimes                        []int64 // times of the entries' current versions, in the order of AddEntry
+	encodedText                         []byte
+	isTableDifferent                    [TableCount]bool
 }
 
-// NewComparison returns a comparison with the snapshot file that tables reads. formTexts are the texts in TableForms
-// of this file. Each text contains a kind and labels that many entries have in common.
+// NewComparison returns a comparison with the snapshot file that tables reads. labelSetTexts are the texts in
+// TableLabelSets of this file. Each text contains a kind and labels that many entries have in common.
 func NewComparison(file io.ReaderAt, tables *pagefile.Reader, formTexts []string) *Comparison {
 	c := &Comparison{
-		file:         file,
-		tables:       tables,
-		formTexts:    formTexts,
-		formNumbers:  map[string]uint32{},
-		isFormUsed:   make([]bool, len(formTexts)),
-		names:        &keySet{seed: maphash.MakeSeed()},
-		aliases:      &keySet{seed: maphash.MakeSeed()},
-		updatedTimes: make([]int64, 0, tables.RowCount(TableEntries)),
+		file:            file,
+		tables:          tables,
+		labelSetTexts:   formTexts,
+		labelSetNumbers: map[string]uint32{},
+		isLabelSetUsed:  make([]bool, len(formTexts)),
+		names:           &keySet{seed: maphash.MakeSeed()},
+		aliases:         &keySet{seed: maphash.MakeSeed()},
+		updatedTimes:    make([]int64, 0, tables.RowCount(TableEntries)),
 	}
 	for n, text := range formTexts {
-		c.formNumbers[text] = uint32(n)
+		c.labelSetNumbers[text] = uint32(n)
 	}
 	c.entries = c.newComparedTable(TableEntries)
-	c.heads = c.newComparedTable(TableHeads)
-	c.texts = c.newComparedTable(TableTexts)
+	c.entrySummaries = c.newComparedTable(TableEntrySummaries)
+	c.entryTexts = c.newComparedTable(TableTexts)
 	return c
 }
 
@@ -57,15 +58,15 @@ func NewComparison(file io.ReaderAt, tables *pagefile.Reader, formTexts []string
 // the file has other rows. The caller must then call DifferentTable instead of Finish.
 func (c *Comparison) AddEntry(e *EntryRow, form string, nameHash uint64, aliasHashes []uint64) bool {
 	appendEntry(c.entries.Writer, e)
-	number, known := c.formNumbers[form]
+	number, known := c.labelSetNumbers[form]
 	if known {
-		c.isFormUsed[number] = true
+		c.isLabelSetUsed[number] = true
 	} else {
-		c.isDifferent[TableForms] = true
+		c.isTableDifferent[TableLabelSets] = true
 	}
-	appendHead(c.heads.Writer, number, e.Size)
-	c.textBuffer = AppendText(c.textBuffer[:0], e.Text)
-	c.texts.writeBytes(c.textBuffer)
+	appendEntrySummary(c.entrySummaries.Writer, number, e.Size)
+	c.encodedText = AppendLengthAndText(c.encodedText[:0], e.Text)
+	c.entryTexts.writeBytes(c.encodedText)
 	c.names.add(TableKey{nameHash, e.ID})
 	for _, hash := range aliasHashes {
 		c.aliases.add(TableKey{hash, e.ID})
@@ -77,56 +78,61 @@ func (c *Comparison) AddEntry(e *EntryRow, form string, nameHash uint64, aliasHa
 // DifferentTable returns the first table in the snapshot file that does not have the expected rows. It returns
 // TableCount if no difference was found so far.
 func (c *Comparison) DifferentTable() (table int) {
-	for _, t := range []*comparedTable{c.entries, c.heads, c.texts} {
-		c.isDifferent[t.number] = c.isDifferent[t.number] || t.isDifferent()
+	for _, t := range []*comparedTable{c.entries, c.entrySummaries, c.entryTexts} {
+		c.isTableDifferent[t.tableNumber] = c.isTableDifferent[t.tableNumber] || t.isDifferent()
 	}
-	for table < TableCount && !c.isDifferent[table] {
+	for table < TableCount && !c.isTableDifferent[table] {
 		table++
 	}
 	return table
 }
 
-// Finish compares the tables that AddEntry could not compare yet, and returns the first table of the snapshot file
-// that is different. If no table is different, it returns TableCount.
-func (c *Comparison) Finish(removed []TableKey, changes []int64, opIDs, sums []byte) (table int, err error) {
+// FinishComparison compares the tables that AddEntry could not compare yet, and returns the first table of the
+// snapshot file that is different. If no table is different, it returns TableCount.
+func (c *Comparison) FinishComparison(
+	removedNames []TableKey,
+	changeOffsets []int64,
+	opIDs, entryTotals []byte,
+) (table int, err error) {
 	rows := len(c.updatedTimes)
 	c.finishTable(c.entries, rows, &err)
-	c.finishTable(c.heads, rows, &err)
-	c.finishTable(c.texts, c.texts.byteCount, &err)
-	c.compareKeys(TableNames, c.names, &err)
+	c.finishTable(c.entrySummaries, rows, &err)
+	c.finishTable(c.entryTexts, c.entryTexts.byteCount, &err)
+	c.compareKeys(TableEntryNames, c.names, &err)
 	c.compareKeys(TableAliases, c.aliases, &err)
-	slices.SortFunc(removed, TableKey.compare)
-	t := c.newComparedTable(TableRemoved)
-	for _, k := range removed {
+	slices.SortFunc(removedNames, TableKey.compare)
+	t := c.newComparedTable(TableRemovedNames)
+	for _, k := range removedNames {
 		t.AppendRow(k.Hash, k.Number)
 	}
-	c.finishTable(t, len(removed), &err)
+	c.finishTable(t, len(removedNames), &err)
 	t = c.newComparedTable(TableChanges)
-	for _, offset := range changes {
+	for _, offset := range changeOffsets {
 		t.AppendRow(uint64(offset))
 	}
-	c.finishTable(t, len(changes), &err)
-	for n, b := range map[int][]byte{TableOpIDs: opIDs, TableSums: sums, TableForms: c.expectedForms()} {
+	c.finishTable(t, len(changeOffsets), &err)
+	for n, b := range map[int][]byte{TableOpIDs: opIDs, TableEntryTotals: entryTotals,
+		TableLabelSets: c.expectedLabelSets()} {
 		t := c.newComparedTable(n)
 		t.writeBytes(b)
 		c.finishTable(t, t.byteCount, &err)
 	}
-	c.compareNewest(&err)
+	c.compareNewestFirstTable(&err)
 	return c.DifferentTable(), err
 }
 
-// expectedForms returns the expected content of TableForms. The table contains each form (the kind and some labels of
-// an entry) that at least one entry has.
-func (c *Comparison) expectedForms() (table []byte) {
+// expectedLabelSets returns the expected content of TableLabelSets. The table contains each form (the kind and some
+// labels of an entry) that at least one entry has.
+func (c *Comparison) expectedLabelSets() (table []byte) {
 	var used []string
-	for n, text := range c.formTexts {
-		if c.isFormUsed[n] {
+	for n, text := range c.labelSetTexts {
+		if c.isLabelSetUsed[n] {
 			used = append(used, text)
 		}
 	}
 	slices.Sort(used)
 	for _, text := range slices.Compact(used) {
-		table = AppendText(table, text)
+		table = AppendLengthAndText(table, text)
 	}
 	return table
 }
@@ -158,18 +164,18 @@ func (c *Comparison) compareKeys(table int, expected *keySet, err *error) {
 	})
 	*err = cmp.Or(*err, rerr)
 	if !isSorted || found != *expected {
-		c.isDifferent[table] = true
+		c.isTableDifferent[table] = true
 	}
 }
 
-// compareNewest compares TableNewest. The table is right if it has one row number for each entry, and if each entry
-// follows one that is newer, or that has the same time and a higher row number. An error is stored in err, unless err
-// already contains one.
-func (c *Comparison) compareNewest(err *error) {
+// compareNewestFirstTable compares TableNewestFirst. The table is right if it has one row number for each entry, and
+// if each entry follows one that is newer, or that has the same time and a higher row number. An error is stored in
+// err, unless err already contains one.
+func (c *Comparison) compareNewestFirstTable(err *error) {
 	count := 0
 	last := uint32(0)
 	isSorted := true
-	rerr := c.eachRow(TableNewest, func(b []byte) {
+	rerr := c.eachRow(TableNewestFirst, func(b []byte) {
 		row := binary.LittleEndian.Uint32(b)
 		isSorted = isSorted && int(row) < len(c.updatedTimes)
 		if isSorted && count > 0 {
@@ -180,7 +186,7 @@ func (c *Comparison) compareNewest(err *error) {
 	})
 	*err = cmp.Or(*err, rerr)
 	if !isSorted || count != len(c.updatedTimes) {
-		c.isDifferent[TableNewest] = true
+		c.isTableDifferent[TableNewestFirst] = true
 	}
 }
 
@@ -193,7 +199,7 @@ func (c *Comparison) eachRow(table int, fn func(row []byte)) error {
 			fn(rows[:size])
 		}
 		if slices.ContainsFunc(unused, func(b byte) bool { return b != 0 }) {
-			c.isDifferent[table] = true
+			c.isTableDifferent[table] = true
 		}
 	})
 }
@@ -203,8 +209,8 @@ func (c *Comparison) eachRow(table int, fn func(row []byte)) error {
 func (c *Comparison) finishTable(t *comparedTable, rows int, err *error) {
 	t.FinishPage()
 	flushErr := t.out.Flush()
-	if t.isDifferent() || rows != c.tables.RowCount(t.number) {
-		c.isDifferent[t.number] = true
+	if t.isDifferent() || rows != c.tables.RowCount(t.tableNumber) {
+		c.isTableDifferent[t.tableNumber] = true
 		return
 	}
 	*err = cmp.Or(*err, flushErr)
@@ -213,16 +219,16 @@ func (c *Comparison) finishTable(t *comparedTable, rows int, err *error) {
 // comparedTable encodes the expected rows of a table, page by page, and compares each page with the page in the file.
 type comparedTable struct {
 	*pagefile.Writer
-	number    int
-	pages     pagefile.PageComparer
-	out       *bufio.Writer
-	byteCount int // number of bytes that writeBytes wrote
+	tableNumber  int
+	pageComparer pagefile.PageComparer
+	out          *bufio.Writer
+	byteCount    int // number of bytes that writeBytes wrote
 }
 
 func (c *Comparison) newComparedTable(number int) *comparedTable {
-	t := &comparedTable{number: number, pages: pagefile.PageComparer{ComparedFile: c.file}}
+	t := &comparedTable{tableNumber: number, pageComparer: pagefile.PageComparer{ReferenceFile: c.file}}
 	offset := int64(c.tables.FirstPage(number)) * pagefile.PageSize
-	t.out = bufio.NewWriterSize(io.NewOffsetWriter(&t.pages, offset), 16*pagefile.PageSize)
+	t.out = bufio.NewWriterSize(io.NewOffsetWriter(&t.pageComparer, offset), 16*pagefile.PageSize)
 	t.Writer = pagefile.NewWriter(t.out)
 	return t
 }
@@ -233,4 +239,4 @@ func (t *comparedTable) writeBytes(b []byte) {
 }
 
 // isDifferent reports whether a page of the table is different.
-func (t *comparedTable) isDifferent() bool { return t.pages.FirstDifferentPage > 0 }
+func (t *comparedTable) isDifferent() bool { return t.pageComparer.FirstDifferentPage > 0 }

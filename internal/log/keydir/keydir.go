@@ -19,20 +19,20 @@ import (
 const (
 	TableEntries = iota // one row for each entry, by ID: ID, version, offset, times of creation and version
 	// one row for each entry: hash of the entry's name, and the entry's ID. The rows are ordered by hash and then ID.
-	TableNames
+	TableEntryNames
 	// one row for each alias: hash of the alias, and the entry's ID. The rows are ordered by hash and then ID.
 	TableAliases
 	// one row for each removed name: hash of the name, and the number of the change. The rows are ordered by hash and
 	// then number.
-	TableRemoved
-	TableChanges // offset of each change
-	TableOpIDs   // bytes with the remembered op IDs, by which repeated calls are recognized
-	TableSums    // bytes with sums over all entries, such as how many entries have a label
-	TableHeads   // one row for each entry, by ID: number of the form in TableForms, and size of the content
-	TableNewest  // row numbers of TableEntries, the most recently written version first
+	TableRemovedNames
+	TableChanges        // offset of each change
+	TableOpIDs          // bytes with the remembered op IDs, by which repeated calls are recognized
+	TableEntryTotals    // bytes with sums over all entries, such as how many entries have a label
+	TableEntrySummaries // one row for each entry, by ID: number of the form in TableLabelSets, and size of the content
+	TableNewestFirst    // row numbers of TableEntries, the most recently written version first
 	// the forms in ascending order, each after its length. A form is a kind with labels that many entries have in
 	// common.
-	TableForms
+	TableLabelSets
 	TableTexts // for each entry, by ID: a text that contains the entry's names, after the length of this text
 	TableCount
 )
@@ -43,7 +43,7 @@ var RowSize = [TableCount]int{40, 16, 16, 16, 8, 1, 1, 8, 4, 1, 1}
 // errInconsistentTables is returned if the tables of the previous snapshot contradict each other.
 var errInconsistentTables = errors.New("its tables do not fit together")
 
-// EntryRow combines a row of TableEntries and the corresponding rows in TableHeads and TableTexts.
+// EntryRow combines a row of TableEntries and the corresponding rows in TableEntrySummaries and TableTexts.
 type EntryRow struct {
 	ID, Version      uint64
 	Offset           int64
@@ -52,7 +52,7 @@ type EntryRow struct {
 	Text             string
 }
 
-// TableKey is a row of TableNames, TableAliases or TableRemoved. Number is an ID or the number of a change.
+// TableKey is a row of TableEntryNames, TableAliases or TableRemovedNames. Number is an ID or the number of a change.
 type TableKey struct{ Hash, Number uint64 }
 
 func (a TableKey) compare(b TableKey) int {
@@ -62,85 +62,85 @@ func (a TableKey) compare(b TableKey) int {
 // Rows are the rows of the tables in a new snapshot file. They are new rows, and the rows of the previous snapshot
 // (Base) that are still valid. An entry is either in the new rows or in Base, never in both.
 type Rows struct {
-	Entries                 []EntryRow
-	Names, Aliases, Removed []TableKey
-	Changes                 []int64
-	OpIDs, Sums             []byte
+	Entries                      []EntryRow
+	Names, Aliases, RemovedNames []TableKey
+	Changes                      []int64
+	OpIDs, EntryTotals           []byte
 
-	BaseTables *pagefile.Reader // tables of the previous snapshot (may be nil)
+	PreviousTables *pagefile.Reader // tables of the previous snapshot (may be nil)
 	// reports whether a row of TableEntries in the previous snapshot is outdated, because the entry has changed
 	IsHiddenRow func(row int) bool
 	HiddenIDs   map[uint64]bool // IDs of the entries whose rows in the previous snapshot are outdated
-	// rows of TableRemoved in the previous snapshot that are outdated, because a new entry has the removed name
-	ReusedNames map[TableKey]bool
+	// rows of TableRemovedNames in the previous snapshot that are outdated, because a new entry has the removed name
+	ReusedRemovedNames map[TableKey]bool
 
-	formTexts   []string
-	formNumbers map[string]uint32
+	labelSetTexts   []string
+	labelSetNumbers map[string]uint32
 }
 
-// FormNumber returns the number of a form, which encodes the kind and some labels of an entry. Forms are numbered from
-// 0, and a new form gets the next number.
-func (r *Rows) FormNumber(text string) uint32 {
-	n, ok := r.formNumbers[text]
+// LabelSetNumber returns the number of a form, which encodes the kind and some labels of an entry. Forms are numbered
+// from 0, and a new form gets the next number.
+func (r *Rows) LabelSetNumber(text string) uint32 {
+	n, ok := r.labelSetNumbers[text]
 	if !ok {
-		if r.formNumbers == nil {
-			r.formNumbers = map[string]uint32{}
+		if r.labelSetNumbers == nil {
+			r.labelSetNumbers = map[string]uint32{}
 		}
-		n = uint32(len(r.formTexts))
-		r.formNumbers[text], r.formTexts = n, append(r.formTexts, text)
+		n = uint32(len(r.labelSetTexts))
+		r.labelSetNumbers[text], r.labelSetTexts = n, append(r.labelSetTexts, text)
 	}
 	return n
 }
 
 // WriteFile writes the tables to a snapshot file. The function head gets the row count of each table, or the byte
-// count for a table of bytes, and returns the first page. The caller must have called FormNumber for each form in
-// BaseTables before, in the table's order.
+// count for a table of bytes, and returns the first page. The caller must have called LabelSetNumber for each form in
+// PreviousTables before, in the table's order.
 func (r *Rows) WriteFile(to io.WriterAt, head func(counts [TableCount]int) []byte) error {
 	slices.SortFunc(r.Entries, func(a, b EntryRow) int { return cmp.Compare(a.ID, b.ID) })
-	for _, keys := range [][]TableKey{r.Names, r.Aliases, r.Removed} {
+	for _, keys := range [][]TableKey{r.Names, r.Aliases, r.RemovedNames} {
 		slices.SortFunc(keys, TableKey.compare)
 	}
-	forms, numbers := r.usedForms()
-	n, changes := r.baseRowCount(
+	forms, numbers := r.usedLabelSets()
+	n, changes := r.previousRowCount(
 		TableEntries,
 	)-len(
 		r.HiddenIDs,
 	)+len(
 		r.Entries,
-	), r.baseRowCount(
+	), r.previousRowCount(
 		TableChanges,
 	)+len(
 		r.Changes,
 	)
 	counts := [TableCount]int{
 		n,
-		r.countRows(TableNames, r.Names),
+		r.countRows(TableEntryNames, r.Names),
 		r.countRows(TableAliases, r.Aliases),
-		r.countRows(TableRemoved, r.Removed),
+		r.countRows(TableRemovedNames, r.RemovedNames),
 		changes,
 		len(r.OpIDs),
-		len(r.Sums),
+		len(r.EntryTotals),
 		n,
 		n,
 		len(forms),
 		r.textTableSize(),
 	}
-	if counts[TableNames] != n {
-		r.recordBaseFailure()
+	if counts[TableEntryNames] != n {
+		r.recordInconsistentTables()
 	}
 	out := bufio.NewWriterSize(io.NewOffsetWriter(to, 0), 1<<18)
-	w := &tableWriter{Rows: r, Writer: pagefile.NewWriter(out), newFormNumbers: numbers}
+	w := &tableWriter{Rows: r, Writer: pagefile.NewWriter(out), newLabelSetNumbers: numbers}
 	for _, table := range []func(){
 		func() { w.Write(head(counts)) },
 		w.writeEntries,
-		func() { w.writeKeys(TableNames, r.Names) },
+		func() { w.writeKeys(TableEntryNames, r.Names) },
 		func() { w.writeKeys(TableAliases, r.Aliases) },
-		func() { w.writeKeys(TableRemoved, r.Removed) },
+		func() { w.writeKeys(TableRemovedNames, r.RemovedNames) },
 		w.writeChanges,
 		func() { w.Write(r.OpIDs) },
-		func() { w.Write(r.Sums) },
-		w.writeHeads,
-		w.writeNewest,
+		func() { w.Write(r.EntryTotals) },
+		w.writeEntrySummaries,
+		w.writeNewestFirstTable,
 		func() { w.Write(forms) },
 		w.writeTexts,
 	} {
@@ -158,68 +158,68 @@ func (r *Rows) WriteFile(to io.WriterAt, head func(counts [TableCount]int) []byt
 	return cmp.Or(r.err(), out.Flush())
 }
 
-// baseRowCount returns the number of rows that the base has in a table.
-func (r *Rows) baseRowCount(table int) int {
-	if r.BaseTables == nil {
+// previousRowCount returns the number of rows that the base has in a table.
+func (r *Rows) previousRowCount(table int) int {
+	if r.PreviousTables == nil {
 		return 0
 	}
-	return r.BaseTables.RowCount(table)
+	return r.PreviousTables.RowCount(table)
 }
 
-// recordBaseFailure records that the tables of the previous snapshot contradict each other, so that err returns an
-// error.
-func (r *Rows) recordBaseFailure() {
-	if r.BaseTables != nil {
-		r.BaseTables.RecordError(errInconsistentTables)
+// recordInconsistentTables records that the tables of the previous snapshot contradict each other, so that err returns
+// an error.
+func (r *Rows) recordInconsistentTables() {
+	if r.PreviousTables != nil {
+		r.PreviousTables.RecordError(errInconsistentTables)
 	}
 }
 
 func (r *Rows) err() error {
-	if r.BaseTables == nil {
+	if r.PreviousTables == nil {
 		return nil
 	}
-	return r.BaseTables.Err()
+	return r.PreviousTables.Err()
 }
 
-// mergeRows merges n new rows with a table of the previous snapshot. In the order of the merged table, it calls fn for
-// each old row and add for each new row. before(next, i, row) must report whether the new row next comes before the
-// old row i.
-func (r *Rows) mergeRows(
-	table, n int,
-	before func(next, i int, row []byte) bool,
-	fn func(i int, row []byte),
-	add func(next int),
+// mergeWithPreviousRows merges n new rows with a table of the previous snapshot. In the order of the merged table, it
+// calls fn for each old row and add for each new row. before(next, i, row) must report whether the new row next comes
+// before the old row i.
+func (r *Rows) mergeWithPreviousRows(
+	table, newRowCount int,
+	isNewRowFirst func(next, i int, row []byte) bool,
+	addPreviousRow func(i int, row []byte),
+	addNewRow func(next int),
 ) {
 	next := 0
 	i := 0
 	size := RowSize[table]
-	if r.BaseTables != nil {
-		// Ignore the error, because BaseTables.Err returns it later.
-		_ = r.BaseTables.EachTablePage(table, func(rows []byte) {
+	if r.PreviousTables != nil {
+		// Ignore the error, because PreviousTables.Err returns it later.
+		_ = r.PreviousTables.EachTablePage(table, func(rows []byte) {
 			for ; len(rows) > 0; rows, i = rows[size:], i+1 {
-				for ; next < n && before(next, i, rows[:size]); next++ {
-					add(next)
+				for ; next < newRowCount && isNewRowFirst(next, i, rows[:size]); next++ {
+					addNewRow(next)
 				}
-				fn(i, rows[:size])
+				addPreviousRow(i, rows[:size])
 			}
 		})
 	}
-	for ; next < n; next++ {
-		add(next)
+	for ; next < newRowCount; next++ {
+		addNewRow(next)
 	}
 }
 
-// eachBaseRow calls fn for each row of a table in the previous snapshot (Base).
-func (r *Rows) eachBaseRow(table int, fn func(i int, row []byte)) {
-	r.mergeRows(table, 0, nil, fn, nil)
+// eachPreviousRow calls fn for each row of a table in the previous snapshot (Base).
+func (r *Rows) eachPreviousRow(table int, fn func(i int, row []byte)) {
+	r.mergeWithPreviousRows(table, 0, nil, fn, nil)
 }
 
-// decodeValidKey decodes a row of TableNames, TableAliases or TableRemoved in the previous snapshot. It reports
-// whether the row is still valid.
+// decodeValidKey decodes a row of TableEntryNames, TableAliases or TableRemovedNames in the previous snapshot. It
+// reports whether the row is still valid.
 func (r *Rows) decodeValidKey(table int, row []byte) (TableKey, bool) {
 	k := TableKey{binary.LittleEndian.Uint64(row), binary.LittleEndian.Uint64(row[8:])}
-	if table == TableRemoved {
-		return k, !r.ReusedNames[k]
+	if table == TableRemovedNames {
+		return k, !r.ReusedRemovedNames[k]
 	}
 	return k, !r.HiddenIDs[k.Number]
 }
@@ -228,7 +228,7 @@ func (r *Rows) decodeValidKey(table int, row []byte) (TableKey, bool) {
 // that are still valid.
 func (r *Rows) countRows(table int, keys []TableKey) int {
 	n := len(keys)
-	r.eachBaseRow(table, func(_ int, row []byte) {
+	r.eachPreviousRow(table, func(_ int, row []byte) {
 		if _, ok := r.decodeValidKey(table, row); ok {
 			n++
 		}
@@ -236,41 +236,41 @@ func (r *Rows) countRows(table int, keys []TableKey) int {
 	return n
 }
 
-// rowForm returns the number in a TableHeads row of the previous snapshot that identifies the kind and labels of an
-// entry.
-func (r *Rows) rowForm(row []byte) uint32 {
+// labelSetNumberInRow returns the number in a TableEntrySummaries row of the previous snapshot that identifies the
+// kind and labels of an entry.
+func (r *Rows) labelSetNumberInRow(row []byte) uint32 {
 	n := binary.LittleEndian.Uint32(row)
-	if int(n) >= len(r.formTexts) {
-		r.recordBaseFailure()
+	if int(n) >= len(r.labelSetTexts) {
+		r.recordInconsistentTables()
 		return 0
 	}
 	return n
 }
 
-// usedForms returns the content of TableForms in the file that is being written. It contains only forms that an entry
-// still has. newNumbers maps each form's number in formTexts to the number in this table.
-func (r *Rows) usedForms() (table []byte, newNumbers []uint32) {
-	has := make([]bool, max(1, len(r.formTexts)))
+// usedLabelSets returns the content of TableLabelSets in the file that is being written. It contains only forms that
+// an entry still has. newNumbers maps each form's number in labelSetTexts to the number in this table.
+func (r *Rows) usedLabelSets() (table []byte, newNumbers []uint32) {
+	has := make([]bool, max(1, len(r.labelSetTexts)))
 	for _, e := range r.Entries {
 		has[e.Form] = true
 	}
-	r.eachBaseRow(TableHeads, func(i int, row []byte) {
+	r.eachPreviousRow(TableEntrySummaries, func(i int, row []byte) {
 		if !r.IsHiddenRow(i) {
-			has[r.rowForm(row)] = true
+			has[r.labelSetNumberInRow(row)] = true
 		}
 	})
 	var used []string
-	for n, text := range r.formTexts {
+	for n, text := range r.labelSetTexts {
 		if has[n] {
 			used = append(used, text)
 		}
 	}
 	slices.Sort(used)
 	for _, text := range used {
-		table = AppendText(table, text)
+		table = AppendLengthAndText(table, text)
 	}
 	newNumbers = make([]uint32, len(has))
-	for n, text := range r.formTexts {
+	for n, text := range r.labelSetTexts {
 		i, _ := slices.BinarySearch(used, text)
 		newNumbers[n] = uint32(i)
 	}
@@ -285,7 +285,7 @@ func EachText(f *pagefile.Reader, fn func(i int, text string) bool) {
 	_ = f.EachTablePage(TableTexts, func(page []byte) { // Ignore the error, because f.Err returns it later.
 		b := rest + string(page)
 		for !done {
-			text, after, ok := CutText(b)
+			text, after, ok := CutLengthAndText(b)
 			if !ok {
 				break
 			}
@@ -301,13 +301,14 @@ func EachText(f *pagefile.Reader, fn func(i int, text string) bool) {
 	}
 }
 
-// AppendText appends the length of a text (as a uvarint) and the text to b.
-func AppendText(b []byte, text string) []byte {
+// AppendLengthAndText appends the length of a text (as a uvarint) and the text to b.
+func AppendLengthAndText(b []byte, text string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(text))), text...)
 }
 
-// CutText returns the first text in s, which AppendText wrote, and the rest of s. ok is false if s is too short.
-func CutText(s string) (text, rest string, ok bool) {
+// CutLengthAndText returns the first text in s, which AppendLengthAndText wrote, and the rest of s. ok is false if s
+// is too short.
+func CutLengthAndText(s string) (text, rest string, ok bool) {
 	n, shift := uint64(0), 0
 	for i := range len(s) {
 		n |= uint64(s[i]&0x7f) << shift
@@ -324,18 +325,18 @@ func CutText(s string) (text, rest string, ok bool) {
 	return "", "", false
 }
 
-// eachBaseText calls fn with each text in TableTexts of the previous snapshot. Without a previous snapshot, it does
+// eachPreviousText calls fn with each text in TableTexts of the previous snapshot. Without a previous snapshot, it does
 // nothing.
-func (r *Rows) eachBaseText(fn func(i int, text string)) {
-	if r.BaseTables != nil {
-		EachText(r.BaseTables, func(i int, text string) bool {
+func (r *Rows) eachPreviousText(fn func(i int, text string)) {
+	if r.PreviousTables != nil {
+		EachText(r.PreviousTables, func(i int, text string) bool {
 			fn(i, text)
 			return true
 		})
 	}
 }
 
-// encodedTextSize returns how many bytes AppendText writes for a text of n bytes.
+// encodedTextSize returns how many bytes AppendLengthAndText writes for a text of n bytes.
 func encodedTextSize(n int) int { return len(binary.AppendUvarint(nil, uint64(n))) + n }
 
 // textTableSize returns the size in bytes that TableTexts will have in the file that is being written.
@@ -343,7 +344,7 @@ func (r *Rows) textTableSize() (size int) {
 	for i := range r.Entries {
 		size += encodedTextSize(len(r.Entries[i].Text))
 	}
-	r.eachBaseText(func(i int, text string) {
+	r.eachPreviousText(func(i int, text string) {
 		if !r.IsHiddenRow(i) {
 			size += encodedTextSize(len(text))
 		}
@@ -356,27 +357,27 @@ type tableWriter struct {
 	*Rows
 	*pagefile.Writer
 	// new number of each form, by its old number (a form is a kind with labels that many entries share)
-	newFormNumbers []uint32
+	newLabelSetNumbers []uint32
 	// for each element of Rows.Entries: its row in TableEntries of the file that is being written
-	newEntryIndexes []uint32
+	newEntryRowNumbers []uint32
 	// for each row of TableEntries in the previous snapshot: its row in the file that is being written, or the next
 	// row if the old row is outdated
-	baseEntryIndexes []uint32
+	previousEntryRowNumbers []uint32
 }
 
 func (w *tableWriter) writeEntries() {
-	w.newEntryIndexes, w.baseEntryIndexes = make(
+	w.newEntryRowNumbers, w.previousEntryRowNumbers = make(
 		[]uint32,
 		len(w.Entries),
 	), make(
 		[]uint32,
-		w.baseRowCount(TableEntries),
+		w.previousRowCount(TableEntries),
 	)
 	n := uint32(0)
-	w.mergeRows(TableEntries, len(w.Entries), func(next, _ int, row []byte) bool {
+	w.mergeWithPreviousRows(TableEntries, len(w.Entries), func(next, _ int, row []byte) bool {
 		return w.Entries[next].ID <= binary.LittleEndian.Uint64(row)
 	}, func(i int, row []byte) {
-		w.baseEntryIndexes[i] = n
+		w.previousEntryRowNumbers[i] = n
 		if !w.IsHiddenRow(i) {
 			w.AppendEncodedRow(row)
 			n++
@@ -384,11 +385,11 @@ func (w *tableWriter) writeEntries() {
 	}, func(next int) {
 		e := &w.Entries[next]
 		appendEntry(w.Writer, e)
-		w.newEntryIndexes[next] = n
+		w.newEntryRowNumbers[next] = n
 		n++
 	})
-	if int(n) != w.baseRowCount(TableEntries)-len(w.HiddenIDs)+len(w.Entries) {
-		w.recordBaseFailure()
+	if int(n) != w.previousRowCount(TableEntries)-len(w.HiddenIDs)+len(w.Entries) {
+		w.recordInconsistentTables()
 	}
 }
 
@@ -397,11 +398,14 @@ func appendEntry(w *pagefile.Writer, e *EntryRow) {
 	w.AppendRow(e.ID, e.Version, uint64(e.Offset), uint64(e.Created), uint64(e.Updated))
 }
 
-// appendHead appends a row of TableHeads. It consists of the number of the entry's form and the size of the content.
-func appendHead(w *pagefile.Writer, form, size uint32) { w.AppendRow(uint64(form) | uint64(size)<<32) }
+// appendEntrySummary appends a row of TableEntrySummaries. It consists of the number of the entry's form and the size
+// of the content.
+func appendEntrySummary(w *pagefile.Writer, form, size uint32) {
+	w.AppendRow(uint64(form) | uint64(size)<<32)
+}
 
 func (w *tableWriter) writeKeys(table int, keys []TableKey) {
-	w.mergeRows(table, len(keys), func(next, _ int, row []byte) bool {
+	w.mergeWithPreviousRows(table, len(keys), func(next, _ int, row []byte) bool {
 		k, _ := w.decodeValidKey(table, row)
 		return keys[next].compare(k) < 0
 	}, func(_ int, row []byte) {
@@ -412,19 +416,19 @@ func (w *tableWriter) writeKeys(table int, keys []TableKey) {
 }
 
 func (w *tableWriter) writeChanges() {
-	w.eachBaseRow(TableChanges, func(_ int, row []byte) { w.AppendEncodedRow(row) })
+	w.eachPreviousRow(TableChanges, func(_ int, row []byte) { w.AppendEncodedRow(row) })
 	for _, offset := range w.Changes {
 		w.AppendRow(uint64(offset))
 	}
 }
 
-func (w *tableWriter) writeHeads() {
-	write := func(form, size uint32) { appendHead(w.Writer, w.newFormNumbers[form], size) }
-	w.mergeRows(TableHeads, len(w.newEntryIndexes), func(next, i int, _ []byte) bool {
-		return w.newEntryIndexes[next] < w.baseEntryIndexes[i]
+func (w *tableWriter) writeEntrySummaries() {
+	write := func(form, size uint32) { appendEntrySummary(w.Writer, w.newLabelSetNumbers[form], size) }
+	w.mergeWithPreviousRows(TableEntrySummaries, len(w.newEntryRowNumbers), func(next, i int, _ []byte) bool {
+		return w.newEntryRowNumbers[next] < w.previousEntryRowNumbers[i]
 	}, func(i int, row []byte) {
 		if !w.IsHiddenRow(i) {
-			write(w.rowForm(row), binary.LittleEndian.Uint32(row[4:]))
+			write(w.labelSetNumberInRow(row), binary.LittleEndian.Uint32(row[4:]))
 		}
 	}, func(next int) { write(w.Entries[next].Form, w.Entries[next].Size) })
 }
@@ -433,12 +437,12 @@ func (w *tableWriter) writeTexts() {
 	next := 0
 	var b []byte
 	write := func(text string) {
-		b = AppendText(b[:0], text)
+		b = AppendLengthAndText(b[:0], text)
 		w.Write(b)
 	}
-	w.eachBaseText(func(i int, text string) {
-		for ; next < len(w.Entries) && i < len(w.baseEntryIndexes) &&
-			w.newEntryIndexes[next] < w.baseEntryIndexes[i]; next++ {
+	w.eachPreviousText(func(i int, text string) {
+		for ; next < len(w.Entries) && i < len(w.previousEntryRowNumbers) &&
+			w.newEntryRowNumbers[next] < w.previousEntryRowNumbers[i]; next++ {
 			write(w.Entries[next].Text)
 		}
 		if !w.IsHiddenRow(i) {
@@ -450,35 +454,35 @@ func (w *tableWriter) writeTexts() {
 	}
 }
 
-// writeNewest writes the row numbers ordered by the time of the version, latest first. Rows with equal times are
-// ordered by ID, highest first.
-func (w *tableWriter) writeNewest() {
-	order := make([]uint32, len(w.newEntryIndexes)) // indexes of w.Entries, ordered by time, latest first
+// writeNewestFirstTable writes the row numbers ordered by the time of the version, latest first. Rows with equal times
+// are ordered by ID, highest first.
+func (w *tableWriter) writeNewestFirstTable() {
+	order := make([]uint32, len(w.newEntryRowNumbers)) // indexes of w.Entries, ordered by time, latest first
 	for i := range order {
 		order[i] = uint32(len(order) - 1 - i)
 	}
 	slices.SortFunc(order, func(a, b uint32) int {
 		return cmp.Or(cmp.Compare(w.Entries[b].Updated, w.Entries[a].Updated), cmp.Compare(b, a))
 	})
-	left := w.baseRowCount(TableEntries) - len(w.HiddenIDs)
-	w.mergeRows(TableNewest, len(order), func(next, _ int, row []byte) bool {
+	left := w.previousRowCount(TableEntries) - len(w.HiddenIDs)
+	w.mergeWithPreviousRows(TableNewestFirst, len(order), func(next, _ int, row []byte) bool {
 		i, e := binary.LittleEndian.Uint32(row), order[next]
-		if int(i) >= len(w.baseEntryIndexes) {
+		if int(i) >= len(w.previousEntryRowNumbers) {
 			return false
 		}
-		updated := int64(binary.LittleEndian.Uint64(w.BaseTables.Row(TableEntries, int(i))[32:]))
+		updated := int64(binary.LittleEndian.Uint64(w.PreviousTables.Row(TableEntries, int(i))[32:]))
 		return w.Entries[e].Updated > updated ||
-			(w.Entries[e].Updated == updated && w.newEntryIndexes[e] > w.baseEntryIndexes[i])
+			(w.Entries[e].Updated == updated && w.newEntryRowNumbers[e] > w.previousEntryRowNumbers[i])
 	}, func(_ int, row []byte) {
 		switch i := int(binary.LittleEndian.Uint32(row)); {
-		case i >= len(w.baseEntryIndexes):
+		case i >= len(w.previousEntryRowNumbers):
 			left = math.MinInt
 		case !w.IsHiddenRow(i):
-			w.AppendUint32Row(w.baseEntryIndexes[i])
+			w.AppendUint32Row(w.previousEntryRowNumbers[i])
 			left--
 		}
-	}, func(next int) { w.AppendUint32Row(w.newEntryIndexes[order[next]]) })
+	}, func(next int) { w.AppendUint32Row(w.newEntryRowNumbers[order[next]]) })
 	if left != 0 {
-		w.recordBaseFailure()
+		w.recordInconsistentTables()
 	}
 }

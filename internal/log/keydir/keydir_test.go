@@ -38,7 +38,7 @@ func (m *model) row(r *Rows, name string) EntryRow {
 		Offset:  int64(version) * 100,
 		Created: int64(id),
 		Updated: int64(version / 3),
-		Form:    r.FormNumber(fmt.Sprint("form ", (id+version)%7)),
+		Form:    r.LabelSetNumber(fmt.Sprint("form ", (id+version)%7)),
 		Size:    uint32(version),
 		Text:    strings.Repeat(name, int(version%5)*int(version%200)),
 	}
@@ -48,7 +48,7 @@ func hash(name string) uint64 { return binary.LittleEndian.Uint64([]byte(name + 
 
 // rows returns the rows of the names for which pass returns true, without a Base.
 func (m *model) rows(pass func(name string, version uint64) bool) *Rows {
-	r := &Rows{Changes: m.changes, OpIDs: []byte("ids"), Sums: []byte(fmt.Sprint(len(m.ids)))}
+	r := &Rows{Changes: m.changes, OpIDs: []byte("ids"), EntryTotals: []byte(fmt.Sprint(len(m.ids)))}
 	for name, version := range m.versions {
 		if !pass(name, version) {
 			continue
@@ -61,7 +61,7 @@ func (m *model) rows(pass func(name string, version uint64) bool) *Rows {
 	}
 	for name, version := range m.removed {
 		if pass(name, version) {
-			r.Removed = append(r.Removed, TableKey{hash(name), version})
+			r.RemovedNames = append(r.RemovedNames, TableKey{hash(name), version})
 		}
 	}
 	return r
@@ -95,15 +95,15 @@ func write(t *testing.T, r *Rows) ([]byte, *pagefile.Reader) {
 // over makes base the Base of the rows. was describes the entries in base, and is describes the new entries.
 func over(t *testing.T, r *Rows, base *pagefile.Reader, was, is *model) {
 	t.Helper()
-	r.BaseTables = base
+	r.PreviousTables = base
 	r.HiddenIDs = map[uint64]bool{}
-	r.ReusedNames = map[TableKey]bool{}
-	r.formTexts = nil
-	r.formNumbers = nil
+	r.ReusedRemovedNames = map[TableKey]bool{}
+	r.labelSetTexts = nil
+	r.labelSetNumbers = nil
 	hidden := map[int]bool{}
-	for b := base.TableBytes(TableForms); len(b) > 0; {
+	for b := base.TableBytes(TableLabelSets); len(b) > 0; {
 		n, size := binary.Uvarint(b)
-		r.FormNumber(string(b[size:][:n]))
+		r.LabelSetNumber(string(b[size:][:n]))
 		b = b[size+int(n):]
 	}
 	for name, version := range was.versions {
@@ -114,7 +114,7 @@ func over(t *testing.T, r *Rows, base *pagefile.Reader, was, is *model) {
 	}
 	for name, version := range was.removed {
 		if is.removed[name] != version {
-			r.ReusedNames[TableKey{hash(name), version}] = true
+			r.ReusedRemovedNames[TableKey{hash(name), version}] = true
 		}
 	}
 	for i := range r.Entries {
@@ -191,7 +191,8 @@ func TestUnfitBase(t *testing.T) {
 	all := func(string, uint64) bool { return true }
 	sound, base := write(t, m.rows(all))
 	none := func(string, uint64) bool { return false }
-	for table, wrong := range map[int]byte{TableHeads: 0x77, TableNewest: 0x77, TableNames: 0, TableEntries: 0} {
+	for table, wrong := range map[int]byte{TableEntrySummaries: 0x77, TableNewestFirst: 0x77, TableEntryNames: 0,
+		TableEntries: 0} {
 		b := bytes.Clone(sound)
 		n := base.FirstPage(table)
 		page := b[n*pagefile.PageSize:][:pagefile.PageSize]

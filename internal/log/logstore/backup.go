@@ -45,7 +45,7 @@ func (d *DB) BackupTo(ctx context.Context, w io.Writer) (store.CheckReport, erro
 		return store.CheckReport{}, err
 	}
 	defer log.Close()
-	rep, err := d.readVerified(ctx, log, &comparingReplay{newVersionState(log, d.countEntries()), nil})
+	rep, err := d.readAndVerifyLog(ctx, log, &comparingReplay{newVersionState(log, d.countEntries()), nil})
 	if err == nil {
 		rep.Bytes, err = log.WriteTo(w)
 	}
@@ -63,7 +63,7 @@ func VerifyFile(ctx context.Context, path string, o Options) (store.CheckReport,
 		return rep, err
 	}
 	defer done()
-	d := &DB{fs: fsys, name: name, path: path, opts: opts, currentState: currentState{st: newState()}}
+	d := &DB{fs: fsys, name: name, path: path, opts: opts, guardedState: guardedState{st: newState()}}
 	log, err := d.openVerifiedLog()
 	var damaged *store.CorruptError
 	if errors.As(err, &damaged) {
@@ -77,7 +77,7 @@ func VerifyFile(ctx context.Context, path string, o Options) (store.CheckReport,
 	if !log.Exists() {
 		return rep, fmt.Errorf("verifying %s: %w", path, fs.ErrNotExist)
 	}
-	return d.checkLog(ctx, log, wal.LockMeta{}, &comparingReplay{newVersionState(log, 0), nil})
+	return d.checkLog(ctx, log, wal.LockFileContent{}, &comparingReplay{newVersionState(log, 0), nil})
 }
 
 // openForCopy opens a second reader of the log with open. The reader sees a single state of the store, because a log

@@ -10,31 +10,40 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// A compacted log begins with records of the kept entries. maxEntryGroupBytes is the approximate size of the entries
-// in one such record. A longer entry gets a record of its own. Damage to a record destroys all entries in it, so large
-// records are risky. But each record needs 72 more bytes: for entries of 20 bytes, one record for each entry would
-// double the size, while groups of this size add only 14 %.
-const maxEntryGroupBytes = 1 << 10
+// A compacted log begins with records of the kept entries. maxBaseRecordEntryBytes is the approximate size of the
+// entries in one such record. A longer entry gets a record of its own. Damage to a record destroys all entries in it,
+// so large records are risky. But each record needs 72 more bytes: for entries of 20 bytes, one record for each entry
+// would double the size, while groups of this size add only 14 %.
+const maxBaseRecordEntryBytes = 1 << 10
 
-// opIDsPerRecord is the maximum number of op IDs in one of the records with which a compacted log begins.
-const opIDsPerRecord = 256
+// opIDsPerBaseRecord is the maximum number of op IDs in one of the records with which a compacted log begins.
+const opIDsPerBaseRecord = 256
 
 // baseWriter creates the records with which a compacted log begins. They contain the kept entries. Each record can be
 // decoded without the others.
 type baseWriter struct {
-	emitRecord     func(b []byte, ops []loggedOp) error
-	bodyHash       hash.Hash // hash of all records' bodies
-	nextEntryID    uint64
-	pendingOpIDs   []seenOpID // op IDs that are not written in a record yet
-	pendingOps     []loggedOp // entries that are not written in a record yet
-	pendingOpsSize int        // approximate encoded size of pendingOps, in bytes
+	emitRecord       func(b []byte, ops []loggedOp) error
+	recordBodiesHash hash.Hash // hash of all records' bodies
+	nextEntryID      uint64
+	pendingOpIDs     []opIDWithChange // op IDs that are not written in a record yet
+	pendingOps       []loggedOp       // entries that are not written in a record yet
+	pendingOpsSize   int              // approximate encoded size of pendingOps, in bytes
 }
 
 // newBaseWriter returns a writer of the records with which a compacted log begins. It passes each record and the
 // record's entries to emitRecord. nextEntryID is the ID of the next new entry. opIDs are the op IDs of earlier calls,
 // so that a repeated call is recognized.
-func newBaseWriter(nextEntryID uint64, opIDs []seenOpID, emitRecord func(b []byte, ops []loggedOp) error) *baseWriter {
-	return &baseWriter{emitRecord: emitRecord, bodyHash: sha256.New(), nextEntryID: nextEntryID, pendingOpIDs: opIDs}
+func newBaseWriter(
+	nextEntryID uint64,
+	opIDs []opIDWithChange,
+	emitRecord func(b []byte, ops []loggedOp) error,
+) *baseWriter {
+	return &baseWriter{
+		emitRecord:       emitRecord,
+		recordBodiesHash: sha256.New(),
+		nextEntryID:      nextEntryID,
+		pendingOpIDs:     opIDs,
+	}
 }
 
 // addEntry adds an entry to the records with which a compacted log begins. It removes passwords and keys from the
@@ -49,7 +58,7 @@ func (w *baseWriter) addEntry(e *store.Entry) error {
 		e = &screened
 	}
 	p := loggedOp{verb: store.VerbAdd, entry: e}
-	if len(w.pendingOps) > 0 && w.pendingOpsSize+p.encodedSize() > maxEntryGroupBytes {
+	if len(w.pendingOps) > 0 && w.pendingOpsSize+p.encodedSize() > maxBaseRecordEntryBytes {
 		if err := w.writeEntries(); err != nil {
 			return err
 		}
@@ -59,20 +68,20 @@ func (w *baseWriter) addEntry(e *store.Entry) error {
 	return nil
 }
 
-// isLargeGroup reports whether a record at the beginning of a compacted log contains more entries than oxbow now puts
-// into one record. Before 2026-12, entries of up to 1 MiB shared a record.
-func isLargeGroup(ops []loggedOp) bool {
+// isLargeBaseRecord reports whether a record at the beginning of a compacted log contains more entries than oxbow now
+// puts into one record. Before 2026-12, entries of up to 1 MiB shared a record.
+func isLargeBaseRecord(ops []loggedOp) bool {
 	size := 0
 	for i := range ops {
 		size += ops[i].encodedSize()
 	}
-	return len(ops) > 1 && size > maxEntryGroupBytes
+	return len(ops) > 1 && size > maxBaseRecordEntryBytes
 }
 
 // writeOpIDs writes the records that precede the entries. They contain the op IDs and the ID of the next new entry.
 func (w *baseWriter) writeOpIDs() error {
 	for len(w.pendingOpIDs) > 0 {
-		n := min(len(w.pendingOpIDs), opIDsPerRecord)
+		n := min(len(w.pendingOpIDs), opIDsPerBaseRecord)
 		if err := w.writeBody(&recordBody{nextEntryID: w.nextEntryID, seenOpIDs: w.pendingOpIDs[:n]}); err != nil {
 			return err
 		}
@@ -88,8 +97,8 @@ func (w *baseWriter) writeEntries() error {
 }
 
 func (w *baseWriter) writeBody(v *recordBody) error {
-	b := appendBaseBody(nil, v)
-	w.bodyHash.Write(b)
+	b := appendBaseRecordBody(nil, v)
+	w.recordBodiesHash.Write(b)
 	return w.emitRecord(b, v.ops)
 }
 
@@ -106,7 +115,7 @@ func (w *baseWriter) close() (sum [32]byte, err error) {
 	if w.nextEntryID > 0 {
 		err = w.writeBody(&recordBody{nextEntryID: w.nextEntryID})
 	}
-	w.bodyHash.Sum(sum[:0])
+	w.recordBodiesHash.Sum(sum[:0])
 	return sum, err
 }
 
@@ -114,7 +123,7 @@ func (w *baseWriter) close() (sum [32]byte, err error) {
 // records. The result is a hash of the records.
 func writeStateAsBase(st *state, emit func(b []byte) error) (sum [32]byte, err error) {
 	w := newBaseWriter(st.nextEntryID, st.rememberedOpIDs(), func(b []byte, _ []loggedOp) error { return emit(b) })
-	for _, e := range st.changedByID {
+	for _, e := range st.entriesNotInSnapshotByID {
 		if err := w.addEntry(e); err != nil {
 			return sum, err
 		}

@@ -26,7 +26,7 @@ func baseRecords(t *testing.T, d *DB) (records []wal.Record, names [][]string) {
 	}
 	defer log.Close()
 	if err := log.Read(func(r *wal.Record) error {
-		if r.Type != wal.TypeBase {
+		if r.Type != wal.TypeBaseSection {
 			return nil
 		}
 		v, err := decodeBody(r.Body)
@@ -107,7 +107,7 @@ func TestBaseDamage(t *testing.T) {
 	}
 	records, names := baseRecords(t, d)
 	for i, in := range names {
-		if size := len(records[i].Body); len(in) > 1 && size > 2*maxEntryGroupBytes {
+		if size := len(records[i].Body); len(in) > 1 && size > 2*maxBaseRecordEntryBytes {
 			t.Errorf("record %d has %d bytes and %d entries", i, size, len(in))
 		}
 	}
@@ -126,7 +126,7 @@ func TestBaseDamage(t *testing.T) {
 	for i, r := range records {
 		damaged := vfs.NewMem()
 		b := bytes.Clone(file)
-		b[int(r.Offset)+wal.RecordOverhead/2+len(r.Body)/2] ^= 4
+		b[int(r.FileOffset)+wal.RecordOverhead/2+len(r.Body)/2] ^= 4
 		for name, text := range map[string][]byte{"memory.oxbow": b, "memory.oxbow.snap": snapshot} {
 			if err := damaged.Put(name, text, 0o600, time.Time{}); err != nil {
 				t.Fatal(err)
@@ -134,8 +134,8 @@ func TestBaseDamage(t *testing.T) {
 		}
 		d := openTest(t, damaged, "memory.oxbow", Options{})
 		rep, err := d.Check(t.Context())
-		if err != nil || !rep.Damaged || len(rep.Problems) != 1 || rep.Problems[0].Offset != r.Offset {
-			t.Errorf("record %d of the base at %d is damaged: Check() = %+v, %v", i, r.Offset, rep, err)
+		if err != nil || !rep.Damaged || len(rep.Problems) != 1 || rep.Problems[0].Offset != r.FileOffset {
+			t.Errorf("record %d of the base at %d is damaged: Check() = %+v, %v", i, r.FileOffset, rep, err)
 		}
 		if err := d.Close(); err != nil {
 			t.Error(err)

@@ -16,17 +16,17 @@ type commitBatch struct {
 	// entries that staged changes write, by name (nil if a staged change removes the entry)
 	stagedByName map[string]*store.Entry
 	removedNames map[string]uint64
-	opIDs        map[string]seenOpID // op IDs of the staged changes, by a key that is made from the op ID
+	opIDs        map[string]opIDWithChange // op IDs of the staged changes, by a key that is made from the op ID
 	nextEntryID  uint64
 	seq          uint64 // number of the change that is staged now
 	changeTime   time.Time
 
-	rollbackSteps []rollbackStep // steps that remove the change that is staged now, if it fails
+	rollbackSteps []stagedNameBackup // steps that remove the change that is staged now, if it fails
 }
 
-// rollbackStep contains what the batch stored for a name before the change that is staged now. If the change fails,
+// stagedNameBackup contains what the batch stored for a name before the change that is staged now. If the change fails,
 // this is restored.
-type rollbackStep struct {
+type stagedNameBackup struct {
 	name        string
 	stagedEntry *store.Entry
 	wasStaged   bool // The batch had an entry or a removal for this name.
@@ -47,10 +47,10 @@ func (g *commitBatch) rollbackChange() {
 	g.rollbackSteps = g.rollbackSteps[:0]
 }
 
-// completeChange ends the staging of a change. The change can no longer be rolled back.
-func (g *commitBatch) completeChange(opID string) {
+// completeStagedChange ends the staging of a change. The change can no longer be rolled back.
+func (g *commitBatch) completeStagedChange(opID string) {
 	if opID != "" {
-		g.opIDs[store.OpIDKey(opID)] = seenOpID{opID, g.seq}
+		g.opIDs[store.OpIDKey(opID)] = opIDWithChange{opID, g.seq}
 	}
 	g.seq++
 	g.rollbackSteps = g.rollbackSteps[:0]
@@ -94,7 +94,7 @@ func (g *commitBatch) lastChangeTo(name string) uint64 {
 
 // stageEntry stages an entry, and returns the op that writes it.
 func (g *commitBatch) stageEntry(verb store.Verb, e *store.Entry) loggedOp {
-	p := loggedOp{verb: verb, prevSeq: g.lastChangeTo(e.Name), entry: e}
+	p := loggedOp{verb: verb, previousChange: g.lastChangeTo(e.Name), entry: e}
 	g.setEntryForName(e.Name, e)
 	e.Version = g.seq // This version number is only temporary, because applyChange sets the final one.
 	g.nextEntryID = max(g.nextEntryID, e.ID+1)
@@ -104,9 +104,9 @@ func (g *commitBatch) stageEntry(verb store.Verb, e *store.Entry) loggedOp {
 // stageRemoval stages the removal of an entry, and returns the op.
 func (g *commitBatch) stageRemoval(e *store.Entry) loggedOp {
 	p := loggedOp{
-		verb:    store.VerbRemove,
-		prevSeq: g.lastChangeTo(e.Name),
-		entry:   &store.Entry{ID: e.ID, Name: e.Name, Kind: e.Kind},
+		verb:           store.VerbRemove,
+		previousChange: g.lastChangeTo(e.Name),
+		entry:          &store.Entry{ID: e.ID, Name: e.Name, Kind: e.Kind},
 	}
 	g.setEntryForName(e.Name, nil)
 	return p
@@ -116,7 +116,7 @@ func (g *commitBatch) setEntryForName(name string, e *store.Entry) {
 	old, had := g.stagedByName[name]
 	g.rollbackSteps = append(
 		g.rollbackSteps,
-		rollbackStep{
+		stagedNameBackup{
 			name:        name,
 			stagedEntry: old,
 			wasStaged:   had,

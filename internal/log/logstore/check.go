@@ -31,7 +31,7 @@ import (
 // finds the problem. During the second pass, no other process can change the files.
 func (d *DB) Check(ctx context.Context) (store.CheckReport, error) {
 	look, err := d.runCheckPass(ctx)
-	if err == nil && look.isSound() {
+	if err == nil && look.foundNoProblem() {
 		return look.report, nil
 	}
 	if ctx.Err() != nil {
@@ -43,9 +43,9 @@ func (d *DB) Check(ctx context.Context) (store.CheckReport, error) {
 		switch {
 		case ctx.Err() != nil:
 			return look.report, ctx.Err()
-		case lerr != nil || quiet, err == nil && look.isSound():
+		case lerr != nil || quiet, err == nil && look.foundNoProblem():
 			return look.report, cmp.Or(lerr, err)
-		case look.hasSameResult(before) && (err == nil) == (beforeErr == nil):
+		case look.hasSameProblems(before) && (err == nil) == (beforeErr == nil):
 			// Another process held the lock during the whole check but wrote nothing.
 			return look.report, err
 		}
@@ -59,16 +59,16 @@ const maxCheckPasses = 10
 
 // checkPass is the result of reading and comparing the store once.
 type checkPass struct {
-	report      store.CheckReport
-	wasCompared bool // answers and files were compared with the log at their changes
+	report            store.CheckReport
+	isComparedWithLog bool // answers and files were compared with the log at their changes
 }
 
-// isSound reports whether the check compared everything and found no problem.
-func (c checkPass) isSound() bool { return c.wasCompared && len(c.report.Problems) == 0 }
+// foundNoProblem reports whether the check compared everything and found no problem.
+func (c checkPass) foundNoProblem() bool { return c.isComparedWithLog && len(c.report.Problems) == 0 }
 
-// hasSameResult reports whether two passes over the store found the same problems at the same last change.
-func (c checkPass) hasSameResult(o checkPass) bool {
-	return c.wasCompared == o.wasCompared && c.report.Last == o.report.Last &&
+// hasSameProblems reports whether two passes over the store found the same problems at the same last change.
+func (c checkPass) hasSameProblems(o checkPass) bool {
+	return c.isComparedWithLog == o.isComparedWithLog && c.report.Last == o.report.Last &&
 		slices.Equal(c.report.Problems, o.report.Problems)
 }
 
@@ -105,7 +105,7 @@ func (d *DB) runCheckPass(ctx context.Context) (pass checkPass, err error) {
 	pass.report.Path = d.path
 	// Read the lock file first. Otherwise a change by another process after the log was read would look like a lost
 	// change.
-	meta, _ := wal.ReadLockMeta(d.fs, d.name)
+	meta, _ := wal.ReadLockFileContent(d.fs, d.name)
 	have, herr := d.openListing(ctx, store.Filter{})
 	if have != nil {
 		defer have.close()
@@ -122,7 +122,7 @@ func (d *DB) runCheckPass(ctx context.Context) (pass checkPass, err error) {
 		return pass, err
 	}
 	if err != nil {
-		pass.report.Damaged, pass.wasCompared = true, true
+		pass.report.Damaged, pass.isComparedWithLog = true, true
 		pass.report.Problems = []store.Problem{damageProblem(damaged)}
 		return pass, nil
 	}
@@ -142,12 +142,12 @@ func (d *DB) runCheckPass(ctx context.Context) (pass checkPass, err error) {
 			hashes = nil // Free the memory.
 			return nil
 		}
-		c := &comparison{seq: have.lastSeq, compare: compare}
+		c := &stateComparison{changeNumber: have.lastSeq, compare: compare}
 		if !log.Exists() {
 			// The log does not exist, so the store must return no entries. 0 means the state before the first change.
-			c.seq = 0
+			c.changeNumber = 0
 		}
-		replay.comparisons = append(replay.comparisons, c)
+		replay.stateComparisons = append(replay.stateComparisons, c)
 	}
 	pass.report, err = d.checkLog(ctx, log, meta, replay)
 	wg.Wait()
@@ -160,7 +160,7 @@ func (d *DB) runCheckPass(ctx context.Context) (pass checkPass, err error) {
 			return pass, herr
 		}
 	}
-	pass.wasCompared = pass.report.Damaged || replay.areAllDone()
+	pass.isComparedWithLog = pass.report.Damaged || replay.areComparisonsDone()
 	if !pass.report.Damaged {
 		pass.report.Problems = append(pass.report.Problems, answered...)
 	}
@@ -183,10 +183,10 @@ func (d *DB) countEntries() int {
 func (d *DB) checkLog(
 	ctx context.Context,
 	log *wal.Log,
-	meta wal.LockMeta,
+	meta wal.LockFileContent,
 	p *comparingReplay,
 ) (store.CheckReport, error) {
-	rep, err := d.readVerified(ctx, log, p)
+	rep, err := d.readAndVerifyLog(ctx, log, p)
 	if !log.Exists() {
 		return rep, err
 	}
@@ -241,27 +241,27 @@ func damageProblem(c *store.CorruptError) store.Problem {
 	return store.Problem{Offset: c.Offset, What: what, Mend: damageAdvice}
 }
 
-// readVerified reads the log into p and verifies the hash chain. It returns an error at the first damage.
-func (d *DB) readVerified(ctx context.Context, log *wal.Log, p *comparingReplay) (store.CheckReport, error) {
+// readAndVerifyLog reads the log into p and verifies the hash chain. It returns an error at the first damage.
+func (d *DB) readAndVerifyLog(ctx context.Context, log *wal.Log, p *comparingReplay) (store.CheckReport, error) {
 	rep := store.CheckReport{Path: d.path, First: log.Header().BaseSeq + 1}
 	base := sha256.New()
 	// hash of the entries that the last compaction kept, as recorded in the change that the compaction added
 	var vouched []byte
 	var at int64
 	if !log.Exists() {
-		return rep, p.compareState()
+		return rep, p.makeDueComparisons()
 	}
 	tell := progress.Reporter(ctx)
 	err := log.Read(func(r *wal.Record) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		tell(progress.State{Unit: progress.UnitBytes, DoneCount: r.Offset, TotalCount: log.Size()})
+		tell(progress.State{Unit: progress.UnitBytes, DoneCount: r.FileOffset, TotalCount: log.Size()})
 		rep.Records++
 		if r.Type == wal.TypeSeal {
 			return nil
 		}
-		if r.Type == wal.TypeBase {
+		if r.Type == wal.TypeBaseSection {
 			base.Write(r.Body)
 		}
 		v, err := decodeBody(r.Body)
@@ -269,12 +269,12 @@ func (d *DB) readVerified(ctx context.Context, log *wal.Log, p *comparingReplay)
 			return d.unknownBodyError(r, err)
 		}
 		if v.base != nil {
-			vouched, at = v.base, r.Offset
+			vouched, at = v.base, r.FileOffset
 		}
 		return p.applyRecord(r, v)
 	})
 	if err == nil {
-		err = p.compareState()
+		err = p.makeDueComparisons()
 	}
 	wasCompacted := err == nil && rep.First > 1
 	if wasCompacted && !bytes.Equal(vouched, base.Sum(nil)) {
@@ -282,13 +282,13 @@ func (d *DB) readVerified(ctx context.Context, log *wal.Log, p *comparingReplay)
 			What: "the entries kept by the last compaction are not those that it vouched for: they were edited",
 			Mend: "restore a backup; or, to accept what is there, oxbow recover --replace"})
 	}
-	rep.Entries = p.len()
+	rep.Entries = p.entryCount()
 	rep.Bytes = log.EndOffset()
 	rep.Last = log.LastSeq()
 	chain := log.LastChain()
 	rep.Head = fmt.Sprintf("%x", chain[:])
 	for _, g := range log.Gaps() {
-		if g.IsTornSeal {
+		if g.IsIncompleteSeal {
 			continue
 		}
 		what := fmt.Sprintf("%d bytes are damaged; they held no change", g.EndOffset-g.StartOffset)

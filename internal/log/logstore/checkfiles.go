@@ -22,10 +22,10 @@ type checkedFiles struct {
 	// Each element compares one file that was derived from the log with the entries that the log contains up to a
 	// certain change. The file was written for this change, so the comparison is made when the check has read the log
 	// up to the change.
-	comparisons      []*comparison
-	uncompared       []DerivedFileKind
-	snapshotProblems []store.Problem
-	kindProblems     []store.Problem
+	comparisons         []*stateComparison
+	uncomparedKinds     []DerivedFileKind
+	snapshotProblems    []store.Problem
+	derivedFileProblems []store.Problem
 }
 
 // openCheckedFiles opens the snapshot and finds the changes from which the derived files were made.
@@ -33,7 +33,10 @@ func (d *DB) openCheckedFiles(ctx context.Context) *checkedFiles {
 	files := &checkedFiles{db: d}
 	if s := d.openReadableSnapshot(); s != nil {
 		files.snapshot = s
-		files.comparisons = append(files.comparisons, &comparison{seq: s.head.lastSeq, compare: files.compareSnapshot})
+		files.comparisons = append(
+			files.comparisons,
+			&stateComparison{changeNumber: s.head.lastSeq, compare: files.compareSnapshot},
+		)
 	}
 	for _, k := range d.opts.DerivedFileKinds {
 		file := DerivedFile{d, k.Suffix}
@@ -42,15 +45,15 @@ func (d *DB) openCheckedFiles(ctx context.Context) *checkedFiles {
 			seq, ok = k.Position(checkedFile{file, nil})
 		}
 		if !ok {
-			files.uncompared = append(files.uncompared, k)
+			files.uncomparedKinds = append(files.uncomparedKinds, k)
 			continue
 		}
 		compare := func(p *versionState) error {
 			found, err := k.Check(ctx, checkedFile{file, p})
-			files.kindProblems = append(files.kindProblems, found...)
+			files.derivedFileProblems = append(files.derivedFileProblems, found...)
 			return err
 		}
-		files.comparisons = append(files.comparisons, &comparison{seq: seq, compare: compare})
+		files.comparisons = append(files.comparisons, &stateComparison{changeNumber: seq, compare: compare})
 	}
 	return files
 }
@@ -60,9 +63,9 @@ func (f *checkedFiles) close() { f.snapshot.release() }
 // findProblems checks the files that can be checked without the entries of the log. It returns the problems of these
 // files, and the problems that comparisons with the log have found.
 func (f *checkedFiles) findProblems(ctx context.Context) ([]store.Problem, error) {
-	problems := slices.Concat(f.snapshotProblems, f.kindProblems)
+	problems := slices.Concat(f.snapshotProblems, f.derivedFileProblems)
 	var err error
-	for _, k := range f.uncompared {
+	for _, k := range f.uncomparedKinds {
 		found, kerr := k.Check(ctx, checkedFile{DerivedFile{f.db, k.Suffix}, nil})
 		// errOtherState means that another process has written the file meanwhile.
 		if !errors.Is(kerr, errOtherState) {
@@ -117,13 +120,13 @@ func (f *checkedFiles) compareSnapshot(p *versionState) error {
 
 // findDifferentTable returns the snapshot's first table that differs from the state's table, or sectionCount.
 func (p *versionState) findDifferentTable(s *snapshot) (table int, err error) {
-	forms, err := decodeFormTable(s.tables.TableBytes(sectionForms))
+	forms, err := decodeLabelSetTable(s.tables.TableBytes(sectionLabelSets))
 	if err != nil {
-		return sectionForms, nil
+		return sectionLabelSets, nil
 	}
 	c := keydir.NewComparison(s.file, s.tables, forms.texts)
-	scan := newVersionScan(p)
-	sums := &entrySummary{counts: map[store.Label]int{}}
+	scan := newVersionStateScan(p)
+	sums := &entryTotals{counts: map[store.Label]int{}}
 	var aliasHashes []uint64
 	for i, row := range p.currentRows() {
 		e, err := scan.readEntry(i)
@@ -135,14 +138,14 @@ func (p *versionState) findDifferentTable(s *snapshot) (table int, err error) {
 		for _, a := range e.Aliases {
 			aliasHashes = append(aliasHashes, textHash(a))
 		}
-		r := newRowWithoutForm(e, row.offset)
-		if !c.AddEntry(&r, encodeForm(e), textHash(e.Name), aliasHashes) {
+		r := newRowWithoutLabelSet(e, row.offset)
+		if !c.AddEntry(&r, encodeLabelSet(e), textHash(e.Name), aliasHashes) {
 			return c.DifferentTable(), nil
 		}
 		sums.addEntry(e, 1)
 	}
 	removed := slices.Collect(maps.Values(p.removedNames))
-	return c.Finish(removed, p.changeOffsets, encodeOpIDs(p.opIDState.rememberedOpIDs()), sums.encode())
+	return c.FinishComparison(removed, p.changeOffsets, encodeOpIDs(p.opIDState.rememberedOpIDs()), sums.encode())
 }
 
 // sectionTitles are the names that messages use for the parts of a snapshot file.

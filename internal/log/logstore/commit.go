@@ -52,7 +52,7 @@ func (d *DB) Commit(ctx context.Context, ops ...store.Op) (store.Change, error) 
 
 // checkOps returns an error if the store is closed or read-only, or if no store could apply one of the ops.
 func (d *DB) checkOps(ctx context.Context, ops []store.Op) error {
-	err := d.checkReady(ctx)
+	err := d.checkOpenAndContext(ctx)
 	for _, op := range ops {
 		if err != nil {
 			break
@@ -79,7 +79,7 @@ func (d *DB) DryRun(ctx context.Context, ops ...store.Op) error {
 	}); rerr != nil || err != nil {
 		return cmp.Or(rerr, err)
 	}
-	f := changeDraft{body: v}
+	f := stagedChange{body: v}
 	defer f.releaseEncoded()
 	return f.checkSize()
 }
@@ -149,7 +149,7 @@ func (d *DB) withExclusiveLock(ctx context.Context, fn func() error) error {
 // withLock calls fn with the lock between processes and with exclusive access to the log. Before, it reads the changes
 // of other processes. The caller must hold writerMu.
 func (d *DB) withLock(ctx context.Context, fn func() error) error {
-	if err := d.checkReady(ctx); err != nil {
+	if err := d.checkOpenAndContext(ctx); err != nil {
 		return err
 	}
 	if err := d.log.Lock(ctx); err != nil {
@@ -158,7 +158,7 @@ func (d *DB) withLock(ctx context.Context, fn func() error) error {
 		}
 		return d.describeError(err)
 	}
-	d.catchUpMu.Lock()
+	d.readNewRecordsMu.Lock()
 	d.logmu.Lock()
 	defer d.logmu.Unlock()
 	defer d.log.Unlock()
@@ -169,14 +169,14 @@ func (d *DB) withLock(ctx context.Context, fn func() error) error {
 	return d.describeError(fn())
 }
 
-// catchUpBeforeAppend reads the changes of other processes and releases catchUpMu, which the caller must hold.
+// catchUpBeforeAppend reads the changes of other processes and releases readNewRecordsMu, which the caller must hold.
 func (d *DB) catchUpBeforeAppend() error {
-	defer d.catchUpMu.Unlock()
+	defer d.readNewRecordsMu.Unlock()
 	if d.brokenErr != nil {
 		return d.brokenErr
 	}
 	_, err := d.log.PollChanges()
-	if err == nil && d.log.MayBeOverwritten() {
+	if err == nil && d.log.HaveKnownBytesChanged() {
 		err = d.reload()
 	}
 	if err == nil {
@@ -192,7 +192,7 @@ func (d *DB) catchUpBeforeAppend() error {
 // because the earlier change may still fail.
 func (d *DB) commitRequests(batch []*commitRequest) error {
 	g := d.newBatch()
-	defer d.saveSpareBatch(g)
+	defer d.keepBatchForReuse(g)
 	// A log record cannot contain a time outside of the years 1678 to 2262.
 	if isClampedTime(clampedNanoseconds(g.changeTime)) {
 		return &store.InvalidError{
@@ -209,7 +209,7 @@ func (d *DB) commitRequests(batch []*commitRequest) error {
 	if err != nil {
 		return err // The caller, withLock, converts the error from package wal to one of package store.
 	}
-	d.applyDurable(recs, drafts)
+	d.applyDurableChanges(recs, drafts)
 	for i, rec := range recs {
 		r := drafts[i].request
 		r.writtenBody, r.chainHash = drafts[i].body, rec.Chain
@@ -219,9 +219,9 @@ func (d *DB) commitRequests(batch []*commitRequest) error {
 		finish()
 	}
 	if d.sealTimer != nil {
-		d.sealTimer.Reset(d.opts.SealAfter)
+		d.sealTimer.Reset(d.opts.DelayBeforeSeal)
 	}
-	d.onOwnChange()
+	d.onChangeByThisProcess()
 	return nil
 }
 
@@ -233,8 +233,8 @@ func (d *DB) commitRequests(batch []*commitRequest) error {
 func (d *DB) stageRequests(
 	g *commitBatch,
 	requests []*commitRequest,
-) (drafts []changeDraft, finishLater []func(), err error) {
-	drafts = make([]changeDraft, 0, len(requests))
+) (drafts []stagedChange, finishLater []func(), err error) {
+	drafts = make([]stagedChange, 0, len(requests))
 	answer := func(r *commitRequest, seq uint64, err error) {
 		if len(drafts) == 0 {
 			r.finishRequest(seq, err)
@@ -261,14 +261,14 @@ func (d *DB) stageRequests(
 		v.note = withoutSecrets(cmp.Or(v.note, store.NoteFrom(r.ctx)))
 		v.source = d.changeSource(r.ctx)
 		v.source = sourceWithoutSecrets(v.source)
-		f := changeDraft{request: r, body: v}
+		f := stagedChange{request: r, body: v}
 		if err := f.checkSize(); err != nil {
 			// Remove only the failed change from the batch. Later requests are staged after the changes before it.
 			g.rollbackChange()
 			answer(r, 0, err)
 			continue
 		}
-		g.completeChange(id)
+		g.completeStagedChange(id)
 		drafts = append(drafts, f)
 	}
 	return drafts, finishLater, nil
@@ -295,15 +295,15 @@ func sourceWithoutSecrets(s store.Source) store.Source {
 	return s
 }
 
-// applyDurable applies changes that are durable now to the state, and sends them to the watchers.
-func (d *DB) applyDurable(recs []wal.Record, drafts []changeDraft) {
+// applyDurableChanges applies changes that are durable now to the state, and sends them to the watchers.
+func (d *DB) applyDurableChanges(recs []wal.Record, drafts []stagedChange) {
 	deltas := make([]store.Delta, 0, len(drafts))
 	d.mu.Lock()
 	for i, rec := range recs {
-		d.changeOffsets = append(d.changeOffsets, rec.Offset)
+		d.changeOffsets = append(d.changeOffsets, rec.FileOffset)
 		deltas = append(deltas, d.st.applyChange(rec.Seq, time.Unix(0, rec.Time).UTC(), drafts[i].body)...)
 	}
-	d.recentDeltas.addStep(d.currentPosition(), deltas)
+	d.recentDeltas.addDeltaStep(d.currentPosition(), deltas)
 	failed := d.st.readError()
 	d.mu.Unlock()
 	d.publishDeltas(deltas)
@@ -312,19 +312,19 @@ func (d *DB) applyDurable(recs []wal.Record, drafts []changeDraft) {
 	}
 }
 
-// changeDraft is a staged change that will be appended to the log.
-type changeDraft struct {
+// stagedChange is a staged change that will be appended to the log.
+type stagedChange struct {
 	request *commitRequest
 	body    *recordBody
 	encoded *bodyEncoder // encoded form of the change in body, or nil if it was not needed yet
 }
 
-// alwaysFittingSize is an estimated size, in bytes, up to which a change always fits into a record.
-const alwaysFittingSize = 1 << 20
+// maxUncheckedChangeBytes is an estimated size, in bytes, up to which a change always fits into a record.
+const maxUncheckedChangeBytes = 1 << 20
 
 // checkSize returns an error if the change is too large for a record.
-func (f *changeDraft) checkSize() error {
-	if f.body.encodedSize() <= alwaysFittingSize {
+func (f *stagedChange) checkSize() error {
+	if f.body.encodedSize() <= maxUncheckedChangeBytes {
 		return nil
 	}
 	f.encoded = encodeBody(f.body)
@@ -336,7 +336,7 @@ func (f *changeDraft) checkSize() error {
 }
 
 // releaseEncoded lets later changes reuse the memory of the encoded change.
-func (f *changeDraft) releaseEncoded() {
+func (f *stagedChange) releaseEncoded() {
 	if f.encoded != nil {
 		f.encoded.release()
 		f.encoded = nil
@@ -344,7 +344,7 @@ func (f *changeDraft) releaseEncoded() {
 }
 
 // appendDrafts appends the drafts to the log. The returned records are durable.
-func (d *DB) appendDrafts(drafts []changeDraft, appendTime time.Time) ([]wal.Record, error) {
+func (d *DB) appendDrafts(drafts []stagedChange, appendTime time.Time) ([]wal.Record, error) {
 	for i := range drafts {
 		for _, p := range drafts[i].body.ops {
 			// Do not store the version in the entry, because it equals the change's number, which is in the record.
@@ -364,13 +364,13 @@ func (d *DB) appendDrafts(drafts []changeDraft, appendTime time.Time) ([]wal.Rec
 		defer f.releaseEncoded()
 		recs[i] = wal.Payload{Type: recordTypeChange, Time: appendTime.UnixNano(), IsUrgent: hasOnlyRemovals(f.body),
 			Body: f.encoded.body, Digest: f.encoded.digest}
-		f.body.stampEntries(d.log.LastSeq()+1+uint64(i), time.Unix(0, appendTime.UnixNano()).UTC())
+		f.body.setWriteMetadata(d.log.LastSeq()+1+uint64(i), time.Unix(0, appendTime.UnixNano()).UTC())
 	}
 	return d.log.AppendWhile(d.onAppend(draftEntries(drafts)), recs...)
 }
 
 // draftEntries yields the entries that the changes write.
-func draftEntries(drafts []changeDraft) iter.Seq[*store.Entry] {
+func draftEntries(drafts []stagedChange) iter.Seq[*store.Entry] {
 	return func(yield func(*store.Entry) bool) {
 		for i := range drafts {
 			for _, p := range drafts[i].body.ops {
@@ -423,13 +423,13 @@ func hasOnlyRemovals(v *recordBody) bool {
 
 // newBatch returns an empty batch on top of the state. The caller must hold writerMu.
 func (d *DB) newBatch() *commitBatch {
-	g := d.spareBatch
-	d.spareBatch = nil
+	g := d.reusableBatch
+	d.reusableBatch = nil
 	if g == nil {
 		g = &commitBatch{
 			stagedByName: map[string]*store.Entry{},
 			removedNames: map[string]uint64{},
-			opIDs:        map[string]seenOpID{},
+			opIDs:        map[string]opIDWithChange{},
 		}
 	}
 	g.st = d.st
@@ -439,8 +439,8 @@ func (d *DB) newBatch() *commitBatch {
 	return g
 }
 
-// saveSpareBatch keeps the batch so that the next commit can reuse its memory, unless the batch is large.
-func (d *DB) saveSpareBatch(g *commitBatch) {
+// keepBatchForReuse keeps the batch so that the next commit can reuse its memory, unless the batch is large.
+func (d *DB) keepBatchForReuse(g *commitBatch) {
 	if max(len(g.stagedByName), len(g.removedNames), len(g.opIDs), cap(g.rollbackSteps)) > 128 {
 		return
 	}
@@ -450,5 +450,5 @@ func (d *DB) saveSpareBatch(g *commitBatch) {
 	clear(g.rollbackSteps[:cap(g.rollbackSteps)])
 	g.rollbackSteps = g.rollbackSteps[:0]
 	g.st = nil
-	d.spareBatch = g
+	d.reusableBatch = g
 }

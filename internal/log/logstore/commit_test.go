@@ -122,7 +122,7 @@ func TestFullDiskIsReportedOnce(t *testing.T) {
 	m := openTest(t, disk.Process(), "m.oxbow", Options{})
 	var err error
 	for at := 1; ; at++ {
-		disk.Inject(crashfs.Fault{At: disk.CountOps() + at, Err: syscall.ENOSPC})
+		disk.Inject(crashfs.OpFault{At: disk.CountOps() + at, Err: syscall.ENOSPC})
 		err = remember(t.Context(), m, store.Entry{Name: "a", Content: "x"})
 		if errors.Is(err, store.ErrFull) {
 			break

@@ -48,36 +48,36 @@ const (
 	// maxReadAheadBytes is the maximum size of the cached entries. They were not needed yet, but are in a log record
 	// that was read for another entry.
 	maxReadAheadBytes = 32 << 20
-	// maxRemainingChanges is the number of changes that may still have to be copied to the new log when the lock is
-	// acquired. So many changes can be copied quickly.
-	maxRemainingChanges = 256
+	// maxUncopiedChangesAtLock is the number of changes that may still have to be copied to the new log when the lock
+	// is acquired. So many changes can be copied quickly.
+	maxUncopiedChangesAtLock = 256
 	// entryOverheadBytes is the approximate size, in bytes, that an entry needs in the log in addition to its content.
 	entryOverheadBytes = 256
 )
 
 // compaction is the state of a running compaction.
 type compaction struct {
-	*logSurvey
+	*compactionSurvey
 	db              *DB
 	oldLog          *wal.Log // the log that is replaced, opened a second time, so that others can use it meanwhile
 	logRewriter     *wal.Rewriter
 	baseHash        [32]byte // hash of the kept entries with which the new log begins
 	rows            *keydir.Rows
-	summary         *entrySummary
+	newLogTotals    *entryTotals
 	newSnapshotName string  // name of the new snapshot
 	st              *state  // state of the store in the new log, which reads its entries from the new snapshot
 	changeOffsets   []int64 // offsets in the new log of the changes that are not in the new snapshot
 }
 
-// beginCompaction reads the log to find out what must be kept. isDropped reports whether a change may be dropped. If
-// reading fails, it returns both the compaction, whose files the caller must close, and the error.
+// beginCompaction reads the log to find out what must be kept. isChangeDropped reports whether a change may be
+// dropped. If reading fails, it returns both the compaction, whose files the caller must close, and the error.
 func (d *DB) beginCompaction(ctx context.Context, isDropped isDroppedFunc) (*compaction, error) {
 	log, err := d.openSecondLog()
 	if err != nil {
 		return nil, err
 	}
-	c := &compaction{db: d, oldLog: log, logSurvey: newLogSurvey(ctx, log, isDropped)}
-	if _, err := d.replayLog(log, c.logSurvey, nil, 0); err != nil {
+	c := &compaction{db: d, oldLog: log, compactionSurvey: newCompactionSurvey(ctx, log, isDropped)}
+	if _, err := d.replayLog(log, c.compactionSurvey, nil, 0); err != nil {
 		return c, err
 	}
 	c.finishSurvey()
@@ -87,11 +87,11 @@ func (d *DB) beginCompaction(ctx context.Context, isDropped isDroppedFunc) (*com
 // hasNoEffect reports whether the compaction would change nothing. This is so if all changes must be kept, the log is
 // undamaged, and the records at the log's beginning already have the present format.
 func (c *compaction) hasNoEffect() bool {
-	return c.horizonSeq == c.oldLog.Header().BaseSeq && len(c.oldLog.Gaps()) == 0 && !c.hasLargeGroup
+	return c.lastDroppedChange == c.oldLog.Header().BaseSeq && len(c.oldLog.Gaps()) == 0 && !c.hasLargeBaseRecord
 }
 
-// keptChangeBytes returns the size of the changes that the compaction keeps, in bytes.
-func (c *compaction) keptChangeBytes() int64 {
+// keptChangesSize returns the size of the changes that the compaction keeps, in bytes.
+func (c *compaction) keptChangesSize() int64 {
 	if len(c.keptChangeOffsets) == 0 {
 		return 0
 	}
@@ -101,7 +101,7 @@ func (c *compaction) keptChangeBytes() int64 {
 // writeBase writes the records with which the compacted log begins. It passes each record and the record's entries to
 // emit.
 func (c *compaction) writeBase(emit func(b []byte, ops []loggedOp) error) error {
-	w := newBaseWriter(c.baseBody.nextEntryID, c.baseBody.seenOpIDs, emit)
+	w := newBaseWriter(c.baseRecordBody.nextEntryID, c.baseRecordBody.seenOpIDs, emit)
 	reader := c.oldLog.NewReader()
 	ahead, size := map[uint64]*store.Entry{}, 0
 	for _, p := range c.base {
@@ -153,9 +153,9 @@ func (c *compaction) writeRecord(r wal.Record) (offset int64, err error) {
 	offset, err = c.logRewriter.AppendRecord(r)
 	c.reportProgress(
 		progress.State{
-			Unit:          progress.UnitBytes,
-			DoneCount:     offset,
-			FinishedShare: min(1, .5+float64(offset)/float64(c.logSize)/2),
+			Unit:              progress.UnitBytes,
+			DoneCount:         offset,
+			FinishedWorkShare: min(1, .5+float64(offset)/float64(c.logSize)/2),
 		},
 	)
 	return offset, err
@@ -163,7 +163,7 @@ func (c *compaction) writeRecord(r wal.Record) (offset int64, err error) {
 
 // copyLog writes the base, the kept changes and a snapshot to new files.
 func (c *compaction) copyLog() (err error) {
-	c.logRewriter, err = c.oldLog.NewRewriter(c.horizonSeq, c.horizonChain)
+	c.logRewriter, err = c.oldLog.NewRewriter(c.lastDroppedChange, c.lastDroppedChainHash)
 	if err != nil {
 		return err
 	}
@@ -171,12 +171,12 @@ func (c *compaction) copyLog() (err error) {
 		Entries: make([]keydir.EntryRow, 0, len(c.newestByID)),
 		Names:   make([]keydir.TableKey, 0, len(c.newestByID)),
 	}
-	c.summary = &entrySummary{counts: map[store.Label]int{}}
+	c.newLogTotals = &entryTotals{counts: map[store.Label]int{}}
 	last, now := c.oldLog.LastSeq(), c.db.opts.Clock().UnixNano()
 	err = c.writeBase(func(b []byte, ops []loggedOp) error {
 		off, err := c.writeRecord(
-			wal.Record{Seq: c.horizonSeq, DurableSeq: last, Time: now, Type: wal.TypeBase, Body: b,
-				Chain: c.horizonChain},
+			wal.Record{Seq: c.lastDroppedChange, DurableSeq: last, Time: now, Type: wal.TypeBaseSection, Body: b,
+				Chain: c.lastDroppedChainHash},
 		)
 		c.addEntryRows(ops, off)
 		return err
@@ -222,7 +222,7 @@ func (c *compaction) addEntryRows(ops []loggedOp, offset int64) {
 		e := p.entry
 		key := locatedVersion{id: e.ID, version: e.Version}
 		at, ok := slices.BinarySearchFunc(c.newestByID, key, locatedVersion.compare)
-		if p.isErased || p.verb == store.VerbRemove {
+		if p.isContentErased || p.verb == store.VerbRemove {
 			continue
 		}
 		if !ok || c.newestByID[at].offset < 0 {
@@ -234,23 +234,26 @@ func (c *compaction) addEntryRows(ops []loggedOp, offset int64) {
 		for _, a := range e.Aliases {
 			c.rows.Aliases = append(c.rows.Aliases, keydir.TableKey{Hash: textHash(a), Number: e.ID})
 		}
-		c.summary.addEntry(e, 1)
+		c.newLogTotals.addEntry(e, 1)
 	}
 }
 
 // writeSnapshot writes a snapshot of the new log's entries and opens the snapshot.
 func (c *compaction) writeSnapshot() error {
 	for key, seq := range c.removedNames {
-		c.rows.Removed = append(c.rows.Removed, keydir.TableKey{Hash: binary.LittleEndian.Uint64(key[:]), Number: seq})
+		c.rows.RemovedNames = append(
+			c.rows.RemovedNames,
+			keydir.TableKey{Hash: binary.LittleEndian.Uint64(key[:]), Number: seq},
+		)
 	}
-	c.rows.Sums, c.rows.OpIDs = c.summary.encode(), encodeOpIDs(c.opIDState.rememberedOpIDs())
+	c.rows.EntryTotals, c.rows.OpIDs = c.newLogTotals.encode(), encodeOpIDs(c.stateWithOpIDs.rememberedOpIDs())
 	h := snapshotHead{
 		logID:        c.oldLog.Header().ID,
 		lastSeq:      c.oldLog.LastSeq(),
 		lastChain:    c.oldLog.LastChain(),
-		base:         c.horizonSeq,
+		base:         c.lastDroppedChange,
 		syncedOffset: c.logRewriter.EndOffset(),
-		nextEntryID:  c.opIDState.nextEntryID,
+		nextEntryID:  c.stateWithOpIDs.nextEntryID,
 	}
 	if n := len(c.rows.Changes); n > 0 {
 		h.lastOffset = c.rows.Changes[n-1]
@@ -295,20 +298,20 @@ func (c *compaction) copyChange(r wal.Record) error {
 		return c.db.unknownBodyError(&r, err)
 	}
 	r.DurableSeq = r.Seq
-	r.Offset, err = c.logRewriter.AppendRecord(r)
+	r.FileOffset, err = c.logRewriter.AppendRecord(r)
 	if err != nil {
 		return err
 	}
-	c.changeOffsets = append(c.changeOffsets, r.Offset)
+	c.changeOffsets = append(c.changeOffsets, r.FileOffset)
 	_, err = c.st.applyRecord(&r, v)
 	return err
 }
 
-// catchUp calls copyNewChanges until at most maxRemainingChanges changes are missing.
+// catchUp calls copyNewChanges until at most maxUncopiedChangesAtLock changes are missing.
 func (c *compaction) catchUp() error {
 	for range 100 {
 		was := c.oldLog.LastSeq()
-		if err := c.copyNewChanges(); err != nil || c.oldLog.LastSeq()-was < maxRemainingChanges {
+		if err := c.copyNewChanges(); err != nil || c.oldLog.LastSeq()-was < maxUncopiedChangesAtLock {
 			return cmp.Or(err, c.logRewriter.Flush())
 		}
 	}
@@ -320,7 +323,7 @@ func (c *compaction) catchUp() error {
 // caller must hold logmu and the lock between processes.
 func (c *compaction) replaceLog(ctx context.Context, note string) (uint64, error) {
 	d := c.db
-	if place, err := c.oldLog.PollName(); err != nil || place != wal.PollSame {
+	if place, err := c.oldLog.PollName(); err != nil || place != wal.LogUnchanged {
 		return 0, cmp.Or(err, errLogReplaced)
 	}
 	if err := c.copyNewChanges(); err != nil {
@@ -333,7 +336,7 @@ func (c *compaction) replaceLog(ctx context.Context, note string) (uint64, error
 	if err := c.copyChange(mark); err != nil {
 		return 0, err
 	}
-	if err := d.removeStaleDerivedFiles(c.logSurvey); err != nil {
+	if err := d.removeStaleDerivedFiles(c.compactionSurvey); err != nil {
 		return 0, fmt.Errorf("removing what was made from the log: %w", err)
 	}
 	err := d.removeDerivedFile(d.snapshotName())
@@ -399,11 +402,11 @@ func (d *DB) Compact(ctx context.Context, before time.Time, dryRun bool) (rep st
 // startAutoCompaction starts a compaction in another goroutine if more than half of the log is not needed any more.
 // Errors are ignored, because startAutoCompaction is called again later. The caller must hold logmu exclusively.
 func (d *DB) startAutoCompaction() {
-	d.compactor.startIfMostUnneeded(
+	d.compactor.compactIfHalfUnneeded(
 		d.log.EndOffset(),
 		d.base,
 		d.log.LastSeq(),
-		d.neededBytes,
+		d.bytesKeptByCompaction,
 		func(ctx context.Context, drops isDroppedFunc) bool {
 			rep, _ := d.compact(ctx, drops, compactOptions{})
 			return rep.Seq != 0
@@ -411,9 +414,9 @@ func (d *DB) startAutoCompaction() {
 	)
 }
 
-// neededBytes returns the approximate size, in bytes, of the data that a compaction would keep. The caller must hold
-// logmu.
-func (d *DB) neededBytes(isDropped isDroppedFunc) (int64, error) {
+// bytesKeptByCompaction returns the approximate size, in bytes, of the data that a compaction would keep. The caller
+// must hold logmu.
+func (d *DB) bytesKeptByCompaction(isDropped isDroppedFunc) (int64, error) {
 	var failed error
 	dropped := sort.Search(int(d.log.LastSeq()-d.base), func(i int) bool {
 		off, _, err := d.recordOffset(d.base + uint64(i) + 1)
@@ -430,22 +433,22 @@ func (d *DB) neededBytes(isDropped isDroppedFunc) (int64, error) {
 	defer d.mu.RUnlock()
 	n := d.log.EndOffset() - off + entryOverheadBytes*int64(d.st.len())
 	if b := d.st.base; b != nil {
-		sums, err := decodeSummary(b.tables.TableBytes(sectionSums))
+		sums, err := decodeEntryTotals(b.tables.TableBytes(sectionSums))
 		if err != nil {
 			return 0, err
 		}
 		n += sums.contentBytes
 	}
-	for _, e := range d.st.changedByID {
+	for _, e := range d.st.entriesNotInSnapshotByID {
 		n += int64(len(e.Content))
 	}
 	return n, nil
 }
 
-// replacedError replaces err by errLogReplaced if another process has replaced the log or its snapshot, because this
-// probably caused err. It does not replace an error that matches [wal.ErrUnknown]. This error means that this process
-// may have replaced the log itself.
-func (c *compaction) replacedError(err error) error {
+// explainLogReplacement replaces err by errLogReplaced if another process has replaced the log or its snapshot,
+// because this probably caused err. It does not replace an error that matches [wal.ErrUnknown]. This error means that
+// this process may have replaced the log itself.
+func (c *compaction) explainLogReplacement(err error) error {
 	if err == nil || c == nil {
 		return err
 	}
@@ -454,7 +457,7 @@ func (c *compaction) replacedError(err error) error {
 	}
 	place, perr := c.oldLog.PollName()
 	switch {
-	case perr == nil && place == wal.PollReplaced:
+	case perr == nil && place == wal.LogFileReplaced:
 		return errLogReplaced
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, errUnusableSnapshot):
 		return errLogReplaced
@@ -462,8 +465,8 @@ func (c *compaction) replacedError(err error) error {
 	return err
 }
 
-// hasState reports whether the compaction has written a new log and a new snapshot. c may be nil.
-func (c *compaction) hasState() bool {
+// hasWrittenFiles reports whether the compaction has written a new log and a new snapshot. c may be nil.
+func (c *compaction) hasWrittenFiles() bool {
 	return c != nil && c.st != nil
 }
 
@@ -490,9 +493,9 @@ func (d *DB) compact(
 		if c.hasNoEffect() {
 			return nil
 		}
-		rep.Changes, rep.Versions = int(c.horizonSeq-c.oldLog.Header().BaseSeq), c.versionCount-len(c.base)
+		rep.Changes, rep.Versions = int(c.lastDroppedChange-c.oldLog.Header().BaseSeq), c.versionCount-len(c.base)
 		if o.dryRun {
-			rep.BytesAfter = wal.HeaderSize + c.keptChangeBytes()
+			rep.BytesAfter = wal.HeaderSize + c.keptChangesSize()
 			return c.writeBase(func(b []byte, _ []loggedOp) error {
 				rep.BytesAfter += wal.RecordOverhead + int64(len(b))
 				return nil
@@ -510,7 +513,7 @@ func (d *DB) compact(
 				"%s%d changes up to %d dropped, %d earlier versions with them",
 				compactionNote,
 				rep.Changes,
-				c.horizonSeq,
+				c.lastDroppedChange,
 				rep.Versions,
 			),
 		)
@@ -518,23 +521,23 @@ func (d *DB) compact(
 		return err
 	}
 	if !o.shouldBlockWriters {
-		if err := prepare(); err != nil || !c.hasState() {
-			return rep, d.describeError(c.replacedError(err))
+		if err := prepare(); err != nil || !c.hasWrittenFiles() {
+			return rep, d.describeError(c.explainLogReplacement(err))
 		}
 	}
 	return rep, d.withExclusiveLock(ctx, func() error {
 		if o.shouldBlockWriters {
-			if err := prepare(); err != nil || !c.hasState() {
+			if err := prepare(); err != nil || !c.hasWrittenFiles() {
 				return err
 			}
 		}
-		return c.replacedError(finish())
+		return c.explainLogReplacement(finish())
 	})
 }
 
 // removeStaleDerivedFiles removes each derived file that becomes invalid by the compaction. The caller must hold the
 // lock between processes.
-func (d *DB) removeStaleDerivedFiles(s *logSurvey) error {
+func (d *DB) removeStaleDerivedFiles(s *compactionSurvey) error {
 	for _, k := range d.opts.DerivedFileKinds {
 		f := d.DerivedFile(k.Suffix)
 		drop := f.removeWithTemps
@@ -549,13 +552,13 @@ func (d *DB) removeStaleDerivedFiles(s *logSurvey) error {
 }
 
 // isValidAfter reports whether the derived file stays valid after the compaction.
-func (f DerivedFile) isValidAfter(kind DerivedFileKind, s *logSurvey) bool {
+func (f DerivedFile) isValidAfter(kind DerivedFileKind, s *compactionSurvey) bool {
 	file, err := f.Open()
 	if err != nil {
 		return false
 	}
 	defer file.Close()
-	return kind.StaysValid(file, s.horizonSeq, s.hasVersion)
+	return kind.IsValidAfterCompaction(file, s.lastDroppedChange, s.hasVersion)
 }
 
 // newRewriteRecord returns a change that records that the log was rewritten. The change contains the hash of the

@@ -19,7 +19,7 @@ import (
 // compactHome opens a store that is compacted automatically even if it is small.
 func compactHome(t *testing.T, fsys vfs.FS, o Options) *DB {
 	t.Helper()
-	o.FreeStep, o.FreeReserve = 4096, 1024
+	o.FreeSpaceStep, o.FreeSpaceReserve = 4096, 1024
 	return openTest(t, fsys, "memory.oxbow", o)
 }
 
@@ -32,14 +32,14 @@ func waitCompacted(m *DB) {
 // TestCompactsNotWhileClosed tests that no compaction starts while the store is being closed, because nothing would
 // end it.
 func TestCompactsNotWhileClosed(t *testing.T) {
-	m := compactHome(t, vfs.NewMem(), Options{KeepChanges: 5, MinCompactBytes: 4096})
+	m := compactHome(t, vfs.NewMem(), Options{KeepChanges: 5, MinUnneededBytes: 4096})
 	m.EndWaiting()
 	for i := range 500 {
 		if err := remember(t.Context(), m, store.Entry{Name: "entry", Content: fmt.Sprint("version ", i)}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if m.compactor.cancelLast.Load() != nil {
+	if m.compactor.cancelLastCompaction.Load() != nil {
 		t.Error("a compaction began")
 	}
 	checkAndCloseStore(t, m)
@@ -49,7 +49,7 @@ func TestCompactsNotWhileClosed(t *testing.T) {
 // and that the last changes can be undone.
 func TestCompactsItself(t *testing.T) {
 	fsys := vfs.NewMem()
-	o := Options{KeepChanges: 50, MinCompactBytes: 4096}
+	o := Options{KeepChanges: 50, MinUnneededBytes: 4096}
 	m, other := compactHome(t, fsys, o), compactHome(t, fsys, Options{})
 	events := 0
 	other.Watch(func(e store.Event) {
@@ -104,12 +104,12 @@ func TestCompactsItself(t *testing.T) {
 	}
 }
 
-// TestCompactionKeepsTheYoung tests that changes younger than MinKeepTime are kept, even if there are more than
+// TestCompactionKeepsTheYoung tests that changes younger than MinDroppedChangeAge are kept, even if there are more than
 // KeepChanges.
 func TestCompactionKeepsTheYoung(t *testing.T) {
 	var passed atomic.Int64 // seconds
 	fsys := vfs.NewMem()
-	m := compactHome(t, fsys, Options{KeepChanges: 10, MinKeepTime: 100 * time.Second, MinCompactBytes: 4096,
+	m := compactHome(t, fsys, Options{KeepChanges: 10, MinDroppedChangeAge: 100 * time.Second, MinUnneededBytes: 4096,
 		Clock: func() time.Time { return time.Unix(1776162225+passed.Load(), 0) }})
 	for i := range 2000 {
 		passed.Add(1)
@@ -131,12 +131,12 @@ func TestCompactionKeepsTheYoung(t *testing.T) {
 // TestCompactorClockThatPanics tests that a later compaction can run if the clock panics when a compaction is about to
 // start.
 func TestCompactorClockThatPanics(t *testing.T) {
-	c := compactor{opts: Options{KeepChanges: 1, MinKeepTime: time.Hour, Clock: func() time.Time {
+	c := compactor{opts: Options{KeepChanges: 1, MinDroppedChangeAge: time.Hour, Clock: func() time.Time {
 		panic("no time")
 	}}, mu: ctxmutex.New()}
 	func() {
 		defer func() { _ = recover() }()
-		c.startIfMostUnneeded(1<<20, 0, 10, nil, nil)
+		c.compactIfHalfUnneeded(1<<20, 0, 10, nil, nil)
 	}()
 	if !c.mu.TryLock() {
 		t.Error("the lock of compactions is held")
@@ -211,7 +211,7 @@ func (f *onSnapshot) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File
 // TestCloseEndsACompaction tests that closing a store cancels a compaction that would take long.
 func TestCloseEndsACompaction(t *testing.T) {
 	fsys := vfs.NewMem()
-	m := compactHome(t, fsys, Options{KeepChanges: 1, MinCompactBytes: 1})
+	m := compactHome(t, fsys, Options{KeepChanges: 1, MinUnneededBytes: 1})
 	for i := range 50 {
 		if err := m.Apply(
 			context.Background(),

@@ -1,8 +1,8 @@
 // This file decides when a store is compacted automatically, and how Close ends a running compaction.
 //
-// A process compacts automatically only if the history is limited ([Options.KeepChanges], [Options.MinKeepTime]). It
-// does so if the log is more than twice as long as what must be kept, plus 1 MiB. So the work of copying stays small
-// compared with the freed space.
+// A process compacts automatically only if the history is limited ([Options.KeepChanges],
+// [Options.MinDroppedChangeAge]). It does so if the log is more than twice as long as what must be kept, plus 1 MiB.
+// So the work of copying stays small compared with the freed space.
 
 package logstore
 
@@ -19,10 +19,10 @@ import (
 )
 
 const (
-	// A log of at most quickCompactBytes can be compacted in a few milliseconds. Close waits at most quickCompactTime
-	// for a running compaction.
-	quickCompactBytes = 8 << 20
-	quickCompactTime  = 50 * time.Millisecond
+	// A log of at most quickCompactBytes can be compacted in a few milliseconds. Close waits at most
+	// quickCompactionTime for a running compaction.
+	quickCompactBytes   = 8 << 20
+	quickCompactionTime = 50 * time.Millisecond
 	// maxCompactTries is the maximum number of attempts to finish a compaction. In the last attempt, no other process
 	// can write.
 	maxCompactTries = 3
@@ -41,17 +41,17 @@ type compactor struct {
 
 	mu ctxmutex.Mutex // held while this process compacts
 	// length of the log at which the next check for a compaction is made
-	nextCheckLength atomic.Int64
-	cancelLast      atomic.Pointer[context.CancelFunc] // function that cancels the last automatic compaction
+	nextCheckLogLength   atomic.Int64
+	cancelLastCompaction atomic.Pointer[context.CancelFunc] // function that cancels the last automatic compaction
 }
 
-// startIfMostUnneeded starts a compaction in the background if more than half of the log is not needed any more. It
+// compactIfHalfUnneeded starts a compaction in the background if more than half of the log is not needed any more. It
 // does nothing if automatic compactions are disabled or if a compaction is running.
 //
-// length is the log's size. The log contains the changes with the numbers after base, up to last. neededBytes must
-// return approximately how many bytes a compaction would keep. compact must compact the log and report whether the log
-// has changed. If no compaction starts, the next check is made when the log has grown.
-func (c *compactor) startIfMostUnneeded(
+// length is the log's size. The log contains the changes with the numbers after base, up to last.
+// bytesKeptByCompaction must return approximately how many bytes a compaction would keep. compact must compact the log
+// and report whether the log has changed. If no compaction starts, the next check is made when the log has grown.
+func (c *compactor) compactIfHalfUnneeded(
 	length int64,
 	base, last uint64,
 	neededBytes func(isDroppedFunc) (int64, error),
@@ -61,31 +61,31 @@ func (c *compactor) startIfMostUnneeded(
 	if c.opts.KeepChanges <= 0 || last-base <= keep {
 		return
 	}
-	if length < c.nextCheckLength.Load() {
+	if length < c.nextCheckLogLength.Load() {
 		return
 	}
 	young := time.Unix(0, math.MaxInt64)
-	if c.opts.MinKeepTime > 0 {
-		young = c.opts.Clock().Add(-c.opts.MinKeepTime)
+	if c.opts.MinDroppedChangeAge > 0 {
+		young = c.opts.Clock().Add(-c.opts.MinDroppedChangeAge)
 	}
 	if !c.mu.TryLock() {
 		return
 	}
 	drops := func(r *wal.Record) bool { return r.Seq+keep <= last && time.Unix(0, r.Time).Before(young) }
 	must, err := neededBytes(drops)
-	if due := 2*must + c.opts.MinCompactBytes; err != nil || length < due {
-		c.nextCheckLength.Store(max(due, length))
+	if due := 2*must + c.opts.MinUnneededBytes; err != nil || length < due {
+		c.nextCheckLogLength.Store(max(due, length))
 		c.mu.Unlock()
 		return
 	}
 	ctx, stop := context.WithCancel(store.WithSource(context.Background(), store.Source{Actor: store.Program}))
-	c.cancelLast.Store(&stop)
+	c.cancelLastCompaction.Store(&stop)
 	go func() {
 		defer c.mu.Unlock()
 		defer stop()
-		c.nextCheckLength.Store(0)
+		c.nextCheckLogLength.Store(0)
 		if !compact(ctx, drops) {
-			c.nextCheckLength.Store(length + length/4 + c.opts.MinCompactBytes)
+			c.nextCheckLogLength.Store(length + length/4 + c.opts.MinUnneededBytes)
 		}
 	}()
 }
@@ -106,14 +106,14 @@ func (c *compactor) runExclusively(ctx context.Context, tryCompaction func(holdW
 }
 
 // waitOrCancel waits until no automatic compaction is running. If the log is long, it cancels a running compaction at
-// once. Otherwise it cancels the compaction after quickCompactTime.
+// once. Otherwise it cancels the compaction after quickCompactionTime.
 func (c *compactor) waitOrCancel(length int64) {
-	stop := c.cancelLast.Load()
+	stop := c.cancelLastCompaction.Load()
 	if stop == nil {
 		return
 	}
 	if !c.mu.TryLock() {
-		ctx, cancel := context.WithTimeout(context.Background(), quickCompactTime)
+		ctx, cancel := context.WithTimeout(context.Background(), quickCompactionTime)
 		defer cancel()
 		if length > quickCompactBytes || c.mu.LockContext(ctx) != nil {
 			(*stop)()

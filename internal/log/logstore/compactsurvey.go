@@ -28,16 +28,16 @@ type locatedVersion struct {
 	offset      int64 // offset of the record, or -1 if the version is already in the new file
 }
 
-// logSurvey collects the facts that a compaction must know about the log.
-type logSurvey struct {
-	ctx          context.Context
-	isDropped    isDroppedFunc
-	horizonSeq   uint64           // number of the last change that is dropped, now or by the last compaction
-	horizonChain [32]byte         // value of the log's hash chain after the last dropped change
-	versionCount int              // number of entry versions in the log, up to the last dropped change
-	isFrozen     bool             // all changes that the compaction drops were read
-	base         []locatedVersion // the entry versions with which the new log begins, ordered by entry ID
-	baseBody     *recordBody      // op IDs and next entry ID with which the new log begins
+// compactionSurvey collects the facts that a compaction must know about the log.
+type compactionSurvey struct {
+	ctx                   context.Context
+	isChangeDropped       isDroppedFunc
+	lastDroppedChange     uint64           // number of the last change that is dropped, now or by the last compaction
+	lastDroppedChainHash  [32]byte         // value of the log's hash chain after the last dropped change
+	versionCount          int              // number of entry versions in the log, up to the last dropped change
+	areDroppedChangesRead bool             // all changes that the compaction drops were read
+	base                  []locatedVersion // the entry versions with which the new log begins, ordered by entry ID
+	baseRecordBody        *recordBody      // op IDs and next entry ID with which the new log begins
 
 	// newest version of each entry, by name (nil after the whole log was read)
 	newestByName map[nameHash]locatedVersion
@@ -46,87 +46,98 @@ type logSurvey struct {
 	newestByID []locatedVersion
 	// Names of entries that were removed by a kept change, each with the number of this change.
 	removedNames      map[nameHash]uint64
-	opIDState         *state  // state that contains only the op IDs and the next entry ID
+	stateWithOpIDs    *state  // state that contains only the op IDs and the next entry ID
 	keptChangeOffsets []int64 // offsets of the changes that the compaction keeps
 
 	// The records at the old log's beginning include a record with more entries than oxbow now puts into one record.
-	hasLargeGroup bool
+	hasLargeBaseRecord bool
 
 	reportProgress func(progress.State)
 	logSize        int64 // size of the log, in bytes
 }
 
-func newLogSurvey(ctx context.Context, log *wal.Log, isDropped isDroppedFunc) *logSurvey {
+func newCompactionSurvey(ctx context.Context, log *wal.Log, isDropped isDroppedFunc) *compactionSurvey {
 	h := log.Header()
-	return &logSurvey{ctx: ctx, isDropped: isDropped, horizonSeq: h.BaseSeq, horizonChain: h.BaseChain,
-		newestByName: map[nameHash]locatedVersion{}, removedNames: map[nameHash]uint64{}, opIDState: newState(),
-		reportProgress: progress.Reporter(ctx), logSize: max(1, log.Size())}
+	return &compactionSurvey{
+		ctx:                  ctx,
+		isChangeDropped:      isDropped,
+		lastDroppedChange:    h.BaseSeq,
+		lastDroppedChainHash: h.BaseChainHash,
+		newestByName:         map[nameHash]locatedVersion{},
+		removedNames:         map[nameHash]uint64{},
+		stateWithOpIDs:       newState(),
+		reportProgress:       progress.Reporter(ctx),
+		logSize:              max(1, log.Size()),
+	}
 }
 
 // applyRecord implements recordApplier.
-func (s *logSurvey) applyRecord(r *wal.Record, v *recordBody) ([]store.Delta, error) {
+func (s *compactionSurvey) applyRecord(r *wal.Record, v *recordBody) ([]store.Delta, error) {
 	s.reportProgress(
 		progress.State{
-			Unit:          progress.UnitBytes,
-			DoneCount:     r.Offset,
-			FinishedShare: float64(r.Offset) / float64(s.logSize) / 2,
+			Unit:              progress.UnitBytes,
+			DoneCount:         r.FileOffset,
+			FinishedWorkShare: float64(r.FileOffset) / float64(s.logSize) / 2,
 		},
 	)
 	if r.Type == recordTypeChange {
-		if !s.isFrozen && !s.isDropped(r) {
-			s.freezeHorizon()
+		if !s.areDroppedChangesRead && !s.isChangeDropped(r) {
+			s.recordBaseEntries()
 		}
-		if s.isFrozen {
-			s.keptChangeOffsets = append(s.keptChangeOffsets, r.Offset)
+		if s.areDroppedChangesRead {
+			s.keptChangeOffsets = append(s.keptChangeOffsets, r.FileOffset)
 		} else {
-			s.horizonSeq, s.horizonChain = r.Seq, r.Chain
+			s.lastDroppedChange, s.lastDroppedChainHash = r.Seq, r.Chain
 		}
 	}
-	s.hasLargeGroup = s.hasLargeGroup || (r.Type == wal.TypeBase && isLargeGroup(v.ops))
+	s.hasLargeBaseRecord = s.hasLargeBaseRecord || (r.Type == wal.TypeBaseSection && isLargeBaseRecord(v.ops))
 	for _, p := range v.ops {
 		e := p.entry
-		s.opIDState.nextEntryID = max(s.opIDState.nextEntryID, e.ID+1)
+		s.stateWithOpIDs.nextEntryID = max(s.stateWithOpIDs.nextEntryID, e.ID+1)
 		switch key := hashName(e.Name); {
-		case p.isErased:
+		case p.isContentErased:
 		case p.verb == store.VerbRemove:
 			delete(s.newestByName, key)
-			if s.isFrozen {
+			if s.areDroppedChangesRead {
 				s.removedNames[key] = r.Seq
 			}
 		default:
-			s.newestByName[key] = locatedVersion{e.ID, cmp.Or(e.Version, r.Seq), r.Offset}
+			s.newestByName[key] = locatedVersion{e.ID, cmp.Or(e.Version, r.Seq), r.FileOffset}
 			delete(s.removedNames, key)
-			if !s.isFrozen {
+			if !s.areDroppedChangesRead {
 				s.versionCount++
 			}
 		}
 	}
-	s.opIDState.rememberOpIDs(r.Seq, v)
+	s.stateWithOpIDs.rememberOpIDs(r.Seq, v)
 	return nil, s.ctx.Err()
 }
 
-// freezeHorizon is called before the first kept change. It records the present entries, with which the new log will
+// recordBaseEntries is called before the first kept change. It records the present entries, with which the new log will
 // begin.
-func (s *logSurvey) freezeHorizon() {
-	s.isFrozen = true
-	s.baseBody = &recordBody{nextEntryID: s.opIDState.nextEntryID, seenOpIDs: s.opIDState.rememberedOpIDs()}
-	s.base = s.sortedVersions()
+func (s *compactionSurvey) recordBaseEntries() {
+	s.areDroppedChangesRead = true
+	s.baseRecordBody = &recordBody{
+		nextEntryID: s.stateWithOpIDs.nextEntryID,
+		seenOpIDs:   s.stateWithOpIDs.rememberedOpIDs(),
+	}
+	s.base = s.newestVersionsByID()
 }
 
 // finishSurvey converts the map of entry versions to a slice, which needs a third of the memory. It must be called
 // after the log's last change was read.
-func (s *logSurvey) finishSurvey() {
-	if s.isFrozen {
-		s.newestByID = s.sortedVersions()
+func (s *compactionSurvey) finishSurvey() {
+	if s.areDroppedChangesRead {
+		s.newestByID = s.newestVersionsByID()
 	} else {
-		s.freezeHorizon()
+		s.recordBaseEntries()
 		s.newestByID = s.base
 	}
 	s.newestByName = nil
 }
 
-// sortedVersions returns the newest version of each entry, by ID.
-func (s *logSurvey) sortedVersions() []locatedVersion {
+// newestVersionsByID returns the newest version of each entry, by ID.
+func (s *compactionSurvey) newestVersionsByID() []locatedVersion {
 	all := slices.AppendSeq(make([]locatedVersion, 0, len(s.newestByName)), maps.Values(s.newestByName))
 	slices.SortFunc(all, locatedVersion.compare)
 	return all
@@ -137,7 +148,7 @@ func (p locatedVersion) compare(q locatedVersion) int {
 }
 
 // hasVersion reports whether the compacted log will contain this version, in its base or in a later change.
-func (s *logSurvey) hasVersion(id, version uint64) bool {
+func (s *compactionSurvey) hasVersion(id, version uint64) bool {
 	_, ok := slices.BinarySearchFunc(s.base, locatedVersion{id: id, version: version}, locatedVersion.compare)
-	return ok || version > s.horizonSeq
+	return ok || version > s.lastDroppedChange
 }

@@ -10,17 +10,17 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// currentState is the current state, which mu guards. To change it, a goroutine must hold both mu and logmu
+// guardedState is the current state, which mu guards. To change it, a goroutine must hold both mu and logmu
 // exclusively. Therefore a goroutine that holds logmu may read it without mu.
-type currentState struct {
+type guardedState struct {
 	mu           sync.RWMutex
 	st           *state
 	recentDeltas recentDeltas
 	isClosed     bool
 }
 
-// checkReady returns an error if ctx is done or the store is closed.
-func (c *currentState) checkReady(ctx context.Context) error {
+// checkOpenAndContext returns an error if ctx is done or the store is closed.
+func (c *guardedState) checkOpenAndContext(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -33,7 +33,7 @@ func (c *currentState) checkReady(ctx context.Context) error {
 }
 
 // viewState calls fn with the state and then returns the state.
-func (c *currentState) viewState(fn func(st *state)) *state {
+func (c *guardedState) viewState(fn func(st *state)) *state {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	fn(c.st)
@@ -47,9 +47,9 @@ const maxRecentDeltas = 4096
 // recentDeltas contains the store's current position in the history, and the latest changes of entries up to this
 // position.
 type recentDeltas struct {
-	position   store.Position // current position, or "" while the log lacks a file
-	steps      []deltaStep
-	deltaCount int // number of changed entries in all steps
+	newestPosition store.Position // current position, or "" while the log lacks a file
+	deltaSteps     []deltaStep
+	deltaCount     int // number of changed entries in all steps
 }
 
 // deltaStep contains the changes of entries between startPosition and the start position of the next step.
@@ -58,16 +58,16 @@ type deltaStep struct {
 	deltas        []store.Delta
 }
 
-// addStep adds the changes of entries between the current position and p, and makes p the current position. If there
-// are now too many changes in memory, it forgets the oldest.
-func (r *recentDeltas) addStep(p store.Position, deltas []store.Delta) {
-	if p == r.position {
+// addDeltaStep adds the changes of entries between the current position and p, and makes p the current position. If
+// there are now too many changes in memory, it forgets the oldest.
+func (r *recentDeltas) addDeltaStep(p store.Position, deltas []store.Delta) {
+	if p == r.newestPosition {
 		return
 	}
-	r.steps = append(r.steps, deltaStep{r.position, deltas})
+	r.deltaSteps = append(r.deltaSteps, deltaStep{r.newestPosition, deltas})
 	r.deltaCount += len(deltas)
-	r.position = p
-	if r.deltaCount > maxRecentDeltas || len(r.steps) > maxRecentDeltas {
+	r.newestPosition = p
+	if r.deltaCount > maxRecentDeltas || len(r.deltaSteps) > maxRecentDeltas {
 		// Forget half of the steps at once. Otherwise each later call would have to copy the remaining steps.
 		r.forgetOldest(maxRecentDeltas / 2)
 	}
@@ -76,23 +76,23 @@ func (r *recentDeltas) addStep(p store.Position, deltas []store.Delta) {
 // forgetOldest removes the oldest steps of the history until at most limit steps with at most limit entry changes
 // remain.
 func (r *recentDeltas) forgetOldest(limit int) {
-	kept := r.steps
+	kept := r.deltaSteps
 	for len(kept) > limit || r.deltaCount > limit {
 		r.deltaCount -= len(kept[0].deltas)
 		kept = kept[1:]
 	}
-	r.steps = slices.Clone(kept) // Copy the remaining steps, so that the memory of the removed steps becomes free.
+	r.deltaSteps = slices.Clone(kept) // Copy the remaining steps, so that the memory of the removed steps becomes free.
 }
 
-// stepsSince returns the changes of entries after position p, as a list of steps. It returns false if some of these
-// changes are not in memory any more.
-func (r *recentDeltas) stepsSince(p store.Position) ([]deltaStep, bool) {
-	if p == r.position {
+// deltaStepsSince returns the changes of entries after position p, as a list of steps. It returns false if some of
+// these changes are not in memory any more.
+func (r *recentDeltas) deltaStepsSince(p store.Position) ([]deltaStep, bool) {
+	if p == r.newestPosition {
 		return nil, true
 	}
-	for i := len(r.steps) - 1; i >= 0; i-- {
-		if r.steps[i].startPosition == p {
-			return r.steps[i:], true
+	for i := len(r.deltaSteps) - 1; i >= 0; i-- {
+		if r.deltaSteps[i].startPosition == p {
+			return r.deltaSteps[i:], true
 		}
 	}
 	return nil, false

@@ -20,48 +20,48 @@ import (
 
 // DB is a store in a single file.
 //
-// Locks must be acquired in this order: the mutex of compactor or checkpointer, writerMu, the lock file, catchUpMu,
-// logmu, mu. A goroutine that already holds logmu may acquire the mutexes of compactor and checkpointer, and writerMu,
-// only with TryLock.
+// Locks must be acquired in this order: the mutex of compactor or checkpointer, writerMu, the lock file,
+// readNewRecordsMu, logmu, mu. A goroutine that already holds logmu may acquire the mutexes of compactor and
+// checkpointer, and writerMu, only with TryLock.
 type DB struct {
 	fs   vfs.FS
 	name string // name of the log in the file system fs
 	path string // path of the log in messages
 	opts Options
 
-	writerMu   ctxmutex.Mutex // held by the goroutine that writes the waiting changes of all callers to the log
-	queue      commitQueue    // requests that wait to be committed
-	spareBatch *commitBatch   // batch whose memory can be reused (guarded by writerMu)
+	writerMu      ctxmutex.Mutex // held by the goroutine that writes the waiting changes of all callers to the log
+	queue         commitQueue    // requests that wait to be committed
+	reusableBatch *commitBatch   // batch whose memory can be reused (guarded by writerMu)
 
 	sharedLog
-	currentState
+	guardedState
 
-	closingCtx context.Context // context that is done when the store is being closed
-	endWaiting context.CancelFunc
+	closingCtx       context.Context // context that is done when the store is being closed
+	cancelClosingCtx context.CancelFunc
 
 	compactor    compactor
-	checkpointer checkpointer
+	checkpointer snapshotScheduler
 
 	// onAppend is called with the entries that changes write, with logmu held exclusively. If it returns a function,
 	// this function is called while the changes become durable.
 	onAppend func(es iter.Seq[*store.Entry]) func()
 	// called after each change by this process, with logmu held exclusively
-	onOwnChange func()
+	onChangeByThisProcess func()
 	// called after changes by other processes, with logmu held exclusively
-	onOthersChange func()
+	onChangeByOtherProcess func()
 
 	watchers subscribers.List[store.Event]
-	// timer that writes a seal, which marks the log's last record as durable (nil if Options.SealAfter is 0)
+	// timer that writes a seal, which marks the log's last record as durable (nil if Options.DelayBeforeSeal is 0)
 	sealTimer *time.Timer
 }
 
 func (d *DB) logOptions() wal.Options {
 	return wal.Options{
-		FreeStep:    d.opts.FreeStep,
-		FreeReserve: d.opts.FreeReserve,
-		Clock:       d.opts.Clock,
-		Rand:        d.opts.Rand,
-		LockWait:    d.opts.LockWait,
+		FreeSpaceStep:       d.opts.FreeSpaceStep,
+		UrgentAppendReserve: d.opts.FreeSpaceReserve,
+		Clock:               d.opts.Clock,
+		Rand:                d.opts.Rand,
+		LockWait:            d.opts.LockWait,
 		// If the caller passed a file system, the log need not exist at its path in the operating system.
 		ReadOnly:        d.opts.ReadOnly,
 		DigestBody:      digestBody,
@@ -75,7 +75,7 @@ func (d *DB) readTail() ([]store.Delta, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	deltas, err := d.replayLog(d.log, d.st, func(off int64) { d.changeOffsets = append(d.changeOffsets, off) }, 0)
-	d.recentDeltas.addStep(d.currentPosition(), deltas)
+	d.recentDeltas.addDeltaStep(d.currentPosition(), deltas)
 	return deltas, err
 }
 
@@ -85,8 +85,8 @@ type recordApplier interface {
 }
 
 // replayLog reads the rest of the log and passes each record to applier. It reads up to and including the change with
-// the number lastSeq, or to the end if lastSeq is 0. If recordOffset is not nil, it is called with the offset of each
-// change.
+// the number lastUndamagedChange, or to the end if lastUndamagedChange is 0. If recordOffset is not nil, it is called
+// with the offset of each change.
 func (d *DB) replayLog(
 	log *wal.Log,
 	applier recordApplier,
@@ -99,7 +99,7 @@ func (d *DB) replayLog(
 			return errStopReplay
 		}
 		switch r.Type {
-		case recordTypeChange, wal.TypeBase:
+		case recordTypeChange, wal.TypeBaseSection:
 			v, err := decodeBody(r.Body)
 			if err != nil {
 				return d.unknownBodyError(r, err)
@@ -110,7 +110,7 @@ func (d *DB) replayLog(
 			}
 			deltas = append(deltas, did...)
 			if r.Type == recordTypeChange && recordOffset != nil {
-				recordOffset(r.Offset)
+				recordOffset(r.FileOffset)
 			}
 		case wal.TypeSeal:
 		default:
@@ -132,19 +132,19 @@ func (d *DB) replayLog(
 // unknownBodyError returns the error for a record whose checksum is correct but whose body cannot be decoded.
 func (d *DB) unknownBodyError(r *wal.Record, err error) error {
 	return fmt.Errorf("%w: change %d of %s at byte %d: %v; a newer oxbow may have written it: update this one",
-		store.ErrVersion, r.Seq, d.path, r.Offset, err)
+		store.ErrVersion, r.Seq, d.path, r.FileOffset, err)
 }
 
 // refresh applies all changes that any process acknowledged before the call.
 func (d *DB) refresh() error {
-	if !d.lockUnlessCurrent() {
+	if !d.lockUnlessAppending() {
 		return nil
 	}
 	news, err := d.log.PollChanges()
-	if news == wal.PollSame && err == nil {
+	if news == wal.LogUnchanged && err == nil {
 		err = d.checkDirInPlace()
 	}
-	broken, overwritten := d.brokenErr, d.log.MayBeOverwritten()
+	broken, overwritten := d.brokenErr, d.log.HaveKnownBytesChanged()
 	d.logmu.RUnlock()
 	if err != nil || broken != nil {
 		return errors.Join(broken, err)
@@ -155,7 +155,7 @@ func (d *DB) refresh() error {
 			return err
 		}
 	}
-	if news == wal.PollSame {
+	if news == wal.LogUnchanged {
 		return nil
 	}
 	d.logmu.Lock()
@@ -196,7 +196,7 @@ func (d *DB) checkDirInPlace() error {
 func (d *DB) catchUp() error {
 	for range 100 {
 		news, err := d.log.PollChanges()
-		if err == nil && news == wal.PollGrown {
+		if err == nil && news == wal.LogGrown {
 			end := d.log.EndOffset()
 			deltas, rerr := d.readTail()
 			if errors.Is(rerr, errUnusableSnapshot) {
@@ -207,7 +207,7 @@ func (d *DB) catchUp() error {
 				d.recordBrokenLog(rerr)
 				return rerr
 			}
-			d.onOthersChange()
+			d.onChangeByOtherProcess()
 			if d.log.EndOffset() > end {
 				continue
 			}
@@ -219,11 +219,11 @@ func (d *DB) catchUp() error {
 			return err
 		}
 		switch news {
-		case wal.PollSame:
+		case wal.LogUnchanged:
 			return d.checkDirInPlace()
-		case wal.PollGone:
+		case wal.LogFileGone:
 			return d.describeError(wal.ErrVanished)
-		case wal.PollReplaced:
+		case wal.LogFileReplaced:
 			if err := d.reloadFromSnapshot(); err != nil {
 				return err
 			}
@@ -278,7 +278,7 @@ func (d *DB) reloadWith(read func() (*state, []int64, error)) error {
 // sendResetToWatchers sends a reset to the watchers, which must then read all entries again.
 func (d *DB) sendResetToWatchers() {
 	d.mu.Lock()
-	d.recentDeltas = recentDeltas{position: d.recentDeltas.position}
+	d.recentDeltas = recentDeltas{newestPosition: d.recentDeltas.newestPosition}
 	d.mu.Unlock()
 	d.watchers.Send(store.Event{Reset: true})
 }
@@ -325,7 +325,7 @@ func (d *DB) readAll() (*state, []int64, error) {
 // changesSinceLast returns how entries changed since the last position that was sent to watchers. It returns false if
 // the log does not contain this position in its history. The old state must not be used afterwards.
 func (d *DB) changesSinceLast(st *state, offsets []int64) ([]store.Delta, bool) {
-	was, ok := logpos.DecodePosition(d.recentDeltas.position)
+	was, ok := logpos.DecodePosition(d.recentDeltas.newestPosition)
 	h := d.log.Header()
 	if !ok || h.ID != was.LogID {
 		return nil, false
@@ -355,16 +355,16 @@ func (d *DB) changesSinceLast(st *state, offsets []int64) ([]store.Delta, bool) 
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	deltas, err := d.replayLog(log, rewriteRefuser{d.st}, nil, d.log.LastSeq())
+	deltas, err := d.replayLog(log, rewriteRejectingState{d.st}, nil, d.log.LastSeq())
 	return deltas, err == nil
 }
 
-// rewriteRefuser is a state that fails if a change records a redaction or a recovery of the log.
-type rewriteRefuser struct{ *state }
+// rewriteRejectingState is a state that fails if a change records a redaction or a recovery of the log.
+type rewriteRejectingState struct{ *state }
 
 // applyRecord implements recordApplier.
-func (f rewriteRefuser) applyRecord(r *wal.Record, v *recordBody) ([]store.Delta, error) {
-	if isRewrite(r, v) {
+func (f rewriteRejectingState) applyRecord(r *wal.Record, v *recordBody) ([]store.Delta, error) {
+	if isRedactionOrRecovery(r, v) {
 		return nil, errUnusableSnapshot
 	}
 	return f.state.applyRecord(r, v)
@@ -372,13 +372,13 @@ func (f rewriteRefuser) applyRecord(r *wal.Record, v *recordBody) ([]store.Delta
 
 // setState replaces the state by st, which was read from the whole log. The caller must hold logmu exclusively.
 func (d *DB) setState(st *state, offsets []int64) {
-	d.epoch.Add(1)
-	d.setEqualState(st, offsets)
+	d.logEpoch.Add(1)
+	d.replaceStateByEqual(st, offsets)
 }
 
-// setEqualState makes st the store's current state. st must contain the same entries as the present state, or must
-// have been read from the whole log. The caller must hold logmu exclusively.
-func (d *DB) setEqualState(st *state, offsets []int64) {
+// replaceStateByEqual makes st the store's current state. st must contain the same entries as the present state, or
+// must have been read from the whole log. The caller must hold logmu exclusively.
+func (d *DB) replaceStateByEqual(st *state, offsets []int64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.st.base != st.base {
@@ -387,12 +387,12 @@ func (d *DB) setEqualState(st *state, offsets []int64) {
 	d.base = d.log.Header().BaseSeq
 	d.st = st
 	d.changeOffsets = offsets
-	d.startSeq = d.base
+	d.lastSnapshotChange = d.base
 	if st.base != nil {
-		d.startSeq = st.base.head.lastSeq
+		d.lastSnapshotChange = st.base.head.lastSeq
 	}
-	d.checkpointer.setNextTailLength(st.base.logOffset(), st.len())
-	d.recentDeltas.addStep(d.currentPosition(), nil)
+	d.checkpointer.setNextSnapshotLogLength(st.base.logOffset(), st.len())
+	d.recentDeltas.addDeltaStep(d.currentPosition(), nil)
 }
 
 // withState reads the changes of other processes and calls fn with the current state. If the snapshot of the state is
@@ -434,7 +434,7 @@ func (d *DB) Watch(fn func(store.Event)) (stop func()) { return d.watchers.Add(f
 
 // Refresh implements [store.Watcher].
 func (d *DB) Refresh(ctx context.Context) error {
-	if err := d.checkReady(ctx); err != nil {
+	if err := d.checkOpenAndContext(ctx); err != nil {
 		return err
 	}
 	d.checkpointer.countCall()

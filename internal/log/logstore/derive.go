@@ -42,7 +42,7 @@ func (d *DB) writeDerivedFile(
 	var f vfs.File
 	var temp string
 	err := lockedCreate(func() error {
-		err := d.checkEpoch(epoch)
+		err := d.checkLogEpoch(epoch)
 		if err == nil {
 			err = d.removeDerivedTemps(name)
 		}
@@ -60,7 +60,7 @@ func (d *DB) writeDerivedFile(
 	named := false
 	if err == nil {
 		err = lockedRename(func() error {
-			err := d.checkEpoch(epoch)
+			err := d.checkLogEpoch(epoch)
 			if err == nil {
 				err = d.renameDerivedFile(f, temp, name)
 			}
@@ -77,13 +77,13 @@ func (d *DB) writeDerivedFile(
 	return err
 }
 
-// checkEpoch returns an error if the log no longer has this epoch. The log was then replaced, and data that were read
-// from it are outdated. The caller must hold the lock between processes.
-func (d *DB) checkEpoch(epoch uint64) error {
+// checkLogEpoch returns an error if the log no longer has this epoch. The log was then replaced, and data that were
+// read from it are outdated. The caller must hold the lock between processes.
+func (d *DB) checkLogEpoch(epoch uint64) error {
 	if err := d.refresh(); err != nil {
 		return err
 	}
-	if d.epoch.Load() != epoch {
+	if d.logEpoch.Load() != epoch {
 		return errStoreChanged
 	}
 	return nil
@@ -156,7 +156,7 @@ func (d *DB) withoutWriters(fn func() error) error {
 		return errWriterActive
 	}
 	defer d.writerMu.Unlock()
-	return d.withoutOthers(context.Background(), fn)
+	return d.callWithoutOtherWriters(context.Background(), fn)
 }
 
 // betweenWrites calls fn while no process can write. It waits until this process is not writing. If another process is
@@ -166,13 +166,13 @@ func (d *DB) betweenWrites(ctx context.Context, fn func() error) error {
 		return err
 	}
 	defer d.writerMu.Unlock()
-	return d.withoutOthers(ctx, fn)
+	return d.callWithoutOtherWriters(ctx, fn)
 }
 
-// withoutOthers calls fn while no other process can write. If another process is writing now, it returns
+// callWithoutOtherWriters calls fn while no other process can write. If another process is writing now, it returns
 // errWriterActive. The caller must hold writerMu.
-func (d *DB) withoutOthers(ctx context.Context, fn func() error) error {
-	if err := d.checkReady(ctx); err != nil {
+func (d *DB) callWithoutOtherWriters(ctx context.Context, fn func() error) error {
+	if err := d.checkOpenAndContext(ctx); err != nil {
 		return err
 	}
 	if _, err := d.fs.Stat(d.name); err != nil {

@@ -53,9 +53,9 @@ func (f DerivedFile) Create(ctx context.Context, epoch uint64, write func(vfs.Fi
 	return f.db.writeDerivedFile(f.fileName(), epoch, between, between, write)
 }
 
-// CreateTemp creates an empty temporary file and returns the file with its name. [DerivedFile.AdoptTemp] can later
-// rename the file to the final name. CreateTemp reads the changes of other processes and then calls check. It fails if
-// check returns an error or a process is writing. A later redaction removes the file.
+// CreateTemp creates an empty temporary file and returns the file with its name. [DerivedFile.ReplaceByTempFile] can
+// later rename the file to the final name. CreateTemp reads the changes of other processes and then calls check. It
+// fails if check returns an error or a process is writing. A later redaction removes the file.
 func (f DerivedFile) CreateTemp(check func() error) (file vfs.File, temp string, err error) {
 	err = f.db.withoutWriters(func() error {
 		err := f.db.refresh()
@@ -73,10 +73,10 @@ func (f DerivedFile) CreateTemp(check func() error) (file vfs.File, temp string,
 	return file, temp, err
 }
 
-// AdoptTemp gives a temporary file, which CreateTemp created, the name of the derived file. Before, it reads the
-// changes of other processes and calls finish, which can complete the content. If finish returns an error, or if a
-// process is writing, AdoptTemp removes the temporary file and returns an error.
-func (f DerivedFile) AdoptTemp(file vfs.File, temp string, finish func() error) error {
+// ReplaceByTempFile gives a temporary file, which CreateTemp created, the name of the derived file. Before, it reads
+// the changes of other processes and calls finish, which can complete the content. If finish returns an error, or if a
+// process is writing, ReplaceByTempFile removes the temporary file and returns an error.
+func (f DerivedFile) ReplaceByTempFile(file vfs.File, temp string, finish func() error) error {
 	err := errWriterActive
 	if ferr := f.db.withoutWriters(func() error {
 		err = f.db.refresh()

@@ -31,9 +31,9 @@ func (l *versionList) SetOffset(i int, offset int64)      { l.offsets[i] = offse
 // compaction if keep is true.
 func derivedHome(t *testing.T, keep *bool) *DB {
 	d := openTest(t, vfs.NewMem(), "memory.oxbow", Options{DerivedFileKinds: []DerivedFileKind{{
-		Suffix:     testSuffix,
-		StaysValid: func(vfs.File, uint64, func(id, version uint64) bool) bool { return *keep },
-		Check:      func(context.Context, CheckedFile) ([]store.Problem, error) { return nil, nil },
+		Suffix:                 testSuffix,
+		IsValidAfterCompaction: func(vfs.File, uint64, func(id, version uint64) bool) bool { return *keep },
+		Check:                  func(context.Context, CheckedFile) ([]store.Problem, error) { return nil, nil },
 	}}})
 	for i := range 8 {
 		if err := remember(
@@ -59,7 +59,7 @@ func TestDerivedOfAnotherLog(t *testing.T) {
 	d := derivedHome(t, &keep)
 	f := d.DerivedFile(testSuffix)
 	now := d.CurrentLogState(func() {})
-	if err := f.Create(t.Context(), now.Epoch, write); err != nil || !f.Exists() {
+	if err := f.Create(t.Context(), now.LogEpoch, write); err != nil || !f.Exists() {
 		t.Fatalf("Make() = %v, there is a file: %t", err, f.Exists())
 	}
 	file, temp, err := f.CreateTemp(func() error { return nil })
@@ -72,13 +72,14 @@ func TestDerivedOfAnotherLog(t *testing.T) {
 	if f.Exists() {
 		t.Error("a redaction leaves the file")
 	}
-	if err := f.AdoptTemp(file, temp, func() error { return nil }); !errors.Is(err, ErrDerivedFile) || f.Exists() {
+	if err := f.ReplaceByTempFile(file, temp, func() error { return nil }); !errors.Is(err, ErrDerivedFile) ||
+		f.Exists() {
 		t.Errorf("Adopt() after a redaction = %v, there is a file: %t", err, f.Exists())
 	}
 	if err := file.Close(); err != nil {
 		t.Error(err)
 	}
-	if err := f.Create(t.Context(), now.Epoch, write); !errors.Is(err, ErrDerivedFile) || f.Exists() {
+	if err := f.Create(t.Context(), now.LogEpoch, write); !errors.Is(err, ErrDerivedFile) || f.Exists() {
 		t.Errorf("Make() of the log before = %v, there is a file: %t", err, f.Exists())
 	}
 	checkAndCloseStore(t, d)
@@ -91,7 +92,7 @@ func TestDerivedAfterCompaction(t *testing.T) {
 		d := derivedHome(t, &keep)
 		f := d.DerivedFile(testSuffix)
 		now := d.CurrentLogState(func() {})
-		if err := f.Create(t.Context(), now.Epoch, write); err != nil {
+		if err := f.Create(t.Context(), now.LogEpoch, write); err != nil {
 			t.Fatal(err)
 		}
 		if rep, err := d.Compact(t.Context(), time.Now().Add(time.Hour), false); err != nil || rep.Seq == 0 {
@@ -108,7 +109,7 @@ func TestDerivedAfterCompaction(t *testing.T) {
 		for _, e := range es {
 			vs.ids, vs.versions = append(vs.ids, e.ID), append(vs.versions, e.Version)
 		}
-		if err := d.UpdateOffsets(t.Context(), vs); err != nil {
+		if err := d.UpdateVersionOffsets(t.Context(), vs); err != nil {
 			t.Fatal(err)
 		}
 		for i, e := range es {
@@ -117,7 +118,7 @@ func TestDerivedAfterCompaction(t *testing.T) {
 			}
 		}
 		vs.versions[2] = 1 // This version belongs to the dropped part of the history.
-		if err := d.UpdateOffsets(t.Context(), vs); !errors.Is(err, ErrDerivedFile) {
+		if err := d.UpdateVersionOffsets(t.Context(), vs); !errors.Is(err, ErrDerivedFile) {
 			t.Errorf("Locate() of a version that was dropped = %v", err)
 		}
 		if _, err := d.RefreshPosition(logpos.Position{LogID: now.Position.LogID, Seq: 99}); !errors.Is(

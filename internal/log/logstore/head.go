@@ -26,14 +26,14 @@ var snapshotLabelKeys = []string{store.LabelConfidence, "covered", store.LabelOr
 	store.LabelProject, store.LabelQuarantine, store.LabelSuspect, store.LabelTag, store.LabelTaint,
 	store.LabelUnvouched}
 
-// encodeForm returns the encoded form of an entry. A form is a kind and a set of labels with snapshotLabelKeys, which
-// many entries share. The encoded form is the kind (1 byte), then each label's key and value, each preceded by its
-// length (uvarint).
-func encodeForm(e *store.Entry) string {
+// encodeLabelSet returns the encoded form of an entry. A form is a kind and a set of labels with snapshotLabelKeys,
+// which many entries share. The encoded form is the kind (1 byte), then each label's key and value, each preceded by
+// its length (uvarint).
+func encodeLabelSet(e *store.Entry) string {
 	b := []byte{byte(e.Kind)}
 	for _, l := range e.Labels {
 		if slices.Contains(snapshotLabelKeys, l.Key) {
-			b = keydir.AppendText(keydir.AppendText(b, l.Key), l.Value)
+			b = keydir.AppendLengthAndText(keydir.AppendLengthAndText(b, l.Key), l.Value)
 		}
 	}
 	return string(b)
@@ -50,20 +50,20 @@ func cutPrefixedText(b []byte) (text string, rest []byte, err error) {
 
 // encodeNames encodes the names of an entry for a snapshot: the name and the aliases, each after its length (uvarint).
 func encodeNames(e *store.Entry) string {
-	b := keydir.AppendText(nil, e.Name)
+	b := keydir.AppendLengthAndText(nil, e.Name)
 	for _, a := range e.Aliases {
-		b = keydir.AppendText(b, a)
+		b = keydir.AppendLengthAndText(b, a)
 	}
 	return string(b)
 }
 
 // decodeNames sets the name and the aliases of an entry from a text that encodeNames returned.
 func decodeNames(text string, e *store.Entry) error {
-	name, text, ok := keydir.CutText(text)
+	name, text, ok := keydir.CutLengthAndText(text)
 	e.Name, e.Aliases = name, nil
 	for len(text) > 0 && ok {
 		var alias string
-		alias, text, ok = keydir.CutText(text)
+		alias, text, ok = keydir.CutLengthAndText(text)
 		e.Aliases = append(e.Aliases, alias)
 	}
 	if !ok {
@@ -72,26 +72,26 @@ func decodeNames(text string, e *store.Entry) error {
 	return nil
 }
 
-// formTable contains the forms in a snapshot file, by number. A form is a kind and labels that entries share. A memory
-// with many labels has several hundred thousand forms. Therefore the labels of a form are decoded only when they are
-// needed.
-type formTable struct {
+// labelSetTable contains the forms in a snapshot file, by number. A form is a kind and labels that entries share. A
+// memory with many labels has several hundred thousand forms. Therefore the labels of a form are decoded only when
+// they are needed.
+type labelSetTable struct {
 	encoded string // all encoded forms (a form is a kind and labels that entries share), each after its length
 	// elements of encoded, each without its length; an element is never empty, and its index is the number by which
 	// the snapshot refers to the form
 	texts []string
 }
 
-// decodeFormTable decodes the section of a snapshot file that contains the forms. A form is a kind and labels that
+// decodeLabelSetTable decodes the section of a snapshot file that contains the forms. A form is a kind and labels that
 // entries share.
-func decodeFormTable(b []byte) (t formTable, err error) {
+func decodeLabelSetTable(b []byte) (t labelSetTable, err error) {
 	const typicalSize = 32
 	t.texts = make([]string, 0, len(b)/typicalSize)
 	t.encoded = string(b)
 	for rest := t.encoded; len(rest) > 0; {
 		var text string
 		var ok bool
-		text, rest, ok = keydir.CutText(rest)
+		text, rest, ok = keydir.CutLengthAndText(rest)
 		if !ok {
 			return t, errUnusableSnapshot
 		}
@@ -103,16 +103,16 @@ func decodeFormTable(b []byte) (t formTable, err error) {
 	return t, nil
 }
 
-// formKind returns the kind of entry in a text that encodeForm returned.
-func formKind(text string) store.Kind { return store.Kind(text[0]) }
+// labelSetKind returns the kind of entry in a text that encodeLabelSet returned.
+func labelSetKind(text string) store.Kind { return store.Kind(text[0]) }
 
-// appendFormLabels appends to labels the labels in a text that encodeForm returned.
-func appendFormLabels(labels []store.Label, text string) ([]store.Label, error) {
+// appendLabelSetLabels appends to labels the labels in a text that encodeLabelSet returned.
+func appendLabelSetLabels(labels []store.Label, text string) ([]store.Label, error) {
 	for rest := text[1:]; len(rest) > 0; {
 		var l store.Label
 		var hasKey, hasValue bool
-		l.Key, rest, hasKey = keydir.CutText(rest)
-		l.Value, rest, hasValue = keydir.CutText(rest)
+		l.Key, rest, hasKey = keydir.CutLengthAndText(rest)
+		l.Value, rest, hasValue = keydir.CutLengthAndText(rest)
 		if !hasKey || !hasValue {
 			return labels, errUnusableSnapshot
 		}
@@ -121,24 +121,24 @@ func appendFormLabels(labels []store.Label, text string) ([]store.Label, error) 
 	return labels, nil
 }
 
-// mayHaveLabel reports whether an entry of the snapshot may have a label with one of these keys. It only searches for
-// the bytes of the keys, so the result may be true although no entry has such a label.
-func (t *formTable) mayHaveLabel(keys ...string) bool {
+// mayHaveLabelKey reports whether an entry of the snapshot may have a label with one of these keys. It only searches
+// for the bytes of the keys, so the result may be true although no entry has such a label.
+func (t *labelSetTable) mayHaveLabelKey(keys ...string) bool {
 	return slices.ContainsFunc(keys, func(key string) bool {
-		return strings.Contains(t.encoded, string(keydir.AppendText(nil, key)))
+		return strings.Contains(t.encoded, string(keydir.AppendLengthAndText(nil, key)))
 	})
 }
 
-// formMatcher decides whether a filter selects entries with a certain form, which is a kind and labels that entries
+// labelSetMatcher decides whether a filter selects entries with a certain form, which is a kind and labels that entries
 // share.
-type formMatcher struct {
-	// kinds contains the filter's conditions for the kind of an entry. labels contains the filter's conditions for
+type labelSetMatcher struct {
+	// kindTerms contains the filter's conditions for the kind of an entry. labels contains the filter's conditions for
 	// labels. Conditions that every entry in the snapshot meets are left out of labels, because they need not be
 	// checked.
-	kinds, labels store.Filter
+	kindTerms, labelTerms store.Filter
 	// Each element belongs to a condition of the filter that requires a label. The condition can be met only if an
 	// entry's encoded kind and labels contain one of these texts.
-	neededTexts [][]string
+	requiredTexts [][]string
 	// A form that contains none of these texts satisfies all terms that are negated.
 	negatedTexts []string
 	entry        store.Entry // reused entry into which the labels are decoded that are matched
@@ -146,8 +146,8 @@ type formMatcher struct {
 
 // newMatcher returns a matcher for the conditions of a filter. The conditions must be about the kind or about labels
 // that a snapshot contains, so that no entry must be read.
-func (t *formTable) newMatcher(terms []store.Term) *formMatcher {
-	var m formMatcher
+func (t *labelSetTable) newMatcher(terms []store.Term) *labelSetMatcher {
+	var m labelSetMatcher
 	for _, term := range terms {
 		keys := []string{term.Key}
 		if term.Key == "has" {
@@ -155,32 +155,32 @@ func (t *formTable) newMatcher(terms []store.Term) *formMatcher {
 		}
 		switch {
 		case term.Key == "kind":
-			m.kinds.Terms = append(m.kinds.Terms, term)
+			m.kindTerms.Terms = append(m.kindTerms.Terms, term)
 		case !term.Not:
-			m.labels.Terms = append(m.labels.Terms, term)
-			m.neededTexts = append(m.neededTexts, neededTexts(term))
-		case t.mayHaveLabel(keys...):
-			m.labels.Terms = append(m.labels.Terms, term)
+			m.labelTerms.Terms = append(m.labelTerms.Terms, term)
+			m.requiredTexts = append(m.requiredTexts, requiredLabelTexts(term))
+		case t.mayHaveLabelKey(keys...):
+			m.labelTerms.Terms = append(m.labelTerms.Terms, term)
 			for _, key := range keys {
-				m.negatedTexts = append(m.negatedTexts, string(keydir.AppendText(nil, key)))
+				m.negatedTexts = append(m.negatedTexts, string(keydir.AppendLengthAndText(nil, key)))
 			}
 		}
 	}
 	return &m
 }
 
-// neededTexts returns texts for a condition about labels. The encoded labels of an entry can meet the condition only
-// if they contain at least one of these texts.
-func neededTexts(t store.Term) (texts []string) {
+// requiredLabelTexts returns texts for a condition about labels. The encoded labels of an entry can meet the condition
+// only if they contain at least one of these texts.
+func requiredLabelTexts(t store.Term) (texts []string) {
 	for _, value := range t.Values {
-		label := keydir.AppendText(nil, t.Key)
+		label := keydir.AppendLengthAndText(nil, t.Key)
 		switch {
 		case t.Key == "has":
-			label = keydir.AppendText(nil, value)
+			label = keydir.AppendLengthAndText(nil, value)
 		// Search for the key with the value. A confidence, or a value outside ASCII, may be encoded in several ways
 		// that meet the condition, so search only for the key.
 		case t.Key != store.LabelConfidence && isASCII(value):
-			label = keydir.AppendText(label, value)
+			label = keydir.AppendLengthAndText(label, value)
 		}
 		texts = append(texts, string(label))
 	}
@@ -191,26 +191,26 @@ func isASCII(s string) bool {
 	return strings.IndexFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) < 0
 }
 
-// matchesLabels reports whether the labels in text, which encodeForm returned, meet the filter's conditions for
+// matchesLabels reports whether the labels in text, which encodeLabelSet returned, meet the filter's conditions for
 // labels.
-func (m *formMatcher) matchesLabels(text string) (ok bool, err error) {
+func (m *labelSetMatcher) matchesLabels(text string) (ok bool, err error) {
 	isInText := func(needed string) bool { return strings.Contains(text, needed) }
-	for _, needed := range m.neededTexts {
+	for _, needed := range m.requiredTexts {
 		if !slices.ContainsFunc(needed, isInText) {
 			return false, nil
 		}
 	}
-	if len(m.neededTexts) == 0 && !slices.ContainsFunc(m.negatedTexts, isInText) {
+	if len(m.requiredTexts) == 0 && !slices.ContainsFunc(m.negatedTexts, isInText) {
 		return true, nil
 	}
-	m.entry.Labels, err = appendFormLabels(m.entry.Labels[:0], text)
-	return err == nil && m.labels.Match(&m.entry), err
+	m.entry.Labels, err = appendLabelSetLabels(m.entry.Labels[:0], text)
+	return err == nil && m.labelTerms.Match(&m.entry), err
 }
 
-// selectForms returns, for each form, whether the filter selects entries with this form. A form is a kind and labels
-// that entries share. selectForms ignores the times in the filter. The conditions must be about the kind or about
-// labels that a snapshot contains.
-func (t *formTable) selectForms(f store.Filter) (selected []bool, err error) {
+// selectMatchingSets returns, for each form, whether the filter selects entries with this form. A form is a kind and
+// labels that entries share. selectMatchingSets ignores the times in the filter. The conditions must be about the kind
+// or about labels that a snapshot contains.
+func (t *labelSetTable) selectMatchingSets(f store.Filter) (selected []bool, err error) {
 	m := t.newMatcher(f.Terms)
 	selected = make([]bool, len(t.texts))
 	var kind byte // kind of the previous element, which is usually the same, because the texts are sorted by kind
@@ -218,7 +218,7 @@ func (t *formTable) selectForms(f store.Filter) (selected []bool, err error) {
 	for i, text := range t.texts {
 		if i == 0 || text[0] != kind {
 			kind = text[0]
-			selectsKind = m.kinds.Match(&store.Entry{Kind: formKind(text)})
+			selectsKind = m.kindTerms.Match(&store.Entry{Kind: labelSetKind(text)})
 		}
 		if !selectsKind {
 			continue
@@ -231,9 +231,9 @@ func (t *formTable) selectForms(f store.Filter) (selected []bool, err error) {
 	return selected, nil
 }
 
-// isFormTerm reports whether a filter condition with this key and these values can be decided by an entry's kind and
-// the labels that the snapshot contains.
-func isFormTerm(key string, values []string) bool {
+// isLabelSetTerm reports whether a filter condition with this key and these values can be decided by an entry's kind
+// and the labels that the snapshot contains.
+func isLabelSetTerm(key string, values []string) bool {
 	switch key {
 	case "kind":
 		return true
@@ -243,11 +243,11 @@ func isFormTerm(key string, values []string) bool {
 	return slices.Contains(snapshotLabelKeys, key)
 }
 
-// splitHeadFilter returns the part of a filter that can be evaluated with the data in a snapshot, without reading
-// entries. isWhole reports whether this part is the whole filter.
-func splitHeadFilter(f store.Filter) (part store.Filter, isWhole bool) {
+// filterPartWithoutContent returns the part of a filter that can be evaluated with the data in a snapshot, without
+// reading entries. isWhole reports whether this part is the whole filter.
+func filterPartWithoutContent(f store.Filter) (part store.Filter, isWhole bool) {
 	for _, t := range f.Terms {
-		if isFormTerm(t.Key, t.Values) {
+		if isLabelSetTerm(t.Key, t.Values) {
 			part.Terms = append(part.Terms, t)
 		}
 	}

@@ -50,7 +50,10 @@ func (l *entryListing) readByID(ids []uint64) ([]*store.Entry, error) {
 
 // areFormKeys reports whether a snapshot has the labels with all these keys. The key [store.HeadName] is ignored.
 func areFormKeys(keys []string) bool {
-	return !slices.ContainsFunc(keys, func(key string) bool { return key != store.HeadName && !isFormTerm(key, nil) })
+	return !slices.ContainsFunc(
+		keys,
+		func(key string) bool { return key != store.HeadName && !isLabelSetTerm(key, nil) },
+	)
 }
 
 // yieldHeads yields a head (a short description from the snapshot) for each entry, ordered by ID. A head contains the
@@ -104,18 +107,18 @@ type headReader struct {
 	listing *entryListing
 	yield   func(store.Head, error) bool
 	named   []int // rows of the entries whose heads must be whole because of their names, ascending
-	labels  formLabels
+	labels  labelsByNumber
 	changed []*store.Entry // the entries without a row that have not been yielded yet, ordered by ID
 	entry   store.Entry    // the entry that the heads share
 }
 
 func (l *entryListing) newHeadReader(keys, names []string, yield func(store.Head, error) bool) *headReader {
-	r := &headReader{listing: l, yield: yield, changed: l.changedEntries}
+	r := &headReader{listing: l, yield: yield, changed: l.entriesNotInSnapshot}
 	if l.base != nil {
 		r.named = l.rowsNamed(names)
-		l.base.tables.LoadTable(sectionHeads)
+		l.base.tables.LoadTable(sectionEntrySummaries)
 		l.base.tables.LoadTable(sectionEntries)
-		r.labels.isUnneeded = !l.base.entryForms().mayHaveLabel(keys...)
+		r.labels.skipsDecoding = !l.base.entryLabelSets().mayHaveLabelKey(keys...)
 	}
 	return r
 }
@@ -128,7 +131,7 @@ func (r *headReader) yieldRow(row int, encodedNames string) bool {
 	if l.hiddenRows.hasBit(row) {
 		return true
 	}
-	size, far := l.base.decodeHead(row, &r.labels, &r.entry)
+	size, far := l.base.decodeEntryWithoutContent(row, &r.labels, &r.entry)
 	if !r.yieldChanged(r.entry.ID) {
 		return false
 	}
@@ -182,7 +185,7 @@ func (d *DB) EachName(
 	if l.base != nil {
 		err = l.eachBaseName(ctx, isListed, use)
 	}
-	for _, e := range l.changedEntries {
+	for _, e := range l.entriesNotInSnapshot {
 		isShown := e.MayShow(store.BySearch) && (isListed == nil || isListed(e.ID, e.Version))
 		more = more && err == nil && (!isShown || use(e.Name, e.Aliases))
 	}
@@ -196,7 +199,7 @@ func (l *entryListing) eachBaseName(
 	fn func(name string, aliases []string) bool,
 ) (err error) {
 	isHeld := func(int) bool { return false }
-	if l.base.entryForms().mayHaveLabel(store.BySearch.HeldLabels()...) {
+	if l.base.entryLabelSets().mayHaveLabelKey(store.BySearch.HeldLabels()...) {
 		isShown := l.base.rowSelector(store.BySearch.Filter())
 		isHeld = func(row int) bool { return !isShown(row) }
 	}
@@ -224,11 +227,15 @@ func (l *entryListing) eachBaseName(
 	return err
 }
 
-// decodeHead sets e to the head of the entry in a row and returns the content's size. If mayBeClamped is true, the
-// creation time may be outside the range that a snapshot can store.
-func (s *snapshot) decodeHead(row int, labels *formLabels, e *store.Entry) (size int, mayBeClamped bool) {
-	number, bytes := s.formAndSize(row)
-	kind, formLabels := labels.decodeForm(s, number)
+// decodeEntryWithoutContent sets e to the head of the entry in a row and returns the content's size. If mayBeClamped
+// is true, the creation time may be outside the range that a snapshot can store.
+func (s *snapshot) decodeEntryWithoutContent(
+	row int,
+	labels *labelsByNumber,
+	e *store.Entry,
+) (size int, mayBeClamped bool) {
+	number, bytes := s.labelSetNumberAndSize(row)
+	kind, formLabels := labels.decodeLabelSet(s, number)
 	le, r := binary.LittleEndian, s.tables.Row(sectionEntries, row)
 	created := int64(le.Uint64(r[24:]))
 	*e = store.Entry{ID: le.Uint64(r), Version: le.Uint64(r[8:]), Kind: kind, Labels: formLabels,

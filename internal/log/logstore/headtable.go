@@ -36,17 +36,17 @@ func (d *DB) ViewHeadTable(
 // headTable returns the table of the listing's heads. The listing must have a snapshot.
 func (l *entryListing) headTable(ctx context.Context) *store.HeadTable {
 	return &store.HeadTable{
-		FormCount:      len(l.base.entryForms().texts),
-		ChangedEntries: l.changedEntries,
+		FormCount:      len(l.base.entryLabelSets().texts),
+		ChangedEntries: l.entriesNotInSnapshot,
 		EachForm:       l.eachForm,
 		EachRow:        func(fn func(row, form, size int)) error { return l.eachHeadRow(ctx, fn) },
 		NewestRows: func(yield func(row, form int) bool) {
 			for rank := range l.base.len() {
-				row := l.base.newestRow(rank)
+				row := l.base.rowAtNewestRank(rank)
 				if l.hiddenRows.hasBit(row) {
 					continue
 				}
-				form, _ := l.base.formAndSize(row)
+				form, _ := l.base.labelSetNumberAndSize(row)
 				if !yield(row, form) {
 					return
 				}
@@ -57,11 +57,11 @@ func (l *entryListing) headTable(ctx context.Context) *store.HeadTable {
 			if !ok || l.hiddenRows.hasBit(row) {
 				return 0, 0, false
 			}
-			form, _ = l.base.formAndSize(row)
+			form, _ = l.base.labelSetNumberAndSize(row)
 			return row, form, true
 		},
 		Head: func(row int) (id uint64, updated time.Time, size int) {
-			_, bytes := l.base.formAndSize(row)
+			_, bytes := l.base.labelSetNumberAndSize(row)
 			return l.base.entryID(row), time.Unix(0, l.base.entryField(row, 4)).UTC(), int(bytes)
 		},
 		Read: l.readByID,
@@ -71,10 +71,10 @@ func (l *entryListing) headTable(ctx context.Context) *store.HeadTable {
 // eachForm calls fn with the kind and the labels of each form. Forms that no entry of the listing has may be included.
 func (l *entryListing) eachForm(fn func(form int, e *store.Entry)) error {
 	var e store.Entry
-	for number, text := range l.base.entryForms().texts {
+	for number, text := range l.base.entryLabelSets().texts {
 		var err error
-		e.Kind = formKind(text)
-		e.Labels, err = appendFormLabels(e.Labels[:0], text)
+		e.Kind = labelSetKind(text)
+		e.Labels, err = appendLabelSetLabels(e.Labels[:0], text)
 		if err != nil {
 			l.base.recordError(err)
 			return err
@@ -86,17 +86,17 @@ func (l *entryListing) eachForm(fn func(form int, e *store.Entry)) error {
 
 // eachHeadRow calls fn with the form number and the content size of each row that is not hidden, ordered by ID.
 func (l *entryListing) eachHeadRow(ctx context.Context, fn func(row, form, size int)) error {
-	forms := uint32(len(l.base.entryForms().texts))
+	forms := uint32(len(l.base.entryLabelSets().texts))
 	row := 0
-	l.base.tables.EachCachedPage(sectionHeads, func(heads []byte) {
+	l.base.tables.EachCachedPage(sectionEntrySummaries, func(heads []byte) {
 		if ctx.Err() != nil {
 			return
 		}
-		for ; len(heads) > 0; heads = heads[keydir.RowSize[sectionHeads]:] {
+		for ; len(heads) > 0; heads = heads[keydir.RowSize[sectionEntrySummaries]:] {
 			form, size := binary.LittleEndian.Uint32(heads), binary.LittleEndian.Uint32(heads[4:])
 			switch {
 			case form >= forms:
-				l.base.recordFormError(row)
+				l.base.recordLabelSetError(row)
 			case !l.hiddenRows.hasBit(row):
 				fn(row, int(form), int(size))
 			}

@@ -55,7 +55,7 @@ func TestHeadTable(t *testing.T) {
 // compareHeadTable returns an error if the heads in a table are not those of the entries.
 func compareHeadTable(table *store.HeadTable, entries map[uint64]store.Entry) error {
 	forms := make([]string, table.FormCount)
-	err := table.EachForm(func(form int, e *store.Entry) { forms[form] = encodeForm(e) })
+	err := table.EachForm(func(form int, e *store.Entry) { forms[form] = encodeLabelSet(e) })
 	if err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func compareHeadTable(table *store.HeadTable, entries map[uint64]store.Entry) er
 		e := entries[id]
 		idRow, idForm, hasRow := table.FindRow(id)
 		isFound := hasRow && idRow == row && idForm == form
-		isEqual := updated.Equal(e.Updated) && headSize == len(e.Content) && forms[form] == encodeForm(&e)
+		isEqual := updated.Equal(e.Updated) && headSize == len(e.Content) && forms[form] == encodeLabelSet(&e)
 		if id <= last || size != headSize || !isFound || !isEqual {
 			wrong = fmt.Errorf("row %d has the head of entry %d after %d, which is not that of %+v", row, id, last, e)
 		}

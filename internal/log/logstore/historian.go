@@ -31,7 +31,7 @@ func (d *DB) readChangeRecordPart(
 		d.mu.RLock()
 		st := d.st
 		d.mu.RUnlock()
-		r, v, ok, err = d.tryReadChangeRecordPart(seq, isWanted)
+		r, v, ok, err = d.readChangePartIfUsable(seq, isWanted)
 		if !errors.Is(err, errUnusableSnapshot) {
 			return r, v, ok, err
 		}
@@ -41,9 +41,9 @@ func (d *DB) readChangeRecordPart(
 	}
 }
 
-// tryReadChangeRecordPart is like readChangeRecordPart, but fails with errUnusableSnapshot if the snapshot cannot
+// readChangePartIfUsable is like readChangeRecordPart, but fails with errUnusableSnapshot if the snapshot cannot
 // be read.
-func (d *DB) tryReadChangeRecordPart(
+func (d *DB) readChangePartIfUsable(
 	seq uint64,
 	isWanted func(i int) bool,
 ) (r wal.Record, v *recordBody, ok bool, err error) {
@@ -61,14 +61,14 @@ func (d *DB) tryReadChangeRecordPart(
 	if err != nil {
 		return r, nil, false, d.unknownBodyError(&r, err)
 	}
-	v.stampEntries(seq, time.Unix(0, r.Time).UTC())
+	v.setWriteMetadata(seq, time.Unix(0, r.Time).UTC())
 	return r, v, true, nil
 }
 
 // recordOffset returns the offset of a change's record. The caller must hold logmu.
 func (d *DB) recordOffset(seq uint64) (offset int64, ok bool, err error) {
-	if seq > d.startSeq {
-		i := seq - d.startSeq - 1
+	if seq > d.lastSnapshotChange {
+		i := seq - d.lastSnapshotChange - 1
 		if i >= uint64(len(d.changeOffsets)) {
 			return 0, false, nil
 		}
@@ -200,7 +200,7 @@ func (d *DB) ReadChangePart(seq uint64, isWanted func(i int) bool) (c store.Chan
 	return decodeChange(seq, r.Chain, v), true, nil
 }
 
-// decodeChange converts the body of a record to a change. The caller must have called stampEntries for the body.
+// decodeChange converts the body of a record to a change. The caller must have called setWriteMetadata for the body.
 func decodeChange(seq uint64, hash [32]byte, v *recordBody) store.Change {
 	c := store.Change{Seq: seq, Hash: hex.EncodeToString(hash[:]), Time: v.source.Time, Source: v.source,
 		Note: v.note, Reverts: v.revertedSeqs}
@@ -211,8 +211,15 @@ func decodeChange(seq uint64, hash [32]byte, v *recordBody) store.Change {
 }
 
 func newVersion(seq uint64, v *recordBody, p loggedOp) store.Version {
-	return store.Version{Seq: seq, Prev: p.prevSeq, Verb: p.verb, Entry: *p.entry, Source: v.source, Note: v.note,
-		Erased: p.isErased}
+	return store.Version{
+		Seq:    seq,
+		Prev:   p.previousChange,
+		Verb:   p.verb,
+		Entry:  *p.entry,
+		Source: v.source,
+		Note:   v.note,
+		Erased: p.isContentErased,
+	}
 }
 
 // newBaseVersion returns a version for an entry that a compaction of the log kept. Such entries are in the records at
@@ -257,8 +264,8 @@ func (d *DB) Versions(ctx context.Context, name string) iter.Seq2[store.Version,
 	}
 }
 
-// isSameKnownID reports whether the two IDs are equal and not 0.
-func isSameKnownID(a, b uint64) bool { return a != 0 && a == b }
+// areEqualNonzeroIDs reports whether the two IDs are equal and not 0.
+func areEqualNonzeroIDs(a, b uint64) bool { return a != 0 && a == b }
 
 // versionsInChange returns the versions of the entry with this name that change seq wrote, in order. If a compaction
 // has dropped the change, it searches the records with which the compacted log begins. An erased version lacks a name,
@@ -271,7 +278,7 @@ func (d *DB) versionsInChange(seq uint64, name string, id uint64) ([]store.Versi
 	var vs []store.Version
 	if ok {
 		for _, p := range v.ops {
-			if p.isErased && isSameKnownID(p.entry.ID, id) {
+			if p.isContentErased && areEqualNonzeroIDs(p.entry.ID, id) {
 				p.entry.Name = name
 			}
 			if p.entry.Name == name {
@@ -297,7 +304,7 @@ func (d *DB) eachBaseEntry(fn func(offset int64, p loggedOp)) error {
 	}
 	defer log.Close()
 	err = log.Read(func(r *wal.Record) error {
-		if r.Type != wal.TypeBase {
+		if r.Type != wal.TypeBaseSection {
 			return errStopReplay
 		}
 		v, err := decodeBody(r.Body)
@@ -305,7 +312,7 @@ func (d *DB) eachBaseEntry(fn func(offset int64, p loggedOp)) error {
 			return d.unknownBodyError(r, err)
 		}
 		for _, p := range v.ops {
-			fn(r.Offset, p)
+			fn(r.FileOffset, p)
 		}
 		return nil
 	})
@@ -344,7 +351,7 @@ func (d *DB) AsOf(ctx context.Context, seq uint64) (store.Store, error) {
 		return nil, err
 	}
 	st, err := d.stateAt(seq)
-	return &fixedStateStore{st: st}, err
+	return &readOnlyStateStore{st: st}, err
 }
 
 // checkHasStateAfter returns an error if the log cannot provide the state after change seq.
@@ -379,25 +386,25 @@ func (d *DB) stateAt(seq uint64) (*state, error) {
 	return st, err
 }
 
-// fixedStateStore is a read-only store whose state never changes.
-type fixedStateStore struct{ st *state }
+// readOnlyStateStore is a read-only store whose state never changes.
+type readOnlyStateStore struct{ st *state }
 
-func (v *fixedStateStore) Get(_ context.Context, name string) (store.Entry, error) {
+func (v *readOnlyStateStore) Get(_ context.Context, name string) (store.Entry, error) {
 	return v.st.getEntry(name)
 }
 
-func (v *fixedStateStore) Entries(ctx context.Context, f store.Filter) iter.Seq2[store.Entry, error] {
+func (v *readOnlyStateStore) Entries(ctx context.Context, f store.Filter) iter.Seq2[store.Entry, error] {
 	return func(yield func(store.Entry, error) bool) {
-		yieldEntries(ctx, slices.Values(v.st.changedByID), f, yield)
+		yieldEntries(ctx, slices.Values(v.st.entriesNotInSnapshotByID), f, yield)
 	}
 }
 
-func (v *fixedStateStore) Apply(context.Context, ...store.Op) error {
+func (v *readOnlyStateStore) Apply(context.Context, ...store.Op) error {
 	return fmt.Errorf("%w: this is how it was, not how it is", store.ErrReadOnly)
 }
 
-func (v *fixedStateStore) Close() error { return nil }
+func (v *readOnlyStateStore) Close() error { return nil }
 
 // Watch and Refresh implement [store.Watcher]. They send no events, because nothing changes.
-func (v *fixedStateStore) Watch(func(store.Event)) (stop func()) { return func() {} }
-func (v *fixedStateStore) Refresh(context.Context) error         { return nil }
+func (v *readOnlyStateStore) Watch(func(store.Event)) (stop func()) { return func() {} }
+func (v *readOnlyStateStore) Refresh(context.Context) error         { return nil }

@@ -29,7 +29,7 @@ func openTest(t testing.TB, fsys vfs.FS, name string, o Options) *DB {
 		o.LockWait = vfs.DefaultLockWait
 	}
 	if o.CacheBudget == nil {
-		o.CacheBudget = cache.NewBudget(64 << 20)
+		o.CacheBudget = cache.NewSizeBudget(64 << 20)
 	}
 	d, err := Open(name, o)
 	if err != nil {

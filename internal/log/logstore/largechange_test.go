@@ -75,7 +75,7 @@ func unusedID(rnd *rand.Rand, st *state, ops []loggedOp) uint64 {
 }
 
 func listState(st *state) (all []string) {
-	for _, e := range st.changedByID {
+	for _, e := range st.entriesNotInSnapshotByID {
 		all = append(all, fmt.Sprint(e.ID, " ", e.Name, " ", e.Content, " ", st.changedByName[e.Name] == e))
 	}
 	return append(all, fmt.Sprint(len(st.changedByName), " names"))

@@ -18,30 +18,30 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// separateReadDivisor limits how many entries are read one by one: fewer than 1 in 16 of all. If more are needed, the
-// log is read sequentially, which needs fewer system calls.
-const separateReadDivisor = 16
+// singleReadShareDivisor limits how many entries are read one by one: fewer than 1 in 16 of all. If more are needed,
+// the log is read sequentially, which needs fewer system calls.
+const singleReadShareDivisor = 16
 
 // entryListing contains all entries that a store had at one moment.
 type entryListing struct {
-	base           *snapshot
-	hiddenRows     bitmap
-	selectedRows   []int // rows of the snapshot that a filter may select, ascending (nil means all rows)
-	changedEntries []*store.Entry
-	lastSeq        uint64   // number of the last change
-	scan           *rowScan // scan that reads most rows of base in order (nil before its first use)
-	cachesNothing  bool     // listing the entries does not add entries or rows to caches
+	base                 *snapshot
+	hiddenRows           bitmap
+	selectedRows         []int // rows of the snapshot that a filter may select, ascending (nil means all rows)
+	entriesNotInSnapshot []*store.Entry
+	lastSeq              uint64   // number of the last change
+	scan                 *rowScan // scan that reads most rows of base in order (nil before its first use)
+	cachesNothing        bool     // listing the entries does not add entries or rows to caches
 }
 
 // openListing returns a listing of the entries that a filter may select. The caller must close the listing.
 func (d *DB) openListing(ctx context.Context, f store.Filter) (l *entryListing, err error) {
 	err = d.withState(ctx, func(st *state) {
-		p, _ := logpos.DecodePosition(d.recentDeltas.position)
-		l = &entryListing{base: st.base.acquire(), hiddenRows: slices.Clone(st.hiddenRows), lastSeq: p.Seq}
-		if selectsOnlyRareLabels(f) {
-			l.changedEntries = slices.Clone(st.rareLabelEntries)
+		p, _ := logpos.DecodePosition(d.recentDeltas.newestPosition)
+		l = &entryListing{base: st.base.keepFilesOpen(), hiddenRows: slices.Clone(st.hiddenRows), lastSeq: p.Seq}
+		if selectsOnlyByRareLabel(f) {
+			l.entriesNotInSnapshot = slices.Clone(st.rareLabelEntries)
 		} else {
-			l.changedEntries = slices.Clone(st.changedByID)
+			l.entriesNotInSnapshot = slices.Clone(st.entriesNotInSnapshotByID)
 		}
 	})
 	if err == nil {
@@ -61,7 +61,7 @@ func (l *entryListing) excludeUnselectedRows(f store.Filter) {
 		l.selectedRows = l.rowsNamed(f.Terms[i].Values)
 		return
 	}
-	if part, _ := splitHeadFilter(f); !part.IsZero() {
+	if part, _ := filterPartWithoutContent(f); !part.IsZero() {
 		l.selectedRows = l.base.selectRows(part)
 	}
 }
@@ -71,8 +71,8 @@ func (l *entryListing) excludeUnselectedRows(f store.Filter) {
 func (l *entryListing) rowsNamed(words []string) []int {
 	rows := []int{}
 	for _, w := range store.AllNameForms(words) {
-		ids := l.base.findNumbersByHash(sectionNames, w)
-		ids = append(ids, l.base.findNumbersByHash(sectionAliases, w)...)
+		ids := l.base.findNumbersByTextHash(sectionNames, w)
+		ids = append(ids, l.base.findNumbersByTextHash(sectionAliases, w)...)
 		for _, id := range ids {
 			if row, ok := l.base.findRow(id); ok {
 				rows = append(rows, row)
@@ -90,18 +90,18 @@ func (s *snapshot) selectRows(f store.Filter) []int {
 	if !s.mayHaveKinds(f) {
 		return rows
 	}
-	forms := s.selectForms(f)
+	forms := s.selectLabelSets(f)
 	if !slices.Contains(forms, true) {
 		return rows
 	}
 	isInTime := s.timeSelector(f)
 	row := 0
-	s.tables.EachCachedPage(sectionHeads, func(heads []byte) {
-		for ; len(heads) > 0; heads = heads[keydir.RowSize[sectionHeads]:] {
+	s.tables.EachCachedPage(sectionEntrySummaries, func(heads []byte) {
+		for ; len(heads) > 0; heads = heads[keydir.RowSize[sectionEntrySummaries]:] {
 			number := int(binary.LittleEndian.Uint32(heads))
 			switch {
 			case number >= len(forms):
-				s.recordFormError(row)
+				s.recordLabelSetError(row)
 			case forms[number] && isInTime(row):
 				rows = append(rows, row)
 			}
@@ -114,16 +114,16 @@ func (s *snapshot) selectRows(f store.Filter) []int {
 // rowSelector returns a function that reports whether a filter selects the entry in a row of the snapshot. The filter
 // may have only conditions for kinds, times and labels that the snapshot contains.
 func (s *snapshot) rowSelector(f store.Filter) func(row int) bool {
-	forms := s.selectForms(f)
+	forms := s.selectLabelSets(f)
 	isInTime := s.timeSelector(f)
 	if !slices.Contains(forms, false) {
 		return isInTime
 	}
-	s.tables.LoadTable(sectionHeads)
+	s.tables.LoadTable(sectionEntrySummaries)
 	return func(row int) bool {
-		number := int(binary.LittleEndian.Uint32(s.tables.Row(sectionHeads, row)))
+		number := int(binary.LittleEndian.Uint32(s.tables.Row(sectionEntrySummaries, row)))
 		if number >= len(forms) {
-			s.recordFormError(row)
+			s.recordLabelSetError(row)
 			return false
 		}
 		return forms[number] && isInTime(row)
@@ -148,7 +148,7 @@ func (s *snapshot) timeSelector(f store.Filter) func(row int) bool {
 
 // mayHaveKinds reports whether the snapshot may have entries with the kinds that a filter requires.
 func (s *snapshot) mayHaveKinds(f store.Filter) bool {
-	kinds, ok := s.kindNames()
+	kinds, ok := s.readKindNames()
 	if !ok {
 		return true
 	}
@@ -159,10 +159,10 @@ func (s *snapshot) mayHaveKinds(f store.Filter) bool {
 	})
 }
 
-// kindNames returns the kinds of the snapshot's entries. It reads only the first page of the section with entry
+// readKindNames returns the kinds of the snapshot's entries. It reads only the first page of the section with entry
 // counts. The section begins with the counts for kinds. If they do not fit into one page, or cannot be decoded, ok is
 // false.
-func (s *snapshot) kindNames() (kinds []string, ok bool) {
+func (s *snapshot) readKindNames() (kinds []string, ok bool) {
 	const contentSize = 8
 	size := s.head.sectionCounts[sectionSums]
 	if size < contentSize {
@@ -170,11 +170,11 @@ func (s *snapshot) kindNames() (kinds []string, ok bool) {
 	}
 	rest := string(s.tables.Page(sectionSums, 0)[contentSize:min(pagefile.PageDataBytes, size)])
 	for len(rest) > 0 {
-		key, afterKey, hasKey := keydir.CutText(rest)
+		key, afterKey, hasKey := keydir.CutLengthAndText(rest)
 		if hasKey && key != "kind" {
 			return kinds, true
 		}
-		value, afterValue, hasValue := keydir.CutText(afterKey)
+		value, afterValue, hasValue := keydir.CutLengthAndText(afterKey)
 		if !hasValue || len(afterValue) < 8 {
 			return nil, false
 		}
@@ -185,8 +185,8 @@ func (s *snapshot) kindNames() (kinds []string, ok bool) {
 
 // eachEntry yields the entries in order of ID. At an entry that cannot be read, it yields nil and ends.
 func (l *entryListing) eachEntry(yield func(*store.Entry) bool) {
-	order := l.changedEntries
-	for row := range l.eachBaseRow() {
+	order := l.entriesNotInSnapshot
+	for row := range l.eachSnapshotRow() {
 		if l.hiddenRows.hasBit(row) {
 			continue
 		}
@@ -209,7 +209,7 @@ func (l *entryListing) eachEntry(yield func(*store.Entry) bool) {
 
 // readRow returns the entry in a row, or nil if it cannot be read.
 func (l *entryListing) readRow(row int) *store.Entry {
-	if l.selectedRows != nil && len(l.selectedRows) < l.base.len()/separateReadDivisor {
+	if l.selectedRows != nil && len(l.selectedRows) < l.base.len()/singleReadShareDivisor {
 		return l.base.readEntry(row)
 	}
 	if l.scan == nil {
@@ -220,7 +220,7 @@ func (l *entryListing) readRow(row int) *store.Entry {
 	return l.base.entryOrRecordError(row, e, err)
 }
 
-func (l *entryListing) eachBaseRow() iter.Seq[int] {
+func (l *entryListing) eachSnapshotRow() iter.Seq[int] {
 	switch {
 	case l.base == nil:
 		return func(func(int) bool) {}
@@ -270,7 +270,7 @@ func (d *DB) Entries(ctx context.Context, f store.Filter) iter.Seq2[store.Entry,
 // hashEntries returns a hash of each entry in the listing, ordered by ID (see hashEntry).
 func (l *entryListing) hashEntries(ctx context.Context, d *DB, seed maphash.Seed) (hashes []uint64, err error) {
 	l.cachesNothing = true
-	hashes = make([]uint64, 0, l.base.len()+len(l.changedEntries))
+	hashes = make([]uint64, 0, l.base.len()+len(l.entriesNotInSnapshot))
 	d.yieldListed(ctx, l, store.Filter{}, func(e store.Entry, yerr error) bool {
 		err = yerr
 		if err == nil {
@@ -294,7 +294,7 @@ func (d *DB) EachVersion(ctx context.Context, fn func(id, version uint64) bool) 
 			last, more = id, fn(id, version)
 		}
 	}
-	changed := l.changedEntries
+	changed := l.entriesNotInSnapshot
 	row := 0
 	if l.base != nil {
 		err = l.base.tables.EachTablePage(sectionEntries, func(rows []byte) {
@@ -317,7 +317,7 @@ func (d *DB) EachVersion(ctx context.Context, fn func(id, version uint64) bool) 
 			return err
 		}
 		i, _ := st.searchChangedID(last + 1)
-		changed = st.changedByID[i:]
+		changed = st.entriesNotInSnapshotByID[i:]
 	}
 	for _, e := range changed {
 		use(e.ID, e.Version)
@@ -346,7 +346,7 @@ func (d *DB) yieldListed(ctx context.Context, l *entryListing, f store.Filter, y
 	if found {
 		i++
 	}
-	yieldEntries(ctx, slices.Values(st.changedByID[i:]), f, yield)
+	yieldEntries(ctx, slices.Values(st.entriesNotInSnapshotByID[i:]), f, yield)
 }
 
 // Stats implements [store.Counter].
@@ -371,10 +371,10 @@ func (d *DB) Stats(ctx context.Context) (store.Stats, error) {
 // Summary returns the statistics of the entries without reading all entries.
 func (d *DB) Summary(ctx context.Context) (out store.Summary, err error) {
 	err = d.withState(ctx, func(st *state) {
-		sum := st.computeSummary()
+		sum := st.computeEntryTotals()
 		out = store.Summary{Entries: st.len(), Content: sum.contentBytes, Counts: sum.counts}
-		for _, e := range st.changedByID {
-			extendRange(&out, e.Created)
+		for _, e := range st.entriesNotInSnapshotByID {
+			extendCreationRange(&out, e.Created)
 		}
 		if st.base == nil {
 			return
@@ -399,7 +399,7 @@ func (d *DB) Summary(ctx context.Context) (out store.Summary, err error) {
 		for _, row := range []int{first, last} {
 			if row >= 0 {
 				if e := st.base.readEntry(row); e != nil {
-					extendRange(&out, e.Created)
+					extendCreationRange(&out, e.Created)
 				}
 			}
 		}
@@ -407,13 +407,13 @@ func (d *DB) Summary(ctx context.Context) (out store.Summary, err error) {
 	return out, err
 }
 
-// entryWriteTime is the ID of an entry, and the time when its present version was written.
-type entryWriteTime struct {
+// entryIDAndWriteTime is the ID of an entry, and the time when its present version was written.
+type entryIDAndWriteTime struct {
 	writeTime int64
 	id        uint64
 }
 
-func (a entryWriteTime) compare(b entryWriteTime) int {
+func (a entryIDAndWriteTime) compare(b entryIDAndWriteTime) int {
 	return cmp.Or(cmp.Compare(b.writeTime, a.writeTime), cmp.Compare(b.id, a.id))
 }
 
@@ -424,15 +424,15 @@ func (d *DB) Newest(
 	f store.Filter,
 	offset, limit int,
 ) (page []store.Entry, total int, err error) {
-	if _, all := splitHeadFilter(f); !all {
+	if _, all := filterPartWithoutContent(f); !all {
 		return store.Newest(ctx, d, f, offset, limit)
 	}
 	err = d.withState(ctx, func(st *state) {
 		page, total = nil, 0
-		var listed []entryWriteTime // entries on the page, and some before the page
-		for _, e := range st.changedByID {
+		var listed []entryIDAndWriteTime // entries on the page, and some before the page
+		for _, e := range st.entriesNotInSnapshotByID {
 			if f.Match(e) {
-				listed = append(listed, entryWriteTime{e.Updated.UnixNano(), e.ID})
+				listed = append(listed, entryIDAndWriteTime{e.Updated.UnixNano(), e.ID})
 			}
 		}
 		total = len(listed)
@@ -440,10 +440,10 @@ func (d *DB) Newest(
 		// the page, so their times are not needed.
 		skipped := max(offset-len(listed), 0)
 		found := 0 // number of rows in the base that the filter selects
-		for row := range st.newestRows(f) {
+		for row := range st.newestSnapshotRows(f) {
 			found++
 			if found > skipped && found <= offset+limit {
-				listed = append(listed, entryWriteTime{st.base.entryField(row, 4), st.base.entryID(row)})
+				listed = append(listed, entryIDAndWriteTime{st.base.entryField(row, 4), st.base.entryID(row)})
 			} else if found > skipped && f.IsZero() {
 				break
 			}
@@ -452,7 +452,7 @@ func (d *DB) Newest(
 		if f.IsZero() {
 			total = st.len()
 		}
-		slices.SortFunc(listed, entryWriteTime.compare)
+		slices.SortFunc(listed, entryIDAndWriteTime.compare)
 		listed = listed[min(offset-skipped, len(listed)):]
 		for _, w := range listed[:min(limit, len(listed))] {
 			if e := st.findByID(w.id); e != nil {
@@ -463,16 +463,16 @@ func (d *DB) Newest(
 	return page, total, err
 }
 
-// newestRows yields the rows of the snapshot that a filter selects, the most recently written first. The filter may
-// contain only conditions that can be decided from the snapshot, without reading entries.
-func (st *state) newestRows(f store.Filter) iter.Seq[int] {
+// newestSnapshotRows yields the rows of the snapshot that a filter selects, the most recently written first. The
+// filter may contain only conditions that can be decided from the snapshot, without reading entries.
+func (st *state) newestSnapshotRows(f store.Filter) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		selects := func(int) bool { return true }
 		if st.base != nil && !f.IsZero() {
 			selects = st.base.rowSelector(f)
 		}
 		for place := range st.base.len() {
-			row := st.base.newestRow(place)
+			row := st.base.rowAtNewestRank(place)
 			if st.hiddenRows.hasBit(row) || !selects(row) {
 				continue
 			}

@@ -22,7 +22,7 @@ func (d *DB) RefreshPosition(p logpos.Position) (logpos.Position, error) {
 	switch {
 	case !d.log.Exists() || is.ID != p.LogID || p.Seq > d.log.LastSeq():
 	case p.FileOffset == 0:
-		if is.BaseSeq == p.Seq && is.BaseChain == p.ChainHash {
+		if is.BaseSeq == p.Seq && is.BaseChainHash == p.ChainHash {
 			return p, nil
 		}
 	default:
@@ -42,10 +42,10 @@ type VersionList interface {
 	SetOffset(i int, offset int64)
 }
 
-// UpdateOffsets finds out where the log contains each entry version of the list now, and passes the offset to
+// UpdateVersionOffsets finds out where the log contains each entry version of the list now, and passes the offset to
 // SetOffset. It fails if the log does not contain one of the versions any more. It processes the list in parts and
 // releases the lock after each, so that writers never have to wait long.
-func (d *DB) UpdateOffsets(ctx context.Context, vs VersionList) error {
+func (d *DB) UpdateVersionOffsets(ctx context.Context, vs VersionList) error {
 	const part = 1 << 14
 	for from := 0; from < vs.Len(); {
 		d.logmu.RLock()
@@ -110,7 +110,7 @@ type LogState struct {
 	NextEntryID   uint64 // ID of the next new entry
 	// The epoch changes when the log is read again, because data that were derived in an earlier epoch may contain
 	// redacted texts.
-	Epoch uint64
+	LogEpoch uint64
 }
 
 // CurrentLogState calls fn and then returns the state of the log. At this moment, watchers have received exactly the
@@ -122,7 +122,7 @@ func (d *DB) CurrentLogState(fn func()) LogState {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 	p, ok := logpos.DecodePosition(d.currentPosition())
-	return LogState{p, ok, d.st.nextEntryID, d.epoch.Load()}
+	return LogState{p, ok, d.st.nextEntryID, d.logEpoch.Load()}
 }
 
 // Size returns the log's size in bytes and the entry count, as of the last time that the log was read.

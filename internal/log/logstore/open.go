@@ -49,10 +49,10 @@ func openDir(dir string, readOnly bool) (vfs.FS, error) {
 func (d *DB) SetOnAppend(fn func(entries iter.Seq[*store.Entry]) func()) { d.onAppend = fn }
 
 // EndWaiting ends all waiting for other processes and all work in the background.
-func (d *DB) EndWaiting() { d.endWaiting() }
+func (d *DB) EndWaiting() { d.cancelClosingCtx() }
 
 // CacheBudget returns the budget of memory for cached entries.
-func (d *DB) CacheBudget() *cache.Budget { return d.opts.CacheBudget }
+func (d *DB) CacheBudget() *cache.SizeBudget { return d.opts.CacheBudget }
 
 // openDB opens the store in the file with this name and reads it.
 func openDB(fsys vfs.FS, name, path string, opts Options) (*DB, error) {
@@ -62,22 +62,22 @@ func openDB(fsys vfs.FS, name, path string, opts Options) (*DB, error) {
 		name:         name,
 		path:         path,
 		opts:         opts,
-		currentState: currentState{st: newState()},
+		guardedState: guardedState{st: newState()},
 		writerMu:     ctxmutex.New(),
 		compactor:    compactor{opts: opts, mu: ctxmutex.New()},
-		checkpointer: checkpointer{opts: opts, mu: ctxmutex.New()},
+		checkpointer: snapshotScheduler{opts: opts, mu: ctxmutex.New()},
 	}
-	d.closingCtx, d.endWaiting = context.WithCancel(context.Background())
+	d.closingCtx, d.cancelClosingCtx = context.WithCancel(context.Background())
 	d.checkpointer.onLongRun = d.writeMissingSnapshot
 	d.onAppend = func(iter.Seq[*store.Entry]) func() { return nil }
-	d.onOthersChange = func() {
+	d.onChangeByOtherProcess = func() {
 		d.checkpointer.renewIfTailLong(d.log.EndOffset(), func() { _ = d.renewSnapshot(d.closingCtx) })
 	}
-	d.onOwnChange = func() {
+	d.onChangeByThisProcess = func() {
 		if d.closingCtx.Err() == nil {
 			d.startAutoCompaction()
 		}
-		d.onOthersChange()
+		d.onChangeByOtherProcess()
 	}
 	log, err := wal.Open(fsys, name, d.logOptions())
 	if err != nil {
@@ -89,8 +89,8 @@ func openDB(fsys vfs.FS, name, path string, opts Options) (*DB, error) {
 		_ = log.Close()
 		return nil, err
 	}
-	if opts.SealAfter > 0 {
-		d.sealTimer = time.AfterFunc(opts.SealAfter, d.sealLastChange)
+	if opts.DelayBeforeSeal > 0 {
+		d.sealTimer = time.AfterFunc(opts.DelayBeforeSeal, d.writeSealOfLastChange)
 	}
 	return d, nil
 }
@@ -102,28 +102,28 @@ func (d *DB) loadState() error {
 		return err
 	}
 	d.setState(st, offsets)
-	d.recentDeltas = recentDeltas{position: d.recentDeltas.position}
+	d.recentDeltas = recentDeltas{newestPosition: d.recentDeltas.newestPosition}
 	return nil
 }
 
-// sealLastChange appends a record to the log that proves that the last change is durable. If a commit is running, it
-// does nothing.
-func (d *DB) sealLastChange() {
+// writeSealOfLastChange appends a record to the log that proves that the last change is durable. If a commit is
+// running, it does nothing.
+func (d *DB) writeSealOfLastChange() {
 	if !d.writerMu.TryLock() {
 		return
 	}
 	defer d.writerMu.Unlock()
 	d.logmu.Lock()
 	defer d.logmu.Unlock()
-	if d.checkReady(context.Background()) == nil {
+	if d.checkOpenAndContext(context.Background()) == nil {
 		d.log.SealLastRecord()
 	}
 }
 
 // Close implements [store.Store].
 func (d *DB) Close() error {
-	if d.checkReady(context.Background()) == nil {
-		d.endWaiting()
+	if d.checkOpenAndContext(context.Background()) == nil {
+		d.cancelClosingCtx()
 		// If a compaction is just starting, this call waits until it can be canceled. After this call, no other
 		// compaction can start.
 		length, _ := d.Size()

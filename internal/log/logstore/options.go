@@ -22,24 +22,25 @@ type Options struct {
 	Rand        io.Reader
 	Source      store.Source // source of the changes that are made with a context without a source
 	LockWait    time.Duration
-	CacheBudget *cache.Budget // budget of memory for cached entries
+	CacheBudget *cache.SizeBudget // budget of memory for cached entries
 
 	// time after the last change at which a seal is written, which marks the change as durable (0 means no seals)
-	SealAfter time.Duration
+	DelayBeforeSeal time.Duration
 	// Number of changes that an automatic compaction keeps (0 disables automatic compactions).
-	KeepChanges       int
-	MinKeepTime       time.Duration // minimum age of the changes that an automatic compaction drops
-	ReadOnly          bool
-	WriteDerivedFiles bool              // Derived files are written even if the store is read-only.
-	DerivedFileKinds  []DerivedFileKind // kinds of derived files that other packages write
+	KeepChanges         int
+	MinDroppedChangeAge time.Duration // minimum age of the changes that an automatic compaction drops
+	ReadOnly            bool
+	WriteDerivedFiles   bool              // Derived files are written even if the store is read-only.
+	DerivedFileKinds    []DerivedFileKind // kinds of derived files that other packages write
 	// Number of calls after which the process is expected to run for long (0 disables this).
-	LongRunCalls int64
+	CallsBeforeLongRun int64
 
 	// The following sizes are in bytes, and 0 means the default. Only tests set them.
-	FreeStep, FreeReserve int64 // sizes of the free space at the log's end
+	FreeSpaceStep, FreeSpaceReserve int64 // sizes of the free space at the log's end
 	// an automatic compaction starts only if at least this part of the log is not needed any more
-	MinCompactBytes int64
-	MinTailBytes    int64 // number of log bytes after the last snapshot from which on the next snapshot may be written
+	MinUnneededBytes int64
+	// number of log bytes after the last snapshot from which on the next snapshot may be written
+	MinUnsnapshottedLogBytes int64
 
 	MinSnapshotOps int64 // minimum number of ops before a snapshot is written (0 means the default)
 }
@@ -49,10 +50,10 @@ type Options struct {
 type DerivedFileKind struct {
 	Suffix string
 
-	// StaysValid reports whether a file can be used after a compaction that drops the changes up to horizon. The file
-	// must not depend on a dropped change. Each entry version in it must still be in the log, as the function holds
-	// reports. A file that does not stay valid is removed.
-	StaysValid func(f vfs.File, horizon uint64, holds func(id, version uint64) bool) bool
+	// IsValidAfterCompaction reports whether a file can be used after a compaction that drops the changes up to
+	// horizon. The file must not depend on a dropped change. Each entry version in it must still be in the log, as the
+	// function holds reports. A file that does not stay valid is removed.
+	IsValidAfterCompaction func(f vfs.File, horizon uint64, holds func(id, version uint64) bool) bool
 
 	// Position returns the last change whose content is in the file. Check is then called with the entries after this
 	// change. ok is false if the file cannot be compared with the log. If Position is nil, Check does not need the
@@ -76,11 +77,11 @@ type CheckedFile interface {
 	// StateAt returns the entries after the change at a position. The result is valid only until Check returns. It
 	// fails if the change is not the one that Position returned, because another process has written the file
 	// meanwhile. Check must return this error, so that the file is checked again.
-	StateAt(p logpos.Position) (CheckedState, error)
+	StateAt(p logpos.Position) (StateAfterChange, error)
 }
 
-// CheckedState is the state that the log had after a change.
-type CheckedState interface {
+// StateAfterChange is the state that the log had after a change.
+type StateAfterChange interface {
 	Len() int                           // number of entries
 	NextID() uint64                     // ID of the next new entry
 	Versions() iter.Seq[CheckedVersion] // yields the versions of the entries, ordered by ID
@@ -88,7 +89,7 @@ type CheckedState interface {
 }
 
 func (o Options) withDefaults() Options {
-	o.MinCompactBytes = cmp.Or(o.MinCompactBytes, 1<<20)
-	o.MinTailBytes = cmp.Or(o.MinTailBytes, 64<<20)
+	o.MinUnneededBytes = cmp.Or(o.MinUnneededBytes, 1<<20)
+	o.MinUnsnapshottedLogBytes = cmp.Or(o.MinUnsnapshottedLogBytes, 64<<20)
 	return o
 }

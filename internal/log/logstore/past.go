@@ -31,7 +31,7 @@ type LaterChanges struct {
 	db         *DB
 	startSeq   uint64
 	lastSeq    uint64    // number of the last change that was read
-	changedIDs idset.Set // IDs of the entries that were written or removed by a change after startSeq
+	changedIDs idset.Set // IDs of the entries that were written or removed by a change after lastSnapshotChange
 	earlier    []earlierOp
 }
 
@@ -83,7 +83,8 @@ func (p *LaterChanges) IsUnchanged(id, version uint64) bool {
 // MaxEarlierEntries returns the maximum number of entries that [LaterChanges.EarlierEntries] yields.
 func (p *LaterChanges) MaxEarlierEntries() int { return len(p.earlier) }
 
-// readChanges reads the changes from the one after startSeq up to lastSeq, and sets the fields changedIDs and earlier.
+// readChanges reads the changes from the one after lastSnapshotChange up to lastUndamagedChange, and sets the fields
+// changedIDs and earlier.
 func (p *LaterChanges) readChanges(ctx context.Context) error {
 	if p.startSeq == p.lastSeq {
 		return nil
@@ -120,7 +121,7 @@ func (p *LaterChanges) readChanges(ctx context.Context) error {
 // jumpToChange moves the position of a log to the end of a change's record.
 func (d *DB) jumpToChange(log *wal.Log, seq uint64) error {
 	if h := log.Header(); seq == h.BaseSeq {
-		return log.JumpToRecord(0, seq, h.BaseChain, 0)
+		return log.JumpToRecord(0, seq, h.BaseChainHash, 0)
 	}
 	d.logmu.RLock()
 	offset, ok, err := d.recordOffset(seq)
@@ -135,7 +136,7 @@ func (d *DB) jumpToChange(log *wal.Log, seq uint64) error {
 	return log.JumpToRecord(offset, seq, r.Chain, 0)
 }
 
-// addLaterOp records the entry that an op has changed. The op must belong to a change after startSeq.
+// addLaterOp records the entry that an op has changed. The op must belong to a change after lastSnapshotChange.
 func (p *LaterChanges) addLaterOp(op opHead) error {
 	p.changedIDs.Add(op.entryID)
 	if op.prevSeq == 0 || op.prevSeq > p.startSeq {
@@ -252,7 +253,7 @@ func (r *earlierReader) readBase(ops []earlierOp) error {
 	defer log.Close()
 	isAtEnd := false
 	err = log.Read(func(record *wal.Record) error {
-		isAtEnd = record.Type != wal.TypeBase
+		isAtEnd = record.Type != wal.TypeBaseSection
 		if isAtEnd {
 			return errStopReplay
 		}
@@ -264,7 +265,7 @@ func (r *earlierReader) readBase(ops []earlierOp) error {
 			return r.db.unknownBodyError(record, err)
 		}
 		for _, e := range es {
-			if err := r.yieldOnce(e, record.Offset); err != nil {
+			if err := r.yieldOnce(e, record.FileOffset); err != nil {
 				return err
 			}
 		}
@@ -386,7 +387,7 @@ func (r *earlierReader) readOp(record *wal.Record, heads []opHead, op earlierOp)
 	if err != nil {
 		return nil, r.db.unknownBodyError(record, err)
 	}
-	return nil, r.yieldOnce(e, record.Offset)
+	return nil, r.yieldOnce(e, record.FileOffset)
 }
 
 // matches reports whether h is the head of an op on the same entry name.
@@ -399,7 +400,7 @@ func (p *earlierOp) matches(h *opHead) bool {
 
 // decodeOpOfRecord returns the entry that an op of a record wrote.
 func decodeOpOfRecord(r *wal.Record, op *opHead) (*store.Entry, error) {
-	p, err := decodeOp(wire.Field{FieldNumber: bodyFieldOp, IsBytes: true, BytesValue: string(op.encoded)})
+	p, err := decodeOp(wire.Field{FieldNumber: recordFieldOp, IsBytes: true, BytesValue: string(op.encoded)})
 	if err != nil {
 		return nil, err
 	}
@@ -408,6 +409,6 @@ func decodeOpOfRecord(r *wal.Record, op *opHead) (*store.Entry, error) {
 		return nil, err
 	}
 	v := recordBody{source: source, ops: []loggedOp{p}}
-	v.stampEntries(r.Seq, time.Unix(0, r.Time).UTC())
+	v.setWriteMetadata(r.Seq, time.Unix(0, r.Time).UTC())
 	return p.entry, nil
 }

@@ -20,10 +20,11 @@ const minIndexedBodyBytes = 8 << 10
 
 // opPositions contains the positions of the entries in one record.
 type opPositions struct {
-	offset int64 // log offset of the record that contains the entries
-	seq    uint64
-	source store.Source // source of the change; its Time is the record's time
-	ops    []opPosition // positions of the entries in the record, ordered by the entries' rows in the snapshot
+	recordOffset int64 // log offset of the record that contains the entries
+	seq          uint64
+	source       store.Source // source of the change; its Time is the record's time
+	// positions of the entries in the record, ordered by the entries' rows in the snapshot
+	positionsInRecord []opPosition
 }
 
 // opPosition tells where a record of the log contains the entry in one row of the snapshot.
@@ -38,21 +39,21 @@ func findOpPositions(r *wal.Record, findRow func(id uint64) (row int, ok bool)) 
 	if len(r.Body) < minIndexedBodyBytes {
 		return nil
 	}
-	p := &opPositions{offset: r.Offset, seq: r.Seq}
+	p := &opPositions{recordOffset: r.FileOffset, seq: r.Seq}
 	err := wire.EachFieldOffsets(r.Body, func(num, from, at, end int) error {
 		switch num {
 		case 0: // The rest of the body has a number, such as that of a reverted change, and usually no op.
 			return checkNoOps(r.Body[from:end])
-		case bodyFieldSource:
+		case recordFieldSource:
 			return wire.EachField(string(r.Body[from:end]), func(f wire.Field) (err error) {
 				p.source, err = decodeSource(f)
 				return err
 			})
-		case bodyFieldOp:
+		case recordFieldOp:
 			op := r.Body[at:end]
 			if row, ok := findRow(entryIDOfOp(op)); ok {
-				p.ops = append(
-					p.ops,
+				p.positionsInRecord = append(
+					p.positionsInRecord,
 					opPosition{uint32(row), uint32(at), uint32(len(op)), crc32.Checksum(op, crcTable)},
 				)
 			}
@@ -63,10 +64,12 @@ func findOpPositions(r *wal.Record, findRow func(id uint64) (row int, ok bool)) 
 		return nil
 	}
 	p.source.Time = time.Unix(0, r.Time).UTC()
-	slices.Reverse(p.ops) // If a record has several versions of an entry, keep the last version.
-	slices.SortStableFunc(p.ops, func(a, b opPosition) int { return cmp.Compare(a.row, b.row) })
+	slices.Reverse(p.positionsInRecord) // If a record has several versions of an entry, keep the last version.
+	slices.SortStableFunc(p.positionsInRecord, func(a, b opPosition) int { return cmp.Compare(a.row, b.row) })
 	// Clone the slice, so that its spare capacity is freed.
-	p.ops = slices.Clone(slices.CompactFunc(p.ops, func(a, b opPosition) bool { return a.row == b.row }))
+	p.positionsInRecord = slices.Clone(
+		slices.CompactFunc(p.positionsInRecord, func(a, b opPosition) bool { return a.row == b.row }),
+	)
 	return p
 }
 
@@ -74,28 +77,28 @@ func findOpPositions(r *wal.Record, findRow func(id uint64) (row int, ok bool)) 
 func checkNoOps(fields []byte) error {
 	return wire.EachField(string(fields), func(f wire.Field) error {
 		switch f.FieldNumber {
-		case bodyFieldSource, bodyFieldOp, bodyFieldErased:
+		case recordFieldSource, recordFieldOp, recordFieldErasedOp:
 			return wire.ErrTruncatedField
 		}
 		return nil
 	})
 }
 
-// readEntry reads from the log the entry in a row of the snapshot. It returns nil if the position of the entry is
-// unknown, or if the bytes at this position were changed since a check determined the position.
+// readEntry reads from the log the entry in a row of the snapshot. It returns nil if the position of the entry
+// is unknown, or if the bytes at this position were changed since a check determined the position.
 func (p *opPositions) readEntry(log *wal.Log, row int) *store.Entry {
-	i, ok := slices.BinarySearchFunc(p.ops, uint32(row), func(o opPosition, row uint32) int {
+	i, ok := slices.BinarySearchFunc(p.positionsInRecord, uint32(row), func(o opPosition, row uint32) int {
 		return cmp.Compare(o.row, row)
 	})
 	if !ok {
 		return nil
 	}
-	op := make([]byte, p.ops[i].size)
-	if err := log.BodyAt(p.offset, int64(p.ops[i].bodyOffset), op); err != nil ||
-		crc32.Checksum(op, crcTable) != p.ops[i].checksum {
+	op := make([]byte, p.positionsInRecord[i].size)
+	if err := log.BodyAt(p.recordOffset, int64(p.positionsInRecord[i].bodyOffset), op); err != nil ||
+		crc32.Checksum(op, crcTable) != p.positionsInRecord[i].checksum {
 		return nil
 	}
-	v, err := decodeOp(wire.Field{FieldNumber: bodyFieldOp, IsBytes: true, BytesValue: string(op)})
+	v, err := decodeOp(wire.Field{FieldNumber: recordFieldOp, IsBytes: true, BytesValue: string(op)})
 	if err != nil || v.verb == store.VerbRemove {
 		return nil
 	}

@@ -63,7 +63,7 @@ func TestPlaces(t *testing.T) {
 	}
 	checkAndCloseStore(t, w)
 
-	m := open(Options{CacheBudget: cache.NewBudget(1)})
+	m := open(Options{CacheBudget: cache.NewSizeBudget(1)})
 	s := m.st.base
 	if s == nil || s.len() < 800 {
 		t.Fatalf("the store has no snapshot of what was written: %v", s)

@@ -44,12 +44,12 @@ func TestLongCallsTellProgress(t *testing.T) {
 		calls, last := 0, 0.0
 		ctx := progress.WithReporter(t.Context(), func(s progress.State) {
 			if s.TotalCount > 0 {
-				s.FinishedShare = float64(s.DoneCount) / float64(s.TotalCount)
+				s.FinishedWorkShare = float64(s.DoneCount) / float64(s.TotalCount)
 			}
-			if s.Unit != progress.UnitBytes || s.FinishedShare < last || s.FinishedShare > 1 {
+			if s.Unit != progress.UnitBytes || s.FinishedWorkShare < last || s.FinishedWorkShare > 1 {
 				t.Errorf("%s: told %+v after a part of %v", c.name, s, last)
 			}
-			calls, last = calls+1, s.FinishedShare
+			calls, last = calls+1, s.FinishedWorkShare
 		})
 		if err := c.call(ctx); err != nil {
 			t.Errorf("%s: %v", c.name, err)

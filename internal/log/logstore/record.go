@@ -72,15 +72,15 @@ const compactionNote = "compaction: "
 
 // These are the field numbers in the body of a record.
 const (
-	bodyFieldSource  = 1
-	bodyFieldOp      = 2
-	bodyFieldOpID    = 3
-	bodyFieldNote    = 4
-	bodyFieldReverts = 5
-	bodyFieldBase    = 6
-	bodyFieldErased  = 15
-	bodyFieldNextID  = 16
-	bodyFieldSeenID  = 17
+	recordFieldSource          = 1
+	recordFieldOp              = 2
+	recordFieldOpID            = 3
+	recordFieldNote            = 4
+	recordFieldRevertedChanges = 5
+	recordFieldEncodedBase     = 6
+	recordFieldErasedOp        = 15
+	recordFieldNextEntryID     = 16
+	recordFieldSeenOpID        = 17
 )
 
 var verbsByCode = [...]store.Verb{
@@ -101,12 +101,12 @@ type recordBody struct {
 	revertedSeqs []uint64
 	base         []byte
 	nextEntryID  uint64
-	seenOpIDs    []seenOpID
+	seenOpIDs    []opIDWithChange
 }
 
-// stampEntries sets the version, time and source of the entries that a change wrote. It skips entries in the records
-// with which a compacted log begins, because they already have these fields.
-func (v *recordBody) stampEntries(seq uint64, changeTime time.Time) {
+// setWriteMetadata sets the version, time and source of the entries that a change wrote. It skips entries in the
+// records with which a compacted log begins, because they already have these fields.
+func (v *recordBody) setWriteMetadata(seq uint64, changeTime time.Time) {
 	v.source.Time = changeTime
 	for _, p := range v.ops {
 		if p.entry.Version == 0 {
@@ -120,14 +120,14 @@ func (v *recordBody) stampEntries(seq uint64, changeTime time.Time) {
 // loggedOp is an op as it is logged. It contains the entry after the change or, if the verb is remove, the removed
 // entry.
 type loggedOp struct {
-	verb     store.Verb
-	entry    *store.Entry
-	prevSeq  uint64
-	isErased bool
+	verb            store.Verb
+	entry           *store.Entry
+	previousChange  uint64
+	isContentErased bool
 }
 
-// seenOpID is an op ID and the number of the change that was made with it.
-type seenOpID struct {
+// opIDWithChange is an op ID and the number of the change that was made with it.
+type opIDWithChange struct {
 	id  string
 	seq uint64
 }
@@ -156,21 +156,21 @@ func encodeBody(v *recordBody) *bodyEncoder {
 	c := encoderPool.Get().(*bodyEncoder)
 	b := slices.Grow(c.body[:0], v.encodedSize())
 	c.opBuffer = appendSource(c.opBuffer[:0], &v.source)
-	b = wire.AppendBytesField(b, bodyFieldSource, c.opBuffer)
+	b = wire.AppendBytesField(b, recordFieldSource, c.opBuffer)
 	sum := append(c.digestInput[:0], b...)
 	for i := range v.ops {
 		c.opBuffer = appendOp(slices.Grow(c.opBuffer[:0], v.ops[i].encodedSize()), &v.ops[i])
-		b = wire.AppendBytesField(b, bodyFieldOp, c.opBuffer)
+		b = wire.AppendBytesField(b, recordFieldOp, c.opBuffer)
 		h := sha256.Sum256(c.opBuffer)
-		sum = append(append(sum, bodyFieldOp), h[:]...)
+		sum = append(append(sum, recordFieldOp), h[:]...)
 	}
 	rest := len(b)
-	b = wire.AppendStringField(b, bodyFieldOpID, v.opID)
-	b = wire.AppendStringField(b, bodyFieldNote, v.note)
+	b = wire.AppendStringField(b, recordFieldOpID, v.opID)
+	b = wire.AppendStringField(b, recordFieldNote, v.note)
 	for _, s := range v.revertedSeqs {
-		b = wire.AppendUintField(b, bodyFieldReverts, s)
+		b = wire.AppendUintField(b, recordFieldRevertedChanges, s)
 	}
-	b = wire.AppendBytesField(b, bodyFieldBase, v.base)
+	b = wire.AppendBytesField(b, recordFieldEncodedBase, v.base)
 	sum = append(sum, b[rest:]...)
 	c.body = b
 	c.digestInput = sum
@@ -187,16 +187,16 @@ func (v *recordBody) encodedSize() int {
 	return n
 }
 
-// appendBaseBody appends to b the encoded body of a record with which a compacted log begins.
-func appendBaseBody(b []byte, v *recordBody) []byte {
+// appendBaseRecordBody appends to b the encoded body of a record with which a compacted log begins.
+func appendBaseRecordBody(b []byte, v *recordBody) []byte {
 	for i := range v.ops {
-		b = wire.AppendBytesField(b, bodyFieldOp, appendBaseOp(nil, &v.ops[i]))
+		b = wire.AppendBytesField(b, recordFieldOp, appendBaseEntry(nil, &v.ops[i]))
 	}
-	b = wire.AppendUintField(b, bodyFieldNextID, v.nextEntryID)
+	b = wire.AppendUintField(b, recordFieldNextEntryID, v.nextEntryID)
 	for _, s := range v.seenOpIDs {
 		b = wire.AppendBytesField(
 			b,
-			bodyFieldSeenID,
+			recordFieldSeenOpID,
 			wire.AppendUintField(wire.AppendStringField(nil, 1, s.id), 2, s.seq),
 		)
 	}
@@ -242,12 +242,12 @@ func appendOp(b []byte, p *loggedOp) []byte {
 		b = wire.AppendUintField(b, 8, wire.EncodeZigzag(e.Created.Unix()))
 		b = wire.AppendUintField(b, 9, uint64(e.Created.Nanosecond()))
 	}
-	return wire.AppendUintField(b, 10, p.prevSeq)
+	return wire.AppendUintField(b, 10, p.previousChange)
 }
 
-// appendBaseOp appends an encoded entry that a compaction keeps. It includes the entry's version, time and source. A
+// appendBaseEntry appends an encoded entry that a compaction keeps. It includes the entry's version, time and source. A
 // logged change contains these only once for all its entries.
-func appendBaseOp(b []byte, p *loggedOp) []byte {
+func appendBaseEntry(b []byte, p *loggedOp) []byte {
 	b = appendOp(b, p)
 	b = wire.AppendUintField(b, 11, p.entry.Version)
 	b = wire.AppendUintField(b, 12, wire.EncodeZigzag(p.entry.Updated.UnixNano()))
@@ -273,30 +273,30 @@ func decodeBody(data []byte) (*recordBody, error) {
 	err := wire.EachField(string(data), func(f wire.Field) error {
 		var err error
 		switch f.FieldNumber {
-		case bodyFieldSource:
+		case recordFieldSource:
 			v.source, err = decodeSource(f)
-		case bodyFieldOp:
+		case recordFieldOp:
 			var p loggedOp
 			p, err = decodeOp(f)
 			v.ops = append(v.ops, p)
-		case bodyFieldErased:
+		case recordFieldErasedOp:
 			var p loggedOp
 			p, err = decodeErasedOp(f)
 			v.ops = append(v.ops, p)
-		case bodyFieldOpID:
+		case recordFieldOpID:
 			v.opID = f.BytesValue
-		case bodyFieldNote:
+		case recordFieldNote:
 			v.note = f.BytesValue
-		case bodyFieldReverts:
+		case recordFieldRevertedChanges:
 			v.revertedSeqs = append(v.revertedSeqs, f.VarintValue)
-		case bodyFieldBase:
+		case recordFieldEncodedBase:
 			v.base = []byte(f.BytesValue)
-		case bodyFieldNextID:
+		case recordFieldNextEntryID:
 			v.nextEntryID = f.VarintValue
-		case bodyFieldSeenID:
+		case recordFieldSeenOpID:
 			var id, seq wire.Field
 			id, seq, err = wire.DecodeTwoFields(f.BytesValue)
-			v.seenOpIDs = append(v.seenOpIDs, seenOpID{id: id.BytesValue, seq: seq.VarintValue})
+			v.seenOpIDs = append(v.seenOpIDs, opIDWithChange{id: id.BytesValue, seq: seq.VarintValue})
 		default:
 			return f.UnknownError()
 		}
@@ -319,7 +319,7 @@ func decodeOps(data []byte, isWanted func(i int) bool) (*recordBody, error) {
 		case 0: // The rest of the body cannot be divided into fields without decoding, so decode the whole body.
 			isSplit = isSplit && end == from
 			return nil
-		case bodyFieldOp, bodyFieldErased:
+		case recordFieldOp, recordFieldErasedOp:
 			i++
 			if !isWanted(i) {
 				return nil
@@ -383,7 +383,7 @@ func decodeOp(f wire.Field) (loggedOp, error) {
 		case 9:
 			nsec = f.VarintValue
 		case 10:
-			p.prevSeq = f.VarintValue
+			p.previousChange = f.VarintValue
 		case 11:
 			e.Version = f.VarintValue
 		case 12:
@@ -408,7 +408,7 @@ func decodeOp(f wire.Field) (loggedOp, error) {
 }
 
 func decodeErasedOp(f wire.Field) (loggedOp, error) {
-	p := loggedOp{entry: new(store.Entry), isErased: true}
+	p := loggedOp{entry: new(store.Entry), isContentErased: true}
 	hashed := false
 	err := wire.EachField(f.BytesValue, func(f wire.Field) error {
 		switch f.FieldNumber {
@@ -425,7 +425,7 @@ func decodeErasedOp(f wire.Field) (loggedOp, error) {
 			}
 			p.verb = verbsByCode[f.VarintValue]
 		case 10:
-			p.prevSeq = f.VarintValue
+			p.previousChange = f.VarintValue
 		default:
 			return f.UnknownError()
 		}
@@ -456,12 +456,12 @@ func digestBody(_ uint8, data []byte) ([32]byte, error) {
 	h := sha256.New()
 	err := wire.EachField(string(data), func(f wire.Field) error {
 		switch f.FieldNumber {
-		case bodyFieldOp:
+		case recordFieldOp:
 			sum := sha256.Sum256([]byte(f.BytesValue))
-			h.Write([]byte{bodyFieldOp})
+			h.Write([]byte{recordFieldOp})
 			h.Write(sum[:])
-		case bodyFieldErased:
-			h.Write([]byte{bodyFieldOp})
+		case recordFieldErasedOp:
+			h.Write([]byte{recordFieldOp})
 			return wire.EachField(f.BytesValue, func(f wire.Field) error {
 				if f.FieldNumber == 1 {
 					h.Write([]byte(f.BytesValue))
@@ -483,7 +483,7 @@ func digestBody(_ uint8, data []byte) ([32]byte, error) {
 // ops do not share memory, so each can be freed by itself.
 func eachWantedField(body []byte, isWanted func(id uint64) bool, fn func(f wire.Field) error) error {
 	return wire.EachFieldOffsets(body, func(num, from, at, end int) error {
-		if num == bodyFieldOp && isWanted != nil {
+		if num == recordFieldOp && isWanted != nil {
 			if !isWanted(entryIDOfOp(body[at:end])) {
 				return nil
 			}
@@ -524,10 +524,10 @@ type opHead struct {
 // eachOpHead calls fn with the head of each op in a body, in order. The head shares memory with the body.
 func eachOpHead(body []byte, fn func(op opHead) error) error {
 	visit := func(num int, op []byte) error {
-		if num != bodyFieldOp && num != bodyFieldErased {
+		if num != recordFieldOp && num != recordFieldErasedOp {
 			return nil
 		}
-		h, ok := decodeOpHead(op, num == bodyFieldErased)
+		h, ok := decodeOpHead(op, num == recordFieldErasedOp)
 		if !ok {
 			return wire.ErrTruncatedField
 		}
@@ -568,8 +568,8 @@ func decodeOpHead(op []byte, isErased bool) (h opHead, ok bool) {
 	return h, h.verb != "" && h.entryID != 0
 }
 
-// setNumber sets one of the fields verb, entryID and prevSeq. An encoded op contains these fields as varints with a
-// field number. Other field numbers are ignored.
+// setNumber sets one of the fields verb, entryID and previousChange. An encoded op contains these fields as varints
+// with a field number. Other field numbers are ignored.
 func (h *opHead) setNumber(fieldNumber, v uint64) {
 	verbField := uint64(1)
 	if h.isErased {
@@ -588,7 +588,7 @@ func (h *opHead) setNumber(fieldNumber, v uint64) {
 // decodeBodySource decodes the source in a body.
 func decodeBodySource(body []byte) (source store.Source, err error) {
 	err = wire.EachFieldOffsets(body, func(num, from, at, end int) error {
-		if num != bodyFieldSource {
+		if num != recordFieldSource {
 			return nil
 		}
 		source, err = decodeSource(wire.Field{FieldNumber: num, IsBytes: true, BytesValue: string(body[at:end])})
@@ -609,9 +609,9 @@ func decodeEntries(r *wal.Record, isWanted func(id uint64) bool) ([]*store.Entry
 	var source store.Source
 	err := eachWantedField(r.Body, isWanted, func(f wire.Field) (err error) {
 		switch f.FieldNumber {
-		case bodyFieldSource:
+		case recordFieldSource:
 			source, err = decodeSource(f)
-		case bodyFieldOp:
+		case recordFieldOp:
 			var p loggedOp
 			p, err = decodeOp(f)
 			if p.verb != store.VerbRemove {

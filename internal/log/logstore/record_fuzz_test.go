@@ -30,8 +30,8 @@ func FuzzDecodeBody(f *testing.F) {
 	change := &recordBody{source: store.Source{Door: "mcp", Actor: store.Agent, Session: "s"}, opID: "id", note: "why",
 		revertedSeqs: []uint64{1, 300},
 		ops: []loggedOp{
-			{verb: store.VerbAdd, entry: e, prevSeq: 7},
-			{verb: store.VerbRemove, entry: &store.Entry{ID: 9, Name: "b"}, prevSeq: 2},
+			{verb: store.VerbAdd, entry: e, previousChange: 7},
+			{verb: store.VerbRemove, entry: &store.Entry{ID: 9, Name: "b"}, previousChange: 2},
 		}}
 	b := encodeBody(change).body
 	f.Add(b)
@@ -43,23 +43,23 @@ func FuzzDecodeBody(f *testing.F) {
 	}
 	based := *e
 	based.Version, based.Updated = 12, at
-	f.Add(appendBaseBody(
+	f.Add(appendBaseRecordBody(
 		nil,
 		&recordBody{
 			nextEntryID: 40,
-			seenOpIDs:   []seenOpID{{"id", 7}},
+			seenOpIDs:   []opIDWithChange{{"id", 7}},
 			ops:         []loggedOp{{verb: store.VerbAdd, entry: &based}},
 		},
 	))
 	f.Add(
 		wire.AppendBytesField(
 			nil,
-			bodyFieldErased,
+			recordFieldErasedOp,
 			wire.AppendUintField(wire.AppendBytesField(nil, 1, make([]byte, 32)), 2, 5),
 		),
 	)
-	f.Add(bytes.Repeat([]byte{bodyFieldOp<<3 | 2, 0}, 500))
-	f.Add(bytes.Repeat([]byte{bodyFieldErased<<3 | 2, 0}, 1<<16))
+	f.Add(bytes.Repeat([]byte{recordFieldOp<<3 | 2, 0}, 500))
+	f.Add(bytes.Repeat([]byte{recordFieldErasedOp<<3 | 2, 0}, 1<<16))
 	f.Add([]byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01})
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var v *recordBody
@@ -77,7 +77,7 @@ func FuzzDecodeBody(f *testing.F) {
 		}
 		snapshotAlike(t, v, data)
 		for _, p := range v.ops {
-			if p.isErased {
+			if p.isContentErased {
 				return // The encoder never writes such a body.
 			}
 			if y := p.entry.Created.Year(); p.verb != store.VerbRemove && (y < 0 || y > 9999) {
@@ -113,14 +113,14 @@ func snapshotAlike(t *testing.T, v *recordBody, data []byte) {
 		t.Fatalf("a body that decodes has no entries: %v", err)
 	}
 	for _, p := range v.ops {
-		if p.isErased || p.verb == store.VerbRemove {
+		if p.isContentErased || p.verb == store.VerbRemove {
 			continue
 		}
 		if len(es) == 0 {
 			t.Fatalf("entry %d is missing", p.entry.ID)
 		}
 		e := es[0]
-		if e.ID != p.entry.ID || p.entry.Name != e.Name || !isUnchangedSince(e, p) ||
+		if e.ID != p.entry.ID || p.entry.Name != e.Name || !isUnchangedSinceOp(e, p) ||
 			(p.entry.Version == 0 && e.Version != 9) ||
 			(p.entry.Version != 0 && p.entry.Version != e.Version) {
 			t.Errorf("entry %d is %+v, want %+v", e.ID, e, p)
@@ -132,11 +132,11 @@ func snapshotAlike(t *testing.T, v *recordBody, data []byte) {
 	}
 }
 
-// What encodeForm writes is read as it was; nothing else makes decodeFormTable and appendFormLabels panic.
+// What encodeLabelSet writes is read as it was; nothing else makes decodeLabelSetTable and appendLabelSetLabels panic.
 func FuzzDecodeForms(f *testing.F) {
-	f.Add(keydir.AppendText(
+	f.Add(keydir.AppendLengthAndText(
 		nil,
-		encodeForm(&store.Entry{
+		encodeLabelSet(&store.Entry{
 			Kind: store.Journal,
 			Labels: []store.Label{
 				{Key: store.LabelProject, Value: "vtt"},
@@ -147,18 +147,18 @@ func FuzzDecodeForms(f *testing.F) {
 	))
 	f.Add([]byte{2, 9, 9})
 	f.Fuzz(func(t *testing.T, b []byte) {
-		forms, err := decodeFormTable(b)
+		forms, err := decodeLabelSetTable(b)
 		var again []byte
 		for _, text := range forms.texts {
-			again = keydir.AppendText(again, text)
-			if text == "" || !formKind(text).Valid() {
+			again = keydir.AppendLengthAndText(again, text)
+			if text == "" || !labelSetKind(text).Valid() {
 				t.Errorf("decodeFormTable(%x) has %q", b, text)
 				continue
 			}
-			labels, err := appendFormLabels(nil, text)
+			labels, err := appendLabelSetLabels(nil, text)
 			encoded := []byte(text[:1])
 			for _, l := range labels {
-				encoded = keydir.AppendText(keydir.AppendText(encoded, l.Key), l.Value)
+				encoded = keydir.AppendLengthAndText(keydir.AppendLengthAndText(encoded, l.Key), l.Value)
 			}
 			if err == nil && len(encoded) > len(text) {
 				t.Errorf("appendFormLabels(%q) = %v", text, labels)

@@ -26,10 +26,10 @@ func RecoverStore(ctx context.Context, path, out string, o Options) (store.Recov
 		return rep, err
 	}
 	defer done()
-	d := &DB{fs: fsys, name: name, path: path, opts: opts, currentState: currentState{st: newState()}}
+	d := &DB{fs: fsys, name: name, path: path, opts: opts, guardedState: guardedState{st: newState()}}
 
 	plan := salvagePlan{}
-	tell := d.halfProgressReporter(ctx)
+	tell := d.twoPassProgressReporter(ctx)
 	sal, err := d.eachSalvagedRecord(ctx, &plan, func(r *wal.Record) error { tell(r, 0); return nil })
 	if err != nil {
 		return rep, d.describeError(err)
@@ -39,98 +39,99 @@ func RecoverStore(ctx context.Context, path, out string, o Options) (store.Recov
 			return rep, err
 		}
 		if plan.base == 0 {
-			plan.baseChain = wal.FirstChain(sal.Header.ID)
-			plan.lastChain = plan.baseChain
+			plan.chainHashBeforeHistory = wal.FirstChainHash(sal.Header.ID)
+			plan.lastUndamagedChainHash = plan.chainHashBeforeHistory
 		}
 	}
 	for _, b := range sal.BadRanges {
 		rep.BadBytes += b[1] - b[0]
-		rep.Base = rep.Base || b[0] < max(sal.Header.BaseEnd, plan.baseEnd)
+		rep.Base = rep.Base || b[0] < max(sal.Header.BaseSectionEndOffset, plan.baseRecordsEnd)
 	}
 	rep.Header = sal.HasGuessedHeader
 	rep.First = plan.base + 1
-	rep.Last = plan.lastSeq
-	rep.Changes, rep.Lost = plan.changeCount, plan.lostRanges
-	rep.Entries, err = d.writeRecovered(ctx, out, sal.Header, plan, rep)
+	rep.Last = plan.lastUndamagedChange
+	rep.Changes, rep.Lost = plan.readChangeCount, plan.lostRanges
+	rep.Entries, err = d.writeRecoveredLog(ctx, out, sal.Header, plan, rep)
 	return rep, d.describeError(err)
 }
 
 // salvagePlan describes the undamaged records of a log: which changes are missing, and where the new file's history
 // begins.
 type salvagePlan struct {
-	hasStart  bool     // the fields lastSeq, lastChain, base and baseChain are set
-	lastSeq   uint64   // number of the last undamaged change that was read
-	lastChain [32]byte // value of the log's hash chain after the last undamaged change
+	// the fields lastUndamagedChange, lastUndamagedChainHash, base and chainHashBeforeHistory are set
+	hasStartPoint          bool
+	lastUndamagedChange    uint64   // number of the last undamaged change that was read
+	lastUndamagedChainHash [32]byte // value of the log's hash chain after the last undamaged change
 	// number of the last change that does not follow directly on the change before it; the new log's history begins
 	// after this change
-	base      uint64
-	baseChain [32]byte // value of the log's hash chain after the change with the number base
+	base                   uint64
+	chainHashBeforeHistory [32]byte // value of the log's hash chain after the change with the number base
 	// offset of the end of the last record that contains entries kept by a compaction; such records are only at the
 	// start of a log
-	baseEnd     int64
-	changeCount int // number of the changes that were read
-	lostRanges  [][2]uint64
+	baseRecordsEnd  int64
+	readChangeCount int // number of the changes that were read
+	lostRanges      [][2]uint64
 }
 
-// setStart sets the change number and the hash chain after which the first undamaged record must continue. They come
-// from the header of the damaged log.
-func (p *salvagePlan) setStart(sal *wal.SalvageDamage) {
-	if p.hasStart {
+// setStartPoint sets the change number and the hash chain after which the first undamaged record must continue. They
+// come from the header of the damaged log.
+func (p *salvagePlan) setStartPoint(sal *wal.SalvageDamage) {
+	if p.hasStartPoint {
 		return
 	}
-	p.hasStart = true
-	p.lastSeq, p.lastChain = sal.Header.BaseSeq, sal.Header.BaseChain
+	p.hasStartPoint = true
+	p.lastUndamagedChange, p.lastUndamagedChainHash = sal.Header.BaseSeq, sal.Header.BaseChainHash
 	if sal.HasGuessedHeader {
-		p.lastChain = wal.FirstChain(sal.Header.ID)
+		p.lastUndamagedChainHash = wal.FirstChainHash(sal.Header.ID)
 	}
-	p.base, p.baseChain = p.lastSeq, p.lastChain
+	p.base, p.chainHashBeforeHistory = p.lastUndamagedChange, p.lastUndamagedChainHash
 }
 
 // addRecord adds an undamaged record of the damaged log to the plan, and reports whether the record will be copied. A
 // record that occurs twice or does not fit at its place is not copied.
 func (p *salvagePlan) addRecord(sal *wal.SalvageDamage, r *wal.Record) bool {
-	p.setStart(sal)
+	p.setStartPoint(sal)
 	switch {
 	case r.Type == wal.TypeSeal:
 		// A seal marks the last change before it as durable. Its number is higher than the last change that was found,
 		// so changes are missing.
-		if r.Seq > p.lastSeq {
-			p.addLostRange(p.lastSeq+1, r.Seq)
-			p.restartHistory(r)
+		if r.Seq > p.lastUndamagedChange {
+			p.addLostRange(p.lastUndamagedChange+1, r.Seq)
+			p.restartHistoryAfter(r)
 		}
 		return false
-	case r.Type == wal.TypeBase:
-		if p.changeCount > 0 {
+	case r.Type == wal.TypeBaseSection:
+		if p.readChangeCount > 0 {
 			return false
 		}
-		p.restartHistory(r)
-		p.baseEnd = r.Offset + wal.RecordOverhead + int64(len(r.Body))
+		p.restartHistoryAfter(r)
+		p.baseRecordsEnd = r.FileOffset + wal.RecordOverhead + int64(len(r.Body))
 		return true
-	case r.Seq <= p.lastSeq:
+	case r.Seq <= p.lastUndamagedChange:
 		return false
 	}
 	linked := false
-	if r.Seq == p.lastSeq+1 {
+	if r.Seq == p.lastUndamagedChange+1 {
 		digest, err := digestBody(r.Type, r.Body)
-		linked = err == nil && r.Chain == wal.NextChain(p.lastChain, r.Seq, r.Time, r.Type, digest)
+		linked = err == nil && r.Chain == wal.NextChain(p.lastUndamagedChainHash, r.Seq, r.Time, r.Type, digest)
 	} else {
-		p.addLostRange(p.lastSeq+1, r.Seq-1)
+		p.addLostRange(p.lastUndamagedChange+1, r.Seq-1)
 	}
-	p.lastSeq, p.lastChain = r.Seq, r.Chain
+	p.lastUndamagedChange, p.lastUndamagedChainHash = r.Seq, r.Chain
 	if !linked {
-		p.restartHistory(r)
+		p.restartHistoryAfter(r)
 	}
-	p.changeCount++
+	p.readChangeCount++
 	return true
 }
 
-// restartHistory makes the history in the recovered log begin after the record r, because the change before r is
+// restartHistoryAfter makes the history in the recovered log begin after the record r, because the change before r is
 // missing.
-func (p *salvagePlan) restartHistory(r *wal.Record) {
-	p.lastSeq = r.Seq
-	p.lastChain = r.Chain
+func (p *salvagePlan) restartHistoryAfter(r *wal.Record) {
+	p.lastUndamagedChange = r.Seq
+	p.lastUndamagedChainHash = r.Chain
 	p.base = r.Seq
-	p.baseChain = r.Chain
+	p.chainHashBeforeHistory = r.Chain
 }
 
 // addLostRange records that the changes from first to last are lost.
@@ -142,9 +143,9 @@ func (p *salvagePlan) addLostRange(first, last uint64) {
 	p.lostRanges = append(p.lostRanges, [2]uint64{first, last})
 }
 
-// halfProgressReporter returns a function that reports the progress of a recovery, which reads the damaged log twice.
-// Its argument before is the share of the work that was done before the current reading: 0 or a half.
-func (d *DB) halfProgressReporter(ctx context.Context) func(r *wal.Record, before float64) {
+// twoPassProgressReporter returns a function that reports the progress of a recovery, which reads the damaged log
+// twice. Its argument before is the share of the work that was done before the current reading: 0 or a half.
+func (d *DB) twoPassProgressReporter(ctx context.Context) func(r *wal.Record, before float64) {
 	tell, size := progress.Reporter(ctx), int64(1)
 	if fi, err := d.fs.Stat(d.name); err == nil {
 		size = max(1, fi.Size())
@@ -152,9 +153,9 @@ func (d *DB) halfProgressReporter(ctx context.Context) func(r *wal.Record, befor
 	return func(r *wal.Record, before float64) {
 		tell(
 			progress.State{
-				Unit:          progress.UnitBytes,
-				DoneCount:     r.Offset,
-				FinishedShare: before + float64(r.Offset)/float64(size)/2,
+				Unit:              progress.UnitBytes,
+				DoneCount:         r.FileOffset,
+				FinishedWorkShare: before + float64(r.FileOffset)/float64(size)/2,
 			},
 		)
 	}
@@ -172,14 +173,14 @@ func (d *DB) eachSalvagedRecord(
 		}
 		return fn(r)
 	})
-	p.setStart(&sal)
+	p.setStartPoint(&sal)
 	return sal, err
 }
 
-// writeRecovered writes the new log. It contains the entries after change plan.base, all later changes, and a change
+// writeRecoveredLog writes the new log. It contains the entries after change plan.base, all later changes, and a change
 // that describes the recovery. The result is the number of entries. The damaged log is read a second time here, so
 // that only the entries must fit into memory, and not all changes.
-func (d *DB) writeRecovered(
+func (d *DB) writeRecoveredLog(
 	ctx context.Context,
 	out string,
 	h wal.Header,
@@ -192,7 +193,7 @@ func (d *DB) writeRecovered(
 	}
 	defer done()
 	now := d.opts.Clock().UnixNano()
-	h.BaseSeq, h.BaseChain = plan.base, plan.baseChain
+	h.BaseSeq, h.BaseChainHash = plan.base, plan.chainHashBeforeHistory
 	st := newState()
 	err = wal.CreateLog(fsys, name, d.logOptions(), h, func(emit func(wal.Record) error) error {
 		v := &recordBody{
@@ -207,12 +208,20 @@ func (d *DB) writeRecovered(
 			}
 			written = true
 			sum, err := writeStateAsBase(st, func(b []byte) error {
-				return emit(wal.Record{Seq: plan.base, Time: now, Type: wal.TypeBase, Body: b, Chain: plan.baseChain})
+				return emit(
+					wal.Record{
+						Seq:   plan.base,
+						Time:  now,
+						Type:  wal.TypeBaseSection,
+						Body:  b,
+						Chain: plan.chainHashBeforeHistory,
+					},
+				)
 			})
 			v.base = sum[:]
 			return err
 		}
-		tell := d.halfProgressReporter(ctx)
+		tell := d.twoPassProgressReporter(ctx)
 		_, err := d.eachSalvagedRecord(ctx, &salvagePlan{}, func(r *wal.Record) error {
 			tell(r, .5)
 			b, err := decodeBody(r.Body)
@@ -231,10 +240,10 @@ func (d *DB) writeRecovered(
 		if err != nil {
 			return err
 		}
-		r := wal.Record{Seq: plan.lastSeq + 1, Time: now, Type: recordTypeChange}
+		r := wal.Record{Seq: plan.lastUndamagedChange + 1, Time: now, Type: recordTypeChange}
 		enc := encodeBody(v)
 		r.Body = enc.body
-		r.Chain = wal.NextChain(plan.lastChain, r.Seq, r.Time, r.Type, enc.digest)
+		r.Chain = wal.NextChain(plan.lastUndamagedChainHash, r.Seq, r.Time, r.Type, enc.digest)
 		return emit(r)
 	})
 	return st.len(), err
@@ -255,5 +264,5 @@ func (d *DB) AcceptRollback(ctx context.Context) error {
 		}
 	}
 	d.logmu.Unlock()
-	return d.withLock(ctx, func() error { d.log.AcceptDurableSeq(); return nil })
+	return d.withLock(ctx, func() error { d.log.AcceptMissingChanges(); return nil })
 }

@@ -73,7 +73,7 @@ func (d *DB) eraseVersions(
 		if _, err := d.replayUpTo(d.base, base); err != nil {
 			return err
 		}
-		for _, e := range slices.Clone(base.changedByID) {
+		for _, e := range slices.Clone(base.entriesNotInSnapshotByID) {
 			if isPicked(e) {
 				rep.Versions++
 				base.removeEntry(e, d.base)
@@ -113,7 +113,7 @@ func (d *DB) eraseVersions(
 // callAfterRefresh reads the changes of other processes and calls fn without the lock between processes. fn must not
 // write.
 func (d *DB) callAfterRefresh(ctx context.Context, fn func() error) error {
-	if err := d.checkReady(ctx); err != nil {
+	if err := d.checkOpenAndContext(ctx); err != nil {
 		return err
 	}
 	d.logmu.Lock()
@@ -133,7 +133,7 @@ func (d *DB) callAfterRefresh(ctx context.Context, fn func() error) error {
 func eraseOps(r wal.Record, isPicked func(*store.Entry) bool, erasedVersions, erasedOps *int) ([]byte, error) {
 	var out []byte
 	err := wire.EachField(string(r.Body), func(f wire.Field) error {
-		if f.FieldNumber != bodyFieldOp {
+		if f.FieldNumber != recordFieldOp {
 			out = append(out, f.EncodedField...)
 			return nil
 		}
@@ -158,8 +158,8 @@ func eraseOps(r wal.Record, isPicked func(*store.Entry) bool, erasedVersions, er
 				e = wire.AppendUintField(e, 3, uint64(i))
 			}
 		}
-		e = wire.AppendUintField(e, 10, p.prevSeq)
-		out = wire.AppendBytesField(out, bodyFieldErased, e)
+		e = wire.AppendUintField(e, 10, p.previousChange)
+		out = wire.AppendBytesField(out, recordFieldErasedOp, e)
 		return nil
 	})
 	return out, err
@@ -177,7 +177,7 @@ func (d *DB) rewriteLog(
 ) (uint64, error) {
 	old := d.log
 	end := d.log.EndOffset()
-	chain := d.log.Header().BaseChain
+	chain := d.log.Header().BaseChainHash
 	w, err := old.NewRewriter(d.base, chain)
 	if err != nil {
 		return 0, err
@@ -191,7 +191,7 @@ func (d *DB) rewriteLog(
 	if d.base > 0 {
 		now := d.opts.Clock().UnixNano()
 		s, berr := writeStateAsBase(baseState, func(b []byte) error {
-			return emit(wal.Record{Seq: d.base, Time: now, Type: wal.TypeBase, Body: b, Chain: chain})
+			return emit(wal.Record{Seq: d.base, Time: now, Type: wal.TypeBaseSection, Body: b, Chain: chain})
 		})
 		sum, err = s[:], berr
 	}

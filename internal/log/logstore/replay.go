@@ -13,12 +13,12 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// comparison checks data that should be equal to the entries in the log up to the change with the number seq. The data
-// are a file that was derived from the log, or a list of entries that the store returned.
-type comparison struct {
-	seq     uint64
-	compare func(p *versionState) error
-	isDone  bool
+// stateComparison checks data that should be equal to the entries in the log up to the change with the number seq. The
+// data are a file that was derived from the log, or a list of entries that the store returned.
+type stateComparison struct {
+	changeNumber uint64
+	compare      func(p *versionState) error
+	isDone       bool
 }
 
 // comparingReplay applies the records of a log one after another. Each comparison belongs to a change. After this
@@ -26,14 +26,14 @@ type comparison struct {
 // change.
 type comparingReplay struct {
 	*versionState
-	comparisons []*comparison
+	stateComparisons []*stateComparison
 }
 
 // applyRecord applies a log record to the state. If the record is a change, it first calls those comparisons that need
 // the state before the change.
 func (c *comparingReplay) applyRecord(r *wal.Record, v *recordBody) error {
 	if r.Type == recordTypeChange {
-		if err := c.compareState(); err != nil {
+		if err := c.makeDueComparisons(); err != nil {
 			return err
 		}
 	}
@@ -41,11 +41,11 @@ func (c *comparingReplay) applyRecord(r *wal.Record, v *recordBody) error {
 	return nil
 }
 
-// compareState makes all comparisons that belong to the last applied change. It must also be called at the end of the
-// log.
-func (c *comparingReplay) compareState() error {
-	for _, o := range c.comparisons {
-		if o.isDone || o.seq != c.lastSeq {
+// makeDueComparisons makes all comparisons that belong to the last applied change. It must also be called at the end
+// of the log.
+func (c *comparingReplay) makeDueComparisons() error {
+	for _, o := range c.stateComparisons {
+		if o.isDone || o.changeNumber != c.lastSeq {
 			continue
 		}
 		err := o.compare(c.versionState)
@@ -60,9 +60,10 @@ func (c *comparingReplay) compareState() error {
 	return nil
 }
 
-// areAllDone reports whether every comparison of a file or a list of entries with the entries in the log was made.
-func (c *comparingReplay) areAllDone() bool {
-	for _, o := range c.comparisons {
+// areComparisonsDone reports whether every comparison of a file or a list of entries with the entries in the log was
+// made.
+func (c *comparingReplay) areComparisonsDone() bool {
+	for _, o := range c.stateComparisons {
 		if !o.isDone {
 			return false
 		}
@@ -86,23 +87,23 @@ func (f checkedFile) RefreshPosition(p logpos.Position) (logpos.Position, error)
 }
 
 // StateAt implements [CheckedFile].
-func (f checkedFile) StateAt(p logpos.Position) (CheckedState, error) {
+func (f checkedFile) StateAt(p logpos.Position) (StateAfterChange, error) {
 	if f.state == nil || f.state.lastSeq != p.Seq || f.state.lastChain != p.ChainHash {
 		return nil, errOtherState
 	}
-	return &checkedState{f.state, f.state.log.NewReader()}, nil
+	return &stateAfterChange{f.state, f.state.log.NewReader()}, nil
 }
 
-// checkedState implements [CheckedState].
-type checkedState struct {
+// stateAfterChange implements [StateAfterChange].
+type stateAfterChange struct {
 	state  *versionState
 	reader *wal.Reader
 }
 
-func (s *checkedState) Len() int       { return s.state.len() }
-func (s *checkedState) NextID() uint64 { return s.state.nextID() }
+func (s *stateAfterChange) Len() int       { return s.state.entryCount() }
+func (s *stateAfterChange) NextID() uint64 { return s.state.nextID() }
 
-func (s *checkedState) Versions() iter.Seq[CheckedVersion] {
+func (s *stateAfterChange) Versions() iter.Seq[CheckedVersion] {
 	return func(yield func(CheckedVersion) bool) {
 		for _, row := range s.state.currentRows() {
 			if !yield(CheckedVersion{row.id, row.version}) {
@@ -112,10 +113,10 @@ func (s *checkedState) Versions() iter.Seq[CheckedVersion] {
 	}
 }
 
-func (s *checkedState) ReadEntry(id uint64) (*store.Entry, error) {
+func (s *stateAfterChange) ReadEntry(id uint64) (*store.Entry, error) {
 	row, found := s.state.findRow(id)
 	if !found {
 		return nil, store.ErrNotFound
 	}
-	return s.state.readEntry(s.reader, row)
+	return s.state.readEntryFromLog(s.reader, row)
 }

@@ -15,35 +15,35 @@ const (
 	// maxScanBytes is the maximum size of the entries that a scan decodes in advance.
 	maxScanBytes = 16 << 20
 
-	// A scan adds entries to the cache only until 1/scanCacheDivisor of the cache is used. Otherwise a scan of a large
-	// memory would fill the cache with entries that are read only once.
-	scanCacheDivisor = 8
+	// A scan adds entries to the cache only until 1/scanCacheShareDivisor of the cache is used. Otherwise a scan of a
+	// large memory would fill the cache with entries that are read only once.
+	scanCacheShareDivisor = 8
 )
 
 // rowScan reads a table's entries in ascending row order. It is not safe for concurrent use.
 type rowScan struct {
-	table        rowTable
-	cache        *snapshot // the snapshot that is read, if it caches entries (nil otherwise)
-	reader       *wal.Reader
-	decodedAhead map[int]*store.Entry // entries that were decoded in advance, by row
-	aheadSize    int                  // size of decodedAhead in bytes
-	addsNothing  bool                 // the scan uses cached entries, but adds none to the cache
+	table             rowTable
+	cachingSnapshot   *snapshot // the snapshot that is read, if it caches entries (nil otherwise)
+	reader            *wal.Reader
+	prefetchedEntries map[int]*store.Entry // entries that were decoded in advance, by row
+	prefetchedBytes   int                  // size of prefetchedEntries in bytes
+	addsNothing       bool                 // the scan uses cached entries, but adds none to the cache
 }
 
 // newRowScan returns a scan of a snapshot's entries.
 func newRowScan(s *snapshot) *rowScan {
-	return &rowScan{table: s, cache: s, reader: s.log.NewReader(), decodedAhead: map[int]*store.Entry{}}
+	return &rowScan{table: s, cachingSnapshot: s, reader: s.log.NewReader(), prefetchedEntries: map[int]*store.Entry{}}
 }
 
 // readEntry returns the entry of a row, or nil if the row's record does not contain it.
 func (c *rowScan) readEntry(row int) (*store.Entry, error) {
-	if e := c.decodedAhead[row]; e != nil {
-		delete(c.decodedAhead, row)
-		c.aheadSize -= EntryBytes(e)
+	if e := c.prefetchedEntries[row]; e != nil {
+		delete(c.prefetchedEntries, row)
+		c.prefetchedBytes -= EntryBytes(e)
 		return e, nil
 	}
-	if c.cache != nil {
-		if e, ok := c.cache.cachedEntries.Get(row); ok {
+	if c.cachingSnapshot != nil {
+		if e, ok := c.cachingSnapshot.cachedEntries.Get(row); ok {
 			return e, nil
 		}
 	}
@@ -54,33 +54,34 @@ func (c *rowScan) readEntry(row int) (*store.Entry, error) {
 		return nil, err
 	}
 	decoded, err := decodeRows(c.table, &r, func(op uint64) bool { return op >= id && op-id < scanBatchIDs })
-	if c.hasCacheRoom() {
-		c.cache.cacheRows(decoded)
+	if c.mayAddToCache() {
+		c.cachingSnapshot.cacheRows(decoded)
 	} else {
-		c.keepDecodedAhead(decoded, row)
+		c.keepPrefetchedEntries(decoded, row)
 	}
 	return decoded[row], err
 }
 
-// keepDecodedAhead keeps the decoded entries whose rows come after currentRow, because the scan will need them later.
-func (c *rowScan) keepDecodedAhead(decoded map[int]*store.Entry, currentRow int) {
-	if c.aheadSize > maxScanBytes {
-		clear(c.decodedAhead)
-		c.aheadSize = 0
+// keepPrefetchedEntries keeps the decoded entries whose rows come after currentRow, because the scan will need them
+// later.
+func (c *rowScan) keepPrefetchedEntries(decoded map[int]*store.Entry, currentRow int) {
+	if c.prefetchedBytes > maxScanBytes {
+		clear(c.prefetchedEntries)
+		c.prefetchedBytes = 0
 	}
 	for row, e := range decoded {
-		if row > currentRow && c.decodedAhead[row] == nil {
-			c.decodedAhead[row] = e
-			c.aheadSize += EntryBytes(e)
+		if row > currentRow && c.prefetchedEntries[row] == nil {
+			c.prefetchedEntries[row] = e
+			c.prefetchedBytes += EntryBytes(e)
 		}
 	}
 }
 
-// hasCacheRoom reports whether the scan may add entries to the cache.
-func (c *rowScan) hasCacheRoom() bool {
-	if c.cache == nil || c.addsNothing {
+// mayAddToCache reports whether the scan may add entries to the cache.
+func (c *rowScan) mayAddToCache() bool {
+	if c.cachingSnapshot == nil || c.addsNothing {
 		return false
 	}
-	room := c.cache.cacheBudget
-	return room.UsedBytes() < room.MaxBytes()/scanCacheDivisor
+	room := c.cachingSnapshot.cacheBudget
+	return room.UsedBytes() < room.MaxBytes()/scanCacheShareDivisor
 }

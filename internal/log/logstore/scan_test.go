@@ -31,7 +31,7 @@ func TestScan(t *testing.T) {
 	}
 	checkAndCloseStore(t, w)
 
-	room := cache.NewBudget(1 << 20)
+	room := cache.NewSizeBudget(1 << 20)
 	m := openTest(t, disk, "memory.oxbow", Options{CacheBudget: room})
 	i := 0
 	for e, err := range m.Entries(t.Context(), store.Filter{}) {
@@ -67,14 +67,14 @@ func TestScanLeavesCache(t *testing.T) {
 	}
 	checkAndCloseStore(t, w)
 
-	room := cache.NewBudget(400 << 10)
+	room := cache.NewSizeBudget(400 << 10)
 	m := openTest(t, disk, "memory.oxbow", Options{CacheBudget: room})
 	for _, err := range m.Entries(t.Context(), store.Filter{}) {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	if used, most := room.UsedBytes(), room.MaxBytes()/scanCacheDivisor+2*size; used == 0 || used > most {
+	if used, most := room.UsedBytes(), room.MaxBytes()/scanCacheShareDivisor+2*size; used == 0 || used > most {
 		t.Errorf("the scan left %d bytes in the cache, want at most %d", used, most)
 	}
 	checkAndCloseStore(t, m)

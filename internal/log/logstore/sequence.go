@@ -22,19 +22,19 @@ func (d *DB) Position(ctx context.Context) (store.Position, error) {
 	}
 	d.mu.RLock()
 	defer d.mu.RUnlock()
-	return d.recentDeltas.position, nil
+	return d.recentDeltas.newestPosition, nil
 }
 
 // Since implements [store.Sequencer].
 func (d *DB) Since(ctx context.Context, p store.Position) iter.Seq2[store.Delta, error] {
 	return func(yield func(store.Delta, error) bool) {
-		if err := d.checkReady(ctx); err != nil {
+		if err := d.checkOpenAndContext(ctx); err != nil {
 			yield(store.Delta{}, err)
 			return
 		}
 		d.mu.RLock()
-		steps, ok := d.recentDeltas.stepsSince(p)
-		last, _ := logpos.DecodePosition(d.recentDeltas.position)
+		steps, ok := d.recentDeltas.deltaStepsSince(p)
+		last, _ := logpos.DecodePosition(d.recentDeltas.newestPosition)
 		d.mu.RUnlock()
 		if !ok {
 			err := d.readSince(p, last.Seq, func(delta store.Delta) bool { return yield(delta, nil) })
@@ -68,7 +68,7 @@ func (d *DB) readSince(start store.Position, lastSeq uint64, yield func(store.De
 	defer log.Close()
 	if start == "" {
 		// An empty position means the start of the history, before the first change.
-		p = logpos.Position{LogID: log.Header().ID, ChainHash: wal.FirstChain(log.Header().ID)}
+		p = logpos.Position{LogID: log.Header().ID, ChainHash: wal.FirstChainHash(log.Header().ID)}
 	}
 	if !log.Exists() || log.Header().ID != p.LogID {
 		return unknown
@@ -103,7 +103,7 @@ type deltaReader struct {
 
 // applyRecord implements recordApplier.
 func (t *deltaReader) applyRecord(r *wal.Record, v *recordBody) ([]store.Delta, error) {
-	if isRewrite(r, v) {
+	if isRedactionOrRecovery(r, v) {
 		return nil, t.positionErr
 	}
 	v.source.Time = time.Unix(0, r.Time).UTC()
@@ -116,9 +116,9 @@ func (t *deltaReader) applyRecord(r *wal.Record, v *recordBody) ([]store.Delta, 
 		switch {
 		case p.verb == store.VerbRemove:
 			deltas[0].Entry = nil
-		case p.verb == store.VerbRestore && p.prevSeq != 0:
+		case p.verb == store.VerbRestore && p.previousChange != 0:
 			// An undo can restore an entry although another entry has its name now. The other entry is then removed.
-			before, err := t.replaced.versionsInChange(p.prevSeq, p.entry.Name, p.entry.ID)
+			before, err := t.replaced.versionsInChange(p.previousChange, p.entry.Name, p.entry.ID)
 			if err != nil {
 				return nil, err
 			}

@@ -15,37 +15,37 @@ import (
 //
 // logmu guards all fields. A goroutine holds logmu shared to use them, and exclusively to read new records or to
 // append. While isAppending is set, the goroutine that holds logmu also holds the lock between processes, and has read
-// all changes of other processes. The state is current then, so readers need not wait. A writer holds catchUpMu while
-// it waits for logmu and reads these changes.
+// all changes of other processes. The state is current then, so readers need not wait. A writer holds readNewRecordsMu
+// while it waits for logmu and reads these changes.
 type sharedLog struct {
-	logmu       sync.RWMutex
-	catchUpMu   sync.Mutex
-	isAppending atomic.Bool
+	logmu            sync.RWMutex
+	readNewRecordsMu sync.Mutex
+	isAppending      atomic.Bool
 
 	log  *wal.Log
 	base uint64 // number of the last change that the last compaction dropped; the log contains the changes after it
 	// number of the last change in the snapshot (without a snapshot: the last change that a compaction dropped)
-	startSeq      uint64
-	changeOffsets []int64 // offsets in the log of the changes after startSeq
-	brokenErr     error   // error because of which the log cannot be read any more
+	lastSnapshotChange uint64
+	changeOffsets      []int64 // offsets in the log of the changes after lastSnapshotChange
+	brokenErr          error   // error because of which the log cannot be read any more
 	// The epoch increases when the log file is read again from its start. Data that were derived in an earlier epoch
 	// must not be used, because they may contain texts that a redaction has removed.
-	epoch atomic.Uint64
+	logEpoch atomic.Uint64
 }
 
-// lockUnlessCurrent acquires logmu for reading and returns true. If a goroutine of this process is appending, it
+// lockUnlessAppending acquires logmu for reading and returns true. If a goroutine of this process is appending, it
 // acquires nothing and returns false. The lock is not needed then: the state contains all acknowledged changes,
 // because a writer reads the changes of other processes before it appends.
-func (l *sharedLog) lockUnlessCurrent() (locked bool) {
+func (l *sharedLog) lockUnlessAppending() (locked bool) {
 	if l.logmu.TryRLock() {
 		return true
 	}
 	if l.isAppending.Load() {
 		return false
 	}
-	l.catchUpMu.Lock()
+	l.readNewRecordsMu.Lock()
 	fresh := l.isAppending.Load()
-	l.catchUpMu.Unlock()
+	l.readNewRecordsMu.Unlock()
 	if fresh {
 		return false
 	}
@@ -57,7 +57,7 @@ func (l *sharedLog) lockUnlessCurrent() (locked bool) {
 func (l *sharedLog) changeRange() (first, last uint64) {
 	l.logmu.RLock()
 	defer l.logmu.RUnlock()
-	return l.base + 1, l.startSeq + uint64(len(l.changeOffsets))
+	return l.base + 1, l.lastSnapshotChange + uint64(len(l.changeOffsets))
 }
 
 // recordBrokenLog records an error that reading the log again cannot fix. The caller must hold logmu exclusively.

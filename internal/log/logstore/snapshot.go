@@ -41,7 +41,7 @@
 //	9 newest   4 bytes: rows of section 1, from 0, by the time of the version, latest
 //	first, then by ID, greatest first
 //	10 forms   common parts of entries, ascending: length (uvarint), kind (1 byte)
-//	and the labels of some keys, as [encodeForm] writes them
+//	and the labels of some keys, as [encodeLabelSet] writes them
 //	11 texts   by ID: for each entry its length (uvarint), then the entry's name and
 //	aliases, each after its length (uvarint)
 //
@@ -92,25 +92,25 @@ const (
 	snapshotVersion = 4
 
 	// maximum number of entry names in the cache that maps names to rows; a full cache is emptied
-	maxNameLookups = 1 << 15
+	maxCachedNames = 1 << 15
 )
 
 var snapshotMagic = [8]byte{0x89, 'o', 'x', 's', 'n', 'p', '\r', '\n'}
 
 // These are the sections of a snapshot.
 const (
-	sectionEntries = keydir.TableEntries
-	sectionNames   = keydir.TableNames
-	sectionAliases = keydir.TableAliases
-	sectionRemoved = keydir.TableRemoved
-	sectionChanges = keydir.TableChanges
-	sectionOpIDs   = keydir.TableOpIDs
-	sectionSums    = keydir.TableSums
-	sectionHeads   = keydir.TableHeads
-	sectionNewest  = keydir.TableNewest
-	sectionForms   = keydir.TableForms
-	sectionTexts   = keydir.TableTexts
-	sectionCount   = keydir.TableCount
+	sectionEntries        = keydir.TableEntries
+	sectionNames          = keydir.TableEntryNames
+	sectionAliases        = keydir.TableAliases
+	sectionRemovedNames   = keydir.TableRemovedNames
+	sectionChangeOffsets  = keydir.TableChanges
+	sectionOpIDs          = keydir.TableOpIDs
+	sectionSums           = keydir.TableEntryTotals
+	sectionEntrySummaries = keydir.TableEntrySummaries
+	sectionNewestFirst    = keydir.TableNewestFirst
+	sectionLabelSets      = keydir.TableLabelSets
+	sectionEntryNameTexts = keydir.TableTexts
+	sectionCount          = keydir.TableCount
 )
 
 // snapshotHead is the decoded content of page 0.
@@ -183,12 +183,12 @@ func (h *snapshotHead) isConsistent(size int64) bool {
 	if int64(pagefile.CountPages(h.tableSizes()))*pagefile.PageSize != size {
 		return false
 	}
-	if h.lastSeq-h.base != uint64(h.sectionCounts[sectionChanges]) {
+	if h.lastSeq-h.base != uint64(h.sectionCounts[sectionChangeOffsets]) {
 		return false
 	}
 	rows := h.sectionCounts[sectionEntries]
-	return h.sectionCounts[sectionNames] == rows && h.sectionCounts[sectionHeads] == rows &&
-		h.sectionCounts[sectionNewest] == rows
+	return h.sectionCounts[sectionNames] == rows && h.sectionCounts[sectionEntrySummaries] == rows &&
+		h.sectionCounts[sectionNewestFirst] == rows
 }
 
 // textHash returns the hash by which a name or an alias is found in a snapshot.
@@ -206,9 +206,9 @@ type snapshot struct {
 	log      *wal.Log
 	refCount atomic.Int32 // number of users of this snapshot; the files are closed when it reaches 0
 
-	cachedEntries *cache.Slots[*store.Entry] // cached entries, by their row in the snapshot
-	cacheBudget   *cache.Budget              // budget of memory for cachedEntries
-	cachedForms   atomic.Pointer[formTable]  // decoded kinds and labels of the entries (nil until they are read)
+	cachedEntries   *cache.ValueSlots[*store.Entry] // cached entries, by their row in the snapshot
+	cacheBudget     *cache.SizeBudget               // budget of memory for cachedEntries
+	cachedLabelSets atomic.Pointer[labelSetTable]   // decoded kinds and labels of the entries (nil until they are read)
 
 	opPositions sync.Map     // *opPositions of the large records that were read, by record offset
 	rowsByName  sync.Map     // snapshot rows that were found for a name
@@ -220,7 +220,7 @@ type snapshot struct {
 func openSnapshot(
 	fsys vfs.FS,
 	name string,
-	cacheBudget *cache.Budget,
+	cacheBudget *cache.SizeBudget,
 	openLog func() (*wal.Log, error),
 ) (_ *snapshot, err error) {
 	f, err := fsys.OpenFile(name, os.O_RDONLY, 0)
@@ -245,7 +245,7 @@ func openSnapshot(
 	if err != nil {
 		return nil, err
 	}
-	s.cachedEntries = cache.NewSlots[*store.Entry](cacheBudget, s.head.sectionCounts[sectionEntries])
+	s.cachedEntries = cache.NewValueSlots[*store.Entry](cacheBudget, s.head.sectionCounts[sectionEntries])
 	s.log, err = openLog()
 	if err != nil {
 		return nil, err
@@ -264,8 +264,8 @@ func openSnapshot(
 	return s, nil
 }
 
-// acquire keeps the files open until release was called as often as acquire.
-func (s *snapshot) acquire() *snapshot {
+// keepFilesOpen keeps the files open until release was called as often as acquire.
+func (s *snapshot) keepFilesOpen() *snapshot {
 	if s != nil {
 		s.refCount.Add(1)
 	}
@@ -297,9 +297,9 @@ func (s *snapshot) readError() error {
 	return nil
 }
 
-// findNumbersByHash searches a table of the snapshot, such as the table of names, for rows with the text's hash. It
+// findNumbersByTextHash searches a table of the snapshot, such as the table of names, for rows with the text's hash. It
 // returns the number in each of these rows, such as the ID of the entry with the name.
-func (s *snapshot) findNumbersByHash(section int, text string) []uint64 {
+func (s *snapshot) findNumbersByTextHash(section int, text string) []uint64 {
 	var ns []uint64
 	hash := textHash(text)
 	for i := s.tables.SearchKey(section, hash); i < s.head.sectionCounts[section] && s.tables.RowKey(section,
@@ -337,80 +337,80 @@ func (s *snapshot) entryPosition(row int) (version uint64, offset int64) {
 	return uint64(s.entryField(row, 1)), s.entryField(row, 2)
 }
 
-// entryForms returns all forms in the snapshot.
-func (s *snapshot) entryForms() *formTable {
-	if t := s.cachedForms.Load(); t != nil {
+// entryLabelSets returns all forms in the snapshot.
+func (s *snapshot) entryLabelSets() *labelSetTable {
+	if t := s.cachedLabelSets.Load(); t != nil {
 		return t
 	}
-	t, err := decodeFormTable(s.tables.TableBytes(sectionForms))
+	t, err := decodeLabelSetTable(s.tables.TableBytes(sectionLabelSets))
 	if err != nil {
 		s.recordError(err)
 	}
 	if len(t.texts) == 0 {
 		// The snapshot contains no entries, or their kinds and labels cannot be read.
-		t.texts = []string{encodeForm(&store.Entry{})}
+		t.texts = []string{encodeLabelSet(&store.Entry{})}
 	}
-	s.cachedForms.Store(&t)
+	s.cachedLabelSets.Store(&t)
 	return &t
 }
 
-// selectForms returns, for each form in the snapshot, whether the filter selects an entry with this form. A form is a
-// kind and labels that entries share (see [formTable.selectForms]).
-func (s *snapshot) selectForms(f store.Filter) []bool {
-	selected, err := s.entryForms().selectForms(f)
+// selectLabelSets returns, for each form in the snapshot, whether the filter selects an entry with this form. A
+// form is a kind and labels that entries share (see [labelSetTable.selectMatchingSets]).
+func (s *snapshot) selectLabelSets(f store.Filter) []bool {
+	selected, err := s.entryLabelSets().selectMatchingSets(f)
 	if err != nil {
 		s.recordError(err)
 	}
 	return selected
 }
 
-// formAndSize returns the number that identifies the kind and labels of the entry in a row, and the size of the
-// entry's content in bytes.
-func (s *snapshot) formAndSize(row int) (number int, size uint32) {
-	r := s.tables.Row(sectionHeads, row)
+// labelSetNumberAndSize returns the number that identifies the kind and labels of the entry in a row, and the size of
+// the entry's content in bytes.
+func (s *snapshot) labelSetNumberAndSize(row int) (number int, size uint32) {
+	r := s.tables.Row(sectionEntrySummaries, row)
 	number = int(binary.LittleEndian.Uint32(r))
-	if number >= len(s.entryForms().texts) {
-		s.recordFormError(row)
+	if number >= len(s.entryLabelSets().texts) {
+		s.recordLabelSetError(row)
 		number = 0
 	}
 	return number, binary.LittleEndian.Uint32(r[4:])
 }
 
-// formLabels caches decoded labels. Many entries of a snapshot share the same kind and labels, which have a number.
-type formLabels struct {
-	decoded    [][]store.Label // decoded labels, by their number in the snapshot
-	isUnneeded bool            // the caller needs no label that occurs in the snapshot, so labels are not decoded
+// labelsByNumber caches decoded labels. Many entries of a snapshot share the same kind and labels, which have a number.
+type labelsByNumber struct {
+	decodedLabels [][]store.Label // decoded labels, by their number in the snapshot
+	skipsDecoding bool            // the caller needs no label that occurs in the snapshot, so labels are not decoded
 }
 
-// decodeForm returns the kind and the labels that have this number in the snapshot. The labels must not be changed.
-func (c *formLabels) decodeForm(s *snapshot, number int) (store.Kind, []store.Label) {
-	forms := s.entryForms().texts
+// decodeLabelSet returns the kind and the labels that have this number in the snapshot. The labels must not be changed.
+func (c *labelsByNumber) decodeLabelSet(s *snapshot, number int) (store.Kind, []store.Label) {
+	forms := s.entryLabelSets().texts
 	text := forms[number]
-	if c.isUnneeded {
-		return formKind(text), nil
+	if c.skipsDecoding {
+		return labelSetKind(text), nil
 	}
-	if c.decoded == nil {
-		c.decoded = make([][]store.Label, len(forms))
+	if c.decodedLabels == nil {
+		c.decodedLabels = make([][]store.Label, len(forms))
 	}
-	if c.decoded[number] == nil && len(text) > 1 {
-		labels, err := appendFormLabels(nil, text)
+	if c.decodedLabels[number] == nil && len(text) > 1 {
+		labels, err := appendLabelSetLabels(nil, text)
 		if err != nil {
 			s.recordError(err)
 		}
-		c.decoded[number] = labels
+		c.decodedLabels[number] = labels
 	}
-	return formKind(text), c.decoded[number]
+	return labelSetKind(text), c.decodedLabels[number]
 }
 
-// recordFormError records that the snapshot is damaged, because the entry in a row has a kind and labels with an
+// recordLabelSetError records that the snapshot is damaged, because the entry in a row has a kind and labels with an
 // unknown number.
-func (s *snapshot) recordFormError(row int) {
+func (s *snapshot) recordLabelSetError(row int) {
 	s.recordError(fmt.Errorf("%w: entry %d has a form that is not there", errUnusableSnapshot, s.entryID(row)))
 }
 
-// newestRow returns the row whose version is at index rank when the rows are sorted by time, newest first.
-func (s *snapshot) newestRow(rank int) (row int) {
-	row = int(binary.LittleEndian.Uint32(s.tables.Row(sectionNewest, rank)))
+// rowAtNewestRank returns the row whose version is at index rank when the rows are sorted by time, newest first.
+func (s *snapshot) rowAtNewestRank(rank int) (row int) {
+	row = int(binary.LittleEndian.Uint32(s.tables.Row(sectionNewestFirst, rank)))
 	if row >= s.len() {
 		s.recordError(fmt.Errorf("%w: row %d is not there", errUnusableSnapshot, row))
 		row = 0
@@ -429,10 +429,10 @@ func (s *snapshot) findRow(id uint64) (row int, ok bool) {
 
 // lastRemovalSeq returns the number of the last change that removed an entry with this name, or 0 if no change did.
 func (s *snapshot) lastRemovalSeq(name string) (last uint64) {
-	if s == nil || s.head.sectionCounts[sectionRemoved] == 0 {
+	if s == nil || s.head.sectionCounts[sectionRemovedNames] == 0 {
 		return 0
 	}
-	for _, seq := range s.findNumbersByHash(sectionRemoved, name) {
+	for _, seq := range s.findNumbersByTextHash(sectionRemovedNames, name) {
 		offset, ok := s.changeOffset(seq)
 		r, err := s.log.RecordAt(offset)
 		if !ok || err != nil {
@@ -461,5 +461,5 @@ func (s *snapshot) changeOffset(seq uint64) (offset int64, ok bool) {
 	if seq <= s.head.base || seq > s.head.lastSeq {
 		return 0, false
 	}
-	return int64(s.tables.RowKey(sectionChanges, int(seq-s.head.base-1))), true
+	return int64(s.tables.RowKey(sectionChangeOffsets, int(seq-s.head.base-1))), true
 }

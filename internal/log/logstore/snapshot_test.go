@@ -145,7 +145,7 @@ func heads(t *testing.T, s store.Store) (all []string) {
 				} else if h.Size != len(e.Content) {
 					t.Errorf("the head of %q says %d bytes of content", e.Name, h.Size)
 				}
-				if encodeForm(&e) != encodeForm(h.Entry) || !e.Created.Equal(h.Entry.Created) ||
+				if encodeLabelSet(&e) != encodeLabelSet(h.Entry) || !e.Created.Equal(h.Entry.Created) ||
 					!e.Updated.Equal(h.Entry.Updated) || e.Version != h.Entry.Version ||
 					e.Name != h.Entry.Name || !slices.Equal(e.Aliases, h.Entry.Aliases) {
 					t.Errorf("the head %+v is of %+v", h.Entry, e)
@@ -257,7 +257,7 @@ func TestSnapshotIsTheLog(t *testing.T) {
 // from the log.
 func TestSnapshotOfSnapshot(t *testing.T) {
 	encode := func(m *DB) []byte {
-		f, err := m.freezeState()
+		f, err := m.copyCurrentState()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -486,7 +486,7 @@ func TestCheckOfWrongEntries(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	sound := d.st.changedByID[1]
+	sound := d.st.entriesNotInSnapshotByID[1]
 	for what, change := range map[string]func(e *store.Entry){
 		"name":    func(e *store.Entry) { e.Name += "x" },
 		"version": func(e *store.Entry) { e.Version++ },
@@ -507,14 +507,14 @@ func TestCheckOfWrongEntries(t *testing.T) {
 	} {
 		wrong := *sound
 		change(&wrong)
-		d.st.changedByID[1] = &wrong
+		d.st.entriesNotInSnapshotByID[1] = &wrong
 		rep, err := d.Check(t.Context())
 		if err != nil || len(rep.Problems) != 1 ||
 			!strings.Contains(fmt.Sprint(rep.Problems), `entry "name 1" in memory`) {
 			t.Errorf("Check() with a wrong %s = %v, %v", what, rep.Problems, err)
 		}
 	}
-	d.st.changedByID[1] = sound
+	d.st.entriesNotInSnapshotByID[1] = sound
 	checkAndCloseStore(t, d)
 }
 

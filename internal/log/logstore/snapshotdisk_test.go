@@ -112,7 +112,7 @@ func TestSnapshotOfUnsyncedRecords(t *testing.T) {
 		t.Fatal(err)
 	}
 	lost := bytes.Clone(file)
-	clear(lost[recs[1].Offset+20 : recs[2].Offset])
+	clear(lost[recs[1].FileOffset+20 : recs[2].FileOffset])
 	put(lost)
 	want := h.replayed()
 	m = h.open(Options{})
@@ -149,7 +149,7 @@ func TestSnapshotCrashWhileWriting(t *testing.T) {
 		over := disk.CountOps() < before+k
 		disk.Stop()
 		n := 0
-		disk.EachImage(func(left *vfs.Mem, label string) bool {
+		disk.EachCrashFileSystem(func(left *vfs.Mem, label string) bool {
 			n++
 			if n > 16 && n%29 != 0 {
 				return true

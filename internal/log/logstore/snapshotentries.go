@@ -21,7 +21,7 @@ func (s *snapshot) findRowByName(name string) (row int, ok bool) {
 	if row, ok := s.rowsByName.Load(name); ok {
 		return row.(int), true
 	}
-	for _, id := range s.findNumbersByHash(sectionNames, name) {
+	for _, id := range s.findNumbersByTextHash(sectionNames, name) {
 		row, ok := s.findRow(id)
 		if !ok {
 			s.recordError(
@@ -30,7 +30,7 @@ func (s *snapshot) findRowByName(name string) (row int, ok bool) {
 			break
 		}
 		if e := s.readEntry(row); e != nil && e.Name == name {
-			if s.nameLookups.Add(1)%maxNameLookups == 0 {
+			if s.nameLookups.Add(1)%maxCachedNames == 0 {
 				s.rowsByName.Clear()
 			}
 			s.rowsByName.Store(name, row)
@@ -158,7 +158,7 @@ func decodeRows(t rowTable, r *wal.Record, isWanted func(id uint64) bool) (map[i
 		if !ok || decoded[row] != nil {
 			continue
 		}
-		if version, offset := t.entryPosition(row); offset == r.Offset && version == e.Version {
+		if version, offset := t.entryPosition(row); offset == r.FileOffset && version == e.Version {
 			decoded[row] = e
 		}
 	}

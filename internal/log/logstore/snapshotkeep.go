@@ -19,18 +19,18 @@ import (
 // frozenState is the state of a store at one moment. A snapshot can be written from it while new changes are made. The
 // caller must release it.
 type frozenState struct {
-	epoch   uint64 // number that increases when the log is replaced, as it was when the state was frozen
-	st      *state // copy of the state without the map of names, with the changed entries ordered by ID
-	head    snapshotHead
-	offsets []int64 // offsets in the log of the changes after the last snapshot
+	logEpoch       uint64 // number that increases when the log is replaced, as it was when the state was frozen
+	st             *state // copy of the state without the map of names, with the changed entries ordered by ID
+	snapshotHeader snapshotHead
+	offsets        []int64 // offsets in the log of the changes after the last snapshot
 	// For each entry that a compaction kept, the offset of its log record, by entry ID (empty if a snapshot contains
 	// the offsets).
-	baseOffsets map[uint64]int64
+	baseEntryOffsets map[uint64]int64
 }
 
-// freezeState returns a copy of the current state, which later changes do not affect. The caller must hold logmu, and
-// must release the copy.
-func (d *DB) freezeState() (*frozenState, error) {
+// copyCurrentState returns a copy of the current state, which later changes do not affect. The caller must hold logmu,
+// and must release the copy.
+func (d *DB) copyCurrentState() (*frozenState, error) {
 	places, err := d.baseEntryOffsets()
 	if err != nil {
 		return nil, err
@@ -38,18 +38,18 @@ func (d *DB) freezeState() (*frozenState, error) {
 	p, _ := logpos.DecodePosition(d.currentPosition())
 	st := d.st
 	return &frozenState{
-		epoch: d.epoch.Load(),
+		logEpoch: d.logEpoch.Load(),
 		st: &state{
-			base:             st.base.acquire(),
-			hiddenRows:       slices.Clone(st.hiddenRows),
-			changedByID:      slices.Clone(st.changedByID),
-			removedNames:     maps.Clone(st.removedNames),
-			nextEntryID:      st.nextEntryID,
-			opIDs:            maps.Clone(st.opIDs),
-			opIDOrder:        slices.Clone(st.opIDOrder),
-			rareLabelEntries: slices.Clone(st.rareLabelEntries),
+			base:                     st.base.keepFilesOpen(),
+			hiddenRows:               slices.Clone(st.hiddenRows),
+			entriesNotInSnapshotByID: slices.Clone(st.entriesNotInSnapshotByID),
+			removedNames:             maps.Clone(st.removedNames),
+			nextEntryID:              st.nextEntryID,
+			opIDs:                    maps.Clone(st.opIDs),
+			opIDOrder:                slices.Clone(st.opIDOrder),
+			rareLabelEntries:         slices.Clone(st.rareLabelEntries),
 		},
-		head: snapshotHead{
+		snapshotHeader: snapshotHead{
 			logID:        p.LogID,
 			lastSeq:      p.Seq,
 			lastOffset:   p.FileOffset,
@@ -58,8 +58,8 @@ func (d *DB) freezeState() (*frozenState, error) {
 			syncedOffset: d.log.SyncedOffset(),
 			nextEntryID:  st.nextEntryID,
 		},
-		offsets:     slices.Clone(d.changeOffsets),
-		baseOffsets: places,
+		offsets:          slices.Clone(d.changeOffsets),
+		baseEntryOffsets: places,
 	}, nil
 }
 
@@ -75,20 +75,20 @@ func (f *frozenState) writeSnapshot(to io.WriterAt) error {
 	if err := f.st.readError(); err != nil {
 		return err
 	}
-	err := rows.WriteFile(to, f.head.pageEncoder())
+	err := rows.WriteFile(to, f.snapshotHeader.pageEncoder())
 	return cmp.Or(f.st.readError(), err)
 }
 
 // entryOffset returns the offset of the record that contains an entry's version.
 func (f *frozenState) entryOffset(e *store.Entry) int64 {
-	from := f.head.lastSeq - uint64(len(f.offsets))
-	if e.Version > from && e.Version <= f.head.lastSeq {
+	from := f.snapshotHeader.lastSeq - uint64(len(f.offsets))
+	if e.Version > from && e.Version <= f.snapshotHeader.lastSeq {
 		return f.offsets[e.Version-from-1]
 	}
 	if offset, ok := f.st.base.changeOffset(e.Version); ok {
 		return offset
 	}
-	return f.baseOffsets[e.ID]
+	return f.baseEntryOffsets[e.ID]
 }
 
 // baseEntryOffsets returns where the log contains each entry that the last compaction kept: the offset of the entry's
@@ -104,7 +104,7 @@ func (d *DB) baseEntryOffsets() (map[uint64]int64, error) {
 // Checkpoint writes the snapshot if enough has changed since the last snapshot. The next process that opens the store
 // starts from it. If another process is writing, Checkpoint does nothing, and a later call can write the snapshot.
 func (d *DB) Checkpoint(ctx context.Context) error {
-	if err := d.checkReady(ctx); err != nil {
+	if err := d.checkOpenAndContext(ctx); err != nil {
 		return err
 	}
 	err := d.updateSnapshot(ctx)
@@ -131,10 +131,10 @@ func (d *DB) updateSnapshot(ctx context.Context) error {
 	}
 	defer f.release()
 	between := func(fn func() error) error { return d.betweenWrites(ctx, fn) }
-	return d.writeFrozenState(ctx, f, between, between)
+	return d.writeSnapshotOfFrozenState(ctx, f, between, between)
 }
 
-// freezeIf returns a frozen copy of the state if isWorthwhile, which is called with logmu held, returns true.
+// freezeIf returns a frozen copy of the state if isSnapshotWorthwhile, which is called with logmu held, returns true.
 // Otherwise it returns nil. It also returns nil if the store is closed or the log cannot be read.
 func (d *DB) freezeIf(isWorthwhile func() bool) (*frozenState, error) {
 	d.logmu.RLock()
@@ -145,7 +145,7 @@ func (d *DB) freezeIf(isWorthwhile func() bool) (*frozenState, error) {
 	if !isWorthwhile() {
 		return nil, nil
 	}
-	return d.freezeState()
+	return d.copyCurrentState()
 }
 
 // isQuickSnapshotDue reports whether a snapshot is worth writing and can probably be written in a few milliseconds.
@@ -153,14 +153,14 @@ func (d *DB) freezeIf(isWorthwhile func() bool) (*frozenState, error) {
 func (d *DB) isQuickSnapshotDue() bool {
 	rows, read := d.st.len()+len(d.st.removedNames)+int(d.log.LastSeq()-d.base)/4, d.log.EndOffset()
 	if b := d.st.base; b != nil {
-		rows, read = rows+b.head.sectionCounts[sectionRemoved], 0
+		rows, read = rows+b.head.sectionCounts[sectionRemovedNames], 0
 	}
 	return d.checkpointer.isQuickToWrite(rows, read) && d.isSnapshotDue()
 }
 
 // isSnapshotDue reports whether enough has changed to write a snapshot. The caller must hold logmu.
 func (d *DB) isSnapshotDue() bool {
-	return d.log.Exists() && d.checkpointer.isWorthwhile(d.st.opsSinceBase, d.st.len())
+	return d.log.Exists() && d.checkpointer.isSnapshotWorthwhile(d.st.opsSinceBase, d.st.len())
 }
 
 // writeMissingSnapshot writes the snapshot that was missing or too old when the store was opened, and makes it the
@@ -175,7 +175,7 @@ func (d *DB) writeMissingSnapshot() {
 	}
 	defer d.checkpointer.mu.Unlock()
 	d.logmu.RLock()
-	worth := d.checkReady(d.closingCtx) == nil && d.brokenErr == nil && d.isSnapshotDue()
+	worth := d.checkOpenAndContext(d.closingCtx) == nil && d.brokenErr == nil && d.isSnapshotDue()
 	d.logmu.RUnlock()
 	if worth {
 		_ = d.renewSnapshot(d.closingCtx)
@@ -186,7 +186,7 @@ func (d *DB) writeMissingSnapshot() {
 // another process has written a newer snapshot, renewSnapshot uses that one. When ctx is done, it ends early and does
 // not wait for other processes. The caller must hold the lock of the checkpointer.
 func (d *DB) renewSnapshot(ctx context.Context) error {
-	if d.rebaseOnSnapshot(ctx, func() error { return nil }, rebaseIfWorthwhile) == nil {
+	if d.writeAndUseSnapshot(ctx, func() error { return nil }, useSnapshotIfWorthwhile) == nil {
 		// Do not write a snapshot, because another process has already written a newer snapshot than the one in use.
 		return nil
 	}
@@ -195,25 +195,25 @@ func (d *DB) renewSnapshot(ctx context.Context) error {
 		return err
 	}
 	defer f.release()
-	return d.writeFrozenState(ctx, f, func(fn func() error) error { return d.withExclusiveLock(ctx, fn) },
-		func(put func() error) error { return d.rebaseOnSnapshot(ctx, put, rebaseAlways) })
+	return d.writeSnapshotOfFrozenState(ctx, f, func(fn func() error) error { return d.withExclusiveLock(ctx, fn) },
+		func(put func() error) error { return d.writeAndUseSnapshot(ctx, put, useSnapshotAlways) })
 }
 
-// writeFrozenState writes a snapshot of the frozen state. It writes nothing if the existing snapshot contains the last
-// change of this state. For begin and end, see [DB.writeDerivedFile].
-func (d *DB) writeFrozenState(
+// writeSnapshotOfFrozenState writes a snapshot of the frozen state. It writes nothing if the existing snapshot
+// contains the last change of this state. For begin and end, see [DB.writeDerivedFile].
+func (d *DB) writeSnapshotOfFrozenState(
 	ctx context.Context,
 	f *frozenState,
 	lockedCreate, lockedRename func(fn func() error) error,
 ) error {
-	return d.writeDerivedFile(d.snapshotName(), f.epoch, lockedCreate, func(put func() error) error {
+	return d.writeDerivedFile(d.snapshotName(), f.logEpoch, lockedCreate, func(put func() error) error {
 		return lockedRename(func() error {
-			if err := d.checkEpoch(f.epoch); err != nil {
+			if err := d.checkLogEpoch(f.logEpoch); err != nil {
 				return err
 			}
 			if s, err := d.openSnapshot(); err == nil {
 				defer s.release()
-				if s.head.lastSeq >= f.head.lastSeq {
+				if s.head.lastSeq >= f.snapshotHeader.lastSeq {
 					return nil
 				}
 			}
@@ -222,19 +222,24 @@ func (d *DB) writeFrozenState(
 	}, func(file vfs.File) error { return f.writeSnapshot(ctxfile.File{Context: ctx, InnerFile: file}) })
 }
 
-// rebaseCondition specifies when rebaseOnSnapshot lets the state use the snapshot file in place of changes in memory.
-type rebaseCondition int
+// snapshotUseCondition specifies when writeAndUseSnapshot lets the state use the snapshot file in place of changes in
+// memory.
+type snapshotUseCondition int
 
 const (
-	rebaseAlways rebaseCondition = iota
+	useSnapshotAlways snapshotUseCondition = iota
 	// Use the snapshot only if at least half of the changes in memory are then not needed any more.
-	rebaseIfWorthwhile
+	useSnapshotIfWorthwhile
 )
 
-// rebaseOnSnapshot calls writeSnapshot, which may write a snapshot, and then reads the entries from this snapshot
+// writeAndUseSnapshot calls writeSnapshot, which may write a snapshot, and then reads the entries from this snapshot
 // instead of from memory. Only later changes are kept in memory. Other processes are locked out during the call. The
 // error is errUnusableSnapshot if the snapshot is not newer than the one in use, or if the condition is not met.
-func (d *DB) rebaseOnSnapshot(ctx context.Context, writeSnapshot func() error, condition rebaseCondition) error {
+func (d *DB) writeAndUseSnapshot(
+	ctx context.Context,
+	writeSnapshot func() error,
+	condition snapshotUseCondition,
+) error {
 	return d.withExclusiveLock(ctx, func() error {
 		if err := writeSnapshot(); err != nil {
 			return err
@@ -245,20 +250,20 @@ func (d *DB) rebaseOnSnapshot(ctx context.Context, writeSnapshot func() error, c
 		}
 		spared := s.logOffset() - d.st.base.logOffset()
 		isWorthwhile := spared >= (d.log.EndOffset()-d.st.base.logOffset())/2
-		isUsable := s.head.lastSeq <= d.log.LastSeq() && s.head.lastSeq > d.startSeq
-		if condition == rebaseIfWorthwhile {
+		isUsable := s.head.lastSeq <= d.log.LastSeq() && s.head.lastSeq > d.lastSnapshotChange
+		if condition == useSnapshotIfWorthwhile {
 			isUsable = isUsable && isWorthwhile
 		}
 		if !isUsable {
 			s.release()
 			return errUnusableSnapshot
 		}
-		st := d.st.withBase(s)
+		st := d.st.withNewerSnapshot(s)
 		if err := st.readError(); err != nil {
 			s.release()
 			return err
 		}
-		d.setEqualState(st, slices.Clone(d.changeOffsets[s.head.lastSeq-d.startSeq:]))
+		d.replaceStateByEqual(st, slices.Clone(d.changeOffsets[s.head.lastSeq-d.lastSnapshotChange:]))
 		return nil
 	})
 }

@@ -32,7 +32,7 @@ func TestSnapshotsWhileOpen(t *testing.T) {
 	renewed := 0
 	for seed := range uint64(30) {
 		h := newRandomHistory(t, 4000+seed)
-		o := Options{MinTailBytes: 1}
+		o := Options{MinUnsnapshottedLogBytes: 1}
 		ms := []*DB{h.open(o), h.open(o)}
 		for i := range 80 {
 			m := ms[h.rand.IntN(len(ms))]
@@ -73,7 +73,7 @@ func TestTailBound(t *testing.T) {
 			t.Errorf("maxTailLength of %d entries = %d, want %d", n, got, want)
 		}
 	}
-	if got := maxTailLength(1, 1); got != tailBytesPerEntry {
+	if got := maxTailLength(1, 1); got != unsnapshottedBytesPerEntry {
 		t.Errorf("maxTailLength of one entry = %d", got)
 	}
 }
@@ -99,7 +99,7 @@ func TestSnapshotsBesideWriters(t *testing.T) {
 	h := newRandomHistory(t, 1)
 	mem, written := h.fs.(*vfs.Mem), new(atomic.Int64)
 	h.fs = countingDisk{mem, written}
-	m := h.open(Options{MinTailBytes: least})
+	m := h.open(Options{MinUnsnapshottedLogBytes: least})
 	h.fs = mem
 	var wg sync.WaitGroup
 	for w := range writers {
@@ -130,7 +130,7 @@ func TestSnapshotsBesideWriters(t *testing.T) {
 	}
 	settle(m)
 	d := m
-	if n := len(d.st.changedByID); n > writers*writes/4 {
+	if n := len(d.st.entriesNotInSnapshotByID); n > writers*writes/4 {
 		t.Errorf("%d of %d entries are in memory", n, d.st.len())
 	}
 	if n := written.Load(); n == 0 || n > d.log.EndOffset()/least {
@@ -163,7 +163,7 @@ func TestSnapshotIsOvertaken(t *testing.T) {
 			t.Fatal(err)
 		}
 		d := m
-		f, err := d.freezeState()
+		f, err := d.copyCurrentState()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -174,9 +174,9 @@ func TestSnapshotIsOvertaken(t *testing.T) {
 			if err := do(other); err != nil {
 				t.Fatal(what, err)
 			}
-			return d.rebaseOnSnapshot(t.Context(), put, rebaseAlways)
+			return d.writeAndUseSnapshot(t.Context(), put, useSnapshotAlways)
 		}
-		if err := d.writeFrozenState(t.Context(), f, func(fn func() error) error {
+		if err := d.writeSnapshotOfFrozenState(t.Context(), f, func(fn func() error) error {
 			return d.withExclusiveLock(t.Context(), fn)
 		}, end); (err == nil) != (what == "change") {
 			t.Errorf("%s: %v", what, err)
@@ -206,9 +206,9 @@ func TestSnapshotIsOvertaken(t *testing.T) {
 func TestSnapshotOfAnotherWhileOpen(t *testing.T) {
 	h := newRandomHistory(t, 3)
 	mem := h.fs.(*vfs.Mem)
-	writer := h.open(Options{MinTailBytes: 1})
+	writer := h.open(Options{MinUnsnapshottedLogBytes: 1})
 	h.fs = fullDisk{mem}
-	full := h.open(Options{MinTailBytes: 1})
+	full := h.open(Options{MinUnsnapshottedLogBytes: 1})
 	h.fs = mem
 	add := func(m *DB, name string) {
 		if err := m.Apply(t.Context(), store.Add{Name: name, Content: strings.Repeat(name, 50)}); err != nil {
@@ -273,7 +273,7 @@ func TestCloseEndsSnapshot(t *testing.T) {
 	mem := h.fs.(*vfs.Mem)
 	disk := slowDisk{mem, make(chan struct{}), make(chan context.Context, 1)}
 	h.fs = disk
-	m := h.open(Options{MinTailBytes: 1})
+	m := h.open(Options{MinUnsnapshottedLogBytes: 1})
 	disk.closing <- m.closingCtx
 	if err := m.Apply(t.Context(), store.Add{Name: "name 1", Content: "text"}); err != nil {
 		t.Fatal(err)
@@ -306,7 +306,7 @@ func TestCloseWaitsForNoSnapshot(t *testing.T) {
 		}
 	}
 	add("name 1")
-	m := h.open(Options{MinTailBytes: 1, LockWait: time.Hour})
+	m := h.open(Options{MinUnsnapshottedLogBytes: 1, LockWait: time.Hour})
 	add("name 2")
 	l, err := h.fs.OpenLock(wal.LockName("memory.oxbow"))
 	if err != nil {
@@ -332,8 +332,8 @@ func TestCloseWaitsForNoSnapshot(t *testing.T) {
 // opened the store.
 func TestSnapshotOfAProcessThatLivesOn(t *testing.T) {
 	for _, o := range []Options{
-		{MinSnapshotOps: 5, LongRunCalls: 3},
-		{MinSnapshotOps: 5, LongRunCalls: 3, ReadOnly: true, WriteDerivedFiles: true},
+		{MinSnapshotOps: 5, CallsBeforeLongRun: 3},
+		{MinSnapshotOps: 5, CallsBeforeLongRun: 3, ReadOnly: true, WriteDerivedFiles: true},
 	} {
 		h := newRandomHistory(t, 8)
 		writer := h.open(Options{MinSnapshotOps: 1 << 30})

@@ -9,13 +9,13 @@ import (
 
 // newRow returns an entry's snapshot row. offset is the offset of the record with the entry's version.
 func newRow(rows *keydir.Rows, e *store.Entry, offset int64) keydir.EntryRow {
-	r := newRowWithoutForm(e, offset)
-	r.Form = rows.FormNumber(encodeForm(e))
+	r := newRowWithoutLabelSet(e, offset)
+	r.Form = rows.LabelSetNumber(encodeLabelSet(e))
 	return r
 }
 
-// newRowWithoutForm is like newRow, but does not set Form.
-func newRowWithoutForm(e *store.Entry, offset int64) keydir.EntryRow {
+// newRowWithoutLabelSet is like newRow, but does not set Form.
+func newRowWithoutLabelSet(e *store.Entry, offset int64) keydir.EntryRow {
 	return keydir.EntryRow{ID: e.ID, Version: e.Version, Offset: offset, Created: clampedNanoseconds(e.Created),
 		Updated: e.Updated.UnixNano(), Size: uint32(len(e.Content)), Text: encodeNames(e)}
 }
@@ -24,12 +24,18 @@ func newRowWithoutForm(e *store.Entry, offset int64) keydir.EntryRow {
 // that the previous snapshot does not contain. The function offset must return the log offset of the record that
 // contains an entry's version.
 func (st *state) snapshotRows(changes []int64, offset func(e *store.Entry) int64) *keydir.Rows {
-	r := &keydir.Rows{Changes: changes, Sums: st.computeSummary().encode(), OpIDs: encodeOpIDs(st.rememberedOpIDs()),
-		IsHiddenRow: st.hiddenRows.hasBit, HiddenIDs: map[uint64]bool{}, ReusedNames: map[keydir.TableKey]bool{}}
+	r := &keydir.Rows{
+		Changes:            changes,
+		EntryTotals:        st.computeEntryTotals().encode(),
+		OpIDs:              encodeOpIDs(st.rememberedOpIDs()),
+		IsHiddenRow:        st.hiddenRows.hasBit,
+		HiddenIDs:          map[uint64]bool{},
+		ReusedRemovedNames: map[keydir.TableKey]bool{},
+	}
 	if b := st.base; b != nil {
-		r.BaseTables = b.tables
-		for _, text := range b.entryForms().texts {
-			r.FormNumber(text)
+		r.PreviousTables = b.tables
+		for _, text := range b.entryLabelSets().texts {
+			r.LabelSetNumber(text)
 		}
 		for row := range st.hiddenRows.all {
 			r.HiddenIDs[b.entryID(row)] = true
@@ -38,20 +44,20 @@ func (st *state) snapshotRows(changes []int64, offset func(e *store.Entry) int64
 	use := func(name string) uint64 {
 		hash := textHash(name)
 		if seq := st.base.lastRemovalSeq(name); seq > 0 {
-			r.ReusedNames[keydir.TableKey{Hash: hash, Number: seq}] = true
+			r.ReusedRemovedNames[keydir.TableKey{Hash: hash, Number: seq}] = true
 		}
 		return hash
 	}
 	r.Entries, r.Names = make(
 		[]keydir.EntryRow,
 		0,
-		len(st.changedByID),
+		len(st.entriesNotInSnapshotByID),
 	), make(
 		[]keydir.TableKey,
 		0,
-		len(st.changedByID),
+		len(st.entriesNotInSnapshotByID),
 	)
-	for _, e := range st.changedByID {
+	for _, e := range st.entriesNotInSnapshotByID {
 		r.Entries = append(r.Entries, newRow(r, e, offset(e)))
 		r.Names = append(r.Names, keydir.TableKey{Hash: use(e.Name), Number: e.ID})
 		for _, a := range e.Aliases {
@@ -59,7 +65,7 @@ func (st *state) snapshotRows(changes []int64, offset func(e *store.Entry) int64
 		}
 	}
 	for name, seq := range st.removedNames {
-		r.Removed = append(r.Removed, keydir.TableKey{Hash: use(name), Number: seq})
+		r.RemovedNames = append(r.RemovedNames, keydir.TableKey{Hash: use(name), Number: seq})
 	}
 	return r
 }

@@ -31,9 +31,9 @@ type state struct {
 	base       *snapshot // snapshot file that contains the older entries (nil if there is no snapshot)
 	hiddenRows bitmap    // rows of the snapshot whose entries were replaced or removed since
 
-	changedByName map[string]*store.Entry // entries that changed after base
-	changedByID   []*store.Entry          // the same entries, ordered by ID
-	largeChange   *largeChange            // the change that is being applied, if it is large
+	changedByName            map[string]*store.Entry // entries that changed after base
+	entriesNotInSnapshotByID []*store.Entry          // the same entries, ordered by ID
+	largeChange              *largeChange            // the change that is being applied, if it is large
 	// names of the removed entries, each with the removing change's number
 	removedNames     map[string]uint64
 	nextEntryID      uint64
@@ -42,8 +42,8 @@ type state struct {
 	// contentBytesPerOp bytes of their contents
 	opsSinceBase int
 
-	opIDs     map[string]seenOpID // remembered op IDs with their changes, by OpIDKey
-	opIDOrder []string            // keys of opIDs, oldest first
+	opIDs     map[string]opIDWithChange // remembered op IDs with their changes, by OpIDKey
+	opIDOrder []string                  // keys of opIDs, oldest first
 }
 
 func newState() *state {
@@ -51,19 +51,19 @@ func newState() *state {
 		changedByName: map[string]*store.Entry{},
 		removedNames:  map[string]uint64{},
 		nextEntryID:   1,
-		opIDs:         map[string]seenOpID{},
+		opIDs:         map[string]opIDWithChange{},
 	}
 }
 
-// withBase returns a state with the same entries that reads them from a newer snapshot. Both states share the map of
-// op IDs. Therefore only one of the two may be changed later.
-func (st *state) withBase(s *snapshot) *state {
+// withNewerSnapshot returns a state with the same entries that reads them from a newer snapshot. Both states share the
+// map of op IDs. Therefore only one of the two may be changed later.
+func (st *state) withNewerSnapshot(s *snapshot) *state {
 	n := newState()
 	n.base, n.hiddenRows = s, make(bitmap, (s.len()+63)/64)
 	n.nextEntryID = st.nextEntryID
 	n.opIDs = st.opIDs
 	n.opIDOrder = st.opIDOrder
-	for _, e := range st.changedByID {
+	for _, e := range st.entriesNotInSnapshotByID {
 		if e.Version > s.head.lastSeq {
 			n.putEntry(e)
 			n.opsSinceBase++
@@ -73,7 +73,7 @@ func (st *state) withBase(s *snapshot) *state {
 		if seq <= s.head.lastSeq {
 			continue
 		}
-		if row, ok := n.baseRowOf(name); ok {
+		if row, ok := n.snapshotRowOf(name); ok {
 			n.hiddenRows.setBit(row)
 		}
 		n.removedNames[name] = seq
@@ -86,22 +86,24 @@ func (st *state) withBase(s *snapshot) *state {
 func (st *state) readError() error { return st.base.readError() }
 
 // len returns the number of entries.
-func (st *state) len() int { return st.base.len() - st.hiddenRows.count() + len(st.changedByID) }
+func (st *state) len() int {
+	return st.base.len() - st.hiddenRows.count() + len(st.entriesNotInSnapshotByID)
+}
 
 // findByName returns the entry with this name, or nil if it does not exist.
 func (st *state) findByName(name string) *store.Entry {
 	if e := st.changedByName[name]; e != nil {
 		return e
 	}
-	if row, ok := st.baseRowOf(name); ok {
+	if row, ok := st.snapshotRowOf(name); ok {
 		return st.base.readEntry(row)
 	}
 	return nil
 }
 
-// baseRowOf returns the row of the snapshot that contains the entry with this name. ok is false if the snapshot does
-// not contain the entry, or if the entry was replaced or removed since.
-func (st *state) baseRowOf(name string) (row int, ok bool) {
+// snapshotRowOf returns the row of the snapshot that contains the entry with this name. ok is false if the snapshot
+// does not contain the entry, or if the entry was replaced or removed since.
+func (st *state) snapshotRowOf(name string) (row int, ok bool) {
 	if st.base == nil || st.changedByName[name] != nil {
 		return 0, false
 	}
@@ -115,7 +117,7 @@ func (st *state) baseRowOf(name string) (row int, ok bool) {
 // findByID returns the entry with this ID, or nil if it does not exist.
 func (st *state) findByID(id uint64) *store.Entry {
 	if i, found := st.searchChangedID(id); found {
-		return st.changedByID[i]
+		return st.entriesNotInSnapshotByID[i]
 	}
 	if row, ok := st.base.findRow(id); ok && !st.hiddenRows.hasBit(row) {
 		return st.base.readEntry(row)
@@ -126,7 +128,7 @@ func (st *state) findByID(id uint64) *store.Entry {
 // entriesWithAlias returns the entries with this alias.
 func (st *state) entriesWithAlias(alias string) (es []*store.Entry) {
 	es = st.baseEntriesWithAlias(alias)
-	for _, e := range st.changedByID {
+	for _, e := range st.entriesNotInSnapshotByID {
 		if slices.Contains(e.Aliases, alias) {
 			es = append(es, e)
 		}
@@ -137,7 +139,7 @@ func (st *state) entriesWithAlias(alias string) (es []*store.Entry) {
 // baseEntriesWithAlias returns the entries with this alias that are in the snapshot and have not changed since.
 func (st *state) baseEntriesWithAlias(alias string) (es []*store.Entry) {
 	if st.base != nil {
-		for _, id := range st.base.findNumbersByHash(sectionAliases, alias) {
+		for _, id := range st.base.findNumbersByTextHash(sectionAliases, alias) {
 			if row, ok := st.base.findRow(id); ok && !st.hiddenRows.hasBit(row) {
 				es = append(es, st.base.readEntry(row)) // The entry is nil if it cannot be read.
 			}
@@ -160,21 +162,21 @@ func (st *state) lastChangeTo(name string) uint64 {
 
 // applyRecord implements recordApplier.
 func (st *state) applyRecord(r *wal.Record, v *recordBody) ([]store.Delta, error) {
-	if st.base != nil && isRewrite(r, v) {
+	if st.base != nil && isRedactionOrRecovery(r, v) {
 		return nil, errUnusableSnapshot // The snapshot was made from an earlier version of the file.
 	}
 	deltas := st.applyChange(r.Seq, time.Unix(0, r.Time).UTC(), v)
 	return deltas, st.readError()
 }
 
-// isRewrite reports whether a redaction or a recovery wrote the record. If so, earlier records may differ from those
-// that were read before. A compaction does not count, because it does not change entries.
-func isRewrite(r *wal.Record, v *recordBody) bool {
+// isRedactionOrRecovery reports whether a redaction or a recovery wrote the record. If so, earlier records may differ
+// from those that were read before. A compaction does not count, because it does not change entries.
+func isRedactionOrRecovery(r *wal.Record, v *recordBody) bool {
 	if r.Type != recordTypeChange {
 		return true
 	}
 	if len(v.ops) > 0 {
-		return slices.ContainsFunc(v.ops, func(p loggedOp) bool { return p.isErased })
+		return slices.ContainsFunc(v.ops, func(p loggedOp) bool { return p.isContentErased })
 	}
 	isCompaction := v.base != nil && strings.HasPrefix(v.note, compactionNote)
 	return !isCompaction && len(v.revertedSeqs) == 0
@@ -182,7 +184,7 @@ func isRewrite(r *wal.Record, v *recordBody) bool {
 
 // applyChange applies a change to the state and returns how the change affected entries.
 func (st *state) applyChange(seq uint64, changeTime time.Time, v *recordBody) []store.Delta {
-	v.stampEntries(seq, changeTime)
+	v.setWriteMetadata(seq, changeTime)
 	st.opsSinceBase += len(v.ops)
 	for i := range v.ops {
 		st.opsSinceBase += len(v.ops[i].entry.Content) / contentBytesPerOp
@@ -196,7 +198,7 @@ func (st *state) applyChange(seq uint64, changeTime time.Time, v *recordBody) []
 		p := &v.ops[i]
 		e := p.entry
 		switch {
-		case p.isErased:
+		case p.isContentErased:
 			// A redaction has erased this version of the entry. Skip the op, because a later change replaced or
 			// removed the entry.
 		case p.verb == store.VerbRemove:
@@ -227,8 +229,8 @@ func (st *state) rememberOpIDs(seq uint64, v *recordBody) {
 }
 
 // rememberedOpIDs returns the remembered op IDs, oldest first.
-func (st *state) rememberedOpIDs() []seenOpID {
-	ids := make([]seenOpID, len(st.opIDOrder))
+func (st *state) rememberedOpIDs() []opIDWithChange {
+	ids := make([]opIDWithChange, len(st.opIDOrder))
 	for i, key := range st.opIDOrder {
 		ids[i] = st.opIDs[key]
 	}
@@ -248,7 +250,7 @@ func (st *state) putEntry(e *store.Entry) (replaced uint64) {
 	case ok && !st.hiddenRows.hasBit(row):
 		st.hiddenRows.setBit(row)
 	default:
-		if row, ok := st.baseRowOf(e.Name); ok {
+		if row, ok := st.snapshotRowOf(e.Name); ok {
 			replaced = st.base.entryID(row)
 			st.hiddenRows.setBit(row)
 		}
@@ -260,15 +262,15 @@ func (st *state) putEntry(e *store.Entry) (replaced uint64) {
 		st.largeChange.entriesByID[e.ID] = e
 		return replaced
 	}
-	if n := len(st.changedByID); n == 0 || st.changedByID[n-1].ID < e.ID {
-		st.changedByID = append(st.changedByID, e)
+	if n := len(st.entriesNotInSnapshotByID); n == 0 || st.entriesNotInSnapshotByID[n-1].ID < e.ID {
+		st.entriesNotInSnapshotByID = append(st.entriesNotInSnapshotByID, e)
 		return replaced
 	}
 	i, found := st.searchChangedID(e.ID)
 	if found {
-		st.changedByID[i] = e
+		st.entriesNotInSnapshotByID[i] = e
 	} else {
-		st.changedByID = slices.Insert(st.changedByID, i, e)
+		st.entriesNotInSnapshotByID = slices.Insert(st.entriesNotInSnapshotByID, i, e)
 	}
 	return replaced
 }
@@ -284,7 +286,7 @@ func (st *state) removeEntry(e *store.Entry, seq uint64) {
 	st.removedNames[e.Name] = seq
 }
 
-// removeChangedEntry removes the entry with this ID from changedByID.
+// removeChangedEntry removes the entry with this ID from entriesNotInSnapshotByID.
 func (st *state) removeChangedEntry(id uint64) {
 	if st.largeChange != nil {
 		st.removeRareLabelEntry(id)
@@ -293,12 +295,12 @@ func (st *state) removeChangedEntry(id uint64) {
 	}
 	if i, found := st.searchChangedID(id); found {
 		st.removeRareLabelEntry(id)
-		st.changedByID = slices.Delete(st.changedByID, i, i+1)
+		st.entriesNotInSnapshotByID = slices.Delete(st.entriesNotInSnapshotByID, i, i+1)
 	}
 }
 
-// largeChange collects what a large change does to changedByID. To insert or remove each entry separately would move
-// all later entries each time.
+// largeChange collects what a large change does to entriesNotInSnapshotByID. To insert or remove each entry separately
+// would move all later entries each time.
 type largeChange struct {
 	entriesByID map[uint64]*store.Entry // written entries, or nil for removed entries
 }
@@ -306,14 +308,15 @@ type largeChange struct {
 // minLargeChangeOps is the minimum number of ops of a large change.
 const minLargeChangeOps = 64
 
-// movesManyEntries reports whether a change has many ops, and does more than to append entries to changedByID.
+// movesManyEntries reports whether a change has many ops, and does more than to append entries to
+// entriesNotInSnapshotByID.
 func (st *state) movesManyEntries(v *recordBody) bool {
 	if len(v.ops) < minLargeChangeOps {
 		return false
 	}
 	last := uint64(0)
-	if n := len(st.changedByID); n > 0 {
-		last = st.changedByID[n-1].ID
+	if n := len(st.entriesNotInSnapshotByID); n > 0 {
+		last = st.entriesNotInSnapshotByID[n-1].ID
 	}
 	for i := range v.ops {
 		id := v.ops[i].entry.ID
@@ -325,18 +328,18 @@ func (st *state) movesManyEntries(v *recordBody) bool {
 	return false
 }
 
-// endLargeChange merges the entries of a large change into changedByID.
+// endLargeChange merges the entries of a large change into entriesNotInSnapshotByID.
 func (st *state) endLargeChange() {
 	byID := st.largeChange.entriesByID
 	st.largeChange = nil
 	ids := slices.Sorted(maps.Keys(byID))
-	merged := make([]*store.Entry, 0, len(st.changedByID)+len(ids))
+	merged := make([]*store.Entry, 0, len(st.entriesNotInSnapshotByID)+len(ids))
 	add := func(id uint64) {
 		if e := byID[id]; e != nil {
 			merged = append(merged, e)
 		}
 	}
-	for _, e := range st.changedByID {
+	for _, e := range st.entriesNotInSnapshotByID {
 		for len(ids) > 0 && ids[0] < e.ID {
 			add(ids[0])
 			ids = ids[1:]
@@ -351,7 +354,7 @@ func (st *state) endLargeChange() {
 	for _, id := range ids {
 		add(id)
 	}
-	st.changedByID = merged
+	st.entriesNotInSnapshotByID = merged
 }
 
 // rareLabelKeys are keys of labels that few entries have. Each write searches for such entries, so they are listed
@@ -375,17 +378,19 @@ func (st *state) removeRareLabelEntry(id uint64) {
 	}
 }
 
-// selectsOnlyRareLabels reports whether a filter selects only entries with a rare label.
-func selectsOnlyRareLabels(f store.Filter) bool {
+// selectsOnlyByRareLabel reports whether a filter selects only entries with a rare label.
+func selectsOnlyByRareLabel(f store.Filter) bool {
 	return slices.ContainsFunc(f.Terms, func(t store.Term) bool {
 		isRare := func(key string) bool { return slices.Contains(rareLabelKeys, key) }
 		return t.Key == "has" && !t.Not && !slices.ContainsFunc(t.Values, func(v string) bool { return !isRare(v) })
 	})
 }
 
-// searchChangedID returns the index in changedByID of the entry with this ID, and true. If the ID is not found, it
-// returns the index at which the entry would be inserted, and false.
-func (st *state) searchChangedID(id uint64) (int, bool) { return searchByID(st.changedByID, id) }
+// searchChangedID returns the index in entriesNotInSnapshotByID of the entry with this ID, and true. If the ID is not
+// found, it returns the index at which the entry would be inserted, and false.
+func (st *state) searchChangedID(id uint64) (int, bool) {
+	return searchByID(st.entriesNotInSnapshotByID, id)
+}
 
 // searchByID is like searchChangedID, for any list of entries that is ordered by ID.
 func searchByID(order []*store.Entry, id uint64) (int, bool) {
@@ -397,7 +402,7 @@ func (st *state) rememberOpID(id string, seq uint64) {
 	if _, ok := st.opIDs[key]; !ok {
 		st.opIDOrder = append(st.opIDOrder, key)
 	}
-	st.opIDs[key] = seenOpID{id, seq}
+	st.opIDs[key] = opIDWithChange{id, seq}
 	if len(st.opIDOrder) > 2*minRememberedOpIDs {
 		for _, old := range st.opIDOrder[:minRememberedOpIDs] {
 			delete(st.opIDs, old)
@@ -432,7 +437,7 @@ func (b bitmap) all(yield func(int) bool) {
 }
 
 // encodeOpIDs encodes op IDs for the section of a snapshot file that contains the remembered op IDs.
-func encodeOpIDs(ids []seenOpID) (b []byte) {
+func encodeOpIDs(ids []opIDWithChange) (b []byte) {
 	for _, o := range ids {
 		b = binary.LittleEndian.AppendUint64(b, o.seq)
 		b = append(append(b, byte(len(o.id))), o.id...)
@@ -441,12 +446,12 @@ func encodeOpIDs(ids []seenOpID) (b []byte) {
 }
 
 // decodeOpIDs decodes the section of a snapshot file that contains the remembered op IDs. The oldest op ID is first.
-func decodeOpIDs(b []byte) (ids []seenOpID, err error) {
+func decodeOpIDs(b []byte) (ids []opIDWithChange, err error) {
 	for len(b) > 0 {
 		if len(b) < 9 || len(b) < 9+int(b[8]) {
 			return nil, errUnusableSnapshot
 		}
-		ids = append(ids, seenOpID{string(b[9 : 9+int(b[8])]), binary.LittleEndian.Uint64(b)})
+		ids = append(ids, opIDWithChange{string(b[9 : 9+int(b[8])]), binary.LittleEndian.Uint64(b)})
 		b = b[9+int(b[8]):]
 	}
 	return ids, nil

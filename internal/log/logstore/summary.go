@@ -16,20 +16,20 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// entrySummary contains the number of entries for each kind, project and tag, and the size of all contents.
-type entrySummary struct {
+// entryTotals contains the number of entries for each kind, project and tag, and the size of all contents.
+type entryTotals struct {
 	contentBytes int64 // total size of the contents, in bytes
 	// number of entries for each kind, project and tag, by the label that a filter would use
 	counts map[store.Label]int
 }
 
 // addEntry adds n to each count to which the entry belongs. n is negative if the entry was removed.
-func (s *entrySummary) addEntry(e *store.Entry, n int) {
-	s.addHead(e.Kind, e.Labels, len(e.Content), n)
+func (s *entryTotals) addEntry(e *store.Entry, n int) {
+	s.addEntryCounts(e.Kind, e.Labels, len(e.Content), n)
 }
 
-// addHead counts an entry n times. The entry has this kind, these labels and a content of size bytes.
-func (s *entrySummary) addHead(kind store.Kind, labels []store.Label, size, n int) {
+// addEntryCounts counts an entry n times. The entry has this kind, these labels and a content of size bytes.
+func (s *entryTotals) addEntryCounts(kind store.Kind, labels []store.Label, size, n int) {
 	s.contentBytes += int64(n * size)
 	s.addLabelCount(store.Label{Key: "kind", Value: kind.String()}, n)
 	for _, l := range labels {
@@ -39,7 +39,7 @@ func (s *entrySummary) addHead(kind store.Kind, labels []store.Label, size, n in
 	}
 }
 
-func (s *entrySummary) addLabelCount(l store.Label, n int) {
+func (s *entryTotals) addLabelCount(l store.Label, n int) {
 	s.counts[l] += n
 	if s.counts[l] == 0 {
 		delete(s.counts, l)
@@ -47,25 +47,25 @@ func (s *entrySummary) addLabelCount(l store.Label, n int) {
 }
 
 // encode encodes the total content size and the label counts for the section of a snapshot file that contains them.
-func (s *entrySummary) encode() []byte {
+func (s *entryTotals) encode() []byte {
 	b := binary.LittleEndian.AppendUint64(nil, uint64(s.contentBytes))
 	labels := slices.SortedFunc(maps.Keys(s.counts), func(a, b store.Label) int {
 		return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Value, b.Value))
 	})
 	for _, l := range labels {
-		b = keydir.AppendText(keydir.AppendText(b, l.Key), l.Value)
+		b = keydir.AppendLengthAndText(keydir.AppendLengthAndText(b, l.Key), l.Value)
 		b = binary.LittleEndian.AppendUint64(b, uint64(s.counts[l]))
 	}
 	return b
 }
 
-// decodeSummary decodes the section of a snapshot file that contains the total content size and the label counts of
+// decodeEntryTotals decodes the section of a snapshot file that contains the total content size and the label counts of
 // the entries.
-func decodeSummary(b []byte) (*entrySummary, error) {
+func decodeEntryTotals(b []byte) (*entryTotals, error) {
 	if len(b) < 8 {
 		return nil, errUnusableSnapshot
 	}
-	s := &entrySummary{contentBytes: int64(binary.LittleEndian.Uint64(b)), counts: map[store.Label]int{}}
+	s := &entryTotals{contentBytes: int64(binary.LittleEndian.Uint64(b)), counts: map[store.Label]int{}}
 	for b = b[8:]; len(b) > 0; {
 		var l store.Label
 		var err error
@@ -81,24 +81,24 @@ func decodeSummary(b []byte) (*entrySummary, error) {
 	return s, nil
 }
 
-// computeSummary computes the summary of the entries in the state.
-func (st *state) computeSummary() *entrySummary {
-	s := &entrySummary{counts: map[store.Label]int{}}
+// computeEntryTotals computes the summary of the entries in the state.
+func (st *state) computeEntryTotals() *entryTotals {
+	s := &entryTotals{counts: map[store.Label]int{}}
 	if b := st.base; b != nil {
-		base, err := decodeSummary(b.tables.TableBytes(sectionSums))
+		base, err := decodeEntryTotals(b.tables.TableBytes(sectionSums))
 		if err != nil {
 			b.recordError(err)
 			return s
 		}
 		s = base
-		var labels formLabels
+		var labels labelsByNumber
 		for row := range st.hiddenRows.all {
-			number, size := b.formAndSize(row)
-			kind, formLabels := labels.decodeForm(b, number)
-			s.addHead(kind, formLabels, int(size), -1)
+			number, size := b.labelSetNumberAndSize(row)
+			kind, formLabels := labels.decodeLabelSet(b, number)
+			s.addEntryCounts(kind, formLabels, int(size), -1)
 		}
 	}
-	for _, e := range st.changedByID {
+	for _, e := range st.entriesNotInSnapshotByID {
 		s.addEntry(e, 1)
 	}
 	return s
@@ -110,14 +110,14 @@ func (d *DB) CountFormLabels(ctx context.Context, key string) (counts map[string
 	if !slices.Contains(snapshotLabelKeys, key) {
 		return nil, false, nil
 	}
-	err = d.withState(ctx, func(st *state) { counts = st.countFormLabels(key) })
+	err = d.withState(ctx, func(st *state) { counts = st.countLabelValues(key) })
 	return counts, true, err
 }
 
-// countFormLabels counts the entries for each value of a label key that snapshots have.
-func (st *state) countFormLabels(key string) map[string]int {
+// countLabelValues counts the entries for each value of a label key that snapshots have.
+func (st *state) countLabelValues(key string) map[string]int {
 	counts := map[string]int{}
-	for _, e := range st.changedByID {
+	for _, e := range st.entriesNotInSnapshotByID {
 		for _, value := range e.Values(key) {
 			counts[value]++
 		}
@@ -125,18 +125,18 @@ func (st *state) countFormLabels(key string) map[string]int {
 	if st.base == nil {
 		return counts
 	}
-	forms := st.base.entryForms()
-	if !forms.mayHaveLabel(key) {
+	forms := st.base.entryLabelSets()
+	if !forms.mayHaveLabelKey(key) {
 		return counts
 	}
 	var labels []store.Label
-	for number, n := range st.countForms() {
+	for number, n := range st.countEntriesPerLabelSet() {
 		text := forms.texts[number]
 		if n == 0 || !strings.Contains(text, key) {
 			continue
 		}
 		var err error
-		labels, err = appendFormLabels(labels[:0], text)
+		labels, err = appendLabelSetLabels(labels[:0], text)
 		if err != nil {
 			st.base.recordError(err)
 		}
@@ -149,17 +149,18 @@ func (st *state) countFormLabels(key string) map[string]int {
 	return counts
 }
 
-// countForms counts the entries in the snapshot that have the same kind and labels. The result contains the count for
-// each such combination, by its number in the snapshot. Entries that were changed after the snapshot are not counted.
-func (st *state) countForms() []int {
-	counts := make([]int, len(st.base.entryForms().texts))
+// countEntriesPerLabelSet counts the entries in the snapshot that have the same kind and labels. The result contains
+// the count for each such combination, by its number in the snapshot. Entries that were changed after the snapshot are
+// not counted.
+func (st *state) countEntriesPerLabelSet() []int {
+	counts := make([]int, len(st.base.entryLabelSets().texts))
 	row := 0
-	st.base.tables.EachCachedPage(sectionHeads, func(heads []byte) {
-		for ; len(heads) > 0; heads = heads[keydir.RowSize[sectionHeads]:] {
+	st.base.tables.EachCachedPage(sectionEntrySummaries, func(heads []byte) {
+		for ; len(heads) > 0; heads = heads[keydir.RowSize[sectionEntrySummaries]:] {
 			number := int(binary.LittleEndian.Uint32(heads))
 			switch {
 			case number >= len(counts):
-				st.base.recordFormError(row)
+				st.base.recordLabelSetError(row)
 			case !st.hiddenRows.hasBit(row):
 				counts[number]++
 			}
@@ -171,21 +172,21 @@ func (st *state) countForms() []int {
 
 // SummarizeEntries reads all entries to compute the statistics.
 func SummarizeEntries(entries iter.Seq2[store.Entry, error]) (out store.Summary, err error) {
-	sum := entrySummary{counts: map[store.Label]int{}}
+	sum := entryTotals{counts: map[store.Label]int{}}
 	for e, err := range entries {
 		if err != nil {
 			return store.Summary{}, err
 		}
 		out.Entries++
-		extendRange(&out, e.Created)
+		extendCreationRange(&out, e.Created)
 		sum.addEntry(&e, 1)
 	}
 	out.Content, out.Counts = sum.contentBytes, sum.counts
 	return out, nil
 }
 
-// extendRange extends the range of creation times in s, so that it includes t.
-func extendRange(s *store.Summary, t time.Time) {
+// extendCreationRange extends the range of creation times in s, so that it includes t.
+func extendCreationRange(s *store.Summary, t time.Time) {
 	if s.Oldest.IsZero() || t.Before(s.Oldest) {
 		s.Oldest = t
 	}

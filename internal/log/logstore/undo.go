@@ -36,7 +36,7 @@ func (d *DB) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 			name := s.p.entry.Name
 			now := g.findEntry(name)
 			if _, ours := was[name]; !ours {
-				if !isUnchangedSince(now, s.p) {
+				if !isUnchangedSinceOp(now, s.p) {
 					return nil, &store.ConflictError{Name: name, Want: s.seq, Have: g.lastChangeTo(name)}
 				}
 				was[name] = now
@@ -49,8 +49,8 @@ func (d *DB) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 				v.ops = append(v.ops, g.stageRemoval(now))
 			}
 		}
-		v.ops = lastOpPerName(v.ops, was)
-		return v, g.freeRestoredAliases(v, func(name string) *store.Entry { return was[name] })
+		v.ops = lastOpForEachName(v.ops, was)
+		return v, g.resolveRestoredNameConflicts(v, func(name string) *store.Entry { return was[name] })
 	})
 	return r.seq, r.err
 }
@@ -87,7 +87,7 @@ func (d *DB) readRevertSteps(seqs []uint64) (steps []revertStep, err error) {
 		versions.addNames(v)
 	}
 	for _, seq := range seqs {
-		if slices.ContainsFunc(bodies[seq].ops, func(p loggedOp) bool { return p.isErased }) {
+		if slices.ContainsFunc(bodies[seq].ops, func(p loggedOp) bool { return p.isContentErased }) {
 			return nil, store.NoChange("change %d was erased, so that nothing says what to undo", seq)
 		}
 		of, err := versions.readSteps(seq, bodies[seq])
@@ -99,12 +99,12 @@ func (d *DB) readRevertSteps(seqs []uint64) (steps []revertStep, err error) {
 	return steps, nil
 }
 
-// freeRestoredAliases makes sure that no two entries have the same name or alias after a change that restores entries.
-// A restored entry loses each alias that another entry has now. If no entry had the name of a restored entry before
-// the change, the name is removed from the aliases of other entries. entryBefore must return the entry that had a name
-// before the change, or nil.
-func (g *commitBatch) freeRestoredAliases(v *recordBody, entryBefore func(name string) *store.Entry) error {
-	owner := g.ownerFinder(v)
+// resolveRestoredNameConflicts makes sure that no two entries have the same name or alias after a change that restores
+// entries. A restored entry loses each alias that another entry has now. If no entry had the name of a restored entry
+// before the change, the name is removed from the aliases of other entries. entryBefore must return the entry that had
+// a name before the change, or nil.
+func (g *commitBatch) resolveRestoredNameConflicts(v *recordBody, entryBefore func(name string) *store.Entry) error {
+	owner := g.newNameOwnerFinder(v)
 	for _, p := range slices.Clone(v.ops) {
 		if p.verb != store.VerbRestore {
 			continue
@@ -126,9 +126,9 @@ func (g *commitBatch) freeRestoredAliases(v *recordBody, entryBefore func(name s
 // faster to search all entries.
 const minOpsForAliasTable = 16
 
-// ownerFinder returns a function that finds the entry with a certain name or alias, like [commitBatch.findOwner]. If
-// the change has many entries, the function uses a table to be fast.
-func (g *commitBatch) ownerFinder(v *recordBody) func(word, but string) (string, bool) {
+// newNameOwnerFinder returns a function that finds the entry with a certain name or alias, like
+// [commitBatch.findOwner]. If the change has many entries, the function uses a table to be fast.
+func (g *commitBatch) newNameOwnerFinder(v *recordBody) func(word, but string) (string, bool) {
 	if len(v.ops) < minOpsForAliasTable {
 		return g.findOwner
 	}
@@ -156,7 +156,7 @@ func (g *commitBatch) newAliasTable() *aliasTable {
 			add(e)
 		}
 	}
-	for _, e := range g.st.changedByID {
+	for _, e := range g.st.entriesNotInSnapshotByID {
 		if _, staged := g.stagedByName[e.Name]; !staged {
 			add(e)
 		}
@@ -185,9 +185,9 @@ func (t *aliasTable) findOwner(word, except string) (name string, ok bool) {
 	return "", false
 }
 
-// isUnchangedSince reports whether an entry is still as the op wrote it. It is so if no later change touched the
+// isUnchangedSinceOp reports whether an entry is still as the op wrote it. It is so if no later change touched the
 // entry, or if all later changes were undone.
-func isUnchangedSince(current *store.Entry, p loggedOp) bool {
+func isUnchangedSinceOp(current *store.Entry, p loggedOp) bool {
 	if current == nil || p.verb == store.VerbRemove {
 		return current == nil && p.verb == store.VerbRemove
 	}
@@ -198,11 +198,11 @@ func isUnchangedSince(current *store.Entry, p loggedOp) bool {
 		slices.Equal(store.WithoutTextBy(current.Labels), store.WithoutTextBy(e.Labels))
 }
 
-// lastOpPerName returns only the last op for each name, because a change must write each name once. The returned op
-// gets the field prevSeq of the name's first op, which is the number of the entry's last change before the undo. A
-// removal must remove the entry in entriesBefore: an earlier op may have restored an older entry with the same name
-// and another ID.
-func lastOpPerName(ops []loggedOp, entriesBefore map[string]*store.Entry) []loggedOp {
+// lastOpForEachName returns only the last op for each name, because a change must write each name once. The returned
+// op gets the field previousChange of the name's first op, which is the number of the entry's last change before the
+// undo. A removal must remove the entry in entriesBefore: an earlier op may have restored an older entry with the same
+// name and another ID.
+func lastOpForEachName(ops []loggedOp, entriesBefore map[string]*store.Entry) []loggedOp {
 	var kept []loggedOp
 	places := map[string]int{}
 	for _, p := range ops {
@@ -211,7 +211,7 @@ func lastOpPerName(ops []loggedOp, entriesBefore map[string]*store.Entry) []logg
 			p.entry = &store.Entry{ID: e.ID, Name: name, Kind: e.Kind}
 		}
 		if i, ok := places[name]; ok {
-			p.prevSeq = kept[i].prevSeq
+			p.previousChange = kept[i].previousChange
 			kept[i] = p
 			continue
 		}
@@ -286,14 +286,14 @@ func (r *previousVersions) readSteps(seq uint64, v *recordBody) ([]revertStep, e
 // readVersionBefore returns the version that an entry had before op p in change seq, or nil if the entry did not exist.
 // No earlier op of the change may concern the entry. It fails if the version was erased or dropped by a compaction.
 func (r *previousVersions) readVersionBefore(seq uint64, p *loggedOp) (*store.Version, error) {
-	if p.prevSeq == 0 {
+	if p.previousChange == 0 {
 		return nil, nil
 	}
-	vs, err := r.versionsInChange(p.prevSeq, p.entry.Name, p.entry.ID)
+	vs, err := r.versionsInChange(p.previousChange, p.entry.Name, p.entry.ID)
 	if err != nil {
 		return nil, err
 	}
-	if first, _ := r.db.changeRange(); len(vs) == 0 && p.prevSeq < first {
+	if first, _ := r.db.changeRange(); len(vs) == 0 && p.previousChange < first {
 		// A compaction has dropped the previous change, and did not keep a version of the entry. Therefore the entry
 		// was removed or redacted at that time.
 		return nil, nil
@@ -356,7 +356,7 @@ func (r *previousVersions) readChange(seq uint64) error {
 	}
 	r.body = v
 	for i, p := range v.ops {
-		if !p.isErased {
+		if !p.isContentErased {
 			r.opsByName[p.entry.Name] = append(r.opsByName[p.entry.Name], i)
 		} else if p.entry.ID != 0 {
 			r.erasedByID[p.entry.ID] = append(r.erasedByID[p.entry.ID], i)
@@ -448,7 +448,7 @@ func (d *DB) restoreVersion(ctx context.Context, name string, seq uint64, wanted
 			v.ops = append(v.ops, g.stageRemoval(now))
 		}
 		v.ops = append(v.ops, g.stageEntry(store.VerbRestore, &e))
-		return v, g.freeRestoredAliases(v, func(string) *store.Entry { return now })
+		return v, g.resolveRestoredNameConflicts(v, func(string) *store.Entry { return now })
 	})
 	return r.seq, r.err
 }

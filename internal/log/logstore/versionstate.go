@@ -19,7 +19,7 @@ import (
 
 // Rows of removed entries are deleted from a versionState only when it has at least this many, because each deletion
 // copies all rows.
-const minPurgedRows = 4096
+const minRemovedRowsToPurge = 4096
 
 // versionRow describes the current version of an entry. A row of a removed entry has version 0.
 type versionRow struct {
@@ -33,16 +33,16 @@ type versionRow struct {
 // Names are compared by their hashes. The hashes depend on a random seed, so that two names that have the same hash in
 // one pass of a check have different hashes in the next pass.
 type versionState struct {
-	seed          maphash.Seed
-	log           *wal.Log
-	rows          []versionRow // ordered by ID
-	removedCount  int          // number of rows with version 0, whose entries were removed
-	idsByName     map[uint64]uint64
-	removedNames  map[uint64]keydir.TableKey // rows of a snapshot's table for removed names, by name hash
-	opIDState     *state                     // state in which only the op IDs and the ID of the next entry are set
-	changeOffsets []int64                    // offsets of the changes' records
-	lastSeq       uint64
-	lastChain     [32]byte // value of the log's hash chain after the change lastSeq
+	seed            maphash.Seed
+	log             *wal.Log
+	rows            []versionRow // ordered by ID
+	removedRowCount int          // number of rows with version 0, whose entries were removed
+	idsByName       map[uint64]uint64
+	removedNames    map[uint64]keydir.TableKey // rows of a snapshot's table for removed names, by name hash
+	opIDState       *state                     // state in which only the op IDs and the ID of the next entry are set
+	changeOffsets   []int64                    // offsets of the changes' records
+	lastSeq         uint64
+	lastChain       [32]byte // value of the log's hash chain after the change lastUndamagedChange
 }
 
 // newVersionState returns the state before the log's first record. sizeHint is the expected number of entries.
@@ -56,12 +56,12 @@ func newVersionState(log *wal.Log, sizeHint int) *versionState {
 		removedNames: map[uint64]keydir.TableKey{},
 		opIDState:    newState(),
 		lastSeq:      h.BaseSeq,
-		lastChain:    h.BaseChain,
+		lastChain:    h.BaseChainHash,
 	}
 }
 
-// len returns the number of entries.
-func (p *versionState) len() int { return len(p.rows) - p.removedCount }
+// entryCount returns the number of entries.
+func (p *versionState) entryCount() int { return len(p.rows) - p.removedRowCount }
 
 // nextID returns the ID of the next new entry.
 func (p *versionState) nextID() uint64 { return p.opIDState.nextEntryID }
@@ -79,24 +79,24 @@ func (p *versionState) currentRows() iter.Seq2[int, *versionRow] {
 
 // applyRecord applies a change record, or one of the records with which a compacted log begins.
 func (p *versionState) applyRecord(r *wal.Record, v *recordBody) {
-	v.stampEntries(r.Seq, time.Unix(0, r.Time).UTC())
+	v.setWriteMetadata(r.Seq, time.Unix(0, r.Time).UTC())
 	for i := range v.ops {
 		op := &v.ops[i]
 		e := op.entry
 		switch {
-		case op.isErased:
+		case op.isContentErased:
 			// A redaction has erased this version of the entry. Skip the op, because a later change replaced or
 			// removed the entry.
 		case op.verb == store.VerbRemove:
 			p.removeEntry(e, r.Seq)
 		default:
-			p.putEntry(e, r.Offset)
+			p.putEntry(e, r.FileOffset)
 		}
 		p.opIDState.nextEntryID = max(p.opIDState.nextEntryID, e.ID+1)
 	}
 	p.opIDState.rememberOpIDs(r.Seq, v)
 	if r.Type == recordTypeChange {
-		p.changeOffsets = append(p.changeOffsets, r.Offset)
+		p.changeOffsets = append(p.changeOffsets, r.FileOffset)
 		p.lastSeq, p.lastChain = r.Seq, r.Chain
 	}
 }
@@ -116,7 +116,7 @@ func (p *versionState) putEntry(e *store.Entry, offset int64) {
 		return
 	}
 	if p.rows[i].version == 0 {
-		p.removedCount--
+		p.removedRowCount--
 	}
 	p.rows[i] = row
 }
@@ -137,10 +137,10 @@ func (p *versionState) removeRow(id uint64) {
 		return
 	}
 	p.rows[i].version = 0
-	p.removedCount++
-	if p.removedCount >= max(minPurgedRows, len(p.rows)/2) {
+	p.removedRowCount++
+	if p.removedRowCount >= max(minRemovedRowsToPurge, len(p.rows)/2) {
 		p.rows = slices.DeleteFunc(p.rows, func(r versionRow) bool { return r.version == 0 })
-		p.removedCount = 0
+		p.removedRowCount = 0
 	}
 }
 
@@ -204,13 +204,13 @@ func (p *versionState) entryPosition(row int) (version uint64, offset int64) {
 	return p.rows[row].version, p.rows[row].offset
 }
 
-// newVersionScan returns a scan of a state's entries.
-func newVersionScan(p *versionState) *rowScan {
-	return &rowScan{table: p, reader: p.log.NewReader(), decodedAhead: map[int]*store.Entry{}}
+// newVersionStateScan returns a scan of a state's entries.
+func newVersionStateScan(p *versionState) *rowScan {
+	return &rowScan{table: p, reader: p.log.NewReader(), prefetchedEntries: map[int]*store.Entry{}}
 }
 
-// readEntry returns the entry in a row, which it reads from the log with the reader.
-func (p *versionState) readEntry(reader *wal.Reader, row int) (*store.Entry, error) {
+// readEntryFromLog returns the entry in a row, which it reads from the log with the reader.
+func (p *versionState) readEntryFromLog(reader *wal.Reader, row int) (*store.Entry, error) {
 	at := p.rows[row]
 	r, err := reader.RecordAt(at.offset)
 	if err != nil {
@@ -235,10 +235,10 @@ type CheckedVersion struct{ ID, Version uint64 }
 // entries, ordered by ID. compareHashes returns a problem if the entries and the state differ.
 func (p *versionState) compareHashes(answered []uint64) []store.Problem {
 	const mend = "this is a defect of oxbow: please report it; a restart reads the file anew"
-	if len(answered) != p.len() {
+	if len(answered) != p.entryCount() {
 		return []store.Problem{{
 			Offset: -1,
-			What:   fmt.Sprintf("%d entries are answered from, %d are in the file", len(answered), p.len()),
+			What:   fmt.Sprintf("%d entries are answered from, %d are in the file", len(answered), p.entryCount()),
 			Mend:   mend,
 		}}
 	}
@@ -249,7 +249,7 @@ func (p *versionState) compareHashes(answered []uint64) []store.Problem {
 			continue
 		}
 		name := fmt.Sprint("with the ID ", row.id)
-		if e, err := p.readEntry(p.log.NewReader(), i); err == nil {
+		if e, err := p.readEntryFromLog(p.log.NewReader(), i); err == nil {
 			name = fmt.Sprintf("%q", e.Name)
 		}
 		return []store.Problem{{

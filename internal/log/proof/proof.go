@@ -32,20 +32,20 @@ import (
 	"time"
 )
 
-// A head is a signed line about the log's history. KindHead is the kind of a line that states what the history was at
-// a change. KindRollback is the kind of a line that states that the owner went back to a change.
+// A head is a signed line about the log's history. KindLogHead is the kind of a line that states what the history was
+// at a change. KindLogRollback is the kind of a line that states that the owner went back to a change.
 const (
-	KindHead     = "head"
-	KindRollback = "back"
+	KindLogHead     = "head"
+	KindLogRollback = "back"
 )
 
-// A SignedHead is a signed statement that the log had a certain chain at a certain change.
-type SignedHead struct {
-	HeadKind  string
-	Seq       uint64
-	Chain     string // value of the log's hash chain after the change, as 64 hexadecimal digits
-	Time      time.Time
-	PublicKey string // public key of the signer in hex
+// A SignedLogHead is a signed statement that the log had a certain chain at a certain change.
+type SignedLogHead struct {
+	LogHeadKind string
+	Seq         uint64
+	Chain       string // value of the log's hash chain after the change, as 64 hexadecimal digits
+	Time        time.Time
+	PublicKey   string // public key of the signer in hex
 }
 
 // A SigningKey signs heads.
@@ -91,27 +91,34 @@ func ParseKey(text []byte) (SigningKey, error) {
 	return SigningKey{}, errors.New("it holds no key with which oxbow signs")
 }
 
-// fieldsPerHeadLine is the number of fields in a line of the file with signed heads.
-const fieldsPerHeadLine = 6
+// fieldsPerLogHeadLine is the number of fields in a line of the file with signed heads.
+const fieldsPerLogHeadLine = 6
 
-// signedMessage returns the message that is signed for a line. The line does not contain the signature.
-func signedMessage(line string) []byte { return []byte("oxbow signed head 1\n" + line) }
+// messageToSign returns the message that is signed for a line. The line does not contain the signature.
+func messageToSign(line string) []byte { return []byte("oxbow signed head 1\n" + line) }
 
-// SignHead returns a signed line that proves the log's state at a change, including the line end.
-func (k SigningKey) SignHead(h SignedHead) []byte {
-	line := fmt.Sprintf("%s %d %s %s %s", h.HeadKind, h.Seq, h.Chain, h.Time.UTC().Format(time.RFC3339), k.PublicKey())
-	signature := ed25519.Sign(k.private, signedMessage(line))
+// SignLogHead returns a signed line that proves the log's state at a change, including the line end.
+func (k SigningKey) SignLogHead(h SignedLogHead) []byte {
+	line := fmt.Sprintf(
+		"%s %d %s %s %s",
+		h.LogHeadKind,
+		h.Seq,
+		h.Chain,
+		h.Time.UTC().Format(time.RFC3339),
+		k.PublicKey(),
+	)
+	signature := ed25519.Sign(k.private, messageToSign(line))
 	return []byte(line + " " + base64.RawURLEncoding.EncodeToString(signature) + "\n")
 }
 
-// parseSignedHead parses the line of a head, without its line end. ok is false if the line is malformed, or if the
+// parseSignedLogHead parses the line of a head, without its line end. ok is false if the line is malformed, or if the
 // signature does not fit the line's key.
-func parseSignedHead(line string) (h SignedHead, ok bool) {
+func parseSignedLogHead(line string) (h SignedLogHead, ok bool) {
 	w := strings.Split(line, " ")
-	if len(w) != fieldsPerHeadLine {
-		return SignedHead{}, false
+	if len(w) != fieldsPerLogHeadLine {
+		return SignedLogHead{}, false
 	}
-	h = SignedHead{HeadKind: w[0], Chain: w[2], PublicKey: w[4]}
+	h = SignedLogHead{LogHeadKind: w[0], Chain: w[2], PublicKey: w[4]}
 	var errs [5]error
 	h.Seq, errs[0] = strconv.ParseUint(w[1], 10, 64)
 	h.Time, errs[1] = time.Parse(time.RFC3339, w[3])
@@ -122,34 +129,34 @@ func parseSignedHead(line string) (h SignedHead, ok bool) {
 	sig, err := base64.RawURLEncoding.DecodeString(w[5])
 	errs[4] = err
 	if errors.Join(errs[:]...) != nil {
-		return SignedHead{}, false
+		return SignedLogHead{}, false
 	}
 	if len(chain) != 32 || len(key) != ed25519.PublicKeySize {
-		return SignedHead{}, false
+		return SignedLogHead{}, false
 	}
-	if h.HeadKind != KindHead && h.HeadKind != KindRollback {
-		return SignedHead{}, false
+	if h.LogHeadKind != KindLogHead && h.LogHeadKind != KindLogRollback {
+		return SignedLogHead{}, false
 	}
-	return h, ed25519.Verify(key, signedMessage(strings.Join(w[:fieldsPerHeadLine-1], " ")), sig)
+	return h, ed25519.Verify(key, messageToSign(strings.Join(w[:fieldsPerLogHeadLine-1], " ")), sig)
 }
 
-// ParseHeads parses a file with signed lines, each of which proves the log's state at a change (a head). heads
+// ParseSignedLogHeads parses a file with signed lines, each of which proves the log's state at a change (a head). heads
 // contains the heads that the given key has signed, without heads that a rollback has made invalid. badLines contains
 // the numbers of all other lines that lack a valid head by this key. A last line without a line end is ignored,
 // because an interrupted write has left it.
-func ParseHeads(text []byte, publicKey string) (heads []SignedHead, badLines []int) {
+func ParseSignedLogHeads(text []byte, publicKey string) (heads []SignedLogHead, badLines []int) {
 	for n := 1; ; n++ {
 		line, rest, whole := bytes.Cut(text, []byte("\n"))
 		if !whole {
 			return heads, badLines
 		}
 		text = rest
-		h, ok := parseSignedHead(string(line))
+		h, ok := parseSignedLogHead(string(line))
 		if !ok || h.PublicKey != publicKey {
 			badLines = append(badLines, n)
 			continue
 		}
-		if h.HeadKind == KindRollback {
+		if h.LogHeadKind == KindLogRollback {
 			kept := heads[:0]
 			for _, earlier := range heads {
 				if earlier.Seq <= h.Seq {
@@ -168,7 +175,7 @@ func LastSeqAndEnd(text []byte) (seq uint64, end int) {
 	end = bytes.LastIndexByte(text, '\n') + 1
 	lines := strings.Split(string(text[:end]), "\n")
 	for i := len(lines) - 1; i >= 0; i-- {
-		if h, ok := parseSignedHead(lines[i]); ok {
+		if h, ok := parseSignedLogHead(lines[i]); ok {
 			return h.Seq, end
 		}
 	}

@@ -19,19 +19,19 @@ func newKey(t testing.TB, seed byte) SigningKey {
 	return k
 }
 
-func head(kind string, seq uint64) SignedHead {
-	return SignedHead{
-		HeadKind: kind,
-		Seq:      seq,
-		Chain:    strings.Repeat(fmt.Sprintf("%02x", seq), 32),
-		Time:     time.Date(2026, 4, 18, 9, 0, int(seq), 0, time.UTC),
+func head(kind string, seq uint64) SignedLogHead {
+	return SignedLogHead{
+		LogHeadKind: kind,
+		Seq:         seq,
+		Chain:       strings.Repeat(fmt.Sprintf("%02x", seq), 32),
+		Time:        time.Date(2026, 4, 18, 9, 0, int(seq), 0, time.UTC),
 	}
 }
 
-func seqs(heads []SignedHead) string {
+func seqs(heads []SignedLogHead) string {
 	var all []string
 	for _, h := range heads {
-		all = append(all, fmt.Sprint(h.HeadKind, " ", h.Seq))
+		all = append(all, fmt.Sprint(h.LogHeadKind, " ", h.Seq))
 	}
 	return strings.Join(all, ", ")
 }
@@ -47,11 +47,11 @@ func TestSigned(t *testing.T) {
 	}
 	text := bytes.Join(
 		[][]byte{
-			k.SignHead(head(KindHead, 2)),
-			k.SignHead(head(KindHead, 5)),
-			k.SignHead(head(KindHead, 9)),
-			k.SignHead(head(KindRollback, 5)),
-			k.SignHead(head(KindHead, 8)),
+			k.SignLogHead(head(KindLogHead, 2)),
+			k.SignLogHead(head(KindLogHead, 5)),
+			k.SignLogHead(head(KindLogHead, 9)),
+			k.SignLogHead(head(KindLogRollback, 5)),
+			k.SignLogHead(head(KindLogHead, 8)),
 		},
 		nil,
 	)
@@ -67,11 +67,12 @@ func TestSigned(t *testing.T) {
 			"head 2, head 5, head 9, head 8",
 			"[4]",
 		},
-		{"another key", string(text) + string(other.SignHead(head(KindHead, 11))), "head 2, head 5, back 5, head 8",
+		{"another key", string(text) + string(other.SignLogHead(head(KindLogHead, 11))),
+			"head 2, head 5, back 5, head 8",
 			"[6]"},
 		{"no words", "\n" + string(text), "head 2, head 5, back 5, head 8", "[1]"},
 	} {
-		heads, bad := ParseHeads([]byte(c.text), k.PublicKey())
+		heads, bad := ParseSignedLogHeads([]byte(c.text), k.PublicKey())
 		if seqs(heads) != c.want || fmt.Sprint(bad) != c.bad {
 			t.Errorf("%s: Read() = %s, and %v, want %s, and %s", c.name, seqs(heads), bad, c.want, c.bad)
 		}
@@ -80,17 +81,17 @@ func TestSigned(t *testing.T) {
 
 func FuzzRead(f *testing.F) {
 	k := newKey(f, 1)
-	line := k.SignHead(head(KindHead, 2))
+	line := k.SignLogHead(head(KindLogHead, 2))
 	f.Add(line)
-	f.Add(append(bytes.Clone(line), k.SignHead(head(KindRollback, 1))...))
+	f.Add(append(bytes.Clone(line), k.SignLogHead(head(KindLogRollback, 1))...))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		heads, bad := ParseHeads(b, k.PublicKey())
+		heads, bad := ParseSignedLogHeads(b, k.PublicKey())
 		if n := bytes.Count(b, []byte("\n")); len(heads)+len(bad) > n {
 			t.Errorf("%d lines are %d heads and %d others", n, len(heads), len(bad))
 		}
 		for _, h := range heads {
-			if want := head(h.HeadKind, h.Seq); h.Chain != want.Chain || !h.Time.Equal(want.Time) ||
-				(seqs([]SignedHead{h}) != "head 2" && seqs([]SignedHead{h}) != "back 1") {
+			if want := head(h.LogHeadKind, h.Seq); h.Chain != want.Chain || !h.Time.Equal(want.Time) ||
+				(seqs([]SignedLogHead{h}) != "head 2" && seqs([]SignedLogHead{h}) != "back 1") {
 				t.Errorf("%+v is signed in %q", h, b)
 			}
 		}

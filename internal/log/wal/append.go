@@ -41,7 +41,7 @@ func (l *Log) AppendWhile(work func(), payloads ...Payload) ([]Record, error) {
 		return nil, err
 	}
 	l.appendBuf = nil
-	if cap(buf) <= firstChunk {
+	if cap(buf) <= firstReadSize {
 		l.appendBuf = buf
 	}
 	if err := l.makeRoom(int64(len(buf)), urgent); err != nil {
@@ -66,7 +66,7 @@ func (l *Log) AppendWhile(work func(), payloads ...Payload) ([]Record, error) {
 	}
 	l.durableSeq = l.lastSeq
 	l.syncedEnd = l.endOffset
-	l.isLastOwnUnsealed = true
+	l.isLastOwnRecordUnsealed = true
 	l.updateDurableMeta()
 	return recs, nil
 }
@@ -128,7 +128,7 @@ func (l *Log) prependUnsyncedBytes(buf *[]byte) (from int64, err error) {
 // records. isUrgent is true if all payloads are urgent.
 func (l *Log) chainPayloads(payloads []Payload) (recs []Record, buf []byte, isUrgent bool, err error) {
 	seq := l.lastSeq
-	chain := l.lastChain
+	chain := l.lastChainHash
 	off := l.endOffset
 	isUrgent = true
 	recs = make([]Record, len(payloads))
@@ -145,7 +145,7 @@ func (l *Log) chainPayloads(payloads []Payload) (recs []Record, buf []byte, isUr
 				MaxBody,
 			)
 		}
-		if d.Type < MinUnchainedType {
+		if d.Type < MinTypeOutsideHashChain {
 			if d.Digest == [32]byte{} {
 				d.Digest, err = l.opts.DigestBody(d.Type, d.Body)
 				if err != nil {
@@ -157,7 +157,7 @@ func (l *Log) chainPayloads(payloads []Payload) (recs []Record, buf []byte, isUr
 		}
 		isUrgent = isUrgent && d.IsUrgent
 		recs[i] = Record{Seq: seq, DurableSeq: l.durableSeq, Time: d.Time, Type: d.Type, Body: d.Body, Chain: chain,
-			Offset: off}
+			FileOffset: off}
 		buf = appendRecord(buf, &recs[i], l.checksumSeed)
 		off += recs[i].encodedSize()
 	}
@@ -215,16 +215,16 @@ func (l *Log) createFile() error {
 	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
-	h := Header{Created: l.opts.Clock().UnixNano(), BaseEnd: HeaderSize}
+	h := Header{Created: l.opts.Clock().UnixNano(), BaseSectionEndOffset: HeaderSize}
 	if _, err := io.ReadFull(l.opts.Rand, h.ID[:]); err != nil {
 		return fmt.Errorf("make an identity: %w", err)
 	}
-	h.BaseChain = FirstChain(h.ID)
+	h.BaseChainHash = FirstChainHash(h.ID)
 	err := l.rewriteFile(&h, "", func(*Rewriter) error { return nil })
 	if l.file != nil { // the file exists, but its name in the directory may not be durable
 		l.endOffset = HeaderSize
 		l.lastSeq = 0
-		l.lastChain = h.BaseChain
+		l.lastChainHash = h.BaseChainHash
 		l.durableSeq = 0
 		l.syncedEnd = HeaderSize
 	}

@@ -90,13 +90,13 @@ const (
 	prefixSize = 40
 	chainSize  = 32
 
-	// MinUnchainedType is the lowest type of records that are not changes, so the log's chain of hashes does not
+	// MinTypeOutsideHashChain is the lowest type of records that are not changes, so the log's chain of hashes does not
 	// include them.
-	MinUnchainedType = 128
+	MinTypeOutsideHashChain = 128
 
-	// TypeBase is the type of the records that contain the state before the first change of the log (the base
+	// TypeBaseSection is the type of the records that contain the state before the first change of the log (the base
 	// section).
-	TypeBase = 128
+	TypeBaseSection = 128
 
 	// TypeSeal is the type of a seal, an empty record that marks the record before it as durable.
 	TypeSeal = 255
@@ -110,11 +110,12 @@ var (
 
 // Header is the header of a log file.
 type Header struct {
-	ID        [16]byte
-	Created   int64 // nanoseconds since 1970
-	BaseSeq   uint64
-	BaseChain [32]byte // hash of the log up to the change BaseSeq, which the hashes of later changes continue
-	BaseEnd   int64    // offset in the file after the records that contain the state at the change BaseSeq
+	ID      [16]byte
+	Created int64 // nanoseconds since 1970
+	BaseSeq uint64
+	// hash of the log up to the change BaseSeq, which the hashes of later changes continue
+	BaseChainHash        [32]byte
+	BaseSectionEndOffset int64 // offset in the file after the records that contain the state at the change BaseSeq
 }
 
 // Record is one record in a log.
@@ -125,7 +126,7 @@ type Record struct {
 	Type       uint8
 	Body       []byte
 	Chain      [32]byte
-	Offset     int64 // offset of the record's first byte in the file
+	FileOffset int64 // offset of the record's first byte in the file
 }
 
 // encodedSize returns the number of bytes that the record has in the file.
@@ -134,7 +135,7 @@ func (r *Record) encodedSize() int64 { return RecordOverhead + int64(len(r.Body)
 // IsChainedRecord reports whether r is a change with this sequence number and this hash. The hash (chain) covers the
 // change and all changes before it.
 func (r *Record) IsChainedRecord(seq uint64, chain [32]byte) bool {
-	return r.Type < MinUnchainedType && r.Seq == seq && r.Chain == chain
+	return r.Type < MinTypeOutsideHashChain && r.Seq == seq && r.Chain == chain
 }
 
 func (h *Header) encode() []byte {
@@ -145,15 +146,15 @@ func (h *Header) encode() []byte {
 	copy(b[16:], h.ID[:])
 	le.PutUint64(b[32:], uint64(h.Created))
 	le.PutUint64(b[40:], h.BaseSeq)
-	copy(b[48:], h.BaseChain[:])
-	le.PutUint64(b[80:], uint64(h.BaseEnd))
+	copy(b[48:], h.BaseChainHash[:])
+	le.PutUint64(b[80:], uint64(h.BaseSectionEndOffset))
 	le.PutUint32(b[92:], crc32.Checksum(b[:92], crcTable))
 	return b
 }
 
-// FirstChain returns the hash with which the chain of a new log begins. It depends on the log's identity. The hash of
-// the first change continues it.
-func FirstChain(id [16]byte) [32]byte {
+// FirstChainHash returns the hash with which the chain of a new log begins. It depends on the log's identity. The hash
+// of the first change continues it.
+func FirstChainHash(id [16]byte) [32]byte {
 	h := Header{ID: id}
 	return sha256.Sum256(h.encode()[:32])
 }
@@ -193,9 +194,9 @@ func decodeHeader(b []byte) (Header, error) {
 	copy(h.ID[:], b[16:])
 	h.Created = int64(le.Uint64(b[32:]))
 	h.BaseSeq = le.Uint64(b[40:])
-	copy(h.BaseChain[:], b[48:])
-	h.BaseEnd = int64(le.Uint64(b[80:]))
-	if h.BaseEnd < HeaderSize || le.Uint32(b[88:]) != 0 {
+	copy(h.BaseChainHash[:], b[48:])
+	h.BaseSectionEndOffset = int64(le.Uint64(b[80:]))
+	if h.BaseSectionEndOffset < HeaderSize || le.Uint32(b[88:]) != 0 {
 		return Header{}, &recordDamage{80, "the header has an unknown form"}
 	}
 	return h, nil
@@ -309,13 +310,14 @@ func (e *VersionError) Error() string {
 	return fmt.Sprintf("the file is of format version %d; this program knows version %d", e.Version, FormatVersion)
 }
 
-// lockMeta is the content of the lock file. It describes the process that is the lock's present or last holder, and
-// how far the log is durable. From the durable position, a process notices that the log went back to an earlier state.
+// lockFileMetadata is the content of the lock file. It describes the process that is the lock's present or last
+// holder, and how far the log is durable. From the durable position, a process notices that the log went back to an
+// earlier state.
 //
 // The lock file is not synced, so it may be outdated or missing after a crash. It never claims more than is on stable
 // storage. A checksum is needed, because a crash may leave a mixture of two versions. A wrong number could name
 // changes that never existed, and the log would be refused because it lacks these changes.
-type lockMeta struct {
+type lockFileMetadata struct {
 	LockHolder
 	ID         string `json:"id,omitempty"`      // identity of the log, in hex
 	DurableSeq uint64 `json:"durable,omitempty"` // highest sequence number that is known to be on stable storage
@@ -330,7 +332,7 @@ const lockMetaSize = 256
 
 // encode appends the metadata to b: JSON, padded to lockMetaSize bytes. It builds the JSON by hand, because encode is
 // called for every change and must be fast.
-func (n *lockMeta) encode(b []byte) []byte {
+func (n *lockFileMetadata) encode(b []byte) []byte {
 	b = append(b, lockFilePrefix()...)
 	b = n.Since.AppendFormat(b, time.RFC3339Nano)
 	if n.ID != "" {
@@ -351,7 +353,7 @@ func (n *lockMeta) encode(b []byte) []byte {
 }
 
 // appendFields appends the fields of the lock file on which oxbow relies. Therefore a checksum covers them.
-func (n *lockMeta) appendFields(b []byte) []byte {
+func (n *lockFileMetadata) appendFields(b []byte) []byte {
 	b = append(b, `"id":"`...)
 	b = append(b, n.ID...)
 	b = append(b, `","durable":`...)

@@ -34,10 +34,10 @@ func guessHeader(f io.ReaderAt, size int64, knownID []byte) (h Header, seed uint
 	if len(knownID) == 16 {
 		know([16]byte(knownID))
 	}
-	h.BaseEnd = HeaderSize
+	h.BaseSectionEndOffset = HeaderSize
 	seen := map[uint32]bool{}
 	found := false
-	left := maxReadsPerByte * size
+	left := maxSearchReadsPerByte * size
 	var failed error
 	err = eachRecordMark(f, HeaderSize, size, func(offset int64) bool {
 		var n int64
@@ -59,9 +59,9 @@ func guessHeader(f io.ReaderAt, size int64, knownID []byte) (h Header, seed uint
 	return h, seed, err
 }
 
-// maxReadsPerByte limits the work of guessHeader, which looks for records in a damaged log. It is the maximum number
-// of times that each byte of the log is read on average.
-const maxReadsPerByte = 4
+// maxSearchReadsPerByte limits the work of guessHeader, which looks for records in a damaged log. It is the maximum
+// number of times that each byte of the log is read on average.
+const maxSearchReadsPerByte = 4
 
 // computeSeedAt assumes that a record begins at offset, and computes the checksum seed that makes the record valid. It
 // returns the seed and the size of the record in bytes. The size is 0 if the bytes cannot be a record that ends at or

@@ -44,7 +44,7 @@ func TestGuessReadsLittle(t *testing.T) {
 		if _, _, err := guessHeader(r, int64(len(file)), nil); !errors.Is(err, ErrNotLog) {
 			t.Errorf("guessHeader = %v, want ErrNotLog", err)
 		}
-		if most := int64(len(file)) * (maxReadsPerByte + 3); r.n > most {
+		if most := int64(len(file)) * (maxSearchReadsPerByte + 3); r.n > most {
 			t.Errorf("of a file of %d bytes it reads %d, want at most %d", len(file), r.n, most)
 		}
 	}

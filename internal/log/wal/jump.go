@@ -25,16 +25,16 @@ func (l *Log) JumpToRecord(offset int64, seq uint64, chain [32]byte, synced int6
 		if !l.Exists() {
 			return wrong(HeaderSize)
 		}
-		if l.header.BaseSeq != seq || l.header.BaseChain != chain {
+		if l.header.BaseSeq != seq || l.header.BaseChainHash != chain {
 			return wrong(HeaderSize)
 		}
-		l.endOffset = max(l.endOffset, l.header.BaseEnd)
+		l.endOffset = max(l.endOffset, l.header.BaseSectionEndOffset)
 	} else {
 		r, err := l.RecordAt(offset)
 		if err != nil {
 			return err
 		}
-		if offset < max(HeaderSize, l.header.BaseEnd) || !r.IsChainedRecord(seq, chain) {
+		if offset < max(HeaderSize, l.header.BaseSectionEndOffset) || !r.IsChainedRecord(seq, chain) {
 			return wrong(offset)
 		}
 		l.acceptRecord(&r)
@@ -66,7 +66,7 @@ func (r *Reader) RecordAt(offset int64) (Record, error) {
 			}
 		}
 		rec, need, err := decodeRecord(r.buf[offset-r.bufOffset:], r.log.checksumSeed)
-		rec.Offset = offset
+		rec.FileOffset = offset
 		if err == nil {
 			return rec, nil
 		}
@@ -80,8 +80,8 @@ func (r *Reader) RecordAt(offset int64) (Record, error) {
 
 // fillBuffer fills the buffer with at least minBytes bytes from an offset in the file.
 func (r *Reader) fillBuffer(offset, minBytes int64) error {
-	size := int64(pageChunk)
-	if next := r.bufOffset + int64(len(r.buf)); offset >= r.bufOffset && offset < next+firstChunk {
+	size := int64(smallReadSize)
+	if next := r.bufOffset + int64(len(r.buf)); offset >= r.bufOffset && offset < next+firstReadSize {
 		size = readChunk // Read a larger part, because the next reads will follow directly.
 	}
 	size = max(size, minBytes)

@@ -23,7 +23,7 @@ func TestJump(t *testing.T) {
 	var places []place
 	b := open(t, fsys)
 	if err := b.Read(func(r *Record) error {
-		places = append(places, place{r.Offset, r.Seq, r.Chain})
+		places = append(places, place{r.FileOffset, r.Seq, r.Chain})
 		return nil
 	}); err != nil || len(places) != 6 {
 		t.Fatal(err, len(places))
@@ -84,7 +84,7 @@ func TestJumpToTheBase(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := a.Rewrite(2, chain, func(emit func(Record) error) error {
-		return emit(Record{Seq: 2, Time: 1, Type: TypeBase, Body: []byte("both"), Chain: chain})
+		return emit(Record{Seq: 2, Time: 1, Type: TypeBaseSection, Body: []byte("both"), Chain: chain})
 	}); err != nil {
 		t.Fatal(err)
 	}

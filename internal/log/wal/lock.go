@@ -31,7 +31,7 @@ func (l *Log) Lock(ctx context.Context) error {
 		}
 		l.lock = k
 	}
-	if l.isMetaUnwritten {
+	if l.isSyncFailureUnrecorded {
 		// This process still holds the lock, because it could not record in the lock file that a sync has failed.
 		return nil
 	}
@@ -49,9 +49,9 @@ func (l *Log) Lock(ctx context.Context) error {
 		}
 	}()
 	// Forget that the end of the file was checked before, because other processes may have written to the file since.
-	l.freeOffset.Store(-1)
+	l.zerosFromOffset.Store(-1)
 	l.readLockMeta()
-	_ = l.writeLockMeta()
+	_ = l.writeLockFileMetadata()
 	noted = true
 	return nil
 }
@@ -74,8 +74,8 @@ func (l *Log) createDir() error {
 // Unlock releases the write lock. If a failure of the log could not be written to the lock file before, Unlock tries
 // again. If that also fails, it keeps the lock.
 func (l *Log) Unlock() error {
-	l.isMetaUnwritten = l.isMetaUnwritten && l.writeLockMeta() != nil
-	if l.isMetaUnwritten {
+	l.isSyncFailureUnrecorded = l.isSyncFailureUnrecorded && l.writeLockFileMetadata() != nil
+	if l.isSyncFailureUnrecorded {
 		return nil
 	}
 	return l.lock.Unlock()

@@ -13,8 +13,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// LockMeta is the content of a log's lock file. It may be outdated, or belong to a file that was replaced.
-type LockMeta struct {
+// LockFileContent is the content of a log's lock file. It may be outdated, or belong to a file that was replaced.
+type LockFileContent struct {
 	LockHolder        // the process that holds the lock, or that held it last
 	ID         string // identity of the log in hex (see [Header].ID)
 	DurableSeq uint64 // highest sequence number that was known to be on stable storage
@@ -23,14 +23,14 @@ type LockMeta struct {
 	HasFailedSync bool
 }
 
-// ReadLockMeta reads the lock file of the log with this name. It does not acquire the lock. ok is false if the file
-// does not exist or cannot be read. If the checksum is wrong, only the holder is returned.
-func ReadLockMeta(fsys vfs.FS, name string) (LockMeta, bool) {
+// ReadLockFileContent reads the lock file of the log with this name. It does not acquire the lock. ok is false if the
+// file does not exist or cannot be read. If the checksum is wrong, only the holder is returned.
+func ReadLockFileContent(fsys vfs.FS, name string) (LockFileContent, bool) {
 	l := Log{fs: fsys, name: name}
-	var n lockMeta
+	var n lockFileMetadata
 	b, err := vfs.ReadFile(fsys, l.lockName(), 4096)
 	if err != nil || json.Unmarshal(b, &n) != nil {
-		return LockMeta{}, false
+		return LockFileContent{}, false
 	}
 	if n.Checksum != crc32.Checksum(n.appendFields(nil), crcTable) {
 		n.ID = ""
@@ -41,7 +41,7 @@ func ReadLockMeta(fsys vfs.FS, name string) (LockMeta, bool) {
 		n.DurableSeq = 0
 	}
 	n.IsSuspended = sysinfo.ProcessState(n.PID) == sysinfo.StateStopped
-	return LockMeta{n.LockHolder, n.ID, n.DurableSeq, n.HasFailedSync}, true
+	return LockFileContent{n.LockHolder, n.ID, n.DurableSeq, n.HasFailedSync}, true
 }
 
 // hasHardLink reports whether the lock file has several names (hard links). It returns false if that is unknown.
@@ -57,7 +57,7 @@ func hasHardLink(fsys vfs.FS, name string) bool {
 
 // lockFileID returns the identity of the log that is recorded in the lock file, or nil if none is recorded.
 func lockFileID(fsys vfs.FS, name string) []byte {
-	meta, _ := ReadLockMeta(fsys, name)
+	meta, _ := ReadLockFileContent(fsys, name)
 	id, err := hex.DecodeString(meta.ID)
 	if err != nil {
 		return nil
@@ -77,7 +77,7 @@ func (l *Log) lockName() string { return l.name + ".lock" }
 // metadata is empty.
 func (l *Log) readLockMeta() {
 	if l.metaFile == nil {
-		l.meta = lockMeta{}
+		l.meta = lockFileMetadata{}
 		f, err := l.fs.OpenFile(l.lockName(), os.O_RDWR, 0)
 		if err != nil {
 			return
@@ -92,9 +92,9 @@ func (l *Log) readLockMeta() {
 		// Keep the known metadata, because no other process has held the lock since this process wrote the lock file.
 		return
 	}
-	l.meta = lockMeta{}
+	l.meta = lockFileMetadata{}
 	if json.Unmarshal(b[:n], &l.meta) != nil || l.meta.Checksum != crc32.Checksum(l.meta.appendFields(nil), crcTable) {
-		l.meta = lockMeta{}
+		l.meta = lockFileMetadata{}
 	}
 	if l.hasMetaHardLink {
 		l.meta.DurableSeq = 0
@@ -102,13 +102,16 @@ func (l *Log) readLockMeta() {
 	// Keep the larger of two numbers. DurableSeq is the number up to which changes are known to be on the disk.
 	// Another process may have written a lower number into the lock file, because it had not yet read the last records
 	// that this process appended.
-	if l.meta.ID == l.durableMeta.ID || l.meta.ID == "" {
-		l.meta.ID, l.meta.DurableSeq = l.durableMeta.ID, max(l.meta.DurableSeq, l.durableMeta.DurableSeq)
+	if l.meta.ID == l.lastDurableMetadata.ID || l.meta.ID == "" {
+		l.meta.ID, l.meta.DurableSeq = l.lastDurableMetadata.ID, max(
+			l.meta.DurableSeq,
+			l.lastDurableMetadata.DurableSeq,
+		)
 	}
 }
 
-// writeLockMeta writes this process's metadata to the lock file.
-func (l *Log) writeLockMeta() error {
+// writeLockFileMetadata writes this process's metadata to the lock file.
+func (l *Log) writeLockFileMetadata() error {
 	if l.metaFile == nil {
 		return errors.New("the lock file cannot be written")
 	}
@@ -125,11 +128,11 @@ func (l *Log) writeLockMeta() error {
 // updateDurableMeta prepares the metadata for the next write of the lock file: it sets how far the log is durable.
 // Only the lock holder may call it.
 func (l *Log) updateDurableMeta() {
-	l.durableMeta = lockMeta{ID: l.identityHex(), DurableSeq: l.durableSeq}
-	if l.meta.ID != l.durableMeta.ID {
-		l.meta = l.durableMeta
+	l.lastDurableMetadata = lockFileMetadata{ID: l.identityHex(), DurableSeq: l.durableSeq}
+	if l.meta.ID != l.lastDurableMetadata.ID {
+		l.meta = l.lastDurableMetadata
 	}
-	l.meta.DurableSeq = max(l.meta.DurableSeq, l.durableMeta.DurableSeq)
+	l.meta.DurableSeq = max(l.meta.DurableSeq, l.lastDurableMetadata.DurableSeq)
 }
 
 // identityHex returns the file's identity in hex, or "" if the log lacks a file.
@@ -143,13 +146,13 @@ func (l *Log) identityHex() string {
 	return l.hexID
 }
 
-// AcceptDurableSeq accepts the log as it is, even if the lock file says that the log lacks durable changes. The log
+// AcceptMissingChanges accepts the log as it is, even if the lock file says that the log lacks durable changes. The log
 // must have been read to its end, and the caller must hold the lock.
-func (l *Log) AcceptDurableSeq() {
+func (l *Log) AcceptMissingChanges() {
 	l.durableSeq = min(l.durableSeq, l.lastSeq)
-	l.meta = lockMeta{}
+	l.meta = lockFileMetadata{}
 	l.updateDurableMeta()
-	_ = l.writeLockMeta()
+	_ = l.writeLockFileMetadata()
 }
 
 // ReadLockHolder reads from the lock file which process holds the lock or held it last.

@@ -12,7 +12,7 @@ import (
 
 func TestNoted(t *testing.T) {
 	fsys := vfs.NewMem()
-	if n, ok := ReadLockMeta(fsys, "log"); ok {
+	if n, ok := ReadLockFileContent(fsys, "log"); ok {
 		t.Errorf("ReadLockMeta of no file = %+v, want none", n)
 	}
 	// The lock can also be held for a file that is not a log.
@@ -30,7 +30,7 @@ func TestNoted(t *testing.T) {
 	if err := release(); err != nil {
 		t.Fatal(err)
 	}
-	n, ok := ReadLockMeta(fsys, "log")
+	n, ok := ReadLockFileContent(fsys, "log")
 	if !ok || n.PID == 0 || n.Program == "" || n.Since.IsZero() || n.DurableSeq != 0 {
 		t.Errorf("ReadLockMeta = %+v, %v, want who had the lock and nothing of the log", n, ok)
 	}
@@ -61,7 +61,7 @@ func TestNotedOfALog(t *testing.T) {
 		}
 	}
 	id := l.Header().ID
-	n, ok := ReadLockMeta(fsys, "log")
+	n, ok := ReadLockFileContent(fsys, "log")
 	if !ok || n.ID != hex.EncodeToString(id[:]) || n.DurableSeq < 2 || n.DurableSeq > 3 || n.HasFailedSync {
 		t.Errorf("ReadLockMeta = %+v, %v, want that change 2 or 3 of %x is durable", n, ok, id)
 	}
@@ -83,7 +83,7 @@ func TestNotedOfALog(t *testing.T) {
 	if err := vfs.WriteFile(fsys, LockName("log"), b, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if n, ok := ReadLockMeta(fsys, "log"); !ok || n.ID != "" || n.DurableSeq != 0 || n.PID == 0 {
+	if n, ok := ReadLockFileContent(fsys, "log"); !ok || n.ID != "" || n.DurableSeq != 0 || n.PID == 0 {
 		t.Errorf("ReadLockMeta of a torn note = %+v, %v, want the holder alone", n, ok)
 	}
 }

@@ -22,12 +22,13 @@ type Options struct {
 	ReadOnly    bool             // the log never acquires the lock, and appends fail
 	VerifyChain bool             // verify the chain of each record that is read
 
-	// FreeStep and FreeReserve are sizes in bytes. The free space at the file's end is extended in units of FreeStep.
-	// FreeReserve is the part of the free space that only urgent appends may use. Zero means the default.
-	FreeStep, FreeReserve int64
+	// FreeSpaceStep and UrgentAppendReserve are sizes in bytes. The free space at the file's end is extended in units
+	// of FreeSpaceStep. UrgentAppendReserve is the part of the free space that only urgent appends may use. Zero means
+	// the default.
+	FreeSpaceStep, UrgentAppendReserve int64
 
-	// FailsIfDirMoved makes [Log.PollChanges] return [PollGone] if the log's directory was moved. It has an effect only
-	// if the file system is a [vfs.OS].
+	// FailsIfDirMoved makes [Log.PollChanges] return [LogFileGone] if the log's directory was moved. It has an effect
+	// only if the file system is a [vfs.OS].
 	FailsIfDirMoved bool
 
 	// DigestBody computes a hash of the body of a record that contains a change. The hash becomes part of the log's
@@ -52,50 +53,50 @@ type Log struct {
 	endOffset int64 // the position: the offset after the last record that was read or appended
 	// number of the last change before endOffset; if no change precedes endOffset, the number BaseSeq from the log's
 	// header, which is the last change that a compaction dropped (0 for a new log)
-	lastSeq    uint64
-	lastChain  [32]byte // hash of all changes up to lastSeq
-	durableSeq uint64   // highest sequence number that is known to be on stable storage
-	syncedEnd  int64    // all bytes before this offset are on stable storage
-	fileSize   int64    // last known size of the file
+	lastSeq       uint64
+	lastChainHash [32]byte // hash of all changes up to lastSeq
+	durableSeq    uint64   // highest sequence number that is known to be on stable storage
+	syncedEnd     int64    // all bytes before this offset are on stable storage
+	fileSize      int64    // last known size of the file
 	// The last PollChanges found that bytes before endOffset differ from the bytes that this process had read or
 	// written there.
-	hasForeignBytes atomic.Bool
+	hasChangedKnownBytes atomic.Bool
 	// offset after which the last PollChanges found only zeros, so that no new record begins there (-1 if it found
 	// other bytes)
-	freeOffset         atomic.Int64
+	zerosFromOffset    atomic.Int64
 	isFreeSpaceChecked bool // all bytes after the last record are known to be zeros, or this log wrote them
 	// this process wrote the last record, but has not yet written the empty record (seal) that marks it as durable
-	isLastOwnUnsealed bool
+	isLastOwnRecordUnsealed bool
 
 	appendBuf []byte // reused memory for encoding appended records
 	// ranges of damaged bytes between records that were skipped because no change was lost there
-	gaps []DamagedGap
+	gaps []DamagedByteRange
 
 	lock     vfs.Lock
 	metaFile vfs.File
 	// the lock file is a hard link with a second name, so its metadata may describe another log
 	hasMetaHardLink bool
-	meta            lockMeta // metadata in the lock file when the lock was acquired
+	meta            lockFileMetadata // metadata in the lock file when the lock was acquired
 	// identity of the log, and the newest change that this process knows to be on stable storage
-	durableMeta     lockMeta
-	lastWrittenMeta [lockMetaSize]byte // content of the lock file that this log last wrote
-	lastReadMeta    [lockMetaSize]byte // content of the lock file that this log last read
-	hexID           string             // the identity in hexIDSource as hexadecimal digits, which are cached
-	hexIDSource     [16]byte
-	appendErr       error // the error because of which appends are refused, or nil
+	lastDurableMetadata lockFileMetadata
+	lastWrittenMeta     [lockMetaSize]byte // content of the lock file that this log last wrote
+	lastReadMeta        [lockMetaSize]byte // content of the lock file that this log last read
+	hexID               string             // the identity in hexIDSource as hexadecimal digits, which are cached
+	hexIDSource         [16]byte
+	appendErr           error // the error because of which appends are refused, or nil
 	// This process keeps the lock after an error, because it could not write to the lock file that a sync has failed.
-	isMetaUnwritten bool
+	isSyncFailureUnrecorded bool
 }
 
 // newLog returns a log without an open file.
 func newLog(fsys vfs.FS, name string, o Options) *Log {
 	l := &Log{fs: fsys, name: name, opts: o}
-	l.freeStep, l.freeReserve = cmp.Or(o.FreeStep, minFreeStep), cmp.Or(o.FreeReserve, defaultReserve)
+	l.freeStep, l.freeReserve = cmp.Or(o.FreeSpaceStep, minFreeSpaceStep), cmp.Or(o.UrgentAppendReserve, defaultReserve)
 	return l
 }
 
-// adoptFile makes f the log's file, and sets the position to the end of the header.
-func (l *Log) adoptFile(f vfs.File) error {
+// setLogFile makes f the log's file, and sets the position to the end of the header.
+func (l *Log) setLogFile(f vfs.File) error {
 	fi, err := f.Stat()
 	var h Header
 	switch {
@@ -124,14 +125,14 @@ func (l *Log) adoptFile(f vfs.File) error {
 	l.fileSize = fi.Size()
 	l.endOffset = HeaderSize
 	l.lastSeq = h.BaseSeq
-	l.lastChain = h.BaseChain
+	l.lastChainHash = h.BaseChainHash
 	l.durableSeq = h.BaseSeq
 	l.syncedEnd = HeaderSize
 	l.isFreeSpaceChecked = false
-	l.isLastOwnUnsealed = false
+	l.isLastOwnRecordUnsealed = false
 	l.appendErr = nil
 	l.gaps = nil
-	l.freeOffset.Store(-1)
+	l.zerosFromOffset.Store(-1)
 	return nil
 }
 
@@ -147,34 +148,34 @@ func readHeader(f vfs.File, size int64) (Header, error) {
 	return h, err
 }
 
-// pollResult says how the log has changed since it was last read.
-type pollResult int
+// logFileChange says how the log has changed since it was last read.
+type logFileChange int
 
 // Results of PollChanges and PollName.
 const (
-	PollSame     pollResult = iota // the log has not changed
-	PollGrown                      // the file has more bytes after the position
-	PollReplaced                   // the log's name refers to another file now, or to a file for the first time
-	PollGone                       // The log's file was deleted or renamed.
+	LogUnchanged    logFileChange = iota // the log has not changed
+	LogGrown                             // the file has more bytes after the position
+	LogFileReplaced                      // the log's name refers to another file now, or to a file for the first time
+	LogFileGone                          // The log's file was deleted or renamed.
 )
 
-// PollChanges detects changes by other processes. It needs no lock. If it returns PollSame, this log has read every
+// PollChanges detects changes by other processes. It needs no lock. If it returns LogUnchanged, this log has read every
 // record that any process had made durable before the call.
-func (l *Log) PollChanges() (pollResult, error) {
+func (l *Log) PollChanges() (logFileChange, error) {
 	if l.file != nil {
 		var b [chainSize + prefixSize]byte
 		n, err := l.file.ReadAt(b[:], l.endOffset-chainSize)
 		if err != nil && err != io.EOF {
-			return PollSame, err
+			return LogUnchanged, err
 		}
-		l.freeOffset.Store(-1)
-		l.hasForeignBytes.Store(n < chainSize || [chainSize]byte(b[:]) != l.chainBeforeEnd())
+		l.zerosFromOffset.Store(-1)
+		l.hasChangedKnownBytes.Store(n < chainSize || [chainSize]byte(b[:]) != l.chainHashBeforeEnd())
 		after := b[min(chainSize, n):n]
 		if !isZero(after[:min(len(after), len(recordMark))]) {
-			return PollGrown, nil
+			return LogGrown, nil
 		}
 		if isZero(after) {
-			l.freeOffset.Store(l.endOffset)
+			l.zerosFromOffset.Store(l.endOffset)
 		}
 	}
 	// The order is important: the end of the file was read before this check. If the log's name still refers to the
@@ -182,44 +183,44 @@ func (l *Log) PollChanges() (pollResult, error) {
 	return l.PollName()
 }
 
-// MayBeOverwritten reports whether the last PollChanges found that bytes of known records have changed. This happens
-// if a program such as cp has written into the file, or if a writer has removed its last record. The caller should
-// acquire the lock, because no writer removes records while another holds the lock, and read the file again from the
-// start.
-func (l *Log) MayBeOverwritten() bool { return l.hasForeignBytes.Load() }
+// HaveKnownBytesChanged reports whether the last PollChanges found that bytes of known records have changed. This
+// happens if a program such as cp has written into the file, or if a writer has removed its last record. The caller
+// should acquire the lock, because no writer removes records while another holds the lock, and read the file again
+// from the start.
+func (l *Log) HaveKnownBytesChanged() bool { return l.hasChangedKnownBytes.Load() }
 
-// chainBeforeEnd returns the bytes that the file must have directly before endOffset. These are the last bytes of the
-// last record, which are its chain, or the last bytes of the header.
-func (l *Log) chainBeforeEnd() [chainSize]byte {
+// chainHashBeforeEnd returns the bytes that the file must have directly before endOffset. These are the last bytes of
+// the last record, which are its chain, or the last bytes of the header.
+func (l *Log) chainHashBeforeEnd() [chainSize]byte {
 	if l.endOffset > HeaderSize {
-		return l.lastChain
+		return l.lastChainHash
 	}
 	return [chainSize]byte(l.header.encode()[HeaderSize-chainSize:])
 }
 
-// PollName checks whether the log's name still refers to the open file. It returns PollSame, PollReplaced or PollGone.
-// It does not look for new records.
-func (l *Log) PollName() (pollResult, error) {
+// PollName checks whether the log's name still refers to the open file. It returns LogUnchanged, LogFileReplaced or
+// LogFileGone. It does not look for new records.
+func (l *Log) PollName() (logFileChange, error) {
 	if l.file == nil {
 		_, err := l.fs.Stat(l.name)
 		if errors.Is(err, fs.ErrNotExist) {
-			return PollSame, nil
+			return LogUnchanged, nil
 		}
 		if err != nil {
-			return PollSame, err
+			return LogUnchanged, err
 		}
-		return PollReplaced, nil
+		return LogFileReplaced, nil
 	}
 	same, err := l.nameRefersToFile()
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return PollGone, nil
+		return LogFileGone, nil
 	case err != nil:
-		return PollSame, err
+		return LogUnchanged, err
 	case !same:
-		return PollReplaced, nil
+		return LogFileReplaced, nil
 	}
-	return PollSame, nil
+	return LogUnchanged, nil
 }
 
 // nameRefersToFile reports whether the log's name refers to the file that the log has open.
@@ -241,7 +242,7 @@ func (l *Log) Header() Header { return l.header }
 func (l *Log) LastSeq() uint64 { return l.lastSeq }
 
 // LastChain returns the hash of all changes up to the change with the number LastSeq.
-func (l *Log) LastChain() [32]byte { return l.lastChain }
+func (l *Log) LastChain() [32]byte { return l.lastChainHash }
 
 // EndOffset returns the position as an offset in the file.
 func (l *Log) EndOffset() int64 { return l.endOffset }
@@ -261,27 +262,28 @@ func (l *Log) Size() int64 {
 	return fi.Size()
 }
 
-// DamagedGap is a range of damaged bytes between two records. The chain proves that no record is missing between them.
-type DamagedGap struct {
+// DamagedByteRange is a range of damaged bytes between two records. The chain proves that no record is missing between
+// them.
+type DamagedByteRange struct {
 	StartOffset, EndOffset int64 // range of offsets
 	// The damaged bytes are the rest of a seal, an empty record that marks the record before it as durable. A crash
 	// may leave such bytes because seals are not synced.
-	IsTornSeal bool
+	IsIncompleteSeal bool
 }
 
 // Gaps returns the ranges of damaged bytes that Read skipped.
-func (l *Log) Gaps() []DamagedGap { return l.gaps }
+func (l *Log) Gaps() []DamagedByteRange { return l.gaps }
 
 // The file is filled with zeros after the last record, so that an append overwrites zeros and need not enlarge the
 // file. When the zeros are used up, the file is enlarged by one step. A step is large enough for many appends, and
 // small compared with the log.
 const (
-	minFreeStep = 64 << 10
-	maxFreeStep = 1 << 20
+	minFreeSpaceStep = 64 << 10
+	maxFreeStep      = 1 << 20
 
-	// zeroWriteSize is the number of zeros that a single call writes when the free space is extended. With calls of 1
-	// MiB, which Linux keeps as a unit in its page cache, an append would take 1.15 times as long.
-	zeroWriteSize = 16 << 10
+	// freeSpaceZerosPerWrite is the number of zeros that a single call writes when the free space is extended. With
+	// calls of 1 MiB, which Linux keeps as a unit in its page cache, an append would take 1.15 times as long.
+	freeSpaceZerosPerWrite = 16 << 10
 
 	// defaultReserve is the size of the free space that only urgent appends may use. The reserve makes it possible to
 	// remove entries when the disk is full.

@@ -108,7 +108,7 @@ func TestFailureThatCannotBeNoted(t *testing.T) {
 				t.Error("the other went on in a file that was not known to be durable")
 			}
 			same(t, all(t, open(t, m)), "1 one", "2 unknown", "3 two")
-			if n, ok := ReadLockMeta(m, "m.oxbow"); !ok || n.HasFailedSync {
+			if n, ok := ReadLockFileContent(m, "m.oxbow"); !ok || n.HasFailedSync {
 				t.Errorf("ReadLockMeta() = %+v, %v after it was mended, want nothing unsynced", n, ok)
 			}
 		})

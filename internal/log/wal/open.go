@@ -46,7 +46,7 @@ func (l *Log) Reopen() error {
 		}
 		return nil
 	}
-	return l.adoptFile(f)
+	return l.setLogFile(f)
 }
 
 // wrapOpenError replaces the error for a file that cannot be opened by a clearer error if the name is a directory.
@@ -61,9 +61,9 @@ func wrapOpenError(fsys vfs.FS, name string, err error) error {
 func (l *Log) Close() error {
 	l.SealLastRecord()
 	var errs []error
-	if l.isMetaUnwritten {
+	if l.isSyncFailureUnrecorded {
 		// Try again to record in the lock file that a sync failed, because other processes must know it after Close.
-		_ = l.writeLockMeta()
+		_ = l.writeLockFileMetadata()
 	}
 	if l.metaFile != nil {
 		errs = append(errs, l.metaFile.Close())
@@ -80,7 +80,7 @@ func (l *Log) Close() error {
 // SealLastRecord marks the last record as durable by a seal, so that later damage to the record can be distinguished
 // from a torn tail. The seal is not synced and errors are ignored, because nothing depends on the seal.
 func (l *Log) SealLastRecord() {
-	if !l.isLastOwnUnsealed {
+	if !l.isLastOwnRecordUnsealed {
 		return
 	}
 	if l.appendErr != nil || l.lock == nil {
@@ -90,20 +90,20 @@ func (l *Log) SealLastRecord() {
 		return
 	}
 	defer l.lock.Unlock()
-	if news, err := l.PollChanges(); err != nil || news != PollSame {
+	if news, err := l.PollChanges(); err != nil || news != LogUnchanged {
 		return
 	}
 	// The lock file was last written before this program's last change. Record in it that the change is durable.
 	l.readLockMeta()
 	l.updateDurableMeta()
-	_ = l.writeLockMeta()
+	_ = l.writeLockFileMetadata()
 	r := Record{
 		Seq:        l.lastSeq,
 		DurableSeq: l.lastSeq,
 		Time:       l.opts.Clock().UnixNano(),
 		Type:       TypeSeal,
-		Chain:      l.lastChain,
-		Offset:     l.endOffset,
+		Chain:      l.lastChainHash,
+		FileOffset: l.endOffset,
 	}
 	if l.endOffset+r.encodedSize() > l.fileSize {
 		return

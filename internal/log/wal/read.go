@@ -13,13 +13,13 @@ import (
 
 // Numbers of bytes that are read at once.
 const (
-	pageChunk  = 4 << 10 // number of bytes to read if only a few new records, or a single record, are expected
-	firstChunk = 64 << 10
-	readChunk  = 1 << 20
+	smallReadSize = 4 << 10 // number of bytes to read if only a few new records, or a single record, are expected
+	firstReadSize = 64 << 10
+	readChunk     = 1 << 20
 )
 
-// chunkPool contains buffers of firstChunk bytes. Their content is arbitrary.
-var chunkPool = sync.Pool{New: func() any { return new([firstChunk]byte) }}
+// chunkPool contains buffers of firstReadSize bytes. Their content is arbitrary.
+var chunkPool = sync.Pool{New: func() any { return new([firstReadSize]byte) }}
 
 // maxReadTries is the number of times that an invalid record is read before it counts as damaged. Another process may
 // still be writing the record, and the pages of a file may become visible in any order.
@@ -46,7 +46,7 @@ func (l *Log) Read(fn func(r *Record) error) error {
 	}
 	d := bad.(*recordDamage)
 	chainIsBroken := l.opts.VerifyChain && errors.Is(d, errBrokenChain)
-	if d.offset < l.header.BaseEnd || chainIsBroken {
+	if d.offset < l.header.BaseSectionEndOffset || chainIsBroken {
 		return &CorruptError{Offset: d.offset, Reason: d.reason}
 	}
 	next, lost, err := l.findNextRecord(d.offset)
@@ -60,7 +60,7 @@ func (l *Log) Read(fn func(r *Record) error) error {
 		if err != nil {
 			return err
 		}
-		l.gaps = append(l.gaps, DamagedGap{d.offset, next, torn})
+		l.gaps = append(l.gaps, DamagedByteRange{d.offset, next, torn})
 		l.endOffset = next
 		return l.Read(fn)
 	}
@@ -69,13 +69,13 @@ func (l *Log) Read(fn func(r *Record) error) error {
 
 // readOnce is one attempt of Read. At an invalid record, it returns a *recordDamage.
 func (l *Log) readOnce(fn func(r *Record) error) error {
-	first := chunkPool.Get().(*[firstChunk]byte)
+	first := chunkPool.Get().(*[firstReadSize]byte)
 	defer chunkPool.Put(first)
 	// Request one byte more than the file has, so that a single read of a short file already reports the end of the
 	// file.
-	want := min(max(l.Size()-l.endOffset, 0)+1, firstChunk)
+	want := min(max(l.Size()-l.endOffset, 0)+1, firstReadSize)
 	if l.isFreeSpaceChecked {
-		want = min(want, pageChunk)
+		want = min(want, smallReadSize)
 	}
 	buf := first[:0:want]
 	off := l.endOffset // offset in the file of the first byte in buf
@@ -87,7 +87,7 @@ func (l *Log) readOnce(fn func(r *Record) error) error {
 		}
 		switch {
 		case want <= cap(buf):
-		case want <= firstChunk:
+		case want <= firstReadSize:
 			buf = first[:len(buf)] // Move the unused bytes to the start of the buffer.
 		default:
 			size := max(want, int(min(l.Size()-off+1, readChunk)))
@@ -107,7 +107,7 @@ func (l *Log) readOnce(fn func(r *Record) error) error {
 		r, need, err := decodeRecord(buf[l.endOffset-off:], l.checksumSeed)
 		switch {
 		case err == nil:
-			r.Offset = l.endOffset
+			r.FileOffset = l.endOffset
 			if err := l.checkChain(&r); err != nil {
 				return err
 			}
@@ -121,7 +121,7 @@ func (l *Log) readOnce(fn func(r *Record) error) error {
 				return err
 			}
 			continue
-		case (err == errLogEnd || err == errShortRecord) && l.endOffset < l.header.BaseEnd:
+		case (err == errLogEnd || err == errShortRecord) && l.endOffset < l.header.BaseSectionEndOffset:
 			return &recordDamage{l.endOffset, "the base section is cut short"}
 		case err == errLogEnd, err == errShortRecord && isZero(buf[l.endOffset-off:]):
 			return l.checkFreeSpace(buf[l.endOffset-off:], off+int64(len(buf)), eof)
@@ -136,7 +136,7 @@ func (l *Log) checkFreeSpace(tail []byte, offset int64, atEOF bool) error {
 	if l.isFreeSpaceChecked {
 		return nil
 	}
-	buf := chunkPool.Get().(*[firstChunk]byte)
+	buf := chunkPool.Get().(*[firstReadSize]byte)
 	defer chunkPool.Put(buf)
 	for {
 		if !isZero(tail) {
@@ -169,28 +169,28 @@ func (d *recordDamage) Is(target error) bool {
 // all changes up to it, which shows the order.
 func (l *Log) checkChain(r *Record) error {
 	want := l.lastSeq + 1
-	if r.Type >= MinUnchainedType {
+	if r.Type >= MinTypeOutsideHashChain {
 		want = l.lastSeq
 	}
 	if r.Seq != want {
-		return &recordDamage{r.Offset, fmt.Sprintf("change %d stands where change %d belongs", r.Seq, want)}
+		return &recordDamage{r.FileOffset, fmt.Sprintf("change %d stands where change %d belongs", r.Seq, want)}
 	}
-	mustVerify := r.Type >= MinUnchainedType || l.opts.VerifyChain
+	mustVerify := r.Type >= MinTypeOutsideHashChain || l.opts.VerifyChain
 	if mustVerify && !l.isNextRecord(r) {
-		return &recordDamage{r.Offset, errBrokenChain.reason}
+		return &recordDamage{r.FileOffset, errBrokenChain.reason}
 	}
 	return nil
 }
 
 // acceptRecord records that r was read: it moves the position to the end of r.
 func (l *Log) acceptRecord(r *Record) {
-	l.endOffset = r.Offset + r.encodedSize()
+	l.endOffset = r.FileOffset + r.encodedSize()
 	if r.DurableSeq+1 >= r.Seq {
-		l.syncedEnd = max(l.syncedEnd, r.Offset)
+		l.syncedEnd = max(l.syncedEnd, r.FileOffset)
 	}
-	l.lastSeq, l.lastChain = r.Seq, r.Chain
+	l.lastSeq, l.lastChainHash = r.Seq, r.Chain
 	l.durableSeq = max(l.durableSeq, r.DurableSeq)
-	l.isLastOwnUnsealed = false
+	l.isLastOwnRecordUnsealed = false
 }
 
 // findNextRecord searches for valid records after an invalid record, beginning at the offset from. If a found record
@@ -200,7 +200,7 @@ func (l *Log) acceptRecord(r *Record) {
 func (l *Log) findNextRecord(from int64) (next int64, lostSeqs []uint64, err error) {
 	err = l.scanRecords(from+1, func(r *Record) bool {
 		if l.isNextRecord(r) {
-			next = r.Offset
+			next = r.FileOffset
 			return false
 		}
 		if r.DurableSeq <= l.lastSeq || r.Seq < l.lastSeq {
@@ -229,7 +229,7 @@ func (l *Log) isTornSeal(from, to int64) (bool, error) {
 	seal.Seq = l.lastSeq
 	seal.DurableSeq = l.lastSeq
 	seal.Type = TypeSeal
-	seal.Chain = l.lastChain
+	seal.Chain = l.lastChainHash
 	seal.Time = int64(binary.LittleEndian.Uint64(b[24:]))
 	whole := appendRecord(nil, &seal, l.checksumSeed)
 	end := len(bytes.TrimRight(b, "\x00"))
@@ -248,11 +248,11 @@ func (l *Log) isTornSeal(from, to int64) (bool, error) {
 // isNextRecord reports whether r directly follows the last record that was read. The hash of all earlier changes,
 // which each record contains, shows this.
 func (l *Log) isNextRecord(r *Record) bool {
-	if r.Type >= MinUnchainedType {
-		return r.Seq == l.lastSeq && r.Chain == l.lastChain
+	if r.Type >= MinTypeOutsideHashChain {
+		return r.Seq == l.lastSeq && r.Chain == l.lastChainHash
 	}
 	digest, err := l.opts.DigestBody(r.Type, r.Body)
-	return err == nil && r.Seq == l.lastSeq+1 && r.Chain == NextChain(l.lastChain, r.Seq, r.Time, r.Type, digest)
+	return err == nil && r.Seq == l.lastSeq+1 && r.Chain == NextChain(l.lastChainHash, r.Seq, r.Time, r.Type, digest)
 }
 
 // scanRecords calls fn for each valid record that begins at or after the offset from. It ends when fn returns false.
@@ -302,7 +302,7 @@ func (l *Log) readRecordAt(offset, size int64, recordBuf []byte) (r Record, next
 			return Record{}, recordBuf, nil, err
 		}
 		r, need, bad := decodeRecord(buf[:n], l.checksumSeed)
-		r.Offset = offset
+		r.FileOffset = offset
 		if bad == nil || err == io.EOF {
 			return r, recordBuf, bad, nil
 		}

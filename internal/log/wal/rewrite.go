@@ -61,9 +61,9 @@ func (w *fileWriter) copyFrom(f vfs.File, from, to int64) error {
 	return nil
 }
 
-// syncChunk is used while the log is copied to a new file. The new file is synced each time after this number of
+// bytesPerCopySync is used while the log is copied to a new file. The new file is synced each time after this number of
 // bytes. The number is small, so that other processes do not have to wait long for their own syncs.
-const syncChunk = 4 << 20
+const bytesPerCopySync = 4 << 20
 
 // Rewriter writes a new file that will replace the log. Meanwhile, records can be appended to the log.
 type Rewriter struct {
@@ -75,11 +75,11 @@ type Rewriter struct {
 
 // NewRewriter creates a new file whose first change will follow the change base, which has the given chain. The caller
 // must finish with [Log.ReplaceBy] or [Rewriter.Cancel].
-func (l *Log) NewRewriter(base uint64, chain [32]byte) (*Rewriter, error) {
+func (l *Log) NewRewriter(baseSeq uint64, baseChainHash [32]byte) (*Rewriter, error) {
 	h := l.header
-	h.BaseSeq = base
-	h.BaseChain = chain
-	h.BaseEnd = HeaderSize
+	h.BaseSeq = baseSeq
+	h.BaseChainHash = baseChainHash
+	h.BaseSectionEndOffset = HeaderSize
 	return l.newRewriter(h)
 }
 
@@ -97,18 +97,18 @@ func (l *Log) newRewriter(h Header) (*Rewriter, error) {
 }
 
 // AppendRecord appends a record to the new file and returns its offset. The caller must first append records of type
-// TypeBase, which contain the state after the dropped changes. Then it appends the remaining changes with their old
-// numbers, times and chains. The field DurableSeq of a record must be the number of the newest change that will be on
-// stable storage after the new file is synced.
+// TypeBaseSection, which contain the state after the dropped changes. Then it appends the remaining changes with their
+// old numbers, times and chains. The field DurableSeq of a record must be the number of the newest change that will be
+// on stable storage after the new file is synced.
 func (w *Rewriter) AppendRecord(r Record) (offset int64, err error) {
 	offset = w.offset
 	if err := w.writeBytes(appendRecord(nil, &r, w.header.checksumSeed())); err != nil {
 		return 0, asFullError(err)
 	}
-	if r.Type == TypeBase {
-		w.header.BaseEnd = w.offset
+	if r.Type == TypeBaseSection {
+		w.header.BaseSectionEndOffset = w.offset
 	}
-	if w.offset-w.syncedOffset >= syncChunk {
+	if w.offset-w.syncedOffset >= bytesPerCopySync {
 		w.syncedOffset = w.offset
 		if err := w.flushBuffer(); err != nil {
 			return 0, asFullError(err)
@@ -182,9 +182,9 @@ func (l *Log) ReplaceBy(w *Rewriter) error {
 		h := &w.header
 		l.endOffset = HeaderSize
 		l.lastSeq = h.BaseSeq
-		l.lastChain = h.BaseChain
+		l.lastChainHash = h.BaseChainHash
 		l.durableSeq = h.BaseSeq
-		l.isLastOwnUnsealed = false
+		l.isLastOwnRecordUnsealed = false
 		l.syncedEnd = l.fileSize // all of the file was synced before the rename
 	}
 	return asFullError(err)
@@ -246,7 +246,7 @@ func (l *Log) renameOverLog(w *Rewriter) error {
 	l.checksumSeed = h.checksumSeed()
 	l.fileSize = fi.Size()
 	l.isFreeSpaceChecked = true
-	l.freeOffset.Store(-1)
+	l.zerosFromOffset.Store(-1)
 	// Before the directory is synced, a crash may restore the old file, and all records appended to the new file would
 	// be lost. Therefore append only afterwards.
 	if err := l.fs.SyncDir(path.Dir(l.name)); err != nil {
@@ -269,16 +269,16 @@ func (l *Log) writeRenameIntent(h *Header) (confirm func(), err error) {
 	}
 	was := l.meta
 	if id := hex.EncodeToString(h.ID[:]); l.meta.ID != id {
-		l.meta = lockMeta{ID: id}
+		l.meta = lockFileMetadata{ID: id}
 	}
 	l.meta.HasFailedSync = true
-	err = l.writeLockMeta()
+	err = l.writeLockFileMetadata()
 	l.meta.HasFailedSync = was.HasFailedSync && l.meta.ID == was.ID
 	if err != nil {
 		l.meta = was
 		return nil, fmt.Errorf("note that the file is replaced: %w", err)
 	}
-	return func() { _ = l.writeLockMeta() }, nil
+	return func() { _ = l.writeLockFileMetadata() }, nil
 }
 
 // removeRewriteFiles removes the new files of earlier rewrites that never replaced the log, and the files that
@@ -315,7 +315,7 @@ func (l *Log) isRewriteFile(name string) bool {
 
 // writeZeros writes zeros to the file from offset from to offset to-1.
 func writeZeros(f vfs.File, from, to int64) error {
-	b := make([]byte, min(zeroWriteSize, to-from))
+	b := make([]byte, min(freeSpaceZerosPerWrite, to-from))
 	for from < to {
 		n := min(int64(len(b)), to-from)
 		if _, err := f.WriteAt(b[:n], from); err != nil {
@@ -363,7 +363,7 @@ func (l *Log) setAppendError(cause error) {
 	l.appendErr = cause
 	l.updateDurableMeta()
 	l.meta.HasFailedSync = true
-	l.isMetaUnwritten = l.writeLockMeta() != nil
+	l.isSyncFailureUnrecorded = l.writeLockFileMetadata() != nil
 }
 
 // createRewriteFile creates a new file next to the log. No other process uses its name.

@@ -115,7 +115,7 @@ func CreateLog(fsys vfs.FS, name string, o Options, h Header, fill func(emit fun
 			_ = l.file.Close()
 		}
 	}()
-	h.BaseEnd = HeaderSize
+	h.BaseSectionEndOffset = HeaderSize
 	var durable uint64
 	return l.rewriteFile(&h, "", func(w *Rewriter) error {
 		return fill(func(r Record) error {

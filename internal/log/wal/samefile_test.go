@@ -61,11 +61,11 @@ func TestOverwrittenInPlace(t *testing.T) {
 			add(t, o, "of another log")
 			old = filepath.Join(other, "m.oxbow")
 		}
-		if news, err := l.PollChanges(); news != PollSame || err != nil || l.MayBeOverwritten() {
+		if news, err := l.PollChanges(); news != LogUnchanged || err != nil || l.HaveKnownBytesChanged() {
 			t.Fatalf("Poll() = %v, %v before the file is overwritten", news, err)
 		}
 		copyInPlace(t, old, path)
-		if _, err := l.PollChanges(); !l.MayBeOverwritten() || err != nil {
+		if _, err := l.PollChanges(); !l.HaveKnownBytesChanged() || err != nil {
 			t.Errorf("after %d records, an older copy in the same file was not noticed (%v)", len(bodies), err)
 		}
 	}
@@ -96,7 +96,7 @@ func TestSecondName(t *testing.T) {
 		if got := all(t, openDir(t, dir)); !slices.Equal(got, want) {
 			t.Errorf("the log has %q, want %q", got, want)
 		}
-		if meta, _ := ReadLockMeta(openDir(t, dir).fs, "m.oxbow"); meta.DurableSeq != 0 {
+		if meta, _ := ReadLockFileContent(openDir(t, dir).fs, "m.oxbow"); meta.DurableSeq != 0 {
 			t.Errorf("the lock file of two logs says that change %d was durable", meta.DurableSeq)
 		}
 	}

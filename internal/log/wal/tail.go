@@ -43,7 +43,7 @@ func (l *Log) truncateTornTail() error {
 // do not exist. Call it before these bytes are cut off or left out of a new file.
 func (l *Log) saveTornTail() (isTorn bool, err error) {
 	if l.isFreeSpaceChecked {
-		if l.freeOffset.Load() == l.endOffset {
+		if l.zerosFromOffset.Load() == l.endOffset {
 			// While holding the lock, this process has already found that only zeros follow the last record.
 			return false, nil
 		}
@@ -85,8 +85,8 @@ func (l *Log) readTail() ([]byte, error) {
 	size = min(size-l.endOffset, MaxBody+RecordOverhead)
 	var b []byte
 	// Usually only a few zeros follow the last record, so that a buffer from the pool is large enough.
-	if size <= firstChunk {
-		first := chunkPool.Get().(*[firstChunk]byte)
+	if size <= firstReadSize {
+		first := chunkPool.Get().(*[firstReadSize]byte)
 		defer chunkPool.Put(first)
 		b = first[:size]
 	} else {

@@ -15,7 +15,7 @@ func TestTailAfterAnOldLook(t *testing.T) {
 	m := vfs.NewMem()
 	l := open(t, m)
 	add(t, l, "one")
-	if news, err := l.PollChanges(); err != nil || news != PollSame {
+	if news, err := l.PollChanges(); err != nil || news != LogUnchanged {
 		t.Fatalf("Poll() = %v, %v; want Same", news, err)
 	}
 	f, err := m.OpenFile("m.oxbow", 2, 0)

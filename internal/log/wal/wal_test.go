@@ -70,16 +70,16 @@ func read(l *Log) ([]string, error) {
 	switch news, err := l.PollChanges(); {
 	case err != nil:
 		return nil, err
-	case news == PollReplaced:
+	case news == LogFileReplaced:
 		if err := l.Reopen(); err != nil {
 			return nil, err
 		}
-	case news == PollGone:
+	case news == LogFileGone:
 		return nil, ErrVanished
 	}
 	var bodies []string
 	err := l.Read(func(r *Record) error {
-		if r.Type < MinUnchainedType {
+		if r.Type < MinTypeOutsideHashChain {
 			bodies = append(bodies, fmt.Sprintf("%d %s", r.Seq, r.Body))
 		}
 		return nil
@@ -257,7 +257,7 @@ func TestDamagedSeal(t *testing.T) {
 		flipped[i] ^= 4
 		l := open(t, fsWith(t, flipped))
 		same(t, all(t, l), "1 one", "2 two", "3 three")
-		if g := l.Gaps(); len(g) != 1 || (g[0].IsTornSeal && flipped[at+RecordOverhead-1] != 0) {
+		if g := l.Gaps(); len(g) != 1 || (g[0].IsIncompleteSeal && flipped[at+RecordOverhead-1] != 0) {
 			t.Fatalf("byte %d: gaps = %v", i, g)
 		}
 	}
@@ -266,7 +266,7 @@ func TestDamagedSeal(t *testing.T) {
 		clear(torn[at+n : at+RecordOverhead])
 		l := open(t, fsWith(t, torn))
 		same(t, all(t, l), "1 one", "2 two", "3 three")
-		if g := l.Gaps(); len(g) > 1 || (len(g) == 1 && !g[0].IsTornSeal) {
+		if g := l.Gaps(); len(g) > 1 || (len(g) == 1 && !g[0].IsIncompleteSeal) {
 			t.Fatalf("%d bytes of a seal are left: gaps = %v", n, g)
 		}
 	}
@@ -308,7 +308,7 @@ func TestRewrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := l.Rewrite(2, chain, func(emit func(Record) error) error {
-		if err := emit(Record{Seq: 2, Type: TypeBase, Body: []byte("one and two"), Chain: chain}); err != nil {
+		if err := emit(Record{Seq: 2, Type: TypeBaseSection, Body: []byte("one and two"), Chain: chain}); err != nil {
 			return err
 		}
 		return emit(third)

@@ -41,11 +41,11 @@ import (
 )
 
 const (
-	headerSize          = 32
-	blockHeadSize       = 40
-	nonceSize           = 12
-	bytesPerFingerprint = 6
-	maxBlockBody        = 4 << 20 // maximum size in bytes of the labels and fingerprints that are stored for one text
+	headerSize            = 32
+	blockHeaderSize       = 40
+	nonceSize             = 12
+	bytesPerFingerprint   = 6
+	maxFileBlockBodyBytes = 4 << 20 // maximum size in bytes of the labels and fingerprints that are stored for one text
 )
 
 var (
@@ -58,28 +58,28 @@ var (
 // errDamaged reports that a file is damaged.
 var errDamaged = errors.New("the file of fingerprints is damaged")
 
-// Level says what a block of a fingerprint file describes. A block describes a text that an agent read, or files that
-// were written.
-type Level uint32
+// BlockKind says what a block of a fingerprint file describes. A block describes a text that an agent read, or files
+// that were written.
+type BlockKind uint32
 
 // These are all kinds of blocks in a fingerprint file. The numbers are part of the file format.
 const (
-	LevelForeign   Level = 1 // fingerprints of a text that neither the agent nor the person wrote
-	LevelUnvouched Level = 2 // fingerprints of a text whose author is unknown
+	ForeignTextBlock       BlockKind = 1 // fingerprints of a text that neither the agent nor the person wrote
+	UnknownAuthorTextBlock BlockKind = 2 // fingerprints of a text whose author is unknown
 	// fingerprints of words that a person vouched for (equal fingerprints in older blocks are ignored)
-	levelVouched     Level = 3
-	levelOwnPath     Level = 4 // paths of files that the agent wrote (stored in place of fingerprints)
-	levelForeignPath Level = 5 // paths of files into which a program wrote foreign text
+	vouchedWordsBlock     BlockKind = 3
+	agentPathsBlock       BlockKind = 4 // paths of files that the agent wrote (stored in place of fingerprints)
+	foreignTextPathsBlock BlockKind = 5 // paths of files into which a program wrote foreign text
 	// The block contains the start and end time of a program run, in place of fingerprints. The program may have
 	// written foreign text to files.
-	levelForeignRun Level = 6
+	foreignTextProgramRunBlock BlockKind = 6
 	// The block contains the start and end time of a program run, in place of fingerprints. The program may have
 	// written text of unknown origin to files.
-	levelProgramRun Level = 7
+	unknownTextProgramRunBlock BlockKind = 7
 )
 
-// fingerprintHash is a keyed hash, with 48 bits, of a sequence of words. Such a hash is also called a print.
-type fingerprintHash uint64
+// textFingerprint is a keyed hash, with 48 bits, of a sequence of words. Such a hash is also called a print.
+type textFingerprint uint64
 
 // cipherKey contains the ciphers that are derived from the key of a home.
 type cipherKey struct {
@@ -97,19 +97,19 @@ func newCipherKey(key []byte) (*cipherKey, error) {
 	return &cipherKey{key, block, seal}, err
 }
 
-// hashPrint encrypts a word run's hash with the home's key. The result is the print that is stored instead of the
-// hash.
-func (k *cipherKey) hashPrint(hash uint64) fingerprintHash {
+// encryptWordRunHash encrypts a word run's hash with the home's key. The result is the print that is stored instead of
+// the hash.
+func (k *cipherKey) encryptWordRunHash(hash uint64) textFingerprint {
 	var b [16]byte
 	byteOrder.PutUint64(b[:], hash)
 	b[15] = 1 // Set the last byte, so that no other use of this cipher encrypts the same 16 bytes.
 	k.blockCipher.Encrypt(b[:], b[:])
-	return decodePrint(b[:])
+	return decodeFingerprint(b[:])
 }
 
-// decodePrint decodes the fingerprint at the start of b.
-func decodePrint(b []byte) fingerprintHash {
-	return fingerprintHash(byteOrder.Uint32(b)) | fingerprintHash(byteOrder.Uint16(b[4:]))<<32
+// decodeFingerprint decodes the fingerprint at the start of b.
+func decodeFingerprint(b []byte) textFingerprint {
+	return textFingerprint(byteOrder.Uint32(b)) | textFingerprint(byteOrder.Uint16(b[4:]))<<32
 }
 
 // shortHMAC returns the first eight bytes of the parts' HMAC-SHA-256.
@@ -147,51 +147,53 @@ func (k *cipherKey) readHeader(b []byte) (size int64, err error) {
 	return size, nil
 }
 
-type blockHead struct {
-	encoded      []byte
-	bodyChecksum uint32 // checksum of the bytes after the head
-	sealedSize   int    // length of the encrypted labels in bytes
-	printsSize   int    // length of the fingerprints in bytes
-	level        Level
-	time         time.Time
-	id           uint64
+type blockHeader struct {
+	encoded             []byte
+	bodyChecksum        uint32 // checksum of the bytes after the head
+	encryptedLabelsSize int    // length of the encrypted labels in bytes
+	fingerprintsSize    int    // length of the fingerprints in bytes
+	blockKind           BlockKind
+	time                time.Time
+	blockID             uint64
 }
 
-// readHead decodes the block head at the start of b.
-func readHead(b []byte) (h blockHead, err error) {
-	if len(b) < blockHeadSize || !bytes.Equal(b[:4], blockMagic) {
+// readBlockHeader decodes the block head at the start of b.
+func readBlockHeader(b []byte) (h blockHeader, err error) {
+	if len(b) < blockHeaderSize || !bytes.Equal(b[:4], blockMagic) {
 		return h, errDamaged
 	}
-	if byteOrder.Uint32(b[4:]) != crc32.Checksum(b[8:blockHeadSize], castagnoli) {
+	if byteOrder.Uint32(b[4:]) != crc32.Checksum(b[8:blockHeaderSize], castagnoli) {
 		return h, errDamaged
 	}
 	sealed, prints := byteOrder.Uint32(b[12:]), byteOrder.Uint32(b[16:])
 	switch {
-	case sealed > maxBlockBody, prints > maxBlockBody, prints%bytesPerFingerprint != 0:
+	case sealed > maxFileBlockBodyBytes, prints > maxFileBlockBodyBytes, prints%bytesPerFingerprint != 0:
 		return h, errDamaged
 	}
-	return blockHead{
-		b[:blockHeadSize],
+	return blockHeader{
+		b[:blockHeaderSize],
 		byteOrder.Uint32(b[8:]),
 		int(sealed),
 		int(prints),
-		Level(byteOrder.Uint32(b[20:])),
+		BlockKind(byteOrder.Uint32(b[20:])),
 		time.Unix(int64(byteOrder.Uint64(b[24:])), 0),
 		byteOrder.Uint64(b[32:]),
 	}, nil
 }
 
 // blockSize returns the length in bytes of the block: the head, the encrypted labels and the fingerprints of one text.
-func (h *blockHead) blockSize() int { return blockHeadSize + h.sealedSize + h.printsSize }
+func (h *blockHeader) blockSize() int {
+	return blockHeaderSize + h.encryptedLabelsSize + h.fingerprintsSize
+}
 
 // appendBlock encodes the labels and fingerprints of one text as a block, and appends the block to b. It also returns
 // the identifier of the block.
 func (k *cipherKey) appendBlock(
 	b []byte,
-	level Level,
+	level BlockKind,
 	at time.Time,
 	labels []string,
-	prints []fingerprintHash,
+	prints []textFingerprint,
 ) (_ []byte, id uint64) {
 	var plain, body []byte
 	for _, l := range labels {
@@ -201,7 +203,7 @@ func (k *cipherKey) appendBlock(
 		body = append(body, byte(p), byte(p>>8), byte(p>>16), byte(p>>24), byte(p>>32), byte(p>>40))
 	}
 	id = k.shortHMAC(byteOrder.AppendUint32(nil, uint32(level)), plain, []byte{0}, body)
-	raw := make([]byte, blockHeadSize)
+	raw := make([]byte, blockHeaderSize)
 	copy(raw, blockMagic)
 	byteOrder.PutUint32(raw[20:], uint32(level))
 	byteOrder.PutUint64(raw[24:], uint64(at.Unix()))
@@ -218,7 +220,7 @@ func (k *cipherKey) appendBlock(
 
 // openLabels decrypts the labels that are stored with the fingerprints of a text. It fails if the stored data were
 // changed.
-func (k *cipherKey) openLabels(h *blockHead, sealed []byte) (labels []string, err error) {
+func (k *cipherKey) openLabels(h *blockHeader, sealed []byte) (labels []string, err error) {
 	if len(sealed) < nonceSize {
 		return nil, errDamaged
 	}

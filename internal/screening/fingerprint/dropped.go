@@ -30,35 +30,35 @@ import (
 // These files contain fingerprints that were removed from the main file. After 14 days, the first file gets the name
 // of the second file, and a new first file begins.
 const (
-	droppedFileName    = "read.dropped"
-	oldDroppedFileName = "read.dropped.old"
+	removedFingerprintsFile    = "read.dropped"
+	oldRemovedFingerprintsFile = "read.dropped.old"
 )
 
 const (
-	droppedHeader         = 32
-	droppedFilterBits     = 1 << 25
-	hashesPerDroppedPrint = 6 // number of bits that each fingerprint sets in the Bloom filter
-	// droppedLabel is reported as the label of an earlier text if only a removed fingerprint matches, because labels
-	// are not stored with removed fingerprints.
-	droppedLabel = "read-earlier"
+	removedFileHeaderSize       = 32
+	removedFilterBits           = 1 << 25
+	hashesPerRemovedFingerprint = 6 // number of bits that each fingerprint sets in the Bloom filter
+	// removedFingerprintLabel is reported as the label of an earlier text if only a removed fingerprint matches,
+	// because labels are not stored with removed fingerprints.
+	removedFingerprintLabel = "read-earlier"
 )
 
-var droppedMagic = []byte("OXdrop01")
+var removedFileMagic = []byte("OXdrop01")
 
-// droppedPrintFilter is a Bloom filter with the fingerprints that were removed from the fingerprint file in one
+// removedFingerprintFilter is a Bloom filter with the fingerprints that were removed from the fingerprint file in one
 // period.
-type droppedPrintFilter struct {
-	start time.Time
-	data  []byte // content of the file with the Bloom filter: a header, then the filter's bits
+type removedFingerprintFilter struct {
+	startTime time.Time
+	data      []byte // content of the file with the Bloom filter: a header, then the filter's bits
 }
 
 // eachFilterBit calls fn with the position of each bit that the fingerprint p sets in the Bloom filter, until fn
 // returns false. It reports whether all calls returned true.
-func eachFilterBit(p fingerprintHash, fn func(bit uint64) bool) bool {
-	h := mixBits(uint64(p) * runHashFactor)
+func eachFilterBit(p textFingerprint, fn func(bit uint64) bool) bool {
+	h := mixBits(uint64(p) * wordRunHashFactor)
 	step := mixBits(h^uint64(p)) | 1
-	for range hashesPerDroppedPrint {
-		if !fn(h % droppedFilterBits) {
+	for range hashesPerRemovedFingerprint {
+		if !fn(h % removedFilterBits) {
 			return false
 		}
 		h += step
@@ -66,32 +66,32 @@ func eachFilterBit(p fingerprintHash, fn func(bit uint64) bool) bool {
 	return true
 }
 
-func (d *droppedPrintFilter) addPrint(p fingerprintHash) {
+func (d *removedFingerprintFilter) addFingerprint(p textFingerprint) {
 	eachFilterBit(p, func(at uint64) bool {
-		d.data[droppedHeader+at/8] |= 1 << (at % 8)
+		d.data[removedFileHeaderSize+at/8] |= 1 << (at % 8)
 		return true
 	})
 }
 
-func (d *droppedPrintFilter) mayContain(p fingerprintHash) bool {
-	return eachFilterBit(p, func(at uint64) bool { return d.data[droppedHeader+at/8]&(1<<(at%8)) != 0 })
+func (d *removedFingerprintFilter) mayContain(p textFingerprint) bool {
+	return eachFilterBit(p, func(at uint64) bool { return d.data[removedFileHeaderSize+at/8]&(1<<(at%8)) != 0 })
 }
 
 // writeHeader writes the file header into d.data, before the bits of the Bloom filter.
-func (d *droppedPrintFilter) writeHeader(key *cipherKey) {
-	copy(d.data, droppedMagic)
+func (d *removedFingerprintFilter) writeHeader(key *cipherKey) {
+	copy(d.data, removedFileMagic)
 	byteOrder.PutUint64(d.data[8:], key.shortHMAC([]byte("dropped")))
-	byteOrder.PutUint64(d.data[16:], uint64(d.start.Unix()))
+	byteOrder.PutUint64(d.data[16:], uint64(d.startTime.Unix()))
 	byteOrder.PutUint32(d.data[28:], d.checksum())
 }
 
-func (d *droppedPrintFilter) checksum() uint32 {
-	return crc32.Update(crc32.Checksum(d.data[:28], castagnoli), castagnoli, d.data[droppedHeader:])
+func (d *removedFingerprintFilter) checksum() uint32 {
+	return crc32.Update(crc32.Checksum(d.data[:28], castagnoli), castagnoli, d.data[removedFileHeaderSize:])
 }
 
-// readDroppedSet reads a file with removed fingerprints. It returns nil if the file does not exist, or if all
-// fingerprints in the file are too old.
-func (f File) readDroppedSet(name string, key *cipherKey) (*droppedPrintFilter, error) {
+// readRemovedFingerprintFile reads a file with removed fingerprints. It returns nil if the file does not exist, or if
+// all fingerprints in the file are too old.
+func (f File) readRemovedFingerprintFile(name string, key *cipherKey) (*removedFingerprintFilter, error) {
 	path := filepath.Join(f.Dir, name)
 	file, err := vfs.OpenRegular(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -101,54 +101,55 @@ func (f File) readDroppedSet(name string, key *cipherKey) (*droppedPrintFilter, 
 		return nil, err
 	}
 	defer file.Close()
-	d := &droppedPrintFilter{data: make([]byte, droppedHeader+droppedFilterBits/8)}
+	d := &removedFingerprintFilter{data: make([]byte, removedFileHeaderSize+removedFilterBits/8)}
 	n, _ := file.ReadAt(d.data, 0) // A file that is too short counts as damaged.
-	if n != len(d.data) || string(d.data[:8]) != string(droppedMagic) {
+	if n != len(d.data) || string(d.data[:8]) != string(removedFileMagic) {
 		return nil, errDamaged
 	}
 	if byteOrder.Uint64(d.data[8:]) != key.shortHMAC([]byte("dropped")) ||
 		byteOrder.Uint32(d.data[28:]) != d.checksum() {
 		return nil, errDamaged
 	}
-	d.start = time.Unix(int64(byteOrder.Uint64(d.data[16:])), 0)
+	d.startTime = time.Unix(int64(byteOrder.Uint64(d.data[16:])), 0)
 	// The newest fingerprint was added at most maxBlockAge after start, so it is too old now.
-	if f.Now().Sub(d.start) >= 2*maxBlockAge {
+	if f.Now().Sub(d.startTime) >= 2*maxBlockAge {
 		return nil, nil
 	}
 	return d, nil
 }
 
-// addDroppedPrints adds removed fingerprints to the file droppedFileName. If this file was begun more than 14 days
-// ago, addDroppedPrints first renames it to oldDroppedFileName and begins a new file.
-func (f File) addDroppedPrints(dir *vfs.OS, key *cipherKey, prints []fingerprintHash) error {
+// addRemovedFingerprints adds removed fingerprints to the file removedFingerprintsFile. If this file was begun more
+// than 14 days ago, addRemovedFingerprints first renames it to oldRemovedFingerprintsFile and begins a new file.
+func (f File) addRemovedFingerprints(dir *vfs.OS, key *cipherKey, prints []textFingerprint) error {
 	if len(prints) == 0 {
 		return nil
 	}
-	d, err := f.readDroppedSet(droppedFileName, key)
+	d, err := f.readRemovedFingerprintFile(removedFingerprintsFile, key)
 	if err != nil {
-		f.renameDamagedFile(dir, droppedFileName, lossReason(droppedFileName, err))
+		f.renameDamagedFile(dir, removedFingerprintsFile, lossReason(removedFingerprintsFile, err))
 	}
-	if d != nil && f.Now().Sub(d.start) >= maxBlockAge {
-		if err := os.Rename(filepath.Join(f.Dir, droppedFileName), filepath.Join(f.Dir,
-			oldDroppedFileName)); err != nil {
+	if d != nil && f.Now().Sub(d.startTime) >= maxBlockAge {
+		if err := os.Rename(filepath.Join(f.Dir, removedFingerprintsFile), filepath.Join(f.Dir,
+			oldRemovedFingerprintsFile)); err != nil {
 			return err
 		}
 		d = nil
 	}
 	if d == nil {
-		d = &droppedPrintFilter{start: f.Now(), data: make([]byte, droppedHeader+droppedFilterBits/8)}
+		d = &removedFingerprintFilter{startTime: f.Now(), data: make([]byte, removedFileHeaderSize+removedFilterBits/8)}
 	}
 	for _, p := range prints {
-		d.addPrint(p)
+		d.addFingerprint(p)
 	}
 	d.writeHeader(key)
-	return vfs.WriteFile(dir, droppedFileName, d.data, 0o600)
+	return vfs.WriteFile(dir, removedFingerprintsFile, d.data, 0o600)
 }
 
-// readDroppedSets reads the two files with removed fingerprints. Files that do not exist or are too old are left out.
-func (f File) readDroppedSets(key *cipherKey) (sets []*droppedPrintFilter, err error) {
-	for _, name := range []string{droppedFileName, oldDroppedFileName} {
-		d, err := f.readDroppedSet(name, key)
+// readRemovedFingerprints reads the two files with removed fingerprints. Files that do not exist or are too old are
+// left out.
+func (f File) readRemovedFingerprints(key *cipherKey) (sets []*removedFingerprintFilter, err error) {
+	for _, name := range []string{removedFingerprintsFile, oldRemovedFingerprintsFile} {
+		d, err := f.readRemovedFingerprintFile(name, key)
 		if err != nil {
 			return nil, err
 		}

@@ -22,26 +22,26 @@ import (
 
 // Names of the files in a [File]'s directory.
 const (
-	keyFile       = "read.key"
-	printsFile    = "read.prints"
-	pathsFile     = "read.paths"
-	lockFile      = "read.lock"
-	lossFile      = "read.lost" // file that records when and why stored fingerprints were lost
-	damagedSuffix = ".damaged"  // suffix that a damaged file gets when it is renamed
+	fingerprintKeyFile  = "read.key"
+	fingerprintsFile    = "read.prints"
+	writtenPathsFile    = "read.paths"
+	lockFile            = "read.lock"
+	fingerprintLossFile = "read.lost" // file that records when and why stored fingerprints were lost
+	damagedSuffix       = ".damaged"  // suffix that a damaged file gets when it is renamed
 )
 
 const (
 	// maxBlockAge is the time for which the fingerprints of a text are kept.
 	maxBlockAge = 14 * 24 * time.Hour
 
-	maxFile = 8 << 20 // maximum size of a file in bytes, above which its oldest blocks are dropped
+	maxFileBytes = 8 << 20 // maximum size of a file in bytes, above which its oldest blocks are dropped
 	// size of a fingerprint file in bytes after the fingerprints of the oldest texts were dropped
-	shrunkFileBytes = 6 << 20
-	keySize         = 32
+	fileBytesAfterShrinking = 6 << 20
+	keySize                 = 32
 	// number of bytes that a long text's parts have in common, so that no word sequence is lost between them
-	partOverlap = 4 << 10
-	maxLabels   = 8 // maximum number of labels that are stored with a text's fingerprints
-	lockWait    = 2 * time.Second
+	textPartOverlapBytes = 4 << 10
+	maxLabels            = 8 // maximum number of labels that are stored with a text's fingerprints
+	lockWait             = 2 * time.Second
 )
 
 // File stores the fingerprints of a home. One file contains fingerprints of texts, and another contains hashed paths
@@ -55,18 +55,18 @@ type File struct {
 // with the fingerprints of the beginning and the end.
 var errTextTooLong = errors.New("it is too long to be kept as a whole")
 
-// ReadText is a text that a tool read. It is an argument of [File.AddAll].
-type ReadText struct {
-	Level  Level
-	Text   string
-	Labels []string
+// TextReadByTool is a text that a tool read. It is an argument of [File.AddAll].
+type TextReadByTool struct {
+	BlockKind BlockKind
+	Text      string
+	Labels    []string
 }
 
 // AddText stores fingerprints of a text that was read. It returns an identifier for [File.HasAllIDs], even if the text
 // contains no words. If the text is too long, only the fingerprints of its beginning and its end are stored together
 // with the labels. The fingerprints of its middle are stored without labels, and AddText returns an error.
-func (f File) AddText(level Level, text string, labels ...string) (id string, err error) {
-	ids, err := f.AddAll(ReadText{level, text, labels})
+func (f File) AddText(level BlockKind, text string, labels ...string) (id string, err error) {
+	ids, err := f.AddAll(TextReadByTool{level, text, labels})
 	if err != nil {
 		return "", err
 	}
@@ -75,69 +75,72 @@ func (f File) AddText(level Level, text string, labels ...string) (id string, er
 
 // AddAll is like [File.AddText] for several texts. It returns an identifier for each text. It locks and writes the
 // file only once.
-func (f File) AddAll(texts ...ReadText) (ids []string, err error) {
-	var blocks []unwrittenBlock
+func (f File) AddAll(texts ...TextReadByTool) (ids []string, err error) {
+	var blocks []unwrittenFileBlock
 	var longTexts []string
 	for _, t := range texts {
 		hashes, isWhole := hashesToStore(t.Text)
-		blocks = append(blocks, makeHashedBlock(t.Level, t.Labels, hashes))
+		blocks = append(blocks, makeHashedBlock(t.BlockKind, t.Labels, hashes))
 		if !isWhole {
 			longTexts = append(longTexts, t.Text)
 		}
 	}
-	ids, err = f.addBlocks(printsFile, blocks...)
+	ids, err = f.addFileBlocks(fingerprintsFile, blocks...)
 	if err != nil {
 		return nil, err
 	}
 	for _, text := range longTexts {
-		err = errors.Join(err, cmp.Or(f.addMiddlePrints(text), errTextTooLong))
+		err = errors.Join(err, cmp.Or(f.addMiddleFingerprints(text), errTextTooLong))
 	}
 	return ids, err
 }
 
-// maxMiddleBytes limits the part of a very long text, between its beginning and its end, whose fingerprints are
+// maxMiddleTextBytes limits the part of a very long text, between its beginning and its end, whose fingerprints are
 // stored. If this part has more bytes, its fingerprints are lost.
-const maxMiddleBytes = 8 << 20
+const maxMiddleTextBytes = 8 << 20
 
-// addMiddlePrints stores fingerprints of the middle of a long text. They are stored without labels in a Bloom filter,
-// which needs little space. If the middle is too long, addMiddlePrints records that fingerprints were lost.
-func (f File) addMiddlePrints(text string) error {
-	middle := text[maxFullyHashedBytes : len(text)-maxFullyHashedBytes]
+// addMiddleFingerprints stores fingerprints of the middle of a long text. They are stored without labels in a Bloom
+// filter, which needs little space. If the middle is too long, addMiddleFingerprints records that fingerprints were
+// lost.
+func (f File) addMiddleFingerprints(text string) error {
+	middle := text[maxFullyHashedTextBytes : len(text)-maxFullyHashedTextBytes]
 	_, err := vfs.WithLock(context.Background(), f.Dir, lockFile, lockWait, func(dir *vfs.OS) error {
-		if len(middle) > maxMiddleBytes {
-			f.recordLoss(dir, fmt.Sprintf("a text of %d bytes is too long", len(text)))
+		if len(middle) > maxMiddleTextBytes {
+			f.recordFingerprintLoss(dir, fmt.Sprintf("a text of %d bytes is too long", len(text)))
 			return nil
 		}
 		key, err := f.openOrCreateKey(dir)
 		if err != nil {
 			return err
 		}
-		var prints []fingerprintHash
+		var prints []textFingerprint
 		eachStoredHash(
-			text[max(0, maxFullyHashedBytes-partOverlap):len(text)-maxFullyHashedBytes+partOverlap],
+			text[max(0,
+				maxFullyHashedTextBytes-textPartOverlapBytes):len(text)-maxFullyHashedTextBytes+textPartOverlapBytes],
 			func(h uint64) {
-				prints = append(prints, key.hashPrint(h))
+				prints = append(prints, key.encryptWordRunHash(h))
 			},
 		)
-		return f.addDroppedPrints(dir, key, prints)
+		return f.addRemovedFingerprints(dir, key, prints)
 	})
 	return err
 }
 
-// unwrittenBlock contains the labels and fingerprints of one text that will be added to a file.
-type unwrittenBlock struct {
-	level  Level
-	labels []string
-	prints func(*cipherKey) []fingerprintHash // returns the fingerprints of the block, which depend on the key
+// unwrittenFileBlock contains the labels and fingerprints of one text that will be added to a file.
+type unwrittenFileBlock struct {
+	blockKind BlockKind
+	labels    []string
+	// returns the fingerprints of the block, which depend on the key
+	computeFingerprints func(*cipherKey) []textFingerprint
 }
 
 // makeHashedBlock returns a block that contains fingerprints. They are made by encrypting the hashes with the home's
 // key.
-func makeHashedBlock(level Level, labels []string, hashes []uint64) unwrittenBlock {
-	return unwrittenBlock{level, labels, func(key *cipherKey) []fingerprintHash {
-		prints := make([]fingerprintHash, len(hashes))
+func makeHashedBlock(level BlockKind, labels []string, hashes []uint64) unwrittenFileBlock {
+	return unwrittenFileBlock{level, labels, func(key *cipherKey) []textFingerprint {
+		prints := make([]textFingerprint, len(hashes))
 		for i, h := range hashes {
-			prints[i] = key.hashPrint(h)
+			prints[i] = key.encryptWordRunHash(h)
 		}
 		return prints
 	}}
@@ -145,14 +148,14 @@ func makeHashedBlock(level Level, labels []string, hashes []uint64) unwrittenBlo
 
 // encodedBlock is a block as the bytes that are written to a file.
 type encodedBlock struct {
-	bytes []byte
-	id    uint64
-	level Level
+	bytes     []byte
+	id        uint64
+	blockKind BlockKind
 }
 
-// addBlocks appends blocks to the file with this name, and returns their identifiers. Each block contains the labels
-// and fingerprints of one text.
-func (f File) addBlocks(name string, blocks ...unwrittenBlock) (ids []string, err error) {
+// addFileBlocks appends blocks to the file with this name, and returns their identifiers. Each block contains the
+// labels and fingerprints of one text.
+func (f File) addFileBlocks(name string, blocks ...unwrittenFileBlock) (ids []string, err error) {
 	ok, err := vfs.WithLock(context.Background(), f.Dir, lockFile, lockWait, func(dir *vfs.OS) error {
 		key, err := f.openOrCreateKey(dir)
 		if err != nil {
@@ -160,10 +163,10 @@ func (f File) addBlocks(name string, blocks ...unwrittenBlock) (ids []string, er
 		}
 		var encoded []encodedBlock
 		for _, b := range blocks {
-			prints := b.prints(key)
+			prints := b.computeFingerprints(key)
 			slices.Sort(prints)
-			block, n := key.appendBlock(nil, b.level, f.Now(), b.labels[:min(len(b.labels), maxLabels)], prints)
-			encoded = append(encoded, encodedBlock{block, n, b.level})
+			block, n := key.appendBlock(nil, b.blockKind, f.Now(), b.labels[:min(len(b.labels), maxLabels)], prints)
+			encoded = append(encoded, encodedBlock{block, n, b.blockKind})
 			ids = append(ids, strconv.FormatUint(n, 36))
 		}
 		return f.appendBlockTo(dir, name, key, encoded)
@@ -194,7 +197,7 @@ func (f File) appendBlockTo(dir *vfs.OS, name string, key *cipherKey, blocks []e
 	if err != nil {
 		return err
 	}
-	added := f.dropRecentRepeats(file, name, size, blocks)
+	added := f.omitRecentBlocks(file, name, size, blocks)
 	if len(added) == 0 {
 		return nil
 	}
@@ -208,21 +211,21 @@ func (f File) appendBlockTo(dir *vfs.OS, name string, key *cipherKey, blocks []e
 	if err := file.Close(); err != nil {
 		return err
 	}
-	if size > maxFile {
+	if size > maxFileBytes {
 		return f.shrinkFile(dir, name, key)
 	}
 	return nil
 }
 
-// dropRecentRepeats returns the encoded blocks that must be written to a fingerprint file. A block that was already
+// omitRecentBlocks returns the encoded blocks that must be written to a fingerprint file. A block that was already
 // written within the last day is left out. Blocks with file paths, or with texts that a person has confirmed, are
 // always written, because their order matters: a later record about a path or text replaces an earlier one.
-func (f File) dropRecentRepeats(file vfs.File, name string, size int64, blocks []encodedBlock) (added []byte) {
+func (f File) omitRecentBlocks(file vfs.File, name string, size int64, blocks []encodedBlock) (added []byte) {
 	var recent *recentBlockIDs
 	isAdded := map[uint64]bool{}
 	now := f.Now()
 	for _, b := range blocks {
-		if b.level >= levelVouched {
+		if b.blockKind >= vouchedWordsBlock {
 			added = append(added, b.bytes...)
 			continue
 		}
@@ -230,7 +233,7 @@ func (f File) dropRecentRepeats(file vfs.File, name string, size int64, blocks [
 			recent = cachedRecentBlocks(filepath.Join(f.Dir, name))
 			recent.readNew(file, size)
 		}
-		if !isAdded[b.id] && !recent.isRepeat(b.id, now) {
+		if !isAdded[b.id] && !recent.isRecentBlock(b.id, now) {
 			isAdded[b.id] = true
 			added = append(added, b.bytes...)
 		}
@@ -245,12 +248,12 @@ func (f File) openOrCreateKey(dir *vfs.OS) (*cipherKey, error) {
 	hasKey, reason := !errors.Is(err, fs.ErrNotExist), ""
 	if err != nil {
 		if hasKey {
-			reason = lossReason(keyFile, err)
-			f.renameDamagedFile(dir, keyFile, reason)
+			reason = lossReason(fingerprintKeyFile, err)
+			f.renameDamagedFile(dir, fingerprintKeyFile, reason)
 		}
 		b := make([]byte, keySize)
 		_, _ = rand.Read(b) // never fails
-		if err := vfs.WriteFile(dir, keyFile, b, 0o600); err != nil {
+		if err := vfs.WriteFile(dir, fingerprintKeyFile, b, 0o600); err != nil {
 			return nil, err
 		}
 		key, err = readKey(dir)
@@ -258,7 +261,7 @@ func (f File) openOrCreateKey(dir *vfs.OS) (*cipherKey, error) {
 			return nil, err
 		}
 	}
-	for _, name := range []string{printsFile, pathsFile} {
+	for _, name := range []string{fingerprintsFile, writtenPathsFile} {
 		err := checkHeader(dir, name, key)
 		if err == nil {
 			continue
@@ -287,12 +290,12 @@ func checkHeader(dir *vfs.OS, name string, key *cipherKey) error {
 }
 
 func readKey(dir *vfs.OS) (*cipherKey, error) {
-	b, err := vfs.ReadFile(dir, keyFile, keySize)
+	b, err := vfs.ReadFile(dir, fingerprintKeyFile, keySize)
 	if err != nil {
 		return nil, err
 	}
 	if len(b) != keySize {
-		return nil, fmt.Errorf("%w: %s has %d bytes, not %d", errDamaged, keyFile, len(b), keySize)
+		return nil, fmt.Errorf("%w: %s has %d bytes, not %d", errDamaged, fingerprintKeyFile, len(b), keySize)
 	}
 	return newCipherKey(b)
 }
@@ -300,22 +303,22 @@ func readKey(dir *vfs.OS) (*cipherKey, error) {
 // scanBlocks reads a fingerprint file and calls fn for each block that is not older than maxBlockAge, in the order in
 // which the blocks were added. A block contains the labels and fingerprints of one text. The arguments of fn are valid
 // until it returns. If a block cannot be read, scanBlocks returns an error.
-func (f File) scanBlocks(name string, fn func(key *cipherKey, h *blockHead, sealed, prints []byte) error) error {
+func (f File) scanBlocks(name string, fn func(key *cipherKey, h *blockHeader, sealed, prints []byte) error) error {
 	file, key, size, err := f.openFile(name)
 	if file == nil || err != nil {
 		return err
 	}
 	defer file.Close()
 	oldest := f.Now().Add(-maxBlockAge)
-	w := newWindow(io.NewSectionReader(file, headerSize, size-headerSize))
+	w := newFileReadWindow(io.NewSectionReader(file, headerSize, size-headerSize))
 	defer w.release()
-	var h blockHead
-	for w.unread() > 0 {
-		head, err := w.peek(blockHeadSize)
+	var h blockHeader
+	for w.unreadByteCount() > 0 {
+		head, err := w.peek(blockHeaderSize)
 		if err != nil {
 			return err
 		}
-		h, err = readHead(head)
+		h, err = readBlockHeader(head)
 		if err != nil {
 			return err
 		}
@@ -323,13 +326,13 @@ func (f File) scanBlocks(name string, fn func(key *cipherKey, h *blockHead, seal
 		if err != nil {
 			return err
 		}
-		h.encoded = block[:blockHeadSize]
-		body := block[blockHeadSize:]
+		h.encoded = block[:blockHeaderSize]
+		body := block[blockHeaderSize:]
 		if crc32.Checksum(body, castagnoli) != h.bodyChecksum {
 			return errDamaged
 		}
 		if !h.time.Before(oldest) {
-			err = fn(key, &h, body[:h.sealedSize], body[h.sealedSize:])
+			err = fn(key, &h, body[:h.encryptedLabelsSize], body[h.encryptedLabelsSize:])
 		}
 		if err != nil {
 			return err
@@ -352,7 +355,7 @@ func (f File) openFile(name string) (file *os.File, key *cipherKey, size int64, 
 	defer dir.Close()
 	file, err = vfs.OpenRegular(filepath.Join(f.Dir, name))
 	if errors.Is(err, fs.ErrNotExist) {
-		if _, keyErr := dir.Stat(keyFile); errors.Is(keyErr, fs.ErrNotExist) {
+		if _, keyErr := dir.Stat(fingerprintKeyFile); errors.Is(keyErr, fs.ErrNotExist) {
 			return nil, nil, 0, nil
 		}
 	}
@@ -397,8 +400,8 @@ func (f File) HasAllIDs(ids ...string) bool {
 		}
 		missing[n] = true
 	}
-	err := f.scanBlocks(printsFile, func(_ *cipherKey, h *blockHead, _, _ []byte) error {
-		delete(missing, h.id)
+	err := f.scanBlocks(fingerprintsFile, func(_ *cipherKey, h *blockHeader, _, _ []byte) error {
+		delete(missing, h.blockID)
 		return nil
 	})
 	return err == nil && len(missing) == 0
@@ -410,8 +413,8 @@ func (f File) HasAllIDs(ids ...string) bool {
 // removed last.
 func (f File) shrinkFile(dir *vfs.OS, name string, key *cipherKey) error {
 	var blocks []storedBlock
-	err := f.scanBlocks(name, func(_ *cipherKey, h *blockHead, sealed, prints []byte) error {
-		blocks = append(blocks, storedBlock{h.level, slices.Concat(h.encoded, sealed, prints), len(prints)})
+	err := f.scanBlocks(name, func(_ *cipherKey, h *blockHeader, sealed, prints []byte) error {
+		blocks = append(blocks, storedBlock{h.blockKind, slices.Concat(h.encoded, sealed, prints), len(prints)})
 		return nil
 	})
 	if err != nil { // The file is damaged. Keep only the blocks before the damage, which were read.
@@ -421,10 +424,10 @@ func (f File) shrinkFile(dir *vfs.OS, name string, key *cipherKey) error {
 	isKept := make([]bool, len(blocks))
 	for _, isLasting := range []bool{true, false} {
 		for i, b := range slices.Backward(blocks) {
-			if b.isDroppedLast() != isLasting {
+			if b.isRemovedLast() != isLasting {
 				continue
 			}
-			if size+int64(len(b.encoded)) > shrunkFileBytes {
+			if size+int64(len(b.encoded)) > fileBytesAfterShrinking {
 				break
 			}
 			isKept[i] = true
@@ -432,16 +435,16 @@ func (f File) shrinkFile(dir *vfs.OS, name string, key *cipherKey) error {
 		}
 	}
 	contents := [][]byte{key.makeHeader(size)}
-	var dropped []fingerprintHash
+	var dropped []textFingerprint
 	for i, b := range blocks {
 		switch {
 		case isKept[i]:
 			contents = append(contents, b.encoded)
-		case b.level == LevelForeign || b.level == LevelUnvouched:
-			dropped = b.appendPrints(dropped)
+		case b.blockKind == ForeignTextBlock || b.blockKind == UnknownAuthorTextBlock:
+			dropped = b.appendFingerprints(dropped)
 		}
 	}
-	if err := f.addDroppedPrints(dir, key, dropped); err != nil {
+	if err := f.addRemovedFingerprints(dir, key, dropped); err != nil {
 		return err
 	}
 	return vfs.WriteFile(dir, name, slices.Concat(contents...), 0o600)
@@ -449,21 +452,22 @@ func (f File) shrinkFile(dir *vfs.OS, name string, key *cipherKey) error {
 
 // storedBlock is a block as it was read from a file.
 type storedBlock struct {
-	level      Level
-	encoded    []byte
-	printsSize int // length in bytes of the fingerprints at the end of encoded
+	blockKind        BlockKind
+	encoded          []byte
+	fingerprintsSize int // length in bytes of the fingerprints at the end of encoded
 }
 
-// isDroppedLast reports whether shrinkFile removes this block from the file only after all other blocks.
-func (b *storedBlock) isDroppedLast() bool {
-	return b.level == levelVouched || b.level == levelForeignPath || b.level == levelForeignRun ||
-		b.level == levelProgramRun
+// isRemovedLast reports whether shrinkFile removes this block from the file only after all other blocks.
+func (b *storedBlock) isRemovedLast() bool {
+	return b.blockKind == vouchedWordsBlock || b.blockKind == foreignTextPathsBlock ||
+		b.blockKind == foreignTextProgramRunBlock ||
+		b.blockKind == unknownTextProgramRunBlock
 }
 
-// appendPrints appends the fingerprints in the block to a list.
-func (b *storedBlock) appendPrints(list []fingerprintHash) []fingerprintHash {
-	for p := b.encoded[len(b.encoded)-b.printsSize:]; len(p) >= bytesPerFingerprint; p = p[bytesPerFingerprint:] {
-		list = append(list, decodePrint(p))
+// appendFingerprints appends the fingerprints in the block to a list.
+func (b *storedBlock) appendFingerprints(list []textFingerprint) []textFingerprint {
+	for p := b.encoded[len(b.encoded)-b.fingerprintsSize:]; len(p) >= bytesPerFingerprint; p = p[bytesPerFingerprint:] {
+		list = append(list, decodeFingerprint(p))
 	}
 	return list
 }

@@ -10,14 +10,17 @@ import (
 // A Match lists the earlier texts whose words a text repeats. Each earlier text is represented by its labels, such as
 // its source.
 type Match struct {
-	Foreign   []string // labels of the earlier texts that are repeated and that neither the agent nor the person wrote
-	Unvouched []string // labels of the earlier texts that are repeated and whose author is unknown
+	// labels of the earlier texts that are repeated and that neither the agent nor the person wrote
+	ForeignTextLabels   []string
+	UnknownAuthorLabels []string // labels of the earlier texts that are repeated and whose author is unknown
 
-	commonPrints []fingerprintHash
+	commonFingerprints []textFingerprint
 }
 
 // IsRepeat reports whether the text repeats an earlier text that is foreign, or that nobody vouches for.
-func (m *Match) IsRepeat() bool { return len(m.Foreign) > 0 || len(m.Unvouched) > 0 }
+func (m *Match) IsRepeat() bool {
+	return len(m.ForeignTextLabels) > 0 || len(m.UnknownAuthorLabels) > 0
+}
 
 // batchSize is the approximate number of fingerprints that are searched for while the fingerprint file is read once.
 const batchSize = 1 << 18
@@ -25,56 +28,58 @@ const batchSize = 1 << 18
 // hashNumber is a hash of a few words, with the home's key (a fingerprint) or without a key.
 type hashNumber interface{ ~uint64 }
 
-// repeatSearch contains the hashes of some texts that were written now. It is used to find out which earlier texts
+// writtenTextHashes contains the hashes of some texts that were written now. It is used to find out which earlier texts
 // contain the same hashes.
-type repeatSearch[P hashNumber] struct {
-	texts map[P][]int32 // for each hash, the indexes of the written texts that contain it
+type writtenTextHashes[P hashNumber] struct {
+	textIndexesByHash map[P][]int32 // for each hash, the indexes of the written texts that contain it
 	// bits for a quick test; the bit of a hash is set if texts contains the hash (the number of bits is a power of
 	// two)
-	filter []uint64
-	mask   P // selects the part of a hash that is the number of its bit in filter
+	hashFilter     []uint64
+	hashFilterMask P // selects the part of a hash that is the number of its bit in filter
 }
 
-// filterBitsPerPrint is the number of bits in the filter for each hash. It is large enough that few other hashes pass,
+// filterBitsPerHash is the number of bits in the filter for each hash. It is large enough that few other hashes pass,
 // and small enough that the filter fits into the processor's cache.
-const filterBitsPerPrint = 64
+const filterBitsPerHash = 64
 
-// buildFilter sets the bit of each hash in texts in the filter, for the quick test mayContain.
-func (w *repeatSearch[P]) buildFilter() {
-	size := 1 << bits.Len(uint(len(w.texts)*filterBitsPerPrint))
-	w.mask = P(max(size, 64) - 1)
-	w.filter = make([]uint64, (w.mask+1)/64)
-	for p := range w.texts {
-		w.filter[p&w.mask/64] |= 1 << (p % 64)
+// buildFilter sets the bit of each hash in texts in the filter, for the quick test mayContainHash.
+func (w *writtenTextHashes[P]) buildFilter() {
+	size := 1 << bits.Len(uint(len(w.textIndexesByHash)*filterBitsPerHash))
+	w.hashFilterMask = P(max(size, 64) - 1)
+	w.hashFilter = make([]uint64, (w.hashFilterMask+1)/64)
+	for p := range w.textIndexesByHash {
+		w.hashFilter[p&w.hashFilterMask/64] |= 1 << (p % 64)
 	}
 }
 
-// mayContain returns false for most hashes that no written text contains. It always returns true if a text contains
+// mayContainHash returns false for most hashes that no written text contains. It always returns true if a text contains
 // the hash.
-func (w *repeatSearch[P]) mayContain(p P) bool { return w.filter[p&w.mask/64]&(1<<(p%64)) != 0 }
+func (w *writtenTextHashes[P]) mayContainHash(p P) bool {
+	return w.hashFilter[p&w.hashFilterMask/64]&(1<<(p%64)) != 0
+}
 
 // addText adds the hashes of the written text number i, except hashes that the text ignored also contains. The
 // function print converts a hash to the form in which hashes are compared.
-func (w *repeatSearch[P]) addText(i int, text, ignored string, print func(hash uint64) P) {
+func (w *writtenTextHashes[P]) addText(i int, text, ignored string, convertHash func(hash uint64) P) {
 	ignoredHashes := map[uint64]bool{}
 	if ignored != "" {
-		eachWrittenHash(ignored, func(h uint64) { ignoredHashes[h] = true })
+		eachWrittenTextHash(ignored, func(h uint64) { ignoredHashes[h] = true })
 	}
-	eachWrittenHash(text, func(h uint64) {
+	eachWrittenTextHash(text, func(h uint64) {
 		if ignoredHashes[h] {
 			return
 		}
-		p := print(h)
-		if indexes := w.texts[p]; len(indexes) == 0 || indexes[len(indexes)-1] != int32(i) {
-			w.texts[p] = append(indexes, int32(i))
+		p := convertHash(h)
+		if indexes := w.textIndexesByHash[p]; len(indexes) == 0 || indexes[len(indexes)-1] != int32(i) {
+			w.textIndexesByHash[p] = append(indexes, int32(i))
 		}
 	})
 }
 
-// printOrigin describes an earlier text, one of whose fingerprints was found in a written text.
-type printOrigin struct {
-	level  Level
-	labels []string
+// fingerprintOrigin describes an earlier text, one of whose fingerprints was found in a written text.
+type fingerprintOrigin struct {
+	blockKind BlockKind
+	labels    []string
 }
 
 // FindRepeats returns a Match for each text, which lists the earlier texts that the text repeats. The slice ignored
@@ -83,11 +88,11 @@ type printOrigin struct {
 // repetition of a text by an unknown author.
 func (f File) FindRepeats(texts, ignored []string) []Match {
 	matches := make([]Match, len(texts))
-	_, isLost := f.LastLoss()
+	_, isLost := f.LastFingerprintLoss()
 	for first := 0; first < len(texts); {
 		end, err := f.findBatch(texts, ignored, matches, first)
 		if err != nil {
-			f.repairFile(printsFile)
+			f.repairFile(fingerprintsFile)
 			isLost = true
 			break
 		}
@@ -96,9 +101,13 @@ func (f File) FindRepeats(texts, ignored []string) []Match {
 	for i := range matches {
 		m := &matches[i]
 		if isLost && isLongEnoughToMatch(texts[i]) {
-			m.Unvouched = append(m.Unvouched, lossLabel)
+			m.UnknownAuthorLabels = append(m.UnknownAuthorLabels, lostFingerprintsLabel)
 		}
-		m.Foreign, m.Unvouched = limitLabels(m.Foreign), limitLabels(m.Unvouched)
+		m.ForeignTextLabels, m.UnknownAuthorLabels = limitLabels(
+			m.ForeignTextLabels,
+		), limitLabels(
+			m.UnknownAuthorLabels,
+		)
 	}
 	return matches
 }
@@ -112,7 +121,7 @@ func limitLabels(all []string) []string {
 
 // isLongEnoughToMatch reports whether a text contains enough words to be recognized as a repetition.
 func isLongEnoughToMatch(text string) (ok bool) {
-	eachWrittenHash(text, func(uint64) { ok = true })
+	eachWrittenTextHash(text, func(uint64) { ok = true })
 	return ok
 }
 
@@ -120,51 +129,54 @@ func isLongEnoughToMatch(text string) (ok bool) {
 // fingerprint file. end is the index of the first text that was left for the next pass, because this pass already
 // searches for enough fingerprints.
 func (f File) findBatch(texts, ignored []string, matches []Match, first int) (end int, err error) {
-	var w *repeatSearch[fingerprintHash] // created with the first block, when the home's key is known
-	found := map[fingerprintHash][]printOrigin{}
+	var w *writtenTextHashes[textFingerprint] // created with the first block, when the home's key is known
+	found := map[textFingerprint][]fingerprintOrigin{}
 	end = len(texts)
-	err = f.scanBlocks(printsFile, func(key *cipherKey, h *blockHead, sealed, prints []byte) error {
+	err = f.scanBlocks(fingerprintsFile, func(key *cipherKey, h *blockHeader, sealed, prints []byte) error {
 		if w == nil {
-			w = &repeatSearch[fingerprintHash]{texts: map[fingerprintHash][]int32{}}
+			w = &writtenTextHashes[textFingerprint]{textIndexesByHash: map[textFingerprint][]int32{}}
 			for i := first; i < len(texts); i++ {
-				w.addText(i, texts[i], textOrEmpty(ignored, i), key.hashPrint)
-				if len(w.texts) > batchSize {
+				w.addText(i, texts[i], textOrEmpty(ignored, i), key.encryptWordRunHash)
+				if len(w.textIndexesByHash) > batchSize {
 					end = i + 1
 					break
 				}
 			}
 			w.buildFilter()
-			if err := f.searchDropped(key, w, found); err != nil {
+			if err := f.searchRemovedFingerprints(key, w, found); err != nil {
 				return err
 			}
 		}
 		return w.searchBlock(key, h, sealed, prints, found)
 	})
 	for p, origins := range found {
-		for _, i := range w.texts[p] {
-			matches[i].addCommonPrint(p, origins)
+		for _, i := range w.textIndexesByHash[p] {
+			matches[i].addCommonFingerprint(p, origins)
 		}
 	}
 	return end, err
 }
 
-// searchDropped searches for the written texts' fingerprints among the fingerprints that were removed from the main
-// file. It adds the matches to found, as text of unknown origin. A match may be a mistake, because a Bloom filter is
-// searched. Call searchDropped before the blocks of the file are searched. If a person has vouched for a text, a block
-// then removes the text's fingerprints from found.
-func (f File) searchDropped(
+// searchRemovedFingerprints searches for the written texts' fingerprints among the fingerprints that were removed from
+// the main file. It adds the matches to found, as text of unknown origin. A match may be a mistake, because a Bloom
+// filter is searched. Call searchRemovedFingerprints before the blocks of the file are searched. If a person has
+// vouched for a text, a block then removes the text's fingerprints from found.
+func (f File) searchRemovedFingerprints(
 	key *cipherKey,
-	w *repeatSearch[fingerprintHash],
-	found map[fingerprintHash][]printOrigin,
+	w *writtenTextHashes[textFingerprint],
+	found map[textFingerprint][]fingerprintOrigin,
 ) error {
-	sets, err := f.readDroppedSets(key)
+	sets, err := f.readRemovedFingerprints(key)
 	if err != nil {
 		return err
 	}
 	for _, d := range sets {
-		for p := range w.texts {
+		for p := range w.textIndexesByHash {
 			if d.mayContain(p) {
-				found[p] = append(found[p], printOrigin{LevelUnvouched, []string{droppedLabel}})
+				found[p] = append(
+					found[p],
+					fingerprintOrigin{UnknownAuthorTextBlock, []string{removedFingerprintLabel}},
+				)
 			}
 		}
 	}
@@ -181,22 +193,22 @@ func textOrEmpty(texts []string, i int) string {
 // searchBlock searches one block of the fingerprint file for the fingerprints of the written texts, and adds the
 // matches to found. If a person vouched for the words of the block, searchBlock instead removes their fingerprints
 // from found.
-func (w *repeatSearch[P]) searchBlock(
+func (w *writtenTextHashes[P]) searchBlock(
 	key *cipherKey,
-	h *blockHead,
+	h *blockHeader,
 	sealed, prints []byte,
-	found map[P][]printOrigin,
+	found map[P][]fingerprintOrigin,
 ) error {
-	if h.level > levelVouched {
+	if h.blockKind > vouchedWordsBlock {
 		return nil
 	}
-	var blockOrigin *printOrigin // set when the first fingerprint matches, because decrypting the labels is slow
+	var blockOrigin *fingerprintOrigin // set when the first fingerprint matches, because decrypting the labels is slow
 	for ; len(prints) >= bytesPerFingerprint; prints = prints[bytesPerFingerprint:] {
-		p := P(decodePrint(prints))
-		if !w.mayContain(p) || w.texts[p] == nil {
+		p := P(decodeFingerprint(prints))
+		if !w.mayContainHash(p) || w.textIndexesByHash[p] == nil {
 			continue
 		}
-		if h.level == levelVouched {
+		if h.blockKind == vouchedWordsBlock {
 			delete(found, p)
 			continue
 		}
@@ -205,69 +217,72 @@ func (w *repeatSearch[P]) searchBlock(
 			if err != nil {
 				return err
 			}
-			blockOrigin = &printOrigin{h.level, labels}
+			blockOrigin = &fingerprintOrigin{h.blockKind, labels}
 		}
 		found[p] = append(found[p], *blockOrigin)
 	}
 	return nil
 }
 
-// addCommonPrint records that the written text has the fingerprint p in common with earlier texts, which origins
+// addCommonFingerprint records that the written text has the fingerprint p in common with earlier texts, which origins
 // describes.
-func (m *Match) addCommonPrint(p fingerprintHash, origins []printOrigin) {
+func (m *Match) addCommonFingerprint(p textFingerprint, origins []fingerprintOrigin) {
 	if len(origins) > 0 {
-		m.commonPrints = append(m.commonPrints, p)
+		m.commonFingerprints = append(m.commonFingerprints, p)
 	}
 	for _, o := range origins {
-		if o.level == LevelUnvouched {
-			m.Unvouched = append(m.Unvouched, o.labels...)
+		if o.blockKind == UnknownAuthorTextBlock {
+			m.UnknownAuthorLabels = append(m.UnknownAuthorLabels, o.labels...)
 		} else {
-			m.Foreign = append(m.Foreign, o.labels...)
+			m.ForeignTextLabels = append(m.ForeignTextLabels, o.labels...)
 		}
 	}
 }
 
-// VouchFor records that a person vouches for the words that the matches have in common with earlier texts. These words
-// are then ignored, until another foreign text that contains them is read.
-func (f File) VouchFor(matches ...Match) error {
-	var prints []fingerprintHash
+// VouchForWords records that a person vouches for the words that the matches have in common with earlier texts. These
+// words are then ignored, until another foreign text that contains them is read.
+func (f File) VouchForWords(matches ...Match) error {
+	var prints []textFingerprint
 	for i := range matches {
-		prints = append(prints, matches[i].commonPrints...)
+		prints = append(prints, matches[i].commonFingerprints...)
 	}
 	if len(prints) == 0 {
 		return nil
 	}
-	_, err := f.addBlocks(
-		printsFile,
-		unwrittenBlock{levelVouched, nil, func(*cipherKey) []fingerprintHash { return prints }},
+	_, err := f.addFileBlocks(
+		fingerprintsFile,
+		unwrittenFileBlock{vouchedWordsBlock, nil, func(*cipherKey) []textFingerprint { return prints }},
 	)
 	return err
 }
 
-// A Comparison finds out which of several written texts repeat another text.
-type Comparison struct {
-	texts  []string
-	search repeatSearch[uint64]
+// A RepeatComparison finds out which of several written texts repeat another text.
+type RepeatComparison struct {
+	writtenTexts  []string
+	writtenHashes writtenTextHashes[uint64]
 }
 
-// NewComparison returns a Comparison that finds out which of these texts repeat an earlier text. ignored has the same
-// meaning as in [File.FindRepeats].
-func NewComparison(texts, ignored []string) *Comparison {
-	c := &Comparison{texts: texts, search: repeatSearch[uint64]{texts: map[uint64][]int32{}}}
-	for i := range texts {
-		c.search.addText(i, texts[i], textOrEmpty(ignored, i), func(hash uint64) uint64 { return hash })
+// NewRepeatComparison returns a Comparison that finds out which of these texts repeat an earlier text. ignored has the
+// same meaning as in [File.FindRepeats].
+func NewRepeatComparison(texts, ignored []string) *RepeatComparison {
+	c := &RepeatComparison{
+		writtenTexts:  texts,
+		writtenHashes: writtenTextHashes[uint64]{textIndexesByHash: map[uint64][]int32{}},
 	}
-	c.search.buildFilter()
+	for i := range texts {
+		c.writtenHashes.addText(i, texts[i], textOrEmpty(ignored, i), func(hash uint64) uint64 { return hash })
+	}
+	c.writtenHashes.buildFilter()
 	return c
 }
 
 // FindRepeats returns the indexes of the texts in c that repeat words of the given text.
-func (c *Comparison) FindRepeats(text string) (indexes []int) {
+func (c *RepeatComparison) FindRepeats(text string) (indexes []int) {
 	eachStoredHash(text, func(h uint64) {
-		if !c.search.mayContain(h) {
+		if !c.writtenHashes.mayContainHash(h) {
 			return
 		}
-		for _, i := range c.search.texts[h] {
+		for _, i := range c.writtenHashes.textIndexesByHash[h] {
 			if !slices.Contains(indexes, int(i)) {
 				indexes = append(indexes, int(i))
 			}

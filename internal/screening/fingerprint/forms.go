@@ -13,11 +13,11 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/screening/instruction"
 )
 
-// equivalentForms returns a text and the forms in which a reader may repeat it: without HTML tags, with JSON escapes
-// resolved, and without the line numbers and names that tools print. The last form combines these changes. In
+// repeatableTextForms returns a text and the forms in which a reader may repeat it: without HTML tags, with JSON
+// escapes resolved, and without the line numbers and names that tools print. The last form combines these changes. In
 // addition, it does not contain addresses, footnote numbers, hyphens at line ends, or characters that look like other
 // letters.
-func equivalentForms(text string) []string {
+func repeatableTextForms(text string) []string {
 	forms := []string{text}
 	all := text
 	add := func(change func(string) string) {
@@ -30,12 +30,12 @@ func equivalentForms(text string) []string {
 	if mayHaveTags(text) {
 		add(removeTags)
 	}
-	s, changed := removePrefixes(text)
+	s, changed := removeLinePrefixes(text)
 	if changed {
 		forms = append(forms, s)
 	}
 	if all != text {
-		s, changed = removePrefixes(all)
+		s, changed = removeLinePrefixes(all)
 	}
 	if changed {
 		all = s
@@ -62,8 +62,8 @@ func mayHaveTags(text string) bool {
 	return strings.Contains(text, "&") && html.UnescapeString(text) != text
 }
 
-// mayHaveAddress reports whether a text may contain a link, an address or a footnote number.
-func mayHaveAddress(s string) bool {
+// mayHaveLinkOrFootnote reports whether a text may contain a link, an address or a footnote number.
+func mayHaveLinkOrFootnote(s string) bool {
 	return strings.Contains(s, "](") || strings.Contains(s, "://") || strings.Contains(s, "[")
 }
 
@@ -75,7 +75,7 @@ func mayHaveDividedWord(s string) bool {
 // removeAddresses removes the parts that a reader leaves out of a sentence: Markdown link targets, addresses, and
 // footnote numbers.
 func removeAddresses(s string) string {
-	if !mayHaveAddress(s) {
+	if !mayHaveLinkOrFootnote(s) {
 		return s
 	}
 	var b strings.Builder

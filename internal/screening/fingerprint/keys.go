@@ -12,84 +12,86 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// A Key is a number computed from a part of a text. If a written text repeats a text by others, both have a key in
+// A TextKey is a number computed from a part of a text. If a written text repeats a text by others, both have a key in
 // common. The converse is not true, so the result must be checked by [Comparison.FindRepeats]. The lower 64 -
-// keyHashBits bits of a key are zero. Keys are the same in each run of the program, so they can be stored.
-type Key uint64
+// textKeyHashBits bits of a key are zero. Keys are the same in each run of the program, so they can be stored.
+type TextKey uint64
 
-// keyHashBits is the number of upper bits of a Key that are set from a hash. The other bits are zero.
-const keyHashBits = 40
+// textKeyHashBits is the number of upper bits of a Key that are set from a hash. The other bits are zero.
+const textKeyHashBits = 40
 
-// KeyRevision must be incremented if a change makes the function Keys return other keys for a text than before. An
+// TextKeyRevision must be incremented if a change makes the function Keys return other keys for a text than before. An
 // index with the older keys would then miss repeated texts. Such a change is a new form in which texts are compared,
 // or a new character in the table of look-alikes. TestKeyRevision detects it.
-const KeyRevision = 1
+const TextKeyRevision = 1
 
-func keyFromHash(hash uint64) Key { return Key(hash >> (64 - keyHashBits) << (64 - keyHashBits)) }
+func textKeyFromHash(hash uint64) TextKey {
+	return TextKey(hash >> (64 - textKeyHashBits) << (64 - textKeyHashBits))
+}
 
-// eachKeyedRun calls fn with the hash and the key of each run, which is a sequence of wordsPerRun consecutive words.
-// Neighbouring runs often have the same key, so a text has only about half as many keys as runs.
-func eachKeyedRun(words []word, fn func(hash uint64, k Key)) {
+// eachWordRunWithKey calls fn with the hash and the key of each run, which is a sequence of wordsPerRun consecutive
+// words. Neighbouring runs often have the same key, so a text has only about half as many keys as runs.
+func eachWordRunWithKey(words []word, fn func(hash uint64, k TextKey)) {
 	for i := range words {
 		hash := uint64(0)
 		units := 0
 		last := i
 		for ; last < len(words); last++ {
-			hash = hash*runHashFactor + words[last].hash
-			units += int(words[last].units)
-			if units >= unitsPerRun {
+			hash = hash*wordRunHashFactor + words[last].hash
+			units += int(words[last].halfWords)
+			if units >= halfWordsPerWordRun {
 				break
 			}
 		}
-		if units < unitsPerRun {
+		if units < halfWordsPerWordRun {
 			return // the runs after this one have even fewer words
 		}
-		fn(mixBits(hash), keyOfRun(words[i:last+1]))
+		fn(mixBits(hash), wordRunKey(words[i:last+1]))
 	}
 }
 
-// keyOfRun computes the key of a run. It hashes all parts of consecutive words that are two thirds as long as the run,
-// such as four words if the run has six. The key is the smallest hash. Equal runs have equal keys, because the key
-// depends only on the words.
-func keyOfRun(run []word) Key {
+// wordRunKey computes the key of a run. It hashes all parts of consecutive words that are two thirds as long as the
+// run, such as four words if the run has six. The key is the smallest hash. Equal runs have equal keys, because the
+// key depends only on the words.
+func wordRunKey(run []word) TextKey {
 	length := len(run) * 2 / 3
 	least := uint64(math.MaxUint64)
 	for from := range len(run) - length + 1 {
 		hash := uint64(0)
 		for _, w := range run[from : from+length] {
-			hash = hash*runHashFactor + w.hash
+			hash = hash*wordRunHashFactor + w.hash
 		}
 		least = min(least, mixBits(hash))
 	}
-	return keyFromHash(least)
+	return textKeyFromHash(least)
 }
 
-// eachKeyedWrittenHash calls fn with each hash of a written text that may equal an earlier text's stored hash, and
-// with the index key of this hash.
-func eachKeyedWrittenHash(text string, fn func(hash uint64, k Key)) {
-	keyLine := func(h uint64) { fn(h, keyFromHash(h)) }
-	for _, form := range equivalentForms(text) {
+// eachWrittenTextHashWithKey calls fn with each hash of a written text that may equal an earlier text's stored hash,
+// and with the index key of this hash.
+func eachWrittenTextHashWithKey(text string, fn func(hash uint64, k TextKey)) {
+	keyLine := func(h uint64) { fn(h, textKeyFromHash(h)) }
+	for _, form := range repeatableTextForms(text) {
 		words := splitWords(form)
-		eachKeyedRun(words, fn)
+		eachWordRunWithKey(words, fn)
 		eachShortLine(words, keyLine)
-		eachInnerLine(words, keyLine)
+		eachShortWordSequence(words, keyLine)
 	}
 }
 
-// AppendKeys appends the keys of a foreign text to keys. A key may be appended several times.
-func AppendKeys(keys []Key, text string) []Key {
+// AppendTextKeys appends the keys of a foreign text to keys. A key may be appended several times.
+func AppendTextKeys(keys []TextKey, text string) []TextKey {
 	pooled, ok := wordsPool.Get().(*[]word)
 	if !ok {
 		pooled = new([]word)
 	}
 	words := *pooled
-	addLine := func(hash uint64) { keys = appendKey(keys, keyFromHash(hash)) }
-	for _, form := range equivalentForms(text) {
+	addLine := func(hash uint64) { keys = appendTextKey(keys, textKeyFromHash(hash)) }
+	for _, form := range repeatableTextForms(text) {
 		words = appendWords(words[:0], form)
-		keys = appendRunKeys(keys, words)
+		keys = appendWordRunKeys(keys, words)
 		eachShortLine(words, addLine)
 	}
-	if lines := linesWithPrefix(text); lines != "" {
+	if lines := linesWithToolPrefix(text); lines != "" {
 		words = appendWords(words[:0], lines)
 		eachShortLine(words, addLine)
 	}
@@ -98,26 +100,26 @@ func AppendKeys(keys []Key, text string) []Key {
 	return keys
 }
 
-// wordsPool contains word slices that AppendKeys uses again, because a caller that indexes many texts needs the words
-// of each text only for a short time.
+// wordsPool contains word slices that AppendTextKeys uses again, because a caller that indexes many texts needs the
+// words of each text only for a short time.
 var wordsPool = sync.Pool{New: func() any { return new([]word) }}
 
-// appendKey appends k, unless it equals the last element of keys.
-func appendKey(keys []Key, k Key) []Key {
+// appendTextKey appends k, unless it equals the last element of keys.
+func appendTextKey(keys []TextKey, k TextKey) []TextKey {
 	if n := len(keys); n > 0 && keys[n-1] == k {
 		return keys
 	}
 	return append(keys, k)
 }
 
-// appendRunKeys appends the key of each sequence of wordsPerRun consecutive words. It computes the same keys as
-// eachKeyedRun, but faster.
-func appendRunKeys(keys []Key, words []word) []Key {
-	// number of words in the overlapping parts of a run from whose hashes keyOfRun computes the run's key
+// appendWordRunKeys appends the key of each sequence of wordsPerRun consecutive words. It computes the same keys as
+// eachWordRunWithKey, but faster.
+func appendWordRunKeys(keys []TextKey, words []word) []TextKey {
+	// number of words in the overlapping parts of a run from whose hashes wordRunKey computes the run's key
 	const partWords = wordsPerRun * 2 / 3
-	isSpaced := !slices.ContainsFunc(words, func(w word) bool { return w.units != unitsPerWord })
+	isSpaced := !slices.ContainsFunc(words, func(w word) bool { return w.halfWords != halfWordsPerWord })
 	if !isSpaced {
-		eachKeyedRun(words, func(_ uint64, k Key) { keys = appendKey(keys, k) })
+		eachWordRunWithKey(words, func(_ uint64, k TextKey) { keys = appendTextKey(keys, k) })
 		return keys
 	}
 	// A run is a sequence of wordsPerRun words. Its key is computed from the hashes of three parts, which begin at its
@@ -128,25 +130,25 @@ func appendRunKeys(keys []Key, words []word) []Key {
 	for i := 0; i+partWords <= len(words); i++ {
 		hash := uint64(0)
 		for _, w := range words[i : i+partWords] {
-			hash = hash*runHashFactor + w.hash
+			hash = hash*wordRunHashFactor + w.hash
 		}
 		part := mixBits(hash)
 		if i >= wordsPerRun-partWords {
-			keys = appendKey(keys, keyFromHash(min(older, old, part)))
+			keys = appendTextKey(keys, textKeyFromHash(min(older, old, part)))
 		}
 		older, old = old, part
 	}
 	return keys
 }
 
-// Keys returns the keys of the written texts in c. It maps each key to the ascending indexes of the texts that have
+// TextKeys returns the keys of the written texts in c. It maps each key to the ascending indexes of the texts that have
 // this key. If text i repeats a foreign text, one of the foreign text's keys is mapped to a list with i.
-func (c *Comparison) Keys() map[Key][]int32 {
-	keys := map[Key][]int32{}
-	for i := range c.texts {
-		eachKeyedWrittenHash(c.texts[i], func(h uint64, k Key) {
-			if !slices.Contains(c.search.texts[h], int32(i)) {
-				return // Skip these words, which the caller of NewComparison asked to ignore.
+func (c *RepeatComparison) TextKeys() map[TextKey][]int32 {
+	keys := map[TextKey][]int32{}
+	for i := range c.writtenTexts {
+		eachWrittenTextHashWithKey(c.writtenTexts[i], func(h uint64, k TextKey) {
+			if !slices.Contains(c.writtenHashes.textIndexesByHash[h], int32(i)) {
+				return // Skip these words, which the caller of NewRepeatComparison asked to ignore.
 			}
 			if indexes := keys[k]; len(indexes) == 0 || indexes[len(indexes)-1] != int32(i) {
 				keys[k] = append(indexes, int32(i))
@@ -156,6 +158,6 @@ func (c *Comparison) Keys() map[Key][]int32 {
 	return keys
 }
 
-// KeyUnicode is the version of Unicode by which texts are divided into words. With another version, a text may get
-// other keys, so stored keys cannot be used.
-const KeyUnicode = unicode.Version + " " + norm.Version
+// KeyUnicodeVersion is the version of Unicode by which texts are divided into words. With another version, a text may
+// get other keys, so stored keys cannot be used.
+const KeyUnicodeVersion = unicode.Version + " " + norm.Version

@@ -101,11 +101,11 @@ func TestKeysFindAllRepeats(t *testing.T) {
 		for i := range foreign {
 			foreign = append(foreign, disguises[m.rng.IntN(len(disguises))](m, foreign[i]))
 		}
-		c := NewComparison(written, ignored)
-		keys := c.Keys()
+		c := NewRepeatComparison(written, ignored)
+		keys := c.TextKeys()
 		for _, f := range foreign {
 			var common []int32
-			for _, k := range AppendKeys(nil, f) {
+			for _, k := range AppendTextKeys(nil, f) {
 				common = append(common, keys[k]...)
 			}
 			for i := range written {
@@ -123,28 +123,28 @@ func TestKeysFindAllRepeats(t *testing.T) {
 }
 
 // eachKeyedHash is like eachStoredHash, but also passes the key of each hash.
-func eachKeyedHash(text string, fn func(hash uint64, k Key)) {
-	keyLine := func(h uint64) { fn(h, keyFromHash(h)) }
-	for _, form := range equivalentForms(text) {
+func eachKeyedHash(text string, fn func(hash uint64, k TextKey)) {
+	keyLine := func(h uint64) { fn(h, textKeyFromHash(h)) }
+	for _, form := range repeatableTextForms(text) {
 		words := splitWords(form)
-		eachKeyedRun(words, fn)
+		eachWordRunWithKey(words, fn)
 		eachShortLine(words, keyLine)
 	}
-	eachShortLine(splitWords(linesWithPrefix(text)), keyLine)
+	eachShortLine(splitWords(linesWithToolPrefix(text)), keyLine)
 }
 
-// TestAppendKeys compares the keys of AppendKeys with those of the slower eachKeyedHash.
+// TestAppendKeys compares the keys of AppendTextKeys with those of the slower eachKeyedHash.
 func TestAppendKeys(t *testing.T) {
 	m := &textMaker{rand.New(rand.NewPCG(4, 2))}
 	for range 2000 {
 		s := disguises[m.rng.IntN(len(disguises))](m, m.text())
-		want := []Key{1 << 63}
-		eachKeyedHash(s, func(_ uint64, k Key) {
+		want := []TextKey{1 << 63}
+		eachKeyedHash(s, func(_ uint64, k TextKey) {
 			if want[len(want)-1] != k {
 				want = append(want, k)
 			}
 		})
-		if got := AppendKeys([]Key{1 << 63}, s); !slices.Equal(got, want) {
+		if got := AppendTextKeys([]TextKey{1 << 63}, s); !slices.Equal(got, want) {
 			t.Fatalf("%q has the keys %x, want %x", s, got, want)
 		}
 	}
@@ -157,26 +157,26 @@ func TestKeyedHashes(t *testing.T) {
 		s := disguises[m.rng.IntN(len(disguises))](m, m.text())
 		var want, got, wantWritten, gotWritten []uint64
 		eachStoredHash(s, func(h uint64) { want = append(want, h) })
-		eachKeyedHash(s, func(h uint64, _ Key) { got = append(got, h) })
-		eachWrittenHash(s, func(h uint64) { wantWritten = append(wantWritten, h) })
-		eachKeyedWrittenHash(s, func(h uint64, _ Key) { gotWritten = append(gotWritten, h) })
+		eachKeyedHash(s, func(h uint64, _ TextKey) { got = append(got, h) })
+		eachWrittenTextHash(s, func(h uint64) { wantWritten = append(wantWritten, h) })
+		eachWrittenTextHashWithKey(s, func(h uint64, _ TextKey) { gotWritten = append(gotWritten, h) })
 		if !slices.Equal(got, want) || !slices.Equal(gotWritten, wantWritten) {
 			t.Fatalf("%q has other hashes with keys", s)
 		}
 	}
 }
 
-// TestKeyRevision fails if the keys changed but KeyRevision did not.
+// TestKeyRevision fails if the keys changed but TextKeyRevision did not.
 func TestKeyRevision(t *testing.T) {
 	m := &textMaker{rand.New(rand.NewPCG(3, 4))}
 	sum := fnv.New64a()
 	for range 200 {
-		for _, k := range AppendKeys(nil, disguises[m.rng.IntN(len(disguises))](m, m.text())) {
+		for _, k := range AppendTextKeys(nil, disguises[m.rng.IntN(len(disguises))](m, m.text())) {
 			fmt.Fprintf(sum, "%x ", k)
 		}
 	}
 	const want = "1: 6634c9abd1e53382"
-	if got := fmt.Sprintf("%d: %x", KeyRevision, sum.Sum64()); got != want {
+	if got := fmt.Sprintf("%d: %x", TextKeyRevision, sum.Sum64()); got != want {
 		t.Errorf("the keys are %s, want %s; if keys are meant to change, increment KeyRevision", got, want)
 	}
 }
@@ -184,7 +184,7 @@ func TestKeyRevision(t *testing.T) {
 // TestKeysAreFew checks that prose has about one key for two words, and that most runs are the only runs with their
 // key.
 func TestKeysAreFew(t *testing.T) {
-	keys := AppendKeys(nil, words(1, 10_000))
+	keys := AppendTextKeys(nil, words(1, 10_000))
 	slices.Sort(keys)
 	if n := len(slices.Compact(keys)); n < 4000 || n > 6000 {
 		t.Errorf("10,000 words have %d keys, want about 5,000", n)

@@ -14,13 +14,15 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// lossLabel is reported as the label of the repeated text while fingerprints are missing because of a damaged file.
-const lossLabel = "fingerprints-lost"
+// lostFingerprintsLabel is reported as the label of the repeated text while fingerprints are missing because of a
+// damaged file.
+const lostFingerprintsLabel = "fingerprints-lost"
 
-// A Loss says when and why the stored fingerprints of texts were lost, for example because a file was damaged.
-type Loss struct {
-	Time   time.Time
-	Reason string
+// A FingerprintLoss says when and why the stored fingerprints of texts were lost, for example because a file was
+// damaged.
+type FingerprintLoss struct {
+	Time       time.Time
+	LossReason string
 	// time at which the effect of the loss ends: until then, each text by an agent counts as a repetition
 	EndTime time.Time
 }
@@ -31,13 +33,13 @@ type Loss struct {
 func (f File) renameDamagedFile(dir *vfs.OS, name, reason string) {
 	_ = vfs.RemoveTree(filepath.Join(f.Dir, name+damagedSuffix))
 	_ = os.Rename(filepath.Join(f.Dir, name), filepath.Join(f.Dir, name+damagedSuffix))
-	f.recordLoss(dir, reason)
+	f.recordFingerprintLoss(dir, reason)
 }
 
-// recordLoss records in a file that fingerprints of earlier texts were lost now, for the given reason.
-func (f File) recordLoss(dir *vfs.OS, reason string) {
+// recordFingerprintLoss records in a file that fingerprints of earlier texts were lost now, for the given reason.
+func (f File) recordFingerprintLoss(dir *vfs.OS, reason string) {
 	line := fmt.Sprintf("%s %s\n", f.Now().UTC().Format(time.RFC3339), reason)
-	_ = vfs.WriteFile(dir, lossFile, []byte(line), 0o600)
+	_ = vfs.WriteFile(dir, fingerprintLossFile, []byte(line), 0o600)
 }
 
 // lossReason returns a text that says which file lost fingerprints and why.
@@ -51,14 +53,14 @@ func (f File) repairFile(name string) {
 		if err != nil {
 			return err
 		}
-		err = f.scanBlocks(name, func(*cipherKey, *blockHead, []byte, []byte) error { return nil })
-		_, droppedErr := f.readDroppedSets(key)
+		err = f.scanBlocks(name, func(*cipherKey, *blockHeader, []byte, []byte) error { return nil })
+		_, droppedErr := f.readRemovedFingerprints(key)
 		if err == nil && droppedErr == nil {
 			return nil // Another process has already repaired the files.
 		}
 		if droppedErr != nil {
-			for _, name := range []string{droppedFileName, oldDroppedFileName} {
-				if _, err := f.readDroppedSet(name, key); err != nil {
+			for _, name := range []string{removedFingerprintsFile, oldRemovedFingerprintsFile} {
+				if _, err := f.readRemovedFingerprintFile(name, key); err != nil {
 					f.renameDamagedFile(dir, name, lossReason(name, err))
 				}
 			}
@@ -67,17 +69,17 @@ func (f File) repairFile(name string) {
 	})
 }
 
-// LastLoss returns the last loss of fingerprints. ok is false if nothing was lost in the last 14 days.
-func (f File) LastLoss() (l Loss, ok bool) {
-	b, err := os.ReadFile(filepath.Join(f.Dir, lossFile))
+// LastFingerprintLoss returns the last loss of fingerprints. ok is false if nothing was lost in the last 14 days.
+func (f File) LastFingerprintLoss() (l FingerprintLoss, ok bool) {
+	b, err := os.ReadFile(filepath.Join(f.Dir, fingerprintLossFile))
 	if os.IsNotExist(err) {
 		return l, false
 	}
 	timeText, why, _ := strings.Cut(strings.TrimSpace(string(b)), " ")
-	l.Reason = why
+	l.LossReason = why
 	l.Time, err = time.Parse(time.RFC3339, timeText)
 	if err != nil {
-		l.Time, l.Reason = f.Now(), lossFile+" cannot be read"
+		l.Time, l.LossReason = f.Now(), fingerprintLossFile+" cannot be read"
 	}
 	l.EndTime = l.Time.Add(maxBlockAge)
 	return l, l.EndTime.After(f.Now())

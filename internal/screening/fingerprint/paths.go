@@ -10,55 +10,60 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/sysinfo"
 )
 
-// Writer says who wrote a file last: the agent, or a program that may have written foreign text.
-type Writer int
+// FileWriter says who wrote a file last: the agent, or a program that may have written foreign text.
+type FileWriter int
 
 // These values say who wrote a file last.
 const (
-	writerUnknown Writer = iota
+	writerUnknown FileWriter = iota
 	WriterAgent
-	WriterForeign   // a program that may have written text by others to the file
-	WriterUnvouched // a program that may have written text that nobody vouches for
+	WriterForeignTextProgram // a program that may have written text by others to the file
+	WriterUnknownTextProgram // a program that may have written text that nobody vouches for
 )
 
-// AddRun records that a program ran from one time to another. A file that changed in this period counts as written by
-// the program, with text of the given level, unless the agent writes the file later. level must be LevelForeign or
-// LevelUnvouched.
-func (f File) AddRun(level Level, start, end time.Time) error {
-	run := levelForeignRun
-	if level == LevelUnvouched {
-		run = levelProgramRun
+// AddProgramRun records that a program ran from one time to another. A file that changed in this period counts as
+// written by the program, with text of the given level, unless the agent writes the file later. level must be
+// ForeignTextBlock or UnknownAuthorTextBlock.
+func (f File) AddProgramRun(level BlockKind, start, end time.Time) error {
+	run := foreignTextProgramRunBlock
+	if level == UnknownAuthorTextBlock {
+		run = unknownTextProgramRunBlock
 	}
-	_, err := f.addBlocks(pathsFile, unwrittenBlock{run, nil, func(*cipherKey) []fingerprintHash {
-		return []fingerprintHash{fingerprintHash(start.UnixMilli()), fingerprintHash(end.UnixMilli())}
+	_, err := f.addFileBlocks(writtenPathsFile, unwrittenFileBlock{run, nil, func(*cipherKey) []textFingerprint {
+		return []textFingerprint{textFingerprint(start.UnixMilli()), textFingerprint(end.UnixMilli())}
 	}})
 	return err
 }
 
-// runWriters maps a kind of program run to the writer that is recorded for files that changed during the run.
-var runWriters = map[Level]Writer{levelForeignRun: WriterForeign, levelProgramRun: WriterUnvouched}
+// writerByProgramRunKind maps a kind of program run to the writer that is recorded for files that changed during the
+// run.
+var writerByProgramRunKind = map[BlockKind]FileWriter{
+	foreignTextProgramRunBlock: WriterForeignTextProgram,
+	unknownTextProgramRunBlock: WriterUnknownTextProgram,
+}
 
-// setRunWriters records who may have written each file that changed while a certain program ran. changed contains the
-// change times of the files, and writers has an element for each file. prints contains the program's start and end
-// time. run is the kind of the program, which determines the writer. A file with a change time in the future is also
-// regarded as changed by the program, because somebody may have set such a time to hide a change.
-func setRunWriters(writers []Writer, changed []int64, now int64, run Level, prints []byte) {
+// setProgramRunWriters records who may have written each file that changed while a certain program ran. changed
+// contains the change times of the files, and writers has an element for each file. prints contains the program's
+// start and end time. run is the kind of the program, which determines the writer. A file with a change time in the
+// future is also regarded as changed by the program, because somebody may have set such a time to hide a change.
+func setProgramRunWriters(writers []FileWriter, changed []int64, now int64, run BlockKind, prints []byte) {
 	if len(prints) < 2*bytesPerFingerprint {
 		return
 	}
-	from, to := int64(decodePrint(prints)), int64(decodePrint(prints[bytesPerFingerprint:]))
+	from, to := int64(decodeFingerprint(prints)), int64(decodeFingerprint(prints[bytesPerFingerprint:]))
 	for i, changeTime := range changed {
 		if changeTime < from {
 			continue
 		}
 		if changeTime <= to || changeTime > now {
-			writers[i] = runWriters[run]
+			writers[i] = writerByProgramRunKind[run]
 		}
 	}
 }
 
-// changeTimes returns when each file was last changed, in milliseconds. The time of a file that does not exist is 0.
-func changeTimes(paths []string) []int64 {
+// fileChangeTimes returns when each file was last changed, in milliseconds. The time of a file that does not exist is
+// 0.
+func fileChangeTimes(paths []string) []int64 {
 	times := make([]int64, len(paths))
 	for i, p := range paths {
 		if fi, err := os.Stat(p); err == nil {
@@ -68,13 +73,15 @@ func changeTimes(paths []string) []int64 {
 	return times
 }
 
-// AddOwnPaths records that the agent wrote the files.
-func (f File) AddOwnPaths(paths ...string) error { return f.addPaths(levelOwnPath, paths) }
+// AddAgentPaths records that the agent wrote the files.
+func (f File) AddAgentPaths(paths ...string) error { return f.addPaths(agentPathsBlock, paths) }
 
-// AddOtherPaths records that a program wrote text by others to the files.
-func (f File) AddOtherPaths(paths ...string) error { return f.addPaths(levelForeignPath, paths) }
+// AddForeignTextPaths records that a program wrote text by others to the files.
+func (f File) AddForeignTextPaths(paths ...string) error {
+	return f.addPaths(foreignTextPathsBlock, paths)
+}
 
-func (f File) addPaths(level Level, paths []string) error {
+func (f File) addPaths(level BlockKind, paths []string) error {
 	if len(paths) == 0 {
 		return nil
 	}
@@ -82,7 +89,7 @@ func (f File) addPaths(level Level, paths []string) error {
 	for i, p := range paths {
 		hashes[i] = pathHash(p)
 	}
-	_, err := f.addBlocks(pathsFile, makeHashedBlock(level, nil, hashes))
+	_, err := f.addFileBlocks(writtenPathsFile, makeHashedBlock(level, nil, hashes))
 	return err
 }
 
@@ -91,45 +98,45 @@ func pathHash(path string) uint64 {
 	for _, c := range []byte(strings.TrimSuffix(path, "/")) {
 		h = (h ^ uint64(c)) * hashPrime
 	}
-	return mixBits(h * runHashFactor)
+	return mixBits(h * wordRunHashFactor)
 }
 
 // LastWriters returns the kind of writer that wrote each file last. If the records cannot be read, it returns
-// WriterForeign for all files.
-func (f File) LastWriters(paths []string) []Writer {
-	writers := make([]Writer, len(paths))
+// WriterForeignTextProgram for all files.
+func (f File) LastWriters(paths []string) []FileWriter {
+	writers := make([]FileWriter, len(paths))
 	var times []int64 // change times of the files, read when a program's run is found in the records
-	var indexes map[fingerprintHash][]int
-	err := f.scanBlocks(pathsFile, func(key *cipherKey, h *blockHead, _, prints []byte) error {
+	var indexes map[textFingerprint][]int
+	err := f.scanBlocks(writtenPathsFile, func(key *cipherKey, h *blockHeader, _, prints []byte) error {
 		if indexes == nil {
-			indexes = make(map[fingerprintHash][]int, len(paths))
+			indexes = make(map[textFingerprint][]int, len(paths))
 			for i, p := range paths {
-				n := key.hashPrint(pathHash(p))
+				n := key.encryptWordRunHash(pathHash(p))
 				indexes[n] = append(indexes[n], i)
 			}
 		}
-		if _, isRun := runWriters[h.level]; isRun {
+		if _, isRun := writerByProgramRunKind[h.blockKind]; isRun {
 			if times == nil {
-				times = changeTimes(paths)
+				times = fileChangeTimes(paths)
 			}
-			setRunWriters(writers, times, f.Now().Add(time.Minute).UnixMilli(), h.level, prints)
+			setProgramRunWriters(writers, times, f.Now().Add(time.Minute).UnixMilli(), h.blockKind, prints)
 			return nil
 		}
 		writer := WriterAgent
-		if h.level == levelForeignPath {
-			writer = WriterForeign
+		if h.blockKind == foreignTextPathsBlock {
+			writer = WriterForeignTextProgram
 		}
 		for ; len(prints) >= bytesPerFingerprint; prints = prints[bytesPerFingerprint:] {
-			for _, i := range indexes[decodePrint(prints)] {
+			for _, i := range indexes[decodeFingerprint(prints)] {
 				writers[i] = writer
 			}
 		}
 		return nil
 	})
 	if err != nil {
-		f.repairFile(pathsFile)
+		f.repairFile(writtenPathsFile)
 		for i := range writers {
-			writers[i] = WriterForeign
+			writers[i] = WriterForeignTextProgram
 		}
 	}
 	return writers

@@ -1,4 +1,4 @@
-// This file compares removePrefix with a slower version that examines each separator in each line.
+// This file compares removeLinePrefix with a slower version that examines each separator in each line.
 
 package fingerprint
 
@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// removePrefixSlowly is removePrefix without the quick check of the line's first word.
+// removePrefixSlowly is removeLinePrefix without the quick check of the line's first word.
 func removePrefixSlowly(line string) (rest string, ok bool) {
 	for _, sep := range []string{"→", "\t", ":", "|", ") "} {
 		head, tail, ok := strings.Cut(line, sep)
@@ -30,7 +30,7 @@ func FuzzRemovePrefix(f *testing.F) {
 		f.Add(line)
 	}
 	f.Fuzz(func(t *testing.T, line string) {
-		rest, ok := removePrefix(line)
+		rest, ok := removeLinePrefix(line)
 		wantRest, wantOK := removePrefixSlowly(line)
 		if rest != wantRest || ok != wantOK {
 			t.Errorf("removePrefix(%q) = %q, %v, want %q, %v", line, rest, ok, wantRest, wantOK)

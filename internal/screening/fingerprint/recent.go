@@ -17,21 +17,21 @@ const (
 	// fingerprints, to find the texts that were added recently.
 	recentBlockBytes = 256 << 10
 
-	repeatInterval = 24 * time.Hour // age from which the same text's fingerprints are written again
+	blockRewriteInterval = 24 * time.Hour // age from which the same text's fingerprints are written again
 )
 
 // recentBlockIDs contains the identifiers of the blocks near a file's end, including blocks appended later by this or
 // another process. It is used only while the lock of the directory is held.
 type recentBlockIDs struct {
-	times    map[uint64]time.Time // for the identifier of each block, when the block was added
-	end      int64                // the file's blocks before this offset have been read
-	lastHead []byte               // first bytes (the head) of the last block that was read
-	lastAt   int64                // offset in the file of the last block that was read
+	times           map[uint64]time.Time // for the identifier of each block, when the block was added
+	readEndOffset   int64                // the file's blocks before this offset have been read
+	lastBlockHeader []byte               // first bytes (the head) of the last block that was read
+	lastBlockOffset int64                // offset in the file of the last block that was read
 }
 
-// recentFiles contains the *recentBlockIDs of each file to which this process has added blocks, by the file's absolute
-// path.
-var recentFiles sync.Map
+// recentBlockIDsByFile contains the *recentBlockIDs of each file to which this process has added blocks, by the file's
+// absolute path.
+var recentBlockIDsByFile sync.Map
 
 func cachedRecentBlocks(path string) *recentBlockIDs {
 	full, err := filepath.Abs(path)
@@ -39,7 +39,7 @@ func cachedRecentBlocks(path string) *recentBlockIDs {
 		// If the absolute path is unknown, cache nothing. The end of the file is then read each time.
 		return new(recentBlockIDs)
 	}
-	r, _ := recentFiles.LoadOrStore(full, new(recentBlockIDs))
+	r, _ := recentBlockIDsByFile.LoadOrStore(full, new(recentBlockIDs))
 	return r.(*recentBlockIDs)
 }
 
@@ -50,7 +50,7 @@ func (r *recentBlockIDs) readNew(file vfs.File, size int64) {
 	if !r.isFromFile(file, size) {
 		*r = recentBlockIDs{times: map[uint64]time.Time{}}
 	}
-	from := max(r.end, headerSize, size-recentBlockBytes)
+	from := max(r.readEndOffset, headerSize, size-recentBlockBytes)
 	b := make([]byte, size-from)
 	n, _ := file.ReadAt(b, from)
 	b = b[:n]
@@ -60,31 +60,31 @@ func (r *recentBlockIDs) readNew(file vfs.File, size int64) {
 			break
 		}
 		at += next
-		h, err := readHead(b[at:])
+		h, err := readBlockHeader(b[at:])
 		if err != nil {
 			at++
 			continue
 		}
-		r.times[h.id] = h.time
-		r.lastHead, r.lastAt = bytes.Clone(h.encoded), from+int64(at)
+		r.times[h.blockID] = h.time
+		r.lastBlockHeader, r.lastBlockOffset = bytes.Clone(h.encoded), from+int64(at)
 		at += h.blockSize()
 	}
-	r.end = size
+	r.readEndOffset = size
 }
 
 // isFromFile reports whether the blocks remembered in r belong to the fingerprint file. They do if the last remembered
 // block is still at the same offset.
 func (r *recentBlockIDs) isFromFile(file vfs.File, size int64) bool {
-	if r.lastHead == nil || r.end > size {
+	if r.lastBlockHeader == nil || r.readEndOffset > size {
 		return false
 	}
-	head := make([]byte, blockHeadSize)
-	_, err := file.ReadAt(head, r.lastAt)
-	return err == nil && bytes.Equal(head, r.lastHead)
+	head := make([]byte, blockHeaderSize)
+	_, err := file.ReadAt(head, r.lastBlockOffset)
+	return err == nil && bytes.Equal(head, r.lastBlockHeader)
 }
 
-// isRepeat reports whether a block with this identifier was added so recently that it need not be written again.
-func (r *recentBlockIDs) isRepeat(id uint64, now time.Time) bool {
+// isRecentBlock reports whether a block with this identifier was added so recently that it need not be written again.
+func (r *recentBlockIDs) isRecentBlock(id uint64, now time.Time) bool {
 	t, known := r.times[id]
-	return known && now.Sub(t) < repeatInterval
+	return known && now.Sub(t) < blockRewriteInterval
 }

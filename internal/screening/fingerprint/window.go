@@ -8,49 +8,49 @@ import (
 )
 
 const (
-	windowSize    = 256 << 10
-	maxSpareBytes = 1 << 20 // maximum size, in bytes, of a buffer that is kept for reuse
+	readWindowBytes     = 256 << 10
+	maxSpareBufferBytes = 1 << 20 // maximum size, in bytes, of a buffer that is kept for reuse
 )
 
 // spareBuffers contains buffers for reuse. Their type is *[]byte.
 var spareBuffers sync.Pool
 
-// readWindow is the part of a file that is in memory. It moves from the beginning of the file to the end.
-type readWindow struct {
+// fileReadWindow is the part of a file that is in memory. It moves from the beginning of the file to the end.
+type fileReadWindow struct {
 	file        *io.SectionReader
 	buf         []byte // buf[from:] contains the bytes that were read and not skipped yet
 	unreadStart int
 	fileOffset  int64 // offset in the file of the byte after buf
 }
 
-func newWindow(file *io.SectionReader) *readWindow {
+func newFileReadWindow(file *io.SectionReader) *fileReadWindow {
 	buf, _ := spareBuffers.Get().(*[]byte)
 	if buf == nil {
 		buf = new([]byte)
-		*buf = make([]byte, 0, windowSize)
+		*buf = make([]byte, 0, readWindowBytes)
 	}
-	return &readWindow{file: file, buf: (*buf)[:0]}
+	return &fileReadWindow{file: file, buf: (*buf)[:0]}
 }
 
 // release makes the buffer of w available for reading other files. w must not be used afterwards.
-func (w *readWindow) release() {
-	if buf := w.buf; cap(buf) <= maxSpareBytes {
+func (w *fileReadWindow) release() {
+	if buf := w.buf; cap(buf) <= maxSpareBufferBytes {
 		spareBuffers.Put(&buf)
 	}
 }
 
-// unread returns the number of bytes between the read position and the end of the file.
-func (w *readWindow) unread() int64 {
+// unreadByteCount returns the number of bytes between the read position and the end of the file.
+func (w *fileReadWindow) unreadByteCount() int64 {
 	return int64(len(w.buf)-w.unreadStart) + w.file.Size() - w.fileOffset
 }
 
 // peek returns the next n bytes without skipping them. They are valid until the next call of peek. It fails with
 // errDamaged if the file has fewer bytes or cannot be read.
-func (w *readWindow) peek(n int) ([]byte, error) {
+func (w *fileReadWindow) peek(n int) ([]byte, error) {
 	if len(w.buf)-w.unreadStart >= n {
 		return w.buf[w.unreadStart : w.unreadStart+n], nil
 	}
-	if w.unread() < int64(n) {
+	if w.unreadByteCount() < int64(n) {
 		return nil, errDamaged
 	}
 	rest := w.buf[w.unreadStart:]
@@ -72,4 +72,4 @@ func (w *readWindow) peek(n int) ([]byte, error) {
 }
 
 // skip skips the next n bytes, which peek must have returned.
-func (w *readWindow) skip(n int) { w.unreadStart += n }
+func (w *fileReadWindow) skip(n int) { w.unreadStart += n }

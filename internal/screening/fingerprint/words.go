@@ -26,37 +26,37 @@ import (
 const wordsPerRun = text.MinCopiedWords
 
 // The length of a sequence of words is measured in units. A word counts two units, and a letter in a script without
-// spaces counts one. unitsPerRun is the minimum length of a sequence by which repeated text is recognized.
+// spaces counts one. halfWordsPerWordRun is the minimum length of a sequence by which repeated text is recognized.
 const (
-	unitsPerWord   = 2
-	unitsPerLetter = 1
-	unitsPerRun    = wordsPerRun * unitsPerWord
+	halfWordsPerWord    = 2
+	halfWordsPerLetter  = 1
+	halfWordsPerWordRun = wordsPerRun * halfWordsPerWord
 
-	// A line or sentence that is shorter than unitsPerRun gets one hash for all its words. It gets none if it has
-	// fewer units or letters than these minimums.
-	minShortLineUnits   = 3 * unitsPerWord
-	minShortLineLetters = 12
+	// A line or sentence that is shorter than halfWordsPerWordRun gets one hash for all its words. It gets none if it
+	// has fewer units or letters than these minimums.
+	minShortLineHalfWords = 3 * halfWordsPerWord
+	minShortLineLetters   = 12
 
 	// A short line of an earlier text may be repeated in the middle of a longer line. This is detected only if the
 	// short line has at least these numbers of units (half words) and letters, because shorter lines are too common.
-	minInnerLineUnits   = 4 * unitsPerWord
-	minInnerLineLetters = 20
+	minInnerLineHalfWords = 4 * halfWordsPerWord
+	minInnerLineLetters   = 20
 )
 
 const (
-	hashBasis     = 14695981039346656037
-	hashPrime     = 1099511628211
-	runHashFactor = 0x9e3779b97f4a7c15
+	hashBasis         = 14695981039346656037
+	hashPrime         = 1099511628211
+	wordRunHashFactor = 0x9e3779b97f4a7c15
 	// start value for the hash of a short line, which makes it differ from the hash of a word sequence
-	shortLineBasis = 0x5851f42d4c957f2d
+	shortLineHashBasis = 0x5851f42d4c957f2d
 )
 
 // word is the hash of a normalized word in a text, with the word's length.
 type word struct {
-	hash    uint64
-	units   uint8
-	letters uint16
-	isLast  bool // a line or sentence ends after this word
+	hash         uint64
+	halfWords    uint8
+	letterCount  uint16
+	isLastInLine bool // a line or sentence ends after this word
 }
 
 // mixBits returns a hash in which each bit depends on all bits of h.
@@ -75,7 +75,10 @@ type wordScanner struct {
 
 func (s *wordScanner) endWord() {
 	if s.letters > 0 {
-		s.words = append(s.words, word{hash: s.hash, units: unitsPerWord, letters: uint16(min(s.letters, 1<<15))})
+		s.words = append(
+			s.words,
+			word{hash: s.hash, halfWords: halfWordsPerWord, letterCount: uint16(min(s.letters, 1<<15))},
+		)
 	}
 	s.hash, s.letters = hashBasis, 0
 }
@@ -83,7 +86,7 @@ func (s *wordScanner) endWord() {
 func (s *wordScanner) endLine() {
 	s.endWord()
 	if n := len(s.words); n > 0 {
-		s.words[n-1].isLast = true
+		s.words[n-1].isLastInLine = true
 	}
 }
 
@@ -114,22 +117,22 @@ func appendWords(words []word, content string) []word {
 	}
 	s := wordScanner{hash: hashBasis, words: slices.Grow(words, len(content)/5+1)}
 	for i := 0; i < len(content); i++ {
-		switch class := asciiClass[content[i]]; class {
-		case letterClass:
+		switch class := byteClasses[content[i]]; class {
+		case letterByte:
 			// Setting this bit makes letters lower-case. Digits have it already.
 			s.hash = (s.hash ^ uint64(content[i]|0x20)) * hashPrime
 			s.letters++
-		case lineClass:
+		case lineEndByte:
 			s.endLine()
-		case stopClass:
+		case sentenceEndByte:
 			if i+1 == len(content) || strings.IndexByte(" \n\r\t\"')*_", content[i+1]) >= 0 {
 				s.endLine()
 			} else {
 				s.endWord()
 			}
-		case gapClass:
+		case gapByte:
 			s.endWord()
-		case otherClass:
+		case nonASCIIByte:
 			r, size := utf8.DecodeRuneInString(content[i:])
 			i += size - 1
 			s.addRune(r)
@@ -141,28 +144,28 @@ func appendWords(words []word, content string) []word {
 
 // These classes say how a byte affects the division of a text into words.
 const (
-	gapClass    = iota // the byte is not part of a word and ends the word before it
-	letterClass        // the byte belongs to a word
-	lineClass          // the byte ends a line of the text
-	stopClass          // the byte ends a sentence if white space or a closing sign follows
-	joinClass          // the byte is an apostrophe, which is ignored, so that "don't" is a single word
-	otherClass         // the byte belongs to a character outside ASCII, which is examined as a whole
+	gapByte         = iota // the byte is not part of a word and ends the word before it
+	letterByte             // the byte belongs to a word
+	lineEndByte            // the byte ends a line of the text
+	sentenceEndByte        // the byte ends a sentence if white space or a closing sign follows
+	apostropheByte         // the byte is an apostrophe, which is ignored, so that "don't" is a single word
+	nonASCIIByte           // the byte belongs to a character outside ASCII, which is examined as a whole
 )
 
-// asciiClass contains the class of each byte.
-var asciiClass = func() (class [256]byte) {
+// byteClasses contains the class of each byte.
+var byteClasses = func() (class [256]byte) {
 	for c := range class {
 		switch b := byte(c); {
 		case b >= utf8.RuneSelf:
-			class[c] = otherClass
+			class[c] = nonASCIIByte
 		case strings.IndexByte("\n\r", b) >= 0:
-			class[c] = lineClass
+			class[c] = lineEndByte
 		case strings.IndexByte(".!?;:", b) >= 0:
-			class[c] = stopClass
+			class[c] = sentenceEndByte
 		case b == '\'':
-			class[c] = joinClass
+			class[c] = apostropheByte
 		case b >= '0' && b <= '9', b|0x20 >= 'a' && b|0x20 <= 'z':
-			class[c] = letterClass
+			class[c] = letterByte
 		}
 	}
 	return class
@@ -174,9 +177,9 @@ func (s *wordScanner) addRune(r rune) {
 	case isInvisible(r) || r == '’':
 	case r == '\u2028' || r == '\u2029' || r == '\u0085' || r == '。' || r == '！' || r == '？' || r == '；':
 		s.endLine()
-	case text.IsUnspaced(r):
+	case text.IsUnspacedScriptLetter(r):
 		s.endWord()
-		s.words = append(s.words, word{hash: mixRune(s.hash, r), units: unitsPerLetter, letters: 2})
+		s.words = append(s.words, word{hash: mixRune(s.hash, r), halfWords: halfWordsPerLetter, letterCount: 2})
 	case unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r):
 		s.hash = mixRune(s.hash, unicode.ToLower(r))
 		s.letters++
@@ -193,20 +196,20 @@ func mixRune(h uint64, r rune) uint64 {
 	return h
 }
 
-// eachRun calls fn with the hash of each run, which is a sequence of about wordsPerRun consecutive words.
-func eachRun(words []word, fn func(hash uint64)) {
+// eachWordRun calls fn with the hash of each run, which is a sequence of about wordsPerRun consecutive words.
+func eachWordRun(words []word, fn func(hash uint64)) {
 	for i := range words {
 		var h uint64
 		units := 0
 		for j := i; j < len(words); j++ {
-			h = h*runHashFactor + words[j].hash
-			units += int(words[j].units)
-			if units >= unitsPerRun {
+			h = h*wordRunHashFactor + words[j].hash
+			units += int(words[j].halfWords)
+			if units >= halfWordsPerWordRun {
 				fn(mixBits(h))
 				break
 			}
 		}
-		if units < unitsPerRun {
+		if units < halfWordsPerWordRun {
 			return // Fewer words than a run remain from here on.
 		}
 	}
@@ -216,11 +219,11 @@ func eachRun(words []word, fn func(hash uint64)) {
 func eachShortLine(words []word, fn func(hash uint64)) {
 	for from := 0; from < len(words); {
 		to := from
-		for to < len(words)-1 && !words[to].isLast {
+		for to < len(words)-1 && !words[to].isLastInLine {
 			to++
 		}
-		h, units, letters := shortLineHash(words[from : to+1])
-		isShort := units >= minShortLineUnits && units < unitsPerRun
+		h, units, letters := hashShortLine(words[from : to+1])
+		isShort := units >= minShortLineHalfWords && units < halfWordsPerWordRun
 		if isShort && letters >= minShortLineLetters {
 			fn(mixBits(h))
 		}
@@ -228,79 +231,79 @@ func eachShortLine(words []word, fn func(hash uint64)) {
 	}
 }
 
-func shortLineHash(words []word) (h uint64, units, letters int) {
-	h = shortLineBasis
+func hashShortLine(words []word) (h uint64, halfWords, letters int) {
+	h = shortLineHashBasis
 	for i := range words {
-		h = h*runHashFactor + words[i].hash
-		units += int(words[i].units)
-		letters += int(words[i].letters)
-		if units >= unitsPerRun {
+		h = h*wordRunHashFactor + words[i].hash
+		halfWords += int(words[i].halfWords)
+		letters += int(words[i].letterCount)
+		if halfWords >= halfWordsPerWordRun {
 			break
 		}
 	}
-	return h, units, letters
+	return h, halfWords, letters
 }
 
-// eachInnerLine calls fn with the hash of each short sequence of words. Such a sequence may be a whole line in another
-// text that this text repeats.
-func eachInnerLine(words []word, fn func(hash uint64)) {
+// eachShortWordSequence calls fn with the hash of each short sequence of words. Such a sequence may be a whole line in
+// another text that this text repeats.
+func eachShortWordSequence(words []word, fn func(hash uint64)) {
 	for i := range words {
-		h := uint64(shortLineBasis)
+		h := uint64(shortLineHashBasis)
 		units := 0
 		letters := 0
 		for j := i; j < len(words); j++ {
-			h = h*runHashFactor + words[j].hash
-			letters += int(words[j].letters)
-			units += int(words[j].units)
-			if units >= unitsPerRun {
+			h = h*wordRunHashFactor + words[j].hash
+			letters += int(words[j].letterCount)
+			units += int(words[j].halfWords)
+			if units >= halfWordsPerWordRun {
 				break
 			}
-			if units >= minInnerLineUnits && letters >= minInnerLineLetters {
+			if units >= minInnerLineHalfWords && letters >= minInnerLineLetters {
 				fn(mixBits(h))
 			}
 		}
 	}
 }
 
-// maxFullyHashedBytes limits the size, in bytes, of a text for which all hashes are stored. For a longer text, only
-// the hashes for the first and for the last maxFullyHashedBytes bytes are stored. Clients shorten long texts in the
+// maxFullyHashedTextBytes limits the size, in bytes, of a text for which all hashes are stored. For a longer text, only
+// the hashes for the first and for the last maxFullyHashedTextBytes bytes are stored. Clients shorten long texts in the
 // same way.
-const maxFullyHashedBytes = 512 << 10
+const maxFullyHashedTextBytes = 512 << 10
 
 // hashesToStore returns the hashes that are stored for a text that was read, without duplicates. isWhole is false if
 // they cover only the beginning and the end of the text.
-func hashesToStore(text string) (all []uint64, isWhole bool) {
+func hashesToStore(text string) (all []uint64, coversWholeText bool) {
 	add := func(h uint64) { all = append(all, h) }
-	isWhole = len(text) <= maxFullyHashedBytes
-	if isWhole {
+	coversWholeText = len(text) <= maxFullyHashedTextBytes
+	if coversWholeText {
 		eachStoredHash(text, add)
 	} else {
-		eachStoredHash(text[:maxFullyHashedBytes], add)
-		eachStoredHash(text[len(text)-maxFullyHashedBytes:], add)
+		eachStoredHash(text[:maxFullyHashedTextBytes], add)
+		eachStoredHash(text[len(text)-maxFullyHashedTextBytes:], add)
 	}
 	slices.Sort(all)
-	return slices.Compact(all), isWhole
+	return slices.Compact(all), coversWholeText
 }
 
 // eachStoredHash calls fn with each hash that is stored in the fingerprint file when an agent has read this text.
 func eachStoredHash(text string, fn func(hash uint64)) {
-	for _, form := range equivalentForms(text) {
+	for _, form := range repeatableTextForms(text) {
 		words := splitWords(form)
-		eachRun(words, fn)
+		eachWordRun(words, fn)
 		eachShortLine(words, fn)
 	}
 	// The text may be a program's output in which only some lines have a prefix, such as a line number. Remove the
 	// prefix to find the short lines of the file.
-	eachShortLine(splitWords(linesWithPrefix(text)), fn)
+	eachShortLine(splitWords(linesWithToolPrefix(text)), fn)
 }
 
-// eachWrittenHash calls fn with each hash of a written text that may equal an earlier text's stored hash.
-func eachWrittenHash(text string, fn func(hash uint64)) {
-	for _, form := range equivalentForms(text) {
+// eachWrittenTextHash calls fn with each hash of a written text that may equal an earlier text's stored hash.
+func eachWrittenTextHash(text string, fn func(hash uint64)) {
+	for _, form := range repeatableTextForms(text) {
 		words := splitWords(form)
-		eachRun(words, fn)
+		eachWordRun(words, fn)
 		eachShortLine(words, fn)
-		eachInnerLine(words, fn)
+		eachShortWordSequence(words, fn)
 	}
 }
 
@@ -344,17 +347,17 @@ func isBlockTag(tag string) bool {
 	)
 }
 
-// removePrefixes removes the prefixes that tools print before lines, such as the number in "12→" and the file name and
-// number in "a/b.md:12:". It returns true if most lines have such a prefix. Otherwise the caller must not use the
+// removeLinePrefixes removes the prefixes that tools print before lines, such as the number in "12→" and the file name
+// and number in "a/b.md:12:". It returns true if most lines have such a prefix. Otherwise the caller must not use the
 // text.
-func removePrefixes(s string) (string, bool) {
+func removeLinePrefixes(s string) (string, bool) {
 	var b strings.Builder
 	prefixed, lines := 0, 0
-	if !mayHavePrefixes(s) {
+	if !mayHaveLinePrefixes(s) {
 		return s, false
 	}
 	for line := range strings.Lines(s) {
-		rest, ok := removePrefix(line)
+		rest, ok := removeLinePrefix(line)
 		if ok {
 			prefixed++
 		}
@@ -368,24 +371,24 @@ func removePrefixes(s string) (string, bool) {
 	return b.String(), lines > 0 && prefixed*2 > lines
 }
 
-// linesWithPrefix returns only the lines that begin with a line number or file name, as tools print them. The numbers
-// and names are removed.
-func linesWithPrefix(s string) string {
-	if !mayHavePrefixes(s) {
+// linesWithToolPrefix returns only the lines that begin with a line number or file name, as tools print them. The
+// numbers and names are removed.
+func linesWithToolPrefix(s string) string {
+	if !mayHaveLinePrefixes(s) {
 		return ""
 	}
 	var b strings.Builder
 	for line := range strings.Lines(s) {
-		if rest, ok := removePrefix(line); ok {
+		if rest, ok := removeLinePrefix(line); ok {
 			b.WriteString(rest)
 		}
 	}
 	return b.String()
 }
 
-// removePrefix returns a line without its prefix. ok is false if the line does not begin with a prefix.
-func removePrefix(line string) (rest string, ok bool) {
-	if !mayHavePrefix(line) {
+// removeLinePrefix returns a line without its prefix. ok is false if the line does not begin with a prefix.
+func removeLinePrefix(line string) (rest string, ok bool) {
+	if !mayHaveLinePrefix(line) {
 		return line, false
 	}
 	for _, sep := range []string{"→", "\t", ":", "|", ") "} {
@@ -406,10 +409,10 @@ func removePrefix(line string) (rest string, ok bool) {
 	return line, false
 }
 
-// mayHavePrefix quickly checks whether a line may begin with a line number or file name, as tools print them before
+// mayHaveLinePrefix quickly checks whether a line may begin with a line number or file name, as tools print them before
 // lines. It returns true if the first word contains a character that may end such a prefix. Most lines of prose
 // contain no such word, and need no slower check.
-func mayHavePrefix(line string) bool {
+func mayHaveLinePrefix(line string) bool {
 	const firstOfArrow = 0xe2 // first byte of the arrow "→" in UTF-8
 	inWord := false
 	for i := range len(line) {
@@ -427,10 +430,10 @@ func mayHavePrefix(line string) bool {
 	return false
 }
 
-// mayHavePrefixes reports whether at least one line of a text may begin with a prefix.
-func mayHavePrefixes(text string) bool {
+// mayHaveLinePrefixes reports whether at least one line of a text may begin with a prefix.
+func mayHaveLinePrefixes(text string) bool {
 	for line := range strings.Lines(text) {
-		if mayHavePrefix(line) {
+		if mayHaveLinePrefix(line) {
 			return true
 		}
 	}

@@ -19,56 +19,56 @@ import (
 // not look like instructions. Weak rules also match harmless texts, so a single weak rule is not enough. Find reads
 // the text like a model, so that look-alike letters, invisible characters or split words do not prevent a match.
 func Find(text string) []string {
-	low, has := lowerWithTraits(text)
+	low, has := lowerWithCharacterKinds(text)
 	var f ruleFinder
 	if !has.isASCII && hasHiddenChars(text) {
-		f.addStrong(RuleHidden)
+		f.addStrongMatch(RuleHiddenChars)
 	}
 	switch {
-	case !has.isASCII, has.hasControls && hidesLetters(low):
+	case !has.isASCII, has.hasControlChars && hidesLetters(low):
 		low = removeInvisibleChars(low)
 	}
-	f.hasLines = has.hasControls
+	f.hasLines = has.hasControlChars
 	f.applyMatchingRules(low)
 	if !has.isASCII {
 		if s := ReplaceLookalikes(low); s != low {
 			f.applyMatchingRules(s)
 		}
 	}
-	if !f.isStrong && len(f.foundNames) < minWeakRules {
+	if !f.hasStrongMatch && len(f.foundNames) < minWeakRuleMatches {
 		return nil
 	}
 	slices.Sort(f.foundNames)
 	return f.foundNames
 }
 
-// RuleHidden is the name of the rule for characters that a person cannot see.
-const RuleHidden = "hidden"
+// RuleHiddenChars is the name of the rule for characters that a person cannot see.
+const RuleHiddenChars = "hidden"
 
-// minWeakRules is the number of weak rules that must match before a text looks like instructions to a model. A weak
-// rule also matches harmless texts. Any other rule is enough without a second rule.
-const minWeakRules = 2
+// minWeakRuleMatches is the number of weak rules that must match before a text looks like instructions to a model. A
+// weak rule also matches harmless texts. Any other rule is enough without a second rule.
+const minWeakRuleMatches = 2
 
 // Some texts mark each word of a phrase as bold, as in **ignore** **all** **rules**. minBoldMarks is the number of **
 // or __ in a text from which on this is checked.
 const minBoldMarks = 6
 
-// hasBoldWords reports whether a text may have several consecutive words, each of which is bold by itself.
-func hasBoldWords(low string) bool {
-	return (strings.IndexByte(low, '*') >= 0 && strings.Count(low, "**") >= minBoldMarks) ||
-		(strings.IndexByte(low, '_') >= 0 && strings.Count(low, "__") >= minBoldMarks)
+// mayHaveBoldWords reports whether a text may have several consecutive words, each of which is bold by itself.
+func mayHaveBoldWords(lowerText string) bool {
+	return (strings.IndexByte(lowerText, '*') >= 0 && strings.Count(lowerText, "**") >= minBoldMarks) ||
+		(strings.IndexByte(lowerText, '_') >= 0 && strings.Count(lowerText, "__") >= minBoldMarks)
 }
 
 // ruleFinder collects the rules that a text matches. The rules are applied to several normalized forms of the text.
 type ruleFinder struct {
-	foundNames []string
-	isStrong   bool // a matched rule is enough to make the text look like instructions
-	hasLines   bool // the text may contain line breaks or tabs
+	foundNames     []string
+	hasStrongMatch bool // a matched rule is enough to make the text look like instructions
+	hasLines       bool // the text may contain line breaks or tabs
 }
 
-// addStrong adds the name of a matched rule that is enough to make the text look like instructions.
-func (f *ruleFinder) addStrong(name string) {
-	f.isStrong = true
+// addStrongMatch adds the name of a matched rule that is enough to make the text look like instructions.
+func (f *ruleFinder) addStrongMatch(name string) {
+	f.hasStrongMatch = true
 	if !slices.Contains(f.foundNames, name) {
 		f.foundNames = append(f.foundNames, name)
 	}
@@ -84,7 +84,7 @@ func (f *ruleFinder) applyMatchingRules(low string) {
 	}
 	hasMatch := f.addMatchingRules(low, flowingText)
 	if !hasMatch && !hasShortLines {
-		if !hasBoldWords(low) {
+		if !mayHaveBoldWords(low) {
 			return
 		}
 	}
@@ -97,7 +97,7 @@ func (f *ruleFinder) applyMatchingRules(low string) {
 		f.addMatchingRules(words, words)
 	}
 	for _, s := range squashed {
-		f.addSquashedMatches(s)
+		f.addUnspacedMatches(s)
 	}
 }
 
@@ -107,7 +107,7 @@ func (f *ruleFinder) applyMatchingRules(low string) {
 // spaces or signs between their letters.
 func (f *ruleFinder) addMatchingRules(lines, joinedLines string) (mayBeSplit bool) {
 	t := loadedRules()
-	found, mayBeSplit := t.findMatchedGroups(joinedLines)
+	found, mayBeSplit := t.findWordGroups(joinedLines)
 	for i := range t.rules {
 		r := &t.rules[i]
 		if found&r.requiredGroups != r.requiredGroups {
@@ -120,7 +120,7 @@ func (f *ruleFinder) addMatchingRules(lines, joinedLines string) (mayBeSplit boo
 		switch {
 		case !r.matches(text):
 		case !r.isWeak:
-			f.addStrong(r.name)
+			f.addStrongMatch(r.name)
 		case !slices.Contains(f.foundNames, r.name):
 			f.foundNames = append(f.foundNames, r.name)
 		}
@@ -128,51 +128,52 @@ func (f *ruleFinder) addMatchingRules(lines, joinedLines string) (mayBeSplit boo
 	return mayBeSplit
 }
 
-// addSquashedMatches adds the names of the rules that match a long word, such as "ignoreallrules", which may be
+// addUnspacedMatches adds the names of the rules that match a long word, such as "ignoreallrules", which may be
 // several words without the spaces between them. Weak rules are not added.
-func (f *ruleFinder) addSquashedMatches(word string) {
+func (f *ruleFinder) addUnspacedMatches(word string) {
 	t := loadedRules()
-	found := t.findSquashedGroups(word)
+	found := t.findUnspacedGroups(word)
 	for i := range t.rules {
 		r := &t.rules[i]
 		if r.isWeak || found&r.requiredGroups != r.requiredGroups {
 			continue
 		}
-		if r.squashedExpr().MatchString(word) {
-			f.addStrong(r.name)
+		if r.unspacedExpr().MatchString(word) {
+			f.addStrongMatch(r.name)
 		}
 	}
 }
 
-// rule is a line of rules.txt, which describes a phrase that occurs in instructions to a model.
-type rule struct {
+// instructionRule is a line of rules.txt, which describes a phrase that occurs in instructions to a model.
+type instructionRule struct {
 	name           string
 	isWeak         bool
 	requiredGroups wordGroupSet // Groups of words. A text can match only if it contains a word of each group.
 	expression     string
 	once           sync.Once
 	*pattern
-	onceSquashed   sync.Once
-	squashedRegexp *regexp.Regexp
+	unspacedOnce   sync.Once
+	unspacedRegexp *regexp.Regexp
 }
 
-// sentencePart is the regular expression for the sign "…" in a rule. It matches up to 60 characters of a sentence.
-const sentencePart = `[^.!?\n]{0,60}`
+// sentencePartPattern is the regular expression for the sign "…" in a rule. It matches up to 60 characters of a
+// sentence.
+const sentencePartPattern = `[^.!?\n]{0,60}`
 
 // needsLineStart reports whether a match must be at the start of a line. Signs may precede the match in its line.
-func (r *rule) needsLineStart() bool { return r.expression[0] == '^' }
+func (r *instructionRule) needsLineStart() bool { return r.expression[0] == '^' }
 
 // matches reports whether a text matches the rule's expression. The text must be in lower case and begin with a line
 // break. The expression is compiled when it is first used.
-func (r *rule) matches(low string) bool {
-	r.once.Do(func() { r.pattern = newPattern(strings.ReplaceAll(r.expression, "…", sentencePart)) })
+func (r *instructionRule) matches(low string) bool {
+	r.once.Do(func() { r.pattern = newPattern(strings.ReplaceAll(r.expression, "…", sentencePartPattern)) })
 	return r.matchesText(low)
 }
 
-// squashedExpr returns the rule's regular expression without the spaces and word boundaries in it. It matches text in
+// unspacedExpr returns the rule's regular expression without the spaces and word boundaries in it. It matches text in
 // which the spaces between the words were left out.
-func (r *rule) squashedExpr() *regexp.Regexp {
-	r.onceSquashed.Do(func() {
+func (r *instructionRule) unspacedExpr() *regexp.Regexp {
+	r.unspacedOnce.Do(func() {
 		expr := strings.NewReplacer(
 			" {",
 			"{",
@@ -183,33 +184,33 @@ func (r *rule) squashedExpr() *regexp.Regexp {
 			" ",
 			"",
 			"…",
-			sentencePart,
+			sentencePartPattern,
 		).Replace(strings.TrimPrefix(r.expression, "^"))
 		if re, err := regexp.Compile(expr); err == nil {
-			r.squashedRegexp = re
+			r.unspacedRegexp = re
 		} else {
 			// The rule's expression is invalid without its spaces. Use an expression that matches no text.
-			r.squashedRegexp = regexp.MustCompile(`[^\s\S]`)
+			r.unspacedRegexp = regexp.MustCompile(`[^\s\S]`)
 		}
 	})
-	return r.squashedRegexp
+	return r.unspacedRegexp
 }
 
-// textTraits specifies which kinds of characters a text contains.
-type textTraits struct {
-	isASCII     bool
-	hasControls bool // control characters: line breaks, tabs and escapes
+// characterKinds specifies which kinds of characters a text contains.
+type characterKinds struct {
+	isASCII         bool
+	hasControlChars bool // control characters: line breaks, tabs and escapes
 }
 
-// lowerWithTraits returns a line break and the text in lower case, like [strings.ToLower]. It also returns which kinds
-// of characters the text contains.
-func lowerWithTraits(text string) (low string, traits textTraits) {
+// lowerWithCharacterKinds returns a line break and the text in lower case, like [strings.ToLower]. It also returns
+// which kinds of characters the text contains.
+func lowerWithCharacterKinds(text string) (lowerText string, kinds characterKinds) {
 	const ones = 0x0101010101010101
 	b := append(make([]byte, 0, 1+len(text)), '\n')
-	traits.isASCII = true
+	kinds.isASCII = true
 	for controls := uint64(0); text != "" || controls != 0; {
 		if len(text) >= 8 {
-			if eight := uint64(headBytes(text)) | uint64(headBytes(text[4:]))<<32; eight&(0x80*ones) == 0 {
+			if eight := uint64(firstFourBytes(text)) | uint64(firstFourBytes(text[4:]))<<32; eight&(0x80*ones) == 0 {
 				upperCase := (eight + (0x80-'A')*ones) &^ (eight + (0x80-'Z'-1)*ones) & (0x80 * ones)
 				controls |= ^(eight + (0x80-' ')*ones) & (0x80 * ones)
 				b, text = littleEndian.AppendUint64(b, eight|upperCase>>2), text[8:]
@@ -217,15 +218,15 @@ func lowerWithTraits(text string) (low string, traits textTraits) {
 			}
 		}
 		if controls != 0 {
-			traits.hasControls, controls = true, 0
+			kinds.hasControlChars, controls = true, 0
 			continue
 		}
 		c, n := utf8.DecodeRuneInString(text)
-		traits.isASCII = traits.isASCII && c < utf8.RuneSelf
-		traits.hasControls = traits.hasControls || c < ' '
+		kinds.isASCII = kinds.isASCII && c < utf8.RuneSelf
+		kinds.hasControlChars = kinds.hasControlChars || c < ' '
 		b, text = utf8.AppendRune(b, unicode.ToLower(c)), text[n:]
 	}
-	return string(b), traits
+	return string(b), kinds
 }
 
 var littleEndian = binary.LittleEndian

@@ -87,10 +87,10 @@ func TestRules(t *testing.T) {
 		t.Fatalf("%d rules", len(all.rules))
 	}
 	groups := wordGroupSet(0)
-	for _, ws := range append(all.wordsByHead[:], all.oneByteWords) {
+	for _, ws := range append(all.wordsByPrefixHash[:], all.oneByteWords) {
 		for _, w := range ws {
-			groups |= w.groups
-			if w.text != strings.ToLower(w.text) || groupsOf("x "+w.text)&w.groups != w.groups {
+			groups |= w.wordGroups
+			if w.text != strings.ToLower(w.text) || groupsOf("x "+w.text)&w.wordGroups != w.wordGroups {
 				t.Errorf("the word %q is never found", w.text)
 			}
 		}
@@ -109,7 +109,7 @@ func TestRules(t *testing.T) {
 // begin, and if the whole text is searched.
 func searched(t *testing.T, text string) {
 	t.Helper()
-	low, has := lowerWithTraits(text)
+	low, has := lowerWithCharacterKinds(text)
 	if want := "\n" + strings.ToLower(text); low != want ||
 		has.isASCII != !strings.ContainsFunc(text, func(c rune) bool {
 			return c >= utf8.RuneSelf
@@ -156,14 +156,14 @@ func TestMatchesAsSearched(t *testing.T) {
 	}
 }
 
-// plainGroups is like findMatchedGroups. It compares each word with each position of the text.
+// plainGroups is like findWordGroups. It compares each word with each position of the text.
 func (t *ruleTable) plainGroups(low string) (has wordGroupSet) {
 	letter := func(c byte) bool { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') }
-	for _, ws := range append(t.wordsByHead[:], t.oneByteWords) {
+	for _, ws := range append(t.wordsByPrefixHash[:], t.oneByteWords) {
 		for _, w := range ws {
 			for i := range len(low) {
 				if strings.HasPrefix(low[i:], w.text) && (i == 0 || !letter(low[i]) || !letter(low[i-1])) {
-					has |= w.groups
+					has |= w.wordGroups
 				}
 			}
 		}
@@ -172,7 +172,7 @@ func (t *ruleTable) plainGroups(low string) (has wordGroupSet) {
 }
 
 func groupsOf(low string) wordGroupSet {
-	has, _ := loadedRules().findMatchedGroups(low)
+	has, _ := loadedRules().findWordGroups(low)
 	return has
 }
 
@@ -180,9 +180,9 @@ func TestGroupsIn(t *testing.T) {
 	all := loadedRules()
 	var b strings.Builder
 	for i := range all.rules {
-		for _, ws := range append(all.wordsByHead[:], all.oneByteWords) {
+		for _, ws := range append(all.wordsByPrefixHash[:], all.oneByteWords) {
 			for _, w := range ws {
-				if w.groups&all.rules[i].requiredGroups != 0 && b.Len() < (i+1)*200 {
+				if w.wordGroups&all.rules[i].requiredGroups != 0 && b.Len() < (i+1)*200 {
 					b.WriteString(strings.Repeat(" ", b.Len()%7) + w.text + "é"[:b.Len()%3])
 				}
 			}
@@ -201,7 +201,7 @@ func TestGroupsIn(t *testing.T) {
 func TestSquashedGroupsIn(t *testing.T) {
 	all := loadedRules()
 	var words []ruleWord
-	for _, ws := range all.squashedWordsByHead {
+	for _, ws := range all.unspacedWordsByPrefixHash {
 		words = append(words, ws...)
 	}
 	if len(words) < 100 {
@@ -212,14 +212,14 @@ func TestSquashedGroupsIn(t *testing.T) {
 		want := wordGroupSet(0)
 		for _, w := range words {
 			if strings.Contains(text, w.text) {
-				want |= w.groups
+				want |= w.wordGroups
 			}
 		}
-		if got := all.findSquashedGroups(text); got != want {
+		if got := all.findUnspacedGroups(text); got != want {
 			t.Fatalf("matchedSquashedGroups(%q) = %b, want %b", text, got, want)
 		}
 	}
-	if got := all.findSquashedGroups("zzzzzzzzzzzzzzzzz"); got != 0 {
+	if got := all.findUnspacedGroups("zzzzzzzzzzzzzzzzz"); got != 0 {
 		t.Errorf("matchedSquashedGroups of a text without a rule's ruleWord = %b", got)
 	}
 }
@@ -245,7 +245,7 @@ func FuzzFind(f *testing.F) {
 	f.Add("\U000E0061 \u200B\u200B <|im_start|>")
 	f.Fuzz(func(t *testing.T, s string) {
 		searched(t, s)
-		if low, _ := lowerWithTraits(s); groupsOf(low) != loadedRules().plainGroups(low) {
+		if low, _ := lowerWithCharacterKinds(s); groupsOf(low) != loadedRules().plainGroups(low) {
 			t.Errorf("matchedGroups(%q) = %b, want %b", low, groupsOf(low), loadedRules().plainGroups(low))
 		}
 		if got := Find(s); !slices.IsSorted(got) || len(slices.Compact(slices.Clone(got))) != len(got) {

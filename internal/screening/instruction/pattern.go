@@ -79,7 +79,7 @@ func (p *pattern) matchesText(text string) bool {
 		if len(candidates) == 0 {
 			continue
 		}
-		if !p.mayStartAfter(text[:i]) || !beginsWithAny(text[i:], candidates) {
+		if !p.mayMatchAfter(text[:i]) || !beginsWithAny(text[i:], candidates) {
 			continue
 		}
 		tries--
@@ -99,8 +99,8 @@ func beginsWithAny(text string, others []string) bool {
 	return slices.ContainsFunc(others, func(s string) bool { return strings.HasPrefix(text, s) })
 }
 
-// mayStartAfter reports whether the pattern can match directly after the text in before.
-func (p *pattern) mayStartAfter(before string) bool {
+// mayMatchAfter reports whether the pattern can match directly after the text in before.
+func (p *pattern) mayMatchAfter(before string) bool {
 	if p.isAtWordStart && isWordByte(before[len(before)-1]) {
 		return false
 	}
@@ -130,13 +130,13 @@ func beginsWithBoundary(re *syntax.Regexp) bool {
 	return false
 }
 
-// Each match of a regular expression begins with one of its prefixes. maxPrefixes is the maximum number of prefixes
-// for one expression. If there would be more, fewer and shorter prefixes are used.
-const maxPrefixes = 64
+// Each match of a regular expression begins with one of its prefixes. maxMatchPrefixes is the maximum number of
+// prefixes for one expression. If there would be more, fewer and shorter prefixes are used.
+const maxMatchPrefixes = 64
 
 // matchPrefixes returns the prefixes with which the matches of the expression begin. areWhole is true if the prefixes
 // are complete matches.
-func matchPrefixes(re *syntax.Regexp) (all []string, areWhole bool) {
+func matchPrefixes(re *syntax.Regexp) (all []string, areCompleteMatches bool) {
 	switch re.Op {
 	case syntax.OpEmptyMatch, syntax.OpWordBoundary:
 		return []string{""}, true
@@ -149,15 +149,15 @@ func matchPrefixes(re *syntax.Regexp) (all []string, areWhole bool) {
 	case syntax.OpCapture:
 		return matchPrefixes(re.Sub[0])
 	case syntax.OpQuest:
-		all, areWhole = matchPrefixes(re.Sub[0])
-		return append(all, ""), areWhole
+		all, areCompleteMatches = matchPrefixes(re.Sub[0])
+		return append(all, ""), areCompleteMatches
 	case syntax.OpAlternate:
-		areWhole = true
+		areCompleteMatches = true
 		for _, sub := range re.Sub {
 			prefixes, w := matchPrefixes(sub)
-			all, areWhole = append(all, prefixes...), areWhole && w
+			all, areCompleteMatches = append(all, prefixes...), areCompleteMatches && w
 		}
-		return all, areWhole
+		return all, areCompleteMatches
 	case syntax.OpConcat:
 		return concatPrefixes(re.Sub)
 	}
@@ -166,11 +166,11 @@ func matchPrefixes(re *syntax.Regexp) (all []string, areWhole bool) {
 
 // listChars returns the characters in the ranges. If the ranges contain too many characters, listChars returns the
 // empty prefix and false.
-func listChars(ranges []rune) (all []string, areFew bool) {
+func listChars(ranges []rune) (all []string, areAllListed bool) {
 	for i := 0; i < len(ranges); i += 2 {
 		for c := ranges[i]; c <= ranges[i+1]; c++ {
 			all = append(all, string(c))
-			if len(all) > maxPrefixes {
+			if len(all) > maxMatchPrefixes {
 				return []string{""}, false
 			}
 		}
@@ -180,11 +180,11 @@ func listChars(ranges []rune) (all []string, areFew bool) {
 
 // concatPrefixes returns the texts with which a match begins if all subs must match one after the other. areWhole is
 // true if these texts are complete matches.
-func concatPrefixes(subs []*syntax.Regexp) (all []string, areWhole bool) {
-	all, areWhole = []string{""}, true
+func concatPrefixes(subs []*syntax.Regexp) (all []string, areCompleteMatches bool) {
+	all, areCompleteMatches = []string{""}, true
 	for _, sub := range subs {
 		next, w := matchPrefixes(sub)
-		if !areWhole || len(all)*len(next) > maxPrefixes {
+		if !areCompleteMatches || len(all)*len(next) > maxMatchPrefixes {
 			return all, false
 		}
 		var longer []string
@@ -193,9 +193,9 @@ func concatPrefixes(subs []*syntax.Regexp) (all []string, areWhole bool) {
 				longer = append(longer, a+b)
 			}
 		}
-		all, areWhole = longer, w
+		all, areCompleteMatches = longer, w
 	}
-	return all, areWhole
+	return all, areCompleteMatches
 }
 
 // maxMatchLength returns the maximum number of characters in a match. If the number is unlimited, maxMatchLength

@@ -119,18 +119,18 @@ func joinLines(low string) (joined string, hasShortLines bool) {
 		if n < 0 {
 			break
 		}
-		if n > maxShortLine {
+		if n > maxShortLineBytes {
 			shortLines = 0
 		} else if n > 0 {
 			shortLines++
 			if !isShortLine(low[lineStart : lineStart+n]) {
 				shortLines = 0
 			}
-			hasShortLines = hasShortLines || shortLines >= minShortLines
+			hasShortLines = hasShortLines || shortLines >= minConsecutiveShortLines
 		}
 		lineStart += n + 1
 		hasNext := n > 0 && lineStart < len(low)
-		if hasNext && continuesLine(low[lineStart:]) {
+		if hasNext && mayContinueSentence(low[lineStart:]) {
 			if changed == nil {
 				changed = []byte(low)
 			}
@@ -141,23 +141,23 @@ func joinLines(low string) (joined string, hasShortLines bool) {
 	if changed != nil {
 		joined = string(changed)
 	}
-	if hasWideGaps(joined) {
-		joined = joinSpaces(joined)
+	if hasCollapsibleSpaces(joined) {
+		joined = collapseSpaces(joined)
 	}
 	return joined, hasShortLines
 }
 
-// hasWideGaps reports whether joinSpaces would change a text, because it contains tabs, several spaces in a row, or
-// spaces at the start of a line.
-func hasWideGaps(s string) bool {
+// hasCollapsibleSpaces reports whether collapseSpaces would change a text, because it contains tabs, several spaces in
+// a row, or spaces at the start of a line.
+func hasCollapsibleSpaces(s string) bool {
 	return strings.Contains(s, "  ") || strings.IndexByte(s, '\t') >= 0 || strings.IndexByte(s, '\r') >= 0 ||
 		strings.Contains(s, "\n ") ||
 		strings.IndexByte(s, '\v') >= 0 || strings.IndexByte(s, '\f') >= 0
 }
 
-// joinSpaces replaces each run of white space by a single line break if the run contains a line break, and otherwise
-// by a single space. Therefore the result does not contain blank lines.
-func joinSpaces(s string) string {
+// collapseSpaces replaces each run of white space by a single line break if the run contains a line break, and
+// otherwise by a single space. Therefore the result does not contain blank lines.
+func collapseSpaces(s string) string {
 	out := make([]byte, 0, len(s))
 	for i := 0; i < len(s); {
 		from := i
@@ -178,10 +178,10 @@ func joinSpaces(s string) string {
 	return string(out)
 }
 
-// isShortLine reports whether a line has at most maxShortWords words.
+// isShortLine reports whether a line has at most maxShortLineWords words.
 func isShortLine(line string) bool {
 	line = strings.TrimSpace(line)
-	for range maxShortWords {
+	for range maxShortLineWords {
 		_, rest, found := strings.Cut(line, " ")
 		if !found {
 			return true
@@ -205,15 +205,15 @@ func isListItem(line string) bool {
 
 // Limits for joining split words.
 const (
-	maxShortLine     = 40 // maximum length of a short line in bytes
-	maxShortWords    = 2  // maximum number of words in a short line
-	minShortLines    = 3  // So many consecutive lines of one or two words are joined to a sentence.
-	minSingleLetters = 5  // So many single letters in a row, such as "i g n o r e", are joined to a word.
+	maxShortLineBytes        = 40 // maximum length of a short line in bytes
+	maxShortLineWords        = 2  // maximum number of words in a short line
+	minConsecutiveShortLines = 3  // So many consecutive lines of one or two words are joined to a sentence.
+	minJoinedSingleLetters   = 5  // So many single letters in a row, such as "i g n o r e", are joined to a word.
 	// If the same sign follows so many words, as in "ignore-all-rules", the words are separated.
-	minChainedWords    = 2
-	minSquashedLetters = 16 // A word of at least so many letters may be several words without the spaces between them.
+	minSignJoinedWords = 2
+	minUnspacedLetters = 16 // A word of at least so many letters may be several words without the spaces between them.
 	// Maximum number of long words in a text that are examined because they may be several words without spaces.
-	maxSquashedWords = 16
+	maxUnspacedWords = 16
 )
 
 // wordAndGap is a word of a text, with the characters between the word and the next word.
@@ -267,25 +267,25 @@ func joinDividedWords(low string) (joined string, squashed []string) {
 	}
 	for i := 0; i < len(all); {
 		next := i + countSingleLetters(all[i:])
-		if next-i >= minSingleLetters {
+		if next-i >= minJoinedSingleLetters {
 			beginChange()
 			var run string
-			b, run = appendJoined(b, all[i:next])
+			b, run = appendJoinedLetters(b, all[i:next])
 			squashed = append(squashed, run)
 		} else {
-			next = i + 1 + countChainedWords(all[i:])
+			next = i + 1 + countSignJoinedWords(all[i:])
 			last := next - 1
-			if last > i || hasEmphasis(all[last].gapAfter) {
+			if last > i || hasEmphasisSigns(all[last].gapAfter) {
 				beginChange()
 			}
 			for _, p := range all[i:last] {
 				b = append(append(append(b, p.word...), strings.TrimSuffix(p.gapAfter, all[i].gapAfter)...), ' ')
-				squashed = appendIfLong(squashed, p.word)
+				squashed = appendUnspacedWord(squashed, p.word)
 			}
 			if b != nil {
 				b = appendWithoutEmphasis(append(b, all[last].word...), all[last].gapAfter)
 			}
-			squashed = appendIfLong(squashed, all[last].word)
+			squashed = appendUnspacedWord(squashed, all[last].word)
 		}
 		for ; i < next; i++ {
 			offset += len(all[i].word) + len(all[i].gapAfter)
@@ -297,11 +297,11 @@ func joinDividedWords(low string) (joined string, squashed []string) {
 	clear(all) // The slice is used again for another text. Clear it, so that it does not keep this text in memory.
 	*pooled = all
 	wordsAndGapsPool.Put(pooled)
-	return withOneBreak(text), squashed[:min(len(squashed), maxSquashedWords)]
+	return withOneLeadingBreak(text), squashed[:min(len(squashed), maxUnspacedWords)]
 }
 
-// withOneBreak returns a text that begins with exactly one line break.
-func withOneBreak(text string) string {
+// withOneLeadingBreak returns a text that begins with exactly one line break.
+func withOneLeadingBreak(text string) string {
 	rest := strings.TrimLeft(text, "\n")
 	if len(rest)+1 == len(text) {
 		return text
@@ -309,32 +309,32 @@ func withOneBreak(text string) string {
 	return "\n" + rest
 }
 
-func appendIfLong(squashed []string, word string) []string {
-	if len(word) < minSquashedLetters {
-		return squashed
+func appendUnspacedWord(unspaced []string, word string) []string {
+	if len(word) < minUnspacedLetters {
+		return unspaced
 	}
-	return append(squashed, word)
+	return append(unspaced, word)
 }
 
-// continuesLine reports whether a line may continue the sentence of the line before. It returns false
+// mayContinueSentence reports whether a line may continue the sentence of the line before. It returns false
 // for an empty line and for the start of a list item.
-func continuesLine(line string) bool {
+func mayContinueSentence(line string) bool {
 	return isLetter(line[0]) || (line[0] != '\n' && !isListItem(line))
 }
 
 // emphasisSigns contains the signs for bold, italic, struck out and code.
 const emphasisSigns = "*_~`"
 
-// hasEmphasis reports whether the characters between two words contain a space and one of the characters * _ ~ and `,
-// with which Markdown emphasizes words.
-func hasEmphasis(gap string) bool {
+// hasEmphasisSigns reports whether the characters between two words contain a space and one of the characters * _ ~
+// and `, with which Markdown emphasizes words.
+func hasEmphasisSigns(gap string) bool {
 	return len(gap) > 1 && strings.IndexByte(gap, ' ') >= 0 && strings.ContainsAny(gap, emphasisSigns)
 }
 
 // appendWithoutEmphasis appends the characters between two words to b. It omits the signs for bold and italic if the
 // characters contain a space.
 func appendWithoutEmphasis(b []byte, gap string) []byte {
-	if !hasEmphasis(gap) {
+	if !hasEmphasisSigns(gap) {
 		return append(b, gap...)
 	}
 	for i := range len(gap) {
@@ -367,9 +367,9 @@ func isSingleLetter(word string) bool {
 	return size == len(word) && (word < "0" || word > "9")
 }
 
-// appendJoined appends single letters to b, joined to words. The most frequent gap separates the letters of a word.
-// Any other gap ends a word. appendJoined also returns all letters as a single word.
-func appendJoined(b []byte, letters []wordAndGap) (joined []byte, run string) {
+// appendJoinedLetters appends single letters to b, joined to words. The most frequent gap separates the letters of a
+// word. Any other gap ends a word. appendJoinedLetters also returns all letters as a single word.
+func appendJoinedLetters(b []byte, letters []wordAndGap) (joined []byte, allLetters string) {
 	count := map[string]int{}
 	commonGap := letters[0].gapAfter
 	for _, p := range letters[:len(letters)-1] {
@@ -396,9 +396,9 @@ func appendJoined(b []byte, letters []wordAndGap) (joined []byte, run string) {
 	return b, all.String()
 }
 
-// countChainedWords returns how many words at the start of a text are joined to the next word by the same sign. It
-// returns 0 if the number is below minChainedWords.
-func countChainedWords(all []wordAndGap) int {
+// countSignJoinedWords returns how many words at the start of a text are joined to the next word by the same sign. It
+// returns 0 if the number is below minSignJoinedWords.
+func countSignJoinedWords(all []wordAndGap) int {
 	sign := all[0].gapAfter
 	if len(sign) != 1 || strings.IndexByte("_-.*~+/|,:;=\\", sign[0]) < 0 {
 		return 0
@@ -407,17 +407,17 @@ func countChainedWords(all []wordAndGap) int {
 	for n < len(all)-1 && len(all[n].gapAfter) <= 3 && strings.HasSuffix(all[n].gapAfter, sign) {
 		n++
 	}
-	if n < minChainedWords || n == len(all) {
+	if n < minSignJoinedWords || n == len(all) {
 		return 0
 	}
 	return n
 }
 
-// joinShortLines joins consecutive lines of at most two words if there are at least minShortLines such lines. It
-// ignores empty lines between the short lines.
+// joinShortLines joins consecutive lines of at most two words if there are at least minConsecutiveShortLines such
+// lines. It ignores empty lines between the short lines.
 func joinShortLines(low string) string {
 	// The text begins with a line break, so it has at most as many lines as line breaks.
-	if strings.Count(low, "\n") < minShortLines {
+	if strings.Count(low, "\n") < minConsecutiveShortLines {
 		return low
 	}
 	if !hasShortLineRun(low) {
@@ -428,7 +428,7 @@ func joinShortLines(low string) string {
 	runStart := 0     // start of the short lines that are being read, in bytes
 	lineCount := 0    // number of short lines from runStart on, without empty lines
 	endRun := func(runEnd int) {
-		if lineCount < minShortLines {
+		if lineCount < minConsecutiveShortLines {
 			b = append(b, low[runStart:runEnd]...)
 		} else {
 			b = append(append(b, joined...), '\n')
@@ -443,7 +443,7 @@ func joinShortLines(low string) string {
 		}
 		words, n := firstWords(line)
 		lineEnd := lineStart + len(line)
-		if n > maxShortWords {
+		if n > maxShortLineWords {
 			endRun(lineStart)
 			b = append(b, line...)
 			runStart = lineEnd
@@ -459,41 +459,41 @@ func joinShortLines(low string) string {
 	return string(b)
 }
 
-// hasShortLineRun reports whether a text has minShortLines consecutive lines of at most two words. Empty lines between
-// such lines are ignored.
+// hasShortLineRun reports whether a text has minConsecutiveShortLines consecutive lines of at most two words. Empty
+// lines between such lines are ignored.
 func hasShortLineRun(low string) bool {
 	lineCount := 0
 	for low != "" {
 		var line string
 		line, low, _ = strings.Cut(low, "\n")
 		_, n := firstWords(line)
-		if n > maxShortWords {
+		if n > maxShortLineWords {
 			lineCount = 0
 			continue
 		}
 		lineCount += min(n, 1)
-		if lineCount >= minShortLines {
+		if lineCount >= minConsecutiveShortLines {
 			return true
 		}
 	}
 	return false
 }
 
-// lineMarkChars contains the characters that do not count as a word before the first word of a line.
-const lineMarkChars = " \t-*#>|+0123456789.)"
+// lineStartSigns contains the characters that do not count as a word before the first word of a line.
+const lineStartSigns = " \t-*#>|+0123456789.)"
 
-// isLineMarkByte has the value true for each byte in lineMarkChars.
-var isLineMarkByte = func() (is [256]bool) {
-	for _, c := range []byte(lineMarkChars) {
+// isLineStartSign has the value true for each byte in lineStartSigns.
+var isLineStartSign = func() (is [256]bool) {
+	for _, c := range []byte(lineStartSigns) {
 		is[c] = true
 	}
 	return is
 }()
 
-// firstWords returns the first words of a line, and their number n. The number is at most maxShortWords+1. firstWords
-// ignores lineMarkChars at the start of the line.
-func firstWords(line string) (words [maxShortWords + 1]string, n int) {
-	for line != "" && isLineMarkByte[line[0]] {
+// firstWords returns the first words of a line, and their number n. The number is at most maxShortLineWords+1.
+// firstWords ignores lineStartSigns at the start of the line.
+func firstWords(line string) (words [maxShortLineWords + 1]string, n int) {
+	for line != "" && isLineStartSign[line[0]] {
 		line = line[1:]
 	}
 	from := 0
@@ -512,9 +512,9 @@ func firstWords(line string) (words [maxShortWords + 1]string, n int) {
 	return words, n
 }
 
-// firstFieldWords returns the first words of a line, and their number n, which is at most maxShortWords+1. Unlike
+// firstFieldWords returns the first words of a line, and their number n, which is at most maxShortLineWords+1. Unlike
 // firstWords, it treats all Unicode white space as space between words.
-func firstFieldWords(line string) (words [maxShortWords + 1]string, n int) {
+func firstFieldWords(line string) (words [maxShortLineWords + 1]string, n int) {
 	for w := range strings.FieldsSeq(line) {
 		words[n] = w
 		n++

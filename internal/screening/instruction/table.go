@@ -11,26 +11,27 @@ import (
 
 // ruleTable contains all rules by which texts with instructions are recognized, and an index of the rules' words.
 type ruleTable struct {
-	rules        []rule
-	oneByteWords []ruleWord               // words and signs that are one byte long
-	usedHeads    [headBuckets / 64]uint64 // bit set of the indexes in wordsByHead for which there are words
-	wordsByHead  [headBuckets][]ruleWord  // words of two or more bytes, by a hash of their first three bytes
+	rules        []instructionRule
+	oneByteWords []ruleWord // words and signs that are one byte long
+	// bit set of the indexes in wordsByPrefixHash for which there are words
+	usedPrefixHashes  [prefixHashCount / 64]uint64
+	wordsByPrefixHash [prefixHashCount][]ruleWord // words of two or more bytes, by a hash of their first three bytes
 
-	// Words of at least minInnerLetters letters that are also searched for inside longer words. The index depends on a
-	// word's first three bytes (see headIndex).
-	squashedWordsByHead [headBuckets][]ruleWord
-	// Bit set of the indexes in squashedWordsByHead for which there are words.
-	usedSquashedHeads [headBuckets / 64]uint64
+	// Words of at least minInnerWordLetters letters that are also searched for inside longer words. The index depends
+	// on a word's first three bytes (see prefixHash).
+	unspacedWordsByPrefixHash [prefixHashCount][]ruleWord
+	// Bit set of the indexes in unspacedWordsByPrefixHash for which there are words.
+	usedUnspacedPrefixHashes [prefixHashCount / 64]uint64
 }
 
-const headBuckets = 1 << 12
+const prefixHashCount = 1 << 12
 
-// minInnerLetters is the minimum length of a word that is also searched for inside longer words.
-const minInnerLetters = 4
+// minInnerWordLetters is the minimum length of a word that is also searched for inside longer words.
+const minInnerWordLetters = 4
 
-// headIndex returns the index in ruleTable.wordsByHead and ruleTable.squashedWordsByHead for the words that begin with
-// certain bytes. head contains a word's first four bytes, of which only the first three are used.
-func headIndex(head uint32) uint32 { return head << 8 * 0x9E3779B1 >> 20 }
+// prefixHash returns the index in ruleTable.wordsByPrefixHash and ruleTable.unspacedWordsByPrefixHash for the words
+// that begin with certain bytes. head contains a word's first four bytes, of which only the first three are used.
+func prefixHash(firstBytes uint32) uint32 { return firstBytes << 8 * 0x9E3779B1 >> 20 }
 
 // wordGroupSet is a bit set of word groups. A rule for texts can require one word from each of several groups of
 // words. Each group has its own bit.
@@ -44,10 +45,10 @@ const maxGroups = 64
 // word.
 type ruleWord struct {
 	text string
-	// head contains the first four bytes of the field text, or 0 for each byte after its end. mask has the bits of
-	// these zero bytes cleared, so that they are not compared.
-	head, mask uint32
-	groups     wordGroupSet // the rules' word groups that contain this word
+	// firstBytes contains the first four bytes of the field text, or 0 for each byte after its end. mask has the bits
+	// of these zero bytes cleared, so that they are not compared.
+	firstBytes, firstBytesMask uint32
+	wordGroups                 wordGroupSet // the rules' word groups that contain this word
 }
 
 // addTo adds a word to a list. If the list already contains the word's text, addTo only adds the word's groups to that
@@ -55,15 +56,15 @@ type ruleWord struct {
 func (w ruleWord) addTo(list []ruleWord) []ruleWord {
 	for i := range list {
 		if list[i].text == w.text {
-			list[i].groups |= w.groups
+			list[i].wordGroups |= w.wordGroups
 			return list
 		}
 	}
 	return append(list, w)
 }
 
-// headBytes returns the first four bytes of a text. The bytes after the end of a shorter text are 0.
-func headBytes(s string) uint32 {
+// firstFourBytes returns the first four bytes of a text. The bytes after the end of a shorter text are 0.
+func firstFourBytes(s string) uint32 {
 	if len(s) < 4 {
 		s += "\x00\x00\x00"
 	}
@@ -80,84 +81,84 @@ func (t *ruleTable) addWord(w ruleWord) {
 	}
 	if len(w.text) == 2 {
 		for third := range uint32(1 << 8) {
-			t.addWordAtHead(w, w.head|third<<16)
+			t.addWordAtFirstBytes(w, w.firstBytes|third<<16)
 		}
 		return
 	}
-	t.addWordAtHead(w, w.head)
+	t.addWordAtFirstBytes(w, w.firstBytes)
 }
 
-// addWordAtHead adds a word to the index, in the list that is searched at text positions with the bytes in head.
-func (t *ruleTable) addWordAtHead(w ruleWord, head uint32) {
-	place := headIndex(head)
-	t.wordsByHead[place] = w.addTo(t.wordsByHead[place])
-	t.usedHeads[place/64] |= 1 << (place % 64)
+// addWordAtFirstBytes adds a word to the index, in the list that is searched at text positions with the bytes in head.
+func (t *ruleTable) addWordAtFirstBytes(w ruleWord, firstBytes uint32) {
+	place := prefixHash(firstBytes)
+	t.wordsByPrefixHash[place] = w.addTo(t.wordsByPrefixHash[place])
+	t.usedPrefixHashes[place/64] |= 1 << (place % 64)
 }
 
-// addSquashedWord adds a word that is also searched for inside longer words, because a text may lack the spaces
+// addUnspacedWord adds a word that is also searched for inside longer words, because a text may lack the spaces
 // between words.
-func (t *ruleTable) addSquashedWord(w ruleWord) {
-	place := headIndex(w.head)
-	t.squashedWordsByHead[place] = w.addTo(t.squashedWordsByHead[place])
-	t.usedSquashedHeads[place/64] |= 1 << (place % 64)
+func (t *ruleTable) addUnspacedWord(w ruleWord) {
+	place := prefixHash(w.firstBytes)
+	t.unspacedWordsByPrefixHash[place] = w.addTo(t.unspacedWordsByPrefixHash[place])
+	t.usedUnspacedPrefixHashes[place/64] |= 1 << (place % 64)
 }
 
-// findSquashedGroups returns the word groups from which a long word contains a word, at any position. The long word
+// findUnspacedGroups returns the word groups from which a long word contains a word, at any position. The long word
 // may be several words without the spaces between them.
-func (t *ruleTable) findSquashedGroups(squashed string) (found wordGroupSet) {
-	for i := 0; i+minInnerLetters <= len(squashed); i++ {
-		head := headBytes(squashed[i:])
-		place := headIndex(head)
-		if t.usedSquashedHeads[place/64]>>(place%64)&1 == 0 {
+func (t *ruleTable) findUnspacedGroups(unspaced string) (found wordGroupSet) {
+	for i := 0; i+minInnerWordLetters <= len(unspaced); i++ {
+		head := firstFourBytes(unspaced[i:])
+		place := prefixHash(head)
+		if t.usedUnspacedPrefixHashes[place/64]>>(place%64)&1 == 0 {
 			continue
 		}
-		for _, w := range t.squashedWordsByHead[place] {
-			if head == w.head && strings.HasPrefix(squashed[i:], w.text) {
-				found |= w.groups
+		for _, w := range t.unspacedWordsByPrefixHash[place] {
+			if head == w.firstBytes && strings.HasPrefix(unspaced[i:], w.text) {
+				found |= w.wordGroups
 			}
 		}
 	}
 	return found
 }
 
-// findMatchedGroups returns the groups that have a word in the text. It also reports whether words of the text may be
+// findWordGroups returns the groups that have a word in the text. It also reports whether words of the text may be
 // split or joined. This is possible if the text has four single letters at equal distances, three joining signs within
 // a few words, or an unusually long word.
-func (t *ruleTable) findMatchedGroups(low string) (found wordGroupSet, mayBeSplit bool) {
+func (t *ruleTable) findWordGroups(lowerText string) (found wordGroupSet, mayHaveDividedWords bool) {
 	for _, w := range t.oneByteWords {
-		if strings.IndexByte(low, w.text[0]) >= 0 {
-			found |= w.groups
+		if strings.IndexByte(lowerText, w.text[0]) >= 0 {
+			found |= w.wordGroups
 		}
 	}
 	// The lowest bit is set if the last byte of the previous 64 bytes of text is a part of a word.
 	afterLetter := uint64(0)
 	var splits dividedWordDetector
-	for blockStart := 0; blockStart < len(low); blockStart += len(textBlock{}) {
+	for blockStart := 0; blockStart < len(lowerText); blockStart += len(textBlock{}) {
 		var b textBlock
-		copy(b[:], low[blockStart:])
-		letters, others := b.classify()
+		copy(b[:], lowerText[blockStart:])
+		letters, others := b.classifyBytes()
 		for begin := letters&^(letters<<1|afterLetter) | others; begin != 0; begin &= begin - 1 {
 			i := blockStart + bits.TrailingZeros64(begin)
-			if i >= len(low) {
+			if i >= len(lowerText) {
 				break
 			}
-			head := headBytes(low[i:])
-			if place := headIndex(head); t.usedHeads[place/64]>>(place%64)&1 != 0 {
-				found |= findGroupsAt(t.wordsByHead[place], head, low[i:])
+			head := firstFourBytes(lowerText[i:])
+			if place := prefixHash(head); t.usedPrefixHashes[place/64]>>(place%64)&1 != 0 {
+				found |= findGroupsAtTextStart(t.wordsByPrefixHash[place], head, lowerText[i:])
 			}
 		}
-		splits.addBlock(letters, others, afterLetter)
+		splits.examineBlock(letters, others, afterLetter)
 		afterLetter = letters >> 63
 	}
-	return found, splits.isSplit
+	return found, splits.hasDividedWord
 }
 
-// findGroupsAt finds the words in the list words with which a text begins. It returns the sets of alternative words
-// (groups) that contain them. head contains the first bytes of the text.
-func findGroupsAt(words []ruleWord, head uint32, text string) (found wordGroupSet) {
+// findGroupsAtTextStart finds the words in the list words with which a text begins. It returns the sets of alternative
+// words (groups) that contain them. head contains the first bytes of the text.
+func findGroupsAtTextStart(words []ruleWord, firstBytes uint32, text string) (found wordGroupSet) {
 	for i := range words {
-		if w := &words[i]; head&w.mask == w.head && strings.HasPrefix(text, w.text) {
-			found |= w.groups
+		if w := &words[i]; firstBytes&w.firstBytesMask == w.firstBytes && strings.HasPrefix(text, w.text) {
+			found |= w.wordGroups
 		}
 	}
 	return found
@@ -166,20 +167,20 @@ func findGroupsAt(words []ruleWord, head uint32, text string) (found wordGroupSe
 // dividedWordDetector detects whether a text may contain words that are split into letters, such as "i-g-n-o-r-e". It
 // examines 64 bytes at a time.
 type dividedWordDetector struct {
-	isSplit     bool
-	joinCount   int // number of signs between two letters, such as "-", in the previous 64 bytes of text
-	tailLetters int // number of letters directly at the end of the previous 64 bytes of text
+	hasDividedWord    bool
+	joinCount         int // number of signs between two letters, such as "-", in the previous 64 bytes of text
+	lettersAtBlockEnd int // number of letters directly at the end of the previous 64 bytes of text
 }
 
 const (
-	minJoiningSigns = 3  // A text with so many signs between letters, within 128 bytes, may contain split words.
-	minLongWord     = 16 // A word of so many letters may be several words without the spaces between them.
+	minWordJoiningSigns = 3  // A text with so many signs between letters, within 128 bytes, may contain split words.
+	minLongWordLetters  = 16 // A word of so many letters may be several words without the spaces between them.
 )
 
-// addBlock examines the next 64 bytes of a text for split or joined words. letters and others are the sets that
+// examineBlock examines the next 64 bytes of a text for split or joined words. letters and others are the sets that
 // classify returns. letterBefore is 1 if the byte before them is a letter.
-func (a *dividedWordDetector) addBlock(letters, others, letterBefore uint64) {
-	if a.isSplit {
+func (a *dividedWordDetector) examineBlock(letters, nonLetters, letterBefore uint64) {
+	if a.hasDividedWord {
 		return
 	}
 	single := letters &^ (letters<<1 | letterBefore) &^ (letters >> 1)
@@ -187,23 +188,23 @@ func (a *dividedWordDetector) addBlock(letters, others, letterBefore uint64) {
 		single&(single<<3)&(single<<6)&(single<<9) |
 		single&(single<<4)&(single<<8)&(single<<12)
 	signs := 0
-	if joins := others & (letters<<1 | letterBefore) & (letters >> 1); joins != 0 {
+	if joins := nonLetters & (letters<<1 | letterBefore) & (letters >> 1); joins != 0 {
 		signs = bits.OnesCount64(joins)
 	}
 	longWord := letters & (letters << 1)
 	longWord &= longWord << 2
 	longWord &= longWord << 4
 	longWord &= longWord << 8
-	a.isSplit = spelled|longWord != 0 || a.joinCount+signs >= minJoiningSigns ||
-		a.tailLetters+bits.TrailingZeros64(^letters) >= minLongWord
-	a.joinCount, a.tailLetters = signs, bits.LeadingZeros64(^letters)
+	a.hasDividedWord = spelled|longWord != 0 || a.joinCount+signs >= minWordJoiningSigns ||
+		a.lettersAtBlockEnd+bits.TrailingZeros64(^letters) >= minLongWordLetters
+	a.joinCount, a.lettersAtBlockEnd = signs, bits.LeadingZeros64(^letters)
 }
 
 type textBlock [64]byte
 
-// classify returns two bit sets with a bit for each byte of the block. A bit in letters is set if the byte is a part
-// of a word. A bit in others is set for every other byte except a space.
-func (b *textBlock) classify() (letters, others uint64) {
+// classifyBytes returns two bit sets with a bit for each byte of the block. A bit in letters is set if the byte is a
+// part of a word. A bit in others is set for every other byte except a space.
+func (b *textBlock) classifyBytes() (letters, nonLetters uint64) {
 	const ones, tops, low = 0x0101010101010101, 0x8080808080808080, 0x7f7f7f7f7f7f7f7f
 	for i := 0; i < len(b); i += 8 {
 		x := littleEndian.Uint64(b[i:])
@@ -212,9 +213,9 @@ func (b *textBlock) classify() (letters, others uint64) {
 		in &= tops &^ x
 		out := ((y ^ ' '*ones) + low | x) & tops &^ in
 		letters |= in >> 7 * bitGatherFactor >> 56 << i
-		others |= out >> 7 * bitGatherFactor >> 56 << i
+		nonLetters |= out >> 7 * bitGatherFactor >> 56 << i
 	}
-	return letters, others
+	return letters, nonLetters
 }
 
 // If a word is multiplied by bitGatherFactor, the product's highest byte contains the lowest bit of each byte in the
@@ -245,13 +246,13 @@ var loadedRules = sync.OnceValue(func() *ruleTable {
 			groupCount++
 			groups |= bit
 			for w := range strings.SplitSeq(group, "|") {
-				t.addWord(ruleWord{w, headBytes(w), uint32(1<<(8*min(len(w), 4)) - 1), bit})
-				if squashed := strings.ReplaceAll(w, " ", ""); len(squashed) >= minInnerLetters {
-					t.addSquashedWord(ruleWord{text: squashed, head: headBytes(squashed), groups: bit})
+				t.addWord(ruleWord{w, firstFourBytes(w), uint32(1<<(8*min(len(w), 4)) - 1), bit})
+				if squashed := strings.ReplaceAll(w, " ", ""); len(squashed) >= minInnerWordLetters {
+					t.addUnspacedWord(ruleWord{text: squashed, firstBytes: firstFourBytes(squashed), wordGroups: bit})
 				}
 			}
 		}
-		t.rules = append(t.rules, rule{name: name, isWeak: weak, requiredGroups: groups, expression: expr})
+		t.rules = append(t.rules, instructionRule{name: name, isWeak: weak, requiredGroups: groups, expression: expr})
 	}
 	return t
 })

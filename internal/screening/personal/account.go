@@ -65,7 +65,7 @@ func (c *digitGroupChain) findCardAt(firstGroup int) int {
 		if !matchesGroupSizes(gs, shape) || !c.isNumberSeparate(firstGroup, len(shape)) {
 			continue
 		}
-		if d := c.groupDigits(gs[:len(shape)]); hasKnownIssuer(d) && hasLuhnDigit(d) {
+		if d := c.digitsOfGroups(gs[:len(shape)]); hasCardIssuerPrefix(d) && hasLuhnDigit(d) {
 			return len(shape)
 		}
 	}
@@ -85,7 +85,7 @@ func matchesGroupSizes(groups []digitGroup, shape []int) bool {
 		if i == 0 {
 			continue
 		}
-		if groups[i].separatorAfter != groups[1].separatorAfter || groups[i].separatorAfter > dash {
+		if groups[i].separatorAfter != groups[1].separatorAfter || groups[i].separatorAfter > separatorDash {
 			return false
 		}
 	}
@@ -100,36 +100,36 @@ func (c *digitGroupChain) isNumberSeparate(firstGroup, groupCount int) bool {
 	if firstGroup == 0 && !canNumberStart(c.text, first.start) {
 		return false
 	}
-	isLast := firstGroup+groupCount == len(c.groups) && c.hasAllGroups
+	isLast := firstGroup+groupCount == len(c.groups) && c.hasAllNumberGroups
 	if isLast && !canNumberEnd(c.text, last.end) {
 		return false
 	}
 	if firstGroup > 0 {
 		continuesPattern := groupCount > 1 && c.groups[firstGroup-1].digitCount == first.digitCount
-		if first.separatorAfter != space || continuesPattern {
+		if first.separatorAfter != separatorSpace || continuesPattern {
 			return false
 		}
 	}
 	if firstGroup+groupCount < len(c.groups) {
 		next := c.groups[firstGroup+groupCount]
-		return (next.separatorAfter == space && (groupCount == 1 ||
+		return (next.separatorAfter == separatorSpace && (groupCount == 1 ||
 			next.digitCount != c.groups[firstGroup].digitCount)) ||
-			(next.separatorAfter == slash && groupCount > 1)
+			(next.separatorAfter == separatorSlash && groupCount > 1)
 	}
 	return true
 }
 
-func hasKnownIssuer(d []byte) bool {
+func hasCardIssuerPrefix(digits []byte) bool {
 	for _, is := range cardIssuers {
 		v := 0
-		for _, b := range d[:is.prefixDigits] {
+		for _, b := range digits[:is.prefixDigits] {
 			v = 10*v + int(b-'0')
 		}
 		if v < is.lowPrefix || v > is.highPrefix {
 			continue
 		}
 		for _, n := range is.lengths {
-			if n == len(d) {
+			if n == len(digits) {
 				return true
 			}
 		}
@@ -209,7 +209,7 @@ func findIBANEnd(text string, i int) int {
 	if i < len(text) && isWordByte(text[i]) {
 		return 0
 	}
-	if 2*digits < length || remainderBy97(b[:n]) != 1 {
+	if 2*digits < length || ibanRemainder(b[:n]) != 1 {
 		return 0
 	}
 	return i
@@ -233,7 +233,7 @@ func readIBANChar(text string, i, n int) (c byte, size int) {
 		return c, 1
 	}
 	sep, size := separatorAt(text[i:])
-	if _, again := separatorAt(text[i+size:]); sep > dash || again > 0 {
+	if _, again := separatorAt(text[i+size:]); sep > separatorDash || again > 0 {
 		return 0, 0
 	}
 	return 0, size
@@ -246,10 +246,10 @@ func upperByte(b byte) byte {
 	return b
 }
 
-// remainderBy97 returns the remainder according to ISO 7064 MOD 97-10. The remainder of a valid IBAN is 1. For the
+// ibanRemainder returns the remainder according to ISO 7064 MOD 97-10. The remainder of a valid IBAN is 1. For the
 // calculation, the first four characters are moved to the end. The letter A has the value 10, the letter B has the
 // value 11, and so on.
-func remainderBy97(b []byte) int {
+func ibanRemainder(b []byte) int {
 	r := 0
 	for i := range b {
 		switch c := b[(i+4)%len(b)]; {

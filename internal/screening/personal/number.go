@@ -7,23 +7,24 @@ import (
 	"sync"
 )
 
-// separator is the kind of characters between two digit groups.
-type separator uint8
+// digitSeparator is the kind of characters between two digit groups.
+type digitSeparator uint8
 
 const (
-	space separator = iota // the digit groups of a number are separated by white space or an invisible character
-	dash
-	dot
-	slash
-	paren
+	// the digit groups of a number are separated by white space or an invisible character
+	separatorSpace digitSeparator = iota
+	separatorDash
+	separatorDot
+	separatorSlash
+	separatorParenthesis
 )
 
 // digitGroup is a sequence of digits without a separator.
 type digitGroup struct {
 	start, end             int // position of the digits in the text, in bytes
 	firstDigit, digitCount int // index of the first digit in digitGroupChain.digits, and digit count
-	// separator between the previous group of digits and this one (unused for the first group)
-	separatorAfter separator
+	// digitSeparator between the previous group of digits and this one (unused for the first group)
+	separatorAfter digitSeparator
 }
 
 // maxGroups is the maximum number of digit groups that are examined together. Numbers such as a phone number consist
@@ -39,9 +40,9 @@ type digitGroupChain struct {
 	text   string
 	groups []digitGroup
 	digits []byte // digits of all groups. A digit of any script is stored as a byte from '0' to '9'.
-	// hasAllGroups is false if the number in the text has more than maxGroups groups of digits, so that groups lacks
-	// some.
-	hasAllGroups bool
+	// hasAllNumberGroups is false if the number in the text has more than maxGroups groups of digits, so that groups
+	// lacks some.
+	hasAllNumberGroups bool
 }
 
 // otherZeroDigits contains the digit 0 of all other recognized scripts: full-width, Arabic, Persian and Devanagari. In
@@ -72,30 +73,34 @@ func digitAt(text string, i int) (d byte, size int) {
 // wideSeparators contains the separators outside of ASCII.
 var wideSeparators = []struct {
 	text string
-	is   separator
+	is   digitSeparator
 }{
-	{"\u00A0", space}, {"\u202F", space}, {"\u2007", space}, {"\u2009", space},
-	{"\u2010", dash}, {"\u2011", dash}, {"\u2012", dash}, {"\u2013", dash},
-	{"\u00AD", space}, {"\u200B", space}, {"\u200C", space}, {"\u200D", space}, {"\u2060", space}, {"\uFEFF", space},
+	{"\u00A0", separatorSpace}, {"\u202F", separatorSpace}, {"\u2007", separatorSpace}, {"\u2009", separatorSpace},
+	{"\u2010", separatorDash}, {"\u2011", separatorDash}, {"\u2012", separatorDash}, {"\u2013", separatorDash},
+	{
+		"\u00AD",
+		separatorSpace,
+	}, {"\u200B", separatorSpace}, {"\u200C", separatorSpace}, {"\u200D", separatorSpace}, {"\u2060",
+		separatorSpace}, {"\uFEFF", separatorSpace},
 }
 
 // separatorAt returns the separator at the start of a text and the separator's length in bytes. Without a separator,
 // the length is 0.
-func separatorAt(text string) (separator, int) {
+func separatorAt(text string) (digitSeparator, int) {
 	if text == "" {
 		return 0, 0
 	}
 	switch text[0] {
 	case ' ':
-		return space, 1
+		return separatorSpace, 1
 	case '-':
-		return dash, 1
+		return separatorDash, 1
 	case '.':
-		return dot, 1
+		return separatorDot, 1
 	case '/':
-		return slash, 1
+		return separatorSlash, 1
 	case '(', ')':
-		return paren, 1
+		return separatorParenthesis, 1
 	case 0xC2, 0xE2, 0xEF:
 		for _, s := range wideSeparators {
 			if strings.HasPrefix(text, s.text) {
@@ -106,22 +111,22 @@ func separatorAt(text string) (separator, int) {
 	return 0, 0
 }
 
-// gapAt returns the separator at the start of text, if another group of digits may follow, and the length of the whole
-// gap in bytes. The length is 0 if no group can follow. The separator may have a space on each side. A closing
+// digitGapAt returns the separator at the start of text, if another group of digits may follow, and the length of the
+// whole gap in bytes. The length is 0 if no group can follow. The separator may have a space on each side. A closing
 // parenthesis may be followed by another separator.
-func gapAt(text string) (sep separator, size int) {
+func digitGapAt(text string) (sep digitSeparator, size int) {
 	signs := 0
 	for n := 0; n < 3; n++ {
 		s, width := separatorAt(text[size:])
 		if width == 0 {
 			break
 		}
-		if s != space {
+		if s != separatorSpace {
 			signs++
-			if signs > 1 && sep != paren {
+			if signs > 1 && sep != separatorParenthesis {
 				return 0, 0
 			}
-			if sep != paren {
+			if sep != separatorParenthesis {
 				sep = s
 			}
 		} else if n > 0 && signs == 0 {
@@ -138,8 +143,8 @@ func (c *digitGroupChain) scanGroups(text string, i int) (end int) {
 	c.text = text
 	c.groups = c.groups[:0]
 	c.digits = c.digits[:0]
-	c.hasAllGroups = true
-	sep := space
+	c.hasAllNumberGroups = true
+	sep := separatorSpace
 	for {
 		g := digitGroup{start: i, firstDigit: len(c.digits), separatorAfter: sep}
 		for i < len(text) {
@@ -156,7 +161,7 @@ func (c *digitGroupChain) scanGroups(text string, i int) (end int) {
 		g.end = i
 		c.groups = append(c.groups, g)
 		var size int
-		sep, size = gapAt(text[i:])
+		sep, size = digitGapAt(text[i:])
 		if size == 0 || i+size >= len(text) {
 			return i
 		}
@@ -164,15 +169,15 @@ func (c *digitGroupChain) scanGroups(text string, i int) (end int) {
 			return i
 		}
 		if len(c.groups) == maxGroups {
-			c.hasAllGroups = false
+			c.hasAllNumberGroups = false
 			return i
 		}
 		i += size
 	}
 }
 
-// groupDigits returns the digits in neighbouring elements of c.groups, without the separators between them.
-func (c *digitGroupChain) groupDigits(groups []digitGroup) []byte {
+// digitsOfGroups returns the digits in neighbouring elements of c.groups, without the separators between them.
+func (c *digitGroupChain) digitsOfGroups(groups []digitGroup) []byte {
 	last := groups[len(groups)-1]
 	return c.digits[groups[0].firstDigit : last.firstDigit+last.digitCount]
 }

@@ -65,8 +65,8 @@ func FindKinds(text string) []Kind {
 	return ks
 }
 
-// Mark returns the text that replaces personal data of the kind.
-func (k Kind) Mark() string { return "[" + string(k) + "]" }
+// ReplacementText returns the text that replaces personal data of the kind.
+func (k Kind) ReplacementText() string { return "[" + string(k) + "]" }
 
 // Redact replaces all personal data of the given kinds in a text by marks.
 func Redact(text string, kinds []Kind) string {
@@ -78,7 +78,7 @@ func Redact(text string, kinds []Kind) string {
 	for _, f := range Find(text) {
 		if slices.Contains(kinds, f.Kind) {
 			b.WriteString(text[end:f.Start])
-			b.WriteString(f.Kind.Mark())
+			b.WriteString(f.Kind.ReplacementText())
 			end = f.End
 		}
 	}

@@ -90,7 +90,7 @@ func TestChecksums(t *testing.T) {
 		hasLuhnDigit([]byte("0000000000")) {
 		t.Error("luhn of 7992739871x, whose check digit is 3")
 	}
-	if n := remainderBy97([]byte("GB82WEST12345698765432")); n != 1 {
+	if n := ibanRemainder([]byte("GB82WEST12345698765432")); n != 1 {
 		t.Errorf("mod97 = %d, want 1", n)
 	}
 	for country, n := range ibanLengths {

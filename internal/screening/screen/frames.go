@@ -14,8 +14,8 @@ import (
 type ConversationTexts struct {
 	mu sync.Mutex
 	// by the hash of a conversation's content, the words of its speakers without the role names
-	spokenByContent map[[sha256.Size]byte]string
-	totalBytes      int // total size of the texts in bytes
+	turnTextsByContentHash map[[sha256.Size]byte]string
+	totalBytes             int // total size of the texts in bytes
 }
 
 // maxConversationBytes is the maximum total size of the texts in a ConversationTexts. An import never reads that much
@@ -24,28 +24,28 @@ const maxConversationBytes = 64 << 20
 
 // AddConversation remembers that content is a conversation which oxbow has formatted, so that only the words of the
 // speakers are examined later. spoken contains these words without the role names that oxbow added.
-func (f *ConversationTexts) AddConversation(content, spoken string) {
+func (f *ConversationTexts) AddConversation(content, turnTexts string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.spokenByContent == nil || f.totalBytes+len(spoken) > maxConversationBytes {
-		f.spokenByContent, f.totalBytes = map[[sha256.Size]byte]string{}, 0
+	if f.turnTextsByContentHash == nil || f.totalBytes+len(turnTexts) > maxConversationBytes {
+		f.turnTextsByContentHash, f.totalBytes = map[[sha256.Size]byte]string{}, 0
 	}
-	f.spokenByContent[sha256.Sum256([]byte(content))] = spoken
-	f.totalBytes += len(spoken)
+	f.turnTextsByContentHash[sha256.Sum256([]byte(content))] = turnTexts
+	f.totalBytes += len(turnTexts)
 }
 
-// SpokenText returns the text that must be examined for a content. For a remembered conversation, these are the texts
-// of its turns. For any other content, it is the whole content.
-func (f *ConversationTexts) SpokenText(content string) string {
+// TextToExamine returns the text that must be examined for a content. For a remembered conversation, these are the
+// texts of its turns. For any other content, it is the whole content.
+func (f *ConversationTexts) TextToExamine(content string) string {
 	if f == nil {
 		return content
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if len(f.spokenByContent) == 0 {
+	if len(f.turnTextsByContentHash) == 0 {
 		return content
 	}
-	if spoken, ok := f.spokenByContent[sha256.Sum256([]byte(content))]; ok {
+	if spoken, ok := f.turnTextsByContentHash[sha256.Sum256([]byte(content))]; ok {
 		return spoken
 	}
 	return content

@@ -48,20 +48,20 @@ func ExamineTexts(texts, addedTexts []string) Findings {
 }
 
 // RuleHidden is the rule of [FindInstructionRules] for characters that a model reads but a person does not see.
-const RuleHidden = instruction.RuleHidden
+const RuleHidden = instruction.RuleHiddenChars
 
 // FindInstructionRules returns the names of the rules that a text matches because it looks like instructions to an
 // agent, sorted. It returns nil if the text matches no rule.
 func FindInstructionRules(text string) []string { return instruction.Find(text) }
 
-// A DoubtReason tells why a text without labels needs a warning, or must not be shown to a model that did not ask for
+// A WarningReason tells why a text without labels needs a warning, or must not be shown to a model that did not ask for
 // it. It completes a sentence that begins with "a part of it". If it is "", the text may be shown.
-type DoubtReason string
+type WarningReason string
 
 // Reasons to doubt a text.
 const (
-	DoubtInstructions DoubtReason = "is shaped like instructions"
-	DoubtForeignText  DoubtReason = "repeats what others wrote, which an agent had read"
+	DoubtInstructions WarningReason = "is shaped like instructions"
+	DoubtForeignText  WarningReason = "repeats what others wrote, which an agent had read"
 )
 
 // ReasonToDoubt returns why texts that are read together cannot be trusted, because agents or strangers may have
@@ -69,7 +69,7 @@ const (
 // memory systems, past turns, profiles and annotations. For entries, see store.Entry.WhyHeld. repeatsForeignText
 // reports whether a text repeats a text by others that an agent had read. If repeatsForeignText is nil, this is not
 // checked.
-func ReasonToDoubt(repeatsForeignText func(text string) bool, texts ...string) DoubtReason {
+func ReasonToDoubt(repeatsForeignText func(text string) bool, texts ...string) WarningReason {
 	text := strings.Join(texts, "\n")
 	switch {
 	case FindInstructionRules(text) != nil:

@@ -181,7 +181,12 @@ func (w *tableWriter) rule(t testing.TB, s *source) {
 		int(math.Round(1000*number(f[2]))), int(number(f[3])), place(&w.exprs, parts.Replace(f[5])), len(s.allow))
 	for _, a := range s.allow {
 		target := slices.Index(
-			[]string{targetSecret: "secret", targetMatch: "match", targetLine: "line", targetWord: "word"},
+			[]string{
+				comparedTextSecret:    "secret",
+				comparedTextMatch:     "match",
+				comparedTextLine:      "line",
+				comparedTextNonRandom: "word",
+			},
 			a[1],
 		)
 		if target < 0 {
@@ -191,23 +196,29 @@ func (w *tableWriter) rule(t testing.TB, s *source) {
 	}
 }
 
-// program returns the encoding of a program, in the form that decodeProgram reads.
-func (w *tableWriter) program(p *program) []byte {
-	b := appendInts(nil, p.slotCount, len(p.instructions))
+// regexpProgram returns the encoding of a program, in the form that decodeRegexpProgram reads.
+func (w *tableWriter) program(p *regexpProgram) []byte {
+	b := appendInts(nil, p.groupSlotCount, len(p.instructions))
 	for _, in := range p.instructions {
 		b = appendInts(b, int(in.opcode), place(&w.sets, in.firstBytes))
 		switch in.opcode {
-		case opLiteral:
+		case opMatchLiteral:
 			b = appendText(appendInts(b, asInt(in.isCaseless)), in.text)
-		case opRun:
-			b = appendInts(b, asInt(in.isLazy), asInt(in.isExact), place(&w.sets, *in.runBytes), in.minLength)
+		case opRepeatBytes:
+			b = appendInts(
+				b,
+				asInt(in.isLazyRepetition),
+				asInt(in.isExact),
+				place(&w.sets, *in.repeatedBytes),
+				in.minLength,
+			)
 			if in.maxLength == math.MaxInt-1 {
 				in.maxLength = -1
 			}
 			b = appendInts(b, in.maxLength+1)
-		case opBranch:
+		case opTryAlternatives:
 			b = appendInts(appendInts(b, len(in.branches)), in.branches...)
-		case opJump, opSave:
+		case opJumpToInstruction, opSaveGroupPosition:
 			b = appendInts(b, in.targetOrSlot)
 		}
 	}
@@ -219,7 +230,7 @@ func (w *tableWriter) keywords(a *keywordAutomaton) {
 	for _, k := range a.words {
 		w.rest = appendInts(appendText(w.rest, k.word), k.ruleIndex)
 	}
-	w.rest = append(appendInts(w.rest, a.classCount), a.byteClass[:]...)
+	w.rest = append(appendInts(w.rest, a.byteClassCount), a.byteClassByValue[:]...)
 	w.rest = appendInts(w.rest, len(a.wordStarts))
 	for _, at := range a.wordStarts {
 		w.rest = appendInts(w.rest, int(at))

@@ -29,61 +29,61 @@ var allBytes = byteSet{math.MaxUint64, math.MaxUint64, math.MaxUint64, math.MaxU
 
 // newProgram compiles an expression in the syntax of Go. It panics if a group has no maximum number of repetitions,
 // because the expressions in the source files must not have such a group.
-func newProgram(expr string) *program {
+func newProgram(expr string) *regexpProgram {
 	re, err := syntax.Parse(expr, syntax.Perl)
 	if err != nil {
 		panic("secret: " + err.Error())
 	}
-	p := &program{slotCount: 2}
+	p := &regexpProgram{groupSlotCount: 2}
 	p.add(re)
-	p.instructions = append(p.instructions, ruleInstruction{opcode: opMatch})
+	p.instructions = append(p.instructions, regexpInstruction{opcode: opMatchFound})
 	// All jumps lead forward, so the instructions are processed from the last to the first.
 	for pc := len(p.instructions) - 1; pc >= 0; pc-- {
 		p.begins(pc)
-		if in := &p.instructions[pc]; in.opcode == opRun {
-			in.isExact = !in.runBytes.meets(&p.instructions[pc+1].firstBytes)
+		if in := &p.instructions[pc]; in.opcode == opRepeatBytes {
+			in.isExact = !in.repeatedBytes.meets(&p.instructions[pc+1].firstBytes)
 		}
 	}
 	return p
 }
 
 // begins sets the bytes with which a match can begin at an instruction.
-func (p *program) begins(pc int) {
+func (p *regexpProgram) begins(pc int) {
 	in := &p.instructions[pc]
 	f := &in.firstBytes
 	switch in.opcode {
-	case opLiteral:
+	case opMatchLiteral:
 		f.add(in.text[0])
 		if in.isCaseless {
 			f.add(in.text[0] | 0x20)
 			f.add(upperByte(in.text[0]))
 		}
-	case opRun:
-		*f = *in.runBytes
+	case opRepeatBytes:
+		*f = *in.repeatedBytes
 		if in.minLength == 0 {
 			f.join(&p.instructions[pc+1].firstBytes)
 		}
-	case opBranch:
+	case opTryAlternatives:
 		for _, alt := range in.branches {
 			f.join(&p.instructions[alt].firstBytes)
 		}
-	case opJump:
+	case opJumpToInstruction:
 		*f = p.instructions[in.targetOrSlot].firstBytes
-	case opMatch:
+	case opMatchFound:
 		*f = allBytes
-	case opEnd: // no byte can follow
+	case opAssertTextEnd: // no byte can follow
 	default:
 		*f = p.instructions[pc+1].firstBytes
 	}
 }
 
-func (p *program) emit(in ruleInstruction) int {
+func (p *regexpProgram) emit(in regexpInstruction) int {
 	p.instructions = append(p.instructions, in)
 	return len(p.instructions) - 1
 }
 
 // add appends the instructions of an expression.
-func (p *program) add(re *syntax.Regexp) {
+func (p *regexpProgram) add(re *syntax.Regexp) {
 	switch re.Op {
 	case syntax.OpEmptyMatch:
 	case syntax.OpLiteral:
@@ -92,12 +92,12 @@ func (p *program) add(re *syntax.Regexp) {
 		if fold {
 			text = strings.ToLower(text)
 		}
-		p.emit(ruleInstruction{opcode: opLiteral, text: text, isCaseless: fold})
+		p.emit(regexpInstruction{opcode: opMatchLiteral, text: text, isCaseless: fold})
 	case syntax.OpCapture:
-		p.slotCount = max(p.slotCount, 2*re.Cap+2)
-		p.emit(ruleInstruction{opcode: opSave, targetOrSlot: 2 * re.Cap})
+		p.groupSlotCount = max(p.groupSlotCount, 2*re.Cap+2)
+		p.emit(regexpInstruction{opcode: opSaveGroupPosition, targetOrSlot: 2 * re.Cap})
 		p.add(re.Sub[0])
-		p.emit(ruleInstruction{opcode: opSave, targetOrSlot: 2*re.Cap + 1})
+		p.emit(regexpInstruction{opcode: opSaveGroupPosition, targetOrSlot: 2*re.Cap + 1})
 	case syntax.OpConcat:
 		for _, sub := range re.Sub {
 			p.add(sub)
@@ -105,26 +105,26 @@ func (p *program) add(re *syntax.Regexp) {
 	case syntax.OpAlternate:
 		p.branch(re.Sub...)
 	case syntax.OpBeginText:
-		p.emit(ruleInstruction{opcode: opBegin})
+		p.emit(regexpInstruction{opcode: opAssertTextBegin})
 	case syntax.OpEndText:
-		p.emit(ruleInstruction{opcode: opEnd})
+		p.emit(regexpInstruction{opcode: opAssertTextEnd})
 	case syntax.OpWordBoundary:
-		p.emit(ruleInstruction{opcode: opBoundary})
+		p.emit(regexpInstruction{opcode: opAssertWordBoundary})
 	case syntax.OpNoWordBoundary:
-		p.emit(ruleInstruction{opcode: opNoBoundary})
+		p.emit(regexpInstruction{opcode: opAssertNoWordBoundary})
 	default:
 		p.repeat(re)
 	}
 }
 
 // branch appends the instructions of alternatives. The first alternative that matches is used.
-func (p *program) branch(subs ...*syntax.Regexp) {
-	branch := p.emit(ruleInstruction{opcode: opBranch})
+func (p *regexpProgram) branch(subs ...*syntax.Regexp) {
+	branch := p.emit(regexpInstruction{opcode: opTryAlternatives})
 	var jumps []int
 	for _, sub := range subs {
 		p.instructions[branch].branches = append(p.instructions[branch].branches, len(p.instructions))
 		p.add(sub)
-		jumps = append(jumps, p.emit(ruleInstruction{opcode: opJump}))
+		jumps = append(jumps, p.emit(regexpInstruction{opcode: opJumpToInstruction}))
 	}
 	for _, j := range jumps {
 		p.instructions[j].targetOrSlot = len(p.instructions)
@@ -132,7 +132,7 @@ func (p *program) branch(subs ...*syntax.Regexp) {
 }
 
 // repeat appends the instructions of a repetition, or of a single byte in a set.
-func (p *program) repeat(re *syntax.Regexp) {
+func (p *regexpProgram) repeat(re *syntax.Regexp) {
 	sub := re
 	least := 1
 	most := 1
@@ -164,7 +164,15 @@ func (p *program) repeat(re *syntax.Regexp) {
 			most = math.MaxInt - 1
 		}
 		isLazy := re.Flags&syntax.NonGreedy != 0 && least != most
-		p.emit(ruleInstruction{opcode: opRun, runBytes: &s, minLength: least, maxLength: most, isLazy: isLazy})
+		p.emit(
+			regexpInstruction{
+				opcode:           opRepeatBytes,
+				repeatedBytes:    &s,
+				minLength:        least,
+				maxLength:        most,
+				isLazyRepetition: isLazy,
+			},
+		)
 		return
 	}
 	if sub == re || most < 0 || most > maxUnrolled {
@@ -175,7 +183,7 @@ func (p *program) repeat(re *syntax.Regexp) {
 
 // unroll appends the instructions of a group repeatedly, for at least the minimum and at most the maximum number of
 // repetitions.
-func (p *program) unroll(re, sub *syntax.Regexp, least, most int) {
+func (p *regexpProgram) unroll(re, sub *syntax.Regexp, least, most int) {
 	if re.Op == syntax.OpQuest {
 		subs := []*syntax.Regexp{sub, {Op: syntax.OpEmptyMatch}}
 		if re.Flags&syntax.NonGreedy != 0 {
@@ -218,7 +226,7 @@ func setOf(re *syntax.Regexp) (s byteSet, ok bool) {
 		}
 		c := byte(re.Rune[0])
 		s.add(c)
-		if re.Flags&syntax.FoldCase != 0 && (classifyByte(c) == byteLower || classifyByte(c) == byteUpper) {
+		if re.Flags&syntax.FoldCase != 0 && (classifyByte(c) == lowerCaseByte || classifyByte(c) == upperCaseByte) {
 			s.add(c ^ 0x20)
 		}
 		return s, true
@@ -242,7 +250,7 @@ func setOf(re *syntax.Regexp) (s byteSet, ok bool) {
 }
 
 func upperByte(c byte) byte {
-	if classifyByte(c) == byteLower {
+	if classifyByte(c) == lowerCaseByte {
 		return c - 0x20
 	}
 	return c
@@ -250,30 +258,30 @@ func upperByte(c byte) byte {
 
 // newAutomaton returns the automaton for words. The words must be in lower case.
 func newAutomaton(words []ruleKeyword) *keywordAutomaton {
-	a := &keywordAutomaton{classCount: 1}
+	a := &keywordAutomaton{byteClassCount: 1}
 	letters := 1
 	for _, w := range words {
-		letters += min(len(w.word), maxStoredPrefix)
-		for i := range min(len(w.word), maxStoredPrefix) {
-			if c := w.word[i]; a.byteClass[c] == 0 {
-				a.byteClass[c] = uint8(a.classCount)
-				a.classCount++
+		letters += min(len(w.word), maxStoredKeywordPrefix)
+		for i := range min(len(w.word), maxStoredKeywordPrefix) {
+			if c := w.word[i]; a.byteClassByValue[c] == 0 {
+				a.byteClassByValue[c] = uint8(a.byteClassCount)
+				a.byteClassCount++
 			}
 		}
 	}
 	for c := 'a'; c <= 'z'; c++ {
-		a.byteClass[c-'a'+'A'] = a.byteClass[c]
+		a.byteClassByValue[c-'a'+'A'] = a.byteClassByValue[c]
 	}
-	next := make([]uint16, a.classCount, a.classCount*letters)
+	next := make([]uint16, a.byteClassCount, a.byteClassCount*letters)
 	ends := [][]ruleKeyword{nil}
 	for _, w := range words {
 		s := 0
-		for i := range min(len(w.word), maxStoredPrefix) {
-			to := &next[s*a.classCount+int(a.byteClass[w.word[i]])]
+		for i := range min(len(w.word), maxStoredKeywordPrefix) {
+			to := &next[s*a.byteClassCount+int(a.byteClassByValue[w.word[i]])]
 			if *to == 0 {
 				*to = uint16(len(ends))
 				ends = append(ends, nil)
-				next = next[:len(next)+a.classCount]
+				next = next[:len(next)+a.byteClassCount]
 				s = len(ends) - 1
 				continue
 			}
@@ -281,7 +289,7 @@ func newAutomaton(words []ruleKeyword) *keywordAutomaton {
 		}
 		ends[s] = append(ends[s], w)
 	}
-	link(next, a.classCount, ends)
+	link(next, a.byteClassCount, ends)
 	a.transitions = next
 	for _, ws := range ends {
 		a.wordStarts = append(a.wordStarts, uint32(len(a.words)))

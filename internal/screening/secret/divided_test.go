@@ -10,7 +10,7 @@ import (
 const dividedSecret = "ghp_a8Kz0QpL3vXw9RtY2mNb6CsD1fGh4JkE5uVi"
 
 func TestBroken(t *testing.T) {
-	for at := minPieceBytes; at < len(dividedSecret)-1; at++ {
+	for at := minSecretPieceBytes; at < len(dividedSecret)-1; at++ {
 		for _, lineBreak := range []string{"\n", "\r\n", "\n  ", "\n> "} {
 			text := "The key " + dividedSecret[:at] + lineBreak + dividedSecret[at:] + " is old."
 			found := Find(text)
@@ -36,7 +36,7 @@ func TestBroken(t *testing.T) {
 }
 
 func TestFindDivided(t *testing.T) {
-	for at := minPieceBytes; at < len(dividedSecret)-1; at++ {
+	for at := minSecretPieceBytes; at < len(dividedSecret)-1; at++ {
 		texts := []string{dividedSecret[at:] + " is old", "note", "key " + dividedSecret[:at]}
 		found := FindDivided(texts...)
 		if len(found[0]) != 1 || found[1] != nil || len(found[2]) != 1 {

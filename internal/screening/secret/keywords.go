@@ -9,19 +9,19 @@ type ruleKeyword struct {
 	ruleIndex int
 }
 
-// maxStoredPrefix is how many bytes of a word the automaton stores at most. This keeps the automaton small. If a text
-// matches the stored prefix of a word, the text is then compared with the whole word.
-const maxStoredPrefix = 4
+// maxStoredKeywordPrefix is how many bytes of a word the automaton stores at most. This keeps the automaton small. If
+// a text matches the stored prefix of a word, the text is then compared with the whole word.
+const maxStoredKeywordPrefix = 4
 
 // keywordAutomaton finds many words in one pass over a text. It ignores case. See Aho and Corasick, Efficient string
 // matching, 1975.
 type keywordAutomaton struct {
 	// class of each byte (an upper-case letter has its lower-case letter's class, and bytes that occur in no word have
 	// the class 0)
-	byteClass  [256]uint8
-	classCount int // number of different values in byteClass
-	// table of the automaton: the next state is at index state*classCount+class, where class is the class of the next
-	// byte
+	byteClassByValue [256]uint8
+	byteClassCount   int // number of different values in byteClassByValue
+	// table of the automaton: the next state is at index state*byteClassCount+class, where class is the class of the
+	// next byte
 	transitions []uint16
 	// For each state, the keywords that end when the state is reached: words[wordStarts[state]:wordStarts[state+1]].
 	wordStarts []uint32
@@ -32,12 +32,12 @@ type keywordAutomaton struct {
 func (a *keywordAutomaton) eachKeyword(text string, fn func(w ruleKeyword, start int)) {
 	state := 0
 	for i := range len(text) {
-		state = int(a.transitions[state*a.classCount+int(a.byteClass[text[i]])])
+		state = int(a.transitions[state*a.byteClassCount+int(a.byteClassByValue[text[i]])])
 		if a.wordStarts[state] == a.wordStarts[state+1] {
 			continue
 		}
 		for _, w := range a.words[a.wordStarts[state]:a.wordStarts[state+1]] {
-			if start := i + 1 - min(len(w.word), maxStoredPrefix); hasPrefixFold(text[start:], w.word) {
+			if start := i + 1 - min(len(w.word), maxStoredKeywordPrefix); hasPrefixFold(text[start:], w.word) {
 				fn(w, start)
 			}
 		}

@@ -4,27 +4,27 @@ package secret
 
 import "strings"
 
-// program is a compiled regular expression. It matches the same texts as the expression in package regexp. This
+// regexpProgram is a compiled regular expression. It matches the same texts as the expression in package regexp. This
 // package does not use package regexp, because the time that regexp needs for each position grows with the size of the
 // expression. The programs are stored in rules.bin.
-type program struct {
-	instructions []ruleInstruction
-	slotCount    int // number of elements of matcher.slots that the expression needs: two for each group
+type regexpProgram struct {
+	instructions   []regexpInstruction
+	groupSlotCount int // number of elements of matcher.slots that the expression needs: two for each group
 }
 
-// ruleInstruction is an instruction of a program. After an instruction that is not a jump, the program continues
+// regexpInstruction is an instruction of a program. After an instruction that is not a jump, the program continues
 // with the next instruction.
-type ruleInstruction struct {
-	opcode     uint8
-	isCaseless bool // the literal matches upper-case and lower-case letters
-	isLazy     bool // the repetition in the expression is lazy: it matches as few bytes as possible
-	// The next instruction can never match a byte in runBytes. Therefore only the longest possible repetition can
+type regexpInstruction struct {
+	opcode           uint8
+	isCaseless       bool // the literal matches upper-case and lower-case letters
+	isLazyRepetition bool // the repetition in the expression is lazy: it matches as few bytes as possible
+	// The next instruction can never match a byte in repeatedBytes. Therefore only the longest possible repetition can
 	// match, and shorter ones need not be tried.
 	isExact              bool
 	text                 string   // literal text
 	firstBytes           byteSet  // bytes with which a match of this instruction and the following ones can begin
-	runBytes             *byteSet // bytes that may be repeated in an opRun instruction
-	minLength, maxLength int      // how often bytes from runBytes must and may be repeated
+	repeatedBytes        *byteSet // bytes that may be repeated in an opRun instruction
+	minLength, maxLength int      // how often bytes from repeatedBytes must and may be repeated
 	branches             []int    // indexes of the instructions with which the alternatives begin
 	// index of the instruction to jump to, or of the group boundary (in slots) that is set to the position
 	targetOrSlot int
@@ -32,21 +32,21 @@ type ruleInstruction struct {
 
 // Kinds of instructions of a compiled regular expression.
 const (
-	opLiteral = iota
-	opRun
-	opBranch
-	opJump
-	opSave
-	opBegin
-	opEnd
-	opBoundary
-	opNoBoundary
-	opMatch
+	opMatchLiteral = iota
+	opRepeatBytes
+	opTryAlternatives
+	opJumpToInstruction
+	opSaveGroupPosition
+	opAssertTextBegin
+	opAssertTextEnd
+	opAssertWordBoundary
+	opAssertNoWordBoundary
+	opMatchFound
 )
 
 // An instruction can match a repetition of bytes, such as [a-z]{1,100}. If the maximum number of repetitions exceeds
-// maxUncachedRun, the end of the repetition in the text is cached.
-const maxUncachedRun = 64
+// maxUncachedRepetition, the end of the repetition in the text is cached.
+const maxUncachedRepetition = 64
 
 // byteSet is a set of bytes. If an expression's set contains characters outside ASCII, the byteSet contains all bytes
 // of their UTF-8 encodings.
@@ -54,12 +54,12 @@ type byteSet [4]uint64
 
 func (s *byteSet) has(c byte) bool { return s[c>>6]>>(c&63)&1 != 0 }
 
-// matcher tries to match a compiled regular expression at positions of a text.
-type matcher struct {
-	*program
-	text       string
-	slots      [2 * maxGroups]int // start and end of each group (group 0 is the whole match)
-	cachedRuns []byteSpan         // for each instruction, the bytes that its last long repetition matched
+// regexpMatcher tries to match a compiled regular expression at positions of a text.
+type regexpMatcher struct {
+	*regexpProgram
+	text              string
+	groupSlots        [2 * maxRegexpGroups]int // start and end of each group (group 0 is the whole match)
+	cachedRepetitions []byteSpan               // for each instruction, the bytes that its last long repetition matched
 	// work that the matcher has done, to measure speed: the number of executed instructions, and of bytes compared for
 	// repeated characters
 	stepCount int
@@ -68,24 +68,24 @@ type matcher struct {
 // byteSpan is the range of positions from start to end. It does not include end.
 type byteSpan struct{ start, end int }
 
-// maxGroups is the maximum number of groups in a regular expression. The whole match counts as a group.
-const maxGroups = 20
+// maxRegexpGroups is the maximum number of groups in a regular expression. The whole match counts as a group.
+const maxRegexpGroups = 20
 
 // matchAt reports whether the regular expression matches the text at a position.
-func (m *matcher) matchAt(pos int) bool {
+func (m *regexpMatcher) matchAt(pos int) bool {
 	if pos < len(m.text) && !m.instructions[0].firstBytes.has(m.text[pos]) {
 		return false
 	}
-	for i := range m.slotCount {
-		m.slots[i] = -1
+	for i := range m.groupSlotCount {
+		m.groupSlots[i] = -1
 	}
-	m.slots[0] = pos
+	m.groupSlots[0] = pos
 	return m.matchFrom(0, pos)
 }
 
 // matchesIn reports whether the compiled regular expression matches anywhere in the text.
-func (p *program) matchesIn(text string) bool {
-	m := matcher{program: p, text: text}
+func (p *regexpProgram) matchesIn(text string) bool {
+	m := regexpMatcher{regexpProgram: p, text: text}
 	for pos := range len(text) + 1 {
 		if m.matchAt(pos) {
 			return true
@@ -96,35 +96,35 @@ func (p *program) matchesIn(text string) bool {
 
 // matchFrom reports whether the compiled regular expression, from the instruction pc on, matches the text at position
 // pos.
-func (m *matcher) matchFrom(pc, pos int) bool {
+func (m *regexpMatcher) matchFrom(pc, pos int) bool {
 	for {
 		instr := &m.instructions[pc]
 		m.stepCount++
 		switch instr.opcode {
-		case opBranch:
+		case opTryAlternatives:
 			for _, alt := range instr.branches {
 				if m.canMatch(alt, pos) && m.matchFrom(alt, pos) {
 					return true
 				}
 			}
 			return false
-		case opJump:
+		case opJumpToInstruction:
 			pc = instr.targetOrSlot
 			continue
-		case opSave:
-			oldStart := m.slots[instr.targetOrSlot]
-			m.slots[instr.targetOrSlot] = pos
+		case opSaveGroupPosition:
+			oldStart := m.groupSlots[instr.targetOrSlot]
+			m.groupSlots[instr.targetOrSlot] = pos
 			if !m.matchFrom(pc+1, pos) {
-				m.slots[instr.targetOrSlot] = oldStart
+				m.groupSlots[instr.targetOrSlot] = oldStart
 				return false
 			}
 			return true
-		case opMatch:
-			m.slots[1] = pos
+		case opMatchFound:
+			m.groupSlots[1] = pos
 			return true
-		case opRun:
+		case opRepeatBytes:
 			if !instr.isExact && instr.minLength != instr.maxLength {
-				return m.tryRunLengths(pc, pos)
+				return m.matchRepetitionAndRest(pc, pos)
 			}
 		}
 		n := m.matchFixedSize(pc, pos)
@@ -138,21 +138,21 @@ func (m *matcher) matchFrom(pc, pos int) bool {
 
 // matchFixedSize returns how many bytes the instruction with index pc matches at pos. It is used for instructions
 // without alternatives, such as a literal text. It returns -1 if the instruction does not match.
-func (m *matcher) matchFixedSize(pc, pos int) int {
+func (m *regexpMatcher) matchFixedSize(pc, pos int) int {
 	instr := &m.instructions[pc]
 	switch instr.opcode {
-	case opLiteral:
+	case opMatchLiteral:
 		if instr.hasPrefix(m.text[pos:]) {
 			return len(instr.text)
 		}
-	case opRun:
-		n := m.countRunBytes(pc, pos)
+	case opRepeatBytes:
+		n := m.countRepeatedBytes(pc, pos)
 		isTooLong := n > instr.maxLength && instr.isExact
 		if n >= instr.minLength && !isTooLong {
 			return min(n, instr.maxLength)
 		}
 	default:
-		if m.checkAssertion(instr.opcode, pos) {
+		if m.isAssertionTrue(instr.opcode, pos) {
 			return 0
 		}
 	}
@@ -160,42 +160,42 @@ func (m *matcher) matchFixedSize(pc, pos int) int {
 }
 
 // canMatch reports whether an instruction can match at a position. It only examines the next byte.
-func (m *matcher) canMatch(pc, pos int) bool {
+func (m *regexpMatcher) canMatch(pc, pos int) bool {
 	return pos == len(m.text) || m.instructions[pc].firstBytes.has(m.text[pos])
 }
 
-// checkAssertion reports whether an assertion is true at a position.
-func (m *matcher) checkAssertion(op uint8, pos int) bool {
+// isAssertionTrue reports whether an assertion is true at a position.
+func (m *regexpMatcher) isAssertionTrue(op uint8, pos int) bool {
 	switch op {
-	case opBegin:
+	case opAssertTextBegin:
 		return pos == 0
-	case opEnd:
+	case opAssertTextEnd:
 		return pos == len(m.text)
 	}
 	isInWord := (pos > 0 && isWordByte(m.text[pos-1]) == (pos < len(m.text) && isWordByte(m.text[pos]))) ||
 		(pos == 0 && (len(m.text) == 0 || !isWordByte(m.text[0])))
-	return isInWord == (op == opNoBoundary)
+	return isInWord == (op == opAssertNoWordBoundary)
 }
 
-// tryRunLengths tries to match a repetition, which is instruction pc, and all instructions after it. It tries each
-// possible number of repetitions: the fewest first if the repetition is lazy, otherwise the most first. It reports
-// whether any matches.
-func (m *matcher) tryRunLengths(pc, pos int) bool {
+// matchRepetitionAndRest tries to match a repetition, which is instruction pc, and all instructions after it. It tries
+// each possible number of repetitions: the fewest first if the repetition is lazy, otherwise the most first. It
+// reports whether any matches.
+func (m *regexpMatcher) matchRepetitionAndRest(pc, pos int) bool {
 	instr := &m.instructions[pc]
-	if instr.isLazy {
+	if instr.isLazyRepetition {
 		for n := 0; n <= instr.maxLength; n++ {
 			if n >= instr.minLength && m.canMatch(pc+1, pos+n) {
 				if m.matchFrom(pc+1, pos+n) {
 					return true
 				}
 			}
-			if pos+n == len(m.text) || !instr.runBytes.has(m.text[pos+n]) {
+			if pos+n == len(m.text) || !instr.repeatedBytes.has(m.text[pos+n]) {
 				return false
 			}
 		}
 		return false
 	}
-	for n := min(m.countRunBytes(pc, pos), instr.maxLength); n >= instr.minLength; n-- {
+	for n := min(m.countRepeatedBytes(pc, pos), instr.maxLength); n >= instr.minLength; n-- {
 		if m.canMatch(pc+1, pos+n) && m.matchFrom(pc+1, pos+n) {
 			return true
 		}
@@ -203,25 +203,25 @@ func (m *matcher) tryRunLengths(pc, pos int) bool {
 	return false
 }
 
-// countRunBytes returns how many bytes from position pos on the repetition instruction at pc can match. The result is
-// at most the instruction's maximum length plus one.
-func (m *matcher) countRunBytes(pc, pos int) int {
+// countRepeatedBytes returns how many bytes from position pos on the repetition instruction at pc can match. The
+// result is at most the instruction's maximum length plus one.
+func (m *regexpMatcher) countRepeatedBytes(pc, pos int) int {
 	in := &m.instructions[pc]
-	if in.maxLength <= maxUncachedRun {
+	if in.maxLength <= maxUncachedRepetition {
 		n := 0
-		for n <= in.maxLength && pos+n < len(m.text) && in.runBytes.has(m.text[pos+n]) {
+		for n <= in.maxLength && pos+n < len(m.text) && in.repeatedBytes.has(m.text[pos+n]) {
 			n++
 		}
 		m.stepCount += n
 		return n
 	}
-	if m.cachedRuns == nil {
-		m.cachedRuns = make([]byteSpan, len(m.instructions))
+	if m.cachedRepetitions == nil {
+		m.cachedRepetitions = make([]byteSpan, len(m.instructions))
 	}
-	r := &m.cachedRuns[pc]
+	r := &m.cachedRepetitions[pc]
 	if pos < r.start || pos >= r.end {
 		*r = byteSpan{pos, pos}
-		for r.end < len(m.text) && in.runBytes.has(m.text[r.end]) {
+		for r.end < len(m.text) && in.repeatedBytes.has(m.text[r.end]) {
 			r.end++
 		}
 		m.stepCount += r.end - pos
@@ -230,7 +230,7 @@ func (m *matcher) countRunBytes(pc, pos int) int {
 }
 
 // hasPrefix reports whether a text begins with the literal text that the instruction matches.
-func (in *ruleInstruction) hasPrefix(text string) bool {
+func (in *regexpInstruction) hasPrefix(text string) bool {
 	if in.isCaseless {
 		return hasPrefixFold(text, in.text)
 	}
@@ -239,7 +239,7 @@ func (in *ruleInstruction) hasPrefix(text string) bool {
 
 // equalsFold reports whether c is the lower-case character low, or the upper-case form of this character.
 func equalsFold(c, low byte) bool {
-	return c == low || (classifyByte(c) == byteUpper && c|0x20 == low)
+	return c == low || (classifyByte(c) == upperCaseByte && c|0x20 == low)
 }
 
 // hasPrefixFold reports whether a text begins with a word, ignoring case. The word must be in lower

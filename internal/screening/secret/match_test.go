@@ -124,8 +124,8 @@ func sample(r *rand.Rand, b *strings.Builder, re *syntax.Regexp) {
 // countsBytes reports whether a rule has runs whose length is measured in bytes by this package and in characters by
 // regexp.
 func countsBytes(rule int) bool {
-	return slices.ContainsFunc(ruleSet().rulesInOrder[rule].program().instructions, func(in ruleInstruction) bool {
-		return in.opcode == opRun && in.maxLength > 1 && in.runBytes.has(0x80)
+	return slices.ContainsFunc(ruleSet().rulesInOrder[rule].program().instructions, func(in regexpInstruction) bool {
+		return in.opcode == opRepeatBytes && in.maxLength > 1 && in.repeatedBytes.has(0x80)
 	})
 }
 

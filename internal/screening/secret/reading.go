@@ -10,27 +10,27 @@ import (
 	"unicode/utf8"
 )
 
-// decodedForm is the decoded form of a text or a text's part.
-type decodedForm struct {
+// decodedText is the decoded form of a text or a text's part.
+type decodedText struct {
 	text string
 	// for each byte in the decoded text and for the text's end, the position in the original text (nil if not known)
-	originalStarts []int
-	// position in the original text of the part that was decoded (used if originalStarts is nil)
-	originalStart, originalEnd int
+	originalOffsets []int
+	// position in the original text of the part that was decoded (used if originalOffsets is nil)
+	originalPartStart, originalPartEnd int
 }
 
 // originalRange returns the position in the original text from which the bytes start to end of the decoded text come.
-func (r *decodedForm) originalRange(start, end int) (originalStart, originalEnd int) {
-	if r.originalStarts == nil {
-		return r.originalStart, r.originalEnd
+func (r *decodedText) originalRange(start, end int) (originalStart, originalEnd int) {
+	if r.originalOffsets == nil {
+		return r.originalPartStart, r.originalPartEnd
 	}
-	return r.originalStarts[start], r.originalStarts[end]
+	return r.originalOffsets[start], r.originalOffsets[end]
 }
 
 // decodeAllForms returns the decoded forms of a text and its parts. A decoded form may contain secrets that are not
 // visible in the text itself. Only lines that contain encoded characters, such as percent signs, are decoded.
 // Consecutive lines of this kind are decoded together.
-func decodeAllForms(text string) []decodedForm {
+func decodeAllForms(text string) []decodedText {
 	all := decodeBase64Texts(text)
 	if !mayHideSecret(text) {
 		return all
@@ -38,19 +38,22 @@ func decodeAllForms(text string) []decodedForm {
 	for start := 0; start < len(text); {
 		end := start
 		for end < len(text) {
-			next := end + measureLine(text[end:])
+			next := end + firstLineLength(text[end:])
 			if !mayHideSecret(text[end:next]) {
 				break
 			}
 			end = next
 		}
 		if end == start {
-			start += measureLine(text[start:])
+			start += firstLineLength(text[start:])
 			continue
 		}
 		r := decodePlainForm(text[start:end], start)
 		for _, inner := range decodeBase64Texts(r.text) {
-			inner.originalStart, inner.originalEnd = r.originalRange(inner.originalStart, inner.originalEnd)
+			inner.originalPartStart, inner.originalPartEnd = r.originalRange(
+				inner.originalPartStart,
+				inner.originalPartEnd,
+			)
 			all = append(all, inner)
 		}
 		all = append(all, r)
@@ -59,8 +62,8 @@ func decodeAllForms(text string) []decodedForm {
 	return all
 }
 
-// measureLine returns the length of a text's first line, including the line feed.
-func measureLine(text string) int {
+// firstLineLength returns the length of a text's first line, including the line feed.
+func firstLineLength(text string) int {
 	if i := strings.IndexByte(text, '\n'); i >= 0 {
 		return i + 1
 	}
@@ -95,7 +98,7 @@ func mayHideSecret(text string) bool {
 			}
 		default:
 			afterToken = false
-			if plain := plainForm(c); plain != c && isBase64Byte[byte(plain)] {
+			if plain := toPlainASCII(c); plain != c && isBase64Byte[byte(plain)] {
 				return true
 			}
 		}
@@ -106,7 +109,7 @@ func mayHideSecret(text string) bool {
 // decodePlainForm returns the decoded form of a text's part. The part begins at the offset in the text.
 // decodePlainForm replaces variants of ASCII letters by the letters, removes invisible characters, and decodes
 // percent-encoding.
-func decodePlainForm(text string, offset int) decodedForm {
+func decodePlainForm(text string, offset int) decodedText {
 	decoded := make([]byte, 0, len(text))
 	starts := make([]int, 0, len(text)+1)
 	add := func(part string, start int) {
@@ -124,23 +127,23 @@ func decodePlainForm(text string, offset int) decodedForm {
 		c, size := utf8.DecodeRuneInString(text[i:])
 		if !isInvisible(c) {
 			visible := text[i : i+size] // do not use string(c), because c may stand for a byte that is not valid UTF-8
-			if plain := plainForm(c); plain != c {
+			if plain := toPlainASCII(c); plain != c {
 				visible = string(plain)
 			}
 			add(visible, i)
 		}
 		i += size
 	}
-	return decodedForm{text: string(decoded), originalStarts: append(starts, offset+len(text))}
+	return decodedText{text: string(decoded), originalOffsets: append(starts, offset+len(text))}
 }
 
 // asciiLetters contains the ASCII letters in the order of Unicode's mathematical alphabets.
 const asciiLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-// plainForm returns the ASCII character of which c is a full-width, mathematical or circled variant, like Unicode's
+// toPlainASCII returns the ASCII character of which c is a full-width, mathematical or circled variant, like Unicode's
 // normalization form KC. It returns other characters unchanged. This function is used instead of a complete table,
 // because this package belongs to the library, which imports no other modules.
-func plainForm(c rune) rune {
+func toPlainASCII(c rune) rune {
 	switch {
 	case '！' <= c && c <= '～':
 		return c - '！' + '!'
@@ -185,13 +188,14 @@ const (
 	// minimum number of consecutive base64 characters (the rules would find no secret in fewer characters)
 	minBase64Chars = 24
 	// minimum length of a line of base64 characters for which the next line is read as a continuation
-	minFullLineChars = 60
-	probeBytes       = 24 // number of bytes that are decoded first to determine whether base64 characters encode text
+	minWrappedLineChars = 60
+	// number of bytes that are decoded first to determine whether base64 characters encode text
+	encodingProbeBytes = 24
 )
 
 // decodeBase64Texts finds the sequences of base64 characters in a text. It returns the decoded form of each sequence
 // that encodes text.
-func decodeBase64Texts(text string) (all []decodedForm) {
+func decodeBase64Texts(text string) (all []decodedText) {
 	for i := 0; i+minBase64Chars <= len(text); {
 		last := i + minBase64Chars - 1
 		for last >= i && isBase64Byte[text[last]] {
@@ -204,7 +208,7 @@ func decodeBase64Texts(text string) (all []decodedForm) {
 		}
 		end := findBase64End(text, i)
 		if decoded := decodeBase64(text[i:end]); decoded != "" {
-			all = append(all, decodedForm{text: decoded, originalStart: i, originalEnd: end})
+			all = append(all, decodedText{text: decoded, originalPartStart: i, originalPartEnd: end})
 		}
 		i = end
 	}
@@ -218,7 +222,7 @@ func findBase64End(text string, start int) int {
 		for i < len(text) && isBase64Byte[text[i]] {
 			i++
 		}
-		if i-lineStart < minFullLineChars {
+		if i-lineStart < minWrappedLineChars {
 			return i
 		}
 		next := i
@@ -254,7 +258,7 @@ func areTextBytes(a, b, c byte) bool { return isTextByte(a) && isTextByte(b) && 
 
 // decodeBase64 decodes a sequence of base64 characters (run). It returns "" if the result is not a text.
 func decodeBase64(run string) string {
-	for i := 0; i < probeBytes; i += 4 {
+	for i := 0; i < encodingProbeBytes; i += 4 {
 		b := uint32(0)
 		for _, c := range []byte(run[i : i+4]) {
 			b = b<<6 | uint32(base64Values[c]&63)

@@ -45,8 +45,8 @@ func TestOtherForms(t *testing.T) {
 	} {
 		got, found := (*Redactor)(nil).Redact("Kept: é " + secret + " – end")
 		rest := strings.Trim(strings.TrimSuffix(strings.TrimPrefix(got, "Kept: é "), " – end"), "=")
-		_, after, _ := strings.Cut(rest, markEnding)
-		if len(found) == 0 || !strings.Contains(rest, markBeginning) || len(strings.TrimPrefix(after, "%3D")) > 6 {
+		_, after, _ := strings.Cut(rest, redactionMarkEnd)
+		if len(found) == 0 || !strings.Contains(rest, redactionMarkStart) || len(strings.TrimPrefix(after, "%3D")) > 6 {
 			t.Errorf("%s: Redact(%q) = %q", name, secret, got)
 		}
 		if again, _ := (*Redactor)(nil).Redact(got); again != got {

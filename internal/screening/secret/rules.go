@@ -13,23 +13,23 @@ const genericRuleName = "generic-api-key"
 
 // secretRule describes one kind of secret.
 type secretRule struct {
-	name       string
-	tableIndex int // index of the rule in the table
+	name           string
+	ruleTableIndex int // index of the rule in the table
 	// Maximum distance in bytes between the start of a match and its keyword's start.
 	maxBytesBefore, maxBytesAfter int
 	// the rule finds values that are assigned to a name, and its keywords are parts of such names
-	isForAssignments bool
-	hasNoWords       bool // secrets that this rule finds do not contain words
-	minEntropy       float64
-	secretGroupIndex int
-	harmlessPatterns []harmlessPattern
-	*expression
+	isForAssignments       bool
+	hasSecretsWithoutWords bool // secrets that this rule finds do not contain words
+	minEntropy             float64
+	secretGroupIndex       int
+	nonSecretPatterns      []nonSecretPattern
+	*lazyRegexp
 }
 
-// harmlessPattern is an expression that excludes some matches of a rule, because these matches are not secrets.
-type harmlessPattern struct {
-	targetText int
-	*expression
+// nonSecretPattern is an expression that excludes some matches of a rule, because these matches are not secrets.
+type nonSecretPattern struct {
+	comparedTextKind int
+	*lazyRegexp
 }
 
 // hasRule reports whether there is a rule with this name.
@@ -41,8 +41,8 @@ func (rs *secretRules) hasRule(name string) bool {
 // that assigns a value to the name.
 const maxNameLength = 64
 
-// minAssignedLength is the minimum length, in bytes, of a value that is assigned to a name.
-const minAssignedLength = 8
+// minAssignedValueBytes is the minimum length, in bytes, of a value that is assigned to a name.
+const minAssignedValueBytes = 8
 
 // beginsWithAssignment reports whether a text of up to three bytes begins with an ASCII assignment sign, or is a
 // full-width colon or equals sign.
@@ -71,10 +71,10 @@ func looksLikeAssignedValue(text string) bool {
 		i-- // go back, because the value itself may begin with an equals sign
 	}
 	n := 0
-	for n < minAssignedLength && i+n < len(text) && isTokenByte(text[i+n]) {
+	for n < minAssignedValueBytes && i+n < len(text) && isTokenByte(text[i+n]) {
 		n++
 	}
-	return n == minAssignedLength
+	return n == minAssignedValueBytes
 }
 
 func isWordByte(c byte) bool {
@@ -90,8 +90,8 @@ func (r *secretRule) findSecretInMatch(text string, match []int) (Finding, bool)
 	for end > start && text[end-1] == '\n' {
 		end--
 	}
-	f := Finding{r.name, start, end, r.tableIndex}
-	return f, end > start && !r.isHarmless(text, match[0], match[1], f)
+	f := Finding{r.name, start, end, r.ruleTableIndex}
+	return f, end > start && !r.isNonSecret(text, match[0], match[1], f)
 }
 
 // locateSecretInMatch returns the position of the secret in a match. The secret is the group that the rule specifies,
@@ -108,33 +108,33 @@ func (r *secretRule) locateSecretInMatch(match []int) (start, end int) {
 	return match[0], match[1]
 }
 
-// isHarmless reports whether a finding is not a secret, because it is an example, a variable, a path, a public key, or
+// isNonSecret reports whether a finding is not a secret, because it is an example, a variable, a path, a public key, or
 // a text of words.
-func (r *secretRule) isHarmless(text string, start, end int, f Finding) bool {
+func (r *secretRule) isNonSecret(text string, start, end int, f Finding) bool {
 	secret := text[f.Start:f.End]
 	isGuessable := r.minEntropy > 0 && shannonEntropy(secret) <= r.minEntropy
-	if isGuessable || isExample(secret) {
+	if isGuessable || isExampleSecret(secret) {
 		return true
 	}
-	if r.hasNoWords && isInHexTable(text, f) {
+	if r.hasSecretsWithoutWords && isInHexValueTable(text, f) {
 		return true
 	}
 	if isJoinedWords(secret) || isPublicKey(secret) {
 		return true
 	}
-	isRandom := isScrambled(secret)
+	isRandom := looksRandom(secret)
 	if !isRandom && r.hasUnexpectedWords(secret) {
 		return true
 	}
-	for _, a := range r.harmlessPatterns {
-		if isRandom && a.targetText == targetWord {
+	for _, a := range r.nonSecretPatterns {
+		if isRandom && a.comparedTextKind == comparedTextNonRandom {
 			continue
 		}
 		target := secret
-		switch a.targetText {
-		case targetMatch:
+		switch a.comparedTextKind {
+		case comparedTextMatch:
 			target = extendToNameStart(text, start, end)
-		case targetLine:
+		case comparedTextLine:
 			target = withSurroundingLines(text, start, end)
 		}
 		if a.program().matchesIn(target) {
@@ -144,9 +144,9 @@ func (r *secretRule) isHarmless(text string, start, end int, f Finding) bool {
 	return false
 }
 
-// minJoinedWords is how many words a text must have to be considered a name of joined words, such as sk-learn-contrib,
-// and not a secret.
-const minJoinedWords = 3
+// minWordsInJoinedName is how many words a text must have to be considered a name of joined words, such as
+// sk-learn-contrib, and not a secret.
+const minWordsInJoinedName = 3
 
 // isJoinedWords reports whether a text consists of lower-case words that are joined by hyphens or underscores, like
 // sk-learn-contrib-imbalanced. Names of packages and classes have this form. A part of the name may also be a short
@@ -158,20 +158,20 @@ func isJoinedWords(s string) bool {
 		if isNumber {
 			continue
 		}
-		if strings.Trim(part, "abcdefghijklmnopqrstuvwxyz") != "" || len(part) > maxJoinedWord {
+		if strings.Trim(part, "abcdefghijklmnopqrstuvwxyz") != "" || len(part) > maxJoinedWordLetters {
 			return false
 		}
-		if len(part) > maxUnspokenBytes && !isPronounceable(part) {
+		if len(part) > maxAcronymBytes && !isPronounceable(part) {
 			return false
 		}
 		words, letterCount = words+1, letterCount+len(part)
 	}
-	return words >= minJoinedWords && float64(letterCount) >= minAverageWord*float64(words)
+	return words >= minWordsInJoinedName && float64(letterCount) >= minAverageWordBytes*float64(words)
 }
 
-// A text of joined words, such as sk-learn-contrib, is a name and not a secret. maxJoinedWord is the maximum number of
-// letters in each of its words. Longer parts can be random letters that are pronounceable by chance.
-const maxJoinedWord = 16
+// A text of joined words, such as sk-learn-contrib, is a name and not a secret. maxJoinedWordLetters is the maximum
+// number of letters in each of its words. Longer parts can be random letters that are pronounceable by chance.
+const maxJoinedWordLetters = 16
 
 // publicKeys contains the first characters of public keys, which are not secret: age keys, SSH keys (RSA, Ed25519,
 // ECDSA, security keys) and OpenPGP keys.
@@ -191,18 +191,18 @@ func isPublicKey(s string) bool {
 // hasUnexpectedWords reports whether a secret contains words although secrets of this rule never contain words. A
 // match with such a secret is ignored.
 func (r *secretRule) hasUnexpectedWords(secret string) bool {
-	return (r.hasNoWords && (isPlainValue(secret) || hasStopword(secret))) ||
+	return (r.hasSecretsWithoutWords && (isPlainValue(secret) || hasStopword(secret))) ||
 		(r.isForAssignments && isPlainValue(secret) && isCapitalized(secret))
 }
 
-// lineMarginBytes is the maximum number of bytes that are examined before and after a match because they are in the
+// maxLineContextBytes is the maximum number of bytes that are examined before and after a match because they are in the
 // match's lines.
-const lineMarginBytes = 128
+const maxLineContextBytes = 128
 
-// withSurroundingLines returns text[start:end] together with the rest of its lines. It adds at most lineMarginBytes
+// withSurroundingLines returns text[start:end] together with the rest of its lines. It adds at most maxLineContextBytes
 // bytes on each side.
 func withSurroundingLines(text string, start, end int) string {
-	from, to := max(0, start-lineMarginBytes), min(len(text), end+lineMarginBytes)
+	from, to := max(0, start-maxLineContextBytes), min(len(text), end+maxLineContextBytes)
 	if i := strings.LastIndexByte(text[from:start], '\n'); i >= 0 {
 		from += i + 1
 	}
@@ -228,9 +228,9 @@ func shannonEntropy(s string) float64 {
 	return bits
 }
 
-// isExample reports whether a secret looks like an example in documentation. Examples are a repeated letter, an
+// isExampleSecret reports whether a secret looks like an example in documentation. Examples are a repeated letter, an
 // alphabet, and a variable.
-func isExample(s string) bool {
+func isExampleSecret(s string) bool {
 	if strings.Count(s, s[:1]) == len(s) {
 		return true
 	}
@@ -250,25 +250,25 @@ func extendToNameStart(text string, start, end int) string {
 	return text[start:end]
 }
 
-// To determine whether a value is a part of a table, the examinedTableLines lines before the value and the
-// examinedTableLines lines after it are examined, but at most maxTableLineBytes bytes on each side. If minTableLines
+// To determine whether a value is a part of a table, the examinedHexTableLines lines before the value and the
+// examinedHexTableLines lines after it are examined, but at most maxTableLineBytes bytes on each side. If minTableLines
 // of these lines contain hexadecimal values, the value belongs to a table.
 const (
-	minTableLines      = 4
-	examinedTableLines = 6
-	maxTableLineBytes  = 4 << 10
+	minTableLines         = 4
+	examinedHexTableLines = 6
+	maxTableLineBytes     = 4 << 10
 )
 
-// isInHexTable reports whether a finding is a hexadecimal value in a table of such values, for example test vectors.
-// Such a value is not a secret.
-func isInHexTable(text string, f Finding) bool {
+// isInHexValueTable reports whether a finding is a hexadecimal value in a table of such values, for example test
+// vectors. Such a value is not a secret.
+func isInHexValueTable(text string, f Finding) bool {
 	if !isHexadecimal(text[f.Start:f.End]) {
 		return false
 	}
 	lines := strings.Split(text[max(0, f.Start-maxTableLineBytes):f.Start], "\n")
-	n := countHexLines(lines[max(0, len(lines)-1-examinedTableLines) : len(lines)-1])
+	n := countHexLines(lines[max(0, len(lines)-1-examinedHexTableLines) : len(lines)-1])
 	lines = strings.Split(text[f.End:min(len(text), f.End+maxTableLineBytes)], "\n")
-	return n+countHexLines(lines[1:min(len(lines), 1+examinedTableLines)]) >= minTableLines
+	return n+countHexLines(lines[1:min(len(lines), 1+examinedHexTableLines)]) >= minTableLines
 }
 
 func isHexadecimal(s string) bool { return strings.Trim(s, "0123456789abcdefABCDEF") == "" }
@@ -284,9 +284,9 @@ func countHexLines(lines []string) (n int) {
 	return n
 }
 
-// minAverageWord is the minimum average length, in bytes, of the words in an identifier or path. The words that are
-// found in random letters and digits are shorter.
-const minAverageWord = 3.3
+// minAverageWordBytes is the minimum average length, in bytes, of the words in an identifier or path. The words that
+// are found in random letters and digits are shorter.
+const minAverageWordBytes = 3.3
 
 // isPlainValue reports whether an assigned value looks like an identifier or a path. Such a value consists of
 // pronounceable words in camel case or with separators.
@@ -298,56 +298,56 @@ func isPlainValue(s string) bool {
 		n := measureFirstWord(s)
 		w, kind := s[:n], classifyByte(s[n-1])
 		s = s[n:]
-		if kind == byteOther {
+		if kind == otherByte {
 			continue
 		}
-		if kind == byteDigit {
+		if kind == digitByte {
 			digits++
 		}
-		isLongWord := n > 3 && kind == byteLower
+		isLongWord := n > 3 && kind == lowerCaseByte
 		if isLongWord && !isPronounceable(w) {
 			return false
 		}
 		words, letters = words+1, letters+n
 	}
-	return words > 0 && 2*digits <= words && float64(letters) >= minAverageWord*float64(words)
+	return words > 0 && 2*digits <= words && float64(letters) >= minAverageWordBytes*float64(words)
 }
 
 // These are limits for deciding whether a value looks random.
 const (
-	minScrambledBytes = 14
+	minRandomValueBytes = 14
 	// letters that cannot be pronounced, such as TLS, count as one word if they have at most this length in bytes
-	maxUnspokenBytes = 4
-	// If a sequence of letters that cannot be pronounced has more than maxUnspokenBytes bytes, it counts as one word,
-	// plus one word for every bytesPerUnspokenWord bytes.
-	bytesPerUnspokenWord   = 3.0
-	minAverageWithStopword = 2.5 // minimum average length of the words, in bytes, in a value that contains a stop word
+	maxAcronymBytes = 4
+	// If a sequence of letters that cannot be pronounced has more than maxAcronymBytes bytes, it counts as one word,
+	// plus one word for every bytesPerAcronymWord bytes.
+	bytesPerAcronymWord     = 3.0
+	minAverageStopwordValue = 2.5 // minimum average length of the words, in bytes, in a value that contains a stop word
 )
 
-// isScrambled reports whether a value looks random: in one of its parts, upper case, lower case and digits alternate
+// looksRandom reports whether a value looks random: in one of its parts, upper case, lower case and digits alternate
 // as often as in a random value. Separators such as hyphens divide the parts. If a value looks random, common words in
 // it occur by chance, so they do not prove that the value is harmless.
-func isScrambled(s string) bool {
+func looksRandom(s string) bool {
 	if isHexadecimal(s) {
 		return false
 	}
 	for part := range strings.FieldsFuncSeq(s, func(c rune) bool {
 		return c >= 0x80 ||
-			classifyByte(byte(c)) == byteOther
+			classifyByte(byte(c)) == otherByte
 	}) {
-		wordCount, minLength := 0.0, minAverageWord
+		wordCount, minLength := 0.0, minAverageWordBytes
 		for rest := part; rest != ""; wordCount++ {
 			n := measureFirstWord(rest)
 			if startsWithStopword(rest[:n]) {
-				minLength = minAverageWithStopword
+				minLength = minAverageStopwordValue
 			}
-			isLongWord := n > maxUnspokenBytes && classifyByte(rest[n-1]) != byteDigit
+			isLongWord := n > maxAcronymBytes && classifyByte(rest[n-1]) != digitByte
 			if isLongWord && !isPronounceable(rest[:n]) {
-				wordCount += float64(n) / bytesPerUnspokenWord
+				wordCount += float64(n) / bytesPerAcronymWord
 			}
 			rest = rest[n:]
 		}
-		if len(part) >= minScrambledBytes && float64(len(part)) <= minLength*wordCount {
+		if len(part) >= minRandomValueBytes && float64(len(part)) <= minLength*wordCount {
 			return true
 		}
 	}
@@ -361,16 +361,16 @@ func measureFirstWord(s string) int {
 	for n < len(s) && classifyByte(s[n]) == kind {
 		n++
 	}
-	if kind != byteUpper || n == len(s) {
+	if kind != upperCaseByte || n == len(s) {
 		return n
 	}
-	if classifyByte(s[n]) != byteLower {
+	if classifyByte(s[n]) != lowerCaseByte {
 		return n
 	}
 	if n > 1 {
 		return n - 1
 	}
-	for n < len(s) && classifyByte(s[n]) == byteLower {
+	for n < len(s) && classifyByte(s[n]) == lowerCaseByte {
 		n++
 	}
 	return n
@@ -395,42 +395,43 @@ func isPronounceable(w string) bool {
 
 // Kinds of bytes in an identifier.
 const (
-	byteOther = iota
-	byteLower
-	byteUpper
-	byteDigit
+	otherByte = iota
+	lowerCaseByte
+	upperCaseByte
+	digitByte
 )
 
 func classifyByte(c byte) int {
 	switch {
 	case 'a' <= c && c <= 'z':
-		return byteLower
+		return lowerCaseByte
 	case 'A' <= c && c <= 'Z':
-		return byteUpper
+		return upperCaseByte
 	case '0' <= c && c <= '9':
-		return byteDigit
+		return digitByte
 	}
-	return byteOther
+	return otherByte
 }
 
 // isCapitalized reports whether a word consists of one upper-case letter followed by lower-case letters.
 func isCapitalized(s string) bool {
-	return classifyByte(s[0]) == byteUpper && strings.Trim(s[1:], "abcdefghijklmnopqrstuvwxyz") == ""
+	return classifyByte(s[0]) == upperCaseByte && strings.Trim(s[1:], "abcdefghijklmnopqrstuvwxyz") == ""
 }
 
-// minStopwordBytes is the minimum length, in bytes, of a stop word in an identifier. Shorter stop words often occur in
-// random letters by chance.
-const minStopwordBytes = 4
+// minIdentifierStopwordBytes is the minimum length, in bytes, of a stop word in an identifier. Shorter stop words
+// often occur in random letters by chance.
+const minIdentifierStopwordBytes = 4
 
 // startsWithStopword reports whether a word in an identifier is a stop word, or begins with a stop word of at least
 // half the word's length.
 func startsWithStopword(w string) bool {
-	if len(w) < minStopwordBytes {
+	if len(w) < minIdentifierStopwordBytes {
 		return false
 	}
 	lowered, words := strings.ToLower(w), &ruleSet().stopwordsByFirstByte
-	for list := tableReader(words[lowered[0]]); list != ""; {
-		if s := list.readText(); len(s) >= max(minStopwordBytes, (len(w)+1)/2) && strings.HasPrefix(lowered, s) {
+	for list := ruleTableReader(words[lowered[0]]); list != ""; {
+		if s := list.readText(); len(s) >= max(minIdentifierStopwordBytes, (len(w)+1)/2) &&
+			strings.HasPrefix(lowered, s) {
 			return true
 		}
 	}
@@ -441,7 +442,7 @@ func startsWithStopword(w string) bool {
 func hasStopword(s string) bool {
 	lowered, words := strings.ToLower(s), &ruleSet().stopwordsByFirstByte
 	for i := range lowered {
-		for list := tableReader(words[lowered[i]]); list != ""; {
+		for list := ruleTableReader(words[lowered[i]]); list != ""; {
 			if strings.HasPrefix(lowered[i:], list.readText()) {
 				return true
 			}

@@ -72,9 +72,9 @@ type textSearch struct {
 
 // ruleSearch is the state of a search for the secrets that one rule describes.
 type ruleSearch struct {
-	matcher
-	ruleIndex    int
-	nextPosition int // first position at which the rule may match again, so that matches do not overlap
+	regexpMatcher
+	ruleIndex         int
+	nextMatchPosition int // first position at which the rule may match again, so that matches do not overlap
 }
 
 // findRuleSearch returns the state of the text's search with one rule. It creates the state if the rule was not tried
@@ -86,7 +86,7 @@ func (s *textSearch) findRuleSearch(rule int) *ruleSearch {
 		}
 	}
 	s.ruleSearches = append(s.ruleSearches, ruleSearch{ruleIndex: rule,
-		matcher: matcher{program: s.rules.rulesInOrder[rule].program(), text: s.text}})
+		regexpMatcher: regexpMatcher{regexpProgram: s.rules.rulesInOrder[rule].program(), text: s.text}})
 	return &s.ruleSearches[len(s.ruleSearches)-1]
 }
 
@@ -99,13 +99,14 @@ func (s *textSearch) matchRuleAt(word ruleKeyword, start int) {
 	}
 	rs := s.findRuleSearch(word.ruleIndex)
 	lastPos := min(start+r.maxBytesAfter, len(s.text))
-	for pos := max(start-r.maxBytesBefore, rs.nextPosition); pos <= lastPos; pos = max(pos+1, rs.nextPosition) {
-		rs.nextPosition = pos + 1
+	for pos := max(start-r.maxBytesBefore, rs.nextMatchPosition); pos <= lastPos; pos = max(pos+1,
+		rs.nextMatchPosition) {
+		rs.nextMatchPosition = pos + 1
 		if !rs.matchAt(pos) {
 			continue
 		}
-		rs.nextPosition = max(rs.nextPosition, rs.slots[1])
-		if f, ok := r.findSecretInMatch(s.text, rs.slots[:rs.slotCount]); ok {
+		rs.nextMatchPosition = max(rs.nextMatchPosition, rs.groupSlots[1])
+		if f, ok := r.findSecretInMatch(s.text, rs.groupSlots[:rs.groupSlotCount]); ok {
 			s.findings = append(s.findings, f)
 		}
 	}
@@ -146,32 +147,33 @@ func mergeFindings(text string, found []Finding) []Finding {
 // In a text, a secret is replaced by a mark. The mark has the form [redacted: RULE #tag], in which the tag is computed
 // from the secret and a key. Without a key, the mark is [redacted: RULE].
 const (
-	markBeginning = "[redacted: "
-	markEnding    = "]"
-	maxMarkBytes  = 100 // maximum length in bytes of the text that replaces a secret
-	tagDigits     = 8   // number of hexadecimal digits in the tag, by which equal secrets are recognized
+	redactionMarkStart    = "[redacted: "
+	redactionMarkEnd      = "]"
+	maxRedactionMarkBytes = 100 // maximum length in bytes of the text that replaces a secret
+	secretTagDigits       = 8   // number of hexadecimal digits in the tag, by which equal secrets are recognized
 )
 
 // findRedactionMarks returns the positions of the marks in a text.
 func findRedactionMarks(text string) (marks []Finding) {
 	for from := 0; ; {
-		i := strings.Index(text[from:], markBeginning)
+		i := strings.Index(text[from:], redactionMarkStart)
 		if i < 0 {
 			return marks
 		}
 		start := from + i
-		from = start + len(markBeginning)
-		if size := measureMark(text[start:]); size > 0 {
+		from = start + len(redactionMarkStart)
+		if size := redactionMarkLength(text[start:]); size > 0 {
 			marks = append(marks, Finding{Start: start, End: start + size})
 			from = start + size
 		}
 	}
 }
 
-// measureMark returns the length of the mark with which a text begins. It returns 0 if the text does not begin with a
-// mark. A mark must have the name of an existing rule and a valid tag, so that a false mark cannot hide a secret.
-func measureMark(text string) int {
-	body, _, ok := strings.Cut(text[len(markBeginning):min(len(text), maxMarkBytes)], markEnding)
+// redactionMarkLength returns the length of the mark with which a text begins. It returns 0 if the text does not begin
+// with a mark. A mark must have the name of an existing rule and a valid tag, so that a false mark cannot hide a
+// secret.
+func redactionMarkLength(text string) int {
+	body, _, ok := strings.Cut(text[len(redactionMarkStart):min(len(text), maxRedactionMarkBytes)], redactionMarkEnd)
 	if !ok {
 		return 0
 	}
@@ -182,13 +184,13 @@ func measureMark(text string) int {
 	if hasTag && !isTag(tag) {
 		return 0
 	}
-	return len(markBeginning) + len(body) + len(markEnding)
+	return len(redactionMarkStart) + len(body) + len(redactionMarkEnd)
 }
 
 // isTag reports whether a text has the form of a tag, by which two marks show that they replaced the same secret. A
 // tag consists of eight lower-case hexadecimal digits.
 func isTag(s string) bool {
-	return len(s) == tagDigits && strings.Trim(s, "0123456789abcdef") == ""
+	return len(s) == secretTagDigits && strings.Trim(s, "0123456789abcdef") == ""
 }
 
 // maxReplaceRounds is the maximum number of searches in a text. A repeated search may find a secret that overlapped a
@@ -211,11 +213,11 @@ func replaceSecrets(text string, tag func(secret string) string) (string, []Find
 		var b strings.Builder
 		end := 0
 		for _, f := range found {
-			b.WriteString(text[end:f.Start] + markBeginning + f.Rule)
+			b.WriteString(text[end:f.Start] + redactionMarkStart + f.Rule)
 			if t := tag(text[f.Start:f.End]); t != "" {
 				b.WriteString(" #" + t)
 			}
-			b.WriteString(markEnding)
+			b.WriteString(redactionMarkEnd)
 			end = f.End
 		}
 		text = b.String() + text[end:]
@@ -227,8 +229,8 @@ func replaceSecrets(text string, tag func(secret string) string) (string, []Find
 // first piece is shorter than the minimum, it does not contain the whole prefix of a key. A piece that is longer than
 // the maximum is recognized without the other one.
 const (
-	minPieceBytes = 4
-	maxPieceBytes = 300
+	minSecretPieceBytes = 4
+	maxSecretPieceBytes = 300
 )
 
 // FindDivided finds secrets that are divided between two of the texts. A divided secret begins at one text's end and
@@ -238,7 +240,7 @@ const (
 func FindDivided(texts ...string) [][]Finding {
 	found := make([][]Finding, len(texts))
 	for i, first := range texts {
-		start := findPieceStart(first, len(first))
+		start := findSecretPieceStart(first, len(first))
 		if !hasKeyword(first[start:]) {
 			continue
 		}
@@ -246,7 +248,7 @@ func FindDivided(texts ...string) [][]Finding {
 			if k == i {
 				continue
 			}
-			end := findPieceEnd(second, 0)
+			end := findSecretPieceEnd(second, 0)
 			if f, size := findDividedKey(first[start:], second[:end]); size > 0 {
 				found[i] = append(found[i], Finding{Rule: f.Rule, Start: start + f.Start, End: len(first)})
 				found[k] = append(found[k], Finding{Rule: f.Rule, End: size})
@@ -272,7 +274,7 @@ func findAcrossLines(text string) (found []Finding) {
 		if end > 0 && text[end-1] == '\r' {
 			end--
 		}
-		start := findPieceStart(text, end)
+		start := findSecretPieceStart(text, end)
 		if !hasKeyword(text[start:end]) {
 			continue
 		}
@@ -280,7 +282,7 @@ func findAcrossLines(text string) (found []Finding) {
 		for second < len(text) && (text[second] == ' ' || text[second] == '\t' || text[second] == '>') {
 			second++
 		}
-		f, size := findDividedKey(text[start:end], text[second:findPieceEnd(text, second)])
+		f, size := findDividedKey(text[start:end], text[second:findSecretPieceEnd(text, second)])
 		if size > 0 {
 			found = append(
 				found,
@@ -290,31 +292,31 @@ func findAcrossLines(text string) (found []Finding) {
 	}
 }
 
-// findPieceStart returns the start of the longest sequence of characters that may be part of a key and that ends at
-// end.
-func findPieceStart(text string, end int) int {
+// findSecretPieceStart returns the start of the longest sequence of characters that may be part of a key and that ends
+// at end.
+func findSecretPieceStart(text string, end int) int {
 	start := end
-	for start > max(0, end-maxPieceBytes) && isKeyByte(text[start-1]) {
+	for start > max(0, end-maxSecretPieceBytes) && isSecretKeyByte(text[start-1]) {
 		start--
 	}
 	return start
 }
 
-// findPieceEnd returns the end of the longest sequence of characters that may be part of a key and that begins at
+// findSecretPieceEnd returns the end of the longest sequence of characters that may be part of a key and that begins at
 // start.
-func findPieceEnd(text string, start int) int {
+func findSecretPieceEnd(text string, start int) int {
 	end := start
-	for end < min(len(text), start+maxPieceBytes) && isKeyByte(text[end]) {
+	for end < min(len(text), start+maxSecretPieceBytes) && isSecretKeyByte(text[end]) {
 		end++
 	}
 	return end
 }
 
-func isKeyByte(c byte) bool { return isBase64Byte[c] || c == '.' || c == '=' }
+func isSecretKeyByte(c byte) bool { return isBase64Byte[c] || c == '.' || c == '=' }
 
 // hasKeyword reports whether a piece contains the keyword of a rule for keys with a distinctive prefix.
 func hasKeyword(piece string) (ok bool) {
-	if len(piece) < minPieceBytes {
+	if len(piece) < minSecretPieceBytes {
 		return false
 	}
 	rules := ruleSet()
@@ -334,7 +336,7 @@ func findDividedKey(first, second string) (f Finding, size int) {
 		return Finding{}, 0
 	}
 	for _, f := range findLiteral(first + second) {
-		isInBoth := f.Start <= len(first)-minPieceBytes && f.End > len(first)
+		isInBoth := f.Start <= len(first)-minSecretPieceBytes && f.End > len(first)
 		if isInBoth && f.Rule != genericRuleName {
 			return f, f.End - len(first)
 		}

@@ -19,11 +19,11 @@ import (
 //go:embed rules.bin
 var ruleTable string
 
-// tableReader decodes the embedded table of rules for secrets. It does not check for errors, because a test compares
-// the table with the source files of the table.
-type tableReader string
+// ruleTableReader decodes the embedded table of rules for secrets. It does not check for errors, because a test
+// compares the table with the source files of the table.
+type ruleTableReader string
 
-func (r *tableReader) readInt() int {
+func (r *ruleTableReader) readInt() int {
 	n, i := 0, 0
 	for shift := 0; ; shift += 7 {
 		c := (*r)[i]
@@ -36,19 +36,19 @@ func (r *tableReader) readInt() int {
 	}
 }
 
-func (r *tableReader) readBytes(n int) string {
+func (r *ruleTableReader) readBytes(n int) string {
 	s := string((*r)[:n])
 	*r = (*r)[n:]
 	return s
 }
 
-func (r *tableReader) readText() string { return r.readBytes(r.readInt()) }
+func (r *ruleTableReader) readText() string { return r.readBytes(r.readInt()) }
 
 // secretRules contains all rules and the automaton for the keywords of all rules.
 type secretRules struct {
 	byteSetTable []byteSet
 	// all regular expressions; the first are general, and the others belong to the rules
-	expressions          []expression
+	expressions          []lazyRegexp
 	rulesInOrder         []secretRule
 	keywords             keywordAutomaton
 	stopwordsByFirstByte [256]string // stop words by first byte (the length of a word precedes the word)
@@ -65,16 +65,16 @@ const (
 // Several expressions of a rule exclude matches that are not secrets. These constants say with which text such an
 // expression is compared.
 const (
-	targetSecret = iota
-	targetMatch
-	targetLine
-	targetWord // the secret, but the expression is ignored if the secret looks random
+	comparedTextSecret = iota
+	comparedTextMatch
+	comparedTextLine
+	comparedTextNonRandom // the secret, but the expression is ignored if the secret looks random
 )
 
 var ruleSet = sync.OnceValue(loadRules)
 
 func loadRules() *secretRules {
-	rs, r := new(secretRules), tableReader(ruleTable)
+	rs, r := new(secretRules), ruleTableReader(ruleTable)
 	rs.byteSetTable = make([]byteSet, r.readInt())
 	for i := range rs.byteSetTable {
 		b := []byte(r.readBytes(32))
@@ -82,31 +82,31 @@ func loadRules() *secretRules {
 			rs.byteSetTable[i][j] = binary.LittleEndian.Uint64(b[8*j:])
 		}
 	}
-	rs.expressions = make([]expression, r.readInt())
+	rs.expressions = make([]lazyRegexp, r.readInt())
 	for i := range rs.expressions {
-		rs.expressions[i].code = r.readText()
+		rs.expressions[i].encodedProgram = r.readText()
 	}
 	rs.rulesInOrder = make([]secretRule, r.readInt())
-	allowances := make([]harmlessPattern, 0, r.readInt())
+	allowances := make([]nonSecretPattern, 0, r.readInt())
 	for i := range rs.rulesInOrder {
 		firstAllowance := len(allowances)
 		newRule := secretRule{
-			name:             r.readText(),
-			tableIndex:       i,
-			maxBytesBefore:   r.readInt(),
-			maxBytesAfter:    r.readInt(),
-			isForAssignments: r.readInt() != 0,
-			hasNoWords:       r.readInt() != 0,
+			name:                   r.readText(),
+			ruleTableIndex:         i,
+			maxBytesBefore:         r.readInt(),
+			maxBytesAfter:          r.readInt(),
+			isForAssignments:       r.readInt() != 0,
+			hasSecretsWithoutWords: r.readInt() != 0,
 			minEntropy: float64(
 				r.readInt(),
 			) / 1000,
 			secretGroupIndex: r.readInt(),
-			expression:       &rs.expressions[r.readInt()],
+			lazyRegexp:       &rs.expressions[r.readInt()],
 		}
 		for range r.readInt() {
-			allowances = append(allowances, harmlessPattern{r.readInt(), &rs.expressions[r.readInt()]})
+			allowances = append(allowances, nonSecretPattern{r.readInt(), &rs.expressions[r.readInt()]})
 		}
-		newRule.harmlessPatterns = allowances[firstAllowance:]
+		newRule.nonSecretPatterns = allowances[firstAllowance:]
 		rs.rulesInOrder[i] = newRule
 	}
 	rs.keywords.decode(&r)
@@ -117,59 +117,59 @@ func loadRules() *secretRules {
 	return rs
 }
 
-func (a *keywordAutomaton) decode(r *tableReader) {
+func (a *keywordAutomaton) decode(r *ruleTableReader) {
 	a.words = make([]ruleKeyword, r.readInt())
 	for i := range a.words {
 		a.words[i] = ruleKeyword{r.readText(), r.readInt()}
 	}
-	a.classCount = r.readInt()
-	copy(a.byteClass[:], r.readBytes(len(a.byteClass)))
+	a.byteClassCount = r.readInt()
+	copy(a.byteClassByValue[:], r.readBytes(len(a.byteClassByValue)))
 	a.wordStarts = make([]uint32, r.readInt())
 	for i := range a.wordStarts {
 		a.wordStarts[i] = uint32(r.readInt())
 	}
-	a.transitions = make([]uint16, a.classCount*(len(a.wordStarts)-1))
+	a.transitions = make([]uint16, a.byteClassCount*(len(a.wordStarts)-1))
 	encoded := r.readBytes(2 * len(a.transitions))
 	for i := range a.transitions {
 		a.transitions[i] = uint16(encoded[2*i]) | uint16(encoded[2*i+1])<<8
 	}
 }
 
-// expression is a compiled regular expression, which is decoded when it is first used.
-type expression struct {
-	code    string
-	once    sync.Once
-	decoded *program
+// lazyRegexp is a compiled regular expression, which is decoded when it is first used.
+type lazyRegexp struct {
+	encodedProgram string
+	once           sync.Once
+	decoded        *regexpProgram
 }
 
-func (e *expression) program() *program {
-	e.once.Do(func() { e.decoded = decodeProgram(tableReader(e.code), ruleSet().byteSetTable) })
+func (e *lazyRegexp) program() *regexpProgram {
+	e.once.Do(func() { e.decoded = decodeRegexpProgram(ruleTableReader(e.encodedProgram), ruleSet().byteSetTable) })
 	return e.decoded
 }
 
-func decodeProgram(r tableReader, sets []byteSet) *program {
-	p := &program{slotCount: r.readInt(), instructions: make([]ruleInstruction, r.readInt())}
+func decodeRegexpProgram(r ruleTableReader, sets []byteSet) *regexpProgram {
+	p := &regexpProgram{groupSlotCount: r.readInt(), instructions: make([]regexpInstruction, r.readInt())}
 	for i := range p.instructions {
 		in := &p.instructions[i]
 		in.opcode = uint8(r.readInt())
 		in.firstBytes = sets[r.readInt()]
 		switch in.opcode {
-		case opLiteral:
+		case opMatchLiteral:
 			in.isCaseless, in.text = r.readInt() != 0, r.readText()
-		case opRun:
-			in.isLazy = r.readInt() != 0
+		case opRepeatBytes:
+			in.isLazyRepetition = r.readInt() != 0
 			in.isExact = r.readInt() != 0
-			in.runBytes = &sets[r.readInt()]
+			in.repeatedBytes = &sets[r.readInt()]
 			in.minLength, in.maxLength = r.readInt(), r.readInt()-1
 			if in.maxLength < 0 {
 				in.maxLength = math.MaxInt - 1
 			}
-		case opBranch:
+		case opTryAlternatives:
 			in.branches = make([]int, r.readInt())
 			for j := range in.branches {
 				in.branches[j] = r.readInt()
 			}
-		case opJump, opSave:
+		case opJumpToInstruction, opSaveGroupPosition:
 			in.targetOrSlot = r.readInt()
 		}
 	}

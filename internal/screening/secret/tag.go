@@ -56,7 +56,7 @@ func (r *Redactor) secretTag(secret string) string {
 	}
 	mac := hmac.New(sha256.New, key)
 	mac.Write([]byte(secret))
-	return hex.EncodeToString(mac.Sum(nil))[:tagDigits]
+	return hex.EncodeToString(mac.Sum(nil))[:secretTagDigits]
 }
 
 // readKey returns the key of the home in a directory. If the home lacks a key, readKey creates a key. If reading or
@@ -95,11 +95,11 @@ func readKey(dir string) []byte {
 // ReplaceFindings replaces the findings in a text by marks.
 func (r *Redactor) ReplaceFindings(text string, found []Finding) string {
 	for _, f := range slices.Backward(found) {
-		mark := markBeginning + f.Rule
+		mark := redactionMarkStart + f.Rule
 		if t := r.secretTag(text[f.Start:f.End]); t != "" {
 			mark += " #" + t
 		}
-		text = text[:f.Start] + mark + markEnding + text[f.End:]
+		text = text[:f.Start] + mark + redactionMarkEnd + text[f.End:]
 	}
 	return text
 }

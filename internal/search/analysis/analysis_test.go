@@ -173,7 +173,7 @@ func TestDialogue(t *testing.T) {
 			if got := SplitDialogue(tt.text, 16, 6); !slices.Equal(got, tt.want) {
 				t.Errorf("SplitDialogue(%q) = %v, want %v", tt.text, got, tt.want)
 			}
-			if got := IsTalkTurn(tt.text); got != tt.turn {
+			if got := IsPersonTurn(tt.text); got != tt.turn {
 				t.Errorf("IsTalkTurn(%q) = %v", tt.text, got)
 			}
 		})
@@ -181,20 +181,20 @@ func TestDialogue(t *testing.T) {
 }
 
 func TestSpeechOf(t *testing.T) {
-	for text, want := range map[string]SpeechKind{
-		"a plain note: here":                 NoSpeech,
-		"a note\n\nuser: as it says":         NoSpeech,
-		"user: Hi":                           NoSpeech,
-		"user: Hi\n\nmore":                   NoSpeech,
-		"assistant: Hello":                   TurnOfChat,
-		"Assistant: Hello\n\nmore of it":     TurnOfChat,
-		"assistant: Hello\n\nuser: Hi":       WholeChat,
-		"user: Hi\n\nmore\n\nassistant: Yes": WholeChat,
-		"Jo Ann: Hi":                         TurnOfTalk,
-		"Jo: Hi\n\nAnn: Ho\n\nJo: Hum":       WholeTalk,
-		"Decision: Go\n\nReason: Speed":      NoSpeech,
+	for text, want := range map[string]DialogueKind{
+		"a plain note: here":                 NotDialogue,
+		"a note\n\nuser: as it says":         NotDialogue,
+		"user: Hi":                           NotDialogue,
+		"user: Hi\n\nmore":                   NotDialogue,
+		"assistant: Hello":                   ProgramTurn,
+		"Assistant: Hello\n\nmore of it":     ProgramTurn,
+		"assistant: Hello\n\nuser: Hi":       WholeProgramDialogue,
+		"user: Hi\n\nmore\n\nassistant: Yes": WholeProgramDialogue,
+		"Jo Ann: Hi":                         PersonTurn,
+		"Jo: Hi\n\nAnn: Ho\n\nJo: Hum":       WholePeopleDialogue,
+		"Decision: Go\n\nReason: Speed":      NotDialogue,
 	} {
-		if got := ClassifySpeech(text); got != want {
+		if got := ClassifyDialogue(text); got != want {
 			t.Errorf("ClassifySpeech(%q) = %d, want %d", text, got, want)
 		}
 	}
@@ -281,7 +281,7 @@ func FuzzDoc(f *testing.F) {
 			t.Fatalf("Doc(%q) = %v, from a fresh analyzer %v", s, got, want)
 		}
 		for _, term := range got.Terms {
-			if term.Text == "" || strings.ContainsAny(term.Text, " :\n") || len(term.Text) > maxWholeBytes+8 {
+			if term.Text == "" || strings.ContainsAny(term.Text, " :\n") || len(term.Text) > maxCombinedTermBytes+8 {
 				t.Fatalf("Doc(%q) has the term %q", s, term.Text)
 			}
 		}

@@ -20,7 +20,7 @@ type Field struct {
 // look-up in the cache is faster than stemming. An Analyzer is safe for concurrent use.
 type Analyzer struct {
 	mu              sync.Mutex
-	cache           unitCache
+	cache           chunkTermCache
 	currentDocument uint64 // number of the document that is being analyzed (see term.currentDocument)
 }
 
@@ -28,7 +28,7 @@ type Analyzer struct {
 const initialSlots = 1 << 10
 
 // NewAnalyzer returns an analyzer with an empty cache.
-func NewAnalyzer() *Analyzer { return &Analyzer{cache: newUnitCache(TermOfWord, initialSlots)} }
+func NewAnalyzer() *Analyzer { return &Analyzer{cache: newChunkTermCache(TermOfWord, initialSlots)} }
 
 // beginDocument prepares the analyzer for a new document. Only beginDocument empties the cache, because an unfinished
 // document refers to terms in the cache.
@@ -48,28 +48,28 @@ func (a *Analyzer) SetDoc(ctx context.Context, d *index.Document, fields []Field
 	a.beginDocument()
 	d.Terms = d.Terms[:0]
 	d.Numbers = d.Numbers[:0]
-	d.Known = a.cache.indexNumbers
+	d.Known = a.cache.indexTermNumbers
 	d.Len = 0
 	for i := range fields {
 		f := &fields[i]
 		s, w := f.Text, contextChecker{ctx: ctx}
-		for from, to := findNextChunk(s, 0); from < to && !w.isDoneAt(to); from, to = findNextChunk(s, to) {
+		for from, to := findNextChunk(s, 0); from < to && !w.isContextDoneAt(to); from, to = findNextChunk(s, to) {
 			c := s[from:to]
-			if len(c) <= maxWholeBytes {
-				if k := a.cache.findOrAnalyzeChunk(c); k.unitCount == 1 {
-					a.addTermOccurrence(d, k.firstTerm, k.startsWithWhole, f.Weight)
+			if len(c) <= maxCombinedTermBytes {
+				if k := a.cache.findOrAnalyzeChunk(c); k.termCount == 1 {
+					a.addTermOccurrence(d, k.firstTerm, k.startsWithCombinedTerm, f.Weight)
 					continue
 				}
 			}
-			for _, u := range a.cache.chunkUnits(c) {
-				a.addTermOccurrence(d, u.term, u.isWhole, f.Weight)
+			for _, u := range a.cache.termsOfChunk(c) {
+				a.addTermOccurrence(d, u.termNumber, u.isCombined, f.Weight)
 			}
 		}
 	}
 }
 
-// addTermOccurrence adds to the document d an occurrence of the term with the given number. The parameter isWhole must
-// be true if the term combines several words, because such a term does not count for the document's length.
+// addTermOccurrence adds to the document d an occurrence of the term with the given number. The parameter isCombined
+// must be true if the term combines several words, because such a term does not count for the document's length.
 func (a *Analyzer) addTermOccurrence(d *index.Document, number uint32, isWhole bool, weight uint32) {
 	if !isWhole {
 		d.Len += weight

@@ -11,21 +11,21 @@ import (
 
 // These are the classes of characters: separators, letters and digits, connectors, and emoji.
 const (
-	classSeparator = iota
-	classWord
-	classConnector
-	classEmoji
+	separatorChar = iota
+	wordChar
+	connectorChar
+	emojiChar
 )
 
 var asciiClass = func() (class [utf8.RuneSelf]uint8) {
 	for c := range class {
 		switch {
 		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9':
-			class[c] = classWord
+			class[c] = wordChar
 		}
 	}
 	for _, c := range "-_./@'," {
-		class[c] = classConnector
+		class[c] = connectorChar
 	}
 	return class
 }()
@@ -38,15 +38,15 @@ func classifyFirstChar(s string) (class uint8, size int) {
 	r, n := utf8.DecodeRuneInString(s)
 	switch {
 	case r == '’' || r == '‐' || r == '‑':
-		return classConnector, n
+		return connectorChar, n
 	case r == utf8.RuneError && n == 1, isEmojiSuffix(r):
-		return classSeparator, n
+		return separatorChar, n
 	case unicode.IsLetter(r), unicode.IsNumber(r), unicode.IsMark(r):
-		return classWord, n
+		return wordChar, n
 	case isEmojiStart(r):
-		return classEmoji, n
+		return emojiChar, n
 	}
-	return classSeparator, n
+	return separatorChar, n
 }
 
 // maxChunkBytes is the maximum size of a chunk in bytes. A longer chunk is split, so that a text without spaces needs
@@ -55,17 +55,17 @@ const maxChunkBytes = 1 << 16
 
 // contextChecker checks whether a context is done, after every [maxChunkBytes] bytes of a text.
 type contextChecker struct {
-	ctx       context.Context
-	nextCheck int // byte offset in the text at which ctx is checked next
+	ctx             context.Context
+	nextCheckOffset int // byte offset in the text at which ctx is checked next
 }
 
-// isDoneAt reports whether the context is done. at is the number of bytes of the text that were processed. The context
-// is checked only if this number has grown by at least maxChunkBytes since the last check.
-func (w *contextChecker) isDoneAt(at int) bool {
-	if at < w.nextCheck {
+// isContextDoneAt reports whether the context is done. at is the number of bytes of the text that were processed. The
+// context is checked only if this number has grown by at least maxChunkBytes since the last check.
+func (w *contextChecker) isContextDoneAt(at int) bool {
+	if at < w.nextCheckOffset {
 		return false
 	}
-	w.nextCheck = at + maxChunkBytes
+	w.nextCheckOffset = at + maxChunkBytes
 	return w.ctx.Err() != nil
 }
 
@@ -74,17 +74,17 @@ func (w *contextChecker) isDoneAt(at int) bool {
 func findNextChunk(s string, i int) (from, to int) {
 	for i < len(s) {
 		if c := s[i]; c < utf8.RuneSelf { // For ASCII characters, this is faster than classifyFirstChar.
-			if asciiClass[c] == classWord {
+			if asciiClass[c] == wordChar {
 				break
 			}
 			i++
 			continue
 		}
 		class, n := classifyFirstChar(s[i:])
-		if class == classEmoji {
+		if class == emojiChar {
 			return i, i + measureEmoji(s[i:])
 		}
-		if class == classWord {
+		if class == wordChar {
 			break
 		}
 		i += n
@@ -93,23 +93,23 @@ func findNextChunk(s string, i int) (from, to int) {
 	joined := false // The previous character joins two parts, such as a hyphen, so the chunk cannot end with it.
 	for i < len(s) && (i-from < maxChunkBytes || joined) {
 		if c := s[i]; c < utf8.RuneSelf {
-			if class := asciiClass[c]; class == classWord {
+			if class := asciiClass[c]; class == wordChar {
 				i, joined = i+1, false
 				continue
-			} else if class == classSeparator {
+			} else if class == separatorChar {
 				break
 			}
 		}
 		class, n := classifyFirstChar(s[i:])
-		if class == classWord {
+		if class == wordChar {
 			i, joined = i+n, false
 			continue
 		}
-		if class != classConnector || i+n == len(s) {
+		if class != connectorChar || i+n == len(s) {
 			break
 		}
 		next, _ := classifyFirstChar(s[i+n:])
-		if next != classWord {
+		if next != wordChar {
 			break
 		}
 		if s[i] == ',' && !isBetweenDigits(s, i) {
@@ -148,9 +148,9 @@ func isEmojiStart(r rune) bool {
 		(r >= 0x1f000 && r <= 0x1faff && !isSkinTone(r))
 }
 
-// isFlagLetter reports whether r is one of the regional indicator symbols, two of which form the emoji of a country's
-// flag.
-func isFlagLetter(r rune) bool { return r >= 0x1f1e6 && r <= 0x1f1ff }
+// isFlagEmojiLetter reports whether r is one of the regional indicator symbols, two of which form the emoji of a
+// country's flag.
+func isFlagEmojiLetter(r rune) bool { return r >= 0x1f1e6 && r <= 0x1f1ff }
 
 func isSkinTone(r rune) bool { return r >= 0x1f3fb && r <= 0x1f3ff }
 
@@ -162,8 +162,8 @@ func isEmojiSuffix(r rune) bool { return r == 0xfe0e || r == 0xfe0f || r == 0x20
 // emoji or a flag's two letters. The size may be slightly larger than maxEmojiBytes.
 func measureEmoji(s string) int {
 	first, i := utf8.DecodeRuneInString(s)
-	if isFlagLetter(first) {
-		if r, n := utf8.DecodeRuneInString(s[i:]); isFlagLetter(r) {
+	if isFlagEmojiLetter(first) {
+		if r, n := utf8.DecodeRuneInString(s[i:]); isFlagEmojiLetter(r) {
 			i += n
 		}
 		return i

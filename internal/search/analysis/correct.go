@@ -4,16 +4,16 @@ package analysis
 
 import "strings"
 
-// Only words of minCorrectedBytes to maxCorrectedBytes bytes are corrected. A shorter word has too many similar terms,
-// so that its correction would often be wrong. A longer text is probably not a word, and the time for a correction
-// grows with the square of the length.
-const minCorrectedBytes, maxCorrectedBytes = 4, 64
+// Only words of minCorrectedWordBytes to maxCorrectedWordBytes bytes are corrected. A shorter word has too many
+// similar terms, so that its correction would often be wrong. A longer text is probably not a word, and the time for a
+// correction grows with the square of the length.
+const minCorrectedWordBytes, maxCorrectedWordBytes = 4, 64
 
 // These are the bytes that CorrectSpelling tries as a missing byte or in place of a wrong byte. For words with letters
-// outside of ASCII, it tries otherCorrectionBytes.
+// outside of ASCII, it tries nonASCIICorrectionBytes.
 var (
-	latinCorrectionBytes = []byte("abcdefghijklmnopqrstuvwxyz'_-.")
-	otherCorrectionBytes = func() []byte {
+	latinCorrectionBytes    = []byte("abcdefghijklmnopqrstuvwxyz'_-.")
+	nonASCIICorrectionBytes = func() []byte {
 		bytes := append([]byte(nil), latinCorrectionBytes...)
 		for c := 0x80; c <= 0xf4; c++ {
 			bytes = append(bytes, byte(c))
@@ -32,16 +32,16 @@ var (
 // each possible correction (some hundreds). This is faster than a comparison of the word with the whole vocabulary
 // (see Norvig, "How to Write a Spelling Corrector", 2007).
 func CorrectSpelling(term string, documentCount func(string) int) string {
-	if len(term) < minCorrectedBytes || len(term) > maxCorrectedBytes {
+	if len(term) < minCorrectedWordBytes || len(term) > maxCorrectedWordBytes {
 		return ""
 	}
 	letters := latinCorrectionBytes
 	if strings.ContainsFunc(term, func(r rune) bool { return r >= 0x80 }) {
-		letters = otherCorrectionBytes
+		letters = nonASCIICorrectionBytes
 	}
-	var best correction
+	var best spellingCorrection
 	try := func(b []byte) {
-		if len(b) < minCorrectedBytes || hasDigit(b) {
+		if len(b) < minCorrectedWordBytes || hasDigit(b) {
 			return
 		}
 		if string(b) == term {
@@ -52,8 +52,8 @@ func CorrectSpelling(term string, documentCount func(string) int) string {
 			return
 		}
 		isAlike := b[0] == term[0]
-		if best.isWorse(b, n, isAlike) {
-			best = correction{string(b), n, isAlike}
+		if best.isWorseThanWord(b, n, isAlike) {
+			best = spellingCorrection{string(b), n, isAlike}
 		}
 	}
 	b := make([]byte, 0, len(term)+1)
@@ -80,29 +80,29 @@ func CorrectSpelling(term string, documentCount func(string) int) string {
 			try(b)
 		}
 	}
-	return best.word
+	return best.correctedWord
 }
 
-// correction is a possible correction of an unknown word.
-type correction struct {
-	word               string
+// spellingCorrection is a possible correction of an unknown word.
+type spellingCorrection struct {
+	correctedWord      string
 	documentCount      int  // number of documents that contain the correction
 	hasSameFirstLetter bool // The correction begins with the same letter as the unknown word.
 }
 
-// isWorse reports whether c is a worse correction of the unknown word than the word b. The parameter df is the number
-// of documents that contain b, and isAlike specifies whether b has the same first letter as the unknown word. A
+// isWorseThanWord reports whether c is a worse correction of the unknown word than the word b. The parameter df is the
+// number of documents that contain b, and isAlike specifies whether b has the same first letter as the unknown word. A
 // correction with the same first letter is better. Otherwise, a more frequent word is better.
-func (c *correction) isWorse(b []byte, df int, isAlike bool) bool {
+func (c *spellingCorrection) isWorseThanWord(b []byte, df int, isAlike bool) bool {
 	switch {
-	case c.word == "":
+	case c.correctedWord == "":
 		return true
 	case c.hasSameFirstLetter != isAlike:
 		return isAlike
 	case c.documentCount != df:
 		return df > c.documentCount
 	}
-	return string(b) < c.word
+	return string(b) < c.correctedWord
 }
 
 func hasDigit(b []byte) bool {

@@ -31,7 +31,7 @@ func slipByScan(term string, vocabulary map[string]int) string {
 	bestDF := 0
 	bestAlike := false
 	for t, df := range vocabulary {
-		if len(t) < minCorrectedBytes || len(term) < minCorrectedBytes || t == term || !oneSlip(term, t) ||
+		if len(t) < minCorrectedWordBytes || len(term) < minCorrectedWordBytes || t == term || !oneSlip(term, t) ||
 			hasDigit([]byte(t)) {
 			continue
 		}

@@ -37,9 +37,9 @@ func measureChatSpeaker(s string) (n int, byProgram bool) {
 	return 0, false
 }
 
-// speakerWeight is the weight of a speaker's name, in sixteenths. It is greater than the normal weight of 16, because
-// a question with a name is more often about texts by that person than about texts that mention the person.
-const speakerWeight = 48
+// speakerNameWeight is the weight of a speaker's name, in sixteenths. It is greater than the normal weight of 16,
+// because a question with a name is more often about texts by that person than about texts that mention the person.
+const speakerNameWeight = 48
 
 // measureLeadingName returns the length of the name with which the text s starts, if a colon and a space follow the
 // name, as in "Caroline Smith: Hello". Otherwise, it returns 0. A name has at most three words, and each word starts
@@ -65,37 +65,37 @@ func measureLeadingName(s string) int {
 	return i
 }
 
-// IsTalkTurn reports whether a text is a short turn in a talk between people, such as "Caroline: Hello". Such a text
+// IsPersonTurn reports whether a text is a short turn in a talk between people, such as "Caroline: Hello". Such a text
 // starts with a name, has at most 1500 bytes, and consists of a single paragraph.
-func IsTalkTurn(text string) bool {
+func IsPersonTurn(text string) bool {
 	n, _ := measureChatSpeaker(text)
 	return n == 0 && len(text) <= 1500 && measureLeadingName(text) > 0 &&
 		!strings.Contains(strings.TrimSpace(text), "\n\n")
 }
 
-// SpeechKind specifies whether a text is a single turn of a conversation, a whole conversation, or neither.
-type SpeechKind uint8
+// DialogueKind specifies whether a text is a single turn of a conversation, a whole conversation, or neither.
+type DialogueKind uint8
 
 // These constants specify whether a text is a part of a conversation, a whole conversation, or none.
 const (
-	NoSpeech SpeechKind = iota
-	// one person's turn in a conversation between people, such as "Caroline: Hello" (see [IsTalkTurn])
-	TurnOfTalk
-	TurnOfChat // a single turn in a conversation with a program, such as "assistant: Hello"
+	NotDialogue DialogueKind = iota
+	// one person's turn in a conversation between people, such as "Caroline: Hello" (see [IsPersonTurn])
+	PersonTurn
+	ProgramTurn // a single turn in a conversation with a program, such as "assistant: Hello"
 	// several turns: the text starts with a name, and a later paragraph starts with the same name or with a word such
 	// as "user:" or "assistant:"
-	WholeTalk
-	WholeChat // several turns: the text starts with a word such as "user:", and a later paragraph does too
+	WholePeopleDialogue
+	WholeProgramDialogue // several turns: the text starts with a word such as "user:", and a later paragraph does too
 )
 
-// ClassifySpeech returns the kind of dialogue that a text is.
-func ClassifySpeech(text string) SpeechKind {
-	if IsTalkTurn(text) {
-		return TurnOfTalk
+// ClassifyDialogue returns the kind of dialogue that a text is.
+func ClassifyDialogue(text string) DialogueKind {
+	if IsPersonTurn(text) {
+		return PersonTurn
 	}
 	n, program := measureChatSpeaker(text)
 	if n == 0 && measureLeadingName(text) == 0 {
-		return NoSpeech
+		return NotDialogue
 	}
 	chat, first := n > 0, SpeakerName(text)
 	for rest := text; ; {
@@ -105,16 +105,16 @@ func ClassifySpeech(text string) SpeechKind {
 		}
 		if startsNewTurn(after, first) {
 			if chat {
-				return WholeChat
+				return WholeProgramDialogue
 			}
-			return WholeTalk
+			return WholePeopleDialogue
 		}
 		rest = after
 	}
 	if program {
-		return TurnOfChat
+		return ProgramTurn
 	}
-	return NoSpeech
+	return NotDialogue
 }
 
 // startsNewTurn reports whether a paragraph starts with a chat speaker, or with the name at the start of the text.
@@ -143,7 +143,7 @@ func SplitDialogue(text string, personWeight, programWeight uint32) []Field {
 	n, byProgram := measureChatSpeaker(text)
 	if n == 0 {
 		if n := measureLeadingName(text); n > 0 {
-			return []Field{{"speaker", text[:n], speakerWeight}, {"body", text[n:], personWeight}}
+			return []Field{{"speaker", text[:n], speakerNameWeight}, {"body", text[n:], personWeight}}
 		}
 		return []Field{{"body", text, personWeight}}
 	}

@@ -19,51 +19,52 @@ import (
 // has exactly one term. A TermFinder must not be used by several goroutines at the same time. A TermFinder keeps
 // references to the texts that are passed to it.
 type TermFinder struct {
-	wantedTerms *TermSet
-	cache       unitCache
-	wantsDigits bool // wantedTerms may contain a number
+	termsToFind *TermSet
+	cache       chunkTermCache
+	wantsDigits bool // termsToFind may contain a number
 
-	startPatterns []startPattern // patterns for the first letters of the plain words whose term may be in wantedTerms
-	// set of the first three letters of all plain words whose term may be in wantedTerms (see packThreeLetters), for a
+	// patterns for the first letters of the plain words whose term may be in termsToFind
+	firstLettersPatterns []firstLettersPattern
+	// set of the first three letters of all plain words whose term may be in termsToFind (see packThreeLetters), for a
 	// fast first test
 	threeLetterStarts [1 << 10]uint32
-	termSignatures    []uint64 // signatures of the terms in wantedTerms (nil if wantedTerms contains prefixes)
+	termSignatures    []uint64 // signatures of the terms in termsToFind (nil if termsToFind contains prefixes)
 }
 
-// startPattern is a pattern for the first letters of plain words. It contains the letters in the form that
+// firstLettersPattern is a pattern for the first letters of plain words. It contains the letters in the form that
 // [packLetters] returns, and a mask that selects the bytes to compare.
-type startPattern struct{ letters, mask uint64 }
+type firstLettersPattern struct{ firstLetters, comparedBytesMask uint64 }
 
-// maxStartPatterns is the maximum number of patterns with which the first letters of a word are compared. If there are
-// more patterns, the comparison is skipped, and each word is analyzed.
-const maxStartPatterns = 32
+// maxFirstLettersPatterns is the maximum number of patterns with which the first letters of a word are compared. If
+// there are more patterns, the comparison is skipped, and each word is analyzed.
+const maxFirstLettersPatterns = 32
 
 // NewTermFinder returns a TermFinder for the given set of terms.
 func NewTermFinder(choice *TermSet) *TermFinder {
-	f := &TermFinder{wantedTerms: choice}
+	f := &TermFinder{termsToFind: choice}
 	for _, t := range slices.Concat(choice.ListTerms(), choice.ListPrefixes()) {
-		f.addStemStarts(t)
+		f.addStemFirstLetters(t)
 		f.wantsDigits = f.wantsDigits || t == "" || isDigit(t[0])
 		f.termSignatures = append(f.termSignatures, termSignature(t))
 	}
 	for t := range choice.terms {
-		f.addWordStarts(irregularWordsByTerm()[t])
+		f.addWordFirstLetters(irregularWordsByTerm()[t])
 	}
 	if len(choice.prefixes) > 0 {
 		f.termSignatures = nil
 		for t, words := range irregularWordsByTerm() {
 			if choice.HasAllWithPrefix(t) {
-				f.addWordStarts(words)
+				f.addWordFirstLetters(words)
 			}
 		}
 	}
 	return f
 }
 
-// addWordStarts registers the first letters of plain words, because the terms of these words are searched for.
-func (f *TermFinder) addWordStarts(words []string) {
+// addWordFirstLetters registers the first letters of plain words, because the terms of these words are searched for.
+func (f *TermFinder) addWordFirstLetters(words []string) {
 	for _, w := range words {
-		f.addStartPattern(packLetters(w), 8)
+		f.addFirstLettersPattern(packLetters(w), 8)
 	}
 }
 
@@ -82,16 +83,16 @@ func packThreeLetters(first uint64) uint32 {
 	return uint32(first&31<<10 | first>>8&31<<5 | first>>16&31)
 }
 
-// addStartPattern registers that words may have a searched term if they begin with certain letters. These are the
-// first n letters in first, which has the form that [packLetters] returns.
-func (f *TermFinder) addStartPattern(first uint64, n int) {
-	b := startPattern{first, math.MaxUint64}
+// addFirstLettersPattern registers that words may have a searched term if they begin with certain letters. These are
+// the first n letters in first, which has the form that [packLetters] returns.
+func (f *TermFinder) addFirstLettersPattern(first uint64, n int) {
+	b := firstLettersPattern{first, math.MaxUint64}
 	if n < 8 {
-		b.mask = 1<<(8*n) - 1
-		b.letters &= b.mask
+		b.comparedBytesMask = 1<<(8*n) - 1
+		b.firstLetters &= b.comparedBytesMask
 	}
-	f.startPatterns = append(f.startPatterns, b)
-	three, free := packThreeLetters(b.letters), packThreeLetters(^b.mask)
+	f.firstLettersPatterns = append(f.firstLettersPatterns, b)
+	three, free := packThreeLetters(b.firstLetters), packThreeLetters(^b.comparedBytesMask)
 	for some := free; ; some = (some - 1) & free {
 		f.threeLetterStarts[(three|some)>>5] |= 1 << ((three | some) & 31)
 		if some == 0 {
@@ -102,21 +103,21 @@ func (f *TermFinder) addStartPattern(first uint64, n int) {
 
 // mayHaveTerm reports whether a plain word that begins with these letters may have a term that is searched for. first
 // has the form that [packLetters] returns.
-func (f *TermFinder) mayHaveTerm(first uint64) bool {
-	return f.hasThreeLetterStart(packThreeLetters(first)) && f.matchesStartPattern(first)
+func (f *TermFinder) mayHaveTerm(firstLetters uint64) bool {
+	return f.hasThreeLetterStart(packThreeLetters(firstLetters)) && f.matchesFirstLetters(firstLetters)
 }
 
 func (f *TermFinder) hasThreeLetterStart(three uint32) bool {
 	return f.threeLetterStarts[three>>5]>>(three&31)&1 != 0
 }
 
-// matchesStartPattern reports whether the first letters of a word match a pattern in startPatterns.
-func (f *TermFinder) matchesStartPattern(first uint64) bool {
-	if len(f.startPatterns) > maxStartPatterns {
+// matchesFirstLetters reports whether the first letters of a word match a pattern in firstLettersPatterns.
+func (f *TermFinder) matchesFirstLetters(first uint64) bool {
+	if len(f.firstLettersPatterns) > maxFirstLettersPatterns {
 		return true
 	}
-	for i := range f.startPatterns {
-		if b := &f.startPatterns[i]; first&b.mask == b.letters {
+	for i := range f.firstLettersPatterns {
+		if b := &f.firstLettersPatterns[i]; first&b.comparedBytesMask == b.firstLetters {
 			return true
 		}
 	}
@@ -137,9 +138,9 @@ var irregularWordsByTerm = sync.OnceValue(func() map[string][]string {
 
 // trimCache empties the cache of chunks if it is full.
 func (f *TermFinder) trimCache() {
-	if f.cache.wantedTerms == nil || f.cache.isFull() {
-		f.cache = newUnitCache(f.rootIfWanted, 1<<6)
-		f.cache.wantedTerms = f.wantedTerms
+	if f.cache.termsToFind == nil || f.cache.isFull() {
+		f.cache = newChunkTermCache(f.termIfSearchedFor, 1<<6)
+		f.cache.termsToFind = f.termsToFind
 	}
 }
 
@@ -147,9 +148,9 @@ func (f *TermFinder) trimCache() {
 // apostrophe also begins other characters.
 func mayBeApostrophe(c byte) bool { return c == '\'' || c == "’"[0] }
 
-// rootIfWanted returns the term of a folded word, such as its stem. If the first letters show that the term is not
+// termIfSearchedFor returns the term of a folded word, such as its stem. If the first letters show that the term is not
 // searched for, it may return "" instead.
-func (f *TermFinder) rootIfWanted(word string) string {
+func (f *TermFinder) termIfSearchedFor(word string) string {
 	if len(word) > 2 && isLetterWord(word) {
 		if !f.mayHaveTerm(packLetters(word)) {
 			return ""
@@ -160,15 +161,15 @@ func (f *TermFinder) rootIfWanted(word string) string {
 
 // WantsWord reports whether the term of a word is wanted. The word must be in lower case.
 func (f *TermFinder) WantsWord(word string) bool {
-	return f.wantedTerms.Has(f.rootIfWanted(Fold(word)))
+	return f.termsToFind.Has(f.termIfSearchedFor(Fold(word)))
 }
 
-// addStemStarts registers the first letters of all plain words whose stem is t or begins with t. Stemming does not
-// change a word's first two letters, and changes other letters only at the end of the stem, except for the words in
-// irregularWordsByTerm. In a stem of three letters, only the last letter may differ from the word: an e may replace
+// addStemFirstLetters registers the first letters of all plain words whose stem is t or begins with t. Stemming does
+// not change a word's first two letters, and changes other letters only at the end of the stem, except for the words
+// in irregularWordsByTerm. In a stem of three letters, only the last letter may differ from the word: an e may replace
 // ing or ed (using, use), and an i may replace y (cry, cri). In a longer stem, the first three letters, and all
 // letters except the last two, are unchanged (bility, ble).
-func (f *TermFinder) addStemStarts(t string) {
+func (f *TermFinder) addStemFirstLetters(t string) {
 	for i := range len(t) {
 		if !isLower(t[i]) {
 			return // The term t contains other characters than lower-case letters, so no plain word has it.
@@ -178,13 +179,13 @@ func (f *TermFinder) addStemStarts(t string) {
 	if n > 3 {
 		n = max(3, n-2)
 	}
-	f.addStartPattern(packLetters(t), n)
+	f.addFirstLettersPattern(packLetters(t), n)
 	switch {
 	case len(t) != 3:
 	case t[2] == 'e':
-		f.addStartPattern(packLetters(t[:2]+"i"), n)
+		f.addFirstLettersPattern(packLetters(t[:2]+"i"), n)
 	case t[2] == 'i':
-		f.addStartPattern(packLetters(t[:2]+"y"), n)
+		f.addFirstLettersPattern(packLetters(t[:2]+"y"), n)
 	}
 }
 
@@ -204,17 +205,17 @@ func (f *TermFinder) SetDoc(ctx context.Context, d *index.Document, fields []Fie
 	return hasSome
 }
 
-// addTextTerms adds those terms of a text to d that are in f.wantedTerms. It reports whether the text has any terms.
+// addTextTerms adds those terms of a text to d that are in f.termsToFind. It reports whether the text has any terms.
 func (f *TermFinder) addTextTerms(ctx context.Context, d *index.Document, s string, weight uint32) (hasSome bool) {
 	w := contextChecker{ctx: ctx}
-	for i := 0; i < len(s) && !w.isDoneAt(i); {
+	for i := 0; i < len(s) && !w.isContextDoneAt(i); {
 		switch c := s[i]; {
 		case isLower(c | 0x20):
 			if n, end, w := measurePlainWord(s[i:]); n > 0 {
 				hasSome = true
 				d.Len += weight
 				if f.mayHaveTerm(w) {
-					f.addWantedUnits(d, f.cache.unitsOfChunk(f.cache.findOrAnalyzeChunk(s[i:i+n])), weight)
+					f.addFoundChunkTerms(d, f.cache.storedTermsOfChunk(f.cache.findOrAnalyzeChunk(s[i:i+n])), weight)
 				}
 				i += end
 				if i < len(s) && s[i] == ' ' {
@@ -243,23 +244,23 @@ func (f *TermFinder) addTextTerms(ctx context.Context, d *index.Document, s stri
 	return hasSome
 }
 
-// addChunkTerms adds those terms of a chunk to the document d that are in f.wantedTerms. It reports whether the chunk
+// addChunkTerms adds those terms of a chunk to the document d that are in f.termsToFind. It reports whether the chunk
 // has any terms.
 func (f *TermFinder) addChunkTerms(d *index.Document, c string, weight uint32) bool {
-	if len(c) <= maxWholeBytes {
+	if len(c) <= maxCombinedTermBytes {
 		k := f.cache.findOrAnalyzeChunk(c)
 		d.Len += weight * uint32(k.partCount)
-		f.addWantedUnits(d, f.cache.unitsOfChunk(k), weight)
-		return k.hasUnits
+		f.addFoundChunkTerms(d, f.cache.storedTermsOfChunk(k), weight)
+		return k.hasTerms
 	}
-	us, parts, any := f.cache.appendNumberedUnits(nil, c)
+	us, parts, any := f.cache.appendNumberedTerms(nil, c)
 	d.Len += weight * uint32(parts)
-	f.addWantedUnits(d, us, weight)
+	f.addFoundChunkTerms(d, us, weight)
 	return any
 }
 
-// addWantedUnits adds to the document d the terms in us, which come from one piece of the text.
-func (f *TermFinder) addWantedUnits(d *index.Document, us []chunkUnit, weight uint32) {
+// addFoundChunkTerms adds to the document d the terms in us, which come from one piece of the text.
+func (f *TermFinder) addFoundChunkTerms(d *index.Document, us []chunkTerm, weight uint32) {
 	for i := range us {
 		d.Terms = append(d.Terms, index.Term{Text: us[i].text, TF: uint16(weight)})
 	}
@@ -344,10 +345,10 @@ func chunkEndsAt(s string, n int) bool {
 		return false
 	}
 	switch asciiClass[s[n]] {
-	case classSeparator:
+	case separatorChar:
 		return n > 1 || (s[n] != '+' && s[n] != '#')
-	case classConnector:
-		return n+1 == len(s) || (s[n+1] < 0x80 && asciiClass[s[n+1]] != classWord)
+	case connectorChar:
+		return n+1 == len(s) || (s[n+1] < 0x80 && asciiClass[s[n+1]] != wordChar)
 	}
 	return false
 }

@@ -30,7 +30,7 @@ func sameFound(t *testing.T, a *Analyzer, f *TermFinder, fields []Field) {
 	sum := func(terms []index.Term) map[string]int {
 		m := map[string]int{}
 		for _, w := range terms {
-			if f.wantedTerms.Has(w.Text) {
+			if f.termsToFind.Has(w.Text) {
 				m[w.Text] = min(m[w.Text]+int(w.TF), 1<<16-1)
 			}
 		}
@@ -38,7 +38,7 @@ func sameFound(t *testing.T, a *Analyzer, f *TermFinder, fields []Field) {
 	}
 	g, w := sum(got.Terms), sum(want.Terms)
 	if len(g) != len(w) ||
-		slices.ContainsFunc(got.Terms, func(t index.Term) bool { return !f.wantedTerms.Has(t.Text) }) {
+		slices.ContainsFunc(got.Terms, func(t index.Term) bool { return !f.termsToFind.Has(t.Text) }) {
 		t.Fatalf("%v: found %v, want %v", fields, got.Terms, w)
 	}
 	for term, n := range w {
@@ -60,14 +60,14 @@ func sameOccurrences(t *testing.T, a *Analyzer, f *TermFinder, s string) {
 	}
 	var got, want []place
 	words := 0
-	a.eachChunk(context.Background(), s, func(us []chunkUnit) {
+	a.eachChunk(context.Background(), s, func(us []chunkTerm) {
 		for _, u := range us {
-			if !u.isWhole {
+			if !u.isCombined {
 				words++
 			}
 		}
 		for _, u := range us {
-			if f.wantedTerms.Has(u.text) {
+			if f.termsToFind.Has(u.text) {
 				want = append(want, place{u.text, words})
 			}
 		}

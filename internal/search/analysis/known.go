@@ -14,8 +14,8 @@ import (
 // maxCachedChunks is the maximum number of chunks in the cache. It limits the cache to about 10 MB.
 const maxCachedChunks = 1 << 16
 
-// unitCache is a cache of chunks (sequences of letters, digits and marks in a text) and their search terms, which are
-// called units. It is a special hash table, because most of the time for filling an index is spent in look-ups.
+// chunkTermCache is a cache of chunks (sequences of letters, digits and marks in a text) and their search terms, which
+// are called units. It is a special hash table, because most of the time for filling an index is spent in look-ups.
 // Usually, a chunk is a single word of at most 16 bytes, and a look-up needs three memory accesses:
 //
 //	slots     by hash      ──► number of a chunk; linear probing
@@ -27,41 +27,41 @@ const maxCachedChunks = 1 << 16
 //	texts     by chunk     ──► its bytes, if it is longer
 //	units     from ‥ to    ──► units of all chunks, one after the other
 //	termByText             ──► number of a term
-type unitCache struct {
-	seed1, seed2 uint64
-	seed         maphash.Seed
+type chunkTermCache struct {
+	hashSeed1, hashSeed2 uint64
+	seed                 maphash.Seed
 
 	slots          []cacheSlot // The length is a power of two. At least half of the slots are free.
 	chunks         []cachedChunk
 	terms          []cachedTerm
 	longChunkTexts []string
-	units          []chunkUnit
+	allChunkTerms  []chunkTerm
 	termByText     map[string]uint32
-	// If wantedTerms is set, the cache stores only the terms in this set, without numbers. If it is nil, the cache
+	// If termsToFind is set, the cache stores only the terms in this set, without numbers. If it is nil, the cache
 	// stores all terms, with numbers.
-	wantedTerms  *TermSet
-	wordRoot     func(word string) string
-	scratchUnits []chunkUnit // slice that is reused for the terms of the chunk that is being analyzed
+	termsToFind *TermSet
+	wordRoot    func(word string) string
+	reusedTerms []chunkTerm // slice that is reused for the terms of the chunk that is being analyzed
 
 	// numbers that the terms in this cache have in the search index that is being built
-	indexNumbers *index.TermNumberCache
+	indexTermNumbers *index.TermNumberCache
 }
 
 type cacheSlot struct {
-	hash        uint32 // upper part of the hash of the chunk's text (the lower part selects the slot)
-	chunkNumber uint32 // number of the chunk in this slot plus one (0 if the slot is free)
+	chunkHash          uint32 // upper part of the hash of the chunk's text (the lower part selects the slot)
+	chunkNumberPlusOne uint32 // number of the chunk in this slot plus one (0 if the slot is free)
 }
 
 // cachedChunk is a chunk in the cache.
 type cachedChunk struct {
-	endBytes        endBytes
-	firstTerm       uint32 // number of the chunk's first stored term
-	firstUnit       uint32 // index in unitCache.units of the chunk's first term
-	length          uint8
-	unitCount       uint8 // number of the chunk's terms in unitCache.units
-	startsWithWhole bool  // The first stored term combines several words, such as getusername.
-	partCount       uint8 // number of words in the chunk, with or without a stored term
-	hasUnits        bool  // The chunk has at least one term, stored or not.
+	firstAndLastBytes      firstAndLastBytes
+	firstTerm              uint32 // number of the chunk's first stored term
+	firstTermIndex         uint32 // index in chunkTermCache.units of the chunk's first term
+	length                 uint8
+	termCount              uint8 // number of the chunk's terms in chunkTermCache.units
+	startsWithCombinedTerm bool  // The first stored term combines several words, such as getusername.
+	partCount              uint8 // number of words in the chunk, with or without a stored term
+	hasTerms               bool  // The chunk has at least one term, stored or not.
 }
 
 // cachedTerm is a term in the cache, with its index in the document that is being built.
@@ -71,17 +71,18 @@ type cachedTerm struct {
 	documentIndex  int    // index of the term in that document's Terms
 }
 
-// endBytes contains the first and the last bytes of a text. If the text has at most 16 bytes, it contains all bytes.
-type endBytes [2]uint64
+// firstAndLastBytes contains the first and the last bytes of a text. If the text has at most 16 bytes, it contains all
+// bytes.
+type firstAndLastBytes [2]uint64
 
-func packEndBytes(s string) endBytes {
+func packFirstAndLastBytes(s string) firstAndLastBytes {
 	switch n := len(s); {
 	case n >= 8:
-		return endBytes{readUint64(s), readUint64(s[n-8:])}
+		return firstAndLastBytes{readUint64(s), readUint64(s[n-8:])}
 	case n >= 4:
-		return endBytes{uint64(readUint32(s)) | uint64(readUint32(s[n-4:]))<<32}
+		return firstAndLastBytes{uint64(readUint32(s)) | uint64(readUint32(s[n-4:]))<<32}
 	default:
-		return endBytes{uint64(s[0]) | uint64(s[n/2])<<8 | uint64(s[n-1])<<16}
+		return firstAndLastBytes{uint64(s[0]) | uint64(s[n/2])<<8 | uint64(s[n-1])<<16}
 	}
 }
 
@@ -92,75 +93,75 @@ func readUint32(s string) uint32 {
 	return uint32(s[0]) | uint32(s[1])<<8 | uint32(s[2])<<16 | uint32(s[3])<<24
 }
 
-// newUnitCache returns an empty cache for pieces of text (chunks) and their terms. The number of slots in its hash
+// newChunkTermCache returns an empty cache for pieces of text (chunks) and their terms. The number of slots in its hash
 // table must be a power of two. The function root must return the term of a word. The hash seeds are random, so that
 // nobody can construct a text whose chunks all have the same hash. The seeds do not affect results.
-func newUnitCache(root func(word string) string, slots int) unitCache {
-	return unitCache{
-		seed1: rand.Uint64(), seed2: rand.Uint64(), seed: maphash.MakeSeed(),
+func newChunkTermCache(root func(word string) string, slots int) chunkTermCache {
+	return chunkTermCache{
+		hashSeed1: rand.Uint64(), hashSeed2: rand.Uint64(), seed: maphash.MakeSeed(),
 		slots: make(
 			[]cacheSlot,
 			slots,
-		), termByText: map[string]uint32{}, indexNumbers: new(index.TermNumberCache), wordRoot: root,
+		), termByText: map[string]uint32{}, indexTermNumbers: new(index.TermNumberCache), wordRoot: root,
 	}
 }
 
-func (k *unitCache) hashText(s string, e endBytes) uint64 {
+func (k *chunkTermCache) hashText(s string, e firstAndLastBytes) uint64 {
 	if len(s) > 16 {
 		return maphash.String(k.seed, s)
 	}
-	hi, lo := bits.Mul64(e[0]^k.seed1, e[1]^k.seed2^uint64(len(s)))
+	hi, lo := bits.Mul64(e[0]^k.hashSeed1, e[1]^k.hashSeed2^uint64(len(s)))
 	return hi ^ lo
 }
 
 // removeAll removes all chunks from the cache but keeps the allocated memory.
-func (k *unitCache) removeAll() {
+func (k *chunkTermCache) removeAll() {
 	clear(k.slots)
 	clear(k.longChunkTexts)
-	clear(k.units)
+	clear(k.allChunkTerms)
 	clear(k.termByText)
 	k.chunks = k.chunks[:0]
 	k.terms = k.terms[:0]
 	k.longChunkTexts = k.longChunkTexts[:0]
-	k.units = k.units[:0]
-	k.indexNumbers = new(index.TermNumberCache)
+	k.allChunkTerms = k.allChunkTerms[:0]
+	k.indexTermNumbers = new(index.TermNumberCache)
 }
 
 // isFull reports whether the cache exceeds its maximum number of chunks.
-func (k *unitCache) isFull() bool {
+func (k *chunkTermCache) isFull() bool {
 	return len(k.chunks) > maxCachedChunks || len(k.terms) > 2*maxCachedChunks
 }
 
-// findOrAnalyzeChunk returns the cached data of a chunk. If the chunk is not in the cache, findOrAnalyzeChunk
-// analyzes the chunk. The chunk must have at most maxWholeBytes bytes. The result is valid until the next call of
+// findOrAnalyzeChunk returns the cached data of a chunk. If the chunk is not in the cache, findOrAnalyzeChunk analyzes
+// the chunk. The chunk must have at most maxCombinedTermBytes bytes. The result is valid until the next call of
 // findOrAnalyzeChunk.
-func (k *unitCache) findOrAnalyzeChunk(c string) *cachedChunk {
-	e := packEndBytes(c)
+func (k *chunkTermCache) findOrAnalyzeChunk(c string) *cachedChunk {
+	e := packFirstAndLastBytes(c)
 	hash := k.hashText(c, e)
 	mask := uint32(len(k.slots) - 1)
 	i, part := uint32(hash)&mask, uint32(hash>>32)
-	for ; k.slots[i].chunkNumber != 0; i = (i + 1) & mask {
-		if s := k.slots[i]; s.hash == part {
-			known := &k.chunks[s.chunkNumber-1]
-			if known.endBytes == e && int(known.length) == len(c) {
-				if len(c) <= 16 || k.longChunkTexts[s.chunkNumber-1] == c {
+	for ; k.slots[i].chunkNumberPlusOne != 0; i = (i + 1) & mask {
+		if s := k.slots[i]; s.chunkHash == part {
+			known := &k.chunks[s.chunkNumberPlusOne-1]
+			if known.firstAndLastBytes == e && int(known.length) == len(c) {
+				if len(c) <= 16 || k.longChunkTexts[s.chunkNumberPlusOne-1] == c {
 					return known
 				}
 			}
 		}
 	}
-	// Copy the chunk, so that the cache does not keep the whole text in memory. A TermFinder, which sets wantedTerms,
+	// Copy the chunk, so that the cache does not keep the whole text in memory. A TermFinder, which sets termsToFind,
 	// keeps the text anyway.
-	if k.wantedTerms == nil {
+	if k.termsToFind == nil {
 		c = strings.Clone(c)
 	}
-	n, from := uint32(len(k.chunks)), len(k.units)
-	s := cachedChunk{endBytes: e, length: uint8(len(c)), firstUnit: uint32(from)}
+	n, from := uint32(len(k.chunks)), len(k.allChunkTerms)
+	s := cachedChunk{firstAndLastBytes: e, length: uint8(len(c)), firstTermIndex: uint32(from)}
 	var parts int
-	k.units, parts, s.hasUnits = k.appendNumberedUnits(k.units, c)
-	s.unitCount, s.partCount = uint8(len(k.units)-from), uint8(parts)
-	if s.unitCount > 0 {
-		s.firstTerm, s.startsWithWhole = k.units[from].term, k.units[from].isWhole
+	k.allChunkTerms, parts, s.hasTerms = k.appendNumberedTerms(k.allChunkTerms, c)
+	s.termCount, s.partCount = uint8(len(k.allChunkTerms)-from), uint8(parts)
+	if s.termCount > 0 {
+		s.firstTerm, s.startsWithCombinedTerm = k.allChunkTerms[from].termNumber, k.allChunkTerms[from].isCombined
 	}
 	k.chunks = append(k.chunks, s)
 	k.longChunkTexts = append(k.longChunkTexts, c)
@@ -171,32 +172,32 @@ func (k *unitCache) findOrAnalyzeChunk(c string) *cachedChunk {
 	return &k.chunks[n]
 }
 
-// chunkUnits returns the terms of a chunk, which is a sequence of letters, digits and marks in a text. If the chunk is
-// too long for the cache, it is analyzed each time.
-func (k *unitCache) chunkUnits(c string) []chunkUnit {
-	if len(c) <= maxWholeBytes {
-		return k.unitsOfChunk(k.findOrAnalyzeChunk(c))
+// termsOfChunk returns the terms of a chunk, which is a sequence of letters, digits and marks in a text. If the chunk
+// is too long for the cache, it is analyzed each time.
+func (k *chunkTermCache) termsOfChunk(c string) []chunkTerm {
+	if len(c) <= maxCombinedTermBytes {
+		return k.storedTermsOfChunk(k.findOrAnalyzeChunk(c))
 	}
-	us, _, _ := k.appendNumberedUnits(nil, strings.Clone(c))
+	us, _, _ := k.appendNumberedTerms(nil, strings.Clone(c))
 	return us
 }
 
-// unitsOfChunk returns the stored units of a chunk.
-func (k *unitCache) unitsOfChunk(s *cachedChunk) []chunkUnit {
-	return k.units[s.firstUnit:][:s.unitCount]
+// storedTermsOfChunk returns the stored units of a chunk.
+func (k *chunkTermCache) storedTermsOfChunk(s *cachedChunk) []chunkTerm {
+	return k.allChunkTerms[s.firstTermIndex:][:s.termCount]
 }
 
-// appendNumberedUnits appends the terms of a chunk to us and assigns numbers to them. If wantedTerms is set, it omits
+// appendNumberedTerms appends the terms of a chunk to us and assigns numbers to them. If termsToFind is set, it omits
 // the other terms. It also returns the number of words in the chunk, and whether the chunk has any terms. A term that
 // combines several words does not count as a word.
-func (k *unitCache) appendNumberedUnits(us []chunkUnit, c string) (_ []chunkUnit, parts int, hasUnits bool) {
-	k.scratchUnits = appendUnits(k.scratchUnits[:0], c, k.wordRoot)
-	for _, u := range k.scratchUnits {
-		if !u.isWhole {
+func (k *chunkTermCache) appendNumberedTerms(us []chunkTerm, c string) (_ []chunkTerm, parts int, hasUnits bool) {
+	k.reusedTerms = appendChunkTerms(k.reusedTerms[:0], c, k.wordRoot)
+	for _, u := range k.reusedTerms {
+		if !u.isCombined {
 			parts++
 		}
-		if k.wantedTerms != nil {
-			if k.wantedTerms.Has(u.text) {
+		if k.termsToFind != nil {
+			if k.termsToFind.Has(u.text) {
 				us = append(us, u)
 			}
 			continue
@@ -204,27 +205,27 @@ func (k *unitCache) appendNumberedUnits(us []chunkUnit, c string) (_ []chunkUnit
 		n, ok := k.termByText[u.text]
 		if !ok {
 			// Copy the text of the term, because a substring would keep the whole long chunk in memory.
-			if len(c) > maxWholeBytes {
+			if len(c) > maxCombinedTermBytes {
 				u.text = strings.Clone(u.text)
 			}
 			n = uint32(len(k.terms))
 			k.terms = append(k.terms, cachedTerm{text: u.text})
 			k.termByText[u.text] = n
 		}
-		u.term, u.isStopWord = n, IsStopWord(u.word)
+		u.termNumber, u.isStopWord = n, IsStopWord(u.word)
 		us = append(us, u)
 	}
-	return us, parts, len(k.scratchUnits) > 0
+	return us, parts, len(k.reusedTerms) > 0
 }
 
 // growSlots doubles the number of slots in the hash table and inserts all chunks again.
-func (k *unitCache) growSlots() {
+func (k *chunkTermCache) growSlots() {
 	k.slots = make([]cacheSlot, 2*len(k.slots))
 	mask := uint32(len(k.slots) - 1)
 	for n, e := range k.chunks {
-		hash := k.hashText(k.longChunkTexts[n], e.endBytes)
+		hash := k.hashText(k.longChunkTexts[n], e.firstAndLastBytes)
 		i := uint32(hash) & mask
-		for k.slots[i].chunkNumber != 0 {
+		for k.slots[i].chunkNumberPlusOne != 0 {
 			i = (i + 1) & mask
 		}
 		k.slots[i] = cacheSlot{uint32(hash >> 32), uint32(n + 1)}

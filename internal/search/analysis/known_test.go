@@ -27,16 +27,16 @@ func TestKnownAsCut(t *testing.T) {
 			continue
 		}
 		seen[c] = true
-		got, want := a.cache.chunkUnits(c), appendUnits(nil, c, TermOfWord)
-		same := slices.EqualFunc(got, want, func(a, b chunkUnit) bool {
-			return a.text == b.text && a.word == b.word && a.isWhole == b.isWhole
+		got, want := a.cache.termsOfChunk(c), appendChunkTerms(nil, c, TermOfWord)
+		same := slices.EqualFunc(got, want, func(a, b chunkTerm) bool {
+			return a.text == b.text && a.word == b.word && a.isCombined == b.isCombined
 		})
 		if !same {
 			t.Fatalf("of %q it knows %v, want %v", c, got, want)
 		}
 		for _, u := range got {
-			if text := a.cache.terms[u.term].text; text != u.text {
-				t.Fatalf("%q: term %d is %q, want %q", c, u.term, text, u.text)
+			if text := a.cache.terms[u.termNumber].text; text != u.text {
+				t.Fatalf("%q: term %d is %q, want %q", c, u.termNumber, text, u.text)
 			}
 		}
 	}
@@ -91,7 +91,10 @@ func TestPlainChunks(t *testing.T) {
 		if isPlainWord(c) {
 			plain++
 		}
-		if got, want := appendUnits(nil, c, TermOfWord), appendParts(nil, c, TermOfWord); !slices.Equal(got, want) {
+		if got, want := appendChunkTerms(nil, c, TermOfWord), appendCompoundTerms(nil, c, TermOfWord); !slices.Equal(
+			got,
+			want,
+		) {
 			t.Fatalf("%q has the units %+v, want %+v", c, got, want)
 		}
 	}

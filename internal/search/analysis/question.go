@@ -29,13 +29,13 @@ type QueryClause struct {
 	Text       string
 	IsExcluded bool // a document that matches the clause is not a result
 	Terms      []string
-	Prefix     *Prefix
+	Prefix     *QueryPrefix
 }
 
-// A Prefix is the beginning of the words that a query searches for.
-type Prefix struct {
-	Text string // folded text of the prefix (see [Fold])
-	Term string // term that the prefix would have if it were a whole word
+// A QueryPrefix is the beginning of the words that a query searches for.
+type QueryPrefix struct {
+	FoldedText string // folded text of the prefix (see [Fold])
+	Term       string // term that the prefix would have if it were a whole word
 }
 
 // A Question contains the analyzed texts of a query.
@@ -46,7 +46,7 @@ type Question struct {
 	HasOnlyStopWords bool
 
 	Clauses  []QueryClause // the required words, phrases and prefixes, followed by the excluded ones
-	Prefixes []Prefix
+	Prefixes []QueryPrefix
 
 	// AsksForTime is true if the question asks for a time. This is the case if "when" occurs before the first word
 	// that is not a stop word, or if "how long", "what year" or a similar expression occurs anywhere.
@@ -86,7 +86,7 @@ func (a *Analyzer) analyzeRankingWords(ctx context.Context, s string) Question {
 	// The variable before contains the previous word. The variable begun is true after the first word that is not a
 	// stop word.
 	before, begun := "", false
-	a.eachChunk(ctx, s, func(us []chunkUnit) {
+	a.eachChunk(ctx, s, func(us []chunkTerm) {
 		for _, u := range us {
 			if w := (Word{Term: u.text, Word: u.word}); u.isStopWord {
 				stop = append(stop, w)
@@ -140,7 +140,7 @@ func (s *distinctWords) addWord(w Word) {
 
 // findTerm returns the index of a term. If the set does not contain the term, find returns -1.
 func (s *distinctWords) findTerm(term string) int {
-	if len(s.words) <= maxLinearUnits {
+	if len(s.words) <= maxTermsWithoutMap {
 		return slices.IndexFunc(s.words, func(w Word) bool { return w.Term == term })
 	}
 	if s.indexByTerm == nil {
@@ -159,9 +159,9 @@ func (s *distinctWords) findTerm(term string) int {
 // getusername. Phrases are compared by these sequences. If ctx is done, TermSequence returns early.
 func (a *Analyzer) TermSequence(ctx context.Context, s string) []string {
 	var ts []string
-	a.eachChunk(ctx, s, func(us []chunkUnit) {
+	a.eachChunk(ctx, s, func(us []chunkTerm) {
 		for _, u := range us {
-			if !u.isWhole {
+			if !u.isCombined {
 				ts = append(ts, u.text)
 			}
 		}
@@ -176,7 +176,7 @@ func (a *Analyzer) CountTerms(ctx context.Context, text string, terms []string) 
 	for i, t := range terms {
 		place[t] = i
 	}
-	a.eachChunk(ctx, text, func(us []chunkUnit) {
+	a.eachChunk(ctx, text, func(us []chunkTerm) {
 		for _, u := range us {
 			if i, ok := place[u.text]; ok {
 				n[i]++
@@ -188,13 +188,13 @@ func (a *Analyzer) CountTerms(ctx context.Context, text string, terms []string) 
 
 // eachChunk calls fn with the terms of each chunk in the text. A chunk is a sequence of letters, digits and marks in a
 // text. If ctx is done, eachChunk stops.
-func (a *Analyzer) eachChunk(ctx context.Context, s string, fn func([]chunkUnit)) {
+func (a *Analyzer) eachChunk(ctx context.Context, s string, fn func([]chunkTerm)) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.beginDocument()
 	w := contextChecker{ctx: ctx}
-	for from, to := findNextChunk(s, 0); from < to && !w.isDoneAt(to); from, to = findNextChunk(s, to) {
-		fn(a.cache.chunkUnits(s[from:to]))
+	for from, to := findNextChunk(s, 0); from < to && !w.isContextDoneAt(to); from, to = findNextChunk(s, to) {
+		fn(a.cache.termsOfChunk(s[from:to]))
 	}
 }
 
@@ -206,7 +206,7 @@ func (a *Analyzer) analyzeClause(ctx context.Context, s string) QueryClause {
 	return QueryClause{Text: s, Terms: a.TermSequence(ctx, s)}
 }
 
-func newPrefix(word string) Prefix {
+func newPrefix(word string) QueryPrefix {
 	folded := Fold(word)
-	return Prefix{Text: folded, Term: TermOfWord(folded)}
+	return QueryPrefix{FoldedText: folded, Term: TermOfWord(folded)}
 }

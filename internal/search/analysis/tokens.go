@@ -17,21 +17,22 @@ type Tokens struct {
 	// the start of the previous word. The upper 16 bits depend on the word:
 	// - For a word in lower-case letters, with or without a first capital, they are its first three letters (see
 	//   packThreeLetters).
-	// - For a number, they are numberToken.
-	// - For any other chunk, they are chunkToken. Three more numbers follow: the chunk's word count, and the signature
+	// - For a number, they are numberTokenCode.
+	// - For any other chunk, they are chunkTokenCode. Three more numbers follow: the chunk's word count, and the
+	// signature
 	//   of its terms in two parts.
-	// - For spaceToken, no word begins here. The number only increases the distance to the next word.
-	encoded []uint32
+	// - For spaceTokenCode, no word begins here. The number only increases the distance to the next word.
+	encodedWords []uint32
 }
 
 const (
-	distanceBits = 16
-	maxDistance  = 1<<distanceBits - 1
+	wordDistanceBits = 16
+	maxWordDistance  = 1<<wordDistanceBits - 1
 
 	// packThreeLetters never returns these values, so they can mark tokens that are not plain words.
-	spaceToken  = 1<<15 - 1
-	numberToken = 1<<15 - 2
-	chunkToken  = 1<<15 - 3
+	spaceTokenCode  = 1<<15 - 1
+	numberTokenCode = 1<<15 - 2
+	chunkTokenCode  = 1<<15 - 3
 )
 
 // termSignature returns the signature of a search term: a number in which one or two of 64 bits are set, as in a Bloom
@@ -45,15 +46,16 @@ func termSignature(term string) uint64 {
 	return 1<<(sum&63) | 1<<(sum>>6&63)
 }
 
-// spareUnitCaches contains caches with terms from earlier texts for reuse. Reusing a cache saves work, because texts
-// have most of their words in common.
-var spareUnitCaches = sync.Pool{New: func() any { return new(unitCache) }}
+// spareChunkTermCaches contains caches with terms from earlier texts for reuse. Reusing a cache saves work, because
+// texts have most of their words in common.
+var spareChunkTermCaches = sync.Pool{New: func() any { return new(chunkTermCache) }}
 
-// borrowUnitCache returns a cache from spareUnitCaches. The caller must return the cache to spareUnitCaches.
-func borrowUnitCache() *unitCache {
-	k := spareUnitCaches.Get().(*unitCache)
+// borrowChunkTermCache returns a cache from spareChunkTermCaches. The caller must return the cache to
+// spareChunkTermCaches.
+func borrowChunkTermCache() *chunkTermCache {
+	k := spareChunkTermCaches.Get().(*chunkTermCache)
 	if k.slots == nil || k.isFull() {
-		*k = newUnitCache(TermOfWord, initialSlots)
+		*k = newChunkTermCache(TermOfWord, initialSlots)
 	}
 	return k
 }
@@ -61,18 +63,18 @@ func borrowUnitCache() *unitCache {
 // Tokenize returns the tokens of a text, which can be used with any [TermFinder]. If ctx is done, Tokenize returns
 // early, and the caller must not use the result.
 func Tokenize(ctx context.Context, s string) *Tokens {
-	k := borrowUnitCache()
-	defer spareUnitCaches.Put(k)
+	k := borrowChunkTermCache()
+	defer spareChunkTermCaches.Put(k)
 	words := make([]uint32, 0, len(s)/5)
 	before, w := 0, contextChecker{ctx: ctx}
 	add := func(what uint32, at int) {
-		for ; at-before > maxDistance; before += maxDistance {
-			words = append(words, spaceToken<<distanceBits|maxDistance)
+		for ; at-before > maxWordDistance; before += maxWordDistance {
+			words = append(words, spaceTokenCode<<wordDistanceBits|maxWordDistance)
 		}
-		words = append(words, what<<distanceBits|uint32(at-before))
+		words = append(words, what<<wordDistanceBits|uint32(at-before))
 		before = at
 	}
-	for i := 0; i < len(s) && !w.isDoneAt(i); {
+	for i := 0; i < len(s) && !w.isContextDoneAt(i); {
 		switch c := s[i]; {
 		case isLower(c | 0x20):
 			if n, end, first := measurePlainWord(s[i:]); n > 0 {
@@ -85,7 +87,7 @@ func Tokenize(ctx context.Context, s string) *Tokens {
 			}
 		case isDigit(c):
 			if n := measureNumber(s[i:]); n > 0 {
-				add(numberToken, i)
+				add(numberTokenCode, i)
 				i += n
 				continue
 			}
@@ -97,52 +99,54 @@ func Tokenize(ctx context.Context, s string) *Tokens {
 		if from == to {
 			break
 		}
-		add(chunkToken, from)
-		parts, signature := k.chunkSignature(s[from:to])
+		add(chunkTokenCode, from)
+		parts, signature := k.chunkTermSignature(s[from:to])
 		words = append(words, uint32(parts), uint32(signature), uint32(signature>>32))
 		i = to
 	}
 	return &Tokens{s, append([]uint32(nil), words...)} // Copy the tokens to a slice without spare capacity.
 }
 
-// chunkSignature returns the number of words in a chunk, and a Bloom filter (of 64 bits) of the terms in the chunk.
-func (k *unitCache) chunkSignature(c string) (parts int, signature uint64) {
-	for _, u := range k.chunkUnits(c) {
+// chunkTermSignature returns the number of words in a chunk, and a Bloom filter (of 64 bits) of the terms in the chunk.
+func (k *chunkTermCache) chunkTermSignature(c string) (wordCount int, signature uint64) {
+	for _, u := range k.termsOfChunk(c) {
 		signature |= termSignature(u.text)
-		if !u.isWhole {
-			parts++
+		if !u.isCombined {
+			wordCount++
 		}
 	}
-	return parts, signature
+	return wordCount, signature
 }
 
 // FindOccurrences calls fn for each occurrence of a wanted term in the text. The argument at is the number of words up
 // to the occurrence's end. FindOccurrences returns the number of words in the text.
 func (f *TermFinder) FindOccurrences(t *Tokens, fn func(term string, at int)) (words int) {
-	k := borrowUnitCache()
-	defer spareUnitCaches.Put(k)
+	k := borrowChunkTermCache()
+	defer spareChunkTermCaches.Put(k)
 	at := 0
 	take := func(chunk string) {
-		us := k.chunkUnits(chunk)
+		us := k.termsOfChunk(chunk)
 		for i := range us {
-			if f.wantedTerms.Has(us[i].text) {
+			if f.termsToFind.Has(us[i].text) {
 				fn(us[i].text, words)
 			}
 		}
 	}
-	for i := 0; i < len(t.encoded); i++ {
-		token := t.encoded[i]
-		at += int(token & maxDistance)
-		switch token >>= distanceBits; token {
-		case spaceToken:
-		case chunkToken:
-			words += int(t.encoded[i+1])
-			if signature := uint64(t.encoded[i+2]) | uint64(t.encoded[i+3])<<32; f.matchesSignature(signature) {
+	for i := 0; i < len(t.encodedWords); i++ {
+		token := t.encodedWords[i]
+		at += int(token & maxWordDistance)
+		switch token >>= wordDistanceBits; token {
+		case spaceTokenCode:
+		case chunkTokenCode:
+			words += int(t.encodedWords[i+1])
+			if signature := uint64(t.encodedWords[i+2]) | uint64(t.encodedWords[i+3])<<32; f.matchesChunkSignature(
+				signature,
+			) {
 				_, to := findNextChunk(t.text, at)
 				take(t.text[at:to])
 			}
 			i += 3
-		case numberToken:
+		case numberTokenCode:
 			words++
 			if f.wantsDigits {
 				take(t.text[at : at+measureNumber(t.text[at:])])
@@ -152,7 +156,7 @@ func (f *TermFinder) FindOccurrences(t *Tokens, fn func(term string, at int)) (w
 			if !f.hasThreeLetterStart(token) {
 				continue
 			}
-			if n, _, first := measurePlainWord(t.text[at:]); f.matchesStartPattern(first) {
+			if n, _, first := measurePlainWord(t.text[at:]); f.matchesFirstLetters(first) {
 				take(t.text[at : at+n])
 			}
 		}
@@ -160,9 +164,9 @@ func (f *TermFinder) FindOccurrences(t *Tokens, fn func(term string, at int)) (w
 	return words
 }
 
-// matchesSignature reports whether a chunk may contain one of the terms that the TermFinder searches for. signature is
-// the Bloom filter of the chunk's terms.
-func (f *TermFinder) matchesSignature(signature uint64) bool {
+// matchesChunkSignature reports whether a chunk may contain one of the terms that the TermFinder searches for.
+// signature is the Bloom filter of the chunk's terms.
+func (f *TermFinder) matchesChunkSignature(signature uint64) bool {
 	if f.termSignatures == nil {
 		return true
 	}

@@ -40,8 +40,8 @@ var monthNames = sync.OnceValue(func() map[string]bool {
 // the name of a month.
 func (a *Analyzer) MentionsTime(text string) bool {
 	tells := false
-	a.eachChunk(context.Background(), text, func(us []chunkUnit) {
-		tells = tells || slices.ContainsFunc(us, func(u chunkUnit) bool { return timeWordTerms()[u.text] })
+	a.eachChunk(context.Background(), text, func(us []chunkTerm) {
+		tells = tells || slices.ContainsFunc(us, func(u chunkTerm) bool { return timeWordTerms()[u.text] })
 	})
 	return tells
 }

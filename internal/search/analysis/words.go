@@ -32,116 +32,118 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// chunkUnit is a term of a chunk. A chunk, such as getUserName, has a term for each word and a combined term.
-type chunkUnit struct {
-	term       uint32 // number of the term in the unitCache
-	isWhole    bool   // the term combines several words, each of which also has a term of its own
+// chunkTerm is a term of a chunk. A chunk, such as getUserName, has a term for each word and a combined term.
+type chunkTerm struct {
+	termNumber uint32 // number of the term in the chunkTermCache
+	isCombined bool   // the term combines several words, each of which also has a term of its own
 	isStopWord bool   // word is a stop word
 	text       string // text of the term
 	word       string // the word from which the term was made, in lower case and folded (see Fold)
 }
 
-// Limits in bytes. If a compound such as getUserName is longer than maxWholeBytes, the whole is not a term, and only
-// its parts can be found. If a word is longer than maxWordBytes, it is truncated, so that a line of base64 needs
+// Limits in bytes. If a compound such as getUserName is longer than maxCombinedTermBytes, the whole is not a term, and
+// only its parts can be found. If a word is longer than maxWordBytes, it is truncated, so that a line of base64 needs
 // little memory.
 const (
-	maxWholeBytes = 64 // in bytes
-	maxWordBytes  = 64 // in bytes
+	maxCombinedTermBytes = 64 // in bytes
+	maxWordBytes         = 64 // in bytes
 )
 
-// unitSet collects the terms of a chunk, such as getUserName.
-type unitSet struct {
-	units        []chunkUnit
-	firstOfChunk int // index in units of the first term that belongs to the current chunk
-	// texts of the current chunk's terms in the first indexedUnits elements of units (nil for a chunk with few terms)
-	unitTexts    map[string]bool
-	indexedUnits int
+// chunkTermSet collects the terms of a chunk, such as getUserName.
+type chunkTermSet struct {
+	terms            []chunkTerm
+	firstTermOfChunk int // index in units of the first term that belongs to the current chunk
+	// texts of the current chunk's terms in the first indexedTermCount elements of units (nil for a chunk with few
+	// terms)
+	chunkTermTexts   map[string]bool
+	indexedTermCount int
 }
 
-// maxLinearUnits is the number of terms up to which a chunk's terms are searched one after the other, without a map.
-const maxLinearUnits = 32
+// maxTermsWithoutMap is the number of terms up to which a chunk's terms are searched one after the other, without a
+// map.
+const maxTermsWithoutMap = 32
 
-// addPartUnit adds a term that is one word of the analyzed chunk. text is the term, and word is the word from which
+// addPartTerm adds a term that is one word of the analyzed chunk. text is the term, and word is the word from which
 // the term was made.
-func (s *unitSet) addPartUnit(text, word string) {
-	s.units = append(s.units, chunkUnit{text: text, word: word})
+func (s *chunkTermSet) addPartTerm(text, word string) {
+	s.terms = append(s.terms, chunkTerm{text: text, word: word})
 }
 
-// addWholeUnit adds a term that combines several words of a chunk, such as getusername for getUserName. It adds
+// addCombinedTerm adds a term that combines several words of a chunk, such as getusername for getUserName. It adds
 // nothing if the chunk already has the same term.
-func (s *unitSet) addWholeUnit(text, word string) {
+func (s *chunkTermSet) addCombinedTerm(text, word string) {
 	if !s.contains(text) {
-		s.units = append(s.units, chunkUnit{text: text, word: word, isWhole: true})
+		s.terms = append(s.terms, chunkTerm{text: text, word: word, isCombined: true})
 	}
 }
 
-func (s *unitSet) contains(text string) bool {
-	if len(s.units)-s.firstOfChunk <= maxLinearUnits {
-		return slices.ContainsFunc(s.units[s.firstOfChunk:], func(u chunkUnit) bool { return u.text == text })
+func (s *chunkTermSet) contains(text string) bool {
+	if len(s.terms)-s.firstTermOfChunk <= maxTermsWithoutMap {
+		return slices.ContainsFunc(s.terms[s.firstTermOfChunk:], func(u chunkTerm) bool { return u.text == text })
 	}
-	if s.unitTexts == nil {
-		s.unitTexts, s.indexedUnits = map[string]bool{}, s.firstOfChunk
+	if s.chunkTermTexts == nil {
+		s.chunkTermTexts, s.indexedTermCount = map[string]bool{}, s.firstTermOfChunk
 	}
-	for ; s.indexedUnits < len(s.units); s.indexedUnits++ {
-		s.unitTexts[s.units[s.indexedUnits].text] = true
+	for ; s.indexedTermCount < len(s.terms); s.indexedTermCount++ {
+		s.chunkTermTexts[s.terms[s.indexedTermCount].text] = true
 	}
-	return s.unitTexts[text]
+	return s.chunkTermTexts[text]
 }
 
-// addEmojiUnits adds the terms for a piece of text that is an emoji.
-func (s *unitSet) addEmojiUnits(c string) {
+// addEmojiTerms adds the terms for a piece of text that is an emoji.
+func (s *chunkTermSet) addEmojiTerms(c string) {
 	parts, whole := splitEmoji(c)
 	for _, p := range parts {
-		s.addPartUnit(p, p)
+		s.addPartTerm(p, p)
 	}
-	if len(parts) > 1 && len(whole) <= maxWholeBytes {
-		s.addWholeUnit(whole, whole)
+	if len(parts) > 1 && len(whole) <= maxCombinedTermBytes {
+		s.addCombinedTerm(whole, whole)
 	}
 }
 
 // splitEmoji splits an emoji that consists of several joined emoji, such as a family. It returns the parts and the
 // whole. Variants and skin tones are removed.
-func splitEmoji(emoji string) (parts []string, whole string) {
-	whole = strings.Map(func(r rune) rune {
+func splitEmoji(emoji string) (parts []string, combinedEmoji string) {
+	combinedEmoji = strings.Map(func(r rune) rune {
 		if isEmojiSuffix(r) || isSkinTone(r) {
 			return -1
 		}
 		return r
 	}, emoji)
-	return strings.Split(whole, string(zeroWidthJoiner)), whole
+	return strings.Split(combinedEmoji, string(zeroWidthJoiner)), combinedEmoji
 }
 
-// addIdentifierUnits adds the units of an identifier, such as getUserName: the parts, and the whole without hyphens.
-func (s *unitSet) addIdentifierUnits(c string, root func(word string) string) {
+// addIdentifierTerms adds the units of an identifier, such as getUserName: the parts, and the whole without hyphens.
+func (s *chunkTermSet) addIdentifierTerms(c string, root func(word string) string) {
 	parts := splitIdentifier(c)
 	joined := ""
 	for _, p := range parts {
-		if w := addWordTerms(p, root, s.addPartUnit); len(parts) > 1 && len(joined) <= maxWholeBytes {
+		if w := addWordTerms(p, root, s.addPartTerm); len(parts) > 1 && len(joined) <= maxCombinedTermBytes {
 			joined += w
 		}
 	}
-	if len(parts) > 1 && len(joined) <= maxWholeBytes {
-		s.addWholeUnit(root(joined), joined)
+	if len(parts) > 1 && len(joined) <= maxCombinedTermBytes {
+		s.addCombinedTerm(root(joined), joined)
 	}
 }
 
-// appendUnits appends the terms of a chunk, such as getUserName, to us. The terms of single words are in order. A
+// appendChunkTerms appends the terms of a chunk, such as getUserName, to us. The terms of single words are in order. A
 // combined term follows the terms of its words. The function root must return the term of a folded word.
-func appendUnits(us []chunkUnit, c string, root func(word string) string) []chunkUnit {
+func appendChunkTerms(us []chunkTerm, c string, root func(word string) string) []chunkTerm {
 	if isPlainWord(c) {
 		w := Fold(c)
-		return append(us, chunkUnit{text: root(w), word: w})
+		return append(us, chunkTerm{text: root(w), word: w})
 	}
-	return appendParts(us, c, root)
+	return appendCompoundTerms(us, c, root)
 }
 
-// appendParts appends the terms of a chunk to us. The chunk may consist of several words, such as getUserName. The
-// function root must return the term of a folded word.
-func appendParts(us []chunkUnit, c string, root func(word string) string) []chunkUnit {
-	set := unitSet{units: us, firstOfChunk: len(us)}
-	if class, _ := classifyFirstChar(c); class == classEmoji {
-		set.addEmojiUnits(c)
-		return set.units
+// appendCompoundTerms appends the terms of a chunk to us. The chunk may consist of several words, such as getUserName.
+// The function root must return the term of a folded word.
+func appendCompoundTerms(us []chunkTerm, c string, root func(word string) string) []chunkTerm {
+	set := chunkTermSet{terms: us, firstTermOfChunk: len(us)}
+	if class, _ := classifyFirstChar(c); class == emojiChar {
+		set.addEmojiTerms(c)
+		return set.terms
 	}
 	elements := 0
 	for element := range strings.SplitSeq(c, "/") {
@@ -149,21 +151,21 @@ func appendParts(us []chunkUnit, c string, root func(word string) string) []chun
 		dotted := strings.FieldsFunc(element, func(r rune) bool { return r == '.' || r == '@' })
 		if isNumberChunk(element) { // the element is a version, a date or a decimal number
 			w := text.TruncateBytes(strings.TrimPrefix(strings.ReplaceAll(Fold(element), ",", ""), "v"), maxWordBytes)
-			set.addPartUnit(w, w)
+			set.addPartTerm(w, w)
 			addVersionPrefixes(&set, w)
 			continue
 		}
 		for _, d := range dotted {
-			set.addIdentifierUnits(d, root)
+			set.addIdentifierTerms(d, root)
 		}
-		if w := Fold(element); len(dotted) > 1 && len(w) <= maxWholeBytes {
-			set.addWholeUnit(w, w)
+		if w := Fold(element); len(dotted) > 1 && len(w) <= maxCombinedTermBytes {
+			set.addCombinedTerm(w, w)
 		}
 	}
-	if w := Fold(c); elements > 1 && len(w) <= maxWholeBytes {
-		set.addWholeUnit(w, w)
+	if w := Fold(c); elements > 1 && len(w) <= maxCombinedTermBytes {
+		set.addCombinedTerm(w, w)
 	}
-	return set.units
+	return set.terms
 }
 
 // isPlainWord reports whether the chunk is a single word of ASCII letters and digits. In such a chunk, no capital
@@ -220,17 +222,17 @@ func isNumberChunk(s string) bool {
 
 // addVersionPrefixes adds the shorter versions with which a version of at least three parts begins. For 1.2.3-rc1,
 // these are 1.2 and 1.2.3.
-func addVersionPrefixes(set *unitSet, version string) {
+func addVersionPrefixes(set *chunkTermSet, version string) {
 	dots := 0
 	for i := range len(version) {
 		switch c := version[i]; {
 		case c == '.':
 			dots++
 			if dots > 1 {
-				set.addWholeUnit(version[:i], version[:i])
+				set.addCombinedTerm(version[:i], version[:i])
 			}
 		case c == '-' && dots > 0:
-			set.addWholeUnit(version[:i], version[:i])
+			set.addCombinedTerm(version[:i], version[:i])
 			return
 		}
 	}

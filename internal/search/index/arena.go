@@ -11,7 +11,7 @@ type stringArena struct {
 	// blocks of memory that contain the strings. The last element is the part of lastBlock that is written so far.
 	blocks      []string
 	lastBlock   *strings.Builder // builder of the last block, to which strings are added
-	longStrings []string         // strings that are longer than maxBlockString, each in its own memory
+	longStrings []string         // strings that are longer than maxBlockStringBytes, each in its own memory
 	totalBytes  int              // total size in bytes of all strings that were added
 }
 
@@ -24,7 +24,7 @@ const (
 	longStringFlag = 1 << 31
 	minBlockBytes  = 1 << 6 // size in bytes of the first block of memory for strings; later blocks are larger
 	// maximum length in bytes of a string in a block of memory. Longer strings are in longStrings.
-	maxBlockString = 255
+	maxBlockStringBytes = 255
 )
 
 // add copies the string into the arena and returns a reference to the copy.
@@ -32,7 +32,7 @@ func (t *stringArena) add(s string) uint32 {
 	t.totalBytes += len(s)
 	room := t.lastBlock != nil && t.lastBlock.Len()+1+len(s) <= min(t.lastBlock.Cap(), blockBytes)
 	isFull := !room && len(t.blocks) == maxBlocks
-	if len(s) > maxBlockString || isFull {
+	if len(s) > maxBlockStringBytes || isFull {
 		t.longStrings = append(t.longStrings, strings.Clone(s))
 		return longStringFlag | uint32(len(t.longStrings)-1)
 	}

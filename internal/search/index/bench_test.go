@@ -88,14 +88,14 @@ func mark(every uint64) string { return fmt.Sprint("one in ", every) }
 func addUp(x *Index, ask Query) []Hit {
 	q := newSearchState(x.Searcher(), ask.Terms)
 	defer q.release()
-	best := topK{limit: ask.Limit, heap: q.hitHeap[:0], minScore: math.SmallestNonzeroFloat64}
+	best := bestHits{limit: ask.Limit, heap: q.hitHeap[:0], minHitScore: math.SmallestNonzeroFloat64}
 	for i := range x.Searcher().views {
 		v := q.openView(i)
-		v.scoreDocuments(q, best.minScore, func(number uint32, score float64) float64 {
+		v.scoreDocuments(q, best.minHitScore, func(number uint32, score float64) float64 {
 			if c := (rankedHit{score, v, number}); best.wouldKeep(c) && !v.isDeleted(number) {
 				best.addHit(c)
 			}
-			return best.minScore
+			return best.minHitScore
 		})
 	}
 	q.hitHeap = best.heap

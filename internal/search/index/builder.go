@@ -24,8 +24,8 @@ type builder struct {
 	docTermMemory []docTerm   // memory that was allocated in advance for elements of documentTerms
 	documentTerms [][]docTerm // the terms of each document
 
-	pendingTFs      []uint16 // by term number: frequency of the term in the document that is being added
-	distinctNumbers []uint32 // reused memory for the result of countTerms
+	pendingTermFrequencies []uint16 // by term number: frequency of the term in the document that is being added
+	distinctTermNumbers    []uint32 // reused memory for the result of countTerms
 }
 
 // docTermsPerBlock is the number of docTerms for which memory is allocated at once.
@@ -48,7 +48,7 @@ type docTerm struct {
 }
 
 func (x *Searcher) newBuilder() *builder {
-	return &builder{segment: new(segment), seed: x.seed, countsEmptyDocuments: x.params.CountEmpty}
+	return &builder{segment: new(segment), seed: x.seed, countsEmptyDocuments: x.params.CountEmptyDocuments}
 }
 
 // addDocument adds a document to the segment that is being built. The builder keeps a reference to d.Data, but not to
@@ -61,23 +61,23 @@ func (b *builder) addDocument(d *Document) {
 	}
 	items := b.docTermMemory[len(b.docTermMemory):]
 	for _, n := range terms {
-		items = append(items, docTerm{n, b.pendingTFs[n]})
-		b.pendingTFs[n] = 0
+		items = append(items, docTerm{n, b.pendingTermFrequencies[n]})
+		b.pendingTermFrequencies[n] = 0
 	}
 	b.docTermMemory = b.docTermMemory[:len(b.docTermMemory)+len(items)]
 	b.documentTerms = append(b.documentTerms, items)
 	b.approxBytes += approxDocBytes + approxDocTermBytes*len(items)
-	s.addDoc(d, b.countsEmptyDocuments)
+	s.addDocumentWithoutTerms(d, b.countsEmptyDocuments)
 }
 
-// addDoc adds a document without its terms to the segment. If countsEmptyDocuments is set, a document without terms
-// counts in the number of documents and in the average length.
-func (s *segment) addDoc(d *Document, countsEmpty bool) {
-	dl := uint32(unscoredLength)
+// addDocumentWithoutTerms adds a document without its terms to the segment. If countsEmptyDocuments is set, a document
+// without terms counts in the number of documents and in the average length.
+func (s *segment) addDocumentWithoutTerms(d *Document, countsEmpty bool) {
+	dl := uint32(unscoredDocumentLength)
 	if len(d.Terms) > 0 || countsEmpty {
-		dl = min(d.Len, unscoredLength-1)
-		s.scoredCount++
-		s.totalLength += uint64(dl)
+		dl = min(d.Len, unscoredDocumentLength-1)
+		s.scoredDocumentCount++
+		s.totalDocumentLength += uint64(dl)
 	}
 	s.ids.appendValue(d.ID)
 	s.updated.appendValue(d.Updated)
@@ -86,14 +86,14 @@ func (s *segment) addDoc(d *Document, countsEmpty bool) {
 	s.data = append(s.data, d.Data)
 }
 
-// addDeletedTerm records that a document with this term was deleted from another segment, so that the term's document
-// frequency is reduced.
-func (b *builder) addDeletedTerm(text string, hash uint64) {
+// addTermOfDeletedDocument records that a document with this term was deleted from another segment, so that the term's
+// document frequency is reduced.
+func (b *builder) addTermOfDeletedDocument(text string, hash uint64) {
 	n, ok := b.segment.termNumber(text, hash)
 	if !ok {
 		n = b.newTerm(text, hash)
 	}
-	b.segment.terms[n].lostCount++
+	b.segment.terms[n].deletedElsewhereCount++
 }
 
 // newTerm assigns the next number to a new term. It copies the text, because text is often a substring of a whole
@@ -106,50 +106,51 @@ func (b *builder) newTerm(text string, hash uint64) uint32 {
 	return n
 }
 
-// countTerms returns the numbers of the document's distinct terms, and sets their frequencies in pendingTFs. It adds
-// missing terms, and increments the document frequency of each term. The result is valid until the next call.
+// countTerms returns the numbers of the document's distinct terms, and sets their frequencies in
+// pendingTermFrequencies. It adds missing terms, and increments the document frequency of each term. The result is
+// valid until the next call.
 func (b *builder) countTerms(d *Document) []uint32 {
-	b.distinctNumbers = b.distinctNumbers[:0]
+	b.distinctTermNumbers = b.distinctTermNumbers[:0]
 	numbers := d.Numbers
 	if d.Known == nil || !b.isWholeIndex {
 		numbers = nil
-	} else if d.Known.owner != b {
-		*d.Known = TermNumberCache{owner: b}
+	} else if d.Known.ownerBuilder != b {
+		*d.Known = TermNumberCache{ownerBuilder: b}
 	}
-	for some := range slices.Chunk(d.Terms, len(termLookups{}.hashes)) {
+	for some := range slices.Chunk(d.Terms, len(termBatchLookups{}.termHashes)) {
 		n := min(len(some), len(numbers))
-		b.countTermGroup(some, numbers[:n], d.Known)
+		b.countTermBatch(some, numbers[:n], d.Known)
 		numbers = numbers[n:]
 	}
-	return b.distinctNumbers
+	return b.distinctTermNumbers
 }
 
-// termLookups is reused memory for countTermGroup, which looks up the terms of a document in groups of 128.
-type termLookups struct {
-	hashes [128]uint64
-	// for each term of the group: result of termTable.firstNumber, which guesses the number of the term
-	firstNumbers [128]uint32
+// termBatchLookups is reused memory for countTermBatch, which looks up the terms of a document in groups of 128.
+type termBatchLookups struct {
+	termHashes [128]uint64
+	// for each term of the group: result of termTable.findFirstNumber, which guesses the number of the term
+	guessedTermNumbers [128]uint32
 	// for each term of the group: the term's number plus 1, or 0 if the text must be looked up
-	knownNumbers [128]uint32
+	knownTermNumbers [128]uint32
 }
 
-// countTermGroup implements countTerms for at most 128 terms. To look up a term, the processor mostly waits until data
+// countTermBatch implements countTerms for at most 128 terms. To look up a term, the processor mostly waits until data
 // arrive from memory. Therefore each step is done for all terms in a separate loop, so that the processor waits for
 // several terms at the same time.
-func (b *builder) countTermGroup(words []Term, numbers []uint32, known *TermNumberCache) {
-	var l termLookups
+func (b *builder) countTermBatch(words []Term, numbers []uint32, known *TermNumberCache) {
+	var l termBatchLookups
 	s := b.segment
 	for i, number := range numbers {
-		l.knownNumbers[i] = known.indexNumber(number)
+		l.knownTermNumbers[i] = known.indexNumber(number)
 	}
 	for i := range words {
-		if l.knownNumbers[i] == 0 {
-			l.hashes[i] = maphash.String(b.seed, words[i].Text)
+		if l.knownTermNumbers[i] == 0 {
+			l.termHashes[i] = maphash.String(b.seed, words[i].Text)
 		}
 	}
 	for i := range words {
-		if l.knownNumbers[i] == 0 {
-			l.firstNumbers[i] = s.termTable.firstNumber(l.hashes[i])
+		if l.knownTermNumbers[i] == 0 {
+			l.guessedTermNumbers[i] = s.termTable.findFirstNumber(l.termHashes[i])
 		}
 	}
 	for i := range words {
@@ -157,26 +158,26 @@ func (b *builder) countTermGroup(words []Term, numbers []uint32, known *TermNumb
 		if w.TF == 0 {
 			continue
 		}
-		n := l.knownNumbers[i] - 1
-		if l.knownNumbers[i] == 0 {
-			n = b.findOrAddTerm(w.Text, l.firstNumbers[i], l.hashes[i])
+		n := l.knownTermNumbers[i] - 1
+		if l.knownTermNumbers[i] == 0 {
+			n = b.findOrAddTerm(w.Text, l.guessedTermNumbers[i], l.termHashes[i])
 			if i < len(numbers) {
 				known.setIndexNumber(numbers[i], n)
 			}
 		}
-		if more := len(s.terms) - len(b.pendingTFs); more > 0 {
-			b.pendingTFs = append(b.pendingTFs, make([]uint16, more)...)
+		if more := len(s.terms) - len(b.pendingTermFrequencies); more > 0 {
+			b.pendingTermFrequencies = append(b.pendingTermFrequencies, make([]uint16, more)...)
 		}
-		if b.pendingTFs[n] == 0 {
-			b.distinctNumbers = append(b.distinctNumbers, n)
+		if b.pendingTermFrequencies[n] == 0 {
+			b.distinctTermNumbers = append(b.distinctTermNumbers, n)
 			s.terms[n].df++
 		}
-		b.pendingTFs[n] = uint16(min(uint32(b.pendingTFs[n])+uint32(w.TF), math.MaxUint16))
+		b.pendingTermFrequencies[n] = uint16(min(uint32(b.pendingTermFrequencies[n])+uint32(w.TF), math.MaxUint16))
 	}
 }
 
-// findOrAddTerm returns the number of a term. It adds the term if the term is new. first is what firstNumber returned
-// for the term's hash. It is usually the term's number plus 1, which saves a search.
+// findOrAddTerm returns the number of a term. It adds the term if the term is new. first is what findFirstNumber
+// returned for the term's hash. It is usually the term's number plus 1, which saves a search.
 func (b *builder) findOrAddTerm(text string, first uint32, hash uint64) uint32 {
 	if first != 0 && b.segment.arena.get(b.segment.terms[first-1].text) == text {
 		return first - 1
@@ -192,21 +193,21 @@ func (b *builder) findOrAddTerm(text string, first uint32, hash uint64) uint32 {
 // not be used afterwards.
 func (b *builder) finishSegment(sc bm25Scale) *segment {
 	s := b.segment
-	l := newPostingLayout(s)
+	l := newPostingListFiller(s)
 	for number, items := range b.documentTerms {
 		dl := s.docLengths[number]
 		for _, it := range items {
-			l.pushPosting(it.term, posting{uint32(number), it.tf, sc.impact(it.tf, dl)})
+			l.pushPosting(it.term, posting{uint32(number), it.tf, sc.scoreImpact(it.tf, dl)})
 		}
 	}
-	l.finishTables(sc.lengthSlope)
+	l.finishSearchTables(sc.adjustedK1Slope)
 	return s
 }
 
-// postingLayout contains the lists of documents for each term while these lists are filled. All lists are in a single
-// array, so that the writes are close together in memory. At the end, long lists are converted to separate arrays (see
-// columns).
-type postingLayout struct {
+// postingListFiller contains the lists of documents for each term while these lists are filled. All lists are in a
+// single array, so that the writes are close together in memory. At the end, long lists are converted to separate
+// arrays (see columns).
+type postingListFiller struct {
 	segment *segment
 	// posting lists of the rarer terms, followed by the lists of frequent terms that are later converted to columns
 	postings []posting
@@ -215,15 +216,15 @@ type postingLayout struct {
 	nextPosting     []uint32 // by term number: index in postings at which the term's next posting is stored
 }
 
-// postingInTerm in nextPosting means that the term has only one posting, which is stored in the term itself.
-const postingInTerm = math.MaxUint32
+// singlePostingMark in nextPosting means that the term has only one posting, which is stored in the term itself.
+const singlePostingMark = math.MaxUint32
 
-// newPostingLayout allocates the posting lists of all terms. The document frequency of each term must be known,
+// newPostingListFiller allocates the posting lists of all terms. The document frequency of each term must be known,
 // because it is the length of the term's list.
-func newPostingLayout(s *segment) *postingLayout {
-	l := &postingLayout{segment: s, nextPosting: make([]uint32, len(s.terms))}
+func newPostingListFiller(s *segment) *postingListFiller {
+	l := &postingListFiller{segment: s, nextPosting: make([]uint32, len(s.terms))}
 	for n := range s.terms {
-		if t := &s.terms[n]; t.df > 1 && t.df < minColumnPostings {
+		if t := &s.terms[n]; t.df > 1 && t.df < minPostingsForColumns {
 			l.maxListPostings += t.df
 		}
 	}
@@ -232,18 +233,18 @@ func newPostingLayout(s *segment) *postingLayout {
 	many := uint32(0)
 	for n := range s.terms {
 		t := &s.terms[n]
-		switch t.hasList = t.df > 1; {
-		case !t.hasList:
-			l.nextPosting[n] = postingInTerm
+		switch t.hasPostingList = t.df > 1; {
+		case !t.hasPostingList:
+			l.nextPosting[n] = singlePostingMark
 			continue
-		case t.df < minColumnPostings:
+		case t.df < minPostingsForColumns:
 			l.nextPosting[n] = few
 			few += t.df
 		default:
 			l.nextPosting[n] = common
 			common += t.df
 		}
-		t.listOrDoc = many
+		t.listIndexOrDocNumber = many
 		many++
 	}
 	l.postings, s.postingLists = make([]posting, common), make([]postings, many)
@@ -251,46 +252,46 @@ func newPostingLayout(s *segment) *postingLayout {
 }
 
 // pushPosting appends a posting to the list of term n. Document numbers must ascend.
-func (l *postingLayout) pushPosting(n uint32, p posting) {
+func (l *postingListFiller) pushPosting(n uint32, p posting) {
 	to := &l.nextPosting[n]
-	if *to == postingInTerm {
+	if *to == singlePostingMark {
 		t := &l.segment.terms[n]
-		t.listOrDoc = p.doc
+		t.listIndexOrDocNumber = p.docNumber
 		t.tf = p.tf
-		t.maxImpact = p.impact
+		t.maxScoreImpact = p.scoreImpact
 		return
 	}
 	l.postings[*to] = p
 	*to++
 }
 
-// finishTables computes data for fast searches from the complete posting lists: the largest impact of each term,
+// finishSearchTables computes data for fast searches from the complete posting lists: the largest impact of each term,
 // columns for frequent terms, the range of times in each block of documents, and the table that finds a document by
 // its ID.
-func (l *postingLayout) finishTables(slope float64) {
+func (l *postingListFiller) finishSearchTables(slope float64) {
 	s := l.segment
 	few := slices.Clone(l.postings[:l.maxListPostings])
 	for n := range s.terms {
 		t := &s.terms[n]
-		if !t.hasList {
+		if !t.hasPostingList {
 			continue
 		}
 		from := few
-		if t.df >= minColumnPostings {
+		if t.df >= minPostingsForColumns {
 			from = l.postings
 		}
 		list := from[l.nextPosting[n]-t.df : l.nextPosting[n] : l.nextPosting[n]]
 		for _, p := range list {
-			t.maxImpact = max(t.maxImpact, p.impact)
+			t.maxScoreImpact = max(t.maxScoreImpact, p.scoreImpact)
 		}
-		s.postingLists[t.listOrDoc] = newPostings(list, len(s.docLengths))
+		s.postingLists[t.listIndexOrDocNumber] = newPostings(list, len(s.docLengths))
 	}
-	s.impactSlope = slope
-	s.termTable.trimSpare()
+	s.scoreImpactK1Slope = slope
+	s.termTable.releaseUnusedMemory()
 	s.terms = trimCapacity(s.terms)
-	s.ids.trimSpare()
-	s.updated.trimSpare()
-	s.created.trimSpare()
+	s.ids.releaseUnusedMemory()
+	s.updated.releaseUnusedMemory()
+	s.created.releaseUnusedMemory()
 	s.docLengths = trimCapacity(s.docLengths)
 	s.buildIDTable()
 }

@@ -18,7 +18,10 @@ func randomDoc(r *rand.Rand) Doc {
 	for range r.IntN(12) {
 		d.Terms = append(
 			d.Terms,
-			Term{Text: strconv.Itoa(r.IntN(40)), TF: []uint16{0, 1, OneTF, 5 * OneTF, 40000}[r.IntN(5)]},
+			Term{
+				Text: strconv.Itoa(r.IntN(40)),
+				TF:   []uint16{0, 1, TFPerOccurrence, 5 * TFPerOccurrence, 40000}[r.IntN(5)],
+			},
 		)
 	}
 	if r.IntN(50) == 0 {

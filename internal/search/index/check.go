@@ -51,8 +51,8 @@ func (img *snapshotTerms) checkBlock(k *dictBlock) error {
 // checkList decodes the posting list of a term. b begins with the encoded list.
 func (img *snapshotTerms) checkList(t *snapshotTerm, b []byte) error {
 	r, err := img.openList(t, b)
-	defer r.release()
-	for err == nil && r.remaining > 0 {
+	defer r.returnToPool()
+	for err == nil && r.remainingPostings > 0 {
 		_, err = r.decodeBatch()
 	}
 	return err
@@ -75,7 +75,7 @@ func (x *Searcher) FindDifferentDocument(docs []ExpectedDocument) (i int, err er
 	for i := range docs {
 		d := &docs[i]
 		number, ok := view.documentNumber(d.ID)
-		isScored := ok && view.docLengths[number] != unscoredLength
+		isScored := ok && view.docLengths[number] != unscoredDocumentLength
 		hasTerms := len(d.Frequencies) > 0
 		isDifferent := isScored != hasTerms || (hasTerms && view.docLengths[number] != d.Length)
 		if isDifferent {
@@ -164,17 +164,17 @@ func (c *documentComparison) compareList(t *snapshotTerm, wanted []wantedPosting
 		return nil, err
 	}
 	r, err := c.snapshot.openList(t, b)
-	defer r.release()
+	defer r.returnToPool()
 	if err != nil {
 		return nil, err
 	}
-	for r.remaining > 0 && len(wanted) > 0 {
-		n := int(min(r.remaining, decodeBatchSize))
+	for r.remainingPostings > 0 && len(wanted) > 0 {
+		n := int(min(r.remainingPostings, decodeBatchSize))
 		if err := r.decodePostings(n); err != nil {
 			return nil, err
 		}
-		for len(wanted) > 0 && wanted[0].number <= r.numbers[n-1] {
-			j, found := slices.BinarySearch(r.numbers[:n], wanted[0].number)
+		for len(wanted) > 0 && wanted[0].number <= r.batchDocNumbers[n-1] {
+			j, found := slices.BinarySearch(r.batchDocNumbers[:n], wanted[0].number)
 			if !found || int(r.tfs[j]) != wanted[0].tf {
 				c.addDifferent(wanted[0].docIndex)
 			}

@@ -11,8 +11,8 @@ import (
 
 // column stores one number for each document of a segment. The index is the document's number.
 type column[T int64 | uint64] struct {
-	values []T
-	file   *storedColumn[T] // reads the values from a snapshot file, and is then used instead of values.
+	values         []T
+	snapshotColumn *storedColumn[T] // reads the values from a snapshot file, and is then used instead of values.
 }
 
 // valueAt returns the value of a document. If it cannot be read from the snapshot, valueAt returns 0, and the
@@ -21,22 +21,22 @@ func (c *column[T]) valueAt(number uint32) T {
 	if int(number) < len(c.values) {
 		return c.values[number]
 	}
-	return c.file.valueAt(number)
+	return c.snapshotColumn.valueAt(number)
 }
 
 // allValues returns the values of all documents. Values from a snapshot are cached.
 func (c *column[T]) allValues() []T {
-	if c.file == nil {
+	if c.snapshotColumn == nil {
 		return c.values
 	}
-	return c.file.allValues()
+	return c.snapshotColumn.allValues()
 }
 
 // appendValue appends the value of the next document.
 func (c *column[T]) appendValue(v T) { c.values = append(c.values, v) }
 
-// trimSpare releases the unused capacity of the slice. Call it after the last document was added.
-func (c *column[T]) trimSpare() { c.values = trimCapacity(c.values) }
+// releaseUnusedMemory releases the unused capacity of the slice. Call it after the last document was added.
+func (c *column[T]) releaseUnusedMemory() { c.values = trimCapacity(c.values) }
 
 // storedColumn reads one field of the documents in a snapshot.
 type storedColumn[T int64 | uint64] struct {
@@ -46,18 +46,18 @@ type storedColumn[T int64 | uint64] struct {
 }
 
 func (c *storedColumn[T]) valueAt(number uint32) T {
-	const perPage = pagefile.PageDataBytes / docRowSize
-	page := c.docs.Page(tableDocs, int(number/perPage))
-	return T(binary.LittleEndian.Uint64(page[int(number%perPage)*docRowSize+c.fieldOffset:]))
+	const perPage = pagefile.PageDataBytes / documentRowBytes
+	page := c.docs.Page(tableNumberDocuments, int(number/perPage))
+	return T(binary.LittleEndian.Uint64(page[int(number%perPage)*documentRowBytes+c.fieldOffset:]))
 }
 
 func (c *storedColumn[T]) allValues() []T {
 	if whole := c.cachedValues.Load(); whole != nil {
 		return *whole
 	}
-	values := make([]T, 0, c.docs.RowCount(tableDocs))
-	err := c.docs.EachTablePage(tableDocs, func(rows []byte) {
-		for ; len(rows) > 0; rows = rows[docRowSize:] {
+	values := make([]T, 0, c.docs.RowCount(tableNumberDocuments))
+	err := c.docs.EachTablePage(tableNumberDocuments, func(rows []byte) {
+		for ; len(rows) > 0; rows = rows[documentRowBytes:] {
 			values = append(values, T(binary.LittleEndian.Uint64(rows[c.fieldOffset:])))
 		}
 	})
@@ -71,11 +71,11 @@ func (c *storedColumn[T]) allValues() []T {
 // blockMaxima returns the largest value of the field in each block of 64 documents. It reads all documents, but keeps
 // only these maxima in memory.
 func (c *storedColumn[T]) blockMaxima() []T {
-	count := c.docs.RowCount(tableDocs)
+	count := c.docs.RowCount(tableNumberDocuments)
 	blocks := make([]T, (count+63)/64)
 	number := 0
-	err := c.docs.EachTablePage(tableDocs, func(rows []byte) {
-		for ; len(rows) > 0; rows = rows[docRowSize:] {
+	err := c.docs.EachTablePage(tableNumberDocuments, func(rows []byte) {
+		for ; len(rows) > 0; rows = rows[documentRowBytes:] {
 			value := T(binary.LittleEndian.Uint64(rows[c.fieldOffset:]))
 			if number%64 == 0 || value > blocks[number/64] {
 				blocks[number/64] = value

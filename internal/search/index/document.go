@@ -9,14 +9,14 @@ import (
 	"strings"
 )
 
-// OneTF is the frequency of a term that occurs once in plain text, and the length that each word adds to Len.
+// TFPerOccurrence is the frequency of a term that occurs once in plain text, and the length that each word adds to Len.
 // Frequencies and lengths are in sixteenths, so that the words of a field can count more or less than others.
-const OneTF = 16
+const TFPerOccurrence = 16
 
 // A Term is a word in a document, with its frequency.
 type Term struct {
 	Text string
-	TF   uint16 // term frequency in sixteenths: [OneTF] for each occurrence in plain text
+	TF   uint16 // term frequency in sixteenths: [TFPerOccurrence] for each occurrence in plain text
 }
 
 // TermNumberCache maps an analyzer's term numbers to the term numbers of an index that is being filled, so that
@@ -24,41 +24,41 @@ type Term struct {
 // or for several fills at the same time.
 type TermNumberCache struct {
 	// number of a term in the index, plus 1 (0 if not known yet), by the number that the analyzer has for the term
-	indexNumbers []uint32
-	owner        any // the builder that assigned the term numbers in indexNumbers
+	indexTermNumbers []uint32
+	ownerBuilder     any // the builder that assigned the term numbers in indexTermNumbers
 }
 
 // indexNumber returns the number of a term in the index, plus 1. The argument is the number that the analyzer has for
 // the term. It returns 0 if the number in the index is not known yet.
 func (k *TermNumberCache) indexNumber(number uint32) uint32 {
-	if int(number) >= len(k.indexNumbers) {
+	if int(number) >= len(k.indexTermNumbers) {
 		return 0
 	}
-	return k.indexNumbers[number]
+	return k.indexTermNumbers[number]
 }
 
 // setIndexNumber records that the analyzer's number and the index's number term belong to the same term.
 func (k *TermNumberCache) setIndexNumber(number, term uint32) {
-	for int(number) >= len(k.indexNumbers) {
-		k.indexNumbers = append(k.indexNumbers, 0)
+	for int(number) >= len(k.indexTermNumbers) {
+		k.indexTermNumbers = append(k.indexTermNumbers, 0)
 	}
-	k.indexNumbers[number] = term + 1
+	k.indexTermNumbers[number] = term + 1
 }
 
 // A Document is a set of weighted terms with an ID. The terms may be in any order. If a term occurs twice, its
 // frequencies are added, up to 65,535. Terms with frequency 0 are ignored.
 //
 // A document without terms is stored but never found by Search. It counts in the number of documents and in the
-// average length only if [Params.CountEmpty] is set.
+// average length only if [Params.CountEmptyDocuments] is set.
 type Document struct {
 	ID    uint64
 	Terms []Term
-	// Length of the document. It is usually the number of words times [OneTF], but a word in a short field can count
-	// more.
+	// Length of the document. It is usually the number of words times [TFPerOccurrence], but a word in a short field
+	// can count more.
 	Len     uint32
 	Created int64 // creation time, for [Query.CreatedRange]
 	Updated int64 // time of the last change; among hits with equal scores, the newest comes first
-	Data    any   // the caller's data, of the same type in all documents (see [Searcher.Data])
+	Data    any   // the caller's data, of the same type in all documents (see [Searcher.DocumentData])
 
 	// Known and Numbers make FillEmpty faster. An analyzer that numbers its terms can set both. Numbers contains the
 	// analyzer's numbers for the first len(Numbers) elements of Terms, and Known maps an analyzer's number to a term
@@ -78,9 +78,9 @@ func DocumentOfWords(id uint64, words []string) Document {
 func (d *Document) SetWords(words []string) {
 	d.Terms = d.Terms[:0]
 	d.Numbers = d.Numbers[:0]
-	d.Len = OneTF * uint32(len(words))
+	d.Len = TFPerOccurrence * uint32(len(words))
 	for _, w := range words {
-		d.Terms = append(d.Terms, Term{Text: w, TF: OneTF})
+		d.Terms = append(d.Terms, Term{Text: w, TF: TFPerOccurrence})
 	}
 }
 
@@ -102,7 +102,7 @@ type Change struct {
 	Document *Document
 
 	// Old is the document with this ID as it was indexed, or nil. If Old is set, its terms are known, so removing the
-	// document does not require a search through a whole segment (see [Searcher.NeedsOld]).
+	// document does not require a search through a whole segment (see [Searcher.NeedsOldDocument]).
 	Old *Document
 }
 
@@ -110,14 +110,15 @@ type Change struct {
 type QueryTerm struct {
 	Text   string
 	Weight float64 // factor of the term's score (0 means 1)
-	Prior  Prior
+	Prior  LanguageFrequency
 }
 
-// Prior contains how frequent a term is in its language: DF of N texts contain the term. DF must be from 0 to N. A
-// small index shows little about how rare a word is. Therefore N is added to the number of documents in the index, and
-// DF to the number of documents with the term, when the term's idf is computed. See smoothing by a collection in Zhai
-// and Lafferty, "A Study of Smoothing Methods for Language Models Applied to Information Retrieval", 2004.
-type Prior struct{ N, DF float64 }
+// LanguageFrequency contains how frequent a term is in its language: DF of N texts contain the term. DF must be from 0
+// to N. A small index shows little about how rare a word is. Therefore N is added to the number of documents in the
+// index, and DF to the number of documents with the term, when the term's idf is computed. See smoothing by a
+// collection in Zhai and Lafferty, "A Study of Smoothing Methods for Language Models Applied to Information
+// Retrieval", 2004.
+type LanguageFrequency struct{ N, DF float64 }
 
 // A Query contains the parameters of a search. If a term occurs twice, the larger weight counts. Terms with a
 // negative, infinite or NaN weight are ignored.

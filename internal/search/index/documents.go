@@ -15,49 +15,50 @@ import (
 
 // These are the numbers of the tables in the first part of a snapshot file, which contains the documents.
 const (
-	tableDocs = iota
-	tableLengths
-	tableLongLengths
-	tableTimes
+	tableNumberDocuments = iota
+	tableNumberLengths
+	tableNumberLongLengths
+	tableNumberTimes
 )
 
 const (
-	// size in bytes of a row in tableDocs. The next constants are the sizes for tableLongLengths and tableTimes.
-	docRowSize  = 24
-	longLenSize = 8
-	timeRowSize = 16
+	// size in bytes of a row in tableNumberDocuments. The next constants are the sizes for tableNumberLongLengths and
+	// tableNumberTimes.
+	documentRowBytes   = 24
+	longLengthRowBytes = 8
+	timeRowBytes       = 16
 
-	// The table of document lengths contains two values that are not lengths: shortUnscored for a document without
-	// terms that is not counted, and shortLong for a length that is in the table of long lengths.
-	shortUnscored = math.MaxUint16
-	shortLong     = math.MaxUint16 - 1
+	// The table of document lengths contains two values that are not lengths: unscoredLengthMark for a document without
+	// terms that is not counted, and longLengthMark for a length that is in the table of long lengths.
+	unscoredLengthMark = math.MaxUint16
+	longLengthMark     = math.MaxUint16 - 1
 )
 
 // docsHeader is the content of page 0, which describes a snapshot's documents part.
 type docsHeader struct {
-	docCount, longCount int
-	totalLength         uint64
-	params              Params
-	rowsChecksum        uint32 // checksum of all rows in the document table
-	pageChecksum        uint32 // checksum of page 0
+	docCount, longLengthCount int
+	totalLength               uint64
+	params                    Params
+	rowsChecksum              uint32 // checksum of all rows in the document table
+	pageChecksum              uint32 // checksum of page 0
 }
 
 func (h *docsHeader) tableSizes() []pagefile.TableSize {
 	return []pagefile.TableSize{
-		{RowSize: docRowSize, RowCount: h.docCount},
+		{RowSize: documentRowBytes, RowCount: h.docCount},
 		{RowSize: 2, RowCount: h.docCount},
-		{RowSize: longLenSize, RowCount: h.longCount},
-		{RowSize: timeRowSize, RowCount: (h.docCount + 63) / 64},
+		{RowSize: longLengthRowBytes, RowCount: h.longLengthCount},
+		{RowSize: timeRowBytes, RowCount: (h.docCount + 63) / 64},
 	}
 }
 
 func (h *docsHeader) encode() []byte {
 	le := binary.LittleEndian
-	b := le.AppendUint32(le.AppendUint32(nil, uint32(h.docCount)), uint32(h.longCount))
+	b := le.AppendUint32(le.AppendUint32(nil, uint32(h.docCount)), uint32(h.longLengthCount))
 	b = le.AppendUint64(b, h.totalLength)
 	b = le.AppendUint64(le.AppendUint64(b, math.Float64bits(h.params.K1)), math.Float64bits(h.params.B))
 	empty := uint32(0)
-	if h.params.CountEmpty {
+	if h.params.CountEmptyDocuments {
 		empty = 1
 	}
 	return le.AppendUint32(le.AppendUint32(b, empty), h.rowsChecksum)
@@ -68,22 +69,22 @@ func (h *docsHeader) encode() []byte {
 func readDocsHeader(page []byte, size int64, p Params) (docsHeader, error) {
 	le := binary.LittleEndian
 	h := docsHeader{
-		docCount:     int(le.Uint32(page)),
-		longCount:    int(le.Uint32(page[4:])),
-		totalLength:  le.Uint64(page[8:]),
-		rowsChecksum: le.Uint32(page[36:]),
-		pageChecksum: le.Uint32(page[pagefile.PageDataBytes:]),
+		docCount:        int(le.Uint32(page)),
+		longLengthCount: int(le.Uint32(page[4:])),
+		totalLength:     le.Uint64(page[8:]),
+		rowsChecksum:    le.Uint32(page[36:]),
+		pageChecksum:    le.Uint32(page[pagefile.PageDataBytes:]),
 		params: Params{
-			K1:         math.Float64frombits(le.Uint64(page[16:])),
-			B:          math.Float64frombits(le.Uint64(page[24:])),
-			CountEmpty: le.Uint32(page[32:]) == 1,
+			K1:                  math.Float64frombits(le.Uint64(page[16:])),
+			B:                   math.Float64frombits(le.Uint64(page[24:])),
+			CountEmptyDocuments: le.Uint32(page[32:]) == 1,
 		},
 	}
 	switch {
 	case h.params != p:
 		return docsHeader{}, fmt.Errorf("%w: it is of other parameters", errSnapshot)
 	case uint32(h.docCount) == math.MaxUint32,
-		h.longCount > h.docCount,
+		h.longLengthCount > h.docCount,
 		int64(pagefile.CountPages(h.tableSizes()))*pagefile.PageSize > size:
 		return docsHeader{}, fmt.Errorf("%w: it claims %d documents", errSnapshot, h.docCount)
 	}
@@ -92,23 +93,23 @@ func readDocsHeader(page []byte, size int64, p Params) (docsHeader, error) {
 
 // writeDocs writes the first part of a snapshot, which contains the documents, and returns the checksum of page 0. doc
 // must return the fields of document i. Its IDs must ascend, and it may be called several times for a document.
-// writeDocs itself sets longCount and the checksum of the rows in h. It ignores write errors, so the caller must get
-// the first error from out afterwards.
+// writeDocs itself sets longLengthCount and the checksum of the rows in h. It ignores write errors, so the caller must
+// get the first error from out afterwards.
 func writeDocs(
 	out io.Writer,
 	h docsHeader,
 	doc func(i int) (id uint64, updated, created int64, dl uint32),
 ) (checksum uint32) {
 	le := binary.LittleEndian
-	var row [docRowSize]byte
+	var row [documentRowBytes]byte
 	for i := range h.docCount {
 		id, updated, created, dl := doc(i)
 		le.PutUint64(row[:], id)
 		le.PutUint64(row[8:], uint64(updated))
 		le.PutUint64(row[16:], uint64(created))
 		h.rowsChecksum = crc32.Update(h.rowsChecksum, castagnoli, row[:])
-		if encodeShortLen(dl) == shortLong {
-			h.longCount++
+		if encodeShortLen(dl) == longLengthMark {
+			h.longLengthCount++
 		}
 	}
 	w := pagefile.NewWriter(out)
@@ -125,40 +126,40 @@ func writeDocs(
 	}
 	w.FinishPage()
 	for i := range h.docCount {
-		if _, _, _, dl := doc(i); encodeShortLen(dl) == shortLong {
+		if _, _, _, dl := doc(i); encodeShortLen(dl) == longLengthMark {
 			w.Write(le.AppendUint32(le.AppendUint32(row[:0], uint32(i)), dl))
 		}
 	}
 	w.FinishPage()
 	for from := 0; from < h.docCount; from += 64 {
 		_, _, first, _ := doc(from)
-		t := timeBlock{first, first}
+		t := blockTimeRange{first, first}
 		for i := from + 1; i < min(from+64, h.docCount); i++ {
 			_, _, created, _ := doc(i)
-			t = timeBlock{min(t.first, created), max(t.last, created)}
+			t = blockTimeRange{min(t.firstTime, created), max(t.lastTime, created)}
 		}
-		w.AppendRow(uint64(t.first), uint64(t.last))
+		w.AppendRow(uint64(t.firstTime), uint64(t.lastTime))
 	}
 	w.FinishPage()
-	return w.HeadChecksum()
+	return w.FirstPageChecksum()
 }
 
 // encodeShortLen returns the number that represents a document length in the table of lengths.
 func encodeShortLen(dl uint32) uint16 {
-	if dl == unscoredLength {
-		return shortUnscored
+	if dl == unscoredDocumentLength {
+		return unscoredLengthMark
 	}
-	return uint16(min(dl, shortLong))
+	return uint16(min(dl, longLengthMark))
 }
 
 // newSegment returns a segment that contains the documents but no terms.
 func (h *docsHeader) newSegment(docs *pagefile.Reader) (*segment, error) {
 	s := &segment{isAscending: true}
-	s.ids.file = &storedColumn[uint64]{docs: docs}
-	s.updated.file = &storedColumn[int64]{docs: docs, fieldOffset: 8}
-	s.created.file = &storedColumn[int64]{docs: docs, fieldOffset: 16}
+	s.ids.snapshotColumn = &storedColumn[uint64]{docs: docs}
+	s.updated.snapshotColumn = &storedColumn[int64]{docs: docs, fieldOffset: 8}
+	s.created.snapshotColumn = &storedColumn[int64]{docs: docs, fieldOffset: 16}
 	err := s.readDocumentLengths(docs)
-	if err == nil && s.totalLength != h.totalLength {
+	if err == nil && s.totalDocumentLength != h.totalLength {
 		err = fmt.Errorf("%w: its lengths do not add up", errSnapshot)
 	}
 	return s, err
@@ -167,9 +168,9 @@ func (h *docsHeader) newSegment(docs *pagefile.Reader) (*segment, error) {
 // readDocumentLengths reads the length of each document into s.docLengths.
 func (s *segment) readDocumentLengths(docs *pagefile.Reader) error {
 	le := binary.LittleEndian
-	s.docLengths = make([]uint32, 0, docs.RowCount(tableLengths))
+	s.docLengths = make([]uint32, 0, docs.RowCount(tableNumberLengths))
 	long := 0
-	err := docs.EachTablePage(tableLengths, func(rows []byte) {
+	err := docs.EachTablePage(tableNumberLengths, func(rows []byte) {
 		from := len(s.docLengths)
 		s.docLengths = s.docLengths[:from+len(rows)/2]
 		lens := s.docLengths[from:]
@@ -177,38 +178,38 @@ func (s *segment) readDocumentLengths(docs *pagefile.Reader) error {
 		total := uint64(0)
 		for i := range lens {
 			switch dl := le.Uint16(rows[2*i:]); dl {
-			case shortUnscored:
-				lens[i] = unscoredLength
+			case unscoredLengthMark:
+				lens[i] = unscoredDocumentLength
 				unscoreds++
-			case shortLong:
-				lens[i] = shortLong
+			case longLengthMark:
+				lens[i] = longLengthMark
 				long++
 			default:
 				lens[i] = uint32(dl)
 				total += uint64(dl)
 			}
 		}
-		s.scoredCount += len(lens) - unscoreds
-		s.totalLength += total
+		s.scoredDocumentCount += len(lens) - unscoreds
+		s.totalDocumentLength += total
 	})
 	if err != nil {
 		return err
 	}
-	fits, next := long == docs.RowCount(tableLongLengths), 0
-	err = docs.EachTablePage(tableLongLengths, func(rows []byte) {
-		for ; len(rows) > 0; rows = rows[longLenSize:] {
+	fits, next := long == docs.RowCount(tableNumberLongLengths), 0
+	err = docs.EachTablePage(tableNumberLongLengths, func(rows []byte) {
+		for ; len(rows) > 0; rows = rows[longLengthRowBytes:] {
 			n, dl := int(le.Uint32(rows)), le.Uint32(rows[4:])
 			if n < next || n >= len(s.docLengths) {
 				fits = false
 				return
 			}
-			isLongLen := dl >= shortLong && dl != unscoredLength
-			if s.docLengths[n] != shortLong || !isLongLen {
+			isLongLen := dl >= longLengthMark && dl != unscoredDocumentLength
+			if s.docLengths[n] != longLengthMark || !isLongLen {
 				fits = false
 				return
 			}
 			s.docLengths[n], next = dl, n+1
-			s.totalLength += uint64(dl)
+			s.totalDocumentLength += uint64(dl)
 		}
 	})
 	if err == nil && !fits {
@@ -217,17 +218,17 @@ func (s *segment) readDocumentLengths(docs *pagefile.Reader) error {
 	return err
 }
 
-// timeBlocks returns the range of creation times for each block with 64 documents. They are cached after the first
+// blockTimeRanges returns the range of creation times for each block with 64 documents. They are cached after the first
 // call.
-func (img *snapshotTerms) timeBlocks() []timeBlock {
+func (img *snapshotTerms) blockTimeRanges() []blockTimeRange {
 	if ts := img.cachedTimeBlocks.Load(); ts != nil {
 		return *ts
 	}
-	ts := make([]timeBlock, 0, img.docs.RowCount(tableTimes))
-	err := img.docs.EachTablePage(tableTimes, func(rows []byte) {
+	ts := make([]blockTimeRange, 0, img.docs.RowCount(tableNumberTimes))
+	err := img.docs.EachTablePage(tableNumberTimes, func(rows []byte) {
 		le := binary.LittleEndian
-		for ; len(rows) > 0; rows = rows[timeRowSize:] {
-			ts = append(ts, timeBlock{int64(le.Uint64(rows)), int64(le.Uint64(rows[8:]))})
+		for ; len(rows) > 0; rows = rows[timeRowBytes:] {
+			ts = append(ts, blockTimeRange{int64(le.Uint64(rows)), int64(le.Uint64(rows[8:]))})
 		}
 	})
 	if err != nil {
@@ -244,15 +245,15 @@ func (img *snapshotTerms) checkDocs() error {
 	n := 0
 	next := uint64(0)
 	fits := true
-	ts, of := img.timeBlocks(), timeBlock{}
-	err := img.docs.EachTablePage(tableDocs, func(rows []byte) {
+	ts, of := img.blockTimeRanges(), blockTimeRange{}
+	err := img.docs.EachTablePage(tableNumberDocuments, func(rows []byte) {
 		sum = crc32.Update(sum, castagnoli, rows)
-		for ; len(rows) > 0; rows = rows[docRowSize:] {
+		for ; len(rows) > 0; rows = rows[documentRowBytes:] {
 			id, created := binary.LittleEndian.Uint64(rows), int64(binary.LittleEndian.Uint64(rows[16:]))
 			if n%64 == 0 {
-				of = timeBlock{created, created}
+				of = blockTimeRange{created, created}
 			}
-			of = timeBlock{min(of.first, created), max(of.last, created)}
+			of = blockTimeRange{min(of.firstTime, created), max(of.lastTime, created)}
 			fits = fits && (n == 0 || (id >= next && next > 0))
 			next, n = id+1, n+1
 			if n%64 == 0 || n == len(img.docLengths) {

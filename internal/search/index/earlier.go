@@ -28,12 +28,12 @@ type Earlier struct {
 // the terms of the removed documents need not be known.
 func (x *Searcher) WithEarlier(e Earlier) *Searcher {
 	to := &Searcher{
-		params:      x.params,
-		seed:        x.seed,
-		views:       make([]view, len(x.views), len(x.views)+1),
-		scoredCount: x.scoredCount,
-		totalLength: x.totalLength,
-		countsDF:    true,
+		params:              x.params,
+		seed:                x.seed,
+		views:               make([]segmentView, len(x.views), len(x.views)+1),
+		scoredDocumentCount: x.scoredDocumentCount,
+		totalLength:         x.totalLength,
+		countsDF:            true,
 	}
 	for i := range x.views {
 		v := x.views[i]
@@ -49,9 +49,9 @@ func (x *Searcher) WithEarlier(e Earlier) *Searcher {
 		b.addDocument(d)
 	}
 	if len(b.segment.docLengths) > 0 {
-		to.scoredCount += b.segment.scoredCount
-		to.totalLength += b.segment.totalLength
-		to.views = append(to.views, view{segment: b.finishSegment(to.currentScale())})
+		to.scoredDocumentCount += b.segment.scoredDocumentCount
+		to.totalLength += b.segment.totalDocumentLength
+		to.views = append(to.views, segmentView{segment: b.finishSegment(to.currentBM25Scale())})
 	}
 	return to
 }
@@ -61,7 +61,7 @@ const idsPerLookup = 16
 
 // deleteDocuments marks the documents with these IDs as deleted in one part of the index. v is a view of this part,
 // and must not share its deletion marks with another searcher.
-func (x *Searcher) deleteDocuments(v *view, ids *idset.Set) {
+func (x *Searcher) deleteDocuments(v *segmentView, ids *idset.Set) {
 	if ids.Len() < len(v.docLengths)/idsPerLookup {
 		for id := range ids.All() {
 			if number, ok := v.documentNumber(id); ok {
@@ -77,14 +77,14 @@ func (x *Searcher) deleteDocuments(v *view, ids *idset.Set) {
 	}
 }
 
-func (x *Searcher) deleteDocument(v *view, number uint32) {
+func (x *Searcher) deleteDocument(v *segmentView, number uint32) {
 	if v.isDeleted(number) {
 		return
 	}
 	v.deleted[number/64] |= 1 << (number % 64)
 	v.deletedCount++
-	if dl := v.docLengths[number]; dl != unscoredLength {
-		x.scoredCount--
+	if dl := v.docLengths[number]; dl != unscoredDocumentLength {
+		x.scoredDocumentCount--
 		x.totalLength -= uint64(dl)
 	}
 }

@@ -31,7 +31,7 @@ type modelDoc struct {
 }
 
 func (m *model) put(id uint64, newer int64, terms []string) {
-	if len(terms) == 0 && !m.params.CountEmpty {
+	if len(terms) == 0 && !m.params.CountEmptyDocuments {
 		delete(m.docs, id)
 		return
 	}
@@ -61,18 +61,22 @@ func (m *model) search(t *testing.T, terms []string, limit int, allow func(uint6
 	n := float64(len(m.docs))
 	avgdl := float64(total) / n
 	s := bm25Scale{
-		docCount:      n,
-		averageLength: avgdl,
-		k1:            k1,
-		lengthBase:    OneTF * float64(k1*(1-b)),
-		lengthSlope:   float64(k1*b) / avgdl,
+		scoredDocumentCount: n,
+		averageLength:       avgdl,
+		k1:                  k1,
+		adjustedK1Base:      TFPerOccurrence * float64(k1*(1-b)),
+		adjustedK1Slope:     float64(k1*b) / avgdl,
 	}
 	var all []plainHit
 	for id, d := range m.docs {
 		sum, plain := 0.0, 0.0
 		for _, w := range terms {
 			if tf := float64(d.tf[w]); tf > 0 {
-				sum += s.score(s.termGain(s.idf(df[w], Prior{}), 1), OneTF*d.tf[w], OneTF*uint32(d.len))
+				sum += s.score(
+					s.termScoreGain(s.idf(df[w], LanguageFrequency{}), 1),
+					TFPerOccurrence*d.tf[w],
+					TFPerOccurrence*uint32(d.len),
+				)
 				idf := math.Log((n-float64(df[w])+0.5)/(float64(df[w])+0.5) + 1)
 				plain += idf * tf * (k1 + 1) / (tf + k1*(1-b+b*float64(d.len)/avgdl))
 			}
@@ -102,7 +106,7 @@ func TestExactAgainstBruteForce(t *testing.T) {
 		shape                         float64 // shape of the frequencies: the larger it is, the rarer are most words
 	}{
 		{"tiny", Params{}, 0, 3, 600, 12, 1.5},
-		{"small", Params{CountEmpty: true}, 100, 5, 600, 60, 1.2},
+		{"small", Params{CountEmptyDocuments: true}, 100, 5, 600, 60, 1.2},
 		{"medium", Params{}, 1000, 20, 600, 2000, 1.2},
 		{"large", Params{}, 9000, 60, testenv.RepeatCount(60, 250), 5000, 1.3},
 	}

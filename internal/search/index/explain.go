@@ -18,23 +18,24 @@ type TermScore struct {
 	Weight            float64 // weight of the term in the query
 	Occurrences       float64 // how often the document contains the term, a multiple of 1/16
 	DocumentFrequency int     // number of documents that contain the term
-	IDF               float64 // ln((N − DF + 0.5)/(DF + 0.5) + 1), after the term's [Prior] was added to N and DF
-	Score             float64
+	// ln((N − DF + 0.5)/(DF + 0.5) + 1), after the term's [LanguageFrequency] was added to N and DF
+	IDF   float64
+	Score float64
 }
 
 // Explain returns the contribution of each term to a document's score. The sum is exactly the score that
 // [Searcher.Search] computes, without rounding differences. ok is false if the document does not exist or lacks terms.
 func (x *Searcher) Explain(id uint64, terms []QueryTerm) (Explanation, bool) {
 	at, number, ok := x.locateDocument(id)
-	if !ok || at.docLengths[number] == unscoredLength {
+	if !ok || at.docLengths[number] == unscoredDocumentLength {
 		return Explanation{}, false
 	}
 	q := newSearchState(x, terms)
 	defer q.release()
 	s, dl := q.scale, at.docLengths[number]
 	e := Explanation{
-		DocumentCount: x.scoredCount,
-		Len:           float64(dl) / OneTF,
+		DocumentCount: x.scoredDocumentCount,
+		Len:           float64(dl) / TFPerOccurrence,
 		AvgLen:        s.averageLength,
 		Terms:         make([]TermScore, 0, len(q.terms)),
 	}
@@ -50,8 +51,8 @@ func (x *Searcher) Explain(id uint64, terms []QueryTerm) (Explanation, bool) {
 				continue
 			}
 			if tf := uint32(q.foundTerms[i*len(q.terms)+k].termFrequency(number)); tf > 0 {
-				ts.Occurrences = float64(tf) / OneTF
-				ts.Score = s.score(q.gains[k], tf, dl)
+				ts.Occurrences = float64(tf) / TFPerOccurrence
+				ts.Score = s.score(q.termScoreGains[k], tf, dl)
 			}
 		}
 		e.Score += ts.Score

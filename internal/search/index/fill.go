@@ -39,11 +39,11 @@ func (x *Index) FillEmpty(documents iter.Seq[*Document], runs *RunOptions) {
 	if len(now.views) > 0 {
 		panic("index: Fill of an index that is not empty")
 	}
-	f := fillRun{searcher: now, runs: runs}
+	f := indexFill{searcher: now, runOptions: runs}
 	f.startBuilder()
 	for d := range documents {
 		if d == nil {
-			f.waitForRun()
+			f.waitForRunFile()
 			return
 		}
 		f.addDocument(d)
@@ -53,55 +53,55 @@ func (x *Index) FillEmpty(documents iter.Seq[*Document], runs *RunOptions) {
 	}
 }
 
-// fillRun is the state of one FillEmpty call.
-type fillRun struct {
+// indexFill is the state of one FillEmpty call.
+type indexFill struct {
 	searcher *Searcher // searcher of the index before FillEmpty, which is still empty
 	builder  *builder  // contains the documents that are not yet written to a file
 	// when to write documents to a file, and how to create it (nil if all further documents stay in memory)
-	runs   *RunOptions
-	lastID uint64 // ID of the document that was added last
+	runOptions *RunOptions
+	lastID     uint64 // ID of the document that was added last
 	// groups of documents that were written to files so far, or are still in memory because writing failed
-	views []view
+	finishedViews []segmentView
 
 	// receives whether the run that is being written was successful (nil if no run is being written)
 	runWritten chan bool
 }
 
-func (f *fillRun) startBuilder() {
+func (f *indexFill) startBuilder() {
 	f.builder = f.searcher.newBuilder()
 	f.builder.isWholeIndex = true
 }
 
 // addDocument adds the next document. If the documents in memory have reached the maximum size, it starts to write
 // them to a file.
-func (f *fillRun) addDocument(d *Document) {
-	if f.runs == nil {
+func (f *indexFill) addDocument(d *Document) {
+	if f.runOptions == nil {
 		f.builder.addDocument(d)
 		return
 	}
-	if len(f.builder.segment.docLengths)+len(f.views) > 0 && d.ID <= f.lastID {
+	if len(f.builder.segment.docLengths)+len(f.finishedViews) > 0 && d.ID <= f.lastID {
 		panic("index: Fill with an id that came before")
 	}
 	f.lastID = d.ID
 	f.builder.addDocument(d)
-	if f.builder.approxSize() >= f.runs.MaxBytes {
-		f.spillRun()
+	if f.builder.approxSize() >= f.runOptions.MaxBytes {
+		f.startWritingRun()
 	}
 }
 
-// spillRun starts to write the documents in memory as a run, while further documents are added. At most one run is
-// written at a time.
-func (f *fillRun) spillRun() {
-	f.waitForRun()
-	if f.runs == nil {
+// startWritingRun starts to write the documents in memory as a run, while further documents are added. At most one run
+// is written at a time.
+func (f *indexFill) startWritingRun() {
+	f.waitForRunFile()
+	if f.runOptions == nil {
 		return
 	}
-	b, at := f.builder, len(f.views)
-	f.views = append(f.views, view{segment: b.segment})
+	b, at := f.builder, len(f.finishedViews)
+	f.finishedViews = append(f.finishedViews, segmentView{segment: b.segment})
 	f.runWritten = make(chan bool, 1)
 	to := f.runWritten
-	newFile, x := f.runs.NewFile, f.searcher
-	views := f.views
+	newFile, x := f.runOptions.NewFile, f.searcher
+	views := f.finishedViews
 	go func() {
 		s, err := writeRunFile(x, b, newFile)
 		views[at].segment = s
@@ -110,13 +110,14 @@ func (f *fillRun) spillRun() {
 	f.startBuilder()
 }
 
-// waitForRun waits until the file that is being written is complete. It returns at once if no file is being written.
-func (f *fillRun) waitForRun() {
+// waitForRunFile waits until the file that is being written is complete. It returns at once if no file is being
+// written.
+func (f *indexFill) waitForRunFile() {
 	if f.runWritten == nil {
 		return
 	}
 	if !<-f.runWritten {
-		f.runs = nil
+		f.runOptions = nil
 	}
 	f.runWritten = nil
 }
@@ -126,15 +127,15 @@ func (f *fillRun) waitForRun() {
 func writeRunFile(x *Searcher, b *builder, newFile func() (RunFile, error)) (*segment, error) {
 	f, err := newFile()
 	if err != nil {
-		return b.finishSegment(x.params.newScale(b.segment.scoredCount, b.segment.totalLength)), err
+		return b.finishSegment(x.params.newScale(b.segment.scoredDocumentCount, b.segment.totalDocumentLength)), err
 	}
 	s := b.sortedSegment()
 	run := &Searcher{
-		params:      x.params,
-		seed:        x.seed,
-		views:       []view{{segment: s}},
-		scoredCount: s.scoredCount,
-		totalLength: s.totalLength,
+		params:              x.params,
+		seed:                x.seed,
+		views:               []segmentView{{segment: s}},
+		scoredDocumentCount: s.scoredDocumentCount,
+		totalLength:         s.totalDocumentLength,
 	}
 	size, err := run.WriteSnapshot(f, 0)
 	if err == nil {
@@ -148,23 +149,23 @@ func writeRunFile(x *Searcher, b *builder, newFile func() (RunFile, error)) (*se
 }
 
 // finishSearcher returns a searcher with all documents. No document can be added afterwards.
-func (f *fillRun) finishSearcher() *Searcher {
-	hasRuns := f.runs != nil && len(f.views) > 0
+func (f *indexFill) finishSearcher() *Searcher {
+	hasRuns := f.runOptions != nil && len(f.finishedViews) > 0
 	if hasRuns && len(f.builder.segment.docLengths) > 0 {
 		// Write the last documents to a file as well, because the index needs less memory if it reads them from a
 		// file.
-		f.spillRun()
+		f.startWritingRun()
 	}
-	f.waitForRun()
-	to := &Searcher{params: f.searcher.params, seed: f.searcher.seed, views: f.views}
+	f.waitForRunFile()
+	to := &Searcher{params: f.searcher.params, seed: f.searcher.seed, views: f.finishedViews}
 	for _, v := range to.views {
-		to.scoredCount += v.scoredCount
-		to.totalLength += v.totalLength
+		to.scoredDocumentCount += v.scoredDocumentCount
+		to.totalLength += v.totalDocumentLength
 	}
 	if s := f.builder.segment; len(s.docLengths) > 0 {
-		to.scoredCount += s.scoredCount
-		to.totalLength += s.totalLength
-		f.builder.finishSegment(to.currentScale())
+		to.scoredDocumentCount += s.scoredDocumentCount
+		to.totalLength += s.totalDocumentLength
+		f.builder.finishSegment(to.currentBM25Scale())
 		if !s.isAscending && s.byID.usedSlots > 0 {
 			for n, id := range s.ids.allValues() {
 				if first, _ := s.documentNumber(id); first != uint32(n) {
@@ -172,7 +173,7 @@ func (f *fillRun) finishSearcher() *Searcher {
 				}
 			}
 		}
-		to.views = append(to.views, view{segment: s})
+		to.views = append(to.views, segmentView{segment: s})
 	}
 	return to
 }
@@ -181,16 +182,16 @@ func (f *fillRun) finishSearcher() *Searcher {
 // to write the segment to a file. The builder must not be used afterwards.
 func (b *builder) sortedSegment() *segment {
 	s := b.segment
-	l := newPostingLayout(s)
+	l := newPostingListFiller(s)
 	for number, items := range b.documentTerms {
 		for _, it := range items {
-			l.pushPosting(it.term, posting{doc: uint32(number), tf: it.tf})
+			l.pushPosting(it.term, posting{docNumber: uint32(number), tf: it.tf})
 		}
 	}
 	b.documentTerms = nil
 	for n := range s.terms {
-		if t := &s.terms[n]; t.hasList {
-			s.postingLists[t.listOrDoc].list = l.postings[l.nextPosting[n]-t.df : l.nextPosting[n]]
+		if t := &s.terms[n]; t.hasPostingList {
+			s.postingLists[t.listIndexOrDocNumber].list = l.postings[l.nextPosting[n]-t.df : l.nextPosting[n]]
 		}
 	}
 	s.isAscending = true // The documents are in order of ID, because FillEmpty requires this order if it writes files.

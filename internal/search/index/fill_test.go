@@ -57,7 +57,7 @@ func TestRunsAreAsOnePiece(t *testing.T) {
 	most, failed := 0, 0
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 2))
-		p := Params{CountEmpty: seed%3 == 0}
+		p := Params{CountEmptyDocuments: seed%3 == 0}
 		one, all := New(p), New(p)
 		files := &runFiles{writes: 1 << 20}
 		if seed%4 == 0 {
@@ -69,7 +69,7 @@ func TestRunsAreAsOnePiece(t *testing.T) {
 		for range r.IntN(80) {
 			d := randomDoc(r)
 			if r.IntN(4) == 0 { // a term that only one run contains
-				d.Terms = append(d.Terms, Term{Text: "own" + strconv.Itoa(r.IntN(1000)), TF: OneTF})
+				d.Terms = append(d.Terms, Term{Text: "own" + strconv.Itoa(r.IntN(1000)), TF: TFPerOccurrence})
 			}
 			d.Updated, d.Created = r.Int64(), r.Int64()
 			id += 1 + r.Uint64N(3)

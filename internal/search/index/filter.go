@@ -12,11 +12,12 @@ import (
 // filterSet is the set of documents in a view that meet a search's conditions.
 type filterSet struct {
 	// the query has no conditions, so every document is accepted and the fields below are not used
-	acceptsAll    bool
-	documentBits  []uint64 // for each document of the view: whether it meets the conditions
-	documentCount int      // number of documents that meet the conditions, including deleted documents
-	documentShare float64  // documentCount divided by the number of documents in the view (1 if the view is empty)
-	scratchBits   []uint64 // reused memory for the bits of one condition
+	acceptsAll            bool
+	documentBits          []uint64 // for each document of the view: whether it meets the conditions
+	matchingDocumentCount int      // number of documents that meet the conditions, including deleted documents
+	// matchingDocumentCount divided by the number of documents in the view (1 if the view is empty)
+	matchingDocumentShare float64
+	scratchBits           []uint64 // reused memory for the bits of one condition
 
 	// If unappliedRange is not nil, documentBits does not take this range of times into account completely. The search
 	// must then also call isInTime for each document that it reaches.
@@ -34,14 +35,14 @@ func (w *filterSet) accepts(number uint32) bool {
 // acceptsAll is set, because documentBits is then invalid.
 func (w *filterSet) hasBit(number uint32) bool { return w.documentBits[number/64]>>(number%64)&1 != 0 }
 
-// blockBits returns a bit for each document from 64*block to 64*block+63, which is set if the document meets the
-// search's conditions. If unappliedRange is not nil, the caller must also compare each document's creation time with
-// this range (see isInTime).
-func (w *filterSet) blockBits(block int) uint64 {
+// blockDocumentBits returns a bit for each document from 64*block to 64*block+63, which is set if the document meets
+// the search's conditions. If unappliedRange is not nil, the caller must also compare each document's creation time
+// with this range (see isInTime).
+func (w *filterSet) blockDocumentBits(block int) uint64 {
 	if !w.acceptsAll {
 		return w.documentBits[block]
 	}
-	return 1<<min(64, w.documentCount-64*block) - 1
+	return 1<<min(64, w.matchingDocumentCount-64*block) - 1
 }
 
 // isInTime reports whether a document's creation time is in unappliedRange. It returns true if the range is nil,
@@ -50,14 +51,19 @@ func (w *filterSet) isInTime(number uint32) bool {
 	return w.unappliedRange == nil || w.unappliedRange.containsTime(w.created.valueAt(number))
 }
 
-// computeSet computes the set of documents in a view that meet a query's conditions. expectedVisits is an estimate of
-// how often the search will ask whether a document is in the set.
-func (w *filterSet) computeSet(v *view, ask *Query, hash func(string) uint64, expectedVisits int) {
+// computeMatchingDocuments computes the set of documents in a view that meet a query's conditions. expectedVisits is
+// an estimate of how often the search will ask whether a document is in the set.
+func (w *filterSet) computeMatchingDocuments(
+	v *segmentView,
+	ask *Query,
+	hash func(string) uint64,
+	expectedVisits int,
+) {
 	w.acceptsAll = len(ask.Conditions) == 0 && ask.CreatedRange == nil
 	w.unappliedRange = nil
-	w.documentCount = len(v.docLengths)
-	w.documentShare = 1
-	if w.acceptsAll || w.documentCount == 0 {
+	w.matchingDocumentCount = len(v.docLengths)
+	w.matchingDocumentShare = 1
+	if w.acceptsAll || w.matchingDocumentCount == 0 {
 		return
 	}
 	words := (len(v.docLengths) + 63) / 64
@@ -68,40 +74,44 @@ func (w *filterSet) computeSet(v *view, ask *Query, hash func(string) uint64, ex
 	if rest := len(v.docLengths) % 64; rest > 0 {
 		w.documentBits[words-1] = 1<<rest - 1
 	}
-	if !w.applyConditions(v, ask.Conditions, hash) {
-		w.documentCount, w.documentShare = 0, 0
+	if !w.applyTermConditions(v, ask.Conditions, hash) {
+		w.matchingDocumentCount, w.matchingDocumentShare = 0, 0
 		return
 	}
 	if ask.CreatedRange != nil {
 		w.applyTimeRange(v, ask.CreatedRange, expectedVisits)
 	}
-	w.documentCount = 0
+	w.matchingDocumentCount = 0
 	for _, set := range w.documentBits {
-		w.documentCount += bits.OnesCount64(set)
+		w.matchingDocumentCount += bits.OnesCount64(set)
 	}
-	w.documentShare = float64(w.documentCount) / float64(len(v.docLengths))
+	w.matchingDocumentShare = float64(w.matchingDocumentCount) / float64(len(v.docLengths))
 }
 
-// applyConditions removes the documents that do not meet the conditions, and reports whether some documents are left.
-// It applies the required terms before the excluded terms: a required term often leaves no document, and then the long
-// lists of excluded terms need not be read.
-func (w *filterSet) applyConditions(v *view, conditions []TermCondition, hash func(string) uint64) (some bool) {
+// applyTermConditions removes the documents that do not meet the conditions, and reports whether some documents are
+// left. It applies the required terms before the excluded terms: a required term often leaves no document, and then
+// the long lists of excluded terms need not be read.
+func (w *filterSet) applyTermConditions(
+	v *segmentView,
+	conditions []TermCondition,
+	hash func(string) uint64,
+) (some bool) {
 	some = true
 	for _, c := range conditions {
 		if some && !c.IsNegated {
-			some = w.applyCondition(v, c, hash)
+			some = w.applyTermCondition(v, c, hash)
 		}
 	}
 	for _, c := range conditions {
 		if some && c.IsNegated {
-			some = w.applyCondition(v, c, hash)
+			some = w.applyTermCondition(v, c, hash)
 		}
 	}
 	return some
 }
 
-// applyCondition removes the documents that do not meet the condition, and reports whether some documents are left.
-func (w *filterSet) applyCondition(v *view, c TermCondition, hash func(string) uint64) (some bool) {
+// applyTermCondition removes the documents that do not meet the condition, and reports whether some documents are left.
+func (w *filterSet) applyTermCondition(v *segmentView, c TermCondition, hash func(string) uint64) (some bool) {
 	w.scratchBits = slices.Grow(w.scratchBits[:0], len(w.documentBits))[:len(w.documentBits)]
 	clear(w.scratchBits)
 	for _, text := range c.Terms {
@@ -122,19 +132,19 @@ func (w *filterSet) applyCondition(v *view, c TermCondition, hash func(string) u
 // applyTimeRange removes the documents outside a range of times from the set. Reading the times of all documents may
 // be slower than reading only the times of the documents that the search is expected to examine. Then applyTimeRange
 // leaves the documents in the set and sets unappliedRange.
-func (w *filterSet) applyTimeRange(v *view, t *TimeRange, expectedVisits int) {
+func (w *filterSet) applyTimeRange(v *segmentView, t *TimeRange, expectedVisits int) {
 	w.created = &v.created
-	blocks := v.timeBlocks()
+	blocks := v.blockTimeRanges()
 	var created []int64
-	if expectedVisits < lateCheckLimit(blocks, t) {
+	if expectedVisits < lateTimeCheckLimit(blocks, t) {
 		w.unappliedRange = t
 	} else {
 		created = v.created.allValues()
 	}
 	for i, block := range blocks {
 		switch {
-		case w.documentBits[i] == 0 || (t.containsTime(block.first) && t.containsTime(block.last)):
-		case block.last < t.First || block.first > t.Last:
+		case w.documentBits[i] == 0 || (t.containsTime(block.firstTime) && t.containsTime(block.lastTime)):
+		case block.lastTime < t.First || block.firstTime > t.Last:
 			w.documentBits[i] = 0
 		case w.unappliedRange == nil:
 			for j := range min(64, len(v.docLengths)-64*i) {
@@ -150,20 +160,21 @@ func (w *filterSet) applyTimeRange(v *view, t *TimeRange, expectedVisits int) {
 // k documents is in the range of times, such a search compares the times of about lateTimeCheckCost·k documents.
 const lateTimeCheckCost = 4096
 
-// lateCheckLimit compares two methods for a condition on the time. The first compares the time of each document that
-// the search visits. The second compares in advance the times of all documents in blocks that are partly in the range.
-// lateCheckLimit returns the number of visits from which on the second method is faster. The estimate assumes that the
-// times in a block are evenly spread.
-func lateCheckLimit(blocks []timeBlock, t *TimeRange) int {
+// lateTimeCheckLimit compares two methods for a condition on the time. The first compares the time of each document
+// that the search visits. The second compares in advance the times of all documents in blocks that are partly in the
+// range. lateTimeCheckLimit returns the number of visits from which on the second method is faster. The estimate
+// assumes that the times in a block are evenly spread.
+func lateTimeCheckLimit(blocks []blockTimeRange, t *TimeRange) int {
 	partial, in := 0, 0.0
 	for _, b := range blocks {
 		switch {
-		case b.last < t.First || b.first > t.Last:
-		case t.containsTime(b.first) && t.containsTime(b.last):
+		case b.lastTime < t.First || b.firstTime > t.Last:
+		case t.containsTime(b.firstTime) && t.containsTime(b.lastTime):
 			in++
 		default:
 			partial++
-			in += (float64(min(b.last, t.Last)) - float64(max(b.first, t.First))) / (float64(b.last) - float64(b.first))
+			in += (float64(min(b.lastTime, t.Last)) - float64(max(b.firstTime,
+				t.First))) / (float64(b.lastTime) - float64(b.firstTime))
 		}
 	}
 	if compared := lateTimeCheckCost * float64(len(blocks)) / max(in, 1); compared < float64(64*partial) {
@@ -172,10 +183,10 @@ func lateCheckLimit(blocks []timeBlock, t *TimeRange) int {
 	return 64 * partial
 }
 
-// If fewer than 1 in fewDocumentsDivisor documents meet the conditions, the search looks up the terms in each such
-// document, and does not process all postings. postingsPerLookup is the number of postings that are skipped in the
+// If fewer than 1 in fewMatchesDivisor documents meet the conditions, the search looks up the terms in each such
+// document, and does not process all postings. postingsPerTermLookup is the number of postings that are skipped in the
 // time of one such lookup.
 const (
-	fewDocumentsDivisor = 200
-	postingsPerLookup   = 4
+	fewMatchesDivisor     = 200
+	postingsPerTermLookup = 4
 )

@@ -93,7 +93,7 @@ func checkInside(t *testing.T, x *Index) {
 				t.Fatalf("document %d is in two segments", id)
 			}
 			seen[id] = true
-			if v.docLengths[n] != unscoredLength {
+			if v.docLengths[n] != unscoredDocumentLength {
 				live++
 				total += uint64(v.docLengths[n])
 			}
@@ -104,8 +104,8 @@ func checkInside(t *testing.T, x *Index) {
 			t.Fatalf("%d documents are deleted, counted %d", gone, v.deletedCount)
 		}
 	}
-	if live != sr.scoredCount || total != sr.totalLength {
-		t.Fatalf("%d documents of %d terms, counted %d of %d", live, total, sr.scoredCount, sr.totalLength)
+	if live != sr.scoredDocumentCount || total != sr.totalLength {
+		t.Fatalf("%d documents of %d terms, counted %d of %d", live, total, sr.scoredDocumentCount, sr.totalLength)
 	}
 	n := 0
 	for text, got := range sr.TermsWithPrefix("") {
@@ -122,12 +122,12 @@ func checkInside(t *testing.T, x *Index) {
 // checkSegment checks the invariants of a segment's terms.
 func checkSegment(t *testing.T, s *segment) {
 	t.Helper()
-	if len(s.timeBlocks()) != (len(s.docLengths)+63)/64 {
-		t.Fatalf("%d blocks of %d documents", len(s.timeBlocks()), len(s.docLengths))
+	if len(s.blockTimeRanges()) != (len(s.docLengths)+63)/64 {
+		t.Fatalf("%d blocks of %d documents", len(s.blockTimeRanges()), len(s.docLengths))
 	}
 	for n, at := range s.created.allValues() {
-		if e := s.timeBlocks()[n/64]; at < e.first || at > e.last {
-			t.Fatalf("document number %d is of %d, its block from %d to %d", n, at, e.first, e.last)
+		if e := s.blockTimeRanges()[n/64]; at < e.firstTime || at > e.lastTime {
+			t.Fatalf("document number %d is of %d, its block from %d to %d", n, at, e.firstTime, e.lastTime)
 		}
 	}
 	var room []posting
@@ -138,26 +138,30 @@ func checkSegment(t *testing.T, s *segment) {
 			t.Fatalf("term %q is number %d, found under %d", text, n, k)
 		}
 		list := s.termPostings(n, &room)
-		if len(list) != int(e.df) || e.hasList != (e.df > 1) {
+		if len(list) != int(e.df) || e.hasPostingList != (e.df > 1) {
 			t.Fatalf("term %q: %d postings, df %d", text, len(list), e.df)
 		}
-		sc := bm25Scale{lengthBase: defaultK1 * (1 - defaultB) * OneTF, lengthSlope: s.impactSlope}
+		sc := bm25Scale{
+			adjustedK1Base:  defaultK1 * (1 - defaultB) * TFPerOccurrence,
+			adjustedK1Slope: s.scoreImpactK1Slope,
+		}
 		for i, p := range list {
-			if i > 0 && list[i-1].doc >= p.doc {
+			if i > 0 && list[i-1].docNumber >= p.docNumber {
 				t.Fatalf("term %q: list does not rise at %d", text, i)
 			}
-			if e.hasList && s.postingLists[e.listOrDoc].termFrequency(p.doc) != p.tf {
+			if e.hasPostingList && s.postingLists[e.listIndexOrDocNumber].termFrequency(p.docNumber) != p.tf {
 				t.Fatalf(
 					"term %q: tf(%d) = %d, want %d",
 					text,
-					p.doc,
-					s.postingLists[e.listOrDoc].termFrequency(p.doc),
+					p.docNumber,
+					s.postingLists[e.listIndexOrDocNumber].termFrequency(p.docNumber),
 					p.tf,
 				)
 			}
-			most := sc.score(maxImpact, uint32(p.tf), s.docLengths[p.doc])
-			if p.tf == 0 || p.impact > e.maxImpact || float64(p.impact) < most || float64(p.impact) > most+1 {
-				t.Fatalf("term %q: posting %+v outside of its bounds, %v and %d", text, p, most, e.maxImpact)
+			most := sc.score(maxScoreImpact, uint32(p.tf), s.docLengths[p.docNumber])
+			if p.tf == 0 || p.scoreImpact > e.maxScoreImpact || float64(p.scoreImpact) < most ||
+				float64(p.scoreImpact) > most+1 {
+				t.Fatalf("term %q: posting %+v outside of its bounds, %v and %d", text, p, most, e.maxScoreImpact)
 			}
 		}
 	}

@@ -8,53 +8,53 @@ import "slices"
 // by the ID hash. The table stores neither text nor ID, so the caller must compare them. Collisions are resolved by
 // linear probing.
 type numberHashTable struct {
-	slots     []slot
+	hashSlots []hashSlot
 	usedSlots int
 }
 
-// slot is one place in the hash table, of only 8 bytes. It contains the upper half of the stored number's hash. If
+// hashSlot is one place in the hash table, of only 8 bytes. It contains the upper half of the stored number's hash. If
 // this half is equal to the half that is searched for, the stored number is almost certainly the right one.
-type slot struct {
-	hash   uint32
-	number uint32 // number that the caller has inserted, plus 1, or 0 if the slot is free
+type hashSlot struct {
+	hash          uint32
+	numberPlusOne uint32 // number that the caller has inserted, plus 1, or 0 if the slot is free
 }
 
 // find returns the number of a term or a document that has this hash. It returns the number for which isMatch returns
 // true, because several terms or documents may have the same hash. It returns false if no number matches.
 func (t *numberHashTable) find(hash uint64, isMatch func(number uint32) bool) (uint32, bool) {
-	if len(t.slots) == 0 {
+	if len(t.hashSlots) == 0 {
 		return 0, false
 	}
 	h := uint32(hash >> 32)
 	for i := t.firstSlot(h); ; {
-		s := t.slots[i]
-		if s.number == 0 {
+		s := t.hashSlots[i]
+		if s.numberPlusOne == 0 {
 			return 0, false
 		}
-		if s.hash == h && isMatch(s.number-1) {
-			return s.number - 1, true
+		if s.hash == h && isMatch(s.numberPlusOne-1) {
+			return s.numberPlusOne - 1, true
 		}
 		i++
-		if i == len(t.slots) {
+		if i == len(t.hashSlots) {
 			i = 0
 		}
 	}
 }
 
-// firstNumber returns the number of a term or a document with this hash, plus 1. It returns 0 if the hash does not
+// findFirstNumber returns the number of a term or a document with this hash, plus 1. It returns 0 if the hash does not
 // occur. Several terms or documents may have the hash, so the caller must check whether the number is the right one.
-func (t *numberHashTable) firstNumber(hash uint64) uint32 {
-	if len(t.slots) == 0 {
+func (t *numberHashTable) findFirstNumber(hash uint64) uint32 {
+	if len(t.hashSlots) == 0 {
 		return 0
 	}
 	h := uint32(hash >> 32)
 	for i := t.firstSlot(h); ; {
-		s := t.slots[i]
-		if s.number == 0 || s.hash == h {
-			return s.number
+		s := t.hashSlots[i]
+		if s.numberPlusOne == 0 || s.hash == h {
+			return s.numberPlusOne
 		}
 		i++
-		if i == len(t.slots) {
+		if i == len(t.hashSlots) {
 			i = 0
 		}
 	}
@@ -62,43 +62,43 @@ func (t *numberHashTable) firstNumber(hash uint64) uint32 {
 
 // insert adds a number that the table does not contain yet. The number must be less than 1<<32 - 1.
 func (t *numberHashTable) insert(hash uint64, number uint32) {
-	if t.usedSlots*4 >= len(t.slots)*3 {
-		t.resize(2*len(t.slots) + 16)
+	if t.usedSlots*4 >= len(t.hashSlots)*3 {
+		t.resize(2*len(t.hashSlots) + 16)
 	}
-	t.insertSlot(slot{uint32(hash >> 32), number + 1})
+	t.insertSlot(hashSlot{uint32(hash >> 32), number + 1})
 	t.usedSlots++
 }
 
-// trimSpare releases unused memory. Call it after the last number was added.
-func (t *numberHashTable) trimSpare() {
-	if want := t.usedSlots*4/3 + 4; want < len(t.slots)*3/4 {
+// releaseUnusedMemory releases unused memory. Call it after the last number was added.
+func (t *numberHashTable) releaseUnusedMemory() {
+	if want := t.usedSlots*4/3 + 4; want < len(t.hashSlots)*3/4 {
 		t.resize(want)
 	}
 }
 
 // firstSlot returns the index in t.slots at which the search for a hash begins.
 func (t *numberHashTable) firstSlot(hash uint32) int {
-	return int(uint64(hash) * uint64(len(t.slots)) >> 32)
+	return int(uint64(hash) * uint64(len(t.hashSlots)) >> 32)
 }
 
 // insertSlot stores s in the first free slot for its hash. The table must have a free slot.
-func (t *numberHashTable) insertSlot(s slot) {
+func (t *numberHashTable) insertSlot(s hashSlot) {
 	i := t.firstSlot(s.hash)
-	for t.slots[i].number != 0 {
+	for t.hashSlots[i].numberPlusOne != 0 {
 		i++
-		if i == len(t.slots) {
+		if i == len(t.hashSlots) {
 			i = 0
 		}
 	}
-	t.slots[i] = s
+	t.hashSlots[i] = s
 }
 
 // resize changes the number of slots. There must be more slots than stored numbers.
 func (t *numberHashTable) resize(slots int) {
-	old := t.slots
-	t.slots = make([]slot, slots)
+	old := t.hashSlots
+	t.hashSlots = make([]hashSlot, slots)
 	for _, s := range old {
-		if s.number != 0 {
+		if s.numberPlusOne != 0 {
 			t.insertSlot(s)
 		}
 	}
@@ -106,7 +106,7 @@ func (t *numberHashTable) resize(slots int) {
 
 // reserve makes the table large enough for n more numbers.
 func (t *numberHashTable) reserve(n int) {
-	if want := (t.usedSlots+n)*4/3 + 4; want > len(t.slots) {
+	if want := (t.usedSlots+n)*4/3 + 4; want > len(t.hashSlots) {
 		t.resize(want)
 	}
 }

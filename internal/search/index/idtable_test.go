@@ -30,8 +30,8 @@ func TestTableIsAsAMap(t *testing.T) {
 		has := map[uint32]bool{}
 		check := func() {
 			t.Helper()
-			if x.usedSlots != len(has) || x.usedSlots*4 > len(x.slots)*3+4 {
-				t.Fatalf("kind %d: %d numbers in %d slots, want %d", kind, x.usedSlots, len(x.slots), len(has))
+			if x.usedSlots != len(has) || x.usedSlots*4 > len(x.hashSlots)*3+4 {
+				t.Fatalf("kind %d: %d numbers in %d slots, want %d", kind, x.usedSlots, len(x.hashSlots), len(has))
 			}
 			for n := range most {
 				h := hashOf(n, kind)
@@ -39,7 +39,7 @@ func TestTableIsAsAMap(t *testing.T) {
 				if ok != has[n] || (ok && got != n) {
 					t.Fatalf("kind %d: find(%d) = %d, %v", kind, n, got, ok)
 				}
-				if first := x.firstNumber(h); ok &&
+				if first := x.findFirstNumber(h); ok &&
 					(first == 0 || uint32(hashOf(first-1, kind)>>32) != uint32(h>>32)) {
 					t.Fatalf("kind %d: first(%d) = %d", kind, n, first)
 				}
@@ -53,7 +53,7 @@ func TestTableIsAsAMap(t *testing.T) {
 				}
 			}
 			if round == 2 {
-				x.trimSpare()
+				x.releaseUnusedMemory()
 			}
 			check()
 		}
@@ -69,9 +69,9 @@ func TestTexts(t *testing.T) {
 		case 0:
 			s = ""
 		case 1:
-			s = strings.Repeat(s, maxBlockString/len(s)) // as long as a string in a block can be, or almost
+			s = strings.Repeat(s, maxBlockStringBytes/len(s)) // as long as a string in a block can be, or almost
 		case 2:
-			s = strings.Repeat("x", maxBlockString+i%2)
+			s = strings.Repeat("x", maxBlockStringBytes+i%2)
 		case 3:
 			s = strings.Repeat(s, 100)
 		}

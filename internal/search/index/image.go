@@ -60,8 +60,8 @@ func (img *snapshotTerms) termAt(n int) *snapshotTerm {
 	return new(snapshotTerm)
 }
 
-// loadTerm returns the term with this text and its postings. They are cached after the first call.
-func (img *snapshotTerms) loadTerm(text string) (foundTerm, bool) {
+// loadTermByText returns the term with this text and its postings. They are cached after the first call.
+func (img *snapshotTerms) loadTermByText(text string) (foundTerm, bool) {
 	t, ok := img.findTerm(text)
 	if !ok {
 		return foundTerm{}, false
@@ -89,26 +89,26 @@ func (img *snapshotTerms) readTerm(t *snapshotTerm, f *foundTerm) error {
 		return err
 	}
 	r, err := img.openList(t, b)
-	defer r.release()
+	defer r.returnToPool()
 	if err != nil {
 		return err
 	}
 	f.df = int(t.df)
-	if t.df < minColumnPostings {
+	if t.df < minPostingsForColumns {
 		list, err := r.appendPostings(make([]posting, 0, t.df))
 		for _, p := range list {
-			f.maxImpact = max(f.maxImpact, p.impact)
+			f.maxScoreImpact = max(f.maxScoreImpact, p.scoreImpact)
 		}
 		f.list = list
 		return err
 	}
 	f.columns = newColumns(f.df, len(img.docLengths))
-	f.maxImpact, err = r.fillColumns(f.columns)
+	f.maxScoreImpact, err = r.fillPostingColumns(f.columns)
 	return err
 }
 
 // loadDocuments returns the documents that have the term. A filter needs no more, and decodes them in a third of the
-// time that loadTerm takes. The documents are cached.
+// time that loadTermByText takes. The documents are cached.
 func (img *snapshotTerms) loadDocuments(text string) docSet {
 	t, ok := img.findTerm(text)
 	if !ok {
@@ -121,7 +121,7 @@ func (img *snapshotTerms) loadDocuments(text string) docSet {
 		return *d
 	}
 	d := new(docSet)
-	if err := img.readDocuments(t, d); err != nil {
+	if err := img.readTermDocuments(t, d); err != nil {
 		img.storeReadError(err)
 		*d = docSet{}
 	}
@@ -129,8 +129,8 @@ func (img *snapshotTerms) loadDocuments(text string) docSet {
 	return *d
 }
 
-// readDocuments reads the documents of a term into d, as numbers if the term is rare, otherwise as bits.
-func (img *snapshotTerms) readDocuments(t *snapshotTerm, d *docSet) error {
+// readTermDocuments reads the documents of a term into d, as numbers if the term is rare, otherwise as bits.
+func (img *snapshotTerms) readTermDocuments(t *snapshotTerm, d *docSet) error {
 	if err := img.docs.Err(); err != nil {
 		return err
 	}
@@ -139,25 +139,25 @@ func (img *snapshotTerms) readDocuments(t *snapshotTerm, d *docSet) error {
 		return err
 	}
 	r, err := img.openList(t, b)
-	defer r.release()
+	defer r.returnToPool()
 	if err != nil {
 		return err
 	}
-	if int(t.df)*minBitmapShare < len(img.docLengths) {
-		d.numbers = make([]uint32, 0, t.df)
+	if int(t.df)*bitmapShareDivisor < len(img.docLengths) {
+		d.docNumbers = make([]uint32, 0, t.df)
 	} else {
 		d.docBits = make([]uint64, (len(img.docLengths)+63)/64)
 	}
-	for r.remaining > 0 {
-		n := int(min(r.remaining, decodeBatchSize))
+	for r.remainingPostings > 0 {
+		n := int(min(r.remainingPostings, decodeBatchSize))
 		if err := r.decodePostings(n); err != nil {
 			return err
 		}
 		if d.docBits == nil {
-			d.numbers = append(d.numbers, r.numbers[:n]...)
+			d.docNumbers = append(d.docNumbers, r.batchDocNumbers[:n]...)
 			continue
 		}
-		for _, number := range r.numbers[:n] {
+		for _, number := range r.batchDocNumbers[:n] {
 			d.docBits[number/64] |= 1 << (number % 64)
 		}
 	}
@@ -167,14 +167,14 @@ func (img *snapshotTerms) readDocuments(t *snapshotTerm, d *docSet) error {
 // docSet contains the documents that have a term. Only one of the fields is set.
 type docSet struct {
 	postings
-	numbers []uint32
-	docBits []uint64 // for each document of the segment, one bit that says whether the document contains the term
+	docNumbers []uint32
+	docBits    []uint64 // for each document of the segment, one bit that says whether the document contains the term
 }
 
 // addDocBits sets, in docBits, the bit of each document in the set d.
 func (d docSet) addDocBits(docBits []uint64) {
 	d.postings.addDocBits(docBits)
-	for _, number := range d.numbers {
+	for _, number := range d.docNumbers {
 		docBits[number/64] |= 1 << (number % 64)
 	}
 	for i, set := range d.docBits {
@@ -182,11 +182,11 @@ func (d docSet) addDocBits(docBits []uint64) {
 	}
 }
 
-// eachTerm calls fn with each term that begins with prefix, and the number of documents with the term. It continues in
-// the order of the texts until fn returns false. eachTerm caches no terms, because it usually reads many terms that
-// are not needed again.
-func (img *snapshotTerms) eachTerm(prefix string, fn func(text string, df int) bool) {
-	first, last := img.prefixTermRange(prefix)
+// eachTermWithPrefix calls fn with each term that begins with prefix, and the number of documents with the term. It
+// continues in the order of the texts until fn returns false. eachTermWithPrefix caches no terms, because it usually
+// reads many terms that are not needed again.
+func (img *snapshotTerms) eachTermWithPrefix(prefix string, fn func(text string, df int) bool) {
+	first, last := img.findPrefixTermRange(prefix)
 	var b []byte
 	for i := first / termsPerBlock; i*termsPerBlock < last && img.docs.Err() == nil; i++ {
 		k := &img.blocks[i]
@@ -221,8 +221,8 @@ func (img *snapshotTerms) eachTerm(prefix string, fn func(text string, df int) b
 	}
 }
 
-// prefixTermRange returns the range of the numbers that terms with this prefix can have. last is not in the range.
-func (img *snapshotTerms) prefixTermRange(prefix string) (first, last int) {
+// findPrefixTermRange returns the range of the numbers that terms with this prefix can have. last is not in the range.
+func (img *snapshotTerms) findPrefixTermRange(prefix string) (first, last int) {
 	at := sort.Search(len(img.blocks), func(i int) bool { return img.blocks[i].firstTerm >= prefix })
 	from := max(at-1, 0)
 	to := from
@@ -326,10 +326,11 @@ func readTerms(b []byte, k *dictBlock) ([]snapshotTerm, error) {
 	return ts, nil
 }
 
-// encodedBlockLists contains encoded lists of documents, one list for each of the 64 terms of a block in the snapshot.
-type encodedBlockLists struct {
-	blockNumber int
-	encoded     []byte
+// encodedBlockPostings contains encoded lists of documents, one list for each of the 64 terms of a block in the
+// snapshot.
+type encodedBlockPostings struct {
+	termBlockNumber int
+	encoded         []byte
 }
 
 // decodeTermPostings appends the postings of term n to list. It reads the lists of the whole block, because callers
@@ -339,25 +340,25 @@ func (img *snapshotTerms) decodeTermPostings(n int, list []posting) []posting {
 	if t.df == 0 || img.docs.Err() != nil {
 		return list
 	}
-	k, last := &img.blocks[i], img.lastLists.Load()
-	if last == nil || last.blockNumber != i {
+	k, last := &img.blocks[i], img.lastBlockPostings.Load()
+	if last == nil || last.termBlockNumber != i {
 		b, err := readBytesAt(img.reader, k.listsOffset, int64(k.listsSize), math.MaxInt64)
 		if err != nil {
 			img.storeReadError(err)
 			return list
 		}
-		last = &encodedBlockLists{i, b}
-		img.lastLists.Store(last)
+		last = &encodedBlockPostings{i, b}
+		img.lastBlockPostings.Store(last)
 	}
-	return img.decodeListBytes(t, last.encoded[t.listOffset-k.listsOffset:], list)
+	return img.decodePostingListBytes(t, last.encoded[t.listOffset-k.listsOffset:], list)
 }
 
-// decodeListBytes decodes the documents that contain a term, and appends them to list. b begins with the encoded data.
-// If decoding fails, nothing is appended, and Searcher.Err returns the error.
-func (img *snapshotTerms) decodeListBytes(t *snapshotTerm, b []byte, list []posting) []posting {
+// decodePostingListBytes decodes the documents that contain a term, and appends them to list. b begins with the
+// encoded data. If decoding fails, nothing is appended, and Searcher.Err returns the error.
+func (img *snapshotTerms) decodePostingListBytes(t *snapshotTerm, b []byte, list []posting) []posting {
 	before := len(list)
 	r, err := img.openList(t, b)
-	defer r.release()
+	defer r.returnToPool()
 	if err == nil {
 		list, err = r.appendPostings(slices.Grow(list, int(t.df)))
 	}
@@ -375,15 +376,15 @@ type snapshotTerms struct {
 	rowsChecksum uint32   // checksum of the documents' rows
 	docLengths   []uint32 // length of each document, in sixteenths of a word
 	// version of the scoring formula for which impacts (bounds of a posting's share in a score) are computed
-	impactScale bm25Scale
-	termCount   int
-	blocks      []dictBlock
+	scoreImpactScale bm25Scale
+	termCount        int
+	blocks           []dictBlock
 	// posting lists that decodeTermPostings read last, all from one block of terms
-	lastLists atomic.Pointer[encodedBlockLists]
+	lastBlockPostings atomic.Pointer[encodedBlockPostings]
 
 	// earliest and latest creation time of each block of 64 documents (nil until they are read)
-	cachedTimeBlocks atomic.Pointer[[]timeBlock]
-	latestUpdates    atomic.Pointer[[]int64] // latest update in each block of documents (nil until they are read)
+	cachedTimeBlocks    atomic.Pointer[[]blockTimeRange]
+	latestUpdateByBlock atomic.Pointer[[]int64] // latest update in each block of documents (nil until they are read)
 }
 
 // dictBlock is a part of the dictionary: up to [termsPerBlock] terms in ascending order.
@@ -410,9 +411,9 @@ type snapshotTerm struct {
 // foundTerm is a query term that a segment contains, with its postings.
 type foundTerm struct {
 	postings
-	df        int
-	lostCount int
-	maxImpact uint8
+	df                    int
+	deletedElsewhereCount int
+	maxScoreImpact        uint8
 }
 
 const (
@@ -420,8 +421,8 @@ const (
 	termEntrySize = 16 // size in bytes of an encoded term without the term's text
 	// size in bytes of an entry in the table that describes all blocks of terms, without the text of the block's first
 	// term
-	blockRowSize  = 24
-	termsPerBlock = 64
+	termBlockRowBytes = 24
+	termsPerBlock     = 64
 )
 
 // errSnapshot is the error if a snapshot is damaged.
@@ -430,13 +431,13 @@ var errSnapshot = errors.New("the index snapshot is damaged")
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // readBytesAt reads n bytes from r at offset off. It fails if these bytes are not within the first size bytes. The
-// result has listPaddingBytes bytes of unused capacity.
+// result has postingListPaddingBytes bytes of unused capacity.
 func readBytesAt(r io.ReaderAt, off, n, size int64) ([]byte, error) {
 	switch {
 	case n < 0, off < 0, n > size-off:
 		return nil, fmt.Errorf("%w: it is cut short", errSnapshot)
 	}
-	b := make([]byte, n, n+listPaddingBytes)
+	b := make([]byte, n, n+postingListPaddingBytes)
 	if got, err := r.ReadAt(b, off); int64(got) < n {
 		if err == io.EOF {
 			return nil, fmt.Errorf("%w: it is cut short", errSnapshot)

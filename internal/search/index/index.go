@@ -19,8 +19,8 @@ type Index struct {
 
 	mu sync.Mutex // held while a change is applied
 	// parts of the index that are being merged in the background: first small parts, then large parts
-	runningMerges [2][]view
-	mergeGroup    sync.WaitGroup
+	viewsBeingMerged [2][]segmentView
+	mergeGroup       sync.WaitGroup
 }
 
 // New returns an empty index. It panics if K1 is negative, if B is not from 0 to 1, or if K1 or B is NaN.
@@ -95,28 +95,28 @@ func (x *Index) nextSearcher(current *Searcher, changes []Change) *Searcher {
 func (x *Searcher) withSegment(changes []Change) *Searcher {
 	to := x.withViews(slices.Clone(x.views))
 	b := x.newBuilder()
-	to.removeDocuments(changes, b.addDeletedTerm)
+	to.removeDocuments(changes, b.addTermOfDeletedDocument)
 	for _, c := range changes {
 		if c.Document != nil {
 			b.addDocument(c.Document)
 		}
 	}
-	to.scoredCount += b.segment.scoredCount
-	to.totalLength += b.segment.totalLength
-	to.views = append(to.views, view{segment: b.finishSegment(to.currentScale())})
+	to.scoredDocumentCount += b.segment.scoredDocumentCount
+	to.totalLength += b.segment.totalDocumentLength
+	to.views = append(to.views, segmentView{segment: b.finishSegment(to.currentBM25Scale())})
 	return to
 }
 
 // addToMemtable applies the changes to the memtable of a searcher, which must not be published yet.
 func (x *Searcher) addToMemtable(changes []Change) {
-	at := slices.IndexFunc(x.views, func(v view) bool { return v.memtable != nil && !v.memtable.isFull() })
+	at := slices.IndexFunc(x.views, func(v segmentView) bool { return v.memtable != nil && !v.memtable.isFull() })
 	s, m := &segment{isAscending: true}, memtable{}
 	if at >= 0 {
 		s, m = x.views[at].segment.copyForGrowth(), *x.views[at].memtable
 	}
 	s.memtable = &m
-	x.removeDocuments(changes, func(text string, hash uint64) { m.addPosting(text, hash, lostPosting, 0) })
-	counted, total := s.scoredCount, s.totalLength
+	x.removeDocuments(changes, func(text string, hash uint64) { m.addPosting(text, hash, deletedElsewhereMark, 0) })
+	counted, total := s.scoredDocumentCount, s.totalDocumentLength
 	for _, c := range changes {
 		d := c.Document
 		if d == nil {
@@ -124,7 +124,7 @@ func (x *Searcher) addToMemtable(changes []Change) {
 		}
 		number := uint32(len(s.docLengths))
 		s.isAscending = s.isAscending && (number == 0 || d.ID > s.ids.valueAt(number-1))
-		s.addDoc(d, x.params.CountEmpty)
+		s.addDocumentWithoutTerms(d, x.params.CountEmptyDocuments)
 		for _, t := range d.Terms {
 			if t.TF > 0 {
 				m.addPosting(t.Text, x.hashTerm(t.Text), number, t.TF)
@@ -134,27 +134,27 @@ func (x *Searcher) addToMemtable(changes []Change) {
 	}
 	s.createdBlocks = timeBlocks(s.created.allValues())
 	s.latestUpdates = blockMaxima(s.updated.allValues())
-	x.scoredCount += s.scoredCount - counted
-	x.totalLength += s.totalLength - total
+	x.scoredDocumentCount += s.scoredDocumentCount - counted
+	x.totalLength += s.totalDocumentLength - total
 	switch {
 	case at >= 0:
 		x.views[at].segment = s
 	case len(s.docLengths) > 0 || len(m.postings) > 0:
-		x.views = append(x.views, view{segment: s})
+		x.views = append(x.views, segmentView{segment: s})
 	}
 }
 
 // copyForGrowth returns a copy of a memtable's segment. Documents can be added to the copy, while readers use s.
 func (s *segment) copyForGrowth() *segment {
 	return &segment{
-		ids:         s.ids,
-		updated:     s.updated,
-		created:     s.created,
-		docLengths:  s.docLengths,
-		data:        s.data,
-		isAscending: s.isAscending,
-		scoredCount: s.scoredCount,
-		totalLength: s.totalLength,
+		ids:                 s.ids,
+		updated:             s.updated,
+		created:             s.created,
+		docLengths:          s.docLengths,
+		data:                s.data,
+		isAscending:         s.isAscending,
+		scoredDocumentCount: s.scoredDocumentCount,
+		totalDocumentLength: s.totalDocumentLength,
 	}
 }
 
@@ -176,16 +176,16 @@ func (x *Searcher) removeDocuments(changes []Change, countLostTerm func(text str
 				number,
 				func(n uint32) { countLostTerm(v.memtable.terms[n].text, v.memtable.terms[n].hash) },
 			)
-		case dl == unscoredLength:
-		case c.Old != nil && min(c.Old.Len, unscoredLength-1) == dl:
+		case dl == unscoredDocumentLength:
+		case c.Old != nil && min(c.Old.Len, unscoredDocumentLength-1) == dl:
 			for _, text := range c.Old.distinctTerms() {
 				countLostTerm(text, x.hashTerm(text))
 			}
 		default:
 			wanted[v.segment] = append(wanted[v.segment], number)
 		}
-		if dl := v.docLengths[number]; dl != unscoredLength {
-			x.scoredCount--
+		if dl := v.docLengths[number]; dl != unscoredDocumentLength {
+			x.scoredDocumentCount--
 			x.totalLength -= uint64(dl)
 		}
 		*v = v.withoutDocument(number, owned[v.segment])
@@ -198,9 +198,9 @@ func (x *Searcher) removeDocuments(changes []Change, countLostTerm func(text str
 	}
 }
 
-// NeedsOld reports whether changing this document is slow unless [Change.Old] is set, because it must read all
+// NeedsOldDocument reports whether changing this document is slow unless [Change.Old] is set, because it must read all
 // postings of a large segment.
-func (x *Searcher) NeedsOld(id uint64) bool {
+func (x *Searcher) NeedsOldDocument(id uint64) bool {
 	v, _, ok := x.locateDocument(id)
 	return ok && v.memtable == nil
 }
@@ -209,55 +209,55 @@ func (x *Searcher) NeedsOld(id uint64) bool {
 // newest documents are in memtables, which are merged when they are full. If too many full memtables wait for a merge,
 // publishSearcher merges them first. The caller must hold x.mu.
 func (x *Index) publishSearcher(searcher *Searcher) {
-	if full := smallViewsToMerge(searcher.views, x.mergingViews()); len(full) > maxFullMemtables &&
+	if full := smallViewsToMerge(searcher.views, x.allViewsBeingMerged()); len(full) > maxFullMemtables &&
 		full[0].memtable != nil {
 		if s := searcher.mergeViews(full); s != nil {
-			searcher = searcher.withViews(replaceViews(searcher.views, full, s))
+			searcher = searcher.withViews(replaceMergedViews(searcher.views, full, s))
 		}
 	}
 	x.current.Store(searcher)
-	for lane := range x.runningMerges {
-		if x.runningMerges[lane] != nil {
+	for lane := range x.viewsBeingMerged {
+		if x.viewsBeingMerged[lane] != nil {
 			continue
 		}
 		choose := smallViewsToMerge
 		if lane == 1 {
 			choose = largeViewsToMerge
 		}
-		if merged := choose(searcher.views, x.mergingViews()); merged != nil {
-			x.startMerge(searcher, lane, merged)
+		if merged := choose(searcher.views, x.allViewsBeingMerged()); merged != nil {
+			x.startSegmentMerge(searcher, lane, merged)
 		}
 	}
 }
 
-// mergingViews returns the parts of the index that are being merged. The caller must hold x.mu.
-func (x *Index) mergingViews() []view { return slices.Concat(x.runningMerges[:]...) }
+// allViewsBeingMerged returns the parts of the index that are being merged. The caller must hold x.mu.
+func (x *Index) allViewsBeingMerged() []segmentView { return slices.Concat(x.viewsBeingMerged[:]...) }
 
 // withViews returns a searcher with the same documents as x, but arranged in other segments.
-func (x *Searcher) withViews(views []view) *Searcher {
+func (x *Searcher) withViews(views []segmentView) *Searcher {
 	return &Searcher{
-		params:      x.params,
-		seed:        x.seed,
-		views:       views,
-		scoredCount: x.scoredCount,
-		totalLength: x.totalLength,
+		params:              x.params,
+		seed:                x.seed,
+		views:               views,
+		scoredDocumentCount: x.scoredDocumentCount,
+		totalLength:         x.totalLength,
 	}
 }
 
-// startMerge starts to merge segments in the background. lane is 0 if they are small, and 1 if they are large. Both
-// lanes can work at the same time. The caller must hold x.mu.
-func (x *Index) startMerge(current *Searcher, lane int, merged []view) {
-	x.runningMerges[lane] = merged
+// startSegmentMerge starts to merge segments in the background. lane is 0 if they are small, and 1 if they are large.
+// Both lanes can work at the same time. The caller must hold x.mu.
+func (x *Index) startSegmentMerge(current *Searcher, sizeGroup int, merged []segmentView) {
+	x.viewsBeingMerged[sizeGroup] = merged
 	x.mergeGroup.Go(func() {
 		s := current.mergeViews(merged)
 		x.mu.Lock()
 		defer x.mu.Unlock()
-		x.runningMerges[lane] = nil
+		x.viewsBeingMerged[sizeGroup] = nil
 		// Discard the merged segment if a snapshot could not be read, or if Compact has removed the original segments
 		// during the merge.
 		if now := x.current.Load(); now.Err() == nil && containsAllSegments(now.views, merged) {
-			to := now.withViews(replaceViews(now.views, merged, s))
-			// check again, because replaceViews may have read the IDs of deleted documents from a snapshot
+			to := now.withViews(replaceMergedViews(now.views, merged, s))
+			// check again, because replaceMergedViews may have read the IDs of deleted documents from a snapshot
 			if now.Err() == nil {
 				x.publishSearcher(to)
 			}
@@ -265,9 +265,9 @@ func (x *Index) startMerge(current *Searcher, lane int, merged []view) {
 	})
 }
 
-// isCompact reports whether Compact would change nothing. This is so if the index has at most one segment, the segment
-// has no deleted documents, and it is not a memtable, that is, not a segment that is still growing.
-func (x *Searcher) isCompact() bool {
+// isFullyCompacted reports whether Compact would change nothing. This is so if the index has at most one segment, the
+// segment has no deleted documents, and it is not a memtable, that is, not a segment that is still growing.
+func (x *Searcher) isFullyCompacted() bool {
 	if len(x.views) != 1 {
 		return len(x.views) == 0
 	}
@@ -280,11 +280,11 @@ func (x *Index) Compact() *Searcher {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	now := x.current.Load()
-	if now.isCompact() {
+	if now.isFullyCompacted() {
 		return now
 	}
 	if s := now.mergeViews(now.views); now.Err() == nil {
-		now = now.withViews([]view{{segment: s}})
+		now = now.withViews([]segmentView{{segment: s}})
 		x.current.Store(now)
 	}
 	return now

@@ -78,14 +78,14 @@ func TestFormula(t *testing.T) {
 			[]Hit{{ID: 1, Score: 0.8355746834147286 + 0.15136129243271702}, {ID: 2, Score: 0.22920424282668578}}},
 		{"empty documents do not count", Params{}, []string{"x x y", "y", ""}, "x",
 			[]Hit{{ID: 1, Score: 0.8355746834147286}}},
-		{"empty documents count", Params{CountEmpty: true}, []string{"x x y", "y", ""}, "x",
+		{"empty documents count", Params{CountEmptyDocuments: true}, []string{"x x y", "y", ""}, "x",
 			[]Hit{{ID: 1, Score: math.Log(8.0/3) * 4.4 / 4.325}}},
 		{"other constants", Params{K1: 0.5, B: 0.1}, []string{"x x y", "y"}, "x",
 			[]Hit{{ID: 1, Score: math.Ln2 * 3 / 2.525}}},
 		{"unknown term", Params{}, []string{"x x y", "y"}, "z", nil},
 		{"no term", Params{}, []string{"x x y", "y"}, "", nil},
 		{"nothing kept", Params{}, nil, "x", nil},
-		{"only empty documents", Params{CountEmpty: true}, []string{"", ""}, "x", nil},
+		{"only empty documents", Params{CountEmptyDocuments: true}, []string{"", ""}, "x", nil},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -323,7 +323,7 @@ func TestCrabtalkVectors(t *testing.T) {
 func TestWeights(t *testing.T) {
 	x := New(Params{})
 	x.put(1, 0, Doc{Terms: []Term{{Text: "x", TF: 24}, {Text: "none", TF: 0}, {Text: "x", TF: 16}}, Len: 64})
-	x.put(2, 0, Doc{Terms: []Term{{Text: "x", TF: OneTF}}, Len: 32})
+	x.put(2, 0, Doc{Terms: []Term{{Text: "x", TF: TFPerOccurrence}}, Len: 32})
 	got := x.Search(Query{Limit: 5, Terms: []QueryTerm{
 		{Text: "x", Weight: 3}, {Text: "x", Weight: 0.5}, {Text: "x", Weight: -1}, {Text: "none", Weight: 1},
 		{Text: "x", Weight: math.NaN()}, {Text: "x", Weight: math.Inf(1)}}})
@@ -350,7 +350,7 @@ func TestWeights(t *testing.T) {
 func TestTermScoresAreExplanations(t *testing.T) {
 	testenv.SkipInShortMode(t)
 	var p TermScores // reused in all rounds
-	for _, n := range []uint64{500, 3 * 2 * windowDocs, 20} {
+	for _, n := range []uint64{500, 3 * 2 * docsPerScoreWindow, 20} {
 		r := rand.New(rand.NewPCG(n, 1))
 		x := New(Params{})
 		for i := range n {
@@ -395,8 +395,8 @@ func TestTermScoresAreExplanations(t *testing.T) {
 		given := make([]int, len(texts))
 		for i, id := range ids {
 			e, ok := x.Explain(id, terms)
-			if ok != (p.Contributions(i) != nil) {
-				t.Fatalf("document %d: TermScores %v, Explain %v", id, p.Contributions(i), ok)
+			if ok != (p.DocumentTermScores(i) != nil) {
+				t.Fatalf("document %d: TermScores %v, Explain %v", id, p.DocumentTermScores(i), ok)
 			}
 			want := make([]float64, len(texts))
 			for _, ts := range e.Terms {
@@ -404,8 +404,8 @@ func TestTermScoresAreExplanations(t *testing.T) {
 				want[k] = ts.Score
 				given[k]++
 			}
-			if ok && !slices.Equal(p.Contributions(i), want) {
-				t.Errorf("document %d: TermScores %v, Explain %v", id, p.Contributions(i), want)
+			if ok && !slices.Equal(p.DocumentTermScores(i), want) {
+				t.Errorf("document %d: TermScores %v, Explain %v", id, p.DocumentTermScores(i), want)
 			}
 		}
 		for k, some := range given {

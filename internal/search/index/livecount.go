@@ -10,10 +10,10 @@ import (
 )
 
 // countDF counts the view's documents that have the term and are not deleted.
-func (v *view) countDF(text string, hash uint64) int {
+func (v *segmentView) countDF(text string, hash uint64) int {
 	if v.snapshot != nil {
 		d := v.snapshot.loadDocuments(text)
-		return v.countLiveBits(d.docBits) + v.countLiveNumbers(d.numbers) + v.countLivePostings(d.postings)
+		return v.countLiveBits(d.docBits) + v.countLiveNumbers(d.docNumbers) + v.countLivePostings(d.postings)
 	}
 	var one [1]posting
 	alone := one[:0]
@@ -21,9 +21,9 @@ func (v *view) countDF(text string, hash uint64) int {
 	return v.countLivePostings(f.postings)
 }
 
-func (v *view) countLivePostings(p postings) (n int) {
+func (v *segmentView) countLivePostings(p postings) (n int) {
 	for _, q := range p.list {
-		if !v.isDeleted(q.doc) {
+		if !v.isDeleted(q.docNumber) {
 			n++
 		}
 	}
@@ -33,7 +33,7 @@ func (v *view) countLivePostings(p postings) (n int) {
 		n += v.countLiveBits(w.docBits)
 	default:
 		for i, upper := 0, uint32(0); i < p.count(); i++ {
-			if !v.isDeleted(w.postingAt(i, &upper).doc) {
+			if !v.isDeleted(w.postingAt(i, &upper).docNumber) {
 				n++
 			}
 		}
@@ -41,7 +41,7 @@ func (v *view) countLivePostings(p postings) (n int) {
 	return n
 }
 
-func (v *view) countLiveNumbers(numbers []uint32) (n int) {
+func (v *segmentView) countLiveNumbers(numbers []uint32) (n int) {
 	for _, number := range numbers {
 		if !v.isDeleted(number) {
 			n++
@@ -50,7 +50,7 @@ func (v *view) countLiveNumbers(numbers []uint32) (n int) {
 	return n
 }
 
-func (v *view) countLiveBits(docBits []uint64) (n int) {
+func (v *segmentView) countLiveBits(docBits []uint64) (n int) {
 	for i, set := range docBits {
 		if v.deleted != nil {
 			set &^= v.deleted[i]
@@ -60,8 +60,8 @@ func (v *view) countLiveBits(docBits []uint64) (n int) {
 	return n
 }
 
-// eachLiveTerm is like eachTerm, but counts the documents of each term that are not deleted.
-func (v *view) eachLiveTerm(prefix string, fn func(text string, df int) bool) {
+// eachLiveTerm is like eachTermWithPrefix, but counts the documents of each term that are not deleted.
+func (v *segmentView) eachLiveTerm(prefix string, fn func(text string, df int) bool) {
 	if v.snapshot != nil {
 		v.snapshot.eachTermDocuments(prefix, func(text string, numbers []uint32) bool {
 			return fn(text, v.countLiveNumbers(numbers))
@@ -79,9 +79,9 @@ func (v *view) eachLiveTerm(prefix string, fn func(text string, df int) bool) {
 }
 
 // eachTermDocuments calls fn with the text and the documents of each term with this prefix, in order, until fn returns
-// false. The documents are valid until the next call. It caches nothing, like eachTerm.
+// false. The documents are valid until the next call. It caches nothing, like eachTermWithPrefix.
 func (img *snapshotTerms) eachTermDocuments(prefix string, fn func(text string, numbers []uint32) bool) {
-	first, last := img.prefixTermRange(prefix)
+	first, last := img.findPrefixTermRange(prefix)
 	var numbers []uint32
 	for n := first; n < last && img.docs.Err() == nil; n += termsPerBlock {
 		k := &img.blocks[n/termsPerBlock]
@@ -116,12 +116,12 @@ func (img *snapshotTerms) eachTermDocuments(prefix string, fn func(text string, 
 // appendDocuments appends the documents of a term to numbers. b begins with the term's encoded list.
 func (img *snapshotTerms) appendDocuments(numbers []uint32, t *snapshotTerm, b []byte) ([]uint32, error) {
 	r, err := img.openList(t, b)
-	defer r.release()
-	for err == nil && r.remaining > 0 {
-		n := int(min(r.remaining, decodeBatchSize))
+	defer r.returnToPool()
+	for err == nil && r.remainingPostings > 0 {
+		n := int(min(r.remainingPostings, decodeBatchSize))
 		err = r.decodePostings(n)
 		if err == nil {
-			numbers = append(numbers, r.numbers[:n]...)
+			numbers = append(numbers, r.batchDocNumbers[:n]...)
 		}
 	}
 	return numbers, err

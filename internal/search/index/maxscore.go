@@ -26,180 +26,191 @@ import (
 // searchBest returns false, without changing the heap, if it is better to compute the scores of all documents. This is
 // so in a small part of the index, for weights that single precision cannot represent, and if too many candidates are
 // not accepted.
-func (v *view) searchBest(q *searchState, ask *Query, best *topK) (done bool) {
-	if !(q.gainSum > minNorm && q.gainSum < maxNorm) {
+func (v *segmentView) searchBest(q *searchState, ask *Query, best *bestHits) (done bool) {
+	if !(q.termScoreGainSum > minQueryNorm && q.termScoreGainSum < maxQueryNorm) {
 		return false
 	}
 	for i := range q.cursors {
-		if q.cursors[i].gainShare < minTermGainShare {
+		if q.cursors[i].termScoreGainShare < minTermShareOfQueryNorm {
 			return false
 		}
 	}
 	postings := q.countPostings()
-	b := maxScore{
-		searchState:       q,
-		view:              v,
-		searchQuery:       ask,
-		limit:             best.limit,
-		remainingRefusals: postings / postingsPerRefusal,
-		nextBatchSize:     firstBatchSize,
+	b := maxScoreSearch{
+		searchState:            q,
+		view:                   v,
+		searchQuery:            ask,
+		limit:                  best.limit,
+		remainingNonHits:       postings / postingsPerNonHit,
+		nextCandidateBatchSize: firstCandidateBatchSize,
 	}
-	b.estimateSlack = 1 - float32(len(q.terms)+maxRoundingErrors)*(1.0/(1<<22))
-	b.lengthBase, b.lengthSlope = max(float32(q.scale.lengthBase), lengthEpsilon), float32(q.scale.lengthSlope)
-	b.topEstimates, b.keptDocuments = q.topEstimates[:0], q.keptDocuments[:0]
+	b.scoreEstimateSlack = 1 - float32(len(q.terms)+maxRoundingErrors)*(1.0/(1<<22))
+	b.adjustedK1Base, b.adjustedK1Slope = max(
+		float32(q.scale.adjustedK1Base),
+		lengthEpsilon,
+	), float32(
+		q.scale.adjustedK1Slope,
+	)
+	b.topScoreEstimates, b.likelyHits = q.topScoreEstimates[:0], q.likelyHits[:0]
 	for _, r := range best.heap {
-		b.pushEstimate(float32(r.score / q.gainSum))
+		b.insertTopScoreEstimate(float32(r.score / q.termScoreGainSum))
 	}
-	b.threshold = max(b.threshold, b.tenthBestBound()*b.estimateSlack)
+	b.threshold = max(b.threshold, b.tenthBestScoreBound()*b.scoreEstimateSlack)
 	switch {
 	case b.hasFewCandidates(postings):
-		b.scoreAllCandidates()
-	case postings <= maxPostingsToAdd && len(v.docLengths) <= 2*windowDocs:
+		b.scoreAllMatchingDocuments()
+	case postings <= maxPostingsToAdd && len(v.docLengths) <= 2*docsPerScoreWindow:
 		return false // The terms occur so rarely that adding up all their postings is faster than a MaxScore search.
 	default:
 		b.processTerms()
 	}
-	q.topEstimates, q.keptDocuments = b.topEstimates, b.keptDocuments
-	if b.remainingRefusals < 0 {
+	q.topScoreEstimates, q.likelyHits = b.topScoreEstimates, b.likelyHits
+	if b.remainingNonHits < 0 {
 		return false
 	}
-	b.rescoreKept(best)
+	b.rescoreLikelyHits(best)
 	return true
 }
 
 // A MaxScore search estimates scores in single precision, divided by the query's norm, which is the sum of the terms'
-// maximum contributions. The search is used only if the norm is between minNorm and maxNorm, and if each term's share
-// in the norm is at least minTermGainShare. Otherwise numbers would be too small or too large for single precision.
+// maximum contributions. The search is used only if the norm is between minQueryNorm and maxQueryNorm, and if each
+// term's share in the norm is at least minTermShareOfQueryNorm. Otherwise numbers would be too small or too large for
+// single precision.
 const (
-	minTermGainShare = 1e-20
-	minNorm          = 1e-280
-	maxNorm          = 1e280
-	lengthEpsilon    = 1e-30 // added to document lengths, so that 0 is never divided by 0
+	minTermShareOfQueryNorm = 1e-20
+	minQueryNorm            = 1e-280
+	maxQueryNorm            = 1e280
+	lengthEpsilon           = 1e-30 // added to document lengths, so that 0 is never divided by 0
 	// maximum number of rounding errors while a term's contribution to an estimated score is computed
 	maxRoundingErrors = 16
 )
 
-// canKeepScores reports whether each document with a query term is a hit with its full score. This is not so if the
+// isUnfilteredQuery reports whether each document with a query term is a hit with its full score. This is not so if the
 // query has a condition, or a function that excludes documents or reduces their scores.
-func (b *maxScore) canKeepScores() bool {
+func (b *maxScoreSearch) isUnfilteredQuery() bool {
 	return b.filter.acceptsAll && b.searchQuery.AcceptDocument == nil && b.searchQuery.ScoreFactor == nil
 }
 
-// tenthBestBound returns a score that at least ten documents of the view reach, even if only their strongest term
+// tenthBestScoreBound returns a score that at least ten documents of the view reach, even if only their strongest term
 // counts. It returns 0 if the query wants more than ten documents, or if some of the ten might not be hits. It
 // computes the score from impacts. Impacts are rounded up, so it uses the next lower impact. It reduces the result if
 // document lengths reduce scores more now than when the impacts were computed.
-func (b *maxScore) tenthBestBound() float32 {
+func (b *maxScoreSearch) tenthBestScoreBound() float32 {
 	v, least := b.view, 0.0
-	if b.limit > highImpactRank {
+	if b.limit > tenthHighestRank {
 		return 0
 	}
-	if v.deletedCount > 0 || !b.canKeepScores() {
+	if v.deletedCount > 0 || !b.isUnfilteredQuery() {
 		return 0
 	}
 	for i := range b.cursors {
 		if c := &b.cursors[i]; c.columns != nil {
-			least = max(least, float64(c.gainShare)*float64(c.columns.tenthImpact-1)/maxImpact)
+			least = max(
+				least,
+				float64(c.termScoreGainShare)*float64(c.columns.tenthHighestScoreImpact-1)/maxScoreImpact,
+			)
 		}
 	}
-	if b.scale.lengthSlope > v.impactSlope {
-		least *= v.impactSlope / b.scale.lengthSlope
+	if b.scale.adjustedK1Slope > v.scoreImpactK1Slope {
+		least *= v.scoreImpactK1Slope / b.scale.adjustedK1Slope
 	}
 	return float32(least)
 }
 
-// firstBatchSize is the size of the first candidate batch. Candidates are documents that may be among the best. Later
-// batches grow up to batchSize. The first batches are small, because each batch raises the threshold, so that later
-// batches skip more postings.
-const firstBatchSize = 32
+// firstCandidateBatchSize is the size of the first candidate batch. Candidates are documents that may be among the
+// best. Later batches grow up to batchSize. The first batches are small, because each batch raises the threshold, so
+// that later batches skip more postings.
+const firstCandidateBatchSize = 32
 
 // maxPostingsToAdd is the largest number of postings for which adding up all postings is faster than MaxScore.
 const maxPostingsToAdd = 400
 
-// postingsPerRefusal limits when a MaxScore search gives up. A document may turn out not to be a hit only after the
-// search has computed an estimate for it. In the same time, postingsPerRefusal postings could have been added up by
+// postingsPerNonHit limits when a MaxScore search gives up. A document may turn out not to be a hit only after the
+// search has computed an estimate for it. In the same time, postingsPerNonHit postings could have been added up by
 // the simpler method.
-const postingsPerRefusal = 32
+const postingsPerNonHit = 32
 
-// minStrongPostings applies to frequent terms. If a term has at least this many postings, the search begins with the
-// postings that contribute most, those with at least 7/8 of the largest impact. Their documents raise the minimum
+// minPostingsForBestFirst applies to frequent terms. If a term has at least this many postings, the search begins with
+// the postings that contribute most, those with at least 7/8 of the largest impact. Their documents raise the minimum
 // score of a hit, so that many of the other postings can be skipped.
-const minStrongPostings = 512
+const minPostingsForBestFirst = 512
 
-// maxScore is the state of a MaxScore search in one view.
-type maxScore struct {
+// maxScoreSearch is the state of a MaxScore search in one view.
+type maxScoreSearch struct {
 	*searchState
-	view        *view
+	view        *segmentView
 	searchQuery *Query
 	limit       int
 
 	// smallest estimated score with which a document can still be among the best hits. It never decreases.
 	threshold float32
 	// Number slightly below 1. Because of rounding errors, a score may be higher than its estimate, but at most by the
-	// factor 1/estimateSlack.
-	estimateSlack float32
+	// factor 1/scoreEstimateSlack.
+	scoreEstimateSlack float32
 	// The largest estimated scores of documents so far, at most limit, as float bits in ascending order.
-	topEstimates  []uint32
-	keptDocuments []keptDocument // documents whose estimated score reached the threshold
-	// A document of length dl has lengthBase + lengthSlope·dl as its k in the scoring formula gain·tf/(tf + k).
-	lengthBase, lengthSlope float32
-	nextBatchSize           int // number of documents that the next batch estimates together
-	remainingRefusals       int // how many more documents may turn out to be no hits before the search gives up
+	topScoreEstimates []uint32
+	likelyHits        []likelyHit // documents whose estimated score reached the threshold
+	// A document of length dl has adjustedK1Base + adjustedK1Slope·dl as its k in the scoring formula gain·tf/(tf + k).
+	adjustedK1Base, adjustedK1Slope float32
+	nextCandidateBatchSize          int // number of documents that the next batch estimates together
+	remainingNonHits                int // how many more documents may turn out to be no hits before the search gives up
 }
 
 // processTerms processes the query's terms, the strongest first. It stops when the remaining terms together cannot
 // raise a document's score to the lowest score among the best documents so far.
-func (b *maxScore) processTerms() {
-	for place, i := range b.cursorOrder {
+func (b *maxScoreSearch) processTerms() {
+	for place, i := range b.cursorIndexesByGain {
 		c := &b.cursors[i]
-		if b.maxRestScores[place] < float64(b.threshold) || b.remainingRefusals < 0 {
+		if b.maxRemainingTermScores[place] < float64(b.threshold) || b.remainingNonHits < 0 {
 			return
 		}
 		switch w := c.columns; {
 		case w == nil:
 			b.scorePostingList(c, place)
-		case w.docBits != nil && b.filter.documentShare < maxLookupShare:
-			b.scoreFiltered(c, place)
+		case w.docBits != nil && b.filter.matchingDocumentShare < maxDocumentShareForLookup:
+			b.scoreFilteredDocuments(c, place)
 		default:
-			above := maxImpact + 1
-			if strong := int(c.maxContribution/c.impactUnit) * 7 / 8; len(w.docs) > minStrongPostings &&
-				strong > b.minImpact(c, place) {
+			above := maxScoreImpact + 1
+			if strong := int(c.maxTermScoreInSegment/c.scorePerImpact) * 7 / 8; len(
+				w.lowDocNumbers,
+			) > minPostingsForBestFirst &&
+				strong > b.minUsefulScoreImpact(c, place) {
 				b.scoreColumns(c, place, strong, above)
 				above = strong
 			}
-			b.scoreColumns(c, place, b.minImpact(c, place), above)
+			b.scoreColumns(c, place, b.minUsefulScoreImpact(c, place), above)
 		}
-		b.nextBatchSize = batchSize
+		b.nextCandidateBatchSize = batchSize
 	}
 }
 
-// minImpact returns the lowest impact that term c must have in a document so that the document can still be among the
-// best. The impact is an upper bound of what a term adds to a document's score. orderIndex is the term's index in the
-// processing order. If no impact is high enough, the result is above maxImpact.
-func (b *maxScore) minImpact(c *queryCursor, orderIndex int) int {
-	need := math.Ceil((float64(b.threshold) - b.maxRestScores[orderIndex+1]) / c.impactUnit)
-	return int(min(max(need, 1), maxImpact+1))
+// minUsefulScoreImpact returns the lowest impact that term c must have in a document so that the document can still be
+// among the best. The impact is an upper bound of what a term adds to a document's score. orderIndex is the term's
+// index in the processing order. If no impact is high enough, the result is above maxScoreImpact.
+func (b *maxScoreSearch) minUsefulScoreImpact(c *queryCursor, termOrderIndex int) int {
+	need := math.Ceil((float64(b.threshold) - b.maxRemainingTermScores[termOrderIndex+1]) / c.scorePerImpact)
+	return int(min(max(need, 1), maxScoreImpact+1))
 }
 
-// If a smaller share of all documents than maxLookupShare meets the query's conditions, it is faster to look up which
-// of these documents contain a term than to go through all documents with the term.
-const maxLookupShare = 0.15
+// If a smaller share of all documents than maxDocumentShareForLookup meets the query's conditions, it is faster to
+// look up which of these documents contain a term than to go through all documents with the term.
+const maxDocumentShareForLookup = 0.15
 
 // makeCandidate returns the candidate for a posting of term c.
-func (b *maxScore) makeCandidate(c *queryCursor, doc uint32, tf uint16) candidate {
-	f, k := float32(tf), b.lengthBase+b.lengthSlope*float32(b.view.docLengths[doc])
-	return candidate{doc, c.gainShare * f / (f + k), k}
+func (b *maxScoreSearch) makeCandidate(c *queryCursor, doc uint32, tf uint16) hitCandidate {
+	f, k := float32(tf), b.adjustedK1Base+b.adjustedK1Slope*float32(b.view.docLengths[doc])
+	return hitCandidate{doc, c.termScoreGainShare * f / (f + k), k}
 }
 
-func (b *maxScore) scorePostingList(c *queryCursor, orderIndex int) {
-	n, minImpact := 0, b.minImpact(c, orderIndex)
+func (b *maxScoreSearch) scorePostingList(c *queryCursor, termOrderIndex int) {
+	n, minImpact := 0, b.minUsefulScoreImpact(c, termOrderIndex)
 	for _, p := range c.list {
-		if int(p.impact) >= minImpact && b.filter.accepts(p.doc) {
-			b.candidateBatch[n] = b.makeCandidate(c, p.doc, p.tf)
+		if int(p.scoreImpact) >= minImpact && b.filter.accepts(p.docNumber) {
+			b.hitCandidateBatch[n] = b.makeCandidate(c, p.docNumber, p.tf)
 			n++
 		}
 	}
-	b.completeCandidates(orderIndex, b.candidateBatch[:n])
+	b.completeCandidateScores(termOrderIndex, b.hitCandidateBatch[:n])
 }
 
 const (
@@ -207,33 +218,33 @@ const (
 	topBitsOfBytes = 0x80 * onesInBytes
 
 	// a multiplication by it moves the lowest bits of all bytes to the highest byte
-	gatherBitsFactor = 0x0102040810204080
+	gatherLowBitsFactor = 0x0102040810204080
 )
 
 // scoreColumns estimates the scores of documents that contain the term of c. It reads only the postings with an impact
-// from minImpact to impactLimit-1. minImpact rises during the loop, together with the threshold.
-func (b *maxScore) scoreColumns(c *queryCursor, orderIndex, minImpact, impactLimit int) {
+// from minUsefulScoreImpact to impactLimit-1. minUsefulScoreImpact rises during the loop, together with the threshold.
+func (b *maxScoreSearch) scoreColumns(c *queryCursor, orderIndex, minImpact, impactLimit int) {
 	w := c.columns
-	upper, end := uint32(0), w.upperHalfEnd(0)
-	unit := float32(w.denseUnit)
-	docs := w.docs
+	upper, end := uint32(0), w.endOfSameUpperBits(0)
+	unit := float32(w.tfBytesUnit)
+	docs := w.lowDocNumbers
 	tfs := w.tfs
-	dense := w.denseTFs
+	dense := w.tfBytes
 	lens := b.view.docLengths
-	part := c.gainShare
-	c0 := b.lengthBase
-	c1 := b.lengthSlope
+	part := c.termScoreGainShare
+	c0 := b.adjustedK1Base
+	c1 := b.adjustedK1Slope
 	all := b.filter.acceptsAll
-	for i := 0; i < len(w.impacts) && minImpact < impactLimit &&
-		b.remainingRefusals >= 0; minImpact = max(minImpact, b.minImpact(c, orderIndex)) {
+	for i := 0; i < len(w.scoreImpacts) && minImpact < impactLimit &&
+		b.remainingNonHits >= 0; minImpact = max(minImpact, b.minUsefulScoreImpact(c, orderIndex)) {
 		n := 0
-		n, i = b.collectHighImpacts(w.impacts, i, minImpact, impactLimit)
+		n, i = b.collectHighScoreImpacts(w.scoreImpacts, i, minImpact, impactLimit)
 		left := 0
-		for _, x := range b.candidateBatch[:n] {
-			at := int(x.doc)
+		for _, x := range b.hitCandidateBatch[:n] {
+			at := int(x.docNumberOrPostingIndex)
 			for at >= end {
 				upper += 1 << 16
-				end = w.upperHalfEnd(upper)
+				end = w.endOfSameUpperBits(upper)
 			}
 			doc, f := upper|uint32(docs[at]), float32(0)
 			if !all && !b.filter.hasBit(doc) {
@@ -243,41 +254,44 @@ func (b *maxScore) scoreColumns(c *queryCursor, orderIndex, minImpact, impactLim
 				f = float32(tfs[at])
 			} else {
 				f = float32(dense[doc])
-				if f == maxDenseTF {
+				if f == largeTFByte {
 					f = float32(w.findLargeTF(doc))
 				} else {
 					f *= unit
 				}
 			}
 			k := c0 + c1*float32(lens[doc])
-			b.candidateBatch[left] = candidate{doc, part * f / (f + k), k}
+			b.hitCandidateBatch[left] = hitCandidate{doc, part * f / (f + k), k}
 			left++
 		}
-		batch := b.candidateBatch[:left]
+		batch := b.hitCandidateBatch[:left]
 		// The time is checked here and not in the loop over the postings, because a small loop is faster.
 		if b.filter.unappliedRange != nil {
-			batch = slices.DeleteFunc(batch, func(c candidate) bool { return !b.filter.isInTime(c.doc) })
+			batch = slices.DeleteFunc(
+				batch,
+				func(c hitCandidate) bool { return !b.filter.isInTime(c.docNumberOrPostingIndex) },
+			)
 		}
-		b.nextBatchSize = min(2*b.nextBatchSize, batchSize)
-		b.completeCandidates(orderIndex, batch)
+		b.nextCandidateBatchSize = min(2*b.nextCandidateBatchSize, batchSize)
+		b.completeCandidateScores(orderIndex, batch)
 	}
 }
 
-// collectHighImpacts finds the postings of a term whose impact is from minImpact to impactLimit-1, and collects their
-// indexes. It starts at index i and stops when the batch is full. It returns the number of collected indexes, and the
-// index at which to continue.
+// collectHighScoreImpacts finds the postings of a term whose impact is from minUsefulScoreImpact to impactLimit-1, and
+// collects their indexes. It starts at index i and stops when the batch is full. It returns the number of collected
+// indexes, and the index at which to continue.
 //
-// One addition compares eight impacts. It overflows into the top bit of each byte whose impact is at least minImpact.
-// Few blocks contain such an impact, so a branch on it would be mispredicted. Therefore collectHighImpacts first
-// collects these blocks without a branch that depends on the impacts.
-func (b *maxScore) collectHighImpacts(impacts []uint8, i, minImpact, impactLimit int) (n, next int) {
+// One addition compares eight impacts. It overflows into the top bit of each byte whose impact is at least
+// minUsefulScoreImpact. Few blocks contain such an impact, so a branch on it would be mispredicted. Therefore
+// collectHighScoreImpacts first collects these blocks without a branch that depends on the impacts.
+func (b *maxScoreSearch) collectHighScoreImpacts(impacts []uint8, i, minImpact, impactLimit int) (n, next int) {
 	var blocks [64]int32
 	low, high := uint64(0x80-minImpact)*onesInBytes, uint64(0x80-impactLimit)*onesInBytes
 	le := binary.LittleEndian
 	for i < len(impacts) {
 		found := 0
-		for end := min(i+len(blocks)*impactBlockSize, len(impacts)); i < end; i += impactBlockSize {
-			some := impacts[i : i+impactBlockSize]
+		for end := min(i+len(blocks)*scoreImpactBlockSize, len(impacts)); i < end; i += scoreImpactBlockSize {
+			some := impacts[i : i+scoreImpactBlockSize]
 			set := ((le.Uint64(some) + low) | (le.Uint64(some[8:]) + low) | (le.Uint64(
 				some[16:],
 			) + low) | (le.Uint64(some[24:]) + low)) & topBitsOfBytes
@@ -285,50 +299,50 @@ func (b *maxScore) collectHighImpacts(impacts []uint8, i, minImpact, impactLimit
 			found += int((set | -set) >> 63)
 		}
 		for _, at := range blocks[:found] {
-			some, set := impacts[at:at+impactBlockSize], uint64(0)
-			for j := 0; j < impactBlockSize; j += 8 {
+			some, set := impacts[at:at+scoreImpactBlockSize], uint64(0)
+			for j := 0; j < scoreImpactBlockSize; j += 8 {
 				eight := le.Uint64(some[j:])
-				set |= ((eight + low) &^ (eight + high) & topBitsOfBytes >> 7 * gatherBitsFactor) >> 56 << j
+				set |= ((eight + low) &^ (eight + high) & topBitsOfBytes >> 7 * gatherLowBitsFactor) >> 56 << j
 			}
 			for ; set != 0; set &= set - 1 {
-				b.candidateBatch[n].doc = uint32(at) + uint32(bits.TrailingZeros64(set))
+				b.hitCandidateBatch[n].docNumberOrPostingIndex = uint32(at) + uint32(bits.TrailingZeros64(set))
 				n++
 			}
-			if n >= b.nextBatchSize {
-				return n, int(at) + impactBlockSize
+			if n >= b.nextCandidateBatchSize {
+				return n, int(at) + scoreImpactBlockSize
 			}
 		}
 	}
 	return n, i
 }
 
-// scoreFiltered estimates the scores of documents that contain term c, if only few documents meet the query's
+// scoreFilteredDocuments estimates the scores of documents that contain term c, if only few documents meet the query's
 // conditions. It looks up whether each of these few documents contains the term.
-func (b *maxScore) scoreFiltered(c *queryCursor, orderIndex int) {
+func (b *maxScoreSearch) scoreFilteredDocuments(c *queryCursor, termOrderIndex int) {
 	n := 0
 	for i, set := range b.filter.documentBits {
-		for set &= c.columns.docBits[i]; set != 0 && b.remainingRefusals >= 0; set &= set - 1 {
+		for set &= c.columns.docBits[i]; set != 0 && b.remainingNonHits >= 0; set &= set - 1 {
 			doc := uint32(64*i + bits.TrailingZeros64(set))
 			if !b.filter.isInTime(doc) {
 				continue
 			}
-			b.candidateBatch[n] = b.makeCandidate(c, doc, c.columns.termFrequency(doc))
+			b.hitCandidateBatch[n] = b.makeCandidate(c, doc, c.columns.termFrequency(doc))
 			n++
 			if n == batchSize {
-				b.completeCandidates(orderIndex, b.candidateBatch[:n])
+				b.completeCandidateScores(termOrderIndex, b.hitCandidateBatch[:n])
 				n = 0
 			}
 		}
 	}
-	b.completeCandidates(orderIndex, b.candidateBatch[:n])
+	b.completeCandidateScores(termOrderIndex, b.hitCandidateBatch[:n])
 }
 
-// completeCandidates completes the estimated scores of documents. It adds the contributions of the terms after
-// orderIndex, and drops the documents that cannot reach the threshold. It calls offerCandidate for each remaining
-// document.
-func (b *maxScore) completeCandidates(orderIndex int, candidates []candidate) {
-	for next := orderIndex + 1; next < len(b.cursorOrder) && len(candidates) > 0; next++ {
-		if need := b.threshold - float32(b.maxRestScores[next]); need > 0 {
+// completeCandidateScores completes the estimated scores of documents. It adds the contributions of the terms after
+// orderIndex, and drops the documents that cannot reach the threshold. It calls keepCandidateIfLikelyHit for each
+// remaining document.
+func (b *maxScoreSearch) completeCandidateScores(termOrderIndex int, candidates []hitCandidate) {
+	for next := termOrderIndex + 1; next < len(b.cursorIndexesByGain) && len(candidates) > 0; next++ {
+		if need := b.threshold - float32(b.maxRemainingTermScores[next]); need > 0 {
 			left := 0
 			for _, x := range candidates {
 				candidates[left] = x
@@ -336,131 +350,133 @@ func (b *maxScore) completeCandidates(orderIndex int, candidates []candidate) {
 			}
 			candidates = candidates[:left]
 		}
-		b.cursors[b.cursorOrder[next]].addContributions(candidates)
+		b.cursors[b.cursorIndexesByGain[next]].addEstimatedTermScores(candidates)
 	}
 	for _, x := range candidates {
 		if x.sum >= b.threshold {
-			b.offerCandidate(orderIndex, x)
+			b.keepCandidateIfLikelyHit(termOrderIndex, x)
 		}
 	}
 }
 
-// addContributions adds what the cursor's term contributes to the estimated score of each candidate.
-func (c *queryCursor) addContributions(candidates []candidate) {
-	part, w := c.gainShare, c.columns
+// addEstimatedTermScores adds what the cursor's term contributes to the estimated score of each candidate.
+func (c *queryCursor) addEstimatedTermScores(candidates []hitCandidate) {
+	part, w := c.termScoreGainShare, c.columns
 	switch {
 	case w == nil:
 		for i := range candidates {
 			x := &candidates[i]
-			if at := c.findIndex(x.doc); c.list[at].doc == x.doc {
+			if at := c.findIndex(x.docNumberOrPostingIndex); c.list[at].docNumber == x.docNumberOrPostingIndex {
 				f := float32(c.list[at].tf)
-				x.sum += part * f / (f + x.k)
+				x.sum += part * f / (f + x.lengthAdjustedK1)
 			}
 		}
-	case w.denseTFs != nil:
-		dense, unit := w.denseTFs, float32(w.denseUnit)
+	case w.tfBytes != nil:
+		dense, unit := w.tfBytes, float32(w.tfBytesUnit)
 		for i := range candidates {
 			x := &candidates[i]
-			f := float32(dense[x.doc])
-			if f == maxDenseTF {
-				f = float32(w.findLargeTF(x.doc))
+			f := float32(dense[x.docNumberOrPostingIndex])
+			if f == largeTFByte {
+				f = float32(w.findLargeTF(x.docNumberOrPostingIndex))
 			} else {
 				f *= unit
 			}
-			x.sum += part * f / (f + x.k)
+			x.sum += part * f / (f + x.lengthAdjustedK1)
 		}
 	case w.docBits != nil:
 		all := w.docBits
-		starts := w.startIndexes
+		starts := w.firstPostingIndexes
 		tfs := w.tfs
 		for i := range candidates {
 			x := &candidates[i]
-			word := x.doc / 64
-			if set, bit := all[word], x.doc%64; set>>bit&1 != 0 {
+			word := x.docNumberOrPostingIndex / 64
+			if set, bit := all[word], x.docNumberOrPostingIndex%64; set>>bit&1 != 0 {
 				f := float32(tfs[int(starts[word])+bits.OnesCount64(set&(1<<bit-1))])
-				x.sum += part * f / (f + x.k)
+				x.sum += part * f / (f + x.lengthAdjustedK1)
 			}
 		}
 	default:
-		docs := w.docs
-		starts := w.startIndexes
-		shift := w.startShift
+		docs := w.lowDocNumbers
+		starts := w.firstPostingIndexes
+		shift := w.firstPostingIndexShift
 		for i := range candidates {
 			x := &candidates[i]
-			slot, low := x.doc>>shift, uint16(x.doc)
-			if at, ok := findLowerHalf(docs, starts[slot], starts[slot+1], low); ok {
+			slot, low := x.docNumberOrPostingIndex>>shift, uint16(x.docNumberOrPostingIndex)
+			if at, ok := findLowDocNumber(docs, starts[slot], starts[slot+1], low); ok {
 				f := float32(w.tfs[at])
-				x.sum += part * f / (f + x.k)
+				x.sum += part * f / (f + x.lengthAdjustedK1)
 			}
 		}
 	}
 }
 
-// offerCandidate keeps a candidate for the best documents. It ignores the candidate if the document is deleted or not
-// accepted, or if the search already found it by a term that was processed before the term at orderIndex.
-func (b *maxScore) offerCandidate(orderIndex int, x candidate) {
-	if b.view.isDeleted(x.doc) {
+// keepCandidateIfLikelyHit keeps a candidate for the best documents. It ignores the candidate if the document is
+// deleted or not accepted, or if the search already found it by a term that was processed before the term at
+// orderIndex.
+func (b *maxScoreSearch) keepCandidateIfLikelyHit(termOrderIndex int, x hitCandidate) {
+	if b.view.isDeleted(x.docNumberOrPostingIndex) {
 		return
 	}
-	for _, i := range b.cursorOrder[:max(orderIndex, 0)] {
-		if b.cursors[i].termFrequency(x.doc) > 0 {
+	for _, i := range b.cursorIndexesByGain[:max(termOrderIndex, 0)] {
+		if b.cursors[i].termFrequency(x.docNumberOrPostingIndex) > 0 {
 			return
 		}
 	}
-	if b.searchQuery.AcceptDocument != nil && !b.searchQuery.AcceptDocument(b.view.ids.valueAt(x.doc)) {
-		b.remainingRefusals--
+	if b.searchQuery.AcceptDocument != nil &&
+		!b.searchQuery.AcceptDocument(b.view.ids.valueAt(x.docNumberOrPostingIndex)) {
+		b.remainingNonHits--
 		return
 	}
 	// ScoreFactor never increases a score. A document whose reduced score is below the threshold cannot be among the
 	// best hits, so drop it.
 	if b.searchQuery.ScoreFactor != nil {
-		x.sum *= float32(b.searchQuery.ScoreFactor(b.view.ids.valueAt(x.doc)))
+		x.sum *= float32(b.searchQuery.ScoreFactor(b.view.ids.valueAt(x.docNumberOrPostingIndex)))
 		if x.sum < b.threshold {
 			return
 		}
 	}
-	b.keptDocuments = append(b.keptDocuments, keptDocument{doc: x.doc, estimate: x.sum})
-	b.pushEstimate(x.sum)
+	b.likelyHits = append(b.likelyHits, likelyHit{doc: x.docNumberOrPostingIndex, estimatedScore: x.sum})
+	b.insertTopScoreEstimate(x.sum)
 }
 
-// pushEstimate inserts a document's estimated score into the list of the largest estimates. If the list is full, the
-// smallest of these estimates becomes the new threshold. pushEstimate always processes the whole list, because
-// branches would be mispredicted.
-func (b *maxScore) pushEstimate(sum float32) {
+// insertTopScoreEstimate inserts a document's estimated score into the list of the largest estimates. If the list is
+// full, the smallest of these estimates becomes the new threshold. insertTopScoreEstimate always processes the whole
+// list, because branches would be mispredicted.
+func (b *maxScoreSearch) insertTopScoreEstimate(sum float32) {
 	// Compare the estimated score as an integer, because the bits of non-negative floats have the same order.
 	bits := math.Float32bits(sum)
-	if len(b.topEstimates) < b.limit {
-		b.topEstimates = slices.Insert(b.topEstimates, 0, 0)
-	} else if bits <= b.topEstimates[0] {
+	if len(b.topScoreEstimates) < b.limit {
+		b.topScoreEstimates = slices.Insert(b.topScoreEstimates, 0, 0)
+	} else if bits <= b.topScoreEstimates[0] {
 		return
 	}
-	near := b.topEstimates
+	near := b.topScoreEstimates
 	for i := 1; i < len(near); i++ {
 		near[i-1] = min(near[i], bits)
 		bits = max(near[i], bits)
 	}
 	near[len(near)-1] = bits
 	if len(near) == b.limit {
-		b.threshold = max(b.threshold, math.Float32frombits(near[0])*b.estimateSlack)
+		b.threshold = max(b.threshold, math.Float32frombits(near[0])*b.scoreEstimateSlack)
 	}
 }
 
-// rescoreKept computes the exact scores of the documents whose estimates reached the threshold, and adds the best ones
-// to best. It processes all documents for one term before the next term, so that memory is read in order.
-func (b *maxScore) rescoreKept(best *topK) {
-	n, rest := 0, max(b.scale.lengthBase, minRestScore)
-	for _, x := range b.keptDocuments {
-		if x.estimate >= b.threshold {
-			b.keptDocuments[n] = keptDocument{
-				doc: x.doc,
-				k:   rest + float64(b.scale.lengthSlope*float64(b.view.docLengths[x.doc])),
+// rescoreLikelyHits computes the exact scores of the documents whose estimates reached the threshold, and adds the
+// best ones to best. It processes all documents for one term before the next term, so that memory is read in order.
+func (b *maxScoreSearch) rescoreLikelyHits(best *bestHits) {
+	n, rest := 0, max(b.scale.adjustedK1Base, minScoreDenominator)
+	for _, x := range b.likelyHits {
+		if x.estimatedScore >= b.threshold {
+			b.likelyHits[n] = likelyHit{
+				doc:              x.doc,
+				lengthAdjustedK1: rest + float64(b.scale.adjustedK1Slope*float64(b.view.docLengths[x.doc])),
 			}
 			n++
 		}
 	}
-	some := b.keptDocuments[:n]
+	some := b.likelyHits[:n]
 	for i := range b.cursors {
-		b.cursors[i].addExactScores(some)
+		b.cursors[i].addExactTermScores(some)
 	}
 	for i := range some {
 		x := &some[i]
@@ -468,41 +484,41 @@ func (b *maxScore) rescoreKept(best *topK) {
 		if b.searchQuery.ScoreFactor != nil {
 			r.score *= b.searchQuery.ScoreFactor(r.id())
 		}
-		if r.score >= best.minScore && best.wouldKeep(r) {
+		if r.score >= best.minHitScore && best.wouldKeep(r) {
 			best.addHit(r)
 		}
 	}
 }
 
-// minRestScore replaces 0 in the denominator of a term's contribution, gain·tf/(tf + k). For tf = 0 and k = 0, the
-// contribution would otherwise be NaN and not 0. It is too small to change any other score.
-const minRestScore = 1e-300
+// minScoreDenominator replaces 0 in the denominator of a term's contribution, gain·tf/(tf + k). For tf = 0 and k = 0,
+// the contribution would otherwise be NaN and not 0. It is too small to change any other score.
+const minScoreDenominator = 1e-300
 
-// addExactScores adds what the cursor's term contributes to the exact score of each document. The formula is a copy of
-// bm25Scale.score, because this is faster than a call.
-func (c *queryCursor) addExactScores(docs []keptDocument) {
-	gain := c.gain
+// addExactTermScores adds what the cursor's term contributes to the exact score of each document. The formula is a
+// copy of bm25Scale.score, because this is faster than a call.
+func (c *queryCursor) addExactTermScores(docs []likelyHit) {
+	gain := c.termScoreGain
 	switch w := c.columns; {
 	case w == nil:
 		for i := range docs {
 			x := &docs[i]
-			if at := c.findIndex(x.doc); c.list[at].doc == x.doc {
+			if at := c.findIndex(x.doc); c.list[at].docNumber == x.doc {
 				f := float64(c.list[at].tf)
-				x.score += float64(gain*f) / (f + x.k)
+				x.score += float64(gain*f) / (f + x.lengthAdjustedK1)
 			}
 		}
-	case w.denseTFs != nil:
+	case w.tfBytes != nil:
 		for i := range docs {
 			x := &docs[i]
-			f := float64(w.denseTF(x.doc))
-			x.score += float64(gain*f) / (f + x.k)
+			f := float64(w.tfFromBytes(x.doc))
+			x.score += float64(gain*f) / (f + x.lengthAdjustedK1)
 		}
 	default:
 		for i := range docs {
 			x := &docs[i]
 			if at, ok := w.findIndex(x.doc); ok {
 				f := float64(w.tfs[at])
-				x.score += float64(gain*f) / (f + x.k)
+				x.score += float64(gain*f) / (f + x.lengthAdjustedK1)
 			}
 		}
 	}
@@ -510,30 +526,32 @@ func (c *queryCursor) addExactScores(docs []keptDocument) {
 
 // hasFewCandidates reports whether so few documents meet the query's conditions that it is faster to look up the terms
 // in each of these documents. Otherwise it is faster to process all postings of the terms.
-func (b *maxScore) hasFewCandidates(postings int) bool {
+func (b *maxScoreSearch) hasFewCandidates(postings int) bool {
 	w := &b.filter
-	return !w.acceptsAll && w.documentCount*fewDocumentsDivisor <= len(b.view.docLengths) &&
-		w.documentCount*len(b.cursors) <= postings*postingsPerLookup
+	return !w.acceptsAll && w.matchingDocumentCount*fewMatchesDivisor <= len(b.view.docLengths) &&
+		w.matchingDocumentCount*len(b.cursors) <= postings*postingsPerTermLookup
 }
 
-// scoreAllCandidates estimates the score of each document that meets the query's conditions.
-func (b *maxScore) scoreAllCandidates() {
+// scoreAllMatchingDocuments estimates the score of each document that meets the query's conditions.
+func (b *maxScoreSearch) scoreAllMatchingDocuments() {
 	n := 0
 	complete := func() {
-		for i := range b.candidateBatch[:n] {
-			x := &b.candidateBatch[i]
-			x.sum, x.k = 0, b.lengthBase+b.lengthSlope*float32(b.view.docLengths[x.doc])
+		for i := range b.hitCandidateBatch[:n] {
+			x := &b.hitCandidateBatch[i]
+			x.sum, x.lengthAdjustedK1 = 0, b.adjustedK1Base+b.adjustedK1Slope*float32(
+				b.view.docLengths[x.docNumberOrPostingIndex],
+			)
 		}
-		b.completeCandidates(-1, b.candidateBatch[:n])
+		b.completeCandidateScores(-1, b.hitCandidateBatch[:n])
 		n = 0
 	}
 	for i, set := range b.filter.documentBits {
-		for ; set != 0 && b.remainingRefusals >= 0; set &= set - 1 {
+		for ; set != 0 && b.remainingNonHits >= 0; set &= set - 1 {
 			doc := uint32(64*i + bits.TrailingZeros64(set))
 			if !b.filter.isInTime(doc) {
 				continue
 			}
-			b.candidateBatch[n].doc = doc
+			b.hitCandidateBatch[n].docNumberOrPostingIndex = doc
 			n++
 			if n == batchSize {
 				complete()

@@ -30,7 +30,7 @@ type row struct {
 // best ranks all documents by the scale's score.
 func (m *table) best(q Query) []Hit {
 	ts := distinctTerms(nil, q.Terms)
-	s := bm25Scale{docCount: float64(m.n), k1: defaultK1}
+	s := bm25Scale{scoredDocumentCount: float64(m.n), k1: defaultK1}
 	at, df := make([]int, len(ts)), make([]int, len(ts))
 	for i, t := range ts {
 		at[i], _ = slices.BinarySearch(m.words, t.Text)
@@ -47,8 +47,12 @@ func (m *table) best(q Query) []Hit {
 			}
 		}
 	}
-	s.averageLength = float64(total) / OneTF / s.docCount
-	s.lengthBase, s.lengthSlope = OneTF*float64(s.k1*(1-defaultB)), float64(s.k1*defaultB)/s.averageLength
+	s.averageLength = float64(total) / TFPerOccurrence / s.scoredDocumentCount
+	s.adjustedK1Base, s.adjustedK1Slope = TFPerOccurrence*float64(
+		s.k1*(1-defaultB),
+	), float64(
+		s.k1*defaultB,
+	)/s.averageLength
 	var all []plainHit
 	for id, d := range m.docs {
 		if d == nil {
@@ -57,7 +61,7 @@ func (m *table) best(q Query) []Hit {
 		sum := 0.0
 		for i, w := range at {
 			if d.tf[w] > 0 {
-				sum += s.score(s.termGain(s.idf(df[i], ts[i].Prior), ts[i].Weight), uint32(d.tf[w]), d.len)
+				sum += s.score(s.termScoreGain(s.idf(df[i], ts[i].Prior), ts[i].Weight), uint32(d.tf[w]), d.len)
 			}
 		}
 		if q.ScoreFactor != nil {
@@ -130,7 +134,8 @@ func TestTenThousandQueries(t *testing.T) {
 		}
 		d := Doc{Len: r.len, Created: r.time}
 		for range 1 + rng.IntN(30) {
-			w, tf := z.Uint64(), []uint16{OneTF, OneTF, OneTF, 6, 2 * OneTF, 700}[rng.IntN(6)]
+			w, tf := z.Uint64(), []uint16{TFPerOccurrence, TFPerOccurrence, TFPerOccurrence, 6, 2 * TFPerOccurrence,
+				700}[rng.IntN(6)]
 			r.tf[w] += tf
 			d.Terms = append(d.Terms, Term{Text: m.words[w], TF: tf})
 		}
@@ -158,7 +163,7 @@ func TestTenThousandQueries(t *testing.T) {
 				QueryTerm{
 					m.words[w],
 					[]float64{0, 1, 1, .8, .5, 3}[rng.IntN(6)],
-					[]Prior{{}, {}, {300, 0}, {300, .4}, {50, 50}}[w%5],
+					[]LanguageFrequency{{}, {}, {300, 0}, {300, .4}, {50, 50}}[w%5],
 				},
 			)
 		}
@@ -195,7 +200,7 @@ func TestTenThousandQueries(t *testing.T) {
 				t.Fatalf("query %d: Count(%+v) = %d, want %d", i, q, count, len(m.best(n)))
 			}
 		}
-		if v := x.Searcher().views[0]; len(v.docLengths) > 2*windowDocs && q.Limit <= maxScoreLimit {
+		if v := x.Searcher().views[0]; len(v.docLengths) > 2*docsPerScoreWindow && q.Limit <= maxScoreLimit {
 			chosen++
 		}
 	}
@@ -208,11 +213,11 @@ func TestTenThousandQueries(t *testing.T) {
 // Weights may be so large that sums overflow, or so small that scores become 0.
 func TestExtremeWeights(t *testing.T) {
 	x := New(Params{B: 1})
-	for i := range 2*windowDocs + 300 {
+	for i := range 2*docsPerScoreWindow + 300 {
 		x.put(
 			uint64(i),
 			0,
-			Doc{Terms: []Term{{Text: "x", TF: OneTF}, {Text: "y", TF: uint16(1 + i%3)}}, Len: uint32(i % 2)},
+			Doc{Terms: []Term{{Text: "x", TF: TFPerOccurrence}, {Text: "y", TF: uint16(1 + i%3)}}, Len: uint32(i % 2)},
 		)
 	}
 	for _, w := range []float64{math.MaxFloat64, math.SmallestNonzeroFloat64, 1} {
@@ -232,9 +237,9 @@ func TestFormsOfPostings(t *testing.T) {
 		often, seldom int
 		want          string
 	}{
-		{minColumnPostings - 1, 2 * windowDocs, "columns false bits false dense false postings 63"},
-		{113, 2 * windowDocs, "columns true bits false dense false postings 113"},
-		{300, 2 * windowDocs, "columns true bits true dense false postings 300"},
+		{minPostingsForColumns - 1, 2 * docsPerScoreWindow, "columns false bits false dense false postings 63"},
+		{113, 2 * docsPerScoreWindow, "columns true bits false dense false postings 113"},
+		{300, 2 * docsPerScoreWindow, "columns true bits true dense false postings 300"},
 		{300, 300 * 64, "columns true bits false dense false postings 300"},
 		{10_000, 300 * 64, "columns true bits true dense true postings 10000"},
 		{100, 66_000 + 100, "columns true bits false dense false postings 100"},
@@ -259,7 +264,7 @@ func TestFormsOfPostings(t *testing.T) {
 			f, _ := sr.views[0].findTerm("often", sr.hashTerm("often"), &alone)
 			w := f.columns
 			if got := fmt.Sprintf("columns %v bits %v dense %v postings %d", w != nil, w != nil &&
-				w.docBits != nil, w != nil && w.denseTFs != nil, f.count()); got != step.want {
+				w.docBits != nil, w != nil && w.tfBytes != nil, f.count()); got != step.want {
 				t.Errorf("%d of %d documents: %s, want %s", step.often, len(ids), got, step.want)
 			}
 			if hits := x.Search(ask([]string{"often"}, 1, nil)); len(hits) != 1 ||
@@ -280,7 +285,7 @@ func TestColumns(t *testing.T) {
 		for _, share := range []int{1, 2, 3, 4, 5, 8, 9, 32, 40, 1000, 3000} {
 			var list []posting
 			// about this many consecutive documents contain the term
-			unit, run := []int{1, OneTF}[rng.IntN(2)], []int{1, 20}[rng.IntN(2)]
+			unit, run := []int{1, TFPerOccurrence}[rng.IntN(2)], []int{1, 20}[rng.IntN(2)]
 			for n := rng.IntN(share); n < docs; n++ {
 				if rng.IntN(run) == 0 {
 					n += rng.IntN(run * (2*share - 1))
@@ -293,19 +298,19 @@ func TestColumns(t *testing.T) {
 					posting{
 						uint32(n),
 						uint16(unit * (1 + rng.IntN([]int{40, math.MaxUint16 / unit}[rng.IntN(2)]))),
-						uint8(1 + rng.IntN(maxImpact)),
+						uint8(1 + rng.IntN(maxScoreImpact)),
 					},
 				)
 			}
 			p := newPostings(slices.Clone(list), docs)
 			var room []posting
 			if got := p.allPostings(&room); !slices.Equal(got, list) || p.count() != len(list) ||
-				(p.columns != nil) != (len(list) >= minColumnPostings) {
+				(p.columns != nil) != (len(list) >= minPostingsForColumns) {
 				t.Fatalf("%d postings among %d documents came back as %d others", len(list), docs, len(got))
 			}
 			tfs := make([]uint16, docs)
 			for _, q := range list {
-				tfs[q.doc] = q.tf
+				tfs[q.docNumber] = q.tf
 			}
 			for n, want := range tfs {
 				if got := p.termFrequency(uint32(n)); got != want {
@@ -357,7 +362,7 @@ func TestManyDocuments(t *testing.T) {
 // they are deleted or refused, if their scores are multiplied by a factor, or if documents have become shorter on
 // average since the impacts were computed.
 func TestTenStrongest(t *testing.T) {
-	const docs, strong = 2*windowDocs + 300, 12
+	const docs, strong = 2*docsPerScoreWindow + 300, 12
 	for _, c := range []struct {
 		name   string
 		change func(x *Index, q *Query)
@@ -399,12 +404,12 @@ func TestTenStrongest(t *testing.T) {
 				yield(&d)
 			}
 		}, nil)
-		q := Query{Terms: TermsForWords([]string{"term"}), Limit: highImpactRank}
+		q := Query{Terms: TermsForWords([]string{"term"}), Limit: tenthHighestRank}
 		c.change(x, &q)
 		x.WaitForMerges()
 		got := x.Search(q)
 		q.Limit = maxScoreLimit + 1 // with this limit, all postings are added up
-		if want := x.Search(q)[:highImpactRank]; !slices.Equal(got, want) {
+		if want := x.Search(q)[:tenthHighestRank]; !slices.Equal(got, want) {
 			t.Errorf("%s: Search = %v, want %v", c.name, got, want)
 		}
 		checkInside(t, x)
@@ -414,7 +419,7 @@ func TestTenStrongest(t *testing.T) {
 // If times do not ascend with the document numbers, they are compared late in searches that visit few documents. For a
 // wide range, a narrow range and a common word, the search must find the same documents as adding up all postings.
 func TestLateTimes(t *testing.T) {
-	const docs = 4*windowDocs + 77
+	const docs = 4*docsPerScoreWindow + 77
 	rng := rand.New(rand.NewPCG(5, 6))
 	x := New(Params{})
 	times := make([]int64, docs)
@@ -447,7 +452,7 @@ func TestLateTimes(t *testing.T) {
 		}
 		var w filterSet
 		v := &x.Searcher().views[0]
-		w.computeSet(v, &ranged, x.Searcher().hashTerm, 100)
+		w.computeMatchingDocuments(v, &ranged, x.Searcher().hashTerm, 100)
 		if w.unappliedRange != nil {
 			late++
 		}

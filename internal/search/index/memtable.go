@@ -19,10 +19,10 @@ import (
 type memtable struct {
 	// hash table: for each slot, the number of the newest term in the slot, plus 1, or 0 (the slot count is a power of
 	// two)
-	slots       []uint32
-	terms       []memTerm
-	postings    []memPosting
-	postingEnds []uint32 // for each document, the index in postings after the document's last posting
+	newestTermBySlot []uint32
+	terms            []memTerm
+	postings         []memPosting
+	postingEnds      []uint32 // for each document, the index in postings after the document's last posting
 }
 
 type memTerm struct {
@@ -34,14 +34,14 @@ type memTerm struct {
 
 type memPosting struct {
 	term        uint32
-	doc         uint32 // number of the document that contains the term, or lostPosting
+	docNumber   uint32 // number of the document that contains the term, or deletedElsewhereMark
 	prevPosting uint32 // index of the same term's next older posting, plus 1
 	tf          uint16
 }
 
-// lostPosting, in place of a document number, means that a document with the term was deleted from an older part of
-// the index.
-const lostPosting = math.MaxUint32
+// deletedElsewhereMark, in place of a document number, means that a document with the term was deleted from an older
+// part of the index.
+const deletedElsewhereMark = math.MaxUint32
 
 // A memtable with this many documents, or this many pairs of a term and a document, is full. A call that fills a
 // memtable may still add all its changes. Even then, the memtable has fewer than 64 documents, so that a 64-bit word
@@ -59,11 +59,12 @@ func (m *memtable) isFull() bool {
 
 // findTerm returns the number of the term with this text and hash. It returns false for an unknown term.
 func (m *memtable) findTerm(text string, hash uint64) (uint32, bool) {
-	if len(m.slots) == 0 {
+	if len(m.newestTermBySlot) == 0 {
 		return 0, false
 	}
 	terms := m.terms[:cap(m.terms)]
-	for i := atomic.LoadUint32(&m.slots[int(hash)&(len(m.slots)-1)]); i > 0; i = terms[i-1].nextInSlot {
+	slot := int(hash) & (len(m.newestTermBySlot) - 1)
+	for i := atomic.LoadUint32(&m.newestTermBySlot[slot]); i > 0; i = terms[i-1].nextInSlot {
 		t := &terms[i-1]
 		if int(i) > len(m.terms) || t.hash != hash {
 			continue
@@ -89,7 +90,7 @@ func (m *memtable) eachPosting(n uint32, fn func(p *memPosting)) {
 // deleted from other segments since the memtable began.
 func (m *memtable) countDocuments(n uint32) (df, lostCount int) {
 	m.eachPosting(n, func(p *memPosting) {
-		if p.doc == lostPosting {
+		if p.docNumber == deletedElsewhereMark {
 			lostCount++
 		} else {
 			df++
@@ -101,19 +102,19 @@ func (m *memtable) countDocuments(n uint32) (df, lostCount int) {
 // appendPostings appends the documents that contain term n to list, in ascending order. lost is the number of
 // documents with the term that were deleted from other parts of the index. The upper bounds of the term's
 // contributions to scores (impacts) are set to the maximum, because they are not computed for the newest documents.
-func (m *memtable) appendPostings(list []posting, n uint32) (_ []posting, lost int) {
+func (m *memtable) appendPostings(list []posting, n uint32) (_ []posting, deletedElsewhere int) {
 	from := len(list)
 	m.eachPosting(n, func(p *memPosting) {
-		if p.doc == lostPosting {
-			lost++
+		if p.docNumber == deletedElsewhereMark {
+			deletedElsewhere++
 		} else {
-			list = append(list, posting{p.doc, p.tf, maxImpact})
+			list = append(list, posting{p.docNumber, p.tf, maxScoreImpact})
 		}
 	})
 	for i, j := from, len(list)-1; i < j; i, j = i+1, j-1 {
 		list[i], list[j] = list[j], list[i]
 	}
-	return list, lost
+	return list, deletedElsewhere
 }
 
 // eachDocumentTerm calls fn with the number of each term in a document.
@@ -123,28 +124,28 @@ func (m *memtable) eachDocumentTerm(number uint32, fn func(n uint32)) {
 		from = m.postingEnds[number-1]
 	}
 	for _, p := range m.postings[from:m.postingEnds[number]] {
-		if p.doc == number {
+		if p.docNumber == number {
 			fn(p.term)
 		}
 	}
 }
 
 // addPosting records that a document contains a term. Readers must not use this version of the memtable yet. doc is
-// the number of the newest document, or lostPosting.
+// the number of the newest document, or deletedElsewhereMark.
 func (m *memtable) addPosting(text string, hash uint64, doc uint32, tf uint16) {
 	if len(m.terms) == cap(m.terms) || len(m.postings) == cap(m.postings) {
-		m.growArrays()
+		m.growTermArrays()
 	}
 	n, ok := m.findTerm(text, hash)
 	if !ok {
 		n = uint32(len(m.terms))
 		m.terms = append(m.terms, memTerm{text: text, hash: hash})
-		m.linkTerm(n)
+		m.insertTermInSlotChain(n)
 	}
 	t := &m.terms[n]
-	if t.lastPosting > 0 && doc != lostPosting {
+	if t.lastPosting > 0 && doc != deletedElsewhereMark {
 		// The document contains the term several times, so add to its posting.
-		if p := &m.postings[t.lastPosting-1]; p.doc == doc {
+		if p := &m.postings[t.lastPosting-1]; p.docNumber == doc {
 			p.tf = uint16(min(uint32(p.tf)+uint32(tf), math.MaxUint16))
 			return
 		}
@@ -153,20 +154,21 @@ func (m *memtable) addPosting(text string, hash uint64, doc uint32, tf uint16) {
 	atomic.StoreUint32(&t.lastPosting, uint32(len(m.postings)))
 }
 
-// linkTerm inserts term n at the start of the linked list of terms that are in the same slot of the hash table.
-func (m *memtable) linkTerm(n uint32) {
-	slot := &m.slots[int(m.terms[n].hash)&(len(m.slots)-1)]
+// insertTermInSlotChain inserts term n at the start of the linked list of terms that are in the same slot of the hash
+// table.
+func (m *memtable) insertTermInSlotChain(n uint32) {
+	slot := &m.newestTermBySlot[int(m.terms[n].hash)&(len(m.newestTermBySlot)-1)]
 	m.terms[n].nextInSlot = *slot
 	atomic.StoreUint32(slot, n+1)
 }
 
-// growArrays doubles the capacity of the memtable's arrays. Readers must not use this version of the memtable yet.
-func (m *memtable) growArrays() {
+// growTermArrays doubles the capacity of the memtable's arrays. Readers must not use this version of the memtable yet.
+func (m *memtable) growTermArrays() {
 	room := max(minMemCapacity, 2*cap(m.postings))
 	m.postings = append(make([]memPosting, 0, room), m.postings...)
 	m.terms = append(make([]memTerm, 0, room/2), m.terms...)
-	m.slots = make([]uint32, room/2)
+	m.newestTermBySlot = make([]uint32, room/2)
 	for n := range m.terms {
-		m.linkTerm(uint32(n))
+		m.insertTermInSlotChain(uint32(n))
 	}
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // Segments are classified by size. The segments in a class are up to eight times as large as the segments in the class
-// before. If a class has mergeFanIn segments, or fanInLarge segments in a large class, these are merged into one.
+// before. If a class has mergeFanIn segments, or largeMergeFanIn segments in a large class, these are merged into one.
 //
 // A memtable has class 0 and is converted to a segment when it is full. A segment with too many deleted documents is
 // merged with all smaller segments. These are newer and count, for each term, the documents that were deleted from
@@ -20,10 +20,10 @@ const (
 	sizeClassBits = 3
 	mergeFanIn    = 4
 	// mergeFanIn for large segments. It is smaller, because large segments have most of their terms in common.
-	fanInLarge = 3
+	largeMergeFanIn = 3
 	// smallest class whose segments are large. Large segments are merged separately, so that small segments do not
 	// wait for them.
-	largeSizeClass = 4
+	largeSegmentClass = 4
 	// maximum number of full memtables that wait for a merge in the background. If there are more, the next change
 	// merges them before it returns.
 	maxFullMemtables = 8
@@ -31,40 +31,40 @@ const (
 	minDeletedDocs = 64
 )
 
-func (v *view) sizeClass() int {
+func (v *segmentView) segmentSizeClass() int {
 	if v.memtable != nil {
 		return 0
 	}
-	return max(1, bits.Len(uint(v.liveCount()+len(v.terms)/256))/sizeClassBits)
+	return max(1, bits.Len(uint(v.liveDocumentCount()+len(v.terms)/256))/sizeClassBits)
 }
 
 // smallViewsToMerge returns the small parts of the index that should be merged next, or nil. It ignores memtables that
 // are not full and parts that are already being merged.
-func smallViewsToMerge(views, merging []view) []view {
-	return viewsToMerge(views, merging, func(class int) bool { return class < largeSizeClass })
+func smallViewsToMerge(views, merging []segmentView) []segmentView {
+	return viewsToMerge(views, merging, func(class int) bool { return class < largeSegmentClass })
 }
 
 // largeViewsToMerge returns the large parts of the index that should be merged next, or nil. A part is large if its
-// size class is largeSizeClass or above. Parts that are already being merged are ignored.
-func largeViewsToMerge(views, merging []view) []view {
-	return viewsToMerge(views, merging, func(class int) bool { return class >= largeSizeClass })
+// size class is largeSegmentClass or above. Parts that are already being merged are ignored.
+func largeViewsToMerge(views, merging []segmentView) []segmentView {
+	return viewsToMerge(views, merging, func(class int) bool { return class >= largeSegmentClass })
 }
 
 // viewsToMerge returns the segments that should be merged next, or nil. It considers only segments of a size class for
 // which hasClass returns true.
-func viewsToMerge(views, merging []view, hasClass func(class int) bool) []view {
-	var byClass [24][]view
+func viewsToMerge(views, merging []segmentView, hasClass func(class int) bool) []segmentView {
+	var byClass [24][]segmentView
 	for _, v := range views {
-		if hasSegment(merging, v) || v.isFilling() {
+		if hasSegment(merging, v) || v.isGrowingMemtable() {
 			continue
 		}
-		c := v.sizeClass()
+		c := v.segmentSizeClass()
 		if !hasClass(c) {
 			continue
 		}
 		if v.deletedCount >= minDeletedDocs && v.deletedCount*10 > len(v.docLengths)*3 {
-			return slices.DeleteFunc(slices.Clone(views), func(w view) bool {
-				return w.liveCount() > v.liveCount() || hasSegment(merging, w) || w.isFilling()
+			return slices.DeleteFunc(slices.Clone(views), func(w segmentView) bool {
+				return w.liveDocumentCount() > v.liveDocumentCount() || hasSegment(merging, w) || w.isGrowingMemtable()
 			})
 		}
 		byClass[c] = append(byClass[c], v)
@@ -74,8 +74,8 @@ func viewsToMerge(views, merging []view, hasClass func(class int) bool) []view {
 		switch {
 		case c == 0:
 			most = 1
-		case c >= largeSizeClass:
-			most = fanInLarge
+		case c >= largeSegmentClass:
+			most = largeMergeFanIn
 		}
 		if len(some) >= most {
 			return some
@@ -85,30 +85,30 @@ func viewsToMerge(views, merging []view, hasClass func(class int) bool) []view {
 }
 
 // hasSegment reports whether views contains the same part of the index as v, perhaps with other deleted documents.
-func hasSegment(views []view, v view) bool {
-	return slices.ContainsFunc(views, func(w view) bool { return w.segment == v.segment })
+func hasSegment(views []segmentView, v segmentView) bool {
+	return slices.ContainsFunc(views, func(w segmentView) bool { return w.segment == v.segment })
 }
 
-// isFilling reports whether the view belongs to a memtable that is not full yet.
-func (v *view) isFilling() bool {
+// isGrowingMemtable reports whether the view belongs to a memtable that is not full yet.
+func (v *segmentView) isGrowingMemtable() bool {
 	return v.memtable != nil && !v.memtable.isFull()
 }
 
 // containsAllSegments reports whether views contains all parts of the index in wanted, perhaps with other deleted
 // documents.
-func containsAllSegments(views, wanted []view) bool {
-	return !slices.ContainsFunc(wanted, func(v view) bool { return !hasSegment(views, v) })
+func containsAllSegments(views, wanted []segmentView) bool {
+	return !slices.ContainsFunc(wanted, func(v segmentView) bool { return !hasSegment(views, v) })
 }
 
 // mergeViews merges several parts of the index into a new part without the deleted documents. It keeps, for each term,
 // how many documents with the term were deleted from other parts. If a file cannot be read, it returns nil, and x.Err
 // returns the error.
-func (x *Searcher) mergeViews(views []view) *segment {
-	b, sc := x.newBuilder(), x.currentScale()
+func (x *Searcher) mergeViews(views []segmentView) *segment {
+	b, sc := x.newBuilder(), x.currentBM25Scale()
 	s := b.segment
 	views = slices.Clone(views)
 	// If possible, order the segments so that the IDs of their documents ascend.
-	slices.SortStableFunc(views, func(v, w view) int { return cmp.Compare(v.firstID(), w.firstID()) })
+	slices.SortStableFunc(views, func(v, w segmentView) int { return cmp.Compare(v.firstID(), w.firstID()) })
 	// for each merged part of the index, each document's number in the new part
 	numbers := make([][]uint32, len(views))
 	for i := range views {
@@ -126,15 +126,15 @@ func (x *Searcher) mergeViews(views []view) *segment {
 	for i := range views {
 		terms[i] = b.copyTerms(&views[i], &room)
 	}
-	l := newPostingLayout(s)
+	l := newPostingListFiller(s)
 	for i := range views {
 		for n, to := range terms[i] {
 			if to == deletedDocument {
 				continue
 			}
 			for _, p := range views[i].termPostings(n, &room) {
-				if number := numbers[i][p.doc]; number != deletedDocument {
-					l.pushPosting(to, posting{number, p.tf, sc.impact(p.tf, s.docLengths[number])})
+				if number := numbers[i][p.docNumber]; number != deletedDocument {
+					l.pushPosting(to, posting{number, p.tf, sc.scoreImpact(p.tf, s.docLengths[number])})
 				}
 			}
 		}
@@ -142,7 +142,7 @@ func (x *Searcher) mergeViews(views []view) *segment {
 	if x.Err() != nil { // A posting list could not be read.
 		return nil
 	}
-	l.finishTables(sc.lengthSlope)
+	l.finishSearchTables(sc.adjustedK1Slope)
 	return s
 }
 
@@ -159,7 +159,7 @@ const deletedDocument = math.MaxUint32
 
 // copyDocuments adds the documents of a view to the builder, except deleted documents. It returns the new number of
 // each document.
-func (b *builder) copyDocuments(v *view) []uint32 {
+func (b *builder) copyDocuments(v *segmentView) []uint32 {
 	s := b.segment
 	numbers := make([]uint32, len(v.docLengths))
 	ids := v.ids.allValues()
@@ -176,9 +176,9 @@ func (b *builder) copyDocuments(v *view) []uint32 {
 		s.created.appendValue(created[i])
 		s.docLengths = append(s.docLengths, v.docLengths[i])
 		s.data = append(s.data, v.documentData(uint32(i)))
-		if v.docLengths[i] != unscoredLength {
-			s.scoredCount++
-			s.totalLength += uint64(v.docLengths[i])
+		if v.docLengths[i] != unscoredDocumentLength {
+			s.scoredDocumentCount++
+			s.totalDocumentLength += uint64(v.docLengths[i])
 		}
 	}
 	return numbers
@@ -186,7 +186,7 @@ func (b *builder) copyDocuments(v *view) []uint32 {
 
 // copyTerms adds the terms in a part of the index, with their counts of documents, to the builder. It returns each
 // term's number in the builder. scratch is reused memory.
-func (b *builder) copyTerms(v *view, scratch *[]posting) []uint32 {
+func (b *builder) copyTerms(v *segmentView, scratch *[]posting) []uint32 {
 	numbers := make([]uint32, v.termCount())
 	for n := range numbers {
 		t := v.termCountsAt(n)
@@ -194,12 +194,12 @@ func (b *builder) copyTerms(v *view, scratch *[]posting) []uint32 {
 		if v.deletedCount > 0 {
 			df = 0
 			for _, p := range v.termPostings(n, scratch) {
-				if !v.isDeleted(p.doc) {
+				if !v.isDeleted(p.docNumber) {
 					df++
 				}
 			}
 		}
-		lost := t.lostCount - (t.df - df)
+		lost := t.deletedElsewhereCount - (t.df - df)
 		if df == 0 && lost == 0 {
 			numbers[n] = deletedDocument
 			continue
@@ -210,20 +210,20 @@ func (b *builder) copyTerms(v *view, scratch *[]posting) []uint32 {
 			to = b.newTerm(t.text, hash)
 		}
 		b.segment.terms[to].df += uint32(df)
-		b.segment.terms[to].lostCount += int32(lost)
+		b.segment.terms[to].deletedElsewhereCount += int32(lost)
 		numbers[n] = to
 	}
 	return numbers
 }
 
-// replaceViews returns the index's parts after a merge. The parts in merged are replaced by result, which contains
-// their documents. A document that was deleted during the merge is also deleted in the new part.
-func replaceViews(views, merged []view, result *segment) []view {
-	next := view{segment: result}
-	rest := make([]view, 0, len(views))
+// replaceMergedViews returns the index's parts after a merge. The parts in merged are replaced by result, which
+// contains their documents. A document that was deleted during the merge is also deleted in the new part.
+func replaceMergedViews(views, merged []segmentView, result *segment) []segmentView {
+	next := segmentView{segment: result}
+	rest := make([]segmentView, 0, len(views))
 	owned := false
 	for _, v := range views {
-		i := slices.IndexFunc(merged, func(m view) bool { return m.segment == v.segment })
+		i := slices.IndexFunc(merged, func(m segmentView) bool { return m.segment == v.segment })
 		if i < 0 {
 			rest = append(rest, v)
 			continue
@@ -243,6 +243,10 @@ func replaceViews(views, merged []view, result *segment) []view {
 	}
 	// Put large segments first. A search finds many hits there, and can then skip documents in later segments that
 	// have low scores.
-	at, _ := slices.BinarySearchFunc(rest, next, func(a, b view) int { return b.liveCount() - a.liveCount() })
+	at, _ := slices.BinarySearchFunc(
+		rest,
+		next,
+		func(a, b segmentView) int { return b.liveDocumentCount() - a.liveDocumentCount() },
+	)
 	return slices.Insert(rest, at, next)
 }

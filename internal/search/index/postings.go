@@ -11,86 +11,88 @@ import (
 // A posting says that a document contains a term. It has the term's frequency in sixteenths, and the impact, which is
 // an upper bound of the posting's contribution to a score.
 type posting struct {
-	doc    uint32
-	tf     uint16
-	impact uint8 // see bm25Scale.impact
+	docNumber   uint32
+	tf          uint16
+	scoreImpact uint8 // see bm25Scale.impact
 }
 
 // postings are all postings of a term in a segment. They never change.
 type postings struct {
-	list    []posting // documents that contain the term, in ascending order (nil if columns is used instead)
-	columns *columns  // postings of a frequent term in another arrangement, used instead of list (may be nil)
+	list    []posting       // documents that contain the term, in ascending order (nil if columns is used instead)
+	columns *postingColumns // postings of a frequent term in another arrangement, used instead of list (may be nil)
 }
 
 // addDocBits sets, in docBits, the bit of each document that contains the term.
 func (p postings) addDocBits(docBits []uint64) {
 	for _, q := range p.list {
-		docBits[q.doc/64] |= 1 << (q.doc % 64)
+		docBits[q.docNumber/64] |= 1 << (q.docNumber % 64)
 	}
 	if p.columns != nil {
 		p.columns.addDocBits(docBits)
 	}
 }
 
-// columns store the postings of a frequent term. The impacts of all postings are together in memory, because a search
-// mostly looks for large impacts. The other parts of the postings are in further arrays:
+// postingColumns store the postings of a frequent term. The impacts of all postings are together in memory, because a
+// search mostly looks for large impacts. The other parts of the postings are in further arrays:
 //
 //	index      0    1    2    3  …
-//	impacts   90   12   55   31  …   padded with zeros to a multiple of impactBlockSize
+//	impacts   90   12   55   31  …   padded with zeros to a multiple of scoreImpactBlockSize
 //	docs       3   17   64    2  …   lower half of document numbers: 65,538 is 2
 //	tfs       16   16   32   16  …
 //
 //	starts    by number >> shift: index of the first posting from that number on
 //
-// startIndexes (starts above) finds the posting of a document. If at least one in minBitmapShare documents contains
-// the term, docBits also has a bit for each document. If at least one in minDenseShare documents contains the term,
-// denseTFs has a byte for each document and replaces tfs.
-type columns struct {
-	impacts []uint8
-	docs    []uint16
-	tfs     []uint16
-	// startIndexes[i] is the index of the first posting whose document number is at least i << startShift. The last
-	// element is the number of postings.
-	startIndexes []uint32
-	// startIndexes has an element for each 1<<startShift documents. startShift is at most 16, or 6 if both docBits and
-	// tfs are used.
-	startShift uint8
-	docBits    []uint64
-	// For each document, how often it contains the term, or 0 if it does not. The number is divided by denseUnit.
-	denseTFs      []uint8
-	tenthImpact   uint8     // impact of the tenth posting if the term's postings are ordered by impact, largest first
-	denseUnit     uint16    // OneTF if the term's frequencies in all documents are multiples of OneTF, otherwise 1
-	largePostings []posting // postings whose frequency is too large for a byte in denseTFs
+// firstPostingIndexes (starts above) finds the posting of a document. If at least one in bitmapShareDivisor documents
+// contains the term, docBits also has a bit for each document. If at least one in tfBytesShareDivisor documents
+// contains the term, tfBytes has a byte for each document and replaces tfs.
+type postingColumns struct {
+	scoreImpacts  []uint8
+	lowDocNumbers []uint16
+	tfs           []uint16
+	// firstPostingIndexes[i] is the index of the first posting whose document number is at least i <<
+	// firstPostingIndexShift. The last element is the number of postings.
+	firstPostingIndexes []uint32
+	// firstPostingIndexes has an element for each 1<<firstPostingIndexShift documents. firstPostingIndexShift is at
+	// most 16, or 6 if both docBits and tfs are used.
+	firstPostingIndexShift uint8
+	docBits                []uint64
+	// For each document, how often it contains the term, or 0 if it does not. The number is divided by tfBytesUnit.
+	tfBytes []uint8
+	// impact of the tenth posting if the term's postings are ordered by impact, largest first
+	tenthHighestScoreImpact uint8
+	// OneTF if the term's frequencies in all documents are multiples of OneTF, otherwise 1
+	tfBytesUnit     uint16
+	largeTFPostings []posting // postings whose frequency is too large for a byte in tfBytes
 }
 
 const (
 	// minimum number of a term's postings for which columns are used. It must be greater than ten, because of
-	// tenthImpact.
-	minColumnPostings = 64
-	// position of the posting whose impact is tenthImpact, if the postings are ordered by impact
-	highImpactRank = 10
-	// if at least 1 in minBitmapShare documents contains the term, docBits has a bit for each document
-	minBitmapShare = 32
-	// if at least 1 in minDenseShare documents contains the term, denseTFs has a byte for each document
-	minDenseShare = 8
-	// approximate number of postings between two elements of startIndexes, for a term without docBits
-	postingsPerStart = 4
-	maxDenseTF       = 255 // value in denseTFs that refers to largePostings. Smaller values are frequencies.
+	// tenthHighestScoreImpact.
+	minPostingsForColumns = 64
+	// position of the posting whose impact is tenthHighestScoreImpact, if the postings are ordered by impact
+	tenthHighestRank = 10
+	// if at least 1 in bitmapShareDivisor documents contains the term, docBits has a bit for each document
+	bitmapShareDivisor = 32
+	// if at least 1 in tfBytesShareDivisor documents contains the term, tfBytes has a byte for each document
+	tfBytesShareDivisor = 8
+	// approximate number of postings between two elements of firstPostingIndexes, for a term without docBits
+	postingsPerFirstIndex = 4
+	largeTFByte           = 255 // value in tfBytes that refers to largeTFPostings. Smaller values are frequencies.
 	// number of elements of impacts that a search checks in one step; an impact is an upper bound of what one document
 	// adds to a score
-	impactBlockSize = 32
+	scoreImpactBlockSize = 32
 )
 
 // newPostings returns the documents that contain a term, in the layout for searches. docs is the number of all
 // documents in this part of the index. list must not be changed afterwards, because the result may use the same
 // memory.
 func newPostings(list []posting, docs int) postings {
-	if len(list) < minColumnPostings {
+	if len(list) < minPostingsForColumns {
 		return postings{list: list}
 	}
 	w := newColumns(len(list), docs)
-	if w.denseTFs != nil && !slices.ContainsFunc(list, func(p posting) bool { return p.tf%OneTF != 0 }) {
-		w.denseUnit = OneTF
+	if w.tfBytes != nil && !slices.ContainsFunc(list, func(p posting) bool { return p.tf%TFPerOccurrence != 0 }) {
+		w.tfBytesUnit = TFPerOccurrence
 	}
 	for _, p := range list {
 		w.pushPosting(p)
@@ -100,119 +102,127 @@ func newPostings(list []posting, docs int) postings {
 }
 
 // newColumns returns empty columns with capacity for a number of postings, in a segment with docs documents.
-func newColumns(postings, docs int) *columns {
-	w := &columns{
-		impacts: make([]uint8, 0, (postings+impactBlockSize-1)&^(impactBlockSize-1)),
-		docs:    make([]uint16, 0, postings+valuesPerStep),
+func newColumns(postings, docs int) *postingColumns {
+	w := &postingColumns{
+		scoreImpacts:  make([]uint8, 0, (postings+scoreImpactBlockSize-1)&^(scoreImpactBlockSize-1)),
+		lowDocNumbers: make([]uint16, 0, postings+docNumbersPerStep),
 	}
 	switch {
-	case postings*minDenseShare >= docs:
-		w.startShift = 16
-		w.denseTFs = make([]uint8, docs)
-		w.denseUnit = 1
-	case postings*minBitmapShare >= docs:
-		w.startShift = 6
+	case postings*tfBytesShareDivisor >= docs:
+		w.firstPostingIndexShift = 16
+		w.tfBytes = make([]uint8, docs)
+		w.tfBytesUnit = 1
+	case postings*bitmapShareDivisor >= docs:
+		w.firstPostingIndexShift = 6
 	default:
-		w.startShift = uint8(min(bits.Len(uint(docs*postingsPerStart/postings))-1, 16))
+		w.firstPostingIndexShift = uint8(min(bits.Len(uint(docs*postingsPerFirstIndex/postings))-1, 16))
 	}
-	if w.denseTFs == nil {
+	if w.tfBytes == nil {
 		w.tfs = make([]uint16, 0, postings)
 	}
-	if postings*minBitmapShare >= docs {
+	if postings*bitmapShareDivisor >= docs {
 		w.docBits = make([]uint64, (docs+63)/64)
 	}
-	w.startIndexes = make([]uint32, (docs-1)>>w.startShift+2)
+	w.firstPostingIndexes = make([]uint32, (docs-1)>>w.firstPostingIndexShift+2)
 	return w
 }
 
 // pushPosting appends a posting to the columns. Document numbers must ascend.
-func (w *columns) pushPosting(p posting) {
-	w.startIndexes[p.doc>>w.startShift]++
-	w.impacts, w.docs = append(w.impacts, p.impact), append(w.docs, uint16(p.doc))
+func (w *postingColumns) pushPosting(p posting) {
+	w.firstPostingIndexes[p.docNumber>>w.firstPostingIndexShift]++
+	w.scoreImpacts, w.lowDocNumbers = append(
+		w.scoreImpacts,
+		p.scoreImpact,
+	), append(
+		w.lowDocNumbers,
+		uint16(p.docNumber),
+	)
 	if w.docBits != nil {
-		w.docBits[p.doc/64] |= 1 << (p.doc % 64)
+		w.docBits[p.docNumber/64] |= 1 << (p.docNumber % 64)
 	}
-	if w.denseTFs == nil {
+	if w.tfBytes == nil {
 		w.tfs = append(w.tfs, p.tf)
 		return
 	}
-	w.denseTFs[p.doc] = uint8(min(p.tf/w.denseUnit, maxDenseTF))
-	if p.tf/w.denseUnit >= maxDenseTF {
-		w.largePostings = append(w.largePostings, p)
+	w.tfBytes[p.docNumber] = uint8(min(p.tf/w.tfBytesUnit, largeTFByte))
+	if p.tf/w.tfBytesUnit >= largeTFByte {
+		w.largeTFPostings = append(w.largeTFPostings, p)
 	}
 }
 
-// finishColumns completes the columns of a frequent term after the last call of pushPosting. Until then, startIndexes
-// contains the number of postings in each range of document numbers. finishColumns replaces these counts by the index
-// of the first posting in each range.
-func (w *columns) finishColumns() {
+// finishColumns completes the columns of a frequent term after the last call of pushPosting. Until then,
+// firstPostingIndexes contains the number of postings in each range of document numbers. finishColumns replaces these
+// counts by the index of the first posting in each range.
+func (w *postingColumns) finishColumns() {
 	sum := uint32(0)
-	for i, n := range w.startIndexes {
-		w.startIndexes[i] = sum
+	for i, n := range w.firstPostingIndexes {
+		w.firstPostingIndexes[i] = sum
 		sum += n
 	}
-	var with [maxImpact + 1]int // by impact: number of the term's postings with this impact
-	for _, i := range w.impacts {
+	var with [maxScoreImpact + 1]int // by impact: number of the term's postings with this impact
+	for _, i := range w.scoreImpacts {
 		with[i]++
 	}
-	w.tenthImpact = maxImpact
-	for n := with[w.tenthImpact]; n < highImpactRank; n += with[w.tenthImpact] {
-		w.tenthImpact--
+	w.tenthHighestScoreImpact = maxScoreImpact
+	for n := with[w.tenthHighestScoreImpact]; n < tenthHighestRank; n += with[w.tenthHighestScoreImpact] {
+		w.tenthHighestScoreImpact--
 	}
-	w.impacts = w.impacts[:cap(w.impacts)]
+	w.scoreImpacts = w.scoreImpacts[:cap(w.scoreImpacts)]
 }
 
-// upperHalfEnd finds the end of the documents in docs whose numbers have the same upper 16 bits as number. It returns
-// the index in docs after the last such document.
-func (w *columns) upperHalfEnd(number uint32) int {
-	return int(w.startIndexes[min(int(number>>16+1)<<(16-w.startShift), len(w.startIndexes)-1)])
+// endOfSameUpperBits finds the end of the documents in docs whose numbers have the same upper 16 bits as number. It
+// returns the index in docs after the last such document.
+func (w *postingColumns) endOfSameUpperBits(number uint32) int {
+	return int(
+		w.firstPostingIndexes[min(int(number>>16+1)<<(16-w.firstPostingIndexShift), len(w.firstPostingIndexes)-1)],
+	)
 }
 
 // findIndex returns the index of a document's posting. It returns false if the document does not contain the term.
-func (w *columns) findIndex(number uint32) (int, bool) {
-	i := number >> w.startShift
-	if w.startShift == 6 && w.docBits != nil {
+func (w *postingColumns) findIndex(number uint32) (int, bool) {
+	i := number >> w.firstPostingIndexShift
+	if w.firstPostingIndexShift == 6 && w.docBits != nil {
 		set, bit := w.docBits[i], uint64(1)<<(number%64)
-		return int(w.startIndexes[i]) + bits.OnesCount64(set&(bit-1)), set&bit != 0
+		return int(w.firstPostingIndexes[i]) + bits.OnesCount64(set&(bit-1)), set&bit != 0
 	}
-	at, ok := findLowerHalf(w.docs, w.startIndexes[i], w.startIndexes[i+1], uint16(number))
+	at, ok := findLowDocNumber(w.lowDocNumbers, w.firstPostingIndexes[i], w.firstPostingIndexes[i+1], uint16(number))
 	return int(at), ok
 }
 
-// findLowerHalf searches docs, from index at to index to-1, for the value low. It returns the index and whether low was
-// found. It compares several values at once, because branches would be mispredicted.
-func findLowerHalf(docs []uint16, at, to uint32, low uint16) (uint32, bool) {
-	pattern := uint64(low) * onesInPairs
+// findLowDocNumber searches docs, from index at to index to-1, for the value low. It returns the index and whether low
+// was found. It compares several values at once, because branches would be mispredicted.
+func findLowDocNumber(docs []uint16, at, to uint32, low uint16) (uint32, bool) {
+	pattern := uint64(low) * lowBitOfEachUint16
 	for {
-		some := docs[at : at+valuesPerStep]
+		some := docs[at : at+docNumbersPerStep]
 		a := uint64(some[0]) | uint64(some[1])<<16 | uint64(some[2])<<32 | uint64(some[3])<<48
 		b := uint64(some[4]) | uint64(some[5])<<16 | uint64(some[6])<<32 | uint64(some[7])<<48
 		a, b = a^pattern, b^pattern // in a and b, the two bytes of each value that is equal to low become zero
-		a, b = (a-onesInPairs)&^a&topBitsOfPairs, (b-onesInPairs)&^b&topBitsOfPairs
+		a, b = (a-lowBitOfEachUint16)&^a&topBitOfEachUint16, (b-lowBitOfEachUint16)&^b&topBitOfEachUint16
 		bit := bits.TrailingZeros64(a)
 		if a == 0 {
 			bit = 64 + bits.TrailingZeros64(b)
 		}
-		if i := at + uint32(bit)/16; to-at <= valuesPerStep || bit < 128 {
+		if i := at + uint32(bit)/16; to-at <= docNumbersPerStep || bit < 128 {
 			return i, i < to && bit < 128
 		}
-		at += valuesPerStep
+		at += docNumbersPerStep
 	}
 }
 
 const (
 	// number of document numbers that are compared at once. The slice docs has this much unused capacity, so that
 	// reading after the end is allowed.
-	valuesPerStep  = 8
-	onesInPairs    = 0x0001000100010001
-	topBitsOfPairs = 0x8000 * onesInPairs
+	docNumbersPerStep  = 8
+	lowBitOfEachUint16 = 0x0001000100010001
+	topBitOfEachUint16 = 0x8000 * lowBitOfEachUint16
 )
 
 // termFrequency returns how often a document contains the term of these postings, or 0. An occurrence in plain text
-// counts 16 ([OneTF]).
-func (w *columns) termFrequency(number uint32) uint16 {
-	if w.denseTFs != nil {
-		return w.denseTF(number)
+// counts 16 ([TFPerOccurrence]).
+func (w *postingColumns) termFrequency(number uint32) uint16 {
+	if w.tfBytes != nil {
+		return w.tfFromBytes(number)
 	}
 	if at, ok := w.findIndex(number); ok {
 		return w.tfs[at]
@@ -221,7 +231,7 @@ func (w *columns) termFrequency(number uint32) uint16 {
 }
 
 // hasDocument reports whether the document with this number contains the term of these columns.
-func (w *columns) hasDocument(number uint32) bool {
+func (w *postingColumns) hasDocument(number uint32) bool {
 	if w.docBits != nil {
 		return w.docBits[number/64]>>(number%64)&1 != 0
 	}
@@ -229,35 +239,38 @@ func (w *columns) hasDocument(number uint32) bool {
 	return found
 }
 
-// denseTF returns the same as termFrequency. Call it only if the columns have denseTFs.
-func (w *columns) denseTF(number uint32) uint16 {
-	tf := uint16(w.denseTFs[number])
-	if tf < maxDenseTF {
-		return tf * w.denseUnit
+// tfFromBytes returns the same as termFrequency. Call it only if the columns have tfBytes.
+func (w *postingColumns) tfFromBytes(number uint32) uint16 {
+	tf := uint16(w.tfBytes[number])
+	if tf < largeTFByte {
+		return tf * w.tfBytesUnit
 	}
 	return w.findLargeTF(number)
 }
 
-// findLargeTF returns how often a document contains the term. The frequency must be too large for denseTFs, so that
-// the document has a posting in largePostings.
-func (w *columns) findLargeTF(number uint32) uint16 {
-	at, _ := slices.BinarySearchFunc(w.largePostings, number, func(p posting, number uint32) int {
-		return int(int64(p.doc) - int64(number))
+// findLargeTF returns how often a document contains the term. The frequency must be too large for tfBytes, so that
+// the document has a posting in largeTFPostings.
+func (w *postingColumns) findLargeTF(number uint32) uint16 {
+	at, _ := slices.BinarySearchFunc(w.largeTFPostings, number, func(p posting, number uint32) int {
+		return int(int64(p.docNumber) - int64(number))
 	})
-	return w.largePostings[at].tf
+	return w.largeTFPostings[at].tf
 }
 
 // postingAt returns the posting with this index. Columns store only the lower 16 bits of a document number, so
 // postingAt searches for the upper bits, beginning with *upperBits. These must not be greater than the posting's upper
 // bits. postingAt sets *upperBits to the posting's upper bits. A caller that reads postings in order passes the same
 // upperBits each time.
-func (w *columns) postingAt(index int, upperBits *uint32) posting {
-	for index >= w.upperHalfEnd(*upperBits) {
-		*upperBits += 1 << 16
+func (w *postingColumns) postingAt(index int, docNumberUpperBits *uint32) posting {
+	for index >= w.endOfSameUpperBits(*docNumberUpperBits) {
+		*docNumberUpperBits += 1 << 16
 	}
-	p := posting{doc: *upperBits&^math.MaxUint16 | uint32(w.docs[index]), impact: w.impacts[index]}
-	if w.denseTFs != nil {
-		p.tf = w.denseTF(p.doc)
+	p := posting{
+		docNumber:   *docNumberUpperBits&^math.MaxUint16 | uint32(w.lowDocNumbers[index]),
+		scoreImpact: w.scoreImpacts[index],
+	}
+	if w.tfBytes != nil {
+		p.tf = w.tfFromBytes(p.docNumber)
 	} else {
 		p.tf = w.tfs[index]
 	}
@@ -265,16 +278,16 @@ func (w *columns) postingAt(index int, upperBits *uint32) posting {
 }
 
 // addDocBits sets the bits of all documents that contain the term.
-func (w *columns) addDocBits(set []uint64) {
+func (w *postingColumns) addDocBits(set []uint64) {
 	for i, held := range w.docBits {
 		set[i] |= held
 	}
 	if w.docBits != nil {
 		return
 	}
-	for i, upper := 0, uint32(0); i < len(w.docs); upper += 1 << 16 {
-		for end := w.upperHalfEnd(upper); i < end; i++ {
-			doc := upper | uint32(w.docs[i])
+	for i, upper := 0, uint32(0); i < len(w.lowDocNumbers); upper += 1 << 16 {
+		for end := w.endOfSameUpperBits(upper); i < end; i++ {
+			doc := upper | uint32(w.lowDocNumbers[i])
 			set[doc/64] |= 1 << (doc % 64)
 		}
 	}
@@ -283,22 +296,22 @@ func (w *columns) addDocBits(set []uint64) {
 // count returns the number of postings.
 func (t *postings) count() int {
 	if t.columns != nil {
-		return len(t.columns.docs)
+		return len(t.columns.lowDocNumbers)
 	}
 	return len(t.list)
 }
 
 // allPostings returns all postings in order of the documents. If the postings are in columns, it decodes them into
 // *room, whose memory is reused and enlarged if necessary.
-func (t *postings) allPostings(room *[]posting) []posting {
+func (t *postings) allPostings(reusedMemory *[]posting) []posting {
 	if t.columns == nil {
 		return t.list
 	}
-	*room = slices.Grow((*room)[:0], t.count())
+	*reusedMemory = slices.Grow((*reusedMemory)[:0], t.count())
 	for i, upper := 0, uint32(0); i < t.count(); i++ {
-		*room = append(*room, t.columns.postingAt(i, &upper))
+		*reusedMemory = append(*reusedMemory, t.columns.postingAt(i, &upper))
 	}
-	return *room
+	return *reusedMemory
 }
 
 // termFrequency returns how often a document contains the term, in sixteenths, or 0.
@@ -306,7 +319,7 @@ func (t *postings) termFrequency(number uint32) uint16 {
 	if t.columns != nil {
 		return t.columns.termFrequency(number)
 	}
-	if i := t.findIndex(number); i < len(t.list) && t.list[i].doc == number {
+	if i := t.findIndex(number); i < len(t.list) && t.list[i].docNumber == number {
 		return t.list[i].tf
 	}
 	return 0
@@ -318,7 +331,7 @@ func (t *postings) hasDocument(number uint32) bool {
 		return t.columns.hasDocument(number)
 	}
 	i := t.findIndex(number)
-	return i < len(t.list) && t.list[i].doc == number
+	return i < len(t.list) && t.list[i].docNumber == number
 }
 
 // findIndex returns the index in the list of a document's posting. If the document does not contain the term, the
@@ -328,12 +341,12 @@ func (t *postings) findIndex(number uint32) int {
 	from := 0
 	for n := len(t.list); n > 1; {
 		half := n / 2
-		from += half & int((int64(t.list[from+half].doc)-int64(number)-1)>>63)
+		from += half & int((int64(t.list[from+half].docNumber)-int64(number)-1)>>63)
 		n -= half
 	}
 	return from
 }
 
-// windowDocs is the number of documents that are scored together. The sums of their scores must fit into the
+// docsPerScoreWindow is the number of documents that are scored together. The sums of their scores must fit into the
 // processor's L1 cache, but switching between terms should be rare. It is a multiple of 64.
-const windowDocs = 1 << 11
+const docsPerScoreWindow = 1 << 11

@@ -16,46 +16,47 @@ type searchState struct {
 	scale    bm25Scale
 	terms    []QueryTerm // the query's distinct terms with a weight above 0, sorted
 	hashes   []uint64    // hash of each term's text
-	gains    []float64   // largest possible contribution of each term to a document's score (see bm25Scale.termGain)
+	// largest possible contribution of each term to a document's score (see bm25Scale.termScoreGain)
+	termScoreGains []float64
 	// sum of gains. The search in maxscore.go divides all estimated scores by this sum, so that single precision
 	// suffices.
-	gainSum float64
+	termScoreGainSum float64
 	// For each query term, the number of a term in the current segment, plus 1, that has the same hash. It is usually
 	// the same term.
-	termCandidates []uint32
-	documentCounts []int
-	foundTerms     []foundTerm // for each segment, and each query term: the term's postings in the segment
+	likelyTermNumbers []uint32
+	documentCounts    []int
+	foundTerms        []foundTerm // for each segment, and each query term: the term's postings in the segment
 	// memory for the postings of terms that occur in only one document of a segment. It must not be reallocated,
 	// because foundTerms refers to it.
-	singlePostings []posting
+	singlePostingMemory []posting
 	// positions in the postings of the current segment, one for each query term that the segment contains
-	cursors     []queryCursor
-	cursorOrder []int // indexes in cursors. The term that can contribute most to a score comes first.
-	// maxRestScores[n] is the largest score that the terms from cursorOrder[n] on can contribute together, divided by
-	// gainSum
-	maxRestScores  []float64
-	hitHeap        []rankedHit
-	filter         filterSet
-	candidateBatch [batchSize + impactBlockSize]candidate
-	topEstimates   []uint32 // memory that searchBest in maxscore.go reuses
-	keptDocuments  []keptDocument
-	// scores of the windowDocs documents that are being processed. They are all zero between searches.
-	windowSums [windowDocs]float64
-	isBusy     bool
+	cursors             []queryCursor
+	cursorIndexesByGain []int // indexes in cursors. The term that can contribute most to a score comes first.
+	// maxRemainingTermScores[n] is the largest score that the terms from cursorIndexesByGain[n] on can contribute
+	// together, divided by termScoreGainSum
+	maxRemainingTermScores []float64
+	hitHeap                []rankedHit
+	filter                 filterSet
+	hitCandidateBatch      [batchSize + scoreImpactBlockSize]hitCandidate
+	topScoreEstimates      []uint32 // memory that searchBest in maxscore.go reuses
+	likelyHits             []likelyHit
+	// scores of the docsPerScoreWindow documents that are being processed. They are all zero between searches.
+	windowDocumentScores [docsPerScoreWindow]float64
+	isBusy               bool
 }
 
 // queryCursor is the position of a search in a query term's postings.
 type queryCursor struct {
 	postings
 	df int // number of documents with the term in the current part of the index
-	// range of the term's postings for the windowDocs documents that are being processed
+	// range of the term's postings for the docsPerScoreWindow documents that are being processed
 	windowStart, windowEnd int
-	gain                   float64 // largest possible contribution of the term to a score
-	gainShare              float32 // gain divided by the sum of all terms' gains
-	// contribution of a posting is at most its impact times impactUnit (relative to the sum of all terms' gains)
-	impactUnit float64
+	termScoreGain          float64 // largest possible contribution of the term to a score
+	termScoreGainShare     float32 // gain divided by the sum of all terms' gains
+	// contribution of a posting is at most its impact times scorePerImpact (relative to the sum of all terms' gains)
+	scorePerImpact float64
 	// largest contribution of the term in this segment, divided by the sum of all terms' gains
-	maxContribution float64
+	maxTermScoreInSegment float64
 }
 
 var searchStates = sync.Pool{New: func() any { return new(searchState) }}
@@ -64,37 +65,37 @@ var searchStates = sync.Pool{New: func() any { return new(searchState) }}
 // Therefore independent reads are in separate loops, so that the waiting times overlap.
 func newSearchState(x *Searcher, terms []QueryTerm) *searchState {
 	q := searchStates.Get().(*searchState)
-	q.searcher, q.scale = x, x.currentScale()
+	q.searcher, q.scale = x, x.currentBM25Scale()
 	q.terms = distinctTerms(q.terms[:0], terms)
 	q.hashes = q.hashes[:0]
-	q.gains = q.gains[:0]
+	q.termScoreGains = q.termScoreGains[:0]
 	q.documentCounts = q.documentCounts[:0]
-	q.gainSum = 0
+	q.termScoreGainSum = 0
 	q.foundTerms = slices.Grow(q.foundTerms[:0], len(q.terms)*len(x.views))[:len(q.terms)*len(x.views)]
-	q.singlePostings = slices.Grow(q.singlePostings[:0], len(q.foundTerms))
+	q.singlePostingMemory = slices.Grow(q.singlePostingMemory[:0], len(q.foundTerms))
 	for _, w := range q.terms {
 		q.hashes = append(q.hashes, x.hashTerm(w.Text))
 	}
-	q.termCandidates = slices.Grow(q.termCandidates[:0], len(q.terms))[:len(q.terms)]
+	q.likelyTermNumbers = slices.Grow(q.likelyTermNumbers[:0], len(q.terms))[:len(q.terms)]
 	for i := range x.views {
 		v, found := &x.views[i], q.foundTerms[i*len(q.terms):][:len(q.terms)]
 		if v.snapshot != nil {
 			for k, w := range q.terms {
-				found[k], _ = v.snapshot.loadTerm(w.Text)
+				found[k], _ = v.snapshot.loadTermByText(w.Text)
 			}
 			continue
 		}
 		for k, hash := range q.hashes {
-			q.termCandidates[k] = v.termTable.firstNumber(hash)
+			q.likelyTermNumbers[k] = v.termTable.findFirstNumber(hash)
 		}
-		for k, n := range q.termCandidates {
+		for k, n := range q.likelyTermNumbers {
 			if n > 0 {
-				found[k] = v.findTermAt(n-1, &q.singlePostings)
+				found[k] = v.findTermAt(n-1, &q.singlePostingMemory)
 			}
 		}
 		for k, w := range q.terms {
-			if n := q.termCandidates[k]; n == 0 || v.arena.get(v.terms[n-1].text) != w.Text {
-				found[k], _ = v.findTerm(w.Text, q.hashes[k], &q.singlePostings)
+			if n := q.likelyTermNumbers[k]; n == 0 || v.arena.get(v.terms[n-1].text) != w.Text {
+				found[k], _ = v.findTerm(w.Text, q.hashes[k], &q.singlePostingMemory)
 			}
 		}
 	}
@@ -104,13 +105,13 @@ func newSearchState(x *Searcher, terms []QueryTerm) *searchState {
 			if x.countsDF {
 				df += x.views[i/len(q.terms)].countLivePostings(q.foundTerms[i].postings)
 			} else {
-				df += q.foundTerms[i].df - q.foundTerms[i].lostCount
+				df += q.foundTerms[i].df - q.foundTerms[i].deletedElsewhereCount
 			}
 		}
-		gain := q.scale.termGain(q.scale.idf(df, w.Prior), w.Weight)
+		gain := q.scale.termScoreGain(q.scale.idf(df, w.Prior), w.Weight)
 		q.documentCounts = append(q.documentCounts, df)
-		q.gains = append(q.gains, gain)
-		q.gainSum = q.gainSum + gain
+		q.termScoreGains = append(q.termScoreGains, gain)
+		q.termScoreGainSum = q.termScoreGainSum + gain
 	}
 	return q
 }
@@ -118,7 +119,7 @@ func newSearchState(x *Searcher, terms []QueryTerm) *searchState {
 func (q *searchState) hashTerm(text string) uint64 { return q.searcher.hashTerm(text) }
 
 // release returns the state to the pool, without references to strings or lists. If a function of the caller panicked
-// during the search, windowSums still contains sums, so the state is not reused.
+// during the search, windowDocumentScores still contains sums, so the state is not reused.
 func (q *searchState) release() {
 	if q.isBusy {
 		return
@@ -132,38 +133,42 @@ func (q *searchState) release() {
 }
 
 // openView prepares the search in view i. It sets a cursor for each query term that the view contains, and sorts the
-// cursors by maximum contribution. q.maxRestScores[n] becomes the sum of all cursors' maximum contributions from n on.
-func (q *searchState) openView(i int) *view {
+// cursors by maximum contribution. q.maxRemainingTermScores[n] becomes the sum of all cursors' maximum contributions
+// from n on.
+func (q *searchState) openView(i int) *segmentView {
 	v := &q.searcher.views[i]
-	q.cursors, q.cursorOrder = q.cursors[:0], q.cursorOrder[:0]
-	step := q.scale.impactBoundFactor(v.impactSlope) / maxImpact
+	q.cursors, q.cursorIndexesByGain = q.cursors[:0], q.cursorIndexesByGain[:0]
+	step := q.scale.scoreImpactBoundFactor(v.scoreImpactK1Slope) / maxScoreImpact
 	for k, f := range q.foundTerms[i*len(q.terms):][:len(q.terms)] {
 		if f.df == 0 {
 			continue
 		}
-		gain := q.gains[k] / q.gainSum
-		q.cursorOrder = append(q.cursorOrder, len(q.cursors))
+		gain := q.termScoreGains[k] / q.termScoreGainSum
+		q.cursorIndexesByGain = append(q.cursorIndexesByGain, len(q.cursors))
 		q.cursors = append(
 			q.cursors,
 			queryCursor{
-				postings:        f.postings,
-				df:              f.df,
-				gain:            q.gains[k],
-				gainShare:       float32(gain),
-				impactUnit:      gain * step,
-				maxContribution: gain * step * float64(f.maxImpact),
+				postings:              f.postings,
+				df:                    f.df,
+				termScoreGain:         q.termScoreGains[k],
+				termScoreGainShare:    float32(gain),
+				scorePerImpact:        gain * step,
+				maxTermScoreInSegment: gain * step * float64(f.maxScoreImpact),
 			},
 		)
 	}
 	slices.SortStableFunc(
-		q.cursorOrder,
-		func(a, b int) int { return cmp.Compare(q.cursors[b].maxContribution, q.cursors[a].maxContribution) },
+		q.cursorIndexesByGain,
+		func(a, b int) int {
+			return cmp.Compare(q.cursors[b].maxTermScoreInSegment, q.cursors[a].maxTermScoreInSegment)
+		},
 	)
-	n := len(q.cursorOrder)
-	q.maxRestScores = slices.Grow(q.maxRestScores[:0], n+1)[:n+1]
-	q.maxRestScores[n] = 0
+	n := len(q.cursorIndexesByGain)
+	q.maxRemainingTermScores = slices.Grow(q.maxRemainingTermScores[:0], n+1)[:n+1]
+	q.maxRemainingTermScores[n] = 0
 	for place := n - 1; place >= 0; place-- {
-		q.maxRestScores[place] = q.maxRestScores[place+1] + q.cursors[q.cursorOrder[place]].maxContribution
+		own := q.cursors[q.cursorIndexesByGain[place]].maxTermScoreInSegment
+		q.maxRemainingTermScores[place] = q.maxRemainingTermScores[place+1] + own
 	}
 	return v
 }
@@ -178,18 +183,23 @@ func (q *searchState) countPostings() (n int) {
 }
 
 // scoreDocuments computes the score of each document in a view that contains a query term. If the score is at least
-// minScore, it calls visit once for the document. visit returns the minimum score for the next documents, which must
+// minHitScore, it calls visit once for the document. visit returns the minimum score for the next documents, which must
 // be above 0 and must not decrease. Deleted documents may also be visited.
 //
-// The documents are scored in groups of windowDocs, called windows. Within a window, the terms are processed in order:
+// The documents are scored in groups of docsPerScoreWindow, called windows. Within a window, the terms are processed
+// in order:
 //
 //	numbers       0 …… 2047 │ 2048 …… 4095 │ …
 //	"apple"       ▪   ▪  ▪▪ │              │      postings, ascending
 //	"pear"          ▪    ▪  │      ▪       │
-//	windowSums    ·········   one sum per document of the window
-func (v *view) scoreDocuments(q *searchState, minScore float64, visit func(number uint32, score float64) float64) {
-	for first := 0; first < len(v.docLengths); first += windowDocs {
-		lens := v.docLengths[first:min(first+windowDocs, len(v.docLengths))]
+//	windowDocumentScores    ·········   one sum per document of the window
+func (v *segmentView) scoreDocuments(
+	q *searchState,
+	minScore float64,
+	visit func(number uint32, score float64) float64,
+) {
+	for first := 0; first < len(v.docLengths); first += docsPerScoreWindow {
+		lens := v.docLengths[first:min(first+docsPerScoreWindow, len(v.docLengths))]
 		met := 0 // number of postings for documents from first on, up to the end of lens
 		for i := range q.cursors {
 			c := &q.cursors[i]
@@ -197,11 +207,11 @@ func (v *view) scoreDocuments(q *searchState, minScore float64, visit func(numbe
 			if c.columns != nil {
 				q.addColumnScores(c, first, lens)
 			} else {
-				q.addListScores(c, first, lens)
+				q.addPostingListScores(c, first, lens)
 			}
 			met += c.windowEnd - c.windowStart
 		}
-		sums := q.windowSums[:len(lens)]
+		sums := q.windowDocumentScores[:len(lens)]
 		if met > len(lens)/2 {
 			for at, sum := range sums {
 				if sum >= minScore {
@@ -214,40 +224,42 @@ func (v *view) scoreDocuments(q *searchState, minScore float64, visit func(numbe
 		for i := range q.cursors {
 			c := &q.cursors[i]
 			for j := c.windowStart; j < c.windowEnd; j++ {
-				at := c.windowIndex(j)
-				if q.windowSums[at] >= minScore {
-					minScore = visit(uint32(first+at), q.windowSums[at])
+				at := c.indexInScoreWindow(j)
+				if q.windowDocumentScores[at] >= minScore {
+					minScore = visit(uint32(first+at), q.windowDocumentScores[at])
 				}
 				// Set the document's score to 0, so that the next term with the same document does not visit it again.
-				q.windowSums[at] = 0
+				q.windowDocumentScores[at] = 0
 			}
 		}
 	}
 }
 
-// windowIndex returns the index in windowSums for the document of a posting.
-func (c *queryCursor) windowIndex(index int) int {
+// indexInScoreWindow returns the index in windowDocumentScores for the document of a posting.
+func (c *queryCursor) indexInScoreWindow(index int) int {
 	if c.columns != nil {
-		return int(c.columns.docs[index] % windowDocs)
+		return int(c.columns.lowDocNumbers[index] % docsPerScoreWindow)
 	}
-	return int(c.list[index].doc % windowDocs)
+	return int(c.list[index].docNumber % docsPerScoreWindow)
 }
 
-// addListScores adds the contributions of a term to the scores of the documents in the current window, which begins
-// with document first. The term's postings must be in a list.
-func (q *searchState) addListScores(c *queryCursor, first int, lens []uint32) {
-	gain := c.gain
-	rest := q.scale.lengthBase
-	slope := q.scale.lengthSlope
+// addPostingListScores adds the contributions of a term to the scores of the documents in the current window, which
+// begins with document first. The term's postings must be in a list.
+func (q *searchState) addPostingListScores(c *queryCursor, first int, lens []uint32) {
+	gain := c.termScoreGain
+	rest := q.scale.adjustedK1Base
+	slope := q.scale.adjustedK1Slope
 	for _, p := range c.list[c.windowEnd:] {
-		at := int(p.doc) - first
+		at := int(p.docNumber) - first
 		if at >= len(lens) {
 			break
 		}
 		// This is a copy of the formula in bm25Scale.score. A call is slower, because the compiler then reads the
 		// fields of the scale from memory each time.
 		f := float64(p.tf)
-		q.windowSums[at%windowDocs] += float64(gain*f) / (f + (rest + float64(slope*float64(lens[at]))))
+		q.windowDocumentScores[at%docsPerScoreWindow] += float64(
+			gain*f,
+		) / (f + (rest + float64(slope*float64(lens[at]))))
 		c.windowEnd++
 	}
 }
@@ -255,44 +267,48 @@ func (q *searchState) addListScores(c *queryCursor, first int, lens []uint32) {
 // addColumnScores adds the contributions of a term to the scores of the documents in the current window, which begins
 // with document first. The term's postings must be in columns.
 func (q *searchState) addColumnScores(c *queryCursor, first int, lens []uint32) {
-	gain := c.gain
-	rest := q.scale.lengthBase
-	slope := q.scale.lengthSlope
+	gain := c.termScoreGain
+	rest := q.scale.adjustedK1Base
+	slope := q.scale.adjustedK1Slope
 	w := c.columns
 	low := first % (math.MaxUint16 + 1)
-	for i, doc := range w.docs[c.windowEnd:w.upperHalfEnd(uint32(first))] {
+	for i, doc := range w.lowDocNumbers[c.windowEnd:w.endOfSameUpperBits(uint32(first))] {
 		at := int(doc) - low
 		if at >= len(lens) {
 			break
 		}
 		var f float64
-		if w.denseTFs != nil {
-			f = float64(w.denseTF(uint32(first + at)))
+		if w.tfBytes != nil {
+			f = float64(w.tfFromBytes(uint32(first + at)))
 		} else {
 			f = float64(w.tfs[c.windowStart+i])
 		}
-		q.windowSums[at%windowDocs] += float64(gain*f) / (f + (rest + float64(slope*float64(lens[at]))))
+		q.windowDocumentScores[at%docsPerScoreWindow] += float64(
+			gain*f,
+		) / (f + (rest + float64(slope*float64(lens[at]))))
 		c.windowEnd++
 	}
 }
 
-// candidate is a document that contains a certain term. The terms with a greater maximum contribution have already
+// hitCandidate is a document that contains a certain term. The terms with a greater maximum contribution have already
 // been processed.
-type candidate struct {
-	doc uint32  // number of the document, or the index of its posting until the batch is complete
-	sum float32 // estimated score from the terms that were processed so far, divided by the sum of all terms' gains
+type hitCandidate struct {
+	docNumberOrPostingIndex uint32 // number of the document, or the index of its posting until the batch is complete
+	// estimated score from the terms that were processed so far, divided by the sum of all terms' gains
+	sum float32
 	// the part k1·(1 − b + b·dl/avgdl) of the scoring formula, times 16 because frequencies are also in sixteenths
-	k float32
+	lengthAdjustedK1 float32
 }
 
 // batchSize is the maximum number of documents whose scores are estimated together, so that their memory accesses
 // overlap.
 const batchSize = 256
 
-// keptDocument is a document that may be among the best hits of a search, because its estimated score is high enough.
-type keptDocument struct {
-	doc      uint32
-	estimate float32 // estimated score of the document
-	score    float64 // exact contributions of the terms that were processed so far, added in the order of the terms
-	k        float64 // like candidate.k
+// likelyHit is a document that may be among the best hits of a search, because its estimated score is high enough.
+type likelyHit struct {
+	doc            uint32
+	estimatedScore float32 // estimated score of the document
+	// exact contributions of the terms that were processed so far, added in the order of the terms
+	score            float64
+	lengthAdjustedK1 float64 // like candidate.k
 }

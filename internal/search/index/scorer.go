@@ -18,8 +18,8 @@ type Params struct {
 	K1 float64 // how soon more occurrences of a term stop to matter, at least 0 (0 means 1.2)
 	B  float64 // how much the length of a document matters, from 0 to 1 (0 means 0.75)
 
-	// CountEmpty makes documents without terms count in the number of documents and in the average length.
-	CountEmpty bool
+	// CountEmptyDocuments makes documents without terms count in the number of documents and in the average length.
+	CountEmptyDocuments bool
 }
 
 // withDefaults replaces zero fields by their defaults. It panics if K1 is negative, if B is not from 0 to 1, or if K1
@@ -41,36 +41,36 @@ func (p Params) withDefaults() Params {
 
 // bm25Scale contains those parts of the formula that are the same for all documents and terms.
 type bm25Scale struct {
-	docCount      float64 // number of documents (N)
-	averageLength float64
-	k1            float64
-	// OneTF·k1·(1−b+b·dl/avgdl) in the formula is equal to lengthBase + lengthSlope·dl, with the document length dl in
-	// sixteenths
-	lengthBase, lengthSlope float64
+	scoredDocumentCount float64 // number of documents (N)
+	averageLength       float64
+	k1                  float64
+	// OneTF·k1·(1−b+b·dl/avgdl) in the formula is equal to adjustedK1Base + adjustedK1Slope·dl, with the document
+	// length dl in sixteenths
+	adjustedK1Base, adjustedK1Slope float64
 }
 
 // newScale computes those parts of the formula that are the same for all documents, from the number of documents n and
 // their total length.
 func (p Params) newScale(n int, total uint64) bm25Scale {
-	s := bm25Scale{docCount: float64(n), k1: p.K1}
-	if s.docCount > 0 {
-		s.averageLength = float64(total) / OneTF / s.docCount
+	s := bm25Scale{scoredDocumentCount: float64(n), k1: p.K1}
+	if s.scoredDocumentCount > 0 {
+		s.averageLength = float64(total) / TFPerOccurrence / s.scoredDocumentCount
 	}
-	s.lengthBase = OneTF * float64(p.K1*(1-p.B))
+	s.adjustedK1Base = TFPerOccurrence * float64(p.K1*(1-p.B))
 	if s.averageLength > 0 { // the average is 0 only if no document has terms
-		s.lengthSlope = float64(p.K1*p.B) / s.averageLength
+		s.adjustedK1Slope = float64(p.K1*p.B) / s.averageLength
 	}
 	return s
 }
 
 // idf returns ln((N − df + 0.5)/(df + 0.5) + 1), where N and df include the prior p.
-func (s bm25Scale) idf(df int, p Prior) float64 {
+func (s bm25Scale) idf(df int, p LanguageFrequency) float64 {
 	d := float64(df) + p.DF
-	return math.Log((s.docCount+p.N-d+0.5)/(d+0.5) + 1)
+	return math.Log((s.scoredDocumentCount+p.N-d+0.5)/(d+0.5) + 1)
 }
 
-// termGain returns idf·(k1+1)·weight, which is the part of the formula that depends only on the term.
-func (s bm25Scale) termGain(idf, weight float64) float64 {
+// termScoreGain returns idf·(k1+1)·weight, which is the part of the formula that depends only on the term.
+func (s bm25Scale) termScoreGain(idf, weight float64) float64 {
 	return float64(float64(idf*(s.k1+1)) * weight)
 }
 
@@ -81,30 +81,32 @@ func (s bm25Scale) termGain(idf, weight float64) float64 {
 // have different results on some machines.
 func (s bm25Scale) score(gain float64, tf, dl uint32) float64 {
 	f := float64(tf)
-	return float64(gain*f) / (f + (s.lengthBase + float64(s.lengthSlope*float64(dl))))
+	return float64(gain*f) / (f + (s.adjustedK1Base + float64(s.adjustedK1Slope*float64(dl))))
 }
 
-// maxImpact is the highest impact. An impact bounds what a term adds to a document's score, as a share of the most
+// maxScoreImpact is the highest impact. An impact bounds what a term adds to a document's score, as a share of the most
 // that the term can add to any score. Impacts have 7 bits, so that a single addition can compare eight impacts.
-const maxImpact = 127
+const maxScoreImpact = 127
 
-// impact returns a posting's contribution to a score, divided by the term's largest possible contribution. The result
-// is a multiple of 1/127, rounded up, without the denominator.
-func (s bm25Scale) impact(tf uint16, dl uint32) uint8 {
+// scoreImpact returns a posting's contribution to a score, divided by the term's largest possible contribution. The
+// result is a multiple of 1/127, rounded up, without the denominator.
+func (s bm25Scale) scoreImpact(tf uint16, dl uint32) uint8 {
 	f := float64(tf)
-	return uint8(min(1+int(maxImpact*f/(f+(s.lengthBase+float64(s.lengthSlope*float64(dl))))), maxImpact))
+	return uint8(
+		min(1+int(maxScoreImpact*f/(f+(s.adjustedK1Base+float64(s.adjustedK1Slope*float64(dl))))), maxScoreImpact),
+	)
 }
 
-// impactBoundFactor returns a factor for upper bounds of scores that are computed from impacts. slope is the
-// lengthSlope with which the impacts were computed. If the average document length has increased since, a document's
-// length reduces its score less. The old bounds are then too low, and must be multiplied by the factor.
-func (s bm25Scale) impactBoundFactor(slope float64) float64 {
-	if s.lengthSlope > 0 && s.lengthSlope < slope {
-		return slope / s.lengthSlope
+// scoreImpactBoundFactor returns a factor for upper bounds of scores that are computed from impacts. slope is the
+// adjustedK1Slope with which the impacts were computed. If the average document length has increased since, a
+// document's length reduces its score less. The old bounds are then too low, and must be multiplied by the factor.
+func (s bm25Scale) scoreImpactBoundFactor(slope float64) float64 {
+	if s.adjustedK1Slope > 0 && s.adjustedK1Slope < slope {
+		return slope / s.adjustedK1Slope
 	}
 	return 1
 }
 
-// unscoredLength is stored as the length of a document without terms, unless [Params.CountEmpty] is set. Such a
-// document is left out of the number of documents and the average length.
-const unscoredLength = math.MaxUint32
+// unscoredDocumentLength is stored as the length of a document without terms, unless [Params.CountEmptyDocuments] is
+// set. Such a document is left out of the number of documents and the average length.
+const unscoredDocumentLength = math.MaxUint32

@@ -12,13 +12,17 @@ import (
 // Search returns the documents with the highest scores, at most ask.Limit. Among documents with equal scores, the one
 // with the larger Updated comes first, then the one with the smaller ID.
 func (x *Searcher) Search(ask Query) []Hit {
-	if ask.Limit <= 0 || x.scoredCount == 0 {
+	if ask.Limit <= 0 || x.scoredDocumentCount == 0 {
 		return nil
 	}
 	q := newSearchState(x, ask.Terms)
 	defer q.release()
 	q.isBusy = true
-	best := topK{limit: min(ask.Limit, x.scoredCount), heap: q.hitHeap[:0], minScore: math.SmallestNonzeroFloat64}
+	best := bestHits{
+		limit:       min(ask.Limit, x.scoredDocumentCount),
+		heap:        q.hitHeap[:0],
+		minHitScore: math.SmallestNonzeroFloat64,
+	}
 	for i := range x.views {
 		q.searchView(&ask, i, &best)
 	}
@@ -33,28 +37,28 @@ const maxScoreLimit = 200
 // searchView adds the hits in view i to best. If the limit is small, it tries to find the best documents without
 // scoring all documents (see searchBest). Otherwise, or if that fails, it scores each document that contains a query
 // term.
-func (q *searchState) searchView(ask *Query, i int, best *topK) {
+func (q *searchState) searchView(ask *Query, i int, best *bestHits) {
 	v := q.openView(i)
 	if len(q.cursors) == 0 {
 		return
 	}
-	q.filter.computeSet(v, ask, q.hashTerm, q.countPostings())
-	if q.filter.documentCount == 0 {
+	q.filter.computeMatchingDocuments(v, ask, q.hashTerm, q.countPostings())
+	if q.filter.matchingDocumentCount == 0 {
 		return
 	}
 	if ask.Limit <= maxScoreLimit && v.searchBest(q, ask, best) {
 		return
 	}
-	v.scoreDocuments(q, best.minScore, func(number uint32, score float64) float64 {
+	v.scoreDocuments(q, best.minHitScore, func(number uint32, score float64) float64 {
 		c := rankedHit{score, v, number}
 		if !best.wouldKeep(c) || v.isDeleted(number) {
-			return best.minScore
+			return best.minHitScore
 		}
 		if !q.filter.accepts(number) {
-			return best.minScore
+			return best.minHitScore
 		}
 		if ask.AcceptDocument != nil && !ask.AcceptDocument(c.id()) {
-			return best.minScore
+			return best.minHitScore
 		}
 		// ScoreFactor never increases a score. So a hit that is already too weak for the list of best hits can be
 		// dropped before ScoreFactor is called.
@@ -64,7 +68,7 @@ func (q *searchState) searchView(ask *Query, i int, best *topK) {
 		if best.wouldKeep(c) {
 			best.addHit(c)
 		}
-		return best.minScore
+		return best.minHitScore
 	})
 }
 
@@ -77,8 +81,8 @@ func (x *Searcher) CountHits(ask Query) int {
 	q.isBusy = true
 	for i := range x.views {
 		v := q.openView(i)
-		q.filter.computeSet(v, &ask, q.hashTerm, q.countPostings())
-		if len(q.cursors) == 0 || q.filter.documentCount == 0 {
+		q.filter.computeMatchingDocuments(v, &ask, q.hashTerm, q.countPostings())
+		if len(q.cursors) == 0 || q.filter.matchingDocumentCount == 0 {
 			continue
 		}
 		v.scoreDocuments(q, math.SmallestNonzeroFloat64, func(number uint32, _ float64) float64 {
@@ -95,21 +99,21 @@ func (x *Searcher) CountHits(ask Query) int {
 	return n
 }
 
-// newestDocument is a document with the values by which NewestIDs orders documents.
-type newestDocument struct {
+// documentUpdateTime is a document with the values by which NewestIDs orders documents.
+type documentUpdateTime struct {
 	updated int64
 	id      uint64
 }
 
 // compare orders the newest document first.
-func (d newestDocument) compare(other newestDocument) int {
+func (d documentUpdateTime) compare(other documentUpdateTime) int {
 	return cmp.Or(cmp.Compare(other.updated, d.updated), cmp.Compare(other.id, d.id))
 }
 
 // insertNewest inserts a document into best, which has at most ask.Limit documents in order, if the document is among
 // the newest and the query accepts it.
-func insertNewest(best []newestDocument, d newestDocument, ask *Query) []newestDocument {
-	at, _ := slices.BinarySearchFunc(best, d, newestDocument.compare)
+func insertNewest(best []documentUpdateTime, d documentUpdateTime, ask *Query) []documentUpdateTime {
+	at, _ := slices.BinarySearchFunc(best, d, documentUpdateTime.compare)
 	if at == ask.Limit {
 		return best
 	}
@@ -120,9 +124,9 @@ func insertNewest(best []newestDocument, d newestDocument, ask *Query) []newestD
 	return best[:min(len(best), ask.Limit)]
 }
 
-// maxTimesCompared is the number of documents up to which reading each document's time is faster than reading the
+// maxTimesComparedSingly is the number of documents up to which reading each document's time is faster than reading the
 // latest time of every block of 64 documents.
-const maxTimesCompared = 512
+const maxTimesComparedSingly = 512
 
 // NewestIDs returns the IDs of at most ask.Limit documents that the query accepts, with the
 // largest Updated first, then with the largest ID. It ignores the terms of the query and
@@ -132,15 +136,15 @@ func (x *Searcher) NewestIDs(ask Query) []uint64 {
 	if limit <= 0 {
 		return nil
 	}
-	var best []newestDocument
+	var best []documentUpdateTime
 	var f filterSet
 	for i := len(x.views) - 1; i >= 0; i-- {
 		v := &x.views[i]
-		f.computeSet(v, &ask, x.hashTerm, 0)
+		f.computeMatchingDocuments(v, &ask, x.hashTerm, 0)
 		// latest time in each block of 64 documents. It is nil if so few documents meet the conditions that their
 		// times are read one by one.
 		var latest []int64
-		if f.documentCount > maxTimesCompared {
+		if f.matchingDocumentCount > maxTimesComparedSingly {
 			latest = v.latestUpdateBlocks()
 		}
 		// start with the documents added last, because they are probably the newest
@@ -148,12 +152,16 @@ func (x *Searcher) NewestIDs(ask Query) []uint64 {
 			if len(best) == limit && latest != nil && latest[block] < best[limit-1].updated {
 				continue
 			}
-			for set := f.blockBits(block); set != 0; {
+			for set := f.blockDocumentBits(block); set != 0; {
 				last := bits.Len64(set) - 1
 				set &^= 1 << last
 				number := uint32(64*block + last)
 				if !v.isDeleted(number) && f.isInTime(number) {
-					best = insertNewest(best, newestDocument{v.updated.valueAt(number), v.ids.valueAt(number)}, &ask)
+					best = insertNewest(
+						best,
+						documentUpdateTime{v.updated.valueAt(number), v.ids.valueAt(number)},
+						&ask,
+					)
 				}
 			}
 		}

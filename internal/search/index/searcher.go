@@ -9,8 +9,9 @@
 // where weight is the term's weight in the query, tf how often the term occurs in the document, df how many documents
 // contain the term, dl how many terms the document has, avgdl the average dl, and N the number of documents. This is
 // Okapi BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009) with Lucene's
-// idf, which is never negative. A term's [Prior] is added to N and df. N, df and avgdl are computed at the time of the
-// query. A score is therefore identical to the last bit for any history of changes that led to the same documents.
+// idf, which is never negative. A term's [LanguageFrequency] is added to N and df. N, df and avgdl are computed at the
+// time of the query. A score is therefore identical to the last bit for any history of changes that led to the same
+// documents.
 //
 // # Structure
 //
@@ -47,11 +48,11 @@ import (
 
 // Searcher is one state of the index, which never changes. It is safe for concurrent use.
 type Searcher struct {
-	params      Params
-	seed        maphash.Seed
-	views       []view
-	scoredCount int    // number of documents with terms, without deleted documents (N in the formula)
-	totalLength uint64 // sum of the lengths of the documents that scoredCount counts
+	params              Params
+	seed                maphash.Seed
+	views               []segmentView
+	scoredDocumentCount int    // number of documents with terms, without deleted documents (N in the formula)
+	totalLength         uint64 // sum of the lengths of the documents that scoredDocumentCount counts
 
 	// countsDF is set if document frequencies must be counted from the postings, because the counts in the views do
 	// not consider which documents are deleted (see [Searcher.WithEarlier]).
@@ -59,7 +60,7 @@ type Searcher struct {
 }
 
 // Len returns the number of documents with terms, which is N in the formula.
-func (x *Searcher) Len() int { return x.scoredCount }
+func (x *Searcher) Len() int { return x.scoredDocumentCount }
 
 // Err returns the error that occurred when the searcher read its snapshot, or nil. After an error, all results of the
 // searcher must be discarded.
@@ -78,21 +79,25 @@ func (x *Searcher) Err() error {
 func (x *Searcher) DocumentCount() int {
 	n := 0
 	for i := range x.views {
-		n += x.views[i].liveCount()
+		n += x.views[i].liveDocumentCount()
 	}
 	return n
 }
 
-func (x *Searcher) currentScale() bm25Scale { return x.params.newScale(x.scoredCount, x.totalLength) }
+func (x *Searcher) currentBM25Scale() bm25Scale {
+	return x.params.newScale(x.scoredDocumentCount, x.totalLength)
+}
 
 // IDF returns the inverse document frequency of a term that df documents contain.
-func (x *Searcher) IDF(df int, p Prior) float64 { return x.currentScale().idf(df, p) }
+func (x *Searcher) IDF(df int, frequency LanguageFrequency) float64 {
+	return x.currentBM25Scale().idf(df, frequency)
+}
 
 func (x *Searcher) hashTerm(text string) uint64 { return maphash.String(x.seed, text) }
 
 // locateDocument returns the part of the index that contains the document with this ID, and the document's number in
 // that part.
-func (x *Searcher) locateDocument(id uint64) (v *view, number uint32, ok bool) {
+func (x *Searcher) locateDocument(id uint64) (v *segmentView, number uint32, ok bool) {
 	for i := len(x.views) - 1; i >= 0; i-- {
 		v := &x.views[i]
 		if n, ok := v.documentNumber(id); ok && !v.isDeleted(n) {
@@ -137,9 +142,9 @@ func (x *Searcher) EachDocument() iter.Seq2[uint64, any] {
 // DF returns the number of documents that contain the term.
 func (x *Searcher) DF(term string) int {
 	hash, df := x.hashTerm(term), 0
-	viewDF := (*view).termDF
+	viewDF := (*segmentView).termDF
 	if x.countsDF {
-		viewDF = (*view).countDF
+		viewDF = (*segmentView).countDF
 	}
 	for i := range x.views {
 		df += viewDF(&x.views[i], term, hash)
@@ -157,8 +162,8 @@ func (x *Searcher) DocumentIDs(term string) []uint64 {
 		alone := make([]posting, 0, 1)
 		f, _ := v.findTerm(term, hash, &alone)
 		for _, p := range f.allPostings(&room) {
-			if !v.isDeleted(p.doc) {
-				ids = append(ids, v.ids.valueAt(p.doc))
+			if !v.isDeleted(p.docNumber) {
+				ids = append(ids, v.ids.valueAt(p.docNumber))
 			}
 		}
 	}
@@ -172,9 +177,9 @@ func (x *Searcher) TermsWithPrefix(prefix string) iter.Seq2[string, int] {
 	return func(yield func(string, int) bool) {
 		for i := range x.views {
 			more := true
-			each, viewDF := x.views[i].eachTerm, (*view).termDF
+			each, viewDF := x.views[i].eachTermWithPrefix, (*segmentView).termDF
 			if x.countsDF {
-				each, viewDF = x.views[i].eachLiveTerm, (*view).countDF
+				each, viewDF = x.views[i].eachLiveTerm, (*segmentView).countDF
 			}
 			each(prefix, func(text string, df int) bool {
 				if len(x.views) > 1 {

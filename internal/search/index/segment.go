@@ -17,19 +17,22 @@ type segment struct {
 	ids     column[uint64]
 	updated column[int64]
 	created column[int64]
-	// length of each document in sixteenths of a word, or unscoredLength for a document that does not count in the
-	// average
-	docLengths    []uint32
-	data          []any       // Data of each document (nil if no document has Data)
-	createdBlocks []timeBlock // earliest and latest creation time in each block of 64 documents (see timeBlocks)
+	// length of each document in sixteenths of a word, or unscoredDocumentLength for a document that does not count in
+	// the average
+	docLengths []uint32
+	data       []any // Data of each document (nil if no document has Data)
+	// earliest and latest creation time in each block of 64 documents (see blockTimeRanges)
+	createdBlocks []blockTimeRange
 
 	latestUpdates []int64 // maximum that updated has in each block of 64 documents (see latestUpdateBlocks)
 
 	isAscending bool            // a document with a higher number has a higher ID
 	byID        numberHashTable // finds documents by ID if the IDs do not ascend
-	scoredCount int             // number of documents that count in the average length (see unscoredLength)
-	totalLength uint64          // sum of the lengths of the documents that scoredCount counts
-	impactSlope float64         // lengthSlope in the scoring formula when the postings' impacts were computed
+	// number of documents that count in the average length (see unscoredDocumentLength)
+	scoredDocumentCount int
+	totalDocumentLength uint64 // sum of the lengths of the documents that scoredDocumentCount counts
+	// adjustedK1Slope in the scoring formula when the postings' impacts were computed
+	scoreImpactK1Slope float64
 
 	termTable    numberHashTable // finds term numbers by the hash of the text
 	terms        []term          // indexed by term number
@@ -45,21 +48,24 @@ type segment struct {
 // term is a word that occurs in the documents of a segment. Most terms occur in a single document. Their only posting
 // is stored in the term itself. A term contains no pointers, so that the garbage collector need not scan the terms.
 type term struct {
-	text      uint32 // reference to the term's text in segment.arena
-	df        uint32 // document frequency: the number of postings
-	listOrDoc uint32 // index in postingLists, or, if only one document contains the term, the number of this document
+	text uint32 // reference to the term's text in segment.arena
+	df   uint32 // document frequency: the number of postings
+	// index in postingLists, or, if only one document contains the term, the number of this document
+	listIndexOrDocNumber uint32
 	// number of documents with the term that were deleted from older segments while this segment was the newest
-	lostCount int32
-	tf        uint16 // frequency in the only posting, or 0 if the term has several postings or none
-	maxImpact uint8  // the largest of the term's impacts, which bound what the term adds to a document's score
-	hasList   bool   // listOrDoc is an index in postingLists, because the term has several postings
+	deletedElsewhereCount int32
+	tf                    uint16 // frequency in the only posting, or 0 if the term has several postings or none
+	// the largest of the term's impacts, which bound what the term adds to a document's score
+	maxScoreImpact uint8
+	// listIndexOrDocNumber is an index in postingLists, because the term has several postings
+	hasPostingList bool
 }
 
 // findTerm returns the term with this text and hash, and its postings. If the term has a single posting without a
-// list, the posting is appended to singlePostings, and the result refers to it.
+// list, the posting is appended to singlePostingMemory, and the result refers to it.
 func (s *segment) findTerm(text string, hash uint64, singlePostings *[]posting) (foundTerm, bool) {
 	if s.snapshot != nil {
-		return s.snapshot.loadTerm(text)
+		return s.snapshot.loadTermByText(text)
 	}
 	n, ok := s.termNumber(text, hash)
 	if !ok {
@@ -70,10 +76,10 @@ func (s *segment) findTerm(text string, hash uint64, singlePostings *[]posting) 
 		from := len(*singlePostings)
 		*singlePostings = list
 		return foundTerm{
-			postings:  postings{list: list[from:]},
-			df:        len(list) - from,
-			lostCount: lost,
-			maxImpact: maxImpact,
+			postings:              postings{list: list[from:]},
+			df:                    len(list) - from,
+			deletedElsewhereCount: lost,
+			maxScoreImpact:        maxScoreImpact,
 		}, true
 	}
 	return s.findTermAt(n, singlePostings), true
@@ -94,10 +100,14 @@ func (s *segment) addTermBits(docBits []uint64, text string, hash uint64) {
 // findTermAt is like find, for a term number.
 func (s *segment) findTermAt(n uint32, singlePostings *[]posting) foundTerm {
 	t := &s.terms[n]
-	f := foundTerm{df: int(t.df), lostCount: int(t.lostCount), maxImpact: t.maxImpact}
+	f := foundTerm{
+		df:                    int(t.df),
+		deletedElsewhereCount: int(t.deletedElsewhereCount),
+		maxScoreImpact:        t.maxScoreImpact,
+	}
 	switch {
-	case t.hasList:
-		f.postings = s.postingLists[t.listOrDoc]
+	case t.hasPostingList:
+		f.postings = s.postingLists[t.listIndexOrDocNumber]
 	case t.df > 0:
 		*singlePostings = append(*singlePostings, t.onlyPosting())
 		f.list = (*singlePostings)[len(*singlePostings)-1:]
@@ -120,14 +130,14 @@ func (s *segment) termDF(text string, hash uint64) int {
 		return 0
 	}
 	t := s.termCountsAt(int(n))
-	return t.df - t.lostCount
+	return t.df - t.deletedElsewhereCount
 }
 
 func (s *segment) termNumber(text string, hash uint64) (uint32, bool) {
 	if s.memtable != nil {
 		return s.memtable.findTerm(text, hash)
 	}
-	n := s.termTable.firstNumber(hash)
+	n := s.termTable.findFirstNumber(hash)
 	if n == 0 || s.arena.get(s.terms[n-1].text) == text {
 		return n - 1, n > 0
 	}
@@ -135,13 +145,13 @@ func (s *segment) termNumber(text string, hash uint64) (uint32, bool) {
 }
 
 // onlyPosting returns the posting of a term that has only one.
-func (t *term) onlyPosting() posting { return posting{t.listOrDoc, t.tf, t.maxImpact} }
+func (t *term) onlyPosting() posting { return posting{t.listIndexOrDocNumber, t.tf, t.maxScoreImpact} }
 
 // termCounts is a term with its counts but without postings.
 type termCounts struct {
-	text      string
-	df        int
-	lostCount int
+	text                  string
+	df                    int
+	deletedElsewhereCount int
 }
 
 // termCount returns the number of terms in the segment.
@@ -166,30 +176,30 @@ func (s *segment) termCountsAt(n int) termCounts {
 		return termCounts{s.memtable.terms[n].text, df, lost}
 	}
 	t := &s.terms[n]
-	return termCounts{s.arena.get(t.text), int(t.df), int(t.lostCount)}
+	return termCounts{s.arena.get(t.text), int(t.df), int(t.deletedElsewhereCount)}
 }
 
 // termPostings returns the postings of term n, ascending by document. If the postings must be decoded, it stores them
 // in *room, whose memory is reused and enlarged if necessary.
-func (s *segment) termPostings(n int, room *[]posting) []posting {
+func (s *segment) termPostings(n int, reusedMemory *[]posting) []posting {
 	if s.snapshot != nil {
-		*room = s.snapshot.decodeTermPostings(n, (*room)[:0])
-		return *room
+		*reusedMemory = s.snapshot.decodeTermPostings(n, (*reusedMemory)[:0])
+		return *reusedMemory
 	}
 	if s.memtable != nil {
-		*room, _ = s.memtable.appendPostings((*room)[:0], uint32(n))
-		return *room
+		*reusedMemory, _ = s.memtable.appendPostings((*reusedMemory)[:0], uint32(n))
+		return *reusedMemory
 	}
 	t := &s.terms[n]
 	switch {
-	case t.hasList:
-		return s.postingLists[t.listOrDoc].allPostings(room)
+	case t.hasPostingList:
+		return s.postingLists[t.listIndexOrDocNumber].allPostings(reusedMemory)
 	case t.df > 0:
-		*room = append((*room)[:0], t.onlyPosting())
+		*reusedMemory = append((*reusedMemory)[:0], t.onlyPosting())
 	default:
 		return nil
 	}
-	return *room
+	return *reusedMemory
 }
 
 // documentNumber returns the number of the document with this ID in this part of the index. A part that still grows
@@ -219,7 +229,7 @@ func (s *segment) eachTermOfDocuments(documents []uint32, fn func(text string)) 
 	}
 	var room []posting
 	for n := range s.termCount() {
-		if list := s.postingListAt(n); list != nil && len(documents)*postingsPerSearch < list.count() {
+		if list := s.postingListAt(n); list != nil && len(documents)*postingsPerDocumentSearch < list.count() {
 			for _, number := range documents {
 				if list.hasDocument(number) {
 					fn(s.termCountsAt(n).text)
@@ -228,45 +238,45 @@ func (s *segment) eachTermOfDocuments(documents []uint32, fn func(text string)) 
 			continue
 		}
 		for _, p := range s.termPostings(n, &room) {
-			if wanted[p.doc] {
+			if wanted[p.docNumber] {
 				fn(s.termCountsAt(n).text)
 			}
 		}
 	}
 }
 
-// postingsPerSearch compares two ways to find out whether documents contain a term. In the time of a binary search for
-// one document, so many documents of the term's list can be decoded.
-const postingsPerSearch = 8
+// postingsPerDocumentSearch compares two ways to find out whether documents contain a term. In the time of a binary
+// search for one document, so many documents of the term's list can be decoded.
+const postingsPerDocumentSearch = 8
 
 // postingListAt returns the postings of term n if they are in memory and there are several. Otherwise it returns nil.
 func (s *segment) postingListAt(n int) *postings {
 	if s.snapshot != nil || s.memtable != nil {
 		return nil
 	}
-	if !s.terms[n].hasList {
+	if !s.terms[n].hasPostingList {
 		return nil
 	}
-	return &s.postingLists[s.terms[n].listOrDoc]
+	return &s.postingLists[s.terms[n].listIndexOrDocNumber]
 }
 
-// timeBlock is the time range in a block of 64 documents. The ranges are usually narrow, because most documents are
-// added in the order of their times.
-type timeBlock struct{ first, last int64 }
+// blockTimeRange is the time range in a block of 64 documents. The ranges are usually narrow, because most documents
+// are added in the order of their times.
+type blockTimeRange struct{ firstTime, lastTime int64 }
 
-// timeBlocks returns the earliest and the latest creation time in each block of 64 documents.
-func (s *segment) timeBlocks() []timeBlock {
+// blockTimeRanges returns the earliest and the latest creation time in each block of 64 documents.
+func (s *segment) blockTimeRanges() []blockTimeRange {
 	if s.snapshot != nil {
-		return s.snapshot.timeBlocks()
+		return s.snapshot.blockTimeRanges()
 	}
 	return s.createdBlocks
 }
 
 // timeBlocks divides the times into blocks of 64 and returns the earliest and the latest time in each block.
-func timeBlocks(times []int64) []timeBlock {
-	blocks := make([]timeBlock, 0, (len(times)+63)/64)
+func timeBlocks(times []int64) []blockTimeRange {
+	blocks := make([]blockTimeRange, 0, (len(times)+63)/64)
 	for block := range slices.Chunk(times, 64) {
-		blocks = append(blocks, timeBlock{slices.Min(block), slices.Max(block)})
+		blocks = append(blocks, blockTimeRange{slices.Min(block), slices.Max(block)})
 	}
 	return blocks
 }
@@ -277,12 +287,12 @@ func (s *segment) latestUpdateBlocks() []int64 {
 	if s.snapshot == nil {
 		return s.latestUpdates
 	}
-	if blocks := s.snapshot.latestUpdates.Load(); blocks != nil {
+	if blocks := s.snapshot.latestUpdateByBlock.Load(); blocks != nil {
 		return *blocks
 	}
-	blocks := s.updated.file.blockMaxima()
+	blocks := s.updated.snapshotColumn.blockMaxima()
 	if s.snapshot.docs.Err() == nil {
-		s.snapshot.latestUpdates.CompareAndSwap(nil, &blocks)
+		s.snapshot.latestUpdateByBlock.CompareAndSwap(nil, &blocks)
 	}
 	return blocks
 }
@@ -296,24 +306,24 @@ func blockMaxima(updated []int64) []int64 {
 	return blocks
 }
 
-// view is a segment, and which of its documents were deleted.
-type view struct {
+// segmentView is a segment, and which of its documents were deleted.
+type segmentView struct {
 	*segment
 	deleted      []uint64 // one bit for each document, set if it was deleted (nil if none was)
 	deletedCount int      // number of deleted documents
 }
 
-func (v *view) isDeleted(number uint32) bool {
+func (v *segmentView) isDeleted(number uint32) bool {
 	return v.deleted != nil && v.deleted[number/64]>>(number%64)&1 != 0
 }
 
-// liveCount returns the number of documents that are not deleted.
-func (v *view) liveCount() int { return len(v.docLengths) - v.deletedCount }
+// liveDocumentCount returns the number of documents that are not deleted.
+func (v *segmentView) liveDocumentCount() int { return len(v.docLengths) - v.deletedCount }
 
 // withoutDocument returns v with a document marked as deleted. It copies the bit set of deleted documents, because
 // readers may use the old set. It does not copy the set if ownsBits is true, because the current change has already
 // copied it.
-func (v view) withoutDocument(number uint32, ownsBits bool) view {
+func (v segmentView) withoutDocument(number uint32, ownsBits bool) segmentView {
 	if !ownsBits {
 		bits := make([]uint64, (len(v.docLengths)+63)/64)
 		copy(bits, v.deleted)
@@ -324,15 +334,15 @@ func (v view) withoutDocument(number uint32, ownsBits bool) view {
 	return v
 }
 
-// eachTerm calls fn for each term with this prefix, with the text and the segment's contribution to the term's
-// document frequency. It ends when fn returns false.
-func (s *segment) eachTerm(prefix string, fn func(text string, df int) bool) {
+// eachTermWithPrefix calls fn for each term with this prefix, with the text and the segment's contribution to the
+// term's document frequency. It ends when fn returns false.
+func (s *segment) eachTermWithPrefix(prefix string, fn func(text string, df int) bool) {
 	if s.snapshot != nil {
-		s.snapshot.eachTerm(prefix, fn)
+		s.snapshot.eachTermWithPrefix(prefix, fn)
 		return
 	}
 	for n := range s.termCount() {
-		if t := s.termCountsAt(n); strings.HasPrefix(t.text, prefix) && !fn(t.text, t.df-t.lostCount) {
+		if t := s.termCountsAt(n); strings.HasPrefix(t.text, prefix) && !fn(t.text, t.df-t.deletedElsewhereCount) {
 			return
 		}
 	}

@@ -38,8 +38,8 @@
 //	28    4 checksum
 //
 // A list has a varint for each document. The varint is twice the distance to the previous document number minus one
-// (the first distance is counted from -1), plus 1 if the TF is not [OneTF]. In that case the TF follows as a second
-// varint. For example, a term that occurs once in documents 0 and 2, and with TF 2 in document 3, has the list
+// (the first distance is counted from -1), plus 1 if the TF is not [TFPerOccurrence]. In that case the TF follows as a
+// second varint. For example, a term that occurs once in documents 0 and 2, and with TF 2 in document 3, has the list
 // 00 02 01 02.
 //
 // Deleted documents are not written. Readers verify each piece's checksum and the range of each value in the piece, so
@@ -75,18 +75,18 @@ func (x *Searcher) WriteSnapshot(w io.WriterAt, offset int64) (size int64, err e
 		return 0, err
 	}
 	f := snapshotFooter{
-		termCount:    int64(s.termCount),
-		blockCount:   int64(len(s.blockTable) / blockRowSize),
-		tableOffset:  s.size,
-		docsChecksum: s.docsChecksum,
+		termCount:        int64(s.termCount),
+		blockCount:       int64(len(s.blockTable) / termBlockRowBytes),
+		blockTableOffset: s.size,
+		docsChecksum:     s.docsChecksum,
 	}
 	s.write(s.blockTable)
-	s.write(s.firstTerms)
+	s.write(s.blockFirstTerms)
 	s.write(binary.LittleEndian.AppendUint32(
 		nil,
-		crc32.Update(crc32.Checksum(s.blockTable, castagnoli), castagnoli, s.firstTerms),
+		crc32.Update(crc32.Checksum(s.blockTable, castagnoli), castagnoli, s.blockFirstTerms),
 	))
-	f.tableSize = s.size + footerSize
+	f.blockTableSize = s.size + footerSize
 	s.write(f.appendTo(nil))
 	return s.size, cmp.Or(s.out.Flush(), x.Err())
 }
@@ -102,19 +102,20 @@ type snapshotWriter struct {
 	docsChecksum uint32 // checksum of page 0
 	termCount    int
 	// for each part of the index, each document's number in the snapshot (deletedDocument for a deleted document)
-	newNumbers [][]uint32
+	newDocNumbers [][]uint32
 
-	block                  termBlock
-	blockTable, firstTerms []byte
-	encodedList            []byte // reused memory for an encoded list
+	block                       termBlock
+	blockTable, blockFirstTerms []byte
+	encodedPostingList          []byte // reused memory for an encoded list
 }
 
 // termBlock is the block of terms that is being written.
 type termBlock struct {
-	listsOffset    int64 // offset in the snapshot at which the lists of documents begin that contain the block's terms
-	firstTerm      string
-	termCount      int
-	entries, texts []byte
+	// offset in the snapshot at which the lists of documents begin that contain the block's terms
+	listsOffset                          int64
+	firstTerm                            string
+	termCount                            int
+	encodedTermEntries, encodedTermTexts []byte
 }
 
 func (w *snapshotWriter) write(b []byte) { _, _ = w.Write(b) }
@@ -129,11 +130,11 @@ func (w *snapshotWriter) Write(b []byte) (int, error) {
 type docRef struct{ viewIndex, documentNumber uint32 }
 
 // writeDocuments writes the documents in ascending order of their IDs, and sets each document's new number in
-// newNumbers.
+// newDocNumbers.
 func (w *snapshotWriter) writeDocuments() {
 	views := w.searcher.views
 	docs := make([]docRef, 0, w.searcher.DocumentCount())
-	w.newNumbers = make([][]uint32, len(views))
+	w.newDocNumbers = make([][]uint32, len(views))
 	ids := make([][]uint64, len(views))
 	updated := make([][]int64, len(views))
 	created := make([][]int64, len(views))
@@ -142,9 +143,9 @@ func (w *snapshotWriter) writeDocuments() {
 		ids[i] = v.ids.allValues()
 		updated[i] = v.updated.allValues()
 		created[i] = v.created.allValues()
-		w.newNumbers[i] = make([]uint32, len(v.docLengths))
+		w.newDocNumbers[i] = make([]uint32, len(v.docLengths))
 		for n := range v.docLengths {
-			w.newNumbers[i][n] = deletedDocument
+			w.newDocNumbers[i][n] = deletedDocument
 			if !v.isDeleted(uint32(n)) {
 				docs = append(docs, docRef{uint32(i), uint32(n)})
 			}
@@ -157,7 +158,7 @@ func (w *snapshotWriter) writeDocuments() {
 		slices.SortFunc(docs, byID)
 	}
 	for n, d := range docs {
-		w.newNumbers[d.viewIndex][d.documentNumber] = uint32(n)
+		w.newDocNumbers[d.viewIndex][d.documentNumber] = uint32(n)
 	}
 	w.docsChecksum = writeDocs(
 		w,
@@ -176,7 +177,7 @@ func (w *snapshotWriter) writeDocuments() {
 func (w *snapshotWriter) writeTerms() error {
 	w.block.listsOffset = w.size
 	var list, room []posting
-	cursors := openCursors(w.searcher.views, w.newNumbers)
+	cursors := openCursors(w.searcher.views, w.newDocNumbers)
 	for n := 0; len(cursors) > 0; n++ {
 		if n%termsPerBlock == 0 && w.searcher.Err() != nil {
 			return w.searcher.Err()
@@ -205,19 +206,19 @@ func (w *snapshotWriter) writeTerms() error {
 // their texts.
 func (w *snapshotWriter) writeTerm(text string, list []posting) error {
 	le, k := binary.LittleEndian, &w.block
-	w.encodeList(list)
-	if uint64(len(w.encodedList)) > math.MaxUint32 {
-		return fmt.Errorf("writing the index snapshot: a list of %d bytes is too large", len(w.encodedList))
+	w.encodePostingList(list)
+	if uint64(len(w.encodedPostingList)) > math.MaxUint32 {
+		return fmt.Errorf("writing the index snapshot: a list of %d bytes is too large", len(w.encodedPostingList))
 	}
-	w.write(w.encodedList)
+	w.write(w.encodedPostingList)
 	if k.termCount == 0 {
 		k.firstTerm = text
 	}
-	k.entries = le.AppendUint32(k.entries, uint32(len(text)))
-	k.entries = le.AppendUint32(k.entries, uint32(len(list)))
-	k.entries = le.AppendUint32(k.entries, uint32(len(w.encodedList)))
-	k.entries = le.AppendUint32(k.entries, crc32.Checksum(w.encodedList, castagnoli))
-	k.texts = append(k.texts, text...)
+	k.encodedTermEntries = le.AppendUint32(k.encodedTermEntries, uint32(len(text)))
+	k.encodedTermEntries = le.AppendUint32(k.encodedTermEntries, uint32(len(list)))
+	k.encodedTermEntries = le.AppendUint32(k.encodedTermEntries, uint32(len(w.encodedPostingList)))
+	k.encodedTermEntries = le.AppendUint32(k.encodedTermEntries, crc32.Checksum(w.encodedPostingList, castagnoli))
+	k.encodedTermTexts = append(k.encodedTermTexts, text...)
 	w.termCount++
 	k.termCount++
 	if k.termCount == termsPerBlock {
@@ -234,47 +235,51 @@ func (w *snapshotWriter) writeBlock() error {
 		return nil
 	}
 	size := w.size - k.listsOffset
-	k.entries = append(k.entries, k.texts...)
-	if size > math.MaxUint32 || uint64(len(k.entries)) > math.MaxUint32 {
+	k.encodedTermEntries = append(k.encodedTermEntries, k.encodedTermTexts...)
+	if size > math.MaxUint32 || uint64(len(k.encodedTermEntries)) > math.MaxUint32 {
 		return fmt.Errorf("writing the index snapshot: a block of %d bytes is too large", size)
 	}
 	w.blockTable = le.AppendUint64(w.blockTable, uint64(k.listsOffset))
 	w.blockTable = le.AppendUint32(w.blockTable, uint32(size))
-	w.blockTable = le.AppendUint32(w.blockTable, uint32(len(k.entries)))
-	w.blockTable = le.AppendUint32(w.blockTable, crc32.Checksum(k.entries, castagnoli))
+	w.blockTable = le.AppendUint32(w.blockTable, uint32(len(k.encodedTermEntries)))
+	w.blockTable = le.AppendUint32(w.blockTable, crc32.Checksum(k.encodedTermEntries, castagnoli))
 	w.blockTable = le.AppendUint32(w.blockTable, uint32(len(k.firstTerm)))
-	w.firstTerms = append(w.firstTerms, k.firstTerm...)
-	w.write(k.entries)
-	*k = termBlock{listsOffset: w.size, entries: k.entries[:0], texts: k.texts[:0]}
+	w.blockFirstTerms = append(w.blockFirstTerms, k.firstTerm...)
+	w.write(k.encodedTermEntries)
+	*k = termBlock{
+		listsOffset:        w.size,
+		encodedTermEntries: k.encodedTermEntries[:0],
+		encodedTermTexts:   k.encodedTermTexts[:0],
+	}
 	return nil
 }
 
-// encodeList stores the encoded form of the posting list in w.encodedList.
-func (w *snapshotWriter) encodeList(list []posting) {
-	b, next := w.encodedList[:0], uint32(0)
+// encodePostingList stores the encoded form of the posting list in w.encodedPostingList.
+func (w *snapshotWriter) encodePostingList(list []posting) {
+	b, next := w.encodedPostingList[:0], uint32(0)
 	for _, p := range list {
-		if v := uint64(p.doc-next) << 1; p.tf == OneTF {
+		if v := uint64(p.docNumber-next) << 1; p.tf == TFPerOccurrence {
 			b = binary.AppendUvarint(b, v)
 		} else {
 			b = binary.AppendUvarint(binary.AppendUvarint(b, v|1), uint64(p.tf))
 		}
-		next = p.doc + 1
+		next = p.docNumber + 1
 	}
-	w.encodedList = b
+	w.encodedPostingList = b
 }
 
 // snapshotFooter is the end of a snapshot file. It contains the offset of the table that describes all blocks of
 // terms.
 type snapshotFooter struct {
-	termCount, blockCount  int64
-	tableOffset, tableSize int64
-	docsChecksum           uint32
+	termCount, blockCount            int64
+	blockTableOffset, blockTableSize int64
+	docsChecksum                     uint32
 }
 
 func (f *snapshotFooter) appendTo(b []byte) []byte {
 	le, from := binary.LittleEndian, len(b)
 	b = le.AppendUint32(le.AppendUint32(b, uint32(f.termCount)), uint32(f.blockCount))
-	b = le.AppendUint64(le.AppendUint64(b, uint64(f.tableOffset)), uint64(f.tableSize))
+	b = le.AppendUint64(le.AppendUint64(b, uint64(f.blockTableOffset)), uint64(f.blockTableSize))
 	b = le.AppendUint32(b, f.docsChecksum)
 	return le.AppendUint32(b, crc32.Checksum(b[from:], castagnoli))
 }
@@ -294,7 +299,7 @@ func readFooter(r io.ReaderAt, size, from int64, docs uint32) (snapshotFooter, e
 		int64(le.Uint64(b[16:])),
 		le.Uint32(b[24:]),
 	}
-	isOfFile := f.tableSize == size && f.docsChecksum == docs
+	isOfFile := f.blockTableSize == size && f.docsChecksum == docs
 	if !isOfFile || !f.hasTable(from, size-footerSize) {
 		return f, fmt.Errorf("%w: its foot has an unknown form", errSnapshot)
 	}
@@ -304,7 +309,8 @@ func readFooter(r io.ReaderAt, size, from int64, docs uint32) (snapshotFooter, e
 // hasTable reports whether the table of term blocks begins between the offsets in the arguments, and whether the
 // number of blocks fits the number of terms.
 func (f *snapshotFooter) hasTable(from, to int64) bool {
-	return f.tableOffset >= from && f.tableOffset <= to && f.blockCount == (f.termCount+termsPerBlock-1)/termsPerBlock
+	return f.blockTableOffset >= from && f.blockTableOffset <= to &&
+		f.blockCount == (f.termCount+termsPerBlock-1)/termsPerBlock
 }
 
 // OpenSnapshot opens the index in the first size bytes of r. The index reads them later as well, so changes are
@@ -329,25 +335,30 @@ func OpenSnapshot(r io.ReaderAt, size int64, p Params) (*Index, error) {
 	if err != nil {
 		return nil, err
 	}
-	table, err := readCheckedBytes(r, f.tableOffset, size-footerSize-f.tableOffset, size)
+	table, err := readCheckedBytes(r, f.blockTableOffset, size-footerSize-f.blockTableOffset, size)
 	if err != nil {
 		return nil, err
 	}
-	to := &Searcher{params: x.params, seed: x.seed, scoredCount: s.scoredCount, totalLength: s.totalLength}
+	to := &Searcher{
+		params:              x.params,
+		seed:                x.seed,
+		scoredDocumentCount: s.scoredDocumentCount,
+		totalLength:         s.totalDocumentLength,
+	}
 	img := &snapshotTerms{
-		reader:       r,
-		docs:         docs,
-		rowsChecksum: h.rowsChecksum,
-		docLengths:   s.docLengths,
-		impactScale:  to.currentScale(),
-		termCount:    int(f.termCount),
+		reader:           r,
+		docs:             docs,
+		rowsChecksum:     h.rowsChecksum,
+		docLengths:       s.docLengths,
+		scoreImpactScale: to.currentBM25Scale(),
+		termCount:        int(f.termCount),
 	}
-	img.blocks, err = readBlockTable(table, f.blockCount, from, f.tableOffset)
+	img.blocks, err = readBlockTable(table, f.blockCount, from, f.blockTableOffset)
 	if err != nil {
 		return nil, err
 	}
-	s.snapshot, s.impactSlope = img, img.impactScale.lengthSlope
-	to.views = []view{{segment: s}}
+	s.snapshot, s.scoreImpactK1Slope = img, img.scoreImpactScale.adjustedK1Slope
+	to.views = []segmentView{{segment: s}}
 	x.current.Store(to)
 	return x, nil
 }
@@ -355,13 +366,13 @@ func OpenSnapshot(r io.ReaderAt, size int64, p Params) (*Index, error) {
 // readBlockTable decodes the table of blocks. All blocks must be between the offsets from and end.
 func readBlockTable(b []byte, blocks, from, end int64) ([]dictBlock, error) {
 	le := binary.LittleEndian
-	if int64(len(b)) < blocks*blockRowSize {
+	if int64(len(b)) < blocks*termBlockRowBytes {
 		return nil, fmt.Errorf("%w: its table is cut short", errSnapshot)
 	}
-	firsts := string(b[blocks*blockRowSize:])
+	firsts := string(b[blocks*termBlockRowBytes:])
 	bs := make([]dictBlock, blocks)
 	for i := range bs {
-		e := b[i*blockRowSize:]
+		e := b[i*termBlockRowBytes:]
 		k := &bs[i]
 		k.listsOffset = int64(le.Uint64(e))
 		k.listsSize = le.Uint32(e[8:])

@@ -32,7 +32,7 @@ func smallSnapshot(t testing.TB) (*Index, []byte) {
 			Doc{
 				Created: int64(i % 4),
 				Terms: []Term{
-					{Text: "common", TF: OneTF},
+					{Text: "common", TF: TFPerOccurrence},
 					{Text: fmt.Sprint("w", i%7), TF: uint16(i + 1)},
 					{Text: fmt.Sprint("own", i), TF: 700},
 				},
@@ -40,8 +40,8 @@ func smallSnapshot(t testing.TB) (*Index, []byte) {
 			},
 		)
 	}
-	for i, dl := range []uint32{shortLong - 1, shortLong, shortUnscored, unscoredLength - 1} {
-		x.put(uint64(40+i), 5, Doc{Created: int64(i), Terms: []Term{{Text: "common", TF: OneTF}}, Len: dl})
+	for i, dl := range []uint32{longLengthMark - 1, longLengthMark, unscoredLengthMark, unscoredDocumentLength - 1} {
+		x.put(uint64(40+i), 5, Doc{Created: int64(i), Terms: []Term{{Text: "common", TF: TFPerOccurrence}}, Len: dl})
 	}
 	x.put(30, 5, Doc{Created: 1})
 	x.Delete(95)
@@ -134,7 +134,7 @@ func TestSnapshotIsReadByNeed(t *testing.T) {
 		t.Fatal(err)
 	}
 	opened := r.n
-	if want := 2*pagefile.PageSize + len(y.Searcher().views[0].snapshot.blocks)*(blockRowSize+20) +
+	if want := 2*pagefile.PageSize + len(y.Searcher().views[0].snapshot.blocks)*(termBlockRowBytes+20) +
 		1000; opened > want {
 		t.Errorf("opening read %d bytes, want at most %d", opened, want)
 	}
@@ -352,7 +352,7 @@ func resum(b []byte) {
 	if len(b) < pagefile.PageSize+footerSize {
 		return
 	}
-	h := docsHeader{docCount: int(le.Uint32(b)), longCount: int(le.Uint32(b[4:]))}
+	h := docsHeader{docCount: int(le.Uint32(b)), longLengthCount: int(le.Uint32(b[4:]))}
 	head := pagefile.PageChecksum(b[:pagefile.PageDataBytes], 0, 0)
 	for n := range pagefile.CountPages(h.tableSizes()) {
 		if from := n * pagefile.PageSize; from+pagefile.PageSize <= len(b) {
@@ -369,10 +369,10 @@ func resum(b []byte) {
 	b = b[:len(b)-footerSize]
 	at, blocks := int(min(le.Uint64(f[8:]), uint64(len(b)))), int(min(le.Uint32(f[4:]), 1<<20))
 	for i := range blocks {
-		if at+(i+1)*blockRowSize > len(b) {
+		if at+(i+1)*termBlockRowBytes > len(b) {
 			break
 		}
-		e := b[at+i*blockRowSize:]
+		e := b[at+i*termBlockRowBytes:]
 		lists := int(min(le.Uint64(e), uint64(len(b))))
 		size := int(le.Uint32(e[8:]))
 		rest := int(le.Uint32(e[12:]))
@@ -416,7 +416,7 @@ func TestOldDocumentsSpareReading(t *testing.T) {
 	put := DocumentOfWords(0, []string{"fresh"})
 	put.ID = 77
 	wrong := old(5, texts[5])
-	wrong.Len += OneTF
+	wrong.Len += TFPerOccurrence
 	removals := func(known bool) []Change {
 		cs := []Change{{ID: 3}, {ID: 77, Document: &put}, {ID: 1999}}
 		for i := range cs {

@@ -14,16 +14,16 @@ import (
 // termCursor iterates over a view's terms in the order of their texts. For a snapshot, it keeps only one block in
 // memory.
 type termCursor struct {
-	view        *view
-	newNumbers  []uint32 // new number of each document (deletedDocument for a deleted document)
-	firstNumber uint32   // smallest number in newNumbers. Views with the same term are ordered by it.
-	text        string   // text of the term that the cursor has reached
+	view          *segmentView
+	newDocNumbers []uint32 // new number of each document (deletedDocument for a deleted document)
+	firstNumber   uint32   // smallest number in newDocNumbers. Views with the same term are ordered by it.
+	text          string   // text of the term that the cursor has reached
 
 	sortedTerms  []sortedTerm // all terms, if this part of the index is in memory
 	currentIndex int          // index of the current term in sortedTerms or in the snapshot
 
 	terms           []snapshotTerm // terms of the block that the cursor has reached, if the view is in a snapshot
-	lists           encodedBlockLists
+	lists           encodedBlockPostings
 	scratchPostings []posting
 }
 
@@ -35,9 +35,9 @@ type sortedTerm struct {
 
 // openCursors returns an iterator over the terms for each part of the index that has terms. The iterators are ordered
 // by the text of their first term. numbers contains, for each part, each document's number in the snapshot.
-func openCursors(views []view, numbers [][]uint32) (cs []*termCursor) {
+func openCursors(views []segmentView, numbers [][]uint32) (cs []*termCursor) {
 	for i := range views {
-		c := &termCursor{view: &views[i], newNumbers: numbers[i], firstNumber: deletedDocument, currentIndex: -1}
+		c := &termCursor{view: &views[i], newDocNumbers: numbers[i], firstNumber: deletedDocument, currentIndex: -1}
 		if len(numbers[i]) > 0 {
 			c.firstNumber = slices.Min(numbers[i])
 		}
@@ -129,7 +129,7 @@ func (c *termCursor) readBlock(n int) error {
 	if err != nil {
 		return err
 	}
-	c.lists = encodedBlockLists{n, b[:k.listsSize]}
+	c.lists = encodedBlockPostings{n, b[:k.listsSize]}
 	b = b[k.listsSize:]
 	if crc32.Checksum(b, castagnoli) != k.checksum {
 		return fmt.Errorf(
@@ -148,9 +148,9 @@ func (c *termCursor) appendPostings(list []posting) []posting {
 	var own []posting
 	if img := c.view.snapshot; img != nil {
 		t := &c.terms[c.currentIndex%termsPerBlock]
-		c.scratchPostings = img.decodeListBytes(
+		c.scratchPostings = img.decodePostingListBytes(
 			t,
-			c.lists.encoded[t.listOffset-img.blocks[c.lists.blockNumber].listsOffset:],
+			c.lists.encoded[t.listOffset-img.blocks[c.lists.termBlockNumber].listsOffset:],
 			c.scratchPostings[:0],
 		)
 		own = c.scratchPostings
@@ -158,8 +158,8 @@ func (c *termCursor) appendPostings(list []posting) []posting {
 		own = c.view.termPostings(c.sortedTerms[c.currentIndex].number, &c.scratchPostings)
 	}
 	for _, p := range own {
-		p.doc = c.newNumbers[p.doc]
-		if p.doc != deletedDocument {
+		p.docNumber = c.newDocNumbers[p.docNumber]
+		if p.docNumber != deletedDocument {
 			list = append(list, p)
 		}
 	}
@@ -168,32 +168,32 @@ func (c *termCursor) appendPostings(list []posting) []posting {
 
 // sortPostingRuns sorts postings by document. The input consists of a few ascending runs. It merges pairs of runs
 // until only one run is left, using room as memory. It returns the sorted slice, and the second slice for reuse.
-func sortPostingRuns(list, room []posting) (sorted, other []posting) {
+func sortPostingRuns(list, reusedMemory []posting) (sorted, other []posting) {
 	for ascendingRunLength(list) < len(list) {
-		room = room[:0]
+		reusedMemory = reusedMemory[:0]
 		for rest := list; len(rest) > 0; {
 			n := ascendingRunLength(rest)
 			a, b := rest[:n], rest[n:]
 			b = b[:ascendingRunLength(b)]
 			rest = rest[len(a)+len(b):]
 			for len(a) > 0 && len(b) > 0 {
-				if a[0].doc < b[0].doc {
-					room, a = append(room, a[0]), a[1:]
+				if a[0].docNumber < b[0].docNumber {
+					reusedMemory, a = append(reusedMemory, a[0]), a[1:]
 				} else {
-					room, b = append(room, b[0]), b[1:]
+					reusedMemory, b = append(reusedMemory, b[0]), b[1:]
 				}
 			}
-			room = append(append(room, a...), b...)
+			reusedMemory = append(append(reusedMemory, a...), b...)
 		}
-		list, room = room, list
+		list, reusedMemory = reusedMemory, list
 	}
-	return list, room
+	return list, reusedMemory
 }
 
 // ascendingRunLength returns how many postings at the start of list are in ascending order.
 func ascendingRunLength(list []posting) int {
 	for i := 1; i < len(list); i++ {
-		if list[i].doc <= list[i-1].doc {
+		if list[i].docNumber <= list[i-1].docNumber {
 			return i
 		}
 	}

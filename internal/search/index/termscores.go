@@ -9,42 +9,42 @@ import (
 
 // scoredDocument is a document for which ComputeTermScores computes what each query term contributes to the score.
 type scoredDocument struct {
-	viewIndex      int
-	documentNumber uint32
-	idIndex        int // index of the document's ID in the argument ids of ComputeTermScores
+	viewIndex        int
+	documentNumber   uint32
+	requestedIDIndex int // index of the document's ID in the argument ids of ComputeTermScores
 }
 
 // TermScores contains how much each query term contributes to the scores of some documents. The zero value is ready
 // for [Searcher.ComputeTermScores], and a value can be reused.
 type TermScores struct {
-	Terms []string  // the query's distinct valid terms, sorted
-	Gains []float64 // largest possible contribution of each term to a document's score
+	Terms          []string  // the query's distinct valid terms, sorted
+	TermScoreGains []float64 // largest possible contribution of each term to a document's score
 
 	// for each document, and each term in Terms: contribution of the term to the document's score
-	contributions []float64
-	data          []any  // [Document.Data] of each document (an element may be nil)
-	isIndexed     []bool // for each document, whether the index contains it
-	documents     []scoredDocument
-	documentRuns  [][]scoredDocument
+	documentTermScores      []float64
+	documentData            []any  // [Document.DocumentData] of each document (an element may be nil)
+	isIndexed               []bool // for each document, whether the index contains it
+	documents               []scoredDocument
+	consecutiveDocumentRuns [][]scoredDocument
 }
 
-// Contributions returns each term's contribution to the score of document i in the list passed to
+// DocumentTermScores returns each term's contribution to the score of document i in the list passed to
 // [Searcher.ComputeTermScores]. It returns nil if the index does not contain the document.
-func (p *TermScores) Contributions(i int) []float64 {
+func (p *TermScores) DocumentTermScores(i int) []float64 {
 	if !p.isIndexed[i] {
 		return nil
 	}
 	n := len(p.Terms)
-	return p.contributions[i*n : (i+1)*n : (i+1)*n]
+	return p.documentTermScores[i*n : (i+1)*n : (i+1)*n]
 }
 
-// Data returns the Data of document i. It is nil if the document lacks Data or is in a snapshot.
-func (p *TermScores) Data(i int) any { return p.data[i] }
+// DocumentData returns the Data of document i. It is nil if the document lacks Data or is in a snapshot.
+func (p *TermScores) DocumentData(i int) any { return p.documentData[i] }
 
 // Release removes the references to the Data of documents, so that they can be collected.
 func (p *TermScores) Release() {
 	clear(p.Terms)
-	clear(p.data)
+	clear(p.documentData)
 }
 
 // ComputeTermScores computes how much each term contributes to the scores of the documents with these IDs, and stores
@@ -52,18 +52,18 @@ func (p *TermScores) Release() {
 func (x *Searcher) ComputeTermScores(p *TermScores, ids []uint64, terms []QueryTerm) {
 	q := newSearchState(x, terms)
 	defer q.release()
-	p.Terms, p.Gains = p.Terms[:0], append(p.Gains[:0], q.gains...)
+	p.Terms, p.TermScoreGains = p.Terms[:0], append(p.TermScoreGains[:0], q.termScoreGains...)
 	for _, w := range q.terms {
 		p.Terms = append(p.Terms, w.Text)
 	}
-	p.contributions = zeroedSlice(p.contributions, len(ids)*len(q.terms))
+	p.documentTermScores = zeroedSlice(p.documentTermScores, len(ids)*len(q.terms))
 	p.locateDocuments(x, ids)
-	for _, run := range p.documentRuns {
+	for _, run := range p.consecutiveDocumentRuns {
 		v := &x.views[run[0].viewIndex]
 		for k := range q.terms {
-			f, gain := &q.foundTerms[run[0].viewIndex*len(q.terms)+k], q.gains[k]
-			f.eachInRun(run, func(d scoredDocument, tf uint16) {
-				p.contributions[d.idIndex*len(q.terms)+k] = q.scale.score(
+			f, gain := &q.foundTerms[run[0].viewIndex*len(q.terms)+k], q.termScoreGains[k]
+			f.eachTermDocumentInRun(run, func(d scoredDocument, tf uint16) {
+				p.documentTermScores[d.requestedIDIndex*len(q.terms)+k] = q.scale.score(
 					gain,
 					uint32(tf),
 					v.docLengths[d.documentNumber],
@@ -74,19 +74,19 @@ func (x *Searcher) ComputeTermScores(p *TermScores, ids []uint64, terms []QueryT
 }
 
 // locateDocuments finds the documents with these IDs in the index x. It stores their positions in p.documents, and
-// groups documents with consecutive numbers in p.documentRuns. It leaves out documents that are missing, deleted or
-// without a score. p.isIndexed and p.data get an element for each ID.
+// groups documents with consecutive numbers in p.consecutiveDocumentRuns. It leaves out documents that are missing,
+// deleted or without a score. p.isIndexed and p.data get an element for each ID.
 func (p *TermScores) locateDocuments(x *Searcher, ids []uint64) {
 	p.documents = p.documents[:0]
-	p.isIndexed, p.data = zeroedSlice(p.isIndexed, len(ids)), zeroedSlice(p.data, len(ids))
+	p.isIndexed, p.documentData = zeroedSlice(p.isIndexed, len(ids)), zeroedSlice(p.documentData, len(ids))
 	for i, id := range ids {
-		d, ok := scoredDocument{idIndex: i}, false
+		d, ok := scoredDocument{requestedIDIndex: i}, false
 		// Documents are often numbered in the order of their IDs. Compute the probable position from the position of
 		// the previous ID, because this is faster than a search.
 		if last := len(p.documents) - 1; last >= 0 {
 			o := p.documents[last]
 			v := &x.views[o.viewIndex]
-			d.viewIndex, d.documentNumber = o.viewIndex, o.documentNumber+uint32(id-ids[o.idIndex])
+			d.viewIndex, d.documentNumber = o.viewIndex, o.documentNumber+uint32(id-ids[o.requestedIDIndex])
 			ok = int(d.documentNumber) < len(v.docLengths) && v.ids.valueAt(d.documentNumber) == id &&
 				!v.isDeleted(d.documentNumber)
 		}
@@ -97,8 +97,8 @@ func (p *TermScores) locateDocuments(x *Searcher, ids []uint64) {
 				d.viewIndex, ok = j, !v.isDeleted(d.documentNumber)
 			}
 		}
-		if ok && x.views[d.viewIndex].docLengths[d.documentNumber] != unscoredLength {
-			p.isIndexed[i], p.data[i] = true, x.views[d.viewIndex].documentData(d.documentNumber)
+		if ok && x.views[d.viewIndex].docLengths[d.documentNumber] != unscoredDocumentLength {
+			p.isIndexed[i], p.documentData[i] = true, x.views[d.viewIndex].documentData(d.documentNumber)
 			p.documents = append(p.documents, d)
 		}
 	}
@@ -108,7 +108,7 @@ func (p *TermScores) locateDocuments(x *Searcher, ids []uint64) {
 	if !slices.IsSortedFunc(p.documents, order) {
 		slices.SortFunc(p.documents, order)
 	}
-	p.documentRuns = appendRuns(p.documentRuns[:0], p.documents)
+	p.consecutiveDocumentRuns = appendConsecutiveRuns(p.consecutiveDocumentRuns[:0], p.documents)
 }
 
 // zeroedSlice returns a slice of n zeros. It uses the memory of s if s is large enough.
@@ -118,9 +118,9 @@ func zeroedSlice[T any](s []T, n int) []T {
 	return s
 }
 
-// appendRuns divides docs into runs, that is, groups of documents of one view with consecutive numbers. It appends
-// these to runs. docs must be ordered by view and number.
-func appendRuns(runs [][]scoredDocument, docs []scoredDocument) [][]scoredDocument {
+// appendConsecutiveRuns divides docs into runs, that is, groups of documents of one view with consecutive numbers. It
+// appends these to runs. docs must be ordered by view and number.
+func appendConsecutiveRuns(runs [][]scoredDocument, docs []scoredDocument) [][]scoredDocument {
 	for len(docs) > 0 {
 		n := 1
 		for n < len(docs) && docs[n].viewIndex == docs[n-1].viewIndex &&
@@ -132,8 +132,9 @@ func appendRuns(runs [][]scoredDocument, docs []scoredDocument) [][]scoredDocume
 	return runs
 }
 
-// eachInRun calls fn for each document in run that contains the term, with the term's frequency in the document.
-func (p *postings) eachInRun(run []scoredDocument, fn func(p scoredDocument, tf uint16)) {
+// eachTermDocumentInRun calls fn for each document in run that contains the term, with the term's frequency in the
+// document.
+func (p *postings) eachTermDocumentInRun(run []scoredDocument, fn func(p scoredDocument, tf uint16)) {
 	if p.columns != nil {
 		for _, d := range run {
 			if tf := p.columns.termFrequency(d.documentNumber); tf > 0 {
@@ -147,11 +148,11 @@ func (p *postings) eachInRun(run []scoredDocument, fn func(p scoredDocument, tf 
 	}
 	first, n := run[0].documentNumber, uint32(len(run))
 	for _, q := range p.list[p.findIndex(first):] {
-		if q.doc >= first+n {
+		if q.docNumber >= first+n {
 			break
 		}
-		if q.doc >= first {
-			fn(run[q.doc-first], q.tf)
+		if q.docNumber >= first {
+			fn(run[q.docNumber-first], q.tf)
 		}
 	}
 }

@@ -6,7 +6,7 @@ package index
 // reading them takes time.
 type rankedHit struct {
 	score  float64
-	view   *view // part of the index that contains the hit's document
+	view   *segmentView // part of the index that contains the hit's document
 	number uint32
 }
 
@@ -30,20 +30,22 @@ func (a *rankedHit) winsTie(b *rankedHit) bool {
 	return a.id() < b.id()
 }
 
-// topK keeps the best hits, at most limit.
-type topK struct {
+// bestHits keeps the best hits, at most limit.
+type bestHits struct {
 	limit int
 	// a binary heap: the children of element i are 2i+1 and 2i+2, and a hit ranks after its children, so that the
 	// worst hit is first
-	heap     []rankedHit
-	minScore float64 // minimum score of a hit that can still be among the best
+	heap        []rankedHit
+	minHitScore float64 // minimum score of a hit that can still be among the best
 }
 
 // wouldKeep reports whether hit c would be among the best.
-func (t *topK) wouldKeep(c rankedHit) bool { return len(t.heap) < t.limit || c.ranksBefore(&t.heap[0]) }
+func (t *bestHits) wouldKeep(c rankedHit) bool {
+	return len(t.heap) < t.limit || c.ranksBefore(&t.heap[0])
+}
 
 // addHit adds a hit for which wouldKeep returned true. If there are too many hits then, it drops the worst.
-func (t *topK) addHit(c rankedHit) {
+func (t *bestHits) addHit(c rankedHit) {
 	if len(t.heap) < t.limit {
 		t.heap = append(t.heap, c)
 		i := len(t.heap) - 1
@@ -53,15 +55,15 @@ func (t *topK) addHit(c rankedHit) {
 		}
 		t.heap[i] = c
 	} else {
-		replaceTop(t.heap, c)
+		replaceHeapRoot(t.heap, c)
 	}
 	if len(t.heap) == t.limit {
-		t.minScore = t.heap[0].score
+		t.minHitScore = t.heap[0].score
 	}
 }
 
-// replaceTop replaces the first element of a heap by c, and restores the heap's order.
-func replaceTop(heap []rankedHit, c rankedHit) {
+// replaceHeapRoot replaces the first element of a heap by c, and restores the heap's order.
+func replaceHeapRoot(heap []rankedHit, c rankedHit) {
 	i := 0
 	for {
 		child := 2*i + 1
@@ -81,14 +83,14 @@ func replaceTop(heap []rankedHit, c rankedHit) {
 }
 
 // takeHits returns the hits, the best first, and empties the heap. It returns nil if the heap is empty.
-func (t *topK) takeHits() []Hit {
+func (t *bestHits) takeHits() []Hit {
 	if len(t.heap) == 0 {
 		return nil
 	}
 	// move the worst of the first n+1 hits to index n, so that the heap becomes a list with the best hit first
 	for n := len(t.heap) - 1; n > 0; n-- {
 		worst := t.heap[0]
-		replaceTop(t.heap[:n], t.heap[n])
+		replaceHeapRoot(t.heap[:n], t.heap[n])
 		t.heap[n] = worst
 	}
 	hits := make([]Hit, len(t.heap))
@@ -104,5 +106,5 @@ func (t *topK) takeHits() []Hit {
 type Hit struct {
 	ID    uint64
 	Score float64
-	Data  any // see [TermScores.Data]
+	Data  any // see [TermScores.DocumentData]
 }

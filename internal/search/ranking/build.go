@@ -16,19 +16,19 @@ const (
 	itemsPerBatch = 64 // number of items in a batch
 	// number of batches for each worker that may wait for the analysis of their texts; the same number may wait to be
 	// added to the index after the analysis
-	maxWaitingBatches = 4
+	maxWaitingItemBatches = 4
 	// number of batches of items after which another goroutine starts to analyze items (each has its own word cache)
-	batchesBeforeNextWorker = 8
+	itemBatchesPerNewWorker = 8
 	// maximum number of goroutines that analyze items (the index can keep up with about three)
 	maxWorkers = 4
 )
 
-// buildBatch is a group of items (entries) that are added to the index together, and the documents that the analysis
+// itemBatch is a group of items (entries) that are added to the index together, and the documents that the analysis
 // makes from these items.
-type buildBatch struct {
-	items     []Item
-	documents []index.Document
-	analyzed  chan struct{} // receives a value when all items of this batch are analyzed (buffered)
+type itemBatch struct {
+	items        []Item
+	documents    []index.Document
+	analysisDone chan struct{} // receives a value when all items of this batch are analyzed (buffered)
 }
 
 // FillIndex adds items to an empty index. The items must be in order of ID. If ctx is done, FillIndex returns an
@@ -84,17 +84,17 @@ func (a *analyzedDocuments) err() error { return cmp.Or(a.failed, a.ctx.Err()) }
 func (a *analyzedDocuments) yieldAll(use func(d *index.Document)) {
 	ctx := a.ctx
 	most := max(1, min(runtime.GOMAXPROCS(0)-a.busyProcessors, maxWorkers))
-	toAnalyze := make(chan *buildBatch, maxWaitingBatches*most)
+	toAnalyze := make(chan *itemBatch, maxWaitingItemBatches*most)
 	// the batches of toAnalyze in the order of the items (a single goroutine uses the batches)
-	toPut := make(chan *buildBatch, maxWaitingBatches*most)
+	toPut := make(chan *itemBatch, maxWaitingItemBatches*most)
 	// batches that are not needed any more, because their documents were added to the index; their memory is reused
 	// for new batches
-	used := make(chan *buildBatch, cap(toAnalyze)+cap(toPut)+most)
+	used := make(chan *itemBatch, cap(toAnalyze)+cap(toPut)+most)
 	go func() {
 		defer close(toPut)
 		defer close(toAnalyze)
-		a.failed = groupIntoBatches(a.items, used, func(n int, b *buildBatch) {
-			if workers := n / batchesBeforeNextWorker; n%batchesBeforeNextWorker == 0 && workers < most {
+		a.failed = groupIntoBatches(a.items, used, func(n int, b *itemBatch) {
+			if workers := n / itemBatchesPerNewWorker; n%itemBatchesPerNewWorker == 0 && workers < most {
 				go analyzeBatches(ctx, toAnalyze, a.newItemAnalysis(workers))
 			}
 			toAnalyze <- b
@@ -102,7 +102,7 @@ func (a *analyzedDocuments) yieldAll(use func(d *index.Document)) {
 		})
 	}()
 	for b := range toPut {
-		<-b.analyzed
+		<-b.analysisDone
 		for i := range b.documents {
 			if ctx.Err() == nil { // do not use documents, because they may be incomplete if ctx is done
 				use(&b.documents[i])
@@ -119,16 +119,16 @@ func (a *analyzedDocuments) yieldAll(use func(d *index.Document)) {
 // from 0.
 func groupIntoBatches(
 	items iter.Seq2[Item, error],
-	freeBatches <-chan *buildBatch,
-	fn func(n int, b *buildBatch),
+	freeBatches <-chan *itemBatch,
+	fn func(n int, b *itemBatch),
 ) error {
-	next := func() *buildBatch {
+	next := func() *itemBatch {
 		select {
 		case b := <-freeBatches:
 			b.items, b.documents = b.items[:0], b.documents[:0]
 			return b
 		default:
-			return &buildBatch{documents: make([]index.Document, 0, itemsPerBatch), analyzed: make(chan struct{}, 1)}
+			return &itemBatch{documents: make([]index.Document, 0, itemsPerBatch), analysisDone: make(chan struct{}, 1)}
 		}
 	}
 	n, b := 0, next()
@@ -149,17 +149,17 @@ func groupIntoBatches(
 
 // analyzeBatches analyzes the items of the batches. As soon as ctx is done, it passes the remaining batches on without
 // analysis.
-func analyzeBatches(ctx context.Context, batches <-chan *buildBatch, analyze itemAnalysis) {
+func analyzeBatches(ctx context.Context, batches <-chan *itemBatch, analyze itemAnalysis) {
 	for b := range batches {
 		for i, it := range b.items {
 			if ctx.Err() == nil {
 				analyze(ctx, it, &b.documents[i])
 				b.documents[i].Data = it
-				if it.ItemMemo().Late {
+				if it.TextCache().Late {
 					b.documents[i].Data = nil
 				}
 			}
 		}
-		b.analyzed <- struct{}{}
+		b.analysisDone <- struct{}{}
 	}
 }

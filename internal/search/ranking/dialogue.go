@@ -21,17 +21,17 @@ import (
 const (
 	// Scores are adjusted only if the first hits of the index contain parts of dialogues. This is how many hits are
 	// examined.
-	maxCheckedHits = 10
+	maxHitsCheckedForDialogue = 10
 	// minimum number of hits of the index whose scores are recomputed with the adjustments for dialogues
-	minCandidates = 30
+	minHitCandidates = 30
 
-	namedSpeakerFactor = 1.5 // factor for the score of a turn whose speaker is named in the query
-	questionTurnFactor = 0.8 // factor for the score of a turn that ends in a question
-	timeMentionFactor  = 1.3 // factor for the score of a turn that mentions a time, if the query asks for a time
+	namedSpeakerScoreFactor = 1.5 // factor for the score of a turn whose speaker is named in the query
+	questionTurnScoreFactor = 0.8 // factor for the score of a turn that ends in a question
+	timeMentionScoreFactor  = 1.3 // factor for the score of a turn that mentions a time, if the query asks for a time
 	// factor for the score of a turn that a program wrote, unless the query asks for texts by programs
-	programTurnFactor = 0.7
+	programTurnScoreFactor = 0.7
 
-	// Weight of a query word that is the speaker's name. It is low because namedSpeakerFactor already raises the
+	// Weight of a query word that is the speaker's name. It is low because namedSpeakerScoreFactor already raises the
 	// score.
 	speakerNameWeight = 0.5
 	// If a larger share of English texts contains a word, the word has less weight in chats with programs.
@@ -39,27 +39,27 @@ const (
 )
 
 // candidateCount returns the number of hits to fetch from the index if limit turns are wanted.
-func candidateCount(limit int) int { return max(minCandidates, limit+limit/2) }
+func candidateCount(limit int) int { return max(minHitCandidates, limit+limit/2) }
 
-// dialogueKinds reports which kinds of dialogue occur among the hits. Only kinds that affect the ranking are
+// hitDialogueKinds reports which kinds of dialogue occur among the hits. Only kinds that affect the ranking are
 // distinguished.
-type dialogueKinds struct {
-	hasTalks bool // there are turns of talks
+type hitDialogueKinds struct {
+	hasPersonTurns bool // there are turns of talks
 	// some hits are turns that programs wrote in a chat, and the query does not ask for texts by programs
-	hasChats          bool
-	hasWholeDialogues bool // there are hits that contain a whole dialogue
+	hasProgramTurns      bool
+	hasWholeDialogueHits bool // there are hits that contain a whole dialogue
 }
 
 // findDialogueKinds returns the kinds of dialogue among the hits.
-func (v *View) findDialogueKinds(p *Plan, hits []index.Hit) (s dialogueKinds) {
+func (v *View) findDialogueKinds(p *Plan, hits []index.Hit) (s hitDialogueKinds) {
 	for i := range hits {
-		switch v.itemTurn(v.hitItem(&hits[i])).speechKind {
-		case analysis.TurnOfTalk:
-			s.hasTalks = true
-		case analysis.TurnOfChat:
-			s.hasChats = !p.isAddressedToProgram
-		case analysis.WholeTalk, analysis.WholeChat:
-			s.hasWholeDialogues = true
+		switch v.itemTurn(v.hitItem(&hits[i])).dialogueKind {
+		case analysis.PersonTurn:
+			s.hasPersonTurns = true
+		case analysis.ProgramTurn:
+			s.hasProgramTurns = !p.isAddressedToProgram
+		case analysis.WholePeopleDialogue, analysis.WholeProgramDialogue:
+			s.hasWholeDialogueHits = true
 		}
 	}
 	return s
@@ -68,36 +68,38 @@ func (v *View) findDialogueKinds(p *Plan, hits []index.Hit) (s dialogueKinds) {
 // rescoreDialogues adjusts the scores of the candidates for dialogues, and ranks them again. The candidates are the
 // index's hits and the nearest neighbours of these hits.
 func (v *View) rescoreDialogues(p *Plan, found []index.Hit, limit int) []index.Hit {
-	p.stretchRanked = nil
-	if p.foundKinds.hasWholeDialogues {
-		for _, h := range found[:min(len(found), maxHitsForStretches)] {
-			p.stretchRanked = append(p.stretchRanked, h.ID)
+	p.passageRankedIDs = nil
+	if p.foundDialogueKinds.hasWholeDialogueHits {
+		for _, h := range found[:min(len(found), maxPassageSearchedHits)] {
+			p.passageRankedIDs = append(p.passageRankedIDs, h.ID)
 		}
-		slices.Sort(p.stretchRanked)
+		slices.Sort(p.passageRankedIDs)
 	}
 	d := newDialogue(v, p, found)
 	defer d.releaseForReuse()
-	p.neighbourOnlyLimit = d.neighbourOnlyLimit()
+	p.maxNeighbourOnlyScore = d.maxNeighbourOnlyScore()
 	order := func(a, b index.Hit) int {
 		if c := cmp.Compare(b.Score, a.Score); c != 0 {
 			return c
 		}
 		return cmp.Or(v.compareNewestFirst(a, b), cmp.Compare(a.ID, b.ID))
 	}
-	hits := make([]index.Hit, 0, min(limit, len(d.candidates))+1)
-	a := &d.accountBuffer
+	hits := make([]index.Hit, 0, min(limit, len(d.candidateIndexes))+1)
+	a := &d.explanationBuffer
 	slices.SortFunc(
-		d.candidates,
-		func(i, j int) int { return cmp.Compare(d.neighbourhood[j].scoreBound, d.neighbourhood[i].scoreBound) },
+		d.candidateIndexes,
+		func(i, j int) int {
+			return cmp.Compare(d.candidatesAndNeighbours[j].scoreBound, d.candidatesAndNeighbours[i].scoreBound)
+		},
 	)
-	for _, i := range d.candidates {
-		if len(hits) == limit && d.neighbourhood[i].scoreBound < hits[limit-1].Score {
+	for _, i := range d.candidateIndexes {
+		if len(hits) == limit && d.candidatesAndNeighbours[i].scoreBound < hits[limit-1].Score {
 			// no remaining candidate can reach the score of the worst hit, because the candidates are sorted by their
 			// upper bounds
 			break
 		}
 		d.explainScore(i, a)
-		h := index.Hit{ID: d.neighbourhood[i].id, Score: a.score}
+		h := index.Hit{ID: d.candidatesAndNeighbours[i].id, Score: a.score}
 		isLow := len(hits) == limit && h.Score < hits[limit-1].Score
 		if h.Score <= 0 || isLow {
 			continue // skip the entry without reading it, because it cannot score high enough
@@ -115,26 +117,26 @@ func (v *View) rescoreDialogues(p *Plan, found []index.Hit, limit int) []index.H
 
 // dialogueScorer contains the candidates and their neighbours, and the data that the adjustments of scores need.
 type dialogueScorer struct {
-	view       *View
-	plan       *Plan
-	candidates []int // indexes in the list neighbourhood of the entries that may become hits, ascending
+	view             *View
+	plan             *Plan
+	candidateIndexes []int // indexes in the list neighbourhood of the entries that may become hits, ascending
 	// the entries that may become hits and the entries with the IDs around them, sorted by ID
-	neighbourhood []candidate
-	termScores    index.TermScores
+	candidatesAndNeighbours []hitCandidate
+	termScores              index.TermScores
 	// For each term of the query, whether it is a date. Dates of neighbouring turns do not raise a turn's score.
-	isDateTerm []bool
-	speakers   []speakerWeights // speakers that were looked up so far (usually few)
+	isDateTerm     []bool
+	cachedSpeakers []speakerTermWeights // speakers that were looked up so far (usually few)
 
 	cachedRarities []float64 // weight of each term in a chat (nil until needed)
 
-	idBuffer      []uint64       // memory for a list of IDs, which is used again for other queries
-	stretchFinder *stretchFinder // nil until needed
-	accountBuffer scoreExplanation
+	idBuffer          []uint64       // memory for a list of IDs, which is used again for other queries
+	passageFinder     *passageFinder // nil until needed
+	explanationBuffer scoreExplanation
 }
 
-// candidate is an entry that may become a hit, or a neighbour of such an entry. No entry may exist with this ID,
+// hitCandidate is an entry that may become a hit, or a neighbour of such an entry. No entry may exist with this ID,
 // because all IDs around a hit are looked up.
-type candidate struct {
+type hitCandidate struct {
 	id uint64
 	// what each query term adds to the entry's score in the index (nil if the entry is not in the index)
 	termScores   []float64
@@ -159,7 +161,7 @@ func newDialogue(v *View, p *Plan, hits []index.Hit) *dialogueScorer {
 	}
 	slices.Sort(ids)
 	reach := uint64(0)
-	if p.foundKinds.hasTalks {
+	if p.foundDialogueKinds.hasPersonTurns {
 		reach = maxCandidateDistance + maxNeighbourDistance
 	}
 	for _, id := range ids {
@@ -179,34 +181,34 @@ func newDialogue(v *View, p *Plan, hits []index.Hit) *dialogueScorer {
 	for _, text := range t.termScores.Terms {
 		t.isDateTerm = append(t.isDateTerm, strings.HasPrefix(text, datePrefix))
 	}
-	t.neighbourhood = slices.Grow(t.neighbourhood, len(t.idBuffer))
+	t.candidatesAndNeighbours = slices.Grow(t.candidatesAndNeighbours, len(t.idBuffer))
 	for i, id := range t.idBuffer {
-		n := candidate{id: id, termScores: t.termScores.Contributions(i)}
+		n := hitCandidate{id: id, termScores: t.termScores.DocumentTermScores(i)}
 		for _, given := range n.termScores {
 			n.maxTermScore = max(n.maxTermScore, given)
 		}
-		t.neighbourhood = append(t.neighbourhood, n)
+		t.candidatesAndNeighbours = append(t.candidatesAndNeighbours, n)
 	}
 	for _, h := range hits {
-		t.neighbourhood[t.indexOfID(h.ID)].item, _ = h.Data.(Item)
+		t.candidatesAndNeighbours[t.indexOfID(h.ID)].item, _ = h.Data.(Item)
 	}
 	i := 0
 	for _, id := range ids {
-		for t.neighbourhood[i].id < id {
+		for t.candidatesAndNeighbours[i].id < id {
 			i++
 		}
-		t.candidates = append(t.candidates, i)
-		t.eachNeighbour(
+		t.candidateIndexes = append(t.candidateIndexes, i)
+		t.eachNeighbourTurn(
 			i,
 			maxCandidateDistance,
 			nil,
-			func(n *candidate, step int) { t.candidates = append(t.candidates, i+step) },
+			func(n *hitCandidate, step int) { t.candidateIndexes = append(t.candidateIndexes, i+step) },
 		)
 	}
-	slices.Sort(t.candidates)
-	t.candidates = slices.Compact(t.candidates)
-	for _, i := range t.candidates {
-		t.neighbourhood[i].scoreBound = t.upperScoreBound(i)
+	slices.Sort(t.candidateIndexes)
+	t.candidateIndexes = slices.Compact(t.candidateIndexes)
+	for _, i := range t.candidateIndexes {
+		t.candidatesAndNeighbours[i].scoreBound = t.upperScoreBound(i)
 	}
 	return t
 }
@@ -214,14 +216,14 @@ func newDialogue(v *View, p *Plan, hits []index.Hit) *dialogueScorer {
 // upperScoreBound returns a score that candidate i cannot exceed after all adjustments. If the hits contain turns of
 // talks between people, it is infinite, because only such turns have factors above 1.
 func (t *dialogueScorer) upperScoreBound(i int) float64 {
-	if t.plan.foundKinds.hasTalks {
+	if t.plan.foundDialogueKinds.hasPersonTurns {
 		return math.Inf(1)
 	}
-	_, long := slices.BinarySearch(t.plan.stretchRanked, t.neighbourhood[i].id)
+	_, long := slices.BinarySearch(t.plan.passageRankedIDs, t.candidatesAndNeighbours[i].id)
 	sum := 0.0
-	for k, given := range t.neighbourhood[i].termScores {
+	for k, given := range t.candidatesAndNeighbours[i].termScores {
 		if long && given > 0 {
-			given += stretchWeight * t.termScores.Gains[k]
+			given += bestPassageWeight * t.termScores.TermScoreGains[k]
 		}
 		sum += given
 	}
@@ -230,25 +232,25 @@ func (t *dialogueScorer) upperScoreBound(i int) float64 {
 
 // releaseForReuse keeps the scorer's memory for another query. The scorer must not be used afterwards.
 func (t *dialogueScorer) releaseForReuse() {
-	clear(t.speakers)
+	clear(t.cachedSpeakers)
 	t.termScores.Release()
-	clear(t.neighbourhood)
+	clear(t.candidatesAndNeighbours)
 	*t = dialogueScorer{
-		candidates:    t.candidates[:0],
-		neighbourhood: t.neighbourhood[:0],
-		termScores:    t.termScores,
-		isDateTerm:    t.isDateTerm[:0],
-		speakers:      t.speakers[:0],
-		idBuffer:      t.idBuffer[:0],
-		accountBuffer: t.accountBuffer,
+		candidateIndexes:        t.candidateIndexes[:0],
+		candidatesAndNeighbours: t.candidatesAndNeighbours[:0],
+		termScores:              t.termScores,
+		isDateTerm:              t.isDateTerm[:0],
+		cachedSpeakers:          t.cachedSpeakers[:0],
+		idBuffer:                t.idBuffer[:0],
+		explanationBuffer:       t.explanationBuffer,
 	}
 	spareDialogues.Put(t)
 }
 
 // readTurn returns the entry with index i in the list neighbourhood, with its turn of a dialogue. This may read a
 // file. Therefore it is called only when the turn is needed, because most neighbours contribute nothing.
-func (t *dialogueScorer) readTurn(i int) *candidate {
-	n := &t.neighbourhood[i]
+func (t *dialogueScorer) readTurn(i int) *hitCandidate {
+	n := &t.candidatesAndNeighbours[i]
 	if n.turn != nil {
 		return n
 	}
@@ -256,7 +258,7 @@ func (t *dialogueScorer) readTurn(i int) *candidate {
 	if n.termScores != nil {
 		n.turn = t.view.itemTurn(t.itemAt(i))
 	}
-	if n.turn.speechKind != analysis.TurnOfTalk || t.plan.acceptDocument == nil {
+	if n.turn.dialogueKind != analysis.PersonTurn || t.plan.acceptDocument == nil {
 		return n
 	}
 	if !t.plan.acceptDocument(n.id) {
@@ -267,9 +269,9 @@ func (t *dialogueScorer) readTurn(i int) *candidate {
 
 // itemAt returns the entry with index i in the list neighbourhood, or nil if the entry cannot be read.
 func (t *dialogueScorer) itemAt(i int) Item {
-	n := &t.neighbourhood[i]
+	n := &t.candidatesAndNeighbours[i]
 	if n.item == nil {
-		it, ok := t.termScores.Data(i).(Item)
+		it, ok := t.termScores.DocumentData(i).(Item)
 		if !ok {
 			it = t.view.findItem(n.id)
 		}
@@ -281,28 +283,28 @@ func (t *dialogueScorer) itemAt(i int) Item {
 // indexOfID returns the index of the entry with this ID in the list neighbourhood.
 func (t *dialogueScorer) indexOfID(id uint64) int {
 	i, _ := slices.BinarySearchFunc(
-		t.neighbourhood,
+		t.candidatesAndNeighbours,
 		id,
-		func(p candidate, id uint64) int { return cmp.Compare(p.id, id) },
+		func(p hitCandidate, id uint64) int { return cmp.Compare(p.id, id) },
 	)
 	return i
 }
 
-// eachNeighbour calls fn for the turns before and after turn i of a talk between people. It visits at most reach turns
-// in each direction, which have consecutive IDs. A turn is visited only if the query's conditions select it and it was
-// created at most an hour before or after turn i. Both turns must belong to the same session, if they have one. Other
-// entries between the turns are skipped. If isWorthwhile is not nil and returns false for a turn, the turn is skipped
-// without being read. If the entry with index i is not a turn of a talk, fn is not called.
-func (t *dialogueScorer) eachNeighbour(
+// eachNeighbourTurn calls fn for the turns before and after turn i of a talk between people. It visits at most reach
+// turns in each direction, which have consecutive IDs. A turn is visited only if the query's conditions select it and
+// it was created at most an hour before or after turn i. Both turns must belong to the same session, if they have one.
+// Other entries between the turns are skipped. If isWorthwhile is not nil and returns false for a turn, the turn is
+// skipped without being read. If the entry with index i is not a turn of a talk, fn is not called.
+func (t *dialogueScorer) eachNeighbourTurn(
 	i, reach int,
-	isWorthwhile func(n *candidate, step int) bool,
-	fn func(n *candidate, step int),
+	isWorthwhile func(n *hitCandidate, step int) bool,
+	fn func(n *hitCandidate, step int),
 ) {
-	if !t.plan.foundKinds.hasTalks {
+	if !t.plan.foundDialogueKinds.hasPersonTurns {
 		return // Only turns of talks have neighbours. Return without reading the entry.
 	}
 	own := t.readTurn(i)
-	if own.turn.speechKind != analysis.TurnOfTalk {
+	if own.turn.dialogueKind != analysis.PersonTurn {
 		return
 	}
 	for n := range 2 * reach {
@@ -311,18 +313,18 @@ func (t *dialogueScorer) eachNeighbour(
 			step = -step
 		}
 		j := i + step
-		if j < 0 || j >= len(t.neighbourhood) {
+		if j < 0 || j >= len(t.candidatesAndNeighbours) {
 			continue
 		}
-		if t.neighbourhood[j].id != own.id+uint64(int64(step)) {
+		if t.candidatesAndNeighbours[j].id != own.id+uint64(int64(step)) {
 			continue
 		}
 		if isWorthwhile != nil {
-			if n := &t.neighbourhood[j]; n.maxTermScore == 0 || !isWorthwhile(n, step) {
+			if n := &t.candidatesAndNeighbours[j]; n.maxTermScore == 0 || !isWorthwhile(n, step) {
 				continue
 			}
 		}
-		if n := t.readTurn(j); n.turn.isInSameTalkAs(own.turn) {
+		if n := t.readTurn(j); n.turn.isInSameDialogueAs(own.turn) {
 			fn(n, step)
 		}
 	}
@@ -335,43 +337,43 @@ type scoreExplanation struct {
 	termScores []float64 // what each query term adds to the score
 	// for each query term, the sum of the fourth powers of the contributions (only for a turn in a talk; see
 	// addNeighbourScores)
-	fourthPowers []float64
-	neighbours   []neighbourContribution // what the turns before and after this turn add to the score
+	fourthPowerSums []float64
+	neighbours      []neighbourTermScore // what the turns before and after this turn add to the score
 	// what each query term adds to the score because of the part of a long dialogue that matches the query best (nil
 	// without such a part)
-	stretchScores []float64
-	termWeights   []float64 // factor for what each query term adds (nil means 1 for all terms)
-	weightReason  string    // reason for termWeights, which is shown to the user
-	factors       []scoreFactor
-	score         float64
+	passageScores    []float64
+	termWeights      []float64 // factor for what each query term adds (nil means 1 for all terms)
+	termWeightReason string    // reason for termWeights, which is shown to the user
+	factors          []scoreFactor
+	score            float64
 }
 
 type scoreFactor struct {
-	reason     string
-	multiplier float64
+	factorReason string
+	multiplier   float64
 }
 
 // explainScore sets a to the explanation of candidate i's score. It reuses the memory of a.
 func (t *dialogueScorer) explainScore(i int, a *scoreExplanation) {
 	own := t.readTurn(i)
 	a.termScores = append(a.termScores[:0], own.termScores...)
-	a.stretchScores = nil
+	a.passageScores = nil
 	a.termWeights = nil
 	a.factors = a.factors[:0]
 	a.score = 0
 	t.addNeighbourScores(i, own, a)
-	if _, long := slices.BinarySearch(t.plan.stretchRanked, own.id); long {
-		a.stretchScores = t.bestStretch(i)
+	if _, long := slices.BinarySearch(t.plan.passageRankedIDs, own.id); long {
+		a.passageScores = t.findBestPassage(i)
 	}
 	switch {
-	case own.turn.speechKind == analysis.WholeChat && t.plan.foundKinds.hasWholeDialogues:
-		a.termWeights, a.weightReason = t.termRarities(), "how common it is"
-	case own.turn.speechKind == analysis.TurnOfTalk && t.plan.foundKinds.hasTalks:
-		a.termWeights, a.weightReason = t.speakerByName(own.turn.speaker).termWeights, "the name of who speaks"
+	case own.turn.dialogueKind == analysis.WholeProgramDialogue && t.plan.foundDialogueKinds.hasWholeDialogueHits:
+		a.termWeights, a.termWeightReason = t.termRarities(), "how common it is"
+	case own.turn.dialogueKind == analysis.PersonTurn && t.plan.foundDialogueKinds.hasPersonTurns:
+		a.termWeights, a.termWeightReason = t.speakerByName(own.turn.speaker).termWeights, "the name of who speaks"
 	}
 	for k, given := range a.termScores {
-		if a.stretchScores != nil {
-			given += a.stretchScores[k]
+		if a.passageScores != nil {
+			given += a.passageScores[k]
 		}
 		if a.termWeights != nil {
 			given = float64(given * a.termWeights[k])
@@ -379,7 +381,7 @@ func (t *dialogueScorer) explainScore(i int, a *scoreExplanation) {
 		a.score += given
 	}
 	if a.score > 0 {
-		a.factors = t.appendFactors(own, a.termScores, a.factors)
+		a.factors = t.appendScoreFactors(own, a.termScores, a.factors)
 	}
 	if t.plan.indexQuery.ScoreFactor != nil {
 		a.factors = append(a.factors, scoreFactor{"age", t.plan.indexQuery.ScoreFactor(own.id)})
@@ -387,7 +389,7 @@ func (t *dialogueScorer) explainScore(i int, a *scoreExplanation) {
 	for _, f := range a.factors {
 		a.score *= f.multiplier
 	}
-	t.limitToNeighbourScore(i, own, a)
+	t.limitNeighbourOnlyScore(i, own, a)
 }
 
 // termRarities returns the weight of each term in a chat with a program, because such a chat usually has many
@@ -403,53 +405,53 @@ func (t *dialogueScorer) termRarities() []float64 {
 	return t.cachedRarities
 }
 
-// bestStretch finds the part of a dialogue, 40 words long, that matches the query best. It returns what each query
+// findBestPassage finds the part of a dialogue, 40 words long, that matches the query best. It returns what each query
 // term adds to the entry's score for this part. It returns nil if no part scores high enough. The result is valid
 // until the next call.
-func (t *dialogueScorer) bestStretch(i int) []float64 {
+func (t *dialogueScorer) findBestPassage(i int) []float64 {
 	it := t.itemAt(i)
-	if it == nil || t.neighbourhood[i].maxTermScore == 0 {
+	if it == nil || t.candidatesAndNeighbours[i].maxTermScore == 0 {
 		return nil
 	}
-	if t.stretchFinder == nil {
-		t.stretchFinder = newStretch(t.termScores.Terms)
+	if t.passageFinder == nil {
+		t.passageFinder = newPassageFinder(t.termScores.Terms)
 	}
-	return t.stretchFinder.findBest(t.view.spokenTokens(it), t.termScores.Gains)
+	return t.passageFinder.findBestPassage(t.view.spokenTokens(it), t.termScores.TermScoreGains)
 }
 
-// appendFactors appends the factors by which the score of the entry own is multiplied. termScores contains what each
-// query term adds to this score.
-func (t *dialogueScorer) appendFactors(own *candidate, termScores []float64, fs []scoreFactor) []scoreFactor {
-	switch own.turn.speechKind {
-	case analysis.TurnOfChat:
-		if t.plan.foundKinds.hasChats {
-			fs = append(fs, scoreFactor{"a program says it", programTurnFactor})
+// appendScoreFactors appends the factors by which the score of the entry own is multiplied. termScores contains what
+// each query term adds to this score.
+func (t *dialogueScorer) appendScoreFactors(own *hitCandidate, termScores []float64, fs []scoreFactor) []scoreFactor {
+	switch own.turn.dialogueKind {
+	case analysis.ProgramTurn:
+		if t.plan.foundDialogueKinds.hasProgramTurns {
+			fs = append(fs, scoreFactor{"a program says it", programTurnScoreFactor})
 		}
-	case analysis.TurnOfTalk:
-		if !t.plan.foundKinds.hasTalks {
+	case analysis.PersonTurn:
+		if !t.plan.foundDialogueKinds.hasPersonTurns {
 			break
 		}
-		if share := t.termCoverage(termScores); share < 1 {
+		if share := t.matchedTermFraction(termScores); share < 1 {
 			fs = append(fs, scoreFactor{"words it has not", math.Sqrt(math.Sqrt(share))})
 		}
 		if t.speakerByName(own.turn.speaker).termWeights != nil {
-			fs = append(fs, scoreFactor{"who speaks", namedSpeakerFactor})
+			fs = append(fs, scoreFactor{"who speaks", namedSpeakerScoreFactor})
 		}
 		if own.turn.isQuestion {
-			fs = append(fs, scoreFactor{"it asks", questionTurnFactor})
+			fs = append(fs, scoreFactor{"it asks", questionTurnScoreFactor})
 		}
 		if t.plan.asksForTime && t.mentionsTime(own) {
-			fs = append(fs, scoreFactor{"it tells when", timeMentionFactor})
+			fs = append(fs, scoreFactor{"it tells when", timeMentionScoreFactor})
 		}
 	}
 	return fs
 }
 
-// termCoverage returns the fraction of the query's terms, not counting dates, that contribute to the score. The result
-// is never 0: if only a date matches, it counts as half a term. The factor for the score is the fourth root of the
-// fraction. It is computed as two square roots, because a general power is five times slower and not identical on all
-// machines.
-func (t *dialogueScorer) termCoverage(termScores []float64) float64 {
+// matchedTermFraction returns the fraction of the query's terms, not counting dates, that contribute to the score. The
+// result is never 0: if only a date matches, it counts as half a term. The factor for the score is the fourth root of
+// the fraction. It is computed as two square roots, because a general power is five times slower and not identical on
+// all machines.
+func (t *dialogueScorer) matchedTermFraction(termScores []float64) float64 {
 	has, all := 0, 0
 	for k, given := range termScores {
 		if !t.isDateTerm[k] {
@@ -465,20 +467,20 @@ func (t *dialogueScorer) termCoverage(termScores []float64) float64 {
 	return max(float64(has), .5) / float64(all)
 }
 
-// speakerWeights are the weights that query terms have in the turns of one speaker.
-type speakerWeights struct {
+// speakerTermWeights are the weights that query terms have in the turns of one speaker.
+type speakerTermWeights struct {
 	name        unique.Handle[string]
 	termWeights []float64 // weight of each query term (nil if the query does not name this speaker)
 }
 
 // speakerByName returns the speaker with this name. The query names the speaker if it contains a word of the name.
-func (t *dialogueScorer) speakerByName(name unique.Handle[string]) *speakerWeights {
-	for i := range t.speakers {
-		if t.speakers[i].name == name {
-			return &t.speakers[i]
+func (t *dialogueScorer) speakerByName(name unique.Handle[string]) *speakerTermWeights {
+	for i := range t.cachedSpeakers {
+		if t.cachedSpeakers[i].name == name {
+			return &t.cachedSpeakers[i]
 		}
 	}
-	s := speakerWeights{name: name}
+	s := speakerTermWeights{name: name}
 	for _, term := range t.view.scorer.queryAnalyzer.TermSequence(t.view.ctx, name.Value()) {
 		if !slices.ContainsFunc(t.plan.WordTerms, func(w QueryWordTerm) bool { return w.Term == term }) {
 			continue
@@ -490,12 +492,12 @@ func (t *dialogueScorer) speakerByName(name unique.Handle[string]) *speakerWeigh
 			s.termWeights[k] = speakerNameWeight
 		}
 	}
-	t.speakers = append(t.speakers, s)
-	return &t.speakers[len(t.speakers)-1]
+	t.cachedSpeakers = append(t.cachedSpeakers, s)
+	return &t.cachedSpeakers[len(t.cachedSpeakers)-1]
 }
 
 // mentionsTime reports whether a turn mentions a time.
-func (t *dialogueScorer) mentionsTime(n *candidate) bool {
+func (t *dialogueScorer) mentionsTime(n *hitCandidate) bool {
 	when := n.turn.timeMention.Load()
 	if when == timeUnknown {
 		when = timeNotMentioned

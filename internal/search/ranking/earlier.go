@@ -29,7 +29,7 @@ type EarlierItems struct {
 // items cannot be read or if ctx is done.
 func (r *Scorer) NewEarlierView(ctx context.Context, x *index.Searcher, earlier EarlierItems) (*View, error) {
 	chosen := earlier.ChosenTerms
-	if r.rankingName == Seed {
+	if r.rankingName == SeedRanking {
 		// The ranking Seed also needs documents without words. An analysis of only the chosen terms would not find
 		// these documents, so analyze all terms.
 		chosen = nil
@@ -37,7 +37,7 @@ func (r *Scorer) NewEarlierView(ctx context.Context, x *index.Searcher, earlier 
 	documents := analyzedDocuments{ctx: ctx, items: earlier.Items, newItemAnalysis: r.newItemAnalysis}
 	if chosen != nil {
 		documents.newItemAnalysis = func(int) itemAnalysis {
-			sc := newScanner(r.rankingName, chosen)
+			sc := newItemScanner(r.rankingName, chosen)
 			return func(ctx context.Context, it Item, d *index.Document) { sc.scanItem(ctx, it, d) }
 		}
 	}
@@ -53,7 +53,7 @@ func (r *Scorer) NewEarlierView(ctx context.Context, x *index.Searcher, earlier 
 	}
 	v := r.ViewOfSearcher(ctx, x, earlier.ReadItem)
 	if chosen != nil {
-		v.termStats = &scanStats{searcher: x, scannedTerms: chosen}
+		v.termStats = &scanTermStats{searcher: x, scannedTerms: chosen}
 	}
 	return v, nil
 }

@@ -21,19 +21,19 @@ type Explanation struct {
 // A TermScore is a term's contribution to a score.
 type TermScore struct {
 	index.TermScore
-	QueryWord   string       // word in the query from which Term was made (empty if it is equal to Term)
-	FieldScores []FieldScore // parts of Score by field (nil for the ranking Seed without recency)
+	QueryWord   string           // word in the query from which Term was made (empty if it is equal to Term)
+	FieldScores []TermFieldScore // parts of Score by field (nil for the ranking Seed without recency)
 }
 
-// A FieldScore is the part of a term's score that comes from a certain field.
-type FieldScore struct {
+// A TermFieldScore is the part of a term's score that comes from a certain field.
+type TermFieldScore struct {
 	Field     string
 	TF, Score float64
 }
 
-// ExplainUnadjusted explains the score that the index computes for a document. Later adjustments of the score, such as
+// ExplainIndexScore explains the score that the index computes for a document. Later adjustments of the score, such as
 // for dialogues, are not included. It returns nil if the document does not exist.
-func (v *View) ExplainUnadjusted(p *Plan, id uint64) *Explanation {
+func (v *View) ExplainIndexScore(p *Plan, id uint64) *Explanation {
 	x, ok := v.searcher.Explain(id, p.indexQuery.Terms)
 	if !ok {
 		return nil
@@ -54,7 +54,7 @@ func (v *View) Explain(p *Plan, id uint64) *Explanation {
 	e := &Explanation{DocumentCount: x.DocumentCount, DocumentLength: x.Len, AverageLength: x.AvgLen}
 	fieldsOfTerm := func(i int, ts *TermScore) {
 		if p.indexQuery.ScoreFactor != nil && ts.Score > 0 {
-			ts.FieldScores = []FieldScore{{Field: "text", TF: ts.Occurrences, Score: ts.Score}}
+			ts.FieldScores = []TermFieldScore{{Field: "text", TF: ts.Occurrences, Score: ts.Score}}
 			applyFactors(ts, []scoreFactor{{"age", p.indexQuery.ScoreFactor(id)}})
 		}
 	}
@@ -100,10 +100,10 @@ func (v *View) fieldExplainer(p *Plan, id uint64, it Item, terms []index.TermSco
 		switch {
 		case own == 0:
 		case strings.HasPrefix(ts.Term, datePrefix):
-			ts.FieldScores = []FieldScore{{Field: "date", TF: ts.Occurrences, Score: ts.Score}}
+			ts.FieldScores = []TermFieldScore{{Field: "date", TF: ts.Occurrences, Score: ts.Score}}
 		default:
 			ts.FieldScores = fieldScores(
-				account.termScores[i]*(fourthPower(own)/account.fourthPowers[i]),
+				account.termScores[i]*(fourthPower(own)/account.fourthPowerSums[i]),
 				fields,
 				counts,
 				i,
@@ -111,18 +111,21 @@ func (v *View) fieldExplainer(p *Plan, id uint64, it Item, terms []index.TermSco
 		}
 		for _, b := range account.neighbours {
 			if b.termIndex == i {
-				ts.FieldScores = append(ts.FieldScores, FieldScore{Field: "beside " +
+				ts.FieldScores = append(ts.FieldScores, TermFieldScore{Field: "beside " +
 					v.itemName(
 						b.neighbourID,
-					), Score: account.termScores[i] * (b.fourthPower / account.fourthPowers[i])})
+					), Score: account.termScores[i] * (b.scoreToFourthPower / account.fourthPowerSums[i])})
 			}
 		}
-		if account.stretchScores != nil && account.stretchScores[i] > 0 {
-			ts.Score += account.stretchScores[i]
-			ts.FieldScores = append(ts.FieldScores, FieldScore{Field: "best stretch", Score: account.stretchScores[i]})
+		if account.passageScores != nil && account.passageScores[i] > 0 {
+			ts.Score += account.passageScores[i]
+			ts.FieldScores = append(
+				ts.FieldScores,
+				TermFieldScore{Field: "best stretch", Score: account.passageScores[i]},
+			)
 		}
 		if account.termWeights != nil {
-			applyFactors(ts, []scoreFactor{{account.weightReason, account.termWeights[i]}})
+			applyFactors(ts, []scoreFactor{{account.termWeightReason, account.termWeights[i]}})
 		}
 		applyFactors(ts, account.factors)
 	}
@@ -133,7 +136,7 @@ func (v *View) fieldExplainer(p *Plan, id uint64, it Item, terms []index.TermSco
 func applyFactors(t *TermScore, factors []scoreFactor) {
 	for _, f := range factors {
 		if more := t.Score*f.multiplier - t.Score; more != 0 {
-			t.FieldScores = append(t.FieldScores, FieldScore{Field: f.reason, Score: more})
+			t.FieldScores = append(t.FieldScores, TermFieldScore{Field: f.factorReason, Score: more})
 			t.Score += more
 		}
 	}
@@ -141,8 +144,8 @@ func applyFactors(t *TermScore, factors []scoreFactor) {
 
 // fieldScores divides a term's score among the fields that contain the term. The shares are proportional to the term's
 // weighted frequencies. Fields with the same name are combined.
-func fieldScores(score float64, fields []analysis.Field, termCounts [][]int, termIndex int) []FieldScore {
-	var fs []FieldScore
+func fieldScores(score float64, fields []analysis.Field, termCounts [][]int, termIndex int) []TermFieldScore {
+	var fs []TermFieldScore
 	sum := 0.0
 	for j, f := range fields {
 		if termCounts[j][termIndex] == 0 {
@@ -150,10 +153,10 @@ func fieldScores(score float64, fields []analysis.Field, termCounts [][]int, ter
 		}
 		tf := float64(termCounts[j][termIndex]) * float64(f.Weight) / 16
 		sum += tf
-		k := slices.IndexFunc(fs, func(s FieldScore) bool { return s.Field == f.Name })
+		k := slices.IndexFunc(fs, func(s TermFieldScore) bool { return s.Field == f.Name })
 		if k < 0 {
 			k = len(fs)
-			fs = append(fs, FieldScore{Field: f.Name})
+			fs = append(fs, TermFieldScore{Field: f.Name})
 		}
 		fs[k].TF += tf
 	}

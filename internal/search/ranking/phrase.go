@@ -7,15 +7,15 @@ import (
 	"slices"
 )
 
-// fieldWords contains the words in a field and the positions of each word.
-type fieldWords struct {
+// fieldWordPositions contains the words in a field and the positions of each word.
+type fieldWordPositions struct {
 	words           []string
 	positionsByWord map[string][]int
 }
 
 // containsSequence reports whether the words of seq occur in sequence in the field. It returns false if
 // ctx is done.
-func (f *fieldWords) containsSequence(ctx context.Context, words []string) bool {
+func (f *fieldWordPositions) containsSequence(ctx context.Context, words []string) bool {
 	rarest := 0
 	for i, w := range words {
 		if len(f.positionsByWord[w]) < len(f.positionsByWord[words[rarest]]) {

@@ -29,7 +29,7 @@ type Query struct {
 	// reports whether a document meets all conditions, including IndexConditions and CreatedRange (nil if there are no
 	// conditions)
 	AcceptDocument func(id uint64) bool
-	// AcceptDocument checks more conditions than IndexConditions and CreatedRange
+	// MatchesDocument checks more conditions than IndexConditions and CreatedRange
 	HasUnindexedConditions bool
 	// returns the factor by which a document's score is multiplied for its age, above 0 and at most 1 (may be nil)
 	RecencyFactor func(id uint64) float64
@@ -46,9 +46,9 @@ type QueryWordTerm struct {
 
 // A WordClause is a required or excluded word or phrase of a query.
 type WordClause struct {
-	ClauseText     string
-	IsExcluded     bool
-	AcceptDocument func(id uint64) bool
+	ClauseText      string
+	IsExcluded      bool
+	MatchesDocument func(id uint64) bool
 	// conditions that the index can check and that each document with the word or phrase meets
 	IndexConditions []index.TermCondition
 }
@@ -60,7 +60,7 @@ type Plan struct {
 	OnlyStopWords bool // the query consists of stop words only, so that they are searched
 	WordClauses   []WordClause
 
-	// indexQuery is the query for the index, without a limit. Its AcceptDocument checks the conditions that the index
+	// indexQuery is the query for the index, without a limit. Its MatchesDocument checks the conditions that the index
 	// cannot evaluate.
 	indexQuery index.Query
 
@@ -68,21 +68,21 @@ type Plan struct {
 	asksForTime          bool // the query asks for a time
 	isAddressedToProgram bool // the query asks for texts by programs
 	// kinds of dialogues, such as talks between people, among the best hits of the last search
-	foundKinds dialogueKinds
+	foundDialogueKinds hitDialogueKinds
 	// IDs of the last search's hits whose score includes a bonus for the part of the text with the most query words,
 	// ascending
-	stretchRanked []uint64
+	passageRankedIDs []uint64
 	// reports whether a document meets the query's filter and its required and excluded words (may be nil)
 	acceptDocument func(id uint64) bool
 
-	// neighbourOnlyLimit limits the score of a turn that contains no query word and is found only because of the turns
-	// around it. It was computed for the last search. 0 means no limit.
-	neighbourOnlyLimit float64
+	// maxNeighbourOnlyScore limits the score of a turn that contains no query word and is found only because of the
+	// turns around it. It was computed for the last search. 0 means no limit.
+	maxNeighbourOnlyScore float64
 }
 
-// englishPrior returns the assumed frequency of a term, which is the term's frequency in ordinary English.
-func englishPrior(term string) index.Prior {
-	return index.Prior{N: priorTexts, DF: priorTexts * analysis.EnglishShare(term)}
+// englishFrequencyPrior returns the assumed frequency of a term, which is the term's frequency in ordinary English.
+func englishFrequencyPrior(term string) index.LanguageFrequency {
+	return index.LanguageFrequency{N: englishPriorTexts, DF: englishPriorTexts * analysis.EnglishShare(term)}
 }
 
 // HasTerms reports whether the plan has terms by which entries can be ranked.
@@ -92,7 +92,7 @@ func (p *Plan) HasTerms() bool { return len(p.indexQuery.Terms) > 0 }
 // given [KeywordTerm] keys. It returns nil if the query may look up all terms.
 func LookupTerms(ranking string, q Query, keywordKeys []string) *analysis.TermSet {
 	v := NewScorer(ranking, nil).NewView(context.Background(), nil)
-	asked := &scanStats{searcher: v.searcher}
+	asked := &scanTermStats{searcher: v.searcher}
 	v.termStats = asked
 	p := v.MakePlan(q)
 	terms, prefixes := asked.lookedUpTerms, asked.lookedUpPrefixes
@@ -111,9 +111,9 @@ func LookupTerms(ranking string, q Query, keywordKeys []string) *analysis.TermSe
 	return analysis.NewTermSet(terms, prefixes)
 }
 
-// scanStats contains the word statistics of a scan, which collects only the terms that a query is expected to look up.
-// It records whether other terms were looked up, because the scan's result is then incomplete.
-type scanStats struct {
+// scanTermStats contains the word statistics of a scan, which collects only the terms that a query is expected to look
+// up. It records whether other terms were looked up, because the scan's result is then incomplete.
+type scanTermStats struct {
 	searcher       *index.Searcher
 	scannedTerms   *analysis.TermSet
 	hasMissingTerm atomic.Bool
@@ -124,7 +124,7 @@ type scanStats struct {
 }
 
 // recordMissingTerm records that the query has looked up a term that the scan did not collect.
-func (s *scanStats) recordMissingTerm(term string) {
+func (s *scanTermStats) recordMissingTerm(term string) {
 	s.hasMissingTerm.Store(true)
 	if s.scannedTerms == nil {
 		s.lookedUpTerms = append(s.lookedUpTerms, term)
@@ -133,28 +133,28 @@ func (s *scanStats) recordMissingTerm(term string) {
 
 // recordMissingPrefix records that the query has looked up all terms with a prefix and that the small index of a scan
 // may lack some of them.
-func (s *scanStats) recordMissingPrefix(prefix string) {
+func (s *scanTermStats) recordMissingPrefix(prefix string) {
 	s.hasMissingTerm.Store(true)
 	if s.scannedTerms == nil {
 		s.lookedUpPrefixes = append(s.lookedUpPrefixes, prefix)
 	}
 }
 
-func (s *scanStats) DF(term string) int {
+func (s *scanTermStats) DF(term string) int {
 	if s.scannedTerms == nil || !s.scannedTerms.Has(term) {
 		s.recordMissingTerm(term)
 	}
 	return s.searcher.DF(term)
 }
 
-func (s *scanStats) DocumentIDs(term string) []uint64 {
+func (s *scanTermStats) DocumentIDs(term string) []uint64 {
 	if s.scannedTerms == nil || !s.scannedTerms.Has(term) {
 		s.recordMissingTerm(term)
 	}
 	return s.searcher.DocumentIDs(term)
 }
 
-func (s *scanStats) TermsWithPrefix(prefix string) iter.Seq2[string, int] {
+func (s *scanTermStats) TermsWithPrefix(prefix string) iter.Seq2[string, int] {
 	if s.scannedTerms == nil || !s.scannedTerms.HasAllWithPrefix(prefix) {
 		s.recordMissingPrefix(prefix)
 	}
@@ -212,7 +212,7 @@ func (v *View) MakePlan(q Query) *Plan {
 			}
 		}
 		p.WordTerms = append(p.WordTerms, pl)
-		term := index.QueryTerm{Text: pl.Term, Weight: weight, Prior: englishPrior(pl.Term)}
+		term := index.QueryTerm{Text: pl.Term, Weight: weight, Prior: englishFrequencyPrior(pl.Term)}
 		p.indexQuery.Terms = append(p.indexQuery.Terms, term)
 		// A year or month in the query also finds the entries that were created in that year or
 		// month.
@@ -298,13 +298,13 @@ func isWholeMonth(from, lastDay time.Time, days int) bool {
 
 // termsWithPrefix returns the terms with this prefix, most frequent first. If no term has the prefix, it
 // returns the prefix's own term.
-func (v *View) termsWithPrefix(prefix analysis.Prefix) []string {
+func (v *View) termsWithPrefix(prefix analysis.QueryPrefix) []string {
 	type count struct {
 		term string
 		df   int
 	}
 	var cs []count
-	for t, df := range v.Vocabulary(prefix.Text) {
+	for t, df := range v.Vocabulary(prefix.FoldedText) {
 		cs = append(cs, count{t, df})
 	}
 	if len(cs) == 0 {
@@ -332,17 +332,17 @@ func (v *View) addClause(p *Plan, clause analysis.QueryClause) {
 		isExact = len(clause.Terms) == 1
 		switch {
 		case !c.IsExcluded:
-			c.IndexConditions = requireAll(clause.Terms)
+			c.IndexConditions = requireAllTerms(clause.Terms)
 		case isExact:
 			c.IndexConditions = []index.TermCondition{{Terms: clause.Terms, IsNegated: true}}
 		}
 	}
-	c.AcceptDocument = func(id uint64) bool { return holds(id) != clause.IsExcluded }
+	c.MatchesDocument = func(id uint64) bool { return holds(id) != clause.IsExcluded }
 	p.WordClauses = append(p.WordClauses, c)
 	p.indexQuery.Conditions = append(p.indexQuery.Conditions, c.IndexConditions...)
-	p.acceptDocument = acceptBoth(p.acceptDocument, c.AcceptDocument)
+	p.acceptDocument = acceptBoth(p.acceptDocument, c.MatchesDocument)
 	if !isExact {
-		p.indexQuery.AcceptDocument = acceptBoth(p.indexQuery.AcceptDocument, c.AcceptDocument)
+		p.indexQuery.AcceptDocument = acceptBoth(p.indexQuery.AcceptDocument, c.MatchesDocument)
 	}
 }
 
@@ -394,7 +394,7 @@ func (v *View) sequenceFilter(words []string) func(id uint64) bool {
 			return false
 		}
 		if it := v.findItem(id); it != nil {
-			holds = len(words) == 1 || slices.ContainsFunc(v.fieldWords(it), func(f fieldWords) bool {
+			holds = len(words) == 1 || slices.ContainsFunc(v.itemFieldWords(it), func(f fieldWordPositions) bool {
 				return f.containsSequence(v.ctx, words)
 			})
 		}

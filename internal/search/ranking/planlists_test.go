@@ -22,7 +22,7 @@ func (c *listCounter) DocumentIDs(term string) []uint64 {
 
 // note is an item with a text.
 type note struct {
-	Memo
+	ItemTextCache
 	id   uint64
 	text string
 }
@@ -36,7 +36,7 @@ func (n *note) Keywords() []string { return nil }
 // TestClausesInTheIndexMakeNoLists checks that a search makes no list of all entries with a word if the index can
 // evaluate the clause.
 func TestClausesInTheIndexMakeNoLists(t *testing.T) {
-	r := NewScorer(Oxbow, nil)
+	r := NewScorer(OxbowRanking, nil)
 	err := r.FillIndex(t.Context(), func(yield func(Item, error) bool) {
 		for i := range 100 {
 			text := fmt.Sprintf("crane harbor pier%d", i)

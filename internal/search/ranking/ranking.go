@@ -20,25 +20,28 @@ type Item interface {
 	// Keywords returns the terms that [KeywordTerm] makes for the item's properties, sorted.
 	Keywords() []string
 
-	// ItemMemo returns the [Memo] that is embedded in the item and caches results for its text.
-	ItemMemo() *Memo
+	// TextCache returns the [ItemTextCache] that is embedded in the item and caches results for its text.
+	TextCache() *ItemTextCache
 }
 
-// Memo caches results that were computed from the text of an item. Each type that implements [Item] must embed a Memo.
-type Memo struct {
-	turn   atomic.Pointer[dialogueTurn]
-	tokens atomic.Pointer[[]*analysis.Tokens] // words of the fields that contain what people said (nil until needed)
+// ItemTextCache caches results that were computed from the text of an item. Each type that implements [Item] must
+// embed a Memo.
+type ItemTextCache struct {
+	cachedTurn atomic.Pointer[dialogueTurn]
+	// words of the fields that contain what people said (nil until needed)
+	cachedTokens atomic.Pointer[[]*analysis.Tokens]
 	// The index does not keep the item in memory. It reads the item when the item is needed.
 	Late bool
 }
 
-// ItemMemo returns m, so that a type that embeds a Memo has this method of [Item].
-func (m *Memo) ItemMemo() *Memo { return m }
+// TextCache returns m, so that a type that embeds a Memo has this method of [Item].
+func (m *ItemTextCache) TextCache() *ItemTextCache { return m }
 
-// MemoBytes returns the approximate memory, in bytes, that a Memo with all cached results needs for an item with this
-// content.
-func MemoBytes(content string) int {
-	if kind := analysis.ClassifySpeech(content); kind == analysis.WholeTalk || kind == analysis.WholeChat {
+// ItemTextCacheBytes returns the approximate memory, in bytes, that a Memo with all cached results needs for an item
+// with this content.
+func ItemTextCacheBytes(content string) int {
+	if kind := analysis.ClassifyDialogue(content); kind == analysis.WholePeopleDialogue ||
+		kind == analysis.WholeProgramDialogue {
 		return 3 * len(content) / 4 // estimate of the memory for the content's words
 	}
 	return 0
@@ -58,7 +61,7 @@ type ItemText struct {
 // dialogueTurn contains the properties of an item that matter in a dialogue.
 type dialogueTurn struct {
 	// kind of the item; the fields below are set only for a turn in a talk between people
-	speechKind         analysis.SpeechKind
+	dialogueKind       analysis.DialogueKind
 	isQuestion         bool                  // the turn ends in a question
 	createdNanoseconds int64                 // in nanoseconds since 1970
 	session, speaker   unique.Handle[string] // handles, because they are often compared
@@ -74,29 +77,29 @@ const (
 )
 
 // For items that are not turns of a talk between people, only the kind matters. Therefore all items of a kind share
-// one element of turnByOtherKind.
-var turnByOtherKind = [...]*dialogueTurn{
-	analysis.NoSpeech:   {},
-	analysis.TurnOfChat: {speechKind: analysis.TurnOfChat},
-	analysis.WholeTalk:  {speechKind: analysis.WholeTalk},
-	analysis.WholeChat:  {speechKind: analysis.WholeChat},
+// one element of turnByNonPersonKind.
+var turnByNonPersonKind = [...]*dialogueTurn{
+	analysis.NotDialogue:          {},
+	analysis.ProgramTurn:          {dialogueKind: analysis.ProgramTurn},
+	analysis.WholePeopleDialogue:  {dialogueKind: analysis.WholePeopleDialogue},
+	analysis.WholeProgramDialogue: {dialogueKind: analysis.WholeProgramDialogue},
 }
 
 // turnOutsideDialogue describes all items that do not belong to a dialogue.
-var turnOutsideDialogue = turnByOtherKind[analysis.NoSpeech]
+var turnOutsideDialogue = turnByNonPersonKind[analysis.NotDialogue]
 
 // maxNeighbourTime is the maximum time between the creation of neighbouring turns.
 const maxNeighbourTime = time.Hour
 
-// isInSameTalkAs reports whether t is a turn of the same talk as other, created within maxNeighbourTime.
+// isInSameDialogueAs reports whether t is a turn of the same talk as other, created within maxNeighbourTime.
 // The caller must check that their IDs are close.
-func (t *dialogueTurn) isInSameTalkAs(other *dialogueTurn) bool {
-	return t.speechKind == analysis.TurnOfTalk && t.session == other.session &&
-		t.isCreatedNear(other.createdNanoseconds)
+func (t *dialogueTurn) isInSameDialogueAs(other *dialogueTurn) bool {
+	return t.dialogueKind == analysis.PersonTurn && t.session == other.session &&
+		t.isCreatedNearTime(other.createdNanoseconds)
 }
 
-// isCreatedNear reports whether the turn was created at most maxNeighbourTime before or after the given time.
-func (t *dialogueTurn) isCreatedNear(created int64) bool {
+// isCreatedNearTime reports whether the turn was created at most maxNeighbourTime before or after the given time.
+func (t *dialogueTurn) isCreatedNearTime(created int64) bool {
 	a, b := min(t.createdNanoseconds, created), max(t.createdNanoseconds, created)
 	return uint64(b)-uint64(a) <= uint64(maxNeighbourTime)
 }

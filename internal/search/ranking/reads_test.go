@@ -14,7 +14,7 @@ import (
 // chat is an item that contains a whole chat with a program. It is not stored in the index, but read when it is
 // needed.
 type chat struct {
-	Memo
+	ItemTextCache
 	id uint64
 }
 
@@ -37,11 +37,11 @@ func (c *chat) Keywords() []string { return nil }
 // TestReads checks that a search for chats reads each item at most once. It must read only the hits and the items
 // whose best stretch could make them hits, which are fewer than it ranks.
 func TestReads(t *testing.T) {
-	r := NewScorer(Oxbow, nil)
+	r := NewScorer(OxbowRanking, nil)
 	const n = 200
 	err := r.FillIndex(t.Context(), func(yield func(Item, error) bool) {
 		for id := range uint64(n) {
-			if !yield(&chat{id: id + 1, Memo: Memo{Late: true}}, nil) {
+			if !yield(&chat{id: id + 1, ItemTextCache: ItemTextCache{Late: true}}, nil) {
 				return
 			}
 		}
@@ -71,7 +71,7 @@ func TestReads(t *testing.T) {
 			t.Errorf("item %d was read %d times", id, times)
 		}
 	}
-	if len(reads) < 5 || len(reads) > maxHitsForStretches {
-		t.Errorf("%d items were read, want from 5 to %d", len(reads), maxHitsForStretches)
+	if len(reads) < 5 || len(reads) > maxPassageSearchedHits {
+		t.Errorf("%d items were read, want from 5 to %d", len(reads), maxPassageSearchedHits)
 	}
 }

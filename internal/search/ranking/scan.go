@@ -29,7 +29,7 @@ func ScanItems(ctx context.Context, ranking string, items []Item, chosenTerms *a
 	var wg sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
 		wg.Go(func() {
-			sc := newScanner(ranking, chosenTerms)
+			sc := newItemScanner(ranking, chosenTerms)
 			for ctx.Err() == nil {
 				i := int(next.Add(1)) - 1
 				if i >= len(batches) {
@@ -45,7 +45,7 @@ func ScanItems(ctx context.Context, ranking string, items []Item, chosenTerms *a
 	}
 	p := FormulaParams(ranking)
 	// Also count documents without terms. They may contain words that the scan did not collect, so they are not empty.
-	p.CountEmpty = true
+	p.CountEmptyDocuments = true
 	r := NewScorer(ranking, index.New(p))
 	r.index.FillEmpty(func(yield func(*index.Document) bool) {
 		for _, docs := range batches {
@@ -55,14 +55,14 @@ func ScanItems(ctx context.Context, ranking string, items []Item, chosenTerms *a
 		}
 	}, nil)
 	v := r.NewView(ctx, nil)
-	v.termStats = &scanStats{searcher: v.searcher, scannedTerms: chosenTerms}
+	v.termStats = &scanTermStats{searcher: v.searcher, scannedTerms: chosenTerms}
 	return v, nil
 }
 
 // CoversTerms reports whether the scan that created the view was for this ranking and included
 // all terms of c. It returns false if c is nil, which means all terms.
 func (v *View) CoversTerms(ranking string, c *analysis.TermSet) bool {
-	have := v.termStats.(*scanStats).scannedTerms
+	have := v.termStats.(*scanTermStats).scannedTerms
 	return v.Ranking() == ranking && c != nil && !slices.ContainsFunc(c.ListTerms(), func(t string) bool {
 		return !have.Has(t)
 	}) &&
@@ -72,14 +72,14 @@ func (v *View) CoversTerms(ranking string, c *analysis.TermSet) bool {
 // HasMissingTerms reports whether the query has looked up terms that the scan did not collect. The results are then
 // incomplete and must be discarded.
 func (v *View) HasMissingTerms() bool {
-	s, ok := v.termStats.(*scanStats)
+	s, ok := v.termStats.(*scanTermStats)
 	return ok && s.hasMissingTerm.Load()
 }
 
-// RequireAllDocuments makes [View.HasMissingTerms] true if the query must return documents without words. A scan for
+// MarkSeedScanIncomplete makes [View.HasMissingTerms] true if the query must return documents without words. A scan for
 // the ranking Seed does not contain such documents.
-func (v *View) RequireAllDocuments(p *Plan) {
-	if s, ok := v.termStats.(*scanStats); ok && p.isForSeedRanking {
+func (v *View) MarkSeedScanIncomplete(p *Plan) {
+	if s, ok := v.termStats.(*scanTermStats); ok && p.isForSeedRanking {
 		s.hasMissingTerm.Store(true)
 	}
 }
@@ -89,26 +89,26 @@ func (v *View) RequireAllDocuments(p *Plan) {
 type itemScanner struct {
 	chosenTerms *analysis.TermSet
 	// finds the terms in texts (nil for the simple ranking Seed, which divides texts in another way)
-	termFinder *analysis.TermFinder
-	wantsDates bool // the chosen terms may include the date of an item
+	termFinder         *analysis.TermFinder
+	shouldCollectDates bool // the chosen terms may include the date of an item
 	// the terms to collect may include keywords, which are terms made from an item's properties
-	wantsKeywords bool
-	buffer        AnalysisBuffer
-	termBuffer    []index.Term // reused memory for the terms of a document
+	shouldCollectKeywords bool
+	buffer                AnalysisBuffer
+	termBuffer            []index.Term // reused memory for the terms of a document
 }
 
-func newScanner(ranking string, c *analysis.TermSet) *itemScanner {
+func newItemScanner(ranking string, c *analysis.TermSet) *itemScanner {
 	sc := &itemScanner{chosenTerms: c}
 	for _, t := range slices.Concat(c.ListTerms(), c.ListPrefixes()) {
-		sc.wantsKeywords = sc.wantsKeywords || isKeyword(t)
+		sc.shouldCollectKeywords = sc.shouldCollectKeywords || isKeyword(t)
 		date, ok := strings.CutPrefix(t, datePrefix)
 		// The query looks up a "date:" term for each word that may be a date, so check whether the term is a real date
-		if ok && ranking != Seed {
-			sc.wantsDates = sc.wantsDates || slices.Contains(monthTerms[:], t) || date == "" ||
+		if ok && ranking != SeedRanking {
+			sc.shouldCollectDates = sc.shouldCollectDates || slices.Contains(monthTerms[:], t) || date == "" ||
 				(date[0] >= '0' && date[0] <= '9')
 		}
 	}
-	if ranking != Seed {
+	if ranking != SeedRanking {
 		sc.termFinder = analysis.NewTermFinder(c)
 	}
 	return sc
@@ -149,23 +149,23 @@ func (sc *itemScanner) scanItem(ctx context.Context, it Item, d *index.Document)
 	}
 	hasWords = true
 	if sc.termFinder == nil {
-		hasWords = sc.setSeedWords(t, d)
+		hasWords = sc.setSeedRankingWords(t, d)
 	} else {
 		sc.buffer.fields = appendFields(sc.buffer.fields[:0], t)
 		sc.termFinder.SetDoc(ctx, d, sc.buffer.fields)
-		d.Len += lengthPadding(t)
+		d.Len += itemLengthPadding(t)
 	}
-	if sc.wantsDates {
-		sc.addWantedTerms(d, dateTerms(t.Created), dateTermWeight)
+	if sc.shouldCollectDates {
+		sc.addChosenTerms(d, dateTerms(t.Created), dateTermWeight)
 	}
-	if sc.wantsKeywords {
-		sc.addWantedTerms(d, it.Keywords(), 1)
+	if sc.shouldCollectKeywords {
+		sc.addChosenTerms(d, it.Keywords(), 1)
 	}
 	return hasWords
 }
 
-// addWantedTerms adds to d the terms that the scan has to collect.
-func (sc *itemScanner) addWantedTerms(d *index.Document, terms []string, frequency uint16) {
+// addChosenTerms adds to d the terms that the scan has to collect.
+func (sc *itemScanner) addChosenTerms(d *index.Document, terms []string, frequency uint16) {
 	for _, t := range terms {
 		if sc.chosenTerms.Has(t) {
 			d.Terms = append(d.Terms, index.Term{Text: t, TF: frequency})
@@ -173,11 +173,11 @@ func (sc *itemScanner) addWantedTerms(d *index.Document, terms []string, frequen
 	}
 }
 
-// setSeedWords adds the words of a text to the document d and sets its length, as the simple ranking Seed does. It
-// returns false if the text contains no words.
-func (sc *itemScanner) setSeedWords(t *ItemText, d *index.Document) bool {
-	sc.buffer.words = appendSeedTerms(sc.buffer.words[:0], t)
-	d.Len = index.OneTF * uint32(len(sc.buffer.words))
-	sc.addWantedTerms(d, sc.buffer.words, index.OneTF)
+// setSeedRankingWords adds the words of a text to the document d and sets its length, as the simple ranking Seed does.
+// It returns false if the text contains no words.
+func (sc *itemScanner) setSeedRankingWords(t *ItemText, d *index.Document) bool {
+	sc.buffer.words = appendSeedRankingTerms(sc.buffer.words[:0], t)
+	d.Len = index.TFPerOccurrence * uint32(len(sc.buffer.words))
+	sc.addChosenTerms(d, sc.buffer.words, index.TFPerOccurrence)
 	return len(sc.buffer.words) > 0
 }

@@ -16,28 +16,28 @@ import (
 
 // These are the names of the rankings, which are methods to compute scores. The package oxbow documents them.
 const (
-	Oxbow = "oxbow"
-	Seed  = "seed"
+	OxbowRanking = "oxbow"
+	SeedRanking  = "seed"
 )
 
 // These are the parameters of the ranking Oxbow. They were tuned on LongMemEval, LoCoMo, QMSum and SciFact. The
 // command "quality" of the bench module measures the results with these parameters.
 const (
-	oxbowK1 = 1.2
-	oxbowB  = 0.75
+	bm25K1 = 1.2
+	bm25B  = 0.75
 
-	// turnPadding is added to the length of a turn in a talk. Without it, the parameter b = 0.75 would count
+	// turnLengthPadding is added to the length of a turn in a talk. Without it, the parameter b = 0.75 would count
 	// differences in length too much: a turn is short because people talk in short turns, and not because the turn
 	// contains only relevant words.
-	turnPadding = 16 * index.OneTF
+	turnLengthPadding = 16 * index.TFPerOccurrence
 
 	// Weights of a word by the field in which it occurs, in sixteenths.
-	nameWordWeight    = 32
-	aliasWordWeight   = 32
-	labelWordWeight   = 16
-	contentWordWeight = 16
-	programWordWeight = 2 // weight of a word in a text that a program wrote in a chat
-	dateTermWeight    = 16
+	nameWordWeight        = 32
+	aliasWordWeight       = 32
+	labelWordWeight       = 16
+	contentWordWeight     = 16
+	programTextWordWeight = 2 // weight of a word in a text that a program wrote in a chat
+	dateTermWeight        = 16
 
 	// These are the weights of query terms that are not ordinary words. The weight of an ordinary word is 1.
 	correctedWordWeight = 0.8 // a corrected word
@@ -48,9 +48,9 @@ const (
 	// minimum number of words in a query that is treated as a text, in which repeated words show the subject
 	minLongQueryWords = 20
 
-	// priorTexts is how strongly a word's frequency in ordinary English counts, compared with its frequency in the
-	// memory: as much as this number of texts. It is about the number of entries in a small memory.
-	priorTexts = 300
+	// englishPriorTexts is how strongly a word's frequency in ordinary English counts, compared with its frequency in
+	// the memory: as much as this number of texts. It is about the number of entries in a small memory.
+	englishPriorTexts = 300
 )
 
 // Scorer implements a ranking. It converts texts to terms, and maintains the index of these terms.
@@ -69,7 +69,7 @@ func NewScorer(rankingName string, x *index.Index) *Scorer {
 		x = index.New(FormulaParams(rankingName))
 	}
 	r := &Scorer{rankingName: rankingName, index: x}
-	if rankingName != Seed {
+	if rankingName != SeedRanking {
 		r.queryAnalyzer, r.documentAnalyzer = analysis.NewAnalyzer(), analysis.NewAnalyzer()
 	}
 	return r
@@ -81,10 +81,10 @@ func (r *Scorer) Index() *index.Index { return r.index }
 
 // FormulaParams returns the parameters of a ranking's formula.
 func FormulaParams(ranking string) index.Params {
-	if ranking == Seed {
+	if ranking == SeedRanking {
 		return index.Params{}
 	}
-	return index.Params{K1: oxbowK1, B: oxbowB}
+	return index.Params{K1: bm25K1, B: bm25B}
 }
 
 // AnalysisBuffer is memory that calls of AnalyzeItem reuse.
@@ -103,7 +103,7 @@ func (r *Scorer) AnalyzeItem(ctx context.Context, it Item, d *index.Document, b 
 	d.Updated = t.Updated.UnixNano()
 	d.Created = clampedNanoseconds(t.Created)
 	if r.documentAnalyzer == nil {
-		b.words = appendSeedTerms(b.words[:0], t)
+		b.words = appendSeedRankingTerms(b.words[:0], t)
 		d.SetWords(b.words)
 		if len(b.words) == 0 {
 			return // in the ranking Seed, a document without words does not count as a document
@@ -111,7 +111,7 @@ func (r *Scorer) AnalyzeItem(ctx context.Context, it Item, d *index.Document, b 
 	} else {
 		b.fields = appendFields(b.fields[:0], t)
 		r.documentAnalyzer.SetDoc(ctx, d, b.fields)
-		d.Len += lengthPadding(t)
+		d.Len += itemLengthPadding(t)
 		for _, term := range dateTerms(t.Created) {
 			d.Terms = append(d.Terms, index.Term{Text: term, TF: dateTermWeight})
 		}
@@ -121,8 +121,8 @@ func (r *Scorer) AnalyzeItem(ctx context.Context, it Item, d *index.Document, b 
 	}
 }
 
-// appendSeedTerms appends the terms of a text for the ranking Seed.
-func appendSeedTerms(words []string, t *ItemText) []string {
+// appendSeedRankingTerms appends the terms of a text for the ranking Seed.
+func appendSeedRankingTerms(words []string, t *ItemText) []string {
 	words = text.AppendCrabtalkTerms(words, t.Content)
 	for _, a := range t.Aliases {
 		words = text.AppendCrabtalkTerms(words, a)
@@ -130,11 +130,11 @@ func appendSeedTerms(words []string, t *ItemText) []string {
 	return words
 }
 
-// lengthPadding returns a number that is added to the length of a short turn in a talk. Otherwise, differences in
+// itemLengthPadding returns a number that is added to the length of a short turn in a talk. Otherwise, differences in
 // length would influence the turns' scores too much.
-func lengthPadding(t *ItemText) uint32 {
-	if analysis.IsTalkTurn(t.Content) {
-		return turnPadding
+func itemLengthPadding(t *ItemText) uint32 {
+	if analysis.IsPersonTurn(t.Content) {
+		return turnLengthPadding
 	}
 	return 0
 }
@@ -148,7 +148,7 @@ func appendFields(fs []analysis.Field, t *ItemText) []analysis.Field {
 	for _, l := range t.LabelValues {
 		fs = append(fs, analysis.Field{Name: "label", Text: l, Weight: labelWordWeight})
 	}
-	return append(fs, analysis.SplitDialogue(t.Content, contentWordWeight, programWordWeight)...)
+	return append(fs, analysis.SplitDialogue(t.Content, contentWordWeight, programTextWordWeight)...)
 }
 
 // WordClauses returns conditions that are true for every document that contains all words of the text. For the ranking
@@ -157,11 +157,11 @@ func (r *Scorer) WordClauses(text string) []index.TermCondition {
 	if r.queryAnalyzer == nil {
 		return nil
 	}
-	return requireAll(r.queryAnalyzer.TermSequence(context.Background(), text))
+	return requireAllTerms(r.queryAnalyzer.TermSequence(context.Background(), text))
 }
 
-// requireAll returns conditions that require each of the terms.
-func requireAll(terms []string) (cs []index.TermCondition) {
+// requireAllTerms returns conditions that require each of the terms.
+func requireAllTerms(terms []string) (cs []index.TermCondition) {
 	for _, t := range terms {
 		cs = append(cs, index.TermCondition{Terms: []string{t}})
 	}

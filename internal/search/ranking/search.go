@@ -28,8 +28,8 @@ func (v *View) Search(p *Plan, limit int) []Hit {
 	}
 	found := v.searcher.Search(lookup)
 	if r.queryAnalyzer != nil {
-		p.foundKinds = v.findDialogueKinds(p, found[:min(len(found), limit, maxCheckedHits)])
-		speaks := p.foundKinds != dialogueKinds{}
+		p.foundDialogueKinds = v.findDialogueKinds(p, found[:min(len(found), limit, maxHitsCheckedForDialogue)])
+		speaks := p.foundDialogueKinds != hitDialogueKinds{}
 		if speaks && lookup.Limit < candidateCount(limit) {
 			lookup.Limit = candidateCount(limit)
 			found = v.searcher.Search(lookup)
@@ -53,7 +53,7 @@ func (v *View) Search(p *Plan, limit int) []Hit {
 
 // Newest returns the items that a plan without terms selects, newest version first.
 func (v *View) Newest(p *Plan, limit int) []Hit {
-	v.RequireAllDocuments(p)
+	v.MarkSeedScanIncomplete(p)
 	lookup := p.indexQuery
 	// The index for the ranking Seed lacks keywords of documents without words, so do not use it to check conditions.
 	if p.isForSeedRanking {

@@ -11,27 +11,27 @@ import (
 // These parameters are for documents that contain whole dialogues. The score of the dialogue's best part is added to
 // the score of the whole dialogue, because only a few turns answer a question.
 const (
-	stretchWords = 40 // length, in words, of the part of a dialogue that is searched for the most query words
+	passageWordCount = 40 // length, in words, of the part of a dialogue that is searched for the most query words
 	// The score of the dialogue's best part is multiplied by this factor and added to the score of the whole dialogue.
-	stretchWeight       = 0.5
-	maxHitsForStretches = 15 // number of best hits for which the part with the most query words is searched
+	bestPassageWeight      = 0.5
+	maxPassageSearchedHits = 15 // number of best hits for which the part with the most query words is searched
 )
 
-// stretchFields are the fields of a dialogue in which the part with the most query words is searched. All these fields
+// passageFields are the fields of a dialogue in which the part with the most query words is searched. All these fields
 // have the weight contentWordWeight. Texts by programs are left out, because their weight is too low to be worth the
 // time.
-var stretchFields = []string{"body", "user"}
+var passageFields = []string{"body", "user"}
 
 // spokenTokens returns the words in the fields of an item that contain what people said. They are cached in the item's
 // memo.
 func (v *View) spokenTokens(it Item) []*analysis.Tokens {
-	kept := &it.ItemMemo().tokens
+	kept := &it.TextCache().cachedTokens
 	if ts := kept.Load(); ts != nil {
 		return *ts
 	}
 	var ts []*analysis.Tokens
 	for _, f := range v.itemFields(it) {
-		if slices.Contains(stretchFields, f.Name) {
+		if slices.Contains(passageFields, f.Name) {
 			ts = append(ts, analysis.Tokenize(v.ctx, f.Text))
 		}
 	}
@@ -44,20 +44,20 @@ func (v *View) spokenTokens(it Item) []*analysis.Tokens {
 // termOccurrence is a position in a text at which a query term occurs, and the number of the term.
 type termOccurrence struct{ position, termNumber int }
 
-// stretchFinder finds the best stretches of texts for a query's terms.
-type stretchFinder struct {
-	termFinder  *analysis.TermFinder
-	termNumbers map[string]int // number of each term
-	occurrences []termOccurrence
+// passageFinder finds the best stretches of texts for a query's terms.
+type passageFinder struct {
+	termFinder      *analysis.TermFinder
+	termNumbers     map[string]int // number of each term
+	termOccurrences []termOccurrence
 
 	// The part of a text that is examined now is called the present part. For each query term, these are the number of
 	// occurrences in the present part, the term's score for the present part, and its weighted score for the best part
 	// so far.
-	currentCounts, currentScores, bestScores []float64
+	currentPassageCounts, currentPassageScores, bestPassageScores []float64
 }
 
-func newStretch(terms []string) *stretchFinder {
-	s := &stretchFinder{
+func newPassageFinder(terms []string) *passageFinder {
+	s := &passageFinder{
 		termFinder:  analysis.NewTermFinder(analysis.NewTermSet(terms, nil)),
 		termNumbers: make(map[string]int, len(terms)),
 	}
@@ -67,48 +67,48 @@ func newStretch(terms []string) *stretchFinder {
 	return s
 }
 
-// stretchScore returns the score of a term that occurs tf times in a part of a dialogue. It is the formula BM25
+// passageTermScore returns the score of a term that occurs tf times in a part of a dialogue. It is the formula BM25
 // without the length of the text, because all parts have the same length.
-func stretchScore(termWeight, tf float64) float64 { return termWeight * tf / (tf + oxbowK1) }
+func passageTermScore(termWeight, tf float64) float64 { return termWeight * tf / (tf + bm25K1) }
 
-// findBest finds the 40 consecutive words that match the query best. It returns, for each query term, the term's
+// findBestPassage finds the 40 consecutive words that match the query best. It returns, for each query term, the term's
 // weighted score in these words. It returns nil if no term occurs. The result is valid until the next call.
-func (s *stretchFinder) findBest(texts []*analysis.Tokens, termWeights []float64) []float64 {
-	s.occurrences = s.occurrences[:0]
+func (s *passageFinder) findBestPassage(texts []*analysis.Tokens, termWeights []float64) []float64 {
+	s.termOccurrences = s.termOccurrences[:0]
 	from := 0
 	for _, t := range texts {
 		from += s.termFinder.FindOccurrences(t, func(term string, at int) {
-			s.occurrences = append(s.occurrences, termOccurrence{from + at, s.termNumbers[term]})
+			s.termOccurrences = append(s.termOccurrences, termOccurrence{from + at, s.termNumbers[term]})
 		})
 	}
-	s.currentCounts = reuseAsZeros(s.currentCounts, len(termWeights))
-	s.currentScores = reuseAsZeros(s.currentScores, len(termWeights))
-	s.bestScores = reuseAsZeros(s.bestScores, len(termWeights))
+	s.currentPassageCounts = reuseAsZeros(s.currentPassageCounts, len(termWeights))
+	s.currentPassageScores = reuseAsZeros(s.currentPassageScores, len(termWeights))
+	s.bestPassageScores = reuseAsZeros(s.bestPassageScores, len(termWeights))
 	count := func(k int, by float64) {
-		s.currentCounts[k] += by
-		s.currentScores[k] = stretchScore(termWeights[k], s.currentCounts[k])
+		s.currentPassageCounts[k] += by
+		s.currentPassageScores[k] = passageTermScore(termWeights[k], s.currentPassageCounts[k])
 	}
 	most, first := 0.0, 0
-	for _, o := range s.occurrences {
+	for _, o := range s.termOccurrences {
 		count(o.termNumber, 1)
-		for ; o.position-s.occurrences[first].position >= stretchWords; first++ {
-			count(s.occurrences[first].termNumber, -1)
+		for ; o.position-s.termOccurrences[first].position >= passageWordCount; first++ {
+			count(s.termOccurrences[first].termNumber, -1)
 		}
 		sum := 0.0
-		for _, given := range s.currentScores {
+		for _, given := range s.currentPassageScores {
 			sum += given
 		}
 		if sum > most {
 			most = sum
-			for k, given := range s.currentScores {
-				s.bestScores[k] = stretchWeight * given
+			for k, given := range s.currentPassageScores {
+				s.bestPassageScores[k] = bestPassageWeight * given
 			}
 		}
 	}
 	if most == 0 {
 		return nil
 	}
-	return s.bestScores
+	return s.bestPassageScores
 }
 
 // reuseAsZeros returns n zeros, using the memory of s if possible.

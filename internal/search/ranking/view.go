@@ -20,9 +20,9 @@ type View struct {
 	termStats termStats // frequencies of terms in the index
 	loadItem  func(id uint64) Item
 
-	textBuffer ItemText // memory for an item's texts, which is used again for the next item
-	lastItem   Item     // item whose fields were divided into words last
-	lastFields []fieldWords
+	textBuffer     ItemText // memory for an item's texts, which is used again for the next item
+	lastSplitItem  Item     // item whose fields were divided into words last
+	lastItemFields []fieldWordPositions
 }
 
 // termStats are the statistics of an index that a plan needs.
@@ -67,11 +67,11 @@ func (v *View) TermFrequency(w QueryWordTerm) (df int, idf float64) {
 	if !w.Corrected {
 		df = v.termStats.DF(w.Term)
 	}
-	var prior index.Prior
+	var prior index.LanguageFrequency
 	if v.scorer.queryAnalyzer != nil && !w.Corrected {
-		prior = englishPrior(w.Term)
+		prior = englishFrequencyPrior(w.Term)
 	} else if v.scorer.queryAnalyzer != nil {
-		prior.N = priorTexts
+		prior.N = englishPriorTexts
 	}
 	return df, v.searcher.IDF(df, prior)
 }
@@ -139,17 +139,17 @@ func (v *View) itemTurn(it Item) *dialogueTurn {
 	if it == nil {
 		return turnOutsideDialogue
 	}
-	kept := &it.ItemMemo().turn
+	kept := &it.TextCache().cachedTurn
 	if t := kept.Load(); t != nil {
 		return t
 	}
 	x := &v.textBuffer
 	it.FillText(x)
-	kind := analysis.ClassifySpeech(x.Content)
-	t := turnByOtherKind[kind]
-	if kind == analysis.TurnOfTalk {
+	kind := analysis.ClassifyDialogue(x.Content)
+	t := turnByNonPersonKind[kind]
+	if kind == analysis.PersonTurn {
 		t = &dialogueTurn{
-			speechKind:         kind,
+			dialogueKind:       kind,
 			isQuestion:         analysis.EndsInQuestion(x.Content),
 			createdNanoseconds: clampedNanoseconds(x.Created),
 			session:            unique.Make(x.Session),
@@ -160,18 +160,18 @@ func (v *View) itemTurn(it Item) *dialogueTurn {
 	return kept.Load()
 }
 
-// Neighbours returns the turns before and after a turn, in order, up to the distance reach. If accept is not nil,
+// NeighbourTurns returns the turns before and after a turn, in order, up to the distance reach. If accept is not nil,
 // turns are left out for which accept returns false. If the entry is not a turn in a talk, the result is empty.
-func (v *View) Neighbours(id uint64, reach int, accept func(id uint64) bool) (before, after []Item) {
+func (v *View) NeighbourTurns(id uint64, maxDistance int, accept func(id uint64) bool) (before, after []Item) {
 	own := v.itemTurn(v.findItem(id))
-	if own.speechKind != analysis.TurnOfTalk {
+	if own.dialogueKind != analysis.PersonTurn {
 		return nil, nil
 	}
-	for step := -reach; step <= reach; step++ {
+	for step := -maxDistance; step <= maxDistance; step++ {
 		at := id + uint64(int64(step))
 		it := v.findItem(at)
 		switch {
-		case step == 0 || it == nil || !v.itemTurn(it).isInSameTalkAs(own) || (accept != nil && !accept(at)):
+		case step == 0 || it == nil || !v.itemTurn(it).isInSameDialogueAs(own) || (accept != nil && !accept(at)):
 		case step < 0:
 			before = append(before, it)
 		default:
@@ -218,18 +218,18 @@ func (v *View) KeywordCounts(key string) iter.Seq2[string, int] {
 	}
 }
 
-// fieldWords returns the words in the fields of an item. The result for the last item is cached, because all phrases
-// of a query are checked for an item before the next item is checked.
-func (v *View) fieldWords(it Item) []fieldWords {
-	if v.lastItem != it {
-		v.lastItem, v.lastFields = it, v.lastFields[:0]
+// itemFieldWords returns the words in the fields of an item. The result for the last item is cached, because all
+// phrases of a query are checked for an item before the next item is checked.
+func (v *View) itemFieldWords(it Item) []fieldWordPositions {
+	if v.lastSplitItem != it {
+		v.lastSplitItem, v.lastItemFields = it, v.lastItemFields[:0]
 		for _, f := range v.itemFields(it) {
-			w := fieldWords{v.scorer.queryAnalyzer.TermSequence(v.ctx, f.Text), map[string][]int{}}
+			w := fieldWordPositions{v.scorer.queryAnalyzer.TermSequence(v.ctx, f.Text), map[string][]int{}}
 			for i, word := range w.words {
 				w.positionsByWord[word] = append(w.positionsByWord[word], i)
 			}
-			v.lastFields = append(v.lastFields, w)
+			v.lastItemFields = append(v.lastItemFields, w)
 		}
 	}
-	return v.lastFields
+	return v.lastItemFields
 }

@@ -31,9 +31,9 @@ type Passage struct {
 	// Heading is the heading above the text. A text with fewer than three words is a duplicate only of a text with the
 	// same heading. In scripts without spaces, this applies to fewer than six characters.
 	Heading string
-	// Weight decides which of two equal texts is kept: the text with the greater weight or, if the weights are equal,
-	// the first text.
-	Weight int
+	// KeepPriority decides which of two equal texts is kept: the text with the greater weight or, if the weights are
+	// equal, the first text.
+	KeepPriority int
 }
 
 // nearDuplicate is a text that can be dropped because another text is kept.
@@ -50,18 +50,18 @@ const (
 
 	// The shorter text must have at least this share of the longer text's words. Otherwise, the longer text probably
 	// says more than the shorter text.
-	minShareNumerator, minShareDenominator = 3, 5
+	minWordShareNumerator, minWordShareDenominator = 3, 5
 
 	// These constants limit the work if many texts have the same rarest word, for example because they follow the same
-	// pattern. A text is compared with at most maxSignatures longer texts by a cheap test, which compares 64-bit sets
-	// of words. It is compared with at most maxComparisonsPerText of these word by word.
-	maxSignatures         = 4096
+	// pattern. A text is compared with at most maxBitSetComparisons longer texts by a cheap test, which compares
+	// 64-bit sets of words. It is compared with at most maxComparisonsPerText of these word by word.
+	maxBitSetComparisons  = 4096
 	maxComparisonsPerText = 256
 )
 
-// preparedText is a text that was analyzed for comparisons.
-type preparedText struct {
-	index          int
+// analyzedText is a text that was analyzed for comparisons.
+type analyzedText struct {
+	passageIndex   int
 	source         Passage
 	normalizedText string // the normalized text (equal texts have the same value)
 	// Numbers of the stems in order, without stop words (nil if the text is not compared by words).
@@ -74,7 +74,7 @@ type preparedText struct {
 
 // wordBitSet returns a set with one bit for each word. Several words may have the same bit. If text a contains all
 // words of text b, a's signature contains all bits in b's signature.
-func (s *preparedText) wordBitSet() (bits uint64) {
+func (s *analyzedText) wordBitSet() (bits uint64) {
 	for _, w := range s.stemNumbers {
 		bits |= 1 << (w * 0x9e3779b1 >> 26)
 	}
@@ -82,14 +82,14 @@ func (s *preparedText) wordBitSet() (bits uint64) {
 }
 
 // duplicateSearch is the state of a search for duplicates. Texts are identified by their indices. The keys of
-// keptByDropped and exactByDropped are the texts that can be dropped.
+// replacementByDropped and isExactByDropped are the texts that can be dropped.
 type duplicateSearch struct {
-	keptByDropped  map[int]int  // for each text that can be dropped, the text that replaces it
-	exactByDropped map[int]bool // for each text that can be dropped, whether it equals the text that replaces it
+	replacementByDropped map[int]int  // for each text that can be dropped, the text that replaces it
+	isExactByDropped     map[int]bool // for each text that can be dropped, whether it equals the text that replaces it
 
-	// signatureChecks is how many pairs of texts were compared by their 64-bit sets of words. wordComparisons is how
+	// bitSetComparisons is how many pairs of texts were compared by their 64-bit sets of words. wordComparisons is how
 	// many of these pairs were then compared word by word.
-	signatureChecks, wordComparisons int
+	bitSetComparisons, wordComparisons int
 }
 
 // NormalizeText returns a text in lower case, with a single space between words. The result is the same for two texts
@@ -109,14 +109,14 @@ func NormalizeText(s string) string { return strings.Join(strings.Fields(strings
 // FindNearDuplicates returns an error if ctx is done. After each analyzed text, it calls
 // progress, which may be nil, with the number of analyzed texts.
 func FindNearDuplicates(ctx context.Context, texts []Passage, progress func(done int)) ([]nearDuplicate, error) {
-	d := duplicateSearch{keptByDropped: map[int]int{}, exactByDropped: map[int]bool{}}
+	d := duplicateSearch{replacementByDropped: map[int]int{}, isExactByDropped: map[int]bool{}}
 	err := d.findAllDuplicates(ctx, texts, progress)
 	return d.listDuplicates(), err
 }
 
 func (d *duplicateSearch) findAllDuplicates(ctx context.Context, texts []Passage, progress func(done int)) error {
 	c := textAnalyzer{analysis.NewAnalyzer(), map[string]uint32{}, map[string]analyzedWord{}}
-	samples := make([]*preparedText, len(texts))
+	samples := make([]*analyzedText, len(texts))
 	for i, t := range texts {
 		samples[i] = c.prepareText(ctx, i, t)
 		if err := ctx.Err(); err != nil {
@@ -130,21 +130,21 @@ func (d *duplicateSearch) findAllDuplicates(ctx context.Context, texts []Passage
 }
 
 // findEqualTexts finds equal texts, and returns one text from each group of equal texts.
-func (d *duplicateSearch) findEqualTexts(samples []*preparedText) []*preparedText {
+func (d *duplicateSearch) findEqualTexts(samples []*analyzedText) []*analyzedText {
 	samples = slices.Clone(samples)
 	slices.SortStableFunc(
 		samples,
-		func(a, b *preparedText) int { return cmp.Compare(b.source.Weight, a.source.Weight) },
+		func(a, b *analyzedText) int { return cmp.Compare(b.source.KeepPriority, a.source.KeepPriority) },
 	)
-	first := map[string]*preparedText{}
-	var left []*preparedText
+	first := map[string]*analyzedText{}
+	var left []*analyzedText
 	for _, s := range samples {
 		key := s.normalizedText
 		if s.hasFewWords {
 			key += "\x00" + s.source.Heading
 		}
 		if f := first[key]; f != nil && s.normalizedText != "" {
-			d.keptByDropped[s.index], d.exactByDropped[s.index] = f.index, true
+			d.replacementByDropped[s.passageIndex], d.isExactByDropped[s.passageIndex] = f.passageIndex, true
 			continue
 		}
 		first[key] = s
@@ -156,13 +156,13 @@ func (d *duplicateSearch) findEqualTexts(samples []*preparedText) []*preparedTex
 // findContainedTexts finds texts whose words are all contained in a longer text. It processes longer texts first, so
 // that they are already registered when a shorter text is compared. Each word has a number, which is less than
 // wordCount.
-func (d *duplicateSearch) findContainedTexts(ctx context.Context, samples []*preparedText, wordCount int) error {
-	samples = slices.DeleteFunc(samples, func(s *preparedText) bool { return s.stemNumbers == nil })
-	slices.SortFunc(samples, func(a, b *preparedText) int {
+func (d *duplicateSearch) findContainedTexts(ctx context.Context, samples []*analyzedText, wordCount int) error {
+	samples = slices.DeleteFunc(samples, func(s *analyzedText) bool { return s.stemNumbers == nil })
+	slices.SortFunc(samples, func(a, b *analyzedText) int {
 		return cmp.Or(
 			cmp.Compare(len(b.stemNumbers), len(a.stemNumbers)),
 			cmp.Compare(len(b.normalizedText), len(a.normalizedText)),
-			cmp.Compare(a.index, b.index),
+			cmp.Compare(a.passageIndex, b.passageIndex),
 		)
 	})
 	// for each word number, the last text in samples that contains the word; the first text counts as 1
@@ -188,11 +188,11 @@ func (d *duplicateSearch) findContainedTexts(ctx context.Context, samples []*pre
 		signatures[i] = s.wordBitSet()
 		d.findContainingText(i, samples, signatures, holders[number[keys[i]]])
 		k := keys[i]
-		for _, k.word = range s.stemNumbers {
-			if last[k.word] == i+1 {
+		for _, k.stemNumber = range s.stemNumbers {
+			if last[k.stemNumber] == i+1 {
 				continue
 			}
-			last[k.word] = i + 1
+			last[k.stemNumber] = i + 1
 			if n, ok := number[k]; ok {
 				holders[n] = append(holders[n], int32(i))
 			}
@@ -202,14 +202,14 @@ func (d *duplicateSearch) findContainedTexts(ctx context.Context, samples []*pre
 }
 
 // rarestWordKey decides which texts are compared by their words. A text is compared only with texts that contain its
-// rarest word and have the same exactWordsNumber. This number stands for the numbers, the words with symbols and the
+// rarest word and have the same exactWordsID. This number stands for the numbers, the words with symbols and the
 // negations in a text.
-type rarestWordKey struct{ word, exactWordsNumber uint32 }
+type rarestWordKey struct{ stemNumber, exactWordsID uint32 }
 
 // rarestWords returns a key for each text. The key consists of the word in the text that occurs in the fewest texts,
 // and a number for the text's exact words, such as numbers and negations. keyNumbers assigns numbers to the different
 // keys.
-func rarestWords(samples []*preparedText, frequency []int) (keys []rarestWordKey, keyNumbers map[rarestWordKey]int) {
+func rarestWords(samples []*analyzedText, frequency []int) (keys []rarestWordKey, keyNumbers map[rarestWordKey]int) {
 	keys, keyNumbers = make([]rarestWordKey, len(samples)), map[rarestWordKey]int{}
 	sharps := map[string]uint32{}
 	for i, s := range samples {
@@ -231,22 +231,23 @@ func rarestWords(samples []*preparedText, frequency []int) (keys []rarestWordKey
 // candidates are in longerSamples, longest first.
 func (d *duplicateSearch) findContainingText(
 	i int,
-	samples []*preparedText,
+	samples []*analyzedText,
 	signatures []uint64,
 	longerSamples []int32,
 ) {
 	s, compared := samples[i], d.wordComparisons
 	longerSamples = longerSamples[sort.Search(len(longerSamples), func(i int) bool {
-		return len(s.stemNumbers)*minShareDenominator >= len(samples[longerSamples[i]].stemNumbers)*minShareNumerator
+		longer := samples[longerSamples[i]]
+		return len(s.stemNumbers)*minWordShareDenominator >= len(longer.stemNumbers)*minWordShareNumerator
 	}):]
-	for _, l := range longerSamples[:min(len(longerSamples), maxSignatures)] {
-		d.signatureChecks++
+	for _, l := range longerSamples[:min(len(longerSamples), maxBitSetComparisons)] {
+		d.bitSetComparisons++
 		if signatures[i]&^signatures[l] != 0 {
 			continue
 		}
 		d.wordComparisons++
 		if s.isContainedIn(samples[l]) {
-			d.keptByDropped[s.index] = samples[l].index
+			d.replacementByDropped[s.passageIndex] = samples[l].passageIndex
 			return
 		}
 		if d.wordComparisons == compared+maxComparisonsPerText {
@@ -258,24 +259,24 @@ func (d *duplicateSearch) findContainingText(
 // listDuplicates returns the duplicates, sorted by the index of the text that can be dropped.
 func (d *duplicateSearch) listDuplicates() []nearDuplicate {
 	var all []nearDuplicate
-	for dropped := range d.keptByDropped {
-		all = append(all, d.nearDuplicate(dropped))
+	for dropped := range d.replacementByDropped {
+		all = append(all, d.resolveDuplicate(dropped))
 	}
 	slices.SortFunc(all, func(a, b nearDuplicate) int { return cmp.Compare(a.Drop, b.Drop) })
 	return all
 }
 
-// nearDuplicate returns the text that replaces a duplicate. If that text is itself a duplicate of a third text, and so
-// on, the result names the last text of this chain. Exact is set only if all texts of the chain are equal.
-func (d *duplicateSearch) nearDuplicate(dropped int) nearDuplicate {
-	kept := d.keptByDropped[dropped]
-	isExact := d.exactByDropped[dropped]
+// resolveDuplicate returns the text that replaces a duplicate. If that text is itself a duplicate of a third text, and
+// so on, the result names the last text of this chain. Exact is set only if all texts of the chain are equal.
+func (d *duplicateSearch) resolveDuplicate(dropped int) nearDuplicate {
+	kept := d.replacementByDropped[dropped]
+	isExact := d.isExactByDropped[dropped]
 	for {
-		next, isDropped := d.keptByDropped[kept]
+		next, isDropped := d.replacementByDropped[kept]
 		if !isDropped {
 			return nearDuplicate{dropped, kept, isExact}
 		}
-		isExact = isExact && d.exactByDropped[kept]
+		isExact = isExact && d.isExactByDropped[kept]
 		kept = next
 	}
 }
@@ -322,15 +323,15 @@ type analyzedWord struct {
 
 // prepareText analyzes a text for comparisons. If the text is Korean or in a script without spaces, the result lacks
 // words, because such a text is only compared as a whole.
-func (c *textAnalyzer) prepareText(ctx context.Context, index int, t Passage) *preparedText {
-	s := &preparedText{index: index, source: t, hasFewWords: true}
+func (c *textAnalyzer) prepareText(ctx context.Context, index int, t Passage) *analyzedText {
+	s := &analyzedText{passageIndex: index, source: t, hasFewWords: true}
 	s.normalizedText = strings.TrimRight(NormalizeText(t.Text), ".")
 	for _, r := range t.Text {
 		if r < utf8.RuneSelf {
 			continue
 		}
 		// Korean is written with spaces, but particles are attached to its words.
-		if text.IsUnspaced(r) || unicode.Is(unicode.Hangul, r) {
+		if text.IsUnspacedScriptLetter(r) || unicode.Is(unicode.Hangul, r) {
 			s.hasFewWords = utf8.RuneCountInString(s.normalizedText) < minRunesToCompare
 			return s
 		}
@@ -378,7 +379,7 @@ func (c *textAnalyzer) analyzeWord(ctx context.Context, w string) (analyzed anal
 	switch {
 	case negationWords[plain] || (strings.HasSuffix(plain, "nt") && plain != folded):
 		analyzed.exactForm = plain
-	case mustBeIdentical(w):
+	case mustMatchExactly(w):
 		analyzed.exactForm = w
 	}
 	for _, stem := range c.analyzer.TermSequence(ctx, w) {
@@ -395,9 +396,9 @@ func (c *textAnalyzer) analyzeWord(ctx context.Context, w string) (analyzed anal
 	return analyzed
 }
 
-// mustBeIdentical reports whether a word must be identical in a duplicate because it contains a digit or a symbol. A
+// mustMatchExactly reports whether a word must be identical in a duplicate because it contains a digit or a symbol. A
 // single hyphen or apostrophe between letters does not count as a symbol.
-func mustBeIdentical(word string) bool {
+func mustMatchExactly(word string) bool {
 	letter := false // the previous character was a letter
 	for i, r := range word {
 		switch {
@@ -415,7 +416,7 @@ func mustBeIdentical(word string) bool {
 }
 
 // isContainedIn reports whether the longer text contains the words of s in the same order.
-func (s *preparedText) isContainedIn(longer *preparedText) bool {
+func (s *analyzedText) isContainedIn(longer *analyzedText) bool {
 	// more is how many words of longer may still be skipped because s does not contain them
 	n, more := 0, len(longer.stemNumbers)-len(s.stemNumbers)
 	for _, w := range longer.stemNumbers {

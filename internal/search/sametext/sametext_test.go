@@ -117,7 +117,7 @@ func TestNearDuplicatesHeading(t *testing.T) {
 func TestNearDuplicatesWeight(t *testing.T) {
 	texts := []Passage{
 		{Text: "We ship on Tuesdays"},
-		{Text: "we ship on tuesdays", Weight: 1},
+		{Text: "we ship on tuesdays", KeepPriority: 1},
 		{Text: "We ship on Tuesdays."},
 	}
 	if got, want := near(t, texts), []nearDuplicate{{0, 1, true}, {2, 1, true}}; !slices.Equal(got, want) {
@@ -148,19 +148,19 @@ func TestNearDuplicatesByChance(t *testing.T) {
 				}
 			}
 			texts = append(texts, Passage{Text: texts[17].Text[4:]})
-			d := duplicateSearch{keptByDropped: map[int]int{}, exactByDropped: map[int]bool{}}
+			d := duplicateSearch{replacementByDropped: map[int]int{}, isExactByDropped: map[int]bool{}}
 			if err := d.findAllDuplicates(t.Context(), texts, nil); err != nil {
 				t.Fatal(err)
 			}
-			if at, ok := d.keptByDropped[tt.texts]; tt.compared < tt.texts && (!ok || at != 17) {
+			if at, ok := d.replacementByDropped[tt.texts]; tt.compared < tt.texts && (!ok || at != 17) {
 				t.Errorf("the part of text 17 keeps %d, %t", at, ok)
 			}
-			if d.signatureChecks > tt.texts*maxSignatures || d.wordComparisons > tt.compared {
+			if d.bitSetComparisons > tt.texts*maxBitSetComparisons || d.wordComparisons > tt.compared {
 				t.Errorf(
 					"looked at %d pairs, compared %d; at most %d and %d",
-					d.signatureChecks,
+					d.bitSetComparisons,
 					d.wordComparisons,
-					tt.texts*maxSignatures,
+					tt.texts*maxBitSetComparisons,
 					tt.compared,
 				)
 			}
@@ -177,7 +177,7 @@ func FuzzNearDuplicates(f *testing.F) {
 		lines := strings.Split(s, "\n")
 		texts := make([]Passage, len(lines))
 		for i, l := range lines {
-			texts[i] = Passage{Text: l, Heading: fmt.Sprint(i % 2), Weight: i % 3}
+			texts[i] = Passage{Text: l, Heading: fmt.Sprint(i % 2), KeepPriority: i % 3}
 		}
 		dups := near(t, texts)
 		gone := map[int]bool{}

@@ -86,13 +86,13 @@ func (r Permissions) Scope(title string, below ...scope.Scope) (s scope.Scope, o
 		f.Terms = append(f.Terms, oxbow.Term{Key: "kind", Values: r.Kinds})
 	}
 	s.Any = []oxbow.Filter{f}
-	return FitAddedLabels(s, below...), true
+	return FitAddedLabelsToScopes(s, below...), true
 }
 
-// FitAddedLabels returns the scope s with changes to the labels that the scope adds to new entries. The changes are
-// necessary if one of the scopes in below forbids such a label. FitAddedLabels then chooses another value that s
-// allows. If all scopes have no allowed value in common, it removes the label.
-func FitAddedLabels(s scope.Scope, below ...scope.Scope) scope.Scope {
+// FitAddedLabelsToScopes returns the scope s with changes to the labels that the scope adds to new entries. The
+// changes are necessary if one of the scopes in below forbids such a label. FitAddedLabelsToScopes then chooses
+// another value that s allows. If all scopes have no allowed value in common, it removes the label.
+func FitAddedLabelsToScopes(s scope.Scope, below ...scope.Scope) scope.Scope {
 	var label []oxbow.Label
 	for _, l := range s.Own {
 		choice := []string{l.Value}

@@ -115,7 +115,7 @@ func TestScope(t *testing.T) {
 
 func TestFitWithoutChoice(t *testing.T) {
 	below := scope.Scope{Only: []oxbow.Term{{Key: "project", Values: []string{"x"}}}}
-	s := FitAddedLabels(
+	s := FitAddedLabelsToScopes(
 		scope.Scope{Own: []oxbow.Label{{Key: "project", Value: "y"}, {Key: "profile", Value: "p"}}},
 		below,
 	)
@@ -215,7 +215,7 @@ func TestParseTokensDiagnostics(t *testing.T) {
 		}
 	}
 	var many strings.Builder
-	for i := range maxTokens + 1 {
+	for i := range maxTokensPerFile + 1 {
 		fmt.Fprintf(&many, "t%d %s-%d rw\n", i, secret, i)
 	}
 	if _, _, err := ParseTokens("tokens", []byte(many.String())); err == nil ||

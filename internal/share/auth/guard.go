@@ -37,8 +37,8 @@ type Guard struct {
 	Origins []string
 
 	// VerifySecret returns the token for a secret that is not in Tokens, for example for a secret that a provider
-	// signed. If Verify cannot check the secret at present, it returns an [*UncheckedError]. If Verify is nil, only
-	// the tokens in Tokens are valid.
+	// signed. If Verify cannot check the secret at present, it returns an [*TokenUncheckedError]. If Verify is nil,
+	// only the tokens in Tokens are valid.
 	VerifySecret func(ctx context.Context, secret string) (Token, error)
 
 	// MetadataURL is the URL at which clients find the provider of the tokens that Verify accepts. It may be "".
@@ -59,14 +59,14 @@ type RefusedError struct {
 
 func (e *RefusedError) Error() string { return e.Reason }
 
-// An UncheckedError is returned for a token that cannot be checked at present. The token may be valid.
-type UncheckedError struct {
+// An TokenUncheckedError is returned for a token that cannot be checked at present. The token may be valid.
+type TokenUncheckedError struct {
 	Err  error
 	Wait time.Duration // time to wait before the token is checked again
 }
 
-func (e *UncheckedError) Error() string { return e.Err.Error() }
-func (e *UncheckedError) Unwrap() error { return e.Err }
+func (e *TokenUncheckedError) Error() string { return e.Err.Error() }
+func (e *TokenUncheckedError) Unwrap() error { return e.Err }
 
 // Admit returns the token of a request. If the request is refused, Admit returns a [*RefusedError]. Its status is 403
 // if the Host or Origin header is not permitted, 401 if the request lacks a valid token, and 503 if tokens cannot be
@@ -78,7 +78,7 @@ func (g Guard) Admit(r *http.Request) (Token, error) {
 		return Token{}, err
 	}
 	token, err := g.bearerToken(r)
-	if unchecked, ok := errors.AsType[*UncheckedError](err); ok {
+	if unchecked, ok := errors.AsType[*TokenUncheckedError](err); ok {
 		return Token{}, &RefusedError{
 			Status:     http.StatusServiceUnavailable,
 			Reason:     "the provider of tokens does not answer as it should: keep your token, and try again later",

@@ -20,7 +20,7 @@ import (
 // Limits of a token file.
 const (
 	MaxTokenFileBytes = 1 << 20 // maximum size of a token file in bytes
-	maxTokens         = 1000    // maximum number of tokens in a token file
+	maxTokensPerFile  = 1000    // maximum number of tokens in a token file
 	minSecretChars    = 16      // minimum number of characters in a secret
 )
 
@@ -140,8 +140,8 @@ func ParseTokens(file string, data []byte) (ts Tokens, quotas map[string]Quota, 
 			add(n, "token %q has the secret of %q, in line %d", t.Name, ts[i].Name, ts[i].Line)
 			continue
 		}
-		if len(ts) == maxTokens {
-			add(n, "there are more than %d tokens, which is the most", maxTokens)
+		if len(ts) == maxTokensPerFile {
+			add(n, "there are more than %d tokens, which is the most", maxTokensPerFile)
 			break
 		}
 		ts = append(ts, t)

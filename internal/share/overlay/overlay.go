@@ -19,12 +19,12 @@ import (
 
 // overlayStore is a read-only store with the entries of two stores, called upper and lower.
 type overlayStore struct {
-	upperView    *oxbow.Memory // the memory whose store is upper
-	upper, lower oxbow.Store
+	upperView              *oxbow.Memory // the memory whose store is upper
+	upperStore, lowerStore oxbow.Store
 	// the optional interfaces that the store of the caller's memory (upper) implements
 	upperCapabilities oxbow.Capabilities
-	lowerWatcher      oxbow.Watcher
-	suffix            string
+	lowerStoreWatcher oxbow.Watcher
+	lowerNameSuffix   string
 	watchers          subscribers.List[oxbow.Event]
 	stopFuncs         []func()
 
@@ -44,8 +44,8 @@ type overlayStore struct {
 // if necessary. The IDs of lower's entries are increased, so that they start at 1<<52. The history, and the index file
 // next to m's store, contain only m's entries. Closing the new memory closes lower but not m. m must stay open until
 // then.
-func New(ctx context.Context, m *oxbow.Memory, lower oxbow.Store, suffix string) (*oxbow.Memory, error) {
-	o, err := newStore(ctx, m, lower, suffix)
+func New(ctx context.Context, m *oxbow.Memory, lowerStore oxbow.Store, lowerNameSuffix string) (*oxbow.Memory, error) {
+	o, err := newStore(ctx, m, lowerStore, lowerNameSuffix)
 	if err != nil {
 		return nil, err
 	}
@@ -54,13 +54,13 @@ func New(ctx context.Context, m *oxbow.Memory, lower oxbow.Store, suffix string)
 }
 
 func newStore(ctx context.Context, m *oxbow.Memory, lower oxbow.Store, suffix string) (*overlayStore, error) {
-	o := &overlayStore{upperView: m, upper: m.Store(), lower: lower, suffix: suffix,
-		upperCapabilities: oxbow.CapabilitiesOf(m.Store()), lowerWatcher: oxbow.CapabilitiesOf(lower).Watcher}
+	o := &overlayStore{upperView: m, upperStore: m.Store(), lowerStore: lower, lowerNameSuffix: suffix,
+		upperCapabilities: oxbow.CapabilitiesOf(m.Store()), lowerStoreWatcher: oxbow.CapabilitiesOf(lower).Watcher}
 	o.isLowerStale.Store(true)
-	if o.lowerWatcher == nil {
+	if o.lowerStoreWatcher == nil {
 		return nil, fmt.Errorf("%w: a store under a memory must report its changes", oxbow.ErrUnsupported)
 	}
-	o.stopFuncs = append(o.stopFuncs, o.lowerWatcher.Watch(func(oxbow.Event) { o.isLowerStale.Store(true) }))
+	o.stopFuncs = append(o.stopFuncs, o.lowerStoreWatcher.Watch(func(oxbow.Event) { o.isLowerStale.Store(true) }))
 	if w := o.upperCapabilities.Watcher; w != nil {
 		o.stopFuncs = append(o.stopFuncs, w.Watch(o.forwardEvents))
 	}
@@ -82,7 +82,7 @@ func (o *overlayStore) Capabilities() oxbow.Capabilities {
 }
 
 // Upper returns the upper store. The history of the overlay is its history.
-func (o *overlayStore) Upper() oxbow.Store { return o.upper }
+func (o *overlayStore) Upper() oxbow.Store { return o.upperStore }
 
 // LowerEntries returns the entries that the overlay adds to the upper memory, as they were at the last refresh. They
 // come from the store that was passed to New as lower.
@@ -119,7 +119,7 @@ func (o *overlayStore) Refresh(ctx context.Context) error {
 // refreshLower reads the entries of the lower store again if one of the two stores has changed. It reports the changed
 // entries to the watchers.
 func (o *overlayStore) refreshLower(ctx context.Context) error {
-	if err := o.lowerWatcher.Refresh(ctx); err != nil {
+	if err := o.lowerStoreWatcher.Refresh(ctx); err != nil {
 		return err
 	}
 	o.mu.Lock()
@@ -145,7 +145,7 @@ func (o *overlayStore) refreshLower(ctx context.Context) error {
 // is hidden from agents could get the plain name, and the entry that agents receive would get the suffix.
 func (o *overlayStore) loadLower(ctx context.Context) ([]*oxbow.Entry, error) {
 	var all []*oxbow.Entry
-	for e, err := range o.lower.Entries(ctx, oxbow.Filter{}) {
+	for e, err := range o.lowerStore.Entries(ctx, oxbow.Filter{}) {
 		if err != nil {
 			return nil, err
 		}
@@ -171,7 +171,7 @@ func (o *overlayStore) loadLower(ctx context.Context) ([]*oxbow.Entry, error) {
 // and usedNames does not contain it.
 func (o *overlayStore) makeNameUnique(ctx context.Context, e *oxbow.Entry, usedNames map[string]bool) error {
 	for {
-		_, err := o.upper.Get(ctx, e.Name)
+		_, err := o.upperStore.Get(ctx, e.Name)
 		if err != nil && !errors.Is(err, oxbow.ErrNotFound) {
 			return err
 		}
@@ -179,7 +179,7 @@ func (o *overlayStore) makeNameUnique(ctx context.Context, e *oxbow.Entry, usedN
 			usedNames[e.Name] = true
 			return nil
 		}
-		e.Name += o.suffix
+		e.Name += o.lowerNameSuffix
 	}
 }
 
@@ -223,7 +223,7 @@ func (o *overlayStore) Get(ctx context.Context, name string) (oxbow.Entry, error
 	if err != nil {
 		return oxbow.Entry{}, err
 	}
-	e, err := o.upper.Get(ctx, name)
+	e, err := o.upperStore.Get(ctx, name)
 	if errors.Is(err, oxbow.ErrNotFound) {
 		for _, u := range under {
 			if u.Name == name {
@@ -242,7 +242,7 @@ func (o *overlayStore) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[ox
 			yield(oxbow.Entry{}, err)
 			return
 		}
-		for e, err := range o.upper.Entries(ctx, f) {
+		for e, err := range o.upperStore.Entries(ctx, f) {
 			if !yield(e, err) || err != nil {
 				return
 			}
@@ -265,7 +265,7 @@ func (o *overlayStore) ViewHeads(
 	if err != nil {
 		return true, err
 	}
-	return true, heads.View(ctx, o.upper, heads.Needs{Keys: keys, Names: names}, func(h heads.List) error {
+	return true, heads.View(ctx, o.upperStore, heads.Needs{Keys: keys, Names: names}, func(h heads.List) error {
 		return fn(func(yield func(oxbow.Head, error) bool) {
 			for head, err := range h.All {
 				if !yield(head, err) || err != nil {
@@ -345,5 +345,5 @@ func (o *overlayStore) Close() error {
 		return oxbow.ErrClosed
 	}
 	o.stopWatching()
-	return o.lower.Close()
+	return o.lowerStore.Close()
 }

@@ -35,7 +35,7 @@ func (s *syncRun) dropTakenAliases(steps []*plannedStep) []*plannedStep {
 		if p.home != nil {
 			h.Had, h.IsNew = p.home.Aliases, p.home.Name != e.Name
 		}
-		r := p.record
+		r := p.trustedRecord
 		if st != nil && st.record != nil {
 			r = st.record
 		}
@@ -56,9 +56,9 @@ func (s *syncRun) dropTakenAliases(steps []*plannedStep) []*plannedStep {
 		}
 		st := byPair[p]
 		if st == nil {
-			st = &plannedStep{oldRecord: p.oldRecord, pair: p}
-			if p.record != nil {
-				r := *p.record
+			st = &plannedStep{oldRecord: p.lastSyncRecord, pair: p}
+			if p.trustedRecord != nil {
+				r := *p.trustedRecord
 				st.record = &r
 			}
 			steps = append(steps, st)
@@ -94,10 +94,10 @@ func (s *syncRun) dropStepAliases(st *plannedStep, p *entryPair, lostAliases []s
 	case p.home == nil:
 		st.ops = []oxbow.Op{threeway.AddOp(&e)}
 	default:
-		st.ops = threeway.ReplaceOps(p.home, &e)
+		st.ops = threeway.ReplaceVersionOps(p.home, &e)
 	}
 	st.homeEntry = &e
-	if p.server != nil && p.serverChange == entryChanged {
+	if p.server != nil && p.serverChange == entryChangedSinceSync {
 		st.hasHomeChanges = s.state.entryHash(&e) != s.state.entryHash(p.server)
 	} else {
 		st.hasHomeChanges = true

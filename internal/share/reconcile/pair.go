@@ -13,8 +13,8 @@ import (
 // pairEntries sets s.pairs. Each record of the last synchronization gets a pair with the entries to which it refers
 // now. Each entry without a record also gets a pair. If the home and the server have new entries with the same name,
 // both are in one pair.
-func (s *syncRun) pairEntries(home, server *sideEntries) {
-	for _, e := range home.entries {
+func (s *syncRun) pairEntries(home, server *homeOrServerEntries) {
+	for _, e := range home.entryList {
 		s.usedNames[oxbow.NormalName(e.Name)] = true
 	}
 	// entries that were already found for one of the records of the last synchronization
@@ -23,9 +23,14 @@ func (s *syncRun) pairEntries(home, server *sideEntries) {
 		if r.WasRemoved {
 			continue
 		}
-		p := &entryPair{record: r, oldRecord: r, homeChange: entryRemoved, serverChange: entryUnchanged}
+		p := &entryPair{
+			trustedRecord:  r,
+			lastSyncRecord: r,
+			homeChange:     entryRemovedSinceSync,
+			serverChange:   entryUnchangedSinceSync,
+		}
 		s.pairs = append(s.pairs, p)
-		p.home = home.byName[r.Home.Name]
+		p.home = home.byName[r.HomeEntry.EntryName]
 		if p.home != nil && !atHome[p.home] {
 			atHome[p.home] = true
 		} else {
@@ -35,70 +40,70 @@ func (s *syncRun) pairEntries(home, server *sideEntries) {
 	}
 	s.findRenames(home, server, atHome, atServer)
 	for _, p := range s.pairs {
-		s.compareWithRecord(p, home, server)
+		s.setEntryChanges(p, home, server)
 	}
-	for _, e := range server.entries {
+	for _, e := range server.entryList {
 		if !atServer[e] {
-			p := &entryPair{server: e, serverChange: entryChanged}
-			if h := home.findName(e.Name); h != nil && !atHome[h] {
+			p := &entryPair{server: e, serverChange: entryChangedSinceSync}
+			if h := home.findEntryByName(e.Name); h != nil && !atHome[h] {
 				p.home = h
-				p.homeChange = entryChanged
+				p.homeChange = entryChangedSinceSync
 				atHome[h] = true
 			}
 			s.pairs = append(s.pairs, p)
 		}
 	}
-	for _, e := range home.entries {
+	for _, e := range home.entryList {
 		if !atHome[e] {
-			s.pairs = append(s.pairs, &entryPair{home: e, homeChange: entryChanged})
+			s.pairs = append(s.pairs, &entryPair{home: e, homeChange: entryChangedSinceSync})
 		}
 	}
 }
 
 // findServerEntry searches for the server's entry that p.record describes, and sets p.server to it. An entry in used
 // is not considered, because it belongs to another record.
-func (s *syncRun) findServerEntry(p *entryPair, server *sideEntries, used map[*oxbow.Entry]bool) {
-	r := p.record
+func (s *syncRun) findServerEntry(p *entryPair, server *homeOrServerEntries, used map[*oxbow.Entry]bool) {
+	r := p.trustedRecord
 	e, candidate := server.byID[r.ID]
 	isFound := r.ID != 0 && e != nil
-	if !isFound || couldBeOtherEntry(e, r, server) {
-		e = server.byName[r.Server.Name]
+	if !isFound || mayBeDifferentEntry(e, r, server) {
+		e = server.byName[r.Server.EntryName]
 	}
 	if e != nil && !used[e] {
 		p.server, used[e] = e, true
 	} else if candidate || server.isComplete {
-		p.serverChange = entryRemoved
+		p.serverChange = entryRemovedSinceSync
 	}
 }
 
-// couldBeOtherEntry reports whether an entry with the ID in a record may be a different entry. This is possible if the
-// server's store was replaced by another store that uses the same IDs.
-func couldBeOtherEntry(e *oxbow.Entry, r *syncRecord, server *sideEntries) bool {
-	return !server.areTrusted && e.Name != r.Server.Name
+// mayBeDifferentEntry reports whether an entry with the ID in a record may be a different entry. This is possible if
+// the server's store was replaced by another store that uses the same IDs.
+func mayBeDifferentEntry(e *oxbow.Entry, r *syncRecord, server *homeOrServerEntries) bool {
+	return !server.isHistoryContinued && e.Name != r.Server.EntryName
 }
 
 // findRenames finds entries that were renamed on one side. If a record's entry is missing on a side, it pairs the
 // record with a new entry of the same kind and creation time. It does not if several entries qualify, or if a
 // different entry has the new name on the opposite side.
-func (s *syncRun) findRenames(home, server *sideEntries, atHome, atServer map[*oxbow.Entry]bool) {
+func (s *syncRun) findRenames(home, server *homeOrServerEntries, atHome, atServer map[*oxbow.Entry]bool) {
 	names := map[string]bool{} // names of the server's entries, including the names in the sync records
-	for _, e := range server.entries {
+	for _, e := range server.entryList {
 		names[e.Name] = true
 	}
 	for _, p := range s.pairs {
-		if p.serverChange == entryUnchanged {
-			names[p.record.Server.Name] = true
+		if p.serverChange == entryUnchangedSinceSync {
+			names[p.trustedRecord.Server.EntryName] = true
 		}
 	}
-	s.findMovedEntries(home.entries, atHome, func(p *entryPair) (entryIdentity, bool) {
-		return p.record.Home, p.home == nil && home.areTrusted
+	s.findMovedEntries(home.entryList, atHome, func(p *entryPair) (entryVersionIdentity, bool) {
+		return p.trustedRecord.HomeEntry, p.home == nil && home.isHistoryContinued
 	},
 		func(name string) bool { return !names[name] }, func(p *entryPair, e *oxbow.Entry) { p.home = e })
-	s.findMovedEntries(server.entries, atServer, func(p *entryPair) (entryIdentity, bool) {
-		return p.record.Server, p.serverChange == entryRemoved && server.areTrusted
+	s.findMovedEntries(server.entryList, atServer, func(p *entryPair) (entryVersionIdentity, bool) {
+		return p.trustedRecord.Server, p.serverChange == entryRemovedSinceSync && server.isHistoryContinued
 	},
-		func(name string) bool { return home.findName(name) == nil }, func(p *entryPair, e *oxbow.Entry) {
-			p.server, p.serverChange = e, entryUnchanged
+		func(name string) bool { return home.findEntryByName(name) == nil }, func(p *entryPair, e *oxbow.Entry) {
+			p.server, p.serverChange = e, entryUnchangedSinceSync
 		})
 }
 
@@ -108,7 +113,7 @@ func (s *syncRun) findRenames(home, server *sideEntries, atHome, atServer map[*o
 func (s *syncRun) findMovedEntries(
 	entries []*oxbow.Entry,
 	used map[*oxbow.Entry]bool,
-	lostIdentity func(*entryPair) (entryIdentity, bool),
+	lostIdentity func(*entryPair) (entryVersionIdentity, bool),
 	isNameFree func(string) bool,
 	assign func(*entryPair, *oxbow.Entry),
 ) {
@@ -130,8 +135,12 @@ func (s *syncRun) findMovedEntries(
 	for k, ps := range moved {
 		es := isMatch[k]
 		for _, fits := range []func(*entryPair, *oxbow.Entry) bool{
-			func(p *entryPair, e *oxbow.Entry) bool { return slices.Contains(e.Aliases, p.record.Server.Name) },
-			func(p *entryPair, e *oxbow.Entry) bool { return s.state.saltedHash(e.Content) == p.record.Content },
+			func(p *entryPair, e *oxbow.Entry) bool {
+				return slices.Contains(e.Aliases, p.trustedRecord.Server.EntryName)
+			},
+			func(p *entryPair, e *oxbow.Entry) bool {
+				return s.state.saltedHash(e.Content) == p.trustedRecord.Content
+			},
 			func(*entryPair, *oxbow.Entry) bool { return len(ps) == 1 },
 		} {
 			ps = slices.DeleteFunc(ps, func(p *entryPair) bool {
@@ -152,42 +161,43 @@ func (s *syncRun) findMovedEntries(
 	}
 }
 
-// compareWithRecord sets p.homeChange and p.serverChange: how the entry of a record has changed on each side since the
+// setEntryChanges sets p.homeChange and p.serverChange: how the entry of a record has changed on each side since the
 // last synchronization.
-func (s *syncRun) compareWithRecord(p *entryPair, home, server *sideEntries) {
-	r := p.record
+func (s *syncRun) setEntryChanges(p *entryPair, home, server *homeOrServerEntries) {
+	r := p.trustedRecord
 	switch {
-	case p.home != nil && s.state.entryHash(p.home) == r.Home.Hash:
-		p.homeChange = entryUnchanged
+	case p.home != nil && s.state.entryHash(p.home) == r.HomeEntry.EntryHash:
+		p.homeChange = entryUnchangedSinceSync
 	case p.home != nil:
-		p.homeChange = entryChanged
+		p.homeChange = entryChangedSinceSync
 	}
 	switch {
-	case p.server != nil && s.state.entryHash(p.server) == r.Server.Hash:
-		p.serverChange = entryUnchanged
+	case p.server != nil && s.state.entryHash(p.server) == r.Server.EntryHash:
+		p.serverChange = entryUnchangedSinceSync
 		r.ID = p.server.ID
 		r.Version = p.server.Version
 		r.Updated = p.server.Updated.UnixNano()
 	case p.server != nil:
-		p.serverChange = entryChanged
+		p.serverChange = entryChangedSinceSync
 	}
-	if p.homeChange == entryRemoved && !home.areTrusted {
-		s.report.NotRemoved++
-		p.record = nil
-		p.homeChange = entryAbsent
-		p.serverChange = entryChanged
+	if p.homeChange == entryRemovedSinceSync && !home.isHistoryContinued {
+		s.report.NotRemovedCount++
+		p.trustedRecord = nil
+		p.homeChange = entryNeverExisted
+		p.serverChange = entryChangedSinceSync
 		if p.server == nil {
-			p.serverChange = entryRemoved
+			p.serverChange = entryRemovedSinceSync
 		}
 	}
-	isCertain := server.areTrusted && (r.ID > 0 || server.hasExactContents)
+	isCertain := server.isHistoryContinued && (r.ID > 0 || server.areAllChangesRead)
 	if isCertain || p.home == nil {
 		return
 	}
-	if p.serverChange == entryRemoved { // The entry may still exist on the server, so the home's version is sent again.
-		s.report.NotRemoved++
-		p.record = nil
-		p.serverChange = entryAbsent
-		p.homeChange = entryChanged
+	// The entry may still exist on the server, so the home's version is sent again.
+	if p.serverChange == entryRemovedSinceSync {
+		s.report.NotRemovedCount++
+		p.trustedRecord = nil
+		p.serverChange = entryNeverExisted
+		p.homeChange = entryChangedSinceSync
 	}
 }

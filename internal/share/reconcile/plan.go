@@ -28,54 +28,54 @@ const planVersion = 1
 // planSuffix is appended to the state file's name to form the name of the plan file.
 const planSuffix = ".plan"
 
-// runPlan lists the changes that a pull or a push is about to make, and is stored in a file. If the process is killed,
-// the next pull or push reads from this file which changes may have been made.
-type runPlan struct {
+// unfinishedRunPlan lists the changes that a pull or a push is about to make, and is stored in a file. If the process
+// is killed, the next pull or push reads from this file which changes may have been made.
+type unfinishedRunPlan struct {
 	// position in the change history of the home (the memory on this computer) when the pull or push began
-	homePosition oxbow.Position
-	isPull       bool
-	mark         pullIdentity
-	steps        []*planStep
+	homeHistoryPosition oxbow.Position
+	isPull              bool
+	changesOfPull       pullIdentity
+	steps               []*planStep
 }
 
-// pullIdentity identifies the changes of a pull in the home's history. They are the changes after AfterSeq that
-// have this session and whose note is Note.
+// pullIdentity identifies the changes of a pull in the home's history. They are the changes after LastChangeBeforePull
+// that have this session and whose note is Note.
 type pullIdentity struct {
-	AfterSeq   uint64 `json:"after,omitempty"`
-	Session    string `json:"session,omitempty"`
-	NotePrefix string `json:"note,omitempty"`
+	LastChangeBeforePull uint64 `json:"after,omitempty"`
+	PullSession          string `json:"session,omitempty"`
+	NotePrefix           string `json:"note,omitempty"`
 }
 
 // planHeader is the first line of a plan file, which lists the changes that a pull or push is about to make.
 type planHeader struct {
-	Version int `json:"oxbow_plan"`
+	FormatVersion int `json:"oxbow_plan"`
 	// digest of the state file for which the plan was made (empty if the state file did not exist)
-	StateDigest []byte       `json:"base,omitempty"`
-	Salt        []byte       `json:"salt"`
-	Home        []byte       `json:"home,omitempty"`
-	IsPull      bool         `json:"pull,omitempty"`
-	Mark        pullIdentity `json:"mark,omitzero"`
-	Checksum    []byte       `json:"sum"` // SHA-256 of all lines after the header
+	StateFileDigest     []byte       `json:"base,omitempty"`
+	DigestSalt          []byte       `json:"salt"`
+	HomeHistoryPosition []byte       `json:"home,omitempty"`
+	IsPull              bool         `json:"pull,omitempty"`
+	ChangesOfPull       pullIdentity `json:"mark,omitzero"`
+	Checksum            []byte       `json:"sum"` // SHA-256 of all lines after the header
 }
 
 // planStep is one line of a plan file. It describes the planned change of one entry.
 type planStep struct {
 	// number of the sync record that the step replaces, counted from 1 (0 if the step creates a sync record)
-	RecordNumber int    `json:"old,omitempty"`
-	Name         string `json:"name"` // name that the entry has after this planned change
+	ReplacedRecordNumber int    `json:"old,omitempty"`
+	Name                 string `json:"name"` // name that the entry has after this planned change
 	// for a pull: name that the sync record will contain for the entry in the home
-	HomeName string `json:"at,omitempty"`
+	EntryNameInHome string `json:"at,omitempty"`
 	// for a pull: the home's entry will contain changes that are not on the server
 	HasHomeChanges bool `json:"stay,omitempty"`
 	// the record about the entry after the planned change (nil if the change deletes the record)
 	Record *syncRecord `json:"record,omitempty"`
 }
 
-// WritePlan writes a file with the changes that a run is about to make. Call it from [Options.WritePlan], before the
-// first change. If the run is killed before [State.Write], the next run reads from the plan which changes this run was
-// making.
+// WritePlan writes a file with the changes that a run is about to make. Call it from [Options.WritePlanFile],
+// before the first change. If the run is killed before [State.Write], the next run reads from the plan which changes
+// this run was making.
 func (s *State) WritePlan(fsys vfs.FS, name string) error {
-	if s.hasUnsavedResults {
+	if s.hasUnsavedKilledRunResults {
 		if err := s.writeState(fsys, name); err != nil {
 			return err
 		}
@@ -95,9 +95,11 @@ func (s *State) writePlan(fsys vfs.FS, name string) error {
 		}
 	}
 	sum := sha256.Sum256(body.Bytes())
-	head, err := json.Marshal(planHeader{planVersion, s.fileDigest, s.salt, []byte(s.plan.homePosition), s.plan.isPull,
-		s.plan.mark,
-		sum[:]})
+	head, err := json.Marshal(
+		planHeader{planVersion, s.fileHeaderDigest, s.salt, []byte(s.plan.homeHistoryPosition), s.plan.isPull,
+			s.plan.changesOfPull,
+			sum[:]},
+	)
 	if err == nil {
 		err = vfs.WriteFile(fsys, name+planSuffix, slices.Concat(head, []byte("\n"), body.Bytes()), 0o600)
 	}
@@ -110,7 +112,7 @@ func (s *State) writePlan(fsys vfs.FS, name string) error {
 
 // readPlan reads the plan file that belongs to the state. It does nothing if the plan file does not exist.
 func (s *State) readPlan(fsys vfs.FS, name string) error {
-	b, err := vfs.ReadFile(fsys, name+planSuffix, maxState)
+	b, err := vfs.ReadFile(fsys, name+planSuffix, maxStateFileBytes)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -120,49 +122,54 @@ func (s *State) readPlan(fsys vfs.FS, name string) error {
 	s.hasPlan = true
 	h, p := parsePlan(b, len(s.records))
 	if p != nil && s.isPlanOfState(h) {
-		s.salt = h.Salt
+		s.salt = h.DigestSalt
 		s.plan = p
-		s.hasUnsavedResults = true
+		s.hasUnsavedKilledRunResults = true
 	}
 	return nil
 }
 
 // isPlanOfState reports whether the plan with header h was made for this state.
 func (s *State) isPlanOfState(h planHeader) bool {
-	if !bytes.Equal(h.StateDigest, s.fileDigest) {
+	if !bytes.Equal(h.StateFileDigest, s.fileHeaderDigest) {
 		return false
 	}
-	return len(s.salt) == 0 || bytes.Equal(h.Salt, s.salt)
+	return len(s.salt) == 0 || bytes.Equal(h.DigestSalt, s.salt)
 }
 
 // parsePlan parses a plan for a state with the given number of records. The plan is nil if b is not a valid plan file.
-func parsePlan(b []byte, records int) (planHeader, *runPlan) {
+func parsePlan(b []byte, records int) (planHeader, *unfinishedRunPlan) {
 	line, rest, _ := bytes.Cut(b, []byte("\n"))
 	var h planHeader
-	if json.Unmarshal(line, &h) != nil || h.Version != planVersion {
+	if json.Unmarshal(line, &h) != nil || h.FormatVersion != planVersion {
 		return h, nil
 	}
-	if sum := sha256.Sum256(rest); len(h.Salt) == 0 || !bytes.Equal(sum[:], h.Checksum) {
+	if sum := sha256.Sum256(rest); len(h.DigestSalt) == 0 || !bytes.Equal(sum[:], h.Checksum) {
 		return h, nil
 	}
-	p := &runPlan{homePosition: oxbow.Position(h.Home), isPull: h.IsPull, mark: h.Mark}
+	p := &unfinishedRunPlan{
+		homeHistoryPosition: oxbow.Position(h.HomeHistoryPosition),
+		isPull:              h.IsPull,
+		changesOfPull:       h.ChangesOfPull,
+	}
 	used := map[int]bool{}
 	for l := range bytes.Lines(rest) {
 		var st planStep
-		if json.Unmarshal(l, &st) != nil || !st.isValid(records, used) {
+		if json.Unmarshal(l, &st) != nil || !st.isValidInPlanFile(records, used) {
 			return h, nil
 		}
-		used[st.RecordNumber] = true
+		used[st.ReplacedRecordNumber] = true
 		p.steps = append(p.steps, &st)
 	}
 	return h, p
 }
 
-// isValid reports whether st can be part of a plan file. It must contain a new record, or the number of an existing
-// record that no earlier step in the file has replaced. The parameter records is the number of existing records.
-func (st *planStep) isValid(records int, used map[int]bool) bool {
-	if st.RecordNumber == 0 {
+// isValidInPlanFile reports whether st can be part of a plan file. It must contain a new record, or the number of an
+// existing record that no earlier step in the file has replaced. The parameter records is the number of existing
+// records.
+func (st *planStep) isValidInPlanFile(records int, used map[int]bool) bool {
+	if st.ReplacedRecordNumber == 0 {
 		return st.Record != nil
 	}
-	return st.RecordNumber > 0 && st.RecordNumber <= records && !used[st.RecordNumber]
+	return st.ReplacedRecordNumber > 0 && st.ReplacedRecordNumber <= records && !used[st.ReplacedRecordNumber]
 }

@@ -15,7 +15,7 @@ import (
 
 func (s *syncRun) planPull() (steps []*plannedStep, err error) {
 	for _, p := range s.pairs {
-		if p.homeChange == entryUnchanged && p.losesName() {
+		if p.homeChange == entryUnchangedSinceSync && p.isRenamedOnServer() {
 			delete(s.usedNames, p.home.Name)
 		}
 	}
@@ -34,16 +34,19 @@ func (s *syncRun) planPull() (steps []*plannedStep, err error) {
 	}
 	steps = s.dropTakenAliases(steps)
 	// Put removals first, because another entry may need the name of a removed entry.
-	slices.SortStableFunc(steps, func(a, b *plannedStep) int { return cmp.Compare(pullStepOrder(a), pullStepOrder(b)) })
+	slices.SortStableFunc(
+		steps,
+		func(a, b *plannedStep) int { return cmp.Compare(pullStepSortKey(a), pullStepSortKey(b)) },
+	)
 	return steps, nil
 }
 
-// losesName reports whether the server's entry no longer has the name that the home's entry has.
-func (p *entryPair) losesName() bool {
+// isRenamedOnServer reports whether the server's entry no longer has the name that the home's entry has.
+func (p *entryPair) isRenamedOnServer() bool {
 	switch p.serverChange {
-	case entryRemoved:
+	case entryRemovedSinceSync:
 		return true
-	case entryChanged:
+	case entryChangedSinceSync:
 		return p.server.Name != p.home.Name
 	}
 	return false
@@ -52,25 +55,25 @@ func (p *entryPair) losesName() bool {
 // planPullStep returns what a pull does with an entry of the home and its counterpart on the server. It returns nil if
 // the pull changes neither the home's entry nor the sync record of the two.
 func (s *syncRun) planPullStep(p *entryPair) (*plannedStep, error) {
-	st := &plannedStep{oldRecord: p.oldRecord, record: p.record, serverEntry: p.server}
+	st := &plannedStep{oldRecord: p.lastSyncRecord, record: p.trustedRecord, serverEntry: p.server}
 	switch {
-	case p.serverChange == entryRemoved && p.homeChange == entryUnchanged:
+	case p.serverChange == entryRemovedSinceSync && p.homeChange == entryUnchangedSinceSync:
 		st.record = nil
 		st.ops = []oxbow.Op{oxbow.Remove{Name: p.home.Name, If: p.home.Version}}
 		st.change = Change{Name: p.home.Name, Verb: oxbow.VerbRemove}
-	case p.serverChange == entryRemoved:
+	case p.serverChange == entryRemovedSinceSync:
 		// The server removed the entry. The home keeps its entry, because the home has changed it, but the sync record
 		// is deleted.
 		st.record = nil
-	case p.server == nil || p.serverChange == entryUnchanged:
-		if p.record != nil {
+	case p.server == nil || p.serverChange == entryUnchangedSinceSync:
+		if p.trustedRecord != nil {
 			return nil, nil
 		}
 	case p.home == nil:
 		s.planHomeAdd(st, *p.server)
 	case s.state.entryHash(p.home) == s.state.entryHash(p.server):
 		st.record = s.state.pairRecord(p.server, p.home)
-	case p.homeChange == entryUnchanged:
+	case p.homeChange == entryUnchangedSinceSync:
 		s.planHomeReplace(st, p.home, *p.server)
 	default:
 		return st, s.planHomeMerge(st, p)
@@ -85,8 +88,8 @@ func boolToInt(b bool) int {
 	return 0
 }
 
-// pullStepOrder returns a number by which steps are sorted: removals first, then renames, then all other steps.
-func pullStepOrder(s *plannedStep) int {
+// pullStepSortKey returns a number by which steps are sorted: removals first, then renames, then all other steps.
+func pullStepSortKey(s *plannedStep) int {
 	if len(s.ops) > 0 {
 		if _, ok := s.ops[0].(oxbow.Remove); ok {
 			return len(s.ops)
@@ -95,11 +98,11 @@ func pullStepOrder(s *plannedStep) int {
 	return 3
 }
 
-// chooseFreeName returns the name that e should get in the home. If another entry in the home has e's name, it returns
-// a variant of the name. own is the entry's present name in the home, which e may keep.
-func (s *syncRun) chooseFreeName(e *oxbow.Entry, own string) string {
+// chooseFreeHomeName returns the name that e should get in the home. If another entry in the home has e's name, it
+// returns a variant of the name. own is the entry's present name in the home, which e may keep.
+func (s *syncRun) chooseFreeHomeName(e *oxbow.Entry, currentName string) string {
 	name := e.Name
-	for n := 1; name != own && s.usedNames[name]; n++ {
+	for n := 1; name != currentName && s.usedNames[name]; n++ {
 		name = conflictName(e, n)
 	}
 	return name
@@ -123,28 +126,28 @@ func conflictName(e *oxbow.Entry, n int) string {
 // planHomeAdd makes the step add the entry e to the home.
 func (s *syncRun) planHomeAdd(st *plannedStep, e oxbow.Entry) {
 	st.record = s.state.pairRecord(st.serverEntry, nil)
-	name := s.chooseFreeName(&e, "")
+	name := s.chooseFreeHomeName(&e, "")
 	st.hasHomeChanges = name != e.Name
 	e.Name = name
 	st.ops, st.change = []oxbow.Op{threeway.AddOp(&e)}, Change{Name: name, Verb: oxbow.VerbAdd,
 		HasConflict: st.hasHomeChanges}
-	st.homeEntry, st.size = &e, len(e.Content)
+	st.homeEntry, st.contentBytes = &e, len(e.Content)
 	s.usedNames[name] = true
 }
 
 // planHomeReplace makes the step replace an entry of the home by e.
 func (s *syncRun) planHomeReplace(st *plannedStep, oldEntry *oxbow.Entry, e oxbow.Entry) {
 	st.record = s.state.pairRecord(st.serverEntry, nil)
-	ls := slices.Concat(withoutServerStamps(e.Labels), onlyServerStamps(oldEntry.Labels))
+	ls := slices.Concat(withoutServerStamps(e.Labels), keepServerStampLabels(oldEntry.Labels))
 	if e.Content != oldEntry.Content {
-		ls = append(ls, onlyServerStamps(e.Labels)...)
+		ls = append(ls, keepServerStampLabels(e.Labels)...)
 	}
 	e.Labels = oxbow.SortLabels(ls)
-	name := s.chooseFreeName(&e, oldEntry.Name)
+	name := s.chooseFreeHomeName(&e, oldEntry.Name)
 	st.hasHomeChanges = st.hasHomeChanges || name != e.Name
 	e.Name = name
 	st.change.Name, st.change.Verb = name, oxbow.VerbUpdate
-	st.ops, st.size = threeway.ReplaceOps(oldEntry, &e), len(e.Content)
+	st.ops, st.contentBytes = threeway.ReplaceVersionOps(oldEntry, &e), len(e.Content)
 	if name != oldEntry.Name {
 		st.change.OldName = oldEntry.Name
 	}
@@ -159,7 +162,7 @@ func (s *syncRun) planHomeMerge(st *plannedStep, p *entryPair) error {
 	baseContent := ""
 	if p.home.Content != p.server.Content {
 		var err error
-		baseContent, err = s.baseContent(p)
+		baseContent, err = s.mergeBaseContent(p)
 		if err != nil {
 			return fmt.Errorf("looking for what both had of %q: %w", p.home.Name, err)
 		}
@@ -194,19 +197,19 @@ func (s *syncRun) planHomeMerge(st *plannedStep, p *entryPair) error {
 	}
 	s.usedNames[oxbow.NormalName(e.Name)] = true
 	st.ops = []oxbow.Op{threeway.AddOp(&e)}
-	st.size = len(e.Content)
+	st.contentBytes = len(e.Content)
 	st.change = Change{Name: e.Name, Verb: oxbow.VerbAdd, HasConflict: true}
 	return nil
 }
 
-// mergeEntry merges the two versions of an entry. The merge base consists of baseContent and the aliases and labels
-// whose hashes are in the record.
+// mergeEntry merges the two versions of an entry. The merge base consists of mergeBaseContent and the aliases and
+// labels whose hashes are in the record.
 func (s *syncRun) mergeEntry(p *entryPair, baseContent string) (oxbow.Entry, error) {
 	a, b := p.home.Clone(), p.server.Clone()
 	a.Labels, b.Labels = withoutServerStamps(a.Labels), withoutServerStamps(b.Labels)
 	o := oxbow.Entry{Content: baseContent}
-	if r := p.record; r != nil {
-		o.Name = r.Server.Name
+	if r := p.trustedRecord; r != nil {
+		o.Name = r.Server.EntryName
 		for _, v := range slices.Concat(a.Aliases, b.Aliases) {
 			if slices.Contains(r.Aliases, s.state.saltedHash(v)) && !slices.Contains(o.Aliases, v) {
 				o.Aliases = append(o.Aliases, v)
@@ -244,7 +247,7 @@ func (s *syncRun) applyPull(steps []*plannedStep) (err error) {
 		steps = steps[part:]
 	}
 	if len(s.report.Changes) > 0 {
-		s.state.pullChangeNumbers, s.state.serverBeforePull = pulls, before
+		s.state.lastPullChangeNumbers, s.state.serverBeforePull = pulls, before
 	}
 	s.finishRun()
 	if err == nil {
@@ -271,8 +274,8 @@ func countChanges(steps []*plannedStep) (n int) {
 // has at most the given number of items and bytes, but always at least one step.
 func countStepsPerChange(steps []*plannedStep, items, bytes int) (n int) {
 	size := 0
-	for n < len(steps) && n < items && (n == 0 || size+steps[n].size <= bytes) {
-		size += steps[n].size
+	for n < len(steps) && n < items && (n == 0 || size+steps[n].contentBytes <= bytes) {
+		size += steps[n].contentBytes
 		n++
 	}
 	return n
@@ -283,9 +286,9 @@ func countStepsPerChange(steps []*plannedStep, items, bytes int) (n int) {
 func (s *syncRun) forgetUndoData() {
 	for _, r := range s.state.records {
 		if r.WasRemoved {
-			s.replacements[r] = nil
+			s.replacementRecords[r] = nil
 		} else if r.WasPulled {
-			s.replacements[r] = withoutUndoData(r)
+			s.replacementRecords[r] = withoutLastPullData(r)
 		}
 	}
 }
@@ -320,11 +323,11 @@ func (s *syncRun) applyHomeChange(steps []*plannedStep) (seq uint64, err error) 
 // sortRemovalsFirst sorts operations, so that a name becomes free before another entry gets it.
 func sortRemovalsFirst(ops []oxbow.Op) []oxbow.Op {
 	out := slices.Clone(ops)
-	slices.SortStableFunc(out, func(a, b oxbow.Op) int { return cmp.Compare(removalOrder(a), removalOrder(b)) })
+	slices.SortStableFunc(out, func(a, b oxbow.Op) int { return cmp.Compare(removalSortKey(a), removalSortKey(b)) })
 	return out
 }
 
-func removalOrder(op oxbow.Op) int {
+func removalSortKey(op oxbow.Op) int {
 	switch op.(type) {
 	case oxbow.Remove:
 		return 0
@@ -334,8 +337,9 @@ func removalOrder(op oxbow.Op) int {
 	return 1
 }
 
-// withoutUndoData returns a copy of the sync record without the data by which an undo of the last pull is recognized.
-func withoutUndoData(r *syncRecord) *syncRecord {
+// withoutLastPullData returns a copy of the sync record without the data by which an undo of the last pull is
+// recognized.
+func withoutLastPullData(r *syncRecord) *syncRecord {
 	if r == nil {
 		return nil
 	}
@@ -351,7 +355,7 @@ func (s *syncRun) recordPulledStep(st *plannedStep, written map[string]*oxbow.En
 	defer s.addFinishedRecord(st)
 	if st.record == nil {
 		if len(st.ops) > 0 && st.oldRecord != nil {
-			st.record = &syncRecord{WasPulled: true, WasRemoved: true, BeforePull: withoutUndoData(st.oldRecord)}
+			st.record = &syncRecord{WasPulled: true, WasRemoved: true, BeforePull: withoutLastPullData(st.oldRecord)}
 		}
 		return
 	}
@@ -362,19 +366,19 @@ func (s *syncRun) recordPulledStep(st *plannedStep, written map[string]*oxbow.En
 			// entries that it wrote.
 			e = st.homeEntry
 		}
-		st.record.Home = s.state.identify(e)
+		st.record.HomeEntry = s.state.identify(e)
 		if st.hasHomeChanges {
-			st.record.Home.Hash = ""
+			st.record.HomeEntry.EntryHash = ""
 		}
 	}
 	if len(st.ops) > 0 {
-		st.record.WasPulled, st.record.BeforePull = true, withoutUndoData(st.oldRecord)
+		st.record.WasPulled, st.record.BeforePull = true, withoutLastPullData(st.oldRecord)
 	}
 }
 
 // lastHomeChangeSeq returns the number of the last change in the home, or 0 if it is unknown.
 func (s *syncRun) lastHomeChangeSeq() uint64 {
-	if c := oxbow.CapabilitiesOf(s.exactHome).Counter; c != nil {
+	if c := oxbow.CapabilitiesOf(s.homeWithExactNames).Counter; c != nil {
 		if stats, err := c.Stats(s.ctx); err == nil {
 			return stats.Last
 		}

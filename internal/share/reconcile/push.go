@@ -14,11 +14,11 @@ import (
 )
 
 func (s *syncRun) planPush() (steps []*plannedStep) {
-	s.unpulledAliases = map[string]string{}
+	s.unpulledServerAliases = map[string]string{}
 	for _, p := range s.pairs {
-		if p.serverChange == entryChanged && p.server != nil {
+		if p.serverChange == entryChangedSinceSync && p.server != nil {
 			for _, a := range p.server.Aliases {
-				s.unpulledAliases[oxbow.NormalName(a)] = p.server.Name
+				s.unpulledServerAliases[oxbow.NormalName(a)] = p.server.Name
 			}
 		}
 	}
@@ -27,29 +27,32 @@ func (s *syncRun) planPush() (steps []*plannedStep) {
 			steps = append(steps, st)
 		}
 	}
-	slices.SortStableFunc(steps, func(a, b *plannedStep) int { return cmp.Compare(pullStepOrder(a), pullStepOrder(b)) })
+	slices.SortStableFunc(
+		steps,
+		func(a, b *plannedStep) int { return cmp.Compare(pullStepSortKey(a), pullStepSortKey(b)) },
+	)
 	return steps
 }
 
 // planPushStep returns what a push does with an entry of the home and its counterpart on the server. It returns nil if
 // the push changes neither the server's entry nor the sync record of the two.
 func (s *syncRun) planPushStep(p *entryPair) *plannedStep {
-	st := &plannedStep{oldRecord: p.oldRecord, record: p.record, homeEntry: p.home}
+	st := &plannedStep{oldRecord: p.lastSyncRecord, record: p.trustedRecord, homeEntry: p.home}
 	switch {
-	case p.serverChange == entryChanged:
+	case p.serverChange == entryChangedSinceSync:
 		return s.pushChangedOnServer(st, p)
-	case p.homeChange == entryRemoved && p.serverChange == entryRemoved:
+	case p.homeChange == entryRemovedSinceSync && p.serverChange == entryRemovedSinceSync:
 		st.record = nil
-	case p.serverChange == entryRemoved && p.homeChange != entryChanged:
+	case p.serverChange == entryRemovedSinceSync && p.homeChange != entryChangedSinceSync:
 		s.report.ServerChanges++
-		if p.oldRecord == nil || p.record != nil {
+		if p.lastSyncRecord == nil || p.trustedRecord != nil {
 			return nil
 		}
-	case p.homeChange == entryRemoved:
+	case p.homeChange == entryRemovedSinceSync:
 		st.record = nil
-		st.ops = []oxbow.Op{oxbow.Remove{Name: p.record.Server.Name, If: p.record.Version}}
-		st.change = Change{Name: p.record.Server.Name, Verb: oxbow.VerbRemove}
-	case p.homeChange == entryChanged:
+		st.ops = []oxbow.Op{oxbow.Remove{Name: p.trustedRecord.Server.EntryName, If: p.trustedRecord.Version}}
+		st.change = Change{Name: p.trustedRecord.Server.EntryName, Verb: oxbow.VerbRemove}
+	case p.homeChange == entryChangedSinceSync:
 		if !s.planServerChange(st, p) {
 			return nil
 		}
@@ -68,11 +71,11 @@ func (s *syncRun) pushChangedOnServer(st *plannedStep, p *entryPair) *plannedSte
 		return st
 	}
 	s.report.ServerChanges++
-	if p.homeChange == entryChanged {
+	if p.homeChange == entryChangedSinceSync {
 		s.report.UnsentEntries = append(s.report.UnsentEntries, Problem{p.home.Name, ErrBothChanged})
 		return nil
 	}
-	if p.oldRecord == nil || p.record != nil {
+	if p.lastSyncRecord == nil || p.trustedRecord != nil {
 		return nil
 	}
 	// The next run must read all entries on the server to find the entry of the old sync record.
@@ -83,9 +86,9 @@ func (s *syncRun) pushChangedOnServer(st *plannedStep, p *entryPair) *plannedSte
 // planServerChange makes the step send the home's entry to the server. It returns false if the entry must not be
 // sent, or must be pulled first.
 func (s *syncRun) planServerChange(st *plannedStep, p *entryPair) bool {
-	if s.opts.CheckSend != nil {
-		if err := s.opts.CheckSend(p.home); err != nil {
-			s.report.BlockedEntries = append(s.report.BlockedEntries, Problem{p.home.Name, err})
+	if s.opts.CheckMaySendEntry != nil {
+		if err := s.opts.CheckMaySendEntry(p.home); err != nil {
+			s.report.EntriesNotAllowedToSend = append(s.report.EntriesNotAllowedToSend, Problem{p.home.Name, err})
 			return false
 		}
 	}
@@ -93,7 +96,7 @@ func (s *syncRun) planServerChange(st *plannedStep, p *entryPair) bool {
 	for _, a := range e.Aliases {
 		// The server gave this alias to another entry. Do not send the entry now. The next pull decides which of the
 		// two entries keeps the alias.
-		if owner, ok := s.unpulledAliases[oxbow.NormalName(a)]; ok {
+		if owner, ok := s.unpulledServerAliases[oxbow.NormalName(a)]; ok {
 			err := fmt.Errorf(
 				"on the server, %q is an alias of %q; a pull decides that the older entry keeps it",
 				a,
@@ -104,12 +107,13 @@ func (s *syncRun) planServerChange(st *plannedStep, p *entryPair) bool {
 		}
 	}
 	e.Labels = withoutServerStamps(e.Labels)
-	st.size, st.change = len(e.Content), Change{Name: e.Name, Verb: oxbow.VerbAdd}
-	if p.record == nil || p.serverChange == entryRemoved {
+	st.contentBytes, st.change = len(e.Content), Change{Name: e.Name, Verb: oxbow.VerbAdd}
+	if p.trustedRecord == nil || p.serverChange == entryRemovedSinceSync {
 		st.ops = []oxbow.Op{threeway.AddOp(&e)}
 	} else {
-		was := oxbow.Entry{Name: p.record.Server.Name, Kind: p.record.Server.Kind, Version: p.record.Version}
-		st.ops, st.change.Verb = threeway.ReplaceOps(&was, &e), oxbow.VerbUpdate
+		was := oxbow.Entry{Name: p.trustedRecord.Server.EntryName, Kind: p.trustedRecord.Server.Kind,
+			Version: p.trustedRecord.Version}
+		st.ops, st.change.Verb = threeway.ReplaceVersionOps(&was, &e), oxbow.VerbUpdate
 		if was.Name != e.Name {
 			st.change.OldName = was.Name
 		}
@@ -144,7 +148,7 @@ func (s *syncRun) applyPush(steps []*plannedStep) error {
 	if s.state.plan != nil {
 		s.state.plan = nil
 		if sendErr != nil { // A request that failed may still have reached the server.
-			s.state.plan = s.unfinishedPush(steps)
+			s.state.plan = s.planUnfinishedPush(steps)
 		}
 	}
 	hasPushedAll := sendErr == nil && s.report.ServerChanges == 0 && len(s.report.UnsentEntries) == 0
@@ -152,17 +156,17 @@ func (s *syncRun) applyPush(steps []*plannedStep) error {
 		s.state.serverPosition = s.serverPos
 	}
 	if len(s.report.Changes) > 0 {
-		s.fetchSentVersions()
+		s.fetchSentEntryVersions()
 	}
 	return sendErr
 }
 
-// fetchSentVersions asks the server for the IDs and versions of the entries that were sent. Without the IDs and
+// fetchSentEntryVersions asks the server for the IDs and versions of the entries that were sent. Without the IDs and
 // versions, a later run could not tell whether the server has removed an entry or has never received it. If the server
 // does not answer, the next run asks again. If no other client has written since, the next run only needs to read the
 // changes after this push.
-func (s *syncRun) fetchSentVersions() {
-	before, d := s.serverPos, newSideEntries()
+func (s *syncRun) fetchSentEntryVersions() {
+	before, d := s.serverPos, newHomeOrServerEntries()
 	now, err := s.readPosition()
 	if err != nil || before == "" {
 		return
@@ -174,7 +178,7 @@ func (s *syncRun) fetchSentVersions() {
 	ids, names := map[uint64]bool{}, map[string]*syncRecord{}
 	for _, r := range s.state.records {
 		if !r.WasRemoved {
-			ids[r.ID], names[r.Server.Name] = true, r
+			ids[r.ID], names[r.Server.EntryName] = true, r
 		}
 	}
 	sent := s.state.serverPosition == before
@@ -182,7 +186,7 @@ func (s *syncRun) fetchSentVersions() {
 		switch {
 		case e == nil:
 			sent = sent && !ids[id]
-		case names[e.Name] != nil && s.state.entryHash(e) == names[e.Name].Server.Hash:
+		case names[e.Name] != nil && s.state.entryHash(e) == names[e.Name].Server.EntryHash:
 			r := names[e.Name]
 			r.ID = e.ID
 			r.Version = e.Version

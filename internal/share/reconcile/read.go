@@ -11,41 +11,41 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// isMachineOnlyKind reports whether entries of this kind belong to one machine's sessions. They are not synchronized.
-func isMachineOnlyKind(k oxbow.Kind) bool { return k == oxbow.Handoff || k == oxbow.History }
+// isUnsyncedKind reports whether entries of this kind belong to one machine's sessions. They are not synchronized.
+func isUnsyncedKind(k oxbow.Kind) bool { return k == oxbow.Handoff || k == oxbow.History }
 
 // errServer is the error for an answer that a correct server never sends.
 var errServer = errors.New("the server's answer cannot be used, and nothing was changed")
 
-// sideEntries contains the entries that were read from one side, which is the home or the server.
-type sideEntries struct {
+// homeOrServerEntries contains the entries that were read from one side, which is the home or the server.
+type homeOrServerEntries struct {
 	byName map[string]*oxbow.Entry
 	// the entries by ID (nil for an entry that was removed since the last synchronization)
 	byID       map[uint64]*oxbow.Entry
-	entries    []*oxbow.Entry
+	entryList  []*oxbow.Entry
 	isComplete bool // all entries of the home or the server were read, and not only the changed entries
 	// The change history continues from the last synchronization and was not replaced. Therefore an entry that is
 	// missing now was really removed.
-	areTrusted bool
+	isHistoryContinued bool
 	// only the entries that changed since the last synchronization were read, and none of these changes is missing
-	hasExactContents bool
+	areAllChangesRead bool
 }
 
-func newSideEntries() *sideEntries {
-	return &sideEntries{byName: map[string]*oxbow.Entry{}, byID: map[uint64]*oxbow.Entry{}}
+func newHomeOrServerEntries() *homeOrServerEntries {
+	return &homeOrServerEntries{byName: map[string]*oxbow.Entry{}, byID: map[uint64]*oxbow.Entry{}}
 }
 
-func (d *sideEntries) addEntry(e oxbow.Entry) {
-	if isMachineOnlyKind(e.Kind) {
+func (d *homeOrServerEntries) addEntryToIndex(e oxbow.Entry) {
+	if isUnsyncedKind(e.Kind) {
 		d.byID[e.ID] = nil
 		return
 	}
 	d.byID[e.ID], d.byName[e.Name] = &e, &e
-	d.entries = append(d.entries, &e)
+	d.entryList = append(d.entryList, &e)
 }
 
-// findName returns the entry with this name, or nil. Different spellings of a name count as equal.
-func (d *sideEntries) findName(name string) *oxbow.Entry {
+// findEntryByName returns the entry with this name, or nil. Different spellings of a name count as equal.
+func (d *homeOrServerEntries) findEntryByName(name string) *oxbow.Entry {
 	for _, form := range oxbow.AllNameForms([]string{name}) {
 		if e := d.byName[form]; e != nil {
 			return e
@@ -54,21 +54,21 @@ func (d *sideEntries) findName(name string) *oxbow.Entry {
 	return nil
 }
 
-func (s *syncRun) readHome() (*sideEntries, error) {
-	d := newSideEntries()
+func (s *syncRun) readHome() (*homeOrServerEntries, error) {
+	d := newHomeOrServerEntries()
 	d.isComplete = true
-	for e, err := range s.exactHome.Entries(s.ctx, oxbow.Filter{}) {
+	for e, err := range s.homeWithExactNames.Entries(s.ctx, oxbow.Filter{}) {
 		if err != nil {
 			return nil, err
 		}
-		d.addEntry(e)
+		d.addEntryToIndex(e)
 	}
-	now, err := storePosition(s.ctx, s.exactHome)
+	now, err := storePosition(s.ctx, s.homeWithExactNames)
 	if err != nil {
 		return nil, err
 	}
 	s.homePos = now
-	d.areTrusted = s.state.homePosition == now || s.state.homePosition.Precedes(now)
+	d.isHistoryContinued = s.state.homeHistoryPosition == now || s.state.homeHistoryPosition.Precedes(now)
 	s.wasLastPullUndone, err = s.isPullUndone()
 	if s.wasLastPullUndone {
 		s.state.undoPull()
@@ -79,7 +79,7 @@ func (s *syncRun) readHome() (*sideEntries, error) {
 // isPullUndone reports whether somebody has undone the changes of the last pull.
 func (s *syncRun) isPullUndone() (bool, error) {
 	h, err := oxbow.HistoryOf(s.home)
-	if err != nil || len(s.state.pullChangeNumbers) == 0 {
+	if err != nil || len(s.state.lastPullChangeNumbers) == 0 {
 		return false, nil
 	}
 	reverted := map[uint64]bool{}
@@ -87,14 +87,14 @@ func (s *syncRun) isPullUndone() (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if c.Seq <= s.state.pullChangeNumbers[0] {
+		if c.Seq <= s.state.lastPullChangeNumbers[0] {
 			break
 		}
 		for _, seq := range c.Reverts {
 			reverted[seq] = reverted[seq] || !reverted[c.Seq]
 		}
 	}
-	for _, seq := range s.state.pullChangeNumbers {
+	for _, seq := range s.state.lastPullChangeNumbers {
 		if reverted[seq] {
 			return true, nil
 		}
@@ -102,39 +102,39 @@ func (s *syncRun) isPullUndone() (bool, error) {
 	return false, nil
 }
 
-// readServer reads the changes on the server since the last synchronization. If the server cannot list all these
-// changes, readServer reads all entries on the server.
-func (s *syncRun) readServer(homeTrusted bool) (d *sideEntries, err error) {
+// readServerEntries reads the changes on the server since the last synchronization. If the server cannot list all these
+// changes, readServerEntries reads all entries on the server.
+func (s *syncRun) readServerEntries(homeTrusted bool) (d *homeOrServerEntries, err error) {
 	s.serverPos, err = s.readPosition()
 	if err != nil {
 		return nil, err
 	}
-	d = newSideEntries()
+	d = newHomeOrServerEntries()
 	if s.state.serverPosition != "" {
 		if err := s.readServerChanges(d, s.state.serverPosition); err != nil && !errors.Is(err, oxbow.ErrPosition) {
 			return nil, err
 		} else if err == nil {
-			d.areTrusted, d.hasExactContents = true, true
+			d.isHistoryContinued, d.areAllChangesRead = true, true
 		}
 	}
-	isComplete := !d.hasExactContents || s.wasLastPullUndone || !homeTrusted
+	isComplete := !d.areAllChangesRead || s.wasLastPullUndone || !homeTrusted
 	for _, r := range s.state.records {
-		isComplete = isComplete || (!r.WasRemoved && r.ID == 0 && d.byName[r.Server.Name] == nil)
+		isComplete = isComplete || (!r.WasRemoved && r.ID == 0 && d.byName[r.Server.EntryName] == nil)
 	}
 	if !isComplete {
 		return d, nil
 	}
-	all := newSideEntries()
+	all := newHomeOrServerEntries()
 	all.isComplete = true
-	all.areTrusted = d.areTrusted
-	all.hasExactContents = d.hasExactContents
-	if !all.areTrusted {
-		all.areTrusted, err = s.isServerSameHistory()
+	all.isHistoryContinued = d.isHistoryContinued
+	all.areAllChangesRead = d.areAllChangesRead
+	if !all.isHistoryContinued {
+		all.isHistoryContinued, err = s.isServerHistoryContinued()
 		if err != nil {
 			return nil, err
 		}
 	}
-	return all, s.readAllEntries(all)
+	return all, s.readAllServerEntries(all)
 }
 
 // readPosition returns the present position in the server's history.
@@ -146,9 +146,9 @@ func (s *syncRun) readPosition() (oxbow.Position, error) {
 	return p, err
 }
 
-// readAllEntries reads all entries of the server into all.
-func (s *syncRun) readAllEntries(all *sideEntries) error {
-	b := s.newReadLimit()
+// readAllServerEntries reads all entries of the server into all.
+func (s *syncRun) readAllServerEntries(all *homeOrServerEntries) error {
+	b := s.newServerReadCounter()
 	for e, err := range s.server.Entries(s.ctx, oxbow.Filter{}) {
 		if err == nil {
 			err = b.checkEntry(&e)
@@ -159,15 +159,15 @@ func (s *syncRun) readAllEntries(all *sideEntries) error {
 		if err != nil {
 			return err
 		}
-		all.addEntry(e)
+		all.addEntryToIndex(e)
 	}
 	return nil
 }
 
-// isServerSameHistory reports whether the server's history contains the last server change that the records mention.
-// The check is needed for servers whose positions are valid only until a restart: it distinguishes a restart from
-// another store or a restored backup.
-func (s *syncRun) isServerSameHistory() (bool, error) {
+// isServerHistoryContinued reports whether the server's history contains the last server change that the records
+// mention. The check is needed for servers whose positions are valid only until a restart: it distinguishes a restart
+// from another store or a restored backup.
+func (s *syncRun) isServerHistoryContinued() (bool, error) {
 	var last *syncRecord
 	for _, r := range s.state.records {
 		if r.ID == 0 {
@@ -181,7 +181,7 @@ func (s *syncRun) isServerSameHistory() (bool, error) {
 		return false, nil
 	}
 	found := false
-	_, _, err := s.findNewestVersion(s.server, []string{last.Server.Name}, func(v oxbow.Version) bool {
+	_, _, err := s.findNewestMatchingContent(s.server, []string{last.Server.EntryName}, func(v oxbow.Version) bool {
 		found = found || (v.Seq == last.Version && v.Source.Time.UnixNano() == last.Updated)
 		return found || v.Seq < last.Version
 	})
@@ -191,11 +191,11 @@ func (s *syncRun) isServerSameHistory() (bool, error) {
 // readServerChanges adds the entries that have changed on the server to d. The parameter from is the position in the
 // server's history after which changes are read. For an entry that was removed, d.byID[ID] becomes nil. It returns an
 // error if the server's answer is too large or contradicts itself.
-func (s *syncRun) readServerChanges(d *sideEntries, from oxbow.Position) error {
+func (s *syncRun) readServerChanges(d *homeOrServerEntries, from oxbow.Position) error {
 	if s.serverPos == from {
 		return nil
 	}
-	b := s.newReadLimit()
+	b := s.newServerReadCounter()
 	last := map[uint64]*oxbow.Entry{}
 	var order []uint64
 	for delta, err := range oxbow.CapabilitiesOf(s.server).Sequencer.Since(s.ctx, from) {
@@ -222,22 +222,22 @@ func (s *syncRun) readServerChanges(d *sideEntries, from oxbow.Position) error {
 		} else if d.byName[e.Name] != nil {
 			return fmt.Errorf("%w: two entries are named %q", errServer, e.Name)
 		} else {
-			d.addEntry(*e)
+			d.addEntryToIndex(*e)
 		}
 	}
 	return nil
 }
 
-// serverReadLimit counts the entries and the bytes that were read from a server. Reading fails if there are more than
+// serverReadCounter counts the entries and the bytes that were read from a server. Reading fails if there are more than
 // maxEntries entries or maxServerBytes bytes.
-type serverReadLimit struct{ entries, bytes, maxEntries int }
+type serverReadCounter struct{ entries, bytes, maxEntries int }
 
-func (s *syncRun) newReadLimit() *serverReadLimit {
-	return &serverReadLimit{maxEntries: cmp.Or(s.opts.maxEntries, maxServerEntries)}
+func (s *syncRun) newServerReadCounter() *serverReadCounter {
+	return &serverReadCounter{maxEntries: cmp.Or(s.opts.maxEntries, maxEntriesReadFromServer)}
 }
 
 // countEntry counts an entry of this size in bytes. It fails if a limit is exceeded.
-func (b *serverReadLimit) countEntry(bytes int) error {
+func (b *serverReadCounter) countEntry(bytes int) error {
 	b.entries, b.bytes = b.entries+1, b.bytes+bytes
 	if b.entries > b.maxEntries || b.bytes > maxServerBytes {
 		return fmt.Errorf("%w: there are more than %d entries, or than %d bytes", errServer, b.maxEntries,
@@ -246,7 +246,7 @@ func (b *serverReadLimit) countEntry(bytes int) error {
 	return nil
 }
 
-func (b *serverReadLimit) checkEntry(e *oxbow.Entry) error {
+func (b *serverReadCounter) checkEntry(e *oxbow.Entry) error {
 	if err := b.countEntry(len(e.Content)); err != nil {
 		return err
 	}
@@ -258,23 +258,25 @@ func (b *serverReadLimit) checkEntry(e *oxbow.Entry) error {
 	return nil
 }
 
-// baseContent returns the content from which the merge of the home's and the server's entry starts. It is the newest
-// content that the home has had since the last synchronization and that the server has had as well, or "" if no such
-// content is known. It may be newer than the content in the sync record, because a push that was killed at the end may
-// not have updated the record.
-func (s *syncRun) baseContent(p *entryPair) (string, error) {
-	base := func(text string) bool { return p.record != nil && s.state.saltedHash(text) == p.record.Content }
+// mergeBaseContent returns the content from which the merge of the home's and the server's entry starts. It is the
+// newest content that the home has had since the last synchronization and that the server has had as well, or "" if no
+// such content is known. It may be newer than the content in the sync record, because a push that was killed at the
+// end may not have updated the record.
+func (s *syncRun) mergeBaseContent(p *entryPair) (string, error) {
+	base := func(text string) bool {
+		return p.trustedRecord != nil && s.state.saltedHash(text) == p.trustedRecord.Content
+	}
 	for _, v := range []*oxbow.Entry{p.home, p.server} {
 		if base(v.Content) {
 			return v.Content, nil
 		}
 	}
 	homes, servers := []string{p.home.Name}, []string{p.server.Name}
-	if r := p.record; r != nil {
-		homes, servers = append(homes, r.Home.Name), append(servers, r.Server.Name)
+	if r := p.trustedRecord; r != nil {
+		homes, servers = append(homes, r.HomeEntry.EntryName), append(servers, r.Server.EntryName)
 	}
 	versions, before := map[string]bool{}, ""
-	_, _, err := s.findNewestContent(s.exactHome, homes, func(text string) bool {
+	_, _, err := s.findNewestContent(s.homeWithExactNames, homes, func(text string) bool {
 		versions[text] = true
 		if base(text) {
 			before = text
@@ -305,14 +307,18 @@ func (s *syncRun) findNewestContent(
 	names []string,
 	matches func(string) bool,
 ) (string, bool, error) {
-	return s.findNewestVersion(store, names, func(v oxbow.Version) bool {
+	return s.findNewestMatchingContent(store, names, func(v oxbow.Version) bool {
 		return v.Verb != oxbow.VerbRemove && !v.Erased && matches(v.Entry.Content)
 	})
 }
 
-// findNewestVersion searches the versions of the entries with these names. It returns the content of the newest
+// findNewestMatchingContent searches the versions of the entries with these names. It returns the content of the newest
 // version for which matches returns true. The bool is false if such a version does not exist.
-func (s *syncRun) findNewestVersion(store oxbow.Store, names []string, matches func(oxbow.Version) bool) (string, bool,
+func (s *syncRun) findNewestMatchingContent(
+	store oxbow.Store,
+	names []string,
+	matches func(oxbow.Version) bool,
+) (string, bool,
 	error) {
 	h, err := oxbow.HistoryOf(store)
 	if err != nil {

@@ -14,36 +14,36 @@ import (
 type Options struct {
 	DryRun bool // only report what would change, and change nothing
 
-	// CheckSend returns an error if the entry must not be sent to the server. If CheckSend is nil, each entry may be
-	// sent.
-	CheckSend func(*oxbow.Entry) error
+	// CheckMaySendEntry returns an error if the entry must not be sent to the server. If CheckMaySendEntry is nil,
+	// each entry may be sent.
+	CheckMaySendEntry func(*oxbow.Entry) error
 
 	// Rand is the source of random bytes for salts and IDs. The default is crypto/rand.
 	Rand io.Reader
 
-	// WritePlan is called before a pull or push makes its first change, when the state contains the list of all
-	// planned changes. It should call [State.WritePlan] to store this list. If the process is then killed, the next
-	// pull or push knows which changes may have been made. If WritePlan returns an error, the pull or push ends.
-	// WritePlan may be nil.
-	WritePlan func() error
+	// WritePlanFile is called before a pull or push makes its first change, when the state contains the list of all
+	// planned changes. It should call [State.WritePlanFile] to store this list. If the process is then killed, the next
+	// pull or push knows which changes may have been made. If WritePlanFile returns an error, the pull or push ends.
+	// WritePlanFile may be nil.
+	WritePlanFile func() error
 
 	// Progress is called with the number of changes that are made and the total number. It may be nil.
 	Progress func(done, total int)
 
-	maxEntries int // maximum number of entries that are read from a server (0 means maxServerEntries)
+	maxEntries int // maximum number of entries that are read from a server (0 means maxEntriesReadFromServer)
 }
 
 // Report lists the changes that a run has made, even if the run failed.
 type Report struct {
 	Changes []Change
 	// for a push: entries that were not sent because both sides changed them, or that the server refused
-	UnsentEntries  []Problem
-	BlockedEntries []Problem // for a push: entries that [Options.CheckSend] did not allow to be sent
+	UnsentEntries           []Problem
+	EntriesNotAllowedToSend []Problem // for a push: entries that [Options.CheckMaySendEntry] did not allow to be sent
 	// for a push: number of entries that were changed on the server and were not pulled yet
 	ServerChanges int
-	// NotRemoved is the number of entries that are missing on one side and were not removed from the opposite side,
-	// because they may be missing by mistake.
-	NotRemoved int
+	// NotRemovedCount is the number of entries that are missing on one side and were not removed from the opposite
+	// side, because they may be missing by mistake.
+	NotRemovedCount int
 	// for a pull: aliases that entries of the home lost or did not get, because another entry has them
 	TakenAliases []oxbow.TakenAlias
 }
@@ -67,9 +67,9 @@ var ErrBothChanged = errors.New("both sides changed it")
 
 // Limits for the data that a pull or push reads from the server. They protect this computer from a faulty server.
 const (
-	maxServerEntries = 1 << 20
-	maxServerBytes   = 1 << 30
-	maxPositionBytes = 4 << 10 // maximum length, in bytes, of a position in the server's history
+	maxEntriesReadFromServer = 1 << 20
+	maxServerBytes           = 1 << 30
+	maxPositionBytes         = 4 << 10 // maximum length, in bytes, of a position in the server's history
 )
 
 // Limits for a single change or request.
@@ -81,37 +81,39 @@ const (
 
 // syncRun is the state of one pull or push.
 type syncRun struct {
-	ctx          context.Context
-	home, server oxbow.Store
-	exactHome    oxbow.Store // the home's own store, which finds an entry only by its name and not by an alias
-	state        *State
-	opts         Options
-	report       Report
+	ctx                context.Context
+	home, server       oxbow.Store
+	homeWithExactNames oxbow.Store // the home's own store, which finds an entry only by its name and not by an alias
+	state              *State
+	opts               Options
+	report             Report
 
 	pairs   []*entryPair
 	homePos oxbow.Position // position in the home's history when it was read ("" if the home lacks positions)
 	// position in the server's history before it was read ("" if the server lacks positions)
 	serverPos         oxbow.Position
-	pullMark          pullIdentity    // identifies the changes that this pull makes in the home
+	changesOfPull     pullIdentity    // identifies the changes that this pull makes in the home
 	usedNames         map[string]bool // names that the home's entries will have after the planned changes
 	wasLastPullUndone bool            // somebody has undone the last pull
 
 	// for a push: the aliases that were changed on the server and not pulled yet, each with the name of the server's
 	// entry that has the alias
-	unpulledAliases map[string]string
+	unpulledServerAliases map[string]string
 
-	replacements map[*syncRecord]*syncRecord // new version of each changed sync record (nil for a deleted sync record)
-	newRecords   []*syncRecord               // records about entries that were never synchronized before
+	// new version of each changed sync record (nil for a deleted sync record)
+	replacementRecords map[*syncRecord]*syncRecord
+	newRecords         []*syncRecord // records about entries that were never synchronized before
 }
 
-// entryChange says how an entry has changed in the home, or on the server, since the last synchronization.
-type entryChange uint8
+// changeSinceLastSync says how an entry has changed in the home, or on the server, since the last synchronization.
+type changeSinceLastSync uint8
 
 const (
-	entryAbsent    entryChange = iota // The entry never existed on this side (in the home or on the server).
-	entryUnchanged                    // the entry has not changed since the last synchronization
-	entryChanged
-	entryRemoved
+	// The entry never existed on this side (in the home or on the server).
+	entryNeverExisted       changeSinceLastSync = iota
+	entryUnchangedSinceSync                     // the entry has not changed since the last synchronization
+	entryChangedSinceSync
+	entryRemovedSinceSync
 )
 
 // entryPair contains the two versions of one entry: the version in the home (the memory on this computer), and the
@@ -119,23 +121,23 @@ const (
 type entryPair struct {
 	// what was recorded about the entry at the last synchronization (nil if nothing was recorded, or if it may be
 	// wrong)
-	record    *syncRecord
-	oldRecord *syncRecord  // record of the last synchronization, even if it is not trusted
-	home      *oxbow.Entry // the entry in the home, or nil if the home lacks the entry
+	trustedRecord  *syncRecord
+	lastSyncRecord *syncRecord  // record of the last synchronization, even if it is not trusted
+	home           *oxbow.Entry // the entry in the home, or nil if the home lacks the entry
 	// the server's entry (nil if the server lacks the entry or has not changed it since the last synchronization)
 	server       *oxbow.Entry
-	homeChange   entryChange // how the entry has changed in the home
-	serverChange entryChange // how the entry has changed on the server
+	homeChange   changeSinceLastSync // how the entry has changed in the home
+	serverChange changeSinceLastSync // how the entry has changed on the server
 }
 
 // plannedStep is what a pull or push does with one entry: it changes the entry, or what is recorded about the entry,
 // or both.
 type plannedStep struct {
-	ops       []oxbow.Op
-	size      int
-	change    Change
-	record    *syncRecord // the record after the step (nil if the step deletes it)
-	oldRecord *syncRecord // what was recorded about the entry before this step (nil if nothing was recorded)
+	ops          []oxbow.Op
+	contentBytes int
+	change       Change
+	record       *syncRecord // the record after the step (nil if the step deletes it)
+	oldRecord    *syncRecord // what was recorded about the entry before this step (nil if nothing was recorded)
 	// for a pull: the entry in the home after this step; for a push: the entry that is in the home now
 	homeEntry      *oxbow.Entry
 	serverEntry    *oxbow.Entry // for a pull: the server's entry
@@ -144,7 +146,7 @@ type plannedStep struct {
 	isDone         bool
 }
 
-func (s *syncRun) addToReport(steps []*plannedStep) {
+func (s *syncRun) addStepsToReport(steps []*plannedStep) {
 	for _, st := range steps {
 		if len(st.ops) > 0 {
 			s.report.Changes = append(s.report.Changes, st.change)
@@ -153,11 +155,11 @@ func (s *syncRun) addToReport(steps []*plannedStep) {
 }
 
 // addFinishedRecord keeps the new record about an entry after the planned step st was carried out. The function
-// replaceRecords later moves the record into the state.
+// applyRecordReplacements later moves the record into the state.
 func (s *syncRun) addFinishedRecord(st *plannedStep) {
 	st.isDone = true
 	if st.oldRecord != nil {
-		s.replacements[st.oldRecord] = st.record
+		s.replacementRecords[st.oldRecord] = st.record
 	} else if st.record != nil {
 		s.newRecords = append(s.newRecords, st.record)
 	}
@@ -165,23 +167,23 @@ func (s *syncRun) addFinishedRecord(st *plannedStep) {
 
 // finishRun adds the new sync records to the state, and stores the home's present position in the state.
 func (s *syncRun) finishRun() {
-	s.replaceRecords()
-	if now, err := storePosition(s.ctx, s.exactHome); err == nil {
-		s.state.homePosition = now
+	s.applyRecordReplacements()
+	if now, err := storePosition(s.ctx, s.homeWithExactNames); err == nil {
+		s.state.homeHistoryPosition = now
 	}
 }
 
-func (s *syncRun) replaceRecords() {
+func (s *syncRun) applyRecordReplacements() {
 	var all []*syncRecord
 	for _, r := range s.state.records {
-		if current, ok := s.replacements[r]; !ok {
+		if current, ok := s.replacementRecords[r]; !ok {
 			all = append(all, r)
 		} else if current != nil {
 			all = append(all, current)
 		}
 	}
 	s.state.records = append(all, s.newRecords...)
-	s.replacements, s.newRecords = map[*syncRecord]*syncRecord{}, nil
+	s.replacementRecords, s.newRecords = map[*syncRecord]*syncRecord{}, nil
 }
 
 // storePosition returns the present position in a store's history, or "" if the store lacks positions.

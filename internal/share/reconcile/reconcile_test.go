@@ -117,7 +117,7 @@ func (h *home) run(
 		return Report{}, err
 	}
 	o := h.o
-	o.WritePlan = func() error { return st.WritePlan(h.files, "state") }
+	o.WritePlanFile = func() error { return st.WritePlan(h.files, "state") }
 	rep, rerr := fn(h.w.t.Context(), h.Memory, c, st, &o)
 	if !lost && !h.o.DryRun && (rerr == nil || len(rep.Changes) > 0) {
 		rerr = errors.Join(rerr, st.Write(h.files, "state"))
@@ -176,7 +176,7 @@ func names(rep Report) string {
 	for _, p := range rep.UnsentEntries {
 		out = append(out, "waiting "+p.Name)
 	}
-	for _, p := range rep.BlockedEntries {
+	for _, p := range rep.EntriesNotAllowedToSend {
 		out = append(out, "kept "+p.Name)
 	}
 	slices.Sort(out)
@@ -317,8 +317,8 @@ func TestOtherStore(t *testing.T) {
 	if err := w.server.Apply(t.Context(), note("other", "x"), note("p", "1")); err != nil {
 		t.Fatal(err)
 	}
-	if rep := a.pull(); names(rep) != "add other" || rep.NotRemoved != 1 {
-		t.Errorf("a pull of another store: %s, %d return", names(rep), rep.NotRemoved)
+	if rep := a.pull(); names(rep) != "add other" || rep.NotRemovedCount != 1 {
+		t.Errorf("a pull of another store: %s, %d return", names(rep), rep.NotRemovedCount)
 	}
 	a.push()
 	same(t, "another server", w.server, a)
@@ -361,8 +361,8 @@ func TestOtherRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	start()
-	if rep := a.pull(); names(rep) != "remove q" || rep.NotRemoved != 0 {
-		t.Errorf("a pull of another run: %s, %d return", names(rep), rep.NotRemoved)
+	if rep := a.pull(); names(rep) != "remove q" || rep.NotRemovedCount != 0 {
+		t.Errorf("a pull of another run: %s, %d return", names(rep), rep.NotRemovedCount)
 	}
 	a.apply(note("s", "1"))
 	a.push()
@@ -374,8 +374,8 @@ func TestOtherRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	start()
-	if rep := a.pull(); names(rep) != "add q" || rep.NotRemoved != 1 {
-		t.Errorf("a pull of a backup: %s, %d return", names(rep), rep.NotRemoved)
+	if rep := a.pull(); names(rep) != "add q" || rep.NotRemovedCount != 1 {
+		t.Errorf("a pull of a backup: %s, %d return", names(rep), rep.NotRemovedCount)
 	}
 	a.push()
 	same(t, "a backup", w.server, a)
@@ -387,7 +387,7 @@ func TestBlocked(t *testing.T) {
 	a := w.home("a")
 	a.apply(note("p", "1"), note("secret", "1"), oxbow.Add{Name: "task", Kind: oxbow.Handoff, Content: "1"},
 		oxbow.Add{Name: "t", Content: "1", Labels: []oxbow.Label{{Key: oxbow.LabelVerified, Value: "go test"}}})
-	a.o.CheckSend = func(e *oxbow.Entry) error {
+	a.o.CheckMaySendEntry = func(e *oxbow.Entry) error {
 		if e.Name == "secret" {
 			return errors.New("a secret")
 		}

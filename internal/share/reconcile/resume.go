@@ -23,43 +23,47 @@ func (s *syncRun) ensureSession() error {
 		src.Session = hex.EncodeToString(b)
 		s.ctx = oxbow.WithSource(s.ctx, src)
 	}
-	s.pullMark = pullIdentity{AfterSeq: s.lastHomeChangeSeq(), Session: src.Session, NotePrefix: oxbow.NoteFrom(s.ctx)}
+	s.changesOfPull = pullIdentity{
+		LastChangeBeforePull: s.lastHomeChangeSeq(),
+		PullSession:          src.Session,
+		NotePrefix:           oxbow.NoteFrom(s.ctx),
+	}
 	return nil
 }
 
-// recordPullPlan stores the plan of a pull in the state, and calls [Options.WritePlan], so that the caller writes the
-// plan to a file.
+// recordPullPlan stores the plan of a pull in the state, and calls [Options.WritePlanFile], so that the caller writes
+// the plan to a file.
 func (s *syncRun) recordPullPlan(steps []*plannedStep) error {
-	if s.opts.WritePlan == nil || countChanges(steps) == 0 {
+	if s.opts.WritePlanFile == nil || countChanges(steps) == 0 {
 		return nil
 	}
 	if err := s.ensureSession(); err != nil {
 		return err
 	}
 	s.state.plan = s.unfinishedPull(steps)
-	return s.opts.WritePlan()
+	return s.opts.WritePlanFile()
 }
 
-// recordPushPlan stores the plan of a push in the state, and calls [Options.WritePlan].
+// recordPushPlan stores the plan of a push in the state, and calls [Options.WritePlanFile].
 func (s *syncRun) recordPushPlan(steps []*plannedStep) error {
-	if s.opts.WritePlan == nil || countChanges(steps) == 0 {
+	if s.opts.WritePlanFile == nil || countChanges(steps) == 0 {
 		return nil
 	}
-	s.state.plan = s.unfinishedPush(steps)
-	return s.opts.WritePlan()
+	s.state.plan = s.planUnfinishedPush(steps)
+	return s.opts.WritePlanFile()
 }
 
 // unfinishedPull returns a plan with those steps of a pull that change an entry and are not done.
-func (s *syncRun) unfinishedPull(steps []*plannedStep) *runPlan {
+func (s *syncRun) unfinishedPull(steps []*plannedStep) *unfinishedRunPlan {
 	unfinished := unfinishedSteps(steps)
-	p := s.unfinishedPush(steps)
+	p := s.planUnfinishedPush(steps)
 	p.isPull = true
 	for i, q := range p.steps {
 		st := unfinished[i]
 		if st.record != nil && st.homeEntry != nil {
 			r := *st.record
-			r.Home = s.state.identify(st.homeEntry)
-			q.HomeName, q.Record = st.homeEntry.Name, &r
+			r.HomeEntry = s.state.identify(st.homeEntry)
+			q.EntryNameInHome, q.Record = st.homeEntry.Name, &r
 		}
 	}
 	return p
@@ -77,20 +81,20 @@ func unfinishedSteps(steps []*plannedStep) (unfinished []*plannedStep) {
 	return unfinished
 }
 
-// unfinishedPush returns a plan with those steps of a push that change an entry and are not done. A step in a plan
+// planUnfinishedPush returns a plan with those steps of a push that change an entry and are not done. A step in a plan
 // refers to its record by number.
-func (s *syncRun) unfinishedPush(steps []*plannedStep) *runPlan {
+func (s *syncRun) planUnfinishedPush(steps []*plannedStep) *unfinishedRunPlan {
 	number := map[*syncRecord]int{}
 	for i, r := range s.state.records {
 		number[r] = i + 1
 	}
-	p := &runPlan{homePosition: s.homePos, mark: s.pullMark}
+	p := &unfinishedRunPlan{homeHistoryPosition: s.homePos, changesOfPull: s.changesOfPull}
 	for _, st := range unfinishedSteps(steps) {
 		p.steps = append(p.steps, &planStep{
-			RecordNumber:   number[st.oldRecord],
-			Name:           st.change.Name,
-			HasHomeChanges: st.hasHomeChanges,
-			Record:         st.record,
+			ReplacedRecordNumber: number[st.oldRecord],
+			Name:                 st.change.Name,
+			HasHomeChanges:       st.hasHomeChanges,
+			Record:               st.record,
 		})
 	}
 	return p
@@ -108,15 +112,15 @@ func (s *syncRun) resumePull() error {
 	if err != nil {
 		return nil
 	}
-	d := pullChanges{entries: map[string]oxbow.Entry{}, removed: map[string]bool{}}
+	d := pullChanges{entriesByName: map[string]oxbow.Entry{}, removedNames: map[string]bool{}}
 	for c, err := range h.Log(s.ctx) {
 		if err != nil {
 			return err
 		}
-		if c.Seq <= p.mark.AfterSeq {
+		if c.Seq <= p.changesOfPull.LastChangeBeforePull {
 			break
 		}
-		isOfRun := c.Source.Session == p.mark.Session && c.Note == p.mark.NotePrefix
+		isOfRun := c.Source.Session == p.changesOfPull.PullSession && c.Note == p.changesOfPull.NotePrefix
 		if isOfRun && len(c.Reverts) == 0 {
 			d.addChange(c)
 		}
@@ -126,23 +130,23 @@ func (s *syncRun) resumePull() error {
 	}
 	s.forgetUndoData()
 	for _, q := range p.steps {
-		if st := s.makeFinishedStep(q, d); st != nil {
+		if st := s.stepOfKilledPull(q, d); st != nil {
 			s.addFinishedRecord(st)
 		}
 	}
-	s.replaceRecords()
-	s.state.pullChangeNumbers, s.state.serverBeforePull = d.seqs, s.state.serverPosition
-	if s.state.homePosition == "" {
-		s.state.homePosition = p.homePosition
+	s.applyRecordReplacements()
+	s.state.lastPullChangeNumbers, s.state.serverBeforePull = d.seqs, s.state.serverPosition
+	if s.state.homeHistoryPosition == "" {
+		s.state.homeHistoryPosition = p.homeHistoryPosition
 	}
 	return nil
 }
 
 // pullChanges contains the changes of a pull, as they were found in the home's history.
 type pullChanges struct {
-	seqs    []uint64 // numbers of the home's changes, in ascending order
-	entries map[string]oxbow.Entry
-	removed map[string]bool
+	seqs          []uint64 // numbers of the home's changes, in ascending order
+	entriesByName map[string]oxbow.Entry
+	removedNames  map[string]bool
 }
 
 // addChange adds a change of the pull. Changes must be added from the newest to the oldest.
@@ -150,83 +154,83 @@ func (d *pullChanges) addChange(c oxbow.Change) {
 	d.seqs = append([]uint64{c.Seq}, d.seqs...)
 	for _, v := range c.Versions {
 		if v.Verb == oxbow.VerbRemove {
-			d.removed[v.Entry.Name] = true
-		} else if _, later := d.entries[v.Entry.Name]; !later {
-			d.entries[v.Entry.Name] = v.Entry
+			d.removedNames[v.Entry.Name] = true
+		} else if _, later := d.entriesByName[v.Entry.Name]; !later {
+			d.entriesByName[v.Entry.Name] = v.Entry
 		}
 	}
 }
 
-// makeFinishedStep returns the step of the killed pull that was planned as q, if the history of the home contains its
+// stepOfKilledPull returns the step of the killed pull that was planned as q, if the history of the home contains its
 // change. If the pull was killed before this change, it returns nil. d contains the changes in the home's history.
-func (s *syncRun) makeFinishedStep(q *planStep, d pullChanges) *plannedStep {
-	st := &plannedStep{oldRecord: s.recordByNumber(q.RecordNumber), record: q.Record}
+func (s *syncRun) stepOfKilledPull(q *planStep, d pullChanges) *plannedStep {
+	st := &plannedStep{oldRecord: s.recordByNumber(q.ReplacedRecordNumber), record: q.Record}
 	if q.Record == nil {
-		if !d.removed[q.Name] {
+		if !d.removedNames[q.Name] {
 			return nil
 		}
-		st.record = &syncRecord{WasPulled: true, WasRemoved: true, BeforePull: withoutUndoData(st.oldRecord)}
+		st.record = &syncRecord{WasPulled: true, WasRemoved: true, BeforePull: withoutLastPullData(st.oldRecord)}
 		return st
 	}
-	if _, ok := d.entries[q.Name]; !ok {
+	if _, ok := d.entriesByName[q.Name]; !ok {
 		return nil
 	}
-	if e, ok := d.entries[q.HomeName]; ok {
-		st.record.Home = s.state.identify(&e)
+	if e, ok := d.entriesByName[q.EntryNameInHome]; ok {
+		st.record.HomeEntry = s.state.identify(&e)
 	}
 	if q.HasHomeChanges {
-		st.record.Home.Hash = ""
+		st.record.HomeEntry.EntryHash = ""
 	}
-	st.record.WasPulled, st.record.BeforePull = true, withoutUndoData(st.oldRecord)
+	st.record.WasPulled, st.record.BeforePull = true, withoutLastPullData(st.oldRecord)
 	return st
 }
 
 // resumePush updates the records for the changes that a killed push made. It finds these changes on the server.
-func (s *syncRun) resumePush(server *sideEntries) error {
+func (s *syncRun) resumePush(server *homeOrServerEntries) error {
 	p := s.state.plan
 	if p == nil || p.isPull {
 		return nil
 	}
 	s.state.plan = nil
 	for _, q := range p.steps {
-		arrived, err := s.hasArrived(q, server)
+		arrived, err := s.isChangeOnServer(q, server)
 		if err != nil {
 			return err
 		}
 		if !arrived {
 			continue
 		}
-		s.addFinishedRecord(&plannedStep{oldRecord: s.recordByNumber(q.RecordNumber), record: q.Record})
-		if s.state.homePosition == "" {
-			s.state.homePosition = p.homePosition
+		s.addFinishedRecord(&plannedStep{oldRecord: s.recordByNumber(q.ReplacedRecordNumber), record: q.Record})
+		if s.state.homeHistoryPosition == "" {
+			s.state.homeHistoryPosition = p.homeHistoryPosition
 		}
 	}
-	s.replaceRecords()
+	s.applyRecordReplacements()
 	return nil
 }
 
-// hasArrived reports whether the server has already made the change that a killed push planned as q. If so, it also
-// completes q.Record.
-func (s *syncRun) hasArrived(q *planStep, server *sideEntries) (found bool, err error) {
-	old := s.recordByNumber(q.RecordNumber)
+// isChangeOnServer reports whether the server has already made the change that a killed push planned as q. If so, it
+// also completes q.Record.
+func (s *syncRun) isChangeOnServer(q *planStep, server *homeOrServerEntries) (found bool, err error) {
+	old := s.recordByNumber(q.ReplacedRecordNumber)
 	if q.Record == nil {
 		e, isKnown := server.byID[old.ID]
 		return old.ID > 0 && e == nil && (isKnown || server.isComplete), nil
 	}
-	e := server.byName[q.Record.Server.Name]
+	e := server.byName[q.Record.Server.EntryName]
 	if e == nil {
 		return false, nil
 	}
-	if old != nil && s.state.entryHash(e) == old.Server.Hash {
+	if old != nil && s.state.entryHash(e) == old.Server.EntryHash {
 		return false, nil // The server still has the old version, so the change has not arrived.
 	}
 	oldEntry := oxbow.Version{Seq: e.Version, Source: oxbow.Source{Time: e.Updated}}
-	found = s.state.entryHash(e) == q.Record.Server.Hash
+	found = s.state.entryHash(e) == q.Record.Server.EntryHash
 	// Other clients may have changed the entry after the push, so search its older versions for the content that was
 	// pushed.
 	if !found {
-		_, _, err = s.findNewestVersion(s.server, []string{e.Name}, func(v oxbow.Version) bool {
-			found = v.Verb != oxbow.VerbRemove && s.state.entryHash(&v.Entry) == q.Record.Server.Hash
+		_, _, err = s.findNewestMatchingContent(s.server, []string{e.Name}, func(v oxbow.Version) bool {
+			found = v.Verb != oxbow.VerbRemove && s.state.entryHash(&v.Entry) == q.Record.Server.EntryHash
 			if found {
 				oldEntry = v
 			}

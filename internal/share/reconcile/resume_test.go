@@ -231,11 +231,11 @@ func TestKilledThenUndone(t *testing.T) {
 	if got := fmt.Sprint(shown(t, h)); got != before {
 		t.Fatalf("taken back it is\n%s, want\n%s", got, before)
 	}
-	h.o.CheckSend = func(*oxbow.Entry) error { return errors.New("stays") }
+	h.o.CheckMaySendEntry = func(*oxbow.Entry) error { return errors.New("stays") }
 	if got := names(h.push()); strings.Contains(strings.ReplaceAll(got, "remove gone here", ""), "remove") {
 		t.Errorf("a push did %s, on a server with %s", got, server)
 	}
-	h.o.CheckSend = nil
+	h.o.CheckMaySendEntry = nil
 	h.pull()
 	if got := fmt.Sprint(shown(t, h)); got != after {
 		t.Errorf("pulled once more it is\n%s, want\n%s", got, after)
@@ -279,7 +279,7 @@ func FuzzParsePlan(f *testing.F) {
 	f.Add([]byte(`{"oxbow_plan":1,"salt":"AA==","sum":"47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="}`+"\n"), 0)
 	f.Fuzz(func(t *testing.T, b []byte, records int) {
 		sum := sha256.Sum256(b)
-		head, err := json.Marshal(planHeader{Version: planVersion, Salt: []byte("s"), Checksum: sum[:]})
+		head, err := json.Marshal(planHeader{FormatVersion: planVersion, DigestSalt: []byte("s"), Checksum: sum[:]})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -289,8 +289,8 @@ func FuzzParsePlan(f *testing.F) {
 				continue
 			}
 			for _, st := range p.steps {
-				if st.RecordNumber < 0 || st.RecordNumber > max(0, records) ||
-					(st.RecordNumber == 0 && st.Record == nil) {
+				if st.ReplacedRecordNumber < 0 || st.ReplacedRecordNumber > max(0, records) ||
+					(st.ReplacedRecordNumber == 0 && st.Record == nil) {
 					t.Errorf("over %d records %q has the step %+v", records, b, st)
 				}
 			}

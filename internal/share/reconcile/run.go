@@ -32,7 +32,7 @@ func Pull(ctx context.Context, home, server oxbow.Store, st *State, o *Options) 
 	}
 	steps, err := s.planPull()
 	if err != nil || s.opts.DryRun {
-		s.addToReport(steps)
+		s.addStepsToReport(steps)
 		return s.report, err
 	}
 	err = s.recordPullPlan(steps)
@@ -51,7 +51,7 @@ func Push(ctx context.Context, home, server oxbow.Store, st *State, o *Options) 
 	}
 	steps := s.planPush()
 	if s.opts.DryRun {
-		s.addToReport(steps)
+		s.addStepsToReport(steps)
 		return s.report, nil
 	}
 	err = s.recordPushPlan(steps)
@@ -63,10 +63,17 @@ func Push(ctx context.Context, home, server oxbow.Store, st *State, o *Options) 
 
 // beginRun completes an earlier pull or push that was killed, if there was one. Then it reads the home and the server.
 func beginRun(ctx context.Context, home, server oxbow.Store, st *State, o *Options) (*syncRun, error) {
-	s := &syncRun{ctx: ctx, home: home, exactHome: home, server: server, state: st, usedNames: map[string]bool{},
-		replacements: map[*syncRecord]*syncRecord{}}
+	s := &syncRun{
+		ctx:                ctx,
+		home:               home,
+		homeWithExactNames: home,
+		server:             server,
+		state:              st,
+		usedNames:          map[string]bool{},
+		replacementRecords: map[*syncRecord]*syncRecord{},
+	}
 	if m, ok := home.(interface{ Store() oxbow.Store }); ok {
-		s.exactHome = m.Store()
+		s.homeWithExactNames = m.Store()
 	}
 	if o != nil {
 		s.opts = *o
@@ -75,16 +82,16 @@ func beginRun(ctx context.Context, home, server oxbow.Store, st *State, o *Optio
 		s.opts.Rand = rand.Reader
 	}
 	if len(st.salt) == 0 {
-		*st = State{URL: st.URL, fileDigest: st.fileDigest, hasPlan: st.hasPlan, salt: make([]byte, 16)}
+		*st = State{URL: st.URL, fileHeaderDigest: st.fileHeaderDigest, hasPlan: st.hasPlan, salt: make([]byte, 16)}
 		if _, err := io.ReadFull(s.opts.Rand, st.salt); err != nil {
 			return nil, fmt.Errorf("making a salt: %w", err)
 		}
 	}
-	return s, s.readSides()
+	return s, s.readAndPairEntries()
 }
 
-// readSides reads the entries of the home and of the server, and pairs the entries that belong together.
-func (s *syncRun) readSides() error {
+// readAndPairEntries reads the entries of the home and of the server, and pairs the entries that belong together.
+func (s *syncRun) readAndPairEntries() error {
 	if err := s.resumePull(); err != nil {
 		return fmt.Errorf("looking for what an interrupted pull did: %w", err)
 	}
@@ -92,7 +99,7 @@ func (s *syncRun) readSides() error {
 	if err != nil {
 		return err
 	}
-	server, err := s.readServer(home.areTrusted)
+	server, err := s.readServerEntries(home.isHistoryContinued)
 	if err == nil {
 		err = s.resumePush(server)
 	}

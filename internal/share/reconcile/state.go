@@ -29,8 +29,8 @@ import (
 //	1  2026-11: the first version
 const stateVersion = 1
 
-// maxState is the maximum size, in bytes, of the file with the facts that a home remembers about a server.
-const maxState = 1 << 30
+// maxStateFileBytes is the maximum size, in bytes, of the file with the facts that a home remembers about a server.
+const maxStateFileBytes = 1 << 30
 
 // State contains the facts that a home remembers about a server. The zero State belongs to a server with which the
 // home was never synchronized.
@@ -39,29 +39,32 @@ type State struct {
 
 	salt []byte
 	// the sync records include the server's changes up to this position ("" if it is unknown)
-	serverPosition    oxbow.Position
-	homePosition      oxbow.Position // position in the home's history at the last synchronization ("" if it is unknown)
-	pullChangeNumbers []uint64       // numbers of the changes that the last pull made in the home
-	serverBeforePull  oxbow.Position // value of serverPosition before the last pull
-	records           []*syncRecord
+	serverPosition oxbow.Position
+	// position in the home's history at the last synchronization ("" if it is unknown)
+	homeHistoryPosition   oxbow.Position
+	lastPullChangeNumbers []uint64       // numbers of the changes that the last pull made in the home
+	serverBeforePull      oxbow.Position // value of serverPosition before the last pull
+	records               []*syncRecord
 
-	fileDigest []byte // digest of the header in the state file (nil if the file is missing)
+	fileHeaderDigest []byte // digest of the header in the state file (nil if the file is missing)
 	// results of a pull or push that was killed are in this state, and not yet in the state file
-	hasUnsavedResults bool
-	plan              *runPlan // changes that this run is about to make, or that a killed run was about to make
-	hasPlan           bool     // a plan file, which lists the changes of an unfinished pull or push, exists
+	hasUnsavedKilledRunResults bool
+	// changes that this run is about to make, or that a killed run was about to make
+	plan *unfinishedRunPlan
+	// a plan file, which lists the changes of an unfinished pull or push, exists
+	hasPlan bool
 }
 
-// header is the first line of a state file.
-type header struct {
-	Version          int      `json:"oxbow_remote"`
-	URL              string   `json:"url"`
-	Salt             []byte   `json:"salt,omitempty"`
-	ServerPosition   []byte   `json:"server,omitempty"`
-	HomePosition     []byte   `json:"home,omitempty"`
-	Pulls            []uint64 `json:"pulls,omitempty"`
-	ServerBeforePull []byte   `json:"before,omitempty"`
-	Checksum         []byte   `json:"sum"` // SHA-256 of all lines of the state file after the header
+// stateFileHeader is the first line of a state file.
+type stateFileHeader struct {
+	Version               int      `json:"oxbow_remote"`
+	URL                   string   `json:"url"`
+	Salt                  []byte   `json:"salt,omitempty"`
+	ServerHistoryPosition []byte   `json:"server,omitempty"`
+	HomeHistoryPosition   []byte   `json:"home,omitempty"`
+	Pulls                 []uint64 `json:"pulls,omitempty"`
+	ServerBeforePull      []byte   `json:"before,omitempty"`
+	Checksum              []byte   `json:"sum"` // SHA-256 of all lines of the state file after the header
 }
 
 // syncRecord describes an entry as it was at the last synchronization.
@@ -69,9 +72,9 @@ type syncRecord struct {
 	ID      uint64 `json:"id,omitempty"`      // ID that the entry has on the server (0 if it is not known yet)
 	Version uint64 `json:"version,omitempty"` // number of the version on the server (0 if it is not known yet)
 	// time at which the server wrote the version with the number Version, in nanoseconds since 1970
-	Updated int64         `json:"updated,omitempty"`
-	Server  entryIdentity `json:"server"`
-	Home    entryIdentity `json:"home"`
+	Updated   int64                `json:"updated,omitempty"`
+	Server    entryVersionIdentity `json:"server"`
+	HomeEntry entryVersionIdentity `json:"home"`
 
 	// Hashes of the content, aliases and labels that the entry had on the server. Merges are based on them.
 	Content string   `json:"content"`
@@ -85,15 +88,15 @@ type syncRecord struct {
 	WasRemoved bool `json:"gone,omitempty"`
 }
 
-// entryIdentity identifies an entry, and the version that the entry had in the home or on the server at the last
+// entryVersionIdentity identifies an entry, and the version that the entry had in the home or on the server at the last
 // synchronization.
-type entryIdentity struct {
-	Name    string     `json:"name"`
-	Kind    oxbow.Kind `json:"kind,omitempty"`
-	Created int64      `json:"created"` // in nanoseconds since 1970
+type entryVersionIdentity struct {
+	EntryName string     `json:"name"`
+	Kind      oxbow.Kind `json:"kind,omitempty"`
+	Created   int64      `json:"created"` // in nanoseconds since 1970
 	// hash of the whole entry, or "" if the entry contains changes that the other side (the server or the home) does
 	// not have yet
-	Hash string `json:"hash,omitempty"`
+	EntryHash string `json:"hash,omitempty"`
 }
 
 // undoPull restores the records as they were before the last pull. It is called if somebody has undone that pull.
@@ -109,9 +112,9 @@ func (s *State) undoPull() {
 	}
 	s.records = all
 	s.serverPosition = s.serverBeforePull
-	s.pullChangeNumbers = nil
+	s.lastPullChangeNumbers = nil
 	s.serverBeforePull = ""
-	s.hasUnsavedResults = true
+	s.hasUnsavedKilledRunResults = true
 }
 
 // saltedHash returns a hash of the salt and the parts. The division of a text into parts affects the hash.
@@ -144,8 +147,8 @@ func (s *State) entryHash(e *oxbow.Entry) string {
 	)...)
 }
 
-func (s *State) identify(e *oxbow.Entry) entryIdentity {
-	return entryIdentity{e.Name, e.Kind, e.Created.UnixNano(), s.entryHash(e)}
+func (s *State) identify(e *oxbow.Entry) entryVersionIdentity {
+	return entryVersionIdentity{e.Name, e.Kind, e.Created.UnixNano(), s.entryHash(e)}
 }
 
 // pairRecord returns a record about an entry that exists on the server and in the home. Pass nil for home if the
@@ -154,9 +157,11 @@ func (s *State) pairRecord(server, home *oxbow.Entry) *syncRecord {
 	r := &syncRecord{ID: server.ID, Version: server.Version, Updated: server.Updated.UnixNano(),
 		Server:  s.identify(server),
 		Content: s.saltedHash(server.Content),
-		Aliases: s.saltedHashes(server.Aliases), Labels: s.saltedHashes(labelTexts(withoutServerStamps(server.Labels)))}
+		Aliases: s.saltedHashes(
+			server.Aliases,
+		), Labels: s.saltedHashes(labelTexts(withoutServerStamps(server.Labels)))}
 	if home != nil {
-		r.Home = s.identify(home)
+		r.HomeEntry = s.identify(home)
 	}
 	return r
 }
@@ -173,7 +178,7 @@ func labelTexts(ls []oxbow.Label) (out []string) {
 // later version of oxbow wrote the file, the error matches [oxbow.ErrVersion].
 func ReadState(fsys vfs.FS, name string) (*State, error) {
 	s := &State{}
-	b, err := vfs.ReadFile(fsys, name, maxState)
+	b, err := vfs.ReadFile(fsys, name, maxStateFileBytes)
 	if err == nil {
 		s, err = parseState(b)
 	} else if errors.Is(err, fs.ErrNotExist) {
@@ -189,9 +194,9 @@ func ReadState(fsys vfs.FS, name string) (*State, error) {
 
 func parseState(b []byte) (*State, error) {
 	line, rest, _ := bytes.Cut(b, []byte("\n"))
-	var h header
+	var h stateFileHeader
 	if err := json.Unmarshal(line, &h); err != nil {
-		return &State{fileDigest: headerDigest(line)}, nil
+		return &State{fileHeaderDigest: headerDigest(line)}, nil
 	}
 	if h.Version > stateVersion {
 		return nil, fmt.Errorf(
@@ -200,7 +205,7 @@ func parseState(b []byte) (*State, error) {
 			h.Version,
 		)
 	}
-	s := &State{URL: h.URL, fileDigest: headerDigest(line)}
+	s := &State{URL: h.URL, fileHeaderDigest: headerDigest(line)}
 	if h.Version != stateVersion || len(h.Salt) == 0 {
 		return s, nil
 	}
@@ -216,9 +221,9 @@ func parseState(b []byte) (*State, error) {
 		records = append(records, &r)
 	}
 	s.salt = h.Salt
-	s.serverPosition = oxbow.Position(h.ServerPosition)
-	s.homePosition = oxbow.Position(h.HomePosition)
-	s.pullChangeNumbers = h.Pulls
+	s.serverPosition = oxbow.Position(h.ServerHistoryPosition)
+	s.homeHistoryPosition = oxbow.Position(h.HomeHistoryPosition)
+	s.lastPullChangeNumbers = h.Pulls
 	s.records = records
 	s.serverBeforePull = oxbow.Position(h.ServerBeforePull)
 	return s, nil
@@ -260,8 +265,16 @@ func (s *State) writeState(fsys vfs.FS, name string) error {
 	}
 	sum := sha256.Sum256(body.Bytes())
 	head, err := json.Marshal(
-		header{stateVersion, s.URL, s.salt, []byte(s.serverPosition), []byte(s.homePosition), s.pullChangeNumbers,
-			[]byte(s.serverBeforePull), sum[:]},
+		stateFileHeader{
+			stateVersion,
+			s.URL,
+			s.salt,
+			[]byte(s.serverPosition),
+			[]byte(s.homeHistoryPosition),
+			s.lastPullChangeNumbers,
+			[]byte(s.serverBeforePull),
+			sum[:],
+		},
 	)
 	if err == nil {
 		err = vfs.WriteFile(fsys, name, slices.Concat(head, []byte("\n"), body.Bytes()), 0o600)
@@ -269,21 +282,21 @@ func (s *State) writeState(fsys vfs.FS, name string) error {
 	if err != nil {
 		return fmt.Errorf("recording what is known of the server: %w", err)
 	}
-	s.fileDigest, s.hasUnsavedResults = headerDigest(head), false
+	s.fileHeaderDigest, s.hasUnsavedKilledRunResults = headerDigest(head), false
 	return nil
 }
 
 // withoutServerStamps returns the labels that are not stamps. Stamps are labels with which programs describe a text,
 // such as a verification mark. The home and the server set them independently, so they are not synchronized.
 func withoutServerStamps(ls []oxbow.Label) []oxbow.Label {
-	return slices.DeleteFunc(slices.Clone(ls), isServerStamp)
+	return slices.DeleteFunc(slices.Clone(ls), isServerStampLabel)
 }
 
-func onlyServerStamps(ls []oxbow.Label) []oxbow.Label {
-	return slices.DeleteFunc(slices.Clone(ls), func(l oxbow.Label) bool { return !isServerStamp(l) })
+func keepServerStampLabels(ls []oxbow.Label) []oxbow.Label {
+	return slices.DeleteFunc(slices.Clone(ls), func(l oxbow.Label) bool { return !isServerStampLabel(l) })
 }
 
-func isServerStamp(l oxbow.Label) bool {
+func isServerStampLabel(l oxbow.Label) bool {
 	return l.IsPersonal() || l.Key == oxbow.LabelVerified || l.Key == oxbow.LabelApproved ||
 		l.Key == oxbow.LabelTextBy || slices.Contains(oxbow.Unasked.HeldLabels(), l.Key)
 }

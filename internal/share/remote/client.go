@@ -32,9 +32,9 @@ type Options struct {
 	// Rand is the source of random bytes for op IDs. The default is crypto/rand.
 	Rand io.Reader
 
-	// Claimed is the program's claim about itself. It is recorded with a change if the change's context lacks a
+	// ClaimedIdentity is the program's claim about itself. It is recorded with a change if the change's context lacks a
 	// source.
-	Claimed oxbow.Claim
+	ClaimedIdentity oxbow.Claim
 
 	// WaitForServer is called if the server asks the client to try again after some time. It should wait, and
 	// return nil so that the request is sent again. If WaitForServer is nil or returns an error, the call fails
@@ -49,10 +49,10 @@ type Options struct {
 // server's store keeps op IDs, Apply sends such a change a second time, and the op ID ensures that the change is made
 // only once. If the context contains no op ID ([oxbow.WithOpID]), Apply creates one.
 type Store struct {
-	link     serverLink
-	claimed  oxbow.Claim
-	isClosed atomic.Bool
-	follower serverFollower
+	link            serverLink
+	claimedIdentity oxbow.Claim
+	isClosed        atomic.Bool
+	follower        serverFollower
 
 	randMu sync.Mutex // guards rand
 	rand   io.Reader
@@ -97,9 +97,9 @@ func Open(address, token string, o *Options) (*Store, error) {
 	}
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	s := &Store{
-		link:    serverLink{strings.TrimRight(address, "/"), token, &client, opts.WaitForServer},
-		claimed: opts.Claimed,
-		rand:    opts.Rand,
+		link:            serverLink{strings.TrimRight(address, "/"), token, &client, opts.WaitForServer},
+		claimedIdentity: opts.ClaimedIdentity,
+		rand:            opts.Rand,
 	}
 	s.follower.store, s.follower.positionLock = s, make(chan struct{}, 1)
 	s.follower.positionLock <- struct{}{}
@@ -215,15 +215,15 @@ func readAnswerLines[T any](
 	}
 }
 
-// changeStamp returns the data, such as the source, that a request for a change contains in addition to the ops.
-func (s *Store) changeStamp(ctx context.Context) (wireStamp, error) {
-	w := wireStamp{
-		OpID:    oxbow.OpIDFrom(ctx),
-		Note:    strings.ToValidUTF8(oxbow.NoteFrom(ctx), "\ufffd"),
-		Claimed: s.claimed,
+// changeMetadata returns the data, such as the source, that a request for a change contains in addition to the ops.
+func (s *Store) changeMetadata(ctx context.Context) (wireChangeMetadata, error) {
+	w := wireChangeMetadata{
+		OpID:            oxbow.OpIDFrom(ctx),
+		Note:            strings.ToValidUTF8(oxbow.NoteFrom(ctx), "\ufffd"),
+		ClaimedIdentity: s.claimedIdentity,
 	}
 	if from, ok := oxbow.SourceFrom(ctx); ok {
-		w.Claimed = from.Claimed
+		w.ClaimedIdentity = from.Claimed
 	}
 	if len(w.OpID) > 64 {
 		return w, &oxbow.InvalidError{
@@ -294,7 +294,7 @@ func isWithoutAnswer(err error) bool {
 // answers with all changes after this position. It is the position of the last event that was passed to the functions
 // that watch this store.
 func (s *Store) applyBody(ctx context.Context, ops []oxbow.Op, since *wirePosition) ([]byte, error) {
-	stamp, err := s.changeStamp(ctx)
+	stamp, err := s.changeMetadata(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -334,7 +334,7 @@ func (s *Store) chooseOpID(given string) (string, error) {
 // serverKeepsOpIDs asks the server whether it stores the operation ID of each change. Such a server does not make a
 // change twice if a request is repeated.
 func (s *Store) serverKeepsOpIDs(ctx context.Context) bool {
-	var about wireAbout
+	var about wireStoreCapabilities
 	res, err := s.link.get(ctx, "about", nil)
 	return err == nil && decodeJSON(res, &about) == nil && about.KeepsOpIDs
 }

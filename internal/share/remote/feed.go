@@ -31,19 +31,19 @@ const (
 
 // eventFeeds contains the feeds of the stores that were used most recently.
 type eventFeeds struct {
-	mu       sync.Mutex        // guards list
-	allFeeds []*storeEventFeed // all feeds; the one that was used last is at the end
+	mu       sync.Mutex         // guards list
+	allFeeds []*recentEventFeed // all feeds; the one that was used last is at the end
 }
 
 func newEventFeeds() *eventFeeds { return &eventFeeds{} }
 
 // feedFor returns the feed of a store, and creates a missing feed.
-func (fs *eventFeeds) feedFor(w oxbow.Watcher) *storeEventFeed {
+func (fs *eventFeeds) feedFor(w oxbow.Watcher) *recentEventFeed {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	i := slices.IndexFunc(fs.allFeeds, func(f *storeEventFeed) bool { return isSameStore(f.store, w) })
+	i := slices.IndexFunc(fs.allFeeds, func(f *recentEventFeed) bool { return isSameStore(f.store, w) })
 	if i < 0 {
-		f := &storeEventFeed{store: w}
+		f := &recentEventFeed{store: w}
 		f.dropEvents()
 		f.stop = w.Watch(f.addEvent)
 		fs.allFeeds = append(fs.allFeeds, f)
@@ -63,30 +63,30 @@ func isSameStore(a, b oxbow.Watcher) bool {
 	return reflect.TypeOf(a) == reflect.TypeOf(b) && reflect.TypeOf(a).Comparable() && a == b
 }
 
-// storeEventFeed keeps the last events (changes) of a store. A position in the feed contains the feed's ID (16 bytes)
+// recentEventFeed keeps the last events (changes) of a store. A position in the feed contains the feed's ID (16 bytes)
 // and the number of events before the position (8 bytes, big-endian). If the feed starts anew, its ID changes, so that
 // old positions become invalid.
-type storeEventFeed struct {
+type recentEventFeed struct {
 	store oxbow.Watcher
 	stop  func()
 
-	mu           sync.Mutex // guards the fields below
-	id           [16]byte
-	droppedCount uint64 // number of events that were removed from the start of events
-	events       [][]oxbow.Delta
-	bytes        int // size of the contents in events, in bytes
+	mu                sync.Mutex // guards the fields below
+	id                [16]byte
+	droppedEventCount uint64 // number of events that were removed from the start of events
+	events            [][]oxbow.Delta
+	bytes             int // size of the contents in events, in bytes
 }
 
 // dropEvents removes all events and changes the feed's ID, so that all earlier positions become invalid.
-func (f *storeEventFeed) dropEvents() {
+func (f *recentEventFeed) dropEvents() {
 	_, _ = rand.Read(f.id[:]) // rand.Read never fails.
-	f.droppedCount = 0
+	f.droppedEventCount = 0
 	f.events = nil
 	f.bytes = 0
 }
 
 // addEvent adds an event of the store, and drops the oldest events if there are too many.
-func (f *storeEventFeed) addEvent(e oxbow.Event) {
+func (f *recentEventFeed) addEvent(e oxbow.Event) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if e.Reset {
@@ -99,7 +99,7 @@ func (f *storeEventFeed) addEvent(e oxbow.Event) {
 	f.bytes += sumContentBytes(e.Changes)
 	for len(f.events) > maxFeedEvents || (f.bytes > maxFeedBytes && len(f.events) > 1) {
 		f.bytes -= sumContentBytes(f.events[0])
-		f.events, f.droppedCount = f.events[1:], f.droppedCount+1
+		f.events, f.droppedEventCount = f.events[1:], f.droppedEventCount+1
 	}
 }
 
@@ -114,17 +114,17 @@ func sumContentBytes(ds []oxbow.Delta) (n int) {
 }
 
 // Position implements sequencer.
-func (f *storeEventFeed) Position(ctx context.Context) (oxbow.Position, error) {
+func (f *recentEventFeed) Position(ctx context.Context) (oxbow.Position, error) {
 	if err := f.store.Refresh(ctx); err != nil {
 		return "", err
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return oxbow.Position(binary.BigEndian.AppendUint64(f.id[:], f.droppedCount+uint64(len(f.events)))), nil
+	return oxbow.Position(binary.BigEndian.AppendUint64(f.id[:], f.droppedEventCount+uint64(len(f.events)))), nil
 }
 
 // Since implements changeSequencer. It yields the changes in the events after position p.
-func (f *storeEventFeed) Since(_ context.Context, p oxbow.Position) iter.Seq2[oxbow.Delta, error] {
+func (f *recentEventFeed) Since(_ context.Context, p oxbow.Position) iter.Seq2[oxbow.Delta, error] {
 	return func(yield func(oxbow.Delta, error) bool) {
 		steps, ok := f.eventsAfter(p)
 		if !ok {
@@ -143,15 +143,15 @@ func (f *storeEventFeed) Since(_ context.Context, p oxbow.Position) iter.Seq2[ox
 
 // eventsAfter returns the events after a position. It returns false if the position is invalid, or if some of these
 // events were already dropped.
-func (f *storeEventFeed) eventsAfter(p oxbow.Position) ([][]oxbow.Delta, bool) {
+func (f *recentEventFeed) eventsAfter(p oxbow.Position) ([][]oxbow.Delta, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if len(p) != 24 || !bytes.Equal([]byte(p[:16]), f.id[:]) {
 		return nil, false
 	}
 	n := binary.BigEndian.Uint64([]byte(p[16:]))
-	if n < f.droppedCount || n > f.droppedCount+uint64(len(f.events)) {
+	if n < f.droppedEventCount || n > f.droppedEventCount+uint64(len(f.events)) {
 		return nil, false
 	}
-	return slices.Clone(f.events[n-f.droppedCount:]), true
+	return slices.Clone(f.events[n-f.droppedEventCount:]), true
 }

@@ -46,7 +46,7 @@ func (s *Store) Refresh(ctx context.Context) error {
 	if err := s.checkReady(ctx); err != nil {
 		return err
 	}
-	return s.follower.reportServerChanges(ctx)
+	return s.follower.sendServerChangesEvent(ctx)
 }
 
 // Limits for the changes in one event. If there are more, the event is a reset, after which a watcher must read all
@@ -56,8 +56,8 @@ const (
 	maxReadDeltaBytes = 64 << 20
 )
 
-// ownChangeTimeout is the timeout for a request that is not cancelled together with a caller's context.
-const ownChangeTimeout = 10 * time.Second
+// ownRequestTimeout is the timeout for a request that is not cancelled together with a caller's context.
+const ownRequestTimeout = 10 * time.Second
 
 // serverFollower sends events to the watchers of a store. It remembers the position up to which events were sent.
 type serverFollower struct {
@@ -95,7 +95,7 @@ func (f *serverFollower) addWatcher(fn func(oxbow.Event)) (stop func()) {
 	<-f.positionLock
 	defer func() { f.positionLock <- struct{}{} }()
 	if f.watchers.Len() == 0 {
-		ctx, cancel := context.WithTimeout(context.Background(), ownChangeTimeout)
+		ctx, cancel := context.WithTimeout(context.Background(), ownRequestTimeout)
 		defer cancel()
 		p, err := f.store.Position(ctx)
 		f.position, f.hasPosition = p, err == nil
@@ -103,9 +103,9 @@ func (f *serverFollower) addWatcher(fn func(oxbow.Event)) (stop func()) {
 	return f.watchers.Add(fn)
 }
 
-// reportServerChanges asks the server for the changes since the last event, and sends them as an event. If it
+// sendServerChangesEvent asks the server for the changes since the last event, and sends them as an event. If it
 // fails, no event is sent, and the next call sends these changes.
-func (f *serverFollower) reportServerChanges(ctx context.Context) error {
+func (f *serverFollower) sendServerChangesEvent(ctx context.Context) error {
 	if f.watchers.Len() == 0 {
 		return nil
 	}
@@ -160,7 +160,7 @@ func (f *serverFollower) readChangeAnswer(
 	}
 	if from == nil || err != nil {
 		closeAnswerBody(res)
-		f.reportOwnChange(ctx)
+		f.sendOwnChangeEvent(ctx)
 		return change
 	}
 	changes, next, err := readDeltas(res, r)
@@ -172,16 +172,16 @@ func (f *serverFollower) readChangeAnswer(
 	}
 	f.positionLock <- struct{}{}
 	if !fits {
-		f.reportOwnChange(ctx)
+		f.sendOwnChangeEvent(ctx)
 	}
 	return change
 }
 
-// reportOwnChange sends an event for a change that this client has made, even if ctx is done.
-func (f *serverFollower) reportOwnChange(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), ownChangeTimeout)
+// sendOwnChangeEvent sends an event for a change that this client has made, even if ctx is done.
+func (f *serverFollower) sendOwnChangeEvent(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), ownRequestTimeout)
 	defer cancel()
-	if err := f.reportServerChanges(ctx); err != nil {
+	if err := f.sendServerChangesEvent(ctx); err != nil {
 		<-f.positionLock
 		defer func() { f.positionLock <- struct{}{} }()
 		f.sendEvent(oxbow.Event{Reset: true})
@@ -200,9 +200,9 @@ func readDeltas(res *http.Response, r *streamReader) (changes []oxbow.Delta, nex
 	defer res.Body.Close()
 	for size := 0; ; {
 		d, err := r.readDelta()
-		if r.end != nil {
+		if r.endLine != nil {
 			closeAnswerBody(res)
-			return changes, oxbow.Position(r.end.Position), nil
+			return changes, oxbow.Position(r.endLine.Position), nil
 		}
 		if err != nil {
 			return nil, "", err

@@ -46,19 +46,19 @@ type route struct {
 }
 
 var routes = map[string]route{
-	"about":    {http.MethodGet, nil, (*servedCall).writeAbout},
+	"about":    {http.MethodGet, nil, (*servedCall).writeStoreCapabilities},
 	"entry":    {http.MethodGet, []string{"name", "at"}, (*servedCall).writeEntry},
 	"entries":  {http.MethodPost, nil, (*servedCall).writeEntries},
 	"apply":    {http.MethodPost, nil, (*servedCall).applyChange},
 	"dryrun":   {http.MethodPost, nil, (*servedCall).dryRunChange},
-	"check":    {http.MethodGet, nil, (*servedCall).writeCheck},
+	"check":    {http.MethodGet, nil, (*servedCall).writeCheckReport},
 	"stats":    {http.MethodGet, nil, (*servedCall).writeStats},
 	"position": {http.MethodGet, nil, (*servedCall).writePosition},
-	"since":    {http.MethodGet, []string{"position"}, (*servedCall).writeSince},
+	"since":    {http.MethodGet, []string{"position"}, (*servedCall).writeChangesSincePosition},
 	"log":      {http.MethodGet, nil, (*servedCall).writeLog},
 	"versions": {http.MethodGet, []string{"name"}, (*servedCall).writeVersions},
 	"seqat":    {http.MethodGet, []string{"time"}, (*servedCall).writeSeqAt},
-	"asof":     {http.MethodGet, []string{"seq"}, (*servedCall).writePastState},
+	"asof":     {http.MethodGet, []string{"seq"}, (*servedCall).writeStateAfterChange},
 	"revert":   {http.MethodPost, nil, (*servedCall).revertChanges},
 	"restore":  {http.MethodPost, nil, (*servedCall).restoreEntry},
 }
@@ -92,7 +92,7 @@ func (h *handler) serveRequest(w http.ResponseWriter, r *http.Request) {
 	}
 	if err := h.serveRoute(w, r, route); err != nil {
 		p := MakeProblem(err)
-		p.LogWithheld(h.log)
+		p.LogErrorWithFileNames(h.log)
 		p.Write(w)
 	}
 }

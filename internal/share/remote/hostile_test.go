@@ -359,7 +359,7 @@ func FuzzApply(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%q is read, and not written: %v", s, err)
 		}
-		b, err := encodeJSON(wireApply{w.wireStamp, ws, w.Since})
+		b, err := encodeJSON(wireApply{w.wireChangeMetadata, ws, w.Since})
 		if err != nil {
 			t.Fatalf("%q is read, and not written: %v", s, err)
 		}
@@ -406,7 +406,7 @@ func FuzzStream(f *testing.F) {
 			if n > strings.Count(s, "\n")+1 {
 				t.Fatalf("%q has %d lines", s, n)
 			}
-			if err == io.EOF && (r.end == nil || r.end.Count != r.count) {
+			if err == io.EOF && (r.endLine == nil || r.endLine.Count != r.count) {
 				t.Fatalf("%q has an end without one", s)
 			}
 		}

@@ -34,20 +34,20 @@ const (
 	maxOpsPerRequest = 1 << 20
 )
 
-// wireStamp contains everything that a change has besides its ops.
-type wireStamp struct {
-	OpID    string      `json:"op_id,omitempty"`
-	Note    string      `json:"note,omitempty"`
-	Claimed oxbow.Claim `json:"claimed,omitzero"`
+// wireChangeMetadata contains everything that a change has besides its ops.
+type wireChangeMetadata struct {
+	OpID            string      `json:"op_id,omitempty"`
+	Note            string      `json:"note,omitempty"`
+	ClaimedIdentity oxbow.Claim `json:"claimed,omitzero"`
 }
 
 // stampContext returns a context with the operation ID, the note, the client and the agent that the request names. The
 // rest of the source in ctx is kept, such as the authenticated writer.
-func (s wireStamp) stampContext(ctx context.Context) context.Context {
+func (s wireChangeMetadata) stampContext(ctx context.Context) context.Context {
 	from, _ := oxbow.SourceFrom(ctx)
 	from.Door, from.Actor = cmp.Or(from.Door, "http"), cmp.Or(from.Actor, oxbow.Agent)
-	from.Claimed.Client = cmp.Or(s.Claimed.Client, from.Claimed.Client)
-	from.Claimed.Agent = cmp.Or(s.Claimed.Agent, from.Claimed.Agent)
+	from.Claimed.Client = cmp.Or(s.ClaimedIdentity.Client, from.Claimed.Client)
+	from.Claimed.Agent = cmp.Or(s.ClaimedIdentity.Agent, from.Claimed.Agent)
 	ctx = oxbow.WithSource(ctx, from)
 	if s.OpID != "" {
 		ctx = oxbow.WithOpID(ctx, s.OpID)
@@ -67,7 +67,7 @@ func (s wireStamp) stampContext(ctx context.Context) context.Context {
 // return=representation (RFC 7240), the answer is also a stream, and starts with the change that was made: a line with
 // "change", followed by its versions. The server confirms this with the header Preference-Applied.
 type wireApply struct {
-	wireStamp
+	wireChangeMetadata
 	Ops   []opjson.Op   `json:"ops"`
 	Since *wirePosition `json:"since,omitempty"`
 }
@@ -75,11 +75,11 @@ type wireApply struct {
 // wireRevert is the request to undo changes, and wireRestore is the request to restore a version.
 type (
 	wireRevert struct {
-		wireStamp
+		wireChangeMetadata
 		Seqs []uint64 `json:"seqs"`
 	}
 	wireRestore struct {
-		wireStamp
+		wireChangeMetadata
 		Name string `json:"name"`
 		Seq  uint64 `json:"seq"`
 		// expected version of the entry; 0 means that the entry must not exist, and nil that any version is accepted
@@ -121,7 +121,7 @@ func decodeApply(r io.Reader) (w wireApply, ops []oxbow.Op, err error) {
 		case "note":
 			return d.Decode(&w.Note)
 		case "claimed":
-			return d.Decode(&w.Claimed)
+			return d.Decode(&w.ClaimedIdentity)
 		case "since":
 			return d.Decode(&w.Since)
 		case "ops":
@@ -169,7 +169,7 @@ func eachField(d *json.Decoder, fn func(key string) error) error {
 	if err := expectToken(d, '}'); err != nil {
 		return err
 	}
-	return checkEnd(d)
+	return checkNoMoreInput(d)
 }
 
 // eachElement reads an array and calls fn for each element. fn must read the element.
@@ -195,8 +195,8 @@ func expectToken(d *json.Decoder, want json.Delim) error {
 	return err
 }
 
-// checkEnd returns an error if anything but white space follows in the input.
-func checkEnd(d *json.Decoder) error {
+// checkNoMoreInput returns an error if anything but white space follows in the input.
+func checkNoMoreInput(d *json.Decoder) error {
 	if _, err := d.Token(); err != io.EOF {
 		return badRequestError("has more after its end")
 	}
@@ -213,7 +213,7 @@ func decodeDocument(r io.Reader, v any) error {
 	case raw[0] != '{':
 		err = badRequestError("is not a JSON object")
 	default:
-		err = checkEnd(d)
+		err = checkNoMoreInput(d)
 	}
 	if err == nil {
 		d = json.NewDecoder(bytes.NewReader(raw))

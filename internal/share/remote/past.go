@@ -48,7 +48,7 @@ func (s *Store) Versions(ctx context.Context, name string) iter.Seq2[oxbow.Versi
 
 // SeqAt implements [oxbow.Historian].
 func (s *Store) SeqAt(ctx context.Context, t time.Time) (uint64, error) {
-	var w wireSeq
+	var w wireChangeNumber
 	err := s.getJSON(ctx, "seqat", url.Values{"time": {text.ClampToJSONTime(t).Format(time.RFC3339Nano)}}, &w)
 	return w.Seq, err
 }
@@ -56,41 +56,41 @@ func (s *Store) SeqAt(ctx context.Context, t time.Time) (uint64, error) {
 // AsOf implements [oxbow.Historian]. It returns the memory as it was after change number seq. Each method call on the
 // returned store sends a request to the server.
 func (s *Store) AsOf(ctx context.Context, seq uint64) (oxbow.Store, error) {
-	var w wireSeq
+	var w wireChangeNumber
 	if err := s.getJSON(ctx, "asof", url.Values{"seq": {fmt.Sprint(seq)}}, &w); err != nil {
 		return nil, err
 	}
-	return &pastStore{s, seq}, nil
+	return &storeAtPastChange{s, seq}, nil
 }
 
-// pastStore is a server's store in the state after the change seq. It is read-only.
-type pastStore struct {
+// storeAtPastChange is a server's store in the state after the change seq. It is read-only.
+type storeAtPastChange struct {
 	store *Store
 	seq   uint64
 }
 
-func (v *pastStore) Get(ctx context.Context, name string) (oxbow.Entry, error) {
+func (v *storeAtPastChange) Get(ctx context.Context, name string) (oxbow.Entry, error) {
 	return v.store.fetchEntry(ctx, name, &v.seq)
 }
 
-func (v *pastStore) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Entry, error] {
+func (v *storeAtPastChange) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Entry, error] {
 	return v.store.streamEntries(ctx, f, &v.seq)
 }
 
-func (v *pastStore) Apply(context.Context, ...oxbow.Op) error {
+func (v *storeAtPastChange) Apply(context.Context, ...oxbow.Op) error {
 	return fmt.Errorf("%w: this is how it was, not how it is", oxbow.ErrReadOnly)
 }
 
-func (v *pastStore) Close() error { return nil }
+func (v *storeAtPastChange) Close() error { return nil }
 
-// Watch and Refresh make a pastStore an [oxbow.Watcher] that never sends an event, because a past state does not
-// change.
-func (v *pastStore) Watch(func(oxbow.Event)) (stop func()) { return func() {} }
-func (v *pastStore) Refresh(context.Context) error         { return nil }
+// Watch and Refresh make a storeAtPastChange an [oxbow.Watcher] that never sends an event, because a past state does
+// not change.
+func (v *storeAtPastChange) Watch(func(oxbow.Event)) (stop func()) { return func() {} }
+func (v *storeAtPastChange) Refresh(context.Context) error         { return nil }
 
 // Revert implements [oxbow.Historian].
 func (s *Store) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
-	stamp, err := s.changeStamp(ctx)
+	stamp, err := s.changeMetadata(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -111,7 +111,7 @@ func (s *Store) restoreVersion(ctx context.Context, w wireRestore) (seq uint64, 
 	if !isEntryName(w.Name) {
 		return 0, &oxbow.NameError{Name: w.Name, Err: oxbow.ErrNotFound}
 	}
-	w.wireStamp, err = s.changeStamp(ctx)
+	w.wireChangeMetadata, err = s.changeMetadata(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -133,8 +133,8 @@ func (s *Store) postHistoryChange(ctx context.Context, route string, v any) (uin
 	if err != nil {
 		return 0, err
 	}
-	s.follower.reportOwnChange(ctx)
-	var w wireSeq
+	s.follower.sendOwnChangeEvent(ctx)
+	var w wireChangeNumber
 	if err := decodeJSON(res, &w); err != nil {
 		return 0, &lostAnswerError{err}
 	}

@@ -28,18 +28,18 @@ type Problem struct {
 	Code   string `json:"code"`
 	Remedy string `json:"remedy,omitempty"` // advice about what to do next, or ""
 
-	Field  string `json:"field,omitempty"` // set only if Code is "invalid": the field that is refused
-	Value  string `json:"value,omitempty"`
-	Reason string `json:"reason,omitempty"`
+	Field        string `json:"field,omitempty"` // set only if Code is "invalid": the field that is refused
+	InvalidValue string `json:"value,omitempty"`
+	Reason       string `json:"reason,omitempty"`
 
 	Name  string   `json:"name,omitempty"`  // name of the entry to which the error belongs
 	Names []string `json:"names,omitempty"` // set only if Code is "ambiguous": two entries with the same alias
 	Alias string   `json:"alias,omitempty"` // set only if Code is "ambiguous" or "alias_taken": the alias
 	Owner string   `json:"owner,omitempty"` // set only if Code is "alias_taken": the entry that has the alias
 	// set only if Code is "conflict": the version that the caller expected
-	WantVersion uint64 `json:"want,omitempty"`
+	ExpectedVersion uint64 `json:"want,omitempty"`
 	// set only if Code is "conflict": the present version (0 if the entry does not exist)
-	HaveVersion uint64 `json:"have,omitempty"`
+	PresentVersion uint64 `json:"have,omitempty"`
 	// limit that was exceeded: in bytes for the code too_large, in the quota's unit for the code quota
 	Limit     int64  `json:"limit,omitempty"`
 	LimitName string `json:"bound,omitempty"` // set only if Code is "quota": the name of the limit
@@ -48,7 +48,7 @@ type Problem struct {
 
 	// The complete error, which the server logs. It is set only if Detail lacks the server's file names, which clients
 	// must not see.
-	Withheld error `json:"-"`
+	ErrorWithFileNames error `json:"-"`
 }
 
 // problemCodes lists the codes of errors. The first code that matches is used, so more specific errors come first. All
@@ -128,16 +128,16 @@ func (p *Problem) hideFileNames(err error) {
 	if !mayNameFiles || !serverPathPattern().MatchString(p.Detail) {
 		return
 	}
-	p.Withheld, p.Detail = err, "the log of the server says why"
-	if cause := p.matchingError(); cause != nil {
+	p.ErrorWithFileNames, p.Detail = err, "the log of the server says why"
+	if cause := p.errorForCode(); cause != nil {
 		p.Detail = cause.Error()
 	}
 }
 
-// LogWithheld logs the complete error if file names were removed from Detail. log may be nil.
-func (p Problem) LogWithheld(log *slog.Logger) {
-	if p.Withheld != nil && log != nil {
-		log.Error("a request failed", "status", p.Status, "code", p.Code, "error", p.Withheld)
+// LogErrorWithFileNames logs the complete error if file names were removed from Detail. log may be nil.
+func (p Problem) LogErrorWithFileNames(log *slog.Logger) {
+	if p.ErrorWithFileNames != nil && log != nil {
+		log.Error("a request failed", "status", p.Status, "code", p.Code, "error", p.ErrorWithFileNames)
 	}
 }
 
@@ -145,7 +145,7 @@ func (p Problem) LogWithheld(log *slog.Logger) {
 func (p *Problem) setErrorFields(err error) {
 	if e, ok := errors.AsType[*oxbow.InvalidError](err); ok && p.Code == "invalid" {
 		p.Field = e.Field
-		p.Value = text.TruncateWithEllipsis(e.Value, maxDetailBytes)
+		p.InvalidValue = text.TruncateWithEllipsis(e.Value, maxDetailBytes)
 		p.Reason = e.Reason
 	}
 	if e, ok := errors.AsType[*oxbow.NameError](err); ok {
@@ -153,8 +153,8 @@ func (p *Problem) setErrorFields(err error) {
 	}
 	if e, ok := errors.AsType[*oxbow.ConflictError](err); ok && p.Code == "conflict" {
 		p.Name = e.Name
-		p.WantVersion = e.Want
-		p.HaveVersion = e.Have
+		p.ExpectedVersion = e.Want
+		p.PresentVersion = e.Have
 	}
 	if e, ok := errors.AsType[*oxbow.QuotaError](err); ok && p.Code == "quota" {
 		p.LimitName = e.Bound
@@ -179,15 +179,15 @@ func (p *Problem) setErrorFields(err error) {
 // Err returns the error that the document describes. It has the same text as the error on the server, and matches the
 // same errors.
 func (p Problem) Err() error {
-	err := p.matchingError()
+	err := p.errorForCode()
 	if err != nil && err.Error() == p.Detail {
 		return err
 	}
 	return &answeredError{p, err}
 }
 
-// matchingError returns the error of package oxbow that belongs to the code, or nil for any other code.
-func (p Problem) matchingError() error {
+// errorForCode returns the error of package oxbow that belongs to the code, or nil for any other code.
+func (p Problem) errorForCode() error {
 	var err error
 	for _, c := range problemCodes {
 		if c.code == p.Code {
@@ -196,7 +196,7 @@ func (p Problem) matchingError() error {
 	}
 	switch {
 	case p.Code == "invalid" && p.Field != "":
-		return &oxbow.InvalidError{Field: p.Field, Value: p.Value, Reason: p.Reason}
+		return &oxbow.InvalidError{Field: p.Field, Value: p.InvalidValue, Reason: p.Reason}
 	case p.Code == "too_large":
 		return &oxbow.InvalidError{Field: "request", Reason: "is too large; split it"}
 	case p.Code == "quota" && p.LimitName != "":
@@ -206,7 +206,7 @@ func (p Problem) matchingError() error {
 	case p.Code == "alias_taken":
 		return &oxbow.AliasError{Alias: p.Alias, Names: []string{p.Owner}}
 	case p.Code == "conflict" && p.Name != "":
-		return &oxbow.ConflictError{Name: p.Name, Want: p.WantVersion, Have: p.HaveVersion}
+		return &oxbow.ConflictError{Name: p.Name, Want: p.ExpectedVersion, Have: p.PresentVersion}
 	case err != nil && p.Name != "":
 		return &oxbow.NameError{Name: p.Name, Err: err}
 	}

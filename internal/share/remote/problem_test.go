@@ -104,7 +104,7 @@ func TestFilesOfTheServer(t *testing.T) {
 	} {
 		var log strings.Builder
 		p := MakeProblem(c.err)
-		p.LogWithheld(slog.New(slog.NewTextHandler(&log, nil)))
+		p.LogErrorWithFileNames(slog.New(slog.NewTextHandler(&log, nil)))
 		status, got := sent(t, c.err)
 		if status != c.status || got.Error() != c.says {
 			t.Errorf("%v comes back as %q (%d), want %q (%d)", c.err, got, status, c.says, c.status)
@@ -114,7 +114,7 @@ func TestFilesOfTheServer(t *testing.T) {
 			t.Errorf("the log says of %v: %q", c.err, log.String())
 		}
 	}
-	MakeProblem(full).LogWithheld(nil)
+	MakeProblem(full).LogErrorWithFileNames(nil)
 }
 
 func TestOtherErrors(t *testing.T) {

@@ -285,12 +285,12 @@ func TestStamp(t *testing.T) {
 			t.Errorf("the note is %q, want why", ch.Note)
 		}
 	}
-	c.claimed = oxbow.Claim{Client: "program"}
+	c.claimedIdentity = oxbow.Claim{Client: "program"}
 	if _, err := c.Revert(t.Context(), 1); err != nil {
 		t.Fatal(err)
 	}
 	for ch := range m.Log(ctx) {
-		if ch.Source.Claimed != c.claimed || ch.Source.Actor != fromServer.Actor {
+		if ch.Source.Claimed != c.claimedIdentity || ch.Source.Actor != fromServer.Actor {
 			t.Errorf("the source of the undo is %+v", ch.Source)
 		}
 		break

@@ -24,8 +24,8 @@ const routePrefix = "/api/v1/store/"
 
 // Limits for the answers of a server, in bytes.
 const (
-	maxProblem  = 64 << 10
-	maxDocument = maxLineBytes
+	maxProblem       = 64 << 10
+	maxDocumentBytes = maxLineBytes
 )
 
 // lostAnswerError means that a request may have reached the server, but no answer arrived.
@@ -40,7 +40,7 @@ type serverLink struct {
 	token  string
 	client *http.Client
 	// waits until the server can be asked again (see [Options.WaitForServer]); nil if requests are not repeated
-	waitLater func(ctx context.Context, after time.Duration) error
+	waitBeforeRetry func(ctx context.Context, after time.Duration) error
 }
 
 // get sends a GET request and returns the answer, which is a document or a stream.
@@ -93,14 +93,14 @@ func (k *serverLink) sendChangeRequest(ctx context.Context, route, prefer string
 
 // isRetryLater reports whether the server asks the client to try again later, and whether the client is able to wait.
 func (k *serverLink) isRetryLater(err error) bool {
-	return k.waitLater != nil && errors.As(err, new(*RetryLaterError))
+	return k.waitBeforeRetry != nil && errors.As(err, new(*RetryLaterError))
 }
 
 // waitForServer waits for the time that the server asked for in err. It returns false if the server did not ask, or if
 // ctx is done first.
 func (k *serverLink) waitForServer(ctx context.Context, err error) bool {
 	e, ok := errors.AsType[*RetryLaterError](err)
-	return ok && k.waitLater != nil && ctx.Err() == nil && k.waitLater(ctx, e.After) == nil
+	return ok && k.waitBeforeRetry != nil && ctx.Err() == nil && k.waitBeforeRetry(ctx, e.After) == nil
 }
 
 // serverError is an error that certainly comes from the server and not from a proxy.
@@ -166,12 +166,12 @@ func closeAnswerBody(res *http.Response) {
 // decodeJSON decodes the JSON document in an answer into v.
 func decodeJSON(res *http.Response, v any) error {
 	defer res.Body.Close()
-	b, err := io.ReadAll(io.LimitReader(res.Body, maxDocument+1))
+	b, err := io.ReadAll(io.LimitReader(res.Body, maxDocumentBytes+1))
 	switch {
 	case err != nil:
 		return fmt.Errorf("the answer was cut: %w", err)
-	case len(b) > maxDocument:
-		return fmt.Errorf("%w: it has more than %d bytes", errInvalidAnswer, maxDocument)
+	case len(b) > maxDocumentBytes:
+		return fmt.Errorf("%w: it has more than %d bytes", errInvalidAnswer, maxDocumentBytes)
 	}
 	if err := json.Unmarshal(b, v); err != nil {
 		return fmt.Errorf("%w: %w", errInvalidAnswer, err)

@@ -10,15 +10,15 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// writeAbout tells the client whether the server recognizes a repeated change by its op ID. Stores with a history
-// recognize it.
-func (c *servedCall) writeAbout() error {
+// writeStoreCapabilities tells the client whether the server recognizes a repeated change by its op ID. Stores with a
+// history recognize it.
+func (c *servedCall) writeStoreCapabilities() error {
 	_, err := oxbow.HistoryOf(c.store)
-	return c.writeAnswer(wireAbout{KeepsOpIDs: err == nil})
+	return c.writeAnswer(wireStoreCapabilities{KeepsOpIDs: err == nil})
 }
 
-// storeAfter returns the store. If seq is not nil, it returns the store in the state after change *seq.
-func (c *servedCall) storeAfter(seq *uint64) (oxbow.Store, error) {
+// storeAfterChange returns the store. If seq is not nil, it returns the store in the state after change *seq.
+func (c *servedCall) storeAfterChange(seq *uint64) (oxbow.Store, error) {
 	if seq == nil {
 		return c.store, nil
 	}
@@ -38,7 +38,7 @@ func (c *servedCall) writeEntry() error {
 		}
 		at = &n
 	}
-	s, err := c.storeAfter(at)
+	s, err := c.storeAfterChange(at)
 	if err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func (c *servedCall) writeEntries() error {
 	if err := c.readBody(&w); err != nil {
 		return err
 	}
-	s, err := c.storeAfter(w.AfterChange)
+	s, err := c.storeAfterChange(w.AfterChange)
 	if err != nil {
 		return err
 	}
@@ -150,7 +150,7 @@ func (c *servedCall) dryRunChange() error {
 	return c.writeAnswer(struct{}{})
 }
 
-func (c *servedCall) writeCheck() error {
+func (c *servedCall) writeCheckReport() error {
 	s := oxbow.CapabilitiesOf(c.store).Checker
 	if s == nil {
 		return unsupportedRequestError("it has nothing to check")
@@ -199,9 +199,9 @@ func (c *servedCall) writePosition() error {
 	return c.writeAnswer(wirePosition{[]byte(p)})
 }
 
-// writeSince sends the changes after a position. The end line contains the position from which the client can continue
-// without missing a change.
-func (c *servedCall) writeSince() error {
+// writeChangesSincePosition sends the changes after a position. The end line contains the position from which the
+// client can continue without missing a change.
+func (c *servedCall) writeChangesSincePosition() error {
 	p, err := c.parsePosition("position")
 	if err != nil {
 		return err
@@ -259,22 +259,22 @@ func (c *servedCall) writeSeqAt() error {
 	if err != nil {
 		return err
 	}
-	return c.writeAnswer(wireSeq{seq})
+	return c.writeAnswer(wireChangeNumber{seq})
 }
 
-func (c *servedCall) writePastState() error {
+func (c *servedCall) writeStateAfterChange() error {
 	seq, err := c.parseNumber("seq")
 	if err != nil {
 		return err
 	}
-	s, err := c.storeAfter(&seq)
+	s, err := c.storeAfterChange(&seq)
 	if err != nil {
 		return err
 	}
 	if err := s.Close(); err != nil {
 		return err
 	}
-	return c.writeAnswer(wireSeq{seq})
+	return c.writeAnswer(wireChangeNumber{seq})
 }
 
 func (c *servedCall) revertChanges() error {
@@ -293,7 +293,7 @@ func (c *servedCall) revertChanges() error {
 	if err != nil {
 		return err
 	}
-	return c.writeAnswer(wireSeq{seq})
+	return c.writeAnswer(wireChangeNumber{seq})
 }
 
 func (c *servedCall) restoreEntry() error {
@@ -315,5 +315,5 @@ func (c *servedCall) restoreEntry() error {
 	if err != nil {
 		return err
 	}
-	return c.writeAnswer(wireSeq{seq})
+	return c.writeAnswer(wireChangeNumber{seq})
 }

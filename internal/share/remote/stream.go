@@ -104,7 +104,7 @@ func (s *streamWriter) close(err error, p oxbow.Position) {
 	problem, failed := Problem{}, err != nil
 	if failed {
 		problem = MakeProblem(err)
-		problem.LogWithheld(s.log)
+		problem.LogErrorWithFileNames(s.log)
 	}
 	switch {
 	case failed && !s.hasHeaders:
@@ -120,10 +120,10 @@ func (s *streamWriter) close(err error, p oxbow.Position) {
 
 // streamReader reads the lines of a stream.
 type streamReader struct {
-	r     *bufio.Reader
-	buf   []byte
-	count int
-	end   *streamEnd
+	r       *bufio.Reader
+	buf     []byte
+	count   int
+	endLine *streamEnd
 }
 
 func newStreamReader(r io.Reader) *streamReader {
@@ -139,7 +139,7 @@ var errInvalidAnswer = errors.New("the answer is not one of an oxbow server")
 // nextLine returns the next line, or io.EOF after the end line. If the server sent a problem instead of the end line,
 // nextLine returns the problem's error.
 func (s *streamReader) nextLine() (l streamLine, err error) {
-	if s.end != nil {
+	if s.endLine != nil {
 		return l, io.EOF
 	}
 	b, err := s.readLine()
@@ -155,7 +155,7 @@ func (s *streamReader) nextLine() (l streamLine, err error) {
 	case l.End != nil && l.End.Count != s.count:
 		return l, fmt.Errorf("%w: it ends after %d lines of %d", errInvalidAnswer, s.count, l.End.Count)
 	case l.End != nil:
-		s.end = l.End
+		s.endLine = l.End
 		return l, io.EOF
 	}
 	s.count++
@@ -238,21 +238,21 @@ func (s *streamReader) readChange(before uint64) (oxbow.Change, error) {
 		return oxbow.Change{}, fmt.Errorf("%w: no change where one is next", errInvalidAnswer)
 	}
 	c := l.Change.toChange()
-	for size := 0; len(c.Versions) < l.Change.Versions; {
+	for size := 0; len(c.Versions) < l.Change.VersionCount; {
 		v, err := s.readVersion(c.Seq)
 		switch size += len(v.Entry.Content) + 256; {
 		case err == io.EOF:
 			return c, errIncompleteStream
 		case err != nil:
 			return c, err
-		case size > maxChangeVersions:
-			return c, fmt.Errorf("%w: a change has more than %d bytes", errInvalidAnswer, maxChangeVersions)
+		case size > maxChangeVersionBytes:
+			return c, fmt.Errorf("%w: a change has more than %d bytes", errInvalidAnswer, maxChangeVersionBytes)
 		}
 		c.Versions = append(c.Versions, v)
 	}
 	return c, nil
 }
 
-// maxChangeVersions is the maximum size of a change in bytes: its versions' contents, and 256 bytes for each version.
-// The engine's limit for an encoded change is lower.
-const maxChangeVersions = 1 << 29
+// maxChangeVersionBytes is the maximum size of a change in bytes: its versions' contents, and 256 bytes for each
+// version. The engine's limit for an encoded change is lower.
+const maxChangeVersionBytes = 1 << 29

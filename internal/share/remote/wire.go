@@ -69,13 +69,13 @@ func (w wireFilter) toFilter() oxbow.Filter {
 
 // wireChange is the JSON form of an [oxbow.Change] without its versions, which follow on separate lines.
 type wireChange struct {
-	Seq      uint64       `json:"seq"`
-	Hash     string       `json:"hash,omitempty"`
-	Time     time.Time    `json:"time"`
-	Source   oxbow.Source `json:"source"`
-	Note     string       `json:"note,omitempty"`
-	Reverts  []uint64     `json:"reverts,omitempty"`
-	Versions int          `json:"versions"`
+	Seq          uint64       `json:"seq"`
+	Hash         string       `json:"hash,omitempty"`
+	Time         time.Time    `json:"time"`
+	Source       oxbow.Source `json:"source"`
+	Note         string       `json:"note,omitempty"`
+	Reverts      []uint64     `json:"reverts,omitempty"`
+	VersionCount int          `json:"versions"`
 }
 
 func toWireChange(c oxbow.Change) *wireChange {
@@ -177,14 +177,14 @@ type wireStats struct {
 
 // JSON documents in the requests and answers between a client and a server.
 type (
-	wireAbout struct {
+	wireStoreCapabilities struct {
 		KeepsOpIDs bool `json:"op_ids"` // a change is not made again if an earlier change had the same op ID
 	}
 	wireEntries struct {
 		Filter      wireFilter `json:"filter,omitzero"`
 		AfterChange *uint64    `json:"at,omitempty"` // read the store in the state after the change with this number
 	}
-	wireSeq struct {
+	wireChangeNumber struct {
 		Seq uint64 `json:"seq"`
 	}
 	wirePosition struct {

@@ -15,9 +15,9 @@ import (
 
 // Limits for team files.
 const (
-	maxContent = 16 << 10 // maximum size of a content in bytes (a merge that keeps both texts may exceed it)
-	maxFile    = 64 << 10 // maximum size of a file in bytes, including names and labels
-	maxFiles   = 20_000   // maximum number of files in the directory that are read
+	maxContent   = 16 << 10 // maximum size of a content in bytes (a merge that keeps both texts may exceed it)
+	maxFile      = 64 << 10 // maximum size of a file in bytes, including names and labels
+	maxTeamFiles = 20_000   // maximum number of files in the directory that are read
 )
 
 const fileExtension = ".md"

@@ -29,8 +29,8 @@ const (
 	keyLabels  = "labels"
 	keyCreated = "created"
 	// number of line ends at the content's beginning, which a person's editor might remove
-	keyLinesBefore = "lines_before"
-	keyLinesAfter  = "lines_after" // number of line ends at the end of the entry's content
+	keyLineEndsBefore = "lines_before"
+	keyLineEndsAfter  = "lines_after" // number of line ends at the end of the entry's content
 )
 
 const lineEndChars = "\r\n"
@@ -79,10 +79,10 @@ func FormatEntry(e oxbow.Entry) string {
 		before, after = e.Content, ""
 	}
 	if before != "" {
-		writeKey(&b, keyLinesBefore, before)
+		writeKey(&b, keyLineEndsBefore, before)
 	}
 	if after != "" {
-		writeKey(&b, keyLinesAfter, after)
+		writeKey(&b, keyLineEndsAfter, after)
 	}
 	b.WriteString("---\n")
 	if text != "" {
@@ -103,19 +103,19 @@ func isWrittenAsYAML(e *oxbow.Entry) bool {
 }
 
 func writeKey(b *strings.Builder, key, value string) {
-	b.WriteString(key + ": " + quoteUnlessBare(value) + "\n")
+	b.WriteString(key + ": " + formatYAMLScalar(value) + "\n")
 }
 
 func writeList(b *strings.Builder, key string, values []string) {
 	quoted := make([]string, len(values))
 	for i, v := range values {
-		quoted[i] = quoteUnlessBare(v)
+		quoted[i] = formatYAMLScalar(v)
 	}
 	b.WriteString(key + ": [" + strings.Join(quoted, ", ") + "]\n")
 }
 
-// quoteUnlessBare returns s as a YAML scalar, with quotation marks if they are necessary.
-func quoteUnlessBare(s string) string {
+// formatYAMLScalar returns s as a YAML scalar, with quotation marks if they are necessary.
+func formatYAMLScalar(s string) string {
 	if frontmatter.NeedsNoQuotes(s) {
 		return s
 	}
@@ -139,10 +139,10 @@ func parseText(text string) (e oxbow.Entry, notes []string, ok bool, err error) 
 		r.readKeys(top)
 	}
 	r.entry.Labels = oxbow.SortLabels(r.entry.Labels)
-	r.entry.Content = r.linesBefore + strings.Trim(
+	r.entry.Content = r.lineEndsBeforeContent + strings.Trim(
 		strings.Join(append(r.paragraphs, strings.Trim(body, lineEndChars)), "\n\n"),
 		lineEndChars,
-	) + r.linesAfter
+	) + r.lineEndsAfterContent
 	var errs []error
 	for _, d := range r.Diagnostics {
 		errs = append(errs, fmt.Errorf("has a mistake in line %d: %s", d.Line, d.Text))
@@ -153,9 +153,9 @@ func parseText(text string) (e oxbow.Entry, notes []string, ok bool, err error) 
 // teamFileReader reads the front matter of an entry's file.
 type teamFileReader struct {
 	frontmatter.MappingReader
-	entry                   oxbow.Entry
-	linesBefore, linesAfter string
-	notes                   []string
+	entry                                       oxbow.Entry
+	lineEndsBeforeContent, lineEndsAfterContent string
+	notes                                       []string
 	// values that cannot be written as labels in the file, and become paragraphs before the content
 	paragraphs []string
 }
@@ -203,28 +203,28 @@ func (r *teamFileReader) readKnownKey(k, v *yaml.Node) {
 		}
 	case keyCreated:
 		r.readCreated(k, v)
-	case keyLinesBefore:
-		r.linesBefore = r.readLineEnds(k, v)
-	case keyLinesAfter:
-		r.linesAfter = r.readLineEnds(k, v)
+	case keyLineEndsBefore:
+		r.lineEndsBeforeContent = r.readLineEnds(k, v)
+	case keyLineEndsAfter:
+		r.lineEndsAfterContent = r.readLineEnds(k, v)
 	default:
-		r.readOtherKey(k, v)
+		r.readUnknownKey(k, v)
 	}
 }
 
-// maxOtherLabels limits how many labels an entry may have after labels were made from an unknown key. The remaining
-// labels are reserved for oxbow.
-const maxOtherLabels = oxbow.MaxLabels / 2
+// maxUnknownKeyLabels limits how many labels an entry may have after labels were made from an unknown key. The
+// remaining labels are reserved for oxbow.
+const maxUnknownKeyLabels = oxbow.MaxLabels / 2
 
-// readOtherKey converts a key that oxbow does not know to labels, like an import does.
-func (r *teamFileReader) readOtherKey(k, v *yaml.Node) {
+// readUnknownKey converts a key that oxbow does not know to labels, like an import does.
+func (r *teamFileReader) readUnknownKey(k, v *yaml.Node) {
 	for _, p := range frontmatter.FlattenProperty(k.Value, v) {
 		for _, n := range p.ValueNodes {
 			l := oxbow.Label{Key: frontmatter.LabelKey(p.Name), Value: strings.TrimSpace(n.Value)}
 			isNote := l.Key == "kind" && l.Value == oxbow.Note.String()
 			switch {
 			case l.Value == "" || frontmatter.IsNull(n) || isNote:
-			case l.Check() == nil && len(r.entry.Labels) < maxOtherLabels:
+			case l.Check() == nil && len(r.entry.Labels) < maxUnknownKeyLabels:
 				r.entry.Labels = append(r.entry.Labels, l)
 			default:
 				r.keepAsParagraph(p.Name, n.Value, "cannot be a label")

@@ -322,7 +322,7 @@ func TestManyFiles(t *testing.T) {
 	}
 	defer d.Close()
 	reviewed := map[string]string{nth(25): "x", nth(26): "x"}
-	got, err := (&entryFiles{d, 20, func() map[string]string { return reviewed }}).ReadDir(".")
+	got, err := (&entryFileDir{d, 20, func() map[string]string { return reviewed }}).ReadDir(".")
 	if err != nil || len(got) != 20 || got[0].Name() != nth(25) || got[1].Name() != nth(26) ||
 		got[2].Name() != nth(0) || got[19].Name() != nth(17) {
 		t.Errorf("%d files of 30 are read, %v, want the reviewed ones and the first 18", len(got), err)

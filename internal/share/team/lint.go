@@ -54,8 +54,8 @@ func LintFiles(dir string) (files []File, findings []Finding, err error) {
 			l.lintFile(e)
 		}
 	}
-	if n := len(l.files); n > maxFiles {
-		l.addFinding("", "remove what is done with", "there are %d entries; more than %d are not read", n, maxFiles)
+	if n := len(l.files); n > maxTeamFiles {
+		l.addFinding("", "remove what is done with", "there are %d entries; more than %d are not read", n, maxTeamFiles)
 	}
 	return l.files, l.findings, nil
 }
@@ -67,8 +67,8 @@ type fileLinter struct {
 	findings        []Finding
 }
 
-func (l *fileLinter) addFinding(file, mend, format string, args ...any) {
-	l.findings = append(l.findings, Finding{file, fmt.Sprintf(format, args...), mend})
+func (l *fileLinter) addFinding(file, remedy, format string, args ...any) {
+	l.findings = append(l.findings, Finding{file, fmt.Sprintf(format, args...), remedy})
 }
 
 func (l *fileLinter) lintSettings(t *Tree) {

@@ -27,7 +27,7 @@ type teamSettings struct {
 // parseSettings parses the text of team.yaml, which is a mapping with the keys version and branch. An empty text means
 // the defaults. file is the file's path, which error messages contain together with the line of a mistake.
 func parseSettings(file, text string) (teamSettings, error) {
-	r := &settingsReader{MappingReader: frontmatter.MappingReader{File: file}}
+	r := &settingsFileReader{MappingReader: frontmatter.MappingReader{File: file}}
 	switch n := r.ReadMapping(text); {
 	case n == nil || n.Line == 0:
 	case n.Kind != yaml.MappingNode:
@@ -47,12 +47,12 @@ func parseSettings(file, text string) (teamSettings, error) {
 	return r.settings, errors.Join(errs...)
 }
 
-type settingsReader struct {
+type settingsFileReader struct {
 	frontmatter.MappingReader
 	settings teamSettings
 }
 
-func (r *settingsReader) readNode(n *yaml.Node) {
+func (r *settingsFileReader) readNode(n *yaml.Node) {
 	seenKeys := map[string]bool{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		k, v := n.Content[i], n.Content[i+1]

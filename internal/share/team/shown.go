@@ -30,15 +30,15 @@ var privilegedLabels = []string{"pinned", "process", oxbow.LabelVerified}
 // write files may have written it. An entry that the user has shared from this machine is not tainted as long as it
 // has not changed.
 type TeamStore struct {
-	files            *Store
-	readSharedHashes func() map[string]bool // returns the hashes of the entries that the user has shared
-	watchers         subscribers.List[oxbow.Event]
-	stopWatching     func()
+	files                 *Store
+	readSharedEntryHashes func() map[string]bool // returns the hashes of the entries that the user has shared
+	watchers              subscribers.List[oxbow.Event]
+	stopWatching          func()
 
 	// guards the fields below, which contain the state at the time when entries were last returned to a caller
-	mu           sync.Mutex
-	upstream     Upstream
-	sharedHashes map[string]bool // the result of the last call of readSharedHashes
+	mu             sync.Mutex
+	upstreamBranch Upstream
+	sharedHashes   map[string]bool // the result of the last call of readSharedEntryHashes
 }
 
 var _ oxbow.Watcher = (*TeamStore)(nil)
@@ -49,7 +49,7 @@ func NewTeamStore(files *Store, readHashes func() map[string]bool) *TeamStore {
 	if readHashes == nil {
 		readHashes = func() map[string]bool { return nil }
 	}
-	s := &TeamStore{files: files, readSharedHashes: readHashes}
+	s := &TeamStore{files: files, readSharedEntryHashes: readHashes}
 	s.stopWatching = files.Watch(s.watchers.Send)
 	return s
 }
@@ -71,9 +71,9 @@ func (s *TeamStore) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow
 		if err != nil {
 			reviewed = nil // Treat all entries as not reviewed, because the reviewed branch is unknown.
 		}
-		own := s.readSharedHashes()
+		own := s.readSharedEntryHashes()
 		s.mu.Lock()
-		s.upstream, s.sharedHashes = up, own
+		s.upstreamBranch, s.sharedHashes = up, own
 		s.mu.Unlock()
 		for e, err := range s.files.Entries(ctx, oxbow.Filter{}) {
 			if err != nil {
@@ -141,9 +141,9 @@ func (s *TeamStore) Refresh(ctx context.Context) error {
 		return err
 	}
 	_, up, err := s.files.tree.readUpstream(ctx)
-	own := s.readSharedHashes()
+	own := s.readSharedEntryHashes()
 	s.mu.Lock()
-	moved := (err == nil && s.upstream != up) || !maps.Equal(s.sharedHashes, own)
+	moved := (err == nil && s.upstreamBranch != up) || !maps.Equal(s.sharedHashes, own)
 	s.mu.Unlock()
 	if moved {
 		s.watchers.Send(oxbow.Event{Reset: true})

@@ -43,7 +43,7 @@ func (s *Store) ReviewedNames(ctx context.Context) (names map[string]bool, up Up
 	names = map[string]bool{}
 	err = s.View(ctx, func(v mdtree.View) error {
 		for file, blob := range blobs {
-			if text, ok := v.File(file); ok && s.blobNames.blobName(file, text) == blob {
+			if text, ok := v.File(file); ok && s.blobNames.blobNameOfText(file, text) == blob {
 				for _, it := range v.Items(file) {
 					p, found := v.Find(it.Entry.Name)
 					if found && p.Path == file {
@@ -57,20 +57,20 @@ func (s *Store) ReviewedNames(ctx context.Context) (names map[string]bool, up Up
 	return names, up, err
 }
 
-// reviewedFiles returns the blob names of the files on the reviewed branch. Errors are ignored, because
+// blobsOnReviewedBranch returns the blob names of the files on the reviewed branch. Errors are ignored, because
 // [Store.ReviewedNames] returns them.
-func (t *Tree) reviewedFiles(ctx context.Context) map[string]string {
+func (t *Tree) blobsOnReviewedBranch(ctx context.Context) map[string]string {
 	blobs, _, _ := t.readUpstream(ctx)
 	return blobs
 }
 
-// newReviewCheck returns a function that reports whether the reviewed branch contains a file with this text. The
+// newReviewedTextCheck returns a function that reports whether the reviewed branch contains a file with this text. The
 // function reads the branch once, when it is first called.
-func (s *Store) newReviewCheck(ctx context.Context) func(file, text string) bool {
-	blobs := sync.OnceValue(func() map[string]string { return s.tree.reviewedFiles(ctx) })
+func (s *Store) newReviewedTextCheck(ctx context.Context) func(file, text string) bool {
+	blobs := sync.OnceValue(func() map[string]string { return s.tree.blobsOnReviewedBranch(ctx) })
 	return func(file, text string) bool {
 		blob, ok := blobs()[file]
-		return ok && s.blobNames.blobName(file, text) == blob
+		return ok && s.blobNames.blobNameOfText(file, text) == blob
 	}
 }
 
@@ -105,7 +105,7 @@ func (t *Tree) readUpstream(ctx context.Context) (blobs map[string]string, up Up
 	if err != nil {
 		return nil, up, err
 	}
-	branch, err := t.blobSettings(ctx, blobs[settingsFile])
+	branch, err := t.readSettingsBlob(ctx, blobs[settingsFile])
 	if err != nil || branch.Branch == "" {
 		return blobs, up, err
 	}
@@ -173,9 +173,9 @@ func (t *Tree) commitFiles(ctx context.Context, up Upstream) (map[string]string,
 	return files, nil
 }
 
-// blobSettings returns the settings in a git blob of team.yaml. If the file in the working tree has the same content,
-// blobSettings reads that file, because running git takes longer.
-func (t *Tree) blobSettings(ctx context.Context, blob string) (teamSettings, error) {
+// readSettingsBlob returns the settings in a git blob of team.yaml. If the file in the working tree has the same
+// content, readSettingsBlob reads that file, because running git takes longer.
+func (t *Tree) readSettingsBlob(ctx context.Context, blob string) (teamSettings, error) {
 	if blob == "" {
 		return teamSettings{}, nil
 	}

@@ -26,7 +26,7 @@ import (
 type Store struct {
 	*mdtree.Store
 	tree      *Tree
-	files     *entryFiles
+	files     *entryFileDir
 	blobNames *blobNameCache
 	clock     func() time.Time
 
@@ -58,21 +58,21 @@ func (t *Tree) Open(ctx context.Context, o mdtree.Options) (*Store, error) {
 	// returns it later.
 	background.Go(func() { _, _, _ = t.readUpstream(ctx) })
 	lasting := context.WithoutCancel(ctx)
-	s := &Store{tree: t, files: &entryFiles{dir, maxFiles, func() map[string]string {
-		return t.reviewedFiles(lasting)
+	s := &Store{tree: t, files: &entryFileDir{dir, maxTeamFiles, func() map[string]string {
+		return t.blobsOnReviewedBranch(lasting)
 	}}, blobNames: &blobNameCache{isSHA256: t.repo.IsSHA256(), byFile: map[string]blobName{}}, clock: o.Clock}
 	s.Store, err = mdtree.Open(
 		ctx,
 		s.files,
 		teamFileLayout{s.blobNames},
 		mdtree.Options{
-			Clock:         o.Clock,
-			Warn:          o.Warn,
-			DirectoryName: t.path,
-			NoJournal:     true,
-			ManualScans:   true,
-			MaxFile:       maxFile,
-			PreferFile:    s.newReviewCheck,
+			Clock:              o.Clock,
+			Warn:               o.Warn,
+			DirectoryName:      t.path,
+			NoJournal:          true,
+			ScansOnlyOnRequest: true,
+			MaxFile:            maxFile,
+			NewFilePreference:  s.newReviewedTextCheck,
 		},
 	)
 	if err != nil {
@@ -118,14 +118,15 @@ type blobNameCache struct {
 	byFile map[string]blobName
 }
 
-type blobName struct{ text, blob string }
+type blobName struct{ fileText, blob string }
 
-// blobName returns the name that git gives to the text of a file. It keeps the name for the last text of each file.
-func (s *blobNameCache) blobName(file, text string) string {
+// blobNameOfText returns the name that git gives to the text of a file. It keeps the name for the last text of each
+// file.
+func (s *blobNameCache) blobNameOfText(file, text string) string {
 	s.mu.Lock()
 	cached, ok := s.byFile[file]
 	s.mu.Unlock()
-	if !ok || cached.text != text {
+	if !ok || cached.fileText != text {
 		cached = blobName{text, git.BlobName([]byte(text), s.isSHA256)}
 		s.mu.Lock()
 		s.byFile[file] = cached
@@ -150,7 +151,7 @@ func (l teamFileLayout) Parse(file, text string) ([]mdtree.Item, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.blobNames.blobName(file, text)
+	l.blobNames.blobNameOfText(file, text)
 	return []mdtree.Item{{Entry: e, End: len(text)}}, nil
 }
 
@@ -160,16 +161,16 @@ func (teamFileLayout) Plan(mdtree.View, oxbow.Op, time.Time) ([]mdtree.Edit, err
 	return nil, fmt.Errorf("team files are changed by oxbow team: %w", oxbow.ErrReadOnly)
 }
 
-// entryFiles is a directory that shows only regular files with entries, and the temporary files of writers. If there
+// entryFileDir is a directory that shows only regular files with entries, and the temporary files of writers. If there
 // are too many files with entries, it shows the files on the reviewed branch, and then the first remaining files.
-type entryFiles struct {
+type entryFileDir struct {
 	*vfs.OS
 	maxFiles      int
 	reviewedFiles func() map[string]string // returns the blob names of the files on the reviewed branch, by file name
 }
 
 // ReadDir implements [vfs.FS].
-func (f *entryFiles) ReadDir(name string) ([]fs.DirEntry, error) {
+func (f *entryFileDir) ReadDir(name string) ([]fs.DirEntry, error) {
 	entries, err := f.OS.ReadDir(name)
 	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool {
 		final, isTemp := vfs.TempOf(e.Name())

@@ -48,7 +48,7 @@ func FindTree(dir string) (*Tree, error) {
 	}
 	for ; ; current = filepath.Dir(current) {
 		if hasTeamFiles(current) {
-			return treeAt(current)
+			return openTreeAt(current)
 		}
 		if _, err := os.Lstat(filepath.Join(current, ".git")); err == nil || filepath.Dir(current) == current {
 			return nil, nil
@@ -111,7 +111,7 @@ func hasTeamFiles(root string) bool {
 	return true
 }
 
-func treeAt(start string) (*Tree, error) {
+func openTreeAt(start string) (*Tree, error) {
 	repo, err := git.FindRepo(start, nil)
 	if errors.Is(err, git.ErrNoRepository) {
 		return nil, nil

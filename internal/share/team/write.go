@@ -74,7 +74,7 @@ func (t *Tree) Init(ctx context.Context, command string, dryRun bool) (written [
 	}
 	slices.Sort(written)
 	if !dryRun {
-		err = t.installDriver(ctx, MergeCommand(command))
+		err = t.installDriver(ctx, GitMergeCommand(command))
 	}
 	return written, err
 }
@@ -92,9 +92,9 @@ func (t *Tree) installDriver(ctx context.Context, command string) error {
 		t.repo.SetConfig(ctx, "merge."+mergeDriverName+".driver", command))
 }
 
-// MergeCommand returns the shell command with which git merges a file. It runs the program. If the program is missing
-// or cannot read a file, git's merge by line is used instead.
-func MergeCommand(program string) string {
+// GitMergeCommand returns the shell command with which git merges a file. It runs the program. If the program is
+// missing or cannot read a file, git's merge by line is used instead.
+func GitMergeCommand(program string) string {
 	return program + " merge-entry %O %A %B %P || git merge-file -L ours -L base -L theirs %A %O %B"
 }
 
@@ -125,8 +125,8 @@ func (t *Tree) extendIgnoreFile() (oldText []byte, text string) {
 
 // WriteOptions are the options of [Tree.WriteEntry].
 type WriteOptions struct {
-	Random    io.Reader       // source of random bytes for new file names
-	OwnHashes map[string]bool // hashes of the entries that oxbow has written for this user (see [EntryHash])
+	Random         io.Reader       // source of random bytes for new file names
+	OwnEntryHashes map[string]bool // hashes of the entries that oxbow has written for this user (see [EntryHash])
 }
 
 // WriteEntry writes the file of an entry, and returns the file's name. It replaces the file of the entry with the same
@@ -151,7 +151,7 @@ func (t *Tree) WriteEntry(
 		if p, found := v.Find(e.Name); found {
 			file, isChanged = p.Path, FormatEntry(p.Entry) != text
 			if isChanged {
-				err = t.CheckReplace(ctx, file, o.OwnHashes)
+				err = t.CheckReplace(ctx, file, o.OwnEntryHashes)
 			}
 		} else {
 			if newFile == "" {
@@ -213,7 +213,7 @@ func (t *Tree) CheckReplace(ctx context.Context, file string, ownHashes map[stri
 
 // CheckRemove returns an [UncommittedEditError] if the file contains text besides its entry that is not committed,
 // because removing the file would lose this text. The text of the entry itself is stored elsewhere.
-func (t *Tree) CheckRemove(ctx context.Context, p mdtree.Place) error {
+func (t *Tree) CheckRemove(ctx context.Context, p mdtree.FileItem) error {
 	text, err := t.readTeamFile(p.Path)
 	if err != nil || containsOnlyEntry(text, &p.Entry) {
 		return err
@@ -254,7 +254,7 @@ func (t *Tree) checkCommitted(ctx context.Context, file, text string) error {
 
 // RemoveEntry removes the file of an entry. The error matches [oxbow.ErrConflict] if the entry has changed since p was
 // read, and [oxbow.ErrNotFound] if the file does not exist or contains no entry.
-func (t *Tree) RemoveEntry(ctx context.Context, s *Store, p mdtree.Place) (err error) {
+func (t *Tree) RemoveEntry(ctx context.Context, s *Store, p mdtree.FileItem) (err error) {
 	defer func() { err = wrapError("removing a team file", err) }()
 	if exists, err := t.directoryExists(); err != nil || !exists {
 		return errors.Join(err, notRegularError(exists, fs.ErrNotExist))

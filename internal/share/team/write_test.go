@@ -58,7 +58,11 @@ func checkInitTwice(t *testing.T, ignored string) {
 	); !strings.Contains(got, "merge: oxbow-entry") || !strings.Contains(got, "text: unset") {
 		t.Errorf("git check-attr = %q", got)
 	}
-	if got := runGit(t, dir, "config", "merge.oxbow-entry.driver"); strings.TrimSpace(got) != MergeCommand("oxbow") {
+	if got := runGit(t, dir, "config", "merge.oxbow-entry.driver"); strings.TrimSpace(
+		got,
+	) != GitMergeCommand(
+		"oxbow",
+	) {
 		t.Errorf("the driver is %q", got)
 	}
 }
@@ -92,14 +96,14 @@ func TestWriteRemovesStaleTemps(t *testing.T) {
 func TestWriteTwice(t *testing.T) {
 	_, clone := shared(t, map[string]string{inDir(1): noteFile("a", "one")})
 	s := opened(t, clone)
-	o := WriteOptions{Random: bytes.NewReader(make([]byte, 100)), OwnHashes: map[string]bool{}}
+	o := WriteOptions{Random: bytes.NewReader(make([]byte, 100)), OwnEntryHashes: map[string]bool{}}
 	for _, c := range []struct {
 		name, content string
 		changed       bool
 	}{{"a", "one", true}, {"a", "two", true}, {"a", "two", false}, {"b", "three", true}, {"b", "three", false}} {
 		e := oxbow.Entry{Name: c.name, Content: c.content, Created: time.Unix(1767225600, 0)}
 		file, changed, err := s.tree.WriteEntry(t.Context(), s, e, o)
-		o.OwnHashes[EntryHash(e)] = true
+		o.OwnEntryHashes[EntryHash(e)] = true
 		if err != nil || changed != c.changed || (c.name == "a") != (file == nth(1)) {
 			t.Errorf("Write(%+v) = %s, %t, %v", c, file, changed, err)
 		}
@@ -148,7 +152,10 @@ func TestWriteKeepsEdits(t *testing.T) {
 		_, clone := shared(t, map[string]string{inDir(1): committed})
 		put(t, clone, map[string]string{inDir(1): c.text})
 		s := opened(t, clone)
-		o := WriteOptions{Random: bytes.NewReader(make([]byte, 10)), OwnHashes: map[string]bool{EntryHash(wrote): true}}
+		o := WriteOptions{
+			Random:         bytes.NewReader(make([]byte, 10)),
+			OwnEntryHashes: map[string]bool{EntryHash(wrote): true},
+		}
 		_, changed, err := s.tree.WriteEntry(t.Context(), s, oxbow.Entry{Name: "a", Content: "from the home"}, o)
 		now, rerr := os.ReadFile(filepath.Join(clone, inDir(1)))
 		var edited *UncommittedEditError
@@ -165,7 +172,7 @@ func TestRemoveRefuses(t *testing.T) {
 		inDir(2): "no front matter\n"})
 	s := opened(t, clone)
 	for _, file := range []string{"README.md", nth(2), nth(3), "../../README.md"} {
-		err := s.tree.RemoveEntry(t.Context(), s, mdtree.Place{Path: file})
+		err := s.tree.RemoveEntry(t.Context(), s, mdtree.FileItem{Path: file})
 		if !errors.Is(err, oxbow.ErrNotFound) || !strings.Contains(fmt.Sprint(err), "is not the file of an entry") {
 			t.Errorf("Remove() of %s = %v, want an error that says it has no entry", file, err)
 		}
@@ -190,7 +197,7 @@ func TestWriteSeesOtherWriters(t *testing.T) {
 	_, clone := shared(t, map[string]string{inDir(1): noteFile("a", "one")})
 	first, second := opened(t, clone), opened(t, clone)
 	e := oxbow.Entry{Name: "b", Content: "two"}
-	o := WriteOptions{Random: bytes.NewReader(make([]byte, 20)), OwnHashes: map[string]bool{EntryHash(e): true}}
+	o := WriteOptions{Random: bytes.NewReader(make([]byte, 20)), OwnEntryHashes: map[string]bool{EntryHash(e): true}}
 	file, _, err := first.tree.WriteEntry(t.Context(), first, e, o)
 	if err != nil {
 		t.Fatal(err)

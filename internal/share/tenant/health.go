@@ -20,16 +20,16 @@ type Health struct {
 	checkMemory func(context.Context) error
 	now         func() time.Time
 
-	// lock for the fields below: a channel with capacity 1 that contains a value while the fields are in use
-	lock      chan struct{}
-	checkTime time.Time // time when checkMemory was last called
-	err       error
+	// fieldsLock for the fields below: a channel with capacity 1 that contains a value while the fields are in use
+	fieldsLock chan struct{}
+	checkTime  time.Time // time when checkMemory was last called
+	err        error
 }
 
 // NewHealth returns a Health that calls checkMemory to find out whether memories can be read. Everybody can see the
 // text of the error that checkMemory returns.
 func NewHealth(checkMemory func(context.Context) error, now func() time.Time) *Health {
-	return &Health{checkMemory: checkMemory, now: now, lock: make(chan struct{}, 1)}
+	return &Health{checkMemory: checkMemory, now: now, fieldsLock: make(chan struct{}, 1)}
 }
 
 // ServeHTTP implements [http.Handler].
@@ -47,8 +47,8 @@ func (h *Health) checkReady() error {
 	if h == nil {
 		return nil
 	}
-	h.lock <- struct{}{}
-	defer func() { <-h.lock }()
+	h.fieldsLock <- struct{}{}
+	defer func() { <-h.fieldsLock }()
 	if now := h.now(); h.checkTime.IsZero() || now.Sub(h.checkTime) >= healthMaxAge {
 		// Do not use the context of the request, because the result of the check also answers other requests.
 		ctx, cancel := context.WithTimeout(context.Background(), healthTimeout)

@@ -16,26 +16,26 @@ type Limit struct {
 	quota auth.Quota
 	now   func() time.Time
 
-	mu             sync.Mutex      // guards the fields below
-	changeCredit   float64         // number of changes that the quota allows now; it grows with time
-	creditTime     time.Time       // time for which changeCredit was computed
-	lastSeq        uint64          // number of the last change in the store
-	pendingChanges []allowedChange // allowed changes that are not in the store yet, oldest first
+	mu                     sync.Mutex          // guards the fields below
+	allowedChangeCount     float64             // number of changes that the quota allows now; it grows with time
+	allowedChangeCountTime time.Time           // time for which allowedChangeCount was computed
+	lastSeq                uint64              // number of the last change in the store
+	pendingChanges         []allowedChangeSize // allowed changes that are not in the store yet, oldest first
 }
 
-// allowedChange is the size and the time of a change that a tenant was allowed to make.
-type allowedChange struct {
-	entries int
-	bytes   int64
-	time    time.Time
+// allowedChangeSize is the size and the time of a change that a tenant was allowed to make.
+type allowedChangeSize struct {
+	addedEntries int
+	addedBytes   int64
+	time         time.Time
 }
 
-// An allowed change that is not in the store after maxPendingAge has failed.
-const maxPendingAge = 5 * time.Second
+// An allowed change that is not in the store after maxPendingChangeAge has failed.
+const maxPendingChangeAge = 5 * time.Second
 
 // NewLimit returns a limit that enforces the quota. It reads the time with now.
 func NewLimit(q auth.Quota, now func() time.Time) *Limit {
-	return &Limit{quota: q, now: now, changeCredit: float64(q.MaxWritesPerSecond), creditTime: now()}
+	return &Limit{quota: q, now: now, allowedChangeCount: float64(q.MaxWritesPerSecond), allowedChangeCountTime: now()}
 }
 
 // Allow returns an [oxbow.QuotaError] if the ops may not be applied to the store. Ops that only remove entries are
@@ -49,31 +49,31 @@ func (l *Limit) Allow(ctx context.Context, s oxbow.Store, ops []oxbow.Op) error 
 	defer l.mu.Unlock()
 	now := l.now()
 	if rate := float64(l.quota.MaxWritesPerSecond); rate > 0 {
-		l.changeCredit = min(rate, l.changeCredit+now.Sub(l.creditTime).Seconds()*rate)
-		l.creditTime = now
-		if l.changeCredit < 1 {
+		l.allowedChangeCount = min(rate, l.allowedChangeCount+now.Sub(l.allowedChangeCountTime).Seconds()*rate)
+		l.allowedChangeCountTime = now
+		if l.allowedChangeCount < 1 {
 			return &oxbow.QuotaError{
 				Bound: "changes a second",
 				Most:  int64(l.quota.MaxWritesPerSecond),
-				Wait:  time.Duration((1 - l.changeCredit) / rate * float64(time.Second)),
+				Wait:  time.Duration((1 - l.allowedChangeCount) / rate * float64(time.Second)),
 			}
 		}
 	}
-	g := newAllowedChange(ops)
+	g := measureAllowedChange(ops)
 	g.time = now
 	hasQuota := l.quota.MaxEntries > 0 || l.quota.MaxBytes > 0
-	if hasQuota && g.bytes > 0 {
+	if hasQuota && g.addedBytes > 0 {
 		if err := l.checkQuota(ctx, s, g); err != nil {
 			return err
 		}
 		l.pendingChanges = append(l.pendingChanges, g)
 	}
-	l.changeCredit--
+	l.allowedChangeCount--
 	return nil
 }
 
 // checkQuota returns an error if the memory would exceed the quota after the change g. The caller must hold l.mu.
-func (l *Limit) checkQuota(ctx context.Context, s oxbow.Store, g allowedChange) error {
+func (l *Limit) checkQuota(ctx context.Context, s oxbow.Store, g allowedChangeSize) error {
 	counter := oxbow.CapabilitiesOf(s).Counter
 	if counter == nil {
 		return oxbow.ErrUnsupported
@@ -83,16 +83,16 @@ func (l *Limit) checkQuota(ctx context.Context, s oxbow.Store, g allowedChange) 
 		return err
 	}
 	for ; len(l.pendingChanges) > 0 && (l.lastSeq < stats.Last ||
-		g.time.Sub(l.pendingChanges[0].time) > maxPendingAge); l.pendingChanges = l.pendingChanges[1:] {
+		g.time.Sub(l.pendingChanges[0].time) > maxPendingChangeAge); l.pendingChanges = l.pendingChanges[1:] {
 		l.lastSeq++
 	}
 	l.lastSeq = stats.Last
-	entries, bytes := stats.Entries+g.entries, stats.Used+g.bytes
+	entries, bytes := stats.Entries+g.addedEntries, stats.Used+g.addedBytes
 	for _, o := range l.pendingChanges {
-		entries, bytes = entries+o.entries, bytes+o.bytes
+		entries, bytes = entries+o.addedEntries, bytes+o.addedBytes
 	}
 	switch {
-	case l.quota.MaxEntries > 0 && g.entries > 0 && entries > l.quota.MaxEntries:
+	case l.quota.MaxEntries > 0 && g.addedEntries > 0 && entries > l.quota.MaxEntries:
 		return &oxbow.QuotaError{Bound: "entries", Most: int64(l.quota.MaxEntries)}
 	case l.quota.MaxBytes > 0 && bytes > l.quota.MaxBytes:
 		return &oxbow.QuotaError{Bound: "bytes", Most: l.quota.MaxBytes}
@@ -100,20 +100,20 @@ func (l *Limit) checkQuota(ctx context.Context, s oxbow.Store, g allowedChange) 
 	return nil
 }
 
-// newAllowedChange returns how many entries and bytes the ops add. If the ops only remove entries, bytes is 0.
-func newAllowedChange(ops []oxbow.Op) (g allowedChange) {
+// measureAllowedChange returns how many entries and bytes the ops add. If the ops only remove entries, bytes is 0.
+func measureAllowedChange(ops []oxbow.Op) (g allowedChangeSize) {
 	const head = 100 // approximate number of bytes that an entry needs in addition to its name and its content
 	for _, op := range ops {
 		switch op := op.(type) {
 		case oxbow.Add:
-			g.entries++
-			g.bytes += head + int64(len(op.Name)+len(op.Content))
+			g.addedEntries++
+			g.addedBytes += head + int64(len(op.Name)+len(op.Content))
 		case oxbow.Update:
-			g.bytes += head + int64(len(op.Content))
+			g.addedBytes += head + int64(len(op.Content))
 		case oxbow.Remove:
-			g.entries--
+			g.addedEntries--
 		default:
-			g.bytes += head
+			g.addedBytes += head
 		}
 	}
 	return g

@@ -144,7 +144,7 @@ func TestWritersAtOnce(t *testing.T) {
 	if n := made.Load(); n > 50 || n < 30 {
 		t.Errorf("%d entries were made, of 50", n)
 	}
-	for clock.Add(int64(2 * maxPendingAge)); made.Load() < 50; made.Add(1) {
+	for clock.Add(int64(2 * maxPendingChangeAge)); made.Load() < 50; made.Add(1) {
 		if err := m.Apply(t.Context(), oxbow.Add{Name: fmt.Sprint("late ", made.Load()), Content: "x"}); err != nil {
 			t.Fatalf("with %d entries: %v", made.Load(), err)
 		}

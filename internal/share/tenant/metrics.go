@@ -33,8 +33,8 @@ type Metrics struct {
 // requestKey identifies a counter. The counter counts the requests of one tenant to one interface of the server
 // (door), such as "mcp", that were answered with one status code.
 type requestKey struct {
-	tenant, door string
-	code         int
+	tenant, interfaceName string
+	code                  int
 }
 
 // histogram counts durations. Each duration is counted for the lowest bound that is not below it.
@@ -51,9 +51,9 @@ func NewMetrics(version string, started time.Time) *Metrics {
 		durations: map[string]*histogram{}}
 }
 
-// doorForPath returns the name of the interface that serves a URL path, such as "mcp". An interface is also called a
-// door.
-func doorForPath(path string) string {
+// interfaceNameForPath returns the name of the interface that serves a URL path, such as "mcp". An interface is also
+// called a door.
+func interfaceNameForPath(path string) string {
 	if strings.HasSuffix(path, "/events") {
 		return "events"
 	}
@@ -73,7 +73,7 @@ func doorForPath(path string) string {
 // beginRequest counts a request that is in progress. The caller must call end when the request is finished. The
 // durations of event streams are not recorded.
 func (m *Metrics) beginRequest(path string) (end func(tenant string, code int)) {
-	start, door := time.Now(), doorForPath(path)
+	start, door := time.Now(), interfaceNameForPath(path)
 	m.mu.Lock()
 	m.inProgress++
 	m.mu.Unlock()
@@ -137,14 +137,18 @@ func (m *Metrics) writeRequests(b *bytes.Buffer, metric func(name, kind, help st
 		keys = append(keys, k)
 	}
 	slices.SortFunc(keys, func(a, b requestKey) int {
-		return cmp.Or(cmp.Compare(a.tenant, b.tenant), cmp.Compare(a.door, b.door), cmp.Compare(a.code, b.code))
+		return cmp.Or(
+			cmp.Compare(a.tenant, b.tenant),
+			cmp.Compare(a.interfaceName, b.interfaceName),
+			cmp.Compare(a.code, b.code),
+		)
 	})
 	for _, k := range keys {
 		fmt.Fprintf(
 			b,
 			"oxbow_requests_total{tenant=%s,door=%s,code=\"%d\"} %d\n",
 			quoteLabel(k.tenant),
-			quoteLabel(k.door),
+			quoteLabel(k.interfaceName),
 			k.code,
 			m.requests[k],
 		)

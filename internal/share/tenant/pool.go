@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// Home serves the requests of one tenant until it is closed.
-type Home interface {
+// TenantHome serves the requests of one tenant until it is closed.
+type TenantHome interface {
 	http.Handler
 	Close() error
 }
@@ -33,21 +33,21 @@ type Options struct {
 // was unused for the longest time if the maximum number of homes is open and another must be opened. A home that
 // serves a request is never closed. A Pool is safe for concurrent use.
 type Pool struct {
-	open func(ctx context.Context, tenant string) (Home, error)
+	open func(ctx context.Context, tenant string) (TenantHome, error)
 	opts Options
 
 	mu            sync.Mutex // guards the fields below and the fields of all homeSlots
-	slotsByTenant map[string]*homeSlot
+	slotsByTenant map[string]*tenantHomeSlot
 	isClosed      bool
 	openCount     int // number of times that homes were opened
 }
 
-// homeSlot is a home that is being opened, is open, or is being closed.
-type homeSlot struct {
+// tenantHomeSlot is a home that is being opened, is open, or is being closed.
+type tenantHomeSlot struct {
 	tenant             string
 	ready              chan struct{} // closed when home or err is set
-	home               Home
-	err                error
+	home               TenantHome
+	openError          error
 	requestsInProgress int       // number of requests in progress
 	lastUse            time.Time // time when the last request ended
 	// timer that closes the home if no request uses it (nil before the first request has ended)
@@ -57,8 +57,8 @@ type homeSlot struct {
 }
 
 // New returns a pool without open homes. The pool opens the home of a tenant with open.
-func New(open func(ctx context.Context, tenant string) (Home, error), o *Options) *Pool {
-	p := &Pool{open: open, slotsByTenant: map[string]*homeSlot{}}
+func New(open func(ctx context.Context, tenant string) (TenantHome, error), o *Options) *Pool {
+	p := &Pool{open: open, slotsByTenant: map[string]*tenantHomeSlot{}}
 	if o != nil {
 		p.opts = *o
 	}
@@ -76,14 +76,14 @@ var (
 
 // useHome returns the home of a tenant, which it opens if necessary. The home stays open until the caller calls
 // release.
-func (p *Pool) useHome(ctx context.Context, tenant string) (_ Home, release func(), err error) {
+func (p *Pool) useHome(ctx context.Context, tenant string) (_ TenantHome, release func(), err error) {
 	for {
 		s, wait, mustFill, err := p.acquireSlot(tenant)
 		switch {
 		case err != nil:
 			return nil, nil, err
 		case mustFill:
-			p.openSlotHome(ctx, s)
+			p.openTenantHome(ctx, s)
 		case s == nil:
 			select {
 			case <-wait:
@@ -98,19 +98,19 @@ func (p *Pool) useHome(ctx context.Context, tenant string) (_ Home, release func
 			p.releaseSlot(s)
 			return nil, nil, ctx.Err()
 		}
-		if s.err != nil {
+		if s.openError != nil {
 			p.releaseSlot(s)
-			return nil, nil, s.err
+			return nil, nil, s.openError
 		}
 		return s.home, func() { p.releaseSlot(s) }, nil
 	}
 }
 
 // acquireSlot returns a tenant's slot, which contains the tenant's open home, and counts the caller as a user of it.
-// If mustOpen is true, the home is not open yet, and the caller must call openSlotHome. If a home must first be
+// If mustOpen is true, the home is not open yet, and the caller must call openTenantHome. If a home must first be
 // closed, acquireSlot returns no slot. The caller must then try again when the channel wait is closed. If all homes
 // are in use, the error is errAllHomesInUse.
-func (p *Pool) acquireSlot(tenant string) (_ *homeSlot, wait <-chan struct{}, mustOpen bool, err error) {
+func (p *Pool) acquireSlot(tenant string) (_ *tenantHomeSlot, wait <-chan struct{}, mustOpen bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	s := p.slotsByTenant[tenant]
@@ -135,7 +135,7 @@ func (p *Pool) acquireSlot(tenant string) (_ *homeSlot, wait <-chan struct{}, mu
 		}
 		return nil, idle.closed, false, nil
 	}
-	s = &homeSlot{tenant: tenant, ready: make(chan struct{}), closed: make(chan struct{}), requestsInProgress: 1}
+	s = &tenantHomeSlot{tenant: tenant, ready: make(chan struct{}), closed: make(chan struct{}), requestsInProgress: 1}
 	p.slotsByTenant[tenant] = s
 	p.openCount++
 	return s, nil, true, nil
@@ -150,7 +150,7 @@ func (p *Pool) countHomes() (open, opened int) {
 
 // chooseHomeToClose returns the home to close so that another can be opened. It prefers a home that is already
 // being closed. Otherwise it returns the home that was unused for the longest time, or nil if all homes are in use.
-func (p *Pool) chooseHomeToClose() (idle *homeSlot) {
+func (p *Pool) chooseHomeToClose() (idle *tenantHomeSlot) {
 	for _, s := range p.slotsByTenant {
 		switch {
 		case s.isClosing:
@@ -162,23 +162,23 @@ func (p *Pool) chooseHomeToClose() (idle *homeSlot) {
 	return idle
 }
 
-// openSlotHome opens the home of a tenant for all requests that wait for this home. If this fails, the next request
+// openTenantHome opens the home of a tenant for all requests that wait for this home. If this fails, the next request
 // opens the home again.
-func (p *Pool) openSlotHome(ctx context.Context, s *homeSlot) {
-	s.err = errOpening // Set an error first, so that the slot does not count as open if the function open panics.
+func (p *Pool) openTenantHome(ctx context.Context, s *tenantHomeSlot) {
+	s.openError = errOpening // Set an error first, so that the slot does not count as open if the function open panics.
 	defer func() {
-		if s.err != nil {
+		if s.openError != nil {
 			p.mu.Lock()
 			delete(p.slotsByTenant, s.tenant)
 			p.mu.Unlock()
 		}
 		close(s.ready)
 	}()
-	s.home, s.err = p.open(context.WithoutCancel(ctx), s.tenant)
+	s.home, s.openError = p.open(context.WithoutCancel(ctx), s.tenant)
 }
 
 // releaseSlot ends the use of a home by one request.
-func (p *Pool) releaseSlot(s *homeSlot) {
+func (p *Pool) releaseSlot(s *tenantHomeSlot) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	s.requestsInProgress--
@@ -204,7 +204,7 @@ func (p *Pool) releaseSlot(s *homeSlot) {
 }
 
 // evictHome closes an unused home in a new goroutine. The caller must hold p.mu.
-func (p *Pool) evictHome(s *homeSlot) {
+func (p *Pool) evictHome(s *tenantHomeSlot) {
 	s.isClosing = true
 	s.idleTimer.Stop()
 	go func() {
@@ -222,7 +222,7 @@ func (p *Pool) evictHome(s *homeSlot) {
 func (p *Pool) Close() error {
 	p.mu.Lock()
 	p.isClosed = true
-	var all []*homeSlot
+	var all []*tenantHomeSlot
 	for _, s := range p.slotsByTenant {
 		all = append(all, s)
 	}
@@ -239,7 +239,7 @@ func (p *Pool) Close() error {
 				s.idleTimer.Stop()
 			}
 			<-s.ready
-			if s.err == nil {
+			if s.openError == nil {
 				errs[i] = s.home.Close()
 			}
 		})

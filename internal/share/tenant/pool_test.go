@@ -64,7 +64,7 @@ func (h *house) Close() error {
 
 func newStreet(o Options) *street {
 	s := &street{now: map[string]int{}}
-	s.pool = New(func(_ context.Context, name string) (Home, error) {
+	s.pool = New(func(_ context.Context, name string) (TenantHome, error) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if s.fail != nil {

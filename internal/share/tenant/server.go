@@ -79,7 +79,7 @@ func (s *Server) serveTenant(w http.ResponseWriter, r *http.Request, tenant stri
 	home, release, err := s.Pool.useHome(r.Context(), tenant)
 	if err != nil {
 		p := remote.MakeProblem(err)
-		p.LogWithheld(s.Logger)
+		p.LogErrorWithFileNames(s.Logger)
 		if err == errAllHomesInUse || err == errPoolClosed {
 			w.Header().Set("Retry-After", "1")
 			p.Status = http.StatusServiceUnavailable

@@ -15,7 +15,7 @@ import (
 var instructiveLabels = []string{"pinned", "process"}
 
 // NewForeignMemory returns a read-only memory with the entries of m. In it, the source of each entry has the actor
-// [oxbow.Foreign], and no entry has the labels in instructiveLabels. The history cannot be read. Each change fails
+// [oxbow.ForeignHome], and no entry has the labels in instructiveLabels. The history cannot be read. Each change fails
 // with the error refused. Closing the memory closes m.
 func NewForeignMemory(m *oxbow.Memory, refused error) *oxbow.Memory {
 	o := m.Options()

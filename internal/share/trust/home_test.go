@@ -48,7 +48,7 @@ func begunRecord(t *testing.T) List {
 	l := List{Dir: filepath.Join(t.TempDir(), "config")}
 	l.StartRecord()
 	past := time.Now().Add(-time.Hour)
-	if err := os.Chtimes(filepath.Join(l.Dir, recordStartFile), past, past); err != nil {
+	if err := os.Chtimes(filepath.Join(l.Dir, trustRecordStartFile), past, past); err != nil {
 		t.Fatal(err)
 	}
 	return l
@@ -73,11 +73,11 @@ func TestMayBeHome(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if got := MayBeHome(dir); got != want {
+		if got := MayDirBeHome(dir); got != want {
 			t.Errorf("MayBeHome(%q) = %t, want %t", names, got, want)
 		}
 	}
-	if MayBeHome(filepath.Join(t.TempDir(), "none")) {
+	if MayDirBeHome(filepath.Join(t.TempDir(), "none")) {
 		t.Error("a directory that does not exist may be a home")
 	}
 }
@@ -91,37 +91,37 @@ func TestJudgeUnrecorded(t *testing.T) {
 		name   string
 		record func(*testing.T) List
 		make   func(t *testing.T, home string)
-		want   State
+		want   HomeOwnership
 	}{
-		{"new store", began, func(t *testing.T, home string) { newStore(t, home) }, Foreign},
-		{"old store", future, func(t *testing.T, home string) { newStore(t, home) }, Own},
-		{"no record can be kept", none, func(t *testing.T, home string) { newStore(t, home) }, Own},
-		{"empty", began, func(*testing.T, string) {}, Own},
+		{"new store", began, func(t *testing.T, home string) { newStore(t, home) }, ForeignHome},
+		{"old store", future, func(t *testing.T, home string) { newStore(t, home) }, OwnHome},
+		{"no record can be kept", none, func(t *testing.T, home string) { newStore(t, home) }, OwnHome},
+		{"empty", began, func(*testing.T, string) {}, OwnHome},
 		{"new documents alone", began, func(t *testing.T, home string) {
 			write(t, filepath.Join(home, "SOUL.md"))
-		}, NoHome},
+		}, NotAHome},
 		{"old documents alone", future, func(t *testing.T, home string) {
 			write(t, filepath.Join(home, "SOUL.md"))
-		}, Own},
+		}, OwnHome},
 		{"tracked store", future, func(t *testing.T, home string) {
 			newStore(t, home)
 			newGit(t, filepath.Dir(home), ".oxbow")
-		}, Foreign},
+		}, ForeignHome},
 		{"tracked documents alone", future, func(t *testing.T, home string) {
 			write(t, filepath.Join(home, "SOUL.md"))
 			newGit(t, filepath.Dir(home), ".oxbow")
-		}, NoHome},
+		}, NotAHome},
 		{"old store with tracked profiles", future, func(t *testing.T, home string) {
 			newStore(t, home)
 			write(t, filepath.Join(home, "profiles", "a.yaml"))
 			newGit(t, filepath.Dir(home), ".oxbow/profiles")
-		}, Own},
+		}, OwnHome},
 		{"broken index", future, func(t *testing.T, home string) {
 			newStore(t, home)
 			if err := os.Mkdir(filepath.Join(filepath.Dir(home), ".git"), 0o700); err != nil {
 				t.Fatal(err)
 			}
-		}, Foreign},
+		}, ForeignHome},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			home := filepath.Join(t.TempDir(), DirName)
@@ -132,16 +132,16 @@ func TestJudgeUnrecorded(t *testing.T) {
 			store := filepath.Join(home, "memory.oxbow")
 			l := tt.record(t)
 			v := l.Judge(home, store)
-			if v.State != tt.want || (v.State != Own && (v.Reason == "" || v.Mend == "")) {
+			if v.Ownership != tt.want || (v.Ownership != OwnHome && (v.Reason == "" || v.Mend == "")) {
 				t.Errorf("Judge() = %+v, want %s", v, tt.want)
 			}
-			if l.Dir == "" || v.State == Own {
+			if l.Dir == "" || v.Ownership == OwnHome {
 				return
 			}
 			if _, err := l.TrustHome(t.Context(), home, store, "", time.Now()); err != nil {
 				t.Fatal(err)
 			}
-			if v := l.Judge(home, store); (v.State != Own && v.State != Trusted) || v.Unrecorded {
+			if v := l.Judge(home, store); (v.Ownership != OwnHome && v.Ownership != Trusted) || v.LacksTrustRecord {
 				t.Errorf("Judge() of a home that a person trusted = %+v", v)
 			}
 		})
@@ -165,43 +165,43 @@ func TestJudgeRecorded(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		change func(t *testing.T, home string) (now string)
-		want   State
+		want   HomeOwnership
 	}{
-		{"as it was", func(_ *testing.T, home string) string { return home }, Own},
+		{"as it was", func(_ *testing.T, home string) string { return home }, OwnHome},
 		{"moved", func(t *testing.T, home string) string {
 			return filepath.Join(rename(t, filepath.Dir(home)), DirName)
-		}, Own},
+		}, OwnHome},
 		{"copied", func(t *testing.T, home string) string {
 			now := filepath.Join(t.TempDir(), DirName)
 			if err := os.CopyFS(now, os.DirFS(home)); err != nil {
 				t.Fatal(err)
 			}
 			return now
-		}, Foreign},
+		}, ForeignHome},
 		{"restored from a copy", func(t *testing.T, home string) string {
 			old := rename(t, home)
 			if err := os.CopyFS(home, os.DirFS(old)); err != nil {
 				t.Fatal(err)
 			}
 			return home
-		}, Own},
+		}, OwnHome},
 		{"another store", func(t *testing.T, home string) string {
 			if err := os.Rename(other, filepath.Join(home, "memory.oxbow")); err != nil {
 				t.Fatal(err)
 			}
 			return home
-		}, Foreign},
+		}, ForeignHome},
 		{"damaged store", func(t *testing.T, home string) string {
 			write(t, filepath.Join(home, "memory.oxbow"))
 			return home
-		}, Own},
+		}, OwnHome},
 		{"missing store", func(t *testing.T, home string) string {
 			write(t, filepath.Join(home, "redact.key"))
 			if err := os.Remove(filepath.Join(home, "memory.oxbow")); err != nil {
 				t.Fatal(err)
 			}
 			return home
-		}, Own},
+		}, OwnHome},
 		{"tracked store", func(t *testing.T, home string) string {
 			newGit(t, filepath.Dir(home), ".oxbow/memory.oxbow")
 			return home
@@ -213,12 +213,12 @@ func TestJudgeRecorded(t *testing.T) {
 			}
 			newGit(t, filepath.Dir(home), ".oxbow/memory.oxbow")
 			return home
-		}, Foreign},
+		}, ForeignHome},
 		{"tracked sessions", func(t *testing.T, home string) string {
 			write(t, filepath.Join(home, "sessions.oxbow"))
 			newGit(t, filepath.Dir(home), ".oxbow/sessions.oxbow")
 			return home
-		}, Foreign},
+		}, ForeignHome},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			l := begunRecord(t)
@@ -228,7 +228,7 @@ func TestJudgeRecorded(t *testing.T) {
 				t.Fatal(err)
 			}
 			home = tt.change(t, home)
-			if v := l.Judge(home, filepath.Join(home, "memory.oxbow")); v.State != tt.want {
+			if v := l.Judge(home, filepath.Join(home, "memory.oxbow")); v.Ownership != tt.want {
 				t.Errorf("Judge() = %+v, want %s", v, tt.want)
 			}
 		})
@@ -255,7 +255,7 @@ func TestWithholdDocument(t *testing.T) {
 	}
 	check := func(when string, isUsed bool) {
 		t.Helper()
-		if why := l.DocumentRefusal(home, "SOUL.md"); (why == "") != isUsed {
+		if why := l.DocumentRefusalReason(home, "SOUL.md"); (why == "") != isUsed {
 			t.Errorf("%s, DocumentRefusal() = %q", when, why)
 		}
 	}
@@ -282,7 +282,7 @@ func TestRevokedStaysRevoked(t *testing.T) {
 	if was, err := l.RevokeHome(t.Context(), home); !was || err != nil {
 		t.Fatalf("Remove() = %t, %v", was, err)
 	}
-	if v := l.Judge(home, store); v.State != Foreign || !strings.Contains(v.Reason, "revoked") {
+	if v := l.Judge(home, store); v.Ownership != ForeignHome || !strings.Contains(v.Reason, "revoked") {
 		t.Errorf("Judge() = %+v, want foreign", v)
 	}
 	if n := len(l.Homes()); n != 0 {

@@ -27,7 +27,7 @@ type Home struct {
 	Path        string `json:"home"` // path of the home without symbolic links
 	Fingerprint string `json:"fingerprint"`
 	// Digest of the settings file that the user trusted. The file can start sub-agents.
-	Settings string `json:"settings,omitempty"`
+	SettingsDigest string `json:"settings,omitempty"`
 	// digests of the documents that the user trusted, by path in lower case
 	Documents map[string]string `json:"documents,omitempty"`
 	// Files in the home that git tracked when the user trusted the home, except Markdown files. A file in a
@@ -44,32 +44,33 @@ type Home struct {
 
 // matchesExactly reports whether the recorded home h is the home that was examined, with the same path, link,
 // directory and memory. If the memory is missing or damaged, it is not compared.
-func (h *Home) matchesExactly(f homeFacts) bool {
-	isSameStore := h.Fingerprint == f.fingerprint || f.fingerprint == damagedFingerprint || f.fingerprint == ""
-	return h.Path == f.path && h.Link == f.link && isSameStore && h.ID == f.id
+func (h *Home) matchesExactly(f homeOwnershipFacts) bool {
+	isSameStore := h.Fingerprint == f.homeFingerprint || f.homeFingerprint == damagedStoreFingerprint ||
+		f.homeFingerprint == ""
+	return h.Path == f.resolvedHomePath && h.Link == f.linkToHomePath && isSameStore && h.ID == f.id
 }
 
 // isForHome reports whether this line of the trust list is about the home with the facts f. The home must be the same
 // directory, which may have been moved. Another directory at the same path also matches if the store is the same and
 // git does not track it, because the user may have restored a backup there. A copy or a clone at another path never
 // matches. If the user has revoked the trust, the line matches any home at its path.
-func (h *Home) isForHome(f homeFacts) bool {
-	if h.Link != f.link {
+func (h *Home) isForHome(f homeOwnershipFacts) bool {
+	if h.Link != f.linkToHomePath {
 		return false
 	}
-	isSamePath := h.Path == f.path
+	isSamePath := h.Path == f.resolvedHomePath
 	isSameDir := isSameFile(h.ID, f.id, isSamePath)
 	if h.Revoked {
 		return isSamePath
 	}
-	switch isTracked := len(f.trackedNames) > 0; {
-	case h.Fingerprint == f.fingerprint && f.hasStoreID():
+	switch isTracked := len(f.gitTrackedNames) > 0; {
+	case h.Fingerprint == f.homeFingerprint && f.hasStoreID():
 		return isSameDir || (isSamePath && !isTracked)
 	// The home now lacks a store, perhaps because the user moved the store away, or the store is as recorded but has
 	// no ID.
-	case h.Fingerprint == f.fingerprint, f.fingerprint == "":
+	case h.Fingerprint == f.homeFingerprint, f.homeFingerprint == "":
 		return isSameDir
-	case f.fingerprint == damagedFingerprint: // Opening the store reports the damage.
+	case f.homeFingerprint == damagedStoreFingerprint: // Opening the store reports the damage.
 		return isSameDir && !isTracked
 	default: // When the home was recorded, it contained no memory. A memory may have been created since.
 		return h.Fingerprint == "" && isSameDir && !isTracked
@@ -88,13 +89,13 @@ func isSameFile(a, b sysinfo.FileID, isSamePath bool) bool {
 }
 
 // hasStoreID reports whether the home's memory is identified by the ID of its store file.
-func (f *homeFacts) hasStoreID() bool {
-	return strings.HasPrefix(f.fingerprint, storeFingerprintPrefix)
+func (f *homeOwnershipFacts) hasStoreID() bool {
+	return strings.HasPrefix(f.homeFingerprint, storeFingerprintPrefix)
 }
 
-// findHome returns the line of the record for a home. ok is false if the record lacks such a line.
-func (l List) findHome(f homeFacts) (Home, bool) {
-	homes := l.homesContaining(f.path, f.fingerprint, f.id.Inode)
+// findHomeLine returns the line of the record for a home. ok is false if the record lacks such a line.
+func (l List) findHomeLine(f homeOwnershipFacts) (Home, bool) {
+	homes := l.homesContaining(f.resolvedHomePath, f.homeFingerprint, f.id.Inode)
 	if i := slices.IndexFunc(homes, func(h Home) bool { return h.isForHome(f) }); i >= 0 {
 		return homes[i], true
 	}
@@ -105,10 +106,10 @@ func (l List) findHome(f homeFacts) (Home, bool) {
 type List struct{ Dir string }
 
 const (
-	homesFileName   = "trusted"
-	trustLockFile   = "trusted.lock"
-	recordStartFile = "trusted.began"
-	maxLockWait     = 5 * time.Second
+	homesFileName        = "trusted"
+	trustLockFile        = "trusted.lock"
+	trustRecordStartFile = "trusted.began"
+	maxLockWait          = 5 * time.Second
 )
 
 // recordStart returns the time at which the record was started on this machine. Since that time, the record contains
@@ -118,7 +119,7 @@ func (l List) recordStart() (time.Time, error) {
 	if l.Dir == "" {
 		return time.Time{}, errors.New("no configuration directory is known")
 	}
-	path := filepath.Join(l.Dir, recordStartFile)
+	path := filepath.Join(l.Dir, trustRecordStartFile)
 	fi, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = os.MkdirAll(l.Dir, 0o700)
@@ -198,11 +199,11 @@ func (l List) TrustHome(ctx context.Context, home, store, settings string, now t
 		return Home{}, err
 	}
 	h := f.newHomeRecord(now)
-	h.Settings, err = fileDigest(settings)
+	h.SettingsDigest, err = fileDigest(settings)
 	if err != nil {
 		return Home{}, err
 	}
-	for _, path := range f.trackedNames {
+	for _, path := range f.gitTrackedNames {
 		name := strings.ToLower(path)
 		if !strings.HasSuffix(name, ".md") {
 			top, _, _ := strings.Cut(name, "/")
@@ -213,7 +214,7 @@ func (l List) TrustHome(ctx context.Context, home, store, settings string, now t
 			return Home{}, err
 		}
 	}
-	for _, name := range f.unsharedNames {
+	for _, name := range f.namesProvingHome {
 		if strings.HasSuffix(strings.ToLower(name), ".md") {
 			if err := h.addDocument(home, name); err != nil {
 				return Home{}, err
@@ -237,8 +238,14 @@ func (h *Home) addDocument(home, path string) error {
 }
 
 // newHomeRecord returns a line for the trust list that describes the home with its path, store and directory.
-func (f *homeFacts) newHomeRecord(now time.Time) Home {
-	return Home{Path: f.path, Link: f.link, Fingerprint: f.fingerprint, ID: f.id, Since: now.UTC()}
+func (f *homeOwnershipFacts) newHomeRecord(now time.Time) Home {
+	return Home{
+		Path:        f.resolvedHomePath,
+		Link:        f.linkToHomePath,
+		Fingerprint: f.homeFingerprint,
+		ID:          f.id,
+		Since:       now.UTC(),
+	}
 }
 
 // RecordHome records that this machine created a home. If the user trusted settings and documents of the home before,
@@ -250,12 +257,12 @@ func (l List) RecordHome(ctx context.Context, home, store string, now time.Time)
 	}
 	h := f.newHomeRecord(now)
 	h.IsCreatedHere = true
-	if old, found := l.findHome(f); found && !old.Revoked {
+	if old, found := l.findHomeLine(f); found && !old.Revoked {
 		if old.matchesExactly(f) {
 			return nil
 		}
 		h.IsCreatedHere, h.Since = old.IsCreatedHere, old.Since
-		h.Settings = old.Settings
+		h.SettingsDigest = old.SettingsDigest
 		h.Documents = old.Documents
 		h.TrackedFiles = old.TrackedFiles
 	}
@@ -298,14 +305,14 @@ func withoutHome(homes []Home, path, link string) []Home {
 func (l List) TrustsSettings(home, settings string) bool {
 	digest, err := fileDigest(settings)
 	return err == nil && digest != "" && slices.ContainsFunc(l.Homes(), func(h Home) bool {
-		return h.Path == realPath(home) && h.Settings == digest
+		return h.Path == realPath(home) && h.SettingsDigest == digest
 	})
 }
 
-// DocumentRefusal returns the reason why a document in a home of the user must not be used, or "" if it may be used. A
-// document that git tracks is refused if its text differs from the text that the user trusted, because a pull or a
-// checkout may have changed the document.
-func (l List) DocumentRefusal(home, name string) string {
+// DocumentRefusalReason returns the reason why a document in a home of the user must not be used, or "" if it may be
+// used. A document that git tracks is refused if its text differs from the text that the user trusted, because a pull
+// or a checkout may have changed the document.
+func (l List) DocumentRefusalReason(home, name string) string {
 	path := filepath.Join(home, filepath.FromSlash(name))
 	names, err := git.IndexNames(path)
 	if err == nil && len(names) == 0 {

@@ -8,11 +8,11 @@ import (
 	"slices"
 )
 
-// writtenFile is a line in the list of files that oxbow wrote for the user, such as exports. It contains a file's path
-// and the digest of the last text that oxbow wrote to the file.
-type writtenFile struct {
-	Path   string `json:"path"` // path of the file without symbolic links
-	Digest string `json:"digest"`
+// writtenFileDigest is a line in the list of files that oxbow wrote for the user, such as exports. It contains a
+// file's path and the digest of the last text that oxbow wrote to the file.
+type writtenFileDigest struct {
+	ResolvedPath string `json:"path"` // path of the file without symbolic links
+	Digest       string `json:"digest"`
 }
 
 const outputsFile = "outputs"
@@ -25,17 +25,17 @@ const maxRecordedOutputs = 1000
 func (l List) AddOutput(ctx context.Context, path, digest string) error {
 	path = realPath(path)
 	return l.replaceFile(ctx, outputsFile, func(old []byte) ([]byte, error) {
-		all := slices.DeleteFunc(parseOutputs(old), func(o writtenFile) bool { return o.Path == path })
-		all = append(all, writtenFile{path, digest})
+		all := slices.DeleteFunc(parseOutputs(old), func(o writtenFileDigest) bool { return o.ResolvedPath == path })
+		all = append(all, writtenFileDigest{path, digest})
 		return encodeJSONLines(all[max(0, len(all)-maxRecordedOutputs):])
 	})
 }
 
-// HasOutput reports whether the text that oxbow last wrote to the file at path has this digest.
-func (l List) HasOutput(path, digest string) bool {
-	return slices.Contains(parseOutputs(l.readFile(outputsFile)), writtenFile{realPath(path), digest})
+// HasWrittenDigest reports whether the text that oxbow last wrote to the file at path has this digest.
+func (l List) HasWrittenDigest(path, digest string) bool {
+	return slices.Contains(parseOutputs(l.readFile(outputsFile)), writtenFileDigest{realPath(path), digest})
 }
 
-func parseOutputs(file []byte) []writtenFile {
-	return parseJSONLines(file, func(o *writtenFile) string { return o.Path })
+func parseOutputs(file []byte) []writtenFileDigest {
+	return parseJSONLines(file, func(o *writtenFileDigest) string { return o.ResolvedPath })
 }

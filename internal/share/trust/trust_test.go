@@ -37,14 +37,14 @@ func TestJudgeOwner(t *testing.T) {
 	}
 	var l List
 	home, store := made(t)
-	want := func(state State, why string) {
+	want := func(state HomeOwnership, why string) {
 		t.Helper()
-		if v := l.Judge(home, store); v.State != state || !strings.Contains(v.Reason, why) ||
+		if v := l.Judge(home, store); v.Ownership != state || !strings.Contains(v.Reason, why) ||
 			(why != "" && v.Mend == "") {
 			t.Errorf("Judge() = %+v, want %s, %q, and what mends it", v, state, why)
 		}
 	}
-	want(Own, "")
+	want(OwnHome, "")
 	for _, path := range []string{home, store} {
 		for _, mode := range []os.FileMode{0o777, 0o702, 0o1777} {
 			if err := os.Chmod(path, mode); err != nil {
@@ -55,7 +55,7 @@ func TestJudgeOwner(t *testing.T) {
 		if err := os.Chmod(path, 0o755); err != nil {
 			t.Fatal(err)
 		}
-		want(Own, "")
+		want(OwnHome, "")
 		if os.Geteuid() != 0 {
 			continue // Only the superuser can give a file to another user.
 		}

@@ -48,7 +48,7 @@ func keys(t *testing.T, dir, name string) (Keys, *age.X25519Identity) {
 		t.Fatal(err)
 	}
 	file := write(t, filepath.Join(dir, name), "# a comment\r\n"+id.String()+"\r\n")
-	return Keys{Recipients: []string{id.Recipient().String()}, Identity: file}, id
+	return Keys{Recipients: []string{id.Recipient().String()}, SecretKeyFile: file}, id
 }
 
 func write(t *testing.T, file, text string) string {
@@ -217,14 +217,14 @@ func TestKeepsTheEarlierBackup(t *testing.T) {
 		want    error
 	}{
 		{t.Context(), k, false, fs.ErrExist},
-		{t.Context(), Keys{Recipients: k.Recipients, Identity: other.Identity}, true, ErrWrongKey},
+		{t.Context(), Keys{Recipients: k.Recipients, SecretKeyFile: other.SecretKeyFile}, true, ErrWrongKey},
 		{ended, k, true, context.Canceled},
 		{t.Context(), Keys{Recipients: []string{filepath.Join(dir, "none")}}, true, oxbow.ErrInvalid},
-		{t.Context(), Keys{Recipients: []string{other.Identity}}, true, oxbow.ErrInvalid},
+		{t.Context(), Keys{Recipients: []string{other.SecretKeyFile}}, true, oxbow.ErrInvalid},
 		{t.Context(), Keys{Recipients: []string{"age1tag1qqq"}}, true, oxbow.ErrInvalid},
-		{t.Context(), Keys{Recipients: k.Recipients, Passphrase: other.Identity}, true, oxbow.ErrInvalid},
-		{t.Context(), Keys{Passphrase: other.Identity}, true, oxbow.ErrInvalid},
-		{t.Context(), Keys{Recipients: k.Recipients, Identity: file}, true, oxbow.ErrInvalid},
+		{t.Context(), Keys{Recipients: k.Recipients, Passphrase: other.SecretKeyFile}, true, oxbow.ErrInvalid},
+		{t.Context(), Keys{Passphrase: other.SecretKeyFile}, true, oxbow.ErrInvalid},
+		{t.Context(), Keys{Recipients: k.Recipients, SecretKeyFile: file}, true, oxbow.ErrInvalid},
 	} {
 		if _, err := Write(c.ctx, m, file, c.keys, c.replace); !errors.Is(err, c.want) {
 			t.Errorf("Write(%+v) = %v, want %v", c.keys, err, c.want)
@@ -233,7 +233,7 @@ func TestKeepsTheEarlierBackup(t *testing.T) {
 			t.Fatalf("%s were there, now there are %s", before, now)
 		}
 	}
-	secretKey := strings.Fields(string(read(t, k.Identity)))[3]
+	secretKey := strings.Fields(string(read(t, k.SecretKeyFile)))[3]
 	if _, err := Write(t.Context(), m, file, Keys{Recipients: []string{secretKey}}, true); err == nil ||
 		strings.Contains(err.Error(), secretKey) {
 		t.Errorf("Write() to a secret key = %v, want an error without the key", err)

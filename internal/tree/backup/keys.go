@@ -33,16 +33,16 @@ const maxKeyFileBytes = 1 << 20
 
 // Keys name the keys for encrypting or decrypting a backup.
 type Keys struct {
-	Recipients []string // public keys, or names of files with one public key on each line, as for age -R
-	Identity   string   // name of a file with secret keys, as age-keygen writes it (may be empty)
-	Passphrase string   // name of a file with a passphrase (may be empty)
+	Recipients    []string // public keys, or names of files with one public key on each line, as for age -R
+	SecretKeyFile string   // name of a file with secret keys, as age-keygen writes it (may be empty)
+	Passphrase    string   // name of a file with a passphrase (may be empty)
 }
 
 // CanEncrypt reports whether k names a key for encrypting.
 func (k Keys) CanEncrypt() bool { return len(k.Recipients) > 0 || k.Passphrase != "" }
 
 // CanDecrypt reports whether k names a key for decrypting. It may be the wrong key.
-func (k Keys) CanDecrypt() bool { return k.Identity != "" || k.Passphrase != "" }
+func (k Keys) CanDecrypt() bool { return k.SecretKeyFile != "" || k.Passphrase != "" }
 
 // readRecipientKeys returns the keys for encrypting: a key made from the passphrase, or the public keys in
 // k.Recipients. It fails if k names both.
@@ -92,14 +92,14 @@ func (k Keys) readRecipientKeys() ([]age.Recipient, error) {
 // readIdentityKeys returns the keys for decrypting.
 func (k Keys) readIdentityKeys() ([]age.Identity, error) {
 	var all []age.Identity
-	if k.Identity != "" {
-		text, err := readKeyFile(k.Identity)
+	if k.SecretKeyFile != "" {
+		text, err := readKeyFile(k.SecretKeyFile)
 		if err != nil {
 			return nil, err
 		}
 		all, err = age.ParseIdentities(bytes.NewReader(bytes.ReplaceAll(text, []byte("\r"), nil)))
 		if err != nil {
-			return nil, invalidf("%s holds no secret keys as age-keygen writes them: %v", k.Identity, err)
+			return nil, invalidf("%s holds no secret keys as age-keygen writes them: %v", k.SecretKeyFile, err)
 		}
 	}
 	if k.Passphrase != "" {

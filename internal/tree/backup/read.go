@@ -114,7 +114,7 @@ func newDecryptReader(src io.Reader, ids []age.Identity) (io.Reader, error) {
 	case errors.As(err, &none):
 		return nil, ErrWrongKey
 	case err != nil:
-		return nil, damageError(err, 0)
+		return nil, decryptionDamageError(err, 0)
 	}
 	return &damageReader{decrypted: text}, nil
 }
@@ -129,21 +129,25 @@ func (s *damageReader) Read(b []byte) (int, error) {
 	n, err := s.decrypted.Read(b)
 	s.readBytes += int64(n)
 	if err != nil && err != io.EOF {
-		err = damageError(err, s.readBytes)
+		err = decryptionDamageError(err, s.readBytes)
 	}
 	return n, err
 }
 
-// damageError converts a decryption error to a damagedError. after is the number of bytes before the damage. An error
-// of reading the file is returned unchanged.
-func damageError(err error, after int64) error {
+// decryptionDamageError converts a decryption error to a damagedError. after is the number of bytes before the damage.
+// An error of reading the file is returned unchanged.
+func decryptionDamageError(err error, bytesBeforeDamage int64) error {
 	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
 		return err
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-		return &damagedError{fmt.Sprintf("it is cut short: it ends after %d bytes that can be decrypted", after)}
+		return &damagedError{
+			fmt.Sprintf("it is cut short: it ends after %d bytes that can be decrypted", bytesBeforeDamage),
+		}
 	}
-	return &damagedError{fmt.Sprintf("it is damaged or cut short after %d bytes that can be decrypted: %v", after, err)}
+	return &damagedError{
+		fmt.Sprintf("it is damaged or cut short after %d bytes that can be decrypted: %v", bytesBeforeDamage, err),
+	}
 }
 
 // damagedError says that a backup is damaged. It matches [oxbow.ErrCorrupt].

@@ -71,7 +71,7 @@ func (s *Store) DryRun(ctx context.Context, ops ...oxbow.Op) error {
 		return err
 	}
 	s.mu.RLock()
-	g := newStagedChanges(s.st, s.clock())
+	g := newUnwrittenRecordChanges(s.st, s.clock())
 	s.mu.RUnlock()
 	return g.stageRequest(&commitRequest{storeOps: ops})
 }
@@ -127,7 +127,7 @@ func (s *Store) checkWritable(ctx context.Context) error {
 		return err
 	}
 	if s.isReadOnly {
-		return fmt.Errorf("%w: %s was opened so", oxbow.ErrReadOnly, s.messagePath)
+		return fmt.Errorf("%w: %s was opened so", oxbow.ErrReadOnly, s.pathForMessages)
 	}
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -143,7 +143,7 @@ func (s *Store) withLock(ctx context.Context, fn func() error) error {
 		return err
 	}
 	if err := s.syncParents(); err != nil {
-		return fmt.Errorf("writing %s: %w", s.messagePath, err)
+		return fmt.Errorf("writing %s: %w", s.pathForMessages, err)
 	}
 	if err := s.acquireLock(ctx); err != nil {
 		return err
@@ -191,7 +191,7 @@ func (s *Store) commitRequests(requests []*commitRequest) error {
 		s.mu.RLock()
 		st, seen := s.st, s.lastImage
 		s.mu.RUnlock()
-		g := newStagedChanges(st, s.clock())
+		g := newUnwrittenRecordChanges(st, s.clock())
 		errs := make([]error, len(requests))
 		write := false
 		for i, r := range requests {
@@ -220,11 +220,15 @@ func (s *Store) commitRequests(requests []*commitRequest) error {
 		}
 		return nil
 	}
-	return fmt.Errorf("%w: another program, which takes no lock, writes %s over and over", oxbow.ErrBusy, s.messagePath)
+	return fmt.Errorf(
+		"%w: another program, which takes no lock, writes %s over and over",
+		oxbow.ErrBusy,
+		s.pathForMessages,
+	)
 }
 
 // stageRequest stages all ops of a request, or none if an op fails.
-func (g *stagedChanges) stageRequest(r *commitRequest) error {
+func (g *unwrittenRecordChanges) stageRequest(r *commitRequest) error {
 	for _, op := range r.storeOps {
 		if err := g.checkOp(op); err != nil {
 			return err
@@ -245,11 +249,11 @@ func (s *Store) reloadIfChanged() error {
 		return oxbow.ErrClosed
 	}
 	if s.lastImage.file != nil && !s.lastImage.isOwnWrite {
-		if img, data, err := s.readImage(); err == nil {
+		if img, data, err := s.readFileState(); err == nil {
 			img.close()
 			if fileChecksum(data) != s.lastImage.checksum {
 				s.lastImage.close()
-				s.lastImage = fileImage{} // forget what is known about the file, so that its content is read again
+				s.lastImage = openFileState{} // forget what is known about the file, so that its content is read again
 			}
 		}
 	}
@@ -262,7 +266,7 @@ const writeChunkSize = 128 << 10
 
 // writeStaged writes the whole file anew, including the staged changes. After the file is synced, the staged changes
 // become part of the store's state. basedOn is the old file to which the changes were made.
-func (s *Store) writeStaged(g *stagedChanges, basedOn fileImage) (err error) {
+func (s *Store) writeStaged(g *unwrittenRecordChanges, basedOn openFileState) (err error) {
 	order := g.orderedRecords()
 	if uint64(len(order)) > 1<<32-1 {
 		return unsupportedError("counts up to 4294967295 entries")
@@ -271,7 +275,7 @@ func (s *Store) writeStaged(g *stagedChanges, basedOn fileImage) (err error) {
 	if err != nil {
 		return s.writeError(err)
 	}
-	img := fileImage{file: f, isOwnWrite: true}
+	img := openFileState{file: f, isOwnWrite: true}
 	renamed := false
 	defer func() {
 		if err != nil && !renamed {
@@ -308,7 +312,7 @@ func (s *Store) writeStaged(g *stagedChanges, basedOn fileImage) (err error) {
 	err = s.fs.SyncDir(path.Dir(s.fileName))
 	s.publishChanges(g, order, img)
 	if err != nil {
-		return fmt.Errorf("%w: %s: making its name durable: %w", oxbow.ErrUnknownOutcome, s.messagePath, err)
+		return fmt.Errorf("%w: %s: making its name durable: %w", oxbow.ErrUnknownOutcome, s.pathForMessages, err)
 	}
 	s.removeTemps()
 	return nil
@@ -316,14 +320,14 @@ func (s *Store) writeStaged(g *stagedChanges, basedOn fileImage) (err error) {
 
 func (s *Store) writeError(err error) error {
 	if vfs.IsFull(err) {
-		return fmt.Errorf("%w: %s: nothing was changed: %w", oxbow.ErrFull, s.messagePath, err)
+		return fmt.Errorf("%w: %s: nothing was changed: %w", oxbow.ErrFull, s.pathForMessages, err)
 	}
-	return fmt.Errorf("writing %s: nothing was changed: %w", s.messagePath, err)
+	return fmt.Errorf("writing %s: nothing was changed: %w", s.pathForMessages, err)
 }
 
 // createTemp creates a temporary file whose mode is the mode of the store's file. It does not use the name NAME.tmp of
 // the RFC, because a running crabtalk would truncate that file.
-func (s *Store) createTemp(basedOn fileImage) (vfs.File, string, error) {
+func (s *Store) createTemp(basedOn openFileState) (vfs.File, string, error) {
 	perm := fs.FileMode(0o600)
 	if basedOn.file != nil {
 		perm = basedOn.info.Mode().Perm() | 0o200
@@ -372,11 +376,11 @@ func fileChecksum(data []byte) uint64 {
 }
 
 // publishChanges makes the staged changes part of the state, and reports the changes to the watchers.
-func (s *Store) publishChanges(g *stagedChanges, records []*record, image fileImage) {
+func (s *Store) publishChanges(g *unwrittenRecordChanges, records []*record, image openFileState) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.lastImage.close()
-	s.lastImage, s.contentErr = image, nil
+	s.lastImage, s.fileContentErr = image, nil
 	next := &state{byName: g.base.byName, sortedRecords: records, nextID: g.nextID}
 	if s.st != g.base {
 		// s.st has changed since these changes were applied to g.base. A program that ignores the lock wrote a

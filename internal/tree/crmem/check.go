@@ -14,7 +14,7 @@ import (
 // Check implements [oxbow.Checker]. It cannot detect a changed byte that is still valid, because the format lacks a
 // checksum.
 func (s *Store) Check(ctx context.Context) (oxbow.CheckReport, error) {
-	rep := oxbow.CheckReport{Path: s.messagePath}
+	rep := oxbow.CheckReport{Path: s.pathForMessages}
 	// The state and the file cannot be compared if another process writes the file after the state was read. In this
 	// case, Check tries again.
 	for range maxFileReadAttempts {
@@ -34,10 +34,10 @@ func (s *Store) Check(ctx context.Context) (oxbow.CheckReport, error) {
 			rep.Problems = append(rep.Problems, s.leftoverFileProblems()...)
 			return rep, nil
 		}
-		img, data, err := s.readImage()
+		img, data, err := s.readFileState()
 		isExpected := errors.Is(err, errChangedDuringRead) || errors.Is(err, fs.ErrNotExist)
 		if err != nil && !isExpected {
-			return rep, fmt.Errorf("reading %s: %w", s.messagePath, err)
+			return rep, fmt.Errorf("reading %s: %w", s.pathForMessages, err)
 		}
 		if err != nil {
 			continue
@@ -115,7 +115,7 @@ func (s *Store) leftoverFileProblems() []oxbow.Problem {
 			Mend: "nothing to do: the first change of the next program that opens the store removes it"})
 	}
 	if _, err := s.fs.Stat(s.fileName + ".tmp"); err == nil {
-		ps = append(ps, oxbow.Problem{Offset: -1, What: "an interrupted crabtalk left " + s.messagePath + ".tmp",
+		ps = append(ps, oxbow.Problem{Offset: -1, What: "an interrupted crabtalk left " + s.pathForMessages + ".tmp",
 			Mend: "when no crabtalk is running, remove it: nothing needs it"})
 	}
 	return ps

@@ -69,7 +69,7 @@ func TestCrashAnywhere(t *testing.T) {
 		if !done {
 			may = append(may, steps[acked].want)
 		}
-		for img, label := range disk.EachImage {
+		for img, label := range disk.EachCrashFileSystem {
 			images++
 			again, err := Open("home/memory.db", &oxbow.Options{FS: img})
 			if err != nil {
@@ -96,7 +96,7 @@ func TestFaults(t *testing.T) {
 	start := vfs.NewMem()
 	s := open(t, start)
 	add(t, s, "a", "1")
-	for _, fault := range []crashfs.Fault{
+	for _, fault := range []crashfs.OpFault{
 		{Err: syscall.EIO},
 		{Err: syscall.ENOSPC, Short: 5},
 		{Err: syscall.EIO, Done: true},
@@ -132,7 +132,7 @@ func TestFaults(t *testing.T) {
 				t.Errorf("%v at %d: another store sees %q, want %q", fault.Err, at, seen, want)
 			}
 			disk.Stop()
-			for img, label := range disk.EachImage {
+			for img, label := range disk.EachCrashFileSystem {
 				if got := holds(t, open(t, img)); got != want {
 					t.Errorf("%v at %d, then a crash, %s: the store holds %q, want %q", fault.Err, at, label, got, want)
 				}

@@ -11,13 +11,13 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// lastShownSecond is the last second that all user interfaces can show as a date.
-const lastShownSecond = 253402300799 // 9999-12-31T23:59:59Z in seconds since 1970
+// lastSecondShownAsDate is the last second that all user interfaces can show as a date.
+const lastSecondShownAsDate = 253402300799 // 9999-12-31T23:59:59Z in seconds since 1970
 
 // toEntry returns the record as an entry. If the date is after the year 9999, the entry has the last second of that
 // year. The file is not changed.
 func (r *record) toEntry() oxbow.Entry {
-	created := time.Unix(int64(min(r.Created, lastShownSecond)), 0).UTC()
+	created := time.Unix(int64(min(r.Created, lastSecondShownAsDate)), 0).UTC()
 	e := oxbow.Entry{ID: r.ID, Name: r.Name, Content: r.Content, Aliases: r.Aliases,
 		Created: created, Updated: created, Version: r.computedVersion}
 	if r.Kind == kindNumberArchive {
@@ -56,8 +56,8 @@ func checkLabels(ls []oxbow.Label) error {
 	return unsupportedError("keeps no labels, such as %s", ls[0])
 }
 
-// stagedChanges contains changes of a store's records that are not written yet.
-type stagedChanges struct {
+// unwrittenRecordChanges contains changes of a store's records that are not written yet.
+type unwrittenRecordChanges struct {
 	base       *state
 	nextID     uint64
 	commitTime uint64
@@ -67,13 +67,13 @@ type stagedChanges struct {
 	undoFuncs     []func() // functions that undo the staged changes of the present request
 }
 
-func newStagedChanges(st *state, now time.Time) *stagedChanges {
-	return &stagedChanges{base: st, nextID: st.nextID, commitTime: uint64(max(now.Unix(), 0)),
+func newUnwrittenRecordChanges(st *state, now time.Time) *unwrittenRecordChanges {
+	return &unwrittenRecordChanges{base: st, nextID: st.nextID, commitTime: uint64(max(now.Unix(), 0)),
 		stagedRecords: map[string]*record{}}
 }
 
 // findRecord returns the entry with this name after the staged changes, or nil if no entry has the name.
-func (g *stagedChanges) findRecord(name string) *record {
+func (g *unwrittenRecordChanges) findRecord(name string) *record {
 	if r, ok := g.stagedRecords[name]; ok {
 		return r
 	}
@@ -82,7 +82,7 @@ func (g *stagedChanges) findRecord(name string) *record {
 
 // nameOwner returns the name of the entry that has the word as its name. If no such entry exists, it returns the name
 // of the oldest entry that has the word as an alias. The entry named exceptName is ignored.
-func (g *stagedChanges) nameOwner(word, exceptName string) (name string, ok bool) {
+func (g *unwrittenRecordChanges) nameOwner(word, exceptName string) (name string, ok bool) {
 	if word != exceptName && g.findRecord(word) != nil {
 		return word, true
 	}
@@ -94,7 +94,7 @@ func (g *stagedChanges) nameOwner(word, exceptName string) (name string, ok bool
 	return "", false
 }
 
-func (g *stagedChanges) stageRecord(name string, r *record) {
+func (g *unwrittenRecordChanges) stageRecord(name string, r *record) {
 	old, had := g.stagedRecords[name]
 	g.undoFuncs = append(g.undoFuncs, func() {
 		if had {
@@ -107,7 +107,7 @@ func (g *stagedChanges) stageRecord(name string, r *record) {
 }
 
 // stageOps stages either all ops or none, and returns the entry after each op.
-func (g *stagedChanges) stageOps(ops []oxbow.Op) (written []oxbow.Version, err error) {
+func (g *unwrittenRecordChanges) stageOps(ops []oxbow.Op) (written []oxbow.Version, err error) {
 	g.undoFuncs = g.undoFuncs[:0]
 	id := g.nextID
 	for _, op := range ops {
@@ -129,7 +129,7 @@ func (g *stagedChanges) stageOps(ops []oxbow.Op) (written []oxbow.Version, err e
 }
 
 // stageOp stages a single op. The caller must have checked the op (see checkOp).
-func (g *stagedChanges) stageOp(op oxbow.Op) error {
+func (g *unwrittenRecordChanges) stageOp(op oxbow.Op) error {
 	name := op.Target()
 	old := g.findRecord(name)
 	if add, ok := op.(oxbow.Add); ok {
@@ -170,7 +170,7 @@ func (g *stagedChanges) stageOp(op oxbow.Op) error {
 	return nil
 }
 
-func (g *stagedChanges) stageAdd(op oxbow.Add, old *record) error {
+func (g *unwrittenRecordChanges) stageAdd(op oxbow.Add, old *record) error {
 	if old != nil {
 		return &oxbow.NameError{Name: op.Name, Err: oxbow.ErrExists}
 	}
@@ -208,7 +208,7 @@ func (g *stagedChanges) stageAdd(op oxbow.Add, old *record) error {
 // checkOp returns an error if the op is invalid. Crabtalk writes entries that other stores do not accept. These must
 // remain editable. Therefore checkOp, unlike the method Check of the op, accepts an invalid name, alias or content
 // that the entry already has.
-func (g *stagedChanges) checkOp(op oxbow.Op) error {
+func (g *unwrittenRecordChanges) checkOp(op oxbow.Op) error {
 	if _, add := op.(oxbow.Add); add {
 		return op.Check()
 	}
@@ -241,7 +241,7 @@ func (g *stagedChanges) checkOp(op oxbow.Op) error {
 }
 
 // orderedRecords returns the records of the memory file, sorted by ID, with the changes that are not yet written.
-func (g *stagedChanges) orderedRecords() []*record {
+func (g *unwrittenRecordChanges) orderedRecords() []*record {
 	// for each changed ID, the new record (nil if the entry was removed)
 	replaced := make(map[uint64]*record, len(g.stagedRecords))
 	for name, r := range g.stagedRecords {

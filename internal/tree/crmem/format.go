@@ -59,11 +59,11 @@ var ErrBadFormat = errors.New("bad memory file format")
 // [oxbow.ErrNotStore] if the file has a different format, [oxbow.ErrVersion] if the file has a different layout or
 // version, and [oxbow.ErrCorrupt] if the file is damaged.
 type FormatError struct {
-	Path          string // path of the file ("" if the data was not read from a file)
-	Offset        int64  // offset of the error, or -1 if unknown
-	Reason        string
-	Hint          string // advice for the user (may be empty)
-	categoryError error
+	Path            string // path of the file ("" if the data was not read from a file)
+	Offset          int64  // offset of the error, or -1 if unknown
+	Reason          string
+	Hint            string // advice for the user (may be empty)
+	matchedSentinel error
 }
 
 func (e *FormatError) Error() string {
@@ -83,11 +83,11 @@ func (e *FormatError) Error() string {
 // Is reports whether e is a target error. It returns true for [ErrBadFormat] and for the category of e, for example
 // [oxbow.ErrCorrupt].
 func (e *FormatError) Is(target error) bool {
-	return target == ErrBadFormat || target == e.categoryError
+	return target == ErrBadFormat || target == e.matchedSentinel
 }
 
 func corruptError(offset int, reason string) *FormatError {
-	return &FormatError{Offset: int64(offset), Reason: reason, categoryError: oxbow.ErrCorrupt}
+	return &FormatError{Offset: int64(offset), Reason: reason, matchedSentinel: oxbow.ErrCorrupt}
 }
 
 // decodeMemoryFile decodes a file in the format CRMEM v1. It also returns the entries by name. The result
@@ -152,13 +152,13 @@ func checkHeader(data []byte) error {
 			string(data[:min(len(data), len(formatMagic))]) == formatMagic[:min(len(data), len(formatMagic))] {
 			class = oxbow.ErrCorrupt
 		}
-		return &FormatError{Offset: int64(len(data)), Reason: "file shorter than header", categoryError: class}
+		return &FormatError{Offset: int64(len(data)), Reason: "file shorter than header", matchedSentinel: class}
 	case string(data[:6]) != formatMagic:
-		return &FormatError{Offset: 0, Reason: "invalid magic", categoryError: oxbow.ErrNotStore}
+		return &FormatError{Offset: 0, Reason: "invalid magic", matchedSentinel: oxbow.ErrNotStore}
 	case binary.LittleEndian.Uint32(data[6:]) != formatVersion:
-		return &FormatError{Offset: 6, Reason: "unsupported version", categoryError: oxbow.ErrVersion}
+		return &FormatError{Offset: 6, Reason: "unsupported version", matchedSentinel: oxbow.ErrVersion}
 	case binary.LittleEndian.Uint16(data[10:]) != 0:
-		return &FormatError{Offset: 10, Reason: "unknown flags", categoryError: oxbow.ErrVersion}
+		return &FormatError{Offset: 10, Reason: "unknown flags", matchedSentinel: oxbow.ErrVersion}
 	}
 	return nil
 }

@@ -25,8 +25,9 @@ type Layout uint8
 const (
 	layoutUnknown Layout = iota // the file has a different layout or is damaged
 	layoutV1                    // file format CRMEM v1, which [Open] can open
-	layoutTopics                // like CRMEM v1, but with entries of a third kind, which a later crabtalk writes
-	layoutCrabDB                // the key-value log that crabtalk has written since August 2026
+	// like CRMEM v1, but with entries of a third kind, which a later crabtalk writes
+	layoutCRMEMWithTopics
+	layoutCrabDB // the key-value log that crabtalk has written since August 2026
 	// the bytes are valid both as a CRMEM v1 file and as a crabdb, crabtalk's newer file format
 	layoutAmbiguous
 )
@@ -61,7 +62,7 @@ func detectLayout(data []byte) Layout {
 	case whole && db:
 		return layoutAmbiguous
 	case topics:
-		return layoutTopics
+		return layoutCRMEMWithTopics
 	case whole:
 		return layoutV1
 	case db:
@@ -99,7 +100,7 @@ func Import(data []byte) (ImportedFile, error) {
 	switch in.Layout {
 	case layoutAmbiguous:
 		return ImportedFile{}, &FormatError{Offset: -1, Reason: "the file is " +
-			in.Layout.String(), categoryError: oxbow.ErrVersion,
+			in.Layout.String(), matchedSentinel: oxbow.ErrVersion,
 			Hint: "open it with the crabtalk that wrote it and dump it from there"}
 	case layoutCrabDB:
 		return in, in.importCrabDB(data)
@@ -158,11 +159,11 @@ func (in *ImportedFile) addWarning(format string, args ...any) {
 // content, aliases and created_at.
 const (
 	crabRecordsOffset = 32
-	crabMemory        = 2
-	crabKeyParts      = "/memory/"
+	crabMemoryColumn  = 2
+	crabKeyInfix      = "/memory/"
 )
 
-type crabKey struct {
+type crabRecordKey struct {
 	column byte
 	key    string
 }
@@ -175,7 +176,7 @@ type crabRecord struct {
 }
 
 var (
-	errCrabTorn             = errors.New("the file ends in a record")
+	errCrabIncompleteRecord = errors.New("the file ends in a record")
 	errUnknownCrabOperation = errors.New("a record is neither put nor delete")
 )
 
@@ -183,7 +184,7 @@ func parseCrabRecord(data []byte, offset int) (crabRecord, error) {
 	d := &entryDecoder{data: data, readOffset: offset}
 	b := d.readBytes(2)
 	if b == nil {
-		return crabRecord{}, errCrabTorn
+		return crabRecord{}, errCrabIncompleteRecord
 	}
 	if b[0] > 1 {
 		return crabRecord{}, errUnknownCrabOperation
@@ -193,7 +194,7 @@ func parseCrabRecord(data []byte, offset int) (crabRecord, error) {
 	r.value = d.readBytes(int64(d.readUint32()))
 	r.endOffset = d.readOffset
 	if d.err != nil {
-		return crabRecord{}, errCrabTorn
+		return crabRecord{}, errCrabIncompleteRecord
 	}
 	return r, nil
 }
@@ -201,7 +202,7 @@ func parseCrabRecord(data []byte, offset int) (crabRecord, error) {
 // readCrabIndex reads the index to which the file's header refers. It also returns the offset of the first record
 // after the index, from which the changes must be applied. If the file lacks an index, keys is nil and ok is true. ok
 // is false if the index is invalid.
-func readCrabIndex(data []byte) (keys map[crabKey]int, replayOffset int, ok bool) {
+func readCrabIndex(data []byte) (keys map[crabRecordKey]int, replayOffset int, ok bool) {
 	if len(data) < crabRecordsOffset {
 		return nil, 0, false
 	}
@@ -220,7 +221,7 @@ func readCrabIndex(data []byte) (keys map[crabKey]int, replayOffset int, ok bool
 	if count > int64(n)/least {
 		return nil, 0, false
 	}
-	keys = make(map[crabKey]int, count)
+	keys = make(map[crabRecordKey]int, count)
 	for range count {
 		col := d.readBytes(1)
 		key := d.readBytes(int64(d.readUint32()))
@@ -234,7 +235,7 @@ func readCrabIndex(data []byte) (keys map[crabKey]int, replayOffset int, ok bool
 		if !isEntry {
 			return nil, 0, false
 		}
-		keys[crabKey{col[0], string(key)}] = int(off)
+		keys[crabRecordKey{col[0], string(key)}] = int(off)
 	}
 	if d.readOffset != len(d.data) {
 		return nil, 0, false
@@ -251,7 +252,7 @@ func isCrabDB(data []byte) bool {
 	for at := replay; at < len(data); {
 		r, err := parseCrabRecord(data, at)
 		if err != nil {
-			return errors.Is(err, errCrabTorn)
+			return errors.Is(err, errCrabIncompleteRecord)
 		}
 		at = r.endOffset
 	}
@@ -263,7 +264,7 @@ func isCrabDB(data []byte) bool {
 func (in *ImportedFile) importCrabDB(data []byte) error {
 	keys, at, _ := readCrabIndex(data)
 	if keys == nil {
-		keys = map[crabKey]int{}
+		keys = map[crabRecordKey]int{}
 	}
 	for at < len(data) {
 		r, err := parseCrabRecord(data, at)
@@ -271,7 +272,7 @@ func (in *ImportedFile) importCrabDB(data []byte) error {
 			in.addWarning("%d bytes at the end are what an interrupted write left", len(data)-at)
 			break
 		}
-		k := crabKey{r.column, string(r.key)}
+		k := crabRecordKey{r.column, string(r.key)}
 		if r.operation == 0 {
 			keys[k] = at
 		} else {
@@ -280,9 +281,9 @@ func (in *ImportedFile) importCrabDB(data []byte) error {
 		at = r.endOffset
 	}
 	others := 0
-	for _, k := range sortCrabKeys(keys) {
-		_, name, ok := strings.Cut(k.key, crabKeyParts)
-		if k.column != crabMemory || !ok {
+	for _, k := range sortCrabRecordKeys(keys) {
+		_, name, ok := strings.Cut(k.key, crabKeyInfix)
+		if k.column != crabMemoryColumn || !ok {
 			others++
 			continue
 		}
@@ -338,8 +339,8 @@ func (in *ImportedFile) crabEntry(name string, value []byte) (oxbow.Entry, error
 	return e, nil
 }
 
-func sortCrabKeys(keys map[crabKey]int) []crabKey {
-	return slices.SortedFunc(maps.Keys(keys), func(a, b crabKey) int {
+func sortCrabRecordKeys(keys map[crabRecordKey]int) []crabRecordKey {
+	return slices.SortedFunc(maps.Keys(keys), func(a, b crabRecordKey) int {
 		return cmp.Or(cmp.Compare(a.column, b.column), strings.Compare(a.key, b.key))
 	})
 }

@@ -33,7 +33,7 @@ func (c *crabFile) snapshot(keys map[string]int) {
 	at := len(c.b)
 	c.b = binary.LittleEndian.AppendUint32(c.b, uint32(len(keys)))
 	for k, off := range keys {
-		c.b = binary.LittleEndian.AppendUint64(appendString(append(c.b, crabMemory), k), uint64(off))
+		c.b = binary.LittleEndian.AppendUint64(appendString(append(c.b, crabMemoryColumn), k), uint64(off))
 	}
 	binary.LittleEndian.PutUint64(c.b[16:], uint64(at))
 	binary.LittleEndian.PutUint64(c.b[24:], uint64(len(c.b)-at))
@@ -43,13 +43,13 @@ const crabNote = `{"name":"deploy","kind":"note","content":"We ship on Tuesdays.
 
 func crabs() (plain, indexed []byte) {
 	c := newCrab()
-	deploy := c.record(0, crabMemory, "local/memory/deploy", crabNote)
+	deploy := c.record(0, crabMemoryColumn, "local/memory/deploy", crabNote)
 	c.record(0, 1, "local/session/1", "{}")
 	plain = bytes.Clone(c.b)
 	c.snapshot(map[string]int{"local/memory/deploy": deploy})
-	c.record(0, crabMemory, "local/memory/s-1", `{"name":"s-1","kind":"archive","content":"talk"}`)
-	c.record(0, crabMemory, "local/memory/gone", crabNote)
-	c.record(1, crabMemory, "local/memory/gone", "")
+	c.record(0, crabMemoryColumn, "local/memory/s-1", `{"name":"s-1","kind":"archive","content":"talk"}`)
+	c.record(0, crabMemoryColumn, "local/memory/gone", crabNote)
+	c.record(1, crabMemoryColumn, "local/memory/gone", "")
 	return plain, c.b
 }
 
@@ -67,7 +67,7 @@ func TestRecognise(t *testing.T) {
 		{
 			"topics",
 			memoryFile{NextID: 3, Entries: []record{note, {ID: 2, Kind: kindNumberTopic, Name: "t"}}}.encode(),
-			layoutTopics,
+			layoutCRMEMWithTopics,
 		},
 		{"empty crabdb", newCrab().b, layoutCrabDB},
 		{"the notes' crabdb", unhex(t, "43524d454d00010000000000000000000000000000000000000000000000000000020100000"+

@@ -51,7 +51,7 @@ func (s *Store) acquireLock(ctx context.Context) error {
 	case !ok:
 		h := s.readLockHolder()
 		return &oxbow.BusyError{
-			Path:    s.messagePath,
+			Path:    s.pathForMessages,
 			Waited:  waited,
 			PID:     h.PID,
 			Program: h.Program,
@@ -64,9 +64,9 @@ func (s *Store) acquireLock(ctx context.Context) error {
 
 func (s *Store) lockError(err error) error {
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
-		return fmt.Errorf("%w: %s: %w", oxbow.ErrReadOnly, s.messagePath, err)
+		return fmt.Errorf("%w: %s: %w", oxbow.ErrReadOnly, s.pathForMessages, err)
 	}
-	return fmt.Errorf("locking %s: %w", s.messagePath, err)
+	return fmt.Errorf("locking %s: %w", s.pathForMessages, err)
 }
 
 // writeLockHolder writes the description of this process to the lock file.

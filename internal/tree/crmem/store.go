@@ -27,13 +27,13 @@ import (
 //
 // Locks are acquired in this order: the token of the writer, the lock between processes, mu.
 type Store struct {
-	fs          vfs.FS
-	fileName    string // name of the file in fs
-	messagePath string // path of the file in messages
-	clock       func() time.Time
-	lockTimeout time.Duration
-	isReadOnly  bool
-	ownedDir    io.Closer // the directory, if Open opened it
+	fs              vfs.FS
+	fileName        string // name of the file in fs
+	pathForMessages string // path of the file in messages
+	clock           func() time.Time
+	lockTimeout     time.Duration
+	isReadOnly      bool
+	dirToClose      io.Closer // the directory, if Open opened it
 
 	writerToken chan struct{}    // held by the goroutine that commits all requests
 	queueMu     sync.Mutex       // guards queue
@@ -44,11 +44,11 @@ type Store struct {
 	isCleaned   bool   // temporary files of crashed writers were removed, and the directories were synced
 	writeBuffer []byte // buffer for encoding the file, which is used again for the next write
 
-	mu         sync.RWMutex // guards all fields below
-	st         *state
-	lastImage  fileImage // the file from which the field st was read
-	contentErr error     // error in the file's content, or nil
-	closed     bool
+	mu             sync.RWMutex // guards all fields below
+	st             *state
+	lastImage      openFileState // the file from which the field st was read
+	fileContentErr error         // error in the file's content, or nil
+	closed         bool
 
 	watchers subscribers.List[oxbow.Event]
 }
@@ -68,9 +68,9 @@ type state struct {
 
 func compareByID(a, b *record) int { return cmp.Compare(a.ID, b.ID) }
 
-// fileImage is a state of the file. The file is kept open while the store uses its state. Otherwise the
+// openFileState is a state of the file. The file is kept open while the store uses its state. Otherwise the
 // inode number could be reused for another file, which would then be mistaken for this file.
-type fileImage struct {
+type openFileState struct {
 	file       vfs.File // nil if the file does not exist
 	info       fs.FileInfo
 	checksum   uint64 // checksum of the file's content (not set if this store wrote the file)
@@ -79,14 +79,14 @@ type fileImage struct {
 
 // isUnchanged reports whether the file at the path is still the file m. info is the present description of the file at
 // the path.
-func (m fileImage) isUnchanged(info fs.FileInfo) bool {
+func (m openFileState) isUnchanged(info fs.FileInfo) bool {
 	if m.file == nil || info == nil {
 		return m.file == nil && info == nil
 	}
 	return vfs.SameFile(m.info, info) && m.info.Size() == info.Size() && m.info.ModTime().Equal(info.ModTime())
 }
 
-func (m fileImage) close() {
+func (m openFileState) close() {
 	if m.file != nil {
 		_ = m.file.Close()
 	}
@@ -103,14 +103,14 @@ func Open(file string, o *oxbow.Options) (*Store, error) {
 		o = &oxbow.Options{}
 	}
 	s := &Store{
-		fs:          o.FS,
-		fileName:    file,
-		messagePath: file,
-		clock:       o.Clock,
-		lockTimeout: o.LockWait,
-		isReadOnly:  o.ReadOnly,
-		writerToken: make(chan struct{}, 1),
-		st:          &state{byName: map[string]*record{}, nextID: 1},
+		fs:              o.FS,
+		fileName:        file,
+		pathForMessages: file,
+		clock:           o.Clock,
+		lockTimeout:     o.LockWait,
+		isReadOnly:      o.ReadOnly,
+		writerToken:     make(chan struct{}, 1),
+		st:              &state{byName: map[string]*record{}, nextID: 1},
 	}
 	if s.clock == nil {
 		s.clock = time.Now
@@ -138,7 +138,7 @@ func Open(file string, o *oxbow.Options) (*Store, error) {
 		}
 		s.fs = d
 		s.fileName = filepath.Base(abs)
-		s.ownedDir = d
+		s.dirToClose = d
 	}
 	s.mu.Lock()
 	err := s.refreshFromFile()
@@ -165,7 +165,7 @@ func (s *Store) refuseLink() error {
 	}
 	i := slices.IndexFunc(es, func(e fs.DirEntry) bool { return e.Name() == path.Base(s.fileName) })
 	if i >= 0 && es[i].Type()&fs.ModeSymlink != 0 {
-		return &oxbow.InvalidError{Field: "store", Value: s.messagePath,
+		return &oxbow.InvalidError{Field: "store", Value: s.pathForMessages,
 			Reason: "is a symbolic link, and writing would replace the link; open the file that it leads to, or open " +
 				"it read-only"}
 	}
@@ -184,20 +184,20 @@ func (s *Store) refreshFromFile() error {
 			return s.handleMissingFile()
 		}
 		if err != nil {
-			return fmt.Errorf("reading %s: %w", s.messagePath, err)
+			return fmt.Errorf("reading %s: %w", s.pathForMessages, err)
 		}
 		if s.lastImage.isUnchanged(info) {
-			return s.contentErr
+			return s.fileContentErr
 		}
-		img, data, err := s.readImage()
+		img, data, err := s.readFileState()
 		switch {
 		case errors.Is(err, fs.ErrNotExist), errors.Is(err, errChangedDuringRead):
 			continue
 		case err != nil:
-			return fmt.Errorf("reading %s: %w", s.messagePath, err)
+			return fmt.Errorf("reading %s: %w", s.pathForMessages, err)
 		}
 		s.lastImage.close()
-		unchanged := s.lastImage.file != nil && !s.lastImage.isOwnWrite && s.contentErr == nil &&
+		unchanged := s.lastImage.file != nil && !s.lastImage.isOwnWrite && s.fileContentErr == nil &&
 			s.lastImage.checksum == img.checksum &&
 			s.lastImage.info.Size() == img.info.Size()
 		s.lastImage = img
@@ -207,41 +207,41 @@ func (s *Store) refreshFromFile() error {
 		f, names, err := decodeMemoryFile(data)
 		if err == nil && isCrabDB(data) {
 			err = &FormatError{
-				Offset:        -1,
-				Reason:        "it is " + layoutAmbiguous.String(),
-				categoryError: oxbow.ErrVersion,
+				Offset:          -1,
+				Reason:          "it is " + layoutAmbiguous.String(),
+				matchedSentinel: oxbow.ErrVersion,
 			}
 		}
-		s.contentErr = s.describeError(data, err)
+		s.fileContentErr = s.describeError(data, err)
 		if err != nil {
-			return s.contentErr
+			return s.fileContentErr
 		}
 		s.replaceState(newState(f, names))
 		return nil
 	}
-	return fmt.Errorf("%w: %s is being written over and over", oxbow.ErrBusy, s.messagePath)
+	return fmt.Errorf("%w: %s is being written over and over", oxbow.ErrBusy, s.pathForMessages)
 }
 
 // errChangedDuringRead is returned if the file changed while the store read it.
 var errChangedDuringRead = errors.New("changed while being read")
 
-// readImage reads the file. The caller must close the image.
-func (s *Store) readImage() (fileImage, []byte, error) {
+// readFileState reads the file. The caller must close the image.
+func (s *Store) readFileState() (openFileState, []byte, error) {
 	f, err := s.fs.OpenFile(s.fileName, os.O_RDONLY, 0)
 	if err != nil {
-		return fileImage{}, nil, err
+		return openFileState{}, nil, err
 	}
-	img := fileImage{file: f}
+	img := openFileState{file: f}
 	before, err := f.Stat()
 	if err != nil {
 		img.close()
-		return fileImage{}, nil, err
+		return openFileState{}, nil, err
 	}
 	data := make([]byte, before.Size())
 	n, err := f.ReadAt(data, 0)
 	if err != nil && !errors.Is(err, io.EOF) {
 		img.close()
-		return fileImage{}, nil, err
+		return openFileState{}, nil, err
 	}
 	img.info, err = f.Stat()
 	if err == nil && (n < len(data) || !hasSameSizeAndTime(img.info, before)) {
@@ -249,7 +249,7 @@ func (s *Store) readImage() (fileImage, []byte, error) {
 	}
 	if err != nil {
 		img.close()
-		return fileImage{}, nil, err
+		return openFileState{}, nil, err
 	}
 	img.checksum = fileChecksum(data)
 	return img, data, nil
@@ -266,11 +266,11 @@ func (s *Store) handleMissingFile() error {
 	if s.lastImage.file == nil {
 		return nil
 	}
-	if len(s.st.sortedRecords) > 0 || s.contentErr != nil {
-		return fmt.Errorf("%w: %s", oxbow.ErrVanished, s.messagePath)
+	if len(s.st.sortedRecords) > 0 || s.fileContentErr != nil {
+		return fmt.Errorf("%w: %s", oxbow.ErrVanished, s.pathForMessages)
 	}
 	s.lastImage.close()
-	s.lastImage = fileImage{}
+	s.lastImage = openFileState{}
 	return nil
 }
 
@@ -282,11 +282,11 @@ func (s *Store) describeError(data []byte, err error) error {
 		return err
 	}
 	d := *f
-	d.Path = s.messagePath
+	d.Path = s.pathForMessages
 	if l := detectLayout(data); l != layoutUnknown && l != layoutV1 {
 		d.Reason = "the file is " + l.String()
 		d.Offset = -1
-		d.categoryError = oxbow.ErrVersion
+		d.matchedSentinel = oxbow.ErrVersion
 		d.Hint = "it is not opened, because writing would destroy it; `oxbow convert DIR` copies what it holds"
 	}
 	return &d
@@ -348,7 +348,7 @@ func (s *Store) Refresh(ctx context.Context) error {
 	s.mu.RLock()
 	closed := s.closed
 	fresh := err == nil && s.lastImage.isUnchanged(info)
-	broken := s.contentErr
+	broken := s.fileContentErr
 	s.mu.RUnlock()
 	switch {
 	case closed:
@@ -408,7 +408,7 @@ func (s *Store) Stats(ctx context.Context) (oxbow.Stats, error) {
 	}
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	st := oxbow.Stats{Path: s.messagePath, Entries: len(s.st.sortedRecords)}
+	st := oxbow.Stats{Path: s.pathForMessages, Entries: len(s.st.sortedRecords)}
 	if s.lastImage.file != nil {
 		st.Bytes = s.lastImage.info.Size()
 		st.Used = st.Bytes
@@ -431,8 +431,8 @@ func (s *Store) Close() error {
 	if s.processLock != nil {
 		err = s.processLock.Close()
 	}
-	if s.ownedDir != nil {
-		err = errors.Join(err, s.ownedDir.Close())
+	if s.dirToClose != nil {
+		err = errors.Join(err, s.dirToClose.Close())
 	}
 	return err
 }

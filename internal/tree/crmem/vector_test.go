@@ -118,7 +118,7 @@ func applyUnchecked(ctx context.Context, s *Store, ops ...oxbow.Op) error {
 		if err := s.reloadIfChanged(); err != nil {
 			return err
 		}
-		g := newStagedChanges(s.st, s.clock())
+		g := newUnwrittenRecordChanges(s.st, s.clock())
 		if _, err := g.stageOps(ops); err != nil {
 			return err
 		}

@@ -14,8 +14,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/frontmatter"
 )
 
-// permalinkKey is the key of a note's permalink, by which other notes and memory:// links refer to the note.
-const permalinkKey = "permalink"
+// permalinkFrontKey is the key of a note's permalink, by which other notes and memory:// links refer to the note.
+const permalinkFrontKey = "permalink"
 
 // readBasicMemory reads a note like a Markdown file. #tags in the text become tags. The permalink becomes an alias, so
 // that links to the note can be followed.
@@ -25,8 +25,8 @@ func readBasicMemory(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item
 		opts.Format = Obsidian
 		first := true
 		for it, err := range ReadMarkdown(r, ref, &opts) {
-			links := it.Entry.Values(permalinkKey)
-			isLink := func(l oxbow.Label) bool { return l.Key == permalinkKey }
+			links := it.Entry.Values(permalinkFrontKey)
+			isLink := func(l oxbow.Label) bool { return l.Key == permalinkFrontKey }
 			it.Entry.Labels = slices.DeleteFunc(it.Entry.Labels, isLink)
 			it.Further = slices.DeleteFunc(slices.Clone(it.Further), isLink)
 			if first {
@@ -49,7 +49,7 @@ func isBasicMemory(head []byte) bool {
 	has := func(key string) bool {
 		return slices.ContainsFunc(keys, func(k frontKey) bool { return k.key == key && len(k.values) == 1 })
 	}
-	return has("title") && has("type") && has(permalinkKey)
+	return has("title") && has("type") && has(permalinkFrontKey)
 }
 
 // mayHavePermalink is a fast check of the first bytes of a file. If it returns false, the front matter does not have
@@ -64,8 +64,8 @@ func mayHavePermalink(head []byte) bool {
 		if front[i] >= utf8.RuneSelf || front[i] == '\\' {
 			return true
 		}
-		isStart := front[i]|0x20 == 'p' && len(front)-i >= len(permalinkKey)
-		if isStart && strings.EqualFold(front[i:i+len(permalinkKey)], permalinkKey) {
+		isStart := front[i]|0x20 == 'p' && len(front)-i >= len(permalinkFrontKey)
+		if isStart && strings.EqualFold(front[i:i+len(permalinkFrontKey)], permalinkFrontKey) {
 			return true
 		}
 	}

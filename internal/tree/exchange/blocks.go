@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// blockStart is a position at which a text may be split: a heading, or the first line of a block, such as a paragraph,
-// after a blank line.
-type blockStart struct {
+// splitPosition is a position at which a text may be split: a heading, or the first line of a block, such as a
+// paragraph, after a blank line.
+type splitPosition struct {
 	offset int    // byte offset of the line's beginning
 	end    int    // byte offset after the heading (0 for other blocks)
 	line   int    // line number, from 1
@@ -19,10 +19,10 @@ type blockStart struct {
 	text   string // text of the heading without # and underline
 }
 
-// blockStarts yields the positions at which a text may be split, in order. A heading with an underline that follows a
-// blank line is yielded twice, first as a paragraph.
-func blockStarts(text string) iter.Seq[blockStart] {
-	return func(yield func(blockStart) bool) {
+// splitPositions yields the positions at which a text may be split, in order. A heading with an underline that follows
+// a blank line is yielded twice, first as a paragraph.
+func splitPositions(text string) iter.Seq[splitPosition] {
+	return func(yield func(splitPosition) bool) {
 		var s blockScanner
 		for off, num := 0, 1; off < len(text); num++ {
 			end := len(text)
@@ -40,34 +40,34 @@ func blockStarts(text string) iter.Seq[blockStart] {
 // blockScanner finds where the blocks of a Markdown text begin, such as headings and paragraphs. It contains the state
 // after the lines that were read so far.
 type blockScanner struct {
-	fence           string // marker that opened the current code block ("" outside of code blocks)
-	isInComment     bool   // The scan is inside of a comment <!-- -->.
-	isAfterText     bool   // The previous line was not blank.
-	block           blockType
-	paragraphOffset int // byte offset of the current paragraph
-	paragraphLine   int
+	fence              string // marker that opened the current code block ("" outside of code blocks)
+	isInComment        bool   // The scan is inside of a comment <!-- -->.
+	isPreviousLineText bool   // The previous line was not blank.
+	block              openBlockType
+	paragraphOffset    int // byte offset of the current paragraph
+	paragraphLine      int
 }
 
-// blockType is the type of the Markdown block that is still open, so that the next line of text may belong to it.
-type blockType uint8
+// openBlockType is the type of the Markdown block that is still open, so that the next line of text may belong to it.
+type openBlockType uint8
 
 const (
-	blockNone blockType = iota // no block is open, so that the next line of text begins a new block
+	blockNone openBlockType = iota // no block is open, so that the next line of text begins a new block
 	// A paragraph. If the next line consists of = or -, the paragraph becomes a heading.
 	blockParagraph
-	blockOther // the open block is a list, a quotation, a table or HTML
+	blockNotParagraph // the open block is a list, a quotation, a table or HTML
 )
 
-func (s *blockScanner) scanLine(text string, offset, end, lineNumber int, yield func(blockStart) bool) bool {
+func (s *blockScanner) scanLine(text string, offset, end, lineNumber int, yield func(splitPosition) bool) bool {
 	l := strings.TrimRight(text[offset:end], "\r\n")
 	rest := strings.TrimLeft(l, " ")
 	// A line that is indented by four spaces or a tab begins a code block or continues the previous line.
 	indented := len(l)-len(rest) > 3 || strings.HasPrefix(rest, "\t")
 	rest = strings.Trim(rest, " \t")
-	afterText := s.isAfterText
-	s.isAfterText = rest != ""
+	afterText := s.isPreviousLineText
+	s.isPreviousLineText = rest != ""
 	begins := func() bool {
-		return afterText || yield(blockStart{offset: offset, end: end, line: lineNumber})
+		return afterText || yield(splitPosition{offset: offset, end: end, line: lineNumber})
 	}
 
 	switch {
@@ -85,12 +85,14 @@ func (s *blockScanner) scanLine(text string, offset, end, lineNumber int, yield 
 	}
 	if level, title, ok := parseATXHeading(rest); ok {
 		s.block = blockNone
-		return yield(blockStart{offset: offset, end: end, line: lineNumber, level: level, text: title})
+		return yield(splitPosition{offset: offset, end: end, line: lineNumber, level: level, text: title})
 	}
-	if level := underlineLevel(rest); level > 0 && s.block == blockParagraph {
+	if level := headingLevelOfUnderline(rest); level > 0 && s.block == blockParagraph {
 		s.block = blockNone
 		title := strings.Join(strings.Fields(text[s.paragraphOffset:offset]), " ")
-		return yield(blockStart{offset: s.paragraphOffset, end: end, line: s.paragraphLine, level: level, text: title})
+		return yield(
+			splitPosition{offset: s.paragraphOffset, end: end, line: s.paragraphLine, level: level, text: title},
+		)
 	}
 	s.continueBlock(rest, offset, lineNumber)
 	return begins()
@@ -124,8 +126,8 @@ func (s *blockScanner) continueBlock(text string, offset, lineNumber int) {
 	case strings.Trim(text, "-*_ \t") == "":
 		// The line is a horizontal rule, or a list item without text, so it ends the previous block.
 		s.block = blockNone
-	case beginsOtherBlock(text):
-		s.block = blockOther
+	case beginsNonParagraph(text):
+		s.block = blockNotParagraph
 	case s.block == blockNone:
 		s.block = blockParagraph
 		s.paragraphOffset = offset
@@ -165,9 +167,9 @@ func parseATXHeading(s string) (level int, title string, ok bool) {
 	return level, rest, true
 }
 
-// underlineLevel returns the level of the heading that a line underlines: 1 for =, and 2 for -. It returns 0 for other
-// lines.
-func underlineLevel(s string) int {
+// headingLevelOfUnderline returns the level of the heading that a line underlines: 1 for =, and 2 for -. It returns 0
+// for other lines.
+func headingLevelOfUnderline(s string) int {
 	switch {
 	case strings.Trim(s, "=") == "":
 		return 1
@@ -177,9 +179,9 @@ func underlineLevel(s string) int {
 	return 0
 }
 
-// beginsOtherBlock reports whether a line begins a block of Markdown that is not a paragraph: a list item, a
+// beginsNonParagraph reports whether a line begins a block of Markdown that is not a paragraph: a list item, a
 // quotation, a table or HTML.
-func beginsOtherBlock(s string) bool {
+func beginsNonParagraph(s string) bool {
 	switch s[0] {
 	case '>', '|', '<':
 		return true

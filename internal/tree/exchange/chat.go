@@ -73,7 +73,7 @@ func readChat(r io.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
 		if len(turns) > 0 {
 			it := Item{Ref: lineRef(ref, 1), Origin: ref}
 			it.Entry.Kind = oxbow.Archive
-			it.Entry.Name, _ = fileTitle(ref)
+			it.Entry.Name, _ = titleFromFileName(ref)
 			if o != nil {
 				it.Entry.Created = o.Dates[it.Entry.Name]
 			}
@@ -88,7 +88,7 @@ func (it *Item) setContentFromTurns(turns []json.RawMessage) {
 	raw, err := json.Marshal(turns)
 	if err == nil {
 		var left []string
-		it.Entry.Content, it.Spoken, left, err = sessionText(raw)
+		it.Entry.Content, it.Spoken, left, err = formatSessionTurns(raw)
 		it.Losses = omittedFieldsWarning(it.Ref, left)
 	}
 	if err != nil {
@@ -131,7 +131,7 @@ func (it *Item) parseSession(fields jsonObject, o *ReadOptions) (err error) {
 		return errors.New("session has no turns")
 	}
 	var left []string
-	e.Content, it.Spoken, left, err = sessionText(raw)
+	e.Content, it.Spoken, left, err = formatSessionTurns(raw)
 	if err != nil {
 		return err
 	}
@@ -166,10 +166,10 @@ func (o jsonObject) textOrNumber(key string) (string, error) {
 	return o.textValue(key)
 }
 
-// sessionText returns the turns of a session as text. In content, the role of the speaker precedes each turn. spoken
-// is the same text without the roles in usualRoles. The private parts of a person's messages are left out
+// formatSessionTurns returns the turns of a session as text. In content, the role of the speaker precedes each turn.
+// spoken is the same text without the roles in usualRoles. The private parts of a person's messages are left out
 // ([text.WithoutPrivate]). omittedFields lists the fields that are not in the text.
-func sessionText(raw json.RawMessage) (content, spoken string, omittedFields []string, err error) {
+func formatSessionTurns(raw json.RawMessage) (content, textWithoutRoles string, omittedFields []string, err error) {
 	if raw[0] != '[' {
 		return "", "", nil, fmt.Errorf("turns must be a list, not %s", quoteShort(string(raw)))
 	}
@@ -308,7 +308,7 @@ func readSessionDates(r io.Reader, ref string, loc *time.Location, dates map[str
 	}
 }
 
-var errTooManyDates = fmt.Errorf("more than %d sessions", maxDatedSessions)
+var errTooManyDates = fmt.Errorf("more than %d sessions", maxSessionsWithDates)
 
 func addSessionDates(text []byte, loc *time.Location, dates map[string]time.Time) (bad []error) {
 	o, err := parseLine(text)
@@ -338,7 +338,7 @@ func addSessionDates(text []byte, loc *time.Location, dates map[string]time.Time
 			continue
 		}
 		have, ok := dates[pair[0]]
-		if !ok && len(dates) == maxDatedSessions {
+		if !ok && len(dates) == maxSessionsWithDates {
 			return append(bad, errTooManyDates)
 		}
 		if !ok || t.Before(have) {

@@ -49,7 +49,7 @@ var (
 )
 
 // claudeExportItems returns the items in one object of the export.
-func claudeExportItems(rec jsonObjectAt, o *ReadOptions) ([]Item, error) {
+func claudeExportItems(rec locatedJSONObject, o *ReadOptions) ([]Item, error) {
 	switch f := rec.fields; {
 	case f.hasKey("conversations_memory") || f.hasKey("project_memories"):
 		return claudeMemories(rec)
@@ -65,14 +65,14 @@ func claudeExportItems(rec jsonObjectAt, o *ReadOptions) ([]Item, error) {
 
 // claudeMemories returns the items in an object of memories.json: the memories from all conversations, and the
 // memories from each project's conversations.
-func claudeMemories(rec jsonObjectAt) (items []Item, err error) {
+func claudeMemories(rec locatedJSONObject) (items []Item, err error) {
 	add := func(name, id, content, project string) {
 		if strings.TrimSpace(content) == "" {
 			return
 		}
 		it := Item{Ref: rec.ref, Origin: string(ClaudeExport)}
 		it.Entry.Name, it.Entry.Content = name, content
-		it.ID = cleanName(id, oxbow.MaxName)
+		it.ID = makeValidName(id, oxbow.MaxName)
 		it.addLabel("type", "memory")
 		it.addLabel("claude-project", project)
 		items = append(items, it)
@@ -106,7 +106,7 @@ func claudeMemories(rec jsonObjectAt) (items []Item, err error) {
 
 // claudeAccount returns the ID of the account to which the memories belong, from the object or from a file name such
 // as memories/ID.json. It keeps the memories of several accounts apart. It is "" if neither contains an ID.
-func claudeAccount(rec jsonObjectAt) (string, error) {
+func claudeAccount(rec locatedJSONObject) (string, error) {
 	if raw, ok := rec.fields.rawValue("account_uuid"); ok && string(raw) != "null" {
 		id, err := decodeText("account_uuid", raw)
 		if err != nil || id != "" {
@@ -125,7 +125,7 @@ var (
 		format:     ClaudeExport,
 		idFields:   []string{"uuid"},
 		textFields: []string{"prompt_template"},
-		frontKeysByField: map[string]string{
+		frontMatterKeyByField: map[string]string{
 			"created_at":         "created",
 			"updated_at":         "updated",
 			"docs":               "",
@@ -136,11 +136,11 @@ var (
 		},
 	}
 	claudeDocForm = recordForm{format: ClaudeExport, idFields: []string{"uuid"}, textFields: []string{"content"},
-		frontKeysByField: map[string]string{"created_at": "created", "filename": ""}}
+		frontMatterKeyByField: map[string]string{"created_at": "created", "filename": ""}}
 )
 
 // claudeProject returns the items of a project: one for its description and instructions, and one for each document.
-func claudeProject(rec jsonObjectAt, o *ReadOptions) (items []Item, err error) {
+func claudeProject(rec locatedJSONObject, o *ReadOptions) (items []Item, err error) {
 	name, err := rec.fields.textValue("name")
 	if err != nil {
 		return nil, err
@@ -148,7 +148,7 @@ func claudeProject(rec jsonObjectAt, o *ReadOptions) (items []Item, err error) {
 	it, err := claudeProjectForm.toItem(rec, o)
 	switch {
 	case err == nil:
-		it.Entry.Name = cleanName("Project "+name, 200)
+		it.Entry.Name = makeValidName("Project "+name, 200)
 		it.addLabel("type", "project")
 		items = append(items, it)
 	case !errors.Is(err, errEmptyFile):
@@ -169,8 +169,8 @@ func claudeProject(rec jsonObjectAt, o *ReadOptions) (items []Item, err error) {
 }
 
 // claudeDocument returns the item to import for a document that a Claude user added to a project.
-func claudeDocument(raw json.RawMessage, project jsonObjectAt, projectName string, o *ReadOptions) (Item, error) {
-	doc := jsonObjectAt{ref: project.ref}
+func claudeDocument(raw json.RawMessage, project locatedJSONObject, projectName string, o *ReadOptions) (Item, error) {
+	doc := locatedJSONObject{ref: project.ref}
 	var err error
 	doc.fields, err = parseValidObject(raw)
 	if err != nil {
@@ -185,7 +185,7 @@ func claudeDocument(raw json.RawMessage, project jsonObjectAt, projectName strin
 		return it, err
 	}
 	if file != "" {
-		it.Entry.Name = cleanName(strings.TrimSuffix(file, path.Ext(file)), 200)
+		it.Entry.Name = makeValidName(strings.TrimSuffix(file, path.Ext(file)), 200)
 	}
 	it.addLabel("claude-project", projectName)
 	it.addLabel("filename", file)

@@ -32,14 +32,14 @@ var claudeMemKeys = map[string]string{
 var (
 	claudeMemIDFields        = []string{"memory_session_id", "sdk_session_id", "id"}
 	claudeMemObservationForm = recordForm{
-		format:           claudeMem,
-		idFields:         claudeMemIDFields,
-		frontKeysByField: claudeMemKeys,
+		format:                claudeMem,
+		idFields:              claudeMemIDFields,
+		frontMatterKeyByField: claudeMemKeys,
 	}
 	claudeMemSummaryForm = recordForm{
-		format:           claudeMem,
-		idFields:         claudeMemIDFields,
-		frontKeysByField: claudeMemKeys,
+		format:                claudeMem,
+		idFields:              claudeMemIDFields,
+		frontMatterKeyByField: claudeMemKeys,
 	}
 )
 
@@ -49,17 +49,17 @@ var claudeMemSections = [][2]string{
 	{"next_steps", "Next steps"}, {"notes", "Notes"},
 }
 
-var claudeMemProgram = recordProgram{
+var claudeMemProgram = programRecordFormat{
 	format: claudeMem,
-	lists: documentListNames{
-		recordLists:  []string{"observations", "summaries", "prompts"},
-		ignoredNames: []string{"sessions"},
+	listNames: documentListNames{
+		recordLists:      []string{"observations", "summaries", "prompts"},
+		ignoredListNames: []string{"sessions"},
 	},
-	convert: func(rec jsonObjectAt, o *ReadOptions) (Item, error) {
+	convert: func(rec locatedJSONObject, o *ReadOptions) (Item, error) {
 		switch {
-		case rec.list == "prompts" || rec.fields.hasKey("prompt_text"):
+		case rec.listName == "prompts" || rec.fields.hasKey("prompt_text"):
 			return Item{}, errOnlyPrompt
-		case rec.list == "summaries" || rec.fields.hasKey("request"):
+		case rec.listName == "summaries" || rec.fields.hasKey("request"):
 			return claudeMemSummaryItem(rec, o)
 		}
 		return claudeMemItem(rec, o)
@@ -68,12 +68,12 @@ var claudeMemProgram = recordProgram{
 
 // readClaudeMem yields an item for each observation and for each session summary.
 func readClaudeMem(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
-	return claudeMemProgram.readRecords(documentObjects(r, ref, claudeMemProgram.lists), o)
+	return claudeMemProgram.readRecords(documentObjects(r, ref, claudeMemProgram.listNames), o)
 }
 
 // claudeMemItem converts an observation to an item. The content is the narrative and a list of the facts.
-func claudeMemItem(rec jsonObjectAt, o *ReadOptions) (Item, error) {
-	rec.fields = unpackLists(rec.fields)
+func claudeMemItem(rec locatedJSONObject, o *ReadOptions) (Item, error) {
+	rec.fields = decodeListStrings(rec.fields)
 	var facts []string
 	if raw, ok := rec.fields.rawValue("facts"); ok {
 		var err error
@@ -92,8 +92,8 @@ func claudeMemItem(rec jsonObjectAt, o *ReadOptions) (Item, error) {
 		form.textFields = []string{"narrative"}
 	}
 	if len(facts) > 0 {
-		rec.fields = append(rec.fields, jsonField{factListField, quoteJSONText(formatBulletList(facts))})
-		form.textFields = append(form.textFields, factListField)
+		rec.fields = append(rec.fields, jsonField{factListFieldName, quoteJSONText(formatBulletList(facts))})
+		form.textFields = append(form.textFields, factListFieldName)
 	}
 	if !hasTextField(rec.fields, append(form.textFields, "subtitle")...) {
 		form.textFields = []string{"title"} // Use the title as the text, because the observation lacks other text.
@@ -101,14 +101,14 @@ func claudeMemItem(rec jsonObjectAt, o *ReadOptions) (Item, error) {
 	return form.toItem(rec, o)
 }
 
-// factListField is the name of a field that the import adds to an observation of claude-mem. It contains the facts of
-// the observation as a Markdown list. No real field can have this name.
-const factListField = "\x00facts"
+// factListFieldName is the name of a field that the import adds to an observation of claude-mem. It contains the facts
+// of the observation as a Markdown list. No real field can have this name.
+const factListFieldName = "\x00facts"
 
 // claudeMemSummaryItem converts a session summary to an item. Each field in claudeMemSections that is not empty
 // becomes a section with a heading.
-func claudeMemSummaryItem(rec jsonObjectAt, o *ReadOptions) (Item, error) {
-	rec.fields = unpackLists(rec.fields)
+func claudeMemSummaryItem(rec locatedJSONObject, o *ReadOptions) (Item, error) {
+	rec.fields = decodeListStrings(rec.fields)
 	form := claudeMemSummaryForm
 	var sections []string
 	for _, s := range claudeMemSections {
@@ -130,21 +130,21 @@ func claudeMemSummaryItem(rec jsonObjectAt, o *ReadOptions) (Item, error) {
 		return it, err
 	}
 	request, _ := rec.fields.textValue("request")
-	it.Entry.Name = cleanName("Session: "+nameOrFromContent("", request), 100)
+	it.Entry.Name = makeValidName("Session: "+nameOrFromContent("", request), 100)
 	if request == "" {
-		it.Entry.Name = cleanName("Session: "+nameOrFromContent("", it.Entry.Content), 100)
+		it.Entry.Name = makeValidName("Session: "+nameOrFromContent("", it.Entry.Content), 100)
 	}
 	it.Entry.Content = strings.Join(sections, "\n\n")
 	if it.ID != "" {
 		// Add a prefix, because an observation in the same file may have the same number as this summary.
-		it.ID = cleanName("summary/"+it.ID, oxbow.MaxName)
+		it.ID = makeValidName("summary/"+it.ID, oxbow.MaxName)
 	}
 	it.addLabel("type", "summary")
 	return it, nil
 }
 
-// unpackLists returns the fields with each string that contains a JSON array replaced by this array.
-func unpackLists(o jsonObject) jsonObject {
+// decodeListStrings returns the fields with each string that contains a JSON array replaced by this array.
+func decodeListStrings(o jsonObject) jsonObject {
 	o = slices.Clone(o)
 	for i, f := range o {
 		if f.rawValue[0] != '"' {
@@ -163,5 +163,5 @@ func unpackLists(o jsonObject) jsonObject {
 func isClaudeMem(h jsonHead) bool {
 	row := containsAny(h.keys, "memory_session_id", "sdk_session_id")
 	return containsAll(h.keys, "exportedAt", "totalObservations") || row ||
-		containsAny(h.lists["observations"], "memory_session_id", "sdk_session_id")
+		containsAny(h.listElementKeys["observations"], "memory_session_id", "sdk_session_id")
 }

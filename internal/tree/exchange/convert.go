@@ -31,8 +31,8 @@ type ConvertOptions struct {
 type ConvertReport struct {
 	Entries int // number of entries written to the new store, including entries from which some parts were removed
 	// entries that were written to the new store without some parts, such as labels, which this store cannot contain
-	Adapted []AdaptedEntry
-	Refused []RefusedEntry // entries that are missing in the new store, because it did not accept them
+	AdaptedEntries []AdaptedEntry
+	Refused        []RejectedEntry // entries that are missing in the new store, because it did not accept them
 }
 
 // AdaptedEntry is an entry that was changed so that the new store accepts it.
@@ -42,8 +42,8 @@ type AdaptedEntry struct {
 	LostParts []string `json:"lost"`
 }
 
-// RefusedEntry is an entry that the new store did not accept.
-type RefusedEntry struct {
+// RejectedEntry is an entry that the new store did not accept.
+type RejectedEntry struct {
 	Name   string `json:"name"`
 	Err    error  `json:"-"`
 	Reason string `json:"why"`
@@ -93,10 +93,10 @@ func Convert(ctx context.Context, from, to oxbow.Store, o *ConvertOptions) (Conv
 }
 
 type converter struct {
-	target  oxbow.Store
-	opts    ConvertOptions
-	report  ConvertReport
-	written map[string]writtenEntry // the entries that were written, by name
+	target         oxbow.Store
+	opts           ConvertOptions
+	report         ConvertReport
+	writtenEntries map[string]writtenEntry // the entries that were written, by name
 }
 
 // writtenEntry describes an entry as it was passed to the new store, for a comparison with the entry that the store
@@ -109,12 +109,12 @@ type writtenEntry struct {
 	contentDigest digest // digest of the content
 }
 
-// recordWritten records an entry that the conversion has written to the new store.
-func (c *converter) recordWritten(add oxbow.Add) {
-	if c.written == nil {
-		c.written = map[string]writtenEntry{}
+// recordWrittenEntry records an entry that the conversion has written to the new store.
+func (c *converter) recordWrittenEntry(add oxbow.Add) {
+	if c.writtenEntries == nil {
+		c.writtenEntries = map[string]writtenEntry{}
 	}
-	c.written[add.Name] = writtenEntry{add.Kind, add.Created, add.Aliases, add.Labels, digestParts(add.Content)}
+	c.writtenEntries[add.Name] = writtenEntry{add.Kind, add.Created, add.Aliases, add.Labels, digestParts(add.Content)}
 	c.report.Entries++
 }
 
@@ -123,31 +123,31 @@ func (c *converter) recordWritten(add oxbow.Add) {
 // matter cannot contain a date.
 func (c *converter) compareWritten(ctx context.Context) error {
 	rows := map[string]int{} // index of an entry in c.report.Adapted, by the name of the entry
-	for i, a := range c.report.Adapted {
+	for i, a := range c.report.AdaptedEntries {
 		rows[a.Name] = i
 	}
 	for e, err := range c.target.Entries(ctx, oxbow.Filter{}) {
 		if err != nil {
 			return fmt.Errorf("reading the new store: %w", err)
 		}
-		w, ok := c.written[e.Name]
+		w, ok := c.writtenEntries[e.Name]
 		if !ok {
 			continue
 		}
-		delete(c.written, e.Name)
+		delete(c.writtenEntries, e.Name)
 		lost := w.missingParts(&e)
 		if len(lost) == 0 {
 			continue
 		}
 		if i, ok := rows[e.Name]; ok {
-			c.report.Adapted[i].LostParts = append(c.report.Adapted[i].LostParts, lost...)
+			c.report.AdaptedEntries[i].LostParts = append(c.report.AdaptedEntries[i].LostParts, lost...)
 		} else {
-			c.report.Adapted = append(c.report.Adapted, AdaptedEntry{strings.Clone(e.Name), lost})
+			c.report.AdaptedEntries = append(c.report.AdaptedEntries, AdaptedEntry{strings.Clone(e.Name), lost})
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(c.written)) {
+	for _, name := range slices.Sorted(maps.Keys(c.writtenEntries)) {
 		c.report.Entries--
-		c.report.Refused = append(c.report.Refused, RefusedEntry{name, errNotStored, errNotStored.Error()})
+		c.report.Refused = append(c.report.Refused, RejectedEntry{name, errNotStored, errNotStored.Error()})
 	}
 	return nil
 }
@@ -192,12 +192,12 @@ func (c *converter) writeBatch(ctx context.Context, batch []oxbow.Op) error {
 	}
 	for _, t := range taken {
 		lost := fmt.Sprintf("alias %q, which means %q", t.Alias, t.Owner)
-		c.report.Adapted = append(c.report.Adapted, AdaptedEntry{t.Name, []string{lost}})
+		c.report.AdaptedEntries = append(c.report.AdaptedEntries, AdaptedEntry{t.Name, []string{lost}})
 	}
 	err = c.target.Apply(ctx, batch...)
 	if err == nil {
 		for _, op := range batch {
-			c.recordWritten(op.(oxbow.Add))
+			c.recordWrittenEntry(op.(oxbow.Add))
 		}
 		return nil
 	}
@@ -217,9 +217,9 @@ func (c *converter) writeEntry(ctx context.Context, add oxbow.Add) error {
 	for {
 		err := c.target.Apply(ctx, add)
 		if err == nil {
-			c.recordWritten(add)
+			c.recordWrittenEntry(add)
 			if len(lost) > 0 {
-				c.report.Adapted = append(c.report.Adapted, AdaptedEntry{add.Name, lost})
+				c.report.AdaptedEntries = append(c.report.AdaptedEntries, AdaptedEntry{add.Name, lost})
 			}
 			return nil
 		}
@@ -243,7 +243,7 @@ func (c *converter) writeEntry(ctx context.Context, add oxbow.Add) error {
 			add.Kind = oxbow.Note
 			continue
 		}
-		c.report.Refused = append(c.report.Refused, RefusedEntry{add.Name, err, refusalReason(err)})
+		c.report.Refused = append(c.report.Refused, RejectedEntry{add.Name, err, refusalReason(err)})
 		return nil
 	}
 }

@@ -81,7 +81,7 @@ func TestConvertNamesWhatIsNotKept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := fmt.Sprintf("%d %q %q", rep.Entries, rep.Adapted, rep.Refused[0].Name)
+	got := fmt.Sprintf("%d %q %q", rep.Entries, rep.AdaptedEntries, rep.Refused[0].Name)
 	want := `3 [{"all" ["kind note" "labels" "characters of the text" "date 2020-02-03"]} {"labels" ["labels"]}] "gone"`
 	if got != want || len(rep.Refused) != 1 {
 		t.Errorf("Convert() = %s, want %s", got, want)
@@ -140,7 +140,7 @@ func TestConvert(t *testing.T) {
 			)
 		}
 		var adapted, refused []string
-		for _, a := range rep.Adapted {
+		for _, a := range rep.AdaptedEntries {
 			adapted = append(adapted, a.Name+": "+strings.Join(a.LostParts, ", "))
 		}
 		for _, r := range rep.Refused {

@@ -38,7 +38,7 @@ func readCRMEM(r io.Reader, ref string) iter.Seq2[Item, error] {
 					it.Warnings = append(it.Warnings, ref+": "+w)
 				}
 			}
-			if name := cleanName(e.Name, oxbow.MaxName); name != e.Name && name != "" {
+			if name := makeValidName(e.Name, oxbow.MaxName); name != e.Name && name != "" {
 				it.Entry.Name = name
 				it.Warnings = append(
 					it.Warnings,

@@ -25,10 +25,10 @@ var csvTextColumns = []string{"content", "text", "note", "body", "memory"}
 // csvRowForm says how a row becomes an item. If a row has an id, the item updates the entry that an earlier import made
 // from a row with this id.
 var csvRowForm = recordForm{
-	format:           csvTable,
-	idFields:         []string{"id"},
-	textFields:       csvTextColumns,
-	frontKeysByField: map[string]string{},
+	format:                csvTable,
+	idFields:              []string{"id"},
+	textFields:            csvTextColumns,
+	frontMatterKeyByField: map[string]string{},
 }
 
 // checkTableFile returns nil if a file is a table. It is used if the user names the format and a directory.
@@ -65,7 +65,7 @@ func guessCSVSeparator(head string) rune {
 
 // readCSV yields an item for each row of a table.
 func readCSV(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
-	p := recordProgram{format: csvTable, convert: func(row jsonObjectAt, o *ReadOptions) (Item, error) {
+	p := programRecordFormat{format: csvTable, convert: func(row locatedJSONObject, o *ReadOptions) (Item, error) {
 		if !slices.ContainsFunc(row.fields, isCSVTextField) {
 			return Item{}, errors.New("has no text in the column of the content")
 		}
@@ -82,8 +82,8 @@ func isCSVTextField(f jsonField) bool { return slices.Contains(csvTextColumns, f
 
 // csvRows yields the rows of a table. It leaves out empty cells. At a row that cannot be parsed, it yields an error
 // and ends, because the start of the next row is unknown.
-func csvRows(r *bufio.Reader, ref string) iter.Seq2[jsonObjectAt, error] {
-	return func(yield func(jsonObjectAt, error) bool) {
+func csvRows(r *bufio.Reader, ref string) iter.Seq2[locatedJSONObject, error] {
+	return func(yield func(locatedJSONObject, error) bool) {
 		// Ignore the error. Peek returns an error for a file with fewer than peekSize bytes, and later reads report
 		// other errors.
 		head, _ := r.Peek(peekSize)
@@ -96,7 +96,7 @@ func csvRows(r *bufio.Reader, ref string) iter.Seq2[jsonObjectAt, error] {
 		t.rows.Comma = guessCSVSeparator(string(head))
 		t.rows.FieldsPerRecord = -1
 		if err := t.readNames(); err != nil {
-			yield(jsonObjectAt{}, csvReadError(ref, 1, err))
+			yield(locatedJSONObject{}, csvReadError(ref, 1, err))
 			return
 		}
 		for {
@@ -133,18 +133,18 @@ func (t *csvReader) readNames() error {
 }
 
 // readRow returns the next row. After the last row, the error is io.EOF.
-func (t *csvReader) readRow() (jsonObjectAt, error) {
+func (t *csvReader) readRow() (locatedJSONObject, error) {
 	t.limited.remaining = maxLineBytes
 	row, err := t.rows.Read()
 	if err == io.EOF {
-		return jsonObjectAt{}, err
+		return locatedJSONObject{}, err
 	}
 	if err != nil {
 		t.isDamaged = true
-		return jsonObjectAt{}, csvReadError(t.ref, 1, err)
+		return locatedJSONObject{}, csvReadError(t.ref, 1, err)
 	}
 	line, _ := t.rows.FieldPos(0)
-	o := jsonObjectAt{ref: lineRef(t.ref, line)}
+	o := locatedJSONObject{ref: lineRef(t.ref, line)}
 	o.fields, err = csvFields(t.names, row)
 	return o, o.itemError(err)
 }

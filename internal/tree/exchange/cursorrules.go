@@ -14,8 +14,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// globsKey is the key of the file patterns to which a rule applies.
-const globsKey = "globs"
+// globsFrontKey is the key of the file patterns to which a rule applies.
+const globsFrontKey = "globs"
 
 // readCursorRules reads a rule like a Markdown file. The description is put above the text. Each file pattern becomes
 // a label. The entry gets the tag rule.
@@ -25,12 +25,12 @@ func readCursorRules(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item
 			if err == nil {
 				labels := []oxbow.Label{{Key: oxbow.LabelTag, Value: "rule"}}
 				for _, l := range it.Entry.Labels {
-					if l.Key != globsKey {
+					if l.Key != globsFrontKey {
 						labels = append(labels, l)
 						continue
 					}
 					for _, glob := range splitGlobs(l.Value) {
-						labels = append(labels, oxbow.Label{Key: globsKey, Value: glob})
+						labels = append(labels, oxbow.Label{Key: globsFrontKey, Value: glob})
 					}
 				}
 				it.Entry.Labels = oxbow.SortLabels(labels)

@@ -24,22 +24,22 @@ type documentListNames struct {
 	recordLists []string // names of JSON arrays whose elements are records to import
 	// Names of other lists whose elements are records. They are read only if the JSON object that contains the lists
 	// is not a record itself.
-	tableLists   []string
-	ignoredNames []string // names of members without anything to import, such as the export's settings
+	tableLists       []string
+	ignoredListNames []string // names of members without anything to import, such as the export's settings
 }
 
 // documentObjects yields the records in JSON documents: the elements of an array, and the list elements in an object.
 // An object without such lists is a record itself, as in a file with an object on each line. documentObjects yields an
 // [*ItemError] for a value that is not a record, and for a list with an unknown name, which is not imported. If a
 // document is damaged, it yields the records before the damage and then an ItemError.
-func documentObjects(r io.Reader, ref string, lists documentListNames) iter.Seq2[jsonObjectAt, error] {
-	return func(yield func(jsonObjectAt, error) bool) {
+func documentObjects(r io.Reader, ref string, lists documentListNames) iter.Seq2[locatedJSONObject, error] {
+	return func(yield func(locatedJSONObject, error) bool) {
 		br := bufio.NewReaderSize(r, peekSize)
 		if bom, _ := br.Peek(3); string(bom) == "\uFEFF" {
 			_, _ = br.Discard(3) // The bytes were peeked, so discarding them cannot fail.
 		}
 		lines := &lineCounter{r: br, line: 1}
-		d := &documentReader{ref: ref, lists: lists, lines: lines, yield: yield}
+		d := &documentReader{ref: ref, listNames: lists, lines: lines, yield: yield}
 		d.dec = json.NewDecoder(lines)
 		d.readAllValues()
 	}
@@ -47,11 +47,11 @@ func documentObjects(r io.Reader, ref string, lists documentListNames) iter.Seq2
 
 // documentReader is the state of [documentObjects].
 type documentReader struct {
-	ref   string
-	lists documentListNames
-	lines *lineCounter
-	dec   *json.Decoder
-	yield func(jsonObjectAt, error) bool
+	ref       string
+	listNames documentListNames
+	lines     *lineCounter
+	dec       *json.Decoder
+	yield     func(locatedJSONObject, error) bool
 
 	isDone bool // The caller wants no more records, or the rest of the input cannot be read.
 }
@@ -72,14 +72,14 @@ func (d *documentReader) readAllValues() {
 		default:
 			where := lineRef(d.ref, d.lines.lineAt(d.dec.InputOffset()))
 			err = fmt.Errorf("is not a JSON object or array, but %s", quoteShort(fmt.Sprint(tok)))
-			d.yieldObject(jsonObjectAt{}, newItemError(where, err))
+			d.yieldObject(locatedJSONObject{}, newItemError(where, err))
 		}
 	}
 }
 
 // readToken returns the next token of the JSON text. The size of a token is limited.
 func (d *documentReader) readToken() (json.Token, error) {
-	d.lines.remaining = maxLineBytes
+	d.lines.remainingBytes = maxLineBytes
 	return d.dec.Token()
 }
 
@@ -95,10 +95,10 @@ func (d *documentReader) yieldError(err error) {
 		err = fmt.Errorf("is not JSON: %w; what comes before was read", syn)
 	case errors.Is(err, errRecordTooLong):
 	default:
-		d.yield(jsonObjectAt{}, fmt.Errorf("reading %s: %w", where, err))
+		d.yield(locatedJSONObject{}, fmt.Errorf("reading %s: %w", where, err))
 		return
 	}
-	d.yield(jsonObjectAt{}, newItemError(where, err))
+	d.yield(locatedJSONObject{}, newItemError(where, err))
 }
 
 // readList yields the records in a list. The caller has read the opening bracket.
@@ -108,7 +108,7 @@ func (d *documentReader) readList(list string) {
 		if d.isDone {
 			return
 		}
-		o := jsonObjectAt{list: list, number: num, text: raw, ref: lineRef(d.ref, line)}
+		o := locatedJSONObject{listName: list, number: num, text: raw, ref: lineRef(d.ref, line)}
 		var err error
 		o.fields, err = parseValidObject(raw)
 		d.yieldObject(o, o.itemError(err))
@@ -122,7 +122,7 @@ func (d *documentReader) readList(list string) {
 
 // readObject reads an object. The caller has read the opening brace.
 func (d *documentReader) readObject() {
-	o := jsonObjectAt{ref: lineRef(d.ref, d.lines.lineAt(d.dec.InputOffset()))}
+	o := locatedJSONObject{ref: lineRef(d.ref, d.lines.lineAt(d.dec.InputOffset()))}
 	hasList := false
 	var bad error
 	for !d.isDone && d.dec.More() {
@@ -132,7 +132,7 @@ func (d *documentReader) readObject() {
 			return
 		}
 		name, _ := key.(string)
-		if slices.Contains(d.lists.recordLists, name) {
+		if slices.Contains(d.listNames.recordLists, name) {
 			hasList = true
 			d.readListMember(name)
 		} else {
@@ -153,12 +153,12 @@ func (d *documentReader) readObject() {
 
 // readField adds a member to the object o. If the member is a table, its rows are yielded as records instead. It fails
 // if the member cannot be a field.
-func (d *documentReader) readField(o *jsonObjectAt, name string) error {
+func (d *documentReader) readField(o *locatedJSONObject, name string) error {
 	raw, line := d.readValue()
 	switch {
 	case d.isDone:
 		return nil
-	case slices.Contains(d.lists.tableLists, name) && isTable(raw):
+	case slices.Contains(d.listNames.tableLists, name) && isTable(raw):
 		d.yieldTableRows(name, raw, line)
 		return nil
 	case len(o.fields) >= maxObjectFields:
@@ -189,7 +189,7 @@ func (d *documentReader) yieldTableRows(list string, raw json.RawMessage, line i
 		if d.isDone {
 			return
 		}
-		o := jsonObjectAt{list: list, number: num, text: row, ref: lineRef(d.ref, line)}
+		o := locatedJSONObject{listName: list, number: num, text: row, ref: lineRef(d.ref, line)}
 		var err error
 		o.fields, err = parseValidObject(row)
 		d.yieldObject(o, o.itemError(err))
@@ -208,14 +208,14 @@ func (d *documentReader) readListMember(name string) {
 		d.yieldError(fmt.Errorf("%s is not a list", name))
 	case tok != nil:
 		where := lineRef(d.ref, d.lines.lineAt(d.dec.InputOffset()))
-		d.yieldObject(jsonObjectAt{}, newItemError(where, fmt.Errorf("%s is not a list", name)))
+		d.yieldObject(locatedJSONObject{}, newItemError(where, fmt.Errorf("%s is not a list", name)))
 	}
 }
 
 // reportUnreadLists yields an error for each JSON array in the object o that is not imported.
-func (d *documentReader) reportUnreadLists(o jsonObjectAt) {
+func (d *documentReader) reportUnreadLists(o locatedJSONObject) {
 	for _, f := range o.fields {
-		isReported := f.rawValue[0] == '[' && !slices.Contains(d.lists.ignoredNames, f.key)
+		isReported := f.rawValue[0] == '[' && !slices.Contains(d.listNames.ignoredListNames, f.key)
 		if d.isDone || !isReported {
 			continue
 		}
@@ -226,7 +226,7 @@ func (d *documentReader) reportUnreadLists(o jsonObjectAt) {
 		if n > 0 {
 			err := fmt.Errorf("%s of the list %s %s left out, because oxbow does not know it",
 				text.FormatCount(n, "record", "records"), quoteShort(f.key), wasOrWere(n))
-			d.yieldObject(jsonObjectAt{}, newItemError(o.ref, err))
+			d.yieldObject(locatedJSONObject{}, newItemError(o.ref, err))
 		}
 	}
 }
@@ -238,9 +238,9 @@ func wasOrWere(n int) string {
 	return "were"
 }
 
-func (d *documentReader) yieldObject(o jsonObjectAt, err error) {
+func (d *documentReader) yieldObject(o locatedJSONObject, err error) {
 	if err != nil {
-		o = jsonObjectAt{}
+		o = locatedJSONObject{}
 	}
 	if !d.yield(o, err) {
 		d.isDone = true
@@ -250,7 +250,7 @@ func (d *documentReader) yieldObject(o jsonObjectAt, err error) {
 // readValue returns the next value and the line on which it begins. If the value cannot be read, readValue yields an
 // error and ends the reading.
 func (d *documentReader) readValue() (raw json.RawMessage, line int) {
-	d.lines.remaining = maxLineBytes
+	d.lines.remainingBytes = maxLineBytes
 	if err := d.dec.Decode(&raw); err != nil {
 		d.yieldError(err)
 		return nil, 0
@@ -279,12 +279,12 @@ func checkJSONText(raw []byte) error {
 }
 
 // itemError returns an [*ItemError] with the position of the record, or nil if err is nil.
-func (o jsonObjectAt) itemError(err error) error {
+func (o locatedJSONObject) itemError(err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case o.list != "":
-		err = fmt.Errorf("record %d of %s: %w", o.number, o.list, err)
+	case o.listName != "":
+		err = fmt.Errorf("record %d of %s: %w", o.number, o.listName, err)
 	case o.number > 0:
 		err = fmt.Errorf("record %d: %w", o.number, err)
 	}
@@ -297,20 +297,20 @@ var errRecordTooLong = fmt.Errorf("has more than the %d MiB of one record that a
 // lineCounter is a reader that can tell the line number at a byte offset. After it has read the number of bytes in
 // remaining, it returns an error, so that a record cannot use too much memory.
 type lineCounter struct {
-	r             io.Reader
-	remaining     int
-	pendingBuffer []byte // memory for pendingBytes, which each Read uses again
-	pendingBytes  []byte // bytes that were read but whose lines are not counted yet
-	pendingOffset int64  // offset of the first byte in pendingBytes, from the beginning of the input
-	line          int    // number of the line that contains the byte at pendingOffset
+	r                  io.Reader
+	remainingBytes     int
+	pendingBuffer      []byte // memory for pendingBytes, which each Read uses again
+	pendingBytes       []byte // bytes that were read but whose lines are not counted yet
+	pendingBytesOffset int64  // offset of the first byte in pendingBytes, from the beginning of the input
+	line               int    // number of the line that contains the byte at pendingBytesOffset
 }
 
 func (c *lineCounter) Read(p []byte) (int, error) {
-	if c.remaining <= 0 {
+	if c.remainingBytes <= 0 {
 		return 0, errRecordTooLong
 	}
 	n, err := c.r.Read(p)
-	c.remaining -= n
+	c.remainingBytes -= n
 	c.pendingBuffer = append(append(c.pendingBuffer[:0], c.pendingBytes...), p[:n]...)
 	c.pendingBytes = c.pendingBuffer
 	return n, err
@@ -318,10 +318,10 @@ func (c *lineCounter) Read(p []byte) (int, error) {
 
 // lineAt returns the line number at an offset. The offset must not be lower than in an earlier call.
 func (c *lineCounter) lineAt(offset int64) int {
-	n := min(max(int(offset-c.pendingOffset), 0), len(c.pendingBytes))
+	n := min(max(int(offset-c.pendingBytesOffset), 0), len(c.pendingBytes))
 	c.line += bytes.Count(c.pendingBytes[:n], []byte("\n"))
 	c.pendingBytes = c.pendingBytes[n:]
-	c.pendingOffset += int64(n)
+	c.pendingBytesOffset += int64(n)
 	return c.line
 }
 
@@ -337,7 +337,7 @@ type jsonHead struct {
 	isArray bool
 	keys    []string // keys of the object, or the first object in the array
 	// for each list in the document's first object, by name: the keys of the first element of the list
-	lists map[string][]string
+	listElementKeys map[string][]string
 }
 
 // readJSONHead reads the beginning of a JSON document. ok is false if the text begins with neither an object nor an
@@ -348,7 +348,7 @@ func readJSONHead(head []byte) (h jsonHead, ok bool) {
 	if err != nil {
 		return h, false
 	}
-	h.lists = map[string][]string{}
+	h.listElementKeys = map[string][]string{}
 	switch tok {
 	case json.Delim('['):
 		h.isArray = true
@@ -368,7 +368,7 @@ func readJSONHead(head []byte) (h jsonHead, ok bool) {
 		var raw json.RawMessage
 		rest := bytes.TrimLeft(head[dec.InputOffset():], ": \t\r\n")
 		if bytes.HasPrefix(rest, []byte("[")) {
-			h.lists[key] = objectKeys(json.NewDecoder(bytes.NewReader(rest[1:])))
+			h.listElementKeys[key] = objectKeys(json.NewDecoder(bytes.NewReader(rest[1:])))
 		}
 		if dec.Decode(&raw) != nil {
 			break

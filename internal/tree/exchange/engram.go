@@ -17,30 +17,30 @@ var engramKeys = map[string]string{
 
 var (
 	engramObservationForm = recordForm{
-		format:           engram,
-		idFields:         []string{"sync_id"},
-		textFields:       []string{"content"},
-		frontKeysByField: engramKeys,
+		format:                engram,
+		idFields:              []string{"sync_id"},
+		textFields:            []string{"content"},
+		frontMatterKeyByField: engramKeys,
 	}
 	engramSessionForm = recordForm{
-		format:           engram,
-		idFields:         []string{"id"},
-		textFields:       []string{"summary"},
-		frontKeysByField: engramKeys,
+		format:                engram,
+		idFields:              []string{"id"},
+		textFields:            []string{"summary"},
+		frontMatterKeyByField: engramKeys,
 	}
 )
 
-var engramProgram = recordProgram{
-	format: engram,
-	lists:  documentListNames{recordLists: []string{"sessions", "observations", "prompts"}},
-	convert: func(rec jsonObjectAt, o *ReadOptions) (Item, error) {
+var engramProgram = programRecordFormat{
+	format:    engram,
+	listNames: documentListNames{recordLists: []string{"sessions", "observations", "prompts"}},
+	convert: func(rec locatedJSONObject, o *ReadOptions) (Item, error) {
 		if raw, ok := rec.fields.rawValue("deleted_at"); ok && raw[0] == '"' {
 			return Item{}, errDeleted
 		}
 		switch {
-		case rec.list == "prompts":
+		case rec.listName == "prompts":
 			return Item{}, errOnlyPrompt
-		case rec.list == "sessions":
+		case rec.listName == "sessions":
 			return engramSessionItem(rec, o)
 		case !hasTextField(rec.fields, "content"):
 			return Item{}, missingTextFieldError("content")
@@ -57,17 +57,17 @@ var engramProgram = recordProgram{
 
 // readEngram yields an item for each observation and for each session that has a summary.
 func readEngram(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
-	return engramProgram.readRecords(documentObjects(r, ref, engramProgram.lists), o)
+	return engramProgram.readRecords(documentObjects(r, ref, engramProgram.listNames), o)
 }
 
 // engramSessionItem converts a session to an item with the session's summary.
-func engramSessionItem(rec jsonObjectAt, o *ReadOptions) (Item, error) {
+func engramSessionItem(rec locatedJSONObject, o *ReadOptions) (Item, error) {
 	if summary, _ := rec.fields.textValue("summary"); summary == "" {
 		return Item{}, errNotMemory
 	}
 	it, err := engramSessionForm.toItem(rec, o)
 	if err == nil {
-		it.Entry.Name = cleanName("Session: "+it.Entry.Name, 100)
+		it.Entry.Name = makeValidName("Session: "+it.Entry.Name, 100)
 		it.addLabel("type", "summary")
 	}
 	return it, err
@@ -76,5 +76,5 @@ func engramSessionItem(rec jsonObjectAt, o *ReadOptions) (Item, error) {
 // isEngram reports whether a JSON document has the keys of an engram export.
 func isEngram(h jsonHead) bool {
 	isExport := containsAll(h.keys, "version", "exported_at") && containsAny(h.keys, "sessions", "observations")
-	return isExport || containsAny(h.lists["observations"], "sync_id", "topic_key")
+	return isExport || containsAny(h.listElementKeys["observations"], "sync_id", "topic_key")
 }

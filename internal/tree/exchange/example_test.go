@@ -29,7 +29,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(report.Added, "added;", report.Problems[0])
+	fmt.Println(report.AddedCount, "added;", report.Problems[0])
 
 	var out strings.Builder
 	n, err := exchange.Export(ctx, m, oxbow.Filter{}, &out)

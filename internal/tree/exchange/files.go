@@ -43,7 +43,7 @@ func Read(fsys vfs.FS, name string, o *ReadOptions) iter.Seq2[Item, error] {
 			yield(Item{}, fmt.Errorf("reading %s: %w", o.withBase(name), err))
 			return
 		}
-		o := o.withSummedProgress()
+		o := o.withCumulativeProgress()
 		if !info.IsDir() {
 			o.addExpectedBytes(info.Size())
 			for it, err := range readFile(fsys, name, o) {
@@ -69,7 +69,12 @@ func readDir(fsys vfs.FS, dir string, o *ReadOptions, yield func(Item, error) bo
 	if src.findRoots != nil {
 		roots = src.findRoots(fsys, dir)
 	}
-	w := fileWalker{fsys: fsys, options: &opts, checkFormatFile: src.checkFile, contentsPaths: make(map[string]bool)}
+	w := fileWalker{
+		fsys:              fsys,
+		options:           &opts,
+		checkFormatFile:   src.checkFile,
+		bookContentsPaths: make(map[string]bool),
+	}
 	for _, root := range roots {
 		if err := w.walkRoot(root); err != nil {
 			yield(Item{}, err)
@@ -81,7 +86,7 @@ func readDir(fsys vfs.FS, dir string, o *ReadOptions, yield func(Item, error) bo
 		yield(Item{}, w.noFilesError(dir))
 		return
 	}
-	for _, err := range append(w.problems, w.otherErrors...) {
+	for _, err := range append(w.problems, w.skippedFileErrors...) {
 		if !yield(Item{}, err) {
 			return
 		}
@@ -135,7 +140,7 @@ func (w *fileWalker) checkFile(name string) error {
 // otherFilesHint tells the user how to import the first file that was skipped because of its extension. Such a file is
 // read only if the user names the file itself.
 func (w *fileWalker) otherFilesHint() string {
-	for _, err := range w.otherErrors {
+	for _, err := range w.skippedFileErrors {
 		item, ok := errors.AsType[*ItemError](err)
 		if !ok {
 			continue
@@ -173,7 +178,7 @@ func ReadPath(file, root string, o *ReadOptions) iter.Seq2[Item, error] {
 			}
 		}
 		opts := o.orDefault()
-		opts.BasePath = originBase(dir, root)
+		opts.BasePath = originPathPrefix(dir, root)
 		for it, err := range Read(fsys, name, &opts) {
 			if !yield(it, err) {
 				return
@@ -182,7 +187,7 @@ func ReadPath(file, root string, o *ReadOptions) iter.Seq2[Item, error] {
 	}
 }
 
-func originBase(dir, root string) string {
+func originPathPrefix(dir, root string) string {
 	if root != "" {
 		rel, err := filepath.Rel(root, dir)
 		switch {
@@ -203,8 +208,8 @@ type fileWalker struct {
 	files    []string
 	problems []error
 	// errors for files that are not imported because they are hidden, or because their extension is unknown
-	otherErrors   []error
-	contentsPaths map[string]bool // paths at which mdBooks have tables of contents
+	skippedFileErrors []error
+	bookContentsPaths map[string]bool // paths at which mdBooks have tables of contents
 
 	// decides by the name whether a file is read, if the format has its own rule for this, such as Cursor rules (may
 	// be nil)
@@ -221,18 +226,19 @@ var bookSourcePattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?m)^\s*src\s*=\s*["']([^"']*)["']`)
 })
 
-// recordContentsPath records the path at which the mdBook in the directory has its table of contents.
-func (w *fileWalker) recordContentsPath(dir string) {
+// recordBookContentsPath records the path at which the mdBook in the directory has its table of contents.
+func (w *fileWalker) recordBookContentsPath(dir string) {
 	src := "src"
 	text, err := vfs.ReadFile(w.fsys, path.Join(dir, bookFile), peekSize)
 	if m := bookSourcePattern().FindSubmatch(text); err == nil && m != nil {
 		src = string(m[1])
 	}
-	w.contentsPaths[path.Join(dir, "SUMMARY.md")], w.contentsPaths[path.Join(dir, src, "SUMMARY.md")] = true, true
+	w.bookContentsPaths[path.Join(dir, "SUMMARY.md")], w.bookContentsPaths[path.Join(dir, src,
+		"SUMMARY.md")] = true, true
 }
 
-// maxHiddenDepth is the maximum depth to which a hidden directory is searched for files that could be imported.
-const maxHiddenDepth = 4
+// maxHiddenDirDepth is the maximum depth to which a hidden directory is searched for files that could be imported.
+const maxHiddenDirDepth = 4
 
 // hasImportableFile reports whether the directory, or a directory below it, contains a file that could be imported.
 func (w *fileWalker) hasImportableFile(dir string, depth int) bool {
@@ -242,7 +248,8 @@ func (w *fileWalker) hasImportableFile(dir string, depth int) bool {
 	}
 	return slices.ContainsFunc(list, func(d fs.DirEntry) bool {
 		if d.IsDir() {
-			return strings.Count(dir, "/") < maxHiddenDepth && w.hasImportableFile(path.Join(dir, d.Name()), depth+1)
+			return strings.Count(dir, "/") < maxHiddenDirDepth &&
+				w.hasImportableFile(path.Join(dir, d.Name()), depth+1)
 		}
 		return formatByExtension(d.Name()) != ""
 	})
@@ -262,7 +269,7 @@ func (w *fileWalker) walkDir(dir string, depth int) error {
 		return nil
 	}
 	if slices.ContainsFunc(list, func(d fs.DirEntry) bool { return d.Name() == bookFile }) {
-		w.recordContentsPath(dir)
+		w.recordBookContentsPath(dir)
 	}
 	for _, d := range list {
 		if err := w.visitFile(path.Join(dir, d.Name()), d, depth); err != nil {
@@ -275,9 +282,9 @@ func (w *fileWalker) walkDir(dir string, depth int) error {
 // linkReason says why a symbolic link is not read.
 const linkReason = "is a symbolic link, which is not followed"
 
-// isHiddenNote reports whether a file or directory would be read if its name did not begin with a dot. Files of git,
-// and the metadata that macOS stores beside other files, would not be read.
-func (w *fileWalker) isHiddenNote(name string, d fs.DirEntry, depth int) bool {
+// isHiddenImportable reports whether a file or directory would be read if its name did not begin with a dot. Files of
+// git, and the metadata that macOS stores beside other files, would not be read.
+func (w *fileWalker) isHiddenImportable(name string, d fs.DirEntry, depth int) bool {
 	switch {
 	case d.Name() == ".git" || strings.HasPrefix(d.Name(), "._"):
 		return false
@@ -291,10 +298,10 @@ func (w *fileWalker) isHiddenNote(name string, d fs.DirEntry, depth int) bool {
 // directory, visitFile walks into the directory.
 func (w *fileWalker) visitFile(name string, d fs.DirEntry, depth int) error {
 	switch {
-	case d.Name() == bookFile, w.contentsPaths[name]:
+	case d.Name() == bookFile, w.bookContentsPaths[name]:
 	case strings.HasPrefix(d.Name(), "."):
-		if w.isHiddenNote(name, d, depth) {
-			w.otherErrors = append(w.otherErrors, newItemError(w.options.withBase(name), errHidden))
+		if w.isHiddenImportable(name, d, depth) {
+			w.skippedFileErrors = append(w.skippedFileErrors, newItemError(w.options.withBase(name), errHidden))
 		}
 	case d.IsDir():
 		return w.walkDir(name, depth+1)
@@ -305,14 +312,14 @@ func (w *fileWalker) visitFile(name string, d fs.DirEntry, depth int) error {
 			if d.Type()&fs.ModeSymlink != 0 { // The link may lead to a directory with notes.
 				err = &skippedError{"was passed over: it " + linkReason}
 			}
-			w.otherErrors = append(w.otherErrors, newItemError(w.options.withBase(name), err))
+			w.skippedFileErrors = append(w.skippedFileErrors, newItemError(w.options.withBase(name), err))
 		}
 	case d.Type()&fs.ModeSymlink != 0:
 		w.problems = append(w.problems, newItemError(w.options.withBase(name), errors.New(linkReason)))
 	case !d.Type().IsRegular():
 		w.problems = append(w.problems, newItemError(w.options.withBase(name), errors.New("is not a regular file")))
-	case len(w.files) == maxFiles:
-		return fmt.Errorf("reading %s: more than %d files", w.options.withBase(path.Dir(name)), maxFiles)
+	case len(w.files) == maxImportFiles:
+		return fmt.Errorf("reading %s: more than %d files", w.options.withBase(path.Dir(name)), maxImportFiles)
 	default:
 		w.files = append(w.files, name)
 	}
@@ -355,7 +362,7 @@ func compareFiles(a, b string) int {
 // copies last, so that a note gets a name and aliases before its conflict copies.
 func readFiles(fsys vfs.FS, files []string, o *ReadOptions, yield func(Item, error) bool) {
 	slices.SortFunc(files, compareFiles)
-	dates, rest, ok := readAllDates(fsys, files, o, yield)
+	dates, rest, ok := readChatSessionDates(fsys, files, o, yield)
 	if !ok {
 		return
 	}
@@ -388,9 +395,9 @@ func readFiles(fsys vfs.FS, files []string, o *ReadOptions, yield func(Item, err
 	}
 }
 
-// readAllDates reads the files that contain the dates of chat sessions. dates contains the date of each session, by
-// directory. rest contains all other files. ok is false if the caller must stop.
-func readAllDates(
+// readChatSessionDates reads the files that contain the dates of chat sessions. dates contains the date of each
+// session, by directory. rest contains all other files. ok is false if the caller must stop.
+func readChatSessionDates(
 	fsys vfs.FS,
 	files []string,
 	o *ReadOptions,
@@ -399,7 +406,7 @@ func readAllDates(
 	dates = make(map[string]map[string]time.Time)
 	for _, name := range files {
 		mayBeDates := o.orDefault().Format == "" && formatByExtension(name) == JSONL
-		if !mayBeDates || peekFormat(fsys, name) != Dates {
+		if !mayBeDates || peekFormat(fsys, name) != ChatDates {
 			rest = append(rest, name)
 			continue
 		}
@@ -473,7 +480,7 @@ func readFile(fsys vfs.FS, name string, o *ReadOptions) iter.Seq2[Item, error] {
 			return
 		}
 		for it, err := range readStream(
-			bufio.NewReaderSize(o.meteredReader(o.cancelableReader(wholeFileReader(f))), int(size)),
+			bufio.NewReaderSize(o.readerWithProgress(o.cancelableReader(wholeFileReader(f))), int(size)),
 			o.withBase(name),
 			&opts,
 		) {
@@ -553,6 +560,6 @@ func decompressInput(br *bufio.Reader, o *ReadOptions) (*bufio.Reader, error) {
 	if limit <= 0 {
 		limit = maxExpandedBytes
 	}
-	over := fmt.Errorf("%w: %d", errExpandedTooLarge, limit)
+	over := fmt.Errorf("%w: %d", errExpandedInputTooLarge, limit)
 	return bufio.NewReaderSize(&boundedReader{r: zr, remaining: limit, err: over}, peekSize), nil
 }

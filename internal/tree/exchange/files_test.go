@@ -66,7 +66,7 @@ func TestDetect(t *testing.T) {
 		{"x.jsonl", entryLine, JSONL, ""},
 		{"x.jsonl", "not json", JSONL, ""},
 		{"x.jsonl.gz", pack(t, chatLine), Chat, ""},
-		{"x.ndjson", "\uFEFF\n " + datesLine, Dates, ""},
+		{"x.ndjson", "\uFEFF\n " + datesLine, ChatDates, ""},
 		{"", long, Chat, ""},
 		{"", `{"content":"` + strings.Repeat("x", peekSize), JSONL, ""},
 		{"", `{"session_id":"x","messages":[`, Chat, ""},

@@ -36,28 +36,28 @@ func NoteFormat(fsys vfs.FS, dir string) Format {
 // IsMarkdown reports whether a file with this name is a Markdown file.
 func IsMarkdown(name string) bool { return formatByExtension(name) == Markdown }
 
-// OriginLabelValue returns the value that the label [LabelImport] has for the entries of a file.
+// OriginLabelValue returns the value that the label [LabelImportFile] has for the entries of a file.
 func OriginLabelValue(file string) string { return originLabel(file) }
 
-// LabelsWithImportMarks returns the labels of entry e together with the labels that an import of the file would add.
-func LabelsWithImportMarks(e oxbow.Entry, file string) []oxbow.Label {
-	return withImportMarks(Item{Entry: e.Clone(), Origin: file}).Entry.Labels
+// LabelsWithImportLabels returns the labels of entry e together with the labels that an import of the file would add.
+func LabelsWithImportLabels(e oxbow.Entry, file string) []oxbow.Label {
+	return withImportLabels(Item{Entry: e.Clone(), Origin: file}).Entry.Labels
 }
 
 // WithImportMarks returns the labels without the labels with which an import marks an entry's origin. In place of
 // these, it adds the labels of this kind from marked.
 func WithImportMarks(labels, marked []oxbow.Label) []oxbow.Label {
-	labels = slices.DeleteFunc(slices.Clone(labels), isImportMark)
+	labels = slices.DeleteFunc(slices.Clone(labels), isImportLabel)
 	for _, l := range marked {
-		if isImportMark(l) {
+		if isImportLabel(l) {
 			labels = append(labels, l)
 		}
 	}
 	return oxbow.SortLabels(labels)
 }
 
-// FileLabelValue returns the value of the label that names the file from which an entry was imported, or "".
-func FileLabelValue(e oxbow.Entry) string {
+// ImportFileLabelValue returns the value of the label that names the file from which an entry was imported, or "".
+func ImportFileLabelValue(e oxbow.Entry) string {
 	file, _ := e.Label(originLabelKey)
 	return file
 }
@@ -72,7 +72,7 @@ func trimLineBreaks(s string) string { return strings.Trim(s, "\r\n") }
 // does not change. It fails if the item's text does not occur exactly once in the file, or if content does not begin
 // with the description in the front matter.
 func ReplaceContent(file string, it Item, content string) (string, error) {
-	above, was := it.Entry.Content[:it.frontTextLen], trimLineBreaks(it.Entry.Content[it.frontTextLen:])
+	above, was := it.Entry.Content[:it.frontMatterTextLen], trimLineBreaks(it.Entry.Content[it.frontMatterTextLen:])
 	body, ok := strings.CutPrefix(content, above)
 	switch {
 	case !ok:
@@ -105,10 +105,10 @@ func FormatNote(e oxbow.Entry, withName bool) (string, error) {
 	if withName {
 		addTextKey(top, "title", e.Name)
 	}
-	addValuesKey(top, "aliases", e.Aliases)
+	addKeyWithValues(top, "aliases", e.Aliases)
 	values := map[string][]string{}
-	for _, l := range withoutOriginLabels(e.Labels) {
-		if !isStampLabel(l) && l.Key != oxbow.LabelVerified {
+	for _, l := range omitOriginLabels(e.Labels) {
+		if !isAutomaticLabel(l) && l.Key != oxbow.LabelVerified {
 			values[l.Key] = append(values[l.Key], l.Value)
 		}
 	}
@@ -120,7 +120,7 @@ func FormatNote(e oxbow.Entry, withName bool) (string, error) {
 		case oxbow.LabelFile:
 			name = "related_files"
 		}
-		addValuesKey(top, name, values[key])
+		addKeyWithValues(top, name, values[key])
 	}
 	front := ""
 	if len(top.Content) > 0 {

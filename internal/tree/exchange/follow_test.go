@@ -15,7 +15,7 @@ import (
 func follow(t *testing.T, m *oxbow.Memory, content string) Report {
 	t.Helper()
 	items := ReadStream(strings.NewReader(content), "vault/boat.md", nil)
-	r, err := Import(t.Context(), m, items, &ImportOptions{Follow: true})
+	r, err := Import(t.Context(), m, items, &ImportOptions{ImportsOverEdits: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func TestFollowMerges(t *testing.T) {
 			if tt.lost != lost.Content || (err == nil) != (tt.lost != "") {
 				t.Errorf("the conflict copy is %q, %v; want %q", lost.Content, err, tt.lost)
 			}
-			if r := follow(t, m, tt.file); r.Same != 1 {
+			if r := follow(t, m, tt.file); r.UnchangedCount != 1 {
 				t.Errorf("the same file again: %+v, want the same", r)
 			}
 			// After the next edit of the file, the entry must still have the label from the store.
@@ -128,7 +128,7 @@ func TestRewritten(t *testing.T) {
 		}
 		content := tt.content
 		if strings.Contains(tt.file, "rating") { // The comment must stay above the text.
-			content = items[0].Entry.Content[:items[0].frontTextLen] + content
+			content = items[0].Entry.Content[:items[0].frontMatterTextLen] + content
 		}
 		got, err := ReplaceContent(tt.file, items[0], content)
 		if got != tt.want || (err != nil) != (tt.want == "") {

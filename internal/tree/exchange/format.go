@@ -141,7 +141,7 @@ func formatByKeys(text []byte) Format {
 		case "parentUuid", "leafUuid", "sessionId", "messageId", "payload":
 			return ""
 		case "haystack":
-			return Dates
+			return ChatDates
 		}
 		var skip json.RawMessage
 		if dec.Decode(&skip) != nil {
@@ -159,4 +159,4 @@ func isUTF8Text(b []byte) bool {
 
 func isGzip(head []byte) bool { return len(head) > 2 && head[0] == 0x1F && head[1] == 0x8B }
 
-var errExpandedTooLarge = errors.New("expands to more bytes than are read")
+var errExpandedInputTooLarge = errors.New("expands to more bytes than are read")

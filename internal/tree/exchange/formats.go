@@ -12,11 +12,11 @@ type Format string
 
 // These are the formats. All except the first five are named after the program that writes them.
 const (
-	JSONL    Format = "jsonl"    // entries as JSON, one on each line or in an array
-	Markdown Format = "markdown" // see [ReadMarkdown]
-	Chat     Format = "chat"     // chat sessions, one on each line
-	Dates    Format = "dates"    // dates of chat sessions
-	Obsidian Format = "obsidian" // Markdown in which #tags in the text are tags
+	JSONL     Format = "jsonl"    // entries as JSON, one on each line or in an array
+	Markdown  Format = "markdown" // see [ReadMarkdown]
+	Chat      Format = "chat"     // chat sessions, one on each line
+	ChatDates Format = "dates"    // dates of chat sessions
+	Obsidian  Format = "obsidian" // Markdown in which #tags in the text are tags
 
 	basicMemory  Format = "basic-memory"
 	csvTable     Format = "csv"           // a table with an entry in each row

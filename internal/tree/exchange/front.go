@@ -80,7 +80,7 @@ func parseYAMLFront(text string) (keys []frontKey, size, count int) {
 			end++
 		}
 		k := frontKey{name: name, line: i + 2}
-		keys = append(keys, k.readKeys(value, lines[i+1:end])...)
+		keys = append(keys, k.readNestedKeys(value, lines[i+1:end])...)
 		i = end
 	}
 	if !hasKey && len(lines) > 0 {
@@ -99,9 +99,9 @@ var textKeys = []string{"name", "title", "description"}
 // labels, and tags in the text.
 const maxHeaderLabels = oxbow.MaxLabels / 2
 
-// keyTwins maps other spellings of a key to the usual key. Obsidian used tag and alias until version 1.9, and its
-// linter writes "date created".
-var keyTwins = map[string]string{
+// usualKeyBySpelling maps other spellings of a key to the usual key. Obsidian used tag and alias until version 1.9,
+// and its linter writes "date created".
+var usualKeyBySpelling = map[string]string{
 	"tag": "tags", "alias": "aliases", "created_at": "created", "createdat": "created", "date_created": "created",
 }
 
@@ -150,17 +150,17 @@ var (
 	errNoPlainValue = errors.New("its lines are no plain YAML value, so they stay as they are")
 )
 
-// readKeys parses the value of the front matter key k. It returns k with the values. If the value is a nested mapping,
-// it returns a key for each member of the mapping. value is the text on the line of the key, and lines are the lines
-// that continue the value.
-func (k frontKey) readKeys(value string, lines []string) []frontKey {
+// readNestedKeys parses the value of the front matter key k. It returns k with the values. If the value is a nested
+// mapping, it returns a key for each member of the mapping. value is the text on the line of the key, and lines are
+// the lines that continue the value.
+func (k frontKey) readNestedKeys(value string, lines []string) []frontKey {
 	k.key = frontmatter.FoldKeySpelling(k.name)
 	comment := ""
 	if rest, end := cutComment(value); rest == "" || !slices.Contains(textKeys, k.key) {
 		value, comment = rest, end
 	}
 	var node *yaml.Node
-	if isPlain(value) {
+	if isUnquotedText(value) {
 		node = &yaml.Node{Kind: yaml.ScalarNode, Value: joinLines(value, lines)}
 	} else {
 		node = decodeValue(value, lines)
@@ -192,9 +192,9 @@ func nodeComments(n *yaml.Node) string {
 	return strings.Join(strings.Fields(strings.Join(parts, " ")), " ")
 }
 
-// isPlain reports whether a value is a text without quotes. YAML would cut such a text at " #" and refuse a text with
-// ": ". The nulls of YAML are not texts.
-func isPlain(value string) bool {
+// isUnquotedText reports whether a value is a text without quotes. YAML would cut such a text at " #" and refuse a
+// text with ": ". The nulls of YAML are not texts.
+func isUnquotedText(value string) bool {
 	return value != "" && value != "~" && !strings.EqualFold(value, "null") &&
 		!strings.ContainsRune("[{\"'|>&*!%@`", rune(value[0]))
 }
@@ -216,14 +216,14 @@ func cutComment(value string) (rest, comment string) {
 	return value, ""
 }
 
-// maxFrontDepth is the maximum depth of lists and mappings in front matter.
-const maxFrontDepth = 64
+// maxFrontMatterNesting is the maximum depth of lists and mappings in front matter.
+const maxFrontMatterNesting = 64
 
 // decodeValue decodes a value as YAML. It returns nil if the value is not valid YAML.
 func decodeValue(value string, lines []string) *yaml.Node {
-	r := frontmatter.MappingReader{MaxDepth: maxFrontDepth}
+	r := frontmatter.MappingReader{MaxDepth: maxFrontMatterNesting}
 	if !strings.HasPrefix(value, "|") && !strings.HasPrefix(value, ">") {
-		lines = quoteHashes(lines)
+		lines = quoteTextsWithHashSign(lines)
 	}
 	top := r.ReadMapping("k: " + value + "\n" + strings.Join(lines, "\n"))
 	if top == nil {
@@ -238,10 +238,10 @@ var scalarStartPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^\s*(?:- +)*(?:[^\s"'\[\]{}#,&*!|>%@` + "`" + `:-][^"'\[\]{}#:]*: +)?`)
 })
 
-// quoteHashes returns lines of YAML in which each plain text that contains " #" or begins with "#" is in quotes.
-// Otherwise YAML would read the rest of the text as a comment. It does not change lines in a block of text, which
-// begins with | or >.
-func quoteHashes(lines []string) []string {
+// quoteTextsWithHashSign returns lines of YAML in which each plain text that contains " #" or begins with "#" is in
+// quotes. Otherwise YAML would read the rest of the text as a comment. It does not change lines in a block of text,
+// which begins with | or >.
+func quoteTextsWithHashSign(lines []string) []string {
 	out := slices.Clone(lines)
 	blockIndent := -1 // indent of the line that begins the current YAML text block, or -1 outside a text block
 	for i, line := range lines {
@@ -259,18 +259,18 @@ func quoteHashes(lines []string) []string {
 		// Quote only a text that follows a list marker or a key on the same line. Any other line continues the value
 		// of the previous line.
 		if textStart > indent {
-			out[i] = line[:textStart] + quoteHash(line[textStart:])
+			out[i] = line[:textStart] + quoteTextWithHashSign(line[textStart:])
 		}
 	}
 	return out
 }
 
-// quoteHash puts quotes around a plain text that contains " #" or begins with "#". A comment after the text stays
-// outside of the quotes.
-func quoteHash(text string) string {
+// quoteTextWithHashSign puts quotes around a plain text that contains " #" or begins with "#". A comment after the
+// text stays outside of the quotes.
+func quoteTextWithHashSign(text string) string {
 	value, comment := cutComment(text)
 	hasHash := strings.HasPrefix(value, "#") || strings.Contains(value, " #")
-	if !hasHash || !isPlain(value) {
+	if !hasHash || !isUnquotedText(value) {
 		return text
 	}
 	quoted := "'" + strings.ReplaceAll(value, "'", "''") + "'"
@@ -293,13 +293,13 @@ func (k frontKey) flattenNode(n *yaml.Node) []frontKey {
 		sub.key = frontmatter.FoldKeySpelling(p.Name)
 		sub.isList = p.IsList
 		sub.isEmpty = len(p.ValueNodes) == 0
-		keys = append(keys, sub.readScalars(p.ValueNodes)...)
+		keys = append(keys, sub.readScalarNodes(p.ValueNodes)...)
 	}
 	return keys
 }
 
-// readScalars returns k with the values of the nodes, followed by a key for each node that cannot be read.
-func (k frontKey) readScalars(nodes []*yaml.Node) []frontKey {
+// readScalarNodes returns k with the values of the nodes, followed by a key for each node that cannot be read.
+func (k frontKey) readScalarNodes(nodes []*yaml.Node) []frontKey {
 	var unread []frontKey
 	for _, n := range nodes {
 		s := n.Value
@@ -337,13 +337,13 @@ func decodeLoosely(value string, lines []string) *yaml.Node {
 		for _, l := range lines {
 			l = strings.TrimSpace(l)
 			if l != "" {
-				list.Content = append(list.Content, looseItem(strings.TrimPrefix(l, "-")))
+				list.Content = append(list.Content, invalidYAMLItemNode(strings.TrimPrefix(l, "-")))
 			}
 		}
 		return list
 	case strings.HasPrefix(value, "[") && strings.HasSuffix(whole, "]") && !strings.ContainsAny(whole[1:], "[{"):
 		for item := range strings.SplitSeq(whole[1:len(whole)-1], ",") {
-			list.Content = append(list.Content, looseItem(item))
+			list.Content = append(list.Content, invalidYAMLItemNode(item))
 		}
 		return list
 	}
@@ -364,11 +364,11 @@ func isList(lines []string) bool {
 	return len(lines) > 0
 }
 
-// looseItem returns a node for a list item that is not valid YAML.
-func looseItem(item string) *yaml.Node {
+// invalidYAMLItemNode returns a node for a list item that is not valid YAML.
+func invalidYAMLItemNode(item string) *yaml.Node {
 	item, comment := cutComment(strings.TrimSpace(item))
 	node := textNode(item)
-	if !isPlain(item) && item != "" {
+	if !isUnquotedText(item) && item != "" {
 		if n := decodeValue(item, nil); n != nil {
 			node = n
 		}

@@ -65,10 +65,10 @@ func FuzzJSONL(f *testing.F) {
 		out := export(t, s)
 		again := newStore()
 		rep := load(t, again, readJSONL(strings.NewReader(out), "f"), nil)
-		if rep.Added != len(s.entries) || rep.Skipped != 0 {
+		if rep.AddedCount != len(s.entries) || rep.SkippedCount != 0 {
 			t.Fatalf("%d entries came back as %+v\n%s", len(s.entries), rep, out)
 		}
-		if rep := load(t, s, readJSONL(bytes.NewReader(in), "f"), nil); rep.Added+rep.Updated != 0 {
+		if rep := load(t, s, readJSONL(bytes.NewReader(in), "f"), nil); rep.AddedCount+rep.UpdatedCount != 0 {
 			t.Fatalf("a second import changed something: %+v", rep)
 		}
 	})
@@ -186,7 +186,7 @@ func FuzzTOMLFront(f *testing.F) {
 func FuzzHeadingText(f *testing.F) {
 	f.Add("[a](b) ![c](d \"e\") <img alt='f'> `g` {#h} [[i|j]] \\* &amp;")
 	f.Fuzz(func(t *testing.T, in string) {
-		if got := headingText(in); (strings.TrimSpace(got) == "") != (strings.TrimSpace(in) == "") {
+		if got := visibleHeadingText(in); (strings.TrimSpace(got) == "") != (strings.TrimSpace(in) == "") {
 			t.Errorf("headingText(%q) = %q", in, got)
 		}
 		isDecoration(in)

@@ -11,15 +11,15 @@ import (
 	"strings"
 )
 
-// GoneFiles returns a function that reports whether an entry's origin was a file in one of the directories that does
-// not exist any more. The paths in dirs are absolute. For root, see [ReadPath].
-func GoneFiles(root string, dirs []string) func(origin string) bool {
+// MissingFileCheck returns a function that reports whether an entry's origin was a file in one of the directories that
+// does not exist any more. The paths in dirs are absolute. For root, see [ReadPath].
+func MissingFileCheck(root string, dirs []string) func(origin string) bool {
 	// Directories of dirs that exist, by path prefix. An entry belongs to a directory if its origin (the path of the
 	// imported file) begins with the prefix.
 	byPrefix := map[string]string{}
 	for _, dir := range dirs {
 		if info, err := os.Stat(dir); err == nil && info.IsDir() {
-			prefix := path.Join(originBase(filepath.Dir(dir), root), filepath.Base(dir)) + "/"
+			prefix := path.Join(originPathPrefix(filepath.Dir(dir), root), filepath.Base(dir)) + "/"
 			byPrefix[prefix] = dir
 		}
 	}

@@ -27,13 +27,13 @@ type graphNode struct {
 	observations          []string
 	relations             []string
 	// JSON members of the entity that the official MCP memory server does not write, but other programs do
-	otherMembers jsonObject
+	unofficialMembers jsonObject
 }
 
 type graphEdge struct {
 	fromName, toName, relationType, ref string
 	// "key: value" for each member that the official memory server does not write
-	otherMembers []string
+	unofficialMembers []string
 }
 
 // These keys belong to the members of entities and relations. The official memory server writes the first key of each
@@ -78,8 +78,8 @@ func (g *knowledgeGraph) addGraphLine(typ string, o jsonObject, where string) er
 	for _, s := range n.observations {
 		g.textBytes += len(s) + 64
 	}
-	n.otherMembers = o.withoutFields("type", "name", typeKey, "observations")
-	for _, f := range n.otherMembers {
+	n.unofficialMembers = o.withoutFields("type", "name", typeKey, "observations")
+	for _, f := range n.unofficialMembers {
 		g.textBytes += len(f.key) + len(f.rawValue) + 64
 	}
 	if g.byName == nil {
@@ -116,7 +116,7 @@ func (g *knowledgeGraph) addRelation(
 	}
 	for _, f := range o.withoutFields("type", from, to, relation) {
 		if s := memberText(f.rawValue); s != "" {
-			e.otherMembers = append(e.otherMembers, f.key+": "+s)
+			e.unofficialMembers = append(e.unofficialMembers, f.key+": "+s)
 			g.textBytes += len(f.key) + len(s) + 64
 		}
 	}
@@ -182,8 +182,8 @@ func (g *knowledgeGraph) yieldEntityNotes(ref string, yield func(Item, error) bo
 			continue
 		}
 		text := e.relationType + " → " + e.toName
-		if len(e.otherMembers) > 0 {
-			text += " (" + strings.Join(e.otherMembers, ", ") + ")"
+		if len(e.unofficialMembers) > 0 {
+			text += " (" + strings.Join(e.unofficialMembers, ", ") + ")"
 		}
 		g.nodes[i].relations = append(g.nodes[i].relations, text)
 	}
@@ -212,9 +212,9 @@ func (n *graphNode) toItem(ref string) Item {
 			addLabel(oxbow.LabelTag, tag)
 		}
 	}
-	for _, f := range n.otherMembers {
+	for _, f := range n.unofficialMembers {
 		value := memberText(f.rawValue)
-		if keyTwins[frontmatter.FoldKeySpelling(f.key)] == "created" {
+		if usualKeyBySpelling[frontmatter.FoldKeySpelling(f.key)] == "created" {
 			if t, err := parseDate(value, nil); err == nil {
 				it.Entry.Created = t
 				continue

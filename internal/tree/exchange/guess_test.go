@@ -11,7 +11,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// TestMayBeOneError compares mayBeOneError with the distance, for random changes of the known keys.
+// TestMayBeOneError compares mayDifferByOneTypingError with the distance, for random changes of the known keys.
 func TestMayBeOneError(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	counts := map[int]int{} // pairs by distance
@@ -36,7 +36,7 @@ func TestMayBeOneError(t *testing.T) {
 		}
 		d := text.EditDistance(b, []byte(field))
 		counts[min(d, 3)]++
-		mayBe := mayBeOneError(string(b), field)
+		mayBe := mayDifferByOneTypingError(string(b), field)
 		if d <= 1 && !mayBe {
 			t.Errorf("mayBeOneError rejects %q and %q, whose distance is %d", b, field, d)
 		}

@@ -20,9 +20,9 @@ type noteHeader struct {
 	description string
 	// Texts "key: value" for the values in front matter that cannot become labels. They are kept as paragraphs of the
 	// content.
-	paragraphs  []string
-	warnings    []string
-	otherLabels []oxbow.Label // labels made from keys that no field of an entry corresponds to
+	paragraphs       []string
+	warnings         []string
+	unknownKeyLabels []oxbow.Label // labels made from keys that no field of an entry corresponds to
 
 	ref      string
 	opts     *ReadOptions
@@ -64,9 +64,9 @@ func readHeader(keys []frontKey, ref string, o *ReadOptions) noteHeader {
 	return h
 }
 
-// addSecondFront adds the values of a second block of front matter, with which the content begins. This block is not
-// removed from the content. If both blocks have a value for the same key, the value in the first block is used.
-func (h *noteHeader) addSecondFront(keys []frontKey) {
+// addSecondFrontMatter adds the values of a second block of front matter, with which the content begins. This block is
+// not removed from the content. If both blocks have a value for the same key, the value in the first block is used.
+func (h *noteHeader) addSecondFrontMatter(keys []frontKey) {
 	second := readHeader(keys, h.ref, h.opts)
 	e := &h.entry
 	e.Name = cmp.Or(e.Name, second.entry.Name)
@@ -80,13 +80,13 @@ func (h *noteHeader) addSecondFront(keys []frontKey) {
 	e.Aliases = e.Aliases[:min(len(e.Aliases), oxbow.MaxAliases)]
 	room := max(0, maxHeaderLabels-len(e.Labels))
 	e.Labels = append(e.Labels, second.entry.Labels[:min(room, len(second.entry.Labels))]...)
-	h.otherLabels = append(h.otherLabels, second.otherLabels...)
+	h.unknownKeyLabels = append(h.unknownKeyLabels, second.unknownKeyLabels...)
 }
 
 // applyFrontKey sets the field of a key. A value that is not valid for the field is kept as a label or a paragraph,
 // with a warning.
 func (h *noteHeader) applyFrontKey(k frontKey) {
-	if twin, ok := keyTwins[k.key]; ok {
+	if twin, ok := usualKeyBySpelling[k.key]; ok {
 		k.key = twin
 	}
 	if k.err != nil {
@@ -135,7 +135,7 @@ func (h *noteHeader) applyFrontKey(k frontKey) {
 	h.seenKeys[k.key] = true
 	at := len(h.entry.Labels)
 	h.addLabels(k, frontmatter.LabelKey(k.key), k.values...)
-	h.otherLabels = append(h.otherLabels, h.entry.Labels[at:]...)
+	h.unknownKeyLabels = append(h.unknownKeyLabels, h.entry.Labels[at:]...)
 }
 
 // findMisspeltField returns a key in headerFields that differs from key only by one typing error, or "".
@@ -145,17 +145,17 @@ func findMisspeltField(key string) string {
 		return ""
 	}
 	for _, f := range headerFields {
-		if mayBeOneError(key, f.key) && text.EditDistance([]byte(key), []byte(f.key)) == 1 {
+		if mayDifferByOneTypingError(key, f.key) && text.EditDistance([]byte(key), []byte(f.key)) == 1 {
 			return f.key
 		}
 	}
 	return ""
 }
 
-// mayBeOneError returns false for most pairs of words that differ in more than one typing error, because computing
-// their distance takes longer. One error changes at most two neighbouring bytes, so the rest of the words is equal at
-// both ends.
-func mayBeOneError(a, b string) bool {
+// mayDifferByOneTypingError returns false for most pairs of words that differ in more than one typing error, because
+// computing their distance takes longer. One error changes at most two neighbouring bytes, so the rest of the words is
+// equal at both ends.
+func mayDifferByOneTypingError(a, b string) bool {
 	shorter := min(len(a), len(b))
 	if max(len(a), len(b))-shorter > 1 {
 		return false
@@ -202,7 +202,7 @@ func (h *noteHeader) addWarning(k frontKey, format string, args ...any) {
 // setName sets the name of the entry. If the front matter has both a name and a title, the title becomes an alias.
 func (h *noteHeader) setName(k frontKey) {
 	e := &h.entry
-	name := cleanName(k.value(), oxbow.MaxName)
+	name := makeValidName(k.value(), oxbow.MaxName)
 	if len(name) < len(strings.TrimSpace(k.value())) && len(k.value()) > oxbow.MaxName {
 		h.addWarning(k, "%s has %d bytes; the most is %d, so it is cut, and the whole is kept with the text", k.key,
 			len(k.value()), oxbow.MaxName)

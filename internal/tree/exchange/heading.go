@@ -45,10 +45,10 @@ var wikiLinkPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`!?\[\[([^\[\]|]+)(?:\|([^\[\]|]+))?\]\]`)
 })
 
-// headingText returns a heading's text as a reader sees it: link texts without addresses, and no images, HTML, marks
-// of emphasis or attributes. If no text remains, it returns the alternative texts of the images. Without such texts,
-// it returns the heading unchanged.
-func headingText(heading string) string {
+// visibleHeadingText returns a heading's text as a reader sees it: link texts without addresses, and no images, HTML,
+// marks of emphasis or attributes. If no text remains, it returns the alternative texts of the images. Without such
+// texts, it returns the heading unchanged.
+func visibleHeadingText(heading string) string {
 	if len(heading) > maxHeadingBytes || !strings.ContainsAny(heading, "[<*_`~\\&{!") {
 		return heading
 	}
@@ -64,9 +64,9 @@ func headingText(heading string) string {
 	return cmp.Or(shown, images, heading)
 }
 
-// maxDecorationBytes is the maximum length, in bytes, of a text before the title of a Markdown file that isDecoration
-// examines. A longer text counts as real text, not as decoration such as badges.
-const maxDecorationBytes = 4000
+// maxPreTitleDecorationBytes is the maximum length, in bytes, of a text before the title of a Markdown file that
+// isDecoration examines. A longer text counts as real text, not as decoration such as badges.
+const maxPreTitleDecorationBytes = 4000
 
 // htmlCommentPattern matches a comment of HTML.
 var htmlCommentPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?s)<!--.*?-->`) })
@@ -78,7 +78,7 @@ func isDecoration(text string) bool {
 		return true
 	}
 	text = htmlCommentPattern().ReplaceAllString(text, "")
-	if len(text) > maxDecorationBytes || strings.Contains(text, "<!--") {
+	if len(text) > maxPreTitleDecorationBytes || strings.Contains(text, "<!--") {
 		return false
 	}
 	shown, _ := visibleText(text)
@@ -89,14 +89,20 @@ func isDecoration(text string) bool {
 func visibleText(source string) (shown, images string) {
 	r := headingReader{source: []byte(source)}
 	r.addText(headingParser().Parse(text.NewReader(r.source)))
-	return strings.Join(strings.Fields(r.text.String()), " "), strings.Join(strings.Fields(r.images.String()), " ")
+	return strings.Join(
+			strings.Fields(r.text.String()),
+			" ",
+		), strings.Join(
+			strings.Fields(r.imageAltTexts.String()),
+			" ",
+		)
 }
 
 // headingReader collects the text of a parsed heading.
 type headingReader struct {
-	source []byte
-	text   strings.Builder
-	images strings.Builder // alternative texts of the images in the heading
+	source        []byte
+	text          strings.Builder
+	imageAltTexts strings.Builder // alternative texts of the images in the heading
 
 	imageDepth int // number of Markdown images around the node of the syntax tree that is being read
 }
@@ -105,7 +111,7 @@ type headingReader struct {
 func (r *headingReader) addText(n ast.Node) {
 	out := &r.text
 	if r.imageDepth > 0 {
-		out = &r.images
+		out = &r.imageAltTexts
 	}
 	switch n := n.(type) {
 	case *ast.Text:
@@ -126,7 +132,7 @@ func (r *headingReader) addText(n ast.Node) {
 	case *ast.AutoLink:
 		out.Write(n.Label(r.source))
 	case *ast.Image:
-		r.images.WriteByte(' ')
+		r.imageAltTexts.WriteByte(' ')
 		r.imageDepth++
 		defer func() { r.imageDepth-- }()
 	case *ast.RawHTML:
@@ -159,7 +165,7 @@ func (r *headingReader) addTagText(tag string) {
 		r.text.WriteString(tag)
 	default:
 		if m := imageTextPattern().FindStringSubmatch(tag); m != nil {
-			r.images.WriteString(" " + html.UnescapeString(m[1]+m[2]))
+			r.imageAltTexts.WriteString(" " + html.UnescapeString(m[1]+m[2]))
 		}
 	}
 }

@@ -161,7 +161,9 @@ func load(t *testing.T, s oxbow.Store, seq iter.Seq2[Item, error], o *ImportOpti
 	return rep
 }
 
-func counts(r Report) [4]int { return [4]int{r.Added, r.Updated, r.Same, r.Skipped} }
+func counts(r Report) [4]int {
+	return [4]int{r.AddedCount, r.UpdatedCount, r.UnchangedCount, r.SkippedCount}
+}
 
 func labels(e oxbow.Entry) string {
 	var ss []string

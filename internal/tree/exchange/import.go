@@ -37,10 +37,10 @@ type ImportOptions struct {
 	// another kind gets a new ID.) An item with an origin replaces only an entry with the same origin.
 	Overwrite bool
 
-	// NoOrigin omits the labels that name the origin of an entry. A later import then cannot match a changed file with
-	// the entries of the file, and adds its items as new entries. If the store cannot store labels, they are always
-	// omitted, and the report has a note.
-	NoOrigin bool
+	// NoOriginLabels omits the labels that name the origin of an entry. A later import then cannot match a changed
+	// file with the entries of the file, and adds its items as new entries. If the store cannot store labels, they are
+	// always omitted, and the report has a note.
+	NoOriginLabels bool
 
 	// Author is the author of the items ("" means [oxbow.Imported]). Set it only if the author is known, for example
 	// for a mirror of a client's own memory.
@@ -49,11 +49,11 @@ type ImportOptions struct {
 	// If Follow is set, Import also imports a changed file whose entry was edited in the store. The entry gets the
 	// text of the file, and the labels are merged. The edited text from the store is kept as an additional entry, so
 	// that nothing is lost.
-	Follow bool
+	ImportsOverEdits bool
 
-	// IsGone reports whether the file from which an entry was imported has been deleted or renamed. It must return
-	// true only for a file in a directory that this import reads again. It may be nil. See [GoneFiles].
-	IsGone func(origin string) bool
+	// IsOriginMissing reports whether the file from which an entry was imported has been deleted or renamed. It must
+	// return true only for a file in a directory that this import reads again. It may be nil. See [MissingFileCheck].
+	IsOriginMissing func(origin string) bool
 
 	// If DryRun is set, Import reports the changes but does not make them.
 	DryRun bool
@@ -76,41 +76,42 @@ type ImportOptions struct {
 // Report is the result of an import. Added, Updated, Same and Skipped add up to the number of all items, including
 // invalid items.
 type Report struct {
-	Added   int
-	Updated int
-	Same    int // items that the store already contains
-	Skipped int // items that were not imported; Problems and Notes contain the reasons
+	AddedCount     int
+	UpdatedCount   int
+	UnchangedCount int // items that the store already contains
+	SkippedCount   int // items that were not imported; Problems and Notes contain the reasons
 
 	// Problems lists the items that were not imported, with file and line. Notes lists items that were imported with
 	// changes, and files without items. Each list has at most maxReportMessages messages. More is the number of omitted
 	// messages.
-	Problems []string
-	Notes    []string
-	More     int
+	Problems            []string
+	Notes               []string
+	OmittedMessageCount int
 
 	// Changes lists the added and updated entries in order. It is empty if NoChanges is set.
 	Changes []Change
 
-	// First contains the names of at most maxFirstNames added or updated entries, the first in the import.
-	First []string
+	// FirstEntryNames contains the names of at most maxFirstEntryNames added or updated entries, the first in the
+	// import.
+	FirstEntryNames []string
 
-	// Stale lists the entries that an earlier import made from a file and that the file no longer contains. Import
-	// does not change them.
-	Stale []string
+	// EntriesMissingFromFile lists the entries that an earlier import made from a file and that the file no longer
+	// contains. Import does not change them.
+	EntriesMissingFromFile []string
 
-	// Gone lists the entries whose file was deleted or renamed since the import, with the file. Import does not change
-	// them.
-	Gone []string
+	// EntriesOfMissingFiles lists the entries whose file was deleted or renamed since the import, with the file.
+	// Import does not change them.
+	EntriesOfMissingFiles []string
 	// For each entry that an imported item belongs to, by a digest of the entry's name: 2 if the import changed the
 	// entry, 1 otherwise.
-	matchStates map[digest]byte
+	entryMatchStates map[digest]byte
 }
 
-// maxFirstNames is the maximum number of names in Report.First.
-const maxFirstNames = 3
+// maxFirstEntryNames is the maximum number of names in Report.First.
+const maxFirstEntryNames = 3
 
-// Changed reports whether the import has added or updated the entry with this name.
-func (r *Report) Changed(name string) bool { return r.matchStates[digestParts(name)] == 2 }
+// IsEntryChanged reports whether the import has added or updated the entry with this name.
+func (r *Report) IsEntryChanged(name string) bool { return r.entryMatchStates[digestParts(name)] == 2 }
 
 // Change says how an import changed an entry.
 type Change struct {
@@ -121,7 +122,7 @@ type Change struct {
 
 func (r *Report) addMessage(list *[]string, format string, args ...any) {
 	if len(*list) == maxReportMessages {
-		r.More++
+		r.OmittedMessageCount++
 		return
 	}
 	*list = append(*list, fmt.Sprintf(format, args...))
@@ -155,25 +156,25 @@ func Import(ctx context.Context, s oxbow.Store, items iter.Seq2[Item, error], o 
 		o = &ImportOptions{}
 	}
 	im := importer{
-		ctx:        ctx,
-		store:      s,
-		exactStore: s,
-		opts:       o,
-		report:     Report{Changes: []Change{}},
-		usedNames:  newUsedNames(),
-		origins:    make(map[string]bool),
-		fileNames:  make(map[string]bool),
+		ctx:                 ctx,
+		store:               s,
+		storeWithExactNames: s,
+		opts:                o,
+		report:              Report{Changes: []Change{}},
+		usedNames:           newUsedNames(),
+		importedOrigins:     make(map[string]bool),
+		fileNames:           make(map[string]bool),
 	}
 	// Use the store of the memory, because a Memory would search all aliases for a name that does not exist, which is
 	// slow.
 	if m, ok := s.(interface{ Store() oxbow.Store }); ok {
-		im.exactStore = m.Store()
+		im.storeWithExactNames = m.Store()
 	}
-	if c := oxbow.CapabilitiesOf(im.exactStore).Counter; c != nil {
+	if c := oxbow.CapabilitiesOf(im.storeWithExactNames).Counter; c != nil {
 		stats, err := c.Stats(ctx)
-		im.wasEmpty = err == nil && stats.Entries == 0
+		im.wasStoreEmpty = err == nil && stats.Entries == 0
 	}
-	im.report.matchStates = im.usedNames.matchStates
+	im.report.entryMatchStates = im.usedNames.entryMatchStates
 	err := im.importItems(readAhead(items, o.Interrupt))
 	if err == nil {
 		err = im.findStaleEntries()
@@ -185,22 +186,22 @@ type importer struct {
 	ctx   context.Context
 	store oxbow.Store
 	// store in which an entry can be found by its exact name: s, or the store that s wraps
-	exactStore oxbow.Store
-	opts       *ImportOptions
-	report     Report
-	usedNames  *usedNames      // names and digests of the items in all batches that were already written
-	origins    map[string]bool // values of the origin label, for all items that were imported so far
+	storeWithExactNames oxbow.Store
+	opts                *ImportOptions
+	report              Report
+	usedNames           *usedNames      // names and digests of the items in all batches that were already written
+	importedOrigins     map[string]bool // values of the origin label, for all items that were imported so far
 	// names of Markdown files that an entry already has as an alias, so that no other entry gets the same alias
 	fileNames map[string]bool
 	// For the digest of each alias in the store, the name of the entry with this alias. The map is nil before it is
 	// needed.
-	aliases map[digest]string
+	entryNameByAlias map[digest]string
 	// Names of the entries that earlier imports made from records of other programs. The key is a digest of the
 	// program's name and the record's ID. The map is nil before it is needed.
-	recordNames    map[digest]string
-	itemCount      int  // number of imported items that were written or refused so far
-	wasEmpty       bool // The store was empty when the import began.
-	storesNoLabels bool // The store cannot store labels, so imported items do not get labels for their origin.
+	entryNameByRecord map[digest]string
+	itemCount         int  // number of imported items that were written or refused so far
+	wasStoreEmpty     bool // The store was empty when the import began.
+	storesNoLabels    bool // The store cannot store labels, so imported items do not get labels for their origin.
 }
 
 func (im *importer) importItems(items iter.Seq2[Item, error]) error {
@@ -227,7 +228,7 @@ func (im *importer) importItems(items iter.Seq2[Item, error]) error {
 		case errors.Is(err, errEmptyFile), errors.Is(err, errOtherExtension), errors.Is(err, errHidden),
 			errors.Is(err, errDeleted), isSkippedError(err):
 			im.report.addMessage(&im.report.Notes, "%v", err)
-			im.report.Skipped++
+			im.report.SkippedCount++
 			im.itemCount++
 			continue
 		case err != nil && isItemError(err):
@@ -238,7 +239,7 @@ func (im *importer) importItems(items iter.Seq2[Item, error]) error {
 			// Write the items that were read before the error.
 			return errors.Join(err, flush())
 		}
-		it, ok := im.markAndCheckItem(it)
+		it, ok := im.addImportLabelsAndCheck(it)
 		if !ok {
 			continue
 		}
@@ -295,9 +296,9 @@ func readAhead(items iter.Seq2[Item, error], interrupt func()) iter.Seq2[Item, e
 	}
 }
 
-// markAndCheckItem adds the import marks to an item. It returns false, and reports the reason, if no store could
+// addImportLabelsAndCheck adds the import marks to an item. It returns false, and reports the reason, if no store could
 // store the item.
-func (im *importer) markAndCheckItem(it Item) (Item, bool) {
+func (im *importer) addImportLabelsAndCheck(it Item) (Item, bool) {
 	for _, s := range it.Losses {
 		im.report.addMessage(&im.report.Problems, "%s", s)
 	}
@@ -314,10 +315,10 @@ func (im *importer) markAndCheckItem(it Item) (Item, bool) {
 		// An export of another program may contain only some of the program's records. Therefore records that this
 		// file lacks are not reported as stale, and the origin is recorded only for an item without a record ID.
 		if it.ID == "" {
-			im.origins[originLabel(it.Origin)] = true
+			im.importedOrigins[originLabel(it.Origin)] = true
 		}
-		if !im.opts.NoOrigin && !im.storesNoLabels {
-			it = withImportMarks(it)
+		if !im.opts.NoOriginLabels && !im.storesNoLabels {
+			it = withImportLabels(it)
 		}
 	}
 	if err := it.checkValid(); err != nil {
@@ -331,13 +332,13 @@ func (im *importer) markAndCheckItem(it Item) (Item, bool) {
 // reportSkipped adds to the report why n items were not imported.
 func (im *importer) reportSkipped(n int, format string, args ...any) {
 	im.report.addMessage(&im.report.Problems, format, args...)
-	im.report.Skipped += n
+	im.report.SkippedCount += n
 }
 
 // importBatch contains the imported items that are written to the store in one change.
 type importBatch struct {
-	items      []Item
-	isUnmarked bool // The labels that identify the entries in a later import were removed from the items.
+	items             []Item
+	hasNoImportLabels bool // The labels that identify the entries in a later import were removed from the items.
 }
 
 // writeBatch writes a batch in one change. If the store cannot store import marks, writeBatch leaves them out. If the
@@ -354,8 +355,8 @@ func (im *importer) writeBatch(batch importBatch) error {
 	case p == nil:
 		return fmt.Errorf("importing %s: %w", items[0].Ref, err)
 	case err == nil:
-		isFirstUnmarked := batch.isUnmarked && !im.storesNoLabels
-		if isFirstUnmarked && len(p.ops) > 0 {
+		isFirstUnmarked := batch.hasNoImportLabels && !im.storesNoLabels
+		if isFirstUnmarked && len(p.changeOps) > 0 {
 			im.storesNoLabels = true
 			im.report.addMessage(
 				&im.report.Notes,
@@ -363,19 +364,19 @@ func (im *importer) writeBatch(batch importBatch) error {
 					"later will be added next to them; further keys of front matter are left out",
 			)
 		}
-		im.addToReport(p)
+		im.addPlanToReport(p)
 		return nil
-	case errors.Is(err, oxbow.ErrUnsupported) && !batch.isUnmarked && slices.ContainsFunc(items, hasImportMarks):
+	case errors.Is(err, oxbow.ErrUnsupported) && !batch.hasNoImportLabels && slices.ContainsFunc(items, hasImportMarks):
 		// The store may be unable to store import marks, so try without them.
-		return im.writeBatch(importBatch{items: withoutImportMarks(items), isUnmarked: true})
+		return im.writeBatch(importBatch{items: withoutImportMarks(items), hasNoImportLabels: true})
 	case refused && len(items) > 1:
 		// The store refuses an item, for example because its limits are narrower than usual. Halve the batch to find
 		// this item, and write all other items.
 		half := len(items) / 2
-		if err := im.writeBatch(importBatch{items[:half], batch.isUnmarked}); err != nil {
+		if err := im.writeBatch(importBatch{items[:half], batch.hasNoImportLabels}); err != nil {
 			return err
 		}
-		return im.writeBatch(importBatch{items[half:], batch.isUnmarked})
+		return im.writeBatch(importBatch{items[half:], batch.hasNoImportLabels})
 	case refused:
 		advice := ""
 		if errors.Is(err, oxbow.ErrUnsupported) {
@@ -391,17 +392,17 @@ func (im *importer) writeBatch(batch importBatch) error {
 // again. If planning fails, the returned plan is nil.
 func (im *importer) applyBatch(items []Item) (*batchPlan, error) {
 	for try := 1; ; try++ {
-		p, err := im.planBatch(items, im.wasEmpty && try == 1)
-		if p == nil || len(p.ops) == 0 {
+		p, err := im.planBatchChange(items, im.wasStoreEmpty && try == 1)
+		if p == nil || len(p.changeOps) == 0 {
 			return p, err
 		}
 		if im.opts.DryRun {
-			if d := oxbow.CapabilitiesOf(im.exactStore).DryRunner; d != nil {
-				err = d.DryRun(im.ctx, p.ops...)
+			if d := oxbow.CapabilitiesOf(im.storeWithExactNames).DryRunner; d != nil {
+				err = d.DryRun(im.ctx, p.changeOps...)
 			}
 			return p, err
 		}
-		err = im.store.Apply(im.sourceContext(items), p.ops...)
+		err = im.store.Apply(im.contextWithSource(items), p.changeOps...)
 		changed := errors.Is(err, oxbow.ErrExists) || errors.Is(err, oxbow.ErrNotFound) ||
 			errors.Is(err, oxbow.ErrConflict)
 		if !changed || try == maxBatchAttempts {
@@ -410,18 +411,18 @@ func (im *importer) applyBatch(items []Item) (*batchPlan, error) {
 	}
 }
 
-// addToReport adds the results of a plan to the report.
-func (im *importer) addToReport(p *batchPlan) {
-	im.usedNames.addAll(p.names)
-	im.report.Added += p.report.Added
-	im.report.Updated += p.report.Updated
-	im.report.Same += p.report.Same
-	im.report.Skipped += p.report.Skipped
+// addPlanToReport adds the results of a plan to the report.
+func (im *importer) addPlanToReport(p *batchPlan) {
+	im.usedNames.addNamesFrom(p.namesUsedInBatch)
+	im.report.AddedCount += p.report.AddedCount
+	im.report.UpdatedCount += p.report.UpdatedCount
+	im.report.UnchangedCount += p.report.UnchangedCount
+	im.report.SkippedCount += p.report.SkippedCount
 	if !im.opts.NoChanges {
 		im.report.Changes = append(im.report.Changes, p.report.Changes...)
 	}
-	for _, c := range p.report.Changes[:min(len(p.report.Changes), maxFirstNames-len(im.report.First))] {
-		im.report.First = append(im.report.First, c.Name)
+	for _, c := range p.report.Changes[:min(len(p.report.Changes), maxFirstEntryNames-len(im.report.FirstEntryNames))] {
+		im.report.FirstEntryNames = append(im.report.FirstEntryNames, c.Name)
 	}
 	for _, m := range p.report.Problems {
 		im.report.addMessage(&im.report.Problems, "%s", m)
@@ -431,20 +432,20 @@ func (im *importer) addToReport(p *batchPlan) {
 	}
 }
 
-// sourceContext returns a context that gives the changes of a batch their source.
-func (im *importer) sourceContext(items []Item) context.Context {
+// contextWithSource returns a context that gives the changes of a batch their source.
+func (im *importer) contextWithSource(items []Item) context.Context {
 	src, _ := oxbow.SourceFrom(im.ctx)
 	src.Actor = cmp.Or(im.opts.Author, oxbow.Imported)
 	origin := im.opts.Ref
 	if origin == "" {
-		origin = commonOrigin(items)
+		origin = commonFileOrDirectory(items)
 	}
 	return oxbow.WithSource(im.ctx, src.WithOrigin(origin))
 }
 
-// commonOrigin returns the file or the directory from which all items come, or "" if they do not have a common
+// commonFileOrDirectory returns the file or the directory from which all items come, or "" if they do not have a common
 // directory.
-func commonOrigin(items []Item) string {
+func commonFileOrDirectory(items []Item) string {
 	origin := fileOfRef(items[0].Ref)
 	for _, it := range items[1:] {
 		for origin != fileOfRef(it.Ref) && !strings.HasPrefix(it.Ref, origin+"/") {
@@ -469,10 +470,10 @@ func fileOfRef(ref string) string {
 // findStaleEntries adds imported entries to two lists of the report. Stale lists the entries whose file was read now,
 // but does not contain the entry any more. Gone lists the entries whose file does not exist any more.
 func (im *importer) findStaleEntries() error {
-	if im.opts.NoOrigin || im.storesNoLabels {
+	if im.opts.NoOriginLabels || im.storesNoLabels {
 		return nil
 	}
-	if len(im.origins) == 0 && im.opts.IsGone == nil {
+	if len(im.importedOrigins) == 0 && im.opts.IsOriginMissing == nil {
 		return nil
 	}
 	f := oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: []string{originLabelKey}}}}
@@ -482,17 +483,21 @@ func (im *importer) findStaleEntries() error {
 		}
 		origin, _ := e.Label(originLabelKey)
 		switch {
-		case im.isStaleEntry(&e, origin):
-			im.report.Stale = append(im.report.Stale, e.Name)
-		case im.opts.IsGone != nil && im.usedNames.matchStates[digestParts(e.Name)] == 0 && im.opts.IsGone(origin):
-			im.report.Gone = append(im.report.Gone, fmt.Sprintf("%s (%s)", e.Name, origin))
+		case im.isMissingFromItsFile(&e, origin):
+			im.report.EntriesMissingFromFile = append(im.report.EntriesMissingFromFile, e.Name)
+		case im.opts.IsOriginMissing != nil && im.usedNames.entryMatchStates[digestParts(e.Name)] == 0 &&
+			im.opts.IsOriginMissing(origin):
+			im.report.EntriesOfMissingFiles = append(
+				im.report.EntriesOfMissingFiles,
+				fmt.Sprintf("%s (%s)", e.Name, origin),
+			)
 		}
 	}
 	return nil
 }
 
-// isStaleEntry reports whether an entry was imported from a file that was read now and that no longer contains its
-// item.
-func (im *importer) isStaleEntry(e *oxbow.Entry, origin string) bool {
-	return im.origins[origin] && im.usedNames.matchStates[digestParts(e.Name)] == 0
+// isMissingFromItsFile reports whether an entry was imported from a file that was read now and that no longer contains
+// its item.
+func (im *importer) isMissingFromItsFile(e *oxbow.Entry, origin string) bool {
+	return im.importedOrigins[origin] && im.usedNames.entryMatchStates[digestParts(e.Name)] == 0
 }

@@ -85,7 +85,7 @@ func TestImportExportItems(t *testing.T) {
 				t.Errorf("created = %v, want it kept", e.Created)
 			}
 			// A second import must find the entry that the first import added beside the existing entry.
-			if tt.o == nil && rep.Added > 0 {
+			if tt.o == nil && rep.AddedCount > 0 {
 				if rep := load(t, s, jsonl(tt.in), nil); counts(rep) != [4]int{0, 0, 1, 0} ||
 					s.content(t, "a (2)") != "there" {
 					t.Errorf("again: Import = %+v, entries %q", rep, s.names())
@@ -116,7 +116,7 @@ func TestImportWithoutChanges(t *testing.T) {
 	}
 	for name, want := range map[string]bool{"same": false, "skipped": false, "added": true, "updated": true,
 		"none": false} {
-		if got := rep.Changed(name); got != want {
+		if got := rep.IsEntryChanged(name); got != want {
 			t.Errorf("Changed(%q) = %t, want %t", name, got, want)
 		}
 	}
@@ -244,7 +244,7 @@ func TestImportStale(t *testing.T) {
 	load(t, s, markdown("x.md", in("Two")), nil)
 	load(t, s, markdown("y.md", "text"), nil)
 	rep := load(t, s, markdown("x.md", in("Three")), nil)
-	if counts(rep) != [4]int{1, 0, 2, 0} || !slices.Equal(rep.Stale, []string{"A > Two"}) {
+	if counts(rep) != [4]int{1, 0, 2, 0} || !slices.Equal(rep.EntriesMissingFromFile, []string{"A > Two"}) {
 		t.Errorf("Import after a heading changed = %+v, want A > Two stale", rep)
 	}
 	if s.content(t, "A > Two") == "" {
@@ -359,11 +359,11 @@ func TestImportRefused(t *testing.T) {
 		!strings.HasPrefix(rep.Problems[0], "in.jsonl:2: ") {
 		t.Errorf("Import = %+v, want b refused", rep)
 	}
-	rep = load(t, s, markdown("x.md", "text"), &ImportOptions{NoOrigin: true})
+	rep = load(t, s, markdown("x.md", "text"), &ImportOptions{NoOriginLabels: true})
 	if counts(rep) != [4]int{1, 0, 0, 0} {
 		t.Errorf("Import without marks = %+v, want one added", rep)
 	}
-	rep = load(t, s, markdown("x.md", "text"), &ImportOptions{NoOrigin: true})
+	rep = load(t, s, markdown("x.md", "text"), &ImportOptions{NoOriginLabels: true})
 	if counts(rep) != [4]int{0, 0, 1, 0} {
 		t.Errorf("Import again = %+v, want the same", rep)
 	}
@@ -387,7 +387,8 @@ func TestImportWithoutPlaceForOrigin(t *testing.T) {
 			Ref:    "c.md",
 			Origin: "c.md",
 		}
-		_ = yield(it, nil) && yield(Item{Entry: oxbow.Entry{Name: "d", Content: "x"}, Ref: "d.md", Origin: "d.md"}, nil)
+		_ = yield(it, nil) &&
+			yield(Item{Entry: oxbow.Entry{Name: "d", Content: "x"}, Ref: "d.md", Origin: "d.md"}, nil)
 	}
 	rep := load(t, s, files, nil)
 	if counts(rep) != [4]int{3, 0, 1, 1} || len(rep.Problems) != 1 || !strings.HasPrefix(rep.Problems[0], "c.md: ") ||
@@ -417,8 +418,14 @@ func TestImportStops(t *testing.T) {
 
 func TestImportManyProblems(t *testing.T) {
 	rep := load(t, newStore(), jsonl(strings.Repeat("x\n", maxReportMessages+50)), nil)
-	if rep.Skipped != maxReportMessages+50 || len(rep.Problems) != maxReportMessages || rep.More != 50 {
-		t.Errorf("Import of bad lines: skipped %d, %d problems, %d more", rep.Skipped, len(rep.Problems), rep.More)
+	if rep.SkippedCount != maxReportMessages+50 || len(rep.Problems) != maxReportMessages ||
+		rep.OmittedMessageCount != 50 {
+		t.Errorf(
+			"Import of bad lines: skipped %d, %d problems, %d more",
+			rep.SkippedCount,
+			len(rep.Problems),
+			rep.OmittedMessageCount,
+		)
 	}
 }
 
@@ -452,7 +459,7 @@ func TestImportBesideWriter(t *testing.T) {
 			yield(Item{Entry: oxbow.Entry{Name: "b", Content: "free"}, Ref: "f:2", Origin: "f"}, nil)
 	}
 	rep, err := Import(t.Context(), m, items, nil)
-	if err != nil || rep.Added != 2 || len(rep.Notes) != 1 || !strings.Contains(rep.Notes[0], `named "a (2)"`) {
+	if err != nil || rep.AddedCount != 2 || len(rep.Notes) != 1 || !strings.Contains(rep.Notes[0], `named "a (2)"`) {
 		t.Fatalf("Import = %+v, %v; want two added, and a as a (2)", rep, err)
 	}
 	if e, err := m.Get(t.Context(), "a"); err != nil || e.Content != "of the writer" {
@@ -518,8 +525,9 @@ func TestImportOfAliasesThatAreTaken(t *testing.T) {
 		t.Helper()
 		items := readJSONL(strings.NewReader(strings.Join(lines, "\n")), "f")
 		rep, err := Import(t.Context(), m, items, nil)
-		if got := strings.Join(rep.Notes, "; "); err != nil || rep.Added != added || rep.Updated != updated ||
-			rep.Same != same || got != notes {
+		if got := strings.Join(rep.Notes, "; "); err != nil || rep.AddedCount != added || rep.UpdatedCount != updated ||
+			rep.UnchangedCount != same ||
+			got != notes {
 			t.Errorf("Import = %+v, %v\nwant %d added, %d updated, %d same, %q", rep, err, added, updated, same, notes)
 		}
 	}
@@ -591,7 +599,7 @@ func TestImportMarkdownAliasTaken(t *testing.T) {
 				)
 		}
 		rep, err := Import(t.Context(), s, items, nil)
-		if got := fmt.Sprint(rep.Added, rep.Updated, rep.Same); err != nil || got != want {
+		if got := fmt.Sprint(rep.AddedCount, rep.UpdatedCount, rep.UnchangedCount); err != nil || got != want {
 			t.Errorf("import %d: %s, %v; want %s; %q", i, got, err, want, rep.Problems)
 		}
 	}

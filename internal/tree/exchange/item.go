@@ -28,14 +28,14 @@ const (
 	// memory, because relations of an entity may be anywhere after it.
 	maxGraphBytes = 64 << 20
 
-	// maxFiles is the maximum number of files that are read from a directory and its subdirectories.
-	maxFiles = 100_000
+	// maxImportFiles is the maximum number of files that are read from a directory and its subdirectories.
+	maxImportFiles = 100_000
 
 	// maxExpandedBytes is the default of [ReadOptions.MaxExpanded].
 	maxExpandedBytes = 4 << 30
 
-	maxDirDepth      = 64      // maximum depth of nested directories
-	maxDatedSessions = 1 << 20 // maximum number of sessions that the files with dates of chat sessions may contain
+	maxDirDepth          = 64      // maximum depth of nested directories
+	maxSessionsWithDates = 1 << 20 // maximum number of sessions that the files with dates of chat sessions may contain
 )
 
 // Item is an entry in the form that it had in another program.
@@ -73,8 +73,8 @@ type Item struct {
 	Warnings []string
 
 	// length in bytes of the text at the beginning of the content that consists of values from front matter
-	frontTextLen     int
-	cachedContentSum string // contentSum of Entry ("" before it is computed)
+	frontMatterTextLen  int
+	cachedContentDigest string // importableContentDigest of Entry ("" before it is computed)
 }
 
 // errEmptyFile is returned for a file without text. It leads only to a note, because nothing is lost.
@@ -147,9 +147,9 @@ func fatalErrorSeq(err error) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) { yield(Item{}, err) }
 }
 
-// cleanName makes a valid name of at most max bytes from a text. It replaces white space and control characters by
+// makeValidName makes a valid name of at most max bytes from a text. It replaces white space and control characters by
 // single spaces, and cuts off the rest of a longer text. It returns "" if no text remains.
-func cleanName(s string, max int) string {
+func makeValidName(s string, max int) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsControl(r)
@@ -164,7 +164,7 @@ func cleanName(s string, max int) string {
 // numberedName returns a name with a number, "NAME (2)", with at most [oxbow.MaxName] bytes.
 func numberedName(name string, n int) string {
 	suffix := fmt.Sprintf(" (%d)", n)
-	return cleanName(name, oxbow.MaxName-len(suffix)) + suffix
+	return makeValidName(name, oxbow.MaxName-len(suffix)) + suffix
 }
 
 // quoteShort returns the beginning of a text in quotes, for an error message.

@@ -46,7 +46,7 @@ func readJSONL(r io.Reader, ref string) iter.Seq2[Item, error] {
 
 // readObjects is like [readJSONL], for objects from lines or from a document. It collects the entities and relations
 // of a knowledge graph, and finally yields the graph's notes.
-func readObjects(lines iter.Seq2[jsonObjectAt, error], ref string) iter.Seq2[Item, error] {
+func readObjects(lines iter.Seq2[locatedJSONObject, error], ref string) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		var g knowledgeGraph
 		for l, err := range lines {
@@ -81,8 +81,8 @@ func readObjects(lines iter.Seq2[jsonObjectAt, error], ref string) iter.Seq2[Ite
 }
 
 // graphRecordType returns "entity" or "relation" if an object is a part of a knowledge graph, otherwise "".
-func graphRecordType(o jsonObjectAt) string {
-	switch o.list {
+func graphRecordType(o locatedJSONObject) string {
+	switch o.listName {
 	case "entities":
 		return "entity"
 	case "relations":

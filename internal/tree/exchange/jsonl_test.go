@@ -187,7 +187,7 @@ func TestReadJSONLReadError(t *testing.T) {
 	r := io.MultiReader(strings.NewReader(`{"name":"a","content":"b"}`+"\n"), iotest.ErrReader(boom))
 	s := newStore()
 	rep, err := Import(t.Context(), s, readJSONL(r, "in"), nil)
-	if !errors.Is(err, boom) || rep.Added != 1 {
+	if !errors.Is(err, boom) || rep.AddedCount != 1 {
 		t.Errorf("Import of an input that breaks off = %+v, %v; want what came before, and the error", rep, err)
 	}
 }

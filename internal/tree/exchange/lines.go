@@ -22,8 +22,8 @@ import (
 // comparison of field names fast.
 const maxObjectFields = 64
 
-// maxBlankBytes is the maximum total length of consecutive blank lines. A file with more is not a text file.
-const maxBlankBytes = 64 << 20
+// maxBlankLineBytes is the maximum total length of consecutive blank lines. A file with more is not a text file.
+const maxBlankLineBytes = 64 << 20
 
 // errJSONDocument is returned if the input is one JSON document and not JSON lines.
 var errJSONDocument = errors.New(
@@ -55,7 +55,7 @@ func scanLines(r io.Reader, ref string) iter.Seq2[numberedLine, error] {
 			if len(data) > 0 {
 				blank = 0
 			}
-			bad := checkLine(data, len(buf), rest)
+			bad := checkLineUTF8AndLength(data, len(buf), rest)
 			switch {
 			case num == 1 && isUTF16(data):
 				yield(numberedLine{number: num}, newItemError(ref, errUTF16))
@@ -63,13 +63,13 @@ func scanLines(r io.Reader, ref string) iter.Seq2[numberedLine, error] {
 			case err != nil && err != io.EOF:
 				yield(numberedLine{number: num}, fmt.Errorf("reading %s: %w", lineRef(ref, num), err))
 				return
-			case blank > maxBlankBytes:
+			case blank > maxBlankLineBytes:
 				yield(
 					numberedLine{number: num},
 					fmt.Errorf(
 						"reading %s: more than %d bytes of blank lines follow each other",
 						lineRef(ref, num),
-						maxBlankBytes,
+						maxBlankLineBytes,
 					),
 				)
 				return
@@ -89,9 +89,9 @@ func scanLines(r io.Reader, ref string) iter.Seq2[numberedLine, error] {
 	}
 }
 
-// checkLine returns an error if a line of a file is not UTF-8, or is longer than the limit so that unread bytes of the
-// line were not read. data contains the line without the unread bytes.
-func checkLine(data []byte, read, unread int) error {
+// checkLineUTF8AndLength returns an error if a line of a file is not UTF-8, or is longer than the limit so that unread
+// bytes of the line were not read. data contains the line without the unread bytes.
+func checkLineUTF8AndLength(data []byte, read, unread int) error {
 	switch {
 	case unread > 0:
 		return fmt.Errorf("line of %d bytes is longer than the %d that are read", read+unread, maxLineBytes)
@@ -164,29 +164,29 @@ func parseObject(b []byte) (jsonObject, error) {
 	return o, nil
 }
 
-// jsonObjectAt is an object with its place in the input.
-type jsonObjectAt struct {
-	fields jsonObject
-	text   []byte // text of the object, which is valid until the next object is read
-	ref    string
-	list   string // name of the JSON array that contains this object, or "" if none does
-	number int    // number of this object in the JSON array, from 1 (0 without an array)
+// locatedJSONObject is an object with its place in the input.
+type locatedJSONObject struct {
+	fields   jsonObject
+	text     []byte // text of the object, which is valid until the next object is read
+	ref      string
+	listName string // name of the JSON array that contains this object, or "" if none does
+	number   int    // number of this object in the JSON array, from 1 (0 without an array)
 }
 
 // eachJSONObject yields the object in each line of the input. For a line that contains no object, it yields an
 // [*ItemError]. If the first line begins a JSON document of several lines, it yields errJSONDocument and ends.
-func eachJSONObject(r io.Reader, ref string) iter.Seq2[jsonObjectAt, error] {
-	return func(yield func(jsonObjectAt, error) bool) {
+func eachJSONObject(r io.Reader, ref string) iter.Seq2[locatedJSONObject, error] {
+	return func(yield func(locatedJSONObject, error) bool) {
 		first := true
 		for l, err := range scanLines(r, ref) {
 			begins := first
 			first = false
 			mayBeDocument := err == nil && begins
 			if mayBeDocument && isMultilineDocument(l.text) {
-				yield(jsonObjectAt{}, fmt.Errorf("reading %s: %w", ref, errJSONDocument))
+				yield(locatedJSONObject{}, fmt.Errorf("reading %s: %w", ref, errJSONDocument))
 				return
 			}
-			o := jsonObjectAt{text: l.text, ref: lineRef(ref, l.number)}
+			o := locatedJSONObject{text: l.text, ref: lineRef(ref, l.number)}
 			if err == nil {
 				o.fields, err = parseLine(l.text)
 				if err != nil {

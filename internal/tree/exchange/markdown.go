@@ -107,14 +107,14 @@ func markdownItems(text, ref string, o *ReadOptions) []Item {
 	keys, size, count := parseAnyFrontMatter(text)
 	h := readHeader(keys, ref, o)
 	body := text[size:]
-	second, titleFrom := findSecondFront(body)
+	second, titleFrom := findSecondFrontMatter(body)
 	if size == 0 {
 		titleFrom = 0
 	} else {
-		h.addSecondFront(second)
+		h.addSecondFrontMatter(second)
 	}
 	if isConflictCopy(path.Base(ref)) {
-		name, _ := fileTitle(ref)
+		name, _ := titleFromFileName(ref)
 		h.entry.Name = name
 		h.warnings = append(h.warnings, lineRef(ref, 1)+
 			": is another version of a note, from a conflict of a sync program; keep the one that is right")
@@ -130,13 +130,13 @@ func markdownItems(text, ref string, o *ReadOptions) []Item {
 	}
 	h.setFileDate()
 	top := firstTitle(body[titleFrom:])
-	file, common := fileTitle(ref)
+	file, common := titleFromFileName(ref)
 	title := cmp.Or(h.entry.Name, top, file)
 	var items []Item
 	used := make(map[string]int)
 	for i, p := range splitText(body) {
-		it := Item{Entry: h.entry.Clone(), Ref: lineRef(ref, p.line+count), Origin: ref, Further: h.otherLabels}
-		it.Entry.Name = uniqueName(pieceName(title, top, p), used)
+		it := Item{Entry: h.entry.Clone(), Ref: lineRef(ref, p.line+count), Origin: ref, Further: h.unknownKeyLabels}
+		it.Entry.Name = uniqueName(nameForTextPiece(title, top, p), used)
 		it.Entry.Content = body[p.start:p.end]
 		if o.orDefault().Format == Obsidian {
 			it.Entry.Labels = append(it.Entry.Labels, findInlineTags(it.Entry.Content)...)
@@ -148,7 +148,7 @@ func markdownItems(text, ref string, o *ReadOptions) []Item {
 			}
 			it.Warnings = h.warnings
 			above := h.textAboveContent()
-			it.frontTextLen = len(above)
+			it.frontMatterTextLen = len(above)
 			it.Entry.Content = above + it.Entry.Content
 		} else {
 			// Remove the aliases of the front matter, because only the first item that is made from the file gets
@@ -188,10 +188,10 @@ func (h *noteHeader) setFileDate() {
 	}
 }
 
-// findSecondFront looks for a second front matter at the beginning of body, the text after the first front matter. It
-// returns the second front matter's keys and end offset. A second front matter exists if a program has put its own
-// front matter before the note's front matter.
-func findSecondFront(body string) (keys []frontKey, end int) {
+// findSecondFrontMatter looks for a second front matter at the beginning of body, the text after the first front
+// matter. It returns the second front matter's keys and end offset. A second front matter exists if a program has put
+// its own front matter before the note's front matter.
+func findSecondFrontMatter(body string) (keys []frontKey, end int) {
 	blank := len(body) - len(strings.TrimLeft(body, " \t\r\n"))
 	keys, size, _ := parseYAMLFront(body[blank:])
 	for _, k := range keys {
@@ -228,14 +228,14 @@ func (h *noteHeader) textAboveContent() string {
 // words precede the heading. Comments, badges and HTML tags may precede it.
 func firstTitle(body string) string {
 	title := ""
-	for m := range blockStarts(body) {
+	for m := range splitPositions(body) {
 		switch {
 		case m.level != 1:
 			continue
 		case title != "" || !isDecoration(body[:m.offset]):
 			return ""
 		}
-		title = cleanName(headingText(m.text), oxbow.MaxName)
+		title = makeValidName(visibleHeadingText(m.text), oxbow.MaxName)
 	}
 	return title
 }
@@ -253,9 +253,9 @@ var commonFileNames = []string{
 	"notice",
 }
 
-// fileTitle returns the name of a file without its extension. If many directories have a file with this name, common
-// is true, and the name of the directory precedes it.
-func fileTitle(ref string) (title string, isCommon bool) {
+// titleFromFileName returns the name of a file without its extension. If many directories have a file with this name,
+// common is true, and the name of the directory precedes it.
+func titleFromFileName(ref string) (title string, isCommon bool) {
 	base := path.Base(ref)
 	base = strings.TrimSuffix(base, ".gz")
 	if t := strings.TrimSuffix(base, path.Ext(base)); t != "" {
@@ -267,7 +267,7 @@ func fileTitle(ref string) (title string, isCommon bool) {
 	if isCommon && isNamed {
 		base = dir + "/" + base
 	}
-	return cmp.Or(cleanName(base, oxbow.MaxName), "untitled"), isCommon
+	return cmp.Or(makeValidName(base, oxbow.MaxName), "untitled"), isCommon
 }
 
 // nameWords returns the words of a name in lower case. If a title and the file name have the same words, the file name
@@ -313,29 +313,29 @@ func findInlineTags(text string) (ls []oxbow.Label) {
 	return ls
 }
 
-// pieceName returns a name for a piece of a text, which need not be unique. title is shortened if the headings above
-// the piece would not fit into the name, because these distinguish the pieces. The heading top of the whole file is
-// not repeated.
-func pieceName(title, top string, p textPiece) string {
+// nameForTextPiece returns a name for a piece of a text, which need not be unique. title is shortened if the headings
+// above the piece would not fit into the name, because these distinguish the pieces. The heading top of the whole file
+// is not repeated.
+func nameForTextPiece(title, top string, p textPiece) string {
 	path := p.headingPath
-	if len(path) > 0 && top != "" && cleanName(headingText(path[0]), oxbow.MaxName) == top {
+	if len(path) > 0 && top != "" && makeValidName(visibleHeadingText(path[0]), oxbow.MaxName) == top {
 		path = path[1:]
 	}
 	if len(path) == 0 && p.partNumber < 2 {
 		return title
 	}
-	names := []string{cleanName(title, oxbow.MaxName/3)}
+	names := []string{makeValidName(title, oxbow.MaxName/3)}
 	for _, h := range path {
-		h = cleanName(headingText(h), oxbow.MaxName/3)
+		h = makeValidName(visibleHeadingText(h), oxbow.MaxName/3)
 		if h == "" {
 			h = "untitled"
 		}
 		names = append(names, h)
 	}
-	name := cleanName(strings.Join(names, " > "), oxbow.MaxName)
+	name := makeValidName(strings.Join(names, " > "), oxbow.MaxName)
 	if p.partNumber > 1 {
 		suffix := fmt.Sprintf(" (part %d)", p.partNumber)
-		name = cleanName(name, oxbow.MaxName-len(suffix)) + suffix
+		name = makeValidName(name, oxbow.MaxName-len(suffix)) + suffix
 	}
 	return name
 }

@@ -464,7 +464,7 @@ func TestBlockStarts(t *testing.T) {
 		{"# A\r\nB\r\n===\r\n", "1:A 1:B"},
 	} {
 		var got []string
-		for m := range blockStarts(tt.in) {
+		for m := range splitPositions(tt.in) {
 			if m.level > 0 {
 				got = append(got, fmt.Sprintf("%d:%s", m.level, m.text))
 			}
@@ -587,7 +587,7 @@ func TestHeadingText(t *testing.T) {
 		"[[Page|shown]] and [[Other]]": "shown and Other", "***": "***",
 		strings.Repeat("[", maxHeadingBytes+1): strings.Repeat("[", maxHeadingBytes+1),
 	} {
-		if got := headingText(in); got != want {
+		if got := visibleHeadingText(in); got != want {
 			t.Errorf("headingText(%q) = %q, want %q", in, got, want)
 		}
 	}

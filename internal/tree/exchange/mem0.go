@@ -19,7 +19,7 @@ var mem0Form = recordForm{
 	format:     mem0,
 	idFields:   []string{"id"},
 	textFields: []string{"memory", "content", "data", "text"},
-	frontKeysByField: map[string]string{
+	frontMatterKeyByField: map[string]string{
 		"created_at": "created", "categories": "tags", "hash": "", "score": "", "updated_at": "updated",
 		"archived_at": "", "deleted_at": "", "category_ids": "", "embedding": "", "vector": "",
 		"structured_attributes": "", "event": "",
@@ -29,20 +29,20 @@ var mem0Form = recordForm{
 // mem0Lists says which lists in mem0's documents contain memories. All other tables of OpenMemory contain users,
 // settings and history.
 var mem0Lists = documentListNames{
-	recordLists:  []string{"results", "memories"},
-	tableLists:   []string{"categories", "apps"},
-	ignoredNames: []string{"memory_categories", "status_history", "access_controls", "relations"},
+	recordLists:      []string{"results", "memories"},
+	tableLists:       []string{"categories", "apps"},
+	ignoredListNames: []string{"memory_categories", "status_history", "access_controls", "relations"},
 }
 
 // readMem0 yields an item for each memory.
 func readMem0(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
 	names := map[string]string{} // name of each category and app that the mem0 backup mentions, by ID
-	p := recordProgram{format: mem0, convert: func(rec jsonObjectAt, o *ReadOptions) (Item, error) {
+	p := programRecordFormat{format: mem0, convert: func(rec locatedJSONObject, o *ReadOptions) (Item, error) {
 		return mem0Item(rec, names, o)
 	}}
-	objects := func(yield func(jsonObjectAt, error) bool) {
+	objects := func(yield func(locatedJSONObject, error) bool) {
 		for rec, err := range documentObjects(r, ref, mem0Lists) {
-			isName := rec.list == "categories" || rec.list == "apps"
+			isName := rec.listName == "categories" || rec.listName == "apps"
 			if err == nil && isName {
 				id, _ := rec.fields.textValue("id") // Skip a row without an ID, because nothing can refer to its name.
 				names[id], _ = rec.fields.textValue("name")
@@ -57,7 +57,7 @@ func readMem0(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error
 }
 
 // mem0Item converts a memory to an item. In a vector database's dump, the memory is in the payload of a point.
-func mem0Item(rec jsonObjectAt, names map[string]string, o *ReadOptions) (Item, error) {
+func mem0Item(rec locatedJSONObject, names map[string]string, o *ReadOptions) (Item, error) {
 	if raw, ok := rec.fields.rawValue("payload"); ok && raw[0] == '{' {
 		inner, err := parseObject(raw)
 		if err != nil {
@@ -110,11 +110,11 @@ func isMem0(h jsonHead) bool {
 		return containsAll(keys, "memory") && containsAny(keys, "id", "user_id", "hash", "created_at")
 	}
 	switch {
-	case memory(h.keys) || memory(h.lists["results"]) || memory(h.lists["memories"]):
+	case memory(h.keys) || memory(h.listElementKeys["results"]) || memory(h.listElementKeys["memories"]):
 		return true
 	case containsAll(h.keys, "id", "payload") || containsAll(h.keys, "user", "apps"):
 		return true
 	}
 	line := []string{"content", "state", "categories"}
-	return containsAll(h.keys, line...) || containsAll(h.lists["memories"], "content", "state")
+	return containsAll(h.keys, line...) || containsAll(h.listElementKeys["memories"], "content", "state")
 }

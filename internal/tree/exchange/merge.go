@@ -11,13 +11,13 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/threeway"
 )
 
-// planFollowedChange plans the change of an entry that was edited in the store and whose file has changed, too. Labels
-// that were added or removed in the store stay added or removed. If only one side changed the text, its text is used.
-// If both did, the file's text is used, and the store's text becomes another entry, so that nothing is lost.
-func (im *importer) planFollowedChange(it Item, old oxbow.Entry, p *batchPlan) error {
+// planChangeOfEditedEntry plans the change of an entry that was edited in the store and whose file has changed, too.
+// Labels that were added or removed in the store stay added or removed. If only one side changed the text, its text is
+// used. If both did, the file's text is used, and the store's text becomes another entry, so that nothing is lost.
+func (im *importer) planChangeOfEditedEntry(it Item, old oxbow.Entry, p *batchPlan) error {
 	// First plan a change to exactly the text of the file. This version of the entry is always stored, even if a
 	// merged version follows, because a later import compares it with the file.
-	p.planVerdict(verdictReplace, it, old, "")
+	p.planDecision(decisionReplace, it, old, "")
 	base, err := im.importedVersion(old)
 	if err != nil {
 		return err
@@ -41,7 +41,7 @@ func (im *importer) planFollowedChange(it Item, old oxbow.Entry, p *batchPlan) e
 	}
 	// If the merge of file and store differs from the file, add a second change that writes the merged entry.
 	if merged.Content != it.Entry.Content || !slices.Equal(merged.Labels, it.Entry.Labels) {
-		p.ops = append(p.ops, oxbow.Update{
+		p.changeOps = append(p.changeOps, oxbow.Update{
 			Name:    merged.Name,
 			Content: merged.Content,
 			Aliases: merged.Aliases,
@@ -57,7 +57,7 @@ func (im *importer) planFollowedChange(it Item, old oxbow.Entry, p *batchPlan) e
 // addConflictCopy plans a new entry for the text that an entry had in the store.
 func (im *importer) addConflictCopy(it Item, old oxbow.Entry, p *batchPlan) error {
 	for n := 1; ; n++ {
-		name := cleanName(old.Name, oxbow.MaxName-len(conflictCopySuffix)) + conflictCopySuffix
+		name := makeValidName(old.Name, oxbow.MaxName-len(conflictCopySuffix)) + conflictCopySuffix
 		if n > 1 {
 			name = numberedName(name, n)
 		}
@@ -69,9 +69,9 @@ func (im *importer) addConflictCopy(it Item, old oxbow.Entry, p *batchPlan) erro
 		if owner != "" {
 			continue
 		}
-		p.names.matchStates[id] = 2
-		p.ops = append(p.ops, oxbow.Add{Name: name, Kind: old.Kind, Content: old.Content,
-			Labels: withoutOriginLabels(old.Labels)})
+		p.namesUsedInBatch.entryMatchStates[id] = 2
+		p.changeOps = append(p.changeOps, oxbow.Add{Name: name, Kind: old.Kind, Content: old.Content,
+			Labels: omitOriginLabels(old.Labels)})
 		p.report.Changes = append(p.report.Changes, Change{name, oxbow.VerbAdd, it.Ref})
 		p.report.Notes = append(p.report.Notes, fmt.Sprintf(
 			"%s: %q was edited in the memory, and its file was edited too: the file's text is in %q, the memory's in %q",
@@ -90,9 +90,9 @@ const conflictCopySuffix = " (conflict copy)"
 // mergeLabels returns the labels of the file, with the changes that the store made to the labels in base. If there are
 // too many for an entry, the last labels that the store added are omitted.
 func mergeLabels(base, store, file []oxbow.Label) []oxbow.Label {
-	isOwn := func(l oxbow.Label) bool { return isStampLabel(l) && !slices.Contains(base, l) }
-	store = slices.DeleteFunc(withoutOriginLabels(store), isOwn)
-	merged := threeway.MergeLabels(withoutOriginLabels(base), file, store)
+	isOwn := func(l oxbow.Label) bool { return isAutomaticLabel(l) && !slices.Contains(base, l) }
+	store = slices.DeleteFunc(omitOriginLabels(store), isOwn)
+	merged := threeway.MergeLabels(omitOriginLabels(base), file, store)
 	for i := len(merged) - 1; i >= 0 && len(merged) > oxbow.MaxLabels; i-- {
 		if !slices.Contains(file, merged[i]) {
 			merged = slices.Delete(merged, i, i+1)
@@ -108,7 +108,7 @@ func (im *importer) importedVersion(old oxbow.Entry) (*oxbow.Entry, error) {
 	if err != nil {
 		return nil, nil // The store lacks a history.
 	}
-	sum, _ := old.Label(sumLabelKey)
+	sum, _ := old.Label(importDigestLabelKey)
 	for v, err := range history.Versions(im.ctx, old.Name) {
 		switch {
 		case errors.Is(err, oxbow.ErrNotFound):
@@ -118,7 +118,7 @@ func (im *importer) importedVersion(old oxbow.Entry) (*oxbow.Entry, error) {
 		case v.Verb == oxbow.VerbRemove:
 			return nil, nil
 		}
-		if was, _ := v.Entry.Label(sumLabelKey); was == sum && !IsEdited(v.Entry) {
+		if was, _ := v.Entry.Label(importDigestLabelKey); was == sum && !IsEdited(v.Entry) {
 			e := v.Entry.Clone()
 			return &e, nil
 		}

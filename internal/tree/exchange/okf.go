@@ -47,7 +47,7 @@ type okfHeader struct {
 	Updated time.Time `yaml:"updated"`
 	Kind    string    `yaml:"kind"`
 	// keys that the export computed from the entry; an import ignores them
-	Derived []string `yaml:"derived"`
+	ComputedByExport []string `yaml:"derived"`
 	// labels of the entry that cannot be front matter keys of their own, because the Open Knowledge Format gives these
 	// keys another meaning
 	Labels map[string][]string `yaml:"labels"`
@@ -102,7 +102,7 @@ func okfItem(front *yaml.Node, body, ref string, o *ReadOptions) (Item, error) {
 		}
 	}
 	for key, value := range mappingPairs(front) {
-		if key.Value != okfOxbowKey && !slices.Contains(own.Derived, key.Value) {
+		if key.Value != okfOxbowKey && !slices.Contains(own.ComputedByExport, key.Value) {
 			it.applyOKF(key.Value, value)
 		}
 		isFirstTime := key.Value == okfTimestampKey && it.Entry.Updated.IsZero()
@@ -114,14 +114,14 @@ func okfItem(front *yaml.Node, body, ref string, o *ReadOptions) (Item, error) {
 	body = strings.TrimSuffix(body, "\n")
 	// Put the front matter values that cannot become labels, which are in Content now, after the text of the file.
 	it.Entry.Content = body + it.Entry.Content
-	title, _ := fileTitle(ref)
+	title, _ := titleFromFileName(ref)
 	if it.Entry.Name == "" {
 		it.Entry.Name = title
 	}
 	if !isOwn {
 		it.Entry.Created = it.Entry.Updated
 		id := strings.TrimSuffix(strings.TrimPrefix(ref, o.orDefault().root+"/"), path.Ext(ref))
-		it.Entry.Aliases = tidyAliases(it.Entry.Name, append(it.Entry.Aliases, cleanName(id, oxbow.MaxName)))
+		it.Entry.Aliases = tidyAliases(it.Entry.Name, append(it.Entry.Aliases, makeValidName(id, oxbow.MaxName)))
 		return it, nil
 	}
 	// Clear the origin. oxbow exported this file, so a later import recognizes the entry by its name and dates.
@@ -182,7 +182,7 @@ func (it *Item) applyOKF(key string, value *yaml.Node) {
 	isScalar := value.Kind == yaml.ScalarNode
 	switch {
 	case key == okfTitleKey && isScalar:
-		it.Entry.Name = cleanName(value.Value, oxbow.MaxName)
+		it.Entry.Name = makeValidName(value.Value, oxbow.MaxName)
 		return
 	case key == okfTypeKey && isScalar:
 		if kind, err := oxbow.ParseKind(value.Value); err == nil {
@@ -219,7 +219,7 @@ func (it *Item) addOKFLabel(labelKey, key, value string) {
 	if value == "" {
 		return
 	}
-	isProgram := isStampLabel(l) || isImportMark(l) || l.Key == oxbow.LabelVerified || l.Key == oxbow.LabelPersonal
+	isProgram := isAutomaticLabel(l) || isImportLabel(l) || l.Key == oxbow.LabelVerified || l.Key == oxbow.LabelPersonal
 	if l.Check() != nil || isProgram {
 		l = oxbow.Label{Key: okfLabelKey, Value: fmt.Sprintf("{%s:%s}", quoteJSONText(key), jsonOrText(value))}
 	}
@@ -280,7 +280,7 @@ const maxSampledFiles = 20
 // directory and the subdirectories are read: each must have a type, and one must say who generated it.
 func isOKFBundle(fsys vfs.FS, dir string) bool {
 	isGenerated := false
-	for _, file := range sampleConcepts(fsys, dir) {
+	for _, file := range findSampleConceptFiles(fsys, dir) {
 		head, err := vfs.ReadFile(fsys, file, maxMarkdownBytes)
 		if err != nil {
 			return false
@@ -300,8 +300,9 @@ func isOKFBundle(fsys vfs.FS, dir string) bool {
 	return isGenerated
 }
 
-// sampleConcepts returns at most maxSampledFiles files that may be concepts, in a directory and its subdirectories.
-func sampleConcepts(fsys vfs.FS, dir string) (files []string) {
+// findSampleConceptFiles returns at most maxSampledFiles files that may be concepts, in a directory and its
+// subdirectories.
+func findSampleConceptFiles(fsys vfs.FS, dir string) (files []string) {
 	list, err := fsys.ReadDir(dir)
 	if err != nil {
 		return nil

@@ -96,7 +96,7 @@ func TestOKFRoundTrip(t *testing.T) {
 	mem := bundle(t, s)
 	again := newStore()
 	rep := load(t, again, Read(mem, ".", nil), nil)
-	if rep.Added != len(s.entries) || rep.Skipped != 1 {
+	if rep.AddedCount != len(s.entries) || rep.SkippedCount != 1 {
 		t.Errorf("read back as %+v", rep)
 	}
 	for _, e := range s.entries {
@@ -106,7 +106,7 @@ func TestOKFRoundTrip(t *testing.T) {
 			t.Errorf("%+v\ncame back as\n%+v, %v", e, got, err)
 		}
 	}
-	if rep := load(t, again, Read(mem, ".", nil), nil); rep.Added+rep.Updated != 0 {
+	if rep := load(t, again, Read(mem, ".", nil), nil); rep.AddedCount+rep.UpdatedCount != 0 {
 		t.Errorf("a second import: %+v", counts(rep))
 	}
 	conforms(t, mem)
@@ -149,7 +149,7 @@ func TestOKFOfOthers(t *testing.T) {
 		"okf/computations/depth.md": "note/depth-of-a-berth.md",
 	} {
 		want, got := frontOf(t, fsys, file), frontOf(t, mem, written)
-		for _, key := range []string{okfOxbowKey, okfAliasesKey, LabelImport, sumLabelKey} {
+		for _, key := range []string{okfOxbowKey, okfAliasesKey, LabelImportFile, importDigestLabelKey} {
 			delete(got, key)
 		}
 		if want["description"] == nil {
@@ -176,8 +176,8 @@ func TestOKFExample(t *testing.T) {
 	t.Cleanup(func() { fsys.Close() })
 	s := newStore()
 	rep := load(t, s, Read(fsys, "ferries", nil), nil)
-	if rep.Added != 7 || len(s.entries) != 7 {
-		t.Fatalf("of 7 concepts, %d were imported: %+v", rep.Added, rep)
+	if rep.AddedCount != 7 || len(s.entries) != 7 {
+		t.Fatalf("of 7 concepts, %d were imported: %+v", rep.AddedCount, rep)
 	}
 	mem := bundle(t, s)
 	conforms(t, mem)
@@ -223,7 +223,8 @@ func TestOKFExample(t *testing.T) {
 	if len(again.entries) != len(s.entries) {
 		t.Errorf("%d entries came back, want %d", len(again.entries), len(s.entries))
 	}
-	if rep := load(t, s, Read(fsys, "ferries", nil), nil); rep.Added+rep.Updated != 0 || rep.Same != 7 {
+	if rep := load(t, s, Read(fsys, "ferries", nil), nil); rep.AddedCount+rep.UpdatedCount != 0 ||
+		rep.UnchangedCount != 7 {
 		t.Errorf("a second import: %+v", counts(rep))
 	}
 }

@@ -93,7 +93,7 @@ func formatOKFFront(e oxbow.Entry, c *okfConcept) (string, error) {
 				keys = append(keys, key)
 			}
 			values[key] = append(values[key], value)
-		case needsOxbowKey(l):
+		case needsOxbowSection(l):
 			own.Labels[l.Key] = append(own.Labels[l.Key], l.Value)
 		default:
 			if values[l.Key] == nil {
@@ -104,11 +104,11 @@ func formatOKFFront(e oxbow.Entry, c *okfConcept) (string, error) {
 	}
 	addTextKey(top, okfTypeKey, conceptType(e, &own))
 	addTextKey(top, okfTitleKey, e.Name)
-	addValuesKey(top, okfAliasesKey, e.Aliases)
-	addValuesKey(top, okfTagsKey, values[oxbow.LabelTag])
+	addKeyWithValues(top, okfAliasesKey, e.Aliases)
+	addKeyWithValues(top, okfTagsKey, values[oxbow.LabelTag])
 	for _, key := range keys {
 		if key != oxbow.LabelTag {
-			addValuesKey(top, key, values[key])
+			addKeyWithValues(top, key, values[key])
 		}
 	}
 	c.description = firstSentence(e.Content)
@@ -116,9 +116,9 @@ func formatOKFFront(e oxbow.Entry, c *okfConcept) (string, error) {
 		c.description = d[0]
 	} else if c.description != "" && !mappingHasKey(top, "description") {
 		addTextKey(top, "description", c.description)
-		own.Derived = append(own.Derived, "description")
+		own.ComputedByExport = append(own.ComputedByExport, "description")
 	}
-	addDerivedKeys(top, e, &own)
+	addOriginAndTrustKeys(top, e, &own)
 	node := &yaml.Node{}
 	if err := node.Encode(own); err != nil {
 		return "", err
@@ -145,10 +145,10 @@ func splitOKFLabel(value string) (key, member string) {
 	return key, member
 }
 
-// needsOxbowKey reports whether a label must be written below okfOxbowKey, because its key has another meaning in the
-// format or only programs may set the label.
-func needsOxbowKey(l oxbow.Label) bool {
-	return slices.Contains(okfReservedKeys, l.Key) || isStampLabel(l) || isImportMark(l) ||
+// needsOxbowSection reports whether a label must be written below okfOxbowKey, because its key has another meaning in
+// the format or only programs may set the label.
+func needsOxbowSection(l oxbow.Label) bool {
+	return slices.Contains(okfReservedKeys, l.Key) || isAutomaticLabel(l) || isImportLabel(l) ||
 		l.Key == oxbow.LabelVerified ||
 		l.Key == oxbow.LabelPersonal ||
 		l.Key == okfLabelKey
@@ -157,16 +157,16 @@ func needsOxbowKey(l oxbow.Label) bool {
 // conceptType returns a concept's type: a note's label type, or otherwise the kind of the entry.
 func conceptType(e oxbow.Entry, own *okfHeader) string {
 	types := own.Labels[okfTypeKey]
-	own.Derived = append(own.Derived, okfTypeKey)
+	own.ComputedByExport = append(own.ComputedByExport, okfTypeKey)
 	if e.Kind == oxbow.Note && len(types) == 1 {
 		return types[0]
 	}
 	return e.Kind.String()
 }
 
-// addDerivedKeys adds keys that tell other programs what oxbow knows about the origin of an entry and its trust. An
-// import ignores these keys.
-func addDerivedKeys(top *yaml.Node, e oxbow.Entry, own *okfHeader) {
+// addOriginAndTrustKeys adds keys that tell other programs what oxbow knows about the origin of an entry and its
+// trust. An import ignores these keys.
+func addOriginAndTrustKeys(top *yaml.Node, e oxbow.Entry, own *okfHeader) {
 	at := e.Updated.UTC().Format(time.RFC3339Nano)
 	add := func(key string, by string) {
 		if mappingHasKey(top, key) {
@@ -176,7 +176,7 @@ func addDerivedKeys(top *yaml.Node, e oxbow.Entry, own *okfHeader) {
 		addTextKey(pair, "by", by)
 		pair.Content = append(pair.Content, newTextScalar("at"), &yaml.Node{Kind: yaml.ScalarNode, Value: at})
 		top.Content = append(top.Content, newTextScalar(key), pair)
-		own.Derived = append(own.Derived, key)
+		own.ComputedByExport = append(own.ComputedByExport, key)
 	}
 	add(okfGeneratedKey, okfActor(e))
 	switch {
@@ -189,7 +189,7 @@ func addDerivedKeys(top *yaml.Node, e oxbow.Entry, own *okfHeader) {
 	}
 	if !e.MayShow(oxbow.UnaskedByLabels) && !mappingHasKey(top, "status") {
 		addTextKey(top, "status", "draft")
-		own.Derived = append(own.Derived, "status")
+		own.ComputedByExport = append(own.ComputedByExport, "status")
 	}
 }
 
@@ -230,9 +230,9 @@ func addTextKey(top *yaml.Node, key, value string) {
 // okfListKeys contains the keys whose values are always written as lists.
 var okfListKeys = []string{okfTagsKey, okfAliasesKey, "sources", "verified", "parameters"}
 
-// addValuesKey adds a key with its values. One value is written as a scalar and several values as a list. For the
+// addKeyWithValues adds a key with its values. One value is written as a scalar and several values as a list. For the
 // keys in okfListKeys, there is always a list. A value that is JSON is written as a mapping or list.
-func addValuesKey(top *yaml.Node, key string, values []string) {
+func addKeyWithValues(top *yaml.Node, key string, values []string) {
 	if len(values) == 0 {
 		return
 	}
@@ -289,7 +289,7 @@ func firstSentence(content string) string {
 		if i := strings.Index(line, ". "); i > 0 {
 			line = line[:i+1]
 		}
-		return cleanName(line, 160)
+		return makeValidName(line, 160)
 	}
 	return ""
 }

@@ -60,8 +60,8 @@ func (o *ReadOptions) cancelableReader(r io.Reader) io.Reader {
 // maxReadBytes is the maximum number of bytes that are read before the context is checked again.
 const maxReadBytes = 1 << 20
 
-// meteredReader returns a reader that passes the number of the bytes it has read to Progress.
-func (o *ReadOptions) meteredReader(r io.Reader) io.Reader {
+// readerWithProgress returns a reader that passes the number of the bytes it has read to Progress.
+func (o *ReadOptions) readerWithProgress(r io.Reader) io.Reader {
 	if o == nil || o.Progress == nil {
 		return r
 	}
@@ -83,9 +83,9 @@ type readerFunc func(p []byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
-// withSummedProgress returns options whose Progress function receives increments. The increments are added up, and the
-// sums are passed to the original function.
-func (o *ReadOptions) withSummedProgress() *ReadOptions {
+// withCumulativeProgress returns options whose Progress function receives increments. The increments are added up, and
+// the sums are passed to the original function.
+func (o *ReadOptions) withCumulativeProgress() *ReadOptions {
 	if o == nil || o.Progress == nil {
 		return o
 	}

@@ -19,39 +19,39 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/threeway"
 )
 
-// LabelImport is the key of the label that names the file from which an entry was imported.
-const LabelImport = "import"
+// LabelImportFile is the key of the label that names the file from which an entry was imported.
+const LabelImportFile = "import"
 
 // These are the keys of the labels by which an imported entry is recognized. They are called import marks.
 const (
-	originLabelKey = LabelImport
+	originLabelKey = LabelImportFile
 	// digest of the entry's content, aliases and labels at the import, by which a later edit is noticed
-	sumLabelKey = "import-sum"
-	idLabelKey  = "import-id" // ID of a record in the program that wrote it
+	importDigestLabelKey = "import-sum"
+	recordIDLabelKey     = "import-id" // ID of a record in the program that wrote it
 )
 
-// isStampLabel reports whether programs add labels with this key to imported entries by themselves. Such a label
+// isAutomaticLabel reports whether programs add labels with this key to imported entries by themselves. Such a label
 // does not count as an edit.
-func isStampLabel(l oxbow.Label) bool {
-	return l.Key == oxbow.LabelApproved || l.Key == oxbow.LabelTextBy || slices.Contains(heldLabelKeys(), l.Key)
+func isAutomaticLabel(l oxbow.Label) bool {
+	return l.Key == oxbow.LabelApproved || l.Key == oxbow.LabelTextBy || slices.Contains(heldBackLabelKeys(), l.Key)
 }
 
-// heldLabelKeys returns the keys of the labels that prevent showing an entry to a model that did not ask for it.
-var heldLabelKeys = sync.OnceValue(oxbow.Unasked.HeldLabels)
+// heldBackLabelKeys returns the keys of the labels that prevent showing an entry to a model that did not ask for it.
+var heldBackLabelKeys = sync.OnceValue(oxbow.Unasked.HeldLabels)
 
-// withImportMarks returns the item with the labels by which a later import recognizes its entry.
-func withImportMarks(it Item) Item {
-	ls := withoutOriginLabels(it.Entry.Labels)
+// withImportLabels returns the item with the labels by which a later import recognizes its entry.
+func withImportLabels(it Item) Item {
+	ls := omitOriginLabels(it.Entry.Labels)
 	it.Entry.Labels = ls
-	sum := contentSum(it.Entry)
-	it.cachedContentSum = sum
+	sum := importableContentDigest(it.Entry)
+	it.cachedContentDigest = sum
 	ls = append(
 		ls,
 		oxbow.Label{Key: originLabelKey, Value: originLabel(it.Origin)},
-		oxbow.Label{Key: sumLabelKey, Value: sum},
+		oxbow.Label{Key: importDigestLabelKey, Value: sum},
 	)
 	if it.ID != "" {
-		ls = append(ls, oxbow.Label{Key: idLabelKey, Value: it.ID})
+		ls = append(ls, oxbow.Label{Key: recordIDLabelKey, Value: it.ID})
 	}
 	it.Entry.Labels = oxbow.SortLabels(ls)
 	return it
@@ -60,12 +60,12 @@ func withImportMarks(it Item) Item {
 // hasImportMarks reports whether [withoutImportMarks] would remove something from the item.
 func hasImportMarks(it Item) bool {
 	return it.FileName != "" || len(it.Further) > 0 || slices.ContainsFunc(it.Entry.Labels, func(l oxbow.Label) bool {
-		return isImportMark(l)
+		return isImportLabel(l)
 	})
 }
 
-func isImportMark(l oxbow.Label) bool {
-	return l.Key == originLabelKey || l.Key == sumLabelKey || l.Key == idLabelKey
+func isImportLabel(l oxbow.Label) bool {
+	return l.Key == originLabelKey || l.Key == importDigestLabelKey || l.Key == recordIDLabelKey
 }
 
 // withoutImportMarks returns the items without the labels that record an item's origin. It also removes aliases and
@@ -74,8 +74,8 @@ func withoutImportMarks(items []Item) []Item {
 	bare := slices.Clone(items)
 	for i := range bare {
 		it := &bare[i]
-		it.cachedContentSum = ""
-		it.Entry.Labels = slices.DeleteFunc(withoutOriginLabels(it.Entry.Labels), func(l oxbow.Label) bool {
+		it.cachedContentDigest = ""
+		it.Entry.Labels = slices.DeleteFunc(omitOriginLabels(it.Entry.Labels), func(l oxbow.Label) bool {
 			return slices.Contains(it.Further, l)
 		})
 		it.Entry.Aliases = slices.DeleteFunc(slices.Clone(it.Entry.Aliases), func(a string) bool {
@@ -88,17 +88,17 @@ func withoutImportMarks(items []Item) []Item {
 // originLabel returns the value of the origin label for a file. If the file's name is too long, the value contains the
 // name's digest and the end of the name, which distinguishes files better than the beginning.
 func originLabel(origin string) string {
-	v := cleanName(origin, len(origin)+len("\uFFFD"))
+	v := makeValidName(origin, len(origin)+len("\uFFFD"))
 	if v == origin && len(v) <= oxbow.MaxName {
 		return v
 	}
 	h := digestParts(origin)
 	v = hex.EncodeToString(h[:6]) + "…" + v[max(0, len(v)-200):]
-	return cleanName(strings.ToValidUTF8(v, ""), oxbow.MaxName)
+	return makeValidName(strings.ToValidUTF8(v, ""), oxbow.MaxName)
 }
 
-func withoutOriginLabels(ls []oxbow.Label) []oxbow.Label {
-	return slices.DeleteFunc(withoutLocalLabels(ls), isImportMark)
+func omitOriginLabels(ls []oxbow.Label) []oxbow.Label {
+	return slices.DeleteFunc(withoutLocalLabels(ls), isImportLabel)
 }
 
 // withoutLocalLabels returns the labels in order, without local labels (see [oxbow.Label.IsLocal]).
@@ -106,9 +106,9 @@ func withoutLocalLabels(ls []oxbow.Label) []oxbow.Label {
 	return slices.DeleteFunc(oxbow.SortLabels(ls), oxbow.Label.IsLocal)
 }
 
-// contentSum returns a digest over all parts of an entry that an import may change. Labels that only record the origin
-// or the import are not included. The digest is 16 bytes of SHA-256 in hexadecimal digits.
-func contentSum(e oxbow.Entry) string {
+// importableContentDigest returns a digest over all parts of an entry that an import may change. Labels that only
+// record the origin or the import are not included. The digest is 16 bytes of SHA-256 in hexadecimal digits.
+func importableContentDigest(e oxbow.Entry) string {
 	parts := make([]string, 0, 2+len(e.Aliases)+2*len(e.Labels))
 	parts = append(append(parts, e.Content, strconv.Itoa(len(e.Aliases))), e.Aliases...)
 	labels := e.Labels
@@ -116,7 +116,7 @@ func contentSum(e oxbow.Entry) string {
 		labels = oxbow.SortLabels(labels)
 	}
 	for _, l := range labels {
-		if isContentLabel(l) {
+		if isImportableLabel(l) {
 			parts = append(parts, l.Key, l.Value)
 		}
 	}
@@ -124,9 +124,11 @@ func contentSum(e oxbow.Entry) string {
 	return hex.EncodeToString(h[:])
 }
 
-// isContentLabel reports whether an import may change a label. An import may not change labels that are local to this
-// memory, that record the origin, or that oxbow sets when an entry is written.
-func isContentLabel(l oxbow.Label) bool { return !l.IsLocal() && !isImportMark(l) && !isStampLabel(l) }
+// isImportableLabel reports whether an import may change a label. An import may not change labels that are local to
+// this memory, that record the origin, or that oxbow sets when an entry is written.
+func isImportableLabel(l oxbow.Label) bool {
+	return !l.IsLocal() && !isImportLabel(l) && !isAutomaticLabel(l)
+}
 
 // areSortedLabels reports whether the labels are in the order of [oxbow.SortLabels] and different.
 func areSortedLabels(labels []oxbow.Label) bool {
@@ -141,8 +143,8 @@ func areSortedLabels(labels []oxbow.Label) bool {
 
 // IsEdited reports whether an imported entry was edited after its import.
 func IsEdited(e oxbow.Entry) bool {
-	sum, _ := e.Label(sumLabelKey)
-	return sum != contentSum(e)
+	sum, _ := e.Label(importDigestLabelKey)
+	return sum != importableContentDigest(e)
 }
 
 // digest is the first half of a SHA-256 hash. Names and items are stored as digests, so that an import needs only few
@@ -162,38 +164,38 @@ func digestParts(parts ...string) digest {
 type usedNames struct {
 	// Entries in the store for which the import found an item, by a digest of the entry's name. The value is 1 if the
 	// entry is unchanged, and 2 if the import has changed it.
-	matchStates map[digest]byte
-	itemHashes  map[digest]bool // digests of all items that the import has read so far
+	entryMatchStates map[digest]byte
+	itemHashes       map[digest]bool // digests of all items that the import has read so far
 	// last number that was appended to each item name to make the name unique (0 if none was)
-	lastNumbers map[digest]int
+	lastNumberByName map[digest]int
 
 	// name of the entry to which the import gave each alias, or "" if the import took the alias from an entry and gave
 	// it to no other
-	aliases map[digest]string
+	entryNameByAlias map[digest]string
 }
 
 func newUsedNames() *usedNames {
 	return &usedNames{make(map[digest]byte), make(map[digest]bool), make(map[digest]int), make(map[digest]string)}
 }
 
-func (n *usedNames) addAll(m *usedNames) {
-	maps.Copy(n.matchStates, m.matchStates)
+func (n *usedNames) addNamesFrom(m *usedNames) {
+	maps.Copy(n.entryMatchStates, m.entryMatchStates)
 	maps.Copy(n.itemHashes, m.itemHashes)
-	maps.Copy(n.lastNumbers, m.lastNumbers)
-	maps.Copy(n.aliases, m.aliases)
+	maps.Copy(n.lastNumberByName, m.lastNumberByName)
+	maps.Copy(n.entryNameByAlias, m.entryNameByAlias)
 }
 
 // batchPlan is the planned change for a batch. If the store changes before the plan is applied, it is discarded and
 // made again. Therefore planning changes nothing but the plan.
 type batchPlan struct {
-	ops          []oxbow.Op
-	report       Report
-	names        *usedNames
-	skipsLookups bool // Do not look up names, because the store was empty when the import began.
+	changeOps        []oxbow.Op
+	report           Report
+	namesUsedInBatch *usedNames
+	skipsNameLookups bool // Do not look up names, because the store was empty when the import began.
 }
 
-func (im *importer) planBatch(items []Item, skipsLookups bool) (*batchPlan, error) {
-	p := &batchPlan{names: newUsedNames(), skipsLookups: skipsLookups}
+func (im *importer) planBatchChange(items []Item, skipsLookups bool) (*batchPlan, error) {
+	p := &batchPlan{namesUsedInBatch: newUsedNames(), skipsNameLookups: skipsLookups}
 	for _, it := range items {
 		if err := im.planItem(it, p); err != nil {
 			return nil, err
@@ -206,77 +208,77 @@ func (im *importer) planBatch(items []Item, skipsLookups bool) (*batchPlan, erro
 func (im *importer) planItem(it Item, p *batchPlan) error {
 	it, err := im.normalizedItem(it, p)
 	if err == nil {
-		it, err = im.withKnownName(it, p)
+		it, err = im.withNameFromEarlierImport(it, p)
 	}
 	if err != nil {
 		return err
 	}
 	own := digestParts(it.Entry.Name)
-	sum := it.cachedContentSum
+	sum := it.cachedContentDigest
 	if sum == "" {
-		sum = contentSum(it.Entry)
+		sum = importableContentDigest(it.Entry)
 	}
 	whole := digestParts(it.Entry.Name, it.Entry.Kind.String(), sum)
-	if im.usedNames.itemHashes[whole] || p.names.itemHashes[whole] {
-		p.report.Same++
+	if im.usedNames.itemHashes[whole] || p.namesUsedInBatch.itemHashes[whole] {
+		p.report.UnchangedCount++
 		return nil
 	}
-	last := max(im.usedNames.lastNumbers[own], p.names.lastNumbers[own])
+	last := max(im.usedNames.lastNumberByName[own], p.namesUsedInBatch.lastNumberByName[own])
 	for n := last + 1; ; n++ {
 		name, id := it.Entry.Name, own
 		if n > 1 {
 			name = numberedName(name, n)
 			id = digestParts(name)
 		}
-		if im.usedNames.matchStates[id]+p.names.matchStates[id] > 0 {
+		if im.usedNames.entryMatchStates[id]+p.namesUsedInBatch.entryMatchStates[id] > 0 {
 			continue
 		}
-		v, reason := verdictNew, ""
+		v, reason := decisionAdd, ""
 		var old oxbow.Entry
-		if !p.skipsLookups {
+		if !p.skipsNameLookups {
 			var err error
-			old, err = oxbow.GetNamed(im.ctx, im.exactStore, name)
+			old, err = oxbow.GetNamed(im.ctx, im.storeWithExactNames, name)
 			if err == nil {
-				v, name = verdictSame, old.Name
+				v, name = decisionUnchanged, old.Name
 			} else if err != nil && !errors.Is(err, oxbow.ErrNotFound) {
 				return err
 			}
 		}
-		it, left, err := im.withFreeAliases(it, name, old.Aliases, p)
+		it, left, err := im.withoutTakenAliases(it, name, old.Aliases, p)
 		if err != nil {
 			return err
 		}
-		if v == verdictSame {
-			v, reason = im.judgeItem(it, old, n)
+		if v == decisionUnchanged {
+			v, reason = im.decideItem(it, old, n)
 		}
-		if v == verdictOtherEntry {
+		if v == decisionUseOtherName {
 			continue
 		}
-		if v == verdictBothChanged && !im.opts.Follow {
-			v = verdictSkip
+		if v == decisionMergeBothChanged && !im.opts.ImportsOverEdits {
+			v = decisionSkip
 		}
-		p.names.matchStates[id] = 1
+		p.namesUsedInBatch.entryMatchStates[id] = 1
 		if n > 1 {
-			p.names.lastNumbers[own] = n
+			p.namesUsedInBatch.lastNumberByName[own] = n
 		}
-		if v != verdictSkip {
-			p.names.itemHashes[whole] = true
+		if v != decisionSkip {
+			p.namesUsedInBatch.itemHashes[whole] = true
 		}
 		it.Entry.Name = name
-		if n > 1 && v != verdictSame {
+		if n > 1 && v != decisionUnchanged {
 			p.report.Notes = append(
 				p.report.Notes,
 				fmt.Sprintf("%s: named %q, since another entry has its name", it.Ref, name),
 			)
 		}
-		if slices.Contains([]itemVerdict{verdictNew, verdictReplace, verdictBothChanged}, v) {
+		if slices.Contains([]importDecision{decisionAdd, decisionReplace, decisionMergeBothChanged}, v) {
 			p.report.Notes = append(p.report.Notes, left...)
-			p.names.matchStates[id] = 2
+			p.namesUsedInBatch.entryMatchStates[id] = 2
 		}
-		if v == verdictBothChanged {
-			return im.planFollowedChange(it, old, p)
+		if v == decisionMergeBothChanged {
+			return im.planChangeOfEditedEntry(it, old, p)
 		}
-		p.planVerdict(v, it, old, reason)
+		p.planDecision(v, it, old, reason)
 		return nil
 	}
 }
@@ -287,13 +289,14 @@ func (im *importer) normalizedItem(it Item, p *batchPlan) (Item, error) {
 	was := it.Entry
 	it.Entry = oxbow.NormalEntry(was)
 	changedWords := !slices.Equal(it.Entry.Aliases, was.Aliases) || !slices.Equal(it.Entry.Labels, was.Labels)
-	if changedWords && slices.ContainsFunc(it.Entry.Labels, func(l oxbow.Label) bool { return l.Key == sumLabelKey }) {
-		it = withImportMarks(it)
+	if changedWords &&
+		slices.ContainsFunc(it.Entry.Labels, func(l oxbow.Label) bool { return l.Key == importDigestLabelKey }) {
+		it = withImportLabels(it)
 	}
-	if it.Entry.Name == was.Name || p.skipsLookups {
+	if it.Entry.Name == was.Name || p.skipsNameLookups {
 		return it, nil
 	}
-	old, err := oxbow.GetNamed(im.ctx, im.exactStore, was.Name)
+	old, err := oxbow.GetNamed(im.ctx, im.storeWithExactNames, was.Name)
 	if err == nil {
 		it.Entry.Name = old.Name
 	} else if !errors.Is(err, oxbow.ErrNotFound) {
@@ -302,43 +305,43 @@ func (im *importer) normalizedItem(it Item, p *batchPlan) (Item, error) {
 	return it, nil
 }
 
-// withKnownName returns the item with the name of the entry that an earlier import made from the same record. Without
-// such an entry, it returns the item unchanged.
-func (im *importer) withKnownName(it Item, p *batchPlan) (Item, error) {
-	if it.ID == "" || p.skipsLookups {
+// withNameFromEarlierImport returns the item with the name of the entry that an earlier import made from the same
+// record. Without such an entry, it returns the item unchanged.
+func (im *importer) withNameFromEarlierImport(it Item, p *batchPlan) (Item, error) {
+	if it.ID == "" || p.skipsNameLookups {
 		return it, nil
 	}
-	if im.recordNames == nil {
-		if err := im.readRecordNames(); err != nil {
+	if im.entryNameByRecord == nil {
+		if err := im.readEntryNamesByRecord(); err != nil {
 			return it, err
 		}
 	}
-	if name := im.recordNames[digestParts(originLabel(it.Origin), it.ID)]; name != "" {
+	if name := im.entryNameByRecord[digestParts(originLabel(it.Origin), it.ID)]; name != "" {
 		it.Entry.Name = name
 	}
 	return it, nil
 }
 
-// readRecordNames reads the names of all entries that earlier imports made from records.
-func (im *importer) readRecordNames() error {
+// readEntryNamesByRecord reads the names of all entries that earlier imports made from records.
+func (im *importer) readEntryNamesByRecord() error {
 	records := map[digest]string{}
-	f := oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: []string{idLabelKey}}}}
-	for e, err := range im.exactStore.Entries(im.ctx, f) {
+	f := oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: []string{recordIDLabelKey}}}}
+	for e, err := range im.storeWithExactNames.Entries(im.ctx, f) {
 		if err != nil {
 			return err
 		}
 		origin, _ := e.Label(originLabelKey)
-		id, _ := e.Label(idLabelKey)
+		id, _ := e.Label(recordIDLabelKey)
 		records[digestParts(origin, id)] = strings.Clone(e.Name)
 	}
-	im.recordNames = records
+	im.entryNameByRecord = records
 	return nil
 }
 
-// withFreeAliases returns the item without the aliases that belong to another entry, because an alias of two entries
-// would be ambiguous. name is the name that the item will have. Aliases in had, which the entry already has, are kept.
-// left contains a message for each omitted alias.
-func (im *importer) withFreeAliases(
+// withoutTakenAliases returns the item without the aliases that belong to another entry, because an alias of two
+// entries would be ambiguous. name is the name that the item will have. Aliases in had, which the entry already has,
+// are kept. left contains a message for each omitted alias.
+func (im *importer) withoutTakenAliases(
 	it Item,
 	name string,
 	had []string,
@@ -359,8 +362,8 @@ func (im *importer) withFreeAliases(
 		return it, nil, nil
 	}
 	it.Entry.Aliases = free
-	if slices.ContainsFunc(it.Entry.Labels, func(l oxbow.Label) bool { return l.Key == sumLabelKey }) {
-		it = withImportMarks(it)
+	if slices.ContainsFunc(it.Entry.Labels, func(l oxbow.Label) bool { return l.Key == importDigestLabelKey }) {
+		it = withImportLabels(it)
 	}
 	return it, left, nil
 }
@@ -368,111 +371,111 @@ func (im *importer) withFreeAliases(
 // nameOwner returns the name of the entry that has the word as its name or as an alias, or "" if none has.
 func (im *importer) nameOwner(word string, p *batchPlan) (string, error) {
 	id := digestParts(word)
-	if im.usedNames.matchStates[id]+p.names.matchStates[id] > 0 {
+	if im.usedNames.entryMatchStates[id]+p.namesUsedInBatch.entryMatchStates[id] > 0 {
 		return word, nil
 	}
-	for _, n := range []*usedNames{p.names, im.usedNames} {
-		if owner, ok := n.aliases[id]; ok {
+	for _, n := range []*usedNames{p.namesUsedInBatch, im.usedNames} {
+		if owner, ok := n.entryNameByAlias[id]; ok {
 			return owner, nil
 		}
 	}
-	if p.skipsLookups {
+	if p.skipsNameLookups {
 		return "", nil
 	}
-	if e, err := oxbow.GetNamed(im.ctx, im.exactStore, word); err == nil {
+	if e, err := oxbow.GetNamed(im.ctx, im.storeWithExactNames, word); err == nil {
 		return e.Name, nil
 	} else if err != nil && !errors.Is(err, oxbow.ErrNotFound) {
 		return "", err
 	}
-	if im.aliases == nil {
-		im.aliases = map[digest]string{}
-		for e, err := range im.exactStore.Entries(im.ctx, oxbow.Filter{}) {
+	if im.entryNameByAlias == nil {
+		im.entryNameByAlias = map[digest]string{}
+		for e, err := range im.storeWithExactNames.Entries(im.ctx, oxbow.Filter{}) {
 			if err != nil {
-				im.aliases = nil
+				im.entryNameByAlias = nil
 				return "", err
 			}
 			for _, a := range e.Aliases {
-				im.aliases[digestParts(oxbow.NormalName(a))] = strings.Clone(e.Name)
+				im.entryNameByAlias[digestParts(oxbow.NormalName(a))] = strings.Clone(e.Name)
 			}
 		}
 	}
-	return im.aliases[id], nil
+	return im.entryNameByAlias[id], nil
 }
 
-// itemVerdict is the decision what an import does with an item if the store may already have an entry with its name.
-type itemVerdict uint8
+// importDecision is the decision what an import does with an item if the store may already have an entry with its name.
+type importDecision uint8
 
 const (
 	// The store has no entry with the name of the imported item, so a new entry is added.
-	verdictNew         itemVerdict = iota
-	verdictSame                    // The entry has the same content as the item.
-	verdictReplace                 // The imported item replaces the existing entry with the same name.
-	verdictSkip                    // The existing entry stays unchanged, and the item is not imported.
-	verdictBothChanged             // The entry and its file were both changed since the last import.
+	decisionAdd              importDecision = iota
+	decisionUnchanged                       // The entry has the same content as the item.
+	decisionReplace                         // The imported item replaces the existing entry with the same name.
+	decisionSkip                            // The existing entry stays unchanged, and the item is not imported.
+	decisionMergeBothChanged                // The entry and its file were both changed since the last import.
 	// The entry in the store and the imported item have the same name, but are different things. The item gets another
 	// name.
-	verdictOtherEntry
+	decisionUseOtherName
 )
 
-// judgeItem decides what to do with an imported item and an existing entry, old. old has the same name as the item. If
+// decideItem decides what to do with an imported item and an existing entry, old. old has the same name as the item. If
 // nameNumber is above 0, this number was appended to the item's name.
-func (im *importer) judgeItem(it Item, old oxbow.Entry, nameNumber int) (itemVerdict, string) {
+func (im *importer) decideItem(it Item, old oxbow.Entry, nameNumber int) (importDecision, string) {
 	// Some stores return an entry of kind note with another kind. Therefore an item of kind note equals an entry of
 	// any kind if the rest is equal.
 	equal := (it.Entry.Kind == old.Kind || it.Entry.Kind == oxbow.Note) && it.Entry.Content == old.Content &&
 		slices.Equal(it.Entry.Aliases, old.Aliases)
 	// Ignore labels that oxbow has added to the entry since the import, such as a person's approval. They are no
 	// difference between the entry and the item.
-	stamped := func(l oxbow.Label) bool { return isStampLabel(l) && !slices.Contains(it.Entry.Labels, l) }
+	stamped := func(l oxbow.Label) bool { return isAutomaticLabel(l) && !slices.Contains(it.Entry.Labels, l) }
 	if it.Origin == "" {
 		if equal &&
 			slices.Equal(
 				withoutLocalLabels(it.Entry.Labels),
 				slices.DeleteFunc(withoutLocalLabels(old.Labels), stamped),
 			) {
-			return verdictSame, ""
+			return decisionUnchanged, ""
 		}
 		return im.judgeExported(it, old, nameNumber)
 	}
 	if equal &&
 		slices.Equal(
-			withoutOriginLabels(it.Entry.Labels),
-			slices.DeleteFunc(withoutOriginLabels(old.Labels), stamped),
+			omitOriginLabels(it.Entry.Labels),
+			slices.DeleteFunc(omitOriginLabels(old.Labels), stamped),
 		) {
-		return verdictSame, ""
+		return decisionUnchanged, ""
 	}
-	return im.judgeImported(it, old)
+	return im.decideItemOfProgram(it, old)
 }
 
 // judgeExported decides about an item of an export and an entry that differs from it. A later date in the file is not
 // enough to replace the entry, because anybody can write a date.
-func (im *importer) judgeExported(it Item, old oxbow.Entry, nameNumber int) (itemVerdict, string) {
+func (im *importer) judgeExported(it Item, old oxbow.Entry, nameNumber int) (importDecision, string) {
 	known := isCopyOfEntry(it, old) || isImportedFromFile(it, old)
 	switch {
 	case nameNumber > 1 && !known:
 		// An earlier import appended a number to the name of this entry, because the name was taken. Therefore the
 		// equal name does not show that the entry belongs to this item.
-		return verdictOtherEntry, ""
+		return decisionUseOtherName, ""
 	case nameNumber == 1 && im.opts.Overwrite:
-		return verdictReplace, ""
+		return decisionReplace, ""
 	case !known && !it.Entry.Created.IsZero():
-		return verdictOtherEntry, ""
+		return decisionUseOtherName, ""
 	case it.Entry.Kind != old.Kind:
-		return verdictSkip, fmt.Sprintf("%q is of kind %s in the store, and a kind is fixed", old.Name, old.Kind)
+		return decisionSkip, fmt.Sprintf("%q is of kind %s in the store, and a kind is fixed", old.Name, old.Kind)
 	case it.Entry.Updated.IsZero():
-		return verdictSkip, fmt.Sprintf(
+		return decisionSkip, fmt.Sprintf(
 			"%q is in the store with other content, and the item does not say when it was updated",
 			old.Name,
 		)
 	case !it.Entry.Updated.After(old.Updated):
-		return verdictSkip, fmt.Sprintf("%q is in the store with other content that is not older", old.Name)
+		return decisionSkip, fmt.Sprintf("%q is in the store with other content that is not older", old.Name)
 	case old.Source.Actor != oxbow.Imported || !known:
-		return verdictSkip, fmt.Sprintf(
+		return decisionSkip, fmt.Sprintf(
 			"%q was written or edited in the store, and stays as it is; an import with overwrite replaces it",
 			old.Name,
 		)
 	}
-	return verdictReplace, ""
+	return decisionReplace, ""
 }
 
 // isCopyOfEntry reports whether an exported item and the entry with its name are copies of one entry. Only copies have
@@ -489,56 +492,59 @@ func isImportedFromFile(it Item, old oxbow.Entry) bool {
 		(file == old.Source.Ref || strings.HasPrefix(file, old.Source.Ref+"/"))
 }
 
-// judgeImported decides about an item from another program and an entry that differs from it.
-func (im *importer) judgeImported(it Item, old oxbow.Entry) (itemVerdict, string) {
-	was, _ := old.Label(sumLabelKey)
+// decideItemOfProgram decides about an item from another program and an entry that differs from it.
+func (im *importer) decideItemOfProgram(it Item, old oxbow.Entry) (importDecision, string) {
+	was, _ := old.Label(importDigestLabelKey)
 	switch {
 	case !slices.Contains(old.Labels, oxbow.Label{Key: originLabelKey, Value: originLabel(it.Origin)}):
-		return verdictOtherEntry, ""
-	case it.ID != "" && !slices.Contains(old.Labels, oxbow.Label{Key: idLabelKey, Value: it.ID}):
+		return decisionUseOtherName, ""
+	case it.ID != "" && !slices.Contains(old.Labels, oxbow.Label{Key: recordIDLabelKey, Value: it.ID}):
 		// The entry was imported from another record of the same program, which has the same name.
-		return verdictOtherEntry, ""
+		return decisionUseOtherName, ""
 	case im.opts.Overwrite:
-		return verdictReplace, ""
+		return decisionReplace, ""
 	case it.Entry.Kind != old.Kind:
-		return verdictSkip, fmt.Sprintf("%q was imported as a kind %s, and a kind is fixed", old.Name, old.Kind)
-	case was == contentSum(it.Entry):
-		return verdictSame, "" // Keep the entry, because it was edited here and the file has not changed.
-	case was != contentSum(old):
-		return verdictBothChanged, fmt.Sprintf("%q was edited in the store, and the file has changed too", old.Name)
+		return decisionSkip, fmt.Sprintf("%q was imported as a kind %s, and a kind is fixed", old.Name, old.Kind)
+	case was == importableContentDigest(it.Entry):
+		return decisionUnchanged, "" // Keep the entry, because it was edited here and the file has not changed.
+	case was != importableContentDigest(old):
+		return decisionMergeBothChanged, fmt.Sprintf(
+			"%q was edited in the store, and the file has changed too",
+			old.Name,
+		)
 	}
-	return verdictReplace, ""
+	return decisionReplace, ""
 }
 
-// planVerdict plans the change in the store that follows from v, the decision about an imported item. The change is
+// planDecision plans the change in the store that follows from v, the decision about an imported item. The change is
 // made only if the entry still has its present version, so that an edit in the meantime is not lost.
-func (p *batchPlan) planVerdict(v itemVerdict, it Item, old oxbow.Entry, reason string) {
+func (p *batchPlan) planDecision(v importDecision, it Item, old oxbow.Entry, reason string) {
 	e := &it.Entry
-	if v == verdictNew || v == verdictReplace {
+	if v == decisionAdd || v == decisionReplace {
 		for _, a := range old.Aliases {
-			p.names.aliases[digestParts(a)] = ""
+			p.namesUsedInBatch.entryNameByAlias[digestParts(a)] = ""
 		}
 		for _, a := range e.Aliases {
-			p.names.aliases[digestParts(a)] = e.Name
+			p.namesUsedInBatch.entryNameByAlias[digestParts(a)] = e.Name
 		}
 	}
 	switch v {
-	case verdictNew:
-		p.ops = append(p.ops, threeway.AddOp(e))
-		p.report.Added++
+	case decisionAdd:
+		p.changeOps = append(p.changeOps, threeway.AddOp(e))
+		p.report.AddedCount++
 		p.report.Changes = append(p.report.Changes, Change{e.Name, oxbow.VerbAdd, it.Ref})
-	case verdictReplace:
+	case decisionReplace:
 		to := *e
 		if to.Created.IsZero() {
 			to.Created = old.Created
 		}
-		p.ops = append(p.ops, threeway.ReplaceOps(&old, &to)...)
-		p.report.Updated++
+		p.changeOps = append(p.changeOps, threeway.ReplaceVersionOps(&old, &to)...)
+		p.report.UpdatedCount++
 		p.report.Changes = append(p.report.Changes, Change{e.Name, oxbow.VerbUpdate, it.Ref})
-	case verdictSkip:
+	case decisionSkip:
 		p.report.Problems = append(p.report.Problems, it.Ref+": "+reason)
-		p.report.Skipped++
-	case verdictSame:
-		p.report.Same++
+		p.report.SkippedCount++
+	case decisionUnchanged:
+		p.report.UnchangedCount++
 	}
 }

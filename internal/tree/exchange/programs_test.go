@@ -125,7 +125,7 @@ func TestProgramsAreRecognized(t *testing.T) {
 	fsys := openPrograms(t)
 	dirs := examples(t)
 	for _, s := range allFormatSources() {
-		isPlain := slices.Contains([]Format{Markdown, JSONL, Chat, Dates, crmemFile}, s.format)
+		isPlain := slices.Contains([]Format{Markdown, JSONL, Chat, ChatDates, crmemFile}, s.format)
 		isExample := func(dir string) bool { return exampleFormat(dir) == s.format }
 		if !isPlain && !slices.ContainsFunc(dirs, isExample) {
 			t.Errorf("there is no example of %s", s.format)
@@ -161,7 +161,9 @@ func TestProgramsAgain(t *testing.T) {
 		s := newStore()
 		first := load(t, s, Read(openPrograms(t), dir, o), nil)
 		again := load(t, s, Read(openPrograms(t), dir, o), nil)
-		if first.Added == 0 || again.Added+again.Updated != 0 || again.Same != first.Added || len(again.Stale) != 0 {
+		if first.AddedCount == 0 || again.AddedCount+again.UpdatedCount != 0 ||
+			again.UnchangedCount != first.AddedCount ||
+			len(again.EntriesMissingFromFile) != 0 {
 			t.Errorf("%s: first %+v, again %+v", dir, counts(first), counts(again))
 		}
 	}
@@ -171,8 +173,8 @@ func TestProgramsAgain(t *testing.T) {
 	}
 	read("march.json", `[{"id":"1","memory":"Ada likes tea"},{"id":"2","memory":"Ada rows"}]`)
 	rep := read("april.json", `[{"id":"2","memory":"Ada rows"},{"id":"1","memory":"Ada likes coffee"}]`)
-	if counts(rep) != [4]int{0, 1, 1, 0} || len(rep.Stale) != 0 {
-		t.Errorf("a later export: %+v, stale %q", counts(rep), rep.Stale)
+	if counts(rep) != [4]int{0, 1, 1, 0} || len(rep.EntriesMissingFromFile) != 0 {
+		t.Errorf("a later export: %+v, stale %q", counts(rep), rep.EntriesMissingFromFile)
 	}
 	if e, err := s.Get(t.Context(), "Ada likes tea"); err != nil || e.Content != "Ada likes coffee" {
 		t.Errorf("the changed memory is %+v, %v", e, err)
@@ -309,16 +311,16 @@ func TestClaudeAccounts(t *testing.T) {
 		return r
 	}
 	imports("memories.json", export("a", "Ada"))
-	if r := imports("memories.json", export("b", "Bob")); r.Added != 2 || r.Updated != 0 {
-		t.Errorf("the second account: %d added, %d updated; want 2 and 0", r.Added, r.Updated)
+	if r := imports("memories.json", export("b", "Bob")); r.AddedCount != 2 || r.UpdatedCount != 0 {
+		t.Errorf("the second account: %d added, %d updated; want 2 and 0", r.AddedCount, r.UpdatedCount)
 	}
-	if r := imports("other/memories.json", export("a", "Ada now")); r.Added != 0 || r.Updated != 2 {
-		t.Errorf("the first account again: %d added, %d updated; want 0 and 2", r.Added, r.Updated)
+	if r := imports("other/memories.json", export("a", "Ada now")); r.AddedCount != 0 || r.UpdatedCount != 2 {
+		t.Errorf("the first account again: %d added, %d updated; want 0 and 2", r.AddedCount, r.UpdatedCount)
 	}
 	// In the newer form of the export, each account has a file.
 	r := imports("memories/b.json", `{"conversations_memory":"Bob now","project_memories":{},"memory_files":[]}`)
-	if r.Updated != 1 {
-		t.Errorf("the second account in a file of its own: %d updated, want 1", r.Updated)
+	if r.UpdatedCount != 1 {
+		t.Errorf("the second account in a file of its own: %d updated, want 1", r.UpdatedCount)
 	}
 	want := map[string]string{"What Claude remembers of me": "Ada now", "What Claude remembers of me (2)": "Bob now",
 		"What Claude remembers of project p1": "Ada now in p1", "What Claude remembers of project p1 (2)": "Bob in p1"}
@@ -345,25 +347,27 @@ func TestTables(t *testing.T) {
 		return rep
 	}
 	const berths = "id,name,content\n1,Berth 7,Closed.\n2,Berth 9,No water.\n"
-	if rep := read("berths.csv", berths); rep.Added != 2 || len(rep.Problems) > 0 {
+	if rep := read("berths.csv", berths); rep.AddedCount != 2 || len(rep.Problems) > 0 {
 		t.Fatalf("the first import: %+v", rep)
 	}
-	if rep := read("cranes.csv", "id,name,content\n1,Crane,Lifts 12 t.\n2,Berth 9,A crane.\n"); rep.Added != 2 {
+	if rep := read("cranes.csv", "id,name,content\n1,Crane,Lifts 12 t.\n2,Berth 9,A crane.\n"); rep.AddedCount != 2 {
 		t.Errorf(
 			"a second table: %d added, %d updated; want 2 added, because its ids are its own",
-			rep.Added,
-			rep.Updated,
+			rep.AddedCount,
+			rep.UpdatedCount,
 		)
 	}
-	if rep := read("berths.csv", berths); rep.Same != 2 {
+	if rep := read("berths.csv", berths); rep.UnchangedCount != 2 {
 		t.Errorf("the same table again: %+v; want 2 the same", rep)
 	}
-	if rep := read("berths.csv", strings.Replace(berths, "Closed", "Open", 1)); rep.Updated != 1 || rep.Same != 1 {
+	if rep := read("berths.csv", strings.Replace(berths, "Closed", "Open", 1)); rep.UpdatedCount != 1 ||
+		rep.UnchangedCount != 1 {
 		t.Errorf("a changed row: %+v; want 1 updated, 1 the same", rep)
 	}
 	for name, content := range map[string]string{"no header": "Berth 7,Closed.\n", "no text": "id,name\n1,a\n"} {
 		rep := read("x.csv", content)
-		if rep.Added != 0 || len(rep.Problems) != 1 || !strings.Contains(rep.Problems[0], "the first line must name") {
+		if rep.AddedCount != 0 || len(rep.Problems) != 1 ||
+			!strings.Contains(rep.Problems[0], "the first line must name") {
 			t.Errorf("%s: %+v; want a refusal", name, rep)
 		}
 	}

@@ -26,18 +26,21 @@ var errDeleted = errors.New("was passed over: it is deleted in the program that 
 // not reported.
 var errNotMemory = errors.New("is no memory")
 
-// recordProgram specifies how records are read from an export of another memory program.
-type recordProgram struct {
-	format Format
-	lists  documentListNames
+// programRecordFormat specifies how records are read from an export of another memory program.
+type programRecordFormat struct {
+	format    Format
+	listNames documentListNames
 
 	// convert returns the item for a record. If the record contains nothing to import, it returns an error such as
 	// errDeleted.
-	convert func(o jsonObjectAt, opts *ReadOptions) (Item, error)
+	convert func(o locatedJSONObject, opts *ReadOptions) (Item, error)
 }
 
 // readRecords yields an item for each record in the documents of a program.
-func (p recordProgram) readRecords(objects iter.Seq2[jsonObjectAt, error], o *ReadOptions) iter.Seq2[Item, error] {
+func (p programRecordFormat) readRecords(
+	objects iter.Seq2[locatedJSONObject, error],
+	o *ReadOptions,
+) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		for rec, err := range objects {
 			var it Item
@@ -67,13 +70,13 @@ type recordForm struct {
 	idFields   []string
 	textFields []string // fields whose texts become the content, joined as paragraphs
 
-	// frontKeysByField maps other fields to the front matter key with the same meaning. A field that is mapped to ""
-	// is omitted, because it has a meaning only within the program. A field that is not in the map keeps its name.
-	frontKeysByField map[string]string
+	// frontMatterKeyByField maps other fields to the front matter key with the same meaning. A field that is mapped to
+	// "" is omitted, because it has a meaning only within the program. A field that is not in the map keeps its name.
+	frontMatterKeyByField map[string]string
 }
 
 // toItem returns the item for a record.
-func (f recordForm) toItem(o jsonObjectAt, opts *ReadOptions) (Item, error) {
+func (f recordForm) toItem(o locatedJSONObject, opts *ReadOptions) (Item, error) {
 	it := Item{Ref: o.ref, Origin: string(f.format)}
 	var paragraphs []string
 	for _, name := range f.textFields {
@@ -92,7 +95,7 @@ func (f recordForm) toItem(o jsonObjectAt, opts *ReadOptions) (Item, error) {
 	}
 	h := readHeader(f.frontKeys(o), o.ref, utcOptions(opts))
 	it.Entry = h.entry
-	it.Further = h.otherLabels
+	it.Further = h.unknownKeyLabels
 	it.Warnings = h.warnings
 	it.Entry.Content = strings.TrimRight(h.textAboveContent(), "\n")
 	for _, p := range paragraphs {
@@ -102,7 +105,7 @@ func (f recordForm) toItem(o jsonObjectAt, opts *ReadOptions) (Item, error) {
 		return it, errEmptyFile
 	}
 	it.Entry.Name = nameOrFromContent(it.Entry.Name, it.Entry.Content)
-	it.ID = cleanName(id, oxbow.MaxName)
+	it.ID = makeValidName(id, oxbow.MaxName)
 	return it, nil
 }
 
@@ -154,11 +157,11 @@ func utcOptions(o *ReadOptions) *ReadOptions {
 }
 
 // frontKeys returns those fields of a record that are not used otherwise, as front matter keys.
-func (f recordForm) frontKeys(o jsonObjectAt) []frontKey {
+func (f recordForm) frontKeys(o locatedJSONObject) []frontKey {
 	keys := make([]frontKey, 0, len(o.fields))
 	line := lineOfRef(o.ref)
 	for _, fd := range o.fields {
-		name, isListed := f.frontKeysByField[fd.key]
+		name, isListed := f.frontMatterKeyByField[fd.key]
 		isID := len(f.idFields) > 0 && fd.key == f.idFields[len(f.idFields)-1]
 		isIgnored := isListed && name == ""
 		isText := slices.Contains(f.textFields, fd.key)

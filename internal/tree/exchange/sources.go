@@ -42,12 +42,17 @@ type formatSource struct {
 func allFormatSources() []formatSource {
 	return []formatSource{
 		{format: Markdown, readItems: readMarkdownFrom},
-		{format: JSONL, readItems: readEntries, isFormatDocument: isEntriesDocument},
+		{format: JSONL, readItems: readExportedEntries, isFormatDocument: isEntriesDocument},
 		{format: Chat, readItems: readChatFrom},
-		{format: Dates, readItems: readNoSessions},
+		{format: ChatDates, readItems: readNoSessionItems},
 		{format: crmemFile, readItems: readCRMEMFrom},
 		{format: Obsidian, readItems: readMarkdownFrom, isFormatDir: isObsidianDir},
-		{format: serverMemory, readItems: readEntries, isFormatDocument: isServerMemory, checkFile: checkJSONFile},
+		{
+			format:           serverMemory,
+			readItems:        readExportedEntries,
+			isFormatDocument: isServerMemory,
+			checkFile:        checkJSONFile,
+		},
 		{
 			format:           ClaudeExport,
 			readItems:        readClaudeExport,
@@ -149,7 +154,7 @@ func readCRMEMFrom(r *bufio.Reader, ref string, _ *ReadOptions) iter.Seq2[Item, 
 	return readCRMEM(r, ref)
 }
 
-func readNoSessions(_ *bufio.Reader, ref string, _ *ReadOptions) iter.Seq2[Item, error] {
+func readNoSessionItems(_ *bufio.Reader, ref string, _ *ReadOptions) iter.Seq2[Item, error] {
 	return fatalErrorSeq(fmt.Errorf(
 		"reading %s: holds dates of sessions, but no sessions; name the directory that holds both", ref))
 }
@@ -210,9 +215,9 @@ func checkJSONFile(file string) error {
 // isEntriesDocument reports whether a JSON document has the keys of exported entries.
 func isEntriesDocument(h jsonHead) bool { return containsAll(h.keys, "name", "content") }
 
-// readEntries yields the items for entries and for the knowledge graph of the MCP memory server, from JSON lines or a
-// document.
-func readEntries(r *bufio.Reader, ref string, _ *ReadOptions) iter.Seq2[Item, error] {
+// readExportedEntries yields the items for entries and for the knowledge graph of the MCP memory server, from JSON
+// lines or a document.
+func readExportedEntries(r *bufio.Reader, ref string, _ *ReadOptions) iter.Seq2[Item, error] {
 	if isDocumentStart(r) {
 		return readObjects(
 			documentObjects(r, ref, documentListNames{recordLists: []string{"entities", "relations"}}),
@@ -231,7 +236,7 @@ func isDocumentStart(r *bufio.Reader) bool {
 	head = bytes.TrimSpace(bytes.TrimPrefix(head, []byte("\uFEFF")))
 	first, _, _ := bytes.Cut(head, []byte("\n"))
 	h, ok := readJSONHead(head)
-	return ok && (h.isArray || isMultilineDocument(bytes.TrimSpace(first)) || h.lists["entities"] != nil ||
+	return ok && (h.isArray || isMultilineDocument(bytes.TrimSpace(first)) || h.listElementKeys["entities"] != nil ||
 		slices.Contains(h.keys, "relations"))
 }
 

@@ -15,7 +15,7 @@ import (
 const (
 	maxWholeTextBytes = 4 << 10
 	maxSectionBytes   = 16 << 10
-	maxHeadings       = 10_000 // maximum number of headings at which a text is split; later headings are ignored
+	maxSplitHeadings  = 10_000 // maximum number of headings at which a text is split; later headings are ignored
 )
 
 // textPiece is a part of a text. All pieces of a text in order, joined, are the text.
@@ -30,11 +30,11 @@ type textPiece struct {
 // splitText splits a text at its headings of level 1 and 2. If a section is still too long, it is split at headings of
 // level 3, and then between paragraphs. A paragraph or a code block is split only if it is too long for an entry.
 func splitText(text string) []textPiece {
-	var heads []blockStart
-	for m := range blockStarts(text) {
+	var heads []splitPosition
+	for m := range splitPositions(text) {
 		if m.level > 0 && m.level <= 3 {
 			heads = append(heads, m)
-			if len(heads) == maxHeadings {
+			if len(heads) == maxSplitHeadings {
 				break
 			}
 		}
@@ -45,22 +45,22 @@ func splitText(text string) []textPiece {
 		return []textPiece{whole}
 	}
 	var ps []textPiece
-	for _, sec := range splitSections(text, whole, heads, 1, 2) {
+	for _, sec := range splitPieceAtHeadings(text, whole, heads, 1, 2) {
 		if sec.end-sec.start <= maxSectionBytes {
 			ps = append(ps, sec)
 			continue
 		}
-		for _, sub := range splitSections(text, sec, heads, 3, 3) {
+		for _, sub := range splitPieceAtHeadings(text, sec, heads, 3, 3) {
 			ps = append(ps, splitParagraphs(text, sub)...)
 		}
 	}
 	return ps
 }
 
-// splitSections splits the piece p of a text at its headings whose level is at least low and at most high. A section
-// that consists only of a heading is joined with the next section. Blank text before the first heading is joined with
-// the first section.
-func splitSections(text string, p textPiece, heads []blockStart, low, high int) []textPiece {
+// splitPieceAtHeadings splits the piece p of a text at its headings whose level is at least low and at most high. A
+// section that consists only of a heading is joined with the next section. Blank text before the first heading is
+// joined with the first section.
+func splitPieceAtHeadings(text string, p textPiece, heads []splitPosition, low, high int) []textPiece {
 	var ps []textPiece
 	path := slices.Clone(p.headingPath)
 	// level of each heading in path, such as 2 for "##" (0 for a heading before the piece p)
@@ -109,7 +109,7 @@ func splitParagraphs(text string, p textPiece) []textPiece {
 		ps = append(ps, cur)
 		cur = textPiece{start: off, end: p.end, line: line, headingPath: p.headingPath}
 	}
-	for m := range blockStarts(text[p.start:p.end]) {
+	for m := range splitPositions(text[p.start:p.end]) {
 		off, line := p.start+m.offset, p.line+m.line-1
 		if off-cur.start > maxSectionBytes && last > cur.start {
 			cut(last, lastLine)

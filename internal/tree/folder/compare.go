@@ -33,10 +33,10 @@ const (
 	// are missing, and more than half of the folder's files are missing, the missing files are withheld.
 	maxMissingFiles = 10
 
-	// maxEmptiedFiles is the maximum number of notes that are removed from the memory without asking the person, if
-	// all files of a directory have disappeared. If more notes are missing, the person is asked first, because an
-	// empty directory may be the mount point of a disk that is not mounted.
-	maxEmptiedFiles = 3
+	// maxMissingFromEmptyDirs is the maximum number of notes that are removed from the memory without asking the
+	// person, if all files of a directory have disappeared. If more notes are missing, the person is asked first,
+	// because an empty directory may be the mount point of a disk that is not mounted.
+	maxMissingFromEmptyDirs = 3
 )
 
 // ErrUnavailable is returned for a folder that cannot be read as a whole, for example because its disk is not mounted.
@@ -50,8 +50,8 @@ type Options struct {
 	Prune bool
 }
 
-// A Comparison is the difference between a folder and its state.
-type Comparison struct {
+// A FolderComparison is the difference between a folder and its state.
+type FolderComparison struct {
 	ChangedFiles []string          // names of new and changed files
 	RenamedFiles map[string]string // present name of each renamed file, by its former name
 	DeletedFiles []string          // names of deleted files
@@ -65,38 +65,39 @@ type Comparison struct {
 
 	State *State // state of the folder after this comparison of its files with the previous state
 
-	hasNewState bool
+	isStateChanged bool
 }
 
 // IsEmpty reports whether the folder is unchanged.
-func (c *Comparison) IsEmpty() bool {
+func (c *FolderComparison) IsEmpty() bool {
 	return len(c.ChangedFiles)+len(c.RenamedFiles)+len(c.DeletedFiles) == 0
 }
 
 // SaveState writes the new state into a home if it differs from the previous state. The new state contains Position.
-func (c *Comparison) SaveState(home, name string) error {
-	if !c.hasNewState {
+func (c *FolderComparison) SaveState(home, name string) error {
+	if !c.isStateChanged {
 		return nil
 	}
 	return c.State.save(home, name)
 }
 
-// AddStateNotes adds notes to the state. If there are more than maxNotes notes, the state keeps only the newest.
-func (c *Comparison) AddStateNotes(notes ...string) {
+// AddStateNotes adds notes to the state. If there are more than maxComparisonNotes notes, the state keeps only the
+// newest.
+func (c *FolderComparison) AddStateNotes(notes ...string) {
 	if len(notes) > 0 {
 		all := slices.Concat(c.State.notes, notes)
-		c.State.notes = all[max(0, len(all)-maxNotes):]
-		c.hasNewState = true
+		c.State.notes = all[max(0, len(all)-maxComparisonNotes):]
+		c.isStateChanged = true
 	}
 }
 
-// ForceSave makes Save write the state even if it did not change.
-func (c *Comparison) ForceSave() { c.hasNewState = true }
+// ForceStateSave makes Save write the state even if it did not change.
+func (c *FolderComparison) ForceStateSave() { c.isStateChanged = true }
 
 // Compare compares the files of a folder with the state old. If the folder cannot be read, so that nothing is known
 // about its files, the error matches [ErrUnavailable].
-func Compare(fsys vfs.FS, old *State, o Options) (*Comparison, error) {
-	w := noteLister{
+func Compare(fsys vfs.FS, old *State, o Options) (*FolderComparison, error) {
+	w := noteFileLister{
 		fsys:          fsys,
 		fileInfos:     map[string]fs.FileInfo{},
 		problems:      map[string]string{},
@@ -105,18 +106,18 @@ func Compare(fsys vfs.FS, old *State, o Options) (*Comparison, error) {
 	if err := w.listDir(".", 0); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
-	c := &Comparison{
+	c := &FolderComparison{
 		RenamedFiles: map[string]string{},
 		State: &State{Position: old.Position, files: make(map[string]fileStamp, len(w.fileInfos)),
 			problems: w.problems, notes: old.notes},
 	}
-	c.hasNewState = old.isNew
+	c.isStateChanged = old.isNew
 	for name, info := range w.fileInfos {
 		c.compareFile(fsys, name, info, old, o.Now)
 	}
 	c.sortMissingFiles(&w, old, o)
 	if !maps.Equal(c.State.problems, old.problems) {
-		c.hasNewState = true
+		c.isStateChanged = true
 	}
 	for name, why := range c.State.problems {
 		if old.problems[name] != why {
@@ -128,21 +129,21 @@ func Compare(fsys vfs.FS, old *State, o Options) (*Comparison, error) {
 	slices.Sort(c.DeletedFiles)
 	slices.Sort(c.WithheldFiles)
 	if len(c.ChangedFiles)+len(c.DeletedFiles)+len(c.RenamedFiles) > 0 {
-		c.hasNewState = true
+		c.isStateChanged = true
 	}
 	return c, nil
 }
 
 // compareFile compares a file's size, times and inode with the values that the last comparison recorded in old. It
 // reads the file only if these differ.
-func (c *Comparison) compareFile(fsys vfs.FS, name string, info fs.FileInfo, old *State, now time.Time) {
+func (c *FolderComparison) compareFile(fsys vfs.FS, name string, info fs.FileInfo, old *State, now time.Time) {
 	was, isKnown := old.files[name]
 	st := newFileStamp(info, was.contentDigest)
 	if isKnown && was.isSame(st) {
 		c.State.files[name] = was
 		return
 	}
-	c.hasNewState = true
+	c.isStateChanged = true
 	st.isRacy = sysinfo.LastChangeTime(info).After(now.Add(-racyFileAge))
 	sum, err := hashFile(fsys, name)
 	if err != nil {
@@ -174,7 +175,7 @@ func newFileStamp(info fs.FileInfo, contentDigest string) fileStamp {
 // sortMissingFiles divides the files that are in the old state but not in the folder into renamed, deleted and withheld
 // files. If so many files are missing that the folder may be incomplete, and o.Prune is false, files are withheld so
 // that their notes are kept.
-func (c *Comparison) sortMissingFiles(lister *noteLister, old *State, o Options) {
+func (c *FolderComparison) sortMissingFiles(lister *noteFileLister, old *State, o Options) {
 	var missing []string
 	for name, was := range old.files {
 		if _, ok := lister.fileInfos[name]; ok {
@@ -196,7 +197,7 @@ func (c *Comparison) sortMissingFiles(lister *noteLister, old *State, o Options)
 			c.DeletedFiles = append(c.DeletedFiles, name)
 		}
 	}
-	if len(c.WithheldFiles) <= maxEmptiedFiles {
+	if len(c.WithheldFiles) <= maxMissingFromEmptyDirs {
 		c.DeletedFiles, c.WithheldFiles = append(c.DeletedFiles, c.WithheldFiles...), nil
 	}
 	hasNone := len(lister.fileInfos) == 0
@@ -217,7 +218,7 @@ func (c *Comparison) sortMissingFiles(lister *noteLister, old *State, o Options)
 
 // findRenamedFiles finds the missing files that still exist under another name. The file under the new name has the
 // same content or the same inode. findRenamedFiles returns the remaining missing files.
-func (c *Comparison) findRenamedFiles(missing []string, old *State) (others []string) {
+func (c *FolderComparison) findRenamedFiles(missing []string, old *State) (others []string) {
 	if len(missing) == 0 {
 		return nil
 	}
@@ -256,8 +257,8 @@ func (c *Comparison) findRenamedFiles(missing []string, old *State) (others []st
 	return others
 }
 
-// noteLister lists the notes below a folder.
-type noteLister struct {
+// noteFileLister lists the notes below a folder.
+type noteFileLister struct {
 	fsys          vfs.FS
 	fileInfos     map[string]fs.FileInfo
 	problems      map[string]string
@@ -265,7 +266,7 @@ type noteLister struct {
 }
 
 // hasParent reports whether cond returns true for a directory above a file.
-func (w *noteLister) hasParent(name string, cond func(dir string) bool) bool {
+func (w *noteFileLister) hasParent(name string, cond func(dir string) bool) bool {
 	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
 		if cond(dir) {
 			return true
@@ -276,7 +277,7 @@ func (w *noteLister) hasParent(name string, cond func(dir string) bool) bool {
 
 // listDir lists the notes in a directory. It skips hidden files and directories, such as .obsidian and .git. It
 // returns an error only if the folder itself cannot be read or if the folder is too large.
-func (w *noteLister) listDir(dir string, depth int) error {
+func (w *noteFileLister) listDir(dir string, depth int) error {
 	list, err := w.fsys.ReadDir(dir)
 	switch {
 	case err != nil && depth == 0:
@@ -300,7 +301,7 @@ func (w *noteLister) listDir(dir string, depth int) error {
 }
 
 // listDirEntry lists an entry of a directory: a note, or the notes in a subdirectory.
-func (w *noteLister) listDirEntry(name string, d fs.DirEntry, depth int) error {
+func (w *noteFileLister) listDirEntry(name string, d fs.DirEntry, depth int) error {
 	switch {
 	case d.Name()[0] == '.':
 	case d.IsDir():
@@ -345,7 +346,7 @@ func hashFile(fsys vfs.FS, name string) (string, error) {
 }
 
 // RecordWritten records that content from the memory was written to a file.
-func (c *Comparison) RecordWritten(fsys vfs.FS, name string, content []byte) error {
+func (c *FolderComparison) RecordWritten(fsys vfs.FS, name string, content []byte) error {
 	info, err := fsys.Stat(name)
 	if err != nil {
 		return err
@@ -354,15 +355,15 @@ func (c *Comparison) RecordWritten(fsys vfs.FS, name string, content []byte) err
 	st := newFileStamp(info, hex.EncodeToString(sum[:16]))
 	st.isRacy = true
 	c.State.files[name] = st
-	c.hasNewState = true
+	c.isStateChanged = true
 	return nil
 }
 
 // IsFileCurrent reports whether a file is unchanged since the comparison.
-func (c *Comparison) IsFileCurrent(fsys vfs.FS, name string) bool {
+func (c *FolderComparison) IsFileCurrent(fsys vfs.FS, name string) bool {
 	sum, err := hashFile(fsys, name)
 	return err == nil && sum == c.State.files[name].contentDigest
 }
 
 // FileNames returns the sorted file names of the notes.
-func (c *Comparison) FileNames() []string { return slices.Sorted(maps.Keys(c.State.files)) }
+func (c *FolderComparison) FileNames() []string { return slices.Sorted(maps.Keys(c.State.files)) }

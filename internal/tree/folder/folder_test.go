@@ -62,7 +62,7 @@ func (tr *tree) remove(names ...string) {
 }
 
 // compare compares the folder with its saved state, and saves the new state.
-func (tr *tree) compare(prune bool) *Comparison {
+func (tr *tree) compare(prune bool) *FolderComparison {
 	tr.t.Helper()
 	st, err := LoadState(tr.home, "f")
 	if err != nil {
@@ -393,7 +393,7 @@ func BenchmarkUnchanged(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	once := func() *Comparison {
+	once := func() *FolderComparison {
 		st, err := LoadState(tr.home, "f")
 		if err != nil {
 			b.Fatal(err)

@@ -62,7 +62,7 @@ type State struct {
 	Position oxbow.Position // position in the memory's history when the folder was compared with the memory
 	files    map[string]fileStamp
 	problems map[string]string
-	notes    []string // at most maxNotes notes (the newest is last)
+	notes    []string // at most maxComparisonNotes notes (the newest is last)
 	isNew    bool     // no state was stored before, so nothing is known about files that existed earlier
 }
 
@@ -78,9 +78,9 @@ func (s *State) Problems() []string {
 	return all
 }
 
-// maxNotes is the maximum number of messages to the person that are stored with a folder's state. A message is stored
-// until the person sees it, because a hook cannot show messages.
-const maxNotes = 20
+// maxComparisonNotes is the maximum number of messages to the person that are stored with a folder's state. A message
+// is stored until the person sees it, because a hook cannot show messages.
+const maxComparisonNotes = 20
 
 // Notes returns the notes for a person about earlier comparisons. The newest note is last.
 func (s *State) Notes() []string { return s.notes }

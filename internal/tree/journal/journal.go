@@ -64,9 +64,9 @@ type Journal struct {
 // StagedWrite is a file that the change writes. In the staging directory, the file's name is the index of this
 // StagedWrite in [Journal.Writes].
 type StagedWrite struct {
-	Path   string `json:"path"`
-	OldSum string `json:"was"` // hash of the file that the change replaces, or "" if no file exists at Path
-	NewSum string `json:"sha256"`
+	Path        string `json:"path"`
+	OldFileHash string `json:"was"` // hash of the file that the change replaces, or "" if no file exists at Path
+	NewFileHash string `json:"sha256"`
 }
 
 // StagedRemoval is a file that the change removes.

@@ -39,9 +39,9 @@ func (s *Store) Commit(ctx context.Context, ops ...oxbow.Op) (oxbow.Change, erro
 }
 
 // planOps returns a function that plans all ops.
-func (s *Store) planOps(ops []oxbow.Op) func(v *plannedTree, now time.Time) (*planOutcome, error) {
-	return func(v *plannedTree, now time.Time) (*planOutcome, error) {
-		own := &planOutcome{removedNames: map[string]bool{}, conflictCopies: map[string]string{}}
+func (s *Store) planOps(ops []oxbow.Op) func(v *treeWithPlannedEdits, now time.Time) (*opPlanEffects, error) {
+	return func(v *treeWithPlannedEdits, now time.Time) (*opPlanEffects, error) {
+		own := &opPlanEffects{removedNames: map[string]bool{}, conflictCopies: map[string]string{}}
 		for _, op := range ops {
 			if err := s.planOp(v, op, now, own); err != nil {
 				return nil, err
@@ -58,7 +58,7 @@ func (s *Store) DryRun(ctx context.Context, ops ...oxbow.Op) error {
 	}
 	s.scanner.mu.Lock()
 	defer s.scanner.mu.Unlock()
-	_, err := s.planOps(ops)(newOverlay(s), s.options.Clock())
+	_, err := s.planOps(ops)(newTreeWithPlannedEdits(s), s.options.Clock())
 	return err
 }
 
@@ -70,28 +70,28 @@ func (s *Store) Edit(ctx context.Context, plan func(v View, now time.Time) ([]Ed
 	if err := s.checkReady(ctx); err != nil {
 		return err
 	}
-	_, err := s.makeChange(ctx, func(v *plannedTree, now time.Time) (*planOutcome, error) {
+	_, err := s.makeChange(ctx, func(v *treeWithPlannedEdits, now time.Time) (*opPlanEffects, error) {
 		edits, err := plan(v, now)
 		if err != nil {
 			return nil, err
 		}
-		_, _, err = v.applyEdits(edits)
-		return &planOutcome{conflictCopies: map[string]string{}}, err
+		_, _, err = v.addPlannedEdits(edits)
+		return &opPlanEffects{conflictCopies: map[string]string{}}, err
 	})
 	return err
 }
 
 // planOp plans an op, and records the resulting edits of files in v.
-func (s *Store) planOp(v *plannedTree, op oxbow.Op, now time.Time, outcome *planOutcome) error {
+func (s *Store) planOp(v *treeWithPlannedEdits, op oxbow.Op, now time.Time, outcome *opPlanEffects) error {
 	name := op.Target()
 	old, found := v.Find(name)
 	if err := checkTarget(op, old, found); err != nil {
 		return err
 	}
-	e := v.pendingFiles[old.Path]
+	e := v.plannedFileByPath[old.Path]
 	isUnedited := e == nil || !e.isChanged
 	if found && isUnedited {
-		op = s.mergeWithForeignChange(op, old, outcome)
+		op = s.mergeWithOtherPrograms(op, old, outcome)
 	}
 	if err := oxbow.CheckAliases(op, old.Entry.Aliases, v.nameOwner); err != nil {
 		return err
@@ -100,7 +100,7 @@ func (s *Store) planOp(v *plannedTree, op oxbow.Op, now time.Time, outcome *plan
 	if err != nil {
 		return err
 	}
-	had, have, err := v.applyEdits(edits)
+	had, have, err := v.addPlannedEdits(edits)
 	if err != nil {
 		return err
 	}
@@ -138,7 +138,7 @@ func (s *Store) planOp(v *plannedTree, op oxbow.Op, now time.Time, outcome *plan
 
 // checkTarget returns an error if the op's entry does not exist, exists already, or has a different
 // version than the op requires.
-func checkTarget(op oxbow.Op, current Place, found bool) error {
+func checkTarget(op oxbow.Op, current FileItem, found bool) error {
 	name := op.Target()
 	if _, add := op.(oxbow.Add); add && found {
 		return &oxbow.NameError{Name: name, Err: oxbow.ErrExists}
@@ -164,9 +164,9 @@ func checkOtherEntriesUnchanged(name string, versionsBefore, versionsAfter map[s
 	return nil
 }
 
-// mergeWithForeignChange merges an op with changes by another program. The op was made for the entry as this store
+// mergeWithOtherPrograms merges an op with changes by another program. The op was made for the entry as this store
 // last returned it, and the program changed the entry afterwards.
-func (s *Store) mergeWithForeignChange(op oxbow.Op, current Place, outcome *planOutcome) oxbow.Op {
+func (s *Store) mergeWithOtherPrograms(op oxbow.Op, current FileItem, outcome *opPlanEffects) oxbow.Op {
 	name := current.Entry.Name
 	base := s.servedEntries.base[name]
 	isChanged := base != nil && base.Version != current.Entry.Version

@@ -15,11 +15,11 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// StoreOrigin identifies a store in a manifest.
-type StoreOrigin struct {
+// StoreIdentity identifies a store in a manifest.
+type StoreIdentity struct {
 	// present name of the store, which a dump writes into the manifest (may be empty)
-	Name        string
-	IsSameStore func(was string) bool // reports whether a name is this store's present name or a former name
+	Name          string
+	IsNameOfStore func(was string) bool // reports whether a name is this store's present name or a former name
 
 	// ChangesSince yields the entries that were changed after the store had a former name. The parameter was is this
 	// name. The function is nil if the store does not know its changes. If it yields an error, the changes are
@@ -28,14 +28,14 @@ type StoreOrigin struct {
 }
 
 // isThisStore reports whether a manifest belongs to this store. manifestName is the name of the store in the manifest.
-func (o StoreOrigin) isThisStore(manifestName string) bool {
-	return manifestName != "" && o.IsSameStore != nil && o.IsSameStore(manifestName)
+func (o StoreIdentity) isThisStore(manifestName string) bool {
+	return manifestName != "" && o.IsNameOfStore != nil && o.IsNameOfStore(manifestName)
 }
 
 // isForeign reports whether a manifest belongs to a different store. manifestName is the name of the store in the
 // manifest. It returns false if this cannot be decided.
-func (o StoreOrigin) isForeign(manifestName string) bool {
-	return manifestName != "" && o.IsSameStore != nil && !o.IsSameStore(manifestName)
+func (o StoreIdentity) isForeign(manifestName string) bool {
+	return manifestName != "" && o.IsNameOfStore != nil && !o.IsNameOfStore(manifestName)
 }
 
 // matchesEntry reports whether a dump of the entry would write exactly the file that the manifest item describes.
@@ -68,7 +68,7 @@ func (f manifestItem) matchesFileText(dir, text string, e *oxbow.Entry, showName
 
 // kindDirectory returns a kind's directory, or "" for an unknown kind.
 func kindDirectory(k oxbow.Kind) string {
-	i := slices.IndexFunc(kindDirs[:], func(s kindDir) bool { return s.kind == k && !s.isTopic })
+	i := slices.IndexFunc(kindDirs[:], func(s entryKindDir) bool { return s.kind == k && !s.isTopic })
 	if i < 0 {
 		return ""
 	}
@@ -108,7 +108,7 @@ func (p *storeHistory) hadEntry(fileEntry *oxbow.Entry, base manifestItem) (bool
 		return false, nil
 	}
 	for v, err := range p.history.Versions(p.ctx, fileEntry.Name) {
-		v.Entry.Labels = withoutLocal(v.Entry.Labels)
+		v.Entry.Labels = withoutLocalLabels(v.Entry.Labels)
 		switch {
 		case errors.Is(err, oxbow.ErrNotFound):
 			return false, nil
@@ -142,7 +142,7 @@ func (p *storeHistory) dumpedEntry(name string, base manifestItem) (e oxbow.Entr
 		if err != nil {
 			return e, false, err
 		}
-		v.Entry.Labels = withoutLocal(v.Entry.Labels)
+		v.Entry.Labels = withoutLocalLabels(v.Entry.Labels)
 		if v.Verb != oxbow.VerbRemove && base.matchesEntry(&v.Entry) {
 			return v.Entry, true, nil
 		}

@@ -29,10 +29,10 @@ func (s *Store) Check(ctx context.Context) (oxbow.CheckReport, error) {
 	for _, p := range s.st.paths {
 		f := s.st.files[p]
 		rep.Records += len(f.items)
-		rep.Bytes += int64(len(f.lastGoodText))
+		rep.Bytes += int64(len(f.lastValidText))
 		s.st.reportFileProblems(f, found)
 	}
-	for _, p := range slices.Sorted(maps.Keys(s.servedEntries.emptiedDocuments)) {
+	for _, p := range slices.Sorted(maps.Keys(s.servedEntries.documentsEmptiedOnDisk)) {
 		found(p+" is empty; it is held as it was last good", "write it again, or remove it")
 	}
 	dirs := map[string]bool{}
@@ -56,7 +56,7 @@ func (s *Store) Check(ctx context.Context) (oxbow.CheckReport, error) {
 					p+" is what somebody wrote and could not be merged",
 					"take from it what is wanted, then remove it",
 				)
-			} else if !it.IsDir() && s.isOverlooked(p) {
+			} else if !it.IsDir() && s.isTextLayoutIgnores(p) {
 				rep.Unread = append(rep.Unread, p)
 			}
 		}
@@ -64,26 +64,26 @@ func (s *Store) Check(ctx context.Context) (oxbow.CheckReport, error) {
 	return rep, nil
 }
 
-// isOverlooked reports whether a file is a text that the layout does not read, although the file is in one of its
-// directories (see [Overlooker]).
-func (s *Store) isOverlooked(p string) bool {
-	o, ok := s.layout.(Overlooker)
-	return ok && !s.layout.Match(p) && o.Overlooks(p)
+// isTextLayoutIgnores reports whether a file is a text that the layout does not read, although the file is in one of
+// its directories (see [IgnoredTextReporter]).
+func (s *Store) isTextLayoutIgnores(p string) bool {
+	o, ok := s.layout.(IgnoredTextReporter)
+	return ok && !s.layout.Match(p) && o.IsIgnoredText(p)
 }
 
 // reportFileProblems reports the problems in a file.
 func (st *treeState) reportFileProblems(f *treeFile, addProblem func(what, mend string)) {
 	switch {
-	case f.holdReason != "" && !f.hasNoGoodText:
+	case f.staleTextReason != "" && !f.wasNeverValid:
 		addProblem(
-			f.path+" "+f.holdReason+"; it is held as it was last good",
+			f.path+" "+f.staleTextReason+"; it is held as it was last good",
 			"mend the file, or remove it if it is done with; writing one of its entries puts it back",
 		)
-	case f.holdReason != "":
-		addProblem(f.path+" "+f.holdReason, "mend the file, or remove it")
+	case f.staleTextReason != "":
+		addProblem(f.path+" "+f.staleTextReason, "mend the file, or remove it")
 	}
-	if f.leftOutEntries != "" {
-		addProblem(f.path+": "+f.leftOutEntries, "mend the file")
+	if f.ignoredEntriesText != "" {
+		addProblem(f.path+": "+f.ignoredEntriesText, "mend the file")
 	}
 	for i, it := range f.items {
 		c := st.entriesByName[it.Entry.Name]

@@ -165,7 +165,11 @@ func TestStopAnywhere(t *testing.T) {
 			}
 		}
 		if sawOld < 40 || sawNew < 40 {
-			t.Errorf("saw the old tree %d times and the new one %d times; the test looks at too little", sawOld, sawNew)
+			t.Errorf(
+				"saw the old tree %d times and the new one %d times; the test looks at too little",
+				sawOld,
+				sawNew,
+			)
 		}
 	}
 }
@@ -234,7 +238,8 @@ func TestCrashAnywhere(t *testing.T) {
 	for _, c := range []struct {
 		first bool
 		o     *DumpOptions
-	}{{false, nil}, {true, nil}, {false, &DumpOptions{minBulkSync: 1}}, {true, &DumpOptions{minBulkSync: 1}}} {
+	}{{false, nil}, {true, nil}, {false, &DumpOptions{minFilesForBulkSync: 1}}, {true,
+		&DumpOptions{minFilesForBulkSync: 1}}} {
 		first := c.first
 		o := c.o
 		img := start
@@ -250,29 +255,29 @@ func TestCrashAnywhere(t *testing.T) {
 				t.Fatalf("crash at %d: %v", at, err)
 			}
 			n := 0
-			for sketch := range disk.EachSketch {
+			for sketch := range disk.EachCrashContent {
 				n++
 				// Check each state of the disk only once. Crashes at different steps may leave the same state, and
 				// Read and Dump only depend on the names and bytes of the files.
-				key := crashed{sketch.Sum(nil), first, done}
+				key := crashed{sketch.HashFiles(nil), first, done}
 				second := n%every == 0 && !first && o == nil
 				if checked[key] && !second {
 					continue
 				}
 				checked[key] = true
-				img, label := sketch.BuildImage(), sketch.Label()
+				img, label := sketch.BuildFileSystem(), sketch.Label()
 				check(img, label, at, first, done)
 				// Let the recovery from the first crash crash as well.
 				if second {
 					again := crashfs.New(img)
 					again.StopAt(1 + (n+at)%40)
 					_, err := Dump(ctx, next, again.Process(), "brain", o)
-					for twice := range again.EachSketch {
+					for twice := range again.EachCrashContent {
 						done := done || err == nil
-						key := crashed{twice.Sum(nil), first, done}
+						key := crashed{twice.HashFiles(nil), first, done}
 						if !checked[key] {
 							checked[key] = true
-							check(twice.BuildImage(), label+", then "+twice.Label(), at, first, done)
+							check(twice.BuildFileSystem(), label+", then "+twice.Label(), at, first, done)
 						}
 					}
 				}
@@ -289,7 +294,7 @@ func TestCrashAnywhere(t *testing.T) {
 // synced.
 func TestSyncFails(t *testing.T) {
 	testenv.SkipInShortMode(t)
-	for _, o := range []*DumpOptions{nil, {minBulkSync: 1}} {
+	for _, o := range []*DumpOptions{nil, {minFilesForBulkSync: 1}} {
 		testSyncFails(t, o)
 	}
 }
@@ -302,7 +307,7 @@ func testSyncFails(t *testing.T, o *DumpOptions) {
 	oldWant, newWant := describeAll(old.entries), describeAll(next.entries)
 	for at, failed := 1, true; failed; at++ {
 		disk := crashfs.New(start)
-		disk.Inject(crashfs.Fault{At: at, Err: syscall.EIO})
+		disk.Inject(crashfs.OpFault{At: at, Err: syscall.EIO})
 		fsys := disk.Process()
 		_, err := Dump(t.Context(), next, fsys, "brain", o)
 		failed = err != nil
@@ -323,7 +328,7 @@ func testSyncFails(t *testing.T, o *DumpOptions) {
 			_, err := Dump(t.Context(), next, crashing.Process(), "brain", o)
 			done := err == nil
 			n := 0
-			for img, label := range crashing.EachImage {
+			for img, label := range crashing.EachCrashFileSystem {
 				n++
 				if n%3 != at%3 {
 					continue

@@ -28,13 +28,13 @@ func (s *Store) Document(ctx context.Context, path string) (text string, ok bool
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		delete(s.servedEntries.documentTexts, path)
-		delete(s.servedEntries.emptiedDocuments, path)
+		delete(s.servedEntries.documentsEmptiedOnDisk, path)
 		return "", false, nil
 	case err != nil:
 		return "", false, fmt.Errorf("reading %s: %w", path, err)
 	case text == "" && served && last != "":
-		if !s.servedEntries.emptiedDocuments[path] {
-			s.servedEntries.emptiedDocuments[path] = true
+		if !s.servedEntries.documentsEmptiedOnDisk[path] {
+			s.servedEntries.documentsEmptiedOnDisk[path] = true
 			s.warn("%s is empty; it is held as it was last good", path)
 		}
 		return last, true, nil
@@ -42,7 +42,7 @@ func (s *Store) Document(ctx context.Context, path string) (text string, ok bool
 	if why := CheckText(text); why != "" {
 		return "", false, &oxbow.InvalidError{Field: "file", Value: path, Reason: why}
 	}
-	delete(s.servedEntries.emptiedDocuments, path)
+	delete(s.servedEntries.documentsEmptiedOnDisk, path)
 	s.servedEntries.documentTexts[path] = text
 	return text, true, nil
 }

@@ -24,14 +24,14 @@ import (
 type DumpOptions struct {
 	// Force allows a dump to a directory that is not empty and was not written by a dump. With
 	// Force, a dump also replaces or removes entry files that the user changed or added, even if
-	// the user has not loaded these files. Copies of such files are kept (see [DumpReport.KeptCopies]).
+	// the user has not loaded these files. Copies of such files are kept (see [DumpReport.EditedFileCopies]).
 	Force bool
 
 	Filter oxbow.Filter // selects the entries that are dumped
 
 	// Origin contains the name under which the manifest (the list of the dumped files) refers to the store. If the
 	// existing manifest names a different store, the manifest is ignored, and all existing files count as edited.
-	Origin StoreOrigin
+	Origin StoreIdentity
 
 	DirectoryName string // name of the directory in errors (its path by default)
 
@@ -40,22 +40,23 @@ type DumpOptions struct {
 
 	clockResolution time.Duration // resolution of the file system's clock (0 means that it is determined)
 
-	spoolMemory int // maximum size of new files that are kept in memory, in bytes (0 means the default)
+	maxNewFileBytesInMemory int // maximum size of new files that are kept in memory, in bytes (0 means the default)
 
-	minBulkSync int // minimum number of files for which the whole file system is synced at once (0 means the default)
+	// minimum number of files for which the whole file system is synced at once (0 means the default)
+	minFilesForBulkSync int
 }
 
 // DumpReport describes a dump's changes to the tree's files, except the manifest.
 type DumpReport struct {
-	EntryCount       int  // number of entries in the store
-	WrittenFiles     int  // number of files created or replaced
-	UnchangedFiles   int  // number of files that were up to date
-	RemovedFiles     int  // number of files removed because their entries do not exist any more
-	CompletedEarlier bool // the dump first completed an earlier dump that was interrupted
+	EntryCount           int  // number of entries in the store
+	WrittenFiles         int  // number of files created or replaced
+	UnchangedFiles       int  // number of files that were up to date
+	RemovedFiles         int  // number of files removed because their entries do not exist any more
+	CompletedEarlierDump bool // the dump first completed an earlier dump that was interrupted
 
-	// KeptCopies lists copies of edited files. This dump replaced or removed the files before their edits were loaded
-	// into the store. They may be the table of contents and, if Force is set, files of entries.
-	KeptCopies []string
+	// EditedFileCopies lists copies of edited files. This dump replaced or removed the files before their edits were
+	// loaded into the store. They may be the table of contents and, if Force is set, files of entries.
+	EditedFileCopies []string
 
 	// EntriesWithDirectives lists the entries with mdbook directives, such as {{#include FILE}}, if a
 	// book.toml that the user wrote allows mdbook to execute them.
@@ -80,11 +81,14 @@ func Dump(ctx context.Context, s oxbow.Store, fsys vfs.FS, dir string, o *DumpOp
 		o = &DumpOptions{}
 	}
 	d := &dumper{dumpTree: newDumpTree(fsys, dir), store: s, isForced: o.Force, origin: o.Origin, progress: o.Progress,
-		history: newStoreHistory(ctx, s), spoolMemory: cmp.Or(o.spoolMemory, defaultSpoolMemory)}
+		history: newStoreHistory(
+			ctx,
+			s,
+		), maxTextBytesInMemory: cmp.Or(o.maxNewFileBytesInMemory, defaultMaxTextBytesInMemory)}
 	d.filter = o.Filter
 	d.clockResolution = o.clockResolution
-	if o.minBulkSync > 0 {
-		d.minBulkSync = o.minBulkSync
+	if o.minFilesForBulkSync > 0 {
+		d.minBulkSync = o.minFilesForBulkSync
 	}
 	if d.progress == nil {
 		d.progress = func(int, int) {}
@@ -100,18 +104,18 @@ type dumper struct {
 	store    oxbow.Store
 	filter   oxbow.Filter
 	isForced bool
-	origin   StoreOrigin
+	origin   StoreIdentity
 	history  *storeHistory
 	progress func(done, total int)
 	report   DumpReport
 
 	outputs outputTable
-	spool   textSpool
+	spool   textTempStore
 	// the new text of each entry is stored until it is written, even if the entry's file probably has this text
 	// already
-	keepsAllTexts     bool
-	doneCount         atomic.Int64  // number of entries that were reported as progress
-	filesWithoutEntry []kindDirFile // files of entries that the dump would not write, sorted by path
+	keepsAllTexts      bool
+	reportedEntryCount atomic.Int64   // number of entries that were reported as progress
+	filesWithoutEntry  []entryDirFile // files of entries that the dump would not write, sorted by path
 	// the spelling of each path on disk, by its Unicode normal form C (only for paths that are not ASCII)
 	pathByNFC map[string]string
 	lastDump  lastDump
@@ -120,35 +124,35 @@ type dumper struct {
 	newSummaryDigest  sha256Digest // hash that the file with the table of contents has after the dump
 	memoryName        string       // name of the store in the manifest after the dump
 
-	knownFiles          knownHead
+	knownFiles          knownHashListHeader
 	knownFileCount      int // how many rows the list of known files has
 	unchangedKnownFiles int // number of rows in the list of known files that were read and are still valid
-	examination         examination
+	stableFileTest      fileStabilityTest
 	// a file was read that can be added to the list of files that later dumps need not read again
-	hasNewKnownFile bool
+	hasNewFileForHashList bool
 
 	rowsToWrite []int32 // indexes in outputs of the entries whose files are written
 	// hash, in hex, of the old content of each file that the dump replaces; the key is the index in outputs of the
 	// file's entry
-	replacedHashByRow map[int32]string
+	replacedFileHashByRow map[int32]string
 	// files other than the entries' files that the dump writes, such as the manifest
-	listFilesToWrite []listFile
-	removals         []journal.StagedRemoval
-	editedFiles      []string
-	copiesToKeep     []string // edited files that are copied because the dump replaces or removes them
+	nonEntryFilesToWrite []nonEntryFile
+	removals             []journal.StagedRemoval
+	editedFiles          []string
+	editedFilesToCopy    []string // edited files that are copied because the dump replaces or removes them
 
-	spoolMemory       int
-	reportsDirectives bool // see Report.Directives
+	maxTextBytesInMemory int
+	reportsDirectives    bool // see Report.Directives
 }
 
-// listFile is a file that a dump writes besides the files of the entries, such as the manifest.
-type listFile struct {
+// nonEntryFile is a file that a dump writes besides the files of the entries, such as the manifest.
+type nonEntryFile struct {
 	journal.StagedWrite
 	writeContent func(w io.Writer) error
 }
 
 func (d *dumper) dumpWithRetries(ctx context.Context) error {
-	if err := d.checkNoForeignFiles(); err != nil {
+	if err := d.checkOnlyDumpedFiles(); err != nil {
 		return err
 	}
 	if err := d.fs.MkdirAll(d.dir, d.dirPerm); err != nil {
@@ -164,9 +168,9 @@ func (d *dumper) dumpWithRetries(ctx context.Context) error {
 	}
 	err = d.dumpOnce(ctx)
 	if errors.Is(err, errEntryChanged) {
-		recovered := d.report.CompletedEarlier
+		recovered := d.report.CompletedEarlierDump
 		d.discardPlan()
-		d.report.CompletedEarlier = recovered
+		d.report.CompletedEarlierDump = recovered
 		d.keepsAllTexts = true
 		err = d.dumpOnce(ctx)
 	}
@@ -179,33 +183,33 @@ func (d *dumper) discardPlan() {
 	d.outputs = outputTable{}
 	d.filesWithoutEntry = nil
 	d.rowsToWrite = nil
-	d.replacedHashByRow = nil
-	d.listFilesToWrite = nil
+	d.replacedFileHashByRow = nil
+	d.nonEntryFilesToWrite = nil
 	d.removals = nil
 	d.editedFiles = nil
-	d.copiesToKeep = nil
+	d.editedFilesToCopy = nil
 	d.knownFileCount = 0
 	d.unchangedKnownFiles = 0
-	d.hasNewKnownFile = false
-	d.doneCount.Store(0)
+	d.hasNewFileForHashList = false
+	d.reportedEntryCount.Store(0)
 }
 
 // dumpOnce makes a dump. If the text of an entry is needed again and the entry was changed in the meantime, dumpOnce
 // changes nothing, and the error matches errEntryChanged.
 func (d *dumper) dumpOnce(ctx context.Context) error {
-	if err := d.readLast(); err != nil {
+	if err := d.readLastDumpState(); err != nil {
 		return err
 	}
-	d.spool = textSpool{tree: &d.fileTree, maxMemoryBytes: d.spoolMemory}
+	d.spool = textTempStore{tempFileTree: &d.fileTree, maxMemoryBytes: d.maxTextBytesInMemory}
 	err := d.planFiles(ctx)
-	written := &examination{isTimeUnknown: true}
-	if err != nil || len(d.rowsToWrite)+len(d.listFilesToWrite)+len(d.removals) == 0 {
+	written := &fileStabilityTest{isStableTimeUnknown: true}
+	if err != nil || len(d.rowsToWrite)+len(d.nonEntryFilesToWrite)+len(d.removals) == 0 {
 		err = errors.Join(err, d.deleteUnusedSpool())
 	} else {
 		written, err = d.stageAndMove(ctx)
 	}
 	if err == nil {
-		d.saveKnownFiles(written)
+		d.saveKnownHashList(written)
 	}
 	return err
 }
@@ -235,8 +239,8 @@ func (d *dumper) deleteUnusedSpool() error {
 	return errors.Join(d.spool.deleteSpoolFile(), d.stagingArea.RemoveUncommitted())
 }
 
-// checkNoForeignFiles returns an error if the directory contains files that are not from a dump.
-func (d *dumper) checkNoForeignFiles() error {
+// checkOnlyDumpedFiles returns an error if the directory contains files that are not from a dump.
+func (d *dumper) checkOnlyDumpedFiles() error {
 	if d.isForced {
 		return nil
 	}
@@ -300,32 +304,32 @@ func (d *dumper) recoverDump() error {
 	if j == nil {
 		return d.stagingArea.RemoveUncommitted()
 	}
-	d.report.CompletedEarlier = true
+	d.report.CompletedEarlierDump = true
 	return d.resumeChange(j)
 }
 
-// readLast reads the last dump's manifest and the settings of the book.
-func (d *dumper) readLast() error {
+// readLastDumpState reads the last dump's manifest and the settings of the book.
+func (d *dumper) readLastDumpState() error {
 	if err := d.checkTopDirectory(); err != nil {
 		return err
 	}
-	d.examination = examination{}
+	d.stableFileTest = fileStabilityTest{}
 	last, err := d.readLastDump(d.origin)
 	if err != nil {
 		return err
 	}
 	d.lastDump = last
-	return d.checkBookForDirectives()
+	return d.checkMdBookRunsDirectives()
 }
 
 // matchFilesToOutputs compares the files in the directory with the files that the dump will write. It notes which
 // files exist, and which files are unchanged since an earlier dump recorded their hash.
 func (d *dumper) matchFilesToOutputs() error {
 	outs := &d.outputs
-	d.knownFiles, _ = d.loadKnownFiles(func(f knownFile) {
+	d.knownFiles, _ = d.loadKnownFiles(func(f fileWithKnownHash) {
 		d.knownFileCount++
 		if i, ok := outs.findPath(f.path); ok && outs.outputFiles[i].fileDigest == f.contentDigest {
-			outs.outputFiles[i].stamp = d.hashStamp(f.fileStamp)
+			outs.outputFiles[i].stamp = d.hashFileStamp(f.fileStamp)
 		}
 	})
 	d.pathByNFC = make(map[string]string)
@@ -339,21 +343,21 @@ func (d *dumper) matchFilesToOutputs() error {
 		}
 		i, ok := outs.findPath(e.path)
 		if !ok {
-			d.filesWithoutEntry = append(d.filesWithoutEntry, kindDirFile{e.path, e.kind})
+			d.filesWithoutEntry = append(d.filesWithoutEntry, entryDirFile{e.path, e.kind})
 			if !isASCII(e.path) {
 				d.pathByNFC[normalizeNFC(e.path)] = e.path
 			}
 			return nil
 		}
 		out := &outs.outputFiles[i]
-		out.state = fileUnread
+		out.state = outputFileUnread
 		if out.stamp != 0 && out.stamp == d.hashEntryStamp(e) {
-			out.state = fileKnown
+			out.state = outputFileUnchanged
 			d.unchangedKnownFiles++
 		}
 		return nil
 	})
-	slices.SortFunc(d.filesWithoutEntry, func(a, b kindDirFile) int { return strings.Compare(a.path, b.path) })
+	slices.SortFunc(d.filesWithoutEntry, func(a, b entryDirFile) int { return strings.Compare(a.path, b.path) })
 	return err
 }
 
@@ -380,8 +384,8 @@ func (d *dumper) checkTopDirectory() error {
 
 // stageAndMove writes the new files to a temporary directory, commits the dump, and moves the files to their places.
 // It returns an examination, which decides which new files later dumps need not read again.
-func (d *dumper) stageAndMove(ctx context.Context) (*examination, error) {
-	written := &examination{isTimeUnknown: true}
+func (d *dumper) stageAndMove(ctx context.Context) (*fileStabilityTest, error) {
+	written := &fileStabilityTest{isStableTimeUnknown: true}
 	j, staged, err := d.makeJournal()
 	if err == nil {
 		err = d.stageFiles(ctx, len(staged), func(i int, buf *[]byte) (stagedFile, error) {
@@ -389,16 +393,16 @@ func (d *dumper) stageAndMove(ctx context.Context) (*examination, error) {
 		})
 	}
 	if err == nil {
-		err = d.keepCopies()
+		err = d.copyEditedFiles()
 	}
 	err = errors.Join(err, d.spool.deleteSpoolFile())
 	if err != nil {
 		// The dump has not changed the tree yet. If a temporary file cannot be deleted now, the next dump deletes it.
 		return written, errors.Join(err, d.stagingArea.RemoveUncommitted())
 	}
-	if d.supportsStamps() {
+	if d.supportsFileStamps() {
 		settled, ok := d.settledTime()
-		written = &examination{settledTime: settled, isTimeUnknown: !ok}
+		written = &fileStabilityTest{stableIfChangedBefore: settled, isStableTimeUnknown: !ok}
 	}
 	if err := d.stagingArea.Commit(j); err != nil {
 		return written, fmt.Errorf("committing: %w", err)
@@ -423,7 +427,7 @@ func (d *dumper) fileToStage(ctx context.Context, i int, journalIndex int32, buf
 		}
 	}
 	if i >= len(d.rowsToWrite) {
-		f.writeContent = d.listFilesToWrite[i-len(d.rowsToWrite)].writeContent
+		f.writeContent = d.nonEntryFilesToWrite[i-len(d.rowsToWrite)].writeContent
 		return f, nil
 	}
 	var err error
@@ -439,22 +443,22 @@ func (d *dumper) fileToStage(ctx context.Context, i int, journalIndex int32, buf
 // replaced.
 func (d *dumper) pathAndOldHash(i int) (p, oldHash string) {
 	if i >= len(d.rowsToWrite) {
-		l := d.listFilesToWrite[i-len(d.rowsToWrite)]
-		return l.Path, l.OldSum
+		l := d.nonEntryFilesToWrite[i-len(d.rowsToWrite)]
+		return l.Path, l.OldFileHash
 	}
-	return d.outputs.pathOfRow(d.rowsToWrite[i]), d.replacedHashByRow[d.rowsToWrite[i]]
+	return d.outputs.pathOfRow(d.rowsToWrite[i]), d.replacedFileHashByRow[d.rowsToWrite[i]]
 }
 
 // journalChange returns, for the dump's journal, the description of the i-th file that the dump writes.
 func (d *dumper) journalChange(i int) journal.StagedWrite {
 	if i >= len(d.rowsToWrite) {
-		return d.listFilesToWrite[i-len(d.rowsToWrite)].StagedWrite
+		return d.nonEntryFilesToWrite[i-len(d.rowsToWrite)].StagedWrite
 	}
 	p, was := d.pathAndOldHash(i)
 	return journal.StagedWrite{
-		Path:   p,
-		OldSum: was,
-		NewSum: d.outputs.outputFiles[d.rowsToWrite[i]].fileDigest.hexText(),
+		Path:        p,
+		OldFileHash: was,
+		NewFileHash: d.outputs.outputFiles[d.rowsToWrite[i]].fileDigest.hexText(),
 	}
 }
 
@@ -463,7 +467,7 @@ func (d *dumper) journalChange(i int) journal.StagedWrite {
 // is later moved as a whole. The index of such a file is -1.
 func (d *dumper) makeJournal() (*journal.Journal, []int32, error) {
 	j := &journal.Journal{Version: journal.FormatVersion, Removals: d.removals}
-	staged := make([]int32, len(d.rowsToWrite)+len(d.listFilesToWrite))
+	staged := make([]int32, len(d.rowsToWrite)+len(d.nonEntryFilesToWrite))
 	missing := map[string]bool{".": false}
 	for i := range staged {
 		p, _ := d.pathAndOldHash(i)
@@ -492,4 +496,6 @@ func (d *dumper) makeJournal() (*journal.Journal, []int32, error) {
 }
 
 // reportProgress reports that one more entry is done.
-func (d *dumper) reportProgress() { d.progress(int(d.doneCount.Add(1)), len(d.outputs.outputFiles)) }
+func (d *dumper) reportProgress() {
+	d.progress(int(d.reportedEntryCount.Add(1)), len(d.outputs.outputFiles))
+}

@@ -353,8 +353,8 @@ func TestDumpForcedKeepsEdits(t *testing.T) {
 	}
 	r, err := Dump(t.Context(), s, fsys, "brain", &DumpOptions{Force: true})
 	if want := []string{"notes/a.md.kept", "notes/c.md.kept", "notes/new.md.kept"}; err != nil ||
-		!slices.Equal(slices.Sorted(slices.Values(r.KeptCopies)), want) {
-		t.Fatalf("forced Dump kept %v, %v; want %v", r.KeptCopies, err, want)
+		!slices.Equal(slices.Sorted(slices.Values(r.EditedFileCopies)), want) {
+		t.Fatalf("forced Dump kept %v, %v; want %v", r.EditedFileCopies, err, want)
 	}
 	for p, text := range edits {
 		if got := get(t, fsys, "brain/"+p+".kept"); got != text {
@@ -366,10 +366,11 @@ func TestDumpForcedKeepsEdits(t *testing.T) {
 	}
 	put(t, fsys, "brain/notes/a.md", "typed again")
 	if r, err := Dump(t.Context(), s, fsys, "brain", &DumpOptions{Force: true}); err != nil ||
-		!slices.Equal(r.KeptCopies, []string{"notes/a.md.kept-2"}) {
-		t.Errorf("second forced Dump kept %v, %v; want notes/a.md.kept-2", r.KeptCopies, err)
+		!slices.Equal(r.EditedFileCopies, []string{"notes/a.md.kept-2"}) {
+		t.Errorf("second forced Dump kept %v, %v; want notes/a.md.kept-2", r.EditedFileCopies, err)
 	}
-	if r, err := Dump(t.Context(), s, fsys, "brain", &DumpOptions{Force: true}); err != nil || r.KeptCopies != nil ||
+	if r, err := Dump(t.Context(), s, fsys, "brain", &DumpOptions{Force: true}); err != nil ||
+		r.EditedFileCopies != nil ||
 		r.WrittenFiles > 0 {
 		t.Errorf("forced Dump without edits = %+v, %v; want nothing written or kept", r, err)
 	}
@@ -388,18 +389,18 @@ func TestDumpKeepsSummary(t *testing.T) {
 	); err != nil {
 		t.Fatal(err)
 	}
-	if r := mustDump(t, s, fsys, "brain"); r.KeptCopies != nil {
-		t.Errorf("Dump kept %v of what the last dump wrote", r.KeptCopies)
+	if r := mustDump(t, s, fsys, "brain"); r.EditedFileCopies != nil {
+		t.Errorf("Dump kept %v of what the last dump wrote", r.EditedFileCopies)
 	}
 	put(t, fsys, "brain/SUMMARY.md", strings.ReplaceAll(get(t, fsys, "brain/SUMMARY.md"), "\n", "\r\n"))
-	if r := mustDump(t, s, fsys, "brain"); r.KeptCopies != nil {
-		t.Errorf("Dump kept %v, in which only git changed the ends of lines", r.KeptCopies)
+	if r := mustDump(t, s, fsys, "brain"); r.EditedFileCopies != nil {
+		t.Errorf("Dump kept %v, in which only git changed the ends of lines", r.EditedFileCopies)
 	}
 	typed := get(t, fsys, "brain/SUMMARY.md") + "\n- [Mine](mine.md)\n"
 	put(t, fsys, "brain/SUMMARY.md", typed)
-	if r := mustDump(t, s, fsys, "brain"); !slices.Equal(r.KeptCopies, []string{"SUMMARY.md.kept"}) ||
+	if r := mustDump(t, s, fsys, "brain"); !slices.Equal(r.EditedFileCopies, []string{"SUMMARY.md.kept"}) ||
 		get(t, fsys, "brain/SUMMARY.md.kept") != typed {
-		t.Errorf("Dump kept %v, want SUMMARY.md.kept with what was typed", r.KeptCopies)
+		t.Errorf("Dump kept %v, want SUMMARY.md.kept with what was typed", r.EditedFileCopies)
 	}
 }
 
@@ -612,7 +613,7 @@ func TestDumpOverLongTableOfContents(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := mustDump(t, s, fsys, "brain")
-	if r.WrittenFiles != 2 || len(r.KeptCopies) != 1 {
+	if r.WrittenFiles != 2 || len(r.EditedFileCopies) != 1 {
 		t.Errorf("Dump() = %+v, want two files written and the edited table of contents kept", r)
 	}
 	if again := mustDump(t, s, fsys, "brain"); again.WrittenFiles != 0 {
@@ -628,7 +629,7 @@ func TestDumpOverLongTableOfContents(t *testing.T) {
 func TestTextThatIsNotReadIsKept(t *testing.T) {
 	s := storeOf(t, note("a", "one"), note("b", "two"))
 	fsys := vfs.NewMem()
-	origin := StoreOrigin{Name: "x", IsSameStore: func(was string) bool { return was == "x" }}
+	origin := StoreIdentity{Name: "x", IsNameOfStore: func(was string) bool { return was == "x" }}
 	o := &DumpOptions{Origin: origin}
 	if _, err := Dump(t.Context(), s, fsys, "brain", o); err != nil {
 		t.Fatal(err)
@@ -661,10 +662,10 @@ func TestTextThatIsNotReadIsKept(t *testing.T) {
 	}
 	o.Force = true
 	r, err := Dump(t.Context(), s, fsys, "brain", o)
-	if err != nil || len(r.KeptCopies) != 3 {
-		t.Fatalf("the forced dump keeps %q (%v), want three copies", r.KeptCopies, err)
+	if err != nil || len(r.EditedFileCopies) != 3 {
+		t.Fatalf("the forced dump keeps %q (%v), want three copies", r.EditedFileCopies, err)
 	}
-	for _, kept := range r.KeptCopies {
+	for _, kept := range r.EditedFileCopies {
 		if text := get(t, fsys, "brain/"+kept); !strings.Contains(text, "Ada") {
 			t.Errorf("the copy %s has lost what the person wrote:\n%s", kept, text)
 		}

@@ -45,7 +45,7 @@ func (d *dumper) collectEntries(ctx context.Context) error {
 				}
 			}
 		}
-		e.Labels = withoutLocal(e.Labels)
+		e.Labels = withoutLocalLabels(e.Labels)
 		if d.reportsDirectives && hasDirective(&e) {
 			d.report.EntriesWithDirectives = append(d.report.EntriesWithDirectives, strings.Clone(e.Name))
 		}
@@ -56,10 +56,10 @@ func (d *dumper) collectEntries(ctx context.Context) error {
 		buf = text
 		d.outputs.outputFiles = append(d.outputs.outputFiles, out)
 	}
-	d.lastDump.hashPrefixes = nil
+	d.lastDump.fileHashPrefixes = nil
 	slices.Sort(d.report.EntriesWithDirectives)
 	d.report.EntryCount = len(d.outputs.outputFiles)
-	return d.assignFiles(ctx)
+	return d.assignFilePaths(ctx)
 }
 
 // hasDirective reports whether mdbook would execute a directive in the name or the content of the entry.
@@ -72,24 +72,28 @@ func hasDirective(e *oxbow.Entry) bool {
 // the text, and returns the memory for the next call.
 func (d *dumper) renderEntry(e *oxbow.Entry, buf []byte) (outputFile, []byte, error) {
 	// Copy the name, because it may share the memory of the whole entry.
-	out := outputFile{kind: e.Kind, name: d.outputs.nameTable.copyName(e.Name), spoolNumber: notInSpool}
+	out := outputFile{
+		kind:                e.Kind,
+		name:                d.outputs.nameBlocks.copyNameIntoBlock(e.Name),
+		tempStoreTextNumber: notInTextTempStore,
+	}
 	text, nameAt := entryText{Entry: e}.appendWithoutName(buf[:0])
 	out.fileDigest = sha256.Sum256(text)
-	if !d.keepsAllTexts && d.lastDump.mayHave(out.fileDigest) {
+	if !d.keepsAllTexts && d.lastDump.mayHaveFileHash(out.fileDigest) {
 		return out, text, nil
 	}
 	var err error
-	out.spoolNumber, err = d.spool.addText(text, nameAt)
+	out.tempStoreTextNumber, err = d.spool.addText(text, nameAt)
 	return out, text, err
 }
 
-// assignFiles assigns a path to the file of each entry, and determines the file's hash.
-func (d *dumper) assignFiles(ctx context.Context) error {
+// assignFilePaths assigns a path to the file of each entry, and determines the file's hash.
+func (d *dumper) assignFilePaths(ctx context.Context) error {
 	if err := d.outputs.sortAndAssignPaths(); err != nil {
 		return err
 	}
 	var buf []byte
-	for row := range d.outputs.unshownStemByRow {
+	for row := range d.outputs.nameLosingStemByRow {
 		out := &d.outputs.outputFiles[row]
 		out.fileDigest = sha256Digest{}
 		text, err := d.appendText(ctx, buf[:0], row)
@@ -107,12 +111,12 @@ func (d *dumper) assignFiles(ctx context.Context) error {
 func (d *dumper) appendText(ctx context.Context, b []byte, outputRow int32) ([]byte, error) {
 	out := &d.outputs.outputFiles[outputRow]
 	switch {
-	case out.spoolNumber == notInSpool:
+	case out.tempStoreTextNumber == notInTextTempStore:
 		return d.appendFromStore(ctx, b, out)
 	case out.withName:
-		return d.spool.appendSpooledText(b, out.spoolNumber, appendName(nil, out.name))
+		return d.spool.appendSpooledText(b, out.tempStoreTextNumber, appendName(nil, out.name))
 	}
-	return d.spool.appendSpooledText(b, out.spoolNumber, nil)
+	return d.spool.appendSpooledText(b, out.tempStoreTextNumber, nil)
 }
 
 func (d *dumper) appendFromStore(ctx context.Context, b []byte, out *outputFile) ([]byte, error) {
@@ -123,7 +127,7 @@ func (d *dumper) appendFromStore(ctx context.Context, b []byte, out *outputFile)
 	if err != nil {
 		return b, err
 	}
-	e.Labels = withoutLocal(e.Labels)
+	e.Labels = withoutLocalLabels(e.Labels)
 	start := len(b)
 	b = entryText{Entry: &e, withName: out.withName}.appendFileText(b)
 	hasSum := !out.fileDigest.isKnown() || sha256Digest(sha256.Sum256(b[start:])) == out.fileDigest
@@ -133,8 +137,8 @@ func (d *dumper) appendFromStore(ctx context.Context, b []byte, out *outputFile)
 	return b, nil
 }
 
-// differingFile is an entry's file that differs from the text that the dump would write.
-type differingFile struct {
+// outdatedEntryFile is an entry's file that differs from the text that the dump would write.
+type outdatedEntryFile struct {
 	path string
 	// index in outputs of the entry to which the file belongs (-1 if the store does not have the entry)
 	outputRow int32
@@ -143,32 +147,32 @@ type differingFile struct {
 // planChanges determines the files to write and remove.
 func (d *dumper) planChanges(ctx context.Context) error {
 	outs := &d.outputs
-	d.replacedHashByRow = map[int32]string{}
+	d.replacedFileHashByRow = map[int32]string{}
 	// If the file system changes the spelling of names, like HFS+, a file with a different spelling
 	// may be the same file.
 	sameFile := make(map[string]bool)
-	var differing []differingFile
+	var differing []outdatedEntryFile
 	d.progress(0, len(outs.outputFiles))
 	for i := range outs.outputFiles {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		out, row := &outs.outputFiles[i], int32(i)
-		if out.state == fileMissing {
-			if err := d.findSpelling(row, sameFile); err != nil {
+		if out.state == outputFileMissing {
+			if err := d.findOtherSpellingOnDisk(row, sameFile); err != nil {
 				return err
 			}
 		}
-		if out.state == fileUnread {
+		if out.state == outputFileUnread {
 			if err := d.examineFile(row); err != nil {
 				return err
 			}
 		}
 		switch {
-		case out.state == fileMissing:
-			d.planWrite(row)
-		case out.state == fileUnread:
-			differing = append(differing, differingFile{outs.pathOfRow(row), row})
+		case out.state == outputFileMissing:
+			d.planFileWrite(row)
+		case out.state == outputFileUnread:
+			differing = append(differing, outdatedEntryFile{outs.pathOfRow(row), row})
 		default:
 			d.report.UnchangedFiles++
 			d.reportProgress()
@@ -176,20 +180,20 @@ func (d *dumper) planChanges(ctx context.Context) error {
 	}
 	for _, it := range d.filesWithoutEntry {
 		if !sameFile[it.path] {
-			differing = append(differing, differingFile{it.path, -1})
+			differing = append(differing, outdatedEntryFile{it.path, -1})
 		}
 	}
-	if err := d.planReplacements(ctx, differing); err != nil {
+	if err := d.planOutdatedFiles(ctx, differing); err != nil {
 		return err
 	}
 	d.report.RemovedFiles = len(d.removals)
-	return d.planListFiles()
+	return d.planNonEntryFiles()
 }
 
-// findSpelling searches for an existing file whose path equals the path of an entry's file except for the Unicode
-// normal form. If the file system treats both paths as the same file, findSpelling adds the path to sameFile, so that
-// the dump does not remove the file.
-func (d *dumper) findSpelling(outputRow int32, sameFile map[string]bool) error {
+// findOtherSpellingOnDisk searches for an existing file whose path equals the path of an entry's file except for the
+// Unicode normal form. If the file system treats both paths as the same file, findOtherSpellingOnDisk adds the path to
+// sameFile, so that the dump does not remove the file.
+func (d *dumper) findOtherSpellingOnDisk(outputRow int32, sameFile map[string]bool) error {
 	if len(d.pathByNFC) == 0 {
 		return nil
 	}
@@ -200,20 +204,20 @@ func (d *dumper) findSpelling(outputRow int32, sameFile map[string]bool) error {
 	}
 	found, err := d.nameExists(d.fullPath(p))
 	if err == nil && found {
-		d.outputs.outputFiles[outputRow].state = fileUnread
+		d.outputs.outputFiles[outputRow].state = outputFileUnread
 		sameFile[spelled] = true
 	}
 	return err
 }
 
-func (d *dumper) planWrite(outputRow int32) {
-	d.outputs.outputFiles[outputRow].state = fileWritten
+func (d *dumper) planFileWrite(outputRow int32) {
+	d.outputs.outputFiles[outputRow].state = outputFileToWrite
 	d.rowsToWrite = append(d.rowsToWrite, outputRow)
 	d.report.WrittenFiles++
 }
 
-// planReplacements plans to replace or remove the differing files.
-func (d *dumper) planReplacements(ctx context.Context, differing []differingFile) error {
+// planOutdatedFiles plans to replace or remove the differing files.
+func (d *dumper) planOutdatedFiles(ctx context.Context, differing []outdatedEntryFile) error {
 	if len(differing) == 0 {
 		return nil
 	}
@@ -235,8 +239,8 @@ func (d *dumper) planReplacements(ctx context.Context, differing []differingFile
 			d.reportProgress()
 		case !may:
 		case f.outputRow >= 0:
-			d.replacedHashByRow[f.outputRow] = sum.hexText()
-			d.planWrite(f.outputRow)
+			d.replacedFileHashByRow[f.outputRow] = sum.hexText()
+			d.planFileWrite(f.outputRow)
 		default:
 			d.removals = append(d.removals, journal.StagedRemoval{Path: f.path, OldSum: sum.hexText()})
 		}
@@ -244,9 +248,9 @@ func (d *dumper) planReplacements(ctx context.Context, differing []differingFile
 	return nil
 }
 
-// planListFiles determines which files without entries must be written: the manifest, the table of contents and the
+// planNonEntryFiles determines which files without entries must be written: the manifest, the table of contents and the
 // settings of mdBook.
-func (d *dumper) planListFiles() error {
+func (d *dumper) planNonEntryFiles() error {
 	d.memoryName = d.origin.Name
 	hasMemory := d.lastDump.hasManifest && d.lastDump.DumpedStore != ""
 	if hasMemory && len(d.rowsToWrite)+len(d.removals) == 0 {
@@ -255,7 +259,7 @@ func (d *dumper) planListFiles() error {
 		d.memoryName = d.lastDump.DumpedStore
 	}
 	var err error
-	d.newManifestDigest, _, err = d.planListFile(manifestFile, func(w io.Writer) error {
+	d.newManifestDigest, _, err = d.planNonEntryFile(manifestFile, func(w io.Writer) error {
 		return writeManifest(w, d.memoryName, len(d.outputs.outputFiles), d.outputs.manifestItems())
 	})
 	if err != nil {
@@ -263,7 +267,7 @@ func (d *dumper) planListFiles() error {
 	}
 	writeLinks := func(w io.Writer) error { return writeSummary(w, d.outputs.summaryLinks) }
 	var was string
-	d.newSummaryDigest, was, err = d.planListFile(summaryFile, writeLinks)
+	d.newSummaryDigest, was, err = d.planNonEntryFile(summaryFile, writeLinks)
 	if err != nil {
 		return err
 	}
@@ -272,13 +276,13 @@ func (d *dumper) planListFiles() error {
 			return err
 		}
 	}
-	d.countListFile(d.newSummaryDigest.hexText() != was)
-	return d.planBook()
+	d.countNonEntryFile(d.newSummaryDigest.hexText() != was)
+	return d.planMdBookSettings()
 }
 
-// planListFile adds a file to the files to write if its content changes. It returns the new content's hash, and the
+// planNonEntryFile adds a file to the files to write if its content changes. It returns the new content's hash, and the
 // hash of the present content in hex.
-func (d *dumper) planListFile(
+func (d *dumper) planNonEntryFile(
 	p string,
 	content func(w io.Writer) error,
 ) (newDigest sha256Digest, oldHash string, err error) {
@@ -293,15 +297,18 @@ func (d *dumper) planListFile(
 	}
 	newDigest = sha256Digest(h.Sum(nil))
 	if newDigest.hexText() != oldHash {
-		d.listFilesToWrite = append(
-			d.listFilesToWrite,
-			listFile{journal.StagedWrite{Path: p, OldSum: oldHash, NewSum: newDigest.hexText()}, content},
+		d.nonEntryFilesToWrite = append(
+			d.nonEntryFilesToWrite,
+			nonEntryFile{
+				journal.StagedWrite{Path: p, OldFileHash: oldHash, NewFileHash: newDigest.hexText()},
+				content,
+			},
 		)
 	}
 	return newDigest, oldHash, nil
 }
 
-func (d *dumper) countListFile(isWritten bool) {
+func (d *dumper) countNonEntryFile(isWritten bool) {
 	if isWritten {
 		d.report.WrittenFiles++
 	} else {
@@ -323,16 +330,16 @@ func (d *dumper) bookSettings() (settings string, isOurs bool, err error) {
 	return settings, settings == oldBookSettings, nil
 }
 
-// checkBookForDirectives determines whether mdbook would execute directives, so that the report lists the entries
+// checkMdBookRunsDirectives determines whether mdbook would execute directives, so that the report lists the entries
 // with directives.
-func (d *dumper) checkBookForDirectives() error {
+func (d *dumper) checkMdBookRunsDirectives() error {
 	settings, isOurs, err := d.bookSettings()
-	d.reportsDirectives = !isOurs && readsFiles(settings)
+	d.reportsDirectives = !isOurs && mdBookIncludesFiles(settings)
 	return err
 }
 
-// planBook plans to write the settings file for mdBook, unless the user has changed that file.
-func (d *dumper) planBook() error {
+// planMdBookSettings plans to write the settings file for mdBook, unless the user has changed that file.
+func (d *dumper) planMdBookSettings() error {
 	_, isOurs, err := d.bookSettings()
 	if err != nil {
 		return err
@@ -341,12 +348,12 @@ func (d *dumper) planBook() error {
 		d.report.UnchangedFiles++
 		return nil
 	}
-	sum, was, err := d.planListFile(bookFile, func(w io.Writer) error {
+	sum, was, err := d.planNonEntryFile(bookFile, func(w io.Writer) error {
 		_, err := io.WriteString(w, newBookSettings)
 		return err
 	})
 	if err == nil {
-		d.countListFile(sum.hexText() != was)
+		d.countNonEntryFile(sum.hexText() != was)
 	}
 	return err
 }
@@ -355,56 +362,56 @@ func (d *dumper) planBook() error {
 // examineFile records this in the entry's row of outputs, so that the file is not written.
 func (d *dumper) examineFile(outputRow int32) error {
 	out := &d.outputs.outputFiles[outputRow]
-	text, stamp, err := d.readAndStamp(d.outputs.pathOfRow(outputRow))
+	text, stamp, err := d.readTextAndStamp(d.outputs.pathOfRow(outputRow))
 	if err != nil {
 		return err
 	}
 	if sha256Digest(sha256.Sum256([]byte(text))) != out.fileDigest {
 		return nil
 	}
-	out.state = fileCompared
+	out.state = outputFileReadNotStable
 	if stamp != 0 {
-		out.state, out.stamp = fileExamined, stamp
-		d.hasNewKnownFile = true
+		out.state, out.stamp = outputFileReadAndStable, stamp
+		d.hasNewFileForHashList = true
 	}
 	return nil
 }
 
-// readAndStamp returns the text in an entry's file, and a hash of the file's size, inode and times. By this stamp, a
-// later dump recognizes that the file is unchanged. stamp is 0 if the file may have been changed so recently that its
-// times do not show a further change.
-func (d *dumper) readAndStamp(p string) (text string, stamp stampHash, err error) {
-	if d.examination.settledTime == 0 && !d.examination.isTimeUnknown {
-		d.determineSettledTime()
+// readTextAndStamp returns the text in an entry's file, and a hash of the file's size, inode and times. By this stamp,
+// a later dump recognizes that the file is unchanged. stamp is 0 if the file may have been changed so recently that
+// its times do not show a further change.
+func (d *dumper) readTextAndStamp(p string) (text string, stamp fileStampHash, err error) {
+	if d.stableFileTest.stableIfChangedBefore == 0 && !d.stableFileTest.isStableTimeUnknown {
+		d.determineStableTime()
 	}
 	text, info, err := d.fileTree.readText(p, maxEntryFileBytes)
 	if err != nil {
 		return "", 0, fmt.Errorf("reading %s: %w", d.fullPath(p), err)
 	}
-	if d.examination.isTimeUnknown || info == nil {
+	if d.stableFileTest.isStableTimeUnknown || info == nil {
 		return text, 0, nil
 	}
-	if s, ok := sysinfo.ReadStamp(info); ok && d.examination.isSettled(s) {
-		stamp = d.hashStamp(s)
+	if s, ok := sysinfo.ReadFileStamp(info); ok && d.stableFileTest.isFileStable(s) {
+		stamp = d.hashFileStamp(s)
 	}
 	return text, stamp, nil
 }
 
-// determineSettledTime determines how old a file's last change must be so that the file can be added to the list of
+// determineStableTime determines how old a file's last change must be so that the file can be added to the list of
 // known files. Later dumps do not read the files in this list again.
-func (d *dumper) determineSettledTime() {
-	ok := d.supportsStamps()
+func (d *dumper) determineStableTime() {
+	ok := d.supportsFileStamps()
 	if ok {
-		d.examination.settledTime, ok = d.settledTime()
+		d.stableFileTest.stableIfChangedBefore, ok = d.settledTime()
 	}
-	d.examination.isTimeUnknown = !ok
+	d.stableFileTest.isStableTimeUnknown = !ok
 }
 
-// saveKnownFiles writes the list of known files if it has changed. written decides which files from this dump enter
+// saveKnownHashList writes the list of known files if it has changed. written decides which files from this dump enter
 // the list. Errors are ignored, because without the list, only the next dump and load take longer.
-func (d *dumper) saveKnownFiles(written *examination) {
-	head := knownHead{d.newManifestDigest, d.newSummaryDigest}
-	hasNewFiles := d.hasNewKnownFile || len(d.rowsToWrite) > 0
+func (d *dumper) saveKnownHashList(written *fileStabilityTest) {
+	head := knownHashListHeader{d.newManifestDigest, d.newSummaryDigest}
+	hasNewFiles := d.hasNewFileForHashList || len(d.rowsToWrite) > 0
 	hasSameFiles := !hasNewFiles && d.unchangedKnownFiles == d.knownFileCount
 	if hasSameFiles && d.knownFiles == head {
 		return
@@ -413,36 +420,40 @@ func (d *dumper) saveKnownFiles(written *examination) {
 	if err != nil {
 		return
 	}
-	w := newKnownWriter(draft, head)
+	w := newKnownHashListWriter(draft, head)
 	err = d.eachEntry(func(e dirEntry) error {
 		row, ok := d.outputs.findPath(e.path)
 		if !ok || e.DirEntry == nil {
 			return nil
 		}
-		if s, ok := d.knownStamp(row, e, written); ok {
-			w.addFile(knownFile{e.path, s, d.outputs.outputFiles[row].fileDigest})
+		if s, ok := d.stampForKnownHashList(row, e, written); ok {
+			w.addFile(fileWithKnownHash{e.path, s, d.outputs.outputFiles[row].fileDigest})
 		}
 		return nil
 	})
-	if errors.Join(err, w.finishList()) == nil {
+	if errors.Join(err, w.finishKnownHashList()) == nil {
 		_ = draft.Commit(nil)
 	}
 	_ = draft.Discard() // does nothing after a commit
 }
 
-// knownStamp returns the size, inode and times of an entry's file, by which later dumps recognize that the file is
-// unchanged. ok is false if they are not reliable, so that later dumps must read the file.
-func (d *dumper) knownStamp(outputRow int32, e dirEntry, written *examination) (s sysinfo.Stamp, ok bool) {
+// stampForKnownHashList returns the size, inode and times of an entry's file, by which later dumps recognize that the
+// file is unchanged. ok is false if they are not reliable, so that later dumps must read the file.
+func (d *dumper) stampForKnownHashList(
+	outputRow int32,
+	e dirEntry,
+	written *fileStabilityTest,
+) (s sysinfo.FileStamp, ok bool) {
 	switch out := &d.outputs.outputFiles[outputRow]; out.state {
-	case fileKnown, fileExamined:
-		s, ok = stampFromEntry(e)
-		return s, ok && d.hashStamp(s) == out.stamp
-	case fileWritten:
+	case outputFileUnchanged, outputFileReadAndStable:
+		s, ok = fileStampOfDirEntry(e)
+		return s, ok && d.hashFileStamp(s) == out.stamp
+	case outputFileToWrite:
 		// In a directory that existed before, the user may have created or edited the file just before this dump
 		// would have put its own file there.
-		isOurs := d.movedDirs[e.kind.dir] && !written.isTimeUnknown
-		if s, ok := stampFromEntry(e); ok && isOurs {
-			return s, written.isSettled(s)
+		isOurs := d.movedDirs[e.kind.dir] && !written.isStableTimeUnknown
+		if s, ok := fileStampOfDirEntry(e); ok && isOurs {
+			return s, written.isFileStable(s)
 		}
 	}
 	return s, false
@@ -450,13 +461,13 @@ func (d *dumper) knownStamp(outputRow int32, e dirEntry, written *examination) (
 
 // mayReplace returns the hash of a file, and reports whether the dump may replace or remove the file. lastItem is the
 // file's item in the last dump. If the file was edited, it is added to d.editedFiles or, with Force, to
-// d.copiesToKeep.
+// d.editedFilesToCopy.
 func (d *dumper) mayReplace(
 	ctx context.Context,
 	p string,
 	lastItem manifestItem,
 ) (sum sha256Digest, may bool, err error) {
-	text, _, err := d.readAndStamp(p)
+	text, _, err := d.readTextAndStamp(p)
 	if err != nil {
 		return sum, false, err
 	}
@@ -469,7 +480,7 @@ func (d *dumper) mayReplace(
 	case err != nil || isSaved:
 		return sum, true, err
 	case d.isForced:
-		d.copiesToKeep = append(d.copiesToKeep, p)
+		d.editedFilesToCopy = append(d.editedFilesToCopy, p)
 		return sum, true, nil
 	}
 	d.editedFiles = append(d.editedFiles, p)
@@ -479,7 +490,7 @@ func (d *dumper) mayReplace(
 // isTextInStoreHistory reports whether the file can be replaced without losing text, because the store contains the
 // text or contained it before.
 func (d *dumper) isTextInStoreHistory(ctx context.Context, p, text string) (bool, error) {
-	i := slices.IndexFunc(kindDirs[:], func(s kindDir) bool { return s.dir == path.Dir(p) })
+	i := slices.IndexFunc(kindDirs[:], func(s entryKindDir) bool { return s.dir == path.Dir(p) })
 	if d.lastDump.hasManifest && d.lastDump.EntryCount > 0 {
 		text = unixLines(text)
 	}
@@ -490,7 +501,7 @@ func (d *dumper) isTextInStoreHistory(ctx context.Context, p, text string) (bool
 	have, err := d.store.Get(ctx, e.Name)
 	switch {
 	case err == nil:
-		have.Labels = withoutLocal(have.Labels)
+		have.Labels = withoutLocalLabels(have.Labels)
 		if isSameAsStored(&e, &have) {
 			return true, nil
 		}
@@ -504,8 +515,8 @@ func (d *dumper) isTextInStoreHistory(ctx context.Context, p, text string) (bool
 	return d.history.hadEntry(&e, last)
 }
 
-// keepEditedSummary adds the table of contents to d.copiesToKeep if somebody has edited the table since the last dump.
-// Otherwise the dump would overwrite the edits. oldHash is the hash, in hex, of the present table.
+// keepEditedSummary adds the table of contents to d.editedFilesToCopy if somebody has edited the table since the last
+// dump. Otherwise the dump would overwrite the edits. oldHash is the hash, in hex, of the present table.
 func (d *dumper) keepEditedSummary(oldHash string) error {
 	if oldHash == "" || oldHash == d.knownFiles.summaryDigest.hexText() {
 		return nil
@@ -514,7 +525,7 @@ func (d *dumper) keepEditedSummary(oldHash string) error {
 	if err != nil {
 		return err
 	}
-	links, err := d.lastLinks()
+	links, err := d.lastDumpSummaryLinks()
 	if err != nil {
 		return err
 	}
@@ -523,19 +534,19 @@ func (d *dumper) keepEditedSummary(oldHash string) error {
 		return err
 	}
 	if strings.ReplaceAll(text, "\r\n", "\n") != want.String() {
-		d.copiesToKeep = append(d.copiesToKeep, summaryFile)
+		d.editedFilesToCopy = append(d.editedFilesToCopy, summaryFile)
 	}
 	return nil
 }
 
-// keepCopies makes a copy of each file that this dump replaces or removes although somebody has edited the file.
-func (d *dumper) keepCopies() error {
-	for _, p := range d.copiesToKeep {
+// copyEditedFiles makes a copy of each file that this dump replaces or removes although somebody has edited the file.
+func (d *dumper) copyEditedFiles() error {
+	for _, p := range d.editedFilesToCopy {
 		kept, err := vfs.KeepCopy(d.fs, d.fullPath(p))
 		if err != nil {
 			return err
 		}
-		d.report.KeptCopies = append(d.report.KeptCopies, path.Join(path.Dir(p), path.Base(kept)))
+		d.report.EditedFileCopies = append(d.report.EditedFileCopies, path.Join(path.Dir(p), path.Base(kept)))
 	}
 	return nil
 }

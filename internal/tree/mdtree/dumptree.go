@@ -36,7 +36,7 @@ func isForbiddenRemoval(p string) bool { return !isEntryPath(p) }
 type dumpTree struct {
 	fileTree
 	clockResolution time.Duration // resolution of the file system's clock (0 means that it is determined)
-	stampHashSeed   maphash.Seed  // seed of stampHash
+	stampHashSeed   maphash.Seed  // seed of fileStampHash
 }
 
 func newDumpTree(fsys vfs.FS, dir string) dumpTree {
@@ -72,10 +72,10 @@ func (t *dumpTree) readJournal() (*journal.Journal, error) {
 	return j, err
 }
 
-// kindDirFile is a file in a directory of entries.
-type kindDirFile struct {
+// entryDirFile is a file in a directory of entries.
+type entryDirFile struct {
 	path string // path relative to the root of the dump's directory tree
-	kind *kindDir
+	kind *entryKindDir
 }
 
 // dirEntry is a file in a directory for one kind of entry. If a file has the name and the place of such a directory,
@@ -83,7 +83,7 @@ type kindDirFile struct {
 type dirEntry struct {
 	fs.DirEntry
 	path string // path relative to the root of the dump's directory tree
-	kind *kindDir
+	kind *entryKindDir
 	mode fs.FileMode // type of the file
 }
 
@@ -114,7 +114,7 @@ func (t *dumpTree) eachEntry(fn func(e dirEntry) error) error {
 				return err
 			}
 		}
-		for p, staged := range t.stagedFileByPath {
+		for p, staged := range t.newTextFileByPath {
 			if staged == "" || path.Dir(p) != kind.dir {
 				continue
 			}
@@ -128,10 +128,10 @@ func (t *dumpTree) eachEntry(fn func(e dirEntry) error) error {
 
 // eachEntryInKindDir calls fn for all files in the directory for one kind of entry. It leaves out files that an
 // interrupted dump has replaced in its staging directory.
-func (t *dumpTree) eachEntryInKindDir(kind *kindDir, fn func(e dirEntry) error) error {
+func (t *dumpTree) eachEntryInKindDir(kind *entryKindDir, fn func(e dirEntry) error) error {
 	return vfs.EachEntry(t.fs, t.fullPath(kind.dir), func(e fs.DirEntry) error {
 		p := kind.dir + "/" + e.Name()
-		if _, changed := t.stagedFileByPath[p]; changed {
+		if _, changed := t.newTextFileByPath[p]; changed {
 			return nil
 		}
 		return fn(dirEntry{e, p, kind, e.Type()})

@@ -29,7 +29,7 @@ func (t *fileTree) resumeChange(j *journal.Journal) error {
 func (t *fileTree) finishChange(j *journal.Journal) error {
 	// Remove old files first, because "A.md" and "a.md" are the same file if the file system ignores letter case. If
 	// the new file "a.md" is already in place, do not remove "A.md", because this would delete the new file.
-	placed, err := t.placedFiles(j)
+	placed, err := t.filesMovedIntoPlace(j)
 	if err != nil {
 		return err
 	}
@@ -75,9 +75,9 @@ func (t *fileTree) finishChange(j *journal.Journal) error {
 	return t.stagingArea.RemoveCompleted()
 }
 
-// placedFiles returns the set of new files that were already moved from the staging directory to their places. The key
-// is the file name as foldFileName returns it.
-func (t *fileTree) placedFiles(j *journal.Journal) (map[string]bool, error) {
+// filesMovedIntoPlace returns the set of new files that were already moved from the staging directory to their places.
+// The key is the file name as foldFileName returns it.
+func (t *fileTree) filesMovedIntoPlace(j *journal.Journal) (map[string]bool, error) {
 	placed := map[string]bool{}
 	for i, c := range j.Writes {
 		staged, err := t.nameExists(t.stagingArea.StagedFile(i))
@@ -127,7 +127,7 @@ func (t *fileTree) moveStagedDir(dir string, changedDirs map[string]bool) error 
 			return err
 		}
 		if err := t.finishWrite(t.stagingArea.StagedPath(p), journal.StagedWrite{Path: p,
-			NewSum: journal.HexSum(data)}); err != nil {
+			NewFileHash: journal.HexSum(data)}); err != nil {
 			return err
 		}
 	}
@@ -155,7 +155,7 @@ func (t *fileTree) finishWrite(staged string, c journal.StagedWrite) error {
 	if err != nil {
 		return err
 	}
-	isOurs := sum == c.OldSum || sum == c.NewSum
+	isOurs := sum == c.OldFileHash || sum == c.NewFileHash
 	if sum != "" && !isOurs {
 		if t.keepsEditedFiles {
 			return nil

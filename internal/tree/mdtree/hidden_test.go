@@ -62,7 +62,7 @@ func TestHiddenPrefix(t *testing.T) {
 		".": "", "a/b": "", ".a": ".a/", ".a/b": ".a/", "a/.b/c": "a/.b/", ".a/.b/c/d": ".a/.b/", "a.b/c": "",
 		"a/.b": "a/.b/",
 	} {
-		if got := hiddenPrefix(dir); got != want {
+		if got := pathToLastHiddenElement(dir); got != want {
 			t.Errorf("hiddenPrefix(%q) = %q, want %q", dir, got, want)
 		}
 	}

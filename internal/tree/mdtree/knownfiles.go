@@ -39,46 +39,47 @@ const (
 	//	3: adds the hash of the table of contents, and allows files in any order
 	knownFilesMagic = "known files of a dump of oxbow, version 3\n"
 
-	// maxKnownFileRow is the maximum length, in bytes, of a row in the list of known files.
-	maxKnownFileRow = 1024
+	// maxKnownHashRowBytes is the maximum length, in bytes, of a row in the list of known files.
+	maxKnownHashRowBytes = 1024
 )
 
-// knownFile is a file whose hash is recorded, so that a dump or a load need not read it as long as its stamp (size,
-// inode and times) stays the same.
-type knownFile struct {
+// fileWithKnownHash is a file whose hash is recorded, so that a dump or a load need not read it as long as its stamp
+// (size, inode and times) stays the same.
+type fileWithKnownHash struct {
 	path          string
-	fileStamp     sysinfo.Stamp
+	fileStamp     sysinfo.FileStamp
 	contentDigest sha256Digest // hash of the content
 }
 
-// knownHead identifies the dump that wrote the list of files which need not be read again.
-type knownHead struct {
+// knownHashListHeader identifies the dump that wrote the list of files which need not be read again.
+type knownHashListHeader struct {
 	manifestDigest sha256Digest // hash of the manifest after the dump
 	summaryDigest  sha256Digest // hash that the table of contents has after the dump
 }
 
-// knownWriter writes the list. The list contains, in this order, the magic, the manifest's hash, the hash for the
-// table of contents, the rows, a zero, and the SHA-256 over all previous bytes. A row consists of the path's length,
-// the path, the hash, the size, both times, and the inode. Numbers are varints.
-type knownWriter struct {
-	out      io.Writer
-	listHash hash.Hash
-	buf      []byte
-	err      error
+// knownHashListWriter writes the list. The list contains, in this order, the magic, the manifest's hash, the hash for
+// the table of contents, the rows, a zero, and the SHA-256 over all previous bytes. A row consists of the path's
+// length, the path, the hash, the size, both times, and the inode. Numbers are varints.
+type knownHashListWriter struct {
+	out                 io.Writer
+	knownHashListDigest hash.Hash
+	buf                 []byte
+	err                 error
 }
 
-// knownBuffer is the number of bytes that are collected before they are written to the list of known files.
-const knownBuffer = 1 << 16
+// knownHashListBufferBytes is the number of bytes that are collected before they are written to the list of known
+// files.
+const knownHashListBufferBytes = 1 << 16
 
-func newKnownWriter(out io.Writer, head knownHead) *knownWriter {
-	w := &knownWriter{out: out, listHash: sha256.New()}
+func newKnownHashListWriter(out io.Writer, head knownHashListHeader) *knownHashListWriter {
+	w := &knownHashListWriter{out: out, knownHashListDigest: sha256.New()}
 	w.buf = append(w.buf, knownFilesMagic...)
 	w.buf = append(w.buf, head.manifestDigest[:]...)
 	w.buf = append(w.buf, head.summaryDigest[:]...)
 	return w
 }
 
-func (w *knownWriter) addFile(f knownFile) {
+func (w *knownHashListWriter) addFile(f fileWithKnownHash) {
 	w.buf = binary.AppendUvarint(w.buf, uint64(len(f.path)))
 	w.buf = append(w.buf, f.path...)
 	w.buf = append(w.buf, f.contentDigest[:]...)
@@ -86,33 +87,33 @@ func (w *knownWriter) addFile(f knownFile) {
 	w.buf = binary.AppendVarint(w.buf, f.fileStamp.ModTime)
 	w.buf = binary.AppendVarint(w.buf, f.fileStamp.ChangeTime)
 	w.buf = binary.AppendUvarint(w.buf, f.fileStamp.Inode)
-	if len(w.buf) >= knownBuffer {
+	if len(w.buf) >= knownHashListBufferBytes {
 		w.flushBuffer()
 	}
 }
 
-func (w *knownWriter) flushBuffer() {
-	w.listHash.Write(w.buf)
+func (w *knownHashListWriter) flushBuffer() {
+	w.knownHashListDigest.Write(w.buf)
 	if w.err == nil {
 		_, w.err = w.out.Write(w.buf)
 	}
 	w.buf = w.buf[:0]
 }
 
-// finishList writes the zero and the checksum at the end of the list of known files. It returns the first error that
-// occurred while the list was written.
-func (w *knownWriter) finishList() error {
+// finishKnownHashList writes the zero and the checksum at the end of the list of known files. It returns the first
+// error that occurred while the list was written.
+func (w *knownHashListWriter) finishKnownHashList() error {
 	w.buf = append(w.buf, 0)
 	w.flushBuffer()
 	if w.err == nil {
-		_, w.err = w.out.Write(w.listHash.Sum(nil))
+		_, w.err = w.out.Write(w.knownHashListDigest.Sum(nil))
 	}
 	return w.err
 }
 
-// readKnownFiles reads a list of size bytes, and calls fn for each row. If the data is damaged or has an unknown
+// readKnownHashList reads a list of size bytes, and calls fn for each row. If the data is damaged or has an unknown
 // version, ok is false and fn is not called.
-func readKnownFiles(file io.ReaderAt, size int64, fn func(knownFile)) (head knownHead, ok bool) {
+func readKnownHashList(file io.ReaderAt, size int64, fn func(fileWithKnownHash)) (head knownHashListHeader, ok bool) {
 	body := size - sha256.Size
 	if body < int64(len(knownFilesMagic)) {
 		return head, false
@@ -125,21 +126,21 @@ func readKnownFiles(file io.ReaderAt, size int64, fn func(knownFile)) (head know
 	if !isWhole {
 		return head, false
 	}
-	r := bufio.NewReaderSize(io.NewSectionReader(file, 0, body), knownBuffer)
+	r := bufio.NewReaderSize(io.NewSectionReader(file, 0, body), knownHashListBufferBytes)
 	magic := make([]byte, len(knownFilesMagic))
 	if _, err := io.ReadFull(r, magic); err != nil || string(magic) != knownFilesMagic {
 		return head, false
 	}
 	for _, d := range []*sha256Digest{&head.manifestDigest, &head.summaryDigest} {
 		if _, err := io.ReadFull(r, d[:]); err != nil {
-			return knownHead{}, false
+			return knownHashListHeader{}, false
 		}
 	}
 	// The checksum of the list of known files is correct, so all rows are complete.
 	for {
-		rest, _ := r.Peek(maxKnownFileRow)
+		rest, _ := r.Peek(maxKnownHashRowBytes)
 		row := rowReader{remainingBytes: rest}
-		f := knownFile{path: string(row.readBytes(row.readUnsigned()))}
+		f := fileWithKnownHash{path: string(row.readBytes(row.readUnsigned()))}
 		if f.path == "" || row.hasFailed {
 			return head, true
 		}
@@ -165,17 +166,17 @@ type rowReader struct {
 
 func (r *rowReader) readUnsigned() uint64 {
 	v, n := binary.Uvarint(r.remainingBytes)
-	return v * uint64(r.skipDecoded(n))
+	return v * uint64(r.skipDecodedNumber(n))
 }
 
 func (r *rowReader) readSigned() int64 {
 	v, n := binary.Varint(r.remainingBytes)
-	return v * int64(r.skipDecoded(n))
+	return v * int64(r.skipDecodedNumber(n))
 }
 
-// skipDecoded skips the n bytes of a number that was decoded. It returns 1, or 0 if the row is damaged. The caller
-// multiplies the number by this result, so that a damaged number becomes 0.
-func (r *rowReader) skipDecoded(n int) int {
+// skipDecodedNumber skips the n bytes of a number that was decoded. It returns 1, or 0 if the row is damaged. The
+// caller multiplies the number by this result, so that a damaged number becomes 0.
+func (r *rowReader) skipDecodedNumber(n int) int {
 	if n <= 0 || r.hasFailed {
 		r.hasFailed = true
 		return 0
@@ -196,7 +197,7 @@ func (r *rowReader) readBytes(n uint64) []byte {
 
 // loadKnownFiles reads the list of known files, which later dumps of this tree need not read again. It calls fn for
 // each row. If the list cannot be read, ok is false.
-func (t *dumpTree) loadKnownFiles(fn func(knownFile)) (head knownHead, ok bool) {
+func (t *dumpTree) loadKnownFiles(fn func(fileWithKnownHash)) (head knownHashListHeader, ok bool) {
 	f, err := t.openFile(t.fullPath(knownFilesFile))
 	if err != nil {
 		return head, false
@@ -206,65 +207,65 @@ func (t *dumpTree) loadKnownFiles(fn func(knownFile)) (head knownHead, ok bool) 
 	if err != nil || info.Size() > maxListSize {
 		return head, false
 	}
-	return readKnownFiles(f, info.Size(), fn)
+	return readKnownHashList(f, info.Size(), fn)
 }
 
-// stampHash is the hash of a file's stamp, which consists of size, inode and times. It is 0 without a stamp. A table
-// of hashes needs a quarter of the memory that a table of stamps would need.
-type stampHash uint64
+// fileStampHash is the hash of a file's stamp, which consists of size, inode and times. It is 0 without a stamp. A
+// table of hashes needs a quarter of the memory that a table of stamps would need.
+type fileStampHash uint64
 
-// hashStamp returns the hash of a file's stamp (size, inode and times).
-func (t *dumpTree) hashStamp(s sysinfo.Stamp) stampHash {
-	return stampHash(maphash.Comparable(t.stampHashSeed, s) | 1)
+// hashFileStamp returns the hash of a file's stamp (size, inode and times).
+func (t *dumpTree) hashFileStamp(s sysinfo.FileStamp) fileStampHash {
+	return fileStampHash(maphash.Comparable(t.stampHashSeed, s) | 1)
 }
 
 // hashEntryStamp returns the hash of the stamp (size, inode and times) of a file in a directory. It returns 0 for a
 // file without a stamp.
-func (t *dumpTree) hashEntryStamp(f fs.DirEntry) stampHash {
-	s, ok := stampFromEntry(f)
+func (t *dumpTree) hashEntryStamp(f fs.DirEntry) fileStampHash {
+	s, ok := fileStampOfDirEntry(f)
 	if !ok {
 		return 0
 	}
-	return t.hashStamp(s)
+	return t.hashFileStamp(s)
 }
 
-// stampFromEntry returns the stamp of a file in a directory.
-func stampFromEntry(f fs.DirEntry) (s sysinfo.Stamp, ok bool) {
+// fileStampOfDirEntry returns the stamp of a file in a directory.
+func fileStampOfDirEntry(f fs.DirEntry) (s sysinfo.FileStamp, ok bool) {
 	info, err := f.Info()
 	if err != nil || !info.Mode().IsRegular() {
 		return s, false
 	}
-	return sysinfo.ReadStamp(info)
+	return sysinfo.ReadFileStamp(info)
 }
 
-// examination decides which files can be added to the list of known files, so that later dumps need not read them. A
-// file that was changed just before is not added, because its time might not show a further change.
-type examination struct {
+// fileStabilityTest decides which files can be added to the list of known files, so that later dumps need not read
+// them. A file that was changed just before is not added, because its time might not show a further change.
+type fileStabilityTest struct {
 	// a file may be added to the list of known files only if its last change was before this time (0 until the time is
 	// determined)
-	settledTime   int64
-	isTimeUnknown bool // the time is unknown, so no file is added to the list of known files
+	stableIfChangedBefore int64
+	isStableTimeUnknown   bool // the time is unknown, so no file is added to the list of known files
 }
 
-// isSettled reports whether the last change of a file was long enough ago. Then any later change of the file also
+// isFileStable reports whether the last change of a file was long enough ago. Then any later change of the file also
 // changes the file's times, and the file can be added to the list of known files.
-func (x *examination) isSettled(s sysinfo.Stamp) bool {
-	return max(s.ModTime, s.ChangeTime) < x.settledTime
+func (x *fileStabilityTest) isFileStable(s sysinfo.FileStamp) bool {
+	return max(s.ModTime, s.ChangeTime) < x.stableIfChangedBefore
 }
 
-// supportsStamps reports whether the system returns stamps (size, inode and times) for the files of the tree.
-func (t *dumpTree) supportsStamps() bool {
+// supportsFileStamps reports whether the system returns stamps (size, inode and times) for the files of the tree.
+func (t *dumpTree) supportsFileStamps() bool {
 	info, err := t.fs.Stat(t.dir)
 	if err != nil {
 		return false
 	}
-	_, ok := sysinfo.ReadStamp(info)
+	_, ok := sysinfo.ReadFileStamp(info)
 	return ok
 }
 
-// settledTime returns the time before which a file must have been changed so that it may be added to the list of known
-// files. This is the present time minus the resolution of the clock, so that any later change results in a later time.
-// It uses the file system's clock, because the clock of a file server may be different.
+// settledTime returns the time before which a file must have been changed so that it may be added to the
+// list of known files. This is the present time minus the resolution of the clock, so that any later change results in
+// a later time. It uses the file system's clock, because the clock of a file server may be different.
 func (t *dumpTree) settledTime() (int64, bool) {
 	f, err := t.fs.OpenFile(t.fullPath(probeFile), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
@@ -277,7 +278,7 @@ func (t *dumpTree) settledTime() (int64, bool) {
 	if errors.Join(err, serr, cerr, rerr) != nil {
 		return 0, false
 	}
-	s, ok := sysinfo.ReadStamp(info)
+	s, ok := sysinfo.ReadFileStamp(info)
 	return s.ModTime - int64(cmp.Or(t.clockResolution, timeResolution(s.ModTime))), ok
 }
 

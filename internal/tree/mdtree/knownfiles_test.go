@@ -22,27 +22,31 @@ import (
 )
 
 func TestKnownFilesRoundTrip(t *testing.T) {
-	head := knownHead{manifestDigest: sha256Digest{1}, summaryDigest: sha256Digest{2}}
-	rows := []knownFile{
-		{"notes/b c.md", sysinfo.Stamp{Size: 1 << 40, ModTime: 1 << 62, ChangeTime: -1 << 62, Inode: 1<<64 - 1},
+	head := knownHashListHeader{manifestDigest: sha256Digest{1}, summaryDigest: sha256Digest{2}}
+	rows := []fileWithKnownHash{
+		{"notes/b c.md", sysinfo.FileStamp{Size: 1 << 40, ModTime: 1 << 62, ChangeTime: -1 << 62, Inode: 1<<64 - 1},
 			sha256Digest{31: 255}},
-		{"notes/a.md", sysinfo.Stamp{Size: 1, ModTime: -2, ChangeTime: 3, Inode: 4}, sha256Digest{5}},
+		{"notes/a.md", sysinfo.FileStamp{Size: 1, ModTime: -2, ChangeTime: 3, Inode: 4}, sha256Digest{5}},
 	}
 	for i := range 3000 { // more rows than fit into the buffer
-		stamp := sysinfo.Stamp{Size: int64(i), ModTime: 1, ChangeTime: 2, Inode: 3}
-		rows = append(rows, knownFile{fmt.Sprintf("notes/%d.md", i), stamp, sha256Digest{6}})
+		stamp := sysinfo.FileStamp{Size: int64(i), ModTime: 1, ChangeTime: 2, Inode: 3}
+		rows = append(rows, fileWithKnownHash{fmt.Sprintf("notes/%d.md", i), stamp, sha256Digest{6}})
 	}
-	read := func(data []byte) (got []knownFile, head knownHead, ok bool) {
-		head, ok = readKnownFiles(bytes.NewReader(data), int64(len(data)), func(f knownFile) { got = append(got, f) })
+	read := func(data []byte) (got []fileWithKnownHash, head knownHashListHeader, ok bool) {
+		head, ok = readKnownHashList(
+			bytes.NewReader(data),
+			int64(len(data)),
+			func(f fileWithKnownHash) { got = append(got, f) },
+		)
 		return got, head, ok
 	}
-	write := func(rows []knownFile) []byte {
+	write := func(rows []fileWithKnownHash) []byte {
 		var data bytes.Buffer
-		w := newKnownWriter(&data, head)
+		w := newKnownHashListWriter(&data, head)
 		for _, f := range rows {
 			w.addFile(f)
 		}
-		if err := w.finishList(); err != nil {
+		if err := w.finishKnownHashList(); err != nil {
 			t.Fatal(err)
 		}
 		return data.Bytes()
@@ -116,8 +120,8 @@ func editUntilSeen(t *testing.T, file, text string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		was, _ := sysinfo.ReadStamp(before)
-		now, _ := sysinfo.ReadStamp(after)
+		was, _ := sysinfo.ReadFileStamp(before)
+		now, _ := sysinfo.ReadFileStamp(after)
 		if was != now {
 			return
 		}
@@ -129,7 +133,7 @@ func editUntilSeen(t *testing.T, file, text string) {
 func TestUnchangedFilesAreNotRead(t *testing.T) {
 	fsys, dir := stamped(t)
 	s := storeOf(t, note("a", "one"), note("b", "two"), note("c", "three"))
-	origin := StoreOrigin{Name: "x", IsSameStore: func(was string) bool { return was == "x" }}
+	origin := StoreIdentity{Name: "x", IsNameOfStore: func(was string) bool { return was == "x" }}
 	// The resolution of -1 hour makes files settled although they have just been changed.
 	o := &DumpOptions{Origin: origin, clockResolution: -time.Hour}
 	dump := func() DumpReport {
@@ -269,7 +273,7 @@ func TestDumpWithSpoolFile(t *testing.T) {
 	s := nastyStore(t)
 	fsys := vfs.NewMem()
 	mustDump(t, s, fsys, "brain")
-	if _, err := Dump(t.Context(), s, fsys, "again", &DumpOptions{spoolMemory: 100}); err != nil {
+	if _, err := Dump(t.Context(), s, fsys, "again", &DumpOptions{maxNewFileBytesInMemory: 100}); err != nil {
 		t.Fatal(err)
 	}
 	if d := diffFiles(files(t, fsys, "again"), files(t, fsys, "brain")); d != "" {
@@ -278,7 +282,7 @@ func TestDumpWithSpoolFile(t *testing.T) {
 	// A refused dump deletes its spool.
 	put(t, fsys, "again/notes/mine.md", "mine")
 	mustApply(t, s, note("new one", strings.Repeat("x", 200)), note("new two", strings.Repeat("x", 200)))
-	if _, err := Dump(t.Context(), s, fsys, "again", &DumpOptions{spoolMemory: 100}); err == nil {
+	if _, err := Dump(t.Context(), s, fsys, "again", &DumpOptions{maxNewFileBytesInMemory: 100}); err == nil {
 		t.Error("a dump over a new file was not refused")
 	}
 	for name := range files(t, fsys, "again") {
@@ -342,7 +346,7 @@ func TestManifestLines(t *testing.T) {
 	if !json.Valid([]byte(lines)) {
 		t.Errorf("the manifest is not JSON:\n%s", lines)
 	}
-	if _, err := readManifestLines(strings.NewReader(lines), func(manifestLine) {}); err != nil {
+	if _, err := readManifestFileLines(strings.NewReader(lines), func(manifestFileLine) {}); err != nil {
 		t.Errorf("the lines are not read as lines: %v", err)
 	}
 	for what, text := range map[string]string{

@@ -19,13 +19,13 @@ import (
 // as empty. In this case, all files whose text the store does not contain count as edited.
 type lastDump struct {
 	manifestHead
-	hasManifest   bool
-	hashPrefixes  []uint64  // the first 8 bytes of each file hash in the manifest of the last dump, sorted
-	wholeManifest *manifest // the whole manifest (nil until it is needed)
+	hasManifest      bool
+	fileHashPrefixes []uint64  // the first 8 bytes of each file hash in the manifest of the last dump, sorted
+	loadedManifest   *manifest // the whole manifest (nil until it is needed)
 }
 
 // readLastDump reads the manifest of a store's last dump.
-func (t *dumpTree) readLastDump(origin StoreOrigin) (last lastDump, err error) {
+func (t *dumpTree) readLastDump(origin StoreIdentity) (last lastDump, err error) {
 	f, err := t.openManifest()
 	if errors.Is(err, fs.ErrNotExist) {
 		return last, nil
@@ -53,13 +53,13 @@ func (t *dumpTree) readLastDump(origin StoreOrigin) (last lastDump, err error) {
 		return last, nil
 	}
 	slices.Sort(sums)
-	return lastDump{manifestHead: head, hasManifest: true, hashPrefixes: sums}, nil
+	return lastDump{manifestHead: head, hasManifest: true, fileHashPrefixes: sums}, nil
 }
 
-// mayHave reports whether the last dump probably wrote a file with this hash. If it returns false, the last dump did
-// not write such a file.
-func (l *lastDump) mayHave(sum sha256Digest) bool {
-	_, found := slices.BinarySearch(l.hashPrefixes, binary.BigEndian.Uint64(sum[:]))
+// mayHaveFileHash reports whether the last dump probably wrote a file with this hash. If it returns false, the last
+// dump did not write such a file.
+func (l *lastDump) mayHaveFileHash(fileHash sha256Digest) bool {
+	_, found := slices.BinarySearch(l.fileHashPrefixes, binary.BigEndian.Uint64(fileHash[:]))
 	return found
 }
 
@@ -91,18 +91,18 @@ func (l *lastDump) itemByName(t *dumpTree, name string) (f manifestItem, err err
 	if !l.hasManifest {
 		return f, nil
 	}
-	if l.wholeManifest == nil {
-		l.wholeManifest, err = t.readManifest()
+	if l.loadedManifest == nil {
+		l.loadedManifest, err = t.readManifest()
 		if err != nil {
 			return f, err
 		}
 	}
-	f, _ = l.wholeManifest.findItem(name)
+	f, _ = l.loadedManifest.findItem(name)
 	return f, nil
 }
 
-// lastLinks returns the links to entries in the table of contents, as the last dump of any store wrote them.
-func (t *dumpTree) lastLinks() (func(dir *kindDir) iter.Seq[summaryLink], error) {
+// lastDumpSummaryLinks returns the links to entries in the table of contents, as the last dump of any store wrote them.
+func (t *dumpTree) lastDumpSummaryLinks() (func(dir *entryKindDir) iter.Seq[summaryLink], error) {
 	m, err := t.readManifest()
 	isMissing := errors.Is(err, fs.ErrNotExist)
 	isDamaged := errors.Is(err, oxbow.ErrInvalid) || errors.Is(err, oxbow.ErrVersion)
@@ -117,7 +117,7 @@ func (t *dumpTree) lastLinks() (func(dir *kindDir) iter.Seq[summaryLink], error)
 		rows[i] = i
 	}
 	slices.SortFunc(rows, func(a, b int) int { return strings.Compare(m.nameOfRow(a), m.nameOfRow(b)) })
-	return func(dir *kindDir) iter.Seq[summaryLink] {
+	return func(dir *entryKindDir) iter.Seq[summaryLink] {
 		return func(yield func(summaryLink) bool) {
 			for _, row := range rows {
 				if m.kindDirOfRow(row) == dir && !yield(summaryLink{m.nameOfRow(row), m.pathOfRow(row)}) {

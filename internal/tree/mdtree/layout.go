@@ -59,12 +59,12 @@ type Layout interface {
 	Plan(v View, op oxbow.Op, now time.Time) ([]Edit, error)
 }
 
-// An Overlooker is a [Layout] whose directories may contain texts that the layout does not read. Check
+// An IgnoredTextReporter is a [Layout] whose directories may contain texts that the layout does not read. Check
 // lists them.
-type Overlooker interface {
-	// Overlooks reports whether a file contains text, but is not read by the layout. It is called only for paths for
-	// which Match returned false.
-	Overlooks(path string) bool
+type IgnoredTextReporter interface {
+	// IsIgnoredText reports whether a file contains text, but is not read by the layout. It is called only for paths
+	// for which Match returned false.
+	IsIgnoredText(path string) bool
 }
 
 // Item is an entry in the text of a file.
@@ -75,8 +75,8 @@ type Item struct {
 	hasNoCreationTime bool // the text does not contain the time of creation
 }
 
-// Place is an entry in a file, with the path of the file.
-type Place struct {
+// FileItem is an entry in a file, with the path of the file.
+type FileItem struct {
 	Path string
 	Item
 }
@@ -91,7 +91,7 @@ type Edit struct {
 // View is the tree for which a plan is made. It includes the earlier edits of the same Apply.
 type View interface {
 	// Find returns the entry with this name, the path of its file, and the position of its text in the file.
-	Find(name string) (Place, bool)
+	Find(name string) (FileItem, bool)
 	// File returns the text of a file for which Match returns true. If the file is damaged now, File returns the last
 	// text that could be read. ok is false if the file does not exist.
 	File(path string) (text string, ok bool)
@@ -99,7 +99,7 @@ type View interface {
 	Items(path string) []Item
 	// Files yields the paths of all files that the layout matches, sorted.
 	Files() iter.Seq[string]
-	// Taken reports whether a file with the path exists, including files that the layout does
+	// IsPathTaken reports whether a file with the path exists, including files that the layout does
 	// not match. If the file system ignores letter case, so does Taken.
-	Taken(path string) bool
+	IsPathTaken(path string) bool
 }

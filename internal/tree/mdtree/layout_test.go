@@ -105,7 +105,7 @@ func (cards) Plan(v View, op oxbow.Op, now time.Time) ([]Edit, error) {
 		e := oxbow.Entry{Name: op.Name, Kind: op.Kind, Content: op.Content, Aliases: op.Aliases, Labels: op.Labels,
 			Created: op.Created}
 		p := cardPath(op.Name)
-		if v.Taken(p) {
+		if v.IsPathTaken(p) {
 			return nil, fmt.Errorf("%s is taken", p)
 		}
 		return []Edit{{Path: p, Text: card(e, nil, "\n")}}, nil

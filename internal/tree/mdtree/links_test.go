@@ -15,7 +15,7 @@ import (
 // TestEditBehindALink edits a file to which a link elsewhere in the tree refers. The edit must become visible, even if
 // the directory of the link is watched.
 func TestEditBehindALink(t *testing.T) {
-	for _, files := range []int{1, 2 * minWatchedFiles} {
+	for _, files := range []int{1, 2 * minFilesToWatchDir} {
 		fsys, dir := tempTree(t)
 		write := func(name, text string) {
 			t.Helper()

@@ -65,10 +65,10 @@ type Tree struct {
 	dir   string
 	files dumpTree
 	// manifest, the list of files that the last dump wrote (nil if it is missing or damaged)
-	base               *manifest
-	isManifestUnedited bool   // nobody has edited the manifest (base) since a dump on this machine wrote it
-	isUneditedEntry    []bool // for each entry, whether its file is unchanged since the last dump
-	hasMarkers         []bool // for each entry, whether its file contains git's conflict markers
+	base                      *manifest
+	isManifestUnedited        bool   // nobody has edited the manifest (base) since a dump on this machine wrote it
+	isUneditedEntry           []bool // for each entry, whether its file is unchanged since the last dump
+	hasConflictMarkersByEntry []bool // for each entry, whether its file contains git's conflict markers
 
 	// isUnchanged is true for each file in the manifest (base) that is unchanged since the last dump. Such a file is
 	// not in Files. The slice is nil without [ReadOptions.SkipUnchanged].
@@ -108,12 +108,12 @@ func ReadTree(fsys vfs.FS, dir string, o *ReadOptions) (*Tree, error) {
 	// manifest. If both are unchanged, all files were read in the same state of the tree.
 	const tries = 3
 	for range tries {
-		before, err := r.readDumpHashes()
+		before, err := r.readLastDumpHashes()
 		if err != nil {
 			return nil, fmt.Errorf("reading %s: %w", ref, err)
 		}
 		t, readErr := r.readTree(opts, before.manifestHash)
-		after, err := r.readDumpHashes()
+		after, err := r.readLastDumpHashes()
 		if err != nil {
 			return nil, fmt.Errorf("reading %s: %w", ref, err)
 		}
@@ -128,13 +128,13 @@ func ReadTree(fsys vfs.FS, dir string, o *ReadOptions) (*Tree, error) {
 	return nil, fmt.Errorf("reading %s: %w: a dump is at work there", ref, oxbow.ErrBusy)
 }
 
-// dumpHashes contains the hashes, in hex, of the journal and the manifest. Every dump that changes a file changes one
-// of them.
-type dumpHashes struct{ journalHash, manifestHash string }
+// lastDumpHashes contains the hashes, in hex, of the journal and the manifest. Every dump that changes a file changes
+// one of them.
+type lastDumpHashes struct{ journalHash, manifestHash string }
 
-// readDumpHashes returns the present hashes of the journal and the manifest, which show whether a dump has changed the
-// tree.
-func (r *dumpTree) readDumpHashes() (s dumpHashes, err error) {
+// readLastDumpHashes returns the present hashes of the journal and the manifest, which show whether a dump has changed
+// the tree.
+func (r *dumpTree) readLastDumpHashes() (s lastDumpHashes, err error) {
 	s.journalHash, err = r.hashFileStream(commitFile)
 	if err != nil {
 		return s, err
@@ -157,7 +157,7 @@ func (r *dumpTree) readTree(opts ReadOptions, manifestHash string) (*Tree, error
 	t := &Tree{dir: r.dir, files: *r, base: m}
 	rd := &treeReader{tree: t, problems: problems, fileByEntryName: make(map[string]string)}
 	if opts.SkipUnchanged && m != nil {
-		rd.prepareToSkip(manifestHash)
+		rd.prepareToSkipUnchanged(manifestHash)
 	}
 	files, err := rd.listFiles(r)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -186,7 +186,7 @@ func (r *dumpTree) readTree(opts ReadOptions, manifestHash string) (*Tree, error
 		t.DumpedStore = m.DumpedStore
 	}
 	t.findMissing(m, rd.fileByEntryName)
-	t.warnTopNames(r)
+	t.warnTopDirectoryNames(r)
 	if err := problems.orNil(); err != nil {
 		return nil, err
 	}
@@ -231,34 +231,40 @@ func (t *Tree) addWarning(file string, err error) {
 
 // listFiles returns the files with entries that must be read, sorted by kind and path. It leaves out the files that
 // are unchanged since the last dump, and marks them.
-func (r *treeReader) listFiles(t *dumpTree) ([]kindDirFile, error) {
-	var files []kindDirFile
+func (r *treeReader) listFiles(t *dumpTree) ([]entryDirFile, error) {
+	var files []entryDirFile
 	var others []dirEntry
 	err := t.eachEntry(func(e dirEntry) error {
 		isEntry := !e.isKindDir() && isEntryFile(path.Base(e.path)) && e.mode == 0
 		switch {
 		case !isEntry:
 			others = append(others, e)
-		case !r.isKnown(t, &e):
-			files = append(files, kindDirFile{e.path, e.kind})
+		case !r.hasKnownHash(t, &e):
+			files = append(files, entryDirFile{e.path, e.kind})
 		}
 		return nil
 	})
-	slices.SortFunc(files, func(a, b kindDirFile) int { return compareKindDirPaths(a.kind, b.kind, a.path, b.path) })
-	slices.SortFunc(others, func(a, b dirEntry) int { return compareKindDirPaths(a.kind, b.kind, a.path, b.path) })
+	slices.SortFunc(
+		files,
+		func(a, b entryDirFile) int { return compareEntryKindDirPaths(a.kind, b.kind, a.path, b.path) },
+	)
+	slices.SortFunc(
+		others,
+		func(a, b dirEntry) int { return compareEntryKindDirPaths(a.kind, b.kind, a.path, b.path) },
+	)
 	for i := range others {
-		r.nameOther(&others[i])
+		r.reportNonEntryFile(&others[i])
 	}
 	return files, err
 }
 
-// compareKindDirPaths compares two paths in the directories of kinds: first the kinds, then the paths.
-func compareKindDirPaths(aKind, bKind *kindDir, aPath, bPath string) int {
+// compareEntryKindDirPaths compares two paths in the directories of kinds: first the kinds, then the paths.
+func compareEntryKindDirPaths(aKind, bKind *entryKindDir, aPath, bPath string) int {
 	return cmp.Or(cmp.Compare(dirNumber(aKind.dir), dirNumber(bKind.dir)), strings.Compare(aPath, bPath))
 }
 
-// nameOther adds a problem or a warning for a file that does not belong to an entry.
-func (r *treeReader) nameOther(e *dirEntry) {
+// reportNonEntryFile adds a problem or a warning for a file that does not belong to an entry.
+func (r *treeReader) reportNonEntryFile(e *dirEntry) {
 	name := path.Base(e.path)
 	isHidden := name[0] == '.'
 	switch {
@@ -292,24 +298,24 @@ type treeReader struct {
 	tree     *Tree
 	problems *ProblemsError
 	// spellings of the paths that are not ASCII in the last dump, by their Unicode normal form C (nil until needed)
-	dumpedSpellings map[string]string
-	fileByEntryName map[string]string // for each name of an entry, the file that contains it
-	unchangedFiles  int               // number of files that are known to be unchanged
+	lastDumpPathSpellings map[string]string
+	fileByEntryName       map[string]string // for each name of an entry, the file that contains it
+	unchangedFiles        int               // number of files that are known to be unchanged
 
-	// stampByRow contains, for each row of the manifest, the size, inode and times of the file when its content had
+	// fileStampByRow contains, for each row of the manifest, the size, inode and times of the file when its content had
 	// the hash in the row.
-	stampByRow []stampHash
+	fileStampByRow []fileStampHash
 }
 
-// prepareToSkip reads the information that is needed to read only the changed files. manifestHash is the hash of the
-// manifest in hex.
-func (r *treeReader) prepareToSkip(manifestHash string) {
+// prepareToSkipUnchanged reads the information that is needed to read only the changed files. manifestHash is the hash
+// of the manifest in hex.
+func (r *treeReader) prepareToSkipUnchanged(manifestHash string) {
 	t := r.tree
 	t.isUnchanged = make([]bool, len(t.base.fileRows))
-	r.stampByRow = make([]stampHash, len(t.base.fileRows))
-	head, ok := t.files.loadKnownFiles(func(f knownFile) {
+	r.fileStampByRow = make([]fileStampHash, len(t.base.fileRows))
+	head, ok := t.files.loadKnownFiles(func(f fileWithKnownHash) {
 		if row, ok := t.base.rowAt(f.path); ok && t.base.fileRows[row].fileDigest == f.contentDigest {
-			r.stampByRow[row] = t.files.hashStamp(f.fileStamp)
+			r.fileStampByRow[row] = t.files.hashFileStamp(f.fileStamp)
 		}
 	})
 	t.isManifestUnedited = ok && manifestHash != "" && head.manifestDigest.hexText() == manifestHash
@@ -317,7 +323,7 @@ func (r *treeReader) prepareToSkip(manifestHash string) {
 
 // readAll reads the files with entries and adds the entries to the tree. It returns how many of them are topics, a
 // kind of entry that the program crabtalk has and oxbow lacks.
-func (r *treeReader) readAll(t *dumpTree, files []kindDirFile, progress func(done, total int)) (topicCount int) {
+func (r *treeReader) readAll(t *dumpTree, files []entryDirFile, progress func(done, total int)) (topicCount int) {
 	total := r.unchangedFiles + len(files)
 	progress(0, total)
 	if r.unchangedFiles > 0 {
@@ -336,7 +342,7 @@ func (r *treeReader) readAll(t *dumpTree, files []kindDirFile, progress func(don
 }
 
 // readFile adds a file to the tree. It reports whether the file could be read.
-func (r *treeReader) readFile(t *dumpTree, it *kindDirFile) bool {
+func (r *treeReader) readFile(t *dumpTree, it *entryDirFile) bool {
 	row, isUnique := r.manifestRowOf(it.path, it.kind)
 	text, err := t.readText(it.path, maxEntryFileBytes)
 	switch {
@@ -359,7 +365,7 @@ func (r *treeReader) readFile(t *dumpTree, it *kindDirFile) bool {
 
 // manifestRowOf returns the row of a file in the manifest. ok is true if the file need not be parsed because the row
 // describes it completely, as long as the file has the hash in the row.
-func (r *treeReader) manifestRowOf(p string, kind *kindDir) (row int, ok bool) {
+func (r *treeReader) manifestRowOf(p string, kind *entryKindDir) (row int, ok bool) {
 	base := r.tree.base
 	if r.tree.isUnchanged == nil || kind.isTopic {
 		return 0, false
@@ -381,18 +387,18 @@ func (r *treeReader) manifestRowOf(p string, kind *kindDir) (row int, ok bool) {
 	return row, isUnique && decodeStem(fileStem(p)) == name
 }
 
-// isKnown reports whether the list of known files shows that a file has the hash in its manifest row. If so, isKnown
-// marks the file as unchanged.
-func (r *treeReader) isKnown(t *dumpTree, e *dirEntry) bool {
+// hasKnownHash reports whether the list of known files shows that a file has the hash in its manifest row. If so,
+// hasKnownHash marks the file as unchanged.
+func (r *treeReader) hasKnownHash(t *dumpTree, e *dirEntry) bool {
 	isStaged := e.DirEntry == nil
-	if r.stampByRow == nil || isStaged {
+	if r.fileStampByRow == nil || isStaged {
 		return false
 	}
 	row, ok := r.manifestRowOf(e.path, e.kind)
-	if !ok || r.stampByRow[row] == 0 {
+	if !ok || r.fileStampByRow[row] == 0 {
 		return false
 	}
-	if r.stampByRow[row] != t.hashEntryStamp(e) {
+	if r.fileStampByRow[row] != t.hashEntryStamp(e) {
 		return false
 	}
 	r.tree.isUnchanged[row] = true
@@ -401,17 +407,18 @@ func (r *treeReader) isKnown(t *dumpTree, e *dirEntry) bool {
 }
 
 // entryState describes an entry's file.
-type entryState struct{ isUnedited, hasMarkers bool }
+type entryState struct{ isUnedited, hasGitConflictMarkers bool }
 
 func (t *Tree) addEntry(e oxbow.Entry, file string, s entryState) {
 	t.Entries = append(t.Entries, e)
 	t.EntryPaths = append(t.EntryPaths, file)
 	t.isUneditedEntry = append(t.isUneditedEntry, s.isUnedited)
-	t.hasMarkers = append(t.hasMarkers, s.hasMarkers)
+	t.hasConflictMarkersByEntry = append(t.hasConflictMarkersByEntry, s.hasGitConflictMarkers)
 }
 
-// unchangedRow returns the manifest's row with this entry name, if the entry's file is unchanged since the last dump.
-func (t *Tree) unchangedRow(name string) (row int, ok bool) {
+// unchangedManifestRow returns the manifest's row with this entry name, if the entry's file is unchanged since the
+// last dump.
+func (t *Tree) unchangedManifestRow(name string) (row int, ok bool) {
 	if t.isUnchanged == nil {
 		return 0, false
 	}
@@ -421,9 +428,9 @@ func (t *Tree) unchangedRow(name string) (row int, ok bool) {
 
 // addFile parses the text of a file and adds the entry to the tree. If the file is invalid, or if another file has an
 // entry of the same name, it adds a problem instead.
-func (r *treeReader) addFile(it *kindDirFile, text string) {
+func (r *treeReader) addFile(it *entryDirFile, text string) {
 	p := it.path
-	if as := r.dumpedSpelling(p); as != "" {
+	if as := r.lastDumpPathSpelling(p); as != "" {
 		p = as
 	}
 	e, f, err := r.tree.parseFile(it.kind, p, text)
@@ -432,7 +439,7 @@ func (r *treeReader) addFile(it *kindDirFile, text string) {
 		return
 	}
 	first, isOwned := r.fileByEntryName[e.Name]
-	if row, isUnchanged := r.tree.unchangedRow(e.Name); !isOwned && isUnchanged {
+	if row, isUnchanged := r.tree.unchangedManifestRow(e.Name); !isOwned && isUnchanged {
 		first, isOwned = r.tree.base.pathOfRow(row), true
 	}
 	if isOwned {
@@ -443,7 +450,7 @@ func (r *treeReader) addFile(it *kindDirFile, text string) {
 	for _, w := range f.warnings {
 		r.tree.addWarning(it.path, errors.New(w))
 	}
-	if f.hasUnread {
+	if f.hasIgnoredText {
 		r.tree.PartlyReadFiles++
 	}
 	isDecoded := strings.Contains(p, "%") && !f.hasName && e.Name != fileStem(p)
@@ -452,13 +459,13 @@ func (r *treeReader) addFile(it *kindDirFile, text string) {
 	}
 	last, _ := r.tree.base.findItem(e.Name)
 	r.tree.addEntry(e, it.path, entryState{
-		isUnedited: last.matchesFileText(it.kind.dir, text, &e, f.hasName),
-		hasMarkers: HasConflictMarkers(text),
+		isUnedited:            last.matchesFileText(it.kind.dir, text, &e, f.hasName),
+		hasGitConflictMarkers: HasConflictMarkers(text),
 	})
 }
 
 // parseFile parses the text of a file with path p.
-func (t *Tree) parseFile(kind *kindDir, p, text string) (oxbow.Entry, parsedFile, error) {
+func (t *Tree) parseFile(kind *entryKindDir, p, text string) (oxbow.Entry, parsedFile, error) {
 	if t.base != nil {
 		text = unixLines(text)
 	}
@@ -481,26 +488,27 @@ func (t *Tree) readUnchanged(row int) error {
 		return fmt.Errorf("reading %s: %w", t.files.fullPath(last.Path), err)
 	}
 	t.addEntry(e, last.Path, entryState{
-		isUnedited: last.matchesFileText(kind.dir, text, &e, parsed.hasName),
-		hasMarkers: HasConflictMarkers(text),
+		isUnedited:            last.matchesFileText(kind.dir, text, &e, parsed.hasName),
+		hasGitConflictMarkers: HasConflictMarkers(text),
 	})
 	return nil
 }
 
-// dumpedSpelling returns the spelling of a path in the last dump. Some file systems (HFS+) and archives change names to
-// another Unicode normal form, but entries' names must not change. It returns "" if the last dump had no such path.
-func (r *treeReader) dumpedSpelling(p string) string {
+// lastDumpPathSpelling returns the spelling of a path in the last dump. Some file systems (HFS+) and archives change
+// names to another Unicode normal form, but entries' names must not change. It returns "" if the last dump had no such
+// path.
+func (r *treeReader) lastDumpPathSpelling(p string) string {
 	if isASCII(p) {
 		return "" // An ASCII path has only one spelling in Unicode, so the dump cannot have spelled it differently.
 	}
-	if r.dumpedSpellings == nil {
-		r.dumpedSpellings = r.tree.base.dumpedSpellings()
+	if r.lastDumpPathSpellings == nil {
+		r.lastDumpPathSpellings = r.tree.base.dumpedSpellings()
 	}
-	return r.dumpedSpellings[normalizeNFC(p)]
+	return r.lastDumpPathSpellings[normalizeNFC(p)]
 }
 
-// dumpedSpellings maps the paths in the manifest that are not ASCII, in Unicode normal form C, to their spelling in the
-// dump.
+// dumpedSpellings maps the paths in the manifest that are not ASCII, in Unicode normal form C, to their spelling
+// in the dump.
 func (m *manifest) dumpedSpellings() map[string]string {
 	as := make(map[string]string)
 	if m == nil {
@@ -527,7 +535,7 @@ func normalizeNFC(s string) string { return norm.NFC.String(s) }
 func fileStem(p string) string { return strings.TrimSuffix(path.Base(p), ".md") }
 
 // parseEntryFile parses the text of an entry's file with path p. The file need not exist.
-func parseEntryFile(s *kindDir, p, text string) (oxbow.Entry, parsedFile, error) {
+func parseEntryFile(s *entryKindDir, p, text string) (oxbow.Entry, parsedFile, error) {
 	if !utf8.ValidString(p) {
 		return oxbow.Entry{}, parsedFile{}, errors.New("its name is not UTF-8; rename it")
 	}
@@ -547,9 +555,9 @@ func parseEntryFile(s *kindDir, p, text string) (oxbow.Entry, parsedFile, error)
 			oxbow.MaxContent,
 		)
 	}
-	labels := withoutLocal(f.labels)
+	labels := withoutLocalLabels(f.labels)
 	if len(labels) < len(f.labels) {
-		f.hasUnread = true
+		f.hasIgnoredText = true
 		f.warnings = append(f.warnings, fmt.Sprintf(
 			"its labels %q are not read, because only the memory sets them",
 			slices.DeleteFunc(slices.Clone(f.labels), func(l oxbow.Label) bool { return !l.IsLocal() })))
@@ -581,8 +589,8 @@ func (t *Tree) findMissing(m *manifest, fileByEntryName map[string]string) {
 	}
 }
 
-// warnTopNames adds warnings for names in the top directory that the user may have intended for entries.
-func (t *Tree) warnTopNames(r *dumpTree) {
+// warnTopDirectoryNames adds warnings for names in the top directory that the user may have intended for entries.
+func (t *Tree) warnTopDirectoryNames(r *dumpTree) {
 	items, err := r.fs.ReadDir(r.dir)
 	if err != nil {
 		return

@@ -22,9 +22,9 @@ const (
 	storeStageDir = ".oxbow-tree"
 	storeLockFile = ".oxbow-tree.lock"
 
-	// maxJournalWait is the time for which a read-only store waits for a writer to complete its
+	// maxWaitForWriterChange is the time for which a read-only store waits for a writer to complete its
 	// change.
-	maxJournalWait = 200 * time.Millisecond
+	maxWaitForWriterChange = 200 * time.Millisecond
 )
 
 // acquireWriter waits until the caller is the only writer among all processes, and completes an interrupted change.
@@ -91,7 +91,7 @@ func (s *Store) waitForOpenChange(ctx context.Context) error {
 	}
 	if !idle {
 		var err error
-		idle, err = vfs.Poll(ctx, min(s.options.LockWait, maxJournalWait), func() (bool, error) {
+		idle, err = vfs.Poll(ctx, min(s.options.LockWait, maxWaitForWriterChange), func() (bool, error) {
 			return !s.hasJournal(), nil
 		})
 		if err != nil {
@@ -100,11 +100,11 @@ func (s *Store) waitForOpenChange(ctx context.Context) error {
 	}
 	s.scanner.mu.Lock()
 	defer s.scanner.mu.Unlock()
-	if idle && s.stagedFileByPath == nil {
+	if idle && s.newTextFileByPath == nil {
 		return nil
 	}
-	s.readAgainInNextScan(slices.Collect(maps.Keys(s.stagedFileByPath))...)
-	s.stagedFileByPath = nil
+	s.rereadAtNextScan(slices.Collect(maps.Keys(s.newTextFileByPath))...)
+	s.newTextFileByPath = nil
 	if idle {
 		return nil
 	}
@@ -115,16 +115,16 @@ func (s *Store) waitForOpenChange(ctx context.Context) error {
 	if err := s.showChangeAsComplete(j); err != nil {
 		return err
 	}
-	s.readAgainInNextScan(slices.Collect(maps.Keys(s.stagedFileByPath))...)
+	s.rereadAtNextScan(slices.Collect(maps.Keys(s.newTextFileByPath))...)
 	return nil
 }
 
 // removeLeftoverTemps deletes the temporary files of killed writers. It does so only once for each store.
 func (s *Store) removeLeftoverTemps() {
-	if s.writer.isCleaned {
+	if s.writer.hasRemovedTempFiles {
 		return
 	}
-	s.writer.isCleaned = true
+	s.writer.hasRemovedTempFiles = true
 	for _, d := range s.scanner.dirs {
 		vfs.RemoveStaleTemps(s.fs, d.path, s.options.Clock(), func(name string) bool {
 			return s.mayHoldEntries(path.Join(d.path, name))
@@ -172,17 +172,17 @@ func (s *Store) recoverChange() error {
 				return fmt.Errorf("finishing a change that was cut off: %w", s.storeError(err))
 			}
 			for _, c := range j.Writes {
-				s.readAgainInNextScan(c.Path)
+				s.rereadAtNextScan(c.Path)
 			}
 			for _, r := range j.Removals {
-				s.readAgainInNextScan(r.Path)
+				s.rereadAtNextScan(r.Path)
 			}
 		}
 	}
-	if s.writer.isCleaned {
+	if s.writer.hasRemovedTempFiles {
 		return nil
 	}
-	s.writer.isCleaned = true
+	s.writer.hasRemovedTempFiles = true
 	if err := s.stagingArea.RemoveUncommitted(); err != nil {
 		return s.storeError(err)
 	}

@@ -44,11 +44,11 @@ type manifestItem struct {
 	Sum  sha256Digest // hash of the file (unknown if the manifest was edited)
 }
 
-// manifestLine is the form of a manifestItem in the manifest file.
-type manifestLine struct {
-	Path string `json:"path"`
-	Name string `json:"name"`
-	Sum  string `json:"sha256"`
+// manifestFileLine is the form of a manifestItem in the manifest file.
+type manifestFileLine struct {
+	Path      string `json:"path"`
+	Name      string `json:"name"`
+	SHA256Hex string `json:"sha256"`
 }
 
 // manifest is the content of the manifest file, in a form that needs little memory.
@@ -58,9 +58,9 @@ type manifest struct {
 	// name of the entry, by row, for rows with a file name that does not represent the entry's name
 	entryNameByRow map[int32]string
 
-	rowByPath     rowsByString
-	rowByName     rowsByString // rows by entry name (empty until findName is called)
-	repeatedNames map[string]bool
+	rowByPath          rowsByString
+	rowByName          rowsByString // rows by entry name (empty until findName is called)
+	namesInSeveralRows map[string]bool
 }
 
 // manifestRow is a file in the manifest. dir is an index in kindDirs.
@@ -70,7 +70,9 @@ type manifestRow struct {
 	kindDirIndex int8
 }
 
-func (m *manifest) kindDirOfRow(row int) *kindDir { return &kindDirs[m.fileRows[row].kindDirIndex] }
+func (m *manifest) kindDirOfRow(row int) *entryKindDir {
+	return &kindDirs[m.fileRows[row].kindDirIndex]
+}
 
 func (m *manifest) pathOfRow(row int) string {
 	return entryPath(m.kindDirOfRow(row).dir, m.fileRows[row].fileStem)
@@ -111,7 +113,7 @@ func writeManifest(w io.Writer, memory string, count int, files iter.Seq[manifes
 			buf.WriteString(`","sha256":"`)
 			buf.WriteString(f.Sum.hexText())
 			buf.WriteString("\"}\n")
-		} else if err := enc.Encode(manifestLine{f.Path, f.Name, f.Sum.hexText()}); err != nil {
+		} else if err := enc.Encode(manifestFileLine{f.Path, f.Name, f.Sum.hexText()}); err != nil {
 			return fmt.Errorf("encoding the manifest: %w", err)
 		}
 		if _, err := w.Write(buf.Bytes()); err != nil {
@@ -147,16 +149,16 @@ const maxManifestLine = 64 << 10
 func eachManifestItem(file io.ReaderAt, fn func(manifestItem)) (manifestHead, error) {
 	var bad error
 	count := 0
-	take := func(l manifestLine) {
+	take := func(l manifestFileLine) {
 		if bad == nil && !isEntryPath(l.Path) {
 			bad = fmt.Errorf("%w: it lists %q, which is no file of an entry",
 				oxbow.ErrInvalid, text.TruncateWithEllipsis(l.Path, maxValueInMessage))
 		}
 		count++
-		fn(manifestItem{l.Path, l.Name, parseDigest(l.Sum)})
+		fn(manifestItem{l.Path, l.Name, parseDigest(l.SHA256Hex)})
 	}
-	head, err := readManifestLines(io.NewSectionReader(file, 0, math.MaxInt64), take)
-	if errors.Is(err, errNotLines) {
+	head, err := readManifestFileLines(io.NewSectionReader(file, 0, math.MaxInt64), take)
+	if errors.Is(err, errManifestNotByLine) {
 		head, err = readManifestJSON(io.NewSectionReader(file, 0, math.MaxInt64), count, take)
 	}
 	switch {
@@ -172,13 +174,13 @@ func eachManifestItem(file io.ReaderAt, fn func(manifestItem)) (manifestHead, er
 	return head, bad
 }
 
-// errNotLines reports that a manifest is not in the form with one line for each file, which writeManifest writes. Such
-// a manifest is read by package json instead.
-var errNotLines = errors.New("the manifest is written differently")
+// errManifestNotByLine reports that a manifest is not in the form with one line for each file, which writeManifest
+// writes. Such a manifest is read by package json instead.
+var errManifestNotByLine = errors.New("the manifest is written differently")
 
-// readManifestLines reads a manifest in the form that writeManifest writes. It needs little memory, and is several
-// times as fast as package json. If the manifest has a different form, the error is errNotLines.
-func readManifestLines(file io.Reader, addLine func(manifestLine)) (head manifestHead, err error) {
+// readManifestFileLines reads a manifest in the form that writeManifest writes. It needs little memory, and is several
+// times as fast as package json. If the manifest has a different form, the error is errManifestNotByLine.
+func readManifestFileLines(file io.Reader, addLine func(manifestFileLine)) (head manifestHead, err error) {
 	r := bufio.NewReaderSize(file, maxManifestLine)
 	var start []byte
 	for !bytes.HasSuffix(start, []byte("\"files\": [\n")) {
@@ -189,7 +191,7 @@ func readManifestLines(file io.Reader, addLine func(manifestLine)) (head manifes
 		start = append(start, line...)
 	}
 	if err := json.Unmarshal(append(start, "]}"...), &head); err != nil {
-		return head, errNotLines
+		return head, errManifestNotByLine
 	}
 	for i := 0; ; i++ {
 		slice, err := r.ReadSlice('\n')
@@ -204,15 +206,15 @@ func readManifestLines(file io.Reader, addLine func(manifestLine)) (head manifes
 		if i > 0 {
 			line, hasComma = strings.CutPrefix(line, ",")
 		}
-		f, isItem := parseManifestLine(line)
+		f, isItem := parseManifestFileLine(line)
 		if !hasComma || !isItem {
-			return head, errNotLines
+			return head, errManifestNotByLine
 		}
 		addLine(f)
 	}
 	end, err := io.ReadAll(io.LimitReader(r, 3))
 	if err == nil && string(end) != "}\n" {
-		err = errNotLines
+		err = errManifestNotByLine
 	}
 	return head, err
 }
@@ -221,17 +223,17 @@ func readManifestLines(file io.Reader, addLine func(manifestLine)) (head manifes
 func manifestReadError(err error) error {
 	isForm := err == nil || errors.Is(err, io.EOF) || errors.Is(err, bufio.ErrBufferFull)
 	if isForm {
-		return errNotLines
+		return errManifestNotByLine
 	}
 	return err
 }
 
-// readManifestJSON reads a manifest in any form. It skips the first skippedLines files, because readManifestLines has
-// already read these files.
-func readManifestJSON(file io.Reader, skippedLines int, addLine func(manifestLine)) (manifestHead, error) {
+// readManifestJSON reads a manifest in any form. It skips the first skippedLines files, because readManifestFileLines
+// has already read these files.
+func readManifestJSON(file io.Reader, skippedLines int, addLine func(manifestFileLine)) (manifestHead, error) {
 	var m struct {
 		manifestHead
-		Files []manifestLine `json:"files"`
+		Files []manifestFileLine `json:"files"`
 	}
 	data, err := io.ReadAll(io.LimitReader(file, maxListSize+1))
 	if err != nil {
@@ -249,8 +251,8 @@ func readManifestJSON(file io.Reader, skippedLines int, addLine func(manifestLin
 	return m.manifestHead, nil
 }
 
-// parseManifestLine parses a line with the three fields of an item and a line break.
-func parseManifestLine(line string) (f manifestLine, ok bool) {
+// parseManifestFileLine parses a line with the three fields of an item and a line break.
+func parseManifestFileLine(line string) (f manifestFileLine, ok bool) {
 	rest, okPath := strings.CutPrefix(line, `{"path":"`)
 	path, rest, okName := strings.Cut(rest, `","name":"`)
 	name, rest, okSum := strings.Cut(rest, `","sha256":"`)
@@ -265,7 +267,7 @@ func parseManifestLine(line string) (f manifestLine, ok bool) {
 			return f, err == nil
 		}
 	}
-	return manifestLine{path, name, sum}, true
+	return manifestFileLine{path, name, sum}, true
 }
 
 // minManifestLine is the approximate number of bytes in a manifest line for a file with a short name.
@@ -278,12 +280,16 @@ func readManifest(file vfs.File) (*manifest, error) {
 		return nil, err
 	}
 	m := &manifest{entryNameByRow: map[int32]string{}, fileRows: make([]manifestRow, 0, info.Size()/minManifestLine)}
-	var texts nameCopies
+	var texts nameBlockAllocator
 	add := func(f manifestItem) {
 		dir, stem := splitEntryPath(f.Path)
-		row := manifestRow{fileStem: texts.copyName(stem), fileDigest: f.Sum, kindDirIndex: int8(dirNumber(dir))}
+		row := manifestRow{
+			fileStem:     texts.copyNameIntoBlock(stem),
+			fileDigest:   f.Sum,
+			kindDirIndex: int8(dirNumber(dir)),
+		}
 		if f.Name != decodeStem(stem) {
-			m.entryNameByRow[int32(len(m.fileRows))] = texts.copyName(f.Name)
+			m.entryNameByRow[int32(len(m.fileRows))] = texts.copyNameIntoBlock(f.Name)
 		}
 		m.fileRows = append(m.fileRows, row)
 	}
@@ -311,7 +317,7 @@ func (m *manifest) findName(name string) (row int, isUnique, found bool) {
 	}
 	m.indexNames()
 	row, found = m.rowByName.findRow(name, func(row int) bool { return m.nameOfRow(row) == name })
-	return row, !m.repeatedNames[name], found
+	return row, !m.namesInSeveralRows[name], found
 }
 
 // indexNames builds the name index when it is called for the first time, because a load of unedited files does not
@@ -321,11 +327,11 @@ func (m *manifest) indexNames() {
 		return
 	}
 	m.rowByName = newRowIndex(len(m.fileRows))
-	m.repeatedNames = map[string]bool{}
+	m.namesInSeveralRows = map[string]bool{}
 	for i := range m.fileRows {
 		name := m.nameOfRow(i)
 		if _, isTaken := m.rowByName.addRow(name, i, func(row int) bool { return m.nameOfRow(row) == name }); isTaken {
-			m.repeatedNames[name] = true
+			m.namesInSeveralRows[name] = true
 		}
 	}
 }

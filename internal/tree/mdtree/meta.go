@@ -46,12 +46,12 @@ func (e entryText) appendFileText(b []byte) []byte {
 
 // appendName appends the lines with the entry's name to b, a block with the entry's properties in an entry's file.
 func appendName(b []byte, name string) []byte {
-	return append(b, "  <dt>Name</dt>\n  <dd>"+escapeEdges(name)+"</dd>\n"...)
+	return append(b, "  <dt>Name</dt>\n  <dd>"+escapeTextAndOuterSpace(name)+"</dd>\n"...)
 }
 
 // appendWithoutName appends the text of the entry's file to b, without the lines for the entry's name. nameAt is the
 // position in the appended text at which these lines belong.
-func (e entryText) appendWithoutName(b []byte) (text []byte, nameAt int) {
+func (e entryText) appendWithoutName(b []byte) (text []byte, nameOffset int) {
 	start := len(b)
 	b = append(b, metaBlockStart+"\n<dl>\n"...)
 	if !e.Created.IsZero() {
@@ -59,23 +59,23 @@ func (e entryText) appendWithoutName(b []byte) (text []byte, nameAt int) {
 		b = append(b, "  <dt>Created</dt>\n  <dd><time datetime=\""+t+"\">"+t+"</time></dd>\n"...)
 	}
 	if len(e.Aliases) > 0 {
-		b = appendList(b, "Aliases", len(e.Aliases), func(i int) string { return e.Aliases[i] })
+		b = appendPropertyList(b, "Aliases", len(e.Aliases), func(i int) string { return e.Aliases[i] })
 	}
 	if len(e.Labels) > 0 {
-		b = appendList(b, "Labels", len(e.Labels), func(i int) string { return e.Labels[i].String() })
+		b = appendPropertyList(b, "Labels", len(e.Labels), func(i int) string { return e.Labels[i].String() })
 	}
-	nameAt = len(b) - start
-	head, _, tail := splitLineEnds(e.Content)
+	nameOffset = len(b) - start
+	head, _, tail := splitOuterLineBreaks(e.Content)
 	if head != "" || tail != "" {
 		b = append(b, "  "+lineEndsCommentStart...)
 		if head != "" {
-			b = append(b, formatLineEnds(head)+" before"...)
+			b = append(b, describeLineBreaks(head)+" before"...)
 		}
 		if head != "" && tail != "" {
 			b = append(b, ", "...)
 		}
 		if tail != "" {
-			b = append(b, formatLineEnds(tail)+" after"...)
+			b = append(b, describeLineBreaks(tail)+" after"...)
 		}
 		b = append(b, lineEndsCommentEnd+"\n"...)
 	}
@@ -85,10 +85,10 @@ func (e entryText) appendWithoutName(b []byte) (text []byte, nameAt int) {
 	if content != "" && !strings.HasSuffix(content, "\n") {
 		b = append(b, '\n')
 	}
-	return b, nameAt
+	return b, nameOffset
 }
 
-func appendList(b []byte, title string, n int, item func(int) string) []byte {
+func appendPropertyList(b []byte, title string, n int, item func(int) string) []byte {
 	b = append(b, "  <dt>"+title+"</dt>\n  <dd>\n    <ul>\n"...)
 	for i := range n {
 		b = append(b, "      <li>"+escapeText(item(i))+"</li>\n"...)
@@ -107,7 +107,7 @@ type parsedFile struct {
 	// descriptions of text in the block with the entry's properties that was ignored or may have been misunderstood
 	warnings []string
 
-	hasUnread bool // the block with the entry's properties contains text that is ignored
+	hasIgnoredText bool // the block with the entry's properties contains text that is ignored
 }
 
 // parseEntry parses an entry's file. Any text without a block of data is valid. The error lists the
@@ -139,7 +139,7 @@ func parseEntry(file string) (parsedFile, error) {
 	if s, ok := findTime(block); ok {
 		p.created, ok = parseTime(s)
 		if !ok {
-			p.hasUnread = true
+			p.hasIgnoredText = true
 			p.warnings = append(
 				p.warnings,
 				fmt.Sprintf(
@@ -164,8 +164,8 @@ func parseEntry(file string) (parsedFile, error) {
 		s, _, p.hasName = strings.Cut(s, "</dd>")
 		p.name = unescapeBlockText(strings.TrimSpace(s))
 	}
-	for _, t := range unreadParts(block) {
-		p.hasUnread = true
+	for _, t := range ignoredBlockTexts(block) {
+		p.hasIgnoredText = true
 		p.warnings = append(
 			p.warnings,
 			fmt.Sprintf(
@@ -180,9 +180,9 @@ func parseEntry(file string) (parsedFile, error) {
 // blockTags removes the HTML tags that oxbow writes between the properties of an entry in the entry's file.
 var blockTags = strings.NewReplacer("<dl>", "", "</dl>", "", "<dd>", "", "</dd>", "", "<ul>", "", "</ul>", "")
 
-// unreadParts returns the texts that parseEntry ignores in the block with the entry's properties. These are properties
-// with unknown titles, and text at a place where oxbow never writes text.
-func unreadParts(block string) []string {
+// ignoredBlockTexts returns the texts that parseEntry ignores in the block with the entry's properties. These are
+// properties with unknown titles, and text at a place where oxbow never writes text.
+func ignoredBlockTexts(block string) []string {
 	var unread []string
 	rest := block
 	if from, to := strings.Index(rest, lineEndsCommentStart), strings.Index(rest, lineEndsCommentEnd); 0 <= from &&
@@ -190,7 +190,7 @@ func unreadParts(block string) []string {
 		rest = rest[:from] + rest[to+len(lineEndsCommentEnd):]
 	}
 	if value, ok := findTime(rest); ok {
-		rest = removeTime(rest, value)
+		rest = removeDumpedTime(rest, value)
 	}
 	rest = strings.Replace(rest, "<dt>Created</dt>", "", 1)
 	for _, title := range []string{"Aliases", "Labels"} {
@@ -218,10 +218,10 @@ func unreadParts(block string) []string {
 	return unread
 }
 
-// removeTime removes the first <time> element with this value from the HTML block, if the element has the form in
+// removeDumpedTime removes the first <time> element with this value from the HTML block, if the element has the form in
 // which a dump writes it. If the visible time differs from the datetime attribute, only the tags are removed and the
 // visible time stays, because a person may have changed it.
-func removeTime(block, value string) string {
+func removeDumpedTime(block, value string) string {
 	open := `<time datetime="` + value + `">`
 	before, s, ok := strings.Cut(block, open)
 	shown, after, isClosed := strings.Cut(s, "</time>")
@@ -381,16 +381,16 @@ func parseTime(s string) (time.Time, bool) {
 	return t.UTC(), true
 }
 
-// splitLineEnds splits a content into the line breaks at the beginning, the text, and the line breaks at the end. If
-// the content consists only of line breaks, head contains the whole content.
-func splitLineEnds(s string) (head, text, tail string) {
+// splitOuterLineBreaks splits a content into the line breaks at the beginning, the text, and the line breaks at the
+// end. If the content consists only of line breaks, head contains the whole content.
+func splitOuterLineBreaks(s string) (leading, text, trailing string) {
 	rest := strings.TrimLeft(s, lineEnds)
 	text = strings.TrimRight(rest, lineEnds)
 	return s[:len(s)-len(rest)], text, rest[len(text):]
 }
 
-// formatLineEnds describes a sequence of line breaks, for example as "CRLF*2 LF".
-func formatLineEnds(s string) string {
+// describeLineBreaks describes a sequence of line breaks, for example as "CRLF*2 LF".
+func describeLineBreaks(s string) string {
 	var words []string
 	for s != "" {
 		end, word := s[:1], "LF"
@@ -484,8 +484,8 @@ func escapeText(s string) string {
 	return b.String()
 }
 
-// escapeEdges is like escapeText, but also escapes white space at both ends, so that it is kept.
-func escapeEdges(s string) string {
+// escapeTextAndOuterSpace is like escapeText, but also escapes white space at both ends, so that it is kept.
+func escapeTextAndOuterSpace(s string) string {
 	text := strings.TrimSpace(s)
 	i := strings.Index(s, text)
 	var b strings.Builder

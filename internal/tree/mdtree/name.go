@@ -36,9 +36,9 @@ const maxStemBytes = 200
 
 const upperHex = "0123456789ABCDEF"
 
-// encodeName returns the stem for a name. isNameShown is true if the stem represents the name, that is,
+// encodeNameAsFileStem returns the stem for a name. isNameShown is true if the stem represents the name, that is,
 // if decodeStem(stem) == name.
-func encodeName(name string) (stem string, isNameShown bool) {
+func encodeNameAsFileStem(name string) (stem string, isNameRecoverable bool) {
 	if name == "" {
 		return "empty", false
 	}
@@ -127,22 +127,22 @@ func decodeStem(stem string) string {
 		b.WriteByte(byte(hi<<4 | lo))
 		i += 2
 	}
-	if s, shown := encodeName(b.String()); !shown || s != stem {
+	if s, shown := encodeNameAsFileStem(b.String()); !shown || s != stem {
 		return stem
 	}
 	return b.String()
 }
 
-// stemsNotShowingNames determines the file names for entries in one directory whose names cannot be recovered from the
-// file name. It returns the file name without extension (stem) of each such entry, by the entry's index. All other
-// entries have the stem that encodeName returns. The n names that nameAt returns must be sorted and distinct. No two
-// stems have the same [foldFileName]. The result depends only on the set of names.
-func stemsNotShowingNames(n int, nameAt func(i int) string) map[int]string {
+// fileStemsLackingNames determines the file names for entries in one directory whose names cannot be recovered from
+// the file name. It returns the file name without extension (stem) of each such entry, by the entry's index. All other
+// entries have the stem that encodeNameAsFileStem returns. The n names that nameAt returns must be sorted and
+// distinct. No two stems have the same [foldFileName]. The result depends only on the set of names.
+func fileStemsLackingNames(n int, nameAt func(i int) string) map[int]string {
 	// Compare hashes of the folded file names first, because a set of all folded names would need much memory.
 	hashes := make([]uint64, 0, n)
 	var unshown []int
 	for i := range n {
-		if stem, ok := encodeName(nameAt(i)); ok {
+		if stem, ok := encodeNameAsFileStem(nameAt(i)); ok {
 			hashes = append(hashes, hashFoldedStem(stem))
 		} else {
 			unshown = append(unshown, i)
@@ -153,7 +153,7 @@ func stemsNotShowingNames(n int, nameAt func(i int) string) map[int]string {
 	// the file a~2.md, and an entry "a" whose file name is taken gets another suffix.
 	taken := map[string]bool{}
 	for i := range n {
-		stem, ok := encodeName(nameAt(i))
+		stem, ok := encodeNameAsFileStem(nameAt(i))
 		if !ok || !isRepeatedHash(hashes, hashFoldedStem(stem)) {
 			continue
 		}
@@ -173,7 +173,7 @@ func stemsNotShowingNames(n int, nameAt func(i int) string) map[int]string {
 	// are similar.
 	next := make(map[string]int)
 	for _, i := range unshown {
-		first, _ := encodeName(nameAt(i))
+		first, _ := encodeNameAsFileStem(nameAt(i))
 		stem, base := first, foldFileName(first)
 		for key := base; isTaken(key); key = foldFileName(stem) {
 			next[base] = max(next[base], 1) + 1

@@ -46,7 +46,7 @@ func TestEncodeName(t *testing.T) {
 		{"CONsole", "CONsole"},
 		{"\xff", "%FF"},
 	} {
-		stem, shown := encodeName(c.name)
+		stem, shown := encodeNameAsFileStem(c.name)
 		if stem != c.stem || !shown {
 			t.Errorf("encodeName(%q) = %q, %v, want %q, true", c.name, stem, shown, c.stem)
 		}
@@ -61,7 +61,7 @@ func TestEncodeName(t *testing.T) {
 		{strings.Repeat("é", 128), strings.Repeat("é", 80) + "~"},
 		{strings.Repeat("/", 256), strings.Repeat("%2F", 53) + "~"},
 	} {
-		stem, shown := encodeName(c.name)
+		stem, shown := encodeNameAsFileStem(c.name)
 		if shown || !strings.HasPrefix(stem, c.prefix) || len(stem) > maxStemBytes {
 			t.Errorf(
 				"encodeName(%q) = %q, %v, want a stem that begins with %q and does not show the name",
@@ -80,8 +80,8 @@ func TestDecodeName(t *testing.T) {
 	for _, c := range []struct{ stem, name string }{
 		{"100%", "100%"},
 		{"%zz", "%zz"},
-		{"%2f", "%2f"},   // not decoded, because encodeName writes capital letters
-		{"A%41", "A%41"}, // not decoded, because encodeName does not encode A
+		{"%2f", "%2f"},   // not decoded, because encodeNameAsFileStem writes capital letters
+		{"A%41", "A%41"}, // not decoded, because encodeNameAsFileStem does not encode A
 		{"a:b*", "a:b*"},
 		{".hid", ".hid"},
 		{"con", "con"},
@@ -206,7 +206,7 @@ func TestNamesInjective(t *testing.T) {
 	}
 }
 
-// TestStemsLikeASet checks that stemsNotShowingNames, which compares hashes, assigns the same stems as an algorithm
+// TestStemsLikeASet checks that fileStemsLackingNames, which compares hashes, assigns the same stems as an algorithm
 // with a set of all keys.
 func TestStemsLikeASet(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
@@ -240,7 +240,7 @@ func TestStemsLikeASet(t *testing.T) {
 		taken := map[string]bool{}
 		want := make([]string, len(names))
 		for i, name := range names {
-			stem, ok := encodeName(name)
+			stem, ok := encodeNameAsFileStem(name)
 			if ok && !taken[foldFileName(stem)] {
 				want[i] = stem
 				taken[foldFileName(stem)] = true
@@ -254,7 +254,7 @@ func TestStemsLikeASet(t *testing.T) {
 			if want[i] != "" {
 				continue
 			}
-			first, _ := encodeName(name)
+			first, _ := encodeNameAsFileStem(name)
 			stem := first
 			for taken[foldFileName(stem)] {
 				next[foldFileName(first)] = max(next[foldFileName(first)], 1) + 1
@@ -271,11 +271,11 @@ func TestStemsLikeASet(t *testing.T) {
 
 // assignStems returns the stem of each name, and whether it represents the name.
 func assignStems(names []string) (stems []string, shown []bool) {
-	unshown := stemsNotShowingNames(len(names), func(i int) string { return names[i] })
+	unshown := fileStemsLackingNames(len(names), func(i int) string { return names[i] })
 	for i, name := range names {
 		stem, isUnshown := unshown[i]
 		if !isUnshown {
-			stem, _ = encodeName(name)
+			stem, _ = encodeNameAsFileStem(name)
 		}
 		stems, shown = append(stems, stem), append(shown, !isUnshown)
 	}

@@ -33,25 +33,25 @@ func Open(ctx context.Context, fsys vfs.FS, l Layout, o Options) (*Store, error)
 	s := &Store{fileTree: newTree(fsys, ".", storeStageDir), layout: l, options: o, st: newState(),
 		writer:  writerState{writerToken: make(chan struct{}, 1)},
 		scanner: scanState{dirtyFiles: map[string]bool{}},
-		servedEntries: servedEntries{
-			base:             map[string]*oxbow.Entry{},
-			documentTexts:    map[string]string{},
-			emptiedDocuments: map[string]bool{},
+		servedEntries: returnedEntries{
+			base:                   map[string]*oxbow.Entry{},
+			documentTexts:          map[string]string{},
+			documentsEmptiedOnDisk: map[string]bool{},
 		}}
 	s.fileTree.warn = s.warn
 	for _, d := range l.Dirs() {
-		s.scanner.dirs = append(s.scanner.dirs, &layoutDirectory{path: d, hiddenPrefix: hiddenPrefix(d)})
+		s.scanner.dirs = append(s.scanner.dirs, &layoutDirectory{path: d, hiddenPrefix: pathToLastHiddenElement(d)})
 	}
 	if err := s.scanUnlessManual(ctx); err != nil {
 		return nil, err
 	}
-	s.scanner.isOpened = true
+	s.scanner.hasReadFiles = true
 	return s, nil
 }
 
 // scanUnlessManual scans for changes by other programs before a caller reads, unless Options.Manual is set.
 func (s *Store) scanUnlessManual(ctx context.Context) error {
-	if s.options.ManualScans && s.scanner.isOpened {
+	if s.options.ScansOnlyOnRequest && s.scanner.hasReadFiles {
 		return s.checkReady(ctx)
 	}
 	return s.scanWith(ctx, s.scanForChanges)
@@ -69,7 +69,7 @@ func (s *Store) scanWith(ctx context.Context, scan func(context.Context) error) 
 		}
 		s.scanner.mu.Lock()
 		err := scan(ctx)
-		isWhole := s.stagedFileByPath != nil || !s.hasJournal()
+		isWhole := s.newTextFileByPath != nil || !s.hasJournal()
 		if err == nil && isWhole {
 			clear(s.servedEntries.base)
 			s.scanner.mu.Unlock()
@@ -122,16 +122,16 @@ func (s *Store) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Ent
 }
 
 // Locate returns the position of the entry with that name.
-func (s *Store) Locate(ctx context.Context, name string) (Place, error) {
+func (s *Store) Locate(ctx context.Context, name string) (FileItem, error) {
 	if err := s.scanUnlessManual(ctx); err != nil {
-		return Place{}, err
+		return FileItem{}, err
 	}
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	if c := s.st.entriesByName[name]; c != nil {
-		return Place{c.file.path, c.toItem()}, nil
+		return FileItem{c.file.path, c.toItem()}, nil
 	}
-	return Place{}, &oxbow.NameError{Name: name, Err: oxbow.ErrNotFound}
+	return FileItem{}, &oxbow.NameError{Name: name, Err: oxbow.ErrNotFound}
 }
 
 // toItem returns the item of the entry, including the ID that the store assigned.
@@ -156,7 +156,7 @@ func (s *Store) Stats(ctx context.Context) (oxbow.Stats, error) {
 	defer s.mu.RUnlock()
 	st := oxbow.Stats{Path: s.options.DirectoryName, Entries: len(s.st.entriesByID)}
 	for _, f := range s.st.files {
-		st.Bytes += int64(len(f.lastGoodText))
+		st.Bytes += int64(len(f.lastValidText))
 	}
 	st.Used = st.Bytes
 	return st, nil
@@ -192,5 +192,5 @@ func (s *Store) View(ctx context.Context, fn func(v View) error) error {
 	}
 	s.scanner.mu.Lock()
 	defer s.scanner.mu.Unlock()
-	return fn(newOverlay(s))
+	return fn(newTreeWithPlannedEdits(s))
 }

@@ -15,10 +15,10 @@ import (
 // outputTable is the table of a dump's entries.
 type outputTable struct {
 	outputFiles []outputFile // sorted by kind and name
-	nameTable   nameCopies
+	nameBlocks  nameBlockAllocator
 	// File names, without .md, for entries whose names cannot be recovered from the file name. The key is the index in
 	// outputFiles.
-	unshownStemByRow map[int32]string
+	nameLosingStemByRow map[int32]string
 
 	rowsByPath []int32      // indexes in outputFiles, sorted by the paths of the files
 	rowByPath  rowsByString // rows by path
@@ -29,42 +29,44 @@ type outputTable struct {
 type outputFile struct {
 	name       string
 	fileDigest sha256Digest // hash of the text that the entry's file will have after the dump
-	stamp      stampHash
+	stamp      fileStampHash
 
-	// spoolNumber is the number under which the spool, a temporary buffer, contains the text. It is notInSpool if the
-	// last dump probably wrote the same file, because the text can then be read from the store again.
-	spoolNumber int32
+	// tempStoreTextNumber is the number under which the spool, a temporary buffer, contains the text. It is
+	// notInTextTempStore if the last dump probably wrote the same file, because the text can then be read from the
+	// store again.
+	tempStoreTextNumber int32
 
 	kind oxbow.Kind
 	// the text of the file contains the entry's name, because the name cannot be recovered from the file name
 	withName bool
-	state    outputState
+	state    outputFileState
 }
 
-// notInSpool is the spool number of an entry whose text was not stored in the spool, the temporary storage of a dump.
-const notInSpool = -1
+// notInTextTempStore is the spool number of an entry whose text was not stored in the spool, the temporary storage of
+// a dump.
+const notInTextTempStore = -1
 
-// outputState says what a dump knows about the present file of an entry, before the dump writes files.
-type outputState uint8
+// outputFileState says what a dump knows about the present file of an entry, before the dump writes files.
+type outputFileState uint8
 
 const (
-	fileMissing outputState = iota // the directory does not contain a file for the entry
-	fileUnread                     // the file must be read
+	outputFileMissing outputFileState = iota // the directory does not contain a file for the entry
+	outputFileUnread                         // the file must be read
 	// an earlier dump recorded the file's hash, which is the wanted hash, and the file is unchanged since
-	fileKnown
+	outputFileUnchanged
 	// The file was read and already has the wanted text. Later dumps need not read the file again while it stays
 	// unchanged.
-	fileExamined
+	outputFileReadAndStable
 	// the file was read and already has the text that the dump would write, but later dumps must read the file again
-	fileCompared
-	fileWritten // the file is missing or has another text, so the dump writes the file
+	outputFileReadNotStable
+	outputFileToWrite // the file is missing or has another text, so the dump writes the file
 )
 
 func (o *outputTable) stemOfRow(row int32) string {
 	if o.outputFiles[row].withName {
-		return o.unshownStemByRow[row]
+		return o.nameLosingStemByRow[row]
 	}
-	stem, _ := encodeName(o.outputFiles[row].name)
+	stem, _ := encodeNameAsFileStem(o.outputFiles[row].name)
 	return stem
 }
 
@@ -85,8 +87,9 @@ func (o *outputTable) isAt(row int32, p string) bool {
 	return o.stemOfRow(row) == stem && o.dirOfRow(row) == dir
 }
 
-// ofKind returns the rows of the table that contain entries of this kind: from the row from to the row before to.
-func (o *outputTable) ofKind(k oxbow.Kind) (from, to int) {
+// rowRangeOfKind returns the rows of the table that contain entries of this kind: from the row from to the row before
+// to.
+func (o *outputTable) rowRangeOfKind(k oxbow.Kind) (from, to int) {
 	compare := func(out outputFile, k oxbow.Kind) int { return cmp.Compare(out.kind, k) }
 	from, _ = slices.BinarySearchFunc(o.outputFiles, k, compare)
 	to, _ = slices.BinarySearchFunc(o.outputFiles, k+1, compare)
@@ -98,19 +101,19 @@ func (o *outputTable) sortAndAssignPaths() error {
 	slices.SortFunc(o.outputFiles, func(a, b outputFile) int {
 		return cmp.Or(cmp.Compare(a.kind, b.kind), strings.Compare(a.name, b.name))
 	})
-	o.unshownStemByRow = map[int32]string{}
+	o.nameLosingStemByRow = map[int32]string{}
 	for from := 0; from < len(o.outputFiles); {
 		kind := o.outputFiles[from].kind
-		_, to := o.ofKind(kind)
+		_, to := o.rowRangeOfKind(kind)
 		if kindDirectory(kind) == "" {
 			return &oxbow.NameError{
 				Name: o.outputFiles[from].name,
 				Err:  fmt.Errorf("entry of kind %v has no place in a tree", kind),
 			}
 		}
-		for k, stem := range stemsNotShowingNames(to-from, func(k int) string { return o.outputFiles[from+k].name }) {
+		for k, stem := range fileStemsLackingNames(to-from, func(k int) string { return o.outputFiles[from+k].name }) {
 			o.outputFiles[from+k].withName = true
-			o.unshownStemByRow[int32(from+k)] = stem
+			o.nameLosingStemByRow[int32(from+k)] = stem
 		}
 		from = to
 	}
@@ -150,12 +153,12 @@ func (o *outputTable) manifestItems() iter.Seq[manifestItem] {
 }
 
 // summaryLinks yields the links of the table of contents for the entries in dir, the directory for one kind of entry.
-func (o *outputTable) summaryLinks(dir *kindDir) iter.Seq[summaryLink] {
+func (o *outputTable) summaryLinks(dir *entryKindDir) iter.Seq[summaryLink] {
 	return func(yield func(summaryLink) bool) {
 		if dir.isTopic {
 			return
 		}
-		from, to := o.ofKind(dir.kind)
+		from, to := o.rowRangeOfKind(dir.kind)
 		for row := from; row < to; row++ {
 			if !yield(summaryLink{o.outputFiles[row].name, o.pathOfRow(int32(row))}) {
 				return

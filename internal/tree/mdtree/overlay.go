@@ -14,16 +14,16 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// plannedTree is the tree including edits that are planned. The state of the store does not change in the meantime,
-// because the writer has locked scanner.mu.
-type plannedTree struct {
+// treeWithPlannedEdits is the tree including edits that are planned. The state of the store does not change in the
+// meantime, because the writer has locked scanner.mu.
+type treeWithPlannedEdits struct {
 	store             *Store
-	pendingFiles      map[string]*pendingFile
+	plannedFileByPath map[string]*plannedFile
 	editedFilesByName map[string][]string // for each name, the edited files that contain it
 }
 
-// pendingFile is a file that a change edits, or a document that it reads.
-type pendingFile struct {
+// plannedFile is a file that a change edits, or a document that it reads.
+type plannedFile struct {
 	// text for which the change was planned: the text on disk or, if the file is damaged, the last good text
 	base           string
 	exists         bool // the file exists
@@ -34,15 +34,19 @@ type pendingFile struct {
 	items          []Item
 }
 
-func newOverlay(s *Store) *plannedTree {
-	return &plannedTree{store: s, pendingFiles: map[string]*pendingFile{}, editedFilesByName: map[string][]string{}}
+func newTreeWithPlannedEdits(s *Store) *treeWithPlannedEdits {
+	return &treeWithPlannedEdits{
+		store:             s,
+		plannedFileByPath: map[string]*plannedFile{},
+		editedFilesByName: map[string][]string{},
+	}
 }
 
 // Find implements [View].
-func (v *plannedTree) Find(name string) (Place, bool) {
-	// If several files contain an entry with the name, use the first file by path. If Options.PreferFile chose a file,
-	// use that file instead, unless the planned change has already edited it.
-	edited := func(f *treeFile) bool { e := v.pendingFiles[f.path]; return e != nil && e.isChanged }
+func (v *treeWithPlannedEdits) Find(name string) (FileItem, bool) {
+	// If several files contain an entry with the name, use the first file by path. If Options.NewFilePreference chose
+	// a file, use that file instead, unless the planned change has already edited it.
+	edited := func(f *treeFile) bool { e := v.plannedFileByPath[f.path]; return e != nil && e.isChanged }
 	best := ""
 	if c := v.store.st.entriesByName[name]; c != nil && !edited(c.file) {
 		best = c.file.path
@@ -56,22 +60,22 @@ func (v *plannedTree) Find(name string) (Place, bool) {
 		}
 	}
 	if best == "" {
-		return Place{}, false
+		return FileItem{}, false
 	}
 	for _, it := range v.Items(best) {
 		if it.Entry.Name == name {
 			if c := v.store.st.entriesByName[name]; c != nil {
 				it.Entry.ID = c.entry.ID
 			}
-			return Place{best, it}, true
+			return FileItem{best, it}, true
 		}
 	}
-	return Place{}, false
+	return FileItem{}, false
 }
 
 // nameOwner returns the name of an entry that has word as its name or alias. It ignores the entry with the name
 // exceptName.
-func (v *plannedTree) nameOwner(word, exceptName string) (name string, ok bool) {
+func (v *treeWithPlannedEdits) nameOwner(word, exceptName string) (name string, ok bool) {
 	for p := range v.Files() {
 		for _, it := range v.Items(p) {
 			e := &it.Entry
@@ -85,37 +89,37 @@ func (v *plannedTree) nameOwner(word, exceptName string) (name string, ok bool) 
 }
 
 // File implements [View].
-func (v *plannedTree) File(p string) (string, bool) {
-	if e := v.pendingFiles[p]; e != nil {
+func (v *treeWithPlannedEdits) File(p string) (string, bool) {
+	if e := v.plannedFileByPath[p]; e != nil {
 		return e.newText, (e.exists && !e.isChanged) || (e.isChanged && !e.isRemoved)
 	}
 	if f := v.store.st.files[p]; f != nil {
-		return f.lastGoodText, !f.hasNoGoodText
+		return f.lastValidText, !f.wasNeverValid
 	}
 	if v.store.mayHoldEntries(p) {
 		return "", false
 	}
-	e, err := v.readDocument(p)
+	e, err := v.readNonEntryDocument(p)
 	if err != nil {
 		return "", false
 	}
 	return e.newText, e.exists
 }
 
-// readDocument reads a file that contains no entries, because the layout's Match returns false for its path.
-func (v *plannedTree) readDocument(p string) (*pendingFile, error) {
+// readNonEntryDocument reads a file that contains no entries, because the layout's Match returns false for its path.
+func (v *treeWithPlannedEdits) readNonEntryDocument(p string) (*plannedFile, error) {
 	text, _, err := v.store.readText(p, maxEntryFileBytes)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("reading %s: %w", p, err)
 	}
-	e := &pendingFile{base: text, newText: text, exists: err == nil}
-	v.pendingFiles[p] = e
+	e := &plannedFile{base: text, newText: text, exists: err == nil}
+	v.plannedFileByPath[p] = e
 	return e, nil
 }
 
 // Items implements [View].
-func (v *plannedTree) Items(p string) []Item {
-	if e := v.pendingFiles[p]; e != nil && e.isChanged {
+func (v *treeWithPlannedEdits) Items(p string) []Item {
+	if e := v.plannedFileByPath[p]; e != nil && e.isChanged {
 		return e.items
 	}
 	if f := v.store.st.files[p]; f != nil {
@@ -125,12 +129,12 @@ func (v *plannedTree) Items(p string) []Item {
 }
 
 // Files implements [View].
-func (v *plannedTree) Files() iter.Seq[string] {
+func (v *treeWithPlannedEdits) Files() iter.Seq[string] {
 	there := map[string]bool{}
 	for p := range v.store.st.files {
 		there[p] = true
 	}
-	for p, e := range v.pendingFiles {
+	for p, e := range v.plannedFileByPath {
 		if e.isChanged && e.mayHoldEntries {
 			there[p] = !e.isRemoved
 		}
@@ -139,18 +143,20 @@ func (v *plannedTree) Files() iter.Seq[string] {
 	return slices.Values(slices.Sorted(maps.Keys(there)))
 }
 
-// Taken implements [View].
-func (v *plannedTree) Taken(p string) bool {
-	if e := v.pendingFiles[p]; e != nil && e.isChanged {
+// IsPathTaken implements [View].
+func (v *treeWithPlannedEdits) IsPathTaken(p string) bool {
+	if e := v.plannedFileByPath[p]; e != nil && e.isChanged {
 		return !e.isRemoved
 	}
 	_, err := v.store.fs.Stat(p)
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// applyEdits adds edits. For the entries in the edited files, it returns the versions before and after the edits, by
-// name and in order.
-func (v *plannedTree) applyEdits(edits []Edit) (versionsBefore, versionsAfter map[string][]uint64, err error) {
+// addPlannedEdits adds edits. For the entries in the edited files, it returns the versions before and after the edits,
+// by name and in order.
+func (v *treeWithPlannedEdits) addPlannedEdits(
+	edits []Edit,
+) (versionsBefore, versionsAfter map[string][]uint64, err error) {
 	versionsBefore, versionsAfter = map[string][]uint64{}, map[string][]uint64{}
 	for i, ed := range edits {
 		isFile := fs.ValidPath(ed.Path) && ed.Path != "."
@@ -192,24 +198,24 @@ func (v *plannedTree) applyEdits(edits []Edit) (versionsBefore, versionsAfter ma
 }
 
 // pendingFile returns the state that a file has after the edits planned so far in this change.
-func (v *plannedTree) pendingFile(p string) (*pendingFile, error) {
-	if e := v.pendingFiles[p]; e != nil {
+func (v *treeWithPlannedEdits) pendingFile(p string) (*plannedFile, error) {
+	if e := v.plannedFileByPath[p]; e != nil {
 		return e, nil
 	}
 	if !v.store.mayHoldEntries(p) {
-		return v.readDocument(p)
+		return v.readNonEntryDocument(p)
 	}
-	e := &pendingFile{}
+	e := &plannedFile{}
 	if f := v.store.st.files[p]; f != nil {
-		e.base, e.exists = f.lastGoodText, true
+		e.base, e.exists = f.lastValidText, true
 	}
-	v.pendingFiles[p] = e
+	v.plannedFileByPath[p] = e
 	return e, nil
 }
 
 // applyEdit applies an edit to a pending file, and parses the entries in the new text if the layout matches the file.
 // It returns an error if the new text is invalid, too long, or cannot be parsed.
-func (v *plannedTree) applyEdit(e *pendingFile, ed Edit) error {
+func (v *treeWithPlannedEdits) applyEdit(e *plannedFile, ed Edit) error {
 	e.newText = ed.Text
 	e.isRemoved = ed.Remove
 	e.isChanged = true

@@ -14,18 +14,18 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/threeway"
 )
 
-// LoadMode specifies what happens to entries of the store that the tree lacks.
-type LoadMode uint8
+// MissingFileMode specifies what happens to entries of the store that the tree lacks.
+type MissingFileMode uint8
 
 // These are the modes of [PlanOptions].
 const (
-	MergeMode   LoadMode = iota // keep entries of the store for which the tree has no file
-	ReplaceMode                 // remove entries of the store for which the tree has no file
+	KeepEntriesWithoutFile MissingFileMode = iota // keep entries of the store for which the tree has no file
+	ReplaceMode                                   // remove entries of the store for which the tree has no file
 )
 
 // PlanOptions configure [Tree.PlanLoad]. Nil and zero fields mean the default.
 type PlanOptions struct {
-	Mode LoadMode
+	Mode MissingFileMode
 
 	// RemovesMissing allows [ReplaceMode] to remove entries whose files do not exist any more since the last
 	// dump. Otherwise missing files are an error, because a copy of a tree may be incomplete by
@@ -34,7 +34,7 @@ type PlanOptions struct {
 
 	// Origin is the origin of the store. If the manifest names this store, the last dump is the
 	// base of the comparison, so that changes made only in the store are kept.
-	Origin StoreOrigin
+	Origin StoreIdentity
 
 	// FilesWin uses the files if both the files and the store were changed since the last dump.
 	// With [ReplaceMode], it also removes entries that were added to the store since. Without FilesWin,
@@ -45,15 +45,15 @@ type PlanOptions struct {
 // LoadPlan is the shortest list of changes that makes a store equal to a tree. The lists of names are
 // sorted.
 type LoadPlan struct {
-	StoreOps       []oxbow.Op // ops to apply, in order
-	AddedNames     []string
-	ChangedNames   []string
-	RemovedNames   []string // removed entries (none with [MergeMode])
-	UnchangedNames []string
-	KeptNames      []string // entries that were changed, added or removed only in the store since the last dump
-	MergedNames    []string // entries in Changed that were also changed in the store since the last dump
+	StoreOps              []oxbow.Op // ops to apply, in order
+	AddedNames            []string
+	ChangedNames          []string
+	RemovedNames          []string // removed entries (none with [KeepEntriesWithoutFile])
+	UnchangedNames        []string
+	ChangedOnlyInStore    []string // entries that were changed, added or removed only in the store since the last dump
+	ChangedInStoreAndFile []string // entries in Changed that were also changed in the store since the last dump
 	// the state of the last dump was used as the base to distinguish changes in files from changes in the store
-	UsedBase bool
+	UsedLastDumpAsBase bool
 
 	Warnings []Problem // warnings about aliases that another entry has, too
 }
@@ -83,10 +83,10 @@ func (t *Tree) PlanLoad(ctx context.Context, s oxbow.Store, o *PlanOptions) (Loa
 	}
 	p := &loadPlanner{tree: t, opts: opts, history: newStoreHistory(ctx, s)}
 	p.nameUses, p.hasDuplicateNames = t.countNames()
-	p.UsedBase = opts.Origin.isThisStore(t.DumpedStore)
+	p.UsedLastDumpAsBase = opts.Origin.isThisStore(t.DumpedStore)
 	err := p.readStore(ctx, s)
 	if err == nil {
-		p.normalizeNames()
+		p.normalizeEntryNames()
 		err = p.makePlan()
 	}
 	if err == nil {
@@ -95,8 +95,9 @@ func (t *Tree) PlanLoad(ctx context.Context, s oxbow.Store, o *PlanOptions) (Loa
 	if err != nil {
 		return LoadPlan{}, fmt.Errorf("planning the load of %s: %w", t.dir, err)
 	}
-	for _, names := range [][]string{p.AddedNames, p.ChangedNames, p.RemovedNames, p.UnchangedNames, p.KeptNames,
-		p.MergedNames} {
+	for _, names := range [][]string{p.AddedNames, p.ChangedNames, p.RemovedNames, p.UnchangedNames,
+		p.ChangedOnlyInStore,
+		p.ChangedInStoreAndFile} {
 		slices.Sort(names)
 	}
 	return p.LoadPlan, nil
@@ -112,9 +113,9 @@ type storedEntry struct {
 	wholeEntry *oxbow.Entry
 }
 
-// maxSingleReads is the maximum number of entries that planning a load reads one by one. If more entries are needed,
-// reading all entries of the store is faster.
-const maxSingleReads = 200
+// maxEntriesReadSingly is the maximum number of entries that planning a load reads one by one. If more entries are
+// needed, reading all entries of the store is faster.
+const maxEntriesReadSingly = 200
 
 // readStore reads the entries of the store. If the changes since the last dump are known and few, it reads only the
 // changed entries, and the entries that have a name or an alias of an edited file.
@@ -122,7 +123,7 @@ func (p *loadPlanner) readStore(ctx context.Context, s oxbow.Store) error {
 	var f oxbow.Filter
 	changed, ok := p.changedSinceDump(ctx)
 	if ok {
-		p.changedNames = changed
+		p.namesChangedSinceDump = changed
 		names := slices.Collect(maps.Keys(changed))
 		for _, e := range p.tree.Entries {
 			names = append(append(names, e.Name), e.Aliases...)
@@ -133,7 +134,7 @@ func (p *loadPlanner) readStore(ctx context.Context, s oxbow.Store) error {
 		f.Terms = []oxbow.Term{{Key: "name", Values: names}}
 	}
 	var err error
-	p.storedEntries, err = p.tree.readEntries(ctx, s, f)
+	p.storeEntryByName, err = p.tree.readEntries(ctx, s, f)
 	return err
 }
 
@@ -142,8 +143,8 @@ func (p *loadPlanner) readStore(ctx context.Context, s oxbow.Store) error {
 // plan needs the unchanged entries as well.
 func (p *loadPlanner) changedSinceDump(ctx context.Context) (names map[string]bool, ok bool) {
 	t := p.tree
-	isKnown := p.UsedBase && t.isManifestUnedited && p.opts.Origin.ChangesSince != nil
-	needsAll := p.opts.Mode == ReplaceMode || p.hasDuplicateNames || len(t.Entries) > maxSingleReads
+	isKnown := p.UsedLastDumpAsBase && t.isManifestUnedited && p.opts.Origin.ChangesSince != nil
+	needsAll := p.opts.Mode == ReplaceMode || p.hasDuplicateNames || len(t.Entries) > maxEntriesReadSingly
 	if !isKnown || needsAll {
 		return nil, false
 	}
@@ -152,7 +153,7 @@ func (p *loadPlanner) changedSinceDump(ctx context.Context) (names map[string]bo
 		if err != nil || delta.Entry == nil {
 			return nil, false
 		}
-		if len(names) == maxSingleReads {
+		if len(names) == maxEntriesReadSingly {
 			return nil, false
 		}
 		names[strings.Clone(delta.Entry.Name)] = true
@@ -173,10 +174,10 @@ func (t *Tree) readEntries(ctx context.Context, s oxbow.Store, f oxbow.Filter) (
 		if err != nil {
 			return nil, err
 		}
-		e.Labels = withoutLocal(e.Labels)
+		e.Labels = withoutLocalLabels(e.Labels)
 		last, dumped := t.base.findItem(e.Name)
 		stored := &storedEntry{version: e.Version, isUnchangedSinceDump: dumped && last.matchesEntry(&e)}
-		_, unchanged := t.unchangedRow(e.Name)
+		_, unchanged := t.unchangedManifestRow(e.Name)
 		// Keep the whole entry if it must be compared with a file. An entry with a name that is not ASCII is always
 		// kept, because a file may have the same name in another Unicode form.
 		mustRead := unchanged && !stored.isUnchangedSinceDump
@@ -195,13 +196,13 @@ func (t *Tree) readEntries(ctx context.Context, s oxbow.Store, f oxbow.Filter) (
 	return have, nil
 }
 
-// normalizeNames changes the entries' names to the spelling in the store or in the last dump, or
+// normalizeEntryNames changes the entries' names to the spelling in the store or in the last dump, or
 // otherwise to Unicode normal form C. This is needed because some file systems and archives change
 // the composition of names. If this makes two names equal and the store does not have both, the
 // decomposed name gets a number.
-func (p *loadPlanner) normalizeNames() {
+func (p *loadPlanner) normalizeEntryNames() {
 	t := p.tree
-	have, used := p.storedEntries, p.nameUses
+	have, used := p.storeEntryByName, p.nameUses
 	for i := range t.Entries {
 		e := &t.Entries[i]
 		normal := oxbow.NormalName(e.Name)
@@ -280,11 +281,11 @@ type loadPlanner struct {
 	opts    PlanOptions
 	history *storeHistory
 
-	// storedEntries contains all entries of the store, or only the entries that [planner.readStore] describes. In the
-	// second case, changedNames contains the names of the entries that were changed since the last dump. Otherwise
-	// changedNames is nil.
-	storedEntries map[string]*storedEntry
-	changedNames  map[string]bool
+	// storeEntryByName contains all entries of the store, or only the entries that [planner.readStore] describes. In
+	// the second case, namesChangedSinceDump contains the names of the entries that were changed since the last dump.
+	// Otherwise namesChangedSinceDump is nil.
+	storeEntryByName      map[string]*storedEntry
+	namesChangedSinceDump map[string]bool
 
 	// how many entries of the tree have each name, by normalized name (see [Tree.countNames])
 	nameUses          map[string]int
@@ -292,7 +293,7 @@ type loadPlanner struct {
 
 	// names of the store's entries, by each name or alias that an entry has (nil until needed)
 	namesByNameOrAlias map[string][]string
-	divergedFiles      []string // files whose changes cannot be merged with the store's changes
+	unmergeableFiles   []string // files whose changes cannot be merged with the store's changes
 }
 
 func (p *loadPlanner) makePlan() error {
@@ -301,7 +302,7 @@ func (p *loadPlanner) makePlan() error {
 			return err
 		}
 	}
-	if err := p.planUnchanged(); err != nil {
+	if err := p.planUnchangedFiles(); err != nil {
 		return err
 	}
 	problems := &ProblemsError{Dir: p.tree.dir}
@@ -310,7 +311,7 @@ func (p *loadPlanner) makePlan() error {
 		if err != nil {
 			return err
 		}
-		if err := p.checkIntended(i); len(ops) > 0 && err != nil {
+		if err := p.checkContentIntended(i); len(ops) > 0 && err != nil {
 			problems.AddProblem(p.tree.EntryPaths[i], err)
 			continue
 		}
@@ -326,32 +327,32 @@ func (p *loadPlanner) makePlan() error {
 		}
 		p.StoreOps = append(p.StoreOps, ops...)
 	}
-	if len(p.divergedFiles) > 0 {
-		slices.Sort(p.divergedFiles)
-		return &FilesError{Dir: p.tree.dir, Err: ErrDiverged, Files: p.divergedFiles,
+	if len(p.unmergeableFiles) > 0 {
+		slices.Sort(p.unmergeableFiles)
+		return &FilesError{Dir: p.tree.dir, Err: ErrDiverged, Files: p.unmergeableFiles,
 			Hint: "make the files say what the memory says, or let the files win"}
 	}
 	return problems.orNil()
 }
 
-// planUnchanged plans the entries whose files are unchanged since the last dump. It reads the files for which the
+// planUnchangedFiles plans the entries whose files are unchanged since the last dump. It reads the files for which the
 // store has a different entry.
-func (p *loadPlanner) planUnchanged() error {
+func (p *loadPlanner) planUnchangedFiles() error {
 	for row, isUnchanged := range p.tree.isUnchanged {
 		if !isUnchanged {
 			continue
 		}
 		name := p.tree.base.nameOfRow(row)
-		if p.changedNames != nil && !p.changedNames[name] {
+		if p.namesChangedSinceDump != nil && !p.namesChangedSinceDump[name] {
 			p.UnchangedNames = append(p.UnchangedNames, name)
 			continue
 		}
-		e, exists := p.storedEntries[name]
+		e, exists := p.storeEntryByName[name]
 		switch {
 		case exists && e.isUnchangedSinceDump:
 			p.UnchangedNames = append(p.UnchangedNames, name)
-		case !exists && p.UsedBase:
-			p.KeptNames = append(p.KeptNames, name)
+		case !exists && p.UsedLastDumpAsBase:
+			p.ChangedOnlyInStore = append(p.ChangedOnlyInStore, name)
 		default:
 			if err := p.tree.readUnchanged(row); err != nil {
 				return err
@@ -361,17 +362,17 @@ func (p *loadPlanner) planUnchanged() error {
 	return nil
 }
 
-// checkIntended returns an error if a file's content is probably not intended: the file lost all
+// checkContentIntended returns an error if a file's content is probably not intended: the file lost all
 // text, for example because the disk was full, or the file contains git's conflict markers. Blank
 // text or markers are accepted if the store's entry also has them.
-func (p *loadPlanner) checkIntended(i int) error {
+func (p *loadPlanner) checkContentIntended(i int) error {
 	want := &p.tree.Entries[i]
-	e, exists := p.storedEntries[want.Name]
+	e, exists := p.storeEntryByName[want.Name]
 	lostText := exists && isBlankText(want.Content) && !isBlankText(e.wholeEntry.Content)
 	if lostText {
 		return errors.New("it has no text any more: write some, or delete the file to forget its entry")
 	}
-	if p.tree.hasMarkers[i] && !(exists && HasConflictMarkers(e.wholeEntry.Content)) {
+	if p.tree.hasConflictMarkersByEntry[i] && !(exists && HasConflictMarkers(e.wholeEntry.Content)) {
 		return fmt.Errorf("it %w", ErrConflictMarkers)
 	}
 	return nil
@@ -411,8 +412,8 @@ func (p *loadPlanner) dropTakenAliases(ctx context.Context, s oxbow.Store) error
 	for _, name := range p.AddedNames {
 		isAdded[name] = true
 	}
-	for _, name := range slices.Sorted(maps.Keys(p.storedEntries)) {
-		for _, a := range p.storedEntries[name].aliases {
+	for _, name := range slices.Sorted(maps.Keys(p.storeEntryByName)) {
+		for _, a := range p.storeEntryByName[name].aliases {
 			if isAdded[a] {
 				p.Warnings = append(p.Warnings, Problem{file[a], fmt.Errorf(
 					"%q is an alias of %q, too; oxbow remember NAME --alias changes the aliases of one", a, name)})
@@ -425,12 +426,12 @@ func (p *loadPlanner) dropTakenAliases(ctx context.Context, s oxbow.Store) error
 // planEntry plans the change for an entry of the tree.
 func (p *loadPlanner) planEntry(i int) ([]oxbow.Op, error) {
 	want := &p.tree.Entries[i]
-	e, exists := p.storedEntries[want.Name]
+	e, exists := p.storeEntryByName[want.Name]
 	if exists && isSameAsStored(want, e.wholeEntry) {
 		p.UnchangedNames = append(p.UnchangedNames, want.Name)
 		return nil, nil
 	}
-	if p.UsedBase && !(exists && p.lacksOnlyTakenAliases(want, e.wholeEntry)) {
+	if p.UsedLastDumpAsBase && !(exists && p.differsOnlyByTakenAliases(want, e.wholeEntry)) {
 		base, known := p.tree.base.findItem(want.Name)
 		kept := known && p.tree.isUneditedEntry[i]
 		storeChanged := exists != known || (exists && !e.isUnchangedSinceDump)
@@ -444,7 +445,7 @@ func (p *loadPlanner) planEntry(i int) ([]oxbow.Op, error) {
 		}
 		switch {
 		case kept:
-			p.KeptNames = append(p.KeptNames, want.Name)
+			p.ChangedOnlyInStore = append(p.ChangedOnlyInStore, want.Name)
 			return nil, nil
 		case storeChanged && !p.opts.FilesWin:
 			return p.mergeTreeEntry(i, e, base)
@@ -461,7 +462,7 @@ func (p *loadPlanner) planEntry(i int) ([]oxbow.Op, error) {
 
 // mergeTreeEntry plans the change for an entry of the tree if both the file and the store were changed since the last
 // dump. e is nil if the store does not contain the entry any more. If the changes cannot be merged, the file is added
-// to p.divergedFiles.
+// to p.unmergeableFiles.
 //
 // The first op writes the entry of the file, and the second op writes the merged entry. Therefore the
 // history contains the text of the file, and the next dump may replace the file.
@@ -476,7 +477,7 @@ func (p *loadPlanner) mergeTreeEntry(i int, e *storedEntry, base manifestItem) (
 		merged, isClean := threeway.MergeEntry(&dumped, want, e.wholeEntry)
 		if isKnown && isClean {
 			p.ChangedNames = append(p.ChangedNames, want.Name)
-			p.MergedNames = append(p.MergedNames, want.Name)
+			p.ChangedInStoreAndFile = append(p.ChangedInStoreAndFile, want.Name)
 			return append(changeOps(want, e.wholeEntry), oxbow.Update{
 				Name:    want.Name,
 				Content: merged.Content,
@@ -485,27 +486,27 @@ func (p *loadPlanner) mergeTreeEntry(i int, e *storedEntry, base manifestItem) (
 			}), nil
 		}
 	}
-	p.divergedFiles = append(p.divergedFiles, p.tree.EntryPaths[i])
+	p.unmergeableFiles = append(p.unmergeableFiles, p.tree.EntryPaths[i])
 	return nil, nil
 }
 
-// lacksOnlyTakenAliases reports whether the entry in the store equals the entry in a file except for aliases that
+// differsOnlyByTakenAliases reports whether the entry in the store equals the entry in a file except for aliases that
 // other entries have. The store does not accept such aliases, so an earlier load left them out. In this case, nobody
 // has changed the entry in the store.
-func (p *loadPlanner) lacksOnlyTakenAliases(fileEntry, e *oxbow.Entry) bool {
+func (p *loadPlanner) differsOnlyByTakenAliases(fileEntry, e *oxbow.Entry) bool {
 	free := *fileEntry
 	free.Aliases = slices.DeleteFunc(slices.Clone(fileEntry.Aliases), func(a string) bool {
-		return !slices.Contains(e.Aliases, a) && p.isTaken(a, e.Name)
+		return !slices.Contains(e.Aliases, a) && p.isWordTaken(a, e.Name)
 	})
 	return isSameAsStored(&free, e)
 }
 
-// isTaken reports whether a word is the name or an alias of an entry in the store. It ignores the entry with the name
-// exceptName.
-func (p *loadPlanner) isTaken(word, exceptName string) bool {
+// isWordTaken reports whether a word is the name or an alias of an entry in the store. It ignores the entry with the
+// name exceptName.
+func (p *loadPlanner) isWordTaken(word, exceptName string) bool {
 	if p.namesByNameOrAlias == nil {
 		p.namesByNameOrAlias = map[string][]string{}
-		for name, e := range p.storedEntries {
+		for name, e := range p.storeEntryByName {
 			for _, w := range append([]string{name}, e.aliases...) {
 				w = oxbow.NormalName(w)
 				p.namesByNameOrAlias[w] = append(p.namesByNameOrAlias[w], name)
@@ -532,7 +533,7 @@ func (p *loadPlanner) planRemovals() error {
 	if !p.opts.RemovesMissing {
 		var files []string
 		for _, g := range p.tree.MissingFiles {
-			if _, ok := p.storedEntries[g.Name]; ok {
+			if _, ok := p.storeEntryByName[g.Name]; ok {
 				files = append(files, g.File)
 			}
 		}
@@ -542,18 +543,18 @@ func (p *loadPlanner) planRemovals() error {
 				Hint: "put them back, merge instead of replacing, or prune to forget their entries"}
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(p.storedEntries)) {
-		e := p.storedEntries[name]
+	for _, name := range slices.Sorted(maps.Keys(p.storeEntryByName)) {
+		e := p.storeEntryByName[name]
 		base, known := p.tree.base.findItem(name)
 		switch {
 		case in[name]:
 			continue
-		case !p.UsedBase || p.opts.FilesWin || e.isUnchangedSinceDump:
+		case !p.UsedLastDumpAsBase || p.opts.FilesWin || e.isUnchangedSinceDump:
 		case known:
-			p.divergedFiles = append(p.divergedFiles, base.Path)
+			p.unmergeableFiles = append(p.unmergeableFiles, base.Path)
 			continue
 		default:
-			p.KeptNames = append(p.KeptNames, name)
+			p.ChangedOnlyInStore = append(p.ChangedOnlyInStore, name)
 			continue
 		}
 		p.RemovedNames = append(p.RemovedNames, name)
@@ -581,13 +582,13 @@ func changeOps(fileEntry, e *oxbow.Entry) []oxbow.Op {
 	isSameText := isDated && fileEntry.Kind == e.Kind && fileEntry.Content == e.Content
 	switch {
 	case !isDated:
-		return threeway.RecreateOps(e, &to)
+		return threeway.RemoveAndAddVersionOps(e, &to)
 	case isSameText && slices.Equal(fileEntry.Labels, oxbow.SortLabels(e.Labels)):
 		return []oxbow.Op{oxbow.Alias{Name: e.Name, Aliases: to.Aliases, If: e.Version}}
 	case isSameText && haveSameAliases(fileEntry.Aliases, e.Aliases):
 		return []oxbow.Op{oxbow.Relabel{Name: e.Name, Labels: to.Labels, If: e.Version}}
 	}
-	return threeway.ReplaceOps(e, &to)
+	return threeway.ReplaceVersionOps(e, &to)
 }
 
 // isSameAsStored reports whether a store's entry equals the entry in a file. Two differences are ignored: white space
@@ -599,9 +600,9 @@ func isSameAsStored(fileEntry, e *oxbow.Entry) bool {
 		haveSameDate(fileEntry, e)
 }
 
-// withoutLocal returns the labels without local labels, which are not written to files (see
+// withoutLocalLabels returns the labels without local labels, which are not written to files (see
 // [oxbow.Label.IsLocal]).
-func withoutLocal(ls []oxbow.Label) []oxbow.Label {
+func withoutLocalLabels(ls []oxbow.Label) []oxbow.Label {
 	return slices.DeleteFunc(slices.Clone(ls), oxbow.Label.IsLocal)
 }
 

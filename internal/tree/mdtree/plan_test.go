@@ -161,7 +161,7 @@ func TestPlanProblems(t *testing.T) {
 // wrote as "v1", and contains its present text in the files and in the store. "" means that the entry does not exist.
 func TestPlanBase(t *testing.T) {
 	const name = "of this store"
-	origin := StoreOrigin{Name: name, IsSameStore: func(was string) bool { return was == name }}
+	origin := StoreIdentity{Name: name, IsNameOfStore: func(was string) bool { return was == name }}
 	for _, c := range []struct {
 		file, store string
 		o           PlanOptions
@@ -210,7 +210,7 @@ func TestPlanBase(t *testing.T) {
 			}
 			p, err := tree.PlanLoad(t.Context(), s, &c.o)
 			p.UnchangedNames = slices.DeleteFunc(p.UnchangedNames, func(n string) bool { return n == "b" })
-			got := fmt.Sprint(p.AddedNames, p.ChangedNames, p.RemovedNames, p.UnchangedNames, p.KeptNames)
+			got := fmt.Sprint(p.AddedNames, p.ChangedNames, p.RemovedNames, p.UnchangedNames, p.ChangedOnlyInStore)
 			switch {
 			case errors.Is(err, ErrDiverged):
 				got = "ErrDiverged"
@@ -232,7 +232,7 @@ func TestPlanBase(t *testing.T) {
 // TestPlanEditedManifest checks that nothing is lost if names or hashes in the manifest were edited. An entry that the
 // manifest does not describe correctly counts as changed in both the files and the store.
 func TestPlanEditedManifest(t *testing.T) {
-	origin := StoreOrigin{Name: "x", IsSameStore: func(was string) bool { return was == "x" }}
+	origin := StoreIdentity{Name: "x", IsNameOfStore: func(was string) bool { return was == "x" }}
 	fsys := vfs.NewMem()
 	s := storeOf(t, note("a", "v1"), note("b", "v1"))
 	if _, err := Dump(t.Context(), s, fsys, "brain", &DumpOptions{Origin: origin}); err != nil {

@@ -34,22 +34,22 @@ func parseDigest(s string) (d sha256Digest) {
 	return d
 }
 
-// namesChunk is the size in bytes of each block of memory that nameCopies allocates for many short strings.
-const namesChunk = 64 << 10
+// nameBlockBytes is the size in bytes of each block of memory that nameBlockAllocator allocates for many short strings.
+const nameBlockBytes = 64 << 10
 
-// nameCopies copies many short strings into few allocations.
-type nameCopies struct{ chunk strings.Builder }
+// nameBlockAllocator copies many short strings into few allocations.
+type nameBlockAllocator struct{ memoryBlock strings.Builder }
 
-// copyName returns a copy of s in a block of memory that many names share. A separate allocation for each name would
-// need more memory.
-func (t *nameCopies) copyName(s string) string {
-	if t.chunk.Cap()-t.chunk.Len() < len(s) {
-		t.chunk = strings.Builder{}
-		t.chunk.Grow(max(namesChunk, len(s)))
+// copyNameIntoBlock returns a copy of s in a block of memory that many names share. A separate allocation for each
+// name would need more memory.
+func (t *nameBlockAllocator) copyNameIntoBlock(s string) string {
+	if t.memoryBlock.Cap()-t.memoryBlock.Len() < len(s) {
+		t.memoryBlock = strings.Builder{}
+		t.memoryBlock.Grow(max(nameBlockBytes, len(s)))
 	}
-	from := t.chunk.Len()
-	t.chunk.WriteString(s)
-	return t.chunk.String()[from:]
+	from := t.memoryBlock.Len()
+	t.memoryBlock.WriteString(s)
+	return t.memoryBlock.String()[from:]
 }
 
 // rowsByString finds rows of a table by a string. It needs at most 8 bytes for each row.

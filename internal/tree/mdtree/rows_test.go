@@ -45,15 +45,15 @@ func TestRowIndex(t *testing.T) {
 }
 
 func TestNameTable(t *testing.T) {
-	var names nameCopies
+	var names nameBlockAllocator
 	var got, want []string
 	for i := range 5000 {
 		s := strings.Repeat(fmt.Sprint(i, " "), i%40)
 		want = append(want, s)
-		got = append(got, names.copyName(s))
+		got = append(got, names.copyNameIntoBlock(s))
 	}
-	long := strings.Repeat("x", 2*namesChunk)
-	if !slices.Equal(got, want) || names.copyName(long) != long {
+	long := strings.Repeat("x", 2*nameBlockBytes)
+	if !slices.Equal(got, want) || names.copyNameIntoBlock(long) != long {
 		t.Error("the names differ from what was added")
 	}
 }

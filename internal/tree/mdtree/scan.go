@@ -22,19 +22,19 @@ import (
 )
 
 const (
-	// minAgeWhenRead is the minimum time between the last change of a file and reading it. If a file
+	// minFileAgeWhenRead is the minimum time between the last change of a file and reading it. If a file
 	// was changed later, a further change may not change its modification time, because some file
 	// systems record times with a precision of only 2 s.
-	minAgeWhenRead = 2 * time.Second
+	minFileAgeWhenRead = 2 * time.Second
 
-	// minWatchedFiles is the minimum number of files in a watched directory. For smaller
+	// minFilesToWatchDir is the minimum number of files in a watched directory. For smaller
 	// directories, listing costs less than processing an event for each write of this store.
-	minWatchedFiles = 64
+	minFilesToWatchDir = 64
 )
 
-// readAgainInNextScan makes the next scan read the files even if their modification times are unchanged. A failed
+// rereadAtNextScan makes the next scan read the files even if their modification times are unchanged. A failed
 // write may have changed the files.
-func (s *Store) readAgainInNextScan(paths ...string) {
+func (s *Store) rereadAtNextScan(paths ...string) {
 	for _, p := range paths {
 		s.scanner.dirtyFiles[p] = true
 	}
@@ -47,7 +47,7 @@ func (s *Store) scanForChanges(ctx context.Context) error {
 
 // rereadAllFiles is like scanForChanges, but reads all files again, even if their modification times are unchanged.
 func (s *Store) rereadAllFiles(ctx context.Context) error {
-	return s.scanFiles(ctx, &fileScan{store: s, readsAll: true})
+	return s.scanFiles(ctx, &fileScan{store: s, readsAllFiles: true})
 }
 
 // scanFiles is like scanForChanges, but uses a fileScan of the caller.
@@ -64,13 +64,13 @@ func (s *Store) scanFiles(ctx context.Context, r *fileScan) error {
 	}
 	for p := range s.scanner.dirtyFiles {
 		if _, done := r.changedFiles[p]; !done && s.mayHoldEntries(p) {
-			r.readAndCompare(p)
+			r.readAndCompareWithState(p)
 		}
 	}
 	clear(s.scanner.dirtyFiles)
-	if s.options.PreferFile != nil {
+	if s.options.NewFilePreference != nil {
 		s.mu.Lock()
-		s.st.isPreferred = s.options.PreferFile(ctx)
+		s.st.isPreferredFile = s.options.NewFilePreference(ctx)
 		s.mu.Unlock()
 	}
 	s.applyFiles(r.changedFiles, nil)
@@ -80,8 +80,8 @@ func (s *Store) scanFiles(ctx context.Context, r *fileScan) error {
 // applyFiles replaces the stored state of files by next, the files that were read again, and reports the changed
 // entries to the watchers. If this store wrote the files, outcome describes the change. If another program wrote them,
 // outcome is nil.
-func (s *Store) applyFiles(next map[string]*treeFile, outcome *planOutcome) {
-	touched := s.st.namesWithOtherFile()
+func (s *Store) applyFiles(next map[string]*treeFile, outcome *opPlanEffects) {
+	touched := s.st.namesChangingFile()
 	if len(next)+len(touched) == 0 {
 		return
 	}
@@ -153,7 +153,7 @@ func (s *Store) scanDir(
 	unwatchedDirs map[string]bool,
 ) error {
 	isWatched := d.watchedInfo != nil && !unwatchedDirs[d.path]
-	if isWatched && !r.readsAll {
+	if isWatched && !r.readsAllFiles {
 		// The path may now refer to a directory other than the watched directory.
 		if now, err := s.fs.Stat(d.path); err == nil && vfs.SameFile(now, d.watchedInfo) {
 			s.scanWatchedDir(d, r, changed[d.path])
@@ -161,7 +161,7 @@ func (s *Store) scanDir(
 		}
 	}
 	d.watchedInfo = nil
-	if s.scanner.isOpened && d.fileCount >= minWatchedFiles {
+	if s.scanner.hasReadFiles && d.fileCount >= minFilesToWatchDir {
 		s.watchDir(d)
 	}
 	return s.listDir(ctx, d, r)
@@ -172,7 +172,7 @@ func (s *Store) scanDir(
 func (s *Store) scanWatchedDir(d *layoutDirectory, r *fileScan, changed []string) {
 	for _, p := range changed {
 		if s.mayHoldEntries(p) {
-			r.readAndCompare(p)
+			r.readAndCompareWithState(p)
 		}
 	}
 	for _, p := range d.linkFiles {
@@ -180,17 +180,17 @@ func (s *Store) scanWatchedDir(d *layoutDirectory, r *fileScan, changed []string
 		if err != nil && s.st.files[p] == nil {
 			continue
 		}
-		if err == nil && s.isCurrent(p, now) {
+		if err == nil && s.isFileStateCurrent(p, now) {
 			continue
 		}
-		r.readAndCompare(p)
+		r.readAndCompareWithState(p)
 	}
 }
 
-// isCurrent reports whether the state contains the file with this size and modification time.
-func (s *Store) isCurrent(p string, info fs.FileInfo) bool {
+// isFileStateCurrent reports whether the state contains the file with this size and modification time.
+func (s *Store) isFileStateCurrent(p string, info fs.FileInfo) bool {
 	f := s.st.files[p]
-	return f != nil && !f.isRacy && f.info != nil && isSameUnchangedFile(info, f.info)
+	return f != nil && !f.canChangeUnnoticed && f.info != nil && isSameUnchangedFile(info, f.info)
 }
 
 // watchDir starts to watch a directory. It must be called before the directory is listed, so that no change is missed.
@@ -222,7 +222,7 @@ func (s *Store) listDir(ctx context.Context, d *layoutDirectory, r *fileScan) er
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		entries = nil
-	case err != nil && !s.scanner.isOpened:
+	case err != nil && !s.scanner.hasReadFiles:
 		return fmt.Errorf("listing %s: %w", d.path, err)
 	case err != nil:
 		// keep the files, because a directory that cannot be listed does not mean that its files
@@ -236,7 +236,7 @@ func (s *Store) listDir(ctx context.Context, d *layoutDirectory, r *fileScan) er
 	d.listError = ""
 	d.fileCount = 0
 	d.linkFiles = nil
-	todo, err := s.filesToRead(ctx, d, entries, r.readsAll)
+	todo, err := s.filesToRead(ctx, d, entries, r.readsAllFiles)
 	if err != nil {
 		return err
 	}
@@ -283,12 +283,12 @@ func (s *Store) filesToRead(
 // it.
 func (s *Store) isUnchanged(p string, e fs.DirEntry) bool {
 	f := s.st.files[p]
-	isExamined := f != nil && !f.isRacy && f.info != nil
+	isExamined := f != nil && !f.canChangeUnnoticed && f.info != nil
 	if !isExamined {
 		return false
 	}
 	now, err := s.statFile(p, e)
-	return err == nil && s.isCurrent(p, now)
+	return err == nil && s.isFileStateCurrent(p, now)
 }
 
 // statFile returns the metadata of a file. For a regular file, the directory listing contains it. For a link, it is
@@ -307,9 +307,9 @@ func isSameUnchangedFile(a, b fs.FileInfo) bool {
 
 // fileScan reads files during a scan.
 type fileScan struct {
-	store        *Store
-	readsAll     bool
-	changedFiles map[string]*treeFile // files that differ from what this store read before (nil for a removed file)
+	store         *Store
+	readsAllFiles bool
+	changedFiles  map[string]*treeFile // files that differ from what this store read before (nil for a removed file)
 }
 
 // readResult is the result of reading a file, before it is compared with the state.
@@ -319,8 +319,8 @@ type readResult struct {
 	distrustReason string // reason why the file's text cannot be used, such as invalid UTF-8 ("" if it can be used)
 }
 
-// readAndCompare reads a file and compares the text with the state.
-func (r *fileScan) readAndCompare(p string) {
+// readAndCompareWithState reads a file and compares the text with the state.
+func (r *fileScan) readAndCompareWithState(p string) {
 	l := r.store.readFile(p)
 	r.compareWithState(p, &l)
 }
@@ -333,7 +333,7 @@ const filesPerBatch = 64
 func (r *fileScan) readFiles(ctx context.Context, paths []string) error {
 	if len(paths) <= 2*filesPerBatch {
 		for _, p := range paths {
-			r.readAndCompare(p)
+			r.readAndCompareWithState(p)
 		}
 		return nil
 	}
@@ -371,10 +371,10 @@ func (s *Store) readFile(p string) (l readResult) {
 		l.err = fs.ErrNotExist
 		return l
 	}
-	f := &treeFile{path: p, info: info, lastGoodText: text}
+	f := &treeFile{path: p, info: info, lastValidText: text}
 	l.file = f
 	// if it is unknown when the file was changed, let the next scan read the file again
-	f.isRacy = info == nil || info.ModTime().After(s.options.Clock().Add(-minAgeWhenRead))
+	f.canChangeUnnoticed = info == nil || info.ModTime().After(s.options.Clock().Add(-minFileAgeWhenRead))
 	switch {
 	case err != nil:
 		l.err, l.distrustReason = err, "cannot be read: "+err.Error()
@@ -397,7 +397,7 @@ func (s *Store) readFile(p string) (l readResult) {
 	var wrong []string
 	f.items, wrong = completeItems(items, info.ModTime())
 	if len(wrong) > 0 {
-		f.leftOutEntries = strings.Join(wrong, "; ")
+		f.ignoredEntriesText = strings.Join(wrong, "; ")
 	}
 	return l
 }
@@ -405,7 +405,7 @@ func (s *Store) readFile(p string) (l readResult) {
 // hasSameText reports whether now, the state of a file that was just read, has the same text and modification time as
 // f, the state before. It returns false if the text before was not valid.
 func (f *treeFile) hasSameText(now *treeFile) bool {
-	return f.holdReason == "" && !f.hasNoGoodText && f.info != nil && f.lastGoodText == now.lastGoodText &&
+	return f.staleTextReason == "" && !f.wasNeverValid && f.info != nil && f.lastValidText == now.lastValidText &&
 		f.info.ModTime().Equal(now.info.ModTime())
 }
 
@@ -423,31 +423,31 @@ func (r *fileScan) compareWithState(p string, l *readResult) {
 	}
 	if l.distrustReason == "" {
 		if old != nil && old.hasSameText(f) {
-			old.info, old.isRacy = f.info, f.isRacy
+			old.info, old.canChangeUnnoticed = f.info, f.canChangeUnnoticed
 			return
 		}
-		isNew := old == nil || old.leftOutEntries != f.leftOutEntries
-		if isNew && f.leftOutEntries != "" {
-			s.warn("%s: %s", p, f.leftOutEntries)
+		isNew := old == nil || old.ignoredEntriesText != f.ignoredEntriesText
+		if isNew && f.ignoredEntriesText != "" {
+			s.warn("%s: %s", p, f.ignoredEntriesText)
 		}
 		r.changedFiles[p] = f
 		return
 	}
-	f.holdReason = l.distrustReason
+	f.staleTextReason = l.distrustReason
 	if l.err == nil {
-		f.diskText = f.lastGoodText
+		f.diskText = f.lastValidText
 	}
 	said := "no entry is taken from it"
-	if old != nil && !old.hasNoGoodText {
-		f.lastGoodText, f.items = old.lastGoodText, old.items
+	if old != nil && !old.wasNeverValid {
+		f.lastValidText, f.items = old.lastValidText, old.items
 		said = "it is held as it was last good"
 	} else {
-		f.hasNoGoodText = true
+		f.wasNeverValid = true
 		if len(f.items) > 0 {
 			said = "only a part of it is taken"
 		}
 	}
-	if old == nil || old.holdReason != f.holdReason {
+	if old == nil || old.staleTextReason != f.staleTextReason {
 		s.warn("%s %s; %s", p, l.distrustReason, said)
 	}
 	r.changedFiles[p] = f

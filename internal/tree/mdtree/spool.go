@@ -13,13 +13,13 @@ import (
 // spoolFile is the name of the spool's file in the staging directory.
 const spoolFile = "texts"
 
-// defaultSpoolMemory is the number of bytes that a spool keeps in memory before it uses a file.
-const defaultSpoolMemory = 4 << 20
+// defaultMaxTextBytesInMemory is the number of bytes that a spool keeps in memory before it uses a file.
+const defaultMaxTextBytesInMemory = 4 << 20
 
-// textSpool stores texts: in memory if there are few, otherwise in a file. Therefore a dump does not need more
+// textTempStore stores texts: in memory if there are few, otherwise in a file. Therefore a dump does not need more
 // memory if there are more texts.
-type textSpool struct {
-	tree           *fileTree
+type textTempStore struct {
+	tempFileTree   *fileTree
 	maxMemoryBytes int    // maximum size of recentTexts before the texts are moved to the file
 	recentTexts    []byte // the texts that were added to the spool last and are not in the file yet
 	// temporary file with the texts that were added before recentTexts (nil if all texts are in memory)
@@ -37,7 +37,7 @@ type spooledText struct {
 }
 
 // addText adds a text and returns the number of the text.
-func (s *textSpool) addText(text []byte, nameAt int) (int32, error) {
+func (s *textTempStore) addText(text []byte, nameAt int) (int32, error) {
 	at := int32(len(s.textPlaces))
 	s.textPlaces = append(
 		s.textPlaces,
@@ -48,10 +48,15 @@ func (s *textSpool) addText(text []byte, nameAt int) (int32, error) {
 		return at, nil
 	}
 	if s.spoolFile == nil {
-		if err := s.tree.fs.MkdirAll(s.tree.stagingArea.StagedPath("."), s.tree.dirPerm); err != nil {
+		if err := s.tempFileTree.fs.MkdirAll(s.tempFileTree.stagingArea.StagedPath("."),
+			s.tempFileTree.dirPerm); err != nil {
 			return at, err
 		}
-		f, err := s.tree.fs.OpenFile(s.tree.stagingArea.StagedPath(spoolFile), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+		f, err := s.tempFileTree.fs.OpenFile(
+			s.tempFileTree.stagingArea.StagedPath(spoolFile),
+			os.O_RDWR|os.O_CREATE|os.O_TRUNC,
+			0o600,
+		)
 		if err != nil {
 			return at, err
 		}
@@ -65,7 +70,7 @@ func (s *textSpool) addText(text []byte, nameAt int) (int32, error) {
 
 // appendSpooledText appends the stored text of an entry file with this number to b. If name is not nil, it inserts the
 // name into the text at the stored position. It is safe for concurrent use.
-func (s *textSpool) appendSpooledText(b []byte, textNumber int32, name []byte) ([]byte, error) {
+func (s *textTempStore) appendSpooledText(b []byte, textNumber int32, name []byte) ([]byte, error) {
 	at, start := s.textPlaces[textNumber], len(b)
 	b, err := s.appendBytes(b, at)
 	if err == nil && name != nil {
@@ -74,7 +79,7 @@ func (s *textSpool) appendSpooledText(b []byte, textNumber int32, name []byte) (
 	return b, err
 }
 
-func (s *textSpool) appendBytes(b []byte, at spooledText) ([]byte, error) {
+func (s *textTempStore) appendBytes(b []byte, at spooledText) ([]byte, error) {
 	if at.offset >= s.spoolFileSize {
 		from := at.offset - s.spoolFileSize
 		return append(b, s.recentTexts[from:from+int64(at.length)]...), nil
@@ -86,11 +91,11 @@ func (s *textSpool) appendBytes(b []byte, at spooledText) ([]byte, error) {
 }
 
 // deleteSpoolFile deletes the temporary file with the texts of entries.
-func (s *textSpool) deleteSpoolFile() error {
+func (s *textTempStore) deleteSpoolFile() error {
 	if s.spoolFile == nil {
 		return nil
 	}
 	err := s.spoolFile.Close()
 	s.spoolFile = nil
-	return errors.Join(err, s.tree.fs.Remove(s.tree.stagingArea.StagedPath(spoolFile)))
+	return errors.Join(err, s.tempFileTree.fs.Remove(s.tempFileTree.stagingArea.StagedPath(spoolFile)))
 }

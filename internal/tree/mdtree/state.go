@@ -18,21 +18,21 @@ type treeFile struct {
 	path string
 	info fs.FileInfo // metadata of the file before it was read
 	// the file had been changed so recently that a further change may have resulted in the same time
-	isRacy          bool
-	lastGoodText    string // the last text of the file that was valid
-	items           []Item
-	itemIndexByName map[string]int // for each entry name, its index in items (nil until needed)
-	// No text of the file was ever valid. In this case, lastGoodText and items contain the parts of the invalid text
+	canChangeUnnoticed bool
+	lastValidText      string // the last text of the file that was valid
+	items              []Item
+	itemIndexByName    map[string]int // for each entry name, its index in items (nil until needed)
+	// No text of the file was ever valid. In this case, lastValidText and items contain the parts of the invalid text
 	// that can be read.
-	hasNoGoodText bool
+	wasNeverValid bool
 
-	// holdReason is the reason why the store uses lastGoodText and not the text on disk. It is "" if the store uses
-	// the text on disk.
-	holdReason string
-	// if lastGoodText is used instead of the text on disk: the text on disk ("" if it is empty or could not be read)
+	// staleTextReason is the reason why the store uses lastValidText and not the text on disk. It is "" if the store
+	// uses the text on disk.
+	staleTextReason string
+	// if lastValidText is used instead of the text on disk: the text on disk ("" if it is empty or could not be read)
 	diskText string
 
-	leftOutEntries string // description of entries in the file that are ignored because no store accepts them
+	ignoredEntriesText string // description of entries in the file that are ignored because no store accepts them
 }
 
 // treeState contains the files and entries of a tree. Changes require that the store's mu is locked.
@@ -46,7 +46,7 @@ type treeState struct {
 	nextID        uint64
 
 	namesInSeveralFiles map[string]bool              // names for which several files contain an entry
-	isPreferred         func(path, text string) bool // see Options.Prefer (may be nil)
+	isPreferredFile     func(path, text string) bool // see Options.Prefer (may be nil)
 }
 
 // namedEntry is the entry with a certain name, and its position.
@@ -110,7 +110,7 @@ func (st *treeState) addAllFiles(paths []string, files map[string]*treeFile) []o
 			st.entriesByID = append(st.entriesByID, e)
 		}
 	}
-	st.updateEntries(st.namesWithOtherFile(), nil)
+	st.updateEntries(st.namesChangingFile(), nil)
 	deltas := make([]oxbow.Delta, 0, len(st.entriesByID))
 	for _, e := range st.entriesByID {
 		deltas = append(deltas, oxbow.Delta{ID: e.ID, Entry: e})
@@ -137,11 +137,11 @@ func (f *treeFile) itemIndex(name string) int {
 
 // setFile replaces the state of the file at path by f. If f is nil, the file was removed. It adds the names of all
 // entries in the old and the new file to touchedNames.
-func (st *treeState) setFile(path string, f *treeFile, touchedNames map[string]bool) {
+func (st *treeState) setFile(path string, f *treeFile, affectedNames map[string]bool) {
 	if old := st.files[path]; old != nil {
 		for _, it := range old.items {
 			name := it.Entry.Name
-			touchedNames[name] = true
+			affectedNames[name] = true
 			st.filesByName[name] = slices.DeleteFunc(st.filesByName[name], func(g *treeFile) bool { return g == old })
 			if len(st.filesByName[name]) == 0 {
 				delete(st.filesByName, name)
@@ -162,7 +162,7 @@ func (st *treeState) setFile(path string, f *treeFile, touchedNames map[string]b
 	st.files[path] = f
 	for _, it := range f.items {
 		name := it.Entry.Name
-		touchedNames[name] = true
+		affectedNames[name] = true
 		if c := st.filesByName[name]; !slices.Contains(c, f) {
 			j, _ := slices.BinarySearchFunc(c, f, func(a, b *treeFile) int { return strings.Compare(a.path, b.path) })
 			st.filesByName[name] = slices.Insert(c, j, f)
@@ -173,19 +173,22 @@ func (st *treeState) setFile(path string, f *treeFile, touchedNames map[string]b
 // fileUsedForName returns the file whose entry is used if several files contain the name.
 func (st *treeState) fileUsedForName(name string) *treeFile {
 	c := st.filesByName[name]
-	if st.isPreferred != nil && len(c) > 1 {
-		if i := slices.IndexFunc(c, func(f *treeFile) bool { return st.isPreferred(f.path, f.lastGoodText) }); i > 0 {
+	if st.isPreferredFile != nil && len(c) > 1 {
+		if i := slices.IndexFunc(c, func(f *treeFile) bool {
+			return st.isPreferredFile(f.path,
+				f.lastValidText)
+		}); i > 0 {
 			return c[i]
 		}
 	}
 	return c[0]
 }
 
-// namesWithOtherFile returns the names for which the store must return the entry in another file than before, because
-// isPreferred chooses another file now.
-func (st *treeState) namesWithOtherFile() map[string]bool {
+// namesChangingFile returns the names for which the store must return the entry in another file than before, because
+// isPreferredFile chooses another file now.
+func (st *treeState) namesChangingFile() map[string]bool {
 	touched := map[string]bool{}
-	if st.isPreferred == nil {
+	if st.isPreferredFile == nil {
 		return touched
 	}
 	for name := range st.namesInSeveralFiles {

@@ -35,14 +35,14 @@ type Options struct {
 	// write only one file, and leftover temporary files are deleted only if they are stale (see
 	// [vfs.RemoveStaleTemps]).
 	NoJournal bool
-	// ManualScans lets only Open, Refresh and Check scan the directory for changed files. Other methods use the result
-	// of the last scan.
-	ManualScans bool
-	// PreferFile chooses an entry if several files contain an entry with the same name. The store calls PreferFile at
-	// each scan for changed files. The function that it returns reports whether the entry in a file with this path and
-	// text has priority over entries in files that come earlier by path. It must not call the store. A change to such
-	// an entry changes the preferred file. By default, the first file by path is used.
-	PreferFile func(ctx context.Context) func(path, text string) bool
+	// ScansOnlyOnRequest lets only Open, Refresh and Check scan the directory for changed files. Other methods use the
+	// result of the last scan.
+	ScansOnlyOnRequest bool
+	// NewFilePreference chooses an entry if several files contain an entry with the same name. The store calls
+	// NewFilePreference at each scan for changed files. The function that it returns reports whether the entry in a
+	// file with this path and text has priority over entries in files that come earlier by path. It must not call the
+	// store. A change to such an entry changes the preferred file. By default, the first file by path is used.
+	NewFilePreference func(ctx context.Context) func(path, text string) bool
 	// MaxFile is the maximum size, in bytes, of a file. The default is large enough for the longest
 	// content.
 	MaxFile int64
@@ -63,7 +63,7 @@ type Options struct {
 // the same again if a text is restored. The time of an update is the file's modification time, unless the layout
 // parses a time.
 type Store struct {
-	// To read files or to use the field stagedFileByPath, lock scanner.mu. To use the field syncedDirs, acquire
+	// To read files or to use the field newTextFileByPath, lock scanner.mu. To use the field syncedDirs, acquire
 	// writer.writerToken.
 	fileTree
 	layout  Layout
@@ -71,7 +71,7 @@ type Store struct {
 
 	writer        writerState
 	scanner       scanState
-	servedEntries servedEntries
+	servedEntries returnedEntries
 	watchers      subscribers.List[oxbow.Event]
 
 	mu     sync.RWMutex // guards the fields below (to change them, scanner.mu must also be locked)
@@ -79,14 +79,14 @@ type Store struct {
 	closed bool
 }
 
-// servedEntries contains entries and documents that callers have received, and that other programs may have changed
+// returnedEntries contains entries and documents that callers have received, and that other programs may have changed
 // since. scanner.mu guards it.
-type servedEntries struct {
+type returnedEntries struct {
 	// entries as callers received them (only entries that were changed since)
 	base          map[string]*oxbow.Entry
 	documentTexts map[string]string // texts of documents as callers received them
 	// Documents that somebody made empty. The store returns their last text instead.
-	emptiedDocuments map[string]bool
+	documentsEmptiedOnDisk map[string]bool
 }
 
 var (
@@ -117,20 +117,20 @@ func (s *Store) warn(format string, args ...any) {
 // writerState contains the data of the only goroutine in this process that may change files. Before a goroutine uses
 // the other fields, it puts a value into writerToken, which has room for a single value.
 type writerState struct {
-	writerToken chan struct{}
-	processLock vfs.Lock // lock between processes (nil until the first change)
-	isCleaned   bool     // leftover temporary files were removed
+	writerToken         chan struct{}
+	processLock         vfs.Lock // lock between processes (nil until the first change)
+	hasRemovedTempFiles bool     // leftover temporary files were removed
 }
 
 // scanState contains what is known about the directories with the entries' files, which are searched for changes by
 // other programs. mu is locked during such a scan and during each change by this store. It guards the other fields,
-// and the fields servedEntries and fileTree.stagedFileByPath of the store.
+// and the fields returnedEntries and fileTree.newTextFileByPath of the store.
 type scanState struct {
 	mu                 sync.Mutex
 	dirs               []*layoutDirectory
 	fileWatch          vfs.Watch // nil if no directory is watched
 	isWatchUnsupported bool      // the file system does not support watching
-	isOpened           bool      // the files were read for the first time, so that the store is open
+	hasReadFiles       bool      // the files were read for the first time, so that the store is open
 	// paths of files that must be read at the next scan even if they seem to be unchanged
 	dirtyFiles map[string]bool
 }
@@ -162,9 +162,9 @@ func (s *Store) isHiddenPath(p string) bool {
 // isHidden reports whether the path has an element that starts with a dot.
 func isHidden(p string) bool { return strings.HasPrefix(p, ".") || strings.Contains(p, "/.") }
 
-// hiddenPrefix returns a directory's path up to its last hidden element, with a trailing
+// pathToLastHiddenElement returns a directory's path up to its last hidden element, with a trailing
 // slash. It returns "" if no element is hidden.
-func hiddenPrefix(dir string) string {
+func pathToLastHiddenElement(dir string) string {
 	i := strings.LastIndex("/"+dir, "/.")
 	if i < 0 || dir == "." {
 		return ""
@@ -201,8 +201,8 @@ func (s *Store) mayHoldEntries(p string) bool {
 		s.layout.Match(p)
 }
 
-// planOutcome contains the effects of planned operations on entries, except the edited texts of files.
-type planOutcome struct {
+// opPlanEffects contains the effects of planned operations on entries, except the edited texts of files.
+type opPlanEffects struct {
 	// Names of entries that were removed. If an entry is added again with such a name, it gets a new ID.
 	removedNames map[string]bool
 	// Files with a foreign change that could not be merged, each with the reason. Copies of these files are kept.

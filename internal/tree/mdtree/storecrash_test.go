@@ -134,19 +134,19 @@ func TestStoreCrashAnywhere(t *testing.T) {
 				if err != nil && !errors.Is(err, crashfs.ErrCrashed) {
 					t.Fatalf("stop at %d: %v", stop, err)
 				}
-				for img, label := range disk.EachImage {
+				for img, label := range disk.EachCrashFileSystem {
 					check(img, fmt.Sprintf("crash at %d, %s", stop, label), done)
 				}
 				// The recovery crashes as well.
 				for again := 1; again < 40; again += 3 {
-					second := crashfs.New(disk.Live())
+					second := crashfs.New(disk.CopyLiveFiles())
 					second.StopAt(again)
 					s, err := Open(t.Context(), second.Process(), cards{}, Options{})
 					if err == nil {
 						err = s.Apply(t.Context(), oxbow.Add{Name: "x", Content: "x"}, oxbow.Remove{Name: "x"})
 					}
 					n := 0
-					for img, label := range second.EachImage {
+					for img, label := range second.EachCrashFileSystem {
 						check(img, fmt.Sprintf("crash at %d, then at %d, %s", stop, again, label), done)
 						n++
 						if n == 4 {
@@ -189,7 +189,7 @@ func TestFailAnywhere(t *testing.T) {
 				oxbow.Add{Name: "go", Content: "g", Created: noon},
 			)
 			old := problemsOf(t, s)
-			disk.Inject(crashfs.Fault{At: disk.CountOps() + n, Err: broken, Done: done})
+			disk.Inject(crashfs.OpFault{At: disk.CountOps() + n, Err: broken, Done: done})
 			err := s.Apply(t.Context(), oxbow.Update{Name: "change", Content: "after"}, oxbow.Remove{Name: "go"},
 				oxbow.Add{Name: "1", Kind: oxbow.Journal, Content: "one"})
 			disk.Mend()
@@ -279,7 +279,7 @@ func TestCrashUnderDirectoryOfOthers(t *testing.T) {
 		mustApply(t, s, op)
 		want := problemsOf(t, s)
 		images := 0
-		for img, label := range disk.EachImage {
+		for img, label := range disk.EachCrashFileSystem {
 			images++
 			after := openOn(t, img, Options{})
 			if got := problemsOf(t, after); !slices.Equal(got, want) {
@@ -330,7 +330,7 @@ func TestCrashWithoutJournal(t *testing.T) {
 				err = s.Apply(t.Context(), op)
 			}
 			done = err == nil
-			for img, label := range disk.EachImage {
+			for img, label := range disk.EachCrashFileSystem {
 				late := func() time.Time { return time.Now().Add(2 * vfs.StaleAfter) }
 				s := openOn(t, img, Options{NoJournal: true, Clock: late})
 				got := problemsOf(t, s)

@@ -16,8 +16,8 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// kindDir is the directory for a kind of entry.
-type kindDir struct {
+// entryKindDir is the directory for a kind of entry.
+type entryKindDir struct {
 	dir          string
 	sectionTitle string
 	kind         oxbow.Kind
@@ -27,7 +27,7 @@ type kindDir struct {
 }
 
 // kindDirs lists all directories of entries, in the order in which they are read.
-var kindDirs = [...]kindDir{
+var kindDirs = [...]entryKindDir{
 	{"notes", "Notes", oxbow.Note, false},
 	{"archives", "Archives", oxbow.Archive, false},
 	{"topics", "Topics", oxbow.Note, true},
@@ -74,9 +74,9 @@ var linksPreprocessorPattern = sync.OnceValue(func() *regexp.Regexp {
 	)
 })
 
-// readsFiles reports whether mdbook, with these settings, replaces directives in a page (such as {{#include}}) by the
-// content of other files.
-func readsFiles(bookSettings string) bool {
+// mdBookIncludesFiles reports whether mdbook, with these settings, replaces directives in a page (such as
+// {{#include}}) by the content of other files.
+func mdBookIncludesFiles(bookSettings string) bool {
 	return !noPreprocessorsPattern().MatchString(bookSettings) || linksPreprocessorPattern().MatchString(bookSettings)
 }
 
@@ -85,7 +85,7 @@ type summaryLink struct{ entryName, path string }
 
 // writeSummary writes the table of contents with a link for each entry. linksOfDir yields the links for the entries in
 // one directory, sorted by name.
-func writeSummary(w io.Writer, linksOfDir func(dir *kindDir) iter.Seq[summaryLink]) error {
+func writeSummary(w io.Writer, linksOfDir func(dir *entryKindDir) iter.Seq[summaryLink]) error {
 	b := []byte(summaryHead)
 	for i := range kindDirs {
 		kind := &kindDirs[i]
@@ -177,7 +177,7 @@ func linkTarget(path string) string {
 // and a file name that ends in ".md" and is not hidden.
 func isEntryPath(p string) bool {
 	dir, file, _ := strings.Cut(p, "/")
-	return slices.ContainsFunc(kindDirs[:], func(s kindDir) bool { return s.dir == dir }) &&
+	return slices.ContainsFunc(kindDirs[:], func(s entryKindDir) bool { return s.dir == dir }) &&
 		isEntryFile(file) && !strings.ContainsAny(file, "/\\\x00")
 }
 

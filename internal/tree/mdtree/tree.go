@@ -37,9 +37,9 @@ type fileTree struct {
 	dir         string // path in fs
 	stagingArea journal.StagingDir
 
-	// stagedFileByPath maps each file that an incomplete change writes to the file with the new text. It maps each
+	// newTextFileByPath maps each file that an incomplete change writes to the file with the new text. It maps each
 	// file that this change removes to "". The map is nil unless [fileTree.showChangeAsComplete] has set it.
-	stagedFileByPath map[string]string
+	newTextFileByPath map[string]string
 
 	syncedDirs map[string]bool // directories that were synced in their parents
 	movedDirs  map[string]bool // new directories that finishChange moved from the staging area to the tree as a whole
@@ -79,7 +79,7 @@ var errNotFile = errors.New("not a regular file")
 
 // openForReading opens a file for reading. If a change is incomplete, it opens the staged file.
 func (t *fileTree) openForReading(p string) (vfs.File, error) {
-	if staged, ok := t.stagedFileByPath[p]; ok {
+	if staged, ok := t.newTextFileByPath[p]; ok {
 		if staged == "" {
 			return nil, fs.ErrNotExist
 		}
@@ -309,7 +309,7 @@ func (t *fileTree) writeFiles(
 // showChangeAsComplete makes [tree.readText] return the files as they will be when the journal's change is
 // complete. A nil journal ends this state.
 func (t *fileTree) showChangeAsComplete(j *journal.Journal) error {
-	t.stagedFileByPath = nil
+	t.newTextFileByPath = nil
 	if j == nil {
 		return nil
 	}
@@ -324,7 +324,7 @@ func (t *fileTree) showChangeAsComplete(j *journal.Journal) error {
 			if err != nil {
 				return err
 			}
-			staged = sum == "" || sum == c.OldSum || sum == c.NewSum
+			staged = sum == "" || sum == c.OldFileHash || sum == c.NewFileHash
 		}
 		if staged {
 			overlay[c.Path] = t.stagingArea.StagedFile(i)
@@ -340,7 +340,7 @@ func (t *fileTree) showChangeAsComplete(j *journal.Journal) error {
 			return err
 		}
 	}
-	t.stagedFileByPath = overlay
+	t.newTextFileByPath = overlay
 	return nil
 }
 

@@ -148,9 +148,9 @@ func (r *twoSides) fill(t *testing.T) error {
 }
 
 // origin identifies the memory by its position in the log, like the program.
-func (r *twoSides) origin(t *testing.T) (StoreOrigin, error) {
+func (r *twoSides) origin(t *testing.T) (StoreIdentity, error) {
 	at, err := r.m.Store().(oxbow.Sequencer).Position(t.Context())
-	return StoreOrigin{Name: hex.EncodeToString([]byte(at)), IsSameStore: func(was string) bool {
+	return StoreIdentity{Name: hex.EncodeToString([]byte(at)), IsNameOfStore: func(was string) bool {
 		b, err := hex.DecodeString(was)
 		return err == nil && oxbow.Position(b).Precedes(at)
 	}, ChangesSince: func(ctx context.Context, was string) iter.Seq2[oxbow.Delta, error] {
@@ -176,7 +176,7 @@ func (r *twoSides) entries(t *testing.T) (map[string]oxbow.Entry, error) {
 
 func fileEntry(e *oxbow.Entry) oxbow.Entry {
 	return oxbow.Entry{Name: e.Name, Kind: e.Kind, Content: e.Content, Aliases: e.Aliases,
-		Labels: oxbow.SortLabels(withoutLocal(e.Labels)), Created: e.Created}
+		Labels: oxbow.SortLabels(withoutLocalLabels(e.Labels)), Created: e.Created}
 }
 
 // dump dumps the memory, and checks that the files contain its entries.
@@ -185,7 +185,8 @@ func (r *twoSides) dump(t *testing.T) error {
 	if err != nil {
 		return err
 	}
-	if _, err := Dump(t.Context(), r.m, r.fsys, "brain", &DumpOptions{Origin: origin, spoolMemory: 200}); err != nil {
+	if _, err := Dump(t.Context(), r.m, r.fsys, "brain",
+		&DumpOptions{Origin: origin, maxNewFileBytesInMemory: 200}); err != nil {
 		return err
 	}
 	r.base, err = r.entries(t)
@@ -324,7 +325,7 @@ func (r *twoSides) refusedDump(t *testing.T) error {
 	if len(lost) == 0 {
 		return nil
 	}
-	_, err = Dump(t.Context(), r.m, r.fsys, "brain", &DumpOptions{Origin: origin, spoolMemory: 200})
+	_, err = Dump(t.Context(), r.m, r.fsys, "brain", &DumpOptions{Origin: origin, maxNewFileBytesInMemory: 200})
 	fe, ok := errors.AsType[*FilesError](err)
 	slices.Sort(lost)
 	if !ok || !errors.Is(err, ErrEdited) || !slices.Equal(fe.Files, lost) {

@@ -19,23 +19,23 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// maxAttempts is the maximum number of attempts to make a change. An attempt fails if another program changes a file
-// just before it is written.
-const maxAttempts = 50
+// maxChangeAttempts is the maximum number of attempts to make a change. An attempt fails if another program changes a
+// file just before it is written.
+const maxChangeAttempts = 50
 
 // makeChange plans edits, writes the new files and syncs them. It returns the outcome of the plan whose edits were
 // written.
 func (s *Store) makeChange(
 	ctx context.Context,
-	plan func(v *plannedTree, now time.Time) (*planOutcome, error),
-) (*planOutcome, error) {
+	plan func(v *treeWithPlannedEdits, now time.Time) (*opPlanEffects, error),
+) (*opPlanEffects, error) {
 	release, err := s.acquireWriter(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
-	for range maxAttempts {
-		var own *planOutcome
+	for range maxChangeAttempts {
+		var own *opPlanEffects
 		own, err = s.attemptChange(ctx, plan)
 		if !errors.Is(err, vfs.ErrChanged) {
 			return own, err
@@ -58,14 +58,14 @@ type fileChange struct {
 // is written and the error matches vfs.ErrChanged.
 func (s *Store) attemptChange(
 	ctx context.Context,
-	plan func(v *plannedTree, now time.Time) (*planOutcome, error),
-) (*planOutcome, error) {
+	plan func(v *treeWithPlannedEdits, now time.Time) (*opPlanEffects, error),
+) (*opPlanEffects, error) {
 	s.scanner.mu.Lock()
 	defer s.scanner.mu.Unlock()
 	if err := s.scanForChanges(ctx); err != nil {
 		return nil, err
 	}
-	v := newOverlay(s)
+	v := newTreeWithPlannedEdits(s)
 	own, err := plan(v, s.options.Clock())
 	if err != nil {
 		return nil, err
@@ -86,7 +86,7 @@ func (s *Store) attemptChange(
 	}
 	if err != nil {
 		for _, w := range changes {
-			s.readAgainInNextScan(w.path)
+			s.rereadAtNextScan(w.path)
 		}
 		return nil, s.storeError(err)
 	}
@@ -96,10 +96,10 @@ func (s *Store) attemptChange(
 	r := &fileScan{store: s, changedFiles: map[string]*treeFile{}}
 	for _, w := range changes {
 		if s.mayHoldEntries(w.path) {
-			r.readAndCompare(w.path)
+			r.readAndCompareWithState(w.path)
 		} else if _, ok := s.servedEntries.documentTexts[w.path]; ok {
 			s.servedEntries.documentTexts[w.path] = w.newText
-			delete(s.servedEntries.emptiedDocuments, w.path)
+			delete(s.servedEntries.documentsEmptiedOnDisk, w.path)
 		}
 	}
 	s.applyFiles(r.changedFiles, own)
@@ -127,11 +127,11 @@ func (s *Store) completeEntries(written []oxbow.Version) {
 
 // prepareChanges compares the present files with the texts for which a change was planned, and returns the
 // files to write.
-func (s *Store) prepareChanges(v *plannedTree, outcome *planOutcome) ([]fileChange, error) {
+func (s *Store) prepareChanges(v *treeWithPlannedEdits, outcome *opPlanEffects) ([]fileChange, error) {
 	var changes []fileChange
 	taken := map[string]bool{}
-	for _, p := range slices.Sorted(maps.Keys(v.pendingFiles)) {
-		e := v.pendingFiles[p]
+	for _, p := range slices.Sorted(maps.Keys(v.plannedFileByPath)) {
+		e := v.plannedFileByPath[p]
 		if !e.isChanged {
 			continue
 		}
@@ -159,7 +159,7 @@ func (s *Store) prepareChanges(v *plannedTree, outcome *planOutcome) ([]fileChan
 // readPresentFile reads the present text of a file into w before the file is changed. If the text differs from the
 // text for which the change was planned, the error matches vfs.ErrChanged. If the change was planned for an earlier
 // text, because the present text was not valid, the present text is kept as a conflict copy.
-func (s *Store) readPresentFile(w *fileChange, e *pendingFile, outcome *planOutcome) error {
+func (s *Store) readPresentFile(w *fileChange, e *plannedFile, outcome *opPlanEffects) error {
 	text, info, err := s.readText(w.path, maxEntryFileBytes)
 	switch {
 	case err == nil:
@@ -171,16 +171,16 @@ func (s *Store) readPresentFile(w *fileChange, e *pendingFile, outcome *planOutc
 	}
 	there, before := e.exists, e.base
 	f := s.st.files[w.path]
-	held := e.mayHoldEntries && f != nil && f.holdReason != ""
+	held := e.mayHoldEntries && f != nil && f.staleTextReason != ""
 	if held {
 		there, before = true, f.diskText
 	}
 	if w.exists != there || w.diskText != before {
-		s.readAgainInNextScan(w.path)
+		s.rereadAtNextScan(w.path)
 		return fmt.Errorf("%s: %w", w.path, vfs.ErrChanged)
 	}
 	if held && strings.TrimPrefix(w.diskText, byteOrderMark) != "" {
-		outcome.conflictCopies[w.path] = "it " + f.holdReason
+		outcome.conflictCopies[w.path] = "it " + f.staleTextReason
 	}
 	return nil
 }
@@ -240,7 +240,7 @@ func (s *Store) writeAll(ctx context.Context, changes []fileChange) error {
 		staged = append(staged, w)
 		j.Writes = append(
 			j.Writes,
-			journal.StagedWrite{Path: w.path, OldSum: was, NewSum: journal.HexSum([]byte(w.newText))},
+			journal.StagedWrite{Path: w.path, OldFileHash: was, NewFileHash: journal.HexSum([]byte(w.newText))},
 		)
 	}
 	err := s.stageFiles(ctx, len(staged), func(i int, _ *[]byte) (stagedFile, error) {

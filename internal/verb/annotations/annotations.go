@@ -22,19 +22,19 @@ import (
 
 // GCAnnotationsIn is the argument of GCAnnotations.
 type GCAnnotationsIn struct {
-	DryRun bool `json:"dry_run,omitempty" jsonschema:"show what would be done, and change nothing"`
-	Undo   bool `json:"undo,omitempty"    jsonschema:"take the last gc back"`
+	DryRun     bool `json:"dry_run,omitempty" jsonschema:"show what would be done, and change nothing"`
+	UndoLastGC bool `json:"undo,omitempty"    jsonschema:"take the last gc back"`
 }
 
 // GCAnnotationsOut is the result of GCAnnotations.
 type GCAnnotationsOut struct {
-	DryRun      bool          `json:"dry_run,omitempty"`
-	Run         string        `json:"run,omitempty"`
-	Files       int           `json:"files"`
-	Annotations int           `json:"annotations"`
-	Archived    []Annotation  `json:"archived"`
-	Returned    []Annotation  `json:"returned"`
-	Skipped     []SkippedFile `json:"skipped,omitempty"`
+	DryRun              bool          `json:"dry_run,omitempty"`
+	GCRunName           string        `json:"run,omitempty"`
+	Files               int           `json:"files"`
+	Annotations         int           `json:"annotations"`
+	Archived            []Annotation  `json:"archived"`
+	ReturnedFromArchive []Annotation  `json:"returned"`
+	Skipped             []SkippedFile `json:"skipped,omitempty"`
 
 	Undo bool `json:"-"`
 }
@@ -53,7 +53,7 @@ func GCAnnotations(ctx context.Context, w *verb.Workspace, in GCAnnotationsIn) (
 		return GCAnnotationsOut{}, err
 	}
 	do := s.GC
-	if in.Undo {
+	if in.UndoLastGC {
 		do = s.UndoGC
 	}
 	r, err := do(ctx, in.DryRun)
@@ -61,14 +61,14 @@ func GCAnnotations(ctx context.Context, w *verb.Workspace, in GCAnnotationsIn) (
 		return GCAnnotationsOut{}, err
 	}
 	out := GCAnnotationsOut{
-		DryRun:      in.DryRun,
-		Undo:        in.Undo,
-		Run:         r.RunName,
-		Files:       r.Files,
-		Annotations: r.Annotations,
-		Archived:    annotationList(r.Archived),
-		Returned:    annotationList(r.Restored),
-		Skipped:     skippedFiles(r.SkippedFiles),
+		DryRun:              in.DryRun,
+		Undo:                in.UndoLastGC,
+		GCRunName:           r.GCRunName,
+		Files:               r.ExaminedSidecars,
+		Annotations:         r.ExaminedAnnotations,
+		Archived:            annotationList(r.Archived),
+		ReturnedFromArchive: annotationList(r.Restored),
+		Skipped:             skippedFiles(r.SkippedFiles),
 	}
 	return out, nil
 }
@@ -86,27 +86,27 @@ type AnnotationStatsIn struct{}
 
 // AnnotationStatsOut is the statistics of a tree's annotations.
 type AnnotationStatsOut struct {
-	Files          int            `json:"files"`
-	Annotations    int            `json:"annotations"`
-	CountByPlacing map[string]int `json:"placed"`
-	Archived       int            `json:"archived"`
-	CountByActor   map[string]int `json:"by"`
-	Oldest         string         `json:"oldest,omitempty"`
-	Median         string         `json:"median,omitempty"`
-	Newest         string         `json:"newest,omitempty"`
-	Bytes          int64          `json:"bytes"`
-	Damaged        int            `json:"damaged"`
-	Newer          int            `json:"newer,omitempty"`
-	Skipped        []SkippedFile  `json:"skipped,omitempty"`
+	Files                 int            `json:"files"`
+	Annotations           int            `json:"annotations"`
+	CountByPlacing        map[string]int `json:"placed"`
+	Archived              int            `json:"archived"`
+	CountByActor          map[string]int `json:"by"`
+	OldestTime            string         `json:"oldest,omitempty"`
+	MedianTime            string         `json:"median,omitempty"`
+	NewestTime            string         `json:"newest,omitempty"`
+	Bytes                 int64          `json:"bytes"`
+	DamagedLineCount      int            `json:"damaged"`
+	NewerVersionLineCount int            `json:"newer,omitempty"`
+	Skipped               []SkippedFile  `json:"skipped,omitempty"`
 }
 
 // allPlacingKinds lists the ways in which an annotation can be placed, the most certain way first.
-var allPlacingKinds = []annotate.PlacingKind{
-	annotate.Exact,
-	annotate.Tracked,
-	annotate.Moved,
-	annotate.Edited,
-	annotate.Lost,
+var allPlacingKinds = []annotate.PlacementKind{
+	annotate.PlacedExactly,
+	annotate.PlacedByTracking,
+	annotate.PlacedAfterMove,
+	annotate.PlacedAfterEdit,
+	annotate.NotPlaced,
 }
 
 // AnnotationStats returns the statistics of the working tree's annotations.
@@ -121,9 +121,10 @@ func AnnotationStats(ctx context.Context, w *verb.Workspace, _ AnnotationStatsIn
 	}
 	out := AnnotationStatsOut{Files: st.AnnotatedFiles, Annotations: st.Annotations, CountByPlacing: map[string]int{},
 		Archived: st.Archived, CountByActor: map[string]int{},
-		Bytes: st.SidecarBytes, Damaged: st.DamagedLines, Newer: st.NewerLines, Skipped: skippedFiles(st.SkippedFiles)}
+		Bytes: st.SidecarBytes, DamagedLineCount: st.DamagedLines, NewerVersionLineCount: st.NewerVersionLines,
+		Skipped: skippedFiles(st.SkippedFiles)}
 	for _, p := range allPlacingKinds {
-		out.CountByPlacing[string(p)] = st.CountByPlacing[p]
+		out.CountByPlacing[string(p)] = st.CountByPlacement[p]
 	}
 	for by, n := range st.CountByAuthor {
 		if by == "" {
@@ -133,9 +134,9 @@ func AnnotationStats(ctx context.Context, w *verb.Workspace, _ AnnotationStatsIn
 	}
 	if st.Annotations > 0 {
 		stamp := func(t time.Time) string { return t.UTC().Format(time.RFC3339) }
-		out.Oldest = stamp(st.Oldest)
-		out.Median = stamp(st.Median)
-		out.Newest = stamp(st.Newest)
+		out.OldestTime = stamp(st.OldestTime)
+		out.MedianTime = stamp(st.MedianTime)
+		out.NewestTime = stamp(st.NewestTime)
 	}
 	return out, nil
 }
@@ -234,7 +235,7 @@ func SetupAnnotations(ctx context.Context, w *verb.Workspace, in SetupAnnotation
 	case err != nil:
 		return SetupAnnotationsOut{}, err
 	}
-	out := SetupAnnotationsOut{DryRun: in.DryRun, Install: in.Install, WasPrivate: r.WasPrivate,
+	out := SetupAnnotationsOut{DryRun: in.DryRun, Install: in.Install, WasPrivate: r.WasIgnoredByGit,
 		Attributes: AttributeLine(r.Attributes),
 		Driver: MergeDriver{Installed: r.LocalAttributes.AlreadyExists ||
 			(in.Install && !in.DryRun), Config: map[string]string{}, Settings: r.ConfigSettings,
@@ -248,17 +249,17 @@ func SetupAnnotations(ctx context.Context, w *verb.Workspace, in SetupAnnotation
 // MergeSidecarsIn is the argument of MergeSidecars. Base, Ours and Theirs are paths in the form of the operating
 // system. Name is a path relative to Dir.
 type MergeSidecarsIn struct {
-	Base   string `json:"base"           flag:"-"`
-	Ours   string `json:"ours"           flag:"-"`
-	Theirs string `json:"theirs"         flag:"-"`
-	Name   string `json:"name,omitempty" flag:"-"`
-	Dir    string `json:"dir,omitempty"  flag:"-"`
+	BasePath  string `json:"base"           flag:"-"`
+	OurPath   string `json:"ours"           flag:"-"`
+	TheirPath string `json:"theirs"         flag:"-"`
+	Name      string `json:"name,omitempty" flag:"-"`
+	Dir       string `json:"dir,omitempty"  flag:"-"`
 }
 
 // MergeSidecarsOut is the number of unreadable lines, and the file to which they were written.
 type MergeSidecarsOut struct {
-	Unreadable int    `json:"unreadable"`
-	KeptIn     string `json:"kept_in,omitempty"`
+	UnreadableLineCount int    `json:"unreadable"`
+	UnreadableLinesFile string `json:"kept_in,omitempty"`
 }
 
 // maxSidecarSize is the maximum size, in bytes, of each annotation file (sidecar) in a three-way merge: Base, Ours and
@@ -274,7 +275,7 @@ func MergeSidecars(_ context.Context, _ *verb.Workspace, in MergeSidecarsIn) (ou
 		}
 	}()
 	var texts [3][]byte
-	for i, file := range []string{in.Base, in.Ours, in.Theirs} {
+	for i, file := range []string{in.BasePath, in.OurPath, in.TheirPath} {
 		if err := withOpenDir(filepath.Dir(file), func(dir vfs.FS) (err error) {
 			texts[i], err = vfs.ReadFile(dir, filepath.Base(file), maxSidecarSize)
 			return err
@@ -291,8 +292,8 @@ func MergeSidecars(_ context.Context, _ *verb.Workspace, in MergeSidecarsIn) (ou
 			return out, fmt.Errorf("keeping damaged lines: %w", err)
 		}
 	}
-	return out, withOpenDir(filepath.Dir(in.Ours), func(dir vfs.FS) error {
-		return vfs.WriteFile(dir, filepath.Base(in.Ours), m.Data, 0o644)
+	return out, withOpenDir(filepath.Dir(in.OurPath), func(dir vfs.FS) error {
+		return vfs.WriteFile(dir, filepath.Base(in.OurPath), m.Data, 0o644)
 	})
 }
 
@@ -314,7 +315,7 @@ func saveUnreadableLines(in MergeSidecarsIn, lines []byte) (MergeSidecarsOut, er
 		return MergeSidecarsOut{}, err
 	}
 	name = path.Clean(name) + ".damaged"
-	out := MergeSidecarsOut{KeptIn: name}
+	out := MergeSidecarsOut{UnreadableLinesFile: name}
 	return out, withOpenDir(in.Dir, func(dir vfs.FS) error {
 		old, err := vfs.ReadFile(dir, name, maxSidecarSize)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -328,7 +329,7 @@ func saveUnreadableLines(in MergeSidecarsIn, lines []byte) (MergeSidecarsOut, er
 			if !have[l] {
 				old = append(old, l...)
 			}
-			out.Unreadable++
+			out.UnreadableLineCount++
 		}
 		return vfs.WriteFile(dir, name, old, os.FileMode(0o644))
 	})

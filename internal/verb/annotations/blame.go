@@ -44,7 +44,7 @@ func Blame(ctx context.Context, w *verb.Workspace, in BlameIn) (BlameOut, error)
 		return out, err
 	}
 	lines, err := s.Blame(ctx, in.File)
-	if note, ok := partialResultNote(err); ok {
+	if note, ok := gitFailureNote(err); ok {
 		out.Notes = append(out.Notes, verb.PlainNote(note))
 	} else if err != nil {
 		return out, err

@@ -15,16 +15,16 @@ func (o AnnotateTranscriptsOut) Report() (r report.Report) {
 		for _, a := range o.Annotations {
 			at := a.File
 			if a.StartLine > 0 {
-				at += ":" + annotate.Span{First: a.StartLine, Last: a.EndLine}.String()
+				at += ":" + annotate.LineSpan{First: a.StartLine, Last: a.EndLine}.String()
 			}
-			r.AddLinef("%s  %s", report.Name(at), report.Text(a.Headline))
+			r.AddLinef("%s  %s", report.Name(at), report.QuotedText(a.Headline))
 		}
 	}
 	r.AddDetailf(
 		"%s %s of %s; %d were there already",
 		report.EffectVerb(o.DryRun, "added", "would add"),
 		countWithNoun(
-			o.Added,
+			o.AddedAnnotations,
 			"annotation",
 			"annotations",
 		),
@@ -36,23 +36,23 @@ func (o AnnotateTranscriptsOut) Report() (r report.Report) {
 		n               int
 		one, many, what string
 	}{
-		{s.Failed, "edit", "edits", "failed or refused"},
-		{s.Pending, "edit", "edits", "without a result yet"},
-		{s.Outside, "edit", "edits", "of files outside of this tree"},
-		{s.Removed, "file", "files", "deleted: no line is left"},
-		{s.Unlocated, "edit", "edits", "whose lines are not shown"},
-		{s.BadLines, "line", "lines", "that cannot be read"},
-		{s.Others, "file", "files", "without a transcript in it"},
+		{s.RefusedEdits, "edit", "edits", "failed or refused"},
+		{s.EditsWithoutResult, "edit", "edits", "without a result yet"},
+		{s.EditsOutsideTree, "edit", "edits", "of files outside of this tree"},
+		{s.EditsOfDeletedFiles, "file", "files", "deleted: no line is left"},
+		{s.EditsWithoutLines, "edit", "edits", "whose lines are not shown"},
+		{s.UnreadableLines, "line", "lines", "that cannot be read"},
+		{s.NonTranscriptFiles, "file", "files", "without a transcript in it"},
 	} {
 		if skipped.n > 0 {
 			r.AddNotef(
 				"left out %s %s",
 				countWithNoun(skipped.n, skipped.one, skipped.many),
-				report.Words(skipped.what),
+				report.OxbowText(skipped.what),
 			)
 		}
 	}
-	if len(o.OutsideFiles) > 0 && o.Added+o.KnownAnnotations == 0 {
+	if len(o.OutsideFiles) > 0 && o.AddedAnnotations+o.KnownAnnotations == 0 {
 		r.AddNotef("such as %s; was the tree elsewhere? then say where with --moved-from DIR", o.OutsideFiles[0])
 	}
 	return r
@@ -60,24 +60,24 @@ func (o AnnotateTranscriptsOut) Report() (r report.Report) {
 
 // Report lists the annotations that were archived or restored, or would be by a dry run.
 func (o GCAnnotationsOut) Report() (r report.Report) {
-	if o.Undo && o.Run == "" {
+	if o.Undo && o.GCRunName == "" {
 		r.AddNotef("there is no gc to take back")
 		return r
 	}
 	addAnnotationLines(&r, report.EffectVerb(o.DryRun, "archived", "would be archived"), o.Archived)
-	addAnnotationLines(&r, report.EffectVerb(o.DryRun, "returned", "would be returned"), o.Returned)
+	addAnnotationLines(&r, report.EffectVerb(o.DryRun, "returned", "would be returned"), o.ReturnedFromArchive)
 	r.AddDetailf(
 		"%s %d and %s %d of %s in %s",
 		report.EffectVerb(o.DryRun, "archived", "would archive"),
 		len(o.Archived),
 		report.EffectVerb(o.DryRun, "returned", "return"),
-		len(o.Returned),
+		len(o.ReturnedFromArchive),
 		countWithNoun(o.Annotations, "annotation", "annotations"),
 		countWithNoun(o.Files, "sidecar", "sidecars"),
 	)
 	addSkippedNotes(&r, o.Skipped)
 	// Only a run that changed something can be undone. A dry run changes nothing, and there is no undo for an undo.
-	isUndoable := o.Run != "" && !o.DryRun && !o.Undo
+	isUndoable := o.GCRunName != "" && !o.DryRun && !o.Undo
 	if isUndoable {
 		r.AddNotef("to take this back: oxbow annotate gc --undo")
 	}
@@ -85,13 +85,19 @@ func (o GCAnnotationsOut) Report() (r report.Report) {
 }
 
 // addAnnotationLines adds a line for each annotation. The line begins with the effect, such as "archived".
-func addAnnotationLines(r *report.Report, effect report.Words, all []Annotation) {
+func addAnnotationLines(r *report.Report, effect report.OxbowText, all []Annotation) {
 	for _, a := range all {
-		lines := a.WasLines // Show where the annotated lines were if the file does not contain them any more.
+		lines := a.FormerLines // Show where the annotated lines were if the file does not contain them any more.
 		if a.StartLine > 0 {
-			lines = annotate.Span{First: a.StartLine, Last: a.EndLine}.String()
+			lines = annotate.LineSpan{First: a.StartLine, Last: a.EndLine}.String()
 		}
-		sentence := report.Sentencef("%s  %s:%s  %s", effect, a.File, report.Words(lines), report.Text(a.Headline))
+		sentence := report.Sentencef(
+			"%s  %s:%s  %s",
+			effect,
+			a.File,
+			report.OxbowText(lines),
+			report.QuotedText(a.Headline),
+		)
 		r.Add(report.Line{Sentence: sentence, MayBeCut: true})
 	}
 }

@@ -50,12 +50,12 @@ func CodeTools() []verb.Tool {
 
 // AnnotateIn is the argument of annotate.
 type AnnotateIn struct {
-	File      string   `json:"file"               also:"path,file_path"                     jsonschema:"Path below the root of the repository." usage:"Path of the file, slash-separated, below the root of the working tree."`
-	StartLine int      `json:"start_line"         also:"line,start,from"                    jsonschema:"As it stands now, counted from 1."      usage:"First line of the block, counted from 1."`
-	EndLine   *int     `json:"end_line,omitempty" also:"end,to"                             jsonschema:"The first by default."                  usage:"Last line of the block; the first by default."`
-	Why       string   `json:"why"                also:"reasoning,reason,text"              jsonschema:"The reasoning in a few sentences."      usage:"Why the lines are as they are."`
-	Rejected  []string `json:"rejected,omitempty" also:"alternatives,alternatives_rejected" jsonschema:"Alternatives, each with why not."       usage:"An alternative that was rejected, and why."`
-	Model     string   `json:"model,omitempty"                                              jsonschema:"The model that you are."                usage:"The model that wrote the lines."`
+	File                 string   `json:"file"               also:"path,file_path"                     jsonschema:"Path below the root of the repository." usage:"Path of the file, slash-separated, below the root of the working tree."`
+	StartLine            int      `json:"start_line"         also:"line,start,from"                    jsonschema:"As it stands now, counted from 1."      usage:"First line of the block, counted from 1."`
+	EndLine              *int     `json:"end_line,omitempty" also:"end,to"                             jsonschema:"The first by default."                  usage:"Last line of the block; the first by default."`
+	Why                  string   `json:"why"                also:"reasoning,reason,text"              jsonschema:"The reasoning in a few sentences."      usage:"Why the lines are as they are."`
+	RejectedAlternatives []string `json:"rejected,omitempty" also:"alternatives,alternatives_rejected" jsonschema:"Alternatives, each with why not."       usage:"An alternative that was rejected, and why."`
+	Model                string   `json:"model,omitempty"                                              jsonschema:"The model that you are."                usage:"The model that wrote the lines."`
 }
 
 // GetAnnotationsIn is the argument of get_annotations.
@@ -78,7 +78,7 @@ type Annotation struct {
 	File                 string   `json:"file"                 jsonschema:"the file, as it is called now"`
 	StartLine            int      `json:"start_line,omitempty" jsonschema:"first line now; absent when lost"`
 	EndLine              int      `json:"end_line,omitempty"   jsonschema:"last line now; absent when lost"`
-	PlacingName          string   `json:"placed"               jsonschema:"exact, moved, tracked, edited or lost"`
+	PlacingStatus        string   `json:"placed"               jsonschema:"exact, moved, tracked, edited or lost"`
 	Confidence           float64  `json:"confidence"           jsonschema:"how sure that is, 0 to 1"`
 	Method               string   `json:"how,omitempty"        jsonschema:"how the lines were found"`
 	Reason               string   `json:"why"                  jsonschema:"the reasoning"`
@@ -90,8 +90,8 @@ type Annotation struct {
 	Profile              string   `json:"profile,omitempty"`
 	Time                 string   `json:"time"                 jsonschema:"when it was written"`
 	Commit               string   `json:"commit,omitempty"     jsonschema:"HEAD when it was written"`
-	WasFile              string   `json:"was_file,omitempty"   jsonschema:"the file then, when it had another name"`
-	WasLines             string   `json:"was_lines,omitempty"  jsonschema:"the lines then, when they were others"`
+	FormerFile           string   `json:"was_file,omitempty"   jsonschema:"the file then, when it had another name"`
+	FormerLines          string   `json:"was_lines,omitempty"  jsonschema:"the lines then, when they were others"`
 	Score                float64  `json:"score,omitempty"      jsonschema:"of a search; higher is better, among those found by the same"`
 	FoundByLines         bool     `json:"by_lines,omitempty"   jsonschema:"of a search: the lines hold the words, the reasoning does not"`
 	Archived             bool     `json:"archived,omitempty"   jsonschema:"its lines were gone when that was last looked at"`
@@ -107,7 +107,7 @@ type Annotation struct {
 }
 
 // LinesChanged reports whether the annotated lines have changed since the annotation was made.
-func (a Annotation) LinesChanged() bool { return a.PlacingName == string(annotate.Edited) }
+func (a Annotation) LinesChanged() bool { return a.PlacingStatus == string(annotate.PlacedAfterEdit) }
 
 // annotationList converts annotations to the form that verbs return. The result is never nil.
 func annotationList(found []annotate.FoundAnnotation) []Annotation {
@@ -120,7 +120,7 @@ func annotationList(found []annotate.FoundAnnotation) []Annotation {
 
 // makeAnnotation converts an annotation to the form that verbs return.
 func makeAnnotation(f annotate.FoundAnnotation) Annotation {
-	a := Annotation{ID: f.ID, File: f.In, StartLine: f.Now.First, EndLine: f.Now.Last, PlacingName: string(f.Placed),
+	a := Annotation{ID: f.ID, File: f.In, StartLine: f.Now.First, EndLine: f.Now.Last, PlacingStatus: string(f.Placed),
 		Confidence: f.Confidence,
 		Method:     f.How, Reason: f.Reasoning(), RejectedAlternatives: f.Rejected, ByActor: string(f.By),
 		Agent: f.Agent, Model: f.Model,
@@ -128,20 +128,25 @@ func makeAnnotation(f annotate.FoundAnnotation) Annotation {
 		Profile: f.Profile, Time: verb.FormatTimestamp(f.Time), Commit: f.Commit, Archived: f.Archived,
 		Headline: f.Headline()}
 	if f.File != f.In {
-		a.WasFile = f.File
+		a.FormerFile = f.File
 	}
 	if f.Span != f.Now && f.Span.Len() > 0 {
-		a.WasLines = f.Span.String()
+		a.FormerLines = f.Span.String()
 	}
-	if f.Placed == annotate.Edited || f.Placed == annotate.Lost {
+	if f.Placed == annotate.PlacedAfterEdit || f.Placed == annotate.NotPlaced {
 		a.OldLines = f.Block
 	}
 	return a
 }
 
-// markUnreviewed sets ReviewState to "unreviewed" for each annotation that another machine wrote and that is not on
-// the reviewed branch, because nobody vouches for its content.
-func markUnreviewed(ctx context.Context, b *annotate.Store, all []Annotation, found []annotate.FoundAnnotation) {
+// markUnreviewedAnnotations sets ReviewState to "unreviewed" for each annotation that another machine wrote and that
+// is not on the reviewed branch, because nobody vouches for its content.
+func markUnreviewedAnnotations(
+	ctx context.Context,
+	b *annotate.Store,
+	all []Annotation,
+	found []annotate.FoundAnnotation,
+) {
 	for i, isUnreviewed := range b.FindUnreviewed(ctx, found) {
 		if isUnreviewed {
 			all[i].ReviewState = "unreviewed"
@@ -161,7 +166,7 @@ type GetAnnotationsOut struct {
 	NextOffset  int          `json:"next_offset,omitempty"`
 	Notes       []verb.Note  `json:"notes,omitempty"`
 
-	HasNone bool `json:"-"` // The file lacks annotations or, if there is a query, the whole tree lacks them.
+	HasNoAnnotations bool `json:"-"` // The file lacks annotations or, if there is a query, the whole tree lacks them.
 }
 
 // Annotate stores an annotation: the reason why some lines are as they are, and the alternatives that were rejected.
@@ -172,12 +177,13 @@ func Annotate(ctx context.Context, w *verb.Workspace, in AnnotateIn) (AnnotateOu
 	if err != nil {
 		return AnnotateOut{}, err
 	}
-	s := annotate.Span{First: in.StartLine, Last: *cmp.Or(in.EndLine, &in.StartLine)}
-	r := annotate.Record{File: in.File, Span: s, Why: in.Why, Rejected: in.Rejected, Model: in.Model}
+	s := annotate.LineSpan{First: in.StartLine, Last: *cmp.Or(in.EndLine, &in.StartLine)}
+	r := annotate.Record{File: in.File, Span: s, Why: in.Why, Rejected: in.RejectedAlternatives, Model: in.Model}
 	if by, _ := oxbow.SourceFrom(ctx); by.Actor == oxbow.Agent {
 		r.Agent = cmp.Or(by.Claimed.Agent, by.Claimed.Client)
 	}
-	if err := provenance.CheckForeignRepeats(ctx, w, "why", append([]string{in.Why}, in.Rejected...)...); err != nil {
+	if err := provenance.CheckRepeatedForeignTexts(ctx, w, "why",
+		append([]string{in.Why}, in.RejectedAlternatives...)...); err != nil {
 		return AnnotateOut{}, err
 	}
 	rs := []annotate.Record{r}
@@ -191,7 +197,7 @@ func Annotate(ctx context.Context, w *verb.Workspace, in AnnotateIn) (AnnotateOu
 	f := annotate.FoundAnnotation{
 		Record:     rs[0],
 		In:         in.File,
-		Placed:     annotate.Exact,
+		Placed:     annotate.PlacedExactly,
 		Now:        s,
 		Confidence: 1,
 		How:        "just written",
@@ -239,11 +245,11 @@ func getAllAnnotations(
 			"means something with query only; a file gives all that it has",
 		)
 	}
-	var s annotate.Span
+	var s annotate.LineSpan
 	if in.StartLine != nil || in.EndLine != nil {
 		first := 1
 		from := cmp.Or(in.StartLine, &first)
-		s = (annotate.Span{First: *from, Last: *cmp.Or(in.EndLine, from)})
+		s = (annotate.LineSpan{First: *from, Last: *cmp.Or(in.EndLine, from)})
 		if s.Len() == 0 {
 			return GetAnnotationsOut{}, verb.InvalidValue(
 				"start_line",
@@ -253,17 +259,17 @@ func getAllAnnotations(
 		}
 	}
 	found, err := b.Lookup(ctx, in.File, s)
-	if note, ok := partialResultNote(err); ok {
+	if note, ok := gitFailureNote(err); ok {
 		out.Notes = append(out.Notes, verb.PlainNote(note))
 	} else if err != nil {
 		return GetAnnotationsOut{}, err
 	}
 	out.Annotations = annotationList(found)
-	markUnreviewed(ctx, b, out.Annotations, found)
+	markUnreviewedAnnotations(ctx, b, out.Annotations, found)
 	if len(found) > 0 {
 		return out, nil
 	}
-	out.HasNone = true
+	out.HasNoAnnotations = true
 	note := fmt.Sprintf("there are no annotations of %q", in.File)
 	if len(out.Notes) > 0 { // Git failed, so parts of the answer are missing.
 		note = fmt.Sprintf("no annotations of %q were found", in.File)
@@ -271,12 +277,12 @@ func getAllAnnotations(
 	if err := b.CheckSparseCheckout(); err != nil {
 		note = err.Error()
 	} else if s.Len() > 0 {
-		all, err := b.Lookup(ctx, in.File, annotate.Span{})
-		if _, partial := partialResultNote(err); err != nil && !partial {
+		all, err := b.Lookup(ctx, in.File, annotate.LineSpan{})
+		if _, partial := gitFailureNote(err); err != nil && !partial {
 			return GetAnnotationsOut{}, err
 		}
-		out.HasNone = len(all) == 0
-		if !out.HasNone {
+		out.HasNoAnnotations = len(all) == 0
+		if !out.HasNoAnnotations {
 			note = fmt.Sprintf(
 				"no annotation stands in %s of %q; the file has %s",
 				LineSpanText(s.String()),
@@ -289,19 +295,19 @@ func getAllAnnotations(
 	return out, nil
 }
 
-// partialResultNote returns a note that says which parts of a result are missing because git failed. ok is false if
+// gitFailureNote returns a note that says which parts of a result are missing because git failed. ok is false if
 // err has another cause.
-func partialResultNote(err error) (string, bool) {
-	var partial *annotate.PartialError
+func gitFailureNote(err error) (string, bool) {
+	var partial *annotate.PartialLookupError
 	if !errors.As(err, &partial) {
 		return "", false
 	}
 	note := partial.Error() + "; lines were found by their text alone"
-	if n := len(partial.OrphanFiles); n > 0 {
+	if n := len(partial.DeletedSourceFiles); n > 0 {
 		note += fmt.Sprintf(
 			"; %s annotations and %s gone, and may be this file under another name: %s",
 			[]string{"a file has", "files have"}[min(n-1, 1)],
-			[]string{"is", "are"}[min(n-1, 1)], text.QuoteAll(partial.OrphanFiles[:min(n, 5)]),
+			[]string{"is", "are"}[min(n-1, 1)], text.QuoteAll(partial.DeletedSourceFiles[:min(n, 5)]),
 		)
 	}
 	return note, true
@@ -348,7 +354,7 @@ func searchAnnotations(
 		a.Score, a.FoundByLines = h.Score, h.MatchesOnlyLines
 		out.Annotations, found = append(out.Annotations, a), append(found, h.FoundAnnotation)
 	}
-	markUnreviewed(ctx, b, out.Annotations, found)
+	markUnreviewedAnnotations(ctx, b, out.Annotations, found)
 	if len(hits) > 0 {
 		return out, nil
 	}
@@ -357,7 +363,7 @@ func searchAnnotations(
 		return GetAnnotationsOut{}, err
 	}
 	if g.Entries == 0 {
-		out.HasNone = true
+		out.HasNoAnnotations = true
 		err = b.CheckSparseCheckout()
 		if err == nil {
 			err = errors.New("there are no annotations here yet")
@@ -375,10 +381,10 @@ func searchAnnotations(
 
 // Report names the lines of the new annotation.
 func (o AnnotateOut) Report() (r report.Report) {
-	span := annotate.Span{First: o.Annotation.StartLine, Last: o.Annotation.EndLine}
+	span := annotate.LineSpan{First: o.Annotation.StartLine, Last: o.Annotation.EndLine}
 	r.Add(report.Record{
 		Effect: report.Sentencef("annotated %s", o.Annotation.File+":"+span.String()),
-		Cells:  []report.Cell{{Value: report.Words(o.Annotation.ID)}},
+		Cells:  []report.Cell{{Value: report.OxbowText(o.Annotation.ID)}},
 	})
 	if o.IsPrivate {
 		r.AddNotef("git ignores the annotations of this repository until oxbow annotate setup")
@@ -410,23 +416,23 @@ func (a Annotation) record() report.Record {
 	r := report.Record{Key: a.File, Subject: a}
 	add := func(name string, value any) { r.Cells = append(r.Cells, report.Cell{Name: name, Value: value}) }
 	if a.StartLine > 0 {
-		add("", report.Words(LineSpanText(annotate.Span{First: a.StartLine, Last: a.EndLine}.String())))
-		add("", report.Words(a.PlacingName))
-		add("confidence", report.Words(fmt.Sprintf("%.2f", a.Confidence)))
+		add("", report.OxbowText(LineSpanText(annotate.LineSpan{First: a.StartLine, Last: a.EndLine}.String())))
+		add("", report.OxbowText(a.PlacingStatus))
+		add("confidence", report.OxbowText(fmt.Sprintf("%.2f", a.Confidence)))
 	} else {
-		add("", report.Words("lost"))
+		add("", report.OxbowText("lost"))
 	}
 	if a.Archived {
-		add("", report.Words("archived"))
+		add("", report.OxbowText("archived"))
 	}
-	written := report.Words(a.Time)
+	written := report.OxbowText(a.Time)
 	if a.ByActor != "" {
-		written += report.Words(" by " + a.ByActor)
+		written += report.OxbowText(" by " + a.ByActor)
 	}
 	add("written", written)
 	add("memory profile", a.Profile)
-	add("commit", report.Words(a.Commit))
-	add("", report.Words(a.ReviewState))
+	add("commit", report.OxbowText(a.Commit))
+	add("", report.OxbowText(a.ReviewState))
 	said := a.Reason
 	for _, rejected := range a.RejectedAlternatives {
 		said += "\nrejected: " + rejected
@@ -434,7 +440,7 @@ func (a Annotation) record() report.Record {
 	if a.Prompt != "" {
 		said += "\nasked: " + a.Prompt
 	}
-	r.TextCells = []report.Cell{{Name: "annotation", Value: report.Text(said)}}
+	r.TextCellsBelow = []report.Cell{{Name: "annotation", Value: report.QuotedText(said)}}
 	return r
 }
 

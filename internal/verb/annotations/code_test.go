@@ -55,7 +55,7 @@ func TestCodeVerbs(t *testing.T) {
 		t.Fatalf("%d annotations, want 1", len(out.Annotations))
 	}
 	a := out.Annotations[0]
-	if a.StartLine != 2 || a.EndLine != 3 || a.PlacingName != "exact" || a.ByActor != "agent" || a.Session != "s1" ||
+	if a.StartLine != 2 || a.EndLine != 3 || a.PlacingStatus != "exact" || a.ByActor != "agent" || a.Session != "s1" ||
 		a.Model != "m" || len(a.RejectedAlternatives) != 1 {
 		t.Errorf("get_annotations gives %+v", a)
 	}

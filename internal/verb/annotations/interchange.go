@@ -30,11 +30,11 @@ type InterchangeOut struct {
 	Format string `json:"format"`
 	DryRun bool   `json:"dry_run,omitempty"`
 	// number of exported or newly imported annotations
-	Written          int `json:"written"`
-	KnownAnnotations int `json:"known,omitempty"` // number of imported annotations that existed already
+	WrittenAnnotations int `json:"written"`
+	KnownAnnotations   int `json:"known,omitempty"` // number of imported annotations that existed already
 	// what was lost because the format cannot express it: how often each kind of loss occurred, by description
-	LostParts map[string]int `json:"left,omitempty"`
-	Output    string         `json:"output,omitempty"` // path of the written file
+	LossCounts map[string]int `json:"left,omitempty"`
+	Output     string         `json:"output,omitempty"` // path of the written file
 	// path to the copy of a file that was replaced although somebody had edited it
 	KeptCopy string `json:"kept,omitempty"`
 
@@ -51,22 +51,22 @@ func (o InterchangeOut) Report() (r report.Report) {
 			for _, a := range o.NewRecords {
 				r.Add(report.Record{
 					Key:   a.File + ":" + a.Span.String(),
-					Cells: []report.Cell{{Value: report.Text(a.Headline())}},
+					Cells: []report.Cell{{Value: report.QuotedText(a.Headline())}},
 				})
 			}
 		}
 		r.AddDetailf("%s %s; %d were there already", report.EffectVerb(o.DryRun, "added", "would add"),
-			report.Words(text.FormatCount(o.Written, "annotation", "annotations")), o.KnownAnnotations)
+			report.OxbowText(text.FormatCount(o.WrittenAnnotations, "annotation", "annotations")), o.KnownAnnotations)
 	case o.Output != "":
 		r.AddDetailf(
 			"wrote %s to %s",
-			report.Words(text.FormatCount(o.Written, "annotation", "annotations")),
+			report.OxbowText(text.FormatCount(o.WrittenAnnotations, "annotation", "annotations")),
 			o.Output,
 		)
 	}
 	output.AddKeptCopyNote(&r, o.KeptCopy)
-	for _, left := range slices.Sorted(maps.Keys(o.LostParts)) {
-		r.AddNotef("%s (%d)", report.Words(left), o.LostParts[left])
+	for _, left := range slices.Sorted(maps.Keys(o.LossCounts)) {
+		r.AddNotef("%s (%d)", report.OxbowText(left), o.LossCounts[left])
 	}
 	return r
 }
@@ -120,13 +120,19 @@ func ExportAnnotations(ctx context.Context, w *verb.Workspace, in ExportAnnotati
 		_, err := to.Write(text.Bytes())
 		return verb.WrapError("writing", err)
 	}
-	out := InterchangeOut{Format: in.Format, Written: rep.Written, LostParts: rep.Losses, Output: in.Output}
+	out := InterchangeOut{
+		Format:             in.Format,
+		WrittenAnnotations: rep.WrittenCount,
+		LossCounts:         rep.LossCounts,
+		Output:             in.Output,
+	}
 	if in.Output == "" {
 		err = write(in.Stdout)
 	} else {
 		out.KeptCopy, err = output.Output{Path: in.Path, Name: in.Output, OperationName: "exporting", Force: in.Force,
-			TrustList:   w.Host.Trusted,
-			OtherAdvice: "; a pipe or a device is written by: oxbow annotate export > FILE"}.Write(ctx, 0o644, write)
+			TrustList:            w.Host.Trusted,
+			AdviceForSpecialFile: "; a pipe or a device is written by: oxbow annotate export > FILE",
+		}.Write(ctx, 0o644, write)
 	}
 	if err != nil {
 		return InterchangeOut{}, err
@@ -178,6 +184,6 @@ func ImportAnnotations(ctx context.Context, w *verb.Workspace, in ImportAnnotati
 	if err != nil {
 		return InterchangeOut{}, err
 	}
-	return InterchangeOut{Format: in.Format, DryRun: in.DryRun, isImport: true, Written: len(fresh),
-		KnownAnnotations: len(records) - len(fresh), LostParts: rep.Losses, NewRecords: fresh}, nil
+	return InterchangeOut{Format: in.Format, DryRun: in.DryRun, isImport: true, WrittenAnnotations: len(fresh),
+		KnownAnnotations: len(records) - len(fresh), LossCounts: rep.LossCounts, NewRecords: fresh}, nil
 }

@@ -12,8 +12,8 @@ import (
 )
 
 // countWithNoun returns a number with its noun, for a report.
-func countWithNoun(n int, one, many string) report.Words {
-	return report.Words(text.FormatCount(n, one, many))
+func countWithNoun(n int, one, many string) report.OxbowText {
+	return report.OxbowText(text.FormatCount(n, one, many))
 }
 
 // addSkippedNotes adds a note for each file whose annotations were not changed.
@@ -28,7 +28,7 @@ func (o AnnotationStatsOut) Report() (r report.Report) {
 	var cells []report.Cell
 	add := func(name string, value any) { cells = append(cells, report.Cell{Name: name, Value: value}) }
 	add("annotations", report.Sentencef("%d of %s, %s", o.Annotations, countWithNoun(o.Files, "file", "files"),
-		report.Words(text.FormatBytes(o.Bytes))))
+		report.OxbowText(text.FormatBytes(o.Bytes))))
 	for _, p := range allPlacingKinds {
 		if n := o.CountByPlacing[string(p)]; n > 0 {
 			add(string(p), n)
@@ -43,16 +43,19 @@ func (o AnnotationStatsOut) Report() (r report.Report) {
 		}
 	}
 	if o.Annotations > 0 {
-		add("written", report.Sentencef("%s to %s, half of them by %s", report.TimeValue(o.Oldest),
-			report.TimeValue(o.Newest), report.TimeValue(o.Median)))
+		add("written", report.Sentencef("%s to %s, half of them by %s", report.TimeValue(o.OldestTime),
+			report.TimeValue(o.NewestTime), report.TimeValue(o.MedianTime)))
 	}
 	r.Add(report.Fields{Cells: cells})
-	if n := o.CountByPlacing[string(annotate.Lost)]; n > 0 {
+	if n := o.CountByPlacing[string(annotate.NotPlaced)]; n > 0 {
 		r.AddNotef("%s nowhere in the working tree; oxbow annotate gc archives what HEAD lacks, too",
 			countWithNoun(n, "stands", "stand"))
 	}
-	if o.Damaged > 0 {
-		r.AddNotef("%s of sidecars cannot be read; oxbow check says which", countWithNoun(o.Damaged, "line", "lines"))
+	if o.DamagedLineCount > 0 {
+		r.AddNotef(
+			"%s of sidecars cannot be read; oxbow check says which",
+			countWithNoun(o.DamagedLineCount, "line", "lines"),
+		)
 	}
 	addSkippedNotes(&r, o.Skipped)
 	return r

@@ -34,42 +34,42 @@ type AnnotateTranscriptsOut struct {
 	DryRun      bool `json:"dry_run,omitempty"`
 	Transcripts int  `json:"transcripts"`
 	// number of annotations that were added, or would be added by a dry run
-	Added int `json:"added"`
+	AddedAnnotations int `json:"added"`
 	// number of edits in the transcripts whose annotations were stored before this call
-	KnownAnnotations int              `json:"known"`
-	Annotations      []EditAnnotation `json:"annotations"`
-	Skipped          SkippedCounts    `json:"skipped"`
-	// edited files outside of the tree, at most maxOutsideFiles
+	KnownAnnotations int               `json:"known"`
+	Annotations      []EditAnnotation  `json:"annotations"`
+	Skipped          SkippedItemCounts `json:"skipped"`
+	// edited files outside of the tree, at most maxListedOutsideFiles
 	OutsideFiles []string `json:"outside,omitempty"`
 }
 
 // EditAnnotation is a new annotation, made from an edit in a transcript.
 type EditAnnotation struct {
-	ID        string `json:"id"`
-	File      string `json:"file"`
-	StartLine int    `json:"start_line,omitempty"`
-	EndLine   int    `json:"end_line,omitempty"`
-	Reason    string `json:"why"`
-	Headline  string `json:"-"`
-	Agent     string `json:"agent"`
-	Model     string `json:"model,omitempty"`
-	Session   string `json:"session,omitempty"`
-	Ref       string `json:"ref"`
+	ID            string `json:"id"`
+	File          string `json:"file"`
+	StartLine     int    `json:"start_line,omitempty"`
+	EndLine       int    `json:"end_line,omitempty"`
+	Reason        string `json:"why"`
+	Headline      string `json:"-"`
+	Agent         string `json:"agent"`
+	Model         string `json:"model,omitempty"`
+	Session       string `json:"session,omitempty"`
+	EditReference string `json:"ref"`
 }
 
-// SkippedCounts counts the items for which no annotation is made, by reason.
-type SkippedCounts struct {
-	Failed    int `json:"failed"`    // edits that the client refused
-	Pending   int `json:"pending"`   // edits whose result is not in the transcript yet
-	Outside   int `json:"outside"`   // edits of files outside the tree
-	Removed   int `json:"removed"`   // edits of source files that were deleted after the edit
-	Unlocated int `json:"unlocated"` // edits whose lines cannot be found
-	BadLines  int `json:"bad_lines"` // lines of transcripts that cannot be read
-	Others    int `json:"others"`    // files in the given directories that are not transcripts
+// SkippedItemCounts counts the items for which no annotation is made, by reason.
+type SkippedItemCounts struct {
+	RefusedEdits        int `json:"failed"`    // edits that the client refused
+	EditsWithoutResult  int `json:"pending"`   // edits whose result is not in the transcript yet
+	EditsOutsideTree    int `json:"outside"`   // edits of files outside the tree
+	EditsOfDeletedFiles int `json:"removed"`   // edits of source files that were deleted after the edit
+	EditsWithoutLines   int `json:"unlocated"` // edits whose lines cannot be found
+	UnreadableLines     int `json:"bad_lines"` // lines of transcripts that cannot be read
+	NonTranscriptFiles  int `json:"others"`    // files in the given directories that are not transcripts
 }
 
-// maxOutsideFiles is the maximum number of listed files outside the tree.
-const maxOutsideFiles = 20
+// maxListedOutsideFiles is the maximum number of listed files outside the tree.
+const maxListedOutsideFiles = 20
 
 // AnnotateTranscripts adds annotations for the edits in transcripts. Files in a directory that are not transcripts are
 // skipped and counted. If the working tree was at another path when the edits were made, in.MovedFrom must be this
@@ -100,7 +100,7 @@ func AnnotateTranscripts(
 			err := out.addTranscript(ctx, w, s, n, in)
 			switch {
 			case errors.Is(err, fileedits.ErrUnknownTranscript) && dir:
-				out.Skipped.Others++
+				out.Skipped.NonTranscriptFiles++
 			case err != nil:
 				return out, fmt.Errorf("%s: %w", n, err)
 			}
@@ -175,32 +175,33 @@ func (out *AnnotateTranscriptsOut) addTranscript(
 		return err
 	}
 	out.Transcripts++
-	out.Added += len(fresh)
+	out.AddedAnnotations += len(fresh)
 	out.KnownAnnotations += len(j.Records) - len(fresh)
 	for _, r := range fresh {
 		out.Annotations = append(
 			out.Annotations,
 			EditAnnotation{ID: r.ID, File: r.File, StartLine: r.Span.First, EndLine: r.Span.Last,
-				Reason: r.Why, Headline: r.Headline(), Agent: r.Agent, Model: r.Model, Session: r.Session, Ref: r.Ref},
+				Reason: r.Why, Headline: r.Headline(), Agent: r.Agent, Model: r.Model, Session: r.Session,
+				EditReference: r.Ref},
 		)
 	}
 	sk := &out.Skipped
-	sk.Failed += t.FailedCalls
-	sk.Pending += t.PendingCalls
-	sk.Outside += j.OutsideEdits
-	sk.Removed += t.DeletedFiles
-	sk.Unlocated += t.UnknownChanges + j.UnlocatedEdits
-	sk.BadLines += t.UnreadableLines
-	for _, o := range j.OutsideFiles {
-		if len(out.OutsideFiles) < maxOutsideFiles && !slices.Contains(out.OutsideFiles, o) {
+	sk.RefusedEdits += t.FailedCalls
+	sk.EditsWithoutResult += t.PendingCalls
+	sk.EditsOutsideTree += j.EditsOutsideTree
+	sk.EditsOfDeletedFiles += t.DeletedFiles
+	sk.EditsWithoutLines += t.CallsWithUnknownChanges + j.UnlocatedEdits
+	sk.UnreadableLines += t.UnreadableLines
+	for _, o := range j.FilesOutsideTree {
+		if len(out.OutsideFiles) < maxListedOutsideFiles && !slices.Contains(out.OutsideFiles, o) {
 			out.OutsideFiles = append(out.OutsideFiles, o)
 		}
 	}
 	return nil
 }
 
-// unstoredRecords returns the records that are not stored yet. Secrets in them are replaced.
-func unstoredRecords(
+// unstoredEditRecords returns the records that are not stored yet. Secrets in them are replaced.
+func unstoredEditRecords(
 	ctx context.Context,
 	w *verb.Workspace,
 	s *annotate.Store,
@@ -236,13 +237,13 @@ func addImportedRecords(
 	records []annotate.Record,
 	isDryRun bool,
 ) ([]annotate.Record, error) {
-	fresh, err := unstoredRecords(ctx, w, s, records)
+	fresh, err := unstoredEditRecords(ctx, w, s, records)
 	if err != nil {
 		return nil, err
 	}
 	if isDryRun {
 		return fresh, verb.WrapError("annotating", s.CheckSparseCheckout())
 	}
-	_, err = s.AddOthers(ctx, fresh...)
+	_, err = s.AddFromOtherAuthors(ctx, fresh...)
 	return fresh, err
 }

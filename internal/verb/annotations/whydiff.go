@@ -17,8 +17,8 @@ import (
 
 // WhyDiffIn is the argument of AnnotationsInDiff.
 type WhyDiffIn struct {
-	Range  string `json:"range,omitempty"  flag:"-" jsonschema:"A..B or A...B, or A for what the working tree has changed since; HEAD by default"`
-	Staged bool   `json:"staged,omitempty"          jsonschema:"compare with git's index, not with the working tree"`
+	CommitRange string `json:"range,omitempty"  flag:"-" jsonschema:"A..B or A...B, or A for what the working tree has changed since; HEAD by default"`
+	Staged      bool   `json:"staged,omitempty"          jsonschema:"compare with git's index, not with the working tree"`
 }
 
 // WhyDiffOut lists the annotations that a change touches and those that it adds.
@@ -35,8 +35,8 @@ type WhyDiffOut struct {
 // TouchedAnnotation is an annotation, with its lines before the change.
 type TouchedAnnotation struct {
 	Annotation
-	BaseFile  string `json:"base_file"`
-	BaseLines string `json:"base_lines"`
+	FileBeforeChange  string `json:"base_file"`
+	LinesBeforeChange string `json:"base_lines"`
 }
 
 // AnnotationsInDiff returns the annotations of the lines that a change modifies or deletes. It also returns the
@@ -49,7 +49,7 @@ func AnnotationsInDiff(ctx context.Context, w *verb.Workspace, in WhyDiffIn) (Wh
 	d, err := s.Diff(
 		ctx,
 		annotate.DiffOptions{
-			Range:    in.Range,
+			Range:    in.CommitRange,
 			Staged:   in.Staged,
 			Progress: progress.NewCountReporter(ctx, progress.UnitFiles),
 		},
@@ -116,12 +116,12 @@ func (o WhyDiffOut) Markdown() string {
 		switch {
 		case t.StartLine == 0:
 			now = ": its lines are gone"
-		case t.File != t.BaseFile:
-			now = fmt.Sprintf(": now %s, %s, %s", t.File, LineSpanText(currentLineSpan(t.Annotation)), t.PlacingName)
+		case t.File != t.FileBeforeChange:
+			now = fmt.Sprintf(": now %s, %s, %s", t.File, LineSpanText(currentLineSpan(t.Annotation)), t.PlacingStatus)
 		default:
-			now = fmt.Sprintf(": now %s, %s", LineSpanText(currentLineSpan(t.Annotation)), t.PlacingName)
+			now = fmt.Sprintf(": now %s, %s", LineSpanText(currentLineSpan(t.Annotation)), t.PlacingStatus)
 		}
-		item(t.BaseFile+", "+LineSpanText(t.BaseLines), now, t.Annotation)
+		item(t.FileBeforeChange+", "+LineSpanText(t.LinesBeforeChange), now, t.Annotation)
 	}
 	for _, a := range o.AddedAnnotations {
 		at := a.File
@@ -138,7 +138,7 @@ func (o WhyDiffOut) Markdown() string {
 
 // currentLineSpan returns the present lines of an annotation, such as "42-60".
 func currentLineSpan(a Annotation) string {
-	return annotate.Span{First: a.StartLine, Last: a.EndLine}.String()
+	return annotate.LineSpan{First: a.StartLine, Last: a.EndLine}.String()
 }
 
 // authorAndDate returns the author and the date of an annotation, for a report.

@@ -8,7 +8,7 @@ import "github.com/oxbow-memory/oxbow/internal/base/report"
 func (o WhyDiffOut) Report() (r report.Report) {
 	emptyLine := report.Line{}
 	for _, touched := range o.TouchedAnnotations {
-		r.AddLinef("%s  touched", report.Name(touched.BaseFile+":"+touched.BaseLines))
+		r.AddLinef("%s  touched", report.Name(touched.FileBeforeChange+":"+touched.LinesBeforeChange))
 		r.Add(touched.record(), emptyLine)
 	}
 	for _, n := range o.AddedAnnotations {
@@ -21,7 +21,7 @@ func (o WhyDiffOut) Report() (r report.Report) {
 
 // MarkdownReport is like Report, but contains the annotations as Markdown for a review.
 func (o WhyDiffOut) MarkdownReport() (r report.Report) {
-	r.Add(report.Document(o.Markdown()))
+	r.Add(report.ModelDocument(o.Markdown()))
 	r.Append(o.remarkReport())
 	return r
 }
@@ -30,7 +30,7 @@ func (o WhyDiffOut) MarkdownReport() (r report.Report) {
 // says that the change touches no annotation.
 func (o WhyDiffOut) remarkReport() (r report.Report) {
 	for _, s := range o.Skipped {
-		r.Warnf("passed over %s: %s", s.File, report.Text(s.Reason))
+		r.Warnf("passed over %s: %s", s.File, report.QuotedText(s.Reason))
 	}
 	if len(o.TouchedAnnotations)+len(o.AddedAnnotations) == 0 && len(o.Notes) == 0 {
 		r.AddNotef("no annotation is touched in %s", countWithNoun(o.Files, "file", "files"))

@@ -25,13 +25,13 @@ import (
 // mirrorFile is the name of the file in a home that lists the mirrored clients.
 const mirrorFile = "mirror.json"
 
-// mirrorTimes records how far oxbow has imported the notes in the memory files of clients such as Claude Code. It maps
-// a client's name to the modification time of the newest imported file. It also maps the path of a changed file to the
-// time of the change, as long as no hook has reported the call that changed the file.
-type mirrorTimes map[string]time.Time
+// memoryImportTimes records how far oxbow has imported the notes in the memory files of clients such as Claude Code.
+// It maps a client's name to the modification time of the newest imported file. It also maps the path of a changed
+// file to the time of the change, as long as no hook has reported the call that changed the file.
+type memoryImportTimes map[string]time.Time
 
-func readMirrors(home string) (m mirrorTimes, err error) {
-	m = mirrorTimes{}
+func readMirrors(home string) (m memoryImportTimes, err error) {
+	m = memoryImportTimes{}
 	b, err := os.ReadFile(filepath.Join(home, mirrorFile))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -46,7 +46,7 @@ func readMirrors(home string) (m mirrorTimes, err error) {
 }
 
 // save writes m to the file mirror.json in the directory home. If m is empty, it deletes the file.
-func (m mirrorTimes) save(home string) error {
+func (m memoryImportTimes) save(home string) error {
 	if len(m) == 0 {
 		return os.Remove(filepath.Join(home, mirrorFile))
 	}
@@ -71,20 +71,20 @@ func HasMirrors(home string) bool {
 	return err == nil
 }
 
-// maxUnsettledAge is the age below which a file may be changed again and keep its modification time.
-const maxUnsettledAge = 2 * time.Second
+// maxAgeOfUnstableFile is the age below which a file may be changed again and keep its modification time.
+const maxAgeOfUnstableFile = 2 * time.Second
 
 // MirrorIn is the argument of Mirror.
 type MirrorIn struct {
-	Client string        `json:"client"`
-	World  setup.Machine `json:"-"`
+	Client        string        `json:"client"`
+	ClientMachine setup.Machine `json:"-"`
 	// returns the name of the project to which a directory belongs (may be nil)
 	Project func(dir string) string `json:"-"`
 
 	// SessionStart is an event that a hook of a running session has reported, or nil. Taints names the texts by others
 	// that the session has read since the person's last prompt. It does not count the files in own as texts by others.
-	SessionStart *session.Event              `json:"-"`
-	Taints       func(own []string) []string `json:"-"`
+	SessionStart     *session.Event              `json:"-"`
+	ForeignTextsRead func(own []string) []string `json:"-"`
 }
 
 // Mirror imports the changes in a client's own memory since the last call. It does nothing unless setup was told to
@@ -109,7 +109,7 @@ func Mirror(ctx context.Context, w *verb.Workspace, in MirrorIn) (out transfer.I
 	m := memoryMirroring{
 		workspace:   w,
 		arguments:   in,
-		allFiles:    client.MemoryFiles(in.World),
+		allFiles:    client.MemoryFiles(in.ClientMachine),
 		newestTime:  seen,
 		mirrorTimes: known,
 	}
@@ -125,7 +125,7 @@ func Mirror(ctx context.Context, w *verb.Workspace, in MirrorIn) (out transfer.I
 	if len(m.changedFiles) == 0 {
 		return out, nil
 	}
-	young := w.CurrentTime().Add(-maxUnsettledAge)
+	young := w.CurrentTime().Add(-maxAgeOfUnstableFile)
 	if seen.IsZero() {
 		err = m.importFiles(ctx, m.changedFiles, nil)
 	} else {
@@ -147,7 +147,7 @@ type memoryMirroring struct {
 	arguments              MirrorIn
 	allFiles, changedFiles []setup.MemoryFile
 	newestTime             time.Time
-	mirrorTimes            mirrorTimes
+	mirrorTimes            memoryImportTimes
 	out                    transfer.ImportOut
 }
 
@@ -160,20 +160,20 @@ func (m *memoryMirroring) importChangedFiles(ctx context.Context, settledBefore 
 			named = append(named, f)
 			continue
 		}
-		if err := m.importUnnamedFile(ctx, f, settledBefore); err != nil {
+		if err := m.importUnreportedFile(ctx, f, settledBefore); err != nil {
 			return err
 		}
 	}
 	for _, f := range named {
-		own, err := m.safeFiles(ctx, nil)
+		own, err := m.filesSafeToRead(ctx, nil)
 		if err != nil {
 			return err
 		}
-		taints := m.arguments.Taints(own)
+		taints := m.arguments.ForeignTextsRead(own)
 		if at, ok := m.mirrorTimes[f.Path]; ok && !at.Equal(f.Time) {
 			// Somebody edited the file before the call that the hook has reported, so the notes may contain text by
 			// others.
-			taints = append(taints, editTaint(f.Path))
+			taints = append(taints, editedFileTaint(f.Path))
 		}
 		if err := m.importFiles(ctx, []setup.MemoryFile{f}, taints); err != nil {
 			return err
@@ -182,11 +182,15 @@ func (m *memoryMirroring) importChangedFiles(ctx context.Context, settledBefore 
 	return nil
 }
 
-// importUnnamedFile imports a changed memory file that the report of the hook does not name. If a session is running
+// importUnreportedFile imports a changed memory file that the report of the hook does not name. If a session is running
 // and the file was changed after settledBefore, a hook may still report the call that changed the file. Then the file
 // is left to a later call of Mirror.
-func (m *memoryMirroring) importUnnamedFile(ctx context.Context, f setup.MemoryFile, settledBefore time.Time) error {
-	own, err := m.safeFiles(ctx, &f)
+func (m *memoryMirroring) importUnreportedFile(
+	ctx context.Context,
+	f setup.MemoryFile,
+	noReportExpectedBefore time.Time,
+) error {
+	own, err := m.filesSafeToRead(ctx, &f)
 	if err != nil {
 		return err
 	}
@@ -195,10 +199,10 @@ func (m *memoryMirroring) importUnnamedFile(ctx context.Context, f setup.MemoryF
 	switch {
 	case err != nil:
 		return err
-	case !wrote && m.arguments.SessionStart != nil && f.Time.After(settledBefore):
+	case !wrote && m.arguments.SessionStart != nil && f.Time.After(noReportExpectedBefore):
 		return m.postponeFile(ctx, f)
 	case !wrote || (waited && !at.Equal(f.Time)):
-		taints = append(taints, editTaint(f.Path))
+		taints = append(taints, editedFileTaint(f.Path))
 	}
 	return m.importFiles(ctx, []setup.MemoryFile{f}, taints)
 }
@@ -211,7 +215,7 @@ func (m *memoryMirroring) postponeFile(ctx context.Context, f setup.MemoryFile) 
 	}
 	read.DryRun = true
 	got, err := transfer.Import(ctx, m.workspace, read)
-	if _, waits := m.mirrorTimes[f.Path]; !waits && got.Added+got.Updated > 0 {
+	if _, waits := m.mirrorTimes[f.Path]; !waits && got.AddedEntries+got.UpdatedEntries > 0 {
 		m.mirrorTimes[f.Path] = f.Time
 	}
 	return err
@@ -234,10 +238,10 @@ func (m *memoryMirroring) archivedWrites(
 	return a.CheckFileWrite(ctx, m.arguments.Client, f.Path, m.newestTime, f.Time, ownFiles)
 }
 
-// safeFiles returns the paths of the client files that are safe to read. A file is not safe if a note that was
+// filesSafeToRead returns the paths of the client files that are safe to read. A file is not safe if a note that was
 // imported from the file is held back, or if its path is too long for a label. If exceptFile is not nil, the result
 // also leaves out all changed files except *exceptFile, because their changes have not been examined yet.
-func (m *memoryMirroring) safeFiles(ctx context.Context, exceptFile *setup.MemoryFile) ([]string, error) {
+func (m *memoryMirroring) filesSafeToRead(ctx context.Context, exceptFile *setup.MemoryFile) ([]string, error) {
 	ctx, mem, err := m.workspace.OpenMemory(ctx, verb.Create)
 	if err != nil {
 		return nil, err
@@ -248,7 +252,7 @@ func (m *memoryMirroring) safeFiles(ctx context.Context, exceptFile *setup.Memor
 		if err != nil {
 			return nil, err
 		}
-		for _, origin := range e.Values(exchange.LabelImport) {
+		for _, origin := range e.Values(exchange.LabelImportFile) {
 			held[origin] = true
 		}
 	}
@@ -266,8 +270,8 @@ func (m *memoryMirroring) safeFiles(ctx context.Context, exceptFile *setup.Memor
 	return own, nil
 }
 
-// editTaint returns a label value which says that others may have edited the file from which a note comes.
-func editTaint(file string) string {
+// editedFileTaint returns a label value which says that others may have edited the file from which a note comes.
+func editedFileTaint(file string) string {
 	s := "edit " + filepath.Base(file)
 	if (oxbow.Label{Key: oxbow.LabelTaint, Value: s}).Check() != nil {
 		return "edit of a file"
@@ -277,9 +281,9 @@ func editTaint(file string) string {
 
 // importFiles imports the notes in a client's memory files. New and changed notes are marked with taints, the names of
 // foreign texts that may have influenced the notes.
-func (m *memoryMirroring) importFiles(ctx context.Context, files []setup.MemoryFile, taints []string) error {
+func (m *memoryMirroring) importFiles(ctx context.Context, files []setup.MemoryFile, taintLabels []string) error {
 	project := m.clientProject
-	if len(taints) > 0 {
+	if len(taintLabels) > 0 {
 		project = m.storedProject
 	}
 	read, err := m.makeImportArgument(ctx, files, project)
@@ -289,10 +293,10 @@ func (m *memoryMirroring) importFiles(ctx context.Context, files []setup.MemoryF
 	for _, f := range files {
 		delete(m.mirrorTimes, f.Path)
 	}
-	got, err := transfer.Import(verb.WithTaints(ctx, taints), m.workspace, read)
-	m.out.Added = m.out.Added + got.Added
-	m.out.Updated = m.out.Updated + got.Updated
-	m.out.HeldEntries = m.out.HeldEntries + got.HeldEntries
+	got, err := transfer.Import(verb.WithTaintLabels(ctx, taintLabels), m.workspace, read)
+	m.out.AddedEntries = m.out.AddedEntries + got.AddedEntries
+	m.out.UpdatedEntries = m.out.UpdatedEntries + got.UpdatedEntries
+	m.out.QuarantinedEntries = m.out.QuarantinedEntries + got.QuarantinedEntries
 	m.out.Problems = append(m.out.Problems, got.Problems...)
 	return err
 }
@@ -325,7 +329,7 @@ func (m *memoryMirroring) storedProject(ctx context.Context, f setup.MemoryFile)
 	if err != nil {
 		return "", err
 	}
-	imported := oxbow.Filter{Terms: []oxbow.Term{{Key: exchange.LabelImport, Values: []string{f.Path}}}}
+	imported := oxbow.Filter{Terms: []oxbow.Term{{Key: exchange.LabelImportFile, Values: []string{f.Path}}}}
 	hits, err := mem.Recall(ctx, oxbow.Query{Limit: 1, Filter: imported})
 	if err != nil {
 		return "", err

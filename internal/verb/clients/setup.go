@@ -24,21 +24,21 @@ import (
 
 // SetupIn is the argument of SetupClients.
 type SetupIn struct {
-	Clients    []string `json:"clients,omitempty"     flag:"-" usage:"The clients, or all."`
-	Scope      string   `json:"scope,omitempty"                usage:"Change files of the user, or of this project."                                                                enum:"user,project"`
-	NoMCP      bool     `json:"no_mcp,omitempty"               usage:"Leave out the server."`
-	NoInject   bool     `json:"no_inject,omitempty"            usage:"Leave out the hooks that show texts to the agent."`
-	NoCapture  bool     `json:"no_capture,omitempty"           usage:"Leave out the hooks that record sessions."`
-	NoAnnotate bool     `json:"no_annotate,omitempty"          usage:"Do not store the reasons for agents' edits next to the code."`
-	OwnMemory  string   `json:"own_memory,omitempty"           usage:"Leave the client's own memory unchanged, copy it into this memory now and during sessions, or switch it off." enum:"leave,mirror,off"`
-	Trust      bool     `json:"trust,omitempty"                usage:"Mark the hooks as trusted if the client (Codex) asks for it."`
-	OnlyCheck  bool     `json:"check,omitempty"                usage:"Change nothing; show what is set up, and start the server."`
-	Remove     bool     `json:"remove,omitempty"               usage:"Restore the files, or remove oxbow's settings from them."`
-	DryRun     bool     `json:"dry_run,omitempty"              usage:"Show what would change, and change nothing."`
+	Clients          []string `json:"clients,omitempty"     flag:"-" usage:"The clients, or all."`
+	Scope            string   `json:"scope,omitempty"                usage:"Change files of the user, or of this project."                                                                enum:"user,project"`
+	NoMCP            bool     `json:"no_mcp,omitempty"               usage:"Leave out the server."`
+	NoInject         bool     `json:"no_inject,omitempty"            usage:"Leave out the hooks that show texts to the agent."`
+	NoCapture        bool     `json:"no_capture,omitempty"           usage:"Leave out the hooks that record sessions."`
+	NoAnnotate       bool     `json:"no_annotate,omitempty"          usage:"Do not store the reasons for agents' edits next to the code."`
+	ClientMemoryMode string   `json:"own_memory,omitempty"           usage:"Leave the client's own memory unchanged, copy it into this memory now and during sessions, or switch it off." enum:"leave,mirror,off"`
+	MarkHooksTrusted bool     `json:"trust,omitempty"                usage:"Mark the hooks as trusted if the client (Codex) asks for it."`
+	OnlyCheck        bool     `json:"check,omitempty"                usage:"Change nothing; show what is set up, and start the server."`
+	Remove           bool     `json:"remove,omitempty"               usage:"Restore the files, or remove oxbow's settings from them."`
+	DryRun           bool     `json:"dry_run,omitempty"              usage:"Show what would change, and change nothing."`
 
-	World      setup.Machine           `json:"-"`
-	Project    func(dir string) string `json:"-"` // returns the name of the project to which a directory belongs
-	Executable string                  `json:"-"` // path of the program that clients start
+	SetupMachine setup.Machine           `json:"-"`
+	Project      func(dir string) string `json:"-"` // returns the name of the project to which a directory belongs
+	Executable   string                  `json:"-"` // path of the program that clients start
 	// home that is written into the clients' configuration (may be empty)
 	Home             string `json:"-"`
 	HasForeignLayout bool   `json:"-"` // the home has another program's layout and tools
@@ -69,31 +69,31 @@ func (o SetupOut) Failed() bool {
 	return slices.ContainsFunc(o.Findings, func(f setup.Finding) bool {
 		return f.Level == setup.LevelProblem
 	}) || slices.ContainsFunc(o.Clients, func(c SetupClient) bool {
-		return c.Problem != "" || (c.Server != nil && c.Server.Problem != "")
+		return c.Problem != "" || (c.StartedServer != nil && c.StartedServer.Problem != "")
 	})
 }
 
 // SetupClient is the result for one client. If the call names no client, it only says whether the client is installed
 // and set up.
 type SetupClient struct {
-	Client    string       `json:"client"`
-	Title     string       `json:"title"`
-	Installed bool         `json:"installed"`
-	SetUp     bool         `json:"set_up"`
-	Files     []SetupFile  `json:"files,omitempty"`
-	Server    *SetupServer `json:"server,omitempty"`
+	Client        string       `json:"client"`
+	Title         string       `json:"title"`
+	Installed     bool         `json:"installed"`
+	SetUp         bool         `json:"set_up"`
+	Files         []SetupFile  `json:"files,omitempty"`
+	StartedServer *SetupServer `json:"server,omitempty"`
 	// name of the client's built-in memory, if that memory remains in use beside oxbow
-	OwnMemory string `json:"memory,omitempty"`
-	Mirrored  bool   `json:"mirrored,omitempty"`
+	EnabledClientMemory string `json:"memory,omitempty"`
+	IsMemoryMirrored    bool   `json:"mirrored,omitempty"`
 	// hooks record why the agent edits lines, in every repository
-	Annotates    bool `json:"annotates,omitempty"`
-	AddedNotes   int  `json:"added,omitempty"` // number of notes that mirroring has added
-	UpdatedNotes int  `json:"updated,omitempty"`
+	RecordsEditReasons bool `json:"annotates,omitempty"`
+	AddedNotes         int  `json:"added,omitempty"` // number of notes that mirroring has added
+	UpdatedNotes       int  `json:"updated,omitempty"`
 	// number of added and updated notes that models do not get before a person approves them
-	HeldNotes int       `json:"held,omitempty"`
-	Notes     []string  `json:"notes,omitempty"`
-	Problem   string    `json:"problem,omitempty"` // why setup of this client ended early, or ""
-	Mend      verb.Note `json:"mend,omitzero"`
+	QuarantinedNotes int       `json:"held,omitempty"`
+	Notes            []string  `json:"notes,omitempty"`
+	Problem          string    `json:"problem,omitempty"` // why setup of this client ended early, or ""
+	Mend             verb.Note `json:"mend,omitzero"`
 }
 
 // SetupFile describes the outcome for a client's file.
@@ -105,13 +105,14 @@ type SetupFile struct {
 
 // SetupServer describes the server that the client starts, and its answer.
 type SetupServer struct {
-	Command []string `json:"command"`
-	Home    string   `json:"home,omitempty"`
-	Answer  string   `json:"answer,omitempty"`
-	Entries *int     `json:"entries,omitempty"` // number of entries in the server's memory (nil if it is unknown)
-	Problem string   `json:"problem,omitempty"`
+	Command        []string `json:"command"`
+	Home           string   `json:"home,omitempty"`
+	AnswerOfServer string   `json:"answer,omitempty"`
+	// number of entries in the server's memory (nil if it is unknown)
+	Entries *int   `json:"entries,omitempty"`
+	Problem string `json:"problem,omitempty"`
 
-	NoMemory bool `json:"-"` // the server says that no memory exists in its home
+	LacksMemory bool `json:"-"` // the server says that no memory exists in its home
 }
 
 // SetupClients sets up clients, removes oxbow from their configuration, or checks the configuration. If in.Clients is
@@ -129,7 +130,7 @@ func SetupClients(ctx context.Context, w *verb.Workspace, in SetupIn) (SetupOut,
 		switch {
 		// Change nothing, because only the state of the clients was asked for. It is in s already.
 		case in.isListOnly():
-		case len(in.Clients) == 0 && !s.SetUp && !c.IsRecorded(in.World, look.Options):
+		case len(in.Clients) == 0 && !s.SetUp && !c.HasSetupRecord(in.SetupMachine, look.Options):
 			continue
 		default:
 			err = in.setUpClient(ctx, w, c, look, &s)
@@ -154,9 +155,9 @@ func SetupClients(ctx context.Context, w *verb.Workspace, in SetupIn) (SetupOut,
 // clients that have a problem.
 func (in *SetupIn) remainingFiles(all []SetupClient) []string {
 	o := in.setupOptions()
-	return slices.DeleteFunc(in.World.RecordedFiles(), func(path string) bool {
+	return slices.DeleteFunc(in.SetupMachine.RecordedFiles(), func(path string) bool {
 		return slices.ContainsFunc(all, func(s SetupClient) bool {
-			return s.Problem != "" && slices.Contains(setup.FindClient(s.Client).FilePaths(in.World, o), path)
+			return s.Problem != "" && slices.Contains(setup.FindClient(s.Client).FilePaths(in.SetupMachine, o), path)
 		})
 	})
 }
@@ -195,10 +196,10 @@ func clientFindings(ctx context.Context, inspection *setup.Inspection, chosen []
 // Inspection returns an inspection of the clients' configuration, for a memory in the home p.
 func (in *SetupIn) Inspection(p verb.Place) *setup.Inspection {
 	return &setup.Inspection{
-		World:    in.World,
+		World:    in.SetupMachine,
 		Options:  in.setupOptions(),
 		Home:     p.Home,
-		Rule:     p.HomeRule,
+		Rule:     p.HomeChoiceReason,
 		Compares: true,
 		Start:    in.StartServer,
 	}
@@ -241,8 +242,8 @@ func (in *SetupIn) setUpClient(
 			return err
 		}
 	}
-	err := in.setUpOwnMemory(ctx, w, c, s)
-	if in.changesFiles() {
+	err := in.setUpClientMemory(ctx, w, c, s)
+	if in.mayChangeFiles() {
 		err = errors.Join(err, in.turnOnInjection(w, c.Name))
 	}
 	if in.Remove { // Ignore the error, because oxbow can be removed even if the home cannot be read.
@@ -251,15 +252,15 @@ func (in *SetupIn) setUpClient(
 	if err != nil {
 		return err
 	}
-	s.Notes = append(s.Notes, c.SetupAdvice(in.World, o)...)
+	s.Notes = append(s.Notes, c.SetupAdvice(in.SetupMachine, o)...)
 	if !in.DryRun {
 		in.checkServer(ctx, w, c, inspection, s)
 	}
 	return nil
 }
 
-// changesFiles reports whether the call may change files: it is neither a dry run nor a check.
-func (in *SetupIn) changesFiles() bool {
+// mayChangeFiles reports whether the call may change files: it is neither a dry run nor a check.
+func (in *SetupIn) mayChangeFiles() bool {
 	return !in.DryRun && !in.OnlyCheck
 }
 
@@ -277,20 +278,20 @@ func (in *SetupIn) turnOnInjection(w *verb.Workspace, clientName string) error {
 // check or a dry run.
 func (in *SetupIn) switchAnnotations(c *setup.Client, o setup.Options, s *SetupClient) error {
 	if in.OnlyCheck {
-		s.Annotates = in.World.IsAnnotationOn(c.Name, in.World.Dir)
+		s.RecordsEditReasons = in.SetupMachine.IsAnnotationOn(c.Name, in.SetupMachine.Dir)
 		return nil
 	}
-	s.Annotates = c.CanAnnotate() && !in.NoAnnotate && !in.NoCapture && !in.Remove
+	s.RecordsEditReasons = c.CanAnnotate() && !in.NoAnnotate && !in.NoCapture && !in.Remove
 	if in.DryRun {
 		return nil
 	}
-	return c.SwitchAnnotations(in.World, o, s.Annotates)
+	return c.SwitchAnnotations(in.SetupMachine, o, s.RecordsEditReasons)
 }
 
-// setUpOwnMemory starts, continues or ends mirroring the client's own memory, as in.OwnMemory demands, and stores the
-// result in s. If the memory is mirrored, it also imports the notes. In a dry run or a check, it only sets the result.
-// Nothing is done if the client lacks a memory of its own, or if the home has another layout.
-func (in *SetupIn) setUpOwnMemory(ctx context.Context, w *verb.Workspace, c *setup.Client, s *SetupClient) error {
+// setUpClientMemory starts, continues or ends mirroring the client's own memory, as in.ClientMemoryMode demands, and
+// stores the result in s. If the memory is mirrored, it also imports the notes. In a dry run or a check, it only sets
+// the result. Nothing is done if the client lacks a memory of its own, or if the home has another layout.
+func (in *SetupIn) setUpClientMemory(ctx context.Context, w *verb.Workspace, c *setup.Client, s *SetupClient) error {
 	p, err := w.FindPlace()
 	if err != nil {
 		return err
@@ -303,45 +304,45 @@ func (in *SetupIn) setUpOwnMemory(ctx context.Context, w *verb.Workspace, c *set
 		return err
 	}
 	_, was := m[c.Name]
-	s.OwnMemory, s.Mirrored = in.remainingMemory(c, was)
+	s.EnabledClientMemory, s.IsMemoryMirrored = in.remainingClientMemory(c, was)
 	if in.DryRun || in.OnlyCheck {
 		return nil
 	}
 	delete(m, c.Name)
-	if s.Mirrored != was {
-		if s.Mirrored {
+	if s.IsMemoryMirrored != was {
+		if s.IsMemoryMirrored {
 			m[c.Name] = time.Time{}
 		}
 		err = m.save(p.Dir())
 	}
-	if err != nil || !s.Mirrored {
+	if err != nil || !s.IsMemoryMirrored {
 		return err
 	}
-	got, err := Mirror(ctx, w, MirrorIn{Client: c.Name, World: in.World, Project: in.Project})
+	got, err := Mirror(ctx, w, MirrorIn{Client: c.Name, ClientMachine: in.SetupMachine, Project: in.Project})
 	s.Notes = append(s.Notes, got.Problems...)
-	s.AddedNotes = got.Added
-	s.UpdatedNotes = got.Updated
-	s.HeldNotes = got.HeldEntries
+	s.AddedNotes = got.AddedEntries
+	s.UpdatedNotes = got.UpdatedEntries
+	s.QuarantinedNotes = got.QuarantinedEntries
 	return err
 }
 
-// remainingMemory returns the name of the client's built-in memory if that memory remains in use after this call, and
-// otherwise "". mirrored reports whether its notes will then be copied into oxbow's memory. wasMirrored says whether
-// they are copied now.
-func (in *SetupIn) remainingMemory(c *setup.Client, wasMirrored bool) (memory string, mirrored bool) {
+// remainingClientMemory returns the name of the client's built-in memory if that memory remains in use after this
+// call, and otherwise "". mirrored reports whether its notes will then be copied into oxbow's memory. wasMirrored says
+// whether they are copied now.
+func (in *SetupIn) remainingClientMemory(c *setup.Client, wasMirrored bool) (memory string, mirrored bool) {
 	switch {
-	case in.Remove || in.OwnMemory == "off":
+	case in.Remove || in.ClientMemoryMode == "off":
 		return "", false
-	case in.OwnMemory == "":
+	case in.ClientMemoryMode == "":
 		return c.Memory, wasMirrored
 	}
-	return c.Memory, in.OwnMemory == "mirror"
+	return c.Memory, in.ClientMemoryMode == "mirror"
 }
 
 // checkMirrorAllowed returns an error if the home belongs to a project, because the client's memory is about all
 // projects.
 func (in *SetupIn) checkMirrorAllowed(w *verb.Workspace) error {
-	if in.OwnMemory != "mirror" {
+	if in.ClientMemoryMode != "mirror" {
 		return nil
 	}
 	p, err := w.FindPlace()
@@ -369,7 +370,7 @@ func (in *SetupIn) chosenClients() (all []*setup.Client, err error) {
 		switch {
 		case name == "all":
 			for _, c := range setup.Clients() {
-				if c.IsInstalled(in.World) || in.Remove {
+				if c.IsInstalled(in.SetupMachine) || in.Remove {
 					all = append(all, c)
 				}
 			}
@@ -386,12 +387,12 @@ func (in *SetupIn) chosenClients() (all []*setup.Client, err error) {
 func (in *SetupIn) setupOptions() setup.Options {
 	o := setup.Options{Executable: in.Executable, Home: in.Home, Project: in.Scope == "project", NoMCP: in.NoMCP,
 		NoInject:  in.NoInject,
-		NoCapture: in.NoCapture, Off: in.OwnMemory == "off", Trust: in.Trust, Plugin: in.PluginFile}
+		NoCapture: in.NoCapture, Off: in.ClientMemoryMode == "off", Trust: in.MarkHooksTrusted, Plugin: in.PluginFile}
 	if in.HasForeignLayout {
 		o.Allow = in.ApprovedTools
 		return o
 	}
-	for _, v := range verb.WithProfiles(append(verb.Tools(), append(annotations.CodeTools(),
+	for _, v := range verb.ToolsWithProfiles(append(verb.Tools(), append(annotations.CodeTools(),
 		verb.RecallMemory())...), nil) {
 		if v.ReadOnly || v.Name == "remember" {
 			o.Allow = append(o.Allow, v.Name)
@@ -405,8 +406,8 @@ func (in *SetupIn) describeClient(c *setup.Client) SetupClient {
 	return SetupClient{
 		Client:    c.Name,
 		Title:     c.Title,
-		Installed: c.IsInstalled(in.World),
-		SetUp:     len(c.ServerEntries(in.World, in.setupOptions())) > 0,
+		Installed: c.IsInstalled(in.SetupMachine),
+		SetUp:     len(c.ServerEntries(in.SetupMachine, in.setupOptions())) > 0,
 	}
 }
 
@@ -418,12 +419,12 @@ func (in *SetupIn) changeFiles(c *setup.Client, o setup.Options, s *SetupClient)
 		plan = c.PlanRemoval
 	}
 	for try := 0; ; try++ {
-		changes, err := plan(in.World, o)
+		changes, err := plan(in.SetupMachine, o)
 		if err != nil {
 			return verb.Advise(err, "nothing was changed for "+c.Title+"; "+in.fileErrorAdvice(c, err))
 		}
 		s.Files = setupFiles(changes)
-		if !in.changesFiles() {
+		if !in.mayChangeFiles() {
 			return nil
 		}
 		hasChanges := slices.ContainsFunc(changes, func(ch *setup.Change) bool { return !ch.IsUnchanged() })
@@ -501,20 +502,20 @@ func (in *SetupIn) checkServer(
 	inspection *setup.Inspection,
 	s *SetupClient,
 ) {
-	servers := c.ServerEntries(in.World, in.setupOptions())
+	servers := c.ServerEntries(in.SetupMachine, in.setupOptions())
 	if len(servers) == 0 || in.StartServer == nil {
 		return
 	}
 	server := servers[0].Server
 	r := &SetupServer{Command: server.Argv()}
-	s.Server = r
+	s.StartedServer = r
 	p, err := w.FindPlace()
 	if err == nil {
 		a := inspection.AskServer(ctx, server)
-		r.Answer = a.Text
+		r.AnswerOfServer = a.Text
 		r.Home = a.Home
 		r.Entries = parseEntryCount(a.Text)
-		r.NoMemory = a.MissingMemoryReason != ""
+		r.LacksMemory = a.MissingMemoryReason != ""
 		err = a.Err
 	}
 	switch {

@@ -35,19 +35,19 @@ func (o SetupOut) Report(in SetupIn) (r report.Report) {
 	for i := range o.Clients {
 		o.Clients[i].addToReport(&r, in)
 	}
-	annotates := func(c SetupClient) bool { return c.Annotates && c.Problem == "" }
+	annotates := func(c SetupClient) bool { return c.RecordsEditReasons && c.Problem == "" }
 	if slices.ContainsFunc(o.Clients, annotates) {
 		r.AddLinef(
 			"the reasons for edits by agents are kept for you alone, in %s of each project; to see them: oxbow why FILE; "+
 				"to keep none: oxbow setup with --no-annotate",
-			report.Words(annotate.DefaultDir),
+			report.OxbowText(annotate.DefaultDir),
 		)
 	}
 	wasWritten := func(c SetupClient) bool {
 		return c.Problem == "" &&
 			slices.ContainsFunc(c.Files, func(f SetupFile) bool { return f.Outcome != "unchanged" })
 	}
-	setsUp := in.changesFiles() && !in.Remove
+	setsUp := in.mayChangeFiles() && !in.Remove
 	if setsUp && slices.ContainsFunc(o.Clients, wasWritten) {
 		r.AddNotef("start your agents again: an agent that runs already does not see oxbow")
 	}
@@ -70,7 +70,7 @@ func (o SetupOut) addClients(r *report.Report) {
 		case c.Installed:
 			state = "installed"
 		}
-		r.AddLinef("%s", report.Words(fmt.Sprintf("%-9s %-12s  %s", c.Client, c.Title, state)))
+		r.AddLinef("%s", report.OxbowText(fmt.Sprintf("%-9s %-12s  %s", c.Client, c.Title, state)))
 	}
 	o.addFindings(r)
 	r.AddNotef("to set up one: oxbow setup CLIENT; all that are installed: oxbow setup all")
@@ -90,7 +90,7 @@ func (c *SetupClient) addToReport(r *report.Report, in SetupIn) {
 		}
 	}
 	if c.Problem != "" {
-		addIndented(r, "problem: %s", report.Text(text.Uncapitalize(c.Problem)))
+		addIndented(r, "problem: %s", report.QuotedText(text.Uncapitalize(c.Problem)))
 		if c.Mend.String() != "" {
 			addIndented(r, "mend: %s", c.Mend)
 		}
@@ -100,30 +100,30 @@ func (c *SetupClient) addToReport(r *report.Report, in SetupIn) {
 	if in.Remove && !slices.ContainsFunc(c.Files, wasChanged) {
 		addIndented(r, "nothing of oxbow is there")
 	}
-	c.Server.addToReport(r)
+	c.StartedServer.addToReport(r)
 	switch {
-	case c.Mirrored:
+	case c.IsMemoryMirrored:
 		addIndented(
 			r,
 			"its own memory (%s) is mirrored; notes: %d new, %d changed",
-			report.Text(c.OwnMemory),
+			report.QuotedText(c.EnabledClientMemory),
 			c.AddedNotes,
 			c.UpdatedNotes,
 		)
-		if c.HeldNotes > 0 {
-			addIndented(r, "%s", verb.HeldEntriesText(c.HeldNotes, ""))
+		if c.QuarantinedNotes > 0 {
+			addIndented(r, "%s", verb.QuarantinedEntriesText(c.QuarantinedNotes, ""))
 		}
-	case c.OwnMemory != "":
+	case c.EnabledClientMemory != "":
 		addIndented(
 			r,
 			"%s has a memory of its own (%s), which stays unchanged; to copy its notes into oxbow, add --own-memory mirror; "+
 				"to switch it off, add --own-memory off",
-			report.Text(c.Title),
-			report.Text(c.OwnMemory),
+			report.QuotedText(c.Title),
+			report.QuotedText(c.EnabledClientMemory),
 		)
 	}
 	for _, n := range c.Notes {
-		addIndented(r, "note: %s", report.Words(n))
+		addIndented(r, "note: %s", report.OxbowText(n))
 	}
 }
 
@@ -131,9 +131,9 @@ func (c *SetupClient) addToReport(r *report.Report, in SetupIn) {
 func (f SetupFile) addToReport(r *report.Report, in SetupIn) {
 	isPlanned := in.DryRun && f.Diff != ""
 	did := fmt.Sprintf("%-9s", report.EffectVerb(isPlanned, f.Outcome, "would be "+f.Outcome))
-	addIndented(r, "%s  %s", report.Words(did), report.Text(in.World.DisplayPath(f.Path)))
+	addIndented(r, "%s  %s", report.OxbowText(did), report.QuotedText(in.SetupMachine.DisplayPath(f.Path)))
 	if isPlanned {
-		r.AddLinef("%s", report.Text(f.Diff))
+		r.AddLinef("%s", report.QuotedText(f.Diff))
 	}
 }
 
@@ -142,18 +142,23 @@ func (s *SetupServer) addToReport(r *report.Report) {
 	switch {
 	case s == nil:
 	// Add nothing, because a finding in the report names this problem already.
-	case s.Problem != "" && s.Home == "", s.NoMemory:
+	case s.Problem != "" && s.Home == "", s.LacksMemory:
 	case s.Problem != "":
-		addIndented(r, "problem: %s: %s", report.Text(text.ShellQuote(s.Command[0])), report.Text(s.Problem))
+		addIndented(
+			r,
+			"problem: %s: %s",
+			report.QuotedText(text.ShellQuote(s.Command[0])),
+			report.QuotedText(s.Problem),
+		)
 	case s.Entries != nil:
 		addIndented(
 			r,
 			"its server answers, with %s (%s)",
-			report.Words(text.FormatCount(*s.Entries, "entry", "entries")),
-			report.Text(s.Home),
+			report.OxbowText(text.FormatCount(*s.Entries, "entry", "entries")),
+			report.QuotedText(s.Home),
 		)
 	default:
-		addIndented(r, "its server answers, on the home %s: %s", report.Text(s.Home), s.Answer)
+		addIndented(r, "its server answers, on the home %s: %s", report.QuotedText(s.Home), s.AnswerOfServer)
 	}
 }
 
@@ -163,9 +168,9 @@ func (o SetupOut) addFindings(r *report.Report) {
 		if !f.IsAlwaysShown {
 			continue
 		}
-		r.AddLinef("%s: %s", report.Words(strings.Replace(f.Level, setup.LevelOK, "note", 1)), f.Message)
+		r.AddLinef("%s: %s", report.OxbowText(strings.Replace(f.Level, setup.LevelOK, "note", 1)), f.Message)
 		if f.Mend != "" {
-			addIndented(r, "mend: %s", report.Words(f.Mend))
+			addIndented(r, "mend: %s", report.OxbowText(f.Mend))
 		}
 	}
 }

@@ -29,28 +29,28 @@ type SyncIn struct {
 
 	Path string `json:"-"` // absolute path of the directory, if Folder is a directory's path
 
-	// OnlyFiles makes the call ignore changes in the memory unless a file of the folder has changed, so that the
-	// memory need not be opened. A later call writes these changes to files.
-	OnlyFiles bool `json:"-"`
+	// OnlyIfFilesChanged makes the call ignore changes in the memory unless a file of the folder has changed, so that
+	// the memory need not be opened. A later call writes these changes to files.
+	OnlyIfFilesChanged bool `json:"-"`
 }
 
 // FolderChange describes the changes that a call of Sync has made for one folder.
 type FolderChange struct {
-	Folder      string `json:"folder"`
-	Added       int    `json:"added"`
-	Updated     int    `json:"updated"`
-	Forgotten   int    `json:"forgotten"`
-	Written     int    `json:"written"` // number of files that were written
-	HeldEntries int    `json:"held,omitempty"`
+	Folder         string `json:"folder"`
+	Added          int    `json:"added"`
+	Updated        int    `json:"updated"`
+	ForgottenNotes int    `json:"forgotten"`
+	Written        int    `json:"written"` // number of files that were written
+	HeldEntries    int    `json:"held,omitempty"`
 
 	Problems []string `json:"problems"` // messages about files that could not be read or written
 	Notes    []string `json:"notes"`
 
-	// KeptMissing is the number of missing files whose notes were not forgotten, because the files may be missing
+	// KeptMissingFiles is the number of missing files whose notes were not forgotten, because the files may be missing
 	// without having been deleted. WithheldReason says why.
-	KeptMissing    int    `json:"withheld,omitempty"`
-	WithheldReason string `json:"reason,omitempty"`
-	Unavailable    string `json:"unavailable,omitempty"` // why the folder could not be read, or ""
+	KeptMissingFiles  int    `json:"withheld,omitempty"`
+	WithheldReason    string `json:"reason,omitempty"`
+	UnavailableReason string `json:"unavailable,omitempty"` // why the folder could not be read, or ""
 }
 
 // SyncOut is the result of Sync.
@@ -61,8 +61,8 @@ type SyncOut struct {
 
 // Sync imports the changes in the files of the named folder, or in all registered folders' files, into the memory. If
 // a folder is registered for writing, Sync also writes changes in the memory into its files. It does not open the
-// memory if no file has changed and no folder is registered for writing (see also [SyncIn.OnlyFiles]). Only a person
-// may set in.ForgetMissing.
+// memory if no file has changed and no folder is registered for writing (see also [SyncIn.OnlyIfFilesChanged]). Only a
+// person may set in.ForgetMissing.
 func Sync(ctx context.Context, w *verb.Workspace, in SyncIn) (out SyncOut, err error) {
 	out.DryRun, out.Changes = in.DryRun, []FolderChange{}
 	if in.ForgetMissing {
@@ -87,11 +87,11 @@ func Sync(ctx context.Context, w *verb.Workspace, in SyncIn) (out SyncOut, err e
 		all = all[i : i+1]
 	}
 	c := folderSyncRun{
-		workspace:      w,
-		home:           home,
-		dryRun:         in.DryRun,
-		forgetsMissing: in.ForgetMissing,
-		onlyFiles:      in.OnlyFiles,
+		workspace:           w,
+		home:                home,
+		dryRun:              in.DryRun,
+		forgetsMissingFiles: in.ForgetMissing,
+		onlyIfFilesChanged:  in.OnlyIfFilesChanged,
 	}
 	for _, f := range all {
 		change, _, err := c.syncFolder(ctx, f)
@@ -105,12 +105,12 @@ func Sync(ctx context.Context, w *verb.Workspace, in SyncIn) (out SyncOut, err e
 
 // folderSyncRun is the state of one Sync call.
 type folderSyncRun struct {
-	workspace      *verb.Workspace
-	home           string
-	dryRun         bool
-	forgetsMissing bool
+	workspace           *verb.Workspace
+	home                string
+	dryRun              bool
+	forgetsMissingFiles bool
 
-	onlyFiles bool // see [SyncIn.OnlyFiles]
+	onlyIfFilesChanged bool // see [SyncIn.OnlyIfFilesChanged]
 }
 
 // syncFolder synchronizes one folder with the memory, and returns the number of files in the folder.
@@ -122,7 +122,7 @@ func (c *folderSyncRun) syncFolder(ctx context.Context, f folder.Folder) (ch Fol
 	}
 	fsys, cmp, err := c.listFolder(ctx, f, st)
 	if errors.Is(err, folder.ErrUnavailable) {
-		ch.Unavailable = err.Error()
+		ch.UnavailableReason = err.Error()
 		return ch, st.FileCount(), nil
 	}
 	if err != nil {
@@ -130,8 +130,8 @@ func (c *folderSyncRun) syncFolder(ctx context.Context, f folder.Folder) (ch Fol
 	}
 	defer fsys.Close()
 	ch.Problems = append(ch.Problems, cmp.NewProblems...)
-	ch.KeptMissing, ch.WithheldReason = len(cmp.WithheldFiles), cmp.WithholdReason
-	s := folderSync{folderSyncRun: c, folder: f, fsys: fsys, comparison: cmp, change: &ch, base: c.originBase(f)}
+	ch.KeptMissingFiles, ch.WithheldReason = len(cmp.WithheldFiles), cmp.WithholdReason
+	s := folderSync{folderSyncRun: c, folder: f, fsys: fsys, comparison: cmp, change: &ch, base: c.originPathPrefix(f)}
 	if !cmp.IsEmpty() {
 		if err := s.importFileChanges(ctx); err != nil {
 			return ch, 0, err
@@ -140,7 +140,7 @@ func (c *folderSyncRun) syncFolder(ctx context.Context, f folder.Folder) (ch Fol
 	if c.dryRun {
 		return ch, cmp.State.FileCount(), nil
 	}
-	mayWriteBack := !c.onlyFiles || !cmp.IsEmpty()
+	mayWriteBack := !c.onlyIfFilesChanged || !cmp.IsEmpty()
 	if f.WritesFiles && mayWriteBack {
 		if err := s.writeEntriesBack(ctx); err != nil {
 			return ch, 0, err
@@ -160,12 +160,12 @@ func (c *folderSyncRun) listFolder(
 	ctx context.Context,
 	f folder.Folder,
 	st *folder.State,
-) (fsys *vfs.OS, cmp *folder.Comparison, err error) {
+) (fsys *vfs.OS, cmp *folder.FolderComparison, err error) {
 	ctx, stop := context.WithTimeout(ctx, listTimeout)
 	defer stop()
 	type listed struct {
 		fsys *vfs.OS
-		cmp  *folder.Comparison
+		cmp  *folder.FolderComparison
 	}
 	now := c.workspace.CurrentTime()
 	got, err := runWithTimeout(ctx, func() (listed, error) {
@@ -173,7 +173,7 @@ func (c *folderSyncRun) listFolder(
 		if err != nil {
 			return listed{}, fmt.Errorf("%w: %w", folder.ErrUnavailable, err)
 		}
-		cmp, err := folder.Compare(fsys, st, folder.Options{Now: now, Prune: c.forgetsMissing})
+		cmp, err := folder.Compare(fsys, st, folder.Options{Now: now, Prune: c.forgetsMissingFiles})
 		if err != nil {
 			return listed{}, errors.Join(err, fsys.Close())
 		}
@@ -206,10 +206,10 @@ func runWithTimeout[T any](ctx context.Context, fn func() (T, error)) (T, error)
 	}
 }
 
-// originBase returns the path that is put before the name of a folder's file in the labels that say where an entry
-// comes from. It is a path relative to the project's directory if the home belongs to a project that contains the
-// folder. Otherwise it is an absolute path.
-func (c *folderSyncRun) originBase(f folder.Folder) string {
+// originPathPrefix returns the path that is put before the name of a folder's file in the labels that say where an
+// entry comes from. It is a path relative to the project's directory if the home belongs to a project that contains
+// the folder. Otherwise it is an absolute path.
+func (c *folderSyncRun) originPathPrefix(f folder.Folder) string {
 	if filepath.Base(c.home) != ".oxbow" {
 		return filepath.ToSlash(f.Path)
 	}
@@ -227,9 +227,9 @@ type folderSync struct {
 	*folderSyncRun
 	folder     folder.Folder
 	fsys       vfs.FS
-	comparison *folder.Comparison
+	comparison *folder.FolderComparison
 	change     *FolderChange
-	base       string // path with which entries refer to the folder (see [folderSyncRun.originBase])
+	base       string // path with which entries refer to the folder (see [folderSyncRun.originPathPrefix])
 }
 
 // refPath returns the path by which entries refer to a file of the folder.
@@ -282,24 +282,24 @@ func (s *folderSync) moveRenamedEntries(ctx context.Context, m *oxbow.Memory) er
 		if err != nil {
 			return err
 		}
-		hasEntries[exchange.FileLabelValue(e)] = true
-		if to[exchange.FileLabelValue(e)] != "" {
+		hasEntries[exchange.ImportFileLabelValue(e)] = true
+		if to[exchange.ImportFileLabelValue(e)] != "" {
 			moved = append(moved, e.Clone())
 		}
 	}
 	for _, e := range moved {
-		name := to[exchange.FileLabelValue(e)]
+		name := to[exchange.ImportFileLabelValue(e)]
 		if hasEntries[s.originLabel(name)] {
 			// Do not move the entry of the old file. The memory already has an entry for the new file, which was a
 			// copy before the old file was deleted.
 			continue
 		}
-		marked := exchange.LabelsWithImportMarks(e, s.refPath(name))
+		marked := exchange.LabelsWithImportLabels(e, s.refPath(name))
 		labels := exchange.WithImportMarks(e.Labels, marked)
 		if exchange.IsEdited(e) {
 			labels = replaceLabelValue(
 				e.Labels,
-				exchange.LabelImport,
+				exchange.LabelImportFile,
 				s.originLabel(name),
 			// The entry was edited after the import. Replace only the file's name in the label, and keep the hash of
 			// the text that was imported.
@@ -340,12 +340,12 @@ func (s *folderSync) importFiles(ctx context.Context) (staleNames []string, err 
 		Items: func(ctx context.Context, zone *time.Location) iter.Seq2[exchange.Item, error] {
 			return s.changedItems(ctx, zone)
 		},
-		Note:   "changes in the folder " + s.folder.Path,
-		DryRun: s.dryRun, FollowFolder: true, OmitChanges: true,
+		ChangeNote: "changes in the folder " + s.folder.Path,
+		DryRun:     s.dryRun, FollowFolder: true, OmitChanges: true,
 	})
-	s.change.Added = out.Added
-	s.change.Updated = out.Updated
-	s.change.HeldEntries = out.HeldEntries
+	s.change.Added = out.AddedEntries
+	s.change.Updated = out.UpdatedEntries
+	s.change.HeldEntries = out.QuarantinedEntries
 	s.change.Problems = append(s.change.Problems, out.Problems...)
 	s.change.Notes = append(s.change.Notes, out.Notes...)
 	return out.StaleEntries, err
@@ -398,7 +398,7 @@ func (s *folderSync) forgetStaleEntries(ctx context.Context, m *oxbow.Memory, st
 		if err != nil {
 			return err
 		}
-		file, isGone := gone[exchange.FileLabelValue(e)]
+		file, isGone := gone[exchange.ImportFileLabelValue(e)]
 		isStale := slices.Contains(staleNames, e.Name)
 		switch {
 		case !isGone && !isStale:
@@ -410,12 +410,12 @@ func (s *folderSync) forgetStaleEntries(ctx context.Context, m *oxbow.Memory, st
 		default:
 			s.change.Notes = append(s.change.Notes, fmt.Sprintf(
 				"%s no longer has the text of %q, which was edited in the memory, so it stays there",
-				exchange.FileLabelValue(e),
+				exchange.ImportFileLabelValue(e),
 				e.Name,
 			))
 		}
 	}
-	s.change.Forgotten = len(ops)
+	s.change.ForgottenNotes = len(ops)
 	if len(ops) == 0 || s.dryRun {
 		return nil
 	}
@@ -429,10 +429,10 @@ func (s *folderSync) forgetStaleEntries(ctx context.Context, m *oxbow.Memory, st
 // openProblems returns messages about problems that remain: a folder that cannot be read, and missing files whose
 // notes were not forgotten.
 func (c *FolderChange) openProblems() (messages []string) {
-	if c.Unavailable != "" {
-		messages = append(messages, c.Unavailable+"; its notes stay as they are")
+	if c.UnavailableReason != "" {
+		messages = append(messages, c.UnavailableReason+"; its notes stay as they are")
 	}
-	if c.KeptMissing > 0 {
+	if c.KeptMissingFiles > 0 {
 		messages = append(messages, fmt.Sprintf(
 			"%s, so none was forgotten; if they were deleted on purpose: oxbow folder sync %s --prune",
 			c.WithheldReason, text.ShellQuote(c.Folder)))
@@ -442,8 +442,8 @@ func (c *FolderChange) openProblems() (messages []string) {
 
 // IsEmpty reports whether nothing was changed and a person need not be told anything.
 func (c *FolderChange) IsEmpty() bool {
-	return c.Added+c.Updated+c.Forgotten+c.Written+c.KeptMissing+len(c.Problems)+len(c.Notes) == 0 &&
-		c.Unavailable == ""
+	return c.Added+c.Updated+c.ForgottenNotes+c.Written+c.KeptMissingFiles+len(c.Problems)+len(c.Notes) == 0 &&
+		c.UnavailableReason == ""
 }
 
 // Messages returns all warnings, problems and notes, for a person.
@@ -473,9 +473,9 @@ func (o SyncOut) Report() (r report.Report) {
 			verbWord = "would bring in"
 		}
 		r.AddLinef("%s: %s %d added, %d updated, %d forgotten; %d files written",
-			c.Folder, report.Words(verbWord), c.Added, c.Updated, c.Forgotten, c.Written)
+			c.Folder, report.OxbowText(verbWord), c.Added, c.Updated, c.ForgottenNotes, c.Written)
 		c.addToReport(&r)
-		changed += c.Added + c.Updated + c.Forgotten
+		changed += c.Added + c.Updated + c.ForgottenNotes
 	}
 	if changed > 0 && !o.DryRun {
 		r.AddNotef("undo the last change with: oxbow undo")

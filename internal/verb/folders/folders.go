@@ -75,8 +75,8 @@ func Add(ctx context.Context, w *verb.Workspace, in AddIn) (out AddOut, err erro
 	if err != nil || in.DryRun {
 		return out, err
 	}
-	if out.Change.Unavailable != "" {
-		return out, verb.Advise(fmt.Errorf("reading %s: %s", in.Path, out.Change.Unavailable), "check the path")
+	if out.Change.UnavailableReason != "" {
+		return out, verb.Advise(fmt.Errorf("reading %s: %s", in.Path, out.Change.UnavailableReason), "check the path")
 	}
 	// Save the list last, so that the folder is not registered if importing its notes fails.
 	return out, folder.SaveFolders(home, all)
@@ -266,7 +266,7 @@ func Remove(ctx context.Context, w *verb.Workspace, in RemoveIn) (out RemoveOut,
 		switch {
 		case err != nil:
 			return out, err
-		case in.ForgetNotes && exchange.FileLabelValue(e) != "" && !exchange.IsEdited(e):
+		case in.ForgetNotes && exchange.ImportFileLabelValue(e) != "" && !exchange.IsEdited(e):
 			groups = append(groups, oxbow.OpGroup{
 				Ops:      []oxbow.Op{oxbow.Remove{Name: e.Name, If: e.Version}},
 				OldBytes: oxbow.EntryBytes(&e),
@@ -323,7 +323,7 @@ func (o AddOut) Report() (r report.Report) {
 	}
 	r.AddLinef(
 		"the memory %s %s as the folder %s: %d files, %d notes added, %d updated",
-		report.Words(did),
+		report.OxbowText(did),
 		o.Folder.Path,
 		o.Folder.Name,
 		o.Files,
@@ -347,7 +347,7 @@ func (o AddOut) Report() (r report.Report) {
 			o.Change.HeldEntries,
 		)
 	}
-	r.AddNotef("to take this back: oxbow folder remove %s --forget", report.Words(text.ShellQuote(o.Folder.Name)))
+	r.AddNotef("to take this back: oxbow folder remove %s --forget", report.OxbowText(text.ShellQuote(o.Folder.Name)))
 	return r
 }
 
@@ -365,7 +365,7 @@ func (o ListOut) Report() (r report.Report) {
 		r.Add(report.Record{Key: f.Name, Cells: []report.Cell{
 			{
 				Value: f.Path,
-			}, {Value: report.Words(text.FormatCount(f.Files, "file", "files"))}, {Value: report.Words(how)}}})
+			}, {Value: report.OxbowText(text.FormatCount(f.Files, "file", "files"))}, {Value: report.OxbowText(how)}}})
 		for _, p := range f.Problems {
 			r.Warnf("%s: %s", f.Name, p)
 		}
@@ -382,13 +382,13 @@ func (o RemoveOut) Report() (r report.Report) {
 	if o.DryRun {
 		did = "would no longer follow"
 	}
-	r.AddLinef("the memory %s %s", report.Words(did), o.Folder.Path)
+	r.AddLinef("the memory %s %s", report.OxbowText(did), o.Folder.Path)
 	if o.Forgotten > 0 {
-		r.AddLinef("%s %s", report.Words(text.FormatCount(o.Forgotten, "note", "notes")),
-			report.Words(map[bool]string{false: "forgotten", true: "would be forgotten"}[o.DryRun]))
+		r.AddLinef("%s %s", report.OxbowText(text.FormatCount(o.Forgotten, "note", "notes")),
+			report.OxbowText(map[bool]string{false: "forgotten", true: "would be forgotten"}[o.DryRun]))
 	}
 	if o.RemainingNotes > 0 {
-		r.AddLinef("%s in the memory", report.Words(text.FormatCount(o.RemainingNotes, "note stays", "notes stay")))
+		r.AddLinef("%s in the memory", report.OxbowText(text.FormatCount(o.RemainingNotes, "note stays", "notes stay")))
 	}
 	if o.Forgotten > 0 && !o.DryRun {
 		r.AddNotef("undo the forgetting with: oxbow undo")

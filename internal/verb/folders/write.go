@@ -55,7 +55,7 @@ func (s *folderSync) writeEntriesBack(ctx context.Context) error {
 		}
 	}
 	s.comparison.State.Position = at
-	s.comparison.ForceSave()
+	s.comparison.ForceStateSave()
 	return nil
 }
 
@@ -105,7 +105,7 @@ func (s *folderSync) changedEntries(
 // entry that was not made from a file and has the folder's name as a tag.
 func (s *folderSync) belongsToFolder(e *oxbow.Entry) bool {
 	return slices.Contains(e.Values(folder.LabelFolder), s.folder.Name) ||
-		(exchange.FileLabelValue(*e) == "" && slices.Contains(e.Values(oxbow.LabelTag), s.folder.Name))
+		(exchange.ImportFileLabelValue(*e) == "" && slices.Contains(e.Values(oxbow.LabelTag), s.folder.Name))
 }
 
 // writeEntry writes an entry into the file from which it was made, if the file has another text, or into a new file.
@@ -115,7 +115,7 @@ func (s *folderSync) writeEntry(ctx context.Context, m *oxbow.Memory, e oxbow.En
 	if !e.MayShow(oxbow.WithoutLabels) {
 		return fmt.Errorf("it waits for your approval: oxbow approve %s", text.QuoteShellOperand(e.Name))
 	}
-	origin := exchange.FileLabelValue(e)
+	origin := exchange.ImportFileLabelValue(e)
 	if origin == "" {
 		return s.writeNewFile(ctx, m, e)
 	}
@@ -315,7 +315,7 @@ func (s *folderSync) writeFile(
 	// labels that only the memory contains.
 	pure := e.Clone()
 	pure.Labels = it.Entry.Labels
-	marked := exchange.LabelsWithImportMarks(pure, s.refPath(file))
+	marked := exchange.LabelsWithImportLabels(pure, s.refPath(file))
 	ops := []oxbow.Op{oxbow.Relabel{Name: e.Name, Labels: addMissingLabels(marked, e.Labels), If: e.Version}}
 	merged := exchange.WithImportMarks(e.Labels, marked)
 	if l := (oxbow.Label{Key: folder.LabelFolder, Value: s.folder.Name}); !slices.Contains(merged, l) {

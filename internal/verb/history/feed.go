@@ -24,30 +24,30 @@ import (
 // When ready, each listener reads the changes from its own view of the memory, so that no listener waits for another.
 // A ChangeFeed is safe for concurrent use.
 type ChangeFeed struct {
-	openMemory func(context.Context, verb.Access) (*oxbow.Memory, error)
+	openMemory func(context.Context, verb.MemoryAccess) (*oxbow.Memory, error)
 	newTicker  func() (ticks <-chan time.Time, stop func())
 
 	pollerMu sync.Mutex // held while the poller starts or ends; guards stopPoller
 	// ends the goroutine that polls the store, and waits for its end (nil if no such goroutine is running)
 	stopPoller func()
 
-	mu         sync.Mutex // mu guards the fields below.
-	listeners  map[*ChangeListener]bool
-	resetCount int // how often the store has reported that listeners must read everything again
+	mu              sync.Mutex // mu guards the fields below.
+	listeners       map[*ChangeListener]bool
+	storeResetCount int // how often the store has reported that listeners must read everything again
 }
 
-// pollInterval is the time after which the feed by default asks the store for changes again.
-const pollInterval = 100 * time.Millisecond
+// defaultTickInterval is the time after which the feed by default asks the store for changes again.
+const defaultTickInterval = 100 * time.Millisecond
 
 // NewChangeFeed returns a feed of the memory that open returns. If newTicker is nil, the feed ticks every
-// [pollInterval].
+// [defaultTickInterval].
 func NewChangeFeed(
-	openMemory func(context.Context, verb.Access) (*oxbow.Memory, error),
+	openMemory func(context.Context, verb.MemoryAccess) (*oxbow.Memory, error),
 	newTicker func() (<-chan time.Time, func()),
 ) *ChangeFeed {
 	if newTicker == nil {
 		newTicker = func() (<-chan time.Time, func()) {
-			t := time.NewTicker(pollInterval)
+			t := time.NewTicker(defaultTickInterval)
 			return t.C, t.Stop
 		}
 	}
@@ -56,27 +56,28 @@ func NewChangeFeed(
 
 // ChangeListener reads the changes from a [ChangeFeed]. Only one goroutine may use it.
 type ChangeListener struct {
-	// Ready receives a value when TakeChanges may have something to return.
-	Ready <-chan struct{}
+	// ChangesReady receives a value when TakeChanges may have something to return.
+	ChangesReady <-chan struct{}
 
-	feed        *ChangeFeed
-	wakeChannel chan struct{}
-	memory      *oxbow.Memory // the part of the memory that the listener's caller may see
-	lastTaken   uint64        // number of the last change that TakeChanges has returned
-	seenResets  int           // value of ChangeFeed.resetCount at the last TakeChanges call
-	// The next call of TakeChanges must tell the reader to read everything again (see TakenChanges.IsReset).
-	mustReset bool
+	feed               *ChangeFeed
+	wakeChannel        chan struct{}
+	memory             *oxbow.Memory // the part of the memory that the listener's caller may see
+	lastReturnedChange uint64        // number of the last change that TakeChanges has returned
+	seenResetCount     int           // value of ChangeFeed.storeResetCount at the last TakeChanges call
+	// The next call of TakeChanges must tell the reader to read everything again (see TakenChanges.MustReadEverything).
+	mustReportReset bool
 }
 
 // TakenChanges is the result of [ChangeListener.TakeChanges].
 type TakenChanges struct {
-	LastSeq uint64        // number of the memory's last change, or 0 if the store does not number its changes
-	IsReset bool          // The changes are not known, so the reader must read everything again.
-	Changes []verb.Change // changes, oldest first, without the contents of entries
+	// number of the memory's last change, or 0 if the store does not number its changes
+	LastSeq            uint64
+	MustReadEverything bool          // The changes are not known, so the reader must read everything again.
+	Changes            []verb.Change // changes, oldest first, without the contents of entries
 }
 
-// If more than maxTakenChanges changes were made since the last call, TakeChanges returns a reset.
-const maxTakenChanges = 500
+// If more than maxReturnedChanges changes were made since the last call, TakeChanges returns a reset.
+const maxReturnedChanges = 500
 
 // Listen returns a listener for the memory as w shows it. The first call of [ChangeListener.TakeChanges] returns the
 // changes after the change with the number afterSeq, or no changes if afterSeq is "". If the memory does not contain
@@ -100,7 +101,7 @@ func (f *ChangeFeed) Listen(ctx context.Context, w *verb.Workspace, afterSeq str
 		return nil, err
 	}
 	l := &ChangeListener{feed: f, wakeChannel: make(chan struct{}, 1), memory: seen}
-	l.Ready = l.wakeChannel
+	l.ChangesReady = l.wakeChannel
 	if err := f.addListener(l, all); err != nil {
 		return nil, err
 	}
@@ -109,10 +110,10 @@ func (f *ChangeFeed) Listen(ctx context.Context, w *verb.Workspace, afterSeq str
 		l.Close()
 		return nil, err
 	}
-	l.lastTaken = last
+	l.lastReturnedChange = last
 	if afterSeq != "" {
-		l.mustReset = seq > last || last == 0
-		l.lastTaken = min(seq, last)
+		l.mustReportReset = seq > last || last == 0
+		l.lastReturnedChange = min(seq, last)
 	}
 	l.wakeUp()
 	return l, nil
@@ -134,12 +135,12 @@ func (l *ChangeListener) Close() {
 }
 
 // TakeChanges returns the changes since the last call. If they are not known, or if there are more than
-// maxTakenChanges, IsReset is set without any changes. If there are neither changes nor a reset, nothing has changed
-// in the listener's view.
+// maxReturnedChanges, MustReadEverything is set without any changes. If there are neither changes nor a reset, nothing
+// has changed in the listener's view.
 func (l *ChangeListener) TakeChanges(ctx context.Context) (TakenChanges, error) {
 	l.feed.mu.Lock()
-	blind := l.mustReset || l.seenResets != l.feed.resetCount
-	l.seenResets = l.feed.resetCount
+	blind := l.mustReportReset || l.seenResetCount != l.feed.storeResetCount
+	l.seenResetCount = l.feed.storeResetCount
 	l.feed.mu.Unlock()
 	first, last, err := l.feed.changeRange(ctx)
 	if err != nil {
@@ -147,15 +148,16 @@ func (l *ChangeListener) TakeChanges(ctx context.Context) (TakenChanges, error) 
 	}
 	n := TakenChanges{LastSeq: last}
 	switch {
-	case blind || last == 0 || last < l.lastTaken || l.lastTaken+1 < first || last-l.lastTaken > maxTakenChanges:
-		n.IsReset = true
-	case last > l.lastTaken:
+	case blind || last == 0 || last < l.lastReturnedChange || l.lastReturnedChange+1 < first ||
+		last-l.lastReturnedChange > maxReturnedChanges:
+		n.MustReadEverything = true
+	case last > l.lastReturnedChange:
 		n.Changes, err = l.changesSinceLast(ctx)
 	}
 	if err != nil {
 		return TakenChanges{}, err
 	}
-	l.lastTaken, l.mustReset = last, false
+	l.lastReturnedChange, l.mustReportReset = last, false
 	return n, nil
 }
 
@@ -167,7 +169,7 @@ func (l *ChangeListener) changesSinceLast(ctx context.Context) ([]verb.Change, e
 		if err != nil {
 			return nil, err
 		}
-		if c.Seq <= l.lastTaken {
+		if c.Seq <= l.lastReturnedChange {
 			break
 		}
 		for i := range c.Versions {
@@ -197,7 +199,7 @@ func (f *ChangeFeed) addListener(l *ChangeListener, wholeMemory *oxbow.Memory) e
 	f.pollerMu.Lock()
 	defer f.pollerMu.Unlock()
 	f.mu.Lock()
-	l.seenResets = f.resetCount
+	l.seenResetCount = f.storeResetCount
 	f.listeners[l] = true
 	f.mu.Unlock()
 	if f.stopPoller == nil {
@@ -232,7 +234,7 @@ func (f *ChangeFeed) wakeAll(e oxbow.Event) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if e.Reset {
-		f.resetCount++
+		f.storeResetCount++
 	}
 	for l := range f.listeners {
 		l.wakeUp()

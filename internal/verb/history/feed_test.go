@@ -26,7 +26,7 @@ type feeds struct {
 
 func newFeeds(t *testing.T, path string) *feeds {
 	f := &feeds{t: t, m: storetest.Open(t, path, nil), ticks: make(chan time.Time)}
-	f.ChangeFeed = NewChangeFeed(func(context.Context, verb.Access) (*oxbow.Memory, error) {
+	f.ChangeFeed = NewChangeFeed(func(context.Context, verb.MemoryAccess) (*oxbow.Memory, error) {
 		return f.m, nil
 	}, func() (<-chan time.Time, func()) {
 		f.polls++
@@ -38,9 +38,13 @@ func newFeeds(t *testing.T, path string) *feeds {
 // listen returns a listener for m, which may be a part of the feed's memory.
 func (f *feeds) listen(m *oxbow.Memory, after string) *ChangeListener {
 	f.t.Helper()
-	l, err := f.Listen(f.t.Context(), &verb.Workspace{Open: func(context.Context, verb.Access) (*oxbow.Memory, error) {
-		return m, nil
-	}}, after)
+	l, err := f.Listen(
+		f.t.Context(),
+		&verb.Workspace{Open: func(context.Context, verb.MemoryAccess) (*oxbow.Memory, error) {
+			return m, nil
+		}},
+		after,
+	)
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -52,7 +56,7 @@ func (f *feeds) listen(m *oxbow.Memory, after string) *ChangeListener {
 func (f *feeds) take(l *ChangeListener) (names []string, n TakenChanges) {
 	f.t.Helper()
 	select {
-	case <-l.Ready:
+	case <-l.ChangesReady:
 	case <-time.After(10 * time.Second):
 		f.t.Fatal("the listener was not woken")
 	}
@@ -138,17 +142,17 @@ func TestFeed(t *testing.T) {
 	if got, n := f.take(f.listen(f.m, "1")); !slices.Equal(
 		got,
 		[]string{"add one", "add two", "add three", "label three", "label three"},
-	) || n.IsReset {
-		t.Errorf("after change 1 there is %q, reset %v", got, n.IsReset)
+	) || n.MustReadEverything {
+		t.Errorf("after change 1 there is %q, reset %v", got, n.MustReadEverything)
 	}
-	if _, n := f.take(f.listen(f.m, "99")); !n.IsReset || n.LastSeq != 6 {
+	if _, n := f.take(f.listen(f.m, "99")); !n.MustReadEverything || n.LastSeq != 6 {
 		t.Errorf("after a change that never was there is %+v, want a reset at 6", n)
 	}
-	for i := range maxTakenChanges + 1 {
+	for i := range maxReturnedChanges + 1 {
 		f.add(f.m, "many "+time.Duration(i).String(), "a")
 	}
-	if _, n := f.take(all); !n.IsReset || len(n.Changes) != 0 {
-		t.Errorf("a listener that is far behind gets %d changes, reset %v", len(n.Changes), n.IsReset)
+	if _, n := f.take(all); !n.MustReadEverything || len(n.Changes) != 0 {
+		t.Errorf("a listener that is far behind gets %d changes, reset %v", len(n.Changes), n.MustReadEverything)
 	}
 	if f.polls != 1 {
 		t.Errorf("%d pollers ran for all listeners, want 1", f.polls)
@@ -181,7 +185,7 @@ func TestFeedReset(t *testing.T) {
 	if _, err := f.m.Redact(t.Context(), "x", false); err != nil {
 		t.Fatal(err)
 	}
-	if _, n := f.take(l); !n.IsReset {
+	if _, n := f.take(l); !n.MustReadEverything {
 		t.Errorf("after an erasure there is %+v, want a reset", n)
 	}
 }

@@ -26,27 +26,27 @@ import (
 
 // RevertIn is the argument of RevertChanges. It selects the changes that match all fields that are set.
 type RevertIn struct {
-	Session     string `json:"session,omitempty"      value:"ID"   usage:"changes of this session: the session's ID or its first characters"`
-	Client      string `json:"client,omitempty"       value:"NAME" usage:"changes of this client: its name in the log or the beginning of the name"`
-	Door        string `json:"door,omitempty"         value:"DOOR" usage:"changes that came through this interface, such as mcp"`
-	Agent       string `json:"agent,omitempty"        value:"NAME" usage:"changes of the agent with this name"`
-	WithTrust   string `json:"trust,omitempty"                     usage:"changes by agents and programs whose text has the label taint"            enum:"tainted"`
-	Since       string `json:"since,omitempty"        value:"DATE" usage:"changes on or after this date (2026-04-18, 7d, yesterday)"`
-	Until       string `json:"until,omitempty"        value:"DATE" usage:"changes up to this date, including the whole day"`
-	WithDerived bool   `json:"with_derived,omitempty"              usage:"also take back entries that were derived from the changes"`
-	DryRun      bool   `json:"dry_run,omitempty"                   usage:"show what would be taken back and change nothing"`
+	Session                string `json:"session,omitempty"      value:"ID"   usage:"changes of this session: the session's ID or its first characters"`
+	Client                 string `json:"client,omitempty"       value:"NAME" usage:"changes of this client: its name in the log or the beginning of the name"`
+	Interface              string `json:"door,omitempty"         value:"DOOR" usage:"changes that came through this interface, such as mcp"`
+	Agent                  string `json:"agent,omitempty"        value:"NAME" usage:"changes of the agent with this name"`
+	OnlyWithTrust          string `json:"trust,omitempty"                     usage:"changes by agents and programs whose text has the label taint"            enum:"tainted"`
+	Since                  string `json:"since,omitempty"        value:"DATE" usage:"changes on or after this date (2026-04-18, 7d, yesterday)"`
+	Until                  string `json:"until,omitempty"        value:"DATE" usage:"changes up to this date, including the whole day"`
+	IncludesDerivedEntries bool   `json:"with_derived,omitempty"              usage:"also take back entries that were derived from the changes"`
+	DryRun                 bool   `json:"dry_run,omitempty"                   usage:"show what would be taken back and change nothing"`
 }
 
 // RevertOut is the result of RevertChanges.
 type RevertOut struct {
 	DryRun bool `json:"dry_run,omitempty"`
 	// number of the change that reverts the selected changes
-	Seq     uint64        `json:"seq,omitempty"`
-	Changes []uint64      `json:"changes"` // numbers of the selected changes
-	Steps   []revert.Step `json:"entries"` // what was done to each entry to revert the changes
+	Seq     uint64             `json:"seq,omitempty"`
+	Changes []uint64           `json:"changes"` // numbers of the selected changes
+	Steps   []revert.EntryStep `json:"entries"` // what was done to each entry to revert the changes
 	// changes by others, made after the selected changes, that are kept
-	Conflicts []revert.Conflict       `json:"conflicts,omitempty"`
-	Derived   []revert.DerivedVersion `json:"derived,omitempty"`
+	Conflicts       []revert.Conflict      `json:"conflicts,omitempty"`
+	DerivedVersions []revert.CopiedVersion `json:"derived,omitempty"`
 	// Reverted texts that were shown to models, newest first.
 	Shown        []ShownItem `json:"shown,omitempty"`
 	EmptyReasons []verb.Note `json:"why,omitempty"` // reasons why the call found no change to revert
@@ -55,14 +55,14 @@ type RevertOut struct {
 
 // ShownItem says that an entry was put before a model.
 type ShownItem struct {
-	Time    time.Time `json:"time"`
-	Client  string    `json:"client"`
-	Session string    `json:"session"`
-	Turn    string    `json:"turn"`
-	Place   string    `json:"place"`
-	Name    string    `json:"name"`
-	Version uint64    `json:"version"`
-	IsUsed  bool      `json:"used,omitempty"`
+	Time          time.Time `json:"time"`
+	Client        string    `json:"client"`
+	Session       string    `json:"session"`
+	Turn          string    `json:"turn"`
+	HookEvent     string    `json:"place"`
+	Name          string    `json:"name"`
+	Version       uint64    `json:"version"`
+	IsUsedByAgent bool      `json:"used,omitempty"`
 }
 
 // If other writers change the memory in the meantime, the plan is made again, at most maxRevertAttempts times in all.
@@ -71,8 +71,8 @@ const maxRevertAttempts = 10
 // RevertChanges reverts the effects of the selected changes. A single undo takes this back. Only a person may revert,
 // because texts by others may be affected. Everybody may make a dry run.
 func RevertChanges(ctx context.Context, w *verb.Workspace, in RevertIn) (RevertOut, error) {
-	out := RevertOut{DryRun: in.DryRun, Changes: []uint64{}, Steps: []revert.Step{}}
-	if in == (RevertIn{WithDerived: in.WithDerived, DryRun: in.DryRun}) {
+	out := RevertOut{DryRun: in.DryRun, Changes: []uint64{}, Steps: []revert.EntryStep{}}
+	if in == (RevertIn{IncludesDerivedEntries: in.IncludesDerivedEntries, DryRun: in.DryRun}) {
 		return out, verb.Advise(
 			verb.Invalidf("nothing says which changes are taken back"),
 			"give at least one of --session, --client, --door, --agent, --trust, --since and --until",
@@ -100,8 +100,8 @@ func RevertChanges(ctx context.Context, w *verb.Workspace, in RevertIn) (RevertO
 	if err != nil {
 		return out, err
 	}
-	out.Changes, out.Steps = append(out.Changes, p.Changes...), append(out.Steps, p.Steps...)
-	out.Conflicts, out.Derived = p.Conflicts, p.Derived
+	out.Changes, out.Steps = append(out.Changes, p.ChangesToRevert...), append(out.Steps, p.Steps...)
+	out.Conflicts, out.DerivedVersions = p.Conflicts, p.CopiedVersions
 	switch {
 	case len(out.Changes) == 0:
 		out.EmptyReasons, err = in.explainEmpty(ctx, h)
@@ -119,7 +119,7 @@ func RevertChanges(ctx context.Context, w *verb.Workspace, in RevertIn) (RevertO
 func (out *RevertOut) planAndApply(
 	ctx context.Context,
 	h oxbow.Historian,
-	sel revert.Selection,
+	sel revert.VersionSelection,
 	maxBytes int,
 ) (applied *revert.Plan, err error) {
 	o := oxbow.PartOptions{MaxBytes: maxBytes}
@@ -142,7 +142,7 @@ func (out *RevertOut) planAndApply(
 
 // addNotes adds notes about the result and about what to do next.
 func (out *RevertOut) addNotes(p *revert.Plan) {
-	left := slices.ContainsFunc(p.Derived, func(d revert.DerivedVersion) bool { return !d.IsReverted })
+	left := slices.ContainsFunc(p.CopiedVersions, func(d revert.CopiedVersion) bool { return !d.IsReverted })
 	switch {
 	case p.IsEmpty():
 		out.Notes = append(
@@ -175,7 +175,7 @@ func revertSelection(
 	ctx context.Context, w *verb.Workspace,
 	h oxbow.Historian,
 	in RevertIn,
-) (sel revert.Selection, a *session.Archive, err error) {
+) (sel revert.VersionSelection, a *session.Archive, err error) {
 	since, err := sessions.ParseSince(w, in.Since)
 	if err != nil {
 		return sel, nil, err
@@ -191,7 +191,7 @@ func revertSelection(
 		}
 	}
 	made := func(oxbow.Source) bool { return true }
-	sel.WithDerived = in.WithDerived
+	sel.IncludesCopiedVersions = in.IncludesDerivedEntries
 	if in.Session != "" {
 		made, sel.SelectsSource, err = sessionMatchers(ctx, h, a, strings.TrimSpace(in.Session))
 		if err != nil {
@@ -209,14 +209,14 @@ func revertSelection(
 // the arguments select. If the arguments select only changes after reading foreign text, the version must be such a
 // change.
 func (in *RevertIn) matchesVersion(s oxbow.Source, v *oxbow.Version) bool {
-	return (in.Door == "" || strings.EqualFold(s.Door, in.Door)) &&
+	return (in.Interface == "" || strings.EqualFold(s.Door, in.Interface)) &&
 		(in.Agent == "" || strings.EqualFold(s.Claimed.Agent, in.Agent)) &&
-		hasPrefixFold(s.Claimed.Client, in.Client) && (in.WithTrust == "" || isTainted(s, v))
+		hasPrefixFold(s.Claimed.Client, in.Client) && (in.OnlyWithTrust == "" || isWrittenAfterForeignText(s, v))
 }
 
-// isTainted reports whether a version was written after foreign text was read. A version by a person never counts,
-// even if its entry still has the label taint.
-func isTainted(s oxbow.Source, v *oxbow.Version) bool {
+// isWrittenAfterForeignText reports whether a version was written after foreign text was read. A version by a person
+// never counts, even if its entry still has the label taint.
+func isWrittenAfterForeignText(s oxbow.Source, v *oxbow.Version) bool {
 	_, tainted := v.Entry.Label(oxbow.LabelTaint)
 	return tainted && s.Actor != oxbow.Person
 }
@@ -310,7 +310,7 @@ func shownInjections(
 		oxbow.Query{
 			Limit: oxbow.MaxLimit,
 			Filter: oxbow.Filter{
-				Terms: []oxbow.Term{{Key: session.LabelShown, Values: slices.Sorted(maps.Keys(minVersions))}},
+				Terms: []oxbow.Term{{Key: session.LabelShownEntry, Values: slices.Sorted(maps.Keys(minVersions))}},
 			},
 		},
 	)
@@ -328,14 +328,14 @@ func shownInjections(
 					shown = append(
 						shown,
 						ShownItem{
-							Time:    it.Time,
-							Client:  it.Client,
-							Session: it.Session,
-							Turn:    it.Turn,
-							Place:   it.Place,
-							Name:    s.Name,
-							Version: s.Version,
-							IsUsed:  slices.Contains(it.UsedEntries, s),
+							Time:          it.Time,
+							Client:        it.Client,
+							Session:       it.Session,
+							Turn:          it.Turn,
+							HookEvent:     it.HookEvent,
+							Name:          s.Name,
+							Version:       s.Version,
+							IsUsedByAgent: slices.Contains(it.UsedEntries, s),
 						},
 					)
 				}
@@ -371,7 +371,8 @@ func (in RevertIn) explainEmpty(ctx context.Context, h oxbow.Historian) (why []v
 		return []verb.Note{verb.PlainNote("the memory has no changes yet")}, nil
 	}
 	why = []verb.Note{verb.Notef("none of the %s fits", text.FormatCount(n, "change", "changes"))}
-	for _, g := range []struct{ key, given string }{{"door", in.Door}, {"client", in.Client}, {"agent", in.Agent}} {
+	for _, g := range []struct{ key, given string }{{"door", in.Interface}, {"client", in.Client},
+		{"agent", in.Agent}} {
 		switch known := slices.Sorted(maps.Keys(of[g.key])); {
 		case g.given == "":
 		case len(known) == 0:
@@ -392,7 +393,7 @@ func (in RevertIn) explainEmpty(ctx context.Context, h oxbow.Historian) (why []v
 			),
 		)
 	}
-	if in.WithTrust != "" {
+	if in.OnlyWithTrust != "" {
 		why = append(why, verb.PlainNote("no version that an agent or a program left has the label taint"))
 	}
 	return why, nil

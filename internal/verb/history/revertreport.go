@@ -17,23 +17,23 @@ import (
 // entries, and reverted texts that models were shown.
 func (o RevertOut) Report() (r report.Report) {
 	if len(o.Changes) == 0 {
-		report.AddReasons(&r, o.EmptyReasons, nil)
+		report.AddEmptyResultReasons(&r, o.EmptyReasons, nil)
 		return r
 	}
 	if len(o.Steps) > 0 {
 		r.AddLinef("%s %s in %s", report.EffectVerb(o.DryRun, "took back", "would take back"),
-			report.Words(text.FormatCount(o.TakenBackCount(), "change", "changes")),
-			report.Words(text.FormatCount(len(o.Steps), "entry", "entries")))
+			report.OxbowText(text.FormatCount(o.TakenBackCount(), "change", "changes")),
+			report.OxbowText(text.FormatCount(len(o.Steps), "entry", "entries")))
 	}
-	steps := report.List{AllItemsAdvice: verb.ShowAllAdvice(o.DryRun), IsAnswer: true}
+	steps := report.List{AllItemsAdvice: verb.ListChangedEntriesAdvice(o.DryRun), ShowsItemsInShortReport: true}
 	for _, s := range o.Steps {
 		steps.Items = append(steps.Items, stepLine(s))
 	}
 	r.Add(steps)
-	if n := o.IneffectiveCount(); n > 0 && len(o.Steps) > 0 {
+	if n := o.IneffectiveChangeCount(); n > 0 && len(o.Steps) > 0 {
 		r.AddLinef(
 			"%s had no effect any more",
-			report.Words(text.FormatCount(n, "other selected change", "other selected changes")),
+			report.OxbowText(text.FormatCount(n, "other selected change", "other selected changes")),
 		)
 	}
 	all := report.EffectVerb(o.DryRun, "oxbow undo, then the same revert with --dry-run --json, lists them all",
@@ -41,8 +41,8 @@ func (o RevertOut) Report() (r report.Report) {
 	addTitledList(&r, "changed by others since:", all, o.Conflicts, func(c revert.Conflict) report.Sentence {
 		return report.Sentencef("  %s  %s", report.Name(c.Name), conflictSentence(c))
 	})
-	addTitledList(&r, "derived:", all, o.Derived, func(d revert.DerivedVersion) report.Sentence {
-		fate := report.Words("stays")
+	addTitledList(&r, "derived:", all, o.DerivedVersions, func(d revert.CopiedVersion) report.Sentence {
+		fate := report.OxbowText("stays")
 		if d.IsReverted {
 			fate = report.EffectVerb(o.DryRun, "taken back", "goes")
 		}
@@ -52,19 +52,19 @@ func (o RevertOut) Report() (r report.Report) {
 			report.Name(d.Name),
 			d.Seq,
 			report.Name(d.SourceName),
-			d.FoundBy,
+			d.RecognizedBy,
 		)
 	})
 	addTitledList(&r, "put before models meanwhile:", all, o.Shown, func(s ShownItem) report.Sentence {
-		used := report.Words("")
-		if s.IsUsed {
+		used := report.OxbowText("")
+		if s.IsUsedByAgent {
 			used = " (used)"
 		}
 		return report.Sentencef(
 			"  %s  %s  %s  %s@%d%s",
 			s.Time,
 			s.Client+"/"+text.TruncateBytes(s.Session, 13),
-			s.Place,
+			s.HookEvent,
 			report.Name(s.Name),
 			s.Version,
 			used,
@@ -78,17 +78,18 @@ func (o RevertOut) Report() (r report.Report) {
 func (o RevertOut) TakenBackCount() int {
 	taken := map[uint64]bool{}
 	for _, s := range o.Steps {
-		addSeqsToSet(taken, s.RevertedChanges)
+		addSeqsToSet(taken, s.RevertedChangeNumbers)
 	}
 	return len(taken)
 }
 
-// IneffectiveCount returns how many of the selected changes do not affect the present memory, because their entries
-// were later forgotten or changed back. It does not count changes that cannot be reverted because of a conflict.
-func (o RevertOut) IneffectiveCount() int {
+// IneffectiveChangeCount returns how many of the selected changes do not affect the present memory, because their
+// entries were later forgotten or changed back. It does not count changes that cannot be reverted because of a
+// conflict.
+func (o RevertOut) IneffectiveChangeCount() int {
 	named := map[uint64]bool{}
 	for _, s := range o.Steps {
-		addSeqsToSet(named, s.RevertedChanges)
+		addSeqsToSet(named, s.RevertedChangeNumbers)
 	}
 	for _, c := range o.Conflicts {
 		addSeqsToSet(named, c.RevertedChanges)
@@ -111,7 +112,7 @@ func addSeqsToSet(set map[uint64]bool, seqs []uint64) {
 // addTitledList adds a title and one sentence for each item. It adds nothing without items.
 func addTitledList[T any](
 	r *report.Report,
-	title, showAllAdvice report.Words,
+	title, showAllAdvice report.OxbowText,
 	items []T,
 	describe func(T) report.Sentence,
 ) {
@@ -126,31 +127,39 @@ func addTitledList[T any](
 	r.Add(list)
 }
 
-func stepLine(s revert.Step) report.Line {
-	did, took := report.Words(fmt.Sprintf("%-8s", s.Outcome)), report.Words(changeList(s.RevertedChanges))
+func stepLine(s revert.EntryStep) report.Line {
+	did, took := report.OxbowText(
+		fmt.Sprintf("%-8s", s.EntryOutcome),
+	), report.OxbowText(
+		changeList(s.RevertedChangeNumbers),
+	)
 	if s.Version == 0 {
-		return report.Line{Sentence: report.Sentencef("  %s  %s  %s", did, report.Name(s.Name), took)}
+		return report.Line{Sentence: report.Sentencef("  %s  %s  %s", did, report.Name(s.EntryName), took)}
 	}
 	return report.Line{
-		Sentence: report.Sentencef("  %s  %s to version %d  %s", did, report.Name(s.Name), s.Version, took),
+		Sentence: report.Sentencef("  %s  %s to version %d  %s", did, report.Name(s.EntryName), s.Version, took),
 	}
 }
 
 // conflictSentence says which parts of later changes are kept.
 func conflictSentence(c revert.Conflict) report.Sentence {
-	later := report.Words(changeList(c.LaterChanges))
+	later := report.OxbowText(changeList(c.LaterChanges))
 	switch {
 	case c.Reason != "":
-		return report.Sentencef("kept as it is: %s", report.Words(c.Reason))
-	case len(c.PartsLeft) == 0:
+		return report.Sentencef("kept as it is: %s", report.OxbowText(c.Reason))
+	case len(c.KeptPartNames) == 0:
 		return report.Sentencef(
 			"nothing kept of %s by %s: there was nothing else to it",
 			later,
-			report.Words(c.LastActor),
+			report.OxbowText(c.LastActor),
 		)
 	}
-	return report.Sentencef("kept %s of %s, the last by %s", report.Words(strings.Join(c.PartsLeft, ", ")), later,
-		report.Words(c.LastActor))
+	return report.Sentencef(
+		"kept %s of %s, the last by %s",
+		report.OxbowText(strings.Join(c.KeptPartNames, ", ")),
+		later,
+		report.OxbowText(c.LastActor),
+	)
 }
 
 // changeList returns the numbers of at most ten changes as a text.

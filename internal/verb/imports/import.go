@@ -63,7 +63,7 @@ func (o ImportOut) Report() (r report.Report) {
 		return r
 	}
 	for _, note := range o.Notes {
-		r.AddNotef("%s", report.Text(note))
+		r.AddNotef("%s", report.QuotedText(note))
 	}
 	return r
 }
@@ -82,8 +82,8 @@ func Import(ctx context.Context, w *verb.Workspace, in ImportIn) (ImportOut, err
 	}
 	out := ImportOut{ImportOut: transfer.ImportOut{DryRun: in.DryRun,
 		Changes: []exchange.Change{}, Problems: []string{}, Notes: []string{}, StaleEntries: []string{}}}
-	if len(c.entries) > 0 {
-		out.ImportOut, err = transfer.Import(ctx, w, transfer.ImportIn{Paths: c.entries, DryRun: in.DryRun,
+	if len(c.entryPaths) > 0 {
+		out.ImportOut, err = transfer.Import(ctx, w, transfer.ImportIn{Paths: c.entryPaths, DryRun: in.DryRun,
 			Overwrite: in.Overwrite, Formats: c.formats, Inputs: in.Inputs, Root: in.Root, OmitChanges: in.OmitChanges,
 			InterruptRead: in.InterruptRead})
 	}
@@ -95,6 +95,7 @@ func Import(ctx context.Context, w *verb.Workspace, in ImportIn) (ImportOut, err
 			err = errors.Join(err, in.importInstructions(ctx, w, found, &out))
 		}
 	}
-	out.HasOnlySessions = len(out.Clients) > 0 && out.Added+out.Updated+out.SameEntries+out.SkippedItems == 0
+	out.HasOnlySessions = len(out.Clients) > 0 &&
+		out.AddedEntries+out.UpdatedEntries+out.UnchangedEntries+out.SkippedItems == 0
 	return out, err
 }

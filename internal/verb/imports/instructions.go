@@ -70,7 +70,7 @@ func (s *instructionSet) items(_ context.Context, _ *time.Location) iter.Seq2[ex
 // importInstructions adds the custom instructions to the memory, and the result to out.
 func (in *ImportIn) importInstructions(ctx context.Context, w *verb.Workspace, s instructionSet, out *ImportOut) error {
 	got, err := transfer.Import(ctx, w, transfer.ImportIn{Items: s.items, OmitChanges: in.OmitChanges,
-		Note: "import of custom instructions of ChatGPT"})
+		ChangeNote: "import of custom instructions of ChatGPT"})
 	out.ImportOut.Append(got)
 	return err
 }

@@ -59,9 +59,9 @@ func CheckSource(name string) error {
 // classifiedPaths lists the paths of an import by their contents.
 type classifiedPaths struct {
 	// names of the clients whose sessions are imported, in the order of the imported paths
-	clients  []string
-	sessions map[string][]string // files with sessions, by the name of the client
-	entries  []string            // files and directories that contain entries to import
+	clients    []string
+	sessions   map[string][]string // files with sessions, by the name of the client
+	entryPaths []string            // files and directories that contain entries to import
 	// format of the entries at a path (missing if the import must detect the format)
 	formats map[string]exchange.Format
 	notes   []string // files of a service's export that contain nothing to import
@@ -75,7 +75,7 @@ func (c *classifiedPaths) addSessions(client string, files ...string) {
 }
 
 func (c *classifiedPaths) addEntries(path string, format exchange.Format) {
-	c.entries = append(c.entries, path)
+	c.entryPaths = append(c.entryPaths, path)
 	if format != "" {
 		c.formats[path] = format
 	}

@@ -39,8 +39,8 @@ type InjectOut struct {
 	Tokens       int                  `json:"tokens"`
 	ShownEntries []session.ShownEntry `json:"shown,omitempty"`
 	// for each note or turn that matched the prompt, whether it is shown and why, the strongest match first
-	Accounts       []inject.UnitDecision `json:"accounts,omitempty"`
-	SilenceReasons []verb.Note           `json:"why,omitempty"` // reasons why the prompt gets no text
+	UnitDecisions  []inject.EntryDecision `json:"accounts,omitempty"`
+	SilenceReasons []verb.Note            `json:"why,omitempty"` // reasons why the prompt gets no text
 	// OffFile is the path of the file that switches off injection. It is "" if such a file does not exist.
 	OffFile string `json:"off_by,omitempty"`
 
@@ -52,7 +52,7 @@ func (o InjectOut) ShowsSomething() bool { return o.Text != "" }
 
 // Inject chooses the notes and past turns that hooks would show for a prompt. It does not record these texts as shown.
 func Inject(ctx context.Context, w *verb.Workspace, in InjectIn) (InjectOut, error) {
-	sources, err := injectSources(ctx, w)
+	sources, err := openInjectionSources(ctx, w)
 	if err != nil {
 		return InjectOut{}, err
 	}
@@ -63,7 +63,7 @@ func Inject(ctx context.Context, w *verb.Workspace, in InjectIn) (InjectOut, err
 	p.Text = in.Prompt
 	asked := make([]inject.MemorySource, len(sources))
 	for i, s := range sources {
-		if err := s.calibrateFloor(ctx, in.MaxWait); err != nil {
+		if err := s.calibrateMinStrength(ctx, in.MaxWait); err != nil {
 			return InjectOut{}, err
 		}
 		asked[i] = s.MemorySource
@@ -72,25 +72,25 @@ func Inject(ctx context.Context, w *verb.Workspace, in InjectIn) (InjectOut, err
 	if err != nil {
 		return InjectOut{}, err
 	}
-	out := InjectOut{Answer: b.Answer, Text: b.Text, Tokens: b.Tokens, ShownEntries: b.ShownEntries, Block: b}
+	out := InjectOut{Answer: b.AnswerKind, Text: b.Text, Tokens: b.Tokens, ShownEntries: b.ShownEntries, Block: b}
 	if in.Explain {
-		out.Accounts = b.Decisions
+		out.UnitDecisions = b.Decisions
 	}
 	if place, err := w.FindPlace(); err == nil && in.HookPrompt == nil {
 		out.OffFile = cmp.Or(
-			FindOffFile(InjectOffFile, place.Dir(), w.Dir),
-			FindOffFile(HooksOffFile, place.Dir(), w.Dir),
+			FindSwitchOffFile(InjectOffFile, place.Dir(), w.Dir),
+			FindSwitchOffFile(HooksOffFile, place.Dir(), w.Dir),
 		)
 	}
 	if out.Text == "" {
-		out.Answer, out.SilenceReasons = string(gate.AnswerSilence), silenceReasons(b.Decisions)
+		out.Answer, out.SilenceReasons = string(gate.AnswerSilence), explainNoInjectedText(b.Decisions)
 	}
 	return out, nil
 }
 
-// silenceReasons explains why a prompt gets no text. The argument lists the decisions about all notes and turns that
-// matched, the strongest match first.
-func silenceReasons(all []inject.UnitDecision) []verb.Note {
+// explainNoInjectedText explains why a prompt gets no text. The argument lists the decisions about all notes and turns
+// that matched, the strongest match first.
+func explainNoInjectedText(all []inject.EntryDecision) []verb.Note {
 	if len(all) == 0 {
 		return []verb.Note{
 			verb.PlainNote(
@@ -101,27 +101,27 @@ func silenceReasons(all []inject.UnitDecision) []verb.Note {
 	}
 	best := all[0]
 	switch {
-	case best.RefusalReason != "":
-		return []verb.Note{verb.Notef("the best match is %s, but %s", best.Name, best.RefusalReason)}
+	case best.NotShownReason != "":
+		return []verb.Note{verb.Notef("the best match is %s, but %s", best.Name, best.NotShownReason)}
 	case best.MatchedWords < 2:
 		return []verb.Note{
 			verb.Notef("the best match, %s, shares one word with the prompt, and two are needed", best.Name),
 		}
-	case best.SubjectWords == 0:
+	case best.MatchedSubjectWords == 0:
 		return []verb.Note{
 			verb.Notef(
 				"the best match, %s, shares only words of an order, such as run or fix, with the prompt",
 				best.Name,
 			),
 		}
-	case best.Value > float64(best.StrengthFloor):
+	case best.Strength > float64(best.MinStrength):
 		return []verb.Note{
 			verb.Notef(
 				"the best match is %s, with a strength of %.2f, which is above the floor of %.2f; but a note is shown without a "+
 					"search only if it shares more rare words with the prompt",
 				best.Name,
-				best.Value,
-				float64(best.StrengthFloor),
+				best.Strength,
+				float64(best.MinStrength),
 			),
 		}
 	}
@@ -129,47 +129,47 @@ func silenceReasons(all []inject.UnitDecision) []verb.Note {
 		verb.Notef(
 			"the best match is %s, with a strength of %.2f; this prompt needs more than %.2f in this memory",
 			best.Name,
-			best.Value,
-			float64(best.StrengthFloor),
+			best.Strength,
+			float64(best.MinStrength),
 		),
 	}
 }
 
-// calibratedSource is a memory in which the notes or turns for a prompt are searched.
-type calibratedSource struct {
+// injectionSource is a memory in which the notes or turns for a prompt are searched.
+type injectionSource struct {
 	inject.MemorySource
 	// path of the memory's store, beside which the minimum strength of matches (the floor) is stored ("" if it is not
 	// stored there)
-	storePath string
+	memoryStorePath string
 }
 
 // CalibrateFloors computes again how strong a match must be at least (the floor) before it is shown to an agent. It
 // does so for each memory whose size has changed so much that the stored floor does not fit. The new floor is stored
 // beside the memory.
 func CalibrateFloors(ctx context.Context, w *verb.Workspace) error {
-	sources, err := injectSources(ctx, w)
+	sources, err := openInjectionSources(ctx, w)
 	for _, s := range sources {
-		err = errors.Join(err, s.calibrateFloor(ctx, 0))
+		err = errors.Join(err, s.calibrateMinStrength(ctx, 0))
 	}
 	return err
 }
 
-// injectSources returns the memories from which hooks take texts for models: the notes, and the archive of sessions.
-// If the notes cannot be opened, the archive alone is returned. If the archive does not exist or is unsupported, the
-// notes alone are returned.
-func injectSources(ctx context.Context, w *verb.Workspace) (all []calibratedSource, err error) {
+// openInjectionSources returns the memories from which hooks take texts for models: the notes, and the archive of
+// sessions. If the notes cannot be opened, the archive alone is returned. If the archive does not exist or is
+// unsupported, the notes alone are returned.
+func openInjectionSources(ctx context.Context, w *verb.Workspace) (all []injectionSource, err error) {
 	place, perr := w.FindPlace()
 	_, m, err := w.OpenMemory(ctx, verb.Read)
 	if err == nil {
-		s := calibratedSource{
+		s := injectionSource{
 			MemorySource: inject.MemorySource{
-				SourceKind: inject.SourceNotes,
+				SourceKind: inject.SourceKindNotes,
 				Memory:     m,
 				Filter:     oxbow.Unasked.Filter(),
 			},
 		}
 		if perr == nil && place.HasOwnLayout() {
-			s.storePath = place.StorePath
+			s.memoryStorePath = place.StorePath
 		}
 		all = append(all, s)
 	}
@@ -183,15 +183,15 @@ func injectSources(ctx context.Context, w *verb.Workspace) (all []calibratedSour
 		}
 		return all, errors.Join(err, serr)
 	}
-	s := calibratedSource{
+	s := injectionSource{
 		MemorySource: inject.MemorySource{
-			SourceKind: inject.SourceSessions,
+			SourceKind: inject.SourceKindSessions,
 			Memory:     a.Memory,
 			Filter:     session.TurnFilter.And(oxbow.Unasked.Filter()),
 		},
 	}
 	if perr == nil && place.HasOwnLayout() {
-		s.storePath = filepath.Join(filepath.Dir(place.StorePath), session.StoreFile)
+		s.memoryStorePath = filepath.Join(filepath.Dir(place.StorePath), session.StoreFile)
 	}
 	all = append(all, s)
 	for i := range all {
@@ -204,29 +204,29 @@ func injectSources(ctx context.Context, w *verb.Workspace) (all []calibratedSour
 	return all, nil
 }
 
-// minDecoys is the minimum number of decoys, prompts that the memory cannot answer, from which the minimum strength of
-// a match (the floor) is computed. With fewer decoys the floor would be too inaccurate.
-const minDecoys = 300
+// minCalibrationDecoys is the minimum number of decoys, prompts that the memory cannot answer, from which the minimum
+// strength of a match (the floor) is computed. With fewer decoys the floor would be too inaccurate.
+const minCalibrationDecoys = 300
 
-// calibrateFloor sets the floor, which a match in this memory must exceed before it is shown to an agent. It uses the
-// stored floor if that floor fits the present size of the memory. Otherwise it tries many unrelated prompts (decoys),
-// and stores the new floor. If maxWait is over before enough decoys were tried, it sets [gate.UnreachableFloor], so
-// that nothing is shown.
-func (s *calibratedSource) calibrateFloor(ctx context.Context, maxWait time.Duration) error {
+// calibrateMinStrength sets the floor, which a match in this memory must exceed before it is shown to an agent. It
+// uses the stored floor if that floor fits the present size of the memory. Otherwise it tries many unrelated prompts
+// (decoys), and stores the new floor. If maxWait is over before enough decoys were tried, it sets
+// [gate.UnreachableFloor], so that nothing is shown.
+func (s *injectionSource) calibrateMinStrength(ctx context.Context, maxWait time.Duration) error {
 	n, err := s.CountShowable(ctx)
 	if err != nil {
 		return err
 	}
 	if n == 0 {
 		// The memory contains no entry that may be shown, so a floor need not be computed.
-		s.StrengthFloor = gate.UnreachableFloor
+		s.MinStrength = gate.UnreachableMinStrength
 		return nil
 	}
-	if s.storePath != "" {
-		c := inject.ReadFloor(s.storePath)
-		s.StrengthFloor = c.Floor
+	if s.memoryStorePath != "" {
+		c := inject.ReadMinStrengthFile(s.memoryStorePath)
+		s.MinStrength = c.MinStrength
 		isNearEnough := maxWait > 0 && c.IsUsableFor(n)
-		if isNearEnough || c.FitsSize(n) {
+		if isNearEnough || c.IsUpToDateFor(n) {
 			return nil
 		}
 	}
@@ -236,19 +236,19 @@ func (s *calibratedSource) calibrateFloor(ctx context.Context, maxWait time.Dura
 		short, stop = context.WithTimeout(ctx, maxWait)
 		defer stop()
 	}
-	c, asked, err := s.CalibrateFloor(short)
+	c, asked, err := s.CalibrateMinStrength(short)
 	isTimeUp := short.Err() != nil && ctx.Err() == nil
 	if err != nil && !isTimeUp {
 		return err
 	}
-	s.StrengthFloor = c.Floor
-	if err != nil && asked < minDecoys {
-		s.StrengthFloor = gate.UnreachableFloor
+	s.MinStrength = c.MinStrength
+	if err != nil && asked < minCalibrationDecoys {
+		s.MinStrength = gate.UnreachableMinStrength
 		return nil
 	}
-	if s.storePath != "" {
+	if s.memoryStorePath != "" {
 		// Ignore the error. If the floor was not stored, the next call computes the floor again.
-		_ = c.WriteFloorFile(s.storePath)
+		_ = c.WriteMinStrengthFile(s.memoryStorePath)
 	}
 	return nil
 }

@@ -44,7 +44,7 @@ func injectWorkspace(t *testing.T, prompts ...session.Event) (*verb.Workspace, *
 	if _, err := a.AddEvents(t.Context(), prompts); err != nil {
 		t.Fatal(err)
 	}
-	return &verb.Workspace{Open: func(context.Context, verb.Access) (*oxbow.Memory, error) { return notes, nil },
+	return &verb.Workspace{Open: func(context.Context, verb.MemoryAccess) (*oxbow.Memory, error) { return notes, nil },
 		Sessions: func(context.Context) (*session.Archive, error) { return a, nil }}, a
 }
 
@@ -95,9 +95,9 @@ func TestInjectUnused(t *testing.T) {
 		events = append(events, session.Event{Kind: session.KindPrompt, Turn: turn, Text: fmt.Sprint("unlike ", i)},
 			session.Event{Kind: session.KindInjection, Turn: turn, ID: turn, Text: "claude/old/0001@1: …",
 				Injection: &session.Injection{
-					Place: inject.PlacePrompt,
+					HookEvent: inject.HookEventPrompt,
 					ShownEntries: []session.ShownEntry{
-						{SourceKind: inject.SourceSessions, Name: "claude/old/0001", Version: 1},
+						{SourceKind: inject.SourceKindSessions, Name: "claude/old/0001", Version: 1},
 					},
 				}})
 	}
@@ -106,15 +106,15 @@ func TestInjectUnused(t *testing.T) {
 		t.Fatalf("Shown = %+v, %v", counts, err)
 	}
 	out, err := Inject(t.Context(), w, InjectIn{Prompt: injectQuestion, Explain: true})
-	if err != nil || out.Answer != "pointer" || strings.Contains(out.Text, "8443") || len(out.Accounts) == 0 ||
-		!strings.Contains(out.Accounts[0].RefusalReason, "never used") {
+	if err != nil || out.Answer != "pointer" || strings.Contains(out.Text, "8443") || len(out.UnitDecisions) == 0 ||
+		!strings.Contains(out.UnitDecisions[0].NotShownReason, "never used") {
 		t.Errorf("Inject = %+v, %v", out, err)
 	}
 }
 
 func TestInjectWithoutMemory(t *testing.T) {
 	none := fmt.Errorf("there is no memory yet")
-	w := &verb.Workspace{Open: func(context.Context, verb.Access) (*oxbow.Memory, error) { return nil, none }}
+	w := &verb.Workspace{Open: func(context.Context, verb.MemoryAccess) (*oxbow.Memory, error) { return nil, none }}
 	if _, err := Inject(t.Context(), w, InjectIn{Prompt: injectQuestion}); err == nil {
 		t.Error("without a memory there is no error")
 	}

@@ -20,7 +20,7 @@ import (
 // InjectedIn is the argument of ListInjections.
 type InjectedIn struct {
 	Session    string `json:"session,omitempty" usage:"only texts of this session: its identifier, or the first characters of it"`
-	Place      string `json:"place,omitempty"   usage:"only texts that were shown at this place"                                     enum:"start,prompt,action"`
+	HookEvent  string `json:"place,omitempty"   usage:"only texts that were shown at this place"                                     enum:"start,prompt,action"`
 	Entry      string `json:"entry,omitempty"   usage:"only texts that contained this note or turn"                                                             value:"NAME"`
 	Since      string `json:"since,omitempty"   usage:"only texts that were shown on or after this date (2026-04-18, 7d, yesterday)"                            value:"DATE"`
 	Limit      *int   `json:"limit,omitempty"   usage:"maximum number of injections, 20 by default"`
@@ -64,10 +64,10 @@ const maxPromptBytes = 120
 // InjectedTotal counts the injections that match the argument of ListInjections. An injection is a text that a hook
 // showed to a model.
 type InjectedTotal struct {
-	Injections int            `json:"injections"`
-	Used       int            `json:"used"` // number of injections in which at least one entry was used
-	Tokens     int            `json:"tokens"`
-	Places     map[string]int `json:"places"` // number of injections by place: "start", "prompt" or "action"
+	Injections       int            `json:"injections"`
+	UsedInjections   int            `json:"used"` // number of injections in which at least one entry was used
+	Tokens           int            `json:"tokens"`
+	CountByHookEvent map[string]int `json:"places"` // number of injections by place: "start", "prompt" or "action"
 }
 
 // maxTurnDuration is the assumed maximum time from the beginning of a turn to its last injection. A search for
@@ -77,7 +77,7 @@ const maxTurnDuration = 24 * time.Hour
 // ListInjections lists the texts that hooks showed to models. It looks only at the newest [oxbow.MaxLimit] turns, and
 // a note in the result says if there are more.
 func ListInjections(ctx context.Context, w *verb.Workspace, in InjectedIn) (InjectedOut, error) {
-	out := InjectedOut{Injections: []InjectedItem{}, Total: InjectedTotal{Places: map[string]int{}}}
+	out := InjectedOut{Injections: []InjectedItem{}, Total: InjectedTotal{CountByHookEvent: map[string]int{}}}
 	since, err := sessions.ParseSince(w, in.Since)
 	if err != nil {
 		return out, err
@@ -100,7 +100,7 @@ func ListInjections(ctx context.Context, w *verb.Workspace, in InjectedIn) (Inje
 		}
 		return out, err
 	}
-	f, err := in.turnFilter(ctx, a, since)
+	f, err := in.possibleTurnFilter(ctx, a, since)
 	if err != nil {
 		return out, err
 	}
@@ -122,17 +122,21 @@ func ListInjections(ctx context.Context, w *verb.Workspace, in InjectedIn) (Inje
 	return out, err
 }
 
-// turnFilter returns a filter for turns of sessions. A turn that does not match the filter cannot have an injection
-// for which the caller of ListInjections asks.
-func (in InjectedIn) turnFilter(ctx context.Context, a *session.Archive, since time.Time) (f oxbow.Filter, err error) {
+// possibleTurnFilter returns a filter for turns of sessions. A turn that does not match the filter cannot have an
+// injection for which the caller of ListInjections asks.
+func (in InjectedIn) possibleTurnFilter(
+	ctx context.Context,
+	a *session.Archive,
+	since time.Time,
+) (f oxbow.Filter, err error) {
 	add := func(key, value string) {
 		if value != "" {
 			f.Terms = append(f.Terms, oxbow.Term{Key: key, Values: []string{value}})
 		}
 	}
 	add("has", session.LabelInjected)
-	add(session.LabelInjected, in.Place)
-	add(session.LabelShown, in.Entry)
+	add(session.LabelInjected, in.HookEvent)
+	add(session.LabelShownEntry, in.Entry)
 	if !since.IsZero() {
 		f.After = since.Add(-maxTurnDuration)
 	}
@@ -154,7 +158,7 @@ func (in InjectedIn) TurnInjections(e oxbow.Entry, since time.Time) (items []Inj
 		return nil // Someone has edited the turn, so its record of the injected texts cannot be read.
 	}
 	project, _ := e.Label(oxbow.LabelProject)
-	used := t.UsedEntries()
+	used := t.ShownEntriesUsed()
 	prompt := text.TruncateWithEllipsis(strings.Join(strings.Fields(t.Prompt()), " "), maxPromptBytes)
 	for _, x := range t.InjectionEvents() {
 		if x.Time.Before(since) || !in.matchesInjection(x.Injection) {
@@ -175,7 +179,7 @@ func (in InjectedIn) TurnInjections(e oxbow.Entry, since time.Time) (items []Inj
 // matchesInjection reports whether an injection happened at in.Place, such as "prompt", and showed the entry in.Entry.
 // If in.Place or in.Entry is empty, that condition is always met.
 func (in InjectedIn) matchesInjection(x *session.Injection) bool {
-	if in.Place != "" && x.Place != in.Place {
+	if in.HookEvent != "" && x.HookEvent != in.HookEvent {
 		return false
 	}
 	if in.Entry == "" {
@@ -190,8 +194,8 @@ func (out *InjectedOut) addItems(all []InjectedItem, limit int, withTexts bool) 
 	for i := range all {
 		out.Total.Injections++
 		out.Total.Tokens += all[i].Tokens
-		out.Total.Places[all[i].Place]++
-		out.Total.Used += min(1, len(all[i].UsedEntries))
+		out.Total.CountByHookEvent[all[i].HookEvent]++
+		out.Total.UsedInjections += min(1, len(all[i].UsedEntries))
 	}
 	slices.SortStableFunc(all, func(a, b InjectedItem) int {
 		return cmp.Or(b.Time.Compare(a.Time), strings.Compare(b.Turn, a.Turn))

@@ -23,12 +23,12 @@ func (o InjectedOut) Report() (r report.Report) {
 	}
 	for _, c := range o.Unused {
 		r.AddLinef("%s  shown in %s, used in none", report.Name(c.Name),
-			report.Words(text.FormatCount(c.ShownTurns, "turn", "turns")))
+			report.OxbowText(text.FormatCount(c.ShownTurns, "turn", "turns")))
 	}
 	if o.Total.Injections > 0 {
 		r.Add(report.Line{Sentence: o.Total.totalSentence(), IsDetail: true, IsFaint: true})
 	}
-	report.AddReasons(&r, o.EmptyReasons, nil)
+	report.AddEmptyResultReasons(&r, o.EmptyReasons, nil)
 	report.AddNotes(&r, o.Notes)
 	if o.HasMore {
 		r.AddNotef("there are more; --limit shows them")
@@ -56,27 +56,27 @@ func (it *InjectedItem) addToReport(r *report.Report) {
 // how many of them were used.
 func (t InjectedTotal) totalSentence() report.Sentence {
 	var places []string
-	for _, p := range slices.Sorted(maps.Keys(t.Places)) {
-		places = append(places, fmt.Sprintf("%s %d", p, t.Places[p]))
+	for _, p := range slices.Sorted(maps.Keys(t.CountByHookEvent)) {
+		places = append(places, fmt.Sprintf("%s %d", p, t.CountByHookEvent[p]))
 	}
 	return report.Sentencef(
 		"%s (%s), %s, %d used",
-		report.Words(text.FormatCount(t.Injections, "injection", "injections")),
-		report.Text(strings.Join(places, ", ")),
-		report.Words(text.FormatCount(t.Tokens, "token", "tokens")),
-		t.Used,
+		report.OxbowText(text.FormatCount(t.Injections, "injection", "injections")),
+		report.QuotedText(strings.Join(places, ", ")),
+		report.OxbowText(text.FormatCount(t.Tokens, "token", "tokens")),
+		t.UsedInjections,
 	)
 }
 
 // DescribeInjection describes an injection in words: where the text was shown, why, and how many tokens it has.
 func DescribeInjection(in *session.Injection) string {
-	words := []string{in.Place}
-	if in.Answer != "" {
-		words = append(words, in.Answer)
+	words := []string{in.HookEvent}
+	if in.AnswerKind != "" {
+		words = append(words, in.AnswerKind)
 	}
 	words = append(words, text.FormatCount(in.Tokens, "token", "tokens"))
-	if in.Strength != 0 {
-		words = append(words, fmt.Sprintf("strength %.2f above %.2f", in.Strength, in.Floor))
+	if in.BestMatchStrength != 0 {
+		words = append(words, fmt.Sprintf("strength %.2f above %.2f", in.BestMatchStrength, in.MinStrength))
 	}
 	return strings.Join(words, ", ")
 }

@@ -25,7 +25,7 @@ import (
 func TestStartIsBounded(t *testing.T) {
 	w, m := startWorkspace(t)
 	if out, err := StartBlock(t.Context(), w, StartIn{Project: "harbor",
-		MaxTokens: inject.MaxStartTokens}); err != nil ||
+		MaxTokens: inject.MaxSessionStartTokens}); err != nil ||
 		out.Text != "" {
 		t.Fatalf("Start of an empty memory = %q, %v", out.Text, err)
 	}
@@ -53,7 +53,7 @@ func TestStartIsBounded(t *testing.T) {
 	if err := m.Apply(person, ops...); err != nil {
 		t.Fatal(err)
 	}
-	for _, budget := range []int{inject.MaxStartTokens, 600} {
+	for _, budget := range []int{inject.MaxSessionStartTokens, 600} {
 		out, err := StartBlock(t.Context(), w, StartIn{Project: "harbor", MaxTokens: budget})
 		if err != nil || prompt.EstimateTokens(out.Text) > budget || out.Tokens != prompt.EstimateTokens(out.Text) ||
 			!strings.Contains(out.Text, "Answer in German.") {
@@ -67,7 +67,7 @@ func TestStartIsBounded(t *testing.T) {
 		for _, e := range out.Entries[min(1, len(out.Entries)):] {
 			tokens += e.Tokens
 		}
-		if tokens > budget/maxGroupShare {
+		if tokens > budget/groupTokenShareDivisor {
 			t.Errorf("of a budget of %d, %d tokens are the newest of 300 notes: %s", budget, tokens, out.Text)
 		}
 		if want := fmt.Sprintf("%d more notes", 301-len(out.ShownEntries)); !strings.Contains(out.Text, want) {
@@ -75,7 +75,7 @@ func TestStartIsBounded(t *testing.T) {
 		}
 	}
 	if out, err := StartBlock(t.Context(), w, StartIn{Project: "bakery",
-		MaxTokens: inject.MaxStartTokens}); err != nil ||
+		MaxTokens: inject.MaxSessionStartTokens}); err != nil ||
 		len(out.ShownEntries) != 1 {
 		t.Errorf("in another project are shown %+v, %v", out.ShownEntries, err)
 	}
@@ -107,14 +107,17 @@ func TestStartOfManyDecisions(t *testing.T) {
 	}
 	asked := event(session.KindPrompt, "Which crane is it?", 0)
 	shown := event(session.KindInjection, "The crane with the vermilion boom and a winch.", 0)
-	shown.Injection = &session.Injection{Place: inject.PlacePrompt, RareTerms: []string{"vermilion", "boom", "winch"},
-		ShownEntries: []session.ShownEntry{{SourceKind: inject.SourceNotes, Name: "decision 7", Version: 1}}}
+	shown.Injection = &session.Injection{
+		HookEvent:    inject.HookEventPrompt,
+		RareTerms:    []string{"vermilion", "boom", "winch"},
+		ShownEntries: []session.ShownEntry{{SourceKind: inject.SourceKindNotes, Name: "decision 7", Version: 1}},
+	}
 	said := event(session.KindText, "The vermilion boom has a winch.", 1)
 	if _, err := archive.AddEvents(t.Context(), []session.Event{asked, shown, said}); err != nil {
 		t.Fatal(err)
 	}
-	out, err := StartBlock(t.Context(), w, StartIn{Project: "harbor", MaxTokens: inject.MaxStartTokens})
-	if err != nil || out.Tokens > inject.MaxStartTokens || len(out.Entries) == 0 ||
+	out, err := StartBlock(t.Context(), w, StartIn{Project: "harbor", MaxTokens: inject.MaxSessionStartTokens})
+	if err != nil || out.Tokens > inject.MaxSessionStartTokens || len(out.Entries) == 0 ||
 		out.Entries[0].Name != "decision 7" {
 		t.Fatalf("Start has %d tokens and begins with %+v, %v: %s", out.Tokens, out.Entries, err, out.Text)
 	}
@@ -123,7 +126,7 @@ func TestStartOfManyDecisions(t *testing.T) {
 		tokens += e.Tokens
 	}
 	want := fmt.Sprintf("%d more notes, such as decision 1", 144-len(out.Entries))
-	if tokens > inject.MaxStartTokens/maxGroupShare || !strings.Contains(out.Text, want) {
+	if tokens > inject.MaxSessionStartTokens/groupTokenShareDivisor || !strings.Contains(out.Text, want) {
 		t.Errorf("%d tokens are decisions, and %q is expected: %s", tokens, want, out.Text)
 	}
 	checkMemory(t, m)
@@ -227,7 +230,7 @@ func startWorkspace(t *testing.T) (*verb.Workspace, *oxbow.Memory) {
 	t.Helper()
 	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem()})
 	return &verb.Workspace{
-		Open: func(context.Context, verb.Access) (*oxbow.Memory, error) { return m, nil },
+		Open: func(context.Context, verb.MemoryAccess) (*oxbow.Memory, error) { return m, nil },
 		Loader: func() (*handoff.Loader, error) {
 			return &handoff.Loader{Profiles: &profile.Set{Places: []profile.Place{{FS: vfs.NewMem()}}}}, nil
 		},

@@ -14,29 +14,29 @@ import (
 // StateIn is the argument of HookState.
 type StateIn struct{}
 
-// StateOut is the result of HookState.
-type StateOut struct {
-	IsOn        bool     `json:"on"`
-	OffSwitches []string `json:"off_by"`      // what switches hooks off: variables as NAME=off, and paths of files
-	ClientsOff  []string `json:"clients_off"` // clients for which oxbow setup has switched injection off
+// HookStateOut is the result of HookState.
+type HookStateOut struct {
+	AreHooksOn      bool     `json:"on"`
+	HookOffSwitches []string `json:"off_by"`      // what switches hooks off: variables as NAME=off, and paths of files
+	ClientsOff      []string `json:"clients_off"` // clients for which oxbow setup has switched injection off
 }
 
-// HookState reports whether hooks show texts to models in this home and working directory. If not, OffSwitches lists
-// the variables and files that prevent it. A client for which injection is switched off does not change IsOn.
-func HookState(_ context.Context, w *verb.Workspace, _ StateIn) (StateOut, error) {
-	out := StateOut{OffSwitches: []string{}, ClientsOff: []string{}}
+// HookState reports whether hooks show texts to models in this home and working directory. If not, HookOffSwitches
+// lists the variables and files that prevent it. A client for which injection is switched off does not change IsOn.
+func HookState(_ context.Context, w *verb.Workspace, _ StateIn) (HookStateOut, error) {
+	out := HookStateOut{HookOffSwitches: []string{}, ClientsOff: []string{}}
 	p, err := w.FindPlace()
 	if err != nil {
 		return out, err
 	}
 	for _, name := range []string{"OXBOW_INJECT", "OXBOW_HOOKS"} {
 		if w.Host.Getenv(name) == "off" {
-			out.OffSwitches = append(out.OffSwitches, name+"=off")
+			out.HookOffSwitches = append(out.HookOffSwitches, name+"=off")
 		}
 	}
 	for _, name := range []string{InjectOffFile, HooksOffFile} {
-		if path := FindOffFile(name, p.Dir(), w.Dir); path != "" {
-			out.OffSwitches = append(out.OffSwitches, path)
+		if path := FindSwitchOffFile(name, p.Dir(), w.Dir); path != "" {
+			out.HookOffSwitches = append(out.HookOffSwitches, path)
 		}
 	}
 	clients, err := filepath.Glob(filepath.Join(escapeGlob(p.Dir()), ClientInjectOffFile("*")))
@@ -47,7 +47,7 @@ func HookState(_ context.Context, w *verb.Workspace, _ StateIn) (StateOut, error
 		client := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(path), "inject."), ".off")
 		out.ClientsOff = append(out.ClientsOff, client)
 	}
-	out.IsOn = len(out.OffSwitches) == 0
+	out.AreHooksOn = len(out.HookOffSwitches) == 0
 	return out, nil
 }
 
@@ -61,11 +61,11 @@ func escapeGlob(dir string) string {
 }
 
 // Report prints whether injection is on, and otherwise what switches it off.
-func (o StateOut) Report() (r report.Report) {
-	if o.IsOn {
+func (o HookStateOut) Report() (r report.Report) {
+	if o.AreHooksOn {
 		r.AddLinef("on: with a prompt, hooks put before a model what helps")
 	}
-	for _, by := range o.OffSwitches {
+	for _, by := range o.HookOffSwitches {
 		r.AddLinef("off by %s", by)
 	}
 	for _, c := range o.ClientsOff {

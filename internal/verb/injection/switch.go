@@ -29,10 +29,10 @@ const (
 // same hooks also report prompts to oxbow.
 func ClientInjectOffFile(client string) string { return "inject." + client + ".off" }
 
-// FindOffFile returns the path of the file with this name that switches injection off. It searches the home first.
-// Then it searches the directory ProjectDir in each of the directories dirs and in all their parents. It returns "" if
-// such a file does not exist.
-func FindOffFile(name, home string, dirs ...string) string {
+// FindSwitchOffFile returns the path of the file with this name that switches injection off. It searches the home
+// first. Then it searches the directory ProjectDir in each of the directories dirs and in all their parents. It
+// returns "" if such a file does not exist.
+func FindSwitchOffFile(name, home string, dirs ...string) string {
 	if path := filepath.Join(home, name); pathExists(path) {
 		return path
 	}
@@ -56,28 +56,33 @@ func pathExists(path string) bool {
 
 // SwitchInjectIn is the argument of SwitchInjection.
 type SwitchInjectIn struct {
-	Off     bool   `json:"off,omitempty" flag:"-"`
-	Project bool   `json:"project,omitempty" usage:"apply to the project of the working directory, and not to the home"`
-	Root    string `json:"root,omitempty" flag:"-"` // root directory of the project, if the switch is only for that
+	Off     bool   `json:"off,omitempty"     flag:"-"`
+	Project bool   `json:"project,omitempty"          usage:"apply to the project of the working directory, and not to the home"`
+	Root    string `json:"root,omitempty"    flag:"-"` // root directory of the project, if the switch is only for that
 }
 
 // SwitchInjectOut is the result of SwitchInjection.
 type SwitchInjectOut struct {
-	Off     bool   `json:"off"`
-	File    string `json:"file"`
-	Changed bool   `json:"changed"`
+	IsSwitchedOff bool   `json:"off"`
+	File          string `json:"file"`
+	Changed       bool   `json:"changed"`
 	// path of a file other than File that still keeps injection off ("" without such a file)
 	StillOffFile string `json:"still,omitempty"`
 }
 
 // Report prints which file was written or removed, and whether another file keeps injection off.
 func (o SwitchInjectOut) Report() (r report.Report) {
-	shows := report.EffectVerb(o.Off, "shows agents texts by itself", "shows agents no text by itself")
+	shows := report.EffectVerb(o.IsSwitchedOff, "shows agents texts by itself", "shows agents no text by itself")
 	if o.Changed {
-		r.AddLinef("oxbow %s from now on (%s was %s)", shows, o.File, report.EffectVerb(o.Off, "removed", "made"))
+		r.AddLinef(
+			"oxbow %s from now on (%s was %s)",
+			shows,
+			o.File,
+			report.EffectVerb(o.IsSwitchedOff, "removed", "made"),
+		)
 	} else {
 		r.AddLinef("nothing was changed: oxbow %s already (%s %s)", shows, o.File,
-			report.EffectVerb(o.Off, "does not exist", "exists"))
+			report.EffectVerb(o.IsSwitchedOff, "does not exist", "exists"))
 	}
 	if o.StillOffFile != "" {
 		r.Warnf("it is still off by %s", o.StillOffFile)
@@ -104,7 +109,7 @@ func SwitchInjection(ctx context.Context, w *verb.Workspace, in SwitchInjectIn) 
 	if in.Project {
 		dir = filepath.Join(in.Root, ProjectDir)
 	}
-	out = SwitchInjectOut{Off: in.Off, File: filepath.Join(dir, InjectOffFile)}
+	out = SwitchInjectOut{IsSwitchedOff: in.Off, File: filepath.Join(dir, InjectOffFile)}
 	if in.Off {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return out, fmt.Errorf("making %s: %w", dir, err)
@@ -128,6 +133,6 @@ func SwitchInjection(ctx context.Context, w *verb.Workspace, in SwitchInjectIn) 
 		// The directory is removed only if it is empty: oxbow would take an empty directory for a home.
 		_ = os.Remove(dir)
 	}
-	out.StillOffFile = FindOffFile(InjectOffFile, p.Dir(), w.Dir)
+	out.StillOffFile = FindSwitchOffFile(InjectOffFile, p.Dir(), w.Dir)
 	return out, err
 }

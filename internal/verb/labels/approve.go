@@ -71,7 +71,7 @@ func Approve(ctx context.Context, w *verb.Workspace, in ApproveIn) (RelabelOut, 
 		ctx,
 		w,
 		label.PlanSetLabels(label.Selection{Names: names}, "approve", func(ls []oxbow.Label) []oxbow.Label {
-			return append(withoutHeldLabels(ls), provenance.ApprovedByPersonLabel)
+			return append(withoutQuarantineLabels(ls), provenance.ApprovedByPersonLabel)
 		}),
 		in.DryRun,
 	)
@@ -80,10 +80,10 @@ func Approve(ctx context.Context, w *verb.Workspace, in ApproveIn) (RelabelOut, 
 // groupEntryNames returns the names of the entries in a group that the filter selects. Without such entries, the error
 // matches [oxbow.ErrNotFound].
 func groupEntryNames(ctx context.Context, m *oxbow.Memory, group string, f oxbow.Filter) (names []string, err error) {
-	err = collectHeldEntries(
+	err = collectQuarantinedEntries(
 		ctx,
 		m,
-		func(s *heldEntryCollector, read func(ids []uint64) ([]*oxbow.Entry, error)) error {
+		func(s *quarantinedCollector, read func(ids []uint64) ([]*oxbow.Entry, error)) error {
 			names = nil
 			g := s.groupsByID[group]
 			if g == nil {

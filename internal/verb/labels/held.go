@@ -27,21 +27,21 @@ type HeldIn struct{}
 // HeldOut lists the entries that are held back. These entries are shown to a model only if the model asks for them.
 type HeldOut struct {
 	// entries that are held back from models and about which a person decides one by one, newest first
-	Entries []HeldEntry `json:"entries"`
-	Groups  []HeldGroup `json:"groups"` // groups, newest first
+	Entries []QuarantinedEntry       `json:"entries"`
+	Groups  []QuarantinedImportGroup `json:"groups"` // groups, newest first
 }
 
-// HeldEntry is an entry that is held back, with the reasons why it is held back.
-type HeldEntry struct {
+// QuarantinedEntry is an entry that is held back, with the reasons why it is held back.
+type QuarantinedEntry struct {
 	Name       string `json:"name"`
 	Version    uint64 `json:"version"`
 	TrustLevel string `json:"trust"`
 	// web pages or other sources from which text in the entry was copied
-	ForeignSources   []string `json:"read,omitempty"`
-	UnvouchedReasons []string `json:"unknown,omitempty"` // reasons why nobody vouches for the entry
+	ForeignTextSources []string `json:"read,omitempty"`
+	UnvouchedReasons   []string `json:"unknown,omitempty"` // reasons why nobody vouches for the entry
 	// rules that the text matches because it looks like instructions
-	InstructionRules []string `json:"shaped,omitempty"`
-	Created          string   `json:"created"`
+	MatchedInstructionRules []string `json:"shaped,omitempty"`
+	Created                 string   `json:"created"`
 	// session of the client that wrote the text, in the form CLIENT/SESSION
 	Session      string   `json:"session,omitempty"`
 	ImportSource string   `json:"from,omitempty"` // file, directory or server from which the entry was imported
@@ -51,31 +51,31 @@ type HeldEntry struct {
 	Content string   `json:"content"`
 }
 
-// HeldGroup is the set of entries that a single import, pull or load added and that are held back only because they
-// were imported. The whole group, or its entries with a label, can be approved at once.
-type HeldGroup struct {
+// QuarantinedImportGroup is the set of entries that a single import, pull or load added and that are held back only
+// because they were imported. The whole group, or its entries with a label, can be approved at once.
+type QuarantinedImportGroup struct {
 	ID           string `json:"id"`             // ID by which [ApproveIn.Group] selects this group
 	ImportSource string `json:"from,omitempty"` // file, directory or server from which the entries were imported
 	// run of the import that added the entries (the command revert can undo it)
 	Session string   `json:"session,omitempty"`
 	Time    string   `json:"time"`
 	Count   int      `json:"count"`
-	Names   []string `json:"names"` // names of at most maxGroupNames entries
-	// at most maxGroupLabels projects and tags of the group's entries, the most frequent first
+	Names   []string `json:"names"` // names of at most maxNamesPerImportGroup entries
+	// at most maxLabelsPerImportGroup projects and tags of the group's entries, the most frequent first
 	Labels []LabelCount `json:"labels,omitempty"`
 }
 
 const (
-	maxGroupNames  = 5  // maximum number of names in a [HeldGroup]
-	maxGroupLabels = 24 // maximum number of labels in a [HeldGroup]
+	maxNamesPerImportGroup  = 5  // maximum number of names in a [QuarantinedImportGroup]
+	maxLabelsPerImportGroup = 24 // maximum number of labels in a [QuarantinedImportGroup]
 )
 
-// groupLabelKeys contains the keys of the labels that are counted for a [HeldGroup].
-var groupLabelKeys = []string{oxbow.LabelProject, oxbow.LabelTag}
+// countedLabelKeys contains the keys of the labels that are counted for a [QuarantinedImportGroup].
+var countedLabelKeys = []string{oxbow.LabelProject, oxbow.LabelTag}
 
 var (
-	heldFilter     = oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: oxbow.Unasked.HeldLabels()}}}
-	importedFilter = oxbow.Filter{
+	quarantineFilter = oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: oxbow.Unasked.HeldLabels()}}}
+	importedFilter   = oxbow.Filter{
 		Terms: []oxbow.Term{
 			{Key: "by", Values: []string{string(oxbow.Imported)}},
 			{Key: "has", Values: oxbow.Unasked.HeldLabels(), Not: true},
@@ -83,8 +83,8 @@ var (
 	}
 )
 
-// isHeldAsImport reports whether an entry is held back from models only because the entry was imported.
-func isHeldAsImport(e *oxbow.Entry) bool {
+// isQuarantinedAsImport reports whether an entry is held back from models only because the entry was imported.
+func isQuarantinedAsImport(e *oxbow.Entry) bool {
 	return e.WhyHeld(oxbow.UnaskedByLabels) == oxbow.HeldAsImported
 }
 
@@ -121,69 +121,71 @@ func sourceOfText(ctx context.Context, m *oxbow.Memory, e *oxbow.Entry) oxbow.So
 	return source
 }
 
-// heldEntryCollector collects the entries that are held back.
-type heldEntryCollector struct {
+// quarantinedCollector collects the entries that are held back.
+type quarantinedCollector struct {
 	ctx    context.Context
 	memory *oxbow.Memory
 
-	singleEntries []sourcedEntry // entries that a person approves or rejects one by one, not as part of an import
+	// entries that a person approves or rejects one by one, not as part of an import
+	individuallyDecided []entryWithSource
 	// entries that one import added and that are held back from models, by the ID of this group
-	groupsByID map[string]*collectedGroup
+	groupsByID map[string]*importGroupCollector
 
 	// Entries that may belong to an import, by version. All entries with the same version were written by the same
 	// change, so they have the same source.
-	headsByVersion map[uint64]*versionHeads
+	summariesByVersion map[uint64]*versionEntrySummaries
 }
 
-// sourcedEntry is an entry with the source of its text.
-type sourcedEntry struct {
+// entryWithSource is an entry with the source of its text.
+type entryWithSource struct {
 	entry  oxbow.Entry
 	source oxbow.Source
 }
 
-// collectedGroup collects the entries that one import added and that are held back from models, until the HeldGroup is
-// complete.
-type collectedGroup struct {
-	HeldGroup
+// importGroupCollector collects the entries that one import added and that are held back from models, until the
+// QuarantinedImportGroup is complete.
+type importGroupCollector struct {
+	QuarantinedImportGroup
 	// IDs of the group's entries that have not been read, because the index of entries (heads) describes them
-	headIDs      []uint64
-	otherEntries []oxbow.Entry // the entries of the group that are not in headIDs, without their contents
-	labelCounts  map[oxbow.Label]int
+	summarizedEntryIDs []uint64
+	// the entries of the group that are not in summarizedEntryIDs, without their contents
+	entriesWithoutSummary []oxbow.Entry
+	entriesPerLabel       map[oxbow.Label]int
 }
 
-// versionHeads lists the entries that one change wrote. The index of entries (heads) describes them without their
-// texts.
-type versionHeads struct {
-	ids         []uint64
+// versionEntrySummaries lists the entries that one change wrote. The index of entries (heads) describes them without
+// their texts.
+type versionEntrySummaries struct {
+	entryIDs    []uint64
 	labelCounts map[oxbow.Label]int
 }
 
-// collectHeldEntries collects all entries that are held back from models and calls fn with the collection. fn also
-// gets the function read, which returns entries by their IDs and can be used until fn returns. If an entry could not
-// be read, collectHeldEntries calls fn again with a new collection.
+// collectQuarantinedEntries collects all entries that are held back from models and calls fn with the collection. fn
+// also gets the function read, which returns entries by their IDs and can be used until fn returns. If an entry could
+// not be read, collectQuarantinedEntries calls fn again with a new collection.
 //
-// Because a memory can contain 100,000 imported entries, collectHeldEntries reads only one entry of each change that
-// imported entries, and all entries that do not belong to groups.
-func collectHeldEntries(
+// Because a memory can contain 100,000 imported entries, collectQuarantinedEntries reads only one entry of each change
+// that imported entries, and all entries that do not belong to groups.
+func collectQuarantinedEntries(
 	ctx context.Context,
 	m *oxbow.Memory,
-	fn func(s *heldEntryCollector, read func(ids []uint64) ([]*oxbow.Entry, error)) error,
+	fn func(s *quarantinedCollector, read func(ids []uint64) ([]*oxbow.Entry, error)) error,
 ) error {
-	needs := heads.Needs{Keys: append(slices.Clone(groupLabelKeys), oxbow.Unasked.HeldLabels()...)}
+	needs := heads.Needs{Keys: append(slices.Clone(countedLabelKeys), oxbow.Unasked.HeldLabels()...)}
 	return heads.View(ctx, m.Store(), needs, func(all heads.List) error {
-		s := &heldEntryCollector{
-			ctx:            ctx,
-			memory:         m,
-			groupsByID:     map[string]*collectedGroup{},
-			headsByVersion: map[uint64]*versionHeads{},
+		s := &quarantinedCollector{
+			ctx:                ctx,
+			memory:             m,
+			groupsByID:         map[string]*importGroupCollector{},
+			summariesByVersion: map[uint64]*versionEntrySummaries{},
 		}
-		ids, err := s.sortHeadsByKind(all)
+		ids, err := s.classifyEntrySummaries(all)
 		if err != nil {
 			return err
 		}
 		err = s.readAndAddEntries(all, ids)
 		if err == nil {
-			err = s.assignHeadsToGroups(all)
+			err = s.groupEntrySummaries(all)
 		}
 		if err == nil {
 			err = s.addUnlabelledImports()
@@ -195,28 +197,28 @@ func collectHeldEntries(
 	})
 }
 
-// sortHeadsByKind examines the heads (the metadata without the content) of all entries that are held back. Heads of
-// imported entries are collected by the version of the entry, because such entries form a group. If a head contains
-// the whole entry, the entry is added at once. It returns the IDs of all other entries, which must be read.
-func (s *heldEntryCollector) sortHeadsByKind(all heads.List) (unread []uint64, err error) {
+// classifyEntrySummaries examines the heads (the metadata without the content) of all entries that are held back.
+// Heads of imported entries are collected by the version of the entry, because such entries form a group. If a head
+// contains the whole entry, the entry is added at once. It returns the IDs of all other entries, which must be read.
+func (s *quarantinedCollector) classifyEntrySummaries(all heads.List) (unread []uint64, err error) {
 	for h, err := range all.All {
 		if err != nil {
 			return nil, err
 		}
 		switch e := h.Entry; {
-		case !heldFilter.Match(e):
+		case !quarantineFilter.Match(e):
 		case h.Whole:
 			whole := *e
-			s.addEntry(&whole)
-		case !isHeldAsImport(e):
+			s.addQuarantinedEntry(&whole)
+		case !isQuarantinedAsImport(e):
 			unread = append(unread, e.ID)
 		default:
-			v := s.headsByVersion[e.Version]
+			v := s.summariesByVersion[e.Version]
 			if v == nil {
-				v = &versionHeads{labelCounts: map[oxbow.Label]int{}}
-				s.headsByVersion[e.Version] = v
+				v = &versionEntrySummaries{labelCounts: map[oxbow.Label]int{}}
+				s.summariesByVersion[e.Version] = v
 			}
-			v.ids = append(v.ids, e.ID)
+			v.entryIDs = append(v.entryIDs, e.ID)
 			countGroupLabels(v.labelCounts, e)
 		}
 	}
@@ -224,35 +226,35 @@ func (s *heldEntryCollector) sortHeadsByKind(all heads.List) (unread []uint64, e
 }
 
 // readAndAddEntries reads and adds the entries with these IDs.
-func (s *heldEntryCollector) readAndAddEntries(all heads.List, ids []uint64) error {
+func (s *quarantinedCollector) readAndAddEntries(all heads.List, ids []uint64) error {
 	found, err := all.Read(ids)
 	for _, e := range found {
 		if e != nil {
-			s.addEntry(e)
+			s.addQuarantinedEntry(e)
 		}
 	}
 	return err
 }
 
-// countGroupLabels counts the labels of an entry whose keys are in groupLabelKeys.
+// countGroupLabels counts the labels of an entry whose keys are in countedLabelKeys.
 func countGroupLabels(counts map[oxbow.Label]int, e *oxbow.Entry) {
 	for _, l := range e.Labels {
-		if slices.Contains(groupLabelKeys, l.Key) {
+		if slices.Contains(countedLabelKeys, l.Key) {
 			counts[l]++
 		}
 	}
 }
 
-// assignHeadsToGroups assigns the entries in headsByVersion to the imports that added them. It reads only one entry of
-// each version, because all entries with the same version have the same source. If a version was not written by an
-// import, assignHeadsToGroups reads each of its entries and lists them as single entries.
-func (s *heldEntryCollector) assignHeadsToGroups(all heads.List) error {
-	versions := slices.Sorted(maps.Keys(s.headsByVersion))
+// groupEntrySummaries assigns the entries in summariesByVersion to the imports that added them. It reads only one
+// entry of each version, because all entries with the same version have the same source. If a version was not written
+// by an import, groupEntrySummaries reads each of its entries and lists them as single entries.
+func (s *quarantinedCollector) groupEntrySummaries(all heads.List) error {
+	versions := slices.Sorted(maps.Keys(s.summariesByVersion))
 	// ID of one entry for each version; one entry is enough to find out whether an import wrote the version, because
 	// the same change wrote all entries of a version
 	var first []uint64
 	for _, version := range versions {
-		first = append(first, s.headsByVersion[version].ids[0])
+		first = append(first, s.summariesByVersion[version].entryIDs[0])
 	}
 	samples, err := all.Read(first)
 	if err != nil {
@@ -265,14 +267,14 @@ func (s *heldEntryCollector) assignHeadsToGroups(all heads.List) error {
 		}
 	}
 	for _, version := range versions {
-		v, e := s.headsByVersion[version], byVersion[version]
+		v, e := s.summariesByVersion[version], byVersion[version]
 		if e != nil && e.Source.Actor == oxbow.Imported {
-			s.addToGroup(e.Source, len(v.ids)).addHeads(v)
+			s.addToImportGroup(e.Source, len(v.entryIDs)).addEntrySummaries(v)
 			continue
 		}
 		// The last change of these entries was not an import. A person changed their labels or restored them, so they
 		// may come from different imports. Read each entry to find its source.
-		if err := s.readAndAddEntries(all, v.ids); err != nil {
+		if err := s.readAndAddEntries(all, v.entryIDs); err != nil {
 			return err
 		}
 	}
@@ -281,14 +283,14 @@ func (s *heldEntryCollector) assignHeadsToGroups(all heads.List) error {
 
 // addUnlabelledImports adds the imported entries that lack the label for held entries, because an earlier version of
 // oxbow imported them.
-func (s *heldEntryCollector) addUnlabelledImports() error {
+func (s *quarantinedCollector) addUnlabelledImports() error {
 	hits, err := s.memory.Recall(s.ctx, oxbow.Query{Filter: importedFilter, Limit: oxbow.MaxLimit})
 	if err != nil {
 		return err
 	}
 	if len(hits) < oxbow.MaxLimit {
 		for i := range hits {
-			s.addEntry(&hits[i].Entry)
+			s.addQuarantinedEntry(&hits[i].Entry)
 		}
 		return nil
 	}
@@ -296,52 +298,56 @@ func (s *heldEntryCollector) addUnlabelledImports() error {
 		if err != nil {
 			return err
 		}
-		s.addEntry(&e)
+		s.addQuarantinedEntry(&e)
 	}
 	return nil
 }
 
-// addEntry adds e, which is held back from models, to the group of its import or to the single entries.
-func (s *heldEntryCollector) addEntry(e *oxbow.Entry) {
+// addQuarantinedEntry adds e, which is held back from models, to the group of its import or to the single entries.
+func (s *quarantinedCollector) addQuarantinedEntry(e *oxbow.Entry) {
 	source := sourceOfText(s.ctx, s.memory, e)
-	if !isHeldAsImport(e) {
-		s.singleEntries = append(s.singleEntries, sourcedEntry{*e, source})
+	if !isQuarantinedAsImport(e) {
+		s.individuallyDecided = append(s.individuallyDecided, entryWithSource{*e, source})
 		return
 	}
-	g := s.addToGroup(source, 1)
+	g := s.addToImportGroup(source, 1)
 	member := *e
 	member.Content = ""
-	g.otherEntries = append(g.otherEntries, member)
-	countGroupLabels(g.labelCounts, e)
+	g.entriesWithoutSummary = append(g.entriesWithoutSummary, member)
+	countGroupLabels(g.entriesPerLabel, e)
 }
 
-// addToGroup adds n to the number of entries in the group for the texts with this source, and returns the group. It
-// creates the group if necessary, and updates the origin and the time of the group.
-func (s *heldEntryCollector) addToGroup(source oxbow.Source, n int) *collectedGroup {
+// addToImportGroup adds n to the number of entries in the group for the texts with this source, and returns the group.
+// It creates the group if necessary, and updates the origin and the time of the group.
+func (s *quarantinedCollector) addToImportGroup(source oxbow.Source, n int) *importGroupCollector {
 	id := groupIDOfSource(source)
 	g := s.groupsByID[id]
 	if g == nil {
-		g = &collectedGroup{
-			HeldGroup:   HeldGroup{ID: id, ImportSource: importOrigin(source), Session: source.Session},
-			labelCounts: map[oxbow.Label]int{},
+		g = &importGroupCollector{
+			QuarantinedImportGroup: QuarantinedImportGroup{
+				ID:           id,
+				ImportSource: importOrigin(source),
+				Session:      source.Session,
+			},
+			entriesPerLabel: map[oxbow.Label]int{},
 		}
 		s.groupsByID[id] = g
 	}
-	g.addOrigin(source)
+	g.updateImportOrigin(source)
 	g.Count += n
 	return g
 }
 
-func (g *collectedGroup) addHeads(v *versionHeads) {
-	g.headIDs = append(g.headIDs, v.ids...)
+func (g *importGroupCollector) addEntrySummaries(v *versionEntrySummaries) {
+	g.summarizedEntryIDs = append(g.summarizedEntryIDs, v.entryIDs...)
 	for l, n := range v.labelCounts {
-		g.labelCounts[l] += n
+		g.entriesPerLabel[l] += n
 	}
 }
 
-// addOrigin updates the group for an entry with this source. ImportSource becomes the longest directory path that
-// contains the origins of all entries in the group. Time becomes the latest time.
-func (g *collectedGroup) addOrigin(source oxbow.Source) {
+// updateImportOrigin updates the group for an entry with this source. ImportSource becomes the longest directory path
+// that contains the origins of all entries in the group. Time becomes the latest time.
+func (g *importGroupCollector) updateImportOrigin(source oxbow.Source) {
 	origin := importOrigin(source)
 	for g.ImportSource != origin && !strings.HasPrefix(origin, g.ImportSource+"/") && g.ImportSource != "" {
 		up := path.Dir(g.ImportSource)
@@ -354,38 +360,40 @@ func (g *collectedGroup) addOrigin(source oxbow.Source) {
 }
 
 // readFirstEntries returns the first n entries that an import added, in the order of their IDs. It omits the contents.
-func (g *collectedGroup) readFirstEntries(
+func (g *importGroupCollector) readFirstEntries(
 	read func(ids []uint64) ([]*oxbow.Entry, error),
 	n int,
 ) (first []oxbow.Entry, err error) {
-	ids := slices.Sorted(slices.Values(g.headIDs))
+	ids := slices.Sorted(slices.Values(g.summarizedEntryIDs))
 	found, err := read(ids[:min(len(ids), n)])
 	for _, e := range found {
 		if e != nil {
 			first = append(first, *e)
 		}
 	}
-	first = append(first, g.otherEntries...)
+	first = append(first, g.entriesWithoutSummary...)
 	slices.SortFunc(first, func(a, b oxbow.Entry) int { return cmp.Compare(a.ID, b.ID) })
 	return first[:min(len(first), n)], err
 }
 
 // describeGroup returns the group with the names of its first entries and the most frequent labels.
-func (g *collectedGroup) describeGroup(read func(ids []uint64) ([]*oxbow.Entry, error)) (HeldGroup, error) {
-	out := g.HeldGroup
-	first, err := g.readFirstEntries(read, maxGroupNames)
+func (g *importGroupCollector) describeGroup(
+	read func(ids []uint64) ([]*oxbow.Entry, error),
+) (QuarantinedImportGroup, error) {
+	out := g.QuarantinedImportGroup
+	first, err := g.readFirstEntries(read, maxNamesPerImportGroup)
 	for _, e := range first {
 		out.Names = append(out.Names, e.Name)
 	}
-	labels := slices.SortedFunc(maps.Keys(g.labelCounts), func(a, b oxbow.Label) int {
+	labels := slices.SortedFunc(maps.Keys(g.entriesPerLabel), func(a, b oxbow.Label) int {
 		return cmp.Or(
-			cmp.Compare(g.labelCounts[b], g.labelCounts[a]),
+			cmp.Compare(g.entriesPerLabel[b], g.entriesPerLabel[a]),
 			cmp.Compare(a.Key, b.Key),
 			cmp.Compare(a.Value, b.Value),
 		)
 	})
-	for _, l := range labels[:min(len(labels), maxGroupLabels)] {
-		out.Labels = append(out.Labels, LabelCount{l.String(), l.Key, l.Value, g.labelCounts[l]})
+	for _, l := range labels[:min(len(labels), maxLabelsPerImportGroup)] {
+		out.Labels = append(out.Labels, LabelCount{l.String(), l.Key, l.Value, g.entriesPerLabel[l]})
 	}
 	return out, err
 }
@@ -393,17 +401,17 @@ func (g *collectedGroup) describeGroup(read func(ids []uint64) ([]*oxbow.Entry, 
 // ListHeld lists the entries that a person has not approved yet, and that are therefore shown to a model only if the
 // model asks for them.
 func ListHeld(ctx context.Context, w *verb.Workspace, _ HeldIn) (out HeldOut, err error) {
-	ctx, m, err := w.OpenMemory(ctx, verb.ReadOwn)
+	ctx, m, err := w.OpenMemory(ctx, verb.ReadWithoutTeamFiles)
 	if err != nil {
-		return HeldOut{Entries: []HeldEntry{}, Groups: []HeldGroup{}}, err
+		return HeldOut{Entries: []QuarantinedEntry{}, Groups: []QuarantinedImportGroup{}}, err
 	}
-	err = collectHeldEntries(
+	err = collectQuarantinedEntries(
 		ctx,
 		m,
-		func(s *heldEntryCollector, read func(ids []uint64) ([]*oxbow.Entry, error)) error {
-			out = HeldOut{Entries: []HeldEntry{}, Groups: []HeldGroup{}}
-			for i := range s.singleEntries {
-				out.Entries = append(out.Entries, describeHeldEntry(ctx, &s.singleEntries[i]))
+		func(s *quarantinedCollector, read func(ids []uint64) ([]*oxbow.Entry, error)) error {
+			out = HeldOut{Entries: []QuarantinedEntry{}, Groups: []QuarantinedImportGroup{}}
+			for i := range s.individuallyDecided {
+				out.Entries = append(out.Entries, describeQuarantinedEntry(ctx, &s.individuallyDecided[i]))
 			}
 			for _, g := range s.groupsByID {
 				group, err := g.describeGroup(read)
@@ -415,28 +423,28 @@ func ListHeld(ctx context.Context, w *verb.Workspace, _ HeldIn) (out HeldOut, er
 			return nil
 		},
 	)
-	slices.SortFunc(out.Entries, func(a, b HeldEntry) int {
+	slices.SortFunc(out.Entries, func(a, b QuarantinedEntry) int {
 		return cmp.Or(strings.Compare(b.Created, a.Created), cmp.Compare(b.Version, a.Version),
 			strings.Compare(a.Name, b.Name))
 	})
-	slices.SortFunc(out.Groups, func(a, b HeldGroup) int {
+	slices.SortFunc(out.Groups, func(a, b QuarantinedImportGroup) int {
 		return cmp.Or(strings.Compare(b.Time, a.Time), strings.Compare(a.ID, b.ID))
 	})
 	return out, err
 }
 
-// describeHeldEntry describes an entry that is held back from models until a person approves or rejects it. It
+// describeQuarantinedEntry describes an entry that is held back from models until a person approves or rejects it. It
 // includes only facts that the caller of the context may see.
-func describeHeldEntry(ctx context.Context, t *sourcedEntry) HeldEntry {
+func describeQuarantinedEntry(ctx context.Context, t *entryWithSource) QuarantinedEntry {
 	e := t.entry
 	verb.WithholdQuarantinedText(ctx, &e)
-	held := HeldEntry{
-		Name: e.Name, Version: e.Version, TrustLevel: string(e.Trust()), ForeignSources: e.Values(oxbow.LabelTaint),
-		UnvouchedReasons: e.Values(oxbow.LabelUnvouched),
-		InstructionRules: append(e.Values(oxbow.LabelSuspect), e.Values(oxbow.LabelQuarantine)...),
+	held := QuarantinedEntry{
+		Name: e.Name, Version: e.Version, TrustLevel: string(e.Trust()), ForeignTextSources: e.Values(oxbow.LabelTaint),
+		UnvouchedReasons:        e.Values(oxbow.LabelUnvouched),
+		MatchedInstructionRules: append(e.Values(oxbow.LabelSuspect), e.Values(oxbow.LabelQuarantine)...),
 		Created: verb.FormatTimestamp(
 			e.Created,
-		), Aliases: e.Aliases, Labels: verb.LabelTexts(withoutHeldLabels(e.Labels)),
+		), Aliases: e.Aliases, Labels: verb.LabelTexts(withoutQuarantineLabels(e.Labels)),
 		Content: e.Content, Session: session.SessionOfSource(t.source),
 	}
 	if t.source.Actor == oxbow.Imported {
@@ -461,11 +469,11 @@ func CountHeldEntries(
 			if err != nil {
 				return err
 			}
-			if !heldFilter.Match(h.Entry) || !isChanged(h.Entry.Name) {
+			if !quarantineFilter.Match(h.Entry) || !isChanged(h.Entry.Name) {
 				continue
 			}
 			n++
-			if first.Entry == nil && isHeldAsImport(h.Entry) {
+			if first.Entry == nil && isQuarantinedAsImport(h.Entry) {
 				first = h
 			}
 		}
@@ -487,7 +495,7 @@ func CountHeldEntries(
 }
 
 // FormatNames returns the first entries' names, and the number of further entries in the group.
-func (g *HeldGroup) FormatNames() string {
+func (g *QuarantinedImportGroup) FormatNames() string {
 	s := strings.Join(g.Names, "; ")
 	if more := g.Count - len(g.Names); more > 0 {
 		s += fmt.Sprintf("; and %d more", more)
@@ -501,8 +509,8 @@ func importOrigin(s oxbow.Source) string {
 	return origin
 }
 
-// withoutHeldLabels returns the labels except those because of which an entry is held back.
-func withoutHeldLabels(ls []oxbow.Label) []oxbow.Label {
+// withoutQuarantineLabels returns the labels except those because of which an entry is held back.
+func withoutQuarantineLabels(ls []oxbow.Label) []oxbow.Label {
 	return slices.DeleteFunc(slices.Clone(ls), func(l oxbow.Label) bool {
 		return slices.Contains(oxbow.Unasked.HeldLabels(), l.Key)
 	})
@@ -512,23 +520,23 @@ func withoutHeldLabels(ls []oxbow.Label) []oxbow.Label {
 func (o HeldOut) Report() (r report.Report) {
 	for _, e := range o.Entries {
 		held := report.Record{Key: report.Name(e.Name), Cells: []report.Cell{{Value: e.TrustLevel},
-			{Name: "words of", Value: strings.Join(e.ForeignSources, "; ")},
+			{Name: "words of", Value: strings.Join(e.ForeignTextSources, "; ")},
 			{Name: "not vouched for:", Value: strings.Join(e.UnvouchedReasons, ", ")},
-			{Name: "shaped like instructions:", Value: strings.Join(e.InstructionRules, ", ")}}}
+			{Name: "shaped like instructions:", Value: strings.Join(e.MatchedInstructionRules, ", ")}}}
 		for _, s := range slices.Concat(e.Aliases, e.Labels) {
-			held.TextCells = append(held.TextCells, report.Cell{Value: s})
+			held.TextCellsBelow = append(held.TextCellsBelow, report.Cell{Value: s})
 		}
-		held.TextCells = append(held.TextCells, report.Cell{Value: report.Quote(e.Content)})
+		held.TextCellsBelow = append(held.TextCellsBelow, report.Cell{Value: report.Quote(e.Content)})
 		r.Add(held)
 	}
 	for _, g := range o.Groups {
 		count := text.FormatCount(g.Count, "entry", "entries")
-		from := report.Sentencef("%s imported", report.Words(count))
+		from := report.Sentencef("%s imported", report.OxbowText(count))
 		if g.ImportSource != "" {
-			from = report.Sentencef("%s imported from %s", report.Words(count), g.ImportSource)
+			from = report.Sentencef("%s imported from %s", report.OxbowText(count), g.ImportSource)
 		}
 		r.Add(report.Record{Key: g.ID, Cells: []report.Cell{{Value: from}, {Value: report.TimeValue(g.Time)}},
-			TextCells: []report.Cell{{Value: report.Quote(g.FormatNames())}}})
+			TextCellsBelow: []report.Cell{{Value: report.Quote(g.FormatNames())}}})
 	}
 	if len(o.Groups) > 0 {
 		r.AddNotef("to approve all that an import brought: oxbow approve --group %s", o.Groups[0].ID)

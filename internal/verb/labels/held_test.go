@@ -71,7 +71,7 @@ func TestHeldFromHeads(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := &verb.Workspace{
-		Open:   func(context.Context, verb.Access) (*oxbow.Memory, error) { return m, nil },
+		Open:   func(context.Context, verb.MemoryAccess) (*oxbow.Memory, error) { return m, nil },
 		Now:    time.Now,
 		Source: oxbow.Source{Actor: oxbow.Person},
 	}
@@ -104,7 +104,7 @@ func TestHeldFromHeads(t *testing.T) {
 	}
 
 	// A part of a group can be approved.
-	i := slices.IndexFunc(fromEntries.Groups, func(g HeldGroup) bool { return g.Count == 3000 })
+	i := slices.IndexFunc(fromEntries.Groups, func(g QuarantinedImportGroup) bool { return g.Count == 3000 })
 	group := fromEntries.Groups[i]
 	if l := group.Labels[0]; l.Label != "project:p1" && l.Label != "project:p0" {
 		t.Errorf("the labels of the group are %+v", group.Labels)

@@ -240,9 +240,9 @@ func applyLabelPlan(ctx context.Context, w *verb.Workspace, plan label.Planner, 
 	if err != nil {
 		return out, err
 	}
-	var p label.Plan
+	var p label.LabelChangePlan
 	if src, _ := oxbow.SourceFrom(ctx); src.Actor != oxbow.Person {
-		plan = refuseProgramLabels(plan)
+		plan = refuseOxbowOwnLabels(plan)
 	}
 	if isDryRun {
 		p, err = plan(ctx, m)
@@ -254,7 +254,7 @@ func applyLabelPlan(ctx context.Context, w *verb.Workspace, plan label.Planner, 
 		// Update the search index now, because a later hook would not have enough time for so many changes.
 		verb.IndexAfterLargeWrite(ctx, m, len(p.EntryChanges))
 	}
-	var unused *label.UnusedError
+	var unused *label.UnusedLabelsError
 	if errors.As(err, &unused) {
 		err = verb.AdviseNote(err, verb.Notef("%s shows the labels that entries have", verb.VerbRef("labels")))
 	}
@@ -288,15 +288,15 @@ func isSetByProgram(l oxbow.Label) bool {
 		l.IsPersonal()
 }
 
-// refuseProgramLabels returns a planner that returns an error if the given planner changes labels that only oxbow
+// refuseOxbowOwnLabels returns a planner that returns an error if the given planner changes labels that only oxbow
 // itself sets. Otherwise, these labels would not change, and the caller would not notice this.
-func refuseProgramLabels(plan label.Planner) label.Planner {
-	return func(ctx context.Context, s oxbow.Store) (label.Plan, error) {
+func refuseOxbowOwnLabels(plan label.Planner) label.Planner {
+	return func(ctx context.Context, s oxbow.Store) (label.LabelChangePlan, error) {
 		p, err := plan(ctx, s)
 		for _, c := range p.EntryChanges {
 			for _, l := range slices.Concat(c.AddedLabels(), c.RemovedLabels()) {
 				if isSetByProgram(l) {
-					return label.Plan{}, verb.Advise(
+					return label.LabelChangePlan{}, verb.Advise(
 						verb.InvalidValue(
 							"label",
 							l.String(),
@@ -362,7 +362,7 @@ type LabelFinding struct {
 // LintLabels finds groups of labels that may be meant as the same label.
 func LintLabels(ctx context.Context, w *verb.Workspace, _ LintLabelsIn) (LintLabelsOut, error) {
 	out := LintLabelsOut{Findings: []LabelFinding{}}
-	ctx, m, err := w.OpenMemory(ctx, verb.ReadOwn)
+	ctx, m, err := w.OpenMemory(ctx, verb.ReadWithoutTeamFiles)
 	if err != nil {
 		return out, err
 	}
@@ -394,9 +394,9 @@ type SuggestLabelsOut struct {
 // suggestions.
 func (o SuggestLabelsOut) Report(command string) (r report.Report) {
 	for _, s := range o.Suggestions {
-		r.AddLinef("%.2f  %s  %s", s.Confidence, report.Text(s.Label), report.Name(s.Name))
+		r.AddLinef("%.2f  %s  %s", s.Confidence, report.QuotedText(s.Label), report.Name(s.Name))
 		for _, reason := range s.Reasons {
-			r.Add(report.Line{Sentence: report.Sentencef("%s", report.Text(reason)), Indent: 6, IsDetail: true})
+			r.Add(report.Line{Sentence: report.Sentencef("%s", report.QuotedText(reason)), Indent: 6, IsDetail: true})
 		}
 	}
 	if len(o.Suggestions) == 0 {
@@ -406,7 +406,7 @@ func (o SuggestLabelsOut) Report(command string) (r report.Report) {
 		)
 		return r
 	}
-	r.AddNotef("nothing was changed; to accept: %s --apply", report.Words(command))
+	r.AddNotef("nothing was changed; to accept: %s --apply", report.OxbowText(command))
 	return r
 }
 
@@ -445,7 +445,7 @@ func suggestLabels(
 	ctx context.Context,
 	w *verb.Workspace,
 	in SuggestLabelsIn,
-	access verb.Access,
+	access verb.MemoryAccess,
 ) ([]label.Suggestion, error) {
 	f, err := query.ParseFilter(in.Filter, w.CurrentTime())
 	if err != nil {
@@ -470,7 +470,7 @@ func suggestLabels(
 func (o LabelsOut) Report() (r report.Report) {
 	var t report.Table
 	for _, l := range o.Labels {
-		t.Rows = append(t.Rows, []any{l.Label, report.Words(text.FormatCount(l.EntryCount, "entry", "entries"))})
+		t.Rows = append(t.Rows, []any{l.Label, report.OxbowText(text.FormatCount(l.EntryCount, "entry", "entries"))})
 	}
 	r.Add(t)
 	if len(o.Labels) == 0 {
@@ -482,11 +482,11 @@ func (o LabelsOut) Report() (r report.Report) {
 // Report lists the changed entries with their old and new labels.
 func (o RelabelOut) Report() (r report.Report) {
 	r.AddLinef("%s %s", report.EffectVerb(o.DryRun, "relabelled", "would relabel"),
-		report.Words(text.FormatCount(len(o.Entries), "entry", "entries")))
+		report.OxbowText(text.FormatCount(len(o.Entries), "entry", "entries")))
 	isUndoable := o.Seq != 0
 	items := report.List{}
 	if o.DryRun || isUndoable {
-		items.AllItemsAdvice = verb.ShowAllAdvice(o.DryRun)
+		items.AllItemsAdvice = verb.ListChangedEntriesAdvice(o.DryRun)
 	}
 	for _, e := range o.Entries {
 		line, values := "%s", []any{report.Name(e.Name)}
@@ -524,10 +524,10 @@ func (o LintLabelsOut) Report() (r report.Report) {
 				merge = append(merge, text.ShellQuote(l.Label))
 			}
 		}
-		r.Add(report.Record{Key: strings.Join(counts, ", "), TextCells: []report.Cell{{Value: d.Reason},
+		r.Add(report.Record{Key: strings.Join(counts, ", "), TextCellsBelow: []report.Cell{{Value: d.Reason},
 			{
 				Name:  "merge them",
-				Value: report.Words(strings.Join(append(merge, text.ShellQuote(d.MergeInto)), " ")),
+				Value: report.OxbowText(strings.Join(append(merge, text.ShellQuote(d.MergeInto)), " ")),
 			}}})
 	}
 	if len(o.Findings) == 0 {

@@ -44,7 +44,7 @@ func TestIndexAfterApproval(t *testing.T) {
 	}
 	before := indexFile(m)
 	m = storetest.Open(t, path, nil) // The memory is opened again, as the next command does.
-	w := &verb.Workspace{Open: func(context.Context, verb.Access) (*oxbow.Memory, error) { return m, nil }}
+	w := &verb.Workspace{Open: func(context.Context, verb.MemoryAccess) (*oxbow.Memory, error) { return m, nil }}
 	person := oxbow.WithSource(t.Context(), oxbow.Source{Actor: oxbow.Person, Door: "cli"})
 	if out, err := Approve(person, w, ApproveIn{Names: names}); err != nil || len(out.Entries) != len(names) {
 		t.Fatalf("Approve changed %d entries, %v", len(out.Entries), err)

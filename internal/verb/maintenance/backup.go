@@ -29,17 +29,17 @@ type BackupIn struct {
 	Sessions bool `json:"sessions,omitempty" jsonschema:"copy the archive of sessions, not the memory"`
 
 	Recipients []string `json:"to,omitempty" value:"KEY" jsonschema:"encrypt the copy for this public KEY (age1…), or for the keys in this file, like age -R; you can name several"`
-	KeyFiles
+	BackupKeyFiles
 }
 
-// KeyFiles names the files with the keys for an encrypted backup.
-type KeyFiles struct {
+// BackupKeyFiles names the files with the keys for an encrypted backup.
+type BackupKeyFiles struct {
 	Identity   string `json:"identity,omitempty"        value:"KEYFILE" jsonschema:"the file of secret keys, as age-keygen writes it, that opens the copy"`
 	Passphrase string `json:"passphrase_file,omitempty" value:"FILE"    jsonschema:"a file whose only line is the passphrase of the copy"`
 }
 
-func (f KeyFiles) backupKeys(to ...string) backup.Keys {
-	return backup.Keys{Recipients: to, Identity: f.Identity, Passphrase: f.Passphrase}
+func (f BackupKeyFiles) backupKeys(to ...string) backup.Keys {
+	return backup.Keys{Recipients: to, SecretKeyFile: f.Identity, Passphrase: f.Passphrase}
 }
 
 // BackupOut describes the written backup.
@@ -55,8 +55,9 @@ type BackupOut struct {
 	IsVerified bool `json:"opened,omitempty"` // The backup was decrypted and compared with the original.
 
 	// path of the session archive, if it exists; the backup does not contain this archive
-	LeftArchive string   `json:"archive_left,omitempty"`
-	LeftTenants []string `json:"tenants_left,omitempty"` // homes of a server's tenants, which are not in the backup
+	OmittedArchivePath string `json:"archive_left,omitempty"`
+	// homes of a server's tenants, which are not in the backup
+	OmittedTenantHomes []string `json:"tenants_left,omitempty"`
 	// Copy of the file that was replaced, if somebody else had written that file.
 	KeptCopy string `json:"kept,omitempty"`
 
@@ -90,9 +91,9 @@ func Backup(ctx context.Context, w *verb.Workspace, in BackupIn) (BackupOut, err
 		return BackupOut{}, err
 	}
 	out, err := copyStore(ctx, w, store, in)
-	out.LeftArchive = left
+	out.OmittedArchivePath = left
 	if err == nil {
-		out.LeftTenants = tenantHomes(store)
+		out.OmittedTenantHomes = tenantHomes(store)
 		_ = signing.SignHead(w, store, out.LastSeq, out.Head)
 	}
 	return out, err
@@ -126,7 +127,7 @@ func copyStore(ctx context.Context, w *verb.Workspace, store string, in BackupIn
 	if err != nil {
 		return BackupOut{}, err
 	}
-	ctx, m, err := w.OpenMemory(ctx, verb.ReadOwn)
+	ctx, m, err := w.OpenMemory(ctx, verb.ReadWithoutTeamFiles)
 	if err != nil {
 		return BackupOut{}, err
 	}
@@ -138,7 +139,7 @@ func copyStore(ctx context.Context, w *verb.Workspace, store string, in BackupIn
 		)
 	}
 	out := BackupOut{File: in.File, Store: store}
-	out.KeptCopy, err = to.WriteInOneStep(ctx, func() error {
+	out.KeptCopy, err = to.WriteAtomically(ctx, func() error {
 		if k.CanEncrypt() {
 			return out.writeEncrypted(ctx, m, in, k)
 		}
@@ -186,12 +187,12 @@ func (o *BackupOut) writeEncrypted(ctx context.Context, m *oxbow.Memory, in Back
 func (in BackupIn) outputFile(w *verb.Workspace) output.Output {
 	name := filepath.Join(in.File, "memory-"+w.CurrentTime().Format("20060102")+".oxbow")
 	return output.Output{
-		Path:          in.File,
-		Name:          in.File,
-		OperationName: "backing up",
-		Force:         in.Force,
-		TrustList:     w.Host.Trusted,
-		DirAdvice:     ": oxbow backup " + text.ShellQuote(name),
+		Path:               in.File,
+		Name:               in.File,
+		OperationName:      "backing up",
+		Force:              in.Force,
+		TrustList:          w.Host.Trusted,
+		AdviceForDirectory: ": oxbow backup " + text.ShellQuote(name),
 	}
 }
 
@@ -254,11 +255,11 @@ func (o BackupOut) Report() (r report.Report) {
 		"copied %s to %s: %s, change %d, %s",
 		o.Store,
 		o.File,
-		report.Words(
+		report.OxbowText(
 			text.FormatCount(o.Entries, "entry", "entries"),
 		),
 		o.LastSeq,
-		report.Words(text.FormatBytes(o.Bytes)),
+		report.OxbowText(text.FormatBytes(o.Bytes)),
 	)
 	r.AddLinef("head %s", o.Head)
 	if o.KeptCopy != "" {
@@ -270,14 +271,22 @@ func (o BackupOut) Report() (r report.Report) {
 	case o.Encrypted:
 		r.AddLinef("it is encrypted; that a key opens it was not tried, which --identity KEYFILE does")
 	default:
-		r.AddNotef("to look into it: oxbow --home %s list", report.Words(text.ShellQuote(o.File)))
+		r.AddNotef("to look into it: oxbow --home %s list", report.OxbowText(text.ShellQuote(o.File)))
 	}
-	if o.LeftArchive != "" {
-		r.AddNotef("past sessions are not in it, but in %s: oxbow backup --sessions FILE copies them", o.LeftArchive)
+	if o.OmittedArchivePath != "" {
+		r.AddNotef(
+			"past sessions are not in it, but in %s: oxbow backup --sessions FILE copies them",
+			o.OmittedArchivePath,
+		)
 	}
-	if n := len(o.LeftTenants); n > 0 {
-		r.AddNotef("not in it: %s of this server; for each: oxbow --home %s backup FILE",
-			report.Words(text.FormatCount(n, "tenant", "tenants")), report.Words(text.ShellQuote(o.LeftTenants[0])))
+	if n := len(o.OmittedTenantHomes); n > 0 {
+		r.AddNotef(
+			"not in it: %s of this server; for each: oxbow --home %s backup FILE",
+			report.OxbowText(
+				text.FormatCount(n, "tenant", "tenants"),
+			),
+			report.OxbowText(text.ShellQuote(o.OmittedTenantHomes[0])),
+		)
 	}
 	if len(o.Problems) > 0 {
 		addProblems(&r, "the copy", o.Problems)

@@ -22,19 +22,19 @@ type CompactIn struct {
 	DryRun bool   `json:"dry_run,omitempty"                            jsonschema:"show what would be dropped and change nothing"`
 }
 
-// Compact builds the index again if the store has less than maxReindexedBytes bytes. For such a store, this takes at
-// most two seconds.
-const maxReindexedBytes = 32 << 20
+// Compact builds the index again if the store has less than maxStoreBytesToReindex bytes. For such a store, this takes
+// at most two seconds.
+const maxStoreBytesToReindex = 32 << 20
 
 // CompactOut is the result of Compact.
 type CompactOut struct {
-	DryRun      bool   `json:"dry_run,omitempty"`
-	CutoffTime  string `json:"before"` // versions that were replaced before this time were dropped (RFC 3339)
-	Changes     int    `json:"changes"`
-	Versions    int    `json:"versions"`
-	BytesBefore int64  `json:"bytes_before"`
-	BytesAfter  int64  `json:"bytes_after"`
-	Seq         uint64 `json:"seq,omitempty"`
+	DryRun        bool   `json:"dry_run,omitempty"`
+	CutoffTime    string `json:"before"` // versions that were replaced before this time were dropped (RFC 3339)
+	Changes       int    `json:"changes"`
+	Versions      int    `json:"versions"`
+	BytesBefore   int64  `json:"bytes_before"`
+	BytesAfter    int64  `json:"bytes_after"`
+	LastChangeSeq uint64 `json:"seq,omitempty"`
 }
 
 // Compact drops the history that is older than in.Keep, such as 90d. This cannot be undone. With in.DryRun, it only
@@ -61,7 +61,7 @@ func Compact(ctx context.Context, w *verb.Workspace, in CompactIn) (CompactOut, 
 	if err != nil {
 		return CompactOut{}, err
 	}
-	if r.Seq > 0 && r.BytesAfter < maxReindexedBytes {
+	if r.Seq > 0 && r.BytesAfter < maxStoreBytesToReindex {
 		// The compaction may have removed the index file. If building the index fails, the next recall builds it.
 		_ = m.MakeIndex(ctx)
 	}
@@ -109,11 +109,11 @@ type RedactIn struct {
 
 // RedactOut is the result of Redact.
 type RedactOut struct {
-	DryRun          bool     `json:"dry_run,omitempty"`
-	Name            string   `json:"name"`
-	Versions        int      `json:"versions"`
-	Seq             uint64   `json:"seq,omitempty"` // number of the change that records the redaction
-	RemainingPlaces []string `json:"left"`          // places that may still contain the erased text
+	DryRun               bool     `json:"dry_run,omitempty"`
+	Name                 string   `json:"name"`
+	Versions             int      `json:"versions"`
+	Seq                  uint64   `json:"seq,omitempty"` // number of the change that records the redaction
+	PlacesWithErasedText []string `json:"left"`          // places that may still contain the erased text
 }
 
 // Redact erases all versions of an entry. This cannot be undone. It also removes the file of vectors, because vectors
@@ -128,7 +128,7 @@ func Redact(ctx context.Context, w *verb.Workspace, in RedactIn) (RedactOut, err
 	if err != nil {
 		return RedactOut{}, err
 	}
-	if err := verb.CheckErase(ctx, "redact", survivingVersions(ctx, m, in.Name)); !in.DryRun &&
+	if err := verb.CheckErase(ctx, "redact", unerasedVersions(ctx, m, in.Name)); !in.DryRun &&
 		errors.Is(err, oxbow.ErrInvalid) {
 		return RedactOut{}, err // ignore other errors, because the call of Redact below returns them
 	}
@@ -151,20 +151,20 @@ func Redact(ctx context.Context, w *verb.Workspace, in RedactIn) (RedactOut, err
 			return RedactOut{}, verb.WrapError("removing the vectors", err)
 		}
 	}
-	out := RedactOut{DryRun: in.DryRun, Name: in.Name, Versions: r.Versions, Seq: r.Seq, RemainingPlaces: r.Left}
+	out := RedactOut{DryRun: in.DryRun, Name: in.Name, Versions: r.Versions, Seq: r.Seq, PlacesWithErasedText: r.Left}
 	if notes != "" {
-		out.RemainingPlaces = append(out.RemainingPlaces, notes)
+		out.PlacesWithErasedText = append(out.PlacesWithErasedText, notes)
 	}
 	// Files next to the store may also contain the text, so list them.
 	left, err := listStaleFiles(store)
 	for _, l := range left {
-		out.RemainingPlaces = append(out.RemainingPlaces, l.path)
+		out.PlacesWithErasedText = append(out.PlacesWithErasedText, l.path)
 	}
 	return out, err
 }
 
-// survivingVersions yields those versions of an entry that are not erased.
-func survivingVersions(ctx context.Context, m *oxbow.Memory, name string) iter.Seq2[oxbow.Entry, error] {
+// unerasedVersions yields those versions of an entry that are not erased.
+func unerasedVersions(ctx context.Context, m *oxbow.Memory, name string) iter.Seq2[oxbow.Entry, error] {
 	return func(yield func(oxbow.Entry, error) bool) {
 		for v, err := range m.Versions(ctx, name) {
 			if err != nil {
@@ -185,30 +185,30 @@ type StatsIn struct{}
 
 // StatsOut is the statistics of a memory.
 type StatsOut struct {
-	Store     string         `json:"store"`
-	Entries   int            `json:"entries"`
-	Bytes     int64          `json:"bytes"` // size of the store's file, in bytes
-	UsedBytes int64          `json:"used"`  // size of the file without its free space, in bytes
-	Content   int64          `json:"content_bytes"`
-	FirstSeq  uint64         `json:"first_change"`
-	LastSeq   uint64         `json:"last_change"`
-	Head      string         `json:"head,omitempty"`   // value of the log's hash chain after the last change
-	Oldest    string         `json:"oldest,omitempty"` // creation time of the oldest entry (RFC 3339)
-	Newest    string         `json:"newest,omitempty"`
-	Kinds     map[string]int `json:"kinds"`
-	Projects  map[string]int `json:"projects"`
-	Tags      map[string]int `json:"tags"`
+	Store           string         `json:"store"`
+	Entries         int            `json:"entries"`
+	Bytes           int64          `json:"bytes"` // size of the store's file, in bytes
+	UsedBytes       int64          `json:"used"`  // size of the file without its free space, in bytes
+	Content         int64          `json:"content_bytes"`
+	FirstSeq        uint64         `json:"first_change"`
+	LastSeq         uint64         `json:"last_change"`
+	Head            string         `json:"head,omitempty"`   // value of the log's hash chain after the last change
+	OldestEntryTime string         `json:"oldest,omitempty"` // creation time of the oldest entry (RFC 3339)
+	Newest          string         `json:"newest,omitempty"`
+	EntriesPerKind  map[string]int `json:"kinds"`
+	Projects        map[string]int `json:"projects"`
+	Tags            map[string]int `json:"tags"`
 
 	// number of proposals from past sessions that wait for a decision of the user
 	WaitingProposals int `json:"inbox,omitempty"`
 
-	HasOwnLayout bool `json:"-"` // The memory has oxbow's own layout, a single file with the history.
+	HasOxbowLayout bool `json:"-"` // The memory has oxbow's own layout, a single file with the history.
 }
 
 // Stats returns the memory's size, its changes, the number of entries for each kind, project and tag, and how many
 // proposals are waiting. A size or changes that the store does not know are omitted.
 func Stats(ctx context.Context, w *verb.Workspace, _ StatsIn) (StatsOut, error) {
-	ctx, m, err := w.OpenMemory(ctx, verb.ReadOwn)
+	ctx, m, err := w.OpenMemory(ctx, verb.ReadWithoutTeamFiles)
 	if err != nil {
 		return StatsOut{}, err
 	}
@@ -217,11 +217,11 @@ func Stats(ctx context.Context, w *verb.Workspace, _ StatsIn) (StatsOut, error) 
 		return StatsOut{}, err
 	}
 	out := StatsOut{
-		Store:        p.StorePath,
-		HasOwnLayout: p.HasOwnLayout(),
-		Kinds:        map[string]int{},
-		Projects:     map[string]int{},
-		Tags:         map[string]int{},
+		Store:          p.StorePath,
+		HasOxbowLayout: p.HasOwnLayout(),
+		EntriesPerKind: map[string]int{},
+		Projects:       map[string]int{},
+		Tags:           map[string]int{},
 	}
 	if s, err := m.Stats(ctx); err == nil {
 		out.Bytes = s.Bytes
@@ -237,12 +237,16 @@ func Stats(ctx context.Context, w *verb.Workspace, _ StatsIn) (StatsOut, error) 
 		return StatsOut{}, fmt.Errorf("counting: %w", err)
 	}
 	out.Entries, out.Content = sum.Entries, sum.Content
-	counts := map[string]map[string]int{"kind": out.Kinds, oxbow.LabelProject: out.Projects, oxbow.LabelTag: out.Tags}
+	counts := map[string]map[string]int{
+		"kind":             out.EntriesPerKind,
+		oxbow.LabelProject: out.Projects,
+		oxbow.LabelTag:     out.Tags,
+	}
 	for l, n := range sum.Counts {
 		counts[l.Key][l.Value] = n
 	}
 	if out.Entries > 0 {
-		out.Oldest, out.Newest = verb.FormatTimestamp(sum.Oldest), verb.FormatTimestamp(sum.Newest)
+		out.OldestEntryTime, out.Newest = verb.FormatTimestamp(sum.Oldest), verb.FormatTimestamp(sum.Newest)
 	}
 	file, err := archiveFile(w)
 	hasArchive := err == nil && file != ""

@@ -12,15 +12,15 @@ import (
 )
 
 // countWithNoun returns a number with its noun, for a report.
-func countWithNoun(n int, singular, plural string) report.Words {
-	return report.Words(text.FormatCount(n, singular, plural))
+func countWithNoun(n int, singular, plural string) report.OxbowText {
+	return report.OxbowText(text.FormatCount(n, singular, plural))
 }
 
 // sizeText returns a number of bytes as text for a report.
-func sizeText(bytes int64) report.Words { return report.Words(text.FormatBytes(bytes)) }
+func sizeText(bytes int64) report.OxbowText { return report.OxbowText(text.FormatBytes(bytes)) }
 
-// DroppedCounts returns a text that says how many changes and versions are dropped.
-func (o CompactOut) DroppedCounts() string {
+// DroppedHistoryText returns a text that says how many changes and versions are dropped.
+func (o CompactOut) DroppedHistoryText() string {
 	return text.FormatCount(
 		o.Changes,
 		"change",
@@ -41,8 +41,8 @@ func (o CompactOut) Report() (r report.Report) {
 	r.AddLinef(
 		"%s %s from before %s: %s, now %s",
 		report.EffectVerb(o.DryRun, "dropped", "would drop"),
-		report.Words(
-			o.DroppedCounts(),
+		report.OxbowText(
+			o.DroppedHistoryText(),
 		),
 		report.TimeValue(o.CutoffTime),
 		sizeText(o.BytesBefore),
@@ -61,7 +61,7 @@ const maxLostRanges = 20
 
 // Report describes the saved data, the lost data, and the next steps.
 func (o RecoverOut) Report() (r report.Report) {
-	if o.IsSound && o.Backup == "" {
+	if o.IsSound && o.SourceBackupPath == "" {
 		r.AddLinef("%s is sound: there is nothing to recover", o.Store)
 		r.AddNotef("oxbow backup FILE makes a copy")
 		return r
@@ -69,14 +69,14 @@ func (o RecoverOut) Report() (r report.Report) {
 	r.AddLinef(
 		"saved %s, from %s, in %s",
 		countWithNoun(o.Entries, "entry", "entries"),
-		countWithNoun(o.Changes, "change", "changes"),
+		countWithNoun(o.ReadChangeCount, "change", "changes"),
 		o.OutputFile,
 	)
 	o.addLostChanges(&r)
 	if o.OutputFile != o.Store {
 		r.AddNotef("%s was not changed", o.Store)
-		r.AddNotef("to look at what was saved: oxbow --home %s list", report.Words(text.ShellQuote(o.OutputFile)))
-		if o.Backup == "" {
+		r.AddNotef("to look at what was saved: oxbow --home %s list", report.OxbowText(text.ShellQuote(o.OutputFile)))
+		if o.SourceBackupPath == "" {
 			r.AddNotef("to go on with it: oxbow recover --replace")
 		} else {
 			r.AddNotef("to go on with it, give --replace in the place of --out")
@@ -84,15 +84,15 @@ func (o RecoverOut) Report() (r report.Report) {
 		return r
 	}
 	if o.DamagedFile != "" { // A damaged archive was replaced (otherwise the archive did not exist before).
-		was := report.Words("damaged file")
-		if o.Backup != "" {
+		was := report.OxbowText("damaged file")
+		if o.SourceBackupPath != "" {
 			was = "file that was there"
 		}
 		r.AddLinef("the %s is kept as %s", was, o.DamagedFile)
 		r.AddNotef(
 			"to undo this, before anything new is remembered: mv %s %s",
-			report.Words(text.ShellQuote(o.DamagedFile)),
-			report.Words(text.ShellQuote(o.Store)),
+			report.OxbowText(text.ShellQuote(o.DamagedFile)),
+			report.OxbowText(text.ShellQuote(o.Store)),
 		)
 	}
 	r.AddNotef("restart the programs that had the memory open")
@@ -102,28 +102,28 @@ func (o RecoverOut) Report() (r report.Report) {
 // addLostChanges adds the ranges of changes that could not be saved.
 func (o RecoverOut) addLostChanges(r *report.Report) {
 	switch {
-	case o.IsSound && len(o.LostChanges) > 0:
+	case o.IsSound && len(o.LostChangeRanges) > 0:
 		r.AddLinef("not in the backup:")
 	case o.IsSound:
 		r.AddLinef("the backup is sound")
-	case len(o.LostChanges) > 0 || o.BaseDamaged:
+	case len(o.LostChangeRanges) > 0 || o.IsCompactedPartDamaged:
 		r.AddLinef("lost:")
 	case o.BadBytes > 0:
 		r.AddLinef("no change is known to be lost")
 	default:
 		r.AddLinef("no change was lost")
 	}
-	for _, l := range o.LostChanges[:min(len(o.LostChanges), maxLostRanges)] {
+	for _, l := range o.LostChangeRanges[:min(len(o.LostChangeRanges), maxLostRanges)] {
 		if l[0] == l[1] {
 			r.AddLinef("  change %d", l[0])
 		} else {
 			r.AddLinef("  changes %d to %d", l[0], l[1])
 		}
 	}
-	if n := len(o.LostChanges) - maxLostRanges; n > 0 {
+	if n := len(o.LostChangeRanges) - maxLostRanges; n > 0 {
 		r.AddLinef("  and %d stretches more: --json lists them", n)
 	}
-	if o.BaseDamaged {
+	if o.IsCompactedPartDamaged {
 		r.AddLinef("  entries that a compaction had kept, as they were before change %d", o.FirstSeq)
 	}
 	if o.BadBytes > 0 {
@@ -137,11 +137,11 @@ func (o RecoverOut) addLostChanges(r *report.Report) {
 // Report says that the changes which the store has lost are given up, and that new changes will use their numbers.
 func (o AcceptOut) Report() (r report.Report) {
 	if !o.Accepted {
-		r.AddLinef("%s did not go back: there is nothing to accept", o.Store)
+		r.AddLinef("%s did not go back: there is nothing to accept", o.StoreFilePath)
 		return r
 	}
-	r.AddLinef("%s goes on from change %d", o.Store, o.Last)
-	first, last := o.Last+1, o.Last+o.LostChanges
+	r.AddLinef("%s goes on from change %d", o.StoreFilePath, o.LastChangeNumber)
+	first, last := o.LastChangeNumber+1, o.LastChangeNumber+o.LostChanges
 	lost := report.Sentencef("changes %d to %d are given up, and their numbers are", first, last)
 	if first == last {
 		lost = report.Sentencef("change %d is given up, and its number is", first)
@@ -155,7 +155,7 @@ func (o StatsOut) Report() (r report.Report) {
 	fields := report.Fields{Cells: []report.Cell{
 		{Name: "store", Value: o.Store},
 		{Name: "entries", Value: report.Sentencef("%d, %s of text", o.Entries, sizeText(o.Content))},
-		{Name: "kinds", Value: mostFrequentWords(o.Kinds, 6)},
+		{Name: "kinds", Value: mostFrequentWords(o.EntriesPerKind, 6)},
 		{Name: "projects", Value: mostFrequentWords(o.Projects, 8)},
 		{Name: "tags", Value: mostFrequentWords(o.Tags, 12)},
 	}}
@@ -163,20 +163,20 @@ func (o StatsOut) Report() (r report.Report) {
 		fields.Cells = append(fields.Cells, report.Cell{Name: name, Value: value})
 	}
 	if o.Entries > 0 {
-		add("created", report.Sentencef("%s to %s", report.TimeValue(o.Oldest), report.TimeValue(o.Newest)))
+		add("created", report.Sentencef("%s to %s", report.TimeValue(o.OldestEntryTime), report.TimeValue(o.Newest)))
 	}
 	if o.WaitingProposals > 0 {
 		add("inbox", countWithNoun(o.WaitingProposals, "proposal waits", "proposals wait")+"; oxbow inbox shows what")
 	}
 	switch {
-	case !o.HasOwnLayout:
+	case !o.HasOxbowLayout:
 		add("size", sizeText(o.Bytes))
 	case o.LastSeq == 0:
-		add("changes", report.Words("none yet"))
+		add("changes", report.OxbowText("none yet"))
 	default:
 		add("changes", report.Sentencef("%d to %d in the log", o.FirstSeq, o.LastSeq))
 	}
-	if o.HasOwnLayout {
+	if o.HasOxbowLayout {
 		add("file", report.Sentencef("%s, %s of them used", sizeText(o.Bytes), sizeText(o.UsedBytes)))
 	}
 	r.Add(fields)
@@ -190,7 +190,7 @@ func mostFrequentWords(counts map[string]int, n int) any {
 	slices.SortStableFunc(all, func(a, b string) int { return cmp.Compare(counts[b], counts[a]) })
 	var list any
 	for i, word := range all {
-		next := report.Sentencef("%s %d", report.Text(word), counts[word])
+		next := report.Sentencef("%s %d", report.QuotedText(word), counts[word])
 		if i == n {
 			next = report.Sentencef("and %d more", len(all)-n)
 		}

@@ -29,7 +29,7 @@ func CheckAll(ctx context.Context, w *verb.Workspace, in CheckIn) (CheckOut, err
 	if err := checkHead("--since", in.Since); err != nil {
 		return CheckOut{}, err
 	}
-	out, err := checkStoreProof(ctx, w, in.Since, in.Sign)
+	out, err := checkAgainstSignedHeads(ctx, w, in.Since, in.Sign)
 	if err != nil {
 		return out, err
 	}
@@ -55,7 +55,7 @@ func CheckAll(ctx context.Context, w *verb.Workspace, in CheckIn) (CheckOut, err
 
 // nothingToCheckError returns the error if nothing exists that could be checked, otherwise nil.
 func (o *CheckOut) nothingToCheckError(in CheckIn) error {
-	if !o.IsMissing || !o.OK {
+	if !o.IsStoreFileMissing || !o.OK {
 		return nil
 	}
 	isAboutLog := in.Since != "" || in.Sign
@@ -68,10 +68,10 @@ func (o *CheckOut) nothingToCheckError(in CheckIn) error {
 
 // addAliasNotes adds a note about each word that is the name or alias of two entries.
 func (o *CheckOut) addAliasNotes(ctx context.Context, w *verb.Workspace) error {
-	if o.IsMissing {
+	if o.IsStoreFileMissing {
 		return nil
 	}
-	ctx, m, err := w.OpenMemory(ctx, verb.ReadOwn)
+	ctx, m, err := w.OpenMemory(ctx, verb.ReadWithoutTeamFiles)
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (o *CheckOut) addAliasNotes(ctx context.Context, w *verb.Workspace) error {
 	if err != nil {
 		return err
 	}
-	for _, clash := range found.sharedNames {
+	for _, clash := range found.namesOfSeveralEntries {
 		if len(o.Notes) < maxListedFindings {
 			o.Notes = append(o.Notes, clash+"; "+sharedAliasAdvice)
 		}
@@ -104,8 +104,14 @@ func checkAnnotations(ctx context.Context, w *verb.Workspace) (*AnnotationsCheck
 	if r.Files == 0 && len(r.Problems) == 0 {
 		return nil, nil
 	}
-	out := &AnnotationsCheck{Files: r.Files, Annotations: r.Annotations, Lines: r.Lines, Torn: r.TornFiles,
-		Newer: r.NewerLines, Problems: []LineProblem{}}
+	out := &AnnotationsCheck{
+		Files:                   r.Files,
+		Annotations:             r.Annotations,
+		Lines:                   r.Lines,
+		FilesWithIncompleteLine: r.FilesWithIncompleteLine,
+		FilesOfNewerFormat:      r.NewerVersionLines,
+		Problems:                []LineProblem{},
+	}
 	for _, p := range r.Problems {
 		out.Problems = append(out.Problems, LineProblem(p))
 	}

@@ -28,8 +28,8 @@ func (o CheckOut) Report() (r report.Report) {
 	if s := o.Sessions; s != nil && len(s.Problems) > 0 {
 		addProblems(&r, s.Store, s.Problems)
 	} else if s != nil {
-		r.AddDetailf("%s is sound: %s, %s", s.Store, report.Words(text.FormatCount(s.Entries, "entry", "entries")),
-			report.Words(text.FormatBytes(s.Bytes)))
+		r.AddDetailf("%s is sound: %s, %s", s.Store, report.OxbowText(text.FormatCount(s.Entries, "entry", "entries")),
+			report.OxbowText(text.FormatBytes(s.Bytes)))
 	}
 	return r
 }
@@ -37,42 +37,45 @@ func (o CheckOut) Report() (r report.Report) {
 // problemReport lists the problems of the memory.
 func (o CheckOut) problemReport() (r report.Report) {
 	addProblems(&r, o.Store, o.Problems)
-	r.Append(o.remarkReport())
+	r.Append(o.notesAndTornTailsReport())
 	return r
 }
 
 // checkedReport lists the parts that were checked.
 func (o CheckOut) checkedReport() (r report.Report) {
-	if o.IsMissing {
+	if o.IsStoreFileMissing {
 		r.AddNotef("there is no memory in %s yet", filepath.Dir(o.Store))
 	} else {
-		r.AddDetailf("%s is sound: %s, %s, %s", o.Store, report.Words(text.FormatCount(o.Entries, "entry", "entries")),
-			report.Words(text.FormatCount(o.Records, "record", "records")), report.Words(text.FormatBytes(o.Bytes)))
-		if o.Head != "" {
-			r.AddDetailf("changes %d to %d, head %s", o.FirstSeq, o.LastSeq, o.Head)
+		r.AddDetailf("%s is sound: %s, %s, %s", o.Store,
+			report.OxbowText(text.FormatCount(o.Entries, "entry", "entries")),
+			report.OxbowText(text.FormatCount(o.Records, "record",
+				"records")), report.OxbowText(text.FormatBytes(o.Bytes)))
+		if o.LastLogHash != "" {
+			r.AddDetailf("changes %d to %d, head %s", o.FirstSeq, o.LastSeq, o.LastLogHash)
 		}
-		if s := o.SinceHead; s != nil && s.Found {
+		if s := o.SinceNotedHash; s != nil && s.Found {
 			r.AddDetailf("since change %d, changes were only added: %d of them", s.Seq, o.LastSeq-s.Seq)
 		}
-		if h := o.SignedHeads; h != nil && h.MatchingHeads > 0 {
-			agree := text.FormatCount(h.MatchingHeads, "signed head agrees", "signed heads agree")
-			r.AddDetailf("%s with it, the last of change %d, by key %s", report.Words(agree), h.LastSeq, h.Key)
+		if h := o.SignedHeads; h != nil && h.MatchingHashes > 0 {
+			agree := text.FormatCount(h.MatchingHashes, "signed head agrees", "signed heads agree")
+			r.AddDetailf("%s with it, the last of change %d, by key %s", report.OxbowText(agree), h.LastSeq,
+				h.PublicKey)
 		}
 	}
-	r.Append(o.remarkReport())
+	r.Append(o.notesAndTornTailsReport())
 	return r
 }
 
-// remarkReport lists the check's notes, and the torn tails of the log that were kept. Neither is damage.
-func (o CheckOut) remarkReport() (r report.Report) {
+// notesAndTornTailsReport lists the check's notes, and the torn tails of the log that were kept. Neither is damage.
+func (o CheckOut) notesAndTornTailsReport() (r report.Report) {
 	for _, n := range o.Notes {
-		r.AddNotef("%s", report.Words(n))
+		r.AddNotef("%s", report.OxbowText(n))
 	}
 	if n := len(o.TornTails); n > 0 {
 		r.AddNotef(
 			"%s in %s: what interrupted writes left, kept when it was cut off; nothing acknowledged is in it, and "+
 				"nothing needs it",
-			report.Words(text.FormatCount(n, "torn tail is", "torn tails are")),
+			report.OxbowText(text.FormatCount(n, "torn tail is", "torn tails are")),
 			filepath.Dir(o.TornTails[0].File),
 		)
 	}
@@ -81,15 +84,15 @@ func (o CheckOut) remarkReport() (r report.Report) {
 
 // addProblems adds each problem of a store with its remedy.
 func addProblems(r *report.Report, store string, problems []verb.Problem) {
-	r.AddLinef("%s has %s:", store, report.Words(text.FormatCount(len(problems), "problem", "problems")))
+	r.AddLinef("%s has %s:", store, report.OxbowText(text.FormatCount(len(problems), "problem", "problems")))
 	for _, p := range problems {
-		what := report.Sentencef("%s", report.Text(p.Description))
+		what := report.Sentencef("%s", report.QuotedText(p.Description))
 		if p.Offset >= 0 {
-			what = report.Sentencef("byte %d: %s", p.Offset, report.Text(p.Description))
+			what = report.Sentencef("byte %d: %s", p.Offset, report.QuotedText(p.Description))
 		}
 		r.Add(report.Line{Sentence: what, Indent: 2})
 		if p.Mend != "" {
-			r.Add(report.Line{Sentence: report.Sentencef("mend: %s", report.Words(p.Mend)), Indent: 4})
+			r.Add(report.Line{Sentence: report.Sentencef("mend: %s", report.OxbowText(p.Mend)), Indent: 4})
 		}
 	}
 }
@@ -97,22 +100,22 @@ func addProblems(r *report.Report, store string, problems []verb.Problem) {
 // makeReport says whether the files of annotations are sound.
 func (c *AnnotationsCheck) makeReport() (r report.Report) {
 	if n := len(c.Problems); n > 0 {
-		r.AddLinef("the annotations have %s:", report.Words(text.FormatCount(n, "problem", "problems")))
+		r.AddLinef("the annotations have %s:", report.OxbowText(text.FormatCount(n, "problem", "problems")))
 		for _, p := range c.Problems {
 			r.Add(report.Line{Sentence: report.Sentencef("%s %s", p.Position(), p.Description), Indent: 2})
 		}
-		r.Add(report.Line{Sentence: report.Sentencef("mend: %s", report.Words(sidecarRepairAdvice)), Indent: 4})
+		r.Add(report.Line{Sentence: report.Sentencef("mend: %s", report.OxbowText(sidecarRepairAdvice)), Indent: 4})
 	} else {
 		r.AddDetailf("the annotations are sound: %d in %s", c.Annotations,
-			report.Words(text.FormatCount(c.Files, "sidecar", "sidecars")))
+			report.OxbowText(text.FormatCount(c.Files, "sidecar", "sidecars")))
 	}
-	if c.Torn > 0 {
+	if c.FilesWithIncompleteLine > 0 {
 		r.AddNotef("%s with a write that was cut off: nothing acknowledged is in it",
-			report.Words(text.FormatCount(c.Torn, "sidecar ends", "sidecars end")))
+			report.OxbowText(text.FormatCount(c.FilesWithIncompleteLine, "sidecar ends", "sidecars end")))
 	}
-	if c.Newer > 0 {
+	if c.FilesOfNewerFormat > 0 {
 		r.AddNotef("%s by a newer oxbow, and passed over",
-			report.Words(text.FormatCount(c.Newer, "line was written", "lines were written")))
+			report.OxbowText(text.FormatCount(c.FilesOfNewerFormat, "line was written", "lines were written")))
 	}
 	return r
 }

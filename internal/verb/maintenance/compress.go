@@ -23,13 +23,13 @@ var (
 // CompressIn is the argument of Compress. MaxTokens is used for a home with a file that is always in the context. All
 // remaining fields are used for a home with daily logs.
 type CompressIn struct {
-	MaxTokens *int     `json:"max_tokens,omitempty"                 usage:"At most so many tokens of the file that a model always receives."`
-	Span      string   `json:"span,omitempty"                       usage:"Length of the periods: week or month; the shortest by default."`
-	Period    string   `json:"period,omitempty"                     usage:"A single period, such as 2026-W16; all that have ended by default."`
-	Texts     []string `json:"texts,omitempty"                      usage:"Texts of the period's digest, one for each of the groups."`
-	Groups    []string `json:"groups,omitempty"     empty:"allowed" usage:"Groups of the texts, in the same order, as a dry run names them; not needed for a digest with a single group."`
-	Over      int      `json:"over,omitempty"                       usage:"Shorten only logs of more than so many bytes; 2000 by default, and with texts all logs."`
-	DryRun    bool     `json:"dry_run,omitempty"                    usage:"Show what would be done and change nothing."`
+	MaxTokens        *int     `json:"max_tokens,omitempty" usage:"At most so many tokens of the file that a model always receives."`
+	Span             string   `json:"span,omitempty"       usage:"Length of the periods: week or month; the shortest by default."`
+	Period           string   `json:"period,omitempty"     usage:"A single period, such as 2026-W16; all that have ended by default."`
+	Texts            []string `json:"texts,omitempty"      usage:"Texts of the period's digest, one for each of the groups."`
+	TextGroups       []string `json:"groups,omitempty"     usage:"Groups of the texts, in the same order, as a dry run names them; not needed for a digest with a single group." empty:"allowed"`
+	LogByteThreshold int      `json:"over,omitempty"       usage:"Shorten only logs of more than so many bytes; 2000 by default, and with texts all logs."`
+	DryRun           bool     `json:"dry_run,omitempty"    usage:"Show what would be done and change nothing."`
 }
 
 // CompressOut is the result of Compress and Decompress.
@@ -49,18 +49,22 @@ func Compress(ctx context.Context, w *verb.Workspace, in CompressIn) (out Compre
 	if in.MaxTokens != nil {
 		return compressFile(ctx, w, in, out)
 	}
-	if in.Over < 0 {
-		return out, &oxbow.InvalidError{Field: "over", Value: fmt.Sprint(in.Over), Reason: "is less than 1 byte"}
+	if in.LogByteThreshold < 0 {
+		return out, &oxbow.InvalidError{
+			Field:  "over",
+			Value:  fmt.Sprint(in.LogByteThreshold),
+			Reason: "is less than 1 byte",
+		}
 	}
 	c, err := compressor(w, verb.Write.UnlessDryRun(in.DryRun))
 	if err != nil {
 		return out, err
 	}
-	r := verb.Compression{Span: in.Span, Period: in.Period, Over: in.Over, Dry: in.DryRun}
+	r := verb.Compression{Span: in.Span, Period: in.Period, Over: in.LogByteThreshold, Dry: in.DryRun}
 	if r.Span == "" {
 		r.Span = c.Spans()[0]
 	}
-	r.Texts, err = groupTexts(ctx, c, r, in)
+	r.Texts, err = textsByDigestGroup(ctx, c, r, in)
 	if err != nil {
 		return out, err
 	}
@@ -69,10 +73,15 @@ func Compress(ctx context.Context, w *verb.Workspace, in CompressIn) (out Compre
 	return out, err
 }
 
-// groupTexts returns the text that the caller passed for each part of a digest, by the part's group. If the caller
-// passed a single text and no group, the digest must have only one part, which gets the text.
-func groupTexts(ctx context.Context, c verb.Compressor, r verb.Compression, in CompressIn) (map[string]string, error) {
-	groups := in.Groups
+// textsByDigestGroup returns the text that the caller passed for each part of a digest, by the part's group. If the
+// caller passed a single text and no group, the digest must have only one part, which gets the text.
+func textsByDigestGroup(
+	ctx context.Context,
+	c verb.Compressor,
+	r verb.Compression,
+	in CompressIn,
+) (map[string]string, error) {
+	groups := in.TextGroups
 	switch {
 	case len(in.Texts) == 0 && len(groups) == 0:
 		return nil, nil
@@ -109,7 +118,7 @@ func groupTexts(ctx context.Context, c verb.Compressor, r verb.Compression, in C
 
 // compressFile shortens the file that is always in the context to in.MaxTokens.
 func compressFile(ctx context.Context, w *verb.Workspace, in CompressIn, out CompressOut) (CompressOut, error) {
-	hasOthers := in.Span != "" || in.Period != "" || in.Over != 0 || len(in.Texts)+len(in.Groups) > 0
+	hasOthers := in.Span != "" || in.Period != "" || in.LogByteThreshold != 0 || len(in.Texts)+len(in.TextGroups) > 0
 	switch {
 	case hasOthers:
 		return out, &oxbow.InvalidError{
@@ -158,7 +167,7 @@ func Decompress(ctx context.Context, w *verb.Workspace, in DecompressIn) (Compre
 	return out, err
 }
 
-func compressor(w *verb.Workspace, how verb.Access) (verb.Compressor, error) {
+func compressor(w *verb.Workspace, how verb.MemoryAccess) (verb.Compressor, error) {
 	c, ok, err := w.Compressor(how)
 	if err == nil && !ok {
 		err = ErrNoDays

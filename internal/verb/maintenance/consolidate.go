@@ -14,8 +14,8 @@ import (
 
 // ConsolidateIn is the argument of Consolidate.
 type ConsolidateIn struct {
-	Over   int  `json:"over,omitempty"    jsonschema:"Change nothing unless there are more than so many tokens." usage:"change nothing if there are at most N tokens"`
-	DryRun bool `json:"dry_run,omitempty" jsonschema:"Show what would be removed and change nothing."            usage:"show what would be removed and change nothing"`
+	TokenThreshold int  `json:"over,omitempty"    jsonschema:"Change nothing unless there are more than so many tokens." usage:"change nothing if there are at most N tokens"`
+	DryRun         bool `json:"dry_run,omitempty" jsonschema:"Show what would be removed and change nothing."            usage:"show what would be removed and change nothing"`
 }
 
 // ConsolidateOut is the result of Consolidate.
@@ -52,7 +52,7 @@ func Consolidate(ctx context.Context, w *verb.Workspace, in ConsolidateIn) (out 
 		}
 	}
 	out.After = out.Before
-	if in.Over > 0 && out.Before <= in.Over {
+	if in.TokenThreshold > 0 && out.Before <= in.TokenThreshold {
 		return out, nil
 	}
 	out.Dropped, err = duplicate.FindDuplicates(ctx, m, progress.NewCountReporter(ctx, progress.UnitEntries))
@@ -68,7 +68,7 @@ func Consolidate(ctx context.Context, w *verb.Workspace, in ConsolidateIn) (out 
 
 // consolidateHome removes repeated facts from the files of a home whose layout can do this.
 func consolidateHome(ctx context.Context, home verb.Tidier, in ConsolidateIn) (verb.Tidied, error) {
-	if in.Over <= 0 {
+	if in.TokenThreshold <= 0 {
 		return home.Consolidate(ctx, in.DryRun)
 	}
 	const dry = true
@@ -76,7 +76,7 @@ func consolidateHome(ctx context.Context, home verb.Tidier, in ConsolidateIn) (v
 	if err != nil {
 		return would, err
 	}
-	if would.Before <= in.Over {
+	if would.Before <= in.TokenThreshold {
 		would.Steps, would.After = nil, would.Before
 		return would, nil
 	}

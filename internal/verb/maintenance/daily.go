@@ -16,7 +16,7 @@ import (
 
 // DailyIn is the argument of CountByDay.
 type DailyIn struct {
-	Starts []time.Time // beginning of each day to count, ascending; the last day ends now
+	DayStarts []time.Time // beginning of each day to count, ascending; the last day ends now
 }
 
 // DailyOut contains a number for each day.
@@ -28,18 +28,18 @@ type DailyOut struct {
 // CountByDay counts the changes and the entries for each day. It does not read the changes. It looks up the number of
 // each day's first change.
 func CountByDay(ctx context.Context, w *verb.Workspace, in DailyIn) (out DailyOut, err error) {
-	ctx, m, err := w.OpenMemory(ctx, verb.ReadOwn)
+	ctx, m, err := w.OpenMemory(ctx, verb.ReadWithoutTeamFiles)
 	if err != nil {
 		return out, err
 	}
-	if len(in.Starts) == 0 {
+	if len(in.DayStarts) == 0 {
 		return out, nil
 	}
 	if h, herr := m.History(); herr == nil {
-		out.Changes, err = countDailyChanges(ctx, m, h, in.Starts)
+		out.Changes, err = countDailyChanges(ctx, m, h, in.DayStarts)
 	}
 	if err == nil {
-		out.Entries, err = countDailyEntries(ctx, m, in.Starts)
+		out.Entries, err = countDailyEntries(ctx, m, in.DayStarts)
 	}
 	if err != nil {
 		return out, fmt.Errorf("counting days: %w", err)

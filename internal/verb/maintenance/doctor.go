@@ -20,16 +20,16 @@ type DoctorIn struct {
 
 	// CheckNames returns the result of check, or an earlier result if the last change is the same. With it, a server
 	// checks the names only after the memory has changed. If it is nil, check is called each time.
-	CheckNames nameCheckFunc `json:"-"`
+	CheckNames cachedNamesCheckFunc `json:"-"`
 }
 
 // DoctorOut is the result of Doctor.
 type DoctorOut struct {
-	OK       bool      `json:"ok"`             // No problem was found. Warnings are possible.
-	ReadAll  bool      `json:"full,omitempty"` // The whole memory was read.
-	Home     string    `json:"home"`
-	Store    string    `json:"store"`
-	Findings []Finding `json:"findings"`
+	OK                 bool      `json:"ok"`             // No problem was found. Warnings are possible.
+	WasWholeMemoryRead bool      `json:"full,omitempty"` // The whole memory was read.
+	Home               string    `json:"home"`
+	Store              string    `json:"store"`
+	Findings           []Finding `json:"findings"`
 }
 
 // Failed reports whether there is a problem.
@@ -46,7 +46,7 @@ func Doctor(ctx context.Context, w *verb.Workspace, in DoctorIn) (DoctorOut, err
 	d.checkEnvironment()
 	d.checkClients(ctx, in.Clients)
 	trusted := d.checkTrust()
-	d.addVersionFinding()
+	d.addOxbowVersionFinding()
 	d.addLayoutFinding()
 	d.checkFileSystem()
 	d.checkPermissions()
@@ -54,7 +54,7 @@ func Doctor(ctx context.Context, w *verb.Workspace, in DoctorIn) (DoctorOut, err
 		d.checkLock()
 		d.checkStaleFiles()
 		d.checkHooks(ctx, in.Full)
-		d.checkSwitches()
+		d.checkHookSwitches()
 	}
 	if trusted && !d.isDirForbidden {
 		if err := d.checkMemory(ctx, in.Full); err != nil {
@@ -64,7 +64,7 @@ func Doctor(ctx context.Context, w *verb.Workspace, in DoctorIn) (DoctorOut, err
 	if err := d.checkAnnotations(ctx); err != nil {
 		return DoctorOut{}, err
 	}
-	out := DoctorOut{OK: true, ReadAll: in.Full, Home: d.storeDir, Store: p.StorePath, Findings: d.findings}
+	out := DoctorOut{OK: true, WasWholeMemoryRead: in.Full, Home: d.storeDir, Store: p.StorePath, Findings: d.findings}
 	for _, f := range d.findings {
 		out.OK = out.OK && f.Level != findingLevelProblem
 	}

@@ -35,6 +35,6 @@ func (d *diagnosis) clientInspection() *setup.Inspection {
 			State: filepath.Join(host.Trusted.Dir, "setup")},
 		Options: setup.Options{Executable: host.Executable, Home: d.place.ClientHome},
 		Home:    d.place.Home,
-		Rule:    d.place.HomeRule,
+		Rule:    d.place.HomeChoiceReason,
 	}
 }

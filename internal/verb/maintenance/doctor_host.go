@@ -23,7 +23,7 @@ import (
 // checkEnvironment adds a finding that says how the home was found. It also checks whether programs that start oxbow
 // by name will find the same home.
 func (d *diagnosis) checkEnvironment() {
-	d.addFinding(findingLevelOK, "home", "", "%s, chosen by %s", d.place.Home, d.place.HomeRule)
+	d.addFinding(findingLevelOK, "home", "", "%s, chosen by %s", d.place.Home, d.place.HomeChoiceReason)
 	if v := d.workspace.Host.Getenv("OXBOW_HOME"); v != "" && !filepath.IsAbs(v) {
 		d.addFinding(findingLevelWarning, "environment", "set OXBOW_HOME to a path from the root",
 			"OXBOW_HOME %q is relative: another home in each working directory", v)
@@ -75,10 +75,10 @@ func (d *diagnosis) isExecutable(fi fs.FileInfo) bool {
 // checkTrust adds a finding that says whether the home belongs to the user. It returns false if the home does not.
 func (d *diagnosis) checkTrust() bool {
 	v := ownership.JudgeHome(d.workspace.Host, d.place)
-	switch v.State {
+	switch v.Ownership {
 	case trust.Refused:
 		d.addFinding(findingLevelProblem, "trust", v.Mend, "the home is not used: %s", v.Reason)
-	case trust.Foreign:
+	case trust.ForeignHome:
 		d.addFinding(
 			findingLevelWarning,
 			"trust",
@@ -93,7 +93,7 @@ func (d *diagnosis) checkTrust() bool {
 	}
 	d.addUnusedDocuments()
 	d.checkGitFiles()
-	return v.State == trust.Own || v.State == trust.Trusted
+	return v.Ownership == trust.OwnHome || v.Ownership == trust.Trusted
 }
 
 // addUnusedDocuments adds a finding about the documents of the home that are withheld, because they changed since the
@@ -108,7 +108,7 @@ func (d *diagnosis) addUnusedDocuments() {
 		if !strings.HasSuffix(strings.ToLower(e.Name()), ".md") {
 			continue
 		}
-		if why := d.workspace.Host.Trusted.DocumentRefusal(d.place.Home, e.Name()); why != "" {
+		if why := d.workspace.Host.Trusted.DocumentRefusalReason(d.place.Home, e.Name()); why != "" {
 			d.addFinding(
 				findingLevelWarning,
 				"trust",
@@ -128,7 +128,7 @@ func (d *diagnosis) checkGitFiles() {
 	const about = "git"
 	names, err := git.IndexNames(d.place.Home)
 	if err != nil {
-		d.addFinding(findingLevelUnknown, about, "", "%v", err)
+		d.addFinding(findingLevelUncheckable, about, "", "%v", err)
 		return
 	}
 	for _, n := range names {
@@ -145,7 +145,7 @@ func (d *diagnosis) checkGitFiles() {
 	}
 }
 
-func (d *diagnosis) addVersionFinding() {
+func (d *diagnosis) addOxbowVersionFinding() {
 	v := d.workspace.Host.Version
 	d.addFinding(findingLevelOK, "version", "", "oxbow %s, file format %d, %s", v.Version, v.FileFormat, v.Platform)
 }
@@ -156,7 +156,7 @@ func (d *diagnosis) addLayoutFinding() {
 	d.isDirForbidden = errors.Is(err, fs.ErrPermission)
 	switch {
 	case d.isDirForbidden:
-		d.addFinding(findingLevelUnknown, "layout", "", "the home may not be opened")
+		d.addFinding(findingLevelUncheckable, "layout", "", "the home may not be opened")
 	case d.place.HasOwnLayout():
 		d.addFinding(findingLevelOK, "layout", "", "oxbow's own: one file, %s", filepath.Base(d.place.StorePath))
 	default:
@@ -169,7 +169,7 @@ func (d *diagnosis) checkFileSystem() {
 	const about = "file system"
 	f, err := d.workspace.Host.FileSystem(d.storeDir)
 	if err != nil {
-		d.addFinding(findingLevelUnknown, about, "", "it cannot be looked at: %v", err)
+		d.addFinding(findingLevelUncheckable, about, "", "it cannot be looked at: %v", err)
 		return
 	}
 	name := f.Name
@@ -180,7 +180,7 @@ func (d *diagnosis) checkFileSystem() {
 	switch f.Kind {
 	case sysinfo.KindUnknown:
 		d.addFinding(
-			findingLevelUnknown,
+			findingLevelUncheckable,
 			about,
 			"",
 			"its kind is not known here%s; a memory wants a local disk",
@@ -205,7 +205,7 @@ func (d *diagnosis) checkFileSystem() {
 				name,
 			)
 		}
-	case sysinfo.KindShared:
+	case sysinfo.KindSharedFileSystem:
 		d.addFinding(
 			findingLevelWarning,
 			about,
@@ -213,9 +213,9 @@ func (d *diagnosis) checkFileSystem() {
 			"%s is handed in by another system or program: one host at a time, since locks may not reach others",
 			name,
 		)
-	case sysinfo.KindVolatile:
+	case sysinfo.KindInMemoryFileSystem:
 		d.addFinding(findingLevelWarning, about, away, "%s is in memory: gone at the next boot", name)
-	case sysinfo.KindLayered:
+	case sysinfo.KindOverlayFileSystem:
 		d.addFinding(
 			findingLevelWarning,
 			about,
@@ -237,7 +237,7 @@ func (d *diagnosis) checkFileSystem() {
 	free := text.FormatBytes(int64(min(f.FreeBytes, 1<<62)))
 	switch {
 	case f.TotalBytes == 0:
-		d.addFinding(findingLevelUnknown, "space", "", "not known here")
+		d.addFinding(findingLevelUncheckable, "space", "", "not known here")
 	case f.FreeBytes < minFreeSpaceBytes:
 		d.addFinding(
 			findingLevelProblem,
@@ -326,7 +326,7 @@ func (d *diagnosis) checkPermissions() {
 	switch {
 	case len(d.findings) > before:
 	case d.workspace.Host.GOOS == "windows":
-		d.addFinding(findingLevelUnknown, about, "", "the access lists of Windows are not looked at")
+		d.addFinding(findingLevelUncheckable, about, "", "the access lists of Windows are not looked at")
 	default:
 		d.addFinding(findingLevelOK, about, "", "only this user may use it")
 	}
@@ -348,17 +348,17 @@ func (d *diagnosis) checkLock() {
 	}
 	l, err := dir.OpenLock(wal.LockName(name))
 	if err != nil {
-		d.addFinding(findingLevelUnknown, about, "", "it cannot be looked at: %v", err)
+		d.addFinding(findingLevelUncheckable, about, "", "it cannot be looked at: %v", err)
 		return
 	}
 	defer l.Close()
 	// Test whether another process holds the store's lock. The lock is released at once, so that writers need not wait.
 	got, err := l.TryLock()
 	if err != nil {
-		d.addFinding(findingLevelUnknown, about, "", "it cannot be looked at: %v", err)
+		d.addFinding(findingLevelUncheckable, about, "", "it cannot be looked at: %v", err)
 		return
 	}
-	n, noted := wal.ReadLockMeta(dir, name)
+	n, noted := wal.ReadLockFileContent(dir, name)
 	if got {
 		if noted {
 			since := d.workspace.FormatDate(n.Since)

@@ -26,7 +26,7 @@ func (d *diagnosis) checkStaleFiles() {
 	const about = "leftovers"
 	left, err := listStaleFiles(d.place.StorePath)
 	if err != nil {
-		d.addFinding(findingLevelUnknown, about, "", "they cannot be looked at: %v", err)
+		d.addFinding(findingLevelUncheckable, about, "", "they cannot be looked at: %v", err)
 		return
 	}
 	if len(left) == 0 {
@@ -39,21 +39,21 @@ func (d *diagnosis) checkStaleFiles() {
 		case staleTempFile:
 			what, mend = "a rewrite was interrupted and left %s, %s, which nothing "+
 				"needs", "when no other oxbow is running: "+remove
-		case staleTornTail:
+		case leftoverIncompleteTail:
 			what, mend = "an interrupted write left %s, %s; nothing acknowledged is in it", remove
-		case staleDamagedStore:
+		case leftoverDamagedStore:
 			what, mend = "the store before oxbow recover --replace is %s, %s", "once you miss nothing: "+remove
-		case staleRecoveredStore:
+		case leftoverRecoveredStore:
 			what, mend = "oxbow recover left %s, %s", "look with oxbow --home "+text.ShellQuote(l.path)+
 				" list; when you do not need it: "+remove
-		case staleUnsavedText:
+		case leftoverUnsavedEditText:
 			what, mend = "oxbow edit could not save %s, %s", "take what you need from it, then "+remove
 		}
 		d.addFinding(findingLevelWarning, about, mend, what, l.path, text.FormatBytes(l.size))
 	}
 	if !d.storeExists {
 		for _, l := range left {
-			if l.kind == staleDamagedStore || l.kind == staleRecoveredStore {
+			if l.kind == leftoverDamagedStore || l.kind == leftoverRecoveredStore {
 				d.addFinding(findingLevelProblem, "store", "mv "+text.ShellQuote(l.path)+" "+
 					text.ShellQuote(
 						d.place.StorePath,
@@ -72,7 +72,7 @@ func (d *diagnosis) checkMemory(ctx context.Context, readAll bool) error {
 		return nil
 	}
 	found := len(d.findings)
-	ctx, m, err := d.workspace.OpenMemory(ctx, verb.ReadOwn)
+	ctx, m, err := d.workspace.OpenMemory(ctx, verb.ReadWithoutTeamFiles)
 	if err == nil {
 		err = d.checkStore(ctx, m)
 	}
@@ -90,7 +90,7 @@ func (d *diagnosis) checkMemory(ctx context.Context, readAll bool) error {
 			"integrity",
 			"",
 			"%s; oxbow doctor --full reads every byte and compares what it answers",
-			readExtentText(m),
+			readStorePartText(m),
 		)
 		return nil
 	}
@@ -102,16 +102,16 @@ func (d *diagnosis) checkMemory(ctx context.Context, readAll bool) error {
 		d.addFinding(findingLevelProblem, "integrity", p.Mend, "%s", p.Description)
 	}
 	switch {
-	case out.OK && out.Head != "":
-		d.addFinding(findingLevelOK, "integrity", "", "sound; head %s", out.Head)
+	case out.OK && out.LastLogHash != "":
+		d.addFinding(findingLevelOK, "integrity", "", "sound; head %s", out.LastLogHash)
 	case out.OK:
 		d.addFinding(findingLevelOK, "integrity", "", "sound")
 	}
 	return nil
 }
 
-// readExtentText says which part of a store oxbow has read in order to open it and to check the names.
-func readExtentText(m *oxbow.Memory) string {
+// readStorePartText says which part of a store oxbow has read in order to open it and to check the names.
+func readStorePartText(m *oxbow.Memory) string {
 	if s, ok := m.Store().(interface{ SnapshotSeq() uint64 }); ok && s.SnapshotSeq() > 0 {
 		return fmt.Sprintf(
 			"every name was read, and neither the texts nor the history up to change %d",
@@ -153,7 +153,7 @@ func (d *diagnosis) checkStore(ctx context.Context, m *oxbow.Memory) error {
 		)
 	}
 	if dir, err := vfs.Dir(d.storeDir); err == nil {
-		if n, ok := wal.ReadLockMeta(dir, filepath.Base(d.place.StorePath)); ok && n.HasFailedSync {
+		if n, ok := wal.ReadLockFileContent(dir, filepath.Base(d.place.StorePath)); ok && n.HasFailedSync {
 			d.addFinding(
 				findingLevelWarning,
 				"history",
@@ -233,7 +233,7 @@ func (d *diagnosis) checkAnnotations(ctx context.Context) error {
 		return ctx.Err()
 	}
 	if err != nil {
-		d.addFinding(findingLevelUnknown, about, "", "those of the code here cannot be looked at: %v", err)
+		d.addFinding(findingLevelUncheckable, about, "", "those of the code here cannot be looked at: %v", err)
 		return nil
 	}
 	if out == nil {
@@ -270,7 +270,7 @@ func (d *diagnosis) checkMergeDriver(ctx context.Context) error {
 	case errors.Is(err, oxbow.ErrUnsupported): // The working tree is not in a git repository.
 		return nil
 	case err != nil:
-		d.addFinding(findingLevelUnknown, "annotations", "", "whether git can merge them: %v", err)
+		d.addFinding(findingLevelUncheckable, "annotations", "", "whether git can merge them: %v", err)
 	case !s.Attributes.AlreadyExists && !s.LocalAttributes.AlreadyExists:
 		d.addFinding(
 			findingLevelWarning,

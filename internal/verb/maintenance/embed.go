@@ -32,8 +32,8 @@ type EmbedOut struct {
 // Report says how many vectors were computed, or would be by a dry run.
 func (o EmbedOut) Report() (r report.Report) {
 	r.AddLinef("%s %s of %s by %s: %s of text; %d had one", report.EffectVerb(o.DryRun, "made", "would make"),
-		report.Words(text.FormatCount(o.NewVectors, "vector", "vectors")), o.Model, o.Endpoint,
-		report.Words(text.FormatBytes(int64(o.Bytes))), o.ExistingVectors)
+		report.OxbowText(text.FormatCount(o.NewVectors, "vector", "vectors")), o.Model, o.Endpoint,
+		report.OxbowText(text.FormatBytes(int64(o.Bytes))), o.ExistingVectors)
 	return r
 }
 
@@ -44,13 +44,13 @@ func EmbedEntries(ctx context.Context, w *verb.Workspace, in EmbedIn) (out Embed
 		return out, verb.Advise(verb.Invalidf("no endpoint that makes vectors is named"),
 			"for example: oxbow embed --embed http://127.0.0.1:11434 --embed-model nomic-embed-text")
 	}
-	ctx, m, err := w.OpenMemory(ctx, verb.ReadOwn)
+	ctx, m, err := w.OpenMemory(ctx, verb.ReadWithoutTeamFiles)
 	if err != nil {
 		return out, err
 	}
 	var r vectors.Report
 	err = errors.Join(m.View(ctx, func(all oxbow.Entries) {
-		r, err = v.Fill(ctx, all, in.DryRun, progress.NewCountReporter(ctx, progress.UnitTexts))
+		r, err = v.ComputeMissingVectors(ctx, all, in.DryRun, progress.NewCountReporter(ctx, progress.UnitTexts))
 	}), err)
-	return EmbedOut{in.DryRun, v.Model, v.Endpoint, r.Computed, r.Existing, r.Bytes}, err
+	return EmbedOut{in.DryRun, v.Model, v.Endpoint, r.ComputedVectors, r.ExistingVectors, r.Bytes}, err
 }

@@ -24,30 +24,31 @@ const maxUnreadFiles = 5
 
 // CheckOut is the result of the verb check.
 type CheckOut struct {
-	OK        bool           `json:"ok"`
-	Store     string         `json:"store"`
-	IsMissing bool           `json:"missing,omitempty"` // The file of the store does not exist.
-	Records   int            `json:"records"`
-	Entries   int            `json:"entries"`
-	Bytes     int64          `json:"bytes"`
-	FirstSeq  uint64         `json:"first_change"`
-	LastSeq   uint64         `json:"last_change"`
-	Head      string         `json:"head,omitempty"`
-	Problems  []verb.Problem `json:"problems"`
-	TornTails []TornTail     `json:"set_aside,omitempty"`
+	OK                 bool           `json:"ok"`
+	Store              string         `json:"store"`
+	IsStoreFileMissing bool           `json:"missing,omitempty"` // The file of the store does not exist.
+	Records            int            `json:"records"`
+	Entries            int            `json:"entries"`
+	Bytes              int64          `json:"bytes"`
+	FirstSeq           uint64         `json:"first_change"`
+	LastSeq            uint64         `json:"last_change"`
+	LastLogHash        string         `json:"head,omitempty"`
+	Problems           []verb.Problem `json:"problems"`
+	TornTails          []TornTail     `json:"set_aside,omitempty"`
 	// remarks about facts that are not damage, such as an alias of two entries
 	Notes []string `json:"notes,omitempty"`
 
 	// Annotations is the result for the annotations of the working tree (nil if the tree lacks annotations).
 	Annotations *AnnotationsCheck `json:"annotations,omitempty"`
 	// Sessions is the result for the archive of sessions (nil if it does not exist).
-	Sessions    *SessionsCheck      `json:"sessions,omitempty"`
-	SignedHeads *signing.HeadsCheck `json:"signed_heads,omitempty"`
-	SinceHead   *NotedHead          `json:"since,omitempty"` // result for the hash in CheckIn.Since (nil without it)
+	Sessions    *SessionsCheck           `json:"sessions,omitempty"`
+	SignedHeads *signing.SignedHashCheck `json:"signed_heads,omitempty"`
+	// result for the hash in CheckIn.Since (nil without it)
+	SinceNotedHash *NotedLogHash `json:"since,omitempty"`
 
-	durableSeq     uint64 // number of the last change that was durable (0 if it is not known)
-	lastDamagedSeq uint64 // highest number of a damaged change
-	lacksChanges   bool   // The store is sound, but durable changes are missing.
+	lastDurableSeq      uint64 // number of the last change that was durable (0 if it is not known)
+	lastDamagedSeq      uint64 // highest number of a damaged change
+	lacksDurableChanges bool   // The store is sound, but durable changes are missing.
 }
 
 // Failed reports whether the check found a problem.
@@ -61,12 +62,12 @@ type TornTail struct {
 
 // AnnotationsCheck is the result of checking the files with a working tree's annotations (sidecars).
 type AnnotationsCheck struct {
-	Files       int           `json:"files"`
-	Annotations int           `json:"annotations"`
-	Lines       int           `json:"lines"`
-	Torn        int           `json:"torn,omitempty"`
-	Newer       int           `json:"newer,omitempty"`
-	Problems    []LineProblem `json:"problems"`
+	Files                   int           `json:"files"`
+	Annotations             int           `json:"annotations"`
+	Lines                   int           `json:"lines"`
+	FilesWithIncompleteLine int           `json:"torn,omitempty"`
+	FilesOfNewerFormat      int           `json:"newer,omitempty"`
+	Problems                []LineProblem `json:"problems"`
 }
 
 // LineProblem describes a damaged line in a file of annotations.
@@ -94,10 +95,10 @@ type SessionsCheck struct {
 	WaitingProposals int            `json:"waiting,omitempty"` // number of waiting proposals in the inbox
 }
 
-// NotedHead is a hash of the log that the user noted earlier, and the change after which the log had this hash.
-type NotedHead struct {
-	Head  string `json:"head"`
-	Found bool   `json:"found"`
+// NotedLogHash is a hash of the log that the user noted earlier, and the change after which the log had this hash.
+type NotedLogHash struct {
+	LogHash string `json:"head"`
+	Found   bool   `json:"found"`
 	// number of the change after which the log had this hash (the number before the first change if the log began with
 	// it)
 	Seq  uint64 `json:"seq"`
@@ -112,7 +113,7 @@ func examineStore(ctx context.Context, w *verb.Workspace) (CheckOut, error) {
 	}
 	out := CheckOut{Store: p.StorePath, Problems: []verb.Problem{}}
 	out.checkFileExists(p)
-	if out.IsMissing {
+	if out.IsStoreFileMissing {
 		return out, nil
 	}
 	// Continue if the file is too damaged to be opened, because the check has to report the damage.
@@ -128,27 +129,27 @@ func examineStore(ctx context.Context, w *verb.Workspace) (CheckOut, error) {
 	}
 	stale, err := listStaleFiles(p.StorePath)
 	for _, f := range stale {
-		if f.kind == staleTornTail {
+		if f.kind == leftoverIncompleteTail {
 			out.TornTails = append(out.TornTails, TornTail{f.path, f.size})
 		}
 	}
 	return out, err
 }
 
-// checkFileExists sets IsMissing if the file of the store does not exist, and adds a problem if the home had a store
-// before.
+// checkFileExists sets IsStoreFileMissing if the file of the store does not exist, and adds a problem if the home had
+// a store before.
 func (o *CheckOut) checkFileExists(p verb.Place) {
 	if missing, _ := verb.IsStoreMissing(p.StorePath); !p.HasOwnLayout() || !missing {
 		return
 	}
-	o.IsMissing, o.OK = true, true
+	o.IsStoreFileMissing, o.OK = true, true
 	dir, err := vfs.Dir(filepath.Dir(p.StorePath))
 	if err != nil {
 		return
 	}
 	defer dir.Close()
-	if was, ok := wal.ReadLockMeta(dir, filepath.Base(p.StorePath)); ok && was.DurableSeq > 0 {
-		o.OK, o.durableSeq = false, was.DurableSeq
+	if was, ok := wal.ReadLockFileContent(dir, filepath.Base(p.StorePath)); ok && was.DurableSeq > 0 {
+		o.OK, o.lastDurableSeq = false, was.DurableSeq
 		o.Problems = append(
 			o.Problems,
 			verb.Problem{
@@ -163,14 +164,14 @@ func (o *CheckOut) checkFileExists(p verb.Place) {
 // readStore opens the store, reads it completely, and adds the counts and problems to o. If changes are missing that
 // the lock file records as durable, it adds a problem.
 func (o *CheckOut) readStore(ctx context.Context, w *verb.Workspace, p verb.Place) error {
-	ctx, m, err := w.OpenMemory(ctx, verb.ReadOwn)
+	ctx, m, err := w.OpenMemory(ctx, verb.ReadWithoutTeamFiles)
 	if err != nil {
 		return err
 	}
 	if _, serr := os.Stat(p.StorePath); p.HasOwnLayout() && serr == nil {
 		// Read the number of the last durable change before the store is checked, because other processes may add
 		// changes. Otherwise the new changes would seem to be missing.
-		o.durableSeq, err = recordedDurableSeq(p.StorePath, p.StorePath)
+		o.lastDurableSeq, err = recordedDurableSeq(p.StorePath, p.StorePath)
 		if err != nil {
 			return err
 		}
@@ -184,7 +185,7 @@ func (o *CheckOut) readStore(ctx context.Context, w *verb.Workspace, p verb.Plac
 	o.Bytes = r.Bytes
 	o.FirstSeq = r.First
 	o.LastSeq = r.Last
-	o.Head = r.Head
+	o.LastLogHash = r.Head
 	o.Problems = append(o.Problems, verb.ProblemsOfCheck(r)...)
 	for _, file := range r.Unread {
 		if len(o.Notes) < maxUnreadFiles {
@@ -195,13 +196,13 @@ func (o *CheckOut) readStore(ctx context.Context, w *verb.Workspace, p verb.Plac
 	if r.Damaged {
 		return nil // The log is damaged. Only a recovery can find out whether changes after the damage are missing.
 	}
-	if o.durableSeq > o.LastSeq {
-		o.lacksChanges = !slices.ContainsFunc(r.Problems, func(p oxbow.Problem) bool { return p.Offset >= 0 })
+	if o.lastDurableSeq > o.LastSeq {
+		o.lacksDurableChanges = !slices.ContainsFunc(r.Problems, func(p oxbow.Problem) bool { return p.Offset >= 0 })
 		o.Problems = append(
 			o.Problems,
 			verb.Problem{
 				Offset:      -1,
-				Description: fmt.Sprintf(rollbackMessageFormat, o.LastSeq, o.durableSeq),
+				Description: fmt.Sprintf(rollbackMessageFormat, o.LastSeq, o.lastDurableSeq),
 				Mend:        w.NoteText(verb.ErrorRemedy(oxbow.ErrRolledBack)),
 			},
 		)
@@ -303,7 +304,7 @@ func recordedDurableSeq(store, identityFile string) (seq uint64, err error) {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, dir.Close()) }()
-	n, ok := wal.ReadLockMeta(dir, filepath.Base(store))
+	n, ok := wal.ReadLockFileContent(dir, filepath.Base(store))
 	if !ok || n.DurableSeq == 0 {
 		return 0, nil
 	}

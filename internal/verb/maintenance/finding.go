@@ -12,10 +12,10 @@ import (
 
 // These are the levels of a finding.
 const (
-	findingLevelOK      = "ok"
-	findingLevelUnknown = "unknown" // This could not be checked here.
-	findingLevelWarning = "warning" // The checked thing works now, but may fail later.
-	findingLevelProblem = "problem" // The checked thing does not work, or entries may get lost.
+	findingLevelOK          = "ok"
+	findingLevelUncheckable = "unknown" // This could not be checked here.
+	findingLevelWarning     = "warning" // The checked thing works now, but may fail later.
+	findingLevelProblem     = "problem" // The checked thing does not work, or entries may get lost.
 )
 
 // Finding is the result of a check by doctor.
@@ -26,10 +26,10 @@ type Finding struct {
 	Mend        string `json:"mend,omitempty"`
 }
 
-// NameCheck is the result of checking all names and aliases in a memory.
-type NameCheck struct {
-	totalSize   int64    // total size in bytes of all entries' names and contents
-	sharedNames []string // names and aliases that several entries have
+// EntryNamesCheck is the result of checking all names and aliases in a memory.
+type EntryNamesCheck struct {
+	nameAndContentBytes   int64    // total size in bytes of all entries' names and contents
+	namesOfSeveralEntries []string // names and aliases that several entries have
 }
 
 // diagnosis is the state during one call of the verb doctor.
@@ -43,12 +43,12 @@ type diagnosis struct {
 
 	// returns the result of the check for names that several entries have, perhaps from an earlier run (nil always
 	// runs the check)
-	cachedNameCheck nameCheckFunc
+	cachedNameCheck cachedNamesCheckFunc
 }
 
-// nameCheckFunc returns the result of check. It may return an earlier result instead if the memory has not changed
-// since: last is the number of the memory's last change.
-type nameCheckFunc = func(last uint64, check func() (NameCheck, error)) (NameCheck, error)
+// cachedNamesCheckFunc returns the result of check. It may return an earlier result instead if the memory has not
+// changed since: last is the number of the memory's last change.
+type cachedNamesCheckFunc = func(last uint64, check func() (EntryNamesCheck, error)) (EntryNamesCheck, error)
 
 func (d *diagnosis) addFinding(level, subject, remedy, format string, args ...any) {
 	d.findings = append(d.findings, Finding{subject, level, fmt.Sprintf(format, args...), remedy})

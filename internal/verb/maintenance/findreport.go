@@ -10,8 +10,14 @@ import (
 // FindingsReport lists findings.
 func FindingsReport(findings []Finding) (r report.Report) {
 	for _, f := range findings {
-		r.Add(report.Finding{Level: report.FindingLevel(f.Level), Topic: report.Words(f.Subject), Result: f.Description,
-			Remedy: report.Words(f.Mend)})
+		r.Add(
+			report.Finding{
+				Level:      report.FindingLevel(f.Level),
+				Topic:      report.OxbowText(f.Subject),
+				TopicState: f.Description,
+				Remedy:     report.OxbowText(f.Mend),
+			},
+		)
 	}
 	return r
 }
@@ -32,22 +38,22 @@ func (o DoctorOut) Report() report.Report {
 		r.AddDetailf("%s", problems)
 	case counts[findingLevelWarning] > 0:
 		r.AddDetailf("it works, with %s", warnings)
-	case o.ReadAll:
+	case o.WasWholeMemoryRead:
 		r.AddDetailf("all is fine")
 	default:
 		r.AddDetailf(
 			"%s",
-			report.Words("nothing wrong was found; oxbow doctor --full also reads every byte of the memory"),
+			report.OxbowText("nothing wrong was found; oxbow doctor --full also reads every byte of the memory"),
 		)
 	}
 	return r
 }
 
-// addRemainingPlaces adds a note to the report that lists the places which may still contain the erased or replaced
+// addPlacesWithText adds a note to the report that lists the places which may still contain the erased or replaced
 // text.
-func addRemainingPlaces(r *report.Report, places []string) {
+func addPlacesWithText(r *report.Report, places []string) {
 	if len(places) > 0 {
-		r.AddNotef("what it does not reach:%s", report.Lines(places))
+		r.AddNotef("what it does not reach:%s", report.QuotedLines(places))
 	}
 }
 
@@ -59,36 +65,36 @@ func (o RedactOut) Report() (r report.Report) {
 		countWithNoun(o.Versions, "version", "versions"),
 		report.Name(o.Name),
 	)
-	addRemainingPlaces(&r, o.RemainingPlaces)
+	addPlacesWithText(&r, o.PlacesWithErasedText)
 	return r
 }
 
 // Report lists where secrets were found, and says how many were replaced, or would be by a dry run.
 func (o ScanOut) Report() (r report.Report) {
 	for _, f := range o.FoundSecrets {
-		r.AddLinef("%s: %s (%s)", secretOwner(f), report.Words(f.Rule), secretPlace(f))
+		r.AddLinef("%s: %s (%s)", secretLocationSentence(f), report.OxbowText(f.Rule), secretPlace(f))
 	}
 	switch {
 	case len(o.FoundSecrets) == 0:
 		r.AddLinef("no secrets were found")
 	case o.FixedSecrets > 0:
 		r.AddLinef("replaced %s; erased %s of the history", countWithNoun(o.FixedSecrets, "secret", "secrets"),
-			countWithNoun(o.Versions, "version", "versions"))
-	case o.Fix && o.DryRun:
+			countWithNoun(o.ErasedVersionCount, "version", "versions"))
+	case o.HasFixOption && o.DryRun:
 		r.AddLinef("would replace %s", countWithNoun(len(o.FoundSecrets), "secret", "secrets"))
-	case !o.Fix:
+	case !o.HasFixOption:
 		r.AddNotef("oxbow scan --fix replaces them, in the history too; a key that was written down is best changed " +
 			"where it is used")
 	}
 	if len(o.RemainingSteps) > 0 {
-		r.AddNotef("to remove the rest, run:%s", report.Lines(o.RemainingSteps))
+		r.AddNotef("to remove the rest, run:%s", report.QuotedLines(o.RemainingSteps))
 	}
-	addRemainingPlaces(&r, o.RemainingPlaces)
+	addPlacesWithText(&r, o.PlacesNotFixed)
 	return r
 }
 
-// secretOwner names the version, the change or the file that contains a secret.
-func secretOwner(f verb.FoundSecret) report.Sentence {
+// secretLocationSentence names the version, the change or the file that contains a secret.
+func secretLocationSentence(f verb.FoundSecret) report.Sentence {
 	switch f.Part {
 	case "note", "source":
 		return report.Sentencef("change %d", f.Version)
@@ -102,14 +108,14 @@ func secretOwner(f verb.FoundSecret) report.Sentence {
 
 // secretPlace says where in a version, a change or a file the secret is.
 func secretPlace(f verb.FoundSecret) report.Sentence {
-	place := report.Sentencef("%s", report.Words(f.Part))
+	place := report.Sentencef("%s", report.OxbowText(f.Part))
 	if f.Line > 0 {
 		place = report.Sentencef("%s, line %d", place, f.Line)
 	}
 	if f.IsInArchive {
 		place = report.Sentencef("%s, archive of sessions", place)
 	}
-	if !f.IsCurrent {
+	if !f.IsInCurrentVersion {
 		place = report.Sentencef("%s, history", place)
 	}
 	return place

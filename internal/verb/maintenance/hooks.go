@@ -74,14 +74,14 @@ func lastFailure(home string) (f HookFailure, ok bool) {
 
 // checkFingerprints adds a finding if fingerprints of texts that agents have read were lost.
 func (d *diagnosis) checkFingerprints(spool string) {
-	l, ok := fingerprint.File{Dir: spool, Now: d.workspace.CurrentTime}.LastLoss()
+	l, ok := fingerprint.File{Dir: spool, Now: d.workspace.CurrentTime}.LastFingerprintLoss()
 	if !ok {
 		return
 	}
 	d.addFinding(findingLevelWarning, "hooks", "oxbow approve NAME lets a note that you have read count again",
 		"the fingerprints of what agents had read were lost at %s (%s): until %s what agents write is kept and "+
 			"found, but not shown unasked",
-		d.workspace.FormatDate(l.Time), l.Reason, d.workspace.FormatDate(l.EndTime))
+		d.workspace.FormatDate(l.Time), l.LossReason, d.workspace.FormatDate(l.EndTime))
 }
 
 // checkHookReports adds findings about what was not stored of the transcripts that hooks named. The next import reports
@@ -185,17 +185,17 @@ func (d *diagnosis) checkHooks(ctx context.Context, readAll bool) {
 	}
 }
 
-// checkSwitches adds a finding that says which hooks are switched off.
-func (d *diagnosis) checkSwitches() {
+// checkHookSwitches adds a finding that says which hooks are switched off.
+func (d *diagnosis) checkHookSwitches() {
 	const about, mend = "hooks", "remove that file"
 	getenv := func(string) string { return "" }
 	if d.workspace.Host != nil && d.workspace.Host.Getenv != nil {
 		getenv = d.workspace.Host.Getenv
 	}
-	if path := injection.FindOffFile(injection.HooksOffFile, d.storeDir, d.workspace.Dir); path != "" {
+	if path := injection.FindSwitchOffFile(injection.HooksOffFile, d.storeDir, d.workspace.Dir); path != "" {
 		d.addFinding(findingLevelWarning, about, mend, "%s switches hooks off: nothing of sessions is kept", path)
 	}
-	if path := injection.FindOffFile(injection.InjectOffFile, d.storeDir, d.workspace.Dir); path != "" {
+	if path := injection.FindSwitchOffFile(injection.InjectOffFile, d.storeDir, d.workspace.Dir); path != "" {
 		d.addFinding(
 			findingLevelOK,
 			about,

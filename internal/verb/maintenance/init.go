@@ -17,7 +17,7 @@ import (
 // InitIn is the argument of InitHome.
 type InitIn struct {
 	From string `json:"from,omitempty" value:"FILE" usage:"Begin with the content of this backup."`
-	KeyFiles
+	BackupKeyFiles
 
 	// OuterHome is the home in a parent directory that was used here until now, or "".
 	OuterHome string `json:"-"`
@@ -36,7 +36,7 @@ type InitOut struct {
 	IsNew bool     `json:"made"`            // The home did not exist before.
 	Store string   `json:"store,omitempty"` // path of the store ("" in another layout)
 	// Home in a parent directory that is not used here any more, because the new home is nearer.
-	HiddenHome string `json:"hidden_home,omitempty"`
+	ParentHomeNotUsed string `json:"hidden_home,omitempty"`
 
 	Backup  string `json:"from,omitempty"` // backup from which the home was created ("" without one)
 	Entries int    `json:"entries,omitempty"`
@@ -78,7 +78,7 @@ func InitHome(ctx context.Context, w *verb.Workspace, in InitIn) (InitOut, error
 	out, how := InitOut{Home: p.Home, Store: p.StorePath}, verb.Read
 	if _, err := os.Stat(p.StorePath); errors.Is(err, fs.ErrNotExist) {
 		out.IsNew = true
-		out.HiddenHome = in.OuterHome
+		out.ParentHomeNotUsed = in.OuterHome
 		how = verb.Create
 	}
 	var m *oxbow.Memory
@@ -126,7 +126,7 @@ func initFromBackup(ctx context.Context, w *verb.Workspace, p verb.Place, in Ini
 		return out, err
 	}
 	// A store in this place may have existed before, with more changes. Accept that its changes are gone.
-	if err := continueFromLast(ctx, w, m, p.StorePath); err != nil {
+	if err := continueAfterLastChange(ctx, w, m, p.StorePath); err != nil {
 		return out, verb.WrapError("accepting what was restored", err)
 	}
 	s, err := m.Stats(ctx)

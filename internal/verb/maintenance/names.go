@@ -15,25 +15,25 @@ import (
 // checkNames adds a finding about names and aliases that several entries have. It returns the total size of the names
 // and contents in bytes. last is the memory's last change number.
 func (d *diagnosis) checkNames(ctx context.Context, m *oxbow.Memory, last uint64) (size int64, err error) {
-	check := func() (NameCheck, error) { return checkAllNames(ctx, m) }
+	check := func() (EntryNamesCheck, error) { return checkAllNames(ctx, m) }
 	keep := d.cachedNameCheck
 	if keep == nil {
-		keep = func(_ uint64, check func() (NameCheck, error)) (NameCheck, error) { return check() }
+		keep = func(_ uint64, check func() (EntryNamesCheck, error)) (EntryNamesCheck, error) { return check() }
 	}
 	found, err := keep(last, check)
-	for _, clash := range found.sharedNames[:min(len(found.sharedNames), maxListedFindings)] {
+	for _, clash := range found.namesOfSeveralEntries[:min(len(found.namesOfSeveralEntries), maxListedFindings)] {
 		d.addFinding(findingLevelWarning, "aliases", sharedAliasAdvice, "%s", clash)
 	}
-	return found.totalSize, err
+	return found.nameAndContentBytes, err
 }
 
 // checkAllNames finds names and aliases that several entries have. At first it keeps only a hash of each. If some
 // hashes are equal, it reads all names again and compares them. Therefore a large memory does not need much RAM.
-func checkAllNames(ctx context.Context, m *oxbow.Memory) (found NameCheck, err error) {
+func checkAllNames(ctx context.Context, m *oxbow.Memory) (found EntryNamesCheck, err error) {
 	seed := maphash.MakeSeed()
 	var hashes []uint64 // hash of each name and alias in the memory
-	err = eachHead(ctx, m, func() { found, hashes = NameCheck{}, hashes[:0] }, func(h oxbow.Head) {
-		found.totalSize += int64(h.Size + len(h.Entry.Name))
+	err = eachEntrySummary(ctx, m, func() { found, hashes = EntryNamesCheck{}, hashes[:0] }, func(h oxbow.Head) {
+		found.nameAndContentBytes += int64(h.Size + len(h.Entry.Name))
 		for _, word := range wordsOf(h.Entry) {
 			hashes = append(hashes, hashWord(seed, word))
 		}
@@ -41,21 +41,28 @@ func checkAllNames(ctx context.Context, m *oxbow.Memory) (found NameCheck, err e
 	if err != nil {
 		return found, err
 	}
-	shared := repeatedNumbers(hashes)
+	shared := sortedRepeatedNumbers(hashes)
 	if len(shared) == 0 {
 		return found, nil
 	}
-	var owners wordOwners
-	err = eachHead(ctx, m, func() { owners, found.sharedNames = wordOwners{}, nil }, func(h oxbow.Head) {
-		isShared := func(word string) bool { return shared[hashWord(seed, word)] }
-		found.sharedNames = append(found.sharedNames, owners.addEntry(h.Entry, isShared)...)
-	})
+	var owners entryByNameOrAlias
+	err = eachEntrySummary(
+		ctx,
+		m,
+		func() { owners, found.namesOfSeveralEntries = entryByNameOrAlias{}, nil },
+		func(h oxbow.Head) {
+			isShared := func(word string) bool { return shared[hashWord(seed, word)] }
+			found.namesOfSeveralEntries = append(
+				found.namesOfSeveralEntries,
+				owners.addNameAndAliases(h.Entry, isShared)...)
+		},
+	)
 	return found, err
 }
 
-// eachHead calls fn with the metadata (head) of each entry, which includes name and aliases. It calls begin before the
-// first entry. If an entry could not be read, it starts again with begin and the first entry.
-func eachHead(ctx context.Context, m *oxbow.Memory, begin func(), fn func(h oxbow.Head)) error {
+// eachEntrySummary calls fn with the metadata (head) of each entry, which includes name and aliases. It calls begin
+// before the first entry. If an entry could not be read, it starts again with begin and the first entry.
+func eachEntrySummary(ctx context.Context, m *oxbow.Memory, begin func(), fn func(h oxbow.Head)) error {
 	return heads.View(ctx, m.Store(), heads.Needs{Keys: []string{oxbow.HeadName}}, func(all heads.List) error {
 		begin()
 		for h, err := range all.All {
@@ -73,8 +80,8 @@ func hashWord(seed maphash.Seed, word string) uint64 {
 	return maphash.String(seed, oxbow.NormalName(word))
 }
 
-// repeatedNumbers sorts the numbers and returns those that occur more than once.
-func repeatedNumbers(numbers []uint64) map[uint64]bool {
+// sortedRepeatedNumbers sorts the numbers and returns those that occur more than once.
+func sortedRepeatedNumbers(numbers []uint64) map[uint64]bool {
 	slices.Sort(numbers)
 	repeated := map[uint64]bool{}
 	for i := 1; i < len(numbers); i++ {
@@ -85,15 +92,15 @@ func repeatedNumbers(numbers []uint64) map[uint64]bool {
 	return repeated
 }
 
-// wordOwners contains, for each name and alias, the name of the entry that has it.
-type wordOwners map[string]string
+// entryByNameOrAlias contains, for each name and alias, the name of the entry that has it.
+type entryByNameOrAlias map[string]string
 
 // wordsOf returns the words that refer to an entry: its name and its aliases.
 func wordsOf(e *oxbow.Entry) []string { return append([]string{e.Name}, e.Aliases...) }
 
-// addEntry adds the name and the aliases of an entry, unless isAdded returns false for the word. If another entry
-// already has one of these words, addEntry returns a message about it.
-func (o wordOwners) addEntry(e *oxbow.Entry, isAdded func(word string) bool) (clashes []string) {
+// addNameAndAliases adds the name and the aliases of an entry, unless isAdded returns false for the word. If another
+// entry already has one of these words, addNameAndAliases returns a message about it.
+func (o entryByNameOrAlias) addNameAndAliases(e *oxbow.Entry, isAdded func(word string) bool) (clashes []string) {
 	for _, w := range wordsOf(e) {
 		if !isAdded(w) {
 			continue

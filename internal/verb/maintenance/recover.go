@@ -27,7 +27,7 @@ import (
 // RecoverIn is the argument of Recover.
 type RecoverIn struct {
 	File string `json:"file,omitempty"     flag:"-" jsonschema:"a backup to read instead of the memory"`
-	KeyFiles
+	BackupKeyFiles
 	Sessions bool `json:"sessions,omitempty"          jsonschema:"restore the archive of sessions, which the backup contains"`
 
 	Out     string `json:"out,omitempty"     value:"FILE" jsonschema:"write the saved entries to this FILE (default HOME/memory.oxbow.recovered)"`
@@ -38,17 +38,17 @@ type RecoverIn struct {
 type RecoverOut struct {
 	Store string `json:"store"`
 	// path of the backup that was read ("" if the memory itself was read)
-	Backup        string      `json:"from,omitempty"`
-	IsSound       bool        `json:"sound,omitempty"` // The store is not damaged.
-	OutputFile    string      `json:"out,omitempty"`   // file with the saved entries
-	Entries       int         `json:"entries"`
-	Changes       int         `json:"changes"` // number of changes that were read
-	FirstSeq      uint64      `json:"first_change"`
-	LastSeq       uint64      `json:"last_change"` // number of the last change that was read
-	LostChanges   [][2]uint64 `json:"lost"`        // first and last number in each range of missing changes
-	BadBytes      int64       `json:"bad_bytes"`
-	HeaderDamaged bool        `json:"header_damaged"`
-	BaseDamaged   bool        `json:"base_damaged"` // Entries are missing from the compacted part of the log.
+	SourceBackupPath       string      `json:"from,omitempty"`
+	IsSound                bool        `json:"sound,omitempty"` // The store is not damaged.
+	OutputFile             string      `json:"out,omitempty"`   // file with the saved entries
+	Entries                int         `json:"entries"`
+	ReadChangeCount        int         `json:"changes"` // number of changes that were read
+	FirstSeq               uint64      `json:"first_change"`
+	LastSeq                uint64      `json:"last_change"` // number of the last change that was read
+	LostChangeRanges       [][2]uint64 `json:"lost"`        // first and last number in each range of missing changes
+	BadBytes               int64       `json:"bad_bytes"`
+	HeaderDamaged          bool        `json:"header_damaged"`
+	IsCompactedPartDamaged bool        `json:"base_damaged"` // Entries are missing from the compacted part of the log.
 	// path at which the damaged file is kept after it was replaced
 	DamagedFile string `json:"damaged,omitempty"`
 
@@ -70,19 +70,19 @@ func Recover(ctx context.Context, w *verb.Workspace, in RecoverIn) (RecoverOut, 
 		return RecoverOut{}, err
 	}
 	switch {
-	case found.lacksChanges:
+	case found.lacksDurableChanges:
 		return RecoverOut{}, fmt.Errorf(
 			"%w: %s ends at change %d, and change %d had been written; nothing in it is damaged",
-			oxbow.ErrRolledBack, store, found.LastSeq, found.durableSeq,
+			oxbow.ErrRolledBack, store, found.LastSeq, found.lastDurableSeq,
 		)
 	case found.OK:
 		return RecoverOut{
-			Store:       store,
-			IsSound:     true,
-			Entries:     found.Entries,
-			FirstSeq:    found.FirstSeq,
-			LastSeq:     found.LastSeq,
-			LostChanges: [][2]uint64{},
+			Store:            store,
+			IsSound:          true,
+			Entries:          found.Entries,
+			FirstSeq:         found.FirstSeq,
+			LastSeq:          found.LastSeq,
+			LostChangeRanges: [][2]uint64{},
 		}, nil
 	}
 	var out RecoverOut
@@ -99,17 +99,17 @@ func Recover(ctx context.Context, w *verb.Workspace, in RecoverIn) (RecoverOut, 
 	if err != nil {
 		return out, err
 	}
-	out.addLostTail(max(found.durableSeq, found.lastDamagedSeq))
+	out.addLostLastChanges(max(found.lastDurableSeq, found.lastDamagedSeq))
 	return out, nil
 }
 
-// addLostTail adds a range of lost changes: those after the last recovered change, up to the change with the number
-// durableSeq. Their contents are unknown. Their numbers are known from other records in the file or from the lock
-// file.
-func (o *RecoverOut) addLostTail(durableSeq uint64) {
+// addLostLastChanges adds a range of lost changes: those after the last recovered change, up to the change with the
+// number lastDurableSeq. Their contents are unknown. Their numbers are known from other records in the file or from
+// the lock file.
+func (o *RecoverOut) addLostLastChanges(durableSeq uint64) {
 	durableSeq = max(durableSeq, o.durableSeq)
 	if durableSeq > o.LastSeq {
-		o.LostChanges = append(o.LostChanges, [2]uint64{o.LastSeq + 1, durableSeq})
+		o.LostChangeRanges = append(o.LostChangeRanges, [2]uint64{o.LastSeq + 1, durableSeq})
 	}
 }
 
@@ -129,7 +129,7 @@ func recoverBackup(ctx context.Context, w *verb.Workspace, in RecoverIn) (out Re
 			over := *w
 			// Open the damaged archive with a plain call. The usual way of opening would import new turns into the
 			// archive.
-			over.Open = func(context.Context, verb.Access) (_ *oxbow.Memory, err error) {
+			over.Open = func(context.Context, verb.MemoryAccess) (_ *oxbow.Memory, err error) {
 				m, err = oxbow.Open(store, &oxbow.Options{Clock: w.CurrentTime, Rand: w.Host.Rand, Source: w.Source})
 				return m, err
 			}
@@ -140,7 +140,7 @@ func recoverBackup(ctx context.Context, w *verb.Workspace, in RecoverIn) (out Re
 		}
 	}
 	if err == nil {
-		out.addLostTail(0)
+		out.addLostLastChanges(0)
 	}
 	return out, err
 }
@@ -168,15 +168,21 @@ func writeBackupContent(ctx context.Context, w *verb.Workspace, store string, in
 	case err != nil || len(r.Problems) > 0:
 		o, err = saveReadablePart(ctx, w, temp, out)
 	default:
-		o = RecoverOut{OutputFile: out, Entries: r.Entries, Changes: int(r.Last + 1 - r.First), FirstSeq: r.First,
-			LastSeq: r.Last, LostChanges: [][2]uint64{}}
+		o = RecoverOut{
+			OutputFile:       out,
+			Entries:          r.Entries,
+			ReadChangeCount:  int(r.Last + 1 - r.First),
+			FirstSeq:         r.First,
+			LastSeq:          r.Last,
+			LostChangeRanges: [][2]uint64{},
+		}
 		err = verb.WrapError("recovering", backup.RenameRestored(filepath.Base(temp), out))
 		if err == nil {
 			o.IsSound, temp = true, ""
 			o.durableSeq, err = recordedDurableSeq(store, out)
 		}
 	}
-	o.Store, o.Backup = store, in.File
+	o.Store, o.SourceBackupPath = store, in.File
 	if temp != "" {
 		err = errors.Join(err, os.Remove(temp))
 	}
@@ -234,7 +240,7 @@ func recoverInPlace(
 	if err != nil {
 		return rep, err
 	}
-	return rep, verb.WrapError("accepting what was recovered", continueFromLast(ctx, w, m, store))
+	return rep, verb.WrapError("accepting what was recovered", continueAfterLastChange(ctx, w, m, store))
 }
 
 // removeDerivedFiles removes the files that were computed from the damaged log: the snapshot, the index, and the keys
@@ -334,19 +340,19 @@ func saveReadablePart(ctx context.Context, w *verb.Workspace, store, out string)
 		return RecoverOut{}, fmt.Errorf("reading what was saved again, in %s: %w", out, err)
 	}
 	o := RecoverOut{
-		Store:         store,
-		OutputFile:    out,
-		Entries:       r.Entries,
-		Changes:       r.Changes,
-		FirstSeq:      r.First,
-		LastSeq:       r.Last,
-		LostChanges:   r.Lost,
-		BadBytes:      r.BadBytes,
-		HeaderDamaged: r.Header,
-		BaseDamaged:   r.Base,
+		Store:                  store,
+		OutputFile:             out,
+		Entries:                r.Entries,
+		ReadChangeCount:        r.Changes,
+		FirstSeq:               r.First,
+		LastSeq:                r.Last,
+		LostChangeRanges:       r.Lost,
+		BadBytes:               r.BadBytes,
+		HeaderDamaged:          r.Header,
+		IsCompactedPartDamaged: r.Base,
 	}
-	if o.LostChanges == nil {
-		o.LostChanges = [][2]uint64{}
+	if o.LostChangeRanges == nil {
+		o.LostChangeRanges = [][2]uint64{}
 	}
 	// Read the store's identity from the new file, because the header of the damaged file may be unreadable. Both
 	// files have the same identity.
@@ -404,9 +410,9 @@ type AcceptOut struct {
 	// false if the store contained all durable changes, so that nothing had to be accepted
 	Accepted bool `json:"accepted"`
 	// number of changes that the store had lost and that were given up by accepting the present state
-	LostChanges uint64 `json:"given_up"`
-	Last        uint64 `json:"last_change"`
-	Store       string `json:"store"`
+	LostChanges      uint64 `json:"given_up"`
+	LastChangeNumber uint64 `json:"last_change"`
+	StoreFilePath    string `json:"store"`
 }
 
 // AcceptRollback accepts that a store went back to an earlier state. New changes then follow the last change that the
@@ -433,21 +439,22 @@ func AcceptRollback(ctx context.Context, w *verb.Workspace, _ AcceptIn) (AcceptO
 	if durable > s.Last {
 		err = m.Accept(ctx)
 	}
-	back, berr := signing.SignRollback(store, w.CurrentTime(), s)
+	back, berr := signing.SignAcceptedRollback(store, w.CurrentTime(), s)
 	err = errors.Join(err, berr)
-	return AcceptOut{Store: store, Accepted: back ||
-		durable > s.Last, Last: s.Last, LostChanges: max(durable, s.Last) - s.Last}, verb.WrapError("accepting", err)
+	return AcceptOut{StoreFilePath: store, Accepted: back ||
+		durable > s.Last, LastChangeNumber: s.Last, LostChanges: max(durable,
+		s.Last) - s.Last}, verb.WrapError("accepting", err)
 }
 
-// continueFromLast lets new changes follow the last change in the store. If the lock file or signed hashes prove that
-// later changes existed, the loss of these changes is accepted.
-func continueFromLast(ctx context.Context, w *verb.Workspace, m *oxbow.Memory, store string) error {
+// continueAfterLastChange lets new changes follow the last change in the store. If the lock file or signed hashes
+// prove that later changes existed, the loss of these changes is accepted.
+func continueAfterLastChange(ctx context.Context, w *verb.Workspace, m *oxbow.Memory, store string) error {
 	if err := m.Accept(ctx); err != nil {
 		return err
 	}
 	s, err := m.Stats(ctx)
 	if err == nil {
-		_, err = signing.SignRollback(store, w.CurrentTime(), s)
+		_, err = signing.SignAcceptedRollback(store, w.CurrentTime(), s)
 	}
 	return err
 }

@@ -30,12 +30,12 @@ type ScanOut struct {
 	FoundSecrets []verb.FoundSecret `json:"found"`
 	FixedSecrets int                `json:"fixed,omitempty"` // number of the found secrets that were replaced
 	// number of versions that were erased from the history
-	Versions        int      `json:"versions,omitempty"`
-	RemainingPlaces []string `json:"left,omitempty"` // places with secrets that the option --fix does not change
+	ErasedVersionCount int      `json:"versions,omitempty"`
+	PlacesNotFixed     []string `json:"left,omitempty"` // places with secrets that the option --fix does not change
 	// commands with which the user can remove the remaining secrets
 	RemainingSteps []string `json:"steps,omitempty"`
 	// The option --fix was given, so the secrets were replaced, or a dry run counted them.
-	Fix bool `json:"-"`
+	HasFixOption bool `json:"-"`
 
 	progress scanProgress
 }
@@ -46,7 +46,7 @@ func (o ScanOut) Failed() bool { return o.FixedSecrets < len(o.FoundSecrets) }
 // ScanSecrets finds secrets in the memory, in the session archive, in the history of both, and in other files in the
 // home. If in.Fix is set, it replaces the secrets, which cannot be undone.
 func ScanSecrets(ctx context.Context, w *verb.Workspace, in ScanIn) (ScanOut, error) {
-	out := ScanOut{DryRun: in.DryRun, Fix: in.Fix, FoundSecrets: []verb.FoundSecret{}}
+	out := ScanOut{DryRun: in.DryRun, HasFixOption: in.Fix, FoundSecrets: []verb.FoundSecret{}}
 	fix := in.Fix && !in.DryRun
 	ctx, m, err := w.OpenMemory(ctx, verb.Write.UnlessDryRun(!fix))
 	if err != nil {
@@ -115,7 +115,7 @@ type scannedMemory struct {
 func (o *ScanOut) scanMemory(ctx context.Context, w *verb.Workspace, scanned scannedMemory, fix bool) error {
 	m, archive := scanned.Memory, scanned.isArchive
 	before := len(o.FoundSecrets)
-	l := memoryScan{
+	l := memorySecretScan{
 		out:              o,
 		workspace:        w,
 		isArchive:        archive,
@@ -123,7 +123,7 @@ func (o *ScanOut) scanMemory(ctx context.Context, w *verb.Workspace, scanned sca
 		secretsInSources: map[uint64][]verb.FoundSecret{},
 	}
 	o.progress.beginMemory(ctx, m, archive)
-	if err := l.scanEntries(ctx, m); err != nil {
+	if err := l.scanEntriesForSecrets(ctx, m); err != nil {
 		return verb.WrapError("scanning", err)
 	}
 	inEntries := len(o.FoundSecrets) - before
@@ -149,7 +149,7 @@ func (o *ScanOut) scanMemory(ctx context.Context, w *verb.Workspace, scanned sca
 	if err := o.dropChangesUntil(ctx, w, m, until, len(o.FoundSecrets)-before-inEntries, archive); err != nil {
 		return err
 	}
-	if s, err := m.Stats(ctx); err == nil && s.Bytes < maxReindexedBytes {
+	if s, err := m.Stats(ctx); err == nil && s.Bytes < maxStoreBytesToReindex {
 		// Build the search index now, because the log was rewritten. Ignore an error, because the next recall builds a
 		// missing index.
 		_ = m.MakeIndex(ctx)
@@ -174,15 +174,15 @@ func (o *ScanOut) eraseVersions(
 	if err != nil && !errors.Is(err, oxbow.ErrUnsupported) {
 		return verb.WrapError("erasing old versions", err)
 	}
-	o.Versions += r.Versions
+	o.ErasedVersionCount += r.Versions
 	// Leave out files with the end of a damaged log, because scanFiles searches them for secrets.
-	r.Left = slices.DeleteFunc(r.Left, func(l string) bool { return strings.HasSuffix(l, lostSuffix) })
-	o.RemainingPlaces = uniqueWords(append(o.RemainingPlaces, r.Left...))
+	r.Left = slices.DeleteFunc(r.Left, func(l string) bool { return strings.HasSuffix(l, lostTailFileSuffix) })
+	o.PlacesNotFixed = uniqueWords(append(o.PlacesNotFixed, r.Left...))
 	return nil
 }
 
-// memoryScan is the state while one memory is searched for secrets.
-type memoryScan struct {
+// memorySecretScan is the state while one memory is searched for secrets.
+type memorySecretScan struct {
 	out                *ScanOut
 	workspace          *verb.Workspace
 	isArchive          bool
@@ -193,8 +193,8 @@ type memoryScan struct {
 	hasPersonSecret  bool // A person wrote a version that contains a secret.
 }
 
-// scanEntries scans all current entries and all old versions.
-func (l *memoryScan) scanEntries(ctx context.Context, m *oxbow.Memory) error {
+// scanEntriesForSecrets scans all current entries and all old versions.
+func (l *memorySecretScan) scanEntriesForSecrets(ctx context.Context, m *oxbow.Memory) error {
 	for e, err := range m.Entries(ctx, oxbow.Filter{}) {
 		if err != nil {
 			return err
@@ -215,12 +215,12 @@ func (l *memoryScan) scanEntries(ctx context.Context, m *oxbow.Memory) error {
 }
 
 // scanVersion scans a version and reports whether it contains a secret.
-func (l *memoryScan) scanVersion(e oxbow.Entry) bool {
+func (l *memorySecretScan) scanVersion(e oxbow.Entry) bool {
 	found := verb.FindEntrySecrets(e)
 	for _, f := range found {
 		f.Name = l.workspace.Secrets.Cleaner.CleanText(e.Name)
 		f.Version = e.Version
-		f.IsCurrent = l.currentVersions[e.Name] == e.Version
+		f.IsInCurrentVersion = l.currentVersions[e.Name] == e.Version
 		f.IsInArchive = l.isArchive
 		l.out.FoundSecrets = append(l.out.FoundSecrets, f)
 	}

@@ -33,7 +33,7 @@ func (o *ScanOut) scanFiles(w *verb.Workspace, p verb.Place, fix bool) (err erro
 		return verb.WrapError("scanning the files of the home", err)
 	}
 	defer func() { err = errors.Join(err, home.Close()) }()
-	texts, leftovers, err := scannedFiles(p)
+	texts, leftovers, err := filesToScan(p)
 	if err != nil {
 		return verb.WrapError("scanning the files of the home", err)
 	}
@@ -57,9 +57,9 @@ func (o *ScanOut) scanFiles(w *verb.Workspace, p verb.Place, fix bool) (err erro
 	return nil
 }
 
-// scannedFiles returns the files to scan, relative to the home. Secrets in texts can be replaced. Leftovers can only
+// filesToScan returns the files to scan, relative to the home. Secrets in texts can be replaced. Leftovers can only
 // be deleted.
-func scannedFiles(p verb.Place) (texts, leftovers []string, err error) {
+func filesToScan(p verb.Place) (replaceableFiles, deletableFiles []string, err error) {
 	dir := p.Dir()
 	relative := func(file string) string {
 		name, err := filepath.Rel(dir, file)
@@ -74,8 +74,8 @@ func scannedFiles(p verb.Place) (texts, leftovers []string, err error) {
 			return nil, nil, err
 		}
 		for _, s := range stale {
-			if name := relative(s.path); s.kind != staleUnsavedText {
-				leftovers = append(leftovers, name)
+			if name := relative(s.path); s.kind != leftoverUnsavedEditText {
+				deletableFiles = append(deletableFiles, name)
 			}
 		}
 	}
@@ -90,19 +90,19 @@ func scannedFiles(p verb.Place) (texts, leftovers []string, err error) {
 			return err
 		})
 	}
-	err = errors.Join(walk(session.SpoolDir, &leftovers), walk(UnsavedDir, &texts))
+	err = errors.Join(walk(session.SpoolDir, &deletableFiles), walk(UnsavedEditsDir, &replaceableFiles))
 	for _, top := range slices.Concat(profiles.ProfileDirs(), profiles.SkillDirs()) {
-		err = errors.Join(err, walk(top, &texts))
+		err = errors.Join(err, walk(top, &replaceableFiles))
 	}
 	here, readErr := os.ReadDir(dir)
 	for _, e := range here {
 		isSaved := strings.HasPrefix(e.Name(), transfer.BeforeLoadPrefix+"-") && strings.HasSuffix(e.Name(), ".jsonl")
 		isText := isSaved || slices.Contains(profiles.DefaultDocuments(), e.Name())
 		if isText && e.Type().IsRegular() {
-			texts = append(texts, e.Name())
+			replaceableFiles = append(replaceableFiles, e.Name())
 		}
 	}
-	return texts, leftovers, errors.Join(err, readErr)
+	return replaceableFiles, deletableFiles, errors.Join(err, readErr)
 }
 
 // scanTextFile finds secrets in a text file, and replaces them if fix is set.
@@ -142,7 +142,7 @@ func (o *ScanOut) scanFile(home vfs.FS, dir, name, part string) (content string,
 		return "", nil
 	}
 	if errors.Is(err, vfs.ErrTooLarge) {
-		o.RemainingPlaces = append(o.RemainingPlaces, filepath.Join(dir, filepath.FromSlash(name)))
+		o.PlacesNotFixed = append(o.PlacesNotFixed, filepath.Join(dir, filepath.FromSlash(name)))
 		return "", nil
 	}
 	if err != nil {
@@ -150,7 +150,7 @@ func (o *ScanOut) scanFile(home vfs.FS, dir, name, part string) (content string,
 	}
 	found := verb.FindTextSecrets(part, string(b))
 	for _, f := range found {
-		f.Name, f.IsCurrent = name, true
+		f.Name, f.IsInCurrentVersion = name, true
 		if part == "profile" {
 			f.Name = strings.TrimSuffix(path.Base(name), path.Ext(name))
 		}

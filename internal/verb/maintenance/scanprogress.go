@@ -18,12 +18,12 @@ import (
 type scanProgress struct {
 	showProgress func(progress.State) // function that receives the progress (may be nil)
 	// estimated share of the scan that the user's memory needs (the rest is for the archive of sessions)
-	memoryShare float64
+	userMemoryWorkShare float64
 	// Part of the whole work that was done before the memory that is scanned now, and the part that this memory needs.
-	workShareBefore, memoryWorkShare float64
+	finishedWorkShare, memoryWorkShare float64
 	// number of entries and changes that were searched so far, in all memories and in the memory that is scanned now
-	processedItems, processedInMemory int64
-	totalItems                        int64 // number of entries and changes in the memory that is scanned now
+	processedItems, processedItemsInMemory int64
+	totalItems                             int64 // number of entries and changes in the memory that is scanned now
 }
 
 // newScanProgress returns the progress of a scan for the home at a place.
@@ -35,22 +35,22 @@ func newScanProgress(ctx context.Context, p verb.Place) scanProgress {
 		}
 		return float64(fi.Size())
 	}
-	s := scanProgress{showProgress: progress.Reporter(ctx), memoryShare: 1}
+	s := scanProgress{showProgress: progress.Reporter(ctx), userMemoryWorkShare: 1}
 	if own, archive := size(p.StorePath), size(filepath.Join(p.Dir(), session.StoreFile)); own > 0 {
-		s.memoryShare = own / (own + archive)
+		s.userMemoryWorkShare = own / (own + archive)
 	}
 	return s
 }
 
 // beginMemory begins to count the items of a memory.
 func (s *scanProgress) beginMemory(ctx context.Context, m *oxbow.Memory, isArchive bool) {
-	s.workShareBefore = 0
-	s.memoryWorkShare = s.memoryShare
+	s.finishedWorkShare = 0
+	s.memoryWorkShare = s.userMemoryWorkShare
 	if isArchive {
-		s.workShareBefore = s.memoryShare
-		s.memoryWorkShare = 1 - s.memoryShare
+		s.finishedWorkShare = s.userMemoryWorkShare
+		s.memoryWorkShare = 1 - s.userMemoryWorkShare
 	}
-	s.processedInMemory = 0
+	s.processedItemsInMemory = 0
 	s.totalItems = 0
 	if n, err := m.Stats(ctx); err == nil {
 		s.totalItems = int64(n.Entries) + int64(n.Last-n.First+1)
@@ -60,13 +60,13 @@ func (s *scanProgress) beginMemory(ctx context.Context, m *oxbow.Memory, isArchi
 // countItem counts an entry or a change that was searched for secrets, and reports the progress.
 func (s *scanProgress) countItem() {
 	s.processedItems++
-	s.processedInMemory++
+	s.processedItemsInMemory++
 	if s.showProgress == nil {
 		return
 	}
 	part := 0.
 	if s.totalItems > 0 {
-		part = s.workShareBefore + s.memoryWorkShare*min(1, float64(s.processedInMemory)/float64(s.totalItems))
+		part = s.finishedWorkShare + s.memoryWorkShare*min(1, float64(s.processedItemsInMemory)/float64(s.totalItems))
 	}
-	s.showProgress(progress.State{Unit: progress.UnitTexts, DoneCount: s.processedItems, FinishedShare: part})
+	s.showProgress(progress.State{Unit: progress.UnitTexts, DoneCount: s.processedItems, FinishedWorkShare: part})
 }

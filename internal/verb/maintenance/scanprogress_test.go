@@ -21,7 +21,7 @@ func TestScanProgress(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	w := &verb.Workspace{Open: func(context.Context, verb.Access) (*oxbow.Memory, error) { return m, nil }}
+	w := &verb.Workspace{Open: func(context.Context, verb.MemoryAccess) (*oxbow.Memory, error) { return m, nil }}
 	var told []progress.State
 	ctx := progress.WithReporter(t.Context(), func(s progress.State) { told = append(told, s) })
 	if _, err := ScanSecrets(ctx, w, ScanIn{}); err != nil {
@@ -32,11 +32,11 @@ func TestScanProgress(t *testing.T) {
 	}
 	for i, s := range told {
 		if s.Unit != progress.UnitTexts || s.DoneCount != int64(i+1) ||
-			(i > 0 && s.FinishedShare < told[i-1].FinishedShare) {
+			(i > 0 && s.FinishedWorkShare < told[i-1].FinishedWorkShare) {
 			t.Errorf("told %+v at step %d", s, i)
 		}
 	}
-	if last := told[len(told)-1]; last.FinishedShare != 1 {
+	if last := told[len(told)-1]; last.FinishedWorkShare != 1 {
 		t.Errorf("at the end it told %+v", last)
 	}
 }

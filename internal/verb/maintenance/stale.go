@@ -15,20 +15,22 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// staleKind says why a file next to the store exists.
-type staleKind int
+// leftoverFileKind says why a file next to the store exists.
+type leftoverFileKind int
 
 const (
-	staleTempFile       staleKind = iota // unfinished rewrite of the log
-	staleTornTail                        // end of the log after an interrupted write, which was cut off and kept
-	staleDamagedStore                    // The file is a damaged store that oxbow recover --replace has replaced.
-	staleRecoveredStore                  // The file is a store that oxbow recover has written.
-	staleUnsavedText                     // The file contains a text that oxbow edit could not store.
+	staleTempFile leftoverFileKind = iota // unfinished rewrite of the log
+	// end of the log after an interrupted write, which was cut off and kept
+	leftoverIncompleteTail
+	// The file is a damaged store that oxbow recover --replace has replaced.
+	leftoverDamagedStore
+	leftoverRecoveredStore  // The file is a store that oxbow recover has written.
+	leftoverUnsavedEditText // The file contains a text that oxbow edit could not store.
 )
 
 // staleFile is a file next to the store that is not in use.
 type staleFile struct {
-	kind staleKind
+	kind leftoverFileKind
 	path string
 	size int64
 	time time.Time
@@ -36,20 +38,20 @@ type staleFile struct {
 
 // These are the suffixes of the files next to the store.
 const (
-	tempSuffix      = ".tmp"
-	lostSuffix      = ".lost"
-	damagedSuffix   = ".damaged-"
-	recoveredSuffix = ".recovered"
+	tempSuffix         = ".tmp"
+	lostTailFileSuffix = ".lost"
+	damagedSuffix      = ".damaged-"
+	recoveredSuffix    = ".recovered"
 )
 
-// UnsavedDir is the directory in a home with the texts that oxbow edit could not store.
-const UnsavedDir = "unsaved"
+// UnsavedEditsDir is the directory in a home with the texts that oxbow edit could not store.
+const UnsavedEditsDir = "unsaved"
 
 // listStaleFiles lists the stale files next to a store, ordered by name. If the directory does not exist, there are
 // none.
 func listStaleFiles(store string) ([]staleFile, error) {
 	dir, base := filepath.Split(store)
-	found, err := listFiles(dir, func(name string) (staleKind, bool) {
+	found, err := listFiles(dir, func(name string) (leftoverFileKind, bool) {
 		if _, isDraft := vfs.TempOf(name); isDraft {
 			return staleTempFile, true
 		}
@@ -59,22 +61,22 @@ func listStaleFiles(store string) ([]staleFile, error) {
 		case strings.HasPrefix(rest, ".") && strings.HasSuffix(rest, tempSuffix):
 			return staleTempFile, true
 		case strings.HasPrefix(rest, damagedSuffix):
-			return staleDamagedStore, true
+			return leftoverDamagedStore, true
 		case rest == recoveredSuffix || strings.HasPrefix(rest, recoveredSuffix+"-"):
-			return staleRecoveredStore, true
+			return leftoverRecoveredStore, true
 		}
 		return 0, false
 	})
 	if err != nil {
 		return nil, err
 	}
-	unsaved := filepath.Join(dir, UnsavedDir)
+	unsaved := filepath.Join(dir, UnsavedEditsDir)
 	type place struct {
 		dir  string
-		kind staleKind
+		kind leftoverFileKind
 	}
-	places := []place{{store + lostSuffix, staleTornTail}, {unsaved, staleUnsavedText}}
-	profiles, err := listFiles(filepath.Join(dir, "profiles"), func(name string) (staleKind, bool) {
+	places := []place{{store + lostTailFileSuffix, leftoverIncompleteTail}, {unsaved, leftoverUnsavedEditText}}
+	profiles, err := listFiles(filepath.Join(dir, "profiles"), func(name string) (leftoverFileKind, bool) {
 		_, isDraft := vfs.TempOf(name)
 		return staleTempFile, isDraft
 	})
@@ -87,11 +89,11 @@ func listStaleFiles(store string) ([]staleFile, error) {
 		// Each directory contains texts that were not saved. It belongs to an open editor, or was left by a killed
 		// process.
 		if e.IsDir() {
-			places = append(places, place{filepath.Join(unsaved, e.Name()), staleUnsavedText})
+			places = append(places, place{filepath.Join(unsaved, e.Name()), leftoverUnsavedEditText})
 		}
 	}
 	for _, d := range places {
-		more, err := listFiles(d.dir, func(string) (staleKind, bool) { return d.kind, true })
+		more, err := listFiles(d.dir, func(string) (leftoverFileKind, bool) { return d.kind, true })
 		if err != nil {
 			return nil, err
 		}
@@ -100,7 +102,7 @@ func listStaleFiles(store string) ([]staleFile, error) {
 	return found, nil
 }
 
-func listFiles(dir string, kindOf func(name string) (staleKind, bool)) ([]staleFile, error) {
+func listFiles(dir string, kindOf func(name string) (leftoverFileKind, bool)) ([]staleFile, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil

@@ -14,22 +14,24 @@ import (
 
 // VerifyIn is the argument of VerifyHistory.
 type VerifyIn struct {
-	Head string `json:"head,omitempty" jsonschema:"The hash of a change noted earlier."`
+	NotedChangeHash string `json:"head,omitempty" jsonschema:"The hash of a change noted earlier."`
 }
 
 // VerifyOut is the result of VerifyHistory.
 type VerifyOut struct {
 	CheckOut
-	NotedHead *NotedHead `json:"noted,omitempty"`
+	NotedHashResult *NotedLogHash `json:"noted,omitempty"`
 }
 
 // Failed reports whether the history was edited, or the noted hash was not found.
-func (o VerifyOut) Failed() bool { return !o.OK || (o.NotedHead != nil && !o.NotedHead.Found) }
+func (o VerifyOut) Failed() bool {
+	return !o.OK || (o.NotedHashResult != nil && !o.NotedHashResult.Found)
+}
 
 // VerifyHistory proves that the history was not edited. If in.Head is a hash that the user noted earlier, it also
 // finds the change that had this hash.
 func VerifyHistory(ctx context.Context, w *verb.Workspace, in VerifyIn) (VerifyOut, error) {
-	if err := checkHead("--head", in.Head); err != nil {
+	if err := checkHead("--head", in.NotedChangeHash); err != nil {
 		return VerifyOut{}, err
 	}
 	var out VerifyOut
@@ -38,8 +40,8 @@ func VerifyHistory(ctx context.Context, w *verb.Workspace, in VerifyIn) (VerifyO
 	if err != nil {
 		return out, err
 	}
-	if in.Head != "" && out.OK {
-		out.NotedHead, err = findHead(ctx, w, out.Store, in.Head)
+	if in.NotedChangeHash != "" && out.OK {
+		out.NotedHashResult, err = findHead(ctx, w, out.Store, in.NotedChangeHash)
 	}
 	return out, err
 }
@@ -58,21 +60,21 @@ func checkHead(flag, head string) error {
 	return nil
 }
 
-// checkStoreProof checks the store and compares it with the signed heads and with notedHead, a hash that the user
-// noted ("" without one). If sign is set and the store is sound, it signs the head of the store.
-func checkStoreProof(ctx context.Context, w *verb.Workspace, notedHead string, sign bool) (CheckOut, error) {
+// checkAgainstSignedHeads checks the store and compares it with the signed heads and with notedHead, a hash that the
+// user noted ("" without one). If sign is set and the store is sound, it signs the head of the store.
+func checkAgainstSignedHeads(ctx context.Context, w *verb.Workspace, notedHash string, sign bool) (CheckOut, error) {
 	p, err := w.FindPlace()
 	if err != nil {
 		return CheckOut{}, err
 	}
-	var heads *signing.HeadsCheck
+	var heads *signing.SignedHashCheck
 	var wrong []verb.Problem
 	// Read the signed hashes before the store is checked. Otherwise another process may sign a change that the check
 	// has not read.
 	if p.HasOwnLayout() && p.Home != p.StorePath {
-		signedHeads := signing.ReadSignedHeads
+		signedHeads := signing.ReadSignedHashes
 		if sign {
-			signedHeads = signing.ReadSignedHeadsIfAny
+			signedHeads = signing.ReadSignedHashesIfAny
 		}
 		heads, wrong, err = signedHeads(p.StorePath)
 		if err != nil {
@@ -83,10 +85,10 @@ func checkStoreProof(ctx context.Context, w *verb.Workspace, notedHead string, s
 	if err != nil {
 		return out, err
 	}
-	if !out.OK || out.IsMissing {
+	if !out.OK || out.IsStoreFileMissing {
 		return out, nil
 	}
-	if err := out.compareWithHeads(ctx, w, heads, notedHead); err != nil {
+	if err := out.compareWithSignedHeads(ctx, w, heads, notedHash); err != nil {
 		return out, err
 	}
 	out.Problems = append(wrong, out.Problems...)
@@ -94,39 +96,39 @@ func checkStoreProof(ctx context.Context, w *verb.Workspace, notedHead string, s
 	if !out.OK || !sign {
 		return out, nil
 	}
-	if err := signing.SignHead(w, p.StorePath, out.LastSeq, out.Head); err != nil {
+	if err := signing.SignHead(w, p.StorePath, out.LastSeq, out.LastLogHash); err != nil {
 		return out, err
 	}
-	heads, _, err = signing.ReadSignedHeads(p.StorePath)
+	heads, _, err = signing.ReadSignedHashes(p.StorePath)
 	if err != nil {
 		return out, err
 	}
-	return out, out.compareWithHeads(ctx, w, heads, "")
+	return out, out.compareWithSignedHeads(ctx, w, heads, "")
 }
 
-// compareWithHeads compares a sound log with hashes of earlier states: the signed hashes (heads), and the hash that
-// the user noted. It adds a problem for each difference. heads may be nil, and noted may be "".
-func (o *CheckOut) compareWithHeads(
+// compareWithSignedHeads compares a sound log with hashes of earlier states: the signed hashes (heads), and the hash
+// that the user noted. It adds a problem for each difference. heads may be nil, and noted may be "".
+func (o *CheckOut) compareWithSignedHeads(
 	ctx context.Context,
 	w *verb.Workspace,
-	heads *signing.HeadsCheck,
-	noted string,
+	signedHeads *signing.SignedHashCheck,
+	notedHash string,
 ) error {
-	o.SignedHeads = heads
-	if heads != nil {
-		wrong, err := compareHeads(ctx, w, heads, *o)
+	o.SignedHeads = signedHeads
+	if signedHeads != nil {
+		wrong, err := compareHeads(ctx, w, signedHeads, *o)
 		if err != nil {
 			return err
 		}
 		o.Problems = append(o.Problems, wrong...)
 	}
-	if noted == "" {
+	if notedHash == "" {
 		return nil
 	}
 	var err error
-	o.SinceHead, err = findHead(ctx, w, o.Store, noted)
-	if err == nil && !o.SinceHead.Found {
-		o.Problems = append(o.Problems, heads.UnknownHeadProblem(noted, o.FirstSeq))
+	o.SinceNotedHash, err = findHead(ctx, w, o.Store, notedHash)
+	if err == nil && !o.SinceNotedHash.Found {
+		o.Problems = append(o.Problems, signedHeads.UnknownHashProblem(notedHash, o.FirstSeq))
 	}
 	return err
 }
@@ -135,7 +137,7 @@ func (o *CheckOut) compareWithHeads(
 func compareHeads(
 	ctx context.Context,
 	w *verb.Workspace,
-	heads *signing.HeadsCheck,
+	heads *signing.SignedHashCheck,
 	out CheckOut,
 ) ([]verb.Problem, error) {
 	h, err := readHeader(out.Store)
@@ -147,12 +149,12 @@ func compareHeads(
 
 // findHead finds the change after which the log's hash chain had the hash head. If there is no such change, Found is
 // false.
-func findHead(ctx context.Context, w *verb.Workspace, store, head string) (*NotedHead, error) {
-	ctx, m, err := w.OpenMemory(ctx, verb.ReadOwn)
+func findHead(ctx context.Context, w *verb.Workspace, store, head string) (*NotedLogHash, error) {
+	ctx, m, err := w.OpenMemory(ctx, verb.ReadWithoutTeamFiles)
 	if err != nil {
 		return nil, err
 	}
-	out := &NotedHead{Head: head}
+	out := &NotedLogHash{LogHash: head}
 	for c, err := range m.Log(ctx) {
 		if err != nil {
 			return out, fmt.Errorf("reading the log: %w", err)
@@ -166,7 +168,7 @@ func findHead(ctx context.Context, w *verb.Workspace, store, head string) (*Note
 	}
 	// The noted hash may be the hash with which the log begins, before its first change.
 	h, err := readHeader(store)
-	if err == nil && hex.EncodeToString(h.BaseChain[:]) == head {
+	if err == nil && hex.EncodeToString(h.BaseChainHash[:]) == head {
 		out.Found, out.Seq = true, h.BaseSeq
 	}
 	return out, err
@@ -180,9 +182,9 @@ func (o VerifyOut) Report() (r report.Report) {
 	case o.LastSeq == 0:
 		r.AddLinef("sound: no change was made yet")
 	default:
-		r.AddLinef("sound: changes %d to %d, head %s", o.FirstSeq, o.LastSeq, o.Head)
+		r.AddLinef("sound: changes %d to %d, head %s", o.FirstSeq, o.LastSeq, o.LastLogHash)
 	}
-	n := o.NotedHead
+	n := o.NotedHashResult
 	switch {
 	case n == nil && o.LastSeq > 0:
 		r.AddNotef("note the head elsewhere; oxbow log --verify --head HASH then proves that nothing up to here was " +
@@ -197,7 +199,7 @@ func (o VerifyOut) Report() (r report.Report) {
 			why = report.Sentencef("%s, or the change was dropped by a compaction (the log begins at change %d)", why,
 				o.FirstSeq)
 		}
-		r.AddLinef("no change has the hash %s", n.Head)
+		r.AddLinef("no change has the hash %s", n.LogHash)
 		r.Add(report.Line{Sentence: why, Indent: 2})
 	case n.Time == "":
 		r.AddLinef("the hash noted is that of the state before change %d: nothing up to there was edited", n.Seq+1)

@@ -31,8 +31,8 @@ type Output struct {
 	OperationName string // start of error messages, such as "exporting"
 	Force         bool   // an existing regular file may be replaced
 
-	DirAdvice   string // advice for the user if the path is a directory (may be "")
-	OtherAdvice string // advice for the user if the path is a pipe, a device or similar (may be "")
+	AdviceForDirectory   string // advice for the user if the path is a directory (may be "")
+	AdviceForSpecialFile string // advice for the user if the path is a pipe, a device or similar (may be "")
 
 	TrustList trust.List // list in which the digest of each written file is recorded (see [verb.Host])
 }
@@ -62,9 +62,12 @@ func (o Output) FindTarget() (string, error) {
 	case err != nil:
 		return "", fmt.Errorf("%s: %w", o.OperationName, err)
 	case fi.IsDir():
-		return "", verb.Advise(verb.Invalidf("%s is a directory", o.Name), "name a file in it"+o.DirAdvice)
+		return "", verb.Advise(verb.Invalidf("%s is a directory", o.Name), "name a file in it"+o.AdviceForDirectory)
 	case !fi.Mode().IsRegular():
-		return "", verb.Advise(verb.Invalidf("%s is not a regular file", o.Name), "name another file"+o.OtherAdvice)
+		return "", verb.Advise(
+			verb.Invalidf("%s is not a regular file", o.Name),
+			"name another file"+o.AdviceForSpecialFile,
+		)
 	case !o.Force:
 		return "", o.fileExistsError()
 	}
@@ -94,9 +97,9 @@ func (o Output) Write(
 	)
 }
 
-// WriteInOneStep is like Write, but the function write must itself put the complete file at the path in a single step.
+// WriteAtomically is like Write, but the function write must itself put the complete file at the path in a single step.
 // The copy of an edited file is made before write is called, and is removed if write fails.
-func (o Output) WriteInOneStep(ctx context.Context, write func() error) (keptCopy string, err error) {
+func (o Output) WriteAtomically(ctx context.Context, write func() error) (keptCopy string, err error) {
 	return o.writeToTarget(
 		ctx,
 		func(dir vfs.FS, name string, isOurs func(string) bool) (digest, kept string, err error) {
@@ -133,7 +136,7 @@ func (o Output) writeToTarget(
 	}
 	defer dir.Close()
 	digest, kept, err := write(dir, filepath.Base(path), func(digest string) bool {
-		return o.TrustList.HasOutput(path, digest)
+		return o.TrustList.HasWrittenDigest(path, digest)
 	})
 	switch {
 	case errors.Is(err, fs.ErrExist): // another program created the file in the meantime

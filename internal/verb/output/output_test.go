@@ -63,7 +63,7 @@ func TestOutputKeepsEdits(t *testing.T) {
 	write("four", "") // the edit is not lost, because the file has the text again that oxbow wrote
 	edit("one")       // an older text by oxbow
 	write("five", "f.kept-2")
-	if kept, err := o.WriteInOneStep(t.Context(), func() error {
+	if kept, err := o.WriteAtomically(t.Context(), func() error {
 		return os.WriteFile(o.Path, []byte("six"), 0o600)
 	}); kept != "" || err != nil {
 		t.Errorf("WriteInOneStep() = %q, %v", kept, err)
@@ -73,7 +73,7 @@ func TestOutputKeepsEdits(t *testing.T) {
 	if err := errors.Join(os.WriteFile(left, nil, 0o600), os.Chtimes(left, time.Time{}, time.Unix(0, 0))); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := o.WriteInOneStep(t.Context(), func() error {
+	if _, err := o.WriteAtomically(t.Context(), func() error {
 		return os.WriteFile(o.Path, []byte("seven and more"), 0o600)
 	}); err != nil {
 		t.Error(err)
@@ -83,7 +83,7 @@ func TestOutputKeepsEdits(t *testing.T) {
 	}
 	edit("typed again")
 	failed := errors.New("failed")
-	if kept, err := o.WriteInOneStep(t.Context(), func() error { return failed }); kept != "" ||
+	if kept, err := o.WriteAtomically(t.Context(), func() error { return failed }); kept != "" ||
 		!errors.Is(err, failed) {
 		t.Errorf("WriteInOneStep() = %q, %v, want the error and no copy", kept, err)
 	}
@@ -93,7 +93,7 @@ func TestOutputKeepsEdits(t *testing.T) {
 	if b, _ := os.ReadFile(o.Path); string(b) != "typed again" {
 		t.Errorf("after a failure the file holds %q", b)
 	}
-	if kept, err := o.WriteInOneStep(t.Context(), func() error {
+	if kept, err := o.WriteAtomically(t.Context(), func() error {
 		return os.WriteFile(o.Path+".new", nil, 0o600)
 	}); filepath.Base(kept) != "f.kept-3" || err != nil {
 		t.Errorf("WriteInOneStep() = %q, %v, want f.kept-3", kept, err)
@@ -182,11 +182,11 @@ func TestOutputAtEveryStop(t *testing.T) {
 		if _, err := run(p, long); err == nil {
 			t.Errorf("killed at %d: no error", n)
 		}
-		check(n, killed.Live())
+		check(n, killed.CopyLiveFiles())
 		stopped := start(t)
 		stopped.StopAt(n)
 		_, _ = run(stopped.Process(), long)
-		for m := range stopped.EachImage {
+		for m := range stopped.EachCrashFileSystem {
 			check(n, m)
 			if _, err := run(m, "next"); err != nil {
 				t.Errorf("stopped at %d: the next run: %v", n, err)

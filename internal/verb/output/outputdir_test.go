@@ -73,10 +73,10 @@ func TestOutputDirAtEveryStop(t *testing.T) {
 	if _, err := buildHome(whole.Process()); err != nil {
 		t.Fatal(err)
 	}
-	if err := checkHome(whole.Live()); err != nil {
+	if err := checkHome(whole.CopyLiveFiles()); err != nil {
 		t.Fatal(err)
 	}
-	if names := whole.Live().Names(); names[0] != "home/" {
+	if names := whole.CopyLiveFiles().Names(); names[0] != "home/" {
 		t.Errorf("the directory contains %q", names)
 	}
 	seen, cleared := 0, 0
@@ -113,12 +113,12 @@ func TestOutputDirAtEveryStop(t *testing.T) {
 		if _, err := buildHome(p); err == nil {
 			t.Errorf("killed at %d: no error", n)
 		}
-		check(n, 0, killed.Live())
+		check(n, 0, killed.CopyLiveFiles())
 		stopped := crashfs.New(vfs.NewMem())
 		stopped.StopAt(n)
 		_, _ = buildHome(stopped.Process())
 		image := 0
-		for m := range stopped.EachImage {
+		for m := range stopped.EachCrashFileSystem {
 			check(n, image, m)
 			image++
 		}

@@ -28,12 +28,13 @@ type TrustIn struct {
 
 // TrustOut is the result of TrustHome.
 type TrustOut struct {
-	DryRun        bool          `json:"dry_run,omitempty"`
-	Home          string        `json:"home,omitempty"`
-	OldVerdict    trust.Verdict `json:"before,omitzero"`
-	Outcome       string        `json:"did,omitempty"`  // "trusted", "revoked", or "" if nothing was changed
-	AgentSettings string        `json:"runs,omitempty"` // settings that specify how sub-agents are started
-	Homes         []trust.Home  `json:"homes,omitzero"` // all homes that the user trusts (only for a call with List)
+	DryRun        bool                   `json:"dry_run,omitempty"`
+	Home          string                 `json:"home,omitempty"`
+	OldVerdict    trust.OwnershipVerdict `json:"before,omitzero"`
+	TrustChange   string                 `json:"did,omitempty"`  // "trusted", "revoked", or "" if nothing was changed
+	AgentSettings string                 `json:"runs,omitempty"` // settings that specify how sub-agents are started
+	// all homes that the user trusts (only for a call with List)
+	Homes []trust.Home `json:"homes,omitzero"`
 }
 
 // TrustHome records that a home belongs to the user. If in.Revoke is true, it removes the record. If in.List is true,
@@ -53,22 +54,22 @@ func TrustHome(ctx context.Context, w *verb.Workspace, in TrustIn) (TrustOut, er
 	out := TrustOut{DryRun: in.DryRun, Home: p.Home, OldVerdict: w.Host.Trusted.Judge(p.Home, p.StorePath)}
 	if in.Revoke {
 		if in.DryRun {
-			out.Outcome = "revoked"
+			out.TrustChange = "revoked"
 			return out, nil
 		}
 		was, err := w.Host.Trusted.RevokeHome(ctx, p.Home)
 		if was {
-			out.Outcome = "revoked"
+			out.TrustChange = "revoked"
 		}
 		return out, err
 	}
-	if out.OldVerdict.State == trust.Refused {
+	if out.OldVerdict.Ownership == trust.Refused {
 		return out, verb.Advise(
 			fmt.Errorf("%s cannot be trusted: %s", p.Home, out.OldVerdict.Reason),
 			out.OldVerdict.Mend,
 		)
 	}
-	if out.OldVerdict.IsTrackedLink {
+	if out.OldVerdict.IsHomeLinkTracked {
 		return out, verb.Advise(
 			fmt.Errorf("%s cannot be trusted: %s", p.Home, out.OldVerdict.Reason),
 			out.OldVerdict.Mend,
@@ -81,7 +82,7 @@ func TrustHome(ctx context.Context, w *verb.Workspace, in TrustIn) (TrustOut, er
 	if !mayBeHomePath(p.Home) {
 		err = verb.NoMemoryError(p.Home)
 	}
-	out.Outcome = "trusted"
+	out.TrustChange = "trusted"
 	if err != nil || in.DryRun {
 		return out, err
 	}
@@ -95,13 +96,13 @@ func mayBeHomePath(path string) bool {
 	if err != nil {
 		return false
 	}
-	return !fi.IsDir() || trust.MayBeHome(path)
+	return !fi.IsDir() || trust.MayDirBeHome(path)
 }
 
 // JudgeHome returns whether the home of the memory is trusted. A home that the user specified belongs to the user.
-func JudgeHome(h *verb.Host, p verb.Place) trust.Verdict {
+func JudgeHome(h *verb.Host, p verb.Place) trust.OwnershipVerdict {
 	if !p.FoundFromDir {
-		return trust.Verdict{State: trust.Own}
+		return trust.OwnershipVerdict{Ownership: trust.OwnHome}
 	}
 	return h.Trusted.Judge(p.Home, p.StorePath)
 }
@@ -137,7 +138,7 @@ func CheckSpoolDir(home string) error {
 // CheckHomeTrusted returns an error if the home does not belong to the user, so that nothing in the home is replaced.
 func CheckHomeTrusted(w *verb.Workspace) error {
 	p, err := w.FindPlace()
-	if err == nil && JudgeHome(w.Host, p).State == trust.Foreign {
+	if err == nil && JudgeHome(w.Host, p).Ownership == trust.ForeignHome {
 		err = NewUntrustedError(p.Home)
 	}
 	return err
@@ -156,7 +157,7 @@ func (o TrustOut) Report() (r report.Report) {
 	case o.Home == "":
 		for _, h := range o.Homes {
 			how := report.Sentencef("%s since %s", report.EffectVerb(h.IsCreatedHere, "trusted", "made here"), h.Since)
-			if h.Settings != "" {
+			if h.SettingsDigest != "" {
 				how = report.Sentencef("%s, with its settings", how)
 			}
 			r.Add(report.Record{Key: h.Path, Cells: []report.Cell{{Value: how}}})
@@ -164,12 +165,12 @@ func (o TrustOut) Report() (r report.Report) {
 		if len(o.Homes) == 0 {
 			r.AddNotef("no home is recorded as yours; a home outside of every project needs no record")
 		}
-	case o.Outcome == "":
+	case o.TrustChange == "":
 		r.AddLinef("%s was not trusted; nothing was changed", o.Home)
 	default:
-		did := report.Words(o.Outcome)
+		did := report.OxbowText(o.TrustChange)
 		if o.DryRun {
-			did = "would " + report.EffectVerb(o.Outcome == "revoked", "trust", "revoke the trust in")
+			did = "would " + report.EffectVerb(o.TrustChange == "revoked", "trust", "revoke the trust in")
 		}
 		r.AddLinef("%s: %s", did, o.Home)
 		if o.AgentSettings != "" {

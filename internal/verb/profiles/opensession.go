@@ -42,7 +42,7 @@ func OpenSession(ctx context.Context, w *verb.Workspace, in OpenSessionIn) (Open
 	h, err := handoff.TakeHandoff(
 		ctx,
 		m,
-		handoff.HandoffChoice{Projects: handoff.ProjectList(in.Project), LowerTrust: w.JudgeHandoffTrust},
+		handoff.HandoffCriteria{Projects: handoff.ProjectList(in.Project), LowerTrust: w.JudgeHandoffTrust},
 	)
 	if errors.Is(err, handoff.ErrNoHandoff) {
 		got, err := selectFromProfile(ctx, w, l.Profiles, m, r, in.SelectIn)

@@ -88,14 +88,14 @@ type ProfileOut struct {
 	Origin      string   `json:"from"`
 	Extends     []string `json:"extends"`
 	// filters (an entry must match at least one filter; without filters, all entries are included)
-	Include       []string `json:"include"`
-	Entries       []string `json:"entries"` // names of entries that are included even if no filter matches them
-	Exclude       []string `json:"exclude"` // filters for entries that are excluded
-	Documents     []string `json:"always_include"`
-	WithProcess   bool     `json:"process"`
-	MaxTokens     int      `json:"max_tokens"`
-	Project       string   `json:"writes_project,omitempty"`
-	RedactedKinds []string `json:"redacts,omitempty"` // kinds of personal data that are replaced in texts
+	Include            []string `json:"include"`
+	IncludedEntryNames []string `json:"entries"` // names of entries that are included even if no filter matches them
+	Exclude            []string `json:"exclude"` // filters for entries that are excluded
+	Documents          []string `json:"always_include"`
+	WithProcess        bool     `json:"process"`
+	MaxTokens          int      `json:"max_tokens"`
+	Project            string   `json:"writes_project,omitempty"`
+	RedactedKinds      []string `json:"redacts,omitempty"` // kinds of personal data that are replaced in texts
 }
 
 // ShowProfile returns a profile, including everything that it inherits.
@@ -108,8 +108,8 @@ func ShowProfile(_ context.Context, w *verb.Workspace, in ProfileIn) (ProfileOut
 	out := ProfileOut{Name: r.Name, Description: r.Description, File: r.File, Origin: originName(r.Project),
 		WithProcess: r.Process, MaxTokens: r.MaxTokens, RedactedKinds: r.Redact,
 		Extends: append([]string{}, r.Chain...), Include: formatFilters(scope.Any),
-		Entries: append([]string{}, scope.Names...),
-		Exclude: formatFilters(scope.Except), Documents: []string{}}
+		IncludedEntryNames: append([]string{}, scope.Names...),
+		Exclude:            formatFilters(scope.Except), Documents: []string{}}
 	for _, d := range r.Documents {
 		out.Documents = append(out.Documents, d.Path)
 	}
@@ -297,7 +297,8 @@ func NewProfile(ctx context.Context, w *verb.Workspace, in NewProfileIn) (NewPro
 	if err != nil {
 		return NewProfileOut{}, err
 	}
-	if err := provenance.CheckForeignRepeats(w.WithSource(ctx), w, "description", in.Name, in.Description); err != nil {
+	if err := provenance.CheckRepeatedForeignTexts(w.WithSource(ctx), w, "description", in.Name,
+		in.Description); err != nil {
 		return NewProfileOut{}, err
 	}
 	notes, err := in.redactSecrets(w.WithSource(ctx), &w.Secrets)
@@ -387,10 +388,10 @@ type ReplaceProfileIn struct {
 
 // ReplaceProfileOut is the result of ReplaceProfile.
 type ReplaceProfileOut struct {
-	Name     string   `json:"name"`
-	File     string   `json:"file"`
-	Outcome  string   `json:"outcome"` // whether the file was changed: "updated" or "unchanged"
-	Problems []string `json:"found"`   // problems of this profile and the profiles that extend it
+	Name        string   `json:"name"`
+	File        string   `json:"file"`
+	FileOutcome string   `json:"outcome"` // whether the file was changed: "updated" or "unchanged"
+	Problems    []string `json:"found"`   // problems of this profile and the profiles that extend it
 }
 
 // ReplaceProfile replaces the text of a profile's file by in.NewText. The present text must be in.OldText. If both
@@ -398,7 +399,7 @@ type ReplaceProfileOut struct {
 // a secret that must not be stored, or is not a valid profile. If a secret may be stored in a replaced form, the
 // secret is replaced. out.Problems lists replaced secrets and the problems of the new profile.
 func ReplaceProfile(ctx context.Context, w *verb.Workspace, in ReplaceProfileIn) (ReplaceProfileOut, error) {
-	out := ReplaceProfileOut{Name: in.Name, Outcome: "unchanged", Problems: []string{}}
+	out := ReplaceProfileOut{Name: in.Name, FileOutcome: "unchanged", Problems: []string{}}
 	l, err := w.Loader()
 	if err != nil {
 		return out, err
@@ -409,7 +410,7 @@ func ReplaceProfile(ctx context.Context, w *verb.Workspace, in ReplaceProfileIn)
 	}
 	// Reject text by others, such as parts of web pages, because models follow a profile as instructions.
 	newText := string(in.NewText)
-	if err := provenance.CheckForeignRepeats(w.WithSource(ctx), w, "profile", newText); err != nil {
+	if err := provenance.CheckRepeatedForeignTexts(w.WithSource(ctx), w, "profile", newText); err != nil {
 		return out, err
 	}
 	// Replace secrets in the new text.
@@ -428,7 +429,7 @@ func ReplaceProfile(ctx context.Context, w *verb.Workspace, in ReplaceProfileIn)
 		}
 		return out, err
 	}
-	out.Outcome = "updated"
+	out.FileOutcome = "updated"
 	return out, l.Profiles.Replace(in.Name, in.OldText, in.NewText)
 }
 

@@ -23,7 +23,7 @@ func (o ProfilesOut) Report() (r report.Report) {
 		if p.IsHidden {
 			description = report.Sentencef("(hidden by the one before) %s", description)
 		}
-		table.Rows = append(table.Rows, []any{report.Text(p.Name), report.Words(p.Origin), description})
+		table.Rows = append(table.Rows, []any{report.QuotedText(p.Name), report.OxbowText(p.Origin), description})
 	}
 	if len(o.Profiles) == 0 {
 		r.AddNotef("there are no profiles yet; oxbow profile new NAME makes one")
@@ -38,29 +38,32 @@ func (o ProfileOut) Report() (r report.Report) {
 	r.AddLinef("%s", report.Name(o.Name))
 	fields := report.Fields{Cells: []report.Cell{
 		{Name: "says", Value: o.Description},
-		{Name: "file", Value: report.Sentencef("%s, of the %s", report.Text(o.File), report.Words(o.Origin))},
+		{
+			Name:  "file",
+			Value: report.Sentencef("%s, of the %s", report.QuotedText(o.File), report.OxbowText(o.Origin)),
+		},
 		{Name: "extends", Value: report.Names(o.Extends)},
 	}}
 	add := func(name string, value any) {
 		fields.Cells = append(fields.Cells, report.Cell{Name: name, Value: value})
 	}
 	for _, filter := range o.Include {
-		add("includes", report.Text(filter))
+		add("includes", report.QuotedText(filter))
 	}
-	for _, name := range o.Entries {
+	for _, name := range o.IncludedEntryNames {
 		add("includes", report.Sentencef("the entry %s", report.Name(name)))
 	}
 	if o.WithProcess {
-		add("includes", report.Words("process:true, to read only"))
+		add("includes", report.OxbowText("process:true, to read only"))
 	}
 	for _, filter := range o.Exclude {
-		add("excludes", report.Text(filter))
+		add("excludes", report.QuotedText(filter))
 	}
 	add("always", report.Names(o.Documents))
 	add("redacts", report.Names(o.RedactedKinds))
 	add("budget", report.Sentencef("%d tokens", o.MaxTokens))
 	if o.Project != "" {
-		add("writes", report.Sentencef("project:%s on new entries that name no project", report.Text(o.Project)))
+		add("writes", report.Sentencef("project:%s on new entries that name no project", report.QuotedText(o.Project)))
 	}
 	r.Add(fields)
 	return r
@@ -69,9 +72,9 @@ func (o ProfileOut) Report() (r report.Report) {
 // Report shows how many tokens each part of a profile has.
 func (o ProfileBudgetOut) Report() (r report.Report) {
 	for _, d := range o.Documents {
-		document := report.Sentencef("document %s", report.Text(d.Path))
+		document := report.Sentencef("document %s", report.QuotedText(d.Path))
 		if d.Wrong != "" {
-			document = report.Sentencef("%s: %s", document, report.Text(d.Wrong))
+			document = report.Sentencef("%s: %s", document, report.QuotedText(d.Wrong))
 		}
 		r.AddLinef("%8d  %s", d.Tokens, document)
 	}
@@ -79,7 +82,7 @@ func (o ProfileBudgetOut) Report() (r report.Report) {
 	r.AddLinef(
 		"%8d  all of %s that it includes",
 		o.Tokens,
-		report.Words(text.FormatCount(o.Entries, "entry", "entries")),
+		report.OxbowText(text.FormatCount(o.Entries, "entry", "entries")),
 	)
 	r.AddLinef("%8d  room, by the same estimate, that max_tokens %d surely leaves", o.RemainingTokens, o.MaxTokens)
 	if o.Fixed+o.Tokens > o.RemainingTokens {
@@ -92,57 +95,60 @@ func (o ProfileBudgetOut) Report() (r report.Report) {
 func (o LintOut) Report() (r report.Report) {
 	for _, l := range o.Profiles {
 		for _, f := range l.Problems {
-			r.AddLinef("%s", report.Text(f))
+			r.AddLinef("%s", report.QuotedText(f))
 		}
 	}
 	if !o.Failed() {
-		r.AddNotef("nothing is odd about %s", report.Words(text.FormatCount(len(o.Profiles), "profile", "profiles")))
+		r.AddNotef(
+			"nothing is odd about %s",
+			report.OxbowText(text.FormatCount(len(o.Profiles), "profile", "profiles")),
+		)
 	}
 	return r
 }
 
 // Report tells which file was written.
 func (o NewProfileOut) Report() (r report.Report) {
-	r.AddLinef("Wrote %s", report.Text(o.File))
+	r.AddLinef("Wrote %s", report.QuotedText(o.File))
 	report.AddNotes(&r, o.Notes)
 	r.AddNotef(
 		"oxbow profile lint %s looks it over; oxbow profile select %s shows what it selects",
-		report.Text(o.Name),
-		report.Text(o.Name),
+		report.QuotedText(o.Name),
+		report.QuotedText(o.Name),
 	)
 	return r
 }
 
 // Report tells whether the file was changed. It also lists problems that do not make the profile unusable.
 func (o ReplaceProfileOut) Report() (r report.Report) {
-	r.AddLinef("%s is %s", report.Text(o.File), report.Words(o.Outcome))
+	r.AddLinef("%s is %s", report.QuotedText(o.File), report.OxbowText(o.FileOutcome))
 	for _, f := range o.Problems {
-		r.AddNotef("%s", report.Text(f))
+		r.AddNotef("%s", report.QuotedText(f))
 	}
 	return r
 }
 
 // Report lists which entries and documents differ between the selections of two profiles.
 func (o DiffProfilesOut) Report() (r report.Report) {
-	r.AddLinef("--- %s (about %d tokens)", report.Text(o.SideA.String()), o.TokensA)
-	r.AddLinef("+++ %s (about %d tokens)", report.Text(o.SideB.String()), o.TokensB)
-	list := func(mark, kind report.Words, all []profile.Chosen) {
+	r.AddLinef("--- %s (about %d tokens)", report.QuotedText(o.SideA.String()), o.TokensA)
+	r.AddLinef("+++ %s (about %d tokens)", report.QuotedText(o.SideB.String()), o.TokensB)
+	list := func(mark, kind report.OxbowText, all []profile.Chosen) {
 		for _, c := range all {
-			row := report.Sentencef("%s %7d  %s%s", mark, c.Tokens, kind, report.Text(c.Name))
+			row := report.Sentencef("%s %7d  %s%s", mark, c.Tokens, kind, report.QuotedText(c.Name))
 			if !c.In {
 				row = report.Sentencef("%s  (over the budget)", row)
 			}
 			r.Add(report.Line{Sentence: row})
 		}
 	}
-	const document report.Words = "document "
+	const document report.OxbowText = "document "
 	list("-", document, o.DocumentsA)
 	list("+", document, o.DocumentsB)
 	list("-", "", o.OnlyA)
 	list("+", "", o.OnlyB)
 	for _, c := range o.Changed {
-		r.AddLinef("~ %7d  %s (was %d)", c.B, report.Text(c.Name), c.A)
+		r.AddLinef("~ %7d  %s (was %d)", c.B, report.QuotedText(c.Name), c.A)
 	}
-	r.AddNotef("%s the same", report.Words(text.FormatCount(o.Same, "entry is", "entries are")))
+	r.AddNotef("%s the same", report.OxbowText(text.FormatCount(o.Same, "entry is", "entries are")))
 	return r
 }

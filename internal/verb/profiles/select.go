@@ -62,19 +62,19 @@ func selectionRequest(ctx context.Context, w *verb.Workspace, m *oxbow.Memory, i
 	}
 	seq, err := verb.ResolveAsOf(ctx, m, in.AsOf, w.CurrentTime())
 	if err == nil && seq == 0 {
-		err = &BeforeFirstError{in.AsOf}
+		err = &BeforeFirstChangeError{in.AsOf}
 	}
 	req.AsOf = seq
 	return req, err
 }
 
-// BeforeFirstError is returned for a date before the first change of the memory. It matches [oxbow.ErrInvalid].
-type BeforeFirstError struct{ Date string }
+// BeforeFirstChangeError is returned for a date before the first change of the memory. It matches [oxbow.ErrInvalid].
+type BeforeFirstChangeError struct{ Date string }
 
-func (e *BeforeFirstError) Error() string { return "the memory held nothing yet at " + e.Date }
+func (e *BeforeFirstChangeError) Error() string { return "the memory held nothing yet at " + e.Date }
 
 // Is reports whether target is [oxbow.ErrInvalid].
-func (*BeforeFirstError) Is(target error) bool { return target == oxbow.ErrInvalid }
+func (*BeforeFirstChangeError) Is(target error) bool { return target == oxbow.ErrInvalid }
 
 // ResolveProfile returns the profile with this name. If the name is "", it returns the profile to which the caller is
 // bound. If the caller is unbound, it returns a profile of the whole memory.
@@ -119,8 +119,9 @@ func ProfileBudget(ctx context.Context, w *verb.Workspace, in ProfileIn) (Profil
 	if err != nil {
 		return ProfileBudgetOut{}, fmt.Errorf("counting tokens: %w", err)
 	}
-	return ProfileBudgetOut{b, fittingTokens(b)}, nil
+	return ProfileBudgetOut{b, estimatedTokensThatFit(b)}, nil
 }
 
-// fittingTokens returns the number of estimated tokens that fit into the budget even if the estimate is too low.
-func fittingTokens(b profile.Budget) int { return prompt.MaxEstimate(b.MaxTokens) }
+// estimatedTokensThatFit returns the number of estimated tokens that fit into the budget even if the estimate is too
+// low.
+func estimatedTokensThatFit(b profile.Budget) int { return prompt.MaxTokenEstimate(b.MaxTokens) }

@@ -55,13 +55,16 @@ type SpawnSubAgentIn struct {
 
 // SpawnSubAgentOut is the result of spawn_sub_agent.
 type SpawnSubAgentOut struct {
-	AgentID       string                 `json:"agent_id"`
-	MemoryProfile string                 `json:"memory_profile,omitempty"`
-	Skill         *skill.Skill           `json:"skill,omitempty"`
-	AsOf          uint64                 `json:"as_of,omitempty"` // number of the change at which the memory was read
-	Entries       int                    `json:"entries"`         // number of entries in the briefing
-	Tokens        int                    `json:"tokens"`          // estimated number of tokens in the whole briefing
-	MemoryReach   subagent.ServerCommand `json:"memory"`          // how the sub-agent starts a server for its memory
+	AgentID       string       `json:"agent_id"`
+	MemoryProfile string       `json:"memory_profile,omitempty"`
+	Skill         *skill.Skill `json:"skill,omitempty"`
+	// number of the change at which the memory was read
+	AsOf    uint64 `json:"as_of,omitempty"`
+	Entries int    `json:"entries"` // number of entries in the briefing
+	// estimated number of tokens in the whole briefing
+	Tokens int `json:"tokens"`
+	// how the sub-agent starts a server for its memory
+	MemoryServerCommand subagent.ServerCommand `json:"memory"`
 	// text for the sub-agent (empty if the sub-agent was started)
 	Briefing  string       `json:"briefing,omitempty"`
 	verb.Page              // page that the caller asked for
@@ -71,12 +74,12 @@ type SpawnSubAgentOut struct {
 
 // SubAgentRun is the outcome of a sub-agent's run.
 type SubAgentRun struct {
-	Outcome     string  `json:"ended"`       // "done", "failed", "stopped" or "timeout"
-	ExitStatus  int     `json:"exit_status"` // -1 if unknown
-	Started     string  `json:"started"`
-	Seconds     float64 `json:"seconds"`
-	RecordEntry string  `json:"entry,omitempty"` // name of the memory entry that describes this run of the sub-agent
-	Result      string  `json:"result"`          // standard output of the sub-agent
+	HowRunEnded  string  `json:"ended"`       // "done", "failed", "stopped" or "timeout"
+	ExitStatus   int     `json:"exit_status"` // -1 if unknown
+	Started      string  `json:"started"`
+	Seconds      float64 `json:"seconds"`
+	RunEntryName string  `json:"entry,omitempty"` // name of the memory entry that describes this run of the sub-agent
+	Result       string  `json:"result"`          // standard output of the sub-agent
 	// number of bytes that were cut out of the middle of Result, because it was too long
 	OmittedBytes int    `json:"cut,omitempty"`
 	Errors       string `json:"errors,omitempty"` // end of standard error (only if the run failed)
@@ -117,7 +120,7 @@ func SpawnSubAgent(
 		return SpawnSubAgentOut{}, err
 	}
 	out := SpawnSubAgentOut{AgentID: b.Agent, MemoryProfile: b.Profile, Skill: b.Skill, AsOf: b.Selection.AsOf,
-		Entries: b.Selection.In, Tokens: b.EstimatedTokens, MemoryReach: b.MemoryServer,
+		Entries: b.Selection.In, Tokens: b.EstimatedTokens, MemoryServerCommand: b.MemoryServer,
 		Notes: verb.PlainNotes(b.Selection.Notes)}
 	if b.Selection.In == 0 {
 		out.Notes = append(
@@ -183,13 +186,13 @@ func (in *SpawnSubAgentIn) makeRequest(
 // The entry that records the run contains the whole result.
 func (o *SpawnSubAgentOut) addRunOutcome(outcome *subagent.RunOutcome, maxBytes int) {
 	o.Run = &SubAgentRun{
-		Outcome:    outcome.EndState,
-		ExitStatus: outcome.ExitStatus,
-		Started:    outcome.StartTime.UTC().Format(time.RFC3339),
+		HowRunEnded: outcome.EndState,
+		ExitStatus:  outcome.ExitStatus,
+		Started:     outcome.StartTime.UTC().Format(time.RFC3339),
 		Seconds: float64(
 			outcome.Duration.Milliseconds(),
 		) / 1000,
-		RecordEntry:  outcome.EntryName,
+		RunEntryName: outcome.EntryName,
 		Result:       outcome.Output,
 		OmittedBytes: outcome.OmittedBytes,
 	}
@@ -200,7 +203,7 @@ func (o *SpawnSubAgentOut) addRunOutcome(outcome *subagent.RunOutcome, maxBytes 
 	if over := len(outcome.Output) - maxBytes; over > 0 && outcome.EntryName != "" {
 		o.Run.Result = outcome.Output[len(text.TruncateBytes(outcome.Output, over)):]
 		o.Notes = append(o.Notes, verb.Notef("the first %d bytes of its answer are left out here; %s", over,
-			&verb.CallHint{Verb: "get", Args: []verb.Arg{{Name: "name", Value: outcome.EntryName}},
+			&verb.CallHint{Verb: "get", Args: []verb.HintArgument{{Name: "name", Value: outcome.EntryName}},
 				Does: "gives all of it"}))
 	}
 }
@@ -221,26 +224,32 @@ func runnerForRequest(service *subagent.Service, in SpawnSubAgentIn) (*subagent.
 func (o SpawnSubAgentOut) Report() (r report.Report) {
 	report.AddNotes(&r, o.Notes)
 	if o.Run == nil {
-		r.Add(report.Document(o.Briefing + "\n" + o.ContinuationLine()))
+		r.Add(report.ModelDocument(o.Briefing + "\n" + o.ContinuationLine()))
 		return r
 	}
-	ended := report.Sentencef("sub-agent %s: %s after %.1f s", report.Words(o.AgentID), report.Words(o.Run.Outcome),
-		o.Run.Seconds)
+	ended := report.Sentencef(
+		"sub-agent %s: %s after %.1f s",
+		report.OxbowText(o.AgentID),
+		report.OxbowText(o.Run.HowRunEnded),
+		o.Run.Seconds,
+	)
 	if o.Run.ExitStatus >= 0 {
 		ended = report.Sentencef("%s, exit status %d", ended, o.Run.ExitStatus)
 	}
-	if o.Run.RecordEntry != "" {
-		ended = report.Sentencef("%s; recorded as %s", ended, report.Name(o.Run.RecordEntry))
+	if o.Run.RunEntryName != "" {
+		ended = report.Sentencef("%s; recorded as %s", ended, report.Name(o.Run.RunEntryName))
 	}
 	r.AddLinef("%s", ended)
-	r.Add(report.Record{Key: report.Words("It answered (data, to be checked):"),
-		TextCells: []report.Cell{{Name: "text", Value: report.Text(o.Run.Result)}}})
+	r.Add(report.Record{Key: report.OxbowText("It answered (data, to be checked):"),
+		TextCellsBelow: []report.Cell{{Name: "text", Value: report.QuotedText(o.Run.Result)}}})
 	if o.Run.Errors != "" {
-		r.Add(report.Record{Key: report.Words("Its errors ended with:"),
-			TextCells: []report.Cell{{Name: "text", Value: report.Text(o.Run.Errors)}}})
+		r.Add(report.Record{Key: report.OxbowText("Its errors ended with:"),
+			TextCellsBelow: []report.Cell{{Name: "text", Value: report.QuotedText(o.Run.Errors)}}})
 	}
 	return r
 }
 
 // Failed reports whether a run was started and did not succeed.
-func (o SpawnSubAgentOut) Failed() bool { return o.Run != nil && o.Run.Outcome != subagent.StateDone }
+func (o SpawnSubAgentOut) Failed() bool {
+	return o.Run != nil && o.Run.HowRunEnded != subagent.StateDone
+}

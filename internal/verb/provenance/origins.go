@@ -19,27 +19,27 @@ const maxOriginLabels = 16
 
 // originFinder finds the texts from which a new text was made.
 type originFinder struct {
-	ctx               context.Context
-	memory            *oxbow.Memory
-	ledger            *lineage.Ledger // texts that the session's model has read (nil if the session is unknown)
-	settableTurnNames []string
-	isAgent           bool
+	ctx                   context.Context
+	memory                *oxbow.Memory
+	ledger                *lineage.Ledger // texts that the session's model has read (nil if the session is unknown)
+	turnNamesLabelsMayUse []string
+	isAgentWriter         bool
 }
 
 func newOriginFinder(ctx context.Context, m *oxbow.Memory) originFinder {
 	o := originFinder{ctx: ctx, memory: m}
 	src, _ := oxbow.SourceFrom(ctx)
-	o.isAgent = src.Actor == oxbow.Agent
+	o.isAgentWriter = src.Actor == oxbow.Agent
 	o.ledger = verb.ContextLedger(ctx)
-	o.settableTurnNames = verb.ContextOriginTurns(ctx)
+	o.turnNamesLabelsMayUse = verb.ContextOriginTurns(ctx)
 	return o
 }
 
-// addShownTexts adds the texts that hooks showed to the model.
-func (o *originFinder) addShownTexts(shown []session.ShownText) {
+// addTextsShownByHooks adds the texts that hooks showed to the model.
+func (o *originFinder) addTextsShownByHooks(shown []session.ShownText) {
 	for _, s := range shown {
 		x := lineage.ShownText{Name: s.Name, Version: s.Version, Text: s.Text}
-		if s.SourceKind == inject.SourceSessions {
+		if s.SourceKind == inject.SourceKindSessions {
 			x.Version = 0 // a turn of a past session has no version, unlike an entry
 		}
 		o.ledger.AddTexts(x)
@@ -50,11 +50,11 @@ func (o *originFinder) addShownTexts(shown []session.ShownText) {
 // origin or that says the entry can be trusted. But it may name a conversation turn as the source, if the program has
 // passed the turn in the context.
 func (o *originFinder) maySetLabel(l oxbow.Label, oldLabels []oxbow.Label) bool {
-	if !o.isAgent || !slices.Contains(originLabelKeys, l.Key) {
+	if !o.isAgentWriter || !slices.Contains(originLabelKeys, l.Key) {
 		return true
 	}
 	return slices.Contains(oldLabels, l) ||
-		(l.Key == lineage.SourceLabel && slices.Contains(o.settableTurnNames, l.Value))
+		(l.Key == lineage.SourceLabel && slices.Contains(o.turnNamesLabelsMayUse, l.Value))
 }
 
 // originLabelKeys are the keys of labels that name a text's origin or vouch for an entry.
@@ -64,7 +64,7 @@ var originLabelKeys = []string{lineage.SourceLabel, oxbow.LabelOrigin, oxbow.Lab
 // previous version, labels for newly found origins, and the taints of the newly found origins. If an origin was
 // imported, another label says so. If the caller is not an agent, the result is nil.
 func (o *originFinder) originLabels(name, content string, oldEntry oxbow.Entry) (ls []oxbow.Label) {
-	if !o.isAgent {
+	if !o.isAgentWriter {
 		return nil
 	}
 	for _, l := range oldEntry.Labels {
@@ -72,7 +72,7 @@ func (o *originFinder) originLabels(name, content string, oldEntry oxbow.Entry) 
 			ls = append(ls, l)
 		}
 	}
-	for _, s := range o.ledger.FindSources(name, content, oldEntry.Content, o.rareWords) {
+	for _, s := range o.ledger.FindSources(name, content, oldEntry.Content, o.wordsRareInMemory) {
 		if l := (oxbow.Label{Key: lineage.SourceLabel, Value: s.SourceValue()}); len(ls) < maxOriginLabels &&
 			l.Check() == nil {
 			ls = append(ls, l)
@@ -87,12 +87,12 @@ func (o *originFinder) originLabels(name, content string, oldEntry oxbow.Entry) 
 	return ls
 }
 
-// minRareIDF is the minimum inverse document frequency of a rare word. In a small memory, a word is rare if only one
-// entry contains it.
-const minRareIDF = 4
+// minRareWordIDF is the minimum inverse document frequency of a rare word. In a small memory, a word is rare if only
+// one entry contains it.
+const minRareWordIDF = 4
 
-// rareWords returns the words that are rare in the memory.
-func (o *originFinder) rareWords(words []string) map[string]bool {
+// wordsRareInMemory returns the words that are rare in the memory.
+func (o *originFinder) wordsRareInMemory(words []string) map[string]bool {
 	if o.memory == nil {
 		return nil
 	}
@@ -102,7 +102,7 @@ func (o *originFinder) rareWords(words []string) map[string]bool {
 	}
 	rareWords := map[string]bool{}
 	for _, t := range read.Terms {
-		isRare := t.DF == 1 || (t.DF > 1 && t.IDF >= minRareIDF)
+		isRare := t.DF == 1 || (t.DF > 1 && t.IDF >= minRareWordIDF)
 		if isRare && !t.Corrected {
 			rareWords[strings.ToLower(t.Word)] = true
 		}

@@ -11,43 +11,43 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// CheckForeignRepeats returns an error matching [oxbow.ErrInvalid] if the texts repeat text by others, or if it is
-// unknown which texts the caller's turn has read. Verbs that write files call it, because a file cannot have a label
-// that warns of such text. A person at a terminal or a page may write any text. textName describes the texts in the
-// error.
-func CheckForeignRepeats(ctx context.Context, w *verb.Workspace, textName string, texts ...string) error {
+// CheckRepeatedForeignTexts returns an error matching [oxbow.ErrInvalid] if the texts repeat text by others, or if it
+// is unknown which texts the caller's turn has read. Verbs that write files call it, because a file cannot have a
+// label that warns of such text. A person at a terminal or a page may write any text. textName describes the texts in
+// the error.
+func CheckRepeatedForeignTexts(ctx context.Context, w *verb.Workspace, textName string, texts ...string) error {
 	if w.Knowledge == nil {
 		return nil
 	}
 	k := w.Knowledge()
 	src, _ := oxbow.SourceFrom(ctx)
 	text := strings.Join(texts, "\n")
-	if k.CanVouch(src) || strings.TrimSpace(text) == "" {
+	if k.IsCertainlyPerson(src) || strings.TrimSpace(text) == "" {
 		return nil
 	}
-	var s originStamper
+	var s originLabeller
 	if src.Actor != oxbow.Person {
-		s.originFinder.isAgent = src.Actor == oxbow.Agent
+		s.originFinder.isAgentWriter = src.Actor == oxbow.Agent
 		s.addSessionReads(ctx, k)
 	}
-	c := repeatFinder{
-		entryNames:    []string{""},
-		newTexts:      []string{text},
-		oldTexts:      []string{""},
-		repeatsByText: []foreignRepeats{{foreignSources: s.unknownCalls}},
+	c := foreignRepeatFinder{
+		entryNames:           []string{""},
+		newTexts:             []string{text},
+		replacedTexts:        []string{""},
+		foreignRepeatsByText: []repeatedForeignTexts{{foreignTextSources: s.callsWithUnknownText}},
 	}
-	c.findInSessionTexts(k)
-	if w.Open != nil && !c.repeatsByText[0].hasRepeats() {
+	c.findRepeatsOfSessionTexts(k)
+	if w.Open != nil && !c.foreignRepeatsByText[0].hasRepeats() {
 		// Without a memory, the texts cannot repeat entries.
-		if ctx, m, err := w.OpenMemory(ctx, verb.ReadOwn); err == nil {
+		if ctx, m, err := w.OpenMemory(ctx, verb.ReadWithoutTeamFiles); err == nil {
 			c.findInEntries(ctx, m.Store(), verb.ProvenanceData{Memory: m})
 		}
 	}
-	found := &c.repeatsByText[0]
+	found := &c.foreignRepeatsByText[0]
 	if !found.hasRepeats() {
 		return nil
 	}
-	read := append(slices.Concat(found.foreignSources, found.unvouchedSources), "an imported entry")[0]
+	read := append(slices.Concat(found.foreignTextSources, found.unvouchedSources), "an imported entry")[0]
 	return verb.Advise(verb.InvalidValue(textName, text, "repeats what others wrote, or comes after it: "+read),
 		"say it in your own words, or ask the person, who can write it at a terminal")
 }

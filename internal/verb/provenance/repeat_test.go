@@ -36,7 +36,7 @@ func TestRepeatedForgetOfABusyStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := &busyStore{Store: m.Store()}
-	d := &verb.Workspace{Open: func(context.Context, verb.Access) (*oxbow.Memory, error) {
+	d := &verb.Workspace{Open: func(context.Context, verb.MemoryAccess) (*oxbow.Memory, error) {
 		return oxbow.New(s, nil), nil
 	}, Now: time.Now}
 	verb := func(name string) verb.Tool {

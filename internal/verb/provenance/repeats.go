@@ -14,21 +14,21 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// foreignRepeats lists the texts by others that a change of the memory repeats word for word.
-type foreignRepeats struct {
+// repeatedForeignTexts lists the texts by others that a change of the memory repeats word for word.
+type repeatedForeignTexts struct {
 	// names of the calls that returned the repeated text, or the taints of the entry that contains the repeated text
-	foreignSources       []string
+	foreignTextSources   []string
 	unvouchedSources     []string
 	repeatsImportedEntry bool // the change of the memory repeats an entry that was imported
 }
 
-func (r *foreignRepeats) hasRepeats() bool {
-	return len(r.foreignSources)+len(r.unvouchedSources) > 0 || r.repeatsImportedEntry
+func (r *repeatedForeignTexts) hasRepeats() bool {
+	return len(r.foreignTextSources)+len(r.unvouchedSources) > 0 || r.repeatsImportedEntry
 }
 
-func (r *foreignRepeats) addSources(foreign, unvouched []string) {
-	r.foreignSources, r.unvouchedSources = appendMissing(
-		r.foreignSources,
+func (r *repeatedForeignTexts) addSources(foreign, unvouched []string) {
+	r.foreignTextSources, r.unvouchedSources = appendMissing(
+		r.foreignTextSources,
 		foreign,
 	), appendMissing(
 		r.unvouchedSources,
@@ -45,9 +45,9 @@ func appendMissing(list, more []string) []string {
 	return list
 }
 
-// sentenceLikeKeys returns a label's key if it consists of several words, because such a key may contain a sentence.
-func sentenceLikeKeys(l oxbow.Label) []string {
-	if strings.ContainsAny(l.Key, "-_") && !slices.Contains(originStampKeys, l.Key) {
+// multiWordLabelKeys returns a label's key if it consists of several words, because such a key may contain a sentence.
+func multiWordLabelKeys(l oxbow.Label) []string {
+	if strings.ContainsAny(l.Key, "-_") && !slices.Contains(originRecordLabelKeys, l.Key) {
 		return []string{l.Key}
 	}
 	return nil
@@ -61,9 +61,9 @@ func textBeforeAndAfter(op oxbow.Op, oldEntry oxbow.Entry) (written, before stri
 	join := func(name, content string, aliases []string, labels []oxbow.Label) string {
 		lines := append([]string{content, name}, aliases...)
 		for _, l := range labels {
-			if !slices.Contains(originStampKeys, l.Key) {
+			if !slices.Contains(originRecordLabelKeys, l.Key) {
 				lines = append(lines, l.Value)
-				lines = append(lines, sentenceLikeKeys(l)...)
+				lines = append(lines, multiWordLabelKeys(l)...)
 			}
 		}
 		return strings.Join(lines, "\n")
@@ -93,9 +93,9 @@ func textBeforeAndAfter(op oxbow.Op, oldEntry oxbow.Entry) (written, before stri
 	return written, before
 }
 
-// originStampKeys are the keys of labels with which programs record a text's origin. The values of such labels do not
-// count as text that a change writes.
-var originStampKeys = []string{oxbow.LabelTaint, oxbow.LabelSuspect, oxbow.LabelQuarantine, oxbow.LabelOrigin,
+// originRecordLabelKeys are the keys of labels with which programs record a text's origin. The values of such labels
+// do not count as text that a change writes.
+var originRecordLabelKeys = []string{oxbow.LabelTaint, oxbow.LabelSuspect, oxbow.LabelQuarantine, oxbow.LabelOrigin,
 	oxbow.LabelVerified, oxbow.LabelUnvouched, "from", "import", "import-id", "import-sum"}
 
 func isTaintedOrUnvouched(e *oxbow.Entry) bool {
@@ -113,14 +113,14 @@ func findRepeats(
 	ops []oxbow.Op,
 	k verb.ProvenanceData,
 	areChangesUnvouched bool,
-) []foreignRepeats {
-	c := repeatFinder{
-		entryNames:    make([]string, len(ops)),
-		newTexts:      make([]string, len(ops)),
-		oldTexts:      make([]string, len(ops)),
-		repeatsByText: make([]foreignRepeats, len(ops)),
+) []repeatedForeignTexts {
+	c := foreignRepeatFinder{
+		entryNames:           make([]string, len(ops)),
+		newTexts:             make([]string, len(ops)),
+		replacedTexts:        make([]string, len(ops)),
+		foreignRepeatsByText: make([]repeatedForeignTexts, len(ops)),
 	}
-	staged := newStagedEntries(len(ops))
+	staged := newEntriesAfterChanges(len(ops))
 	for i, op := range ops {
 		name := op.Target()
 		old, ok := staged.findByName(name)
@@ -128,59 +128,59 @@ func findRepeats(
 			old, _ = store.Get(ctx, name) // ignore the error, because the store will report it
 		}
 		c.entryNames[i] = name
-		c.newTexts[i], c.oldTexts[i] = textBeforeAndAfter(op, old)
+		c.newTexts[i], c.replacedTexts[i] = textBeforeAndAfter(op, old)
 		staged.setEntry(name, op.ApplyTo(old))
 	}
-	c.findInSessionTexts(k)
+	c.findRepeatsOfSessionTexts(k)
 	c.areChangesUnvouched = areChangesUnvouched
 	c.findInEntries(ctx, store, k)
-	return c.repeatsByText
+	return c.foreignRepeatsByText
 }
 
-// repeatFinder finds out which foreign texts the new texts of a change repeat.
-type repeatFinder struct {
-	entryNames          []string // for each text, the name of its entry (or "")
-	newTexts, oldTexts  []string
-	repeatsByText       []foreignRepeats
-	areChangesUnvouched bool // nobody vouches for the texts of the changes, even if these repeat nothing
+// foreignRepeatFinder finds out which foreign texts the new texts of a change repeat.
+type foreignRepeatFinder struct {
+	entryNames              []string // for each text, the name of its entry (or "")
+	newTexts, replacedTexts []string
+	foreignRepeatsByText    []repeatedForeignTexts
+	areChangesUnvouched     bool // nobody vouches for the texts of the changes, even if these repeat nothing
 }
 
-// findInSessionTexts finds repetitions of texts that sessions have read.
-func (c *repeatFinder) findInSessionTexts(k verb.ProvenanceData) {
+// findRepeatsOfSessionTexts finds repetitions of texts that sessions have read.
+func (c *foreignRepeatFinder) findRepeatsOfSessionTexts(k verb.ProvenanceData) {
 	if k.Fingerprints == nil {
 		return
 	}
-	for i, m := range k.Fingerprints.FindRepeats(c.newTexts, c.oldTexts) {
-		c.repeatsByText[i].addSources(m.Foreign, m.Unvouched)
+	for i, m := range k.Fingerprints.FindRepeats(c.newTexts, c.replacedTexts) {
+		c.foreignRepeatsByText[i].addSources(m.ForeignTextLabels, m.UnknownAuthorLabels)
 	}
 }
 
-// notComparedValue is the value of the label unvouched if a text could not be compared with all unvouched entries. The
-// reason is that the memory is damaged. Or the memory is not stored in oxbow's log, and contains so many unvouched
-// entries that comparing them would take too long.
-const notComparedValue = "not-compared"
+// unvouchedNotComparedValue is the value of the label unvouched if a text could not be compared with all unvouched
+// entries. The reason is that the memory is damaged. Or the memory is not stored in oxbow's log, and contains so many
+// unvouched entries that comparing them would take too long.
+const unvouchedNotComparedValue = "not-compared"
 
 // findInEntries finds out which tainted, unvouched and imported entries the new texts repeat. If the texts cannot be
 // compared with the entries, for example because the memory is damaged, each text counts as unvouched. findInEntries
 // returns no error, because damage must not prevent changes of the memory.
-func (c *repeatFinder) findInEntries(ctx context.Context, store oxbow.Store, k verb.ProvenanceData) {
+func (c *foreignRepeatFinder) findInEntries(ctx context.Context, store oxbow.Store, k verb.ProvenanceData) {
 	texts := foreign.Texts{
-		Names:        c.entryNames,
-		Texts:        c.newTexts,
-		IgnoredTexts: c.oldTexts,
-		OnlyTainted:  c.areChangesUnvouched,
+		Names:              c.entryNames,
+		Texts:              c.newTexts,
+		IgnoredTexts:       c.replacedTexts,
+		OnlyTaintedEntries: c.areChangesUnvouched,
 	}
 	add := func(e *oxbow.Entry, i int) {
-		c.repeatsByText[i].addSources(e.Values(oxbow.LabelTaint), e.Values(oxbow.LabelUnvouched))
-		c.repeatsByText[i].repeatsImportedEntry = c.repeatsByText[i].repeatsImportedEntry ||
+		c.foreignRepeatsByText[i].addSources(e.Values(oxbow.LabelTaint), e.Values(oxbow.LabelUnvouched))
+		c.foreignRepeatsByText[i].repeatsImportedEntry = c.foreignRepeatsByText[i].repeatsImportedEntry ||
 			e.Trust() == oxbow.TrustImported
 	}
 	err := foreign.ErrTooManyEntries
 	if tainted := verb.ContextTaintedEntries(ctx); tainted != nil && c.areChangesUnvouched {
-		err = findRepeatsOfTainted(ctx, store, k.SecondReader, tainted, &texts, add)
+		err = findRepeatsOfTainted(ctx, store, k.SecondMemory, tainted, &texts, add)
 	}
 	if errors.Is(err, foreign.ErrTooManyEntries) {
-		err = k.SecondReader.Read(store, func(store oxbow.Store, index *foreign.Index) error {
+		err = k.SecondMemory.CallWithStore(store, func(store oxbow.Store, index *foreign.Index) error {
 			return index.EachRepeatedEntry(ctx, store, k.Memory, &texts, add)
 		})
 	}
@@ -189,7 +189,7 @@ func (c *repeatFinder) findInEntries(ctx context.Context, store oxbow.Store, k v
 	}
 	for i, text := range c.newTexts {
 		if strings.TrimSpace(text) != "" {
-			c.repeatsByText[i].addSources(nil, []string{notComparedValue})
+			c.foreignRepeatsByText[i].addSources(nil, []string{unvouchedNotComparedValue})
 		}
 	}
 }
@@ -201,7 +201,7 @@ func (c *repeatFinder) findInEntries(ctx context.Context, store oxbow.Store, k v
 func findRepeatsOfTainted(
 	ctx context.Context,
 	store oxbow.Store,
-	secondReader *verb.SecondReader,
+	secondReader *verb.SecondMemoryReader,
 	tainted *verb.TaintedEntries,
 	texts *foreign.Texts,
 	addRepeat func(e *oxbow.Entry, i int),
@@ -210,7 +210,7 @@ func findRepeatsOfTainted(
 		// close the second memory reader now, because it needs memory for all entries, and this run will probably not
 		// use it again
 		defer secondReader.Close()
-		return secondReader.Read(store, func(store oxbow.Store, _ *foreign.Index) error {
+		return secondReader.CallWithStore(store, func(store oxbow.Store, _ *foreign.Index) error {
 			return foreign.EachTaintedEntry(ctx, store, keep)
 		})
 	}
@@ -242,5 +242,5 @@ func recordPersonTexts(ctx context.Context, store oxbow.Store, ops []oxbow.Op, k
 			texts = append(texts, s)
 		}
 	}
-	_ = k.Fingerprints.VouchFor(k.Fingerprints.FindRepeats(texts, nil)...)
+	_ = k.Fingerprints.VouchForWords(k.Fingerprints.FindRepeats(texts, nil)...)
 }

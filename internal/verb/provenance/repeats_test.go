@@ -27,7 +27,7 @@ func TestImportKeepsNoPrints(t *testing.T) {
 		DefaultCaller: session.Caller{Client: "claude", Session: "s"},
 		SessionExposure: func(context.Context,
 			session.Caller) session.Exposure {
-			return session.Exposure{IsReported: true}
+			return session.Exposure{IsReportedByHooks: true}
 		},
 	}
 	const text = "the quick brown fox jumps over the lazy dog near the old harbor wall"

@@ -18,15 +18,15 @@ type Screener struct {
 	// OmitLabels is set if the layout of the home cannot store labels. The changes then get no labels.
 	OmitLabels bool
 
-	// KeepOrigins keeps the origins and labels that the entries already have, and only adds labels for personal data.
-	// It is set when a home is converted.
+	// KeepsOriginLabels keeps the origins and labels that the entries already have, and only adds labels for personal
+	// data. It is set when a home is converted.
 	KeepOrigins bool
 }
 
 // ScreenOps returns the changes in the form in which they may be stored. It is an [oxbow.Options.Screen].
 //
 // First, secrets are replaced, or the changes are refused, so that later steps cannot store secrets. Then labels are
-// added for the origins of the texts ([labelOrigins]) and for personal data. If a person did not write the text,
+// added for the origins of the texts ([addOriginLabels]) and for personal data. If a person did not write the text,
 // labels are also added if the text looks like instructions.
 func (s *Screener) ScreenOps(ctx context.Context, store oxbow.Store, ops []oxbow.Op) ([]oxbow.Op, error) {
 	ops = slices.Clone(ops)
@@ -43,7 +43,7 @@ func (s *Screener) ScreenOps(ctx context.Context, store oxbow.Store, ops []oxbow
 	if s.KeepOrigins {
 		return labelPersonalData(ctx, store, ops, nil), nil
 	}
-	ops, labelled, err := labelOrigins(ctx, store, ops, s.ProvenanceData)
+	ops, labelled, err := addOriginLabels(ctx, store, ops, s.ProvenanceData)
 	if err != nil {
 		return nil, err
 	}

@@ -32,9 +32,9 @@ type ScreeningSettings struct {
 	// CheckLimit returns an error if the changes exceed a limit on writing. It may be nil.
 	CheckLimit func(ctx context.Context, store oxbow.Store, ops []oxbow.Op) error
 
-	// KeepOrigins keeps the labels that the entries already have, including labels for their origin. It is set when a
-	// home is converted to another layout.
-	KeepOrigins bool
+	// KeepsOriginLabels keeps the labels that the entries already have, including labels for their origin. It is set
+	// when a home is converted to another layout.
+	KeepsOriginLabels bool
 }
 
 // Screening examines the texts of a home before they are stored. A run creates it once with [NewScreening]. All
@@ -44,7 +44,7 @@ type ScreeningSettings struct {
 type Screening struct {
 	settings     ScreeningSettings
 	cleaner      *screen.Cleaner
-	secondReader *verb.SecondReader
+	secondReader *verb.SecondMemoryReader
 }
 
 // NewScreening returns a Screening, which examines the texts for one home before they are stored.
@@ -53,7 +53,7 @@ func NewScreening(s ScreeningSettings) *Screening {
 	if p, err := s.MemoryPlace(); err == nil && p.HasOwnLayout() {
 		dir = p.Dir()
 	}
-	return &Screening{s, screen.NewCleaner(dir), &verb.SecondReader{OpenMemory: s.ReopenMemory}}
+	return &Screening{s, screen.NewCleaner(dir), &verb.SecondMemoryReader{OpenMemory: s.ReopenMemory}}
 }
 
 // Cleaner returns the cleaner that replaces secrets in texts such as past turns, whose authors cannot be told to
@@ -78,8 +78,8 @@ func (s *Screening) ScreenForMemory(
 		}
 		place, err := s.settings.MemoryPlace()
 		screener := Screener{SecretPolicy: s.SecretPolicy(), ProvenanceData: s.settings.ProvenanceData(),
-			OmitLabels: err == nil && !place.HasOwnLayout(), KeepOrigins: s.settings.KeepOrigins}
-		screener.ProvenanceData.Memory, screener.ProvenanceData.SecondReader = *m, s.secondReader
+			OmitLabels: err == nil && !place.HasOwnLayout(), KeepOrigins: s.settings.KeepsOriginLabels}
+		screener.ProvenanceData.Memory, screener.ProvenanceData.SecondMemory = *m, s.secondReader
 		return screener.ScreenOps(ctx, store, ops)
 	}
 }

@@ -4,19 +4,19 @@ package provenance
 
 import "github.com/oxbow-memory/oxbow"
 
-// stagedEntries contains entries by name, as they are after the changes that were already processed.
-type stagedEntries struct {
+// entriesAfterChanges contains entries by name, as they are after the changes that were already processed.
+type entriesAfterChanges struct {
 	entries []oxbow.Entry
 	indexes map[string]int // for each entry name, the index in entries
 }
 
-// newStagedEntries returns an empty set with memory for the entries in the given number of changes.
-func newStagedEntries(changes int) *stagedEntries {
-	return &stagedEntries{make([]oxbow.Entry, 0, changes), make(map[string]int, changes)}
+// newEntriesAfterChanges returns an empty set with memory for the entries in the given number of changes.
+func newEntriesAfterChanges(changes int) *entriesAfterChanges {
+	return &entriesAfterChanges{make([]oxbow.Entry, 0, changes), make(map[string]int, changes)}
 }
 
 // findByName returns the entry with this name.
-func (s *stagedEntries) findByName(name string) (e oxbow.Entry, found bool) {
+func (s *entriesAfterChanges) findByName(name string) (e oxbow.Entry, found bool) {
 	i, found := s.indexes[name]
 	if found {
 		e = s.entries[i]
@@ -25,7 +25,7 @@ func (s *stagedEntries) findByName(name string) (e oxbow.Entry, found bool) {
 }
 
 // setEntry adds or replaces the entry with this name.
-func (s *stagedEntries) setEntry(name string, e oxbow.Entry) {
+func (s *entriesAfterChanges) setEntry(name string, e oxbow.Entry) {
 	if i, found := s.indexes[name]; found {
 		s.entries[i] = e
 		return
@@ -34,8 +34,8 @@ func (s *stagedEntries) setEntry(name string, e oxbow.Entry) {
 	s.entries = append(s.entries, e)
 }
 
-// applyOp makes the change to the entry in s, so that later changes of the same call find the new version.
-func (s *stagedEntries) applyOp(op oxbow.Op) {
+// applyOpToEntries makes the change to the entry in s, so that later changes of the same call find the new version.
+func (s *entriesAfterChanges) applyOpToEntries(op oxbow.Op) {
 	old, _ := s.findByName(op.Target())
 	s.setEntry(op.Target(), op.ApplyTo(old))
 }

@@ -24,7 +24,7 @@ func BenchmarkStamp(b *testing.B) {
 	text := benchText
 	seen := new(verb.SeenEntries)
 	ctx := oxbow.WithSource(b.Context(), oxbow.Source{Actor: oxbow.Agent})
-	shown := verb.WithLedger(ctx, seen)
+	shown := verb.WithShownEntriesRecord(ctx, seen)
 	for i := range 50 {
 		e := oxbow.Entry{Name: fmt.Sprint("e", i), Version: 1, Content: text(i, 1000)}
 		if err := m.Apply(ctx, oxbow.Add{Name: e.Name, Content: e.Content}); err != nil {
@@ -85,14 +85,14 @@ func BenchmarkRecallShown(b *testing.B) {
 		b.Fatal(err)
 	}
 	w := &verb.Workspace{
-		Open: func(context.Context, verb.Access) (*oxbow.Memory, error) { return m, nil },
+		Open: func(context.Context, verb.MemoryAccess) (*oxbow.Memory, error) { return m, nil },
 		Now:  time.Now,
 	}
 	ctx := oxbow.WithSource(b.Context(), oxbow.Source{Actor: oxbow.Agent})
 	for _, c := range []struct {
 		name string
 		ctx  context.Context
-	}{{"not recorded", ctx}, {"recorded", verb.WithLedger(ctx, new(verb.SeenEntries))}} {
+	}{{"not recorded", ctx}, {"recorded", verb.WithShownEntriesRecord(ctx, new(verb.SeenEntries))}} {
 		b.Run(c.name, func(b *testing.B) {
 			for i := 0; b.Loop(); i++ {
 				if _, err := verb.Recall(

@@ -23,11 +23,11 @@ import (
 // text by others, such an entry must not be written or changed.
 var protectedLabelKeys = []string{profile.LabelPinned, profile.LabelProcess}
 
-// noHooksValue is the value of the label unvouched for a text by an agent without hooks. Without hooks, oxbow does not
-// know which texts the agent has read.
-const noHooksValue = "no-hooks"
+// unvouchedNoHooksValue is the value of the label unvouched for a text by an agent without hooks. Without hooks, oxbow
+// does not know which texts the agent has read.
+const unvouchedNoHooksValue = "no-hooks"
 
-// labelOrigins returns the changes with labels that record where the text of each change comes from.
+// addOriginLabels returns the changes with labels that record where the text of each change comes from.
 //
 // Changes by a person at a terminal or a page are returned without new labels. If such a text repeats foreign text,
 // the repeated text counts as the person's text from then on. Changes by a person whose input is not a terminal are
@@ -40,7 +40,7 @@ const noHooksValue = "no-hooks"
 //
 // A change of an entry that is pinned or belongs to every process is refused if its text repeats foreign text, or if
 // the session's model has read foreign text since the last prompt. The error matches [oxbow.ErrInvalid].
-func labelOrigins(
+func addOriginLabels(
 	ctx context.Context,
 	store oxbow.Store,
 	ops []oxbow.Op,
@@ -48,18 +48,18 @@ func labelOrigins(
 ) (out []oxbow.Op, fullyLabelled map[int]bool, err error) {
 	src, _ := oxbow.SourceFrom(ctx)
 	if src.Actor == oxbow.Person {
-		ops = labelVouchedTexts(ctx, store, ops)
+		ops = addPersonVouchLabels(ctx, store, ops)
 	}
-	if k.CanVouch(src) {
+	if k.IsCertainlyPerson(src) {
 		recordPersonTexts(ctx, store, ops, k)
 		return ops, nil, nil
 	}
-	s := originStamper{
-		stagedEntries:     newStagedEntries(len(ops)),
-		labelledChanges:   make(map[int]bool, len(ops)),
-		source:            src,
-		conversationTexts: screen.ConversationTextsFrom(ctx),
-		unexaminedTexts:   make([]unexaminedText, 0, len(ops)),
+	s := originLabeller{
+		stagedEntries:        newEntriesAfterChanges(len(ops)),
+		fullyLabelledChanges: make(map[int]bool, len(ops)),
+		changeSource:         src,
+		conversationTexts:    screen.ConversationTextsFrom(ctx),
+		textsToExamine:       make([]entryTextToExamine, 0, len(ops)),
 	}
 	if src.Actor != oxbow.Person {
 		s.originFinder = newOriginFinder(ctx, k.Memory)
@@ -70,45 +70,45 @@ func labelOrigins(
 	for i, op := range ops {
 		s.foreignRepeats = repeats[i]
 		if src.Actor == oxbow.Person && !s.foreignRepeats.hasRepeats() {
-			s.stagedEntries.applyOp(op)
+			s.stagedEntries.applyOpToEntries(op)
 			out = append(out, op)
 			continue
 		}
 		if _, ok := op.(oxbow.Alias); ok {
-			// An Alias op keeps the labels that the entry has in stagedEntries, so the labels of all earlier ops must
-			// be added first.
-			s.labelUnexaminedTexts(out)
+			// An Alias op keeps the labels that the entry has in entriesAfterChanges, so the labels of all earlier ops
+			// must be added first.
+			s.labelFindingsInTexts(out)
 		}
 		s.changeIndex = len(out)
-		stamped, err := s.labelOp(ctx, store, op)
+		stamped, err := s.addOriginLabelsToOp(ctx, store, op)
 		if err != nil {
 			return nil, nil, err
 		}
 		for _, op := range stamped {
-			s.stagedEntries.applyOp(op)
+			s.stagedEntries.applyOpToEntries(op)
 		}
 		out = append(out, stamped...)
 	}
-	s.labelUnexaminedTexts(out)
+	s.labelFindingsInTexts(out)
 	tainted := verb.ContextTaintedEntries(ctx)
 	for _, op := range out {
 		e, _ := s.stagedEntries.findByName(op.Target())
 		tainted.Add(e)
 	}
 	recordFingerprints(out, k)
-	return out, s.labelledChanges, nil
+	return out, s.fullyLabelledChanges, nil
 }
 
 // addSessionReads records what the model of the caller's session has read since the last prompt by a person: the calls
 // that returned text by others, and the texts that hooks showed. If the context itself lists the texts by others (see
 // [verb.ContextTaints]), only these are recorded.
-func (s *originStamper) addSessionReads(ctx context.Context, k verb.ProvenanceData) {
+func (s *originLabeller) addSessionReads(ctx context.Context, k verb.ProvenanceData) {
 	caller, ok := verb.ContextCaller(ctx)
 	if !ok {
 		caller = k.DefaultCaller
 	}
 	known, given := verb.ContextTaints(ctx)
-	s.unknownCalls = known
+	s.callsWithUnknownText = known
 	if given {
 		return
 	}
@@ -116,18 +116,22 @@ func (s *originStamper) addSessionReads(ctx context.Context, k verb.ProvenanceDa
 	if caller != (session.Caller{}) && k.SessionExposure != nil {
 		x = k.SessionExposure(ctx, caller)
 	}
-	s.unknownCalls = x.UntracedReads
-	s.foreignCalls = x.ForeignReads
-	s.isWithoutHooks = s.originFinder.isAgent && !x.IsReported
-	s.proofFile, s.provedFiles = x.ProofCommand, x.ProvenFiles
-	s.originFinder.addShownTexts(x.ShownTexts)
+	s.callsWithUnknownText = x.UnfingerprintedReads
+	s.callsWithForeignText = x.ForeignTextReads
+	s.isWithoutHooks = s.originFinder.isAgentWriter && !x.IsReportedByHooks
+	s.proofCommand, s.filesBeforeProofCommand = x.LastTestOrCommit, x.FilesBeforeTestOrCommit
+	s.originFinder.addTextsShownByHooks(x.ShownTexts)
 }
 
-// labelOp returns the op with labels for its origin. After it, labelOp returns further ops that change labels if this
-// is necessary, for example because a new alias repeats text by others. If the entry cannot be read, the op is
-// returned unchanged, because the store will report the error. If the caller must not change the entry, labelOp
-// returns an error.
-func (s *originStamper) labelOp(ctx context.Context, store oxbow.Store, op oxbow.Op) (_ []oxbow.Op, err error) {
+// addOriginLabelsToOp returns the op with labels for its origin. After it, addOriginLabelsToOp returns further ops
+// that change labels if this is necessary, for example because a new alias repeats text by others. If the entry cannot
+// be read, the op is returned unchanged, because the store will report the error. If the caller must not change the
+// entry, addOriginLabelsToOp returns an error.
+func (s *originLabeller) addOriginLabelsToOp(
+	ctx context.Context,
+	store oxbow.Store,
+	op oxbow.Op,
+) (_ []oxbow.Op, err error) {
 	name := op.Target()
 	old, found := s.stagedEntries.findByName(name)
 	if _, adds := op.(oxbow.Add); !found && !adds {
@@ -168,102 +172,103 @@ func (s *originStamper) labelOp(ctx context.Context, store oxbow.Store, op oxbow
 // labelAliasedEntry returns the change that adds warning labels to an entry if a call adds aliases after it may have
 // read text by others. Others may then have chosen the aliases, which are words by which the entry is found. The
 // result is nil if the call has read no such text, or if it adds no alias.
-func (s *originStamper) labelAliasedEntry(o oxbow.Alias, oldEntry oxbow.Entry) []oxbow.Op {
+func (s *originLabeller) labelAliasedEntry(o oxbow.Alias, oldEntry oxbow.Entry) []oxbow.Op {
 	add := slices.DeleteFunc(
 		slices.Clone(o.Aliases),
 		func(a string) bool { return slices.Contains(oldEntry.Aliases, a) },
 	)
-	isTainted := len(s.unknownCalls) > 0 || s.foreignRepeats.hasRepeats()
+	isTainted := len(s.callsWithUnknownText) > 0 || s.foreignRepeats.hasRepeats()
 	if !isTainted || len(add) == 0 {
 		return nil
 	}
-	bare := originStamper{
-		unknownCalls:   s.unknownCalls,
-		foreignRepeats: s.foreignRepeats,
-		stagedEntries:  newStagedEntries(1),
+	bare := originLabeller{
+		callsWithUnknownText: s.callsWithUnknownText,
+		foreignRepeats:       s.foreignRepeats,
+		stagedEntries:        newEntriesAfterChanges(1),
 	}
 	// Ignore the error, which computeLabels returns only for protected labels. This call contains no labels.
 	ls, _ := bare.computeLabels("", "", add, nil, oxbow.Entry{})
-	bare.unexaminedTexts[0].labels = append(ls, oldEntry.Labels...)
+	bare.textsToExamine[0].knownLabels = append(ls, oldEntry.Labels...)
 	out := []oxbow.Op{oxbow.Relabel{Name: o.Name}}
-	bare.labelUnexaminedTexts(out)
+	bare.labelFindingsInTexts(out)
 	return out
 }
 
-// originStamper adds labels to changes, mostly to changes that a person did not make.
-type originStamper struct {
+// originLabeller adds labels to changes, mostly to changes that a person did not make.
+type originLabeller struct {
 	// calls since the last prompt whose returned text is not known, so that repetitions cannot be found
-	unknownCalls   []string
-	foreignCalls   []string       // calls of the turn that returned text by others
-	isWithoutHooks bool           // the writer is an agent whose hooks do not report the texts that it has read
-	foreignRepeats foreignRepeats // text by others that the change which is being labelled repeats
-	proofFile      string
-	provedFiles    []string // files that were written before the test or commit named in proofFile
-	source         oxbow.Source
+	callsWithUnknownText []string
+	callsWithForeignText []string // calls of the turn that returned text by others
+	// the writer is an agent whose hooks do not report the texts that it has read
+	isWithoutHooks          bool
+	foreignRepeats          repeatedForeignTexts // text by others that the change which is being labelled repeats
+	proofCommand            string
+	filesBeforeProofCommand []string // files that were written before the test or commit named in proofCommand
+	changeSource            oxbow.Source
 	// conversations in which oxbow itself wrote the speakers' roles before each text
 	conversationTexts *screen.ConversationTexts
 	originFinder      originFinder
-	stagedEntries     *stagedEntries // entries after the changes that were already processed
+	stagedEntries     *entriesAfterChanges // entries after the changes that were already processed
 
-	changeIndex     int              // index of the change that is being labelled
-	unexaminedTexts []unexaminedText // texts that were not examined yet
+	changeIndex    int                  // index of the change that is being labelled
+	textsToExamine []entryTextToExamine // texts that were not examined yet
 	// indexes of changes that have all labels, also for personal data. Nil if only an entry's aliases are examined.
-	labelledChanges map[int]bool
+	fullyLabelledChanges map[int]bool
 }
 
-// unexaminedText is the text of an entry that has not been examined yet.
-type unexaminedText struct {
-	changeIndex   int
-	texts         []string
-	programValues []string      // values of labels that programs added
-	labels        []oxbow.Label // labels of the entry that are already known, before the text is examined
-	ruleLabelKey  string        // key of the labels that name a rule by which a text looks like instructions
-	findings      screen.Findings
+// entryTextToExamine is the text of an entry that has not been examined yet.
+type entryTextToExamine struct {
+	changeIndex             int
+	textParts               []string
+	programLabelValues      []string      // values of labels that programs added
+	knownLabels             []oxbow.Label // labels of the entry that are already known, before the text is examined
+	instructionRuleLabelKey string        // key of the labels that name a rule by which a text looks like instructions
+	findings                screen.Findings
 }
 
 // textsPerGoroutine is the number of texts that a goroutine examines at a time.
 const textsPerGoroutine = 16
 
-// labelUnexaminedTexts adds a label for each finding about a text. The texts are examined in parallel, because this
+// labelFindingsInTexts adds a label for each finding about a text. The texts are examined in parallel, because this
 // takes most of the time.
-func (s *originStamper) labelUnexaminedTexts(ops []oxbow.Op) {
+func (s *originLabeller) labelFindingsInTexts(ops []oxbow.Op) {
 	var all errgroup.Group
 	all.SetLimit(runtime.GOMAXPROCS(0))
-	for group := range slices.Chunk(s.unexaminedTexts, textsPerGoroutine) {
+	for group := range slices.Chunk(s.textsToExamine, textsPerGoroutine) {
 		all.Go(func() error {
 			for i := range group {
-				group[i].findings = screen.ExamineTexts(group[i].texts, group[i].programValues)
+				group[i].findings = screen.ExamineTexts(group[i].textParts, group[i].programLabelValues)
 			}
 			return nil
 		})
 	}
 	_ = all.Wait() // ignore the result, because the functions passed to Go return no errors
-	for _, l := range s.unexaminedTexts {
+	for _, l := range s.textsToExamine {
 		for _, r := range l.findings.InstructionRuleNames {
-			l.labels = append(l.labels, oxbow.Label{Key: l.ruleLabelKey, Value: r})
+			l.knownLabels = append(l.knownLabels, oxbow.Label{Key: l.instructionRuleLabelKey, Value: r})
 		}
 		var labels []oxbow.Label
-		if s.labelledChanges != nil {
-			labels = withPersonalLabels(l.labels, l.findings.PersonalDataKinds)
-			s.labelledChanges[l.changeIndex] = true
+		if s.fullyLabelledChanges != nil {
+			labels = withPersonalLabels(l.knownLabels, l.findings.PersonalDataKinds)
+			s.fullyLabelledChanges[l.changeIndex] = true
 		} else {
-			labels = oxbow.SortLabels(l.labels)
+			labels = oxbow.SortLabels(l.knownLabels)
 		}
 		op := withLabels(ops[l.changeIndex], labels)
 		ops[l.changeIndex] = op
-		s.stagedEntries.applyOp(op)
+		s.stagedEntries.applyOpToEntries(op)
 	}
-	s.unexaminedTexts = s.unexaminedTexts[:0]
+	s.textsToExamine = s.textsToExamine[:0]
 }
 
-// unnamedCallValue is the label value that replaces the name of a tool call if the name is not allowed as a label
-// value.
-const unnamedCallValue = "call"
+// unnamableCallLabelValue is the label value that replaces the name of a tool call if the name is not allowed as a
+// label value.
+const unnamableCallLabelValue = "call"
 
 // computeLabels returns the labels of an entry: the given labels, the warnings about texts by others that the previous
 // version has, and labels for the tool call and for the origin of the text. computeLabels also queues the text for
-// [originStamper.labelUnexaminedTexts], which adds labels for the rules that the text matches.
-func (s *originStamper) computeLabels(
+// [originLabeller.labelFindingsInTexts], which adds labels for the rules that the text matches.
+func (s *originLabeller) computeLabels(
 	name, content string,
 	aliases []string,
 	givenLabels []oxbow.Label,
@@ -274,7 +279,7 @@ func (s *originStamper) computeLabels(
 	out = slices.DeleteFunc(out, func(l oxbow.Label) bool {
 		isGiven := l.Key == oxbow.LabelSuspect || l.Key == oxbow.LabelQuarantine || l.Key == oxbow.LabelTextBy
 		return isGiven || !s.originFinder.maySetLabel(l, oldEntry.Labels) ||
-			(l.Key == oxbow.LabelVerified && s.originFinder.isAgent && content != oldEntry.Content)
+			(l.Key == oxbow.LabelVerified && s.originFinder.isAgentWriter && content != oldEntry.Content)
 	})
 	out = s.updateApprovalLabels(out, content, oldEntry)
 	if err := s.checkProtected(out, oldEntry.Labels); err != nil {
@@ -289,12 +294,12 @@ func (s *originStamper) computeLabels(
 		for _, v := range values {
 			l := oxbow.Label{Key: key, Value: v}
 			if l.Check() != nil {
-				l.Value = unnamedCallValue // omit an invalid call name: the label works without it
+				l.Value = unnamableCallLabelValue // omit an invalid call name: the label works without it
 			}
 			out = append(out, l)
 		}
 	}
-	texts := append(make([]string, 0, 2+len(aliases)+len(out)), name, s.conversationTexts.SpokenText(content))
+	texts := append(make([]string, 0, 2+len(aliases)+len(out)), name, s.conversationTexts.TextToExamine(content))
 	texts = append(texts, aliases...)
 	programValues := make([]string, 0, more)
 	for _, l := range out {
@@ -307,22 +312,22 @@ func (s *originStamper) computeLabels(
 			continue
 		}
 		texts = append(texts, l.Value)
-		texts = append(texts, sentenceLikeKeys(l)...)
+		texts = append(texts, multiWordLabelKeys(l)...)
 	}
 	writers := len(out) // index in out of the first label that this function adds about the origin of the text
-	add(oxbow.LabelTaint, s.unknownCalls)
-	add(oxbow.LabelTaint, s.foreignRepeats.foreignSources)
+	add(oxbow.LabelTaint, s.callsWithUnknownText)
+	add(oxbow.LabelTaint, s.foreignRepeats.foreignTextSources)
 	add(oxbow.LabelUnvouched, s.foreignRepeats.unvouchedSources)
 	if s.isWithoutHooks && content != oldEntry.Content {
-		add(oxbow.LabelUnvouched, []string{noHooksValue})
+		add(oxbow.LabelUnvouched, []string{unvouchedNoHooksValue})
 	}
 	if s.foreignRepeats.repeatsImportedEntry {
 		add(oxbow.LabelOrigin, []string{string(oxbow.TrustImported)})
 	}
 	out = append(out, s.originFinder.originLabels(name, content, oldEntry)...)
-	mayProve := s.proofFile != "" && content != oldEntry.Content
-	if mayProve && citesFile(content, out, s.provedFiles) {
-		add(oxbow.LabelVerified, []string{s.proofFile})
+	mayProve := s.proofCommand != "" && content != oldEntry.Content
+	if mayProve && citesFile(content, out, s.filesBeforeProofCommand) {
+		add(oxbow.LabelVerified, []string{s.proofCommand})
 	}
 	shaped := oxbow.LabelSuspect
 	if slices.ContainsFunc(out, func(l oxbow.Label) bool { return l.Key == oxbow.LabelTaint }) {
@@ -331,14 +336,14 @@ func (s *originStamper) computeLabels(
 	for _, l := range out[writers:] {
 		programValues = append(programValues, l.Value)
 	}
-	s.unexaminedTexts = append(
-		s.unexaminedTexts,
-		unexaminedText{
-			changeIndex:   s.changeIndex,
-			texts:         texts,
-			programValues: programValues,
-			labels:        out,
-			ruleLabelKey:  shaped,
+	s.textsToExamine = append(
+		s.textsToExamine,
+		entryTextToExamine{
+			changeIndex:             s.changeIndex,
+			textParts:               texts,
+			programLabelValues:      programValues,
+			knownLabels:             out,
+			instructionRuleLabelKey: shaped,
 		},
 	)
 	return out, nil
@@ -359,11 +364,11 @@ func isIdentifierOrTime(value string) bool {
 	return isLong && strings.Trim(value, "0123456789abcdef-") == ""
 }
 
-// labelVouchedTexts returns the changes of a person with labels that record who vouches for each text. A person
+// addPersonVouchLabels returns the changes of a person with labels that record who vouches for each text. A person
 // vouches for a new text that the person writes. Therefore labels about the old text are removed: that nobody vouches
 // for it, where it comes from, and who wrote it. A person who only changes labels or aliases, or restores an old text,
 // does not vouch for the text. In this case, a label names the author of the text.
-func labelVouchedTexts(ctx context.Context, store oxbow.Store, ops []oxbow.Op) []oxbow.Op {
+func addPersonVouchLabels(ctx context.Context, store oxbow.Store, ops []oxbow.Op) []oxbow.Op {
 	out := make([]oxbow.Op, 0, len(ops))
 	for _, op := range ops {
 		out = append(out, op)
@@ -408,18 +413,18 @@ func labelVouchedTexts(ctx context.Context, store oxbow.Store, ops []oxbow.Op) [
 	return out
 }
 
-type restoreHistoryKey struct{}
+type restoreHistoryContextKey struct{}
 
 // WithRestoreHistory returns a context for changes that restore old texts. The history h is used to find out who wrote
 // a restored text.
 func WithRestoreHistory(ctx context.Context, h oxbow.Historian) context.Context {
-	return context.WithValue(ctx, restoreHistoryKey{}, h)
+	return context.WithValue(ctx, restoreHistoryContextKey{}, h)
 }
 
 // findRestoredVersion returns the newest version of an entry that has the content. If no version has it, the result
 // is an entry whose author is an agent. If the context was not made by [WithRestoreHistory], the result is nil.
 func findRestoredVersion(ctx context.Context, name, content string) *oxbow.Entry {
-	h, ok := ctx.Value(restoreHistoryKey{}).(oxbow.Historian)
+	h, ok := ctx.Value(restoreHistoryContextKey{}).(oxbow.Historian)
 	if !ok {
 		return nil
 	}
@@ -442,9 +447,9 @@ func isUnapprovedImport(e *oxbow.Entry) bool {
 	return isImport && !slices.Contains(e.Labels, ApprovedByPersonLabel)
 }
 
-// vouchingLabelKeys are the keys of labels with which an entry may be shown although nobody asked for it. An import
-// cannot set these labels, because the author of the file is unknown.
-var vouchingLabelKeys = append([]string{oxbow.LabelVerified, oxbow.LabelApproved}, protectedLabelKeys...)
+// unaskedDisplayLabelKeys are the keys of labels with which an entry may be shown although nobody asked for it. An
+// import cannot set these labels, because the author of the file is unknown.
+var unaskedDisplayLabelKeys = append([]string{oxbow.LabelVerified, oxbow.LabelApproved}, protectedLabelKeys...)
 
 // updateApprovalLabels returns the labels of a changed entry after it corrected the labels about approval:
 //
@@ -456,17 +461,17 @@ var vouchingLabelKeys = append([]string{oxbow.LabelVerified, oxbow.LabelApproved
 //     label, the entry keeps the label.
 //
 // updateApprovalLabels may overwrite the elements of the argument labels.
-func (s *originStamper) updateApprovalLabels(
+func (s *originLabeller) updateApprovalLabels(
 	labels []oxbow.Label,
 	content string,
 	oldEntry oxbow.Entry,
 ) []oxbow.Label {
 	isSame := oldEntry.Name != "" && content == oldEntry.Content
-	isImport := s.source.Actor == oxbow.Imported
+	isImport := s.changeSource.Actor == oxbow.Imported
 	labels = slices.DeleteFunc(labels, func(l oxbow.Label) bool {
 		isNew := !slices.Contains(oldEntry.Labels, l)
 		return (l.Key == oxbow.LabelApproved && (isNew || !isSame || isImport)) ||
-			(isImport && isNew && slices.Contains(vouchingLabelKeys, l.Key))
+			(isImport && isNew && slices.Contains(unaskedDisplayLabelKeys, l.Key))
 	})
 	isHeld := isUnapprovedImport(&oldEntry)
 	if isImport {
@@ -497,12 +502,12 @@ func citesFile(content string, labels []oxbow.Label, files []string) bool {
 // checkProtected returns an error if the labels put the entry into every prompt and the change may come from others.
 // This is so if the change's text repeats text by others, or if the agent has read text by others in this turn. For a
 // change without text, such as pinning a note, only the second condition matters.
-func (s *originStamper) checkProtected(labelLists ...[]oxbow.Label) error {
+func (s *originLabeller) checkProtected(labelLists ...[]oxbow.Label) error {
 	read := slices.Concat(
-		s.foreignRepeats.foreignSources,
+		s.foreignRepeats.foreignTextSources,
 		s.foreignRepeats.unvouchedSources,
-		s.unknownCalls,
-		s.foreignCalls,
+		s.callsWithUnknownText,
+		s.callsWithForeignText,
 	)
 	if len(read) == 0 {
 		return nil

@@ -16,12 +16,12 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/provenance"
 )
 
-// These are the values of [ChangedEntry.EditKind]. They say what agents did to an entry with a text by a person.
+// These are the values of [ChangedEntry.AgentEditKind]. They say what agents did to an entry with a text by a person.
 const (
-	EditKindChanged    = "changed"
-	EditKindForgotten  = "forgotten"
-	EditKindRenamed    = "renamed"
-	EditKindRelabelled = "relabelled"
+	EditKindTextChanged = "changed"
+	EditKindForgotten   = "forgotten"
+	EditKindRenamed     = "renamed"
+	EditKindRelabelled  = "relabelled"
 )
 
 // ChangedIn is the argument of ListAgentChanges.
@@ -41,13 +41,13 @@ type ChangedOut struct {
 
 // ChangedEntry is an entry with a text by a person that agents have changed.
 type ChangedEntry struct {
-	Name        string `json:"name"`
-	EditKind    string `json:"what"`           // one of changed, forgotten, renamed and relabelled
-	NewName     string `json:"now,omitempty"`  // present name of a renamed entry
-	RestoreSeq  uint64 `json:"back_to"`        // number of the change to whose state the entry can be restored
-	PersonText  string `json:"before"`         // text as the person wrote it
-	CurrentText string `json:"after"`          // present text ("" if the entry was forgotten)
-	Kind        string `json:"kind,omitempty"` // kind of the entry
+	Name          string `json:"name"`
+	AgentEditKind string `json:"what"`           // one of changed, forgotten, renamed and relabelled
+	NewName       string `json:"now,omitempty"`  // present name of a renamed entry
+	RestoreSeq    uint64 `json:"back_to"`        // number of the change to whose state the entry can be restored
+	PersonText    string `json:"before"`         // text as the person wrote it
+	CurrentText   string `json:"after"`          // present text ("" if the entry was forgotten)
+	Kind          string `json:"kind,omitempty"` // kind of the entry
 
 	// LabelsAdded and LabelsRemoved contain only labels that put an entry into every prompt (see protectionLabels).
 	LabelsAdded    []string `json:"labels_added,omitempty"`
@@ -75,7 +75,7 @@ func ListAgentChanges(ctx context.Context, w *verb.Workspace, in ChangedIn) (Cha
 	if err != nil {
 		return out, err
 	}
-	ctx, m, err := w.OpenMemory(ctx, verb.ReadOwn)
+	ctx, m, err := w.OpenMemory(ctx, verb.ReadWithoutTeamFiles)
 	if err != nil {
 		return out, err
 	}
@@ -92,7 +92,7 @@ func ListAgentChanges(ctx context.Context, w *verb.Workspace, in ChangedIn) (Cha
 	}
 	past := verb.NewPastTextFilter(m)
 	for i := range edits {
-		out.Entries = append(out.Entries, changedEntry(ctx, past, &edits[i]))
+		out.Entries = append(out.Entries, describeChangedEntry(ctx, past, &edits[i]))
 	}
 	return out, nil
 }
@@ -131,18 +131,22 @@ func agentEdits(ctx context.Context, m *oxbow.Memory, name string) ([]agentedit.
 	return edits, nil
 }
 
-// changedEntry describes an edit by agents: the person's text, the present text, and the labels and aliases that the
-// agents added or removed. Texts that the caller may not see are left out.
-func changedEntry(ctx context.Context, p verb.PastTextFilter, e *agentedit.AgentEdit) ChangedEntry {
+// describeChangedEntry describes an edit by agents: the person's text, the present text, and the labels and aliases
+// that the agents added or removed. Texts that the caller may not see are left out.
+func describeChangedEntry(
+	ctx context.Context,
+	pastTextFilter verb.PastTextFilter,
+	e *agentedit.AgentEdit,
+) ChangedEntry {
 	own := e.Own.Entry
-	p.WithholdText(ctx, &own)
+	pastTextFilter.WithholdText(ctx, &own)
 	c := ChangedEntry{
-		Name:       e.Name,
-		EditKind:   EditKindForgotten,
-		NewName:    e.Renamed,
-		RestoreSeq: e.Back,
-		PersonText: own.Content,
-		Kind:       own.Kind.String(),
+		Name:          e.Name,
+		AgentEditKind: EditKindForgotten,
+		NewName:       e.Renamed,
+		RestoreSeq:    e.Back,
+		PersonText:    own.Content,
+		Kind:          own.Kind.String(),
 		WrittenTime: verb.FormatTimestamp(
 			e.Own.Source.Time,
 		),
@@ -155,16 +159,16 @@ func changedEntry(ctx context.Context, p verb.PastTextFilter, e *agentedit.Agent
 	switch {
 	case e.Now != nil:
 		now := e.Now.Clone()
-		p.WithholdText(ctx, &now)
-		c.CurrentText, c.EditKind = now.Content, EditKindChanged
+		pastTextFilter.WithholdText(ctx, &now)
+		c.CurrentText, c.AgentEditKind = now.Content, EditKindTextChanged
 		if e.Now.Content == e.Own.Entry.Content {
-			c.EditKind = EditKindRelabelled
+			c.AgentEditKind = EditKindRelabelled
 		}
 		c.LabelsRemoved = verb.LabelTexts(elementsNotIn(protectionLabels(now.Labels), e.Labels))
 		c.LabelsAdded = verb.LabelTexts(elementsNotIn(e.Labels, protectionLabels(now.Labels)))
 		c.AliasesRemoved = elementsNotIn(now.Aliases, own.Aliases)
 	case e.Renamed != "":
-		c.EditKind = EditKindRenamed
+		c.AgentEditKind = EditKindRenamed
 	}
 	return c
 }
@@ -183,21 +187,21 @@ func elementsNotIn[T comparable](known, all []T) []T {
 
 // DecideChangedIn is the argument of KeepAgentChanges and RestorePersonTexts.
 type DecideChangedIn struct {
-	Names  []string `json:"names,omitempty"   flag:"-" usage:"names of entries that agents changed"`
-	All    bool     `json:"all,omitempty"              usage:"all entries that agents changed"`
-	DryRun bool     `json:"dry_run,omitempty"          usage:"show what would be done and change nothing"`
+	Names             []string `json:"names,omitempty"   flag:"-" usage:"names of entries that agents changed"`
+	AllChangedEntries bool     `json:"all,omitempty"              usage:"all entries that agents changed"`
+	DryRun            bool     `json:"dry_run,omitempty"          usage:"show what would be done and change nothing"`
 }
 
 // DecideChangedOut is the result of KeepAgentChanges and RestorePersonTexts.
 type DecideChangedOut struct {
-	DryRun  bool           `json:"dry_run,omitempty"`
-	Seqs    []uint64       `json:"seqs,omitempty"` // numbers of the changes that this call made, oldest first
-	Entries []ChangedEntry `json:"entries"`        // entries as they were before the changes in Seqs
-	Notes   []verb.Note    `json:"notes,omitempty"`
+	DryRun     bool           `json:"dry_run,omitempty"`
+	ChangeSeqs []uint64       `json:"seqs,omitempty"` // numbers of the changes that this call made, oldest first
+	Entries    []ChangedEntry `json:"entries"`        // entries as they were before the changes in Seqs
+	Notes      []verb.Note    `json:"notes,omitempty"`
 }
 
-// KeptReport says which changes by agents the person has kept.
-func (o DecideChangedOut) KeptReport() report.Report {
+// KeptChangesReport says which changes by agents the person has kept.
+func (o DecideChangedOut) KeptChangesReport() report.Report {
 	return o.makeReport(report.EffectVerb(o.DryRun, "kept", "would keep"))
 }
 
@@ -206,9 +210,9 @@ func (o DecideChangedOut) RestoredReport() report.Report {
 	return o.makeReport(report.EffectVerb(o.DryRun, "restored", "would restore"))
 }
 
-func (o DecideChangedOut) makeReport(effect report.Words) (r report.Report) {
+func (o DecideChangedOut) makeReport(effectVerb report.OxbowText) (r report.Report) {
 	for _, e := range o.Entries {
-		r.AddLinef("%s %s", effect, report.Name(e.Name))
+		r.AddLinef("%s %s", effectVerb, report.Name(e.Name))
 	}
 	if len(o.Entries) == 0 {
 		r.AddNotef("agents changed none of your notes")
@@ -244,7 +248,7 @@ func decideAgentChanges(
 	if err := verb.RequirePerson(ctx, action, "oxbow changed"); err != nil {
 		return out, err
 	}
-	if len(in.Names) == 0 && !in.All {
+	if len(in.Names) == 0 && !in.AllChangedEntries {
 		return out, verb.Advise(verb.Invalidf("no entry is named"), "oxbow changed lists what agents changed")
 	}
 	edits, err := findNamedEdits(ctx, m, in)
@@ -253,10 +257,10 @@ func decideAgentChanges(
 	}
 	past := verb.NewPastTextFilter(m)
 	for i := range edits {
-		out.Entries = append(out.Entries, changedEntry(ctx, past, &edits[i]))
+		out.Entries = append(out.Entries, describeChangedEntry(ctx, past, &edits[i]))
 	}
 	if !in.DryRun {
-		out.Seqs, err = decide(ctx, m, edits)
+		out.ChangeSeqs, err = decide(ctx, m, edits)
 		if err != nil {
 			return out, err
 		}
@@ -266,8 +270,8 @@ func decideAgentChanges(
 		out.Notes = []verb.Note{
 			verb.Notef("dry run: nothing was changed; call again without %s to do it", verb.ParamRef("dry_run")),
 		}
-	case len(out.Seqs) > 0:
-		undo := &verb.CallHint{Verb: "undo", Args: []verb.Arg{{Name: "seq", Value: out.Seqs}}}
+	case len(out.ChangeSeqs) > 0:
+		undo := &verb.CallHint{Verb: "undo", Args: []verb.HintArgument{{Name: "seq", Value: out.ChangeSeqs}}}
 		out.Notes = []verb.Note{verb.Notef("to take this back: %s", undo)}
 	}
 	return out, nil
@@ -275,8 +279,12 @@ func decideAgentChanges(
 
 // findNamedEdits returns the agents' edits of the entries in in.Names, each entry once. If in.All is set, it returns
 // all edits.
-func findNamedEdits(ctx context.Context, m *oxbow.Memory, in DecideChangedIn) (edits []agentedit.AgentEdit, err error) {
-	if in.All {
+func findNamedEdits(
+	ctx context.Context,
+	m *oxbow.Memory,
+	in DecideChangedIn,
+) (edits []agentedit.AgentEdit, err error) {
+	if in.AllChangedEntries {
 		return agentEdits(ctx, m, "")
 	}
 	for i, name := range in.Names {

@@ -39,8 +39,8 @@ func (e *ChangedEntry) DescribeSections(maxLines int) (sections []report.Section
 	add := func(indent int, s report.Sentence) {
 		sections = append(sections, report.Line{Sentence: s, Indent: indent, IsDetail: true})
 	}
-	what := report.Sentencef("%s", report.Words(e.EditKind))
-	if e.EditKind == EditKindRenamed {
+	what := report.Sentencef("%s", report.OxbowText(e.AgentEditKind))
+	if e.AgentEditKind == EditKindRenamed {
 		what = report.Sentencef("renamed to %s", report.Name(e.NewName))
 	}
 	by := report.Sentencef("%s", cmp.Or(e.Source.Agent, e.Source.Client, "an agent"))
@@ -48,7 +48,7 @@ func (e *ChangedEntry) DescribeSections(maxLines int) (sections []report.Section
 		_, id, _ := strings.Cut(e.Session, "/")
 		by = report.Sentencef("%s (session %s)", by, id)
 	}
-	sections = append(sections, report.Line{ShortValue: report.Name(e.Name), Sentence: report.Sentencef(
+	sections = append(sections, report.Line{ShortReportValue: report.Name(e.Name), Sentence: report.Sentencef(
 		"%s  %s by %s, %s, change %d", report.Name(e.Name), what, by, report.TimeValue(e.Time), e.Seq)})
 	for _, l := range e.LabelsRemoved {
 		add(2, report.Sentencef("- %s", l))
@@ -59,12 +59,12 @@ func (e *ChangedEntry) DescribeSections(maxLines int) (sections []report.Section
 	for _, alias := range e.AliasesRemoved {
 		add(2, report.Sentencef("- alias %s", alias))
 	}
-	if e.EditKind == EditKindChanged || e.EditKind == EditKindForgotten {
+	if e.AgentEditKind == EditKindTextChanged || e.AgentEditKind == EditKindForgotten {
 		sections = append(sections, differenceLines(e.PersonText, e.CurrentText, maxLines)...)
 	}
 	name := text.QuoteShellOperand(e.Name)
-	add(2, report.Sentencef("keep it: %s", report.Words("oxbow changed keep "+name)))
-	add(2, report.Sentencef("bring yours back: %s", report.Words("oxbow changed restore "+name)))
+	add(2, report.Sentencef("keep it: %s", report.OxbowText("oxbow changed keep "+name)))
+	add(2, report.Sentencef("bring yours back: %s", report.OxbowText("oxbow changed restore "+name)))
 	return sections
 }
 
@@ -82,7 +82,7 @@ func differenceLines(before, after string, maxLines int) (lines []report.Section
 		}
 		lines = append(lines, report.Line{Sentence: report.Sentencef(
 			"%s %s",
-			report.Words(mark),
+			report.OxbowText(mark),
 			text.TruncateWithEllipsis(
 				strings.TrimSpace(line),
 				maxLineChars,
@@ -91,7 +91,7 @@ func differenceLines(before, after string, maxLines int) (lines []report.Section
 	}
 	if more > 0 {
 		lines = append(lines, report.Line{Sentence: report.Sentencef("… and %s more",
-			report.Words(text.FormatCount(more, "line", "lines"))), Indent: 4, IsDetail: true})
+			report.OxbowText(text.FormatCount(more, "line", "lines"))), Indent: 4, IsDetail: true})
 	}
 	return lines
 }

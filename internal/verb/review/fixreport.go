@@ -15,11 +15,11 @@ func (o FixesOut) Report() (r report.Report) {
 			report.Record{
 				Key:   f.ID,
 				Cells: []report.Cell{{Value: f.Time}, {Value: f.Project}},
-				TextCells: []report.Cell{
-					{Name: "failed", Value: report.Text(f.Command)},
-					{Name: "error", Value: report.Text(f.ErrorLine)},
-					{Name: "changed", Value: report.Text(strings.Join(f.ChangedFiles, ", "))},
-					{Name: "said", Value: report.Text(f.Explanation)},
+				TextCellsBelow: []report.Cell{
+					{Name: "failed", Value: report.QuotedText(f.Command)},
+					{Name: "error", Value: report.QuotedText(f.ErrorLine)},
+					{Name: "changed", Value: report.QuotedText(strings.Join(f.ChangedFiles, ", "))},
+					{Name: "said", Value: report.QuotedText(f.Explanation)},
 					{Name: "evidence", Value: f.TurnName},
 				},
 			},

@@ -54,16 +54,22 @@ func FindCommands(ctx context.Context, w *verb.Workspace, in FindCommandsIn) (Fi
 // Report lists each command with its evidence.
 func (o FindCommandsOut) Report() (r report.Report) {
 	for _, h := range o.Commands {
-		counts := fmt.Sprintf("passed %s in %s", text.FormatCount(h.PassCount, "time", "times"),
+		counts := fmt.Sprintf("passed %s in %s", text.FormatCount(h.SuccessCount, "time", "times"),
 			text.FormatCount(h.SessionCount, "session", "sessions"))
 		if h.FailCount > 0 {
 			counts += fmt.Sprintf(", failed %s", text.FormatCount(h.FailCount, "time", "times"))
 		}
-		r.Add(report.Record{Key: h.Command, Cells: []report.Cell{{Value: report.Words(counts)}, {Value: h.LastPassed},
-			{Value: h.Project}}, TextCells: []report.Cell{
-			{Name: "asked", Value: report.Text(text.TruncateWithEllipsis(h.FirstPrompt, 120))},
-			{Name: "evidence", Value: h.LastTurn},
-		}})
+		r.Add(
+			report.Record{
+				Key: h.Command,
+				Cells: []report.Cell{{Value: report.OxbowText(counts)}, {Value: h.LastPassed},
+					{Value: h.Project}},
+				TextCellsBelow: []report.Cell{
+					{Name: "asked", Value: report.QuotedText(text.TruncateWithEllipsis(h.FirstPrompt, 120))},
+					{Name: "evidence", Value: h.LastTurn},
+				},
+			},
+		)
 	}
 	if more := o.TotalCommands - len(o.Commands); more > 0 {
 		r.AddNotef("%d more; --limit %d shows them all", more, o.TotalCommands)

@@ -23,9 +23,9 @@ type InboxIn struct {
 	Project string `json:"project,omitempty" usage:"only proposals of this PROJECT; auto is the project of the working directory"`
 	All     bool   `json:"all,omitempty"     usage:"also list accepted and dropped proposals"`
 
-	// NoteRepeated makes a note from each request that a person made in two sessions. It has an effect only if the
-	// caller is a person.
-	NoteRepeated bool `json:"-"`
+	// ShouldNoteRepeatedRequests makes a note from each request that a person made in two sessions. It has an effect
+	// only if the caller is a person.
+	ShouldNoteRepeatedRequests bool `json:"-"`
 }
 
 // InboxOut lists proposals, the most recent first.
@@ -53,21 +53,22 @@ func openUpdatedArchive(ctx context.Context, w *verb.Workspace) (context.Context
 }
 
 // ListProposals lists the proposals for notes that wait for a decision, or all proposals if in.All is set. If
-// in.Project is set, it also lists the commands that succeeded repeatedly in the project. If in.NoteRepeated is set
-// and the caller is a person, it first accepts each waiting proposal that a person requested in at least two sessions.
+// in.Project is set, it also lists the commands that succeeded repeatedly in the project. If
+// in.ShouldNoteRepeatedRequests is set and the caller is a person, it first accepts each waiting proposal that a
+// person requested in at least two sessions.
 func ListProposals(ctx context.Context, w *verb.Workspace, in InboxIn) (out InboxOut, err error) {
 	out.Proposals = []inbox.StoredProposal{}
 	ctx, a, err := openUpdatedArchive(ctx, w)
 	if err != nil {
 		return out, err
 	}
-	if in.NoteRepeated && verb.IsPerson(w.WithSource(ctx)) {
-		open, err := inbox.ListProposals(ctx, a.Memory, inbox.StateOpen, in.Project)
+	if in.ShouldNoteRepeatedRequests && verb.IsPerson(w.WithSource(ctx)) {
+		open, err := inbox.ListProposals(ctx, a.Memory, inbox.ProposalStateOpen, in.Project)
 		if err != nil {
 			return out, err
 		}
 		for _, it := range open {
-			if it.Reason != inbox.ReasonRequest || it.SessionCount() < 2 {
+			if it.Reason != inbox.ReasonRememberRequest || it.SessionCount() < 2 {
 				continue
 			}
 			noted, err := acceptProposal(ctx, w, a, it, "", "")
@@ -83,7 +84,7 @@ func ListProposals(ctx context.Context, w *verb.Workspace, in InboxIn) (out Inbo
 	}
 	if !in.All {
 		out.Proposals = slices.DeleteFunc(out.Proposals, func(it inbox.StoredProposal) bool {
-			return it.State == inbox.StateAccepted || it.State == inbox.StateDropped
+			return it.State == inbox.ProposalStateAccepted || it.State == inbox.ProposalStateDropped
 		})
 	}
 	if err != nil || in.Project == "" {
@@ -281,20 +282,20 @@ func acceptProposal(
 	}
 	in := verb.RememberIn{Name: name, Content: content, Project: it.Project, RelatedFiles: it.Files,
 		FromTurns: it.SourceTurns[:min(len(it.SourceTurns), 4)]}
-	if it.Reason == inbox.ReasonCorrection {
-		in.Tags = []string{inbox.ReasonCorrection}
+	if it.Reason == inbox.ReasonAgentCorrection {
+		in.Tags = []string{inbox.ReasonAgentCorrection}
 	}
 	out, err := verb.Remember(ctx, w, in)
 	if err != nil {
 		return out, fmt.Errorf("accepting %s: %w", it.ID, err)
 	}
-	return out, inbox.SetProposalState(ctx, a.Memory, it.ID, inbox.StateAccepted, out.Name)
+	return out, inbox.SetProposalState(ctx, a.Memory, it.ID, inbox.ProposalStateAccepted, out.Name)
 }
 
 // acceptedNoteName returns the name of the entry that was made from a proposal, or "" if this entry does not exist
 // now.
 func acceptedNoteName(ctx context.Context, w *verb.Workspace, it inbox.StoredProposal) (string, error) {
-	if it.State != inbox.StateAccepted || it.NoteName == "" {
+	if it.State != inbox.ProposalStateAccepted || it.NoteName == "" {
 		return "", nil
 	}
 	ctx, m, err := w.OpenMemory(ctx, verb.Read)
@@ -311,7 +312,9 @@ func acceptedNoteName(ctx context.Context, w *verb.Workspace, it inbox.StoredPro
 // markUndoneProposals sets the state of each accepted proposal whose note was undone to [inbox.Undone]. If the note
 // was forgotten or moved to a team, the proposal stays accepted.
 func markUndoneProposals(ctx context.Context, w *verb.Workspace, items []inbox.StoredProposal) error {
-	accepted := func(it inbox.StoredProposal) bool { return it.State == inbox.StateAccepted && it.NoteName != "" }
+	accepted := func(it inbox.StoredProposal) bool {
+		return it.State == inbox.ProposalStateAccepted && it.NoteName != ""
+	}
 	if !slices.ContainsFunc(items, accepted) {
 		return nil
 	}
@@ -337,7 +340,7 @@ func markUndoneProposals(ctx context.Context, w *verb.Workspace, items []inbox.S
 		}
 		for _, i := range removed[c.Seq] {
 			if len(c.Reverts) > 0 {
-				items[i].State = inbox.StateUndone
+				items[i].State = inbox.ProposalStateUndone
 			}
 		}
 		delete(removed, c.Seq)
@@ -392,10 +395,10 @@ func DropProposals(ctx context.Context, w *verb.Workspace, in DropProposalsIn) (
 		}
 	}
 	for _, it := range items {
-		if err := inbox.SetProposalState(ctx, a.Memory, it.ID, inbox.StateDropped, ""); err != nil {
+		if err := inbox.SetProposalState(ctx, a.Memory, it.ID, inbox.ProposalStateDropped, ""); err != nil {
 			return out, err
 		}
-		it.State = inbox.StateDropped
+		it.State = inbox.ProposalStateDropped
 		out.Proposals = append(out.Proposals, it)
 	}
 	return out, nil
@@ -413,13 +416,13 @@ func ReopenProposals(ctx context.Context, w *verb.Workspace, in DropProposalsIn)
 		return out, err
 	}
 	for _, it := range items {
-		if it.State != inbox.StateDropped {
+		if it.State != inbox.ProposalStateDropped {
 			continue
 		}
-		if err := inbox.SetProposalState(ctx, a.Memory, it.ID, inbox.StateOpen, ""); err != nil {
+		if err := inbox.SetProposalState(ctx, a.Memory, it.ID, inbox.ProposalStateOpen, ""); err != nil {
 			return out, err
 		}
-		it.State = inbox.StateOpen
+		it.State = inbox.ProposalStateOpen
 		out.Proposals = append(out.Proposals, it)
 	}
 	return out, nil
@@ -449,14 +452,14 @@ func (o InboxOut) Report() (r report.Report) {
 // proposalRecord returns a proposal in the form in which reports print it.
 func proposalRecord(it inbox.StoredProposal) report.Record {
 	r := report.Record{Key: it.ID, Cells: []report.Cell{{Value: it.FirstTime}, {Value: it.Project}},
-		TextCells: []report.Cell{{Value: it.Sentence}}}
-	if it.State != inbox.StateOpen {
+		TextCellsBelow: []report.Cell{{Value: it.Sentence}}}
+	if it.State != inbox.ProposalStateOpen {
 		r.Cells = append(r.Cells, report.Cell{Value: it.State})
 	}
 	if n := it.SessionCount(); n > 1 {
 		r.Cells = append(r.Cells, report.Cell{Value: report.Sentencef("in %d sessions", n)})
 	}
-	if it.Reason == inbox.ReasonCorrection {
+	if it.Reason == inbox.ReasonAgentCorrection {
 		r.Cells = append(r.Cells, report.Cell{Name: "on", Value: strings.Join(it.Files, ", ")})
 	}
 	return r

@@ -26,20 +26,20 @@ type AgentDoor struct {
 	// TokenName is the name of the token that is used for all calls. It is "" if the server has a single token without
 	// a name.
 	TokenName string
-	// MergesChanges is true if the home does not have a history. In this case, a change is compared with the entries
-	// that the session was shown.
-	MergesChanges bool
+	// MergesWithShownEntries is true if the home does not have a history. In this case, a change is compared with the
+	// entries that the session was shown.
+	MergesWithShownEntries bool
 
 	mu             sync.Mutex // guards the following fields
 	sessionEntries map[string]*verb.SeenEntries
 	recentSessions []string // sessions in sessionEntries (the newest is last)
 }
 
-// StampContext returns the context of a call. The server determines the door, the actor and the session of the call,
-// and only the client's name is the client's own claim. The session is a digest of the client's session ID, or d.RunID
-// if the ID is "". If the call has a token, the session begins with the name of the token and a colon. Only the digest
-// is stored, because anyone who knows the ID can act in the session.
-func (d *AgentDoor) StampContext(ctx context.Context, w *verb.Workspace, session, client string) context.Context {
+// ContextWithSource returns the context of a call. The server determines the door, the actor and the session of the
+// call, and only the client's name is the client's own claim. The session is a digest of the client's session ID, or
+// d.RunID if the ID is "". If the call has a token, the session begins with the name of the token and a colon. Only
+// the digest is stored, because anyone who knows the ID can act in the session.
+func (d *AgentDoor) ContextWithSource(ctx context.Context, w *verb.Workspace, session, client string) context.Context {
 	src := w.Source
 	src.Door = d.DoorName
 	src.Actor = oxbow.Agent
@@ -53,8 +53,8 @@ func (d *AgentDoor) StampContext(ctx context.Context, w *verb.Workspace, session
 	}
 	src.Claimed.Client = shortenClaim(client)
 	seen := d.sessionSeenEntries(src.Session+" "+src.Claimed.Client, w.Written)
-	ctx = verb.WithLedger(ctx, seen)
-	if d.MergesChanges {
+	ctx = verb.WithShownEntriesRecord(ctx, seen)
+	if d.MergesWithShownEntries {
 		ctx = verb.WithSeenEntries(ctx, seen)
 	}
 	return oxbow.WithSource(ctx, src)
@@ -84,8 +84,8 @@ func (d *AgentDoor) sessionSeenEntries(session string, w *verb.WrittenTexts) *ve
 	return d.sessionEntries[session]
 }
 
-// maxClaimBytes is the maximum length of a client's claim about itself, in bytes.
-const maxClaimBytes = 128
+// maxClientClaimBytes is the maximum length of a client's claim about itself, in bytes.
+const maxClientClaimBytes = 128
 
 // shortenClaim shortens the claim of a client and puts it on a single line, so that the claim can be logged.
 func shortenClaim(s string) string {
@@ -95,5 +95,5 @@ func shortenClaim(s string) string {
 		}
 		return -1
 	}, strings.ToValidUTF8(strings.TrimSpace(s), ""))
-	return text.TruncateBytes(s, maxClaimBytes)
+	return text.TruncateBytes(s, maxClientClaimBytes)
 }

@@ -27,20 +27,20 @@ func TestClaim(t *testing.T) {
 // TestStamp tests that the calls of a session share the entries that they were shown, and that only a digest of the
 // session's ID is kept.
 func TestStamp(t *testing.T) {
-	d := &AgentDoor{DoorName: "http", RunID: "run1", MergesChanges: true}
+	d := &AgentDoor{DoorName: "http", RunID: "run1", MergesWithShownEntries: true}
 	w := &verb.Workspace{Source: oxbow.Source{Profile: "p", Actor: oxbow.Person}}
-	ctx := d.StampContext(t.Context(), w, "secret id", " client 1\n")
+	ctx := d.ContextWithSource(t.Context(), w, "secret id", " client 1\n")
 	src, _ := oxbow.SourceFrom(ctx)
 	if src.Door != "http" || src.Actor != oxbow.Agent || src.Profile != "p" || src.Claimed.Client != "client 1" ||
 		len(src.Session) != 16 {
 		t.Errorf("the source is %+v", src)
 	}
-	same, other := d.StampContext(
+	same, other := d.ContextWithSource(
 		t.Context(),
 		w,
 		"secret id",
 		"client 1",
-	), d.StampContext(
+	), d.ContextWithSource(
 		t.Context(),
 		w,
 		"",
@@ -54,15 +54,15 @@ func TestStamp(t *testing.T) {
 		t.Errorf("a call without a session is of %+v, and knows what another does", src)
 	}
 	d.TokenName = "ada"
-	if src, _ := oxbow.SourceFrom(d.StampContext(t.Context(), w, "", "")); src.Session != "ada:run1" {
+	if src, _ := oxbow.SourceFrom(d.ContextWithSource(t.Context(), w, "", "")); src.Session != "ada:run1" {
 		t.Errorf("a call with a token is of session %q, want ada:run1", src.Session)
 	}
 	d.TokenName = ""
 	for i := range maxSeenSessions {
-		d.StampContext(t.Context(), w, fmt.Sprint(i), "")
+		d.ContextWithSource(t.Context(), w, fmt.Sprint(i), "")
 	}
 	if len(d.sessionEntries) != maxSeenSessions || verb.ContextSeenEntries(
-		d.StampContext(t.Context(), w, "secret id", "client 1"),
+		d.ContextWithSource(t.Context(), w, "secret id", "client 1"),
 		nil,
 	) == verb.ContextSeenEntries(ctx, nil) {
 		t.Errorf("%d sessions are known; want the oldest forgotten", len(d.sessionEntries))

@@ -34,20 +34,20 @@ func TestOnlyPersonsDecide(t *testing.T) {
 	w := &verb.Workspace{
 		Source: person,
 		Now:    time.Now,
-		Open:   func(context.Context, verb.Access) (*oxbow.Memory, error) { return m, nil },
+		Open:   func(context.Context, verb.MemoryAccess) (*oxbow.Memory, error) { return m, nil },
 		Place:  func() (verb.Place, error) { return place, nil },
 		Host:   &verb.Host{Trusted: trust.List{Dir: t.TempDir()}},
 	}
 	callers := map[string]context.Context{}
 	for _, door := range []string{"mcp", "http"} {
-		callers[door] = (&AgentDoor{DoorName: door, RunID: "run"}).StampContext(t.Context(), w, "", "client")
+		callers[door] = (&AgentDoor{DoorName: door, RunID: "run"}).ContextWithSource(t.Context(), w, "", "client")
 	}
 	for _, actor := range []oxbow.Actor{oxbow.Agent, oxbow.Program, oxbow.Imported, oxbow.Foreign, ""} {
 		callers["actor "+string(actor)] = oxbow.WithSource(t.Context(), oxbow.Source{Actor: actor})
 	}
 	verbs := map[string]func(ctx context.Context) error{
 		"revert": func(ctx context.Context) error {
-			_, err := history.RevertChanges(ctx, w, history.RevertIn{Door: "cli"})
+			_, err := history.RevertChanges(ctx, w, history.RevertIn{Interface: "cli"})
 			return err
 		},
 		"redact": func(ctx context.Context) error {

@@ -48,7 +48,7 @@ type MemoryView struct {
 
 	options *Options
 	// scopes that restrict the memory of options.Workspace for this client, in the order in which they are applied
-	ownScopes []scope.Scope
+	clientScopes []scope.Scope
 }
 
 // MakeView returns the part of the memory that a client with the token may see. If profileName is not empty, the
@@ -77,7 +77,7 @@ func (o *Options) MakeView(t auth.Token, profileName string) (*MemoryView, error
 		return nil, err
 	}
 	w := *o.Workspace
-	v.Scoped = len(v.ownScopes) > 0
+	v.Scoped = len(v.clientScopes) > 0
 	if v.Scoped {
 		w.Open = v.restrictedMemoryOpener()
 		w.Sessions, w.Kept = v.restrictedArchiveOpener(
@@ -90,14 +90,14 @@ func (o *Options) MakeView(t auth.Token, profileName string) (*MemoryView, error
 		w.Source.Profile = v.Bound.Name
 	}
 	if v.IsPartial() {
-		v.removeUnreachable(&w)
+		v.removeDataOutsideMemory(&w)
 	}
 	if !v.maySeeWorkingTree() {
 		w.Annotations, w.Project = nil, nil
 	}
 	if o.Profiles != nil {
 		w.Profiles = &verb.Profiles{Set: o.Profiles, Visible: v.MaySeeProfile, Document: v.MayShowDocument,
-			Fit: func(s scope.Scope) scope.Scope { return auth.FitAddedLabels(s, below...) }}
+			Fit: func(s scope.Scope) scope.Scope { return auth.FitAddedLabelsToScopes(s, below...) }}
 	}
 	v.Workspace = &w
 	return v, nil
@@ -120,11 +120,11 @@ func (v *MemoryView) bindProfile(t auth.Token) (restricting []scope.Scope, err e
 			return nil, err
 		}
 		v.Bound = &r
-		v.ownScopes = append(v.ownScopes, r.Scope())
+		v.clientScopes = append(v.clientScopes, r.Scope())
 		restricting = append(restricting, r.Scope())
 	}
 	if top, ok := v.Rights.Scope(t.Title(), restricting...); ok {
-		v.ownScopes = append(v.ownScopes, top)
+		v.clientScopes = append(v.clientScopes, top)
 		restricting = append(restricting, top)
 	}
 	return restricting, nil
@@ -133,9 +133,9 @@ func (v *MemoryView) bindProfile(t auth.Token) (restricting []scope.Scope, err e
 // IsPartial reports whether a part of the memory may be invisible in the view.
 func (v *MemoryView) IsPartial() bool { return v.Bound != nil || v.Rights.AreLimited() }
 
-// removeUnreachable removes from the workspace everything that reveals more than the memory: the location of the
+// removeDataOutsideMemory removes from the workspace everything that reveals more than the memory: the location of the
 // memory's file, the home, the host, the working directory, the skills, and all profiles except the client's profile.
-func (v *MemoryView) removeUnreachable(w *verb.Workspace) {
+func (v *MemoryView) removeDataOutsideMemory(w *verb.Workspace) {
 	w.Place = nil
 	w.Host = nil
 	w.Home = nil
@@ -160,11 +160,11 @@ func (v *MemoryView) removeUnreachable(w *verb.Workspace) {
 
 // restrictedMemoryOpener returns a function that opens the memory and restricts it to the entries that the client may
 // see. The function creates the restricted memory only once.
-func (v *MemoryView) restrictedMemoryOpener() func(context.Context, verb.Access) (*oxbow.Memory, error) {
+func (v *MemoryView) restrictedMemoryOpener() func(context.Context, verb.MemoryAccess) (*oxbow.Memory, error) {
 	open := v.options.Workspace.Open
 	var mu sync.Mutex // guards the map bound
 	bound := map[*oxbow.Memory]*oxbow.Memory{}
-	return func(ctx context.Context, how verb.Access) (*oxbow.Memory, error) {
+	return func(ctx context.Context, how verb.MemoryAccess) (*oxbow.Memory, error) {
 		all, err := open(ctx, how)
 		if err != nil {
 			return nil, err
@@ -174,7 +174,7 @@ func (v *MemoryView) restrictedMemoryOpener() func(context.Context, verb.Access)
 		m := bound[all]
 		if m == nil {
 			m = all
-			for _, s := range v.ownScopes {
+			for _, s := range v.clientScopes {
 				m = scope.Within(m, s)
 			}
 			bound[all] = m
@@ -197,7 +197,7 @@ func (v *MemoryView) restrictedArchiveOpener(
 			return nil, err
 		}
 		narrow := *a
-		for _, s := range v.ownScopes {
+		for _, s := range v.clientScopes {
 			narrow.Memory = scope.Within(narrow.Memory, s)
 		}
 		return &narrow, nil

@@ -118,9 +118,9 @@ func (in PruneArchivesIn) oldestKeptTime(now time.Time) (time.Time, error) {
 
 // Report lists the forgotten archives.
 func (o PruneArchivesOut) Report() (r report.Report) {
-	items := report.List{AllItemsAdvice: verb.ShowAllAdvice(o.DryRun)}
+	items := report.List{AllItemsAdvice: verb.ListChangedEntriesAdvice(o.DryRun)}
 	if o.BackupFile != "" {
-		items.AllItemsAdvice = report.Words(o.BackupFile + " contains them all")
+		items.AllItemsAdvice = report.OxbowText(o.BackupFile + " contains them all")
 	}
 	for _, e := range o.Forgotten {
 		items.Items = append(items.Items, report.Line{Sentence: report.Sentencef("%s %s (%s)",
@@ -135,7 +135,7 @@ func (o PruneArchivesOut) Report() (r report.Report) {
 		r.AddNotef("oxbow undo brings them back")
 	default:
 		r.AddNotef("all archives were written to %s first; oxbow import %s brings these back", o.BackupFile,
-			report.Words(text.ShellQuote(o.BackupFile)))
+			report.OxbowText(text.ShellQuote(o.BackupFile)))
 	}
 	return r
 }

@@ -18,7 +18,7 @@ import (
 func TestPruneArchives(t *testing.T) {
 	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem()})
 	w := &verb.Workspace{
-		Open:   func(context.Context, verb.Access) (*oxbow.Memory, error) { return m, nil },
+		Open:   func(context.Context, verb.MemoryAccess) (*oxbow.Memory, error) { return m, nil },
 		Now:    func() time.Time { return time.Date(2026, 4, 20, 12, 0, 0, 0, time.UTC) },
 		Source: oxbow.Source{Door: "cli", Actor: oxbow.Person},
 	}

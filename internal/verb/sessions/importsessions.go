@@ -59,22 +59,22 @@ func (o ImportSessionsOut) Failed() bool {
 // Report tells for each client how many files were, or would be, read, and how many turns are new or changed.
 func (o ImportSessionsOut) Report() (r report.Report) {
 	for _, c := range o.Clients {
-		files, size := report.Words(
+		files, size := report.OxbowText(
 			text.FormatCount(c.Files, "file", "files"),
-		), report.Words(
+		), report.OxbowText(
 			text.FormatBytes(c.Bytes),
 		)
-		client := report.Words(c.Client)
+		client := report.OxbowText(c.Client)
 		if o.DryRun {
 			r.AddLinef("%s: would read %s, %s", client, files, size)
 			continue
 		}
-		turns := report.Words(text.FormatCount(c.Turns, "turn", "turns"))
+		turns := report.OxbowText(text.FormatCount(c.Turns, "turn", "turns"))
 		r.AddLinef("%s: %s new, %d changed, of %s, %s", client, turns, c.ChangedTurns, files, size)
 		c.addLeftOutNotes(&r)
 	}
 	for _, f := range o.UnreadTranscripts {
-		r.Warnf("%s", report.Text(f.Error))
+		r.Warnf("%s", report.QuotedText(f.Error))
 	}
 	if len(o.Clients) == 0 {
 		r.AddNotef("no client has kept a session here")
@@ -98,21 +98,21 @@ func (c *ImportedClient) addLeftOutNotes(r *report.Report) {
 	if c.BadLines > 0 {
 		r.AddNotef(
 			"%s of %s could not be read",
-			report.Words(text.FormatCount(c.BadLines, "line", "lines")),
-			report.Words(c.Client),
+			report.OxbowText(text.FormatCount(c.BadLines, "line", "lines")),
+			report.OxbowText(c.Client),
 		)
 	}
 	for _, line := range c.FirstBadLines {
-		r.AddNotef("%s", report.Text(line.String()))
+		r.AddNotef("%s", report.QuotedText(line.String()))
 	}
 	if more := c.BadLines - len(c.FirstBadLines); more > 0 {
 		r.AddNotef("and %d more", more)
 	}
 	if len(c.LeftOutParts) > 0 {
-		r.AddNotef("left out of the conversations: %s", report.Text(c.DescribeLeftOutParts()))
+		r.AddNotef("left out of the conversations: %s", report.QuotedText(c.DescribeLeftOutParts()))
 	}
 	for _, parts := range c.DescribeUnknownParts() {
-		r.AddNotef("left out, because oxbow does not know the type: %s", report.Text(parts))
+		r.AddNotef("left out, because oxbow does not know the type: %s", report.QuotedText(parts))
 	}
 }
 

@@ -118,7 +118,7 @@ func writtenChanges(
 	a *session.Archive,
 	s session.Summary,
 ) ([]verb.Change, error) {
-	ctx, m, err := w.OpenMemory(ctx, verb.ReadOwn)
+	ctx, m, err := w.OpenMemory(ctx, verb.ReadWithoutTeamFiles)
 	if err != nil {
 		return nil, err
 	}
@@ -173,7 +173,7 @@ func ShowSession(ctx context.Context, w *verb.Workspace, in SessionIn) (out Sess
 
 // SearchSessions finds turns that contain words of the query, best first.
 func SearchSessions(ctx context.Context, w *verb.Workspace, in verb.RecallIn) (verb.RecallOut, error) {
-	in.SearchIn = query.InSessions
+	in.SearchInPastSessions = query.InSessions
 	return verb.Recall(ctx, w, in)
 }
 
@@ -192,7 +192,7 @@ type ResumeOut struct {
 
 // Report shows the command that resumes the session.
 func (o ResumeOut) Report() (r report.Report) {
-	r.AddLinef("%s", report.Text(o.Command))
+	r.AddLinef("%s", report.QuotedText(o.Command))
 	return r
 }
 
@@ -230,10 +230,10 @@ func ResumeSession(ctx context.Context, w *verb.Workspace, in ResumeIn) (out Res
 
 // ForgetSessionIn identifies a session to forget.
 type ForgetSessionIn struct {
-	Session string `json:"session,omitempty" flag:"-" usage:"Identifier of the session, or how it begins."`
-	DryRun  bool   `json:"dry_run,omitempty"          usage:"Say what would be forgotten, and change nothing."`
-	Undo    bool   `json:"undo,omitempty"             usage:"Bring back what was forgotten last."`
-	Purge   bool   `json:"purge,omitempty"            usage:"Also erase the session from the history of the archive, so that nothing can bring it back."`
+	Session          string `json:"session,omitempty" flag:"-" usage:"Identifier of the session, or how it begins."`
+	DryRun           bool   `json:"dry_run,omitempty"          usage:"Say what would be forgotten, and change nothing."`
+	Undo             bool   `json:"undo,omitempty"             usage:"Bring back what was forgotten last."`
+	EraseFromHistory bool   `json:"purge,omitempty"            usage:"Also erase the session from the history of the archive, so that nothing can bring it back."`
 }
 
 // ForgetSessionOut is the session that was forgotten or restored.
@@ -266,7 +266,7 @@ func ForgetSession(ctx context.Context, w *verb.Workspace, in ForgetSessionIn) (
 	}
 	s, err := verb.FindSession(ctx, a, in.Session)
 	forgotten := false
-	if errors.Is(err, verb.ErrNoSession) && in.Purge {
+	if errors.Is(err, verb.ErrNoSession) && in.EraseFromHistory {
 		s, err = forgottenSession(ctx, a, in.Session)
 		forgotten = true
 	}
@@ -277,7 +277,7 @@ func ForgetSession(ctx context.Context, w *verb.Workspace, in ForgetSessionIn) (
 	if in.DryRun {
 		return out, nil
 	}
-	if in.Purge {
+	if in.EraseFromHistory {
 		// check the permission to erase, as for an entry that a person wrote, because a session contains a person's
 		// prompts
 		said := func(yield func(oxbow.Entry, error) bool) {
@@ -294,7 +294,7 @@ func ForgetSession(ctx context.Context, w *verb.Workspace, in ForgetSessionIn) (
 			s.Session,
 		)
 	}
-	if !in.Purge || err != nil {
+	if !in.EraseFromHistory || err != nil {
 		return out, err
 	}
 	_, err = a.Memory.Compact(ctx, oxbow.Compaction{Before: w.CurrentTime().Add(time.Second)})
@@ -382,8 +382,8 @@ func (o SessionsOut) Report() (r report.Report) {
 		r.Add(report.Record{Key: s.Session, Title: s.Client + "/" + s.Session,
 			Cells: []report.Cell{{Value: s.LastTime}, {Value: s.Project},
 				{
-					Value: report.Words(text.FormatCount(s.TurnCount, "turn", "turns")),
-				}}, TextCells: []report.Cell{{Value: s.DisplayTitle()}}})
+					Value: report.OxbowText(text.FormatCount(s.TurnCount, "turn", "turns")),
+				}}, TextCellsBelow: []report.Cell{{Value: s.DisplayTitle()}}})
 	}
 	if len(o.Sessions) == 0 {
 		report.AddNotes(&r, o.EmptyReasons)
@@ -400,7 +400,7 @@ func (o ForgetSessionOut) Report() (r report.Report) {
 	if o.Undone {
 		did = "brought back"
 	}
-	r.AddLinef("%s %s/%s: %s", did, o.Client, o.Session, report.Words(text.FormatCount(o.Turns, "turn", "turns")))
+	r.AddLinef("%s %s/%s: %s", did, o.Client, o.Session, report.OxbowText(text.FormatCount(o.Turns, "turn", "turns")))
 	canUndo := !o.Undone && !o.DryRun && !o.Purged
 	if canUndo {
 		r.AddNotef("to take this back: oxbow session forget --undo")

@@ -51,7 +51,7 @@ type SyncOut struct {
 	CanUndo bool `json:"undo,omitempty"`
 
 	// for a pull: aliases that the home's entries did not get or have lost
-	TakenAliases []oxbow.TakenAlias `json:"taken_aliases,omitempty"`
+	AliasesOfOtherEntries []oxbow.TakenAlias `json:"taken_aliases,omitempty"`
 
 	// reason why the server could not be recorded for the home, or ""
 	NotRememberedReason string `json:"forgotten,omitempty"`
@@ -59,10 +59,10 @@ type SyncOut struct {
 
 // SyncChange is an entry that a push changed on the server or a pull changed in the home.
 type SyncChange struct {
-	Name     string `json:"name"`
-	OldName  string `json:"was,omitempty"` // name before the change, if the entry was renamed
-	Verb     string `json:"verb"`          // "add", "update" or "remove"
-	Conflict bool   `json:"conflict,omitempty"`
+	Name       string `json:"name"`
+	OldName    string `json:"was,omitempty"` // name before the change, if the entry was renamed
+	ChangeVerb string `json:"verb"`          // "add", "update" or "remove"
+	Conflict   bool   `json:"conflict,omitempty"`
 }
 
 // SyncProblem is an entry that was not transferred. The reason is a conflict if IsConflict is set, and otherwise
@@ -93,7 +93,7 @@ func PushChanges(ctx context.Context, w *verb.Workspace, in SyncIn) (SyncOut, er
 	if err := verb.RequirePerson(w.WithSource(ctx), "pushes to a server", "oxbow push"); err != nil {
 		return SyncOut{}, err
 	}
-	ctx, m, err := w.OpenMemory(ctx, verb.ReadOwn)
+	ctx, m, err := w.OpenMemory(ctx, verb.ReadWithoutTeamFiles)
 	if err != nil {
 		return SyncOut{}, err
 	}
@@ -105,11 +105,11 @@ func PushChanges(ctx context.Context, w *verb.Workspace, in SyncIn) (SyncOut, er
 			s.server,
 			s.state,
 			&reconcile.Options{
-				DryRun:    in.DryRun,
-				CheckSend: checkMayLeaveHome,
-				Rand:      w.Host.Rand,
-				WritePlan: s.recordState,
-				Progress:  progress.NewCountReporter(ctx, progress.UnitChanges),
+				DryRun:            in.DryRun,
+				CheckMaySendEntry: checkMayLeaveHome,
+				Rand:              w.Host.Rand,
+				WritePlanFile:     s.recordState,
+				Progress:          progress.NewCountReporter(ctx, progress.UnitChanges),
 			},
 		)
 	})
@@ -136,10 +136,10 @@ func PullChanges(ctx context.Context, w *verb.Workspace, in SyncIn) (out SyncOut
 			s.server,
 			s.state,
 			&reconcile.Options{
-				DryRun:    in.DryRun,
-				Rand:      w.Host.Rand,
-				WritePlan: s.recordState,
-				Progress:  progress.NewCountReporter(ctx, progress.UnitChanges),
+				DryRun:        in.DryRun,
+				Rand:          w.Host.Rand,
+				WritePlanFile: s.recordState,
+				Progress:      progress.NewCountReporter(ctx, progress.UnitChanges),
 			},
 		)
 	})
@@ -208,8 +208,8 @@ func runServerSync(
 
 func makeSyncOut(url string, dryRun bool, rep reconcile.Report) SyncOut {
 	out := SyncOut{DryRun: dryRun, Server: url, Changes: []SyncChange{}, WaitingEntries: []SyncProblem{},
-		RefusedEntries: []SyncProblem{}, PullableEntries: rep.ServerChanges, IgnoredRemovals: rep.NotRemoved,
-		TakenAliases: rep.TakenAliases}
+		RefusedEntries: []SyncProblem{}, PullableEntries: rep.ServerChanges, IgnoredRemovals: rep.NotRemovedCount,
+		AliasesOfOtherEntries: rep.TakenAliases}
 	for _, c := range rep.Changes {
 		out.Changes = append(out.Changes, SyncChange{c.Name, c.OldName, string(c.Verb), c.HasConflict})
 	}
@@ -220,7 +220,7 @@ func makeSyncOut(url string, dryRun bool, rep reconcile.Report) SyncOut {
 			out.WaitingEntries = append(out.WaitingEntries, SyncProblem{Name: p.Name, Reason: p.Err.Error()})
 		}
 	}
-	for _, p := range rep.BlockedEntries {
+	for _, p := range rep.EntriesNotAllowedToSend {
 		out.RefusedEntries = append(out.RefusedEntries, SyncProblem{Name: p.Name, Reason: p.Err.Error()})
 	}
 	return out
@@ -253,9 +253,9 @@ func openServer(w *verb.Workspace, dir vfs.FS, p verb.Place, verbName string, in
 		s.url,
 		token,
 		&remote.Options{
-			Client:        &http.Client{Transport: slowLimitTransport{transport}},
+			Client:        &http.Client{Transport: minSpeedTransport{transport}},
 			Rand:          w.Host.Rand,
-			WaitForServer: newServerWaiter(in.Sleep, in.ShowWait).waitFor,
+			WaitForServer: newServerRetryWaiter(in.Sleep, in.ShowWait).waitFor,
 		},
 	)
 	return s, err

@@ -19,14 +19,14 @@ const minBytesPerSecond = 4 << 10
 // errSlowServer means that a connection was ended because the server is too slow.
 var errSlowServer = errors.New("the server is too slow: it took or gave less than 4 kB a second for two minutes")
 
-// slowLimitTransport is a transport that ends connections to slow servers. Its timer cancels a request if one of these
+// minSpeedTransport is a transport that ends connections to slow servers. Its timer cancels a request if one of these
 // takes longer than [allowedTransferTime]:
 //
 //   - RoundTrip, that is, sending the request and receiving the answer's header
 //   - all calls of Read together that read the answer's body
 //
 // The timer does not run between these calls, because the client's own work does not make a server slow.
-type slowLimitTransport struct{ base http.RoundTripper }
+type minSpeedTransport struct{ base http.RoundTripper }
 
 // allowedTransferTime returns the maximum time for transferring this many bytes.
 func allowedTransferTime(bytes int64) time.Duration {
@@ -35,7 +35,7 @@ func allowedTransferTime(bytes int64) time.Duration {
 
 // RoundTrip implements [http.RoundTripper]. It returns errSlowServer if the server was too slow. The caller must close
 // the body of the answer, which releases the request's context.
-func (p slowLimitTransport) RoundTrip(req *http.Request) (*http.Response, error) {
+func (p minSpeedTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancelCause(req.Context())
 	timer := time.AfterFunc(allowedTransferTime(req.ContentLength), func() { cancel(errSlowServer) })
 	res, err := p.base.RoundTrip(req.WithContext(ctx))
@@ -48,12 +48,12 @@ func (p slowLimitTransport) RoundTrip(req *http.Request) (*http.Response, error)
 		return nil, err
 	}
 	// The body needs the context until it is closed. Each call of its method Read starts the timer again.
-	res.Body = &slowLimitBody{ReadCloser: res.Body, ctx: ctx, cancel: cancel, timer: timer}
+	res.Body = &minSpeedBody{ReadCloser: res.Body, ctx: ctx, cancel: cancel, timer: timer}
 	return res, nil
 }
 
 // CloseIdleConnections closes the idle connections of p.base, the transport that makes the requests.
-func (p slowLimitTransport) CloseIdleConnections() {
+func (p minSpeedTransport) CloseIdleConnections() {
 	if c, ok := p.base.(interface{ CloseIdleConnections() }); ok {
 		c.CloseIdleConnections()
 	}
@@ -71,9 +71,9 @@ func slowServerError(ctx context.Context, err error) error {
 	return err
 }
 
-// slowLimitBody is the body of an answer. Only the time in calls of Read counts, and not the time that the reader
+// minSpeedBody is the body of an answer. Only the time in calls of Read counts, and not the time that the reader
 // needs between two calls.
-type slowLimitBody struct {
+type minSpeedBody struct {
 	io.ReadCloser
 	ctx           context.Context
 	cancel        context.CancelCauseFunc
@@ -83,7 +83,7 @@ type slowLimitBody struct {
 }
 
 // Read implements [io.Reader].
-func (b *slowLimitBody) Read(p []byte) (int, error) {
+func (b *minSpeedBody) Read(p []byte) (int, error) {
 	began := time.Now()
 	b.timer.Reset(allowedTransferTime(b.bytesRead) - b.spentReadTime)
 	n, err := b.ReadCloser.Read(p)
@@ -94,7 +94,7 @@ func (b *slowLimitBody) Read(p []byte) (int, error) {
 }
 
 // Close implements [io.Closer].
-func (b *slowLimitBody) Close() error {
+func (b *minSpeedBody) Close() error {
 	b.timer.Stop()
 	defer b.cancel(nil)
 	return b.ReadCloser.Close()

@@ -72,7 +72,7 @@ func TestPace(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				res, err := slowLimitTransport{tc.server}.RoundTrip(req)
+				res, err := minSpeedTransport{tc.server}.RoundTrip(req)
 				if err == nil {
 					_, err = io.Copy(io.Discard, res.Body)
 					_ = res.Body.Close()
@@ -93,7 +93,7 @@ func TestPaceOfTheReader(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		res, err := slowLimitTransport{drip{0, time.Second, 8192, 10}}.RoundTrip(req)
+		res, err := minSpeedTransport{drip{0, time.Second, 8192, 10}}.RoundTrip(req)
 		if err != nil {
 			t.Fatal(err)
 		}

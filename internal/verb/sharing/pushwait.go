@@ -15,16 +15,19 @@ const maxTotalWait = 5 * time.Minute
 
 var errWaitTooLong = errors.New("the wait is too long")
 
-// serverWaiter waits for the times that a server asks for, but for no more than maxTotalWait in total.
-type serverWaiter struct {
+// serverRetryWaiter waits for the times that a server asks for, but for no more than maxTotalWait in total.
+type serverRetryWaiter struct {
 	sleep func(context.Context, time.Duration) error
 	// shows the person how long the program waits for the server; called with 0 when the wait ends
 	showWait    func(time.Duration)
 	totalWaited time.Duration
 }
 
-func newServerWaiter(sleep func(context.Context, time.Duration) error, showWait func(time.Duration)) *serverWaiter {
-	w := &serverWaiter{sleep: sleep, showWait: showWait}
+func newServerRetryWaiter(
+	sleep func(context.Context, time.Duration) error,
+	showWait func(time.Duration),
+) *serverRetryWaiter {
+	w := &serverRetryWaiter{sleep: sleep, showWait: showWait}
 	if w.sleep == nil {
 		w.sleep = vfs.Sleep
 	}
@@ -35,7 +38,7 @@ func newServerWaiter(sleep func(context.Context, time.Duration) error, showWait 
 }
 
 // waitFor implements [remote.Options.WaitLater].
-func (w *serverWaiter) waitFor(ctx context.Context, d time.Duration) error {
+func (w *serverRetryWaiter) waitFor(ctx context.Context, d time.Duration) error {
 	if w.totalWaited+d > maxTotalWait {
 		return errWaitTooLong
 	}

@@ -12,26 +12,30 @@ func (o ServersOut) Report() (r report.Report) {
 	for _, s := range o.Servers {
 		token := report.Sentencef("token of OXBOW_TOKEN")
 		if s.TokenFile != "" {
-			token = report.Sentencef("token in %s", report.Text(s.TokenFile))
+			token = report.Sentencef("token in %s", report.QuotedText(s.TokenFile))
 		}
-		r.AddLinef("%s  %s  since %s", report.Text(s.URL), token, s.Since)
+		r.AddLinef("%s  %s  since %s", report.QuotedText(s.URL), token, s.Since)
 	}
 	if len(o.Servers) == 0 {
 		r.AddNotef("no server is remembered for %s; oxbow push https://HOST --token-file FILE names one",
-			report.Text(o.Home))
+			report.QuotedText(o.Home))
 	}
 	return r
 }
 
 // Report says which server was forgotten or, in a dry run, would be forgotten.
 func (o ForgetServerOut) Report() (r report.Report) {
-	r.AddLinef("%s: %s", report.EffectVerb(o.DryRun, "forgotten", "would be forgotten"), report.Text(o.Server.URL))
+	r.AddLinef(
+		"%s: %s",
+		report.EffectVerb(o.DryRun, "forgotten", "would be forgotten"),
+		report.QuotedText(o.Server.URL),
+	)
 	if !o.DryRun {
 		again := "oxbow push " + text.ShellQuote(o.Server.URL)
 		if o.Server.TokenFile != "" {
 			again += " --token-file " + text.ShellQuote(o.Server.TokenFile)
 		}
-		r.AddNotef("undo it with: %s", report.Words(again))
+		r.AddNotef("undo it with: %s", report.OxbowText(again))
 	}
 	return r
 }

@@ -14,7 +14,7 @@ const maxListedChanges = 20
 func (o SyncOut) PushReport() report.Report {
 	r := o.changesReport("push", report.EffectVerb(o.DryRun, "pushed", "would push"))
 	for _, p := range o.RefusedEntries {
-		r.AddNotef("stays here: %s", report.Text(p.Reason))
+		r.AddNotef("stays here: %s", report.QuotedText(p.Reason))
 	}
 	both := 0
 	for _, p := range o.WaitingEntries {
@@ -22,7 +22,7 @@ func (o SyncOut) PushReport() report.Report {
 			both++
 			r.Warnf("%s waits: both sides changed it", report.Name(p.Name))
 		} else {
-			r.Warnf("%s was refused: %s", report.Name(p.Name), report.Text(p.Reason))
+			r.Warnf("%s was refused: %s", report.Name(p.Name), report.QuotedText(p.Reason))
 		}
 	}
 	switch {
@@ -30,7 +30,7 @@ func (o SyncOut) PushReport() report.Report {
 		r.AddNotef("pull first, then push: oxbow pull")
 	case o.PullableEntries > 0:
 		r.AddNotef("the server has %s that this home has not: oxbow pull",
-			report.Words(text.FormatCount(o.PullableEntries, "change", "changes")))
+			report.OxbowText(text.FormatCount(o.PullableEntries, "change", "changes")))
 	}
 	o.addIgnoredRemovalsNote(&r)
 	return r
@@ -44,8 +44,8 @@ func (o SyncOut) PullReport() report.Report {
 			r.Warnf("%s has a conflict: both texts are kept", report.Name(c.Name))
 		}
 	}
-	for _, taken := range o.TakenAliases {
-		r.Warnf("%s", report.Text(taken.String()))
+	for _, taken := range o.AliasesOfOtherEntries {
+		r.Warnf("%s", report.QuotedText(taken.String()))
 	}
 	if o.CountConflicts() > 0 {
 		r.AddNotef(
@@ -67,28 +67,28 @@ func (o SyncOut) addIgnoredRemovalsNote(r *report.Report) {
 		r.AddNotef(
 			"%s missing on one side: a history was rewritten or is another, and what is missing does not count as "+
 				"removed",
-			report.Words(text.FormatCount(o.IgnoredRemovals, "entry is", "entries are")),
+			report.OxbowText(text.FormatCount(o.IgnoredRemovals, "entry is", "entries are")),
 		)
 	}
 }
 
 // changesReport says how many entries were changed. In a dry run, or after few changes, it lists the entries.
-func (o SyncOut) changesReport(toDo, did report.Words) (r report.Report) {
-	marks := map[string]report.Words{"add": "+", "update": "~", "remove": "-"}
+func (o SyncOut) changesReport(toDo, did report.OxbowText) (r report.Report) {
+	marks := map[string]report.OxbowText{"add": "+", "update": "~", "remove": "-"}
 	n := map[string]int{}
 	for _, c := range o.Changes {
-		n[c.Verb]++
+		n[c.ChangeVerb]++
 		if !o.DryRun && len(o.Changes) > maxListedChanges {
 			continue
 		}
 		if c.OldName == "" {
-			r.AddLinef("%s %s", marks[c.Verb], report.Name(c.Name))
+			r.AddLinef("%s %s", marks[c.ChangeVerb], report.Name(c.Name))
 		} else {
-			r.AddLinef("%s %s (was %s)", marks[c.Verb], report.Name(c.Name), report.Name(c.OldName))
+			r.AddLinef("%s %s (was %s)", marks[c.ChangeVerb], report.Name(c.Name), report.Name(c.OldName))
 		}
 	}
 	if o.NotRememberedReason != "" {
-		r.Warnf("the server is not remembered: %s", report.Text(o.NotRememberedReason))
+		r.Warnf("the server is not remembered: %s", report.QuotedText(o.NotRememberedReason))
 	}
 	if len(o.Changes) == 0 {
 		r.AddNotef("nothing to %s: %s", toDo, o.Server)
@@ -111,13 +111,13 @@ func (o TeamTrustOut) Report() (r report.Report) {
 	case o.Outcome == "":
 		r.AddLinef("nothing was changed: %s", o.TrustedIdentity)
 	default:
-		did := report.Words(o.Outcome)
+		did := report.OxbowText(o.Outcome)
 		if o.DryRun {
 			did = "would " + report.EffectVerb(o.Outcome == "forgotten", "trust", "forget")
 		}
 		r.AddLinef("%s: %s", did, o.TrustedIdentity)
 		if len(o.Names) > 0 {
-			r.AddNotef("%s: %s", text.FormatCount(o.Entries, "entry", "entries"), report.Text(o.NamesText()))
+			r.AddNotef("%s: %s", text.FormatCount(o.Entries, "entry", "entries"), report.QuotedText(o.NamesText()))
 		}
 	}
 	return r

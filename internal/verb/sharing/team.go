@@ -47,7 +47,7 @@ type TeamInitOut struct {
 	DryRun          bool     `json:"dry_run,omitempty"`
 	Dir             string   `json:"dir"`
 	WrittenFiles    []string `json:"written"` // paths of the files, relative to the working tree's root
-	Driver          string   `json:"driver"`  // command with which git merges entries in this clone
+	GitMergeDriver  string   `json:"driver"`  // command with which git merges entries in this clone
 	TrustedIdentity string   `json:"trusted"` // identity under which it is recorded that the repository is trusted
 }
 
@@ -67,7 +67,7 @@ func TeamInit(ctx context.Context, w *verb.Workspace, in TeamInitIn) (out TeamIn
 	out = TeamInitOut{
 		DryRun:          in.DryRun,
 		Dir:             t.Path(),
-		Driver:          team.MergeCommand(in.Program),
+		GitMergeDriver:  team.GitMergeCommand(in.Program),
 		TrustedIdentity: t.Identity(),
 		WrittenFiles:    []string{},
 	}
@@ -260,7 +260,7 @@ func (out *TeamStatusOut) addProblems(t *team.Tree, findings []team.Finding, up 
 // compareWithHomeEntry looks up the home's entry with the name of e. It returns "same" for equal entries, "other" for
 // different entries, and "" if the home lacks such an entry.
 func compareWithHomeEntry(ctx context.Context, w *verb.Workspace, e oxbow.Entry) (string, error) {
-	ctx, m, err := w.OpenMemory(ctx, verb.ReadOwn)
+	ctx, m, err := w.OpenMemory(ctx, verb.ReadWithoutTeamFiles)
 	if err != nil {
 		return "", err
 	}

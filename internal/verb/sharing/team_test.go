@@ -53,7 +53,7 @@ func newSharing(t *testing.T) *sharing {
 	s.Workspace = &verb.Workspace{
 		Dir:  dir,
 		Host: &verb.Host{Rand: bytes.NewReader(make([]byte, 1000)), Trusted: trust.List{Dir: t.TempDir()}},
-		Open: func(context.Context, verb.Access) (*oxbow.Memory, error) { return s.m, nil },
+		Open: func(context.Context, verb.MemoryAccess) (*oxbow.Memory, error) { return s.m, nil },
 	}
 	if _, err := TeamInit(s.ctx, s.Workspace, TeamInitIn{Program: "oxbow"}); err != nil {
 		t.Fatal(err)

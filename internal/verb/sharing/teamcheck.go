@@ -91,7 +91,7 @@ func findStaleCitations(ctx context.Context, w *verb.Workspace, files []team.Fil
 		refs, _ := w.CheckFileRefs(ctx, es)
 		for i, f := range some {
 			for _, r := range refs[uint64(i+1)] {
-				if r.State == string(fileref.Stale) {
+				if r.State == string(fileref.RefStale) {
 					out = append(
 						out,
 						TeamProblem{
@@ -109,9 +109,9 @@ func findStaleCitations(ctx context.Context, w *verb.Workspace, files []team.Fil
 
 // MergeEntryIn is the argument of MergeEntry. It contains the paths of three files.
 type MergeEntryIn struct {
-	Base   string `json:"base"   flag:"-"`
-	Ours   string `json:"ours"   flag:"-"`
-	Theirs string `json:"theirs" flag:"-"`
+	Base           string `json:"base"   flag:"-"`
+	OurVersionFile string `json:"ours"   flag:"-"`
+	Theirs         string `json:"theirs" flag:"-"`
 }
 
 // MergeEntryOut is the result of MergeEntry.
@@ -123,6 +123,6 @@ type MergeEntryOut struct {
 // MergeEntry merges two versions of a team file, which were both made from base, and writes the result to the file
 // ours. Git expects this of a merge driver.
 func MergeEntry(_ context.Context, _ *verb.Workspace, in MergeEntryIn) (out MergeEntryOut, err error) {
-	out.Conflict, err = team.MergeFiles(in.Base, in.Ours, in.Theirs)
+	out.Conflict, err = team.MergeFiles(in.Base, in.OurVersionFile, in.Theirs)
 	return out, err
 }

@@ -26,7 +26,7 @@ func (o TeamInitOut) Report() (r report.Report) {
 		if slices.ContainsFunc(o.WrittenFiles, func(f string) bool { return path.Base(f) == ".gitignore" }) {
 			paths = text.ShellQuote(filepath.Join(filepath.Dir(o.Dir), ".gitignore")) + " " + paths
 		}
-		r.AddNotef("to commit these files: git add %s, then git commit", report.Words(paths))
+		r.AddNotef("to commit these files: git add %s, then git commit", report.OxbowText(paths))
 		r.AddNotef("to share an entry: oxbow team share NAME")
 	}
 	return r
@@ -35,9 +35,9 @@ func (o TeamInitOut) Report() (r report.Report) {
 // Report lists the team files, and then their problems.
 func (o TeamStatusOut) Report() (r report.Report) {
 	for _, f := range o.Files {
-		standing := report.Sentencef("%s", report.Words(f.ReviewState))
+		standing := report.Sentencef("%s", report.OxbowText(f.ReviewState))
 		if f.Commit != "" {
-			standing = report.Sentencef("%s in %s", standing, report.Words(f.Commit))
+			standing = report.Sentencef("%s in %s", standing, report.OxbowText(f.Commit))
 		}
 		switch f.HomeState {
 		case "same":
@@ -58,7 +58,7 @@ func (o TeamStatusOut) Report() (r report.Report) {
 func (o TeamCheckOut) Report() (r report.Report) {
 	addTeamProblems(&r, o.Problems)
 	if len(o.Problems) == 0 {
-		r.AddLinef("%s, nothing wrong", report.Words(text.FormatCount(o.Entries, "entry", "entries")))
+		r.AddLinef("%s, nothing wrong", report.OxbowText(text.FormatCount(o.Entries, "entry", "entries")))
 	}
 	return r
 }
@@ -72,7 +72,7 @@ func addTeamProblems(r *report.Report, problems []TeamProblem) {
 		}
 		r.Add(report.Line{Sentence: problem})
 		if p.Mend != "" {
-			r.Add(report.Line{Sentence: report.Sentencef("%s", report.Words(p.Mend)), Indent: 2})
+			r.Add(report.Line{Sentence: report.Sentencef("%s", report.OxbowText(p.Mend)), Indent: 2})
 		}
 	}
 }

@@ -29,23 +29,23 @@ type TeamShareIn struct {
 
 // TeamShareOut is the result of TeamShare and TeamUnshare.
 type TeamShareOut struct {
-	DryRun       bool         `json:"dry_run,omitempty"`
-	TopDir       string       `json:"top"` // root of the working tree, in which new files must be added to git
-	MovedEntries []MovedEntry `json:"moved"`
+	DryRun       bool           `json:"dry_run,omitempty"`
+	TopDir       string         `json:"top"` // root of the working tree, in which new files must be added to git
+	MovedEntries []TeamFileMove `json:"moved"`
 	// the home was changed, by one change that the command undo can undo
-	HomeChanged bool `json:"home_changed,omitempty"`
+	IsHomeChanged bool `json:"home_changed,omitempty"`
 
 	// aliases that entries did not get in the home, because other entries have them
 	TakenAliases []oxbow.TakenAlias `json:"taken_aliases,omitempty"`
 }
 
-// MovedEntry is an entry that was moved from the home to the team files, or back.
-type MovedEntry struct {
+// TeamFileMove is an entry that was moved from the home to the team files, or back.
+type TeamFileMove struct {
 	Name string `json:"name"`
 	File string `json:"file"` // path of the team file with the entry, relative to the root of the working tree
 	// what was done to the team file: "written", "changed", "same" or "removed". If an earlier call already moved the
 	// entry, it is "shared" (only the team files contain the entry) or "home" (only the home contains it).
-	Outcome string `json:"did"`
+	FileOutcome string `json:"did"`
 	// lines that differ in the file, each with - for an old line or + for a new line
 	ChangedLines []string `json:"changes,omitempty"`
 }
@@ -84,7 +84,7 @@ func TeamShare(ctx context.Context, w *verb.Workspace, in TeamShareIn) (out Team
 		return out, nil
 	}
 	err = m.Apply(oxbow.WithNote(ctx, "shared with the team"), removals...)
-	out.HomeChanged = err == nil
+	out.IsHomeChanged = err == nil
 	if errors.Is(err, oxbow.ErrNotFound) && len(removals) == 1 {
 		err = verb.Advise(
 			fmt.Errorf("%w: the home has no entry %q; the team files have it", oxbow.ErrNotFound, entries[0].Name),
@@ -106,7 +106,7 @@ func openTeamFiles(
 	if err != nil {
 		return nil, nil, err
 	}
-	*out = TeamShareOut{DryRun: dryRun, TopDir: t.Root(), MovedEntries: []MovedEntry{}}
+	*out = TeamShareOut{DryRun: dryRun, TopDir: t.Root(), MovedEntries: []TeamFileMove{}}
 	s, err := t.Open(ctx, mdtree.Options{Clock: w.Now})
 	return t, s, err
 }
@@ -128,7 +128,7 @@ func entriesToShare(
 		if p, terr := s.Locate(ctx, name); terr == nil && errors.Is(err, oxbow.ErrNotFound) {
 			out.MovedEntries = append(
 				out.MovedEntries,
-				MovedEntry{Name: p.Entry.Name, File: t.RelPath(p.Path), Outcome: "shared"},
+				TeamFileMove{Name: p.Entry.Name, File: t.RelPath(p.Path), FileOutcome: "shared"},
 			)
 			continue
 		}
@@ -195,13 +195,13 @@ func shareEntry(
 	s *team.Store,
 	e oxbow.Entry,
 	dryRun bool,
-) (moved MovedEntry, err error) {
-	moved = MovedEntry{Name: e.Name, Outcome: "written"}
+) (moved TeamFileMove, err error) {
+	moved = TeamFileMove{Name: e.Name, FileOutcome: "written"}
 	if p, err := s.Locate(ctx, e.Name); err == nil && p.Entry.Name == e.Name {
-		moved.File, moved.Outcome = t.RelPath(p.Path), "changed"
+		moved.File, moved.FileOutcome = t.RelPath(p.Path), "changed"
 		moved.ChangedLines = describeLineChanges(team.FormatEntry(p.Entry), team.FormatEntry(e))
 		if moved.ChangedLines == nil {
-			moved.Outcome = "same"
+			moved.FileOutcome = "same"
 		}
 	}
 	if dryRun {
@@ -211,7 +211,7 @@ func shareEntry(
 		ctx,
 		s,
 		e,
-		team.WriteOptions{Random: w.Host.Rand, OwnHashes: w.Host.Trusted.WrittenTeamFiles()},
+		team.WriteOptions{Random: w.Host.Rand, OwnEntryHashes: w.Host.Trusted.WrittenTeamFiles()},
 	)
 	err = adviseUncommitted(t, e.Name, err)
 	moved.File = t.RelPath(file)
@@ -318,7 +318,7 @@ func mapTextLines(a, b []string) []int {
 	in := diff.LineNumberer{}
 	var m diff.LineMapper
 	x := in.LineIDs(a)
-	return m.MapLines(x, in.LineIDs(b))
+	return m.MapEqualLines(x, in.LineIDs(b))
 }
 
 // TeamUnshare moves entries from team files to the home in a single change, and then removes their files. After an
@@ -351,8 +351,8 @@ func TeamUnshare(ctx context.Context, w *verb.Workspace, in TeamShareIn) (out Te
 	if err != nil {
 		return out, err
 	}
-	out.MovedEntries = append(out.MovedEntries, back.inHomeOnly...)
-	places, adds := back.filesToRemove, back.addOps
+	out.MovedEntries = append(out.MovedEntries, back.entriesInHomeOnly...)
+	places, adds := back.filesToRemove, back.opsAddingToHome
 	if len(adds) > 0 && !in.DryRun {
 		adds, out.TakenAliases, err = oxbow.WithoutTakenAliases(ctx, m, adds)
 		if err != nil {
@@ -361,7 +361,7 @@ func TeamUnshare(ctx context.Context, w *verb.Workspace, in TeamShareIn) (out Te
 		if err := m.Apply(oxbow.WithNote(ctx, "taken back from the team"), adds...); err != nil {
 			return out, verb.WrapError("putting the entries into the home", err)
 		}
-		out.HomeChanged = true
+		out.IsHomeChanged = true
 	}
 	for _, p := range places {
 		if !in.DryRun {
@@ -371,7 +371,7 @@ func TeamUnshare(ctx context.Context, w *verb.Workspace, in TeamShareIn) (out Te
 		}
 		out.MovedEntries = append(
 			out.MovedEntries,
-			MovedEntry{Name: p.Entry.Name, File: t.RelPath(p.Path), Outcome: "removed"},
+			TeamFileMove{Name: p.Entry.Name, File: t.RelPath(p.Path), FileOutcome: "removed"},
 		)
 	}
 	return out, nil
@@ -379,9 +379,9 @@ func TeamUnshare(ctx context.Context, w *verb.Workspace, in TeamShareIn) (out Te
 
 // unsharePlan says what [TeamUnshare] will do.
 type unsharePlan struct {
-	filesToRemove []mdtree.Place // team files that will be removed
-	addOps        []oxbow.Op     // ops that add those entries to the home that the home does not contain
-	inHomeOnly    []MovedEntry   // entries that an earlier call already moved from the team files to the home
+	filesToRemove     []mdtree.FileItem // team files that will be removed
+	opsAddingToHome   []oxbow.Op        // ops that add those entries to the home that the home does not contain
+	entriesInHomeOnly []TeamFileMove    // entries that an earlier call already moved from the team files to the home
 }
 
 // planUnshare plans [TeamUnshare] without changing anything. It returns an error if neither the team files nor the
@@ -397,7 +397,7 @@ func planUnshare(
 	for _, name := range names {
 		p, err := s.Locate(ctx, name)
 		if errors.Is(err, oxbow.ErrNotFound) && isInHome(ctx, w, name) {
-			plan.inHomeOnly = append(plan.inHomeOnly, MovedEntry{Name: name, Outcome: "home"})
+			plan.entriesInHomeOnly = append(plan.entriesInHomeOnly, TeamFileMove{Name: name, FileOutcome: "home"})
 			continue
 		}
 		if err != nil {
@@ -406,7 +406,7 @@ func planUnshare(
 				"oxbow team status lists them",
 			)
 		}
-		if slices.ContainsFunc(plan.filesToRemove, func(o mdtree.Place) bool { return o.Path == p.Path }) {
+		if slices.ContainsFunc(plan.filesToRemove, func(o mdtree.FileItem) bool { return o.Path == p.Path }) {
 			continue
 		}
 		has, err := compareWithHomeEntry(ctx, w, p.Entry)
@@ -424,8 +424,8 @@ func planUnshare(
 			return plan, err
 		}
 		if e := p.Entry; has == "" {
-			plan.addOps = append(
-				plan.addOps,
+			plan.opsAddingToHome = append(
+				plan.opsAddingToHome,
 				oxbow.Add{Name: e.Name, Kind: e.Kind, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels,
 					Created: e.Created},
 			)
@@ -437,7 +437,7 @@ func planUnshare(
 
 // isInHome reports whether the home contains an entry with this name.
 func isInHome(ctx context.Context, w *verb.Workspace, name string) bool {
-	ctx, m, err := w.OpenMemory(ctx, verb.ReadOwn)
+	ctx, m, err := w.OpenMemory(ctx, verb.ReadWithoutTeamFiles)
 	if err != nil {
 		return false
 	}
@@ -448,7 +448,7 @@ func isInHome(ctx context.Context, w *verb.Workspace, name string) bool {
 // ShareProposalsOut is the result of ShareProposals: the notes, and how they were shared.
 type ShareProposalsOut struct {
 	review.AcceptProposalsOut
-	Shared *TeamShareOut `json:"shared,omitempty"`
+	ShareResult *TeamShareOut `json:"shared,omitempty"`
 }
 
 // ShareProposals accepts proposals as notes, and moves the notes to team files, like [TeamShare]. A note that must not
@@ -473,13 +473,13 @@ func ShareProposals(
 		names = append(names, n.Name)
 	}
 	shared, err := TeamShare(ctx, w, TeamShareIn{Names: names})
-	out.Shared = &shared
+	out.ShareResult = &shared
 	return out, verb.WrapError("the notes are in your home; sharing them", err)
 }
 
 // Report lists the entries that were moved.
 func (o TeamShareOut) Report() (r report.Report) {
-	word := map[string]report.Words{
+	word := map[string]report.OxbowText{
 		"written": report.EffectVerb(o.DryRun, "shared", "would share"),
 		"changed": report.EffectVerb(o.DryRun, "changed", "would change"),
 		"same":    report.EffectVerb(o.DryRun, "moved", "would move"),
@@ -487,11 +487,11 @@ func (o TeamShareOut) Report() (r report.Report) {
 		"shared":  "shared already:", "home": "in your home already:"}
 	firstFile := ""
 	for _, m := range o.MovedEntries {
-		r.AddLinef("%s %s  %s", word[m.Outcome], report.Name(m.Name), m.File)
+		r.AddLinef("%s %s  %s", word[m.FileOutcome], report.Name(m.Name), m.File)
 		for _, l := range m.ChangedLines {
-			r.Add(report.Line{Sentence: report.Sentencef("%s", report.Text(l)), Indent: 2})
+			r.Add(report.Line{Sentence: report.Sentencef("%s", report.QuotedText(l)), Indent: 2})
 		}
-		isUnchanged := m.Outcome == "shared" || m.Outcome == "home"
+		isUnchanged := m.FileOutcome == "shared" || m.FileOutcome == "home"
 		if firstFile == "" && !isUnchanged {
 			firstFile = m.File
 		}
@@ -502,10 +502,10 @@ func (o TeamShareOut) Report() (r report.Report) {
 	if firstFile != "" && !o.DryRun {
 		r.AddNotef(
 			"to commit the change: git -C %s add -A %s, then git commit",
-			report.Words(text.ShellQuote(o.TopDir)),
-			report.Words(text.ShellQuote(path.Dir(firstFile))),
+			report.OxbowText(text.ShellQuote(o.TopDir)),
+			report.OxbowText(text.ShellQuote(path.Dir(firstFile))),
 		)
-		if o.HomeChanged {
+		if o.IsHomeChanged {
 			r.AddNotef("to take the change of your home back: oxbow undo")
 		}
 	}
@@ -517,8 +517,8 @@ func (o ShareProposalsOut) Report() (r report.Report) {
 	for _, n := range o.Notes {
 		r.Append(n.Report())
 	}
-	if o.Shared != nil {
-		r.Append(o.Shared.Report())
+	if o.ShareResult != nil {
+		r.Append(o.ShareResult.Report())
 	}
 	return r
 }

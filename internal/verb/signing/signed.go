@@ -36,16 +36,16 @@ const changesPerSignature = 256
 // maxInvalidLines is the maximum number of invalid lines that are reported.
 const maxInvalidLines = 20
 
-// SignHeadsPeriodically signs the log's hash (head) after each changesPerSignature changes of the memory in the file
+// SignLogHashPeriodically signs the log's hash (head) after each changesPerSignature changes of the memory in the file
 // store. It does so in the background. If this fails, it tries again after the next changes. The caller must call
 // signDue before it closes the memory, because signDue signs the head if changesPerSignature changes were made since
 // the last signature.
-func SignHeadsPeriodically(m *oxbow.Memory, store string, now func() time.Time) (signDue func()) {
+func SignLogHashPeriodically(m *oxbow.Memory, store string, now func() time.Time) (signDue func()) {
 	var changes atomic.Int64
 	var running sync.WaitGroup
 	sign := func() {
 		if s, err := m.Stats(context.Background()); err == nil {
-			_ = signHeadAfter(store, now(), s.Last, s.Head, changesPerSignature)
+			_ = signLogHashAfterChanges(store, now(), s.Last, s.Head, changesPerSignature)
 		}
 	}
 	stop, err := m.Watch(func(oxbow.Event) {
@@ -65,9 +65,9 @@ func SignHeadsPeriodically(m *oxbow.Memory, store string, now func() time.Time) 
 	}
 }
 
-// signHeadAfter signs the hash of a store's whole history, called head, if at least minChanges changes were made since
-// the last signature. It creates a missing key.
-func signHeadAfter(store string, now time.Time, seq uint64, chain string, minChanges uint64) error {
+// signLogHashAfterChanges signs the hash of a store's whole history, called head, if at least minChanges changes were
+// made since the last signature. It creates a missing key.
+func signLogHashAfterChanges(store string, now time.Time, seq uint64, chain string, minChanges uint64) error {
 	text, err := os.ReadFile(store + signedHeadsSuffix)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return verb.WrapError("signing the head", err)
@@ -86,16 +86,16 @@ func signHeadAfter(store string, now time.Time, seq uint64, chain string, minCha
 	}
 	return verb.WrapError(
 		"signing the head",
-		appendSignedHead(
+		appendSignedHash(
 			store,
-			k.SignHead(proof.SignedHead{HeadKind: proof.KindHead, Seq: seq, Chain: chain, Time: now}),
+			k.SignLogHead(proof.SignedLogHead{LogHeadKind: proof.KindLogHead, Seq: seq, Chain: chain, Time: now}),
 		),
 	)
 }
 
-// SignRollback signs that the owner accepts that the log went back to the last change in s, if heads of later changes
-// were signed. It reports whether there are such heads.
-func SignRollback(store string, now time.Time, s oxbow.Stats) (bool, error) {
+// SignAcceptedRollback signs that the owner accepts that the log went back to the last change in s, if heads of later
+// changes were signed. It reports whether there are such heads.
+func SignAcceptedRollback(store string, now time.Time, s oxbow.Stats) (bool, error) {
 	text, err := os.ReadFile(store + signedHeadsSuffix)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
@@ -109,14 +109,16 @@ func SignRollback(store string, now time.Time, s oxbow.Stats) (bool, error) {
 	if err != nil {
 		return false, verb.WrapError("signing that the memory went back", err)
 	}
-	heads, _ := proof.ParseHeads(text, k.PublicKey())
+	heads, _ := proof.ParseSignedLogHeads(text, k.PublicKey())
 	for _, h := range heads {
 		if h.Seq > s.Last {
 			return true, verb.WrapError(
 				"signing that the memory went back",
-				appendSignedHead(
+				appendSignedHash(
 					store,
-					k.SignHead(proof.SignedHead{HeadKind: proof.KindRollback, Seq: s.Last, Chain: s.Head, Time: now}),
+					k.SignLogHead(
+						proof.SignedLogHead{LogHeadKind: proof.KindLogRollback, Seq: s.Last, Chain: s.Head, Time: now},
+					),
 				),
 			)
 		}
@@ -124,9 +126,9 @@ func SignRollback(store string, now time.Time, s oxbow.Stats) (bool, error) {
 	return false, nil
 }
 
-// appendSignedHead appends a line to the file of signed heads. If the last line is incomplete because of an interrupted
-// write, appendSignedHead replaces it.
-func appendSignedHead(store string, line []byte) (err error) {
+// appendSignedHash appends a line to the file of signed heads. If the last line is incomplete because of an interrupted
+// write, appendSignedHash replaces it.
+func appendSignedHash(store string, line []byte) (err error) {
 	f, err := os.OpenFile(store+signedHeadsSuffix, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return err
@@ -185,31 +187,31 @@ func createSigningKey(store string) (proof.SigningKey, error) {
 	return k, err
 }
 
-// HeadsCheck is the result of comparing the signed hashes (heads) of earlier log states with a memory's log.
-type HeadsCheck struct {
-	MatchingHeads int `json:"signed"` // number of signed lines whose change has the same hash in the log
+// SignedHashCheck is the result of comparing the signed hashes (heads) of earlier log states with a memory's log.
+type SignedHashCheck struct {
+	MatchingHashes int `json:"signed"` // number of signed lines whose change has the same hash in the log
 	// Number of signed hashes for changes that a compaction has dropped, so that the log cannot be compared with these
 	// hashes.
-	DroppedHeads int    `json:"dropped,omitempty"`
-	LastSeq      uint64 `json:"last_change"` // number of the last change after which the log's hash was signed
-	Time         string `json:"time"`        // time of the last signature (RFC 3339)
-	Key          string `json:"key"`         // public key of the signatures
+	CompactedHashes int    `json:"dropped,omitempty"`
+	LastSeq         uint64 `json:"last_change"` // number of the last change after which the log's hash was signed
+	Time            string `json:"time"`        // time of the last signature (RFC 3339)
+	PublicKey       string `json:"key"`         // public key of the signatures
 
-	heads []proof.SignedHead
+	heads []proof.SignedLogHead
 }
 
-// ReadSignedHeadsIfAny is like ReadSignedHeads. If the file of signed log hashes (heads) is missing, it does not
+// ReadSignedHashesIfAny is like ReadSignedHashes. If the file of signed log hashes (heads) is missing, it does not
 // report a problem.
-func ReadSignedHeadsIfAny(store string) (*HeadsCheck, []verb.Problem, error) {
+func ReadSignedHashesIfAny(store string) (*SignedHashCheck, []verb.Problem, error) {
 	if _, err := os.Stat(store + signedHeadsSuffix); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, nil
 	}
-	return ReadSignedHeads(store)
+	return ReadSignedHashes(store)
 }
 
-// ReadSignedHeads reads the signed log hashes (heads) of a store. It also returns the problems of the file that
+// ReadSignedHashes reads the signed log hashes (heads) of a store. It also returns the problems of the file that
 // contains them. If no hash was signed, the result is nil.
-func ReadSignedHeads(store string) (*HeadsCheck, []verb.Problem, error) {
+func ReadSignedHashes(store string) (*SignedHashCheck, []verb.Problem, error) {
 	text, err := os.ReadFile(store + signedHeadsSuffix)
 	k, kerr := signingKey(store)
 	switch none, keyless := errors.Is(err, fs.ErrNotExist), errors.Is(kerr, fs.ErrNotExist); {
@@ -217,27 +219,27 @@ func ReadSignedHeads(store string) (*HeadsCheck, []verb.Problem, error) {
 		return nil, nil, nil
 	case none:
 		return nil, []verb.Problem{
-			signedHeadsProblem("there is a key, and the file of the heads that it signed is gone: "+store+
+			signedHashesProblem("there is a key, and the file of the heads that it signed is gone: "+store+
 				signedHeadsSuffix, "oxbow check --sign signs what is there now"),
 		}, nil
 	case err != nil:
 		return nil, nil, verb.WrapError("reading the signed heads", err)
 	case keyless:
-		return nil, []verb.Problem{signedHeadsProblem("heads were signed, and the key is gone: "+store+
+		return nil, []verb.Problem{signedHashesProblem("heads were signed, and the key is gone: "+store+
 			signingKeySuffix, "bring the key back, or remove "+store+signedHeadsSuffix+" to begin again")}, nil
 	case kerr != nil:
-		return nil, []verb.Problem{signedHeadsProblem("the key in "+store+signingKeySuffix+" cannot be read: "+
+		return nil, []verb.Problem{signedHashesProblem("the key in "+store+signingKeySuffix+" cannot be read: "+
 			kerr.Error(), "bring the key back; without it what was signed proves nothing")}, nil
 	}
-	out := &HeadsCheck{Key: k.PublicKey()}
+	out := &SignedHashCheck{PublicKey: k.PublicKey()}
 	var bad []int
-	out.heads, bad = proof.ParseHeads(text, out.Key)
+	out.heads, bad = proof.ParseSignedLogHeads(text, out.PublicKey)
 	var ps []verb.Problem
 	for _, n := range bad {
 		if len(ps) < maxInvalidLines {
 			ps = append(
 				ps,
-				signedHeadsProblem(
+				signedHashesProblem(
 					fmt.Sprintf(
 						"line %d of %s is no head that the key of this home signed: it was edited, or signed with "+
 							"another key",
@@ -254,14 +256,14 @@ func ReadSignedHeads(store string) (*HeadsCheck, []verb.Problem, error) {
 
 // CompareWithLog compares each signed hash with the hash that the log of a sound memory has after the same change. It
 // returns the differences as problems.
-func (c *HeadsCheck) CompareWithLog(
+func (c *SignedHashCheck) CompareWithLog(
 	ctx context.Context,
 	w *verb.Workspace,
 	store string,
 	header wal.Header,
 	last uint64,
 ) ([]verb.Problem, error) {
-	ctx, m, err := w.OpenMemory(ctx, verb.ReadOwn)
+	ctx, m, err := w.OpenMemory(ctx, verb.ReadWithoutTeamFiles)
 	if err != nil {
 		return nil, err
 	}
@@ -278,17 +280,17 @@ func (c *HeadsCheck) CompareWithLog(
 		}
 	}
 	if header.BaseSeq > 0 {
-		chains[header.BaseSeq] = hex.EncodeToString(header.BaseChain[:])
+		chains[header.BaseSeq] = hex.EncodeToString(header.BaseChainHash[:])
 	}
 	for _, head := range c.heads {
 		when := head.Time.Format(time.RFC3339)
 		switch {
 		case head.Seq < header.BaseSeq:
-			c.DroppedHeads++
+			c.CompactedHashes++
 			continue
 		case head.Seq > last:
 			return []verb.Problem{
-				signedHeadsProblem(
+				signedHashesProblem(
 					fmt.Sprintf(
 						"it ends at change %d, and the head of change %d was signed at %s: changes were cut off",
 						last,
@@ -300,7 +302,7 @@ func (c *HeadsCheck) CompareWithLog(
 			}, nil
 		case head.Chain != chains[head.Seq]:
 			return []verb.Problem{
-				signedHeadsProblem(
+				signedHashesProblem(
 					fmt.Sprintf(
 						"change %d is not the one whose head was signed at %s: it, or one before it, was edited or "+
 							"replaced",
@@ -311,26 +313,26 @@ func (c *HeadsCheck) CompareWithLog(
 				),
 			}, nil
 		}
-		c.MatchingHeads++
+		c.MatchingHashes++
 		c.LastSeq, c.Time = head.Seq, when
 	}
 	return nil, nil
 }
 
-// signedHeadsProblem returns a problem with the file of signatures. The problem lacks an offset, because offsets are
+// signedHashesProblem returns a problem with the file of signatures. The problem lacks an offset, because offsets are
 // positions in the memory's file.
-func signedHeadsProblem(description, remedy string) verb.Problem {
+func signedHashesProblem(description, remedy string) verb.Problem {
 	return verb.Problem{Offset: -1, Description: description, Mend: remedy}
 }
 
-// UnknownHeadProblem returns the problem to report if no change in the log has the noted hash. first is the number of
+// UnknownHashProblem returns the problem to report if no change in the log has the noted hash. first is the number of
 // the first change in the log. If the hash was signed and a compaction dropped its change, the problem says so. c may
 // be nil.
-func (c *HeadsCheck) UnknownHeadProblem(head string, first uint64) verb.Problem {
+func (c *SignedHashCheck) UnknownHashProblem(head string, first uint64) verb.Problem {
 	if c != nil {
 		for _, h := range c.heads {
 			if h.Chain == head && h.Seq+1 < first {
-				return signedHeadsProblem(
+				return signedHashesProblem(
 					fmt.Sprintf(
 						"that is the head of change %d, signed at %s, which a compaction has dropped: nothing proves "+
 							"any more what became of it",
@@ -342,7 +344,7 @@ func (c *HeadsCheck) UnknownHeadProblem(head string, first uint64) verb.Problem 
 			}
 		}
 	}
-	return signedHeadsProblem(
+	return signedHashesProblem(
 		"no change has that head: it was cut off, edited or replaced, or dropped by a compaction, or it is the head "+
 			"of another memory",
 		"restore a backup that has it",
@@ -360,7 +362,7 @@ func SignHead(w *verb.Workspace, store string, seq uint64, chain string) error {
 	if err := errors.Join(ownership.CheckHomeTrusted(w), w.Host.CheckMayWrite(store)); err != nil {
 		return err
 	}
-	return signHeadAfter(store, w.CurrentTime(), seq, chain, 0)
+	return signLogHashAfterChanges(store, w.CurrentTime(), seq, chain, 0)
 }
 
 // SignCopiedHead signs the head of a memory that was copied. It ignores errors.

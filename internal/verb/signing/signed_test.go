@@ -21,7 +21,7 @@ import (
 func signing(t testing.TB, store string) (*oxbow.Memory, func()) {
 	t.Helper()
 	m := storetest.Open(t, store, nil)
-	return m, SignHeadsPeriodically(m, store, func() time.Time { return time.Unix(1, 0) })
+	return m, SignLogHashPeriodically(m, store, func() time.Time { return time.Unix(1, 0) })
 }
 
 func write(t testing.TB, m *oxbow.Memory, n int) {
@@ -41,7 +41,7 @@ func TestSignHeads(t *testing.T) {
 	if _, err := os.Stat(store + signedHeadsSuffix); err == nil {
 		t.Fatal("a head was signed before it was due")
 	}
-	settle = SignHeadsPeriodically(m, store, time.Now) // Another process continues to sign.
+	settle = SignLogHashPeriodically(m, store, time.Now) // Another process continues to sign.
 	if _, err := m.Remember(t.Context(), oxbow.Entry{Name: "last", Content: "text"}); err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func TestSignHeads(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if heads, bad := proof.ParseHeads(text, k.PublicKey()); len(heads) != 1 || len(bad) > 0 ||
+	if heads, bad := proof.ParseSignedLogHeads(text, k.PublicKey()); len(heads) != 1 || len(bad) > 0 ||
 		heads[0].Seq != changesPerSignature ||
 		heads[0].Chain != s.Head {
 		t.Errorf("signed were %+v, and %v", heads, bad)
@@ -72,14 +72,14 @@ func TestSignHeads(t *testing.T) {
 	if err := os.WriteFile(store+signedHeadsSuffix, append(text, "head 3"...), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := signHeadAfter(store, time.Now(), s.Last+1, s.Head, 0); err != nil {
+	if err := signLogHashAfterChanges(store, time.Now(), s.Last+1, s.Head, 0); err != nil {
 		t.Fatal(err)
 	}
 	text, err = os.ReadFile(store + signedHeadsSuffix)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if heads, bad := proof.ParseHeads(text, k.PublicKey()); len(heads) != 2 || len(bad) > 0 {
+	if heads, bad := proof.ParseSignedLogHeads(text, k.PublicKey()); len(heads) != 2 || len(bad) > 0 {
 		t.Errorf("signed were %+v, and %v", heads, bad)
 	}
 }
@@ -92,7 +92,7 @@ func TestSigningFails(t *testing.T) {
 	m, settle := signing(t, store)
 	write(t, m, changesPerSignature+10)
 	settle()
-	if err := signHeadAfter(store, time.Now(), 1, strings.Repeat("0", 64), 0); err == nil {
+	if err := signLogHashAfterChanges(store, time.Now(), 1, strings.Repeat("0", 64), 0); err == nil {
 		t.Error("a head was signed into a directory")
 	}
 }

@@ -28,12 +28,12 @@ type ConvertIn struct {
 
 // ConvertOut is the result of Convert.
 type ConvertOut struct {
-	OldHome string                  `json:"from"` // path of the old home, which the interface sets
-	NewHome string                  `json:"to"`
-	Layout  string                  `json:"layout"`
-	DryRun  bool                    `json:"dry_run"`
-	Entries int                     `json:"entries"`
-	Adapted []exchange.AdaptedEntry `json:"adapted"`
+	OldHomePath    string                  `json:"from"` // path of the old home, which the interface sets
+	NewHomePath    string                  `json:"to"`
+	Layout         string                  `json:"layout"`
+	DryRun         bool                    `json:"dry_run"`
+	Entries        int                     `json:"entries"`
+	AdaptedEntries []exchange.AdaptedEntry `json:"adapted"`
 	// Leftovers of an interrupted run, which were removed.
 	ClearedLeftovers string `json:"cleared,omitempty"`
 }
@@ -41,7 +41,7 @@ type ConvertOut struct {
 // RefusedEntriesError reports entries that a layout cannot store. It matches [oxbow.ErrUnsupported].
 type RefusedEntriesError struct {
 	Layout  string
-	Refused []exchange.RefusedEntry
+	Refused []exchange.RejectedEntry
 	Entries int // number of entries in the memory
 }
 
@@ -60,8 +60,13 @@ func (*RefusedEntriesError) Is(target error) bool { return target == oxbow.ErrUn
 // conversion in working memory. If the new home refuses an entry, Convert writes nothing, and returns a
 // [*RefusedEntriesError].
 func Convert(ctx context.Context, w *verb.Workspace, in ConvertIn) (ConvertOut, error) {
-	out := ConvertOut{NewHome: in.Dir, Layout: in.Layout, DryRun: in.DryRun, Adapted: []exchange.AdaptedEntry{}}
-	ctx, m, err := w.OpenMemory(ctx, verb.ReadOwn)
+	out := ConvertOut{
+		NewHomePath:    in.Dir,
+		Layout:         in.Layout,
+		DryRun:         in.DryRun,
+		AdaptedEntries: []exchange.AdaptedEntry{},
+	}
+	ctx, m, err := w.OpenMemory(ctx, verb.ReadWithoutTeamFiles)
 	if err != nil {
 		return out, err
 	}
@@ -86,7 +91,7 @@ func Convert(ctx context.Context, w *verb.Workspace, in ConvertIn) (ConvertOut, 
 		return out, err
 	}
 	out.Entries = rep.Entries
-	out.Adapted = append(out.Adapted, rep.Adapted...)
+	out.AdaptedEntries = append(out.AdaptedEntries, rep.AdaptedEntries...)
 	return out, nil
 }
 

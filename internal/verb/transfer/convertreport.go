@@ -11,31 +11,38 @@ import (
 
 // Report tells how many entries were, or would be, written, and lists the data that the new layout cannot store.
 func (o ConvertOut) Report() (r report.Report) {
-	r.AddLinef("%s %s to %s, laid out as %s.", report.EffectVerb(o.DryRun, "Wrote", "Would write"),
-		report.Words(text.FormatCount(o.Entries, "entry", "entries")), report.Text(o.NewHome), report.Words(o.Layout))
-	again := o.NewHome
+	r.AddLinef(
+		"%s %s to %s, laid out as %s.",
+		report.EffectVerb(o.DryRun, "Wrote", "Would write"),
+		report.OxbowText(
+			text.FormatCount(o.Entries, "entry", "entries"),
+		),
+		report.QuotedText(o.NewHomePath),
+		report.OxbowText(o.Layout),
+	)
+	again := o.NewHomePath
 	if !o.DryRun {
-		// The directory NewHome exists now, so the command below, which would convert again, must name another one.
+		// The directory NewHomePath exists now, so the command below, which would convert again, must name another one.
 		again += ".new"
 	}
-	list := report.List{IsAnswer: true,
-		AllItemsAdvice: report.Words(AdaptCommand(again, o.Layout) + " --dry-run --json lists them all")}
-	for _, a := range o.Adapted {
+	list := report.List{ShowsItemsInShortReport: true,
+		AllItemsAdvice: report.OxbowText(AdaptedCopyCommand(again, o.Layout) + " --dry-run --json lists them all")}
+	for _, a := range o.AdaptedEntries {
 		list.Items = append(list.Items, report.Line{Indent: 2, Sentence: report.Sentencef("%s: without its %s",
-			report.Name(a.Name), report.Text(strings.Join(a.LostParts, ", ")))})
+			report.Name(a.Name), report.QuotedText(strings.Join(a.LostParts, ", ")))})
 	}
 	r.Add(list)
 	if o.ClearedLeftovers != "" {
-		r.AddNotef("removed %s, which an interrupted run had left", report.Text(o.ClearedLeftovers))
+		r.AddNotef("removed %s, which an interrupted run had left", report.QuotedText(o.ClearedLeftovers))
 	}
 	if !o.DryRun {
-		r.AddDetailf("The old home, %s, is as it was; its history stays there.", report.Text(o.OldHome))
+		r.AddDetailf("The old home, %s, is as it was; its history stays there.", report.QuotedText(o.OldHomePath))
 	}
 	return r
 }
 
-// AdaptCommand returns the command that copies the memory to a new home and leaves out data that its layout cannot
-// store.
-func AdaptCommand(dir, layout string) string {
+// AdaptedCopyCommand returns the command that copies the memory to a new home and leaves out data that its layout
+// cannot store.
+func AdaptedCopyCommand(dir, layout string) string {
 	return "oxbow convert " + text.ShellQuote(dir) + " --to " + layout + " --adapt"
 }

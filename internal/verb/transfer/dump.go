@@ -31,18 +31,18 @@ type DumpIn struct {
 
 // DumpOut is the result of Dump.
 type DumpOut struct {
-	Dir       string `json:"dir"`
-	Entries   int    `json:"entries"`
-	Written   int    `json:"written"`
-	Unchanged int    `json:"unchanged"`
-	Removed   int    `json:"removed"`
+	Dir            string `json:"dir"`
+	Entries        int    `json:"entries"`
+	WrittenFiles   int    `json:"written"`
+	UnchangedFiles int    `json:"unchanged"`
+	RemovedFiles   int    `json:"removed"`
 	// number of entries that were left out because the caller may not read them
-	WithheldEntries  int  `json:"withheld,omitempty"`
-	CompletedEarlier bool `json:"-"` // an earlier dump was interrupted, and was completed first
+	LeftOutEntries          int  `json:"withheld,omitempty"`
+	HasCompletedEarlierDump bool `json:"-"` // an earlier dump was interrupted, and was completed first
 
-	// KeptCopies are the paths of copies. A copy is made if a person edited a file of an earlier dump, did not load
-	// the edit into the memory, and the dump now overwrites the file.
-	KeptCopies []string `json:"kept,omitempty"`
+	// EditedFileCopies are the paths of copies. A copy is made if a person edited a file of an earlier dump, did not
+	// load the edit into the memory, and the dump now overwrites the file.
+	EditedFileCopies []string `json:"kept,omitempty"`
 
 	// EntriesWithDirectives are the names of entries in whose texts mdbook would insert local files, because a
 	// person's book.toml does not forbid this.
@@ -52,7 +52,7 @@ type DumpOut struct {
 // DumpEntries writes the entries that the caller may read to the directory in.Path, as Markdown files. If the
 // directory has an earlier dump, DumpEntries updates it.
 func DumpEntries(ctx context.Context, w *verb.Workspace, in DumpIn) (out DumpOut, err error) {
-	ctx, m, err := w.OpenMemory(ctx, verb.ReadOwn)
+	ctx, m, err := w.OpenMemory(ctx, verb.ReadWithoutTeamFiles)
 	if err != nil {
 		return out, err
 	}
@@ -86,15 +86,15 @@ func DumpEntries(ctx context.Context, w *verb.Workspace, in DumpIn) (out DumpOut
 		},
 	)
 	return DumpOut{
-		Dir:                   in.Dir,
-		Entries:               r.EntryCount,
-		Written:               r.WrittenFiles,
-		Unchanged:             r.UnchangedFiles,
-		Removed:               r.RemovedFiles,
-		WithheldEntries:       withheld,
-		CompletedEarlier:      r.CompletedEarlier,
-		KeptCopies:            r.KeptCopies,
-		EntriesWithDirectives: r.EntriesWithDirectives,
+		Dir:                     in.Dir,
+		Entries:                 r.EntryCount,
+		WrittenFiles:            r.WrittenFiles,
+		UnchangedFiles:          r.UnchangedFiles,
+		RemovedFiles:            r.RemovedFiles,
+		LeftOutEntries:          withheld,
+		HasCompletedEarlierDump: r.CompletedEarlierDump,
+		EditedFileCopies:        r.EditedFileCopies,
+		EntriesWithDirectives:   r.EntriesWithDirectives,
 	}, err
 }
 
@@ -102,14 +102,14 @@ func DumpEntries(ctx context.Context, w *verb.Workspace, in DumpIn) (out DumpOut
 // same memory. The returned value contains functions for this comparison. A memory with a log is identified by its
 // position in the log. Any other memory is identified by the path of its home. If such a memory is empty, no earlier
 // dump matches, because its entries may have been lost. A memory that is not in a file lacks an identity.
-func memoryOrigin(ctx context.Context, w *verb.Workspace, m *oxbow.Memory) (mdtree.StoreOrigin, error) {
+func memoryOrigin(ctx context.Context, w *verb.Workspace, m *oxbow.Memory) (mdtree.StoreIdentity, error) {
 	seq := oxbow.CapabilitiesOf(m).Sequencer
 	if seq == nil {
 		p, err := w.FindPlace()
 		if err != nil {
 			// This memory is not a directory or a file, so nothing can identify it. The dump then names no memory as
 			// its origin.
-			return mdtree.StoreOrigin{}, nil
+			return mdtree.StoreIdentity{}, nil
 		}
 		sum := sha256.Sum256([]byte(p.Dir()))
 		name := "home:" + hex.EncodeToString(sum[:16])
@@ -119,20 +119,23 @@ func memoryOrigin(ctx context.Context, w *verb.Workspace, m *oxbow.Memory) (mdtr
 			empty = false
 			break
 		}
-		return mdtree.StoreOrigin{Name: name, IsSameStore: func(was string) bool { return was == name && !empty }}, nil
+		return mdtree.StoreIdentity{
+			Name:          name,
+			IsNameOfStore: func(was string) bool { return was == name && !empty },
+		}, nil
 	}
 	at, err := seq.Position(ctx)
 	if err != nil || at == "" {
-		return mdtree.StoreOrigin{IsSameStore: func(string) bool { return false }}, err
+		return mdtree.StoreIdentity{IsNameOfStore: func(string) bool { return false }}, err
 	}
 	const prefix = "log:"
 	position := func(was string) (oxbow.Position, bool) {
 		b, err := hex.DecodeString(strings.TrimPrefix(was, prefix))
 		return oxbow.Position(b), err == nil && oxbow.Position(b).Precedes(at)
 	}
-	return mdtree.StoreOrigin{
+	return mdtree.StoreIdentity{
 		Name: prefix + hex.EncodeToString([]byte(at)),
-		IsSameStore: func(was string) bool {
+		IsNameOfStore: func(was string) bool {
 			_, isSame := position(was)
 			return isSame
 		},
@@ -145,27 +148,27 @@ func memoryOrigin(ctx context.Context, w *verb.Workspace, m *oxbow.Memory) (mdtr
 
 // LoadIn is the argument of Load.
 type LoadIn struct {
-	Dir           string `json:"dir"                 flag:"-" jsonschema:"The directory."`
-	Merge         bool   `json:"merge,omitempty"              jsonschema:"Keep entries that have no file; the default."                                 usage:"keep entries that have no file (the default)"`
-	Replace       bool   `json:"replace,omitempty"            jsonschema:"Forget entries that have no file."                                            usage:"forget entries that have no file"`
-	ForgetDeleted bool   `json:"prune,omitempty"              jsonschema:"With --replace: also forget entries whose files were deleted since the dump." usage:"with --replace: also forget entries whose files were deleted since the dump"`
-	FilesWin      bool   `json:"files_win,omitempty"          jsonschema:"Let the files win if the memory changed the same entries since the dump."     usage:"let the files win if the memory changed the same entries since the dump"`
-	DryRun        bool   `json:"dry_run,omitempty"            jsonschema:"Show what would be changed and change nothing."                               usage:"show what would be changed and change nothing"`
+	Dir               string `json:"dir"                 flag:"-" jsonschema:"The directory."`
+	Merge             bool   `json:"merge,omitempty"              jsonschema:"Keep entries that have no file; the default."                                 usage:"keep entries that have no file (the default)"`
+	ReplaceMemory     bool   `json:"replace,omitempty"            jsonschema:"Forget entries that have no file."                                            usage:"forget entries that have no file"`
+	ForgetDeleted     bool   `json:"prune,omitempty"              jsonschema:"With --replace: also forget entries whose files were deleted since the dump." usage:"with --replace: also forget entries whose files were deleted since the dump"`
+	FilesWinConflicts bool   `json:"files_win,omitempty"          jsonschema:"Let the files win if the memory changed the same entries since the dump."     usage:"let the files win if the memory changed the same entries since the dump"`
+	DryRun            bool   `json:"dry_run,omitempty"            jsonschema:"Show what would be changed and change nothing."                               usage:"show what would be changed and change nothing"`
 
 	Path string `json:"-"` // absolute path of the directory
 }
 
 // LoadOut is the result of Load.
 type LoadOut struct {
-	Dir         string   `json:"dir"`
-	Mode        string   `json:"mode"` // how the directory was loaded: "merge" or "replace"
-	DryRun      bool     `json:"dry_run"`
-	Added       []string `json:"added"`
-	Changed     []string `json:"changed"`
-	Removed     []string `json:"removed"`
-	SameEntries int      `json:"same"`
+	Dir              string   `json:"dir"`
+	Mode             string   `json:"mode"` // how the directory was loaded: "merge" or "replace"
+	DryRun           bool     `json:"dry_run"`
+	AddedNames       []string `json:"added"`
+	ChangedNames     []string `json:"changed"`
+	RemovedNames     []string `json:"removed"`
+	UnchangedEntries int      `json:"same"`
 	// names of entries that were changed in the memory after the dump was made, and whose files were not changed
-	KeptNames []string `json:"kept"`
+	MemoryChangedNames []string `json:"kept"`
 	// entries in Changed in which changes of the file and the memory were merged
 	MergedNames []string `json:"merged,omitempty"`
 	HasManifest bool     `json:"base"`           // the directory contains a dump manifest of this memory
@@ -183,8 +186,12 @@ func (o LoadOut) Failed() bool { return o.PartlyReadFiles > 0 }
 // LoadFiles changes the memory to match a tree of files. A single undo takes this back.
 func LoadFiles(ctx context.Context, w *verb.Workspace, in LoadIn) (out LoadOut, err error) {
 	out = LoadOut{Dir: in.Dir, Mode: "merge", DryRun: in.DryRun, Warnings: []string{}}
-	o := &mdtree.PlanOptions{Mode: mdtree.MergeMode, RemovesMissing: in.ForgetDeleted, FilesWin: in.FilesWin}
-	if in.Replace {
+	o := &mdtree.PlanOptions{
+		Mode:           mdtree.KeepEntriesWithoutFile,
+		RemovesMissing: in.ForgetDeleted,
+		FilesWin:       in.FilesWinConflicts,
+	}
+	if in.ReplaceMemory {
 		o.Mode, out.Mode = mdtree.ReplaceMode, "replace"
 	}
 	ctx, m, err := w.OpenMemory(ctx, verb.Create.UnlessDryRun(in.DryRun))
@@ -225,7 +232,7 @@ func LoadFiles(ctx context.Context, w *verb.Workspace, in LoadIn) (out LoadOut, 
 		return out, fmt.Errorf("loading %s: %w", in.Dir, err)
 	}
 	// The directory is not a dump of this memory, so anybody may have written its texts. Mark the entries as imported.
-	if !plan.UsedBase {
+	if !plan.UsedLastDumpAsBase {
 		src, _ := oxbow.SourceFrom(ctx)
 		src.Actor = oxbow.Imported
 		ctx = oxbow.WithSource(ctx, src.WithOrigin(in.Dir))
@@ -235,12 +242,12 @@ func LoadFiles(ctx context.Context, w *verb.Workspace, in LoadIn) (out LoadOut, 
 			return out, fmt.Errorf("loading %s: %w", in.Dir, err)
 		}
 	}
-	out.Added = verb.EmptyIfNil(plan.AddedNames)
-	out.Changed = verb.EmptyIfNil(plan.ChangedNames)
-	out.Removed = verb.EmptyIfNil(plan.RemovedNames)
-	out.SameEntries = len(plan.UnchangedNames)
-	out.KeptNames, out.HasManifest = verb.EmptyIfNil(plan.KeptNames), plan.UsedBase
-	out.MergedNames = plan.MergedNames
+	out.AddedNames = verb.EmptyIfNil(plan.AddedNames)
+	out.ChangedNames = verb.EmptyIfNil(plan.ChangedNames)
+	out.RemovedNames = verb.EmptyIfNil(plan.RemovedNames)
+	out.UnchangedEntries = len(plan.UnchangedNames)
+	out.MemoryChangedNames, out.HasManifest = verb.EmptyIfNil(plan.ChangedOnlyInStore), plan.UsedLastDumpAsBase
+	out.MergedNames = plan.ChangedInStoreAndFile
 	out.PartlyReadFiles = tree.PartlyReadFiles
 	for _, t := range append(tree.Warnings, plan.Warnings...) {
 		out.Warnings = append(out.Warnings, t.String())

@@ -11,20 +11,28 @@ import (
 
 // Report tells how many files were written.
 func (o DumpOut) Report() (r report.Report) {
-	r.AddLinef("dumped %s to %s: %d written, %d unchanged, %d removed",
-		report.Words(text.FormatCount(o.Entries, "entry", "entries")), o.Dir, o.Written, o.Unchanged, o.Removed)
-	addWithheldNote(&r, o.WithheldEntries)
-	if o.CompletedEarlier {
+	r.AddLinef(
+		"dumped %s to %s: %d written, %d unchanged, %d removed",
+		report.OxbowText(
+			text.FormatCount(o.Entries, "entry", "entries"),
+		),
+		o.Dir,
+		o.WrittenFiles,
+		o.UnchangedFiles,
+		o.RemovedFiles,
+	)
+	addLeftOutEntriesNote(&r, o.LeftOutEntries)
+	if o.HasCompletedEarlierDump {
 		r.AddNotef("an earlier dump that was interrupted was finished first")
 	}
-	for _, kept := range o.KeptCopies {
+	for _, kept := range o.EditedFileCopies {
 		r.AddNotef("the file was edited since oxbow wrote it; a copy is kept as %s",
 			filepath.Join(o.Dir, filepath.FromSlash(kept)))
 	}
 	if n := len(o.EntriesWithDirectives); n > 0 {
 		r.Warnf("mdbook would put local files into the pages of %s, such as %s, since your book.toml does not forbid "+
 			"it: write use-default-preprocessors = false below [build] there",
-			report.Words(text.FormatCount(n, "entry", "entries")), report.Name(o.EntriesWithDirectives[0]))
+			report.OxbowText(text.FormatCount(n, "entry", "entries")), report.Name(o.EntriesWithDirectives[0]))
 	}
 	return r
 }
@@ -33,13 +41,13 @@ func (o DumpOut) Report() (r report.Report) {
 // the names of the entries.
 func (o LoadOut) Report() (r report.Report) {
 	for _, w := range o.Warnings {
-		r.AddNotef("%s", report.Text(w))
+		r.AddNotef("%s", report.QuotedText(w))
 	}
 	if o.DryRun {
 		for _, l := range []struct {
-			mark  report.Words
+			mark  report.OxbowText
 			names []string
-		}{{"+", o.Added}, {"~", o.Changed}, {"-", o.Removed}, {"=", o.KeptNames}} {
+		}{{"+", o.AddedNames}, {"~", o.ChangedNames}, {"-", o.RemovedNames}, {"=", o.MemoryChangedNames}} {
 			for _, name := range l.names {
 				r.AddLinef("%s %s", l.mark, report.Name(name))
 			}
@@ -49,20 +57,20 @@ func (o LoadOut) Report() (r report.Report) {
 		"%s %s: %d added, %d changed, %d removed, %d the same",
 		report.EffectVerb(o.DryRun, "loaded", "would load"),
 		o.Dir,
-		len(o.Added),
-		len(o.Changed),
-		len(o.Removed),
-		o.SameEntries,
+		len(o.AddedNames),
+		len(o.ChangedNames),
+		len(o.RemovedNames),
+		o.UnchangedEntries,
 	)
-	if n := len(o.KeptNames); n > 0 {
+	if n := len(o.MemoryChangedNames); n > 0 {
 		r.AddNotef("%s as in the memory, which alone changed or forgot that since the dump",
-			report.Words(text.FormatCount(n, "entry stays", "entries stay")))
+			report.OxbowText(text.FormatCount(n, "entry stays", "entries stay")))
 	}
 	for _, name := range o.MergedNames {
 		r.AddNotef("%s was changed in its file and in the memory since the dump, and has both changes %s",
 			report.Name(name), report.EffectVerb(o.DryRun, "now", "after the load"))
 	}
-	if changed := len(o.Changed) + len(o.Removed); !o.HasManifest && changed > 0 {
+	if changed := len(o.ChangedNames) + len(o.RemovedNames); !o.HasManifest && changed > 0 {
 		r.AddNotef("%s is no dump of this memory, or is newer than it: where both differ, the files win", o.Dir)
 	}
 	switch {
@@ -75,9 +83,9 @@ func (o LoadOut) Report() (r report.Report) {
 			"this layout keeps no history; what was replaced or forgotten is in %s: oxbow import --overwrite %s "+
 				"brings it back",
 			o.BackupFile,
-			report.Words(text.ShellQuote(o.BackupFile)),
+			report.OxbowText(text.ShellQuote(o.BackupFile)),
 		)
-	case len(o.Added) > 0:
+	case len(o.AddedNames) > 0:
 		r.AddNotef("this layout keeps no history: oxbow forget NAME takes back what was added")
 	}
 	return r

@@ -36,16 +36,16 @@ type ExportOut struct {
 	File    string `json:"file"` // path of the file; set by the caller of Export, who opened the file
 	Entries int    `json:"entries"`
 	// number of entries that were left out because the caller may not read them
-	WithheldEntries int `json:"withheld,omitempty"`
+	LeftOutEntries int `json:"withheld,omitempty"`
 	// If the export replaced a file that was edited, a copy of that file. It is set by the caller of Export.
-	KeptCopy string `json:"kept,omitempty"`
+	EditedFileCopy string `json:"kept,omitempty"`
 }
 
 // Report tells how many entries were written to which file.
 func (o ExportOut) Report() (r report.Report) {
-	r.AddLinef("exported %s to %s", report.Words(text.FormatCount(o.Entries, "entry", "entries")), o.File)
-	addWithheldNote(&r, o.WithheldEntries)
-	output.AddKeptCopyNote(&r, o.KeptCopy)
+	r.AddLinef("exported %s to %s", report.OxbowText(text.FormatCount(o.Entries, "entry", "entries")), o.File)
+	addLeftOutEntriesNote(&r, o.LeftOutEntries)
+	output.AddKeptCopyNote(&r, o.EditedFileCopy)
 	return r
 }
 
@@ -55,11 +55,11 @@ func Export(ctx context.Context, w *verb.Workspace, in ExportIn) (out ExportOut,
 	if err != nil {
 		return out, err
 	}
-	ctx, m, err := w.OpenMemory(ctx, verb.ReadOwn)
+	ctx, m, err := w.OpenMemory(ctx, verb.ReadWithoutTeamFiles)
 	if err != nil {
 		return out, err
 	}
-	f, out.WithheldEntries, err = readableFilter(ctx, m, f)
+	f, out.LeftOutEntries, err = readableFilter(ctx, m, f)
 	if err != nil {
 		return out, err
 	}
@@ -91,8 +91,8 @@ type ImportIn struct {
 	Author oxbow.Actor
 
 	// Items returns the items to import. If it is not nil, Paths is ignored, and Note is the note of the change.
-	Items func(context.Context, *time.Location) iter.Seq2[exchange.Item, error]
-	Note  string
+	Items      func(context.Context, *time.Location) iter.Seq2[exchange.Item, error]
+	ChangeNote string
 
 	// The files belong to a folder that is kept in step with the memory (see [exchange.ImportOptions]).
 	FollowFolder bool
@@ -100,46 +100,46 @@ type ImportIn struct {
 
 // ImportOut is the result of Import. If Import returns an error, it describes the work before the error.
 type ImportOut struct {
-	DryRun           bool              `json:"dry_run"`
-	Added            int               `json:"added"`
-	Updated          int               `json:"updated"`
-	SameEntries      int               `json:"same"`
-	SkippedItems     int               `json:"skipped"`
-	Changes          []exchange.Change `json:"changes"`
-	Problems         []string          `json:"problems"`
-	Notes            []string          `json:"notes"`
-	StaleEntries     []string          `json:"stale"`
-	GoneFileEntries  []string          `json:"gone,omitempty"` // entries whose files were deleted or renamed
-	UnlistedMessages int               `json:"more"`           // number of problems and notes that are not listed
-	// number of added or updated entries in quarantine (see [HeldEntries])
-	HeldEntries int `json:"held,omitempty"`
+	DryRun                bool              `json:"dry_run"`
+	AddedEntries          int               `json:"added"`
+	UpdatedEntries        int               `json:"updated"`
+	UnchangedEntries      int               `json:"same"`
+	SkippedItems          int               `json:"skipped"`
+	Changes               []exchange.Change `json:"changes"`
+	Problems              []string          `json:"problems"`
+	Notes                 []string          `json:"notes"`
+	StaleEntries          []string          `json:"stale"`
+	EntriesOfMissingFiles []string          `json:"gone,omitempty"` // entries whose files were deleted or renamed
+	UnlistedMessages      int               `json:"more"`           // number of problems and notes that are not listed
+	// number of added or updated entries in quarantine (see [QuarantinedEntries])
+	QuarantinedEntries int `json:"held,omitempty"`
 	// name of the group by which a person can approve all entries in quarantine from this import together
-	Group string `json:"group,omitempty"`
+	ApprovalGroup string `json:"group,omitempty"`
 	// command that undoes the import even after further changes ("" without such a command)
-	UndoCommand string   `json:"-"`
-	FirstNames  []string `json:"-"` // names of the first added or updated entries
+	UndoCommand     string   `json:"-"`
+	FirstEntryNames []string `json:"-"` // names of the first added or updated entries
 
-	Vaults []string `json:"vaults,omitempty"` // imported directories that are Obsidian vaults
+	ObsidianVaults []string `json:"vaults,omitempty"` // imported directories that are Obsidian vaults
 
-	ListsAll bool `json:"-"` // the report lists all problems and notes, and not only one of each kind
+	ShouldListAllMessages bool `json:"-"` // the report lists all problems and notes, and not only one of each kind
 }
 
 // Append adds the result of another import in the same call, which was made later.
 func (o *ImportOut) Append(later ImportOut) {
-	o.Added += later.Added
-	o.Updated += later.Updated
-	o.SameEntries += later.SameEntries
+	o.AddedEntries += later.AddedEntries
+	o.UpdatedEntries += later.UpdatedEntries
+	o.UnchangedEntries += later.UnchangedEntries
 	o.SkippedItems += later.SkippedItems
 	o.Changes = append(o.Changes, later.Changes...)
 	o.Problems = append(o.Problems, later.Problems...)
 	o.Notes = append(o.Notes, later.Notes...)
 	o.StaleEntries = append(o.StaleEntries, later.StaleEntries...)
-	o.GoneFileEntries = append(o.GoneFileEntries, later.GoneFileEntries...)
+	o.EntriesOfMissingFiles = append(o.EntriesOfMissingFiles, later.EntriesOfMissingFiles...)
 	o.UnlistedMessages += later.UnlistedMessages
-	o.HeldEntries += later.HeldEntries
-	o.Group = cmp.Or(o.Group, later.Group)
+	o.QuarantinedEntries += later.QuarantinedEntries
+	o.ApprovalGroup = cmp.Or(o.ApprovalGroup, later.ApprovalGroup)
 	o.UndoCommand = cmp.Or(later.UndoCommand, o.UndoCommand)
-	o.FirstNames = append(o.FirstNames, later.FirstNames...)
+	o.FirstEntryNames = append(o.FirstEntryNames, later.FirstEntryNames...)
 }
 
 // Failed reports whether an item could not be imported.
@@ -161,9 +161,9 @@ func Import(ctx context.Context, w *verb.Workspace, in ImportIn) (ImportOut, err
 	tell := func(done int) {
 		show(
 			progress.State{
-				Unit:          progress.UnitEntries,
-				DoneCount:     int64(done),
-				FinishedShare: math.Float64frombits(part.Load()),
+				Unit:              progress.UnitEntries,
+				DoneCount:         int64(done),
+				FinishedWorkShare: math.Float64frombits(part.Load()),
 			},
 		)
 	}
@@ -177,7 +177,7 @@ func Import(ctx context.Context, w *verb.Workspace, in ImportIn) (ImportOut, err
 	}
 	read := in.Items
 	if read == nil {
-		in.Note = "import of " + strings.Join(in.Paths, ", ")
+		in.ChangeNote = "import of " + strings.Join(in.Paths, ", ")
 		read = func(ctx context.Context, zone *time.Location) iter.Seq2[exchange.Item, error] {
 			return in.readItems(ctx, zone, &part)
 		}
@@ -186,51 +186,68 @@ func Import(ctx context.Context, w *verb.Workspace, in ImportIn) (ImportOut, err
 	items := screenItems(ctx, &w.Secrets, frames, read(reading, w.CurrentTime().Location()))
 	ctx = verb.WithTaintedEntries(screen.WithConversationTexts(ctx, frames))
 	r, err := exchange.Import(
-		oxbow.WithNote(w.Secrets.WithScreenedTexts(ctx), text.TruncateWithEllipsis(in.Note, 200)),
+		oxbow.WithNote(w.Secrets.WithScreenedTexts(ctx), text.TruncateWithEllipsis(in.ChangeNote, 200)),
 		m,
 		items,
-		&exchange.ImportOptions{DryRun: in.DryRun, Overwrite: in.Overwrite, Author: in.Author, Follow: in.FollowFolder,
-			IsGone: exchange.GoneFiles(in.Root, in.Paths), NoChanges: in.OmitChanges && !in.DryRun, Progress: tell,
-			Interrupt: interrupt},
+		&exchange.ImportOptions{
+			DryRun:           in.DryRun,
+			Overwrite:        in.Overwrite,
+			Author:           in.Author,
+			ImportsOverEdits: in.FollowFolder,
+			IsOriginMissing: exchange.MissingFileCheck(
+				in.Root,
+				in.Paths,
+			),
+			NoChanges: in.OmitChanges && !in.DryRun,
+			Progress:  tell,
+			Interrupt: interrupt,
+		},
 	)
-	out := ImportOut{
-		DryRun:       in.DryRun,
-		Added:        r.Added,
-		Updated:      r.Updated,
-		SameEntries:  r.Same,
-		SkippedItems: r.Skipped,
-		Changes: verb.EmptyIfNil(
-			r.Changes,
-		),
-		Problems:         verb.EmptyIfNil(r.Problems),
-		Notes:            verb.EmptyIfNil(r.Notes),
-		StaleEntries:     verb.EmptyIfNil(r.Stale),
-		UnlistedMessages: r.More,
-		FirstNames:       r.First,
-		GoneFileEntries:  r.Gone,
-	}
+	out := describeImport(in, r)
 	for _, dir := range in.Paths {
 		if exchange.IsVault(dir) {
-			out.Vaults = append(out.Vaults, dir)
+			out.ObsidianVaults = append(out.ObsidianVaults, dir)
 		}
 	}
 	if !in.DryRun {
-		if r.Added+r.Updated > 0 {
+		if r.AddedCount+r.UpdatedCount > 0 {
 			out.UndoCommand = undoCommand(ctx, w)
 		}
-		verb.IndexAfterLargeWrite(ctx, m, r.Added+r.Updated)
-		out.HeldEntries, out.Group = countHeldEntries(ctx, m, r)
+		verb.IndexAfterLargeWrite(ctx, m, r.AddedCount+r.UpdatedCount)
+		out.QuarantinedEntries, out.ApprovalGroup = countQuarantinedEntries(ctx, m, r)
 	}
 	return out, err
 }
 
-// countHeldEntries returns the number of imported entries in quarantine, and their group's name.
-func countHeldEntries(ctx context.Context, m *oxbow.Memory, r exchange.Report) (n int, group string) {
-	if r.Added+r.Updated == 0 {
+// describeImport returns the result of the verb for the report of an import.
+func describeImport(in ImportIn, r exchange.Report) ImportOut {
+	return ImportOut{
+		DryRun:                in.DryRun,
+		AddedEntries:          r.AddedCount,
+		UpdatedEntries:        r.UpdatedCount,
+		UnchangedEntries:      r.UnchangedCount,
+		SkippedItems:          r.SkippedCount,
+		Changes:               verb.EmptyIfNil(r.Changes),
+		Problems:              verb.EmptyIfNil(r.Problems),
+		Notes:                 verb.EmptyIfNil(r.Notes),
+		StaleEntries:          verb.EmptyIfNil(r.EntriesMissingFromFile),
+		UnlistedMessages:      r.OmittedMessageCount,
+		FirstEntryNames:       r.FirstEntryNames,
+		EntriesOfMissingFiles: r.EntriesOfMissingFiles,
+	}
+}
+
+// countQuarantinedEntries returns the number of imported entries in quarantine, and their group's name.
+func countQuarantinedEntries(ctx context.Context, m *oxbow.Memory, r exchange.Report) (n int, approvalGroup string) {
+	if r.AddedCount+r.UpdatedCount == 0 {
 		return 0, ""
 	}
-	n, group, _ = labels.CountHeldEntries(ctx, m, r.Changed) // ignore the error, because the import has succeeded
-	return n, group
+	n, approvalGroup, _ = labels.CountHeldEntries(
+		ctx,
+		m,
+		r.IsEntryChanged,
+	) // ignore the error, because the import has succeeded
+	return n, approvalGroup
 }
 
 // readItems yields the items of all paths. It stores the work's finished part in finishedPart, as the bits of a

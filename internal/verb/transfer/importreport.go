@@ -21,15 +21,15 @@ const maxListedStaleEntries = 5
 // Report tells how many entries were, or would be, imported. It also lists the problems and notes, usually only one of
 // each kind.
 func (o ImportOut) Report() (r report.Report) {
-	shown := firstPerCause
-	if o.ListsAll {
+	shown := firstMessagePerCause
+	if o.ShouldListAllMessages {
 		shown = func(all []string) []string { return all }
 	}
 	for _, s := range shown(o.Problems) {
-		r.Warnf("%s", report.Text(s))
+		r.Warnf("%s", report.QuotedText(s))
 	}
 	for _, s := range shown(o.Notes) {
-		r.AddNotef("%s", report.Text(s))
+		r.AddNotef("%s", report.QuotedText(s))
 	}
 	if o.UnlistedMessages > 0 {
 		r.Warnf("and %d more", o.UnlistedMessages)
@@ -40,24 +40,24 @@ func (o ImportOut) Report() (r report.Report) {
 	r.AddLinef(
 		"%s: %d added, %d updated, %d the same, %d skipped",
 		report.EffectVerb(o.DryRun, "imported", "would import"),
-		o.Added,
-		o.Updated,
-		o.SameEntries,
+		o.AddedEntries,
+		o.UpdatedEntries,
+		o.UnchangedEntries,
 		o.SkippedItems,
 	)
-	for _, dir := range o.Vaults {
+	for _, dir := range o.ObsidianVaults {
 		r.AddNotef("a vault of Obsidian: its #tags are tags; oxbow folder add %s follows its later edits",
-			report.Words(text.ShellQuote(dir)))
+			report.OxbowText(text.ShellQuote(dir)))
 	}
-	o.addFirstNamesNote(&r)
-	if o.HeldEntries > 0 {
-		r.AddNotef("%s", verb.HeldEntriesText(o.HeldEntries, o.Group))
+	o.addFirstEntryNamesNote(&r)
+	if o.QuarantinedEntries > 0 {
+		r.AddNotef("%s", verb.QuarantinedEntriesText(o.QuarantinedEntries, o.ApprovalGroup))
 	}
 	if o.UndoCommand != "" {
-		r.AddNotef("undo it with: %s", report.Words(o.UndoCommand))
+		r.AddNotef("undo it with: %s", report.OxbowText(o.UndoCommand))
 	}
 	addNamesNote(&r, "no longer in the files they came from, and left as they are", o.StaleEntries)
-	addNamesNote(&r, "the file was deleted or renamed, and the entry is left as it is", o.GoneFileEntries)
+	addNamesNote(&r, "the file was deleted or renamed, and the entry is left as it is", o.EntriesOfMissingFiles)
 	return r
 }
 
@@ -65,36 +65,36 @@ func (o ImportOut) Report() (r report.Report) {
 // terminal line.
 const maxFirstNamesBytes = 45
 
-// addFirstNamesNote adds a note with the names of the first entries that were added or updated.
-func (o ImportOut) addFirstNamesNote(r *report.Report) {
-	if o.DryRun || len(o.FirstNames) == 0 {
+// addFirstEntryNamesNote adds a note with the names of the first entries that were added or updated.
+func (o ImportOut) addFirstEntryNamesNote(r *report.Report) {
+	if o.DryRun || len(o.FirstEntryNames) == 0 {
 		return
 	}
 	did := "added or updated"
 	switch {
-	case o.Updated == 0:
+	case o.UpdatedEntries == 0:
 		did = "added"
-	case o.Added == 0:
+	case o.AddedEntries == 0:
 		did = "updated"
 	}
-	names, n := text.TruncateWithEllipsis(o.FirstNames[0], maxFirstNamesBytes), 1
-	for n < len(o.FirstNames) && len(names)+len("; ")+len(o.FirstNames[n]) <= maxFirstNamesBytes {
-		names += "; " + o.FirstNames[n]
+	names, n := text.TruncateWithEllipsis(o.FirstEntryNames[0], maxFirstNamesBytes), 1
+	for n < len(o.FirstEntryNames) && len(names)+len("; ")+len(o.FirstEntryNames[n]) <= maxFirstNamesBytes {
+		names += "; " + o.FirstEntryNames[n]
 		n++
 	}
-	if more := o.Added + o.Updated - n; more > 0 {
+	if more := o.AddedEntries + o.UpdatedEntries - n; more > 0 {
 		names += fmt.Sprintf("; and %d more", more)
 	}
-	r.AddNotef("%s: %s", report.Words(did), report.Text(names))
+	r.AddNotef("%s: %s", report.OxbowText(did), report.QuotedText(names))
 }
 
 // changeList lists the entries that would be added or updated.
 func (o ImportOut) changeList() report.List {
-	list := report.List{AllItemsAdvice: verb.ShowAllAdvice(o.DryRun), IsAnswer: true}
+	list := report.List{AllItemsAdvice: verb.ListChangedEntriesAdvice(o.DryRun), ShowsItemsInShortReport: true}
 	for _, c := range o.Changes {
-		mark := map[oxbow.Verb]report.Words{oxbow.VerbAdd: "+", oxbow.VerbUpdate: "~"}[c.Verb]
+		mark := map[oxbow.Verb]report.OxbowText{oxbow.VerbAdd: "+", oxbow.VerbUpdate: "~"}[c.Verb]
 		list.Items = append(list.Items,
-			report.Line{Sentence: report.Sentencef("%s %s (%s)", mark, report.Name(c.Name), report.Text(c.Ref))})
+			report.Line{Sentence: report.Sentencef("%s %s (%s)", mark, report.Name(c.Name), report.QuotedText(c.Ref))})
 	}
 	return list
 }
@@ -109,23 +109,23 @@ func addNamesNote(r *report.Report, noteText string, all []string) {
 	if len(names) > manyStale {
 		names = names[:maxListedStaleEntries]
 	}
-	r.AddNotef("%s:%s", report.Words(noteText), report.Lines(names))
+	r.AddNotef("%s:%s", report.OxbowText(noteText), report.QuotedLines(names))
 	if more := len(all) - len(names); more > 0 {
 		r.AddNotef("and %d more; the same import with --dry-run --json lists them all", more)
 	}
 }
 
-// variableParts matches parts of a message that may differ between messages with the same cause: numbers and quoted
-// texts. If the word key or field precedes a quoted text, the match includes this word, because firstPerCause must not
-// ignore such texts.
-var variableParts = sync.OnceValue(func() *regexp.Regexp {
+// variableMessageParts matches parts of a message that may differ between messages with the same cause: numbers and
+// quoted texts. If the word key or field precedes a quoted text, the match includes this word, because
+// firstMessagePerCause must not ignore such texts.
+var variableMessageParts = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`[0-9]+|(?:\b(?:key|field) )?"(?:[^"\\]|\\.)*"`)
 })
 
-// firstPerCause groups messages with the same cause and returns each group's first message, with the number of further
-// messages. Two messages have the same cause if they differ only in the part before the first colon, in numbers, and
-// in quoted texts that do not follow the word key or field.
-func firstPerCause(messages []string) []string {
+// firstMessagePerCause groups messages with the same cause and returns each group's first message, with the number of
+// further messages. Two messages have the same cause if they differ only in the part before the first colon, in
+// numbers, and in quoted texts that do not follow the word key or field.
+func firstMessagePerCause(messages []string) []string {
 	at, more := map[string]int{}, []int{}
 	var first []string
 	for _, s := range messages {
@@ -133,7 +133,7 @@ func firstPerCause(messages []string) []string {
 		if !ok {
 			cause = s
 		}
-		cause = variableParts().ReplaceAllStringFunc(cause, func(v string) string {
+		cause = variableMessageParts().ReplaceAllStringFunc(cause, func(v string) string {
 			if v[0] == 'k' || v[0] == 'f' {
 				return v
 			}

@@ -28,11 +28,11 @@ func ExportBundle(
 	if err != nil {
 		return out, err
 	}
-	ctx, m, err := w.OpenMemory(ctx, verb.ReadOwn)
+	ctx, m, err := w.OpenMemory(ctx, verb.ReadWithoutTeamFiles)
 	if err != nil {
 		return out, err
 	}
-	f, out.WithheldEntries, err = readableFilter(ctx, m, f)
+	f, out.LeftOutEntries, err = readableFilter(ctx, m, f)
 	if err != nil {
 		return out, err
 	}

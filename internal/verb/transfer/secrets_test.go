@@ -60,7 +60,7 @@ func TestStoredItemsWithSecrets(t *testing.T) {
 		items := screenItems(t.Context(), secrets, &screen.ConversationTexts{},
 			func(yield func(exchange.Item, error) bool) { yield(it, nil) })
 		r, err := exchange.Import(secrets.WithScreenedTexts(t.Context()), m, items, nil)
-		if err != nil || r.Added != 1 {
+		if err != nil || r.AddedCount != 1 {
 			t.Fatalf("%s: Import = %+v, %v", part, r, err)
 		}
 		for e, err := range m.Entries(t.Context(), oxbow.Filter{}) {

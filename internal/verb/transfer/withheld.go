@@ -30,14 +30,16 @@ func readableFilter(ctx context.Context, m *oxbow.Memory, f oxbow.Filter) (_ oxb
 	return f, withheld, nil
 }
 
-// addWithheldNote adds a note about the entries that were left out.
-func addWithheldNote(r *report.Report, entries int) {
+// addLeftOutEntriesNote adds a note about the entries that were left out.
+func addLeftOutEntriesNote(r *report.Report, entries int) {
 	if entries > 0 {
-		r.AddNotef("%s", WithheldNote(entries))
+		r.AddNotef("%s", LeftOutEntriesNote(entries))
 	}
 }
 
-// WithheldNote returns a sentence about entries that were left out.
-func WithheldNote(n int) report.Words {
-	return report.Words(text.FormatCount(n, "entry", "entries") + " in quarantine left out: only a person may read it")
+// LeftOutEntriesNote returns a sentence about entries that were left out.
+func LeftOutEntriesNote(n int) report.OxbowText {
+	return report.OxbowText(
+		text.FormatCount(n, "entry", "entries") + " in quarantine left out: only a person may read it",
+	)
 }

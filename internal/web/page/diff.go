@@ -96,7 +96,7 @@ func diffLines(before, after string) (out []diffLine) {
 		for j := range min(removed, added) {
 			a, b := &out[i+j], &out[i+removed+j]
 			if len(a.text) <= maxLineBytes && len(b.text) <= maxLineBytes {
-				a.parts, b.parts = diff.CompareWordRuns(a.text, b.text)
+				a.parts, b.parts = diff.CompareLinesByWord(a.text, b.text)
 			}
 		}
 		i += max(1, removed+added)

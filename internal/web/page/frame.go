@@ -32,22 +32,22 @@ type PageFrame struct {
 	SearchText      string           // text in the search field
 	// CSS selector of the element that is updated while the person types a query ("" if such an element does not
 	// exist).
-	LiveSelector string
-	ChangeNotice g.Node // notice about the last change (nil without a change)
-	Lead         g.Node // line below the title that describes the page (may be nil)
-	Body         []g.Node
-	FooterText   string // footer text, which says which part of the memory this browser sees
+	TypingUpdateSelector string
+	ChangeNotice         g.Node // notice about the last change (nil without a change)
+	DescriptionLine      g.Node // line below the title that describes the page (may be nil)
+	Body                 []g.Node
+	FooterText           string // footer text, which says which part of the memory this browser sees
 }
 
 // Send writes the page as the answer to a request.
 func (f PageFrame) Send(w http.ResponseWriter, a Assets) {
-	htmlDocument{title: f.Title, status: f.Status, isLive: f.IsLive}.send(w, a, h.Body(
+	htmlDocument{title: f.Title, status: f.Status, reloadsOnChange: f.IsLive}.send(w, a, h.Body(
 		h.A(h.Class("skip"), h.Href("#main"), h.Text("Skip to the content")),
 		h.Header(h.Class("top"), h.Div(
 			h.Class("bar"),
 			h.A(h.Class("brand"), h.Href(RootPath), logo(), h.Text("oxbow")),
 			h.Form(h.Class("search"), h.Role("search"), h.Action(RootPath+
-				"find"), g.If(f.LiveSelector != "", h.Attr("data-typed", f.LiveSelector)),
+				"find"), g.If(f.TypingUpdateSelector != "", h.Attr("data-typed", f.TypingUpdateSelector)),
 				h.Label(h.Class("hidden"), h.For("search"), h.Text("Find in the memory")),
 				h.Input(
 					h.ID("search"),
@@ -78,7 +78,7 @@ func (f PageFrame) Send(w http.ResponseWriter, a Assets) {
 				h.ID("main"),
 				h.TabIndex("-1"),
 				f.ChangeNotice,
-				h.Div(h.Class("title"), h.H1(h.Text(f.Title)), f.Lead),
+				h.Div(h.Class("title"), h.H1(h.Text(f.Title)), f.DescriptionLine),
 				g.Group(f.Body),
 			),
 		),
@@ -121,9 +121,9 @@ func (d BarePage) Send(w http.ResponseWriter, a Assets) {
 
 // htmlDocument is an HTML document without its body.
 type htmlDocument struct {
-	title  string
-	status int
-	isLive bool // The page is loaded again when the memory changes.
+	title           string
+	status          int
+	reloadsOnChange bool // The page is loaded again when the memory changes.
 }
 
 // send writes the document with its body as the answer to a request.
@@ -133,7 +133,7 @@ func (d htmlDocument) send(w http.ResponseWriter, a Assets, body g.Node) {
 		h.Meta(h.Charset("utf-8")),
 		h.Meta(h.Name("viewport"), h.Content("width=device-width, initial-scale=1")),
 		h.Meta(h.Name("color-scheme"), h.Content("light dark")),
-		g.If(d.isLive, h.Meta(h.Name("oxbow-live"), h.Content(RootPath+"events"))),
+		g.If(d.reloadsOnChange, h.Meta(h.Name("oxbow-live"), h.Content(RootPath+"events"))),
 		h.TitleEl(h.Text(d.title+" · oxbow")),
 		h.Link(h.Rel("icon"), h.Href(a.Path("mark.svg"))),
 		h.Link(h.Rel("stylesheet"), h.Href(a.Path("style.css"))),

@@ -32,7 +32,7 @@ type GraphNode struct {
 const (
 	graphWidth, graphHeight = 1000.0, 640.0
 	preferredEdgeLength     = 95.0
-	simulationSteps         = 220
+	layoutSimulationSteps   = 220
 )
 
 // placeNodes computes the positions of the nodes. Nodes repel each other, and edges pull their ends together
@@ -50,7 +50,7 @@ func (gr *Graph) placeNodes() {
 		f := force(d) / d
 		dx[a], dy[a], dx[b], dy[b] = dx[a]+x*f, dy[a]+y*f, dx[b]-x*f, dy[b]-y*f
 	}
-	for step := range simulationSteps {
+	for step := range layoutSimulationSteps {
 		clear(dx)
 		clear(dy)
 		for a := range gr.Nodes {
@@ -61,7 +61,7 @@ func (gr *Graph) placeNodes() {
 		for _, e := range gr.Edges {
 			push(e[0], e[1], func(d float64) float64 { return -d * d / preferredEdgeLength })
 		}
-		heat := 40 * (1 - float64(step)/simulationSteps)
+		heat := 40 * (1 - float64(step)/layoutSimulationSteps)
 		for i := range gr.Nodes {
 			n := &gr.Nodes[i]
 			// Pull each node toward the center, more strongly in the vertical direction.

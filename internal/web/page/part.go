@@ -121,14 +121,14 @@ func TrustBadge(trust string) g.Node {
 	return nil
 }
 
-// chipLabelKeys are the keys of the labels that pages show, in the order in which they are shown. Other labels are
+// shownLabelKeys are the keys of the labels that pages show, in the order in which they are shown. Other labels are
 // useful only to programs.
-var chipLabelKeys = []string{oxbow.LabelProject, oxbow.LabelTag, oxbow.LabelFile}
+var shownLabelKeys = []string{oxbow.LabelProject, oxbow.LabelTag, oxbow.LabelFile}
 
 // LabelChips shows the labels of an entry. Each label links to the entries with the same label.
 func LabelChips(labels map[string][]string) g.Node {
 	var out []g.Node
-	for _, k := range chipLabelKeys {
+	for _, k := range shownLabelKeys {
 		for _, v := range labels[k] {
 			out = append(out, h.Li(h.A(h.Class("chip "+
 				k), h.Href(RootPath+FindPath(k+":"+QuoteValue(v))), h.Span(h.Class("key"), h.Text(k+" ")),

@@ -81,7 +81,7 @@ func (p reportRenderer) renderSection(s report.Section) g.Node {
 		}
 		return h.Div(h.Class("empty"), g.Map(s.Sentences,
 			func(w report.Sentence) g.Node { return h.P(p.renderSentence(w)) }), near)
-	case report.Document:
+	case report.ModelDocument:
 		return h.Pre(h.Text(VisibleText(string(s))))
 	}
 	panic(fmt.Sprintf("page: a report contains a %T", s))
@@ -97,7 +97,7 @@ func (p reportRenderer) renderFinding(f report.Finding) g.Node {
 			h.Class("head"),
 			Badge(badgeKinds[f.Level], string(f.Level), ""),
 			h.Span(h.Class("dim"), h.Text(VisibleText(string(f.Topic)))),
-			h.Span(p.renderFindingText(f.Result)),
+			h.Span(p.renderFindingText(f.TopicState)),
 		),
 		g.If(f.Remedy != "", h.P(h.Class("hint"), h.Text(VisibleText(string(f.Remedy))))),
 	)
@@ -130,7 +130,7 @@ func (p reportRenderer) renderRecord(r report.Record) g.Node {
 	return g.Group{
 		h.Div(h.Class("head"), head),
 		g.If(meta != nil, h.Div(h.Class("meta"), g.Group(meta))),
-		g.If(len(r.TextCells) > 0, p.renderFields(r.TextCells)),
+		g.If(len(r.TextCellsBelow) > 0, p.renderFields(r.TextCellsBelow)),
 	}
 }
 
@@ -164,8 +164,8 @@ func (p reportRenderer) renderNotices(kind string, sentences []report.Sentence) 
 	})
 }
 
-// placeholder stands for a value that others may have written, in the text of a sentence.
-const placeholder = "\x00"
+// valuePlaceholder stands for a value that others may have written, in the text of a sentence.
+const valuePlaceholder = "\x00"
 
 // renderSentence renders a sentence with a capital letter at its beginning. If the sentence begins with a command or
 // with a value that others may have written, the first letter is not changed.
@@ -193,7 +193,7 @@ func (p reportRenderer) splitSentence(s report.Sentence) (text string, values []
 	var write func(v any) string
 	write = func(v any) string {
 		switch v := v.(type) {
-		case report.Words:
+		case report.OxbowText:
 			return string(v)
 		case report.Sentence:
 			return v.FormatWith(write)
@@ -201,7 +201,7 @@ func (p reportRenderer) splitSentence(s report.Sentence) (text string, values []
 			return v.Render(ReferenceText)
 		}
 		values = append(values, p.renderValue(v))
-		return placeholder
+		return valuePlaceholder
 	}
 	return s.FormatWith(write), values
 }
@@ -209,7 +209,7 @@ func (p reportRenderer) splitSentence(s report.Sentence) (text string, values []
 // fillPlaceholders replaces the placeholders in a text by the values, in order.
 func fillPlaceholders(text string, values []g.Node) g.Node {
 	var nodes g.Group
-	for i, part := range strings.Split(text, placeholder) {
+	for i, part := range strings.Split(text, valuePlaceholder) {
 		if i > 0 {
 			nodes = append(nodes, values[i-1])
 		}
@@ -225,7 +225,7 @@ func (p reportRenderer) renderValue(v any) g.Node {
 		return nil
 	case int, int64, uint64, float64:
 		return h.Text(fmt.Sprint(v))
-	case report.Words:
+	case report.OxbowText:
 		return h.Text(VisibleText(string(v)))
 	case report.Sentence:
 		return fillPlaceholders(p.splitSentence(v))
@@ -235,9 +235,9 @@ func (p reportRenderer) renderValue(v any) g.Node {
 		return joinTexts(v, h.Text(", "))
 	case report.Labels:
 		return joinTexts(v, h.Text(" "))
-	case report.Lines:
+	case report.QuotedLines:
 		return g.Group{h.Br(), joinTexts(v, h.Br())}
-	case report.Text:
+	case report.QuotedText:
 		return IsolatedText(strings.TrimSpace(string(v)))
 	case report.Quote:
 		return h.BlockQuote(IsolatedText(strings.TrimSpace(string(v))))
@@ -247,7 +247,7 @@ func (p reportRenderer) renderValue(v any) g.Node {
 		return RelativeTime(p.now, v)
 	case verb.Note:
 		return h.Text(VisibleText(v.Render(ReferenceText)))
-	case verb.Reference:
+	case verb.NoteReference:
 		return h.Text(VisibleText(ReferenceText(v)))
 	}
 	return IsolatedText(fmt.Sprint(v))

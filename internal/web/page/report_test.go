@@ -18,25 +18,25 @@ func TestReport(t *testing.T) {
 		"found %d of %s in %s",
 		2,
 		report.Name("<b>\u202e"),
-		report.Sentencef("the %s", report.Words("archive")),
+		report.Sentencef("the %s", report.OxbowText("archive")),
 	)
 	r.Add(
 		report.Line{Sentence: report.Sentencef("%s below", now), Indent: 2},
 		report.Fields{Cells: []report.Cell{{Name: "tags", Value: report.Names{"x", "y"}}, {Name: "none", Value: ""}}},
 		report.Table{Columns: []string{"Name", "N"}, Rows: [][]any{{report.Name("a"), 3}}},
-		report.Finding{Level: "warning", Topic: "space", Result: "9 kB free", Remedy: "oxbow compact"},
-		report.Finding{Level: "ok", Topic: "lock", Result: "free"},
+		report.Finding{Level: "warning", Topic: "space", TopicState: "9 kB free", Remedy: "oxbow compact"},
+		report.Finding{Level: "ok", Topic: "lock", TopicState: "free"},
 		report.List{IsNumbered: true, Items: []report.Section{
 			report.Record{Key: report.Name("c"), Effect: report.Sentencef("forgot %s", report.Name("c")),
-				Cells:     []report.Cell{{Name: "version", Value: uint64(7)}},
-				TextCells: []report.Cell{{Name: "text", Value: report.Quote("<i>")}}},
+				Cells:          []report.Cell{{Name: "version", Value: uint64(7)}},
+				TextCellsBelow: []report.Cell{{Name: "text", Value: report.Quote("<i>")}}},
 		}},
-		report.Document("as <it> is"),
+		report.ModelDocument("as <it> is"),
 	)
-	report.AddReasons(&r, []report.Words{"nothing fits"}, []string{"near"})
-	r.Warnf("%s is lost", report.Text("f"))
+	report.AddEmptyResultReasons(&r, []report.OxbowText{"nothing fits"}, []string{"near"})
+	r.Warnf("%s is lost", report.QuotedText("f"))
 	report.AddNotes(&r, []verb.Note{verb.PlainNote("to go on, wait")})
-	r.AddNotef("left:%s", report.Lines{"a", "b"})
+	r.AddNotef("left:%s", report.QuotedLines{"a", "b"})
 	var b strings.Builder
 	if err := RenderReport(now, r).Render(&b); err != nil {
 		t.Fatal(err)

@@ -14,7 +14,7 @@ import (
 
 // ReferenceText returns the text that a page shows for a reference in a note. Package verb calls it for each
 // reference.
-func ReferenceText(r verb.Reference) string { return verb.Notef("%s", r).String() }
+func ReferenceText(r verb.NoteReference) string { return verb.Notef("%s", r).String() }
 
 // NoteSentence returns a note as a sentence for a page.
 func NoteSentence(n verb.Note) string { return MakeSentence(n.Render(ReferenceText)) }

@@ -39,8 +39,8 @@ type Base struct {
 	// DocumentPaths are the paths of files in the tree that contain no entries and that clients may read.
 	DocumentPaths []string
 
-	seenOutsideSessions *verb.SeenEntries  // record of the entries that callers without a session were shown
-	writtenTexts        *verb.WrittenTexts // record of the texts that the tools wrote (may be nil)
+	entriesSeenOutsideSessions *verb.SeenEntries  // record of the entries that callers without a session were shown
+	writtenTexts               *verb.WrittenTexts // record of the texts that the tools wrote (may be nil)
 }
 
 // NewBase returns a Base without a memory. The caller must set the memory with [Base.SetStore].
@@ -54,7 +54,7 @@ func NewBase(o layout.Options) Base {
 	if o.Warn == nil {
 		o.Warn = func(string) {}
 	}
-	return Base{Options: o, seenOutsideSessions: &verb.SeenEntries{}}
+	return Base{Options: o, entriesSeenOutsideSessions: &verb.SeenEntries{}}
 }
 
 // ListWritten makes the home record the texts that the tools write, in a file in the directory dir of fsys. With this
@@ -62,7 +62,7 @@ func NewBase(o layout.Options) Base {
 // record, a session may overwrite only texts that it has seen.
 func (b *Base) ListWritten(fsys vfs.FS, dir string) {
 	b.writtenTexts = verb.NewWrittenTexts(fsys, path.Join(dir, verb.WrittenFile))
-	b.seenOutsideSessions = verb.NewSeenEntries(b.writtenTexts)
+	b.entriesSeenOutsideSessions = verb.NewSeenEntries(b.writtenTexts)
 }
 
 // Written implements [layout.Home].

@@ -15,7 +15,7 @@ import (
 // SeenEntries returns the record of the texts that ctx's session has seen in the home. All calls outside of sessions
 // share one record.
 func (b *Base) SeenEntries(ctx context.Context) *verb.SeenEntries {
-	return verb.ContextSeenEntries(ctx, b.seenOutsideSessions)
+	return verb.ContextSeenEntries(ctx, b.entriesSeenOutsideSessions)
 }
 
 // PutEntry adds an entry or updates the entry with the same name. Changes that others made since the session read the
@@ -34,7 +34,7 @@ func (b *Base) PutEntry(ctx context.Context, m *oxbow.Memory, e oxbow.Entry, che
 				return nil, err
 			}
 		}
-		now, err := b.SeenEntries(ctx).Merge(old, e)
+		now, err := b.SeenEntries(ctx).MergeUnseenChanges(old, e)
 		is.Content, is.Aliases = now.Content, now.Aliases
 		return oxbow.Update{Name: e.Name, Content: now.Content, Aliases: now.Aliases, Labels: now.Labels,
 			If: old.Version}, err
@@ -116,7 +116,7 @@ func (b *Base) SetDocument(ctx context.Context, path, text string, o DocumentOpt
 				text,
 			) // Add the ending that the old text has, so that a missing ending is not merged as if it were a change.
 		}
-		e, err := b.SeenEntries(ctx).Merge(before, want)
+		e, err := b.SeenEntries(ctx).MergeUnseenChanges(before, want)
 		if err != nil {
 			return nil, err
 		}

@@ -40,14 +40,14 @@ type writerContract struct {
 	tools   func(layout.Home) []verb.Tool
 	// In each row, the first call writes a text, and a person edits it. No call of the row may then lose the person's
 	// text.
-	rows      [][]WriteCall
-	replacing [][]WriteCall // In each row, the calls must replace a text that only tools have written.
+	callsAfterTextToEdit   [][]WriteCall
+	callsReplacingToolText [][]WriteCall // In each row, the calls must replace a text that only tools have written.
 }
 
 func runContract(t *testing.T, c writerContract) {
 	t.Helper()
 	c.checkAllWritersListed(t)
-	for _, row := range c.rows {
+	for _, row := range c.callsAfterTextToEdit {
 		for _, later := range row {
 			for name, change := range editsByPerson {
 				t.Run(strings.Join([]string{"keeps", row[0].Tool, later.Tool, name}, "/"), func(t *testing.T) {
@@ -56,7 +56,7 @@ func runContract(t *testing.T, c writerContract) {
 			}
 		}
 	}
-	for _, row := range c.replacing {
+	for _, row := range c.callsReplacingToolText {
 		t.Run("overwrites/"+row[0].Tool, func(t *testing.T) { c.checkToolTextReplaced(t, row) })
 		t.Run("merged/"+row[0].Tool, func(t *testing.T) { c.checkMergedLinesKept(t, row, changedText) })
 		t.Run(
@@ -67,9 +67,9 @@ func runContract(t *testing.T, c writerContract) {
 }
 
 const (
-	firstText = "Line one.\nLine two.\nLine three."
-	laterText = "Line one, changed.\nLine two.\nLine three.\nLine four."
-	typedText = "A PERSON TYPED THIS"
+	firstText       = "Line one.\nLine two.\nLine three."
+	textAfterChange = "Line one, changed.\nLine two.\nLine three.\nLine four."
+	typedText       = "A PERSON TYPED THIS"
 
 	changedText = "Line one, changed.\nLine two.\nLine three."
 )
@@ -82,13 +82,13 @@ var editsByPerson = map[string]func(text string) string{
 	"replace all":   func(s string) string { return strings.Replace(s, firstText, typedText, 1) },
 }
 
-// sharedHome is a directory that a person and agents edit.
-type sharedHome struct {
+// personAndAgentHome is a directory that a person and agents edit.
+type personAndAgentHome struct {
 	fsys    vfs.FS
 	dialect layout.Dialect
 }
 
-func (h sharedHome) options() layout.Options {
+func (h personAndAgentHome) options() layout.Options {
 	now := time.Date(2026, 4, 18, 9, 30, 0, 0, time.UTC)
 	return layout.Options{FS: h.fsys, Path: "/home", Zone: time.UTC, Memory: oxbow.Options{Clock: func() time.Time {
 		return now
@@ -96,7 +96,7 @@ func (h sharedHome) options() layout.Options {
 }
 
 // openAsServer opens the home like a server, with a new session.
-func (h sharedHome) openAsServer(t *testing.T) (layout.Home, context.Context) {
+func (h personAndAgentHome) openAsServer(t *testing.T) (layout.Home, context.Context) {
 	t.Helper()
 	s, err := h.dialect.Open(t.Context(), h.options())
 	if err != nil {
@@ -120,9 +120,9 @@ func (c WriteCall) callTool(t *testing.T, ctx context.Context, s layout.Home, to
 	return err
 }
 
-// editAsPerson lets a person edit the stored firstText. It edits the file that contains firstText. If no file contains
-// it as text, editAsPerson changes the entry through another process.
-func (h sharedHome) editAsPerson(t *testing.T, change func(string) string) {
+// editFirstTextAsPerson lets a person edit the stored firstText. It edits the file that contains firstText. If no file
+// contains it as text, editFirstTextAsPerson changes the entry through another process.
+func (h personAndAgentHome) editFirstTextAsPerson(t *testing.T, change func(string) string) {
 	t.Helper()
 	for _, name := range files(t, h.fsys, ".") {
 		if text := ReadFile(t, h.fsys, name); strings.Contains(text, firstText) && name != "memory.db" {
@@ -165,7 +165,7 @@ func files(t *testing.T, fsys vfs.FS, dir string) (names []string) {
 }
 
 // hasTypedText reports whether a file still contains the text that the person typed.
-func (h sharedHome) hasTypedText(t *testing.T) bool {
+func (h personAndAgentHome) hasTypedText(t *testing.T) bool {
 	t.Helper()
 	return slices.ContainsFunc(files(t, h.fsys, "."), func(name string) bool {
 		return strings.Contains(ReadFile(t, h.fsys, name), typedText)
@@ -176,10 +176,10 @@ func (h sharedHome) hasTypedText(t *testing.T) bool {
 // contain.
 func (c writerContract) checkAllWritersListed(t *testing.T) {
 	t.Helper()
-	h := sharedHome{vfs.NewMem(), c.dialect}
+	h := personAndAgentHome{vfs.NewMem(), c.dialect}
 	s, _ := h.openAsServer(t)
 	for _, u := range c.tools(s) {
-		isInRow := slices.ContainsFunc(c.rows, func(row []WriteCall) bool {
+		isInRow := slices.ContainsFunc(c.callsAfterTextToEdit, func(row []WriteCall) bool {
 			return slices.ContainsFunc(row, func(made WriteCall) bool { return made.Tool == u.Name })
 		})
 		if !u.ReadOnly && !isInRow {
@@ -193,19 +193,19 @@ func (c writerContract) checkAllWritersListed(t *testing.T) {
 // a new server.
 func (c writerContract) checkTypedTextKept(t *testing.T, begin, call WriteCall, change func(string) string) {
 	for _, fresh := range []bool{false, true} {
-		h := sharedHome{vfs.NewMem(), c.dialect}
+		h := personAndAgentHome{vfs.NewMem(), c.dialect}
 		s, ctx := h.openAsServer(t)
 		if err := begin.callTool(t, ctx, s, c.tools(s), firstText); err != nil {
 			t.Fatalf("%s: %v", begin.Tool, err)
 		}
-		h.editAsPerson(t, change)
+		h.editFirstTextAsPerson(t, change)
 		if !h.hasTypedText(t) {
 			t.Fatal("the person's edit was not made")
 		}
 		if fresh {
 			s, ctx = h.openAsServer(t)
 		}
-		err := call.callTool(t, ctx, s, c.tools(s), laterText)
+		err := call.callTool(t, ctx, s, c.tools(s), textAfterChange)
 		if !h.hasTypedText(t) {
 			t.Errorf("fresh %v: %s took away what a person typed; it said %v", fresh, call.Tool, err)
 		}
@@ -218,7 +218,7 @@ func (c writerContract) checkTypedTextKept(t *testing.T, begin, call WriteCall, 
 			continue
 		}
 		// The error has shown the person's text to the session, so the session may now replace this text.
-		if err := call.callTool(t, ctx, s, c.tools(s), laterText); err != nil &&
+		if err := call.callTool(t, ctx, s, c.tools(s), textAfterChange); err != nil &&
 			!errors.Is(err, oxbow.ErrUnsupported) {
 			t.Errorf("fresh %v: the second %s said %v", fresh, call.Tool, err)
 		}
@@ -229,12 +229,12 @@ func (c writerContract) checkTypedTextKept(t *testing.T, begin, call WriteCall, 
 // changed, although the session was not shown the text.
 func (c writerContract) checkToolTextReplaced(t *testing.T, row []WriteCall) {
 	for _, call := range row {
-		h := sharedHome{vfs.NewMem(), c.dialect}
+		h := personAndAgentHome{vfs.NewMem(), c.dialect}
 		s, ctx := h.openAsServer(t)
 		if err := row[0].callTool(t, ctx, s, c.tools(s), firstText); err != nil {
 			t.Fatal(err)
 		}
-		for _, text := range []string{laterText, "Another text."} {
+		for _, text := range []string{textAfterChange, "Another text."} {
 			s, ctx = h.openAsServer(t)
 			if err := call.callTool(t, ctx, s, c.tools(s), text); err != nil {
 				t.Errorf("the first %s of a session: %v", call.Tool, err)
@@ -255,12 +255,12 @@ func (c writerContract) checkToolTextReplaced(t *testing.T, row []WriteCall) {
 // is the text that the tool writes after the person.
 func (c writerContract) checkMergedLinesKept(t *testing.T, row []WriteCall, second string) {
 	for _, call := range row {
-		h := sharedHome{vfs.NewMem(), c.dialect}
+		h := personAndAgentHome{vfs.NewMem(), c.dialect}
 		s, ctx := h.openAsServer(t)
 		if err := row[0].callTool(t, ctx, s, c.tools(s), firstText); err != nil {
 			t.Fatal(err)
 		}
-		h.editAsPerson(t, editsByPerson["append"])
+		h.editFirstTextAsPerson(t, editsByPerson["append"])
 		if err := row[0].callTool(t, ctx, s, c.tools(s), second); err != nil {
 			t.Fatal(err)
 		}

@@ -28,10 +28,10 @@ func TestOwnTools(t *testing.T) {
 	for _, d := range layouts.All() {
 		t.Run(d.Name, func(t *testing.T) {
 			runContract(t, writerContract{
-				dialect:   d,
-				tools:     func(layout.Home) []verb.Tool { return verb.Tools() },
-				rows:      own,
-				replacing: [][]WriteCall{own[0][:2]},
+				dialect:                d,
+				tools:                  func(layout.Home) []verb.Tool { return verb.Tools() },
+				callsAfterTextToEdit:   own,
+				callsReplacingToolText: [][]WriteCall{own[0][:2]},
 			})
 		})
 	}
@@ -40,7 +40,7 @@ func TestOwnTools(t *testing.T) {
 // TestCapabilities checks that each dialect reports the optional interfaces that its homes have.
 func TestCapabilities(t *testing.T) {
 	for _, d := range layouts.All() {
-		s, _ := sharedHome{vfs.NewMem(), d}.openAsServer(t)
+		s, _ := personAndAgentHome{vfs.NewMem(), d}.openAsServer(t)
 		if _, ok := s.(layout.Compressor); ok != d.HasCompressor {
 			t.Errorf("%s: HasCompressor is %v, and the home is a Compressor: %v", d.Name, d.HasCompressor, ok)
 		}
@@ -52,7 +52,7 @@ func TestCapabilities(t *testing.T) {
 
 // A change of labels does not show the content to the session, so the session still knows only the old content.
 func TestLabelsAloneKeepWhatIsKnown(t *testing.T) {
-	h := sharedHome{vfs.NewMem(), entryfiles.Dialect()}
+	h := personAndAgentHome{vfs.NewMem(), entryfiles.Dialect()}
 	s, ctx := h.openAsServer(t)
 	for _, c := range []WriteCall{
 		{"remember", Args{"name": "n", "content": "TEXT"}},

@@ -134,7 +134,7 @@ func (r *roundTrip) back(ctx context.Context, own *oxbow.Memory) error {
 }
 
 func (r *roundTrip) open(ctx context.Context, fsys vfs.FS) (layout.Home, error) {
-	return r.d.Open(ctx, sharedHome{fsys, r.d}.options())
+	return r.d.Open(ctx, personAndAgentHome{fsys, r.d}.options())
 }
 
 // convert copies a store, and compares the copy with the entries in was.
@@ -149,7 +149,7 @@ func (r *roundTrip) convert(ctx context.Context, from, to oxbow.Store, was map[s
 		return err
 	}
 	isNamed := map[string]bool{}
-	for _, e := range rep.Adapted {
+	for _, e := range rep.AdaptedEntries {
 		isNamed[e.Name] = true
 		r.count["adapted"]++
 	}

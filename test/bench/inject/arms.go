@@ -11,103 +11,103 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/gate"
 )
 
-// PromptArm is a group of test prompts, such as questions that the memory can answer. The matches of each arm are
+// PromptGroup is a group of test prompts, such as questions that the memory can answer. The matches of each arm are
 // counted separately.
-type PromptArm string
+type PromptGroup string
 
 // These are the groups of test prompts. The comment at each says which prompts the group contains, and in which case a
 // prompt is counted as a match.
 const (
 	// Questions that the memory can answer. A prompt matches if the entry with the answer is shown.
-	OwnQuestions PromptArm = "own"
+	AnswerableQuestions PromptGroup = "own"
 	// Questions that only the memory of another person can answer. A prompt matches if any entry is shown.
-	ForeignQuestions PromptArm = "foreign"
+	OtherMemoryQuestions PromptGroup = "foreign"
 	// Orders for work, which need no memory. A prompt matches if any entry is shown.
-	WorkOrders PromptArm = "orders"
+	WorkOrderPrompts PromptGroup = "orders"
 	// Questions about subjects that the memory contains, but without the answer. A prompt matches if the text of an
 	// entry is shown.
-	UnanswerableQuestions PromptArm = "unanswerable"
+	UnanswerableQuestions PromptGroup = "unanswerable"
 	// Prompts that a person repeats word for word. A prompt matches if the same entry is shown again.
-	RepeatedPrompts PromptArm = "again"
+	RepeatedPrompts PromptGroup = "again"
 	// Prompts that a person repeats in other words. A prompt matches if the same entry is shown again.
-	ParaphrasedPrompts PromptArm = "paraphrase"
-	// the same as OwnQuestions, but the sessions in the memory are mixed with the sessions of another person
-	MixedSessions PromptArm = "switch"
-	// the same as OwnQuestions, but the memory also contains a session with 1,500 turns by other people
-	LongSession PromptArm = "marathon"
-	// The same as OwnQuestions, but only the output of a tool contains the answer. A prompt matches if this output is
-	// shown.
-	ToolOutput PromptArm = "tool"
+	ParaphrasedPrompts PromptGroup = "paraphrase"
+	// the same as AnswerableQuestions, but the sessions in the memory are mixed with the sessions of another person
+	MixedSessionQuestions PromptGroup = "switch"
+	// the same as AnswerableQuestions, but the memory also contains a session with 1,500 turns by other people
+	LongSessionQuestions PromptGroup = "marathon"
+	// The same as AnswerableQuestions, but only the output of a tool contains the answer. A prompt matches if this
+	// output is shown.
+	ToolOutputQuestions PromptGroup = "tool"
 )
 
-// Arms returns the groups of test prompts in the order of the rows in the table of results.
-func Arms() []PromptArm {
-	return []PromptArm{
-		OwnQuestions,
-		ForeignQuestions,
-		WorkOrders,
+// PromptGroups returns the groups of test prompts in the order of the rows in the table of results.
+func PromptGroups() []PromptGroup {
+	return []PromptGroup{
+		AnswerableQuestions,
+		OtherMemoryQuestions,
+		WorkOrderPrompts,
 		UnanswerableQuestions,
 		RepeatedPrompts,
 		ParaphrasedPrompts,
-		MixedSessions,
-		LongSession,
-		ToolOutput,
+		MixedSessionQuestions,
+		LongSessionQuestions,
+		ToolOutputQuestions,
 	}
 }
 
 // RuleResult contains the results of a single rule, which decides which memories are shown to a model for a prompt.
 type RuleResult struct {
-	RuleName      string                    `json:"rule"`
-	PayloadCounts map[PromptArm]*MatchCount `json:"arms"`
+	RuleName         string                            `json:"rule"`
+	QuoteMatchCounts map[PromptGroup]*PromptMatchCount `json:"arms"`
 	// number of prompts in each group for which only the names of entries are shown
-	PointerCounts map[PromptArm]*MatchCount `json:"pointers"`
-	DayCost       DayCost                   `json:"day"`
+	NameOnlyMatchCounts map[PromptGroup]*PromptMatchCount `json:"pointers"`
+	WorkingDayCost      WorkingDayCost                    `json:"day"`
 
-	dayDecisions []Decision // what this rule showed for each prompt of the simulated working days
+	workingDayDecisions []Decision // what this rule showed for each prompt of the simulated working days
 }
 
 func newRuleResult(rule string) *RuleResult {
 	r := &RuleResult{
-		RuleName:      rule,
-		PayloadCounts: map[PromptArm]*MatchCount{},
-		PointerCounts: map[PromptArm]*MatchCount{},
+		RuleName:            rule,
+		QuoteMatchCounts:    map[PromptGroup]*PromptMatchCount{},
+		NameOnlyMatchCounts: map[PromptGroup]*PromptMatchCount{},
 	}
-	for _, a := range Arms() {
-		r.PayloadCounts[a], r.PointerCounts[a] = new(MatchCount), new(MatchCount)
+	for _, a := range PromptGroups() {
+		r.QuoteMatchCounts[a], r.NameOnlyMatchCounts[a] = new(PromptMatchCount), new(PromptMatchCount)
 	}
 	return r
 }
 
 // addDecision counts d, what the rule showed for a prompt of group a. If rightUnits is not nil, the prompt matches
 // only if one of these notes or turns was shown.
-func (r *RuleResult) addDecision(a PromptArm, d Decision, rightUnits map[string]bool) {
-	r.PayloadCounts[a].addPrompt(
-		d.AnswerKind == gate.AnswerPayload && (rightUnits == nil || d.showsRightUnit(rightUnits)),
+func (r *RuleResult) addDecision(group PromptGroup, d Decision, expectedUnits map[string]bool) {
+	r.QuoteMatchCounts[group].addPrompt(
+		d.AnswerKind == gate.AnswerQuotes && (expectedUnits == nil || d.showsExpectedUnit(expectedUnits)),
 	)
-	r.PointerCounts[a].addPrompt(
-		d.AnswerKind == gate.AnswerPointer && (rightUnits == nil || d.showsRightUnit(rightUnits)),
+	r.NameOnlyMatchCounts[group].addPrompt(
+		d.AnswerKind == gate.AnswerEntryPointers && (expectedUnits == nil || d.showsExpectedUnit(expectedUnits)),
 	)
 }
 
-// showsRightUnit reports whether the rule decided to show at least one memory that answers the question. rightUnits
+// showsExpectedUnit reports whether the rule decided to show at least one memory that answers the question. rightUnits
 // contains the IDs of these memories.
-func (d *Decision) showsRightUnit(rightUnits map[string]bool) bool {
-	return slices.ContainsFunc(d.ShownUnitIDs, func(id string) bool { return rightUnits[id] })
+func (d *Decision) showsExpectedUnit(expectedUnits map[string]bool) bool {
+	return slices.ContainsFunc(d.ShownUnitIDs, func(id string) bool { return expectedUnits[id] })
 }
 
 // memoryMeasurement passes test prompts to several rules, which decide what is shown to a model. All rules use the
 // same memory. results contains the counts for each rule, in the order of rules.
 type memoryMeasurement struct {
-	memory  *openedMemory
-	rules   []Rule
-	results []*RuleResult
+	memory      *openedMemory
+	rules       []DisplayRule
+	ruleResults []*RuleResult
 }
 
 // withMemory creates a memory with the texts of the test store, and calls fn with it. Then it checks and closes the
 // memory. It returns an error if the memory cannot be created, if fn fails, or if the check finds damage.
-func (s *TestStore) withMemory(
+func (s *TestMemory) withMemory(
 	ctx context.Context,
-	rules []Rule,
+	rules []DisplayRule,
 	rows []*RuleResult,
 	fn func(*memoryMeasurement) error,
 ) (err error) {
@@ -124,7 +124,7 @@ func (s *TestStore) withMemory(
 // prompt matches if anything is shown.
 func (b *memoryMeasurement) askAllRules(
 	ctx context.Context,
-	a PromptArm,
+	a PromptGroup,
 	prompt string,
 	rightUnits map[string]bool,
 ) error {
@@ -133,13 +133,13 @@ func (b *memoryMeasurement) askAllRules(
 		if err != nil {
 			return err
 		}
-		b.results[i].addDecision(a, d, rightUnits)
+		b.ruleResults[i].addDecision(a, d, rightUnits)
 	}
 	return nil
 }
 
 // askAnswerable passes the questions that the memory can answer to each rule, and counts the results in group a.
-func (b *memoryMeasurement) askAnswerable(ctx context.Context, a PromptArm, questions []Question) error {
+func (b *memoryMeasurement) askAnswerable(ctx context.Context, a PromptGroup, questions []Question) error {
 	for _, q := range questions {
 		if q.Unanswerable || len(q.Right) == 0 {
 			continue
@@ -151,14 +151,14 @@ func (b *memoryMeasurement) askAnswerable(ctx context.Context, a PromptArm, ques
 	return nil
 }
 
-// measureRepeats measures how often the same note or turn is shown a second time in a session. It asks each question
-// in two new sessions. In the first session, it then repeats the question word for word. In the second session, it
-// then asks a paraphrase. The second prompt matches if a note or turn that was shown or named for the question is
-// shown or named again.
-func (b *memoryMeasurement) measureRepeats(ctx context.Context, questions []Question) error {
+// measureRepeatedPrompts measures how often the same note or turn is shown a second time in a session. It asks each
+// question in two new sessions. In the first session, it then repeats the question word for word. In the second
+// session, it then asks a paraphrase. The second prompt matches if a note or turn that was shown or named for the
+// question is shown or named again.
+func (b *memoryMeasurement) measureRepeatedPrompts(ctx context.Context, questions []Question) error {
 	for _, q := range questions {
 		for i, r := range b.rules {
-			for _, a := range []PromptArm{RepeatedPrompts, ParaphrasedPrompts} {
+			for _, a := range []PromptGroup{RepeatedPrompts, ParaphrasedPrompts} {
 				c := r.startSession(b.memory)
 				first, err := c.decideAnswer(ctx, q.Text)
 				if err != nil {
@@ -179,7 +179,7 @@ func (b *memoryMeasurement) measureRepeats(ctx context.Context, questions []Ques
 				for _, id := range first.ShownUnitIDs {
 					before[id] = true
 				}
-				b.results[i].addDecision(a, second, before)
+				b.ruleResults[i].addDecision(a, second, before)
 			}
 		}
 	}

@@ -21,8 +21,8 @@ func (s *scripted) decideAnswer(context.Context, string) (Decision, error) {
 }
 
 // script returns a rule whose sessions each begin with the first decision.
-func script(ds ...Decision) Rule {
-	return Rule{"script", func(*openedMemory) ruleSession { return &scripted{ds} }}
+func script(ds ...Decision) DisplayRule {
+	return DisplayRule{"script", func(*openedMemory) displayRuleSession { return &scripted{ds} }}
 }
 
 func show(a gate.AnswerKind, units ...string) Decision {
@@ -43,27 +43,27 @@ func TestScorer(t *testing.T) {
 		ownPoint, anyPoin int
 	}{
 		{"silence", show(gate.AnswerSilence), 0, 0, 0, 0},
-		{"a wrong unit", show(gate.AnswerPayload, "a", "d"), 0, 1, 0, 0},
-		{"a right one last", show(gate.AnswerPayload, "a", "d", "c"), 1, 1, 0, 0},
-		{"a pointer to a right one", show(gate.AnswerPointer, "b"), 0, 0, 1, 1},
-		{"a pointer to a wrong one", show(gate.AnswerPointer, "a"), 0, 0, 0, 1},
+		{"a wrong unit", show(gate.AnswerQuotes, "a", "d"), 0, 1, 0, 0},
+		{"a right one last", show(gate.AnswerQuotes, "a", "d", "c"), 1, 1, 0, 0},
+		{"a pointer to a right one", show(gate.AnswerEntryPointers, "b"), 0, 0, 1, 1},
+		{"a pointer to a wrong one", show(gate.AnswerEntryPointers, "a"), 0, 0, 0, 1},
 	} {
 		row := newRuleResult("script")
-		b := &memoryMeasurement{rules: []Rule{script(c.d)}, results: []*RuleResult{row}}
-		if err := b.askAnswerable(t.Context(), OwnQuestions, asks); err != nil {
+		b := &memoryMeasurement{rules: []DisplayRule{script(c.d)}, ruleResults: []*RuleResult{row}}
+		if err := b.askAnswerable(t.Context(), AnswerableQuestions, asks); err != nil {
 			t.Fatal(err)
 		}
-		if err := b.askAllRules(t.Context(), ForeignQuestions, "anything", nil); err != nil {
+		if err := b.askAllRules(t.Context(), OtherMemoryQuestions, "anything", nil); err != nil {
 			t.Fatal(err)
 		}
 		for _, w := range []struct {
 			what string
-			got  *MatchCount
-			want MatchCount
+			got  *PromptMatchCount
+			want PromptMatchCount
 		}{
-			{"own", row.PayloadCounts[OwnQuestions], MatchCount{1, c.own}}, {"own, pointers", row.PointerCounts[OwnQuestions], MatchCount{1, c.ownPoint}},
-			{"foreign", row.PayloadCounts[ForeignQuestions], MatchCount{1, c.any}},
-			{"foreign, pointers", row.PointerCounts[ForeignQuestions], MatchCount{1, c.anyPoin}},
+			{"own", row.QuoteMatchCounts[AnswerableQuestions], PromptMatchCount{1, c.own}}, {"own, pointers", row.NameOnlyMatchCounts[AnswerableQuestions], PromptMatchCount{1, c.ownPoint}},
+			{"foreign", row.QuoteMatchCounts[OtherMemoryQuestions], PromptMatchCount{1, c.any}},
+			{"foreign, pointers", row.NameOnlyMatchCounts[OtherMemoryQuestions], PromptMatchCount{1, c.anyPoin}},
 		} {
 			if *w.got != w.want {
 				t.Errorf("%s: %s is %+v, want %+v", c.name, w.what, *w.got, w.want)
@@ -77,25 +77,25 @@ func TestScorerOfRepeats(t *testing.T) {
 	for _, c := range []struct {
 		name          string
 		first, second Decision
-		want          MatchCount
+		want          PromptMatchCount
 	}{
-		{"nothing at first", show(gate.AnswerSilence), show(gate.AnswerPayload, "a"), MatchCount{0, 0}},
-		{"the same", show(gate.AnswerPayload, "a", "b"), show(gate.AnswerPayload, "c", "b"), MatchCount{1, 1}},
-		{"another", show(gate.AnswerPayload, "a", "b"), show(gate.AnswerPayload, "c"), MatchCount{1, 0}},
-		{"nothing then", show(gate.AnswerPayload, "a"), show(gate.AnswerSilence), MatchCount{1, 0}},
-		{"shown after a pointer to it", show(gate.AnswerPointer, "a"), show(gate.AnswerPayload, "a"), MatchCount{1, 1}},
+		{"nothing at first", show(gate.AnswerSilence), show(gate.AnswerQuotes, "a"), PromptMatchCount{0, 0}},
+		{"the same", show(gate.AnswerQuotes, "a", "b"), show(gate.AnswerQuotes, "c", "b"), PromptMatchCount{1, 1}},
+		{"another", show(gate.AnswerQuotes, "a", "b"), show(gate.AnswerQuotes, "c"), PromptMatchCount{1, 0}},
+		{"nothing then", show(gate.AnswerQuotes, "a"), show(gate.AnswerSilence), PromptMatchCount{1, 0}},
+		{"shown after a pointer to it", show(gate.AnswerEntryPointers, "a"), show(gate.AnswerQuotes, "a"), PromptMatchCount{1, 1}},
 	} {
 		row := newRuleResult("script")
-		b := &memoryMeasurement{rules: []Rule{script(c.first, c.second)}, results: []*RuleResult{row}}
-		if err := b.measureRepeats(t.Context(), []Question{{Text: "Where is it?", Right: map[string]bool{"a": true}}}); err != nil {
+		b := &memoryMeasurement{rules: []DisplayRule{script(c.first, c.second)}, ruleResults: []*RuleResult{row}}
+		if err := b.measureRepeatedPrompts(t.Context(), []Question{{Text: "Where is it?", Right: map[string]bool{"a": true}}}); err != nil {
 			t.Fatal(err)
 		}
-		if *row.PayloadCounts[RepeatedPrompts] != c.want || *row.PayloadCounts[ParaphrasedPrompts] != c.want {
+		if *row.QuoteMatchCounts[RepeatedPrompts] != c.want || *row.QuoteMatchCounts[ParaphrasedPrompts] != c.want {
 			t.Errorf(
 				"%s: %+v and %+v, want %+v",
 				c.name,
-				*row.PayloadCounts[RepeatedPrompts],
-				*row.PayloadCounts[ParaphrasedPrompts],
+				*row.QuoteMatchCounts[RepeatedPrompts],
+				*row.QuoteMatchCounts[ParaphrasedPrompts],
 				c.want,
 			)
 		}
@@ -107,23 +107,23 @@ func TestDay(t *testing.T) {
 	for i := range 100 {
 		ds = append(ds, Decision{AnswerKind: gate.AnswerSilence, DecisionTime: time.Duration(i)})
 	}
-	ds[3] = Decision{AnswerKind: gate.AnswerPayload, TextTokens: 300, DecisionTime: 500}
-	ds[40] = Decision{AnswerKind: gate.AnswerPointer, TextTokens: 40, DecisionTime: 40}
-	ds[41] = Decision{AnswerKind: gate.AnswerPayload, TextTokens: 160, DecisionTime: 41}
-	want := DayCost{
-		Prompts:      100,
-		Payloads:     2,
-		Pointers:     1,
-		MeanTokens:   5,
-		MedianTokens: 0,
-		TokensP99:    300,
-		MedianTime:   50,
-		TimeP99:      500,
+	ds[3] = Decision{AnswerKind: gate.AnswerQuotes, TextTokens: 300, DecisionTime: 500}
+	ds[40] = Decision{AnswerKind: gate.AnswerEntryPointers, TextTokens: 40, DecisionTime: 40}
+	ds[41] = Decision{AnswerKind: gate.AnswerQuotes, TextTokens: 160, DecisionTime: 41}
+	want := WorkingDayCost{
+		Prompts:              100,
+		PromptsWithQuotes:    2,
+		PromptsWithNamesOnly: 1,
+		MeanPromptTokens:     5,
+		MedianTokens:         0,
+		TokensP99:            300,
+		MedianDecisionTime:   50,
+		TimeP99:              500,
 	}
-	if got := summarizeDay(ds); got != want {
+	if got := summarizeWorkingDay(ds); got != want {
 		t.Errorf("the day is %+v, want %+v", got, want)
 	}
-	if got := summarizeDay(nil); got != (DayCost{}) {
+	if got := summarizeWorkingDay(nil); got != (WorkingDayCost{}) {
 		t.Errorf("a day without prompts is %+v", got)
 	}
 }
@@ -131,11 +131,11 @@ func TestDay(t *testing.T) {
 // TestWilson compares confidence intervals with values in a table.
 func TestWilson(t *testing.T) {
 	for _, c := range []struct {
-		count     MatchCount
+		count     PromptMatchCount
 		low, high float64
 	}{
-		{MatchCount{10, 0}, 0, .2775}, {MatchCount{10, 5}, .2366, .7634}, {MatchCount{10, 8}, .4902, .9433},
-		{MatchCount{10, 10}, .7225, 1}, {MatchCount{}, 0, 1},
+		{PromptMatchCount{10, 0}, 0, .2775}, {PromptMatchCount{10, 5}, .2366, .7634}, {PromptMatchCount{10, 8}, .4902, .9433},
+		{PromptMatchCount{10, 10}, .7225, 1}, {PromptMatchCount{}, 0, 1},
 	} {
 		if low, high := c.count.ConfidenceInterval(); math.Abs(low-c.low) > 1e-4 || math.Abs(high-c.high) > 1e-4 {
 			t.Errorf("%+v is from %.4f to %.4f, want %.4f to %.4f", c.count, low, high, c.low, c.high)

@@ -11,30 +11,30 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/gate"
 )
 
-// DayCost describes how much text a rule shows to a model for the prompts of simulated working days.
-type DayCost struct {
-	Prompts  int `json:"prompts"`
-	Payloads int `json:"payloads"`
-	Pointers int `json:"pointers"`
+// WorkingDayCost describes how much text a rule shows to a model for the prompts of simulated working days.
+type WorkingDayCost struct {
+	Prompts              int `json:"prompts"`
+	PromptsWithQuotes    int `json:"payloads"`
+	PromptsWithNamesOnly int `json:"pointers"`
 	// mean number of tokens for a prompt (tokens and times are only known for oxbow's rule)
-	MeanTokens   float64       `json:"tokens_mean"`
-	MedianTokens int           `json:"tokens_p50"`
-	TokensP99    int           `json:"tokens_p99"`
-	MedianTime   time.Duration `json:"ns_p50"`
-	TimeP99      time.Duration `json:"ns_p99"`
+	MeanPromptTokens   float64       `json:"tokens_mean"`
+	MedianTokens       int           `json:"tokens_p50"`
+	TokensP99          int           `json:"tokens_p99"`
+	MedianDecisionTime time.Duration `json:"ns_p50"`
+	TimeP99            time.Duration `json:"ns_p99"`
 }
 
-// summarizeDay summarizes what a rule decided to show for the prompts of working days.
-func summarizeDay(ds []Decision) (d DayCost) {
+// summarizeWorkingDay summarizes what a rule decided to show for the prompts of working days.
+func summarizeWorkingDay(ds []Decision) (d WorkingDayCost) {
 	var tokens []int
 	var took []time.Duration
 	sum := 0
 	for _, one := range ds {
 		switch one.AnswerKind {
-		case gate.AnswerPayload:
-			d.Payloads++
-		case gate.AnswerPointer:
-			d.Pointers++
+		case gate.AnswerQuotes:
+			d.PromptsWithQuotes++
+		case gate.AnswerEntryPointers:
+			d.PromptsWithNamesOnly++
 		}
 		sum += one.TextTokens
 		tokens, took = append(tokens, one.TextTokens), append(took, one.DecisionTime)
@@ -46,29 +46,29 @@ func summarizeDay(ds []Decision) (d DayCost) {
 	slices.Sort(tokens)
 	slices.Sort(took)
 	middle, end := (d.Prompts-1)/2, min(d.Prompts*99/100, d.Prompts-1)
-	d.MeanTokens = float64(sum) / float64(d.Prompts)
+	d.MeanPromptTokens = float64(sum) / float64(d.Prompts)
 	d.MedianTokens = tokens[middle]
 	d.TokensP99 = tokens[end]
-	d.MedianTime, d.TimeP99 = took[middle], took[end]
+	d.MedianDecisionTime, d.TimeP99 = took[middle], took[end]
 	return d
 }
 
 // promptsPerSession is the number of prompts in a session.
 const promptsPerSession = 25
 
-// dayPrompts returns the prompts of a working day. 25 % are acknowledgements, 40 % are orders, 15 % are pasted texts,
-// 12 % are questions that the memory cannot answer, and 8 % are questions that it can answer.
-func dayPrompts(r *rand.Rand, ownQuestions []Question, foreignQuestions []string) []string {
-	acks, work := splitAcknowledgements(workOrders())
-	asks := make([]string, len(ownQuestions))
-	for i, q := range ownQuestions {
+// workingDayPrompts returns the prompts of a working day. 25 % are acknowledgements, 40 % are orders, 15 % are pasted
+// texts, 12 % are questions that the memory cannot answer, and 8 % are questions that it can answer.
+func workingDayPrompts(r *rand.Rand, answerable []Question, otherMemoryQuestions []string) []string {
+	acks, work := splitAcknowledgements(workOrderPrompts())
+	asks := make([]string, len(answerable))
+	for i, q := range answerable {
 		asks[i] = q.Text
 	}
 	var day []string
 	for _, part := range []struct {
 		n    int
 		from []string
-	}{{25, acks}, {40, work}, {15, pastedTexts()}, {12, foreignQuestions}, {8, asks}} {
+	}{{25, acks}, {40, work}, {15, samplePastedTexts()}, {12, otherMemoryQuestions}, {8, asks}} {
 		for range part.n {
 			if len(part.from) > 0 {
 				day = append(day, part.from[r.IntN(len(part.from))])
@@ -81,22 +81,23 @@ func dayPrompts(r *rand.Rand, ownQuestions []Question, foreignQuestions []string
 
 // splitAcknowledgements divides test prompts into acknowledgements, such as "Yes, please.", and orders for work. A
 // prompt is an acknowledgement if it is short.
-func splitAcknowledgements(all []string) (acks, work []string) {
+func splitAcknowledgements(all []string) (acknowledgements, workOrderPrompts []string) {
 	for _, o := range all {
 		if len([]rune(o)) < 16 {
-			acks = append(acks, o)
+			acknowledgements = append(acknowledgements, o)
 		} else {
-			work = append(work, o)
+			workOrderPrompts = append(workOrderPrompts, o)
 		}
 	}
-	return acks, work
+	return acknowledgements, workOrderPrompts
 }
 
-// measureDay passes the prompts of a simulated working day to each rule, in a new session after every
-// promptsPerSession prompts. What the rule shows for each prompt is added to dayDecisions in the result of the rule.
-func (b *memoryMeasurement) measureDay(ctx context.Context, prompts []string) error {
+// measureWorkingDay passes the prompts of a simulated working day to each rule, in a new session after every
+// promptsPerSession prompts. What the rule shows for each prompt is added to workingDayDecisions in the result of the
+// rule.
+func (b *memoryMeasurement) measureWorkingDay(ctx context.Context, prompts []string) error {
 	for i, r := range b.rules {
-		var c ruleSession
+		var c displayRuleSession
 		for n, p := range prompts {
 			if n%promptsPerSession == 0 {
 				c = r.startSession(b.memory)
@@ -105,7 +106,7 @@ func (b *memoryMeasurement) measureDay(ctx context.Context, prompts []string) er
 			if err != nil {
 				return err
 			}
-			b.results[i].dayDecisions = append(b.results[i].dayDecisions, d)
+			b.ruleResults[i].workingDayDecisions = append(b.ruleResults[i].workingDayDecisions, d)
 		}
 	}
 	return nil

@@ -16,22 +16,22 @@ import (
 )
 
 //go:embed corpus.txt
-var corpusText string
+var conversationTemplatesText string
 
-// conversationForms contains the texts and words from which conversations are generated.
-type conversationForms struct {
-	personalWords map[string][]string // Lists of words. Each word occurs in the conversations of only one person.
-	sharedWords   map[string][]string // lists of words that may occur in the generated conversations of all persons
+// conversationTemplates contains the texts and words from which conversations are generated.
+type conversationTemplates struct {
+	wordsOfOnePerson  map[string][]string // Lists of words. Each word occurs in the conversations of only one person.
+	wordsOfAllPersons map[string][]string // lists of words that may occur in the generated conversations of all persons
 	// Sentences about a fact. Each element consists of a statement, a reply, a question, and a question without an
 	// answer.
-	factForms   [][]string
-	fillerForms [][]string // Sentences without a fact. Each element consists of a statement and a reply.
+	factTemplates   [][]string
+	fillerTemplates [][]string // Sentences without a fact. Each element consists of a statement and a reply.
 }
 
-// parseConversationForms parses the sentences and word lists from which conversations are generated. It ignores a line
-// if the word before the colon is unknown or the number of parts is wrong.
-func parseConversationForms(text string) conversationForms {
-	c := conversationForms{personalWords: map[string][]string{}, sharedWords: map[string][]string{}}
+// parseConversationTemplates parses the sentences and word lists from which conversations are generated. It ignores a
+// line if the word before the colon is unknown or the number of parts is wrong.
+func parseConversationTemplates(text string) conversationTemplates {
+	c := conversationTemplates{wordsOfOnePerson: map[string][]string{}, wordsOfAllPersons: map[string][]string{}}
 	for line := range strings.Lines(text) {
 		head, rest, _ := strings.Cut(strings.TrimSpace(line), ":")
 		parts := strings.Split(rest, "|")
@@ -40,13 +40,13 @@ func parseConversationForms(text string) conversationForms {
 		}
 		switch kind, name, _ := strings.Cut(head, " "); {
 		case kind == "list":
-			c.personalWords[name] = parts
+			c.wordsOfOnePerson[name] = parts
 		case kind == "any":
-			c.sharedWords[name] = parts
+			c.wordsOfAllPersons[name] = parts
 		case kind == "fact" && len(parts) == 4:
-			c.factForms = append(c.factForms, parts)
+			c.factTemplates = append(c.factTemplates, parts)
 		case kind == "filler" && len(parts) == 2:
-			c.fillerForms = append(c.fillerForms, parts)
+			c.fillerTemplates = append(c.fillerTemplates, parts)
 		}
 	}
 	return c
@@ -54,16 +54,16 @@ func parseConversationForms(text string) conversationForms {
 
 // These constants determine the number and the size of the generated memories.
 const (
-	personCount     = 8
-	turnsPerPerson  = 150
-	turnsPerSession = 10
-	factsPerForm    = 3
+	personCount      = 8
+	turnsPerPerson   = 150
+	turnsPerSession  = 10
+	factsPerTemplate = 3
 )
 
-// GenerateStores yields the stores of several people. The same seed always results in the same conversations.
-func GenerateStores(seed uint64) iter.Seq2[*TestStore, error] {
-	return func(yield func(*TestStore, error) bool) {
-		c := parseConversationForms(corpusText)
+// GenerateTestMemories yields the stores of several people. The same seed always results in the same conversations.
+func GenerateTestMemories(seed uint64) iter.Seq2[*TestMemory, error] {
+	return func(yield func(*TestMemory, error) bool) {
+		c := parseConversationTemplates(conversationTemplatesText)
 		for n := range personCount {
 			if !yield(c.generateStore(n, rand.New(rand.NewPCG(seed, uint64(n)))), nil) {
 				return
@@ -73,16 +73,16 @@ func GenerateStores(seed uint64) iter.Seq2[*TestStore, error] {
 }
 
 // generateStore generates the conversations of the person with the number personNumber, and returns a store with them.
-func (c *conversationForms) generateStore(personNumber int, r *rand.Rand) *TestStore {
-	s := &TestStore{Name: fmt.Sprintf("person %d", personNumber+1), In: inject.SourceSessions}
+func (c *conversationTemplates) generateStore(personNumber int, r *rand.Rand) *TestMemory {
+	s := &TestMemory{Name: fmt.Sprintf("person %d", personNumber+1), In: inject.SourceKindSessions}
 	s.Holds = map[string]bool{s.Name: true}
 	said := make([][]string, turnsPerPerson)
 	for i := range said {
-		said[i] = c.fillForm(c.fillerForms[r.IntN(len(c.fillerForms))], 0, r)
+		said[i] = c.fillForm(c.fillerTemplates[r.IntN(len(c.fillerTemplates))], 0, r)
 	}
 	at := r.Perm(turnsPerPerson)
-	for _, form := range c.factForms {
-		for k := range factsPerForm {
+	for _, form := range c.factTemplates {
+		for k := range factsPerTemplate {
 			said[at[0]], at = c.fillForm(form, personNumber+k*personCount, r), at[1:]
 		}
 	}
@@ -91,7 +91,7 @@ func (c *conversationForms) generateStore(personNumber int, r *rand.Rand) *TestS
 		id := fmt.Sprint(i + 1)
 		s.Units = append(
 			s.Units,
-			StoreUnit{ID: id, Session: fmt.Sprint(i / turnsPerSession), Prompt: parts[0], Reply: parts[1],
+			MemoryUnit{ID: id, Session: fmt.Sprint(i / turnsPerSession), Prompt: parts[0], Reply: parts[1],
 				Time: begin.AddDate(0, 0, i/turnsPerSession).Add(time.Duration(i%turnsPerSession) * time.Minute)},
 		)
 		if len(parts) == 4 {
@@ -105,18 +105,18 @@ func (c *conversationForms) generateStore(personNumber int, r *rand.Rand) *TestS
 // fillForm returns the sentences of a form with words instead of placeholders such as {city}. For a list of personal
 // words, it uses the word with the index personNumber, so that each person has different words. For a list of shared
 // words, it uses a random word. The same placeholder is replaced by the same word in all sentences.
-func (c *conversationForms) fillForm(form []string, personNumber int, r *rand.Rand) []string {
+func (c *conversationTemplates) fillForm(form []string, personNumber int, r *rand.Rand) []string {
 	parts := slices.Clone(form)
 	put := func(mark, word string) {
 		for i := range parts {
 			parts[i] = strings.ReplaceAll(parts[i], mark, word)
 		}
 	}
-	for name, words := range c.personalWords {
+	for name, words := range c.wordsOfOnePerson {
 		put("{"+name+"}", words[personNumber%len(words)])
 	}
-	for _, name := range slices.Sorted(maps.Keys(c.sharedWords)) {
-		put("{"+name+"?}", c.sharedWords[name][r.IntN(len(c.sharedWords[name]))])
+	for _, name := range slices.Sorted(maps.Keys(c.wordsOfAllPersons)) {
+		put("{"+name+"?}", c.wordsOfAllPersons[name][r.IntN(len(c.wordsOfAllPersons[name]))])
 	}
 	return parts
 }

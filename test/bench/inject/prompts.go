@@ -8,15 +8,15 @@ import (
 )
 
 //go:embed orders.txt
-var workOrdersText string
+var workOrderPromptsText string
 
 //go:embed pasted.txt
 var pastedText string
 
-// workOrders returns the acknowledgements and work orders.
-func workOrders() []string {
+// workOrderPrompts returns the acknowledgements and work orders.
+func workOrderPrompts() []string {
 	var all []string
-	for line := range strings.Lines(workOrdersText) {
+	for line := range strings.Lines(workOrderPromptsText) {
 		line = strings.TrimSpace(line)
 		if line != "" && line[0] != '#' {
 			all = append(all, line)
@@ -25,8 +25,8 @@ func workOrders() []string {
 	return all
 }
 
-// pastedTexts returns texts that people paste into a prompt.
-func pastedTexts() []string {
+// samplePastedTexts returns texts that people paste into a prompt.
+func samplePastedTexts() []string {
 	// skip the first line of pastedText, which is a description and not a text that people paste
 	_, text, _ := strings.Cut(pastedText, "\n")
 	var all []string

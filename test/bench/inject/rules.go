@@ -23,99 +23,104 @@ type Decision struct {
 	DecisionTime time.Duration // time in which the rule decided what to show, including the search (only for oxbow)
 }
 
-// ruleSession is a session in which a rule decides for each prompt what is shown to the model.
-type ruleSession interface {
+// displayRuleSession is a session in which a rule decides for each prompt what is shown to the model.
+type displayRuleSession interface {
 	decideAnswer(ctx context.Context, prompt string) (Decision, error)
 }
 
-// Rule decides which texts of the memory are shown to a model for a prompt.
-type Rule struct {
+// DisplayRule decides which texts of the memory are shown to a model for a prompt.
+type DisplayRule struct {
 	Name         string
-	startSession func(m *openedMemory) ruleSession
+	startSession func(m *openedMemory) displayRuleSession
 }
 
-// OxbowRule is the name of the rule by which oxbow decides what to show to a model.
-const OxbowRule = "oxbow"
+// OxbowRuleName is the name of the rule by which oxbow decides what to show to a model.
+const OxbowRuleName = "oxbow"
 
-// fixedStrengthThreshold is a minimum for how well a text matches a prompt. It is the same for all memories. With it,
+// fixedMinStrength is a minimum for how well a text matches a prompt. It is the same for all memories. With it,
 // a text is shown for 5 % of the questions about other people's memories, in that half of LongMemEval that was used
 // for development.
-const fixedStrengthThreshold = 2.36
+const fixedMinStrength = 2.36
 
-// Rules returns the rules whose decisions about what to show are compared. The last rule is oxbow's. All others rank
-// by BM25, and decide about each of the first three hits separately. They do not consider earlier prompts of the
+// DisplayRules returns the rules whose decisions about what to show are compared. The last rule is oxbow's. All others
+// rank by BM25, and decide about each of the first three hits separately. They do not consider earlier prompts of the
 // session.
-func Rules() []Rule {
-	var rules []Rule
+func DisplayRules() []DisplayRule {
+	var rules []DisplayRule
 	for _, r := range []struct {
 		name  string
-		fires func(m *openedMemory, s unitStrength) bool
+		fires func(m *openedMemory, s unitMatchStrength) bool
 	}{
-		{"any match", func(_ *openedMemory, s unitStrength) bool { return s.matchedTerms >= 1 }},
-		{"two words", func(_ *openedMemory, s unitStrength) bool { return s.matchedTerms >= 2 }},
-		{"a rare word", func(_ *openedMemory, s unitStrength) bool { return s.hasRareTerm }},
-		{"BM25 ≥ 12, coverage ≥ .5", func(_ *openedMemory, s unitStrength) bool { return s.bm25 >= 12 && s.coverage >= .5 }},
-		{"coverage × √BM25, fixed", func(_ *openedMemory, s unitStrength) bool { return s.combinedStrength() > fixedStrengthThreshold }},
-		{"the same, by decoys", func(m *openedMemory, s unitStrength) bool { return s.combinedStrength() > m.decoyThreshold }},
+		{"any match", func(_ *openedMemory, s unitMatchStrength) bool { return s.matchedTermCount >= 1 }},
+		{"two words", func(_ *openedMemory, s unitMatchStrength) bool { return s.matchedTermCount >= 2 }},
+		{"a rare word", func(_ *openedMemory, s unitMatchStrength) bool { return s.matchesRareTerm }},
+		{"BM25 ≥ 12, coverage ≥ .5", func(_ *openedMemory, s unitMatchStrength) bool { return s.bm25 >= 12 && s.termCoverage >= .5 }},
+		{"coverage × √BM25, fixed", func(_ *openedMemory, s unitMatchStrength) bool { return s.coverageTimesBM25() > fixedMinStrength }},
+		{"the same, by decoys", func(m *openedMemory, s unitMatchStrength) bool { return s.coverageTimesBM25() > m.decoyStrengthLimit }},
 	} {
-		rules = append(rules, Rule{r.name, func(m *openedMemory) ruleSession { return &unitRule{m, r.fires} }})
+		rules = append(
+			rules,
+			DisplayRule{r.name, func(m *openedMemory) displayRuleSession { return &perUnitRule{m, r.fires} }},
+		)
 	}
 	return append(
 		rules,
-		Rule{OxbowRule, func(m *openedMemory) ruleSession { return &oxbowSession{memory: m, state: newState()} }},
+		DisplayRule{OxbowRuleName, func(m *openedMemory) displayRuleSession {
+			return &oxbowSession{memory: m, state: newSessionShownTexts()}
+		}},
 	)
 }
 
-// unitStrength describes how well a note or turn matches a prompt according to BM25. Oxbow's own rule does not use it.
-// The rules that imitate other systems do.
-type unitStrength struct {
-	matchedTerms int
-	bm25         float64
-	coverage     float64 // the matched terms' total IDF, divided by all terms' total IDF
-	hasRareTerm  bool    // a matched term occurs in at most 1 % of the entries
+// unitMatchStrength describes how well a note or turn matches a prompt according to BM25. Oxbow's own rule does not
+// use it. The rules that imitate other systems do.
+type unitMatchStrength struct {
+	matchedTermCount int
+	bm25             float64
+	termCoverage     float64 // the matched terms' total IDF, divided by all terms' total IDF
+	matchesRareTerm  bool    // a matched term occurs in at most 1 % of the entries
 }
 
-func strengthOfHit(x *oxbow.Explanation) (s unitStrength) {
+func matchStrengthOfHit(x *oxbow.Explanation) (s unitMatchStrength) {
 	held, all := 0.0, 0.0
 	for _, t := range x.Terms {
 		all += t.IDF
 		if t.Score > 0 {
 			held += t.IDF
-			s.matchedTerms++
+			s.matchedTermCount++
 			s.bm25 += t.Score
-			s.hasRareTerm = s.hasRareTerm || t.DF*100 <= x.Entries
+			s.matchesRareTerm = s.matchesRareTerm || t.DF*100 <= x.Entries
 		}
 	}
 	if all > 0 {
-		s.coverage = held / all
+		s.termCoverage = held / all
 	}
 	return s
 }
 
-// combinedStrength is the number by which oxbow originally decided how well a text matches a prompt: coverage × √BM25,
+// coverageTimesBM25 is the number by which oxbow originally decided how well a text matches a prompt: coverage × √BM25,
 // if at least two words match.
-func (s unitStrength) combinedStrength() float64 {
-	if s.matchedTerms < 2 {
+func (s unitMatchStrength) coverageTimesBM25() float64 {
+	if s.matchedTermCount < 2 {
 		return 0
 	}
-	return s.coverage * math.Sqrt(s.bm25)
+	return s.termCoverage * math.Sqrt(s.bm25)
 }
 
-// unitRule is a rule that decides for each hit of a search separately whether the hit is shown to the model.
-type unitRule struct {
+// perUnitRule is a rule that decides for each hit of a search separately whether the hit is shown to the model.
+type perUnitRule struct {
 	memory    *openedMemory
-	showsUnit func(m *openedMemory, s unitStrength) bool
+	showsUnit func(m *openedMemory, s unitMatchStrength) bool
 }
 
-func (r *unitRule) decideAnswer(ctx context.Context, prompt string) (Decision, error) {
+func (r *perUnitRule) decideAnswer(ctx context.Context, prompt string) (Decision, error) {
 	hits, err := r.memory.recallByBM25(ctx, prompt)
 	if err != nil {
 		return Decision{}, err
 	}
 	d := Decision{AnswerKind: gate.AnswerSilence}
 	for _, h := range hits {
-		if h.Explanation != nil && r.showsUnit(r.memory, strengthOfHit(h.Explanation)) {
-			d.AnswerKind = gate.AnswerPayload
+		if h.Explanation != nil && r.showsUnit(r.memory, matchStrengthOfHit(h.Explanation)) {
+			d.AnswerKind = gate.AnswerQuotes
 			d.ShownUnitIDs = append(d.ShownUnitIDs, r.memory.unitIDByEntryName[h.Entry.Name])
 		}
 	}
@@ -126,11 +131,11 @@ func (r *unitRule) decideAnswer(ctx context.Context, prompt string) (Decision, e
 // texts that were shown.
 type oxbowSession struct {
 	memory *openedMemory
-	state  inject.ShownState
+	state  inject.SessionShownTexts
 }
 
-func newState() inject.ShownState {
-	return inject.ShownState{Shown: map[string]int{}, Prints: map[string]bool{}}
+func newSessionShownTexts() inject.SessionShownTexts {
+	return inject.SessionShownTexts{Shown: map[string]int{}, Prints: map[string]bool{}}
 }
 
 func (o *oxbowSession) decideAnswer(ctx context.Context, prompt string) (Decision, error) {
@@ -147,7 +152,7 @@ func (o *oxbowSession) decideAnswer(ctx context.Context, prompt string) (Decisio
 		},
 		o.memory.memorySource,
 	)
-	d := Decision{AnswerKind: gate.AnswerKind(b.Answer), TextTokens: b.Tokens, DecisionTime: time.Since(start)}
+	d := Decision{AnswerKind: gate.AnswerKind(b.AnswerKind), TextTokens: b.Tokens, DecisionTime: time.Since(start)}
 	if err != nil {
 		return Decision{}, err
 	}
@@ -156,7 +161,7 @@ func (o *oxbowSession) decideAnswer(ctx context.Context, prompt string) (Decisio
 	}
 	for _, s := range b.ShownEntries {
 		d.ShownUnitIDs = append(d.ShownUnitIDs, o.memory.unitIDByEntryName[s.Name])
-		o.state.Shown[inject.EntryKey(s)] = o.state.Prompt
+		o.state.Shown[inject.ShownEntryKey(s)] = o.state.Prompt
 	}
 	for _, p := range b.Fingerprints {
 		o.state.Prints[p] = true
@@ -166,8 +171,9 @@ func (o *oxbowSession) decideAnswer(ctx context.Context, prompt string) (Decisio
 }
 
 // calibrateThresholds computes how strong a match must be before it is shown, for this memory. It searches for decoys,
-// which are prompts that have nothing to do with the memory. decoyThreshold results from the BM25 strengths of their
-// matches, and StrengthFloor is the threshold of oxbow's rule. If the memory cannot be searched, it returns an error.
+// which are prompts that have nothing to do with the memory. decoyStrengthLimit results from the BM25 strengths of
+// their matches, and StrengthFloor is the threshold of oxbow's rule. If the memory cannot be searched, it returns an
+// error.
 func (m *openedMemory) calibrateThresholds(ctx context.Context) error {
 	var gs []float64
 	for _, d := range gate.DecoyPrompts() {
@@ -177,13 +183,13 @@ func (m *openedMemory) calibrateThresholds(ctx context.Context) error {
 		}
 		best := 0.0
 		for _, h := range hits {
-			best = max(best, strengthOfHit(h.Explanation).combinedStrength())
+			best = max(best, matchStrengthOfHit(h.Explanation).coverageTimesBM25())
 		}
 		gs = append(gs, best)
 	}
 	slices.Sort(gs)
-	m.decoyThreshold = gs[len(gs)*98/100]
-	c, _, err := m.memorySource.CalibrateFloor(ctx)
-	m.memorySource.StrengthFloor = c.Floor
+	m.decoyStrengthLimit = gs[len(gs)*98/100]
+	c, _, err := m.memorySource.CalibrateMinStrength(ctx)
+	m.memorySource.MinStrength = c.MinStrength
 	return err
 }

@@ -14,16 +14,16 @@ import (
 
 // Options configure the measurement.
 type Options struct {
-	Stores iter.Seq2[*TestStore, error] // the test memories (the sequence is iterated twice)
+	Stores iter.Seq2[*TestMemory, error] // the test memories (the sequence is iterated twice)
 	// number of questions that another memory must answer, for all memories together (0 means 1,000)
-	ForeignQuestions int
+	OtherMemoryQuestionCount int
 	// number of memories that are also measured after they were changed to make the answer harder to find (0 means 20)
-	VariantStores   int
-	OnStoreMeasured func(store string) // called with the name of each memory after it was measured (may be nil)
+	ChangedMemoryCount int
+	OnStoreMeasured    func(store string) // called with the name of each memory after it was measured (may be nil)
 }
 
-// Result contains the results of all rules that decide which memories are shown to a model.
-type Result struct {
+// MeasurementResult contains the results of all rules that decide which memories are shown to a model.
+type MeasurementResult struct {
 	StoreCount  int           `json:"stores"`
 	UnitCount   int           `json:"units"`
 	RuleResults []*RuleResult `json:"rows"`
@@ -33,25 +33,25 @@ type Result struct {
 type questionPool struct {
 	questions   []Question
 	storeCount  int
-	otherStores []*TestStore
+	otherStores []*TestMemory
 }
 
-// maxOtherStores is the maximum number of stores in memory that represent other people.
-const maxOtherStores = 12
+// maxOtherPeopleMemories is the maximum number of stores in memory that represent other people.
+const maxOtherPeopleMemories = 12
 
 // RunMeasurement runs the measurement.
-func RunMeasurement(ctx context.Context, o Options) (*Result, error) {
+func RunMeasurement(ctx context.Context, o Options) (*MeasurementResult, error) {
 	p, err := gatherQuestions(o.Stores)
 	if err != nil {
 		return nil, err
 	}
-	if o.ForeignQuestions == 0 {
-		o.ForeignQuestions = 1000
+	if o.OtherMemoryQuestionCount == 0 {
+		o.OtherMemoryQuestionCount = 1000
 	}
-	if o.VariantStores == 0 {
-		o.VariantStores = 20
+	if o.ChangedMemoryCount == 0 {
+		o.ChangedMemoryCount = 20
 	}
-	res, rules := new(Result), Rules()
+	res, rules := new(MeasurementResult), DisplayRules()
 	for _, r := range rules {
 		res.RuleResults = append(res.RuleResults, newRuleResult(r.Name))
 	}
@@ -62,16 +62,16 @@ func RunMeasurement(ctx context.Context, o Options) (*Result, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		foreign := p.foreignQuestions(s, res.StoreCount, (o.ForeignQuestions+p.storeCount-1)/p.storeCount)
+		foreign := p.otherMemoryQuestions(s, res.StoreCount, (o.OtherMemoryQuestionCount+p.storeCount-1)/p.storeCount)
 		if err := s.withMemory(ctx, rules, res.RuleResults, func(b *memoryMeasurement) error {
-			return b.measureUnmodified(ctx, s, foreign, res.StoreCount)
+			return b.measureUnchangedMemory(ctx, s, foreign, res.StoreCount)
 		}); err != nil {
 			return nil, err
 		}
-		// Measure changed versions of o.VariantStores memories, which are chosen at equal distances among all
+		// Measure changed versions of o.ChangedMemoryCount memories, which are chosen at equal distances among all
 		// memories.
-		if (res.StoreCount+1)*o.VariantStores/p.storeCount > res.StoreCount*o.VariantStores/p.storeCount {
-			if err := p.measureVariants(ctx, s, rules, res.RuleResults); err != nil {
+		if (res.StoreCount+1)*o.ChangedMemoryCount/p.storeCount > res.StoreCount*o.ChangedMemoryCount/p.storeCount {
+			if err := p.measureChangedMemories(ctx, s, rules, res.RuleResults); err != nil {
 				return nil, err
 			}
 		}
@@ -82,7 +82,7 @@ func RunMeasurement(ctx context.Context, o Options) (*Result, error) {
 		}
 	}
 	for _, r := range res.RuleResults {
-		r.DayCost = summarizeDay(r.dayDecisions)
+		r.WorkingDayCost = summarizeWorkingDay(r.workingDayDecisions)
 	}
 	return res, nil
 }
@@ -90,7 +90,7 @@ func RunMeasurement(ctx context.Context, o Options) (*Result, error) {
 // gatherQuestions reads all stores. It returns the number of stores and the questions that can be answered. It also
 // returns the first stores, whose questions serve as questions of other people, which a store cannot answer. If a
 // store cannot be read, it returns an error.
-func gatherQuestions(stores iter.Seq2[*TestStore, error]) (p questionPool, err error) {
+func gatherQuestions(stores iter.Seq2[*TestMemory, error]) (p questionPool, err error) {
 	for s, err := range stores {
 		if err != nil {
 			return p, err
@@ -101,17 +101,17 @@ func gatherQuestions(stores iter.Seq2[*TestStore, error]) (p questionPool, err e
 				p.questions = append(p.questions, a)
 			}
 		}
-		if len(p.otherStores) < maxOtherStores {
+		if len(p.otherStores) < maxOtherPeopleMemories {
 			p.otherStores = append(p.otherStores, s)
 		}
 	}
 	return p, nil
 }
 
-// foreignQuestions returns at most maxQuestions questions of other memories that the memory s cannot answer. They are
-// chosen at equal distances among all such questions. storeNumber is the number of the memory s. This number shifts
-// the choice, so that each memory gets different questions.
-func (p *questionPool) foreignQuestions(s *TestStore, storeNumber, maxQuestions int) []string {
+// otherMemoryQuestions returns at most maxQuestions questions of other memories that the memory s cannot answer. They
+// are chosen at equal distances among all such questions. storeNumber is the number of the memory s. This number
+// shifts the choice, so that each memory gets different questions.
+func (p *questionPool) otherMemoryQuestions(s *TestMemory, storeNumber, maxQuestions int) []string {
 	var texts []string
 	for _, a := range p.questions {
 		if !slices.ContainsFunc(a.From, func(from string) bool { return s.Holds[from] }) {
@@ -128,16 +128,16 @@ func (p *questionPool) foreignQuestions(s *TestStore, storeNumber, maxQuestions 
 	return some
 }
 
-// measureUnmodified measures what the rules show with an unchanged memory. It passes the memory's own questions,
+// measureUnchangedMemory measures what the rules show with an unchanged memory. It passes the memory's own questions,
 // foreign questions, orders for work, unanswerable questions, repeated prompts, and the prompts of a working day.
 // storeNumber is the number of the memory, and the seed of the working day.
-func (b *memoryMeasurement) measureUnmodified(
+func (b *memoryMeasurement) measureUnchangedMemory(
 	ctx context.Context,
-	s *TestStore,
+	s *TestMemory,
 	foreign []string,
 	storeNumber int,
 ) error {
-	if err := b.askAnswerable(ctx, OwnQuestions, s.Asks); err != nil {
+	if err := b.askAnswerable(ctx, AnswerableQuestions, s.Asks); err != nil {
 		return err
 	}
 	var answered []Question
@@ -150,23 +150,31 @@ func (b *memoryMeasurement) measureUnmodified(
 			answered = append(answered, q)
 		}
 	}
-	for a, prompts := range map[PromptArm][]string{ForeignQuestions: foreign, WorkOrders: workOrders()} {
+	for a, prompts := range map[PromptGroup][]string{OtherMemoryQuestions: foreign, WorkOrderPrompts: workOrderPrompts()} {
 		for _, q := range prompts {
 			if err := b.askAllRules(ctx, a, q, nil); err != nil {
 				return err
 			}
 		}
 	}
-	if err := b.measureRepeats(ctx, answered); err != nil {
+	if err := b.measureRepeatedPrompts(ctx, answered); err != nil {
 		return err
 	}
-	return b.measureDay(ctx, dayPrompts(rand.New(rand.NewPCG(1, uint64(storeNumber))), answered, foreign))
+	return b.measureWorkingDay(
+		ctx,
+		workingDayPrompts(rand.New(rand.NewPCG(1, uint64(storeNumber))), answered, foreign),
+	)
 }
 
-// measureVariants measures what the rules show with changed versions of the memory s, in which the answers are harder
-// to find.
-func (p *questionPool) measureVariants(ctx context.Context, s *TestStore, rules []Rule, rows []*RuleResult) error {
-	var others []*TestStore
+// measureChangedMemories measures what the rules show with changed versions of the memory s, in which the answers are
+// harder to find.
+func (p *questionPool) measureChangedMemories(
+	ctx context.Context,
+	s *TestMemory,
+	rules []DisplayRule,
+	rows []*RuleResult,
+) error {
+	var others []*TestMemory
 	for _, o := range p.otherStores {
 		if o.Name != s.Name && !slices.ContainsFunc(s.Asks, func(a Question) bool {
 			return slices.ContainsFunc(a.From, func(from string) bool { return o.Holds[from] })
@@ -175,7 +183,7 @@ func (p *questionPool) measureVariants(ctx context.Context, s *TestStore, rules 
 		}
 	}
 	if len(others) > 0 {
-		for a, v := range map[PromptArm]*TestStore{MixedSessions: s.interleaveSessions(others[0]), LongSession: s.withLongSession(others)} {
+		for a, v := range map[PromptGroup]*TestMemory{MixedSessionQuestions: s.interleaveSessions(others[0]), LongSessionQuestions: s.withLongSession(others)} {
 			if err := v.withMemory(ctx, rules, rows, func(b *memoryMeasurement) error { return b.askAnswerable(ctx, a, s.Asks) }); err != nil {
 				return err
 			}
@@ -183,9 +191,9 @@ func (p *questionPool) measureVariants(ctx context.Context, s *TestStore, rules 
 	}
 	// Measure answers in the output of tools only if the memory contains turns, because notes contain no output of
 	// tools.
-	if s.In != inject.SourceNotes {
+	if s.In != inject.SourceKindNotes {
 		return s.withAnswersAsToolOutput().
-			withMemory(ctx, rules, rows, func(b *memoryMeasurement) error { return b.askAnswerable(ctx, ToolOutput, s.Asks) })
+			withMemory(ctx, rules, rows, func(b *memoryMeasurement) error { return b.askAnswerable(ctx, ToolOutputQuestions, s.Asks) })
 	}
 	return nil
 }

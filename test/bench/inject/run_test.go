@@ -15,10 +15,10 @@ import (
 )
 
 // few yields the first stores of the generated set.
-func few(n int) iter.Seq2[*TestStore, error] {
-	return func(yield func(*TestStore, error) bool) {
+func few(n int) iter.Seq2[*TestMemory, error] {
+	return func(yield func(*TestMemory, error) bool) {
 		left := n
-		for s, err := range GenerateStores(1) {
+		for s, err := range GenerateTestMemories(1) {
 			left--
 			if left < 0 || !yield(s, err) {
 				return
@@ -28,46 +28,54 @@ func few(n int) iter.Seq2[*TestStore, error] {
 }
 
 func TestRun(t *testing.T) {
-	res, err := RunMeasurement(t.Context(), Options{Stores: few(2), ForeignQuestions: 10, VariantStores: 1})
+	res, err := RunMeasurement(
+		t.Context(),
+		Options{Stores: few(2), OtherMemoryQuestionCount: 10, ChangedMemoryCount: 1},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
-	of := map[PromptArm]int{
-		OwnQuestions:          30,
-		ForeignQuestions:      10,
-		WorkOrders:            2 * len(workOrders()),
+	of := map[PromptGroup]int{
+		AnswerableQuestions:   30,
+		OtherMemoryQuestions:  10,
+		WorkOrderPrompts:      2 * len(workOrderPrompts()),
 		UnanswerableQuestions: 30,
 		RepeatedPrompts:       30,
 		ParaphrasedPrompts:    30,
-		MixedSessions:         15,
-		LongSession:           15,
-		ToolOutput:            15,
+		MixedSessionQuestions: 15,
+		LongSessionQuestions:  15,
+		ToolOutputQuestions:   15,
 	}
 	row := res.RuleResults[0]
-	for _, a := range Arms() {
-		if row.PayloadCounts[a].Prompts != of[a] {
-			t.Errorf("%s was put %d times, want %d", a, row.PayloadCounts[a].Prompts, of[a])
+	for _, a := range PromptGroups() {
+		if row.QuoteMatchCounts[a].PromptCount != of[a] {
+			t.Errorf("%s was put %d times, want %d", a, row.QuoteMatchCounts[a].PromptCount, of[a])
 		}
 	}
-	if row.PayloadCounts[OwnQuestions].MatchingPrompts != 30 ||
-		row.PayloadCounts[RepeatedPrompts].MatchingPrompts != 30 ||
-		row.PayloadCounts[LongSession].MatchingPrompts != 15 {
+	if row.QuoteMatchCounts[AnswerableQuestions].MatchingPrompts != 30 ||
+		row.QuoteMatchCounts[RepeatedPrompts].MatchingPrompts != 30 ||
+		row.QuoteMatchCounts[LongSessionQuestions].MatchingPrompts != 15 {
 		t.Errorf(
 			"by any match, %d of 30 are right, %d of 30 come again, and %d of 15 are right beside a marathon; want all",
-			row.PayloadCounts[OwnQuestions].MatchingPrompts,
-			row.PayloadCounts[RepeatedPrompts].MatchingPrompts,
-			row.PayloadCounts[LongSession].MatchingPrompts,
+			row.QuoteMatchCounts[AnswerableQuestions].MatchingPrompts,
+			row.QuoteMatchCounts[RepeatedPrompts].MatchingPrompts,
+			row.QuoteMatchCounts[LongSessionQuestions].MatchingPrompts,
 		)
 	}
-	if res.UnitCount != 2*turnsPerPerson || res.StoreCount != 2 || row.DayCost.Prompts != 2*100 {
-		t.Errorf("%d units in %d stores, %d prompts of days", res.UnitCount, res.StoreCount, row.DayCost.Prompts)
+	if res.UnitCount != 2*turnsPerPerson || res.StoreCount != 2 || row.WorkingDayCost.Prompts != 2*100 {
+		t.Errorf(
+			"%d units in %d stores, %d prompts of days",
+			res.UnitCount,
+			res.StoreCount,
+			row.WorkingDayCost.Prompts,
+		)
 	}
 }
 
 // TestForms checks the changed stores. Units are added, or moved to the output of a command, and no other unit is
 // lost.
 func TestForms(t *testing.T) {
-	var ss []*TestStore
+	var ss []*TestMemory
 	for s := range few(2) {
 		ss = append(ss, s)
 	}
@@ -78,7 +86,7 @@ func TestForms(t *testing.T) {
 		t.Errorf("beside a marathon, there are %d units, want %d", n, turnsPerPerson+longSessionTurns)
 	}
 	p := ss[0].withAnswersAsToolOutput()
-	i := slices.IndexFunc(p.Units, func(u StoreUnit) bool { return u.Printed != "" })
+	i := slices.IndexFunc(p.Units, func(u MemoryUnit) bool { return u.Printed != "" })
 	if i < 0 || p.Units[i].Printed != ss[0].Units[i].Prompt || p.Units[i].Prompt == ss[0].Units[i].Prompt {
 		t.Errorf("printed, unit %d is %+v", i, p.Units[max(i, 0)])
 	}
@@ -97,11 +105,11 @@ func TestForms(t *testing.T) {
 
 // TestGenerate checks that the generated set is complete and always the same.
 func TestGenerate(t *testing.T) {
-	var a, b []*TestStore
-	for s := range GenerateStores(7) {
+	var a, b []*TestMemory
+	for s := range GenerateTestMemories(7) {
 		a = append(a, s)
 	}
-	for s := range GenerateStores(7) {
+	for s := range GenerateTestMemories(7) {
 		b = append(b, s)
 	}
 	if !reflect.DeepEqual(a, b) || len(a) != personCount {
@@ -120,7 +128,7 @@ func TestGenerate(t *testing.T) {
 			}
 			seen[q.Text] = s.Name
 		}
-		if s.In != inject.SourceSessions || len(s.Asks) != 2*15 {
+		if s.In != inject.SourceKindSessions || len(s.Asks) != 2*15 {
 			t.Errorf("%s has %d asks", s.Name, len(s.Asks))
 		}
 	}
@@ -133,15 +141,21 @@ func TestPrompts(t *testing.T) {
 	for _, d := range gate.DecoyPrompts() {
 		seen[strings.ToLower(d.Text)] = true
 	}
-	all := workOrders()
-	for _, o := range append(slices.Clone(all), pastedTexts()...) {
+	all := workOrderPrompts()
+	for _, o := range append(slices.Clone(all), samplePastedTexts()...) {
 		if seen[strings.ToLower(o)] || o == "" {
 			t.Errorf("%q is empty, a decoy, or there twice", o)
 		}
 		seen[strings.ToLower(o)] = true
 	}
 	if acks, work := splitAcknowledgements(all); len(all) < 300 || len(acks) < 60 || len(work) < 150 ||
-		len(pastedTexts()) < 20 {
-		t.Errorf("%d orders, %d short and %d long; %d pasted", len(all), len(acks), len(work), len(pastedTexts()))
+		len(samplePastedTexts()) < 20 {
+		t.Errorf(
+			"%d orders, %d short and %d long; %d pasted",
+			len(all),
+			len(acks),
+			len(work),
+			len(samplePastedTexts()),
+		)
 	}
 }

@@ -19,9 +19,9 @@ func SetNames() []string { return []string{"longmemeval", "beam", "locomo"} }
 
 // ReadStores yields the test stores that are made from a public set of questions. If there is an error, it is the last
 // element.
-func ReadStores(src *quality.Source) iter.Seq2[*TestStore, error] {
-	return func(yield func(*TestStore, error) bool) {
-		read := map[string]iter.Seq2[*TestStore, error]{
+func ReadStores(src *quality.DataSetSource) iter.Seq2[*TestMemory, error] {
+	return func(yield func(*TestMemory, error) bool) {
+		read := map[string]iter.Seq2[*TestMemory, error]{
 			"longmemeval": convertToStores(src.Questions(), storeFromQuestion),
 			"beam":        convertToStores(src.Chats(), storeFromChat),
 			"locomo":      convertToStores(src.Conversations(), storeFromConversation),
@@ -44,8 +44,11 @@ func ReadStores(src *quality.Source) iter.Seq2[*TestStore, error] {
 // convertToStores converts each value to a test memory with the function toStore, and yields the memory. The second
 // argument of toStore is the number of the value, counting from 1. If values yields an error, convertToStores yields
 // the error and ends.
-func convertToStores[T any](values iter.Seq2[T, error], toStore func(T, int) *TestStore) iter.Seq2[*TestStore, error] {
-	return func(yield func(*TestStore, error) bool) {
+func convertToStores[T any](
+	values iter.Seq2[T, error],
+	toStore func(T, int) *TestMemory,
+) iter.Seq2[*TestMemory, error] {
+	return func(yield func(*TestMemory, error) bool) {
 		n := 0
 		for v, err := range values {
 			if err != nil {
@@ -61,8 +64,8 @@ func convertToStores[T any](values iter.Seq2[T, error], toStore func(T, int) *Te
 }
 
 // storeFromQuestion returns a store with the haystack of a LongMemEval question.
-func storeFromQuestion(q *quality.Question, _ int) *TestStore {
-	s := &TestStore{Name: q.ID, In: inject.SourceSessions, Holds: map[string]bool{}}
+func storeFromQuestion(q *quality.Question, _ int) *TestMemory {
+	s := &TestMemory{Name: q.ID, In: inject.SourceKindSessions, Holds: map[string]bool{}}
 	ask := Question{
 		Text:         q.Text,
 		Right:        map[string]bool{},
@@ -95,21 +98,21 @@ func storeFromQuestion(q *quality.Question, _ int) *TestStore {
 // addMessage adds a message of a conversation to the test memory. A message of the user begins a new turn (unit). Any
 // other message is added to the reply in the last turn. However, the first message of a session always begins a new
 // turn. unitsBeforeSession is the number of turns before the session.
-func (s *TestStore) addMessage(unitsBeforeSession int, role, text string) {
+func (s *TestMemory) addMessage(unitsBeforeSession int, role, text string) {
 	switch {
 	case role == "user":
-		s.Units = append(s.Units, StoreUnit{Prompt: text})
+		s.Units = append(s.Units, MemoryUnit{Prompt: text})
 		return
 	case len(s.Units) == unitsBeforeSession:
-		s.Units = append(s.Units, StoreUnit{})
+		s.Units = append(s.Units, MemoryUnit{})
 	}
 	u := &s.Units[len(s.Units)-1]
 	u.Reply = strings.TrimPrefix(u.Reply+"\n\n"+text, "\n\n")
 }
 
 // storeFromChat returns a store with a BEAM chat as its only session.
-func storeFromChat(c *quality.Chat, n int) *TestStore {
-	s := &TestStore{Name: fmt.Sprintf("chat %d", n), In: inject.SourceSessions}
+func storeFromChat(c *quality.Chat, n int) *TestMemory {
+	s := &TestMemory{Name: fmt.Sprintf("chat %d", n), In: inject.SourceKindSessions}
 	s.Holds = map[string]bool{s.Name: true}
 	unit := map[int]string{} // ID of the turn that contains each message, by the ID of the message
 	for i, m := range c.Messages {
@@ -141,11 +144,14 @@ func storeFromChat(c *quality.Chat, n int) *TestStore {
 
 // storeFromConversation returns a store with a LoCoMo conversation, in which each turn is a note. The adversarial
 // questions concern subjects of the conversation, but lack an answer.
-func storeFromConversation(t *quality.Conversation, n int) *TestStore {
-	s := &TestStore{Name: fmt.Sprintf("talk %d", n), In: inject.SourceNotes}
+func storeFromConversation(t *quality.Conversation, n int) *TestMemory {
+	s := &TestMemory{Name: fmt.Sprintf("talk %d", n), In: inject.SourceKindNotes}
 	s.Holds = map[string]bool{s.Name: true}
 	for i, e := range t.Turns {
-		s.Units = append(s.Units, StoreUnit{ID: e.ID, Prompt: e.Text, Time: e.Date.Add(time.Duration(i) * time.Second)})
+		s.Units = append(
+			s.Units,
+			MemoryUnit{ID: e.ID, Prompt: e.Text, Time: e.Date.Add(time.Duration(i) * time.Second)},
+		)
 	}
 	for _, a := range t.Asks {
 		s.Asks = append(s.Asks, Question{Text: a.Text, Right: a.Turns, From: []string{s.Name}})

@@ -114,11 +114,11 @@ func TestForeign(t *testing.T) {
 			{Text: "four", From: []string{"e"}},
 		},
 	}
-	s := &TestStore{Holds: map[string]bool{"c": true}}
-	if got := p.foreignQuestions(s, 0, 10); !slices.Equal(got, []string{"one", "three", "four"}) {
+	s := &TestMemory{Holds: map[string]bool{"c": true}}
+	if got := p.otherMemoryQuestions(s, 0, 10); !slices.Equal(got, []string{"one", "three", "four"}) {
 		t.Errorf("foreign are %q", got)
 	}
-	if got := p.foreignQuestions(s, 1, 2); !slices.Equal(got, []string{"three", "four"}) {
+	if got := p.otherMemoryQuestions(s, 1, 2); !slices.Equal(got, []string{"three", "four"}) {
 		t.Errorf("two foreign from the second on are %q", got)
 	}
 }

@@ -16,19 +16,19 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// TestStore is a memory and its questions.
-type TestStore struct {
+// TestMemory is a memory and its questions.
+type TestMemory struct {
 	Name string
 	// inject.SourceSessions if the memory contains turns of sessions, inject.SourceNotes if it contains notes
 	In    string
-	Units []StoreUnit
+	Units []MemoryUnit
 	Asks  []Question
 	// Names of the conversations or documents in the memory. A question about another source cannot be answered.
 	Holds map[string]bool
 }
 
-// StoreUnit is the smallest part of a memory that can be shown: a person's message and the reply, or a note.
-type StoreUnit struct {
+// MemoryUnit is the smallest part of a memory that can be shown: a person's message and the reply, or a note.
+type MemoryUnit struct {
 	ID      string
 	Session string
 	Prompt  string // the person's message, or the note's text
@@ -41,7 +41,7 @@ type StoreUnit struct {
 type Question struct {
 	Text  string
 	Right map[string]bool // IDs of the units that contain the answer
-	// names of the conversations or documents that contain the answer (see TestStore.Holds)
+	// names of the conversations or documents that contain the answer (see TestMemory.Holds)
 	From []string
 	// the question is about a subject in the memory, but the memory does not contain the answer
 	Unanswerable bool
@@ -57,7 +57,7 @@ type openedMemory struct {
 	// for each entry name, the ID of the test store's text from which the entry was made
 	unitIDByEntryName map[string]string
 	// strength that 98 % of the decoys, prompts that have nothing to do with the memory, do not exceed
-	decoyThreshold float64
+	decoyStrengthLimit float64
 
 	lastHits struct { // results of the last BM25 search, which several rules use for the same prompt
 		prompt string
@@ -66,10 +66,10 @@ type openedMemory struct {
 }
 
 // openMemory creates a memory with the notes or turns of the test memory. The caller must close it.
-func (s *TestStore) openMemory(ctx context.Context) (*openedMemory, error) {
+func (s *TestMemory) openMemory(ctx context.Context) (*openedMemory, error) {
 	now := time.Unix(0, 0)
 	if len(s.Units) > 0 {
-		now = slices.MaxFunc(s.Units, func(a, b StoreUnit) int { return a.Time.Compare(b.Time) }).Time.Add(time.Hour)
+		now = slices.MaxFunc(s.Units, func(a, b MemoryUnit) int { return a.Time.Compare(b.Time) }).Time.Add(time.Hour)
 	}
 	own, err := oxbow.Open("memory.oxbow", &oxbow.Options{FS: vfs.NewMem(), Clock: func() time.Time { return now }})
 	if err != nil {
@@ -81,7 +81,7 @@ func (s *TestStore) openMemory(ctx context.Context) (*openedMemory, error) {
 		unitIDByEntryName: map[string]string{},
 	}
 	put := m.storeAsTurns
-	if s.In == inject.SourceNotes {
+	if s.In == inject.SourceKindNotes {
 		put = m.storeAsNotes
 	}
 	if err := put(ctx, s.Units); err != nil {
@@ -93,7 +93,7 @@ func (s *TestStore) openMemory(ctx context.Context) (*openedMemory, error) {
 	return m, nil
 }
 
-func (m *openedMemory) storeAsNotes(ctx context.Context, units []StoreUnit) error {
+func (m *openedMemory) storeAsNotes(ctx context.Context, units []MemoryUnit) error {
 	ops := make([]oxbow.Op, len(units))
 	for i, u := range units {
 		name := fmt.Sprintf("n%05d", i+1)
@@ -105,7 +105,7 @@ func (m *openedMemory) storeAsNotes(ctx context.Context, units []StoreUnit) erro
 
 // storeAsTurns adds the turns of a conversation to the memory, by the events that a client would report. The names of
 // sessions are numbers, because the original names in LongMemEval reveal which sessions contain an answer.
-func (m *openedMemory) storeAsTurns(ctx context.Context, units []StoreUnit) error {
+func (m *openedMemory) storeAsTurns(ctx context.Context, units []MemoryUnit) error {
 	m.memorySource.Filter = session.TurnFilter
 	var events []session.Event
 	sessions, turns := map[string]string{}, map[string]int{}
@@ -132,7 +132,7 @@ func (m *openedMemory) storeAsTurns(ctx context.Context, units []StoreUnit) erro
 
 // sessionEvents returns the events that a client would report to oxbow for this turn: the prompt, a failed command and
 // the reply.
-func (u *StoreUnit) sessionEvents(name, turn string) []session.Event {
+func (u *MemoryUnit) sessionEvents(name, turn string) []session.Event {
 	e := session.Event{Client: clientName, Session: name, Turn: turn, Time: u.Time}
 	prompt := e
 	reply := e
@@ -157,8 +157,8 @@ func (u *StoreUnit) sessionEvents(name, turn string) []session.Event {
 	return es
 }
 
-// maxShownUnits is the maximum number of notes or turns that a rule shows for a prompt.
-const maxShownUnits = 3
+// maxShownUnitsPerPrompt is the maximum number of notes or turns that a rule shows for a prompt.
+const maxShownUnitsPerPrompt = 3
 
 // recallByBM25 returns the first hits for a prompt, including explanations. It ranks by BM25 only, without the
 // additions of the default ranking.
@@ -171,7 +171,7 @@ func (m *openedMemory) recallByBM25(ctx context.Context, prompt string) ([]oxbow
 		oxbow.Query{
 			Text:    prompt,
 			Filter:  m.memorySource.Filter,
-			Limit:   maxShownUnits,
+			Limit:   maxShownUnitsPerPrompt,
 			Explain: true,
 			Rank:    oxbow.RankSeed,
 		},

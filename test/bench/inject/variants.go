@@ -11,7 +11,7 @@ import (
 // interleaveSessions returns a copy of s in which turns of the memory o are inserted into the sessions. Therefore each
 // session is about several subjects. If s has only one session, o's turns are inserted at several places in this
 // session.
-func (s *TestStore) interleaveSessions(o *TestStore) *TestStore {
+func (s *TestMemory) interleaveSessions(o *TestMemory) *TestMemory {
 	j := *s
 	j.Units = nil
 	const piece = 4 // how many consecutive turns come from the same memory
@@ -40,10 +40,10 @@ const longSessionTurns = 1500
 // withLongSession returns a copy of the test memory with an additional session, which has longSessionTurns turns by
 // other people. The session begins an hour before the first turn of the memory. If the memories in others have too few
 // turns, the turns are repeated.
-func (s *TestStore) withLongSession(others []*TestStore) *TestStore {
+func (s *TestMemory) withLongSession(others []*TestMemory) *TestMemory {
 	j := *s
-	j.Units = append([]StoreUnit(nil), s.Units...)
-	var all []StoreUnit
+	j.Units = append([]MemoryUnit(nil), s.Units...)
+	var all []MemoryUnit
 	for _, o := range others {
 		all = append(all, o.Units...)
 	}
@@ -63,7 +63,7 @@ func (s *TestStore) withLongSession(others []*TestStore) *TestStore {
 
 // withAnswersAsToolOutput returns a copy of the test memory. In each turn that contains an answer, the text is moved
 // to the output of a failed command.
-func (s *TestStore) withAnswersAsToolOutput() *TestStore {
+func (s *TestMemory) withAnswersAsToolOutput() *TestMemory {
 	right := map[string]bool{}
 	for _, a := range s.Asks {
 		for id := range a.Right {
@@ -71,7 +71,7 @@ func (s *TestStore) withAnswersAsToolOutput() *TestStore {
 		}
 	}
 	j := *s
-	j.Units = append([]StoreUnit(nil), s.Units...)
+	j.Units = append([]MemoryUnit(nil), s.Units...)
 	for i, u := range j.Units {
 		if right[u.ID] {
 			j.Units[i].Printed = strings.TrimSpace(u.Prompt)

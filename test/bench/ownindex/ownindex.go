@@ -22,8 +22,8 @@ import (
 //	worn      plain, in an index that was changed: several segments, deleted texts, and new texts in memory
 var SearchWays = []string{"plain", "held", "rare", "lacked", "newest", "allowed", "prefix", "opened", "worn"}
 
-// Texts contains the texts for an index: how many texts exist, and a function that returns the words of text i.
-type Texts struct {
+// IndexedTexts contains the texts for an index: how many texts exist, and a function that returns the words of text i.
+type IndexedTexts struct {
 	Count   int
 	WordsOf func(i int) []string
 }
@@ -36,21 +36,21 @@ type Hit struct {
 
 // FilledIndex is a search index that contains all texts of the test, prepared for one of the compared ways to search.
 type FilledIndex struct {
-	searchWay string
-	textCount uint64
-	searcher  *index.Searcher
+	searchWayName string
+	textCount     uint64
+	searcher      *index.Searcher
 
 	termsByPrefix map[string][]string // terms by prefix, which are cached because finding them is not measured
 }
 
 // A search by prefix also finds words that begin like the last word of the query. Their first prefixLength bytes must
-// be the same. At most maxPrefixTerms such words are searched for.
+// be the same. At most maxTermsPerPrefix such words are searched for.
 const (
-	prefixLength   = 4
-	maxPrefixTerms = 40
+	prefixLength      = 4
+	maxTermsPerPrefix = 40
 )
 
-// termsWithSamePrefix returns the first maxPrefixTerms terms, in alphabetical order, that have the same prefix as
+// termsWithSamePrefix returns the first maxTermsPerPrefix terms, in alphabetical order, that have the same prefix as
 // the word.
 func (e *FilledIndex) termsWithSamePrefix(word string) []string {
 	prefix := word[:min(len(word), prefixLength)]
@@ -60,15 +60,15 @@ func (e *FilledIndex) termsWithSamePrefix(word string) []string {
 			terms = append(terms, t)
 		}
 		slices.Sort(terms)
-		terms = terms[:min(len(terms), maxPrefixTerms)]
+		terms = terms[:min(len(terms), maxTermsPerPrefix)]
 		e.termsByPrefix[prefix] = terms
 	}
 	return terms
 }
 
 const (
-	termOfEveryTenth     = "\x00ten"
-	termOfEveryHundredth = "\x00hundred"
+	termInEveryTenthText     = "\x00ten"
+	termInEveryHundredthText = "\x00hundred"
 )
 
 // memoryFile is a file in main memory.
@@ -83,22 +83,22 @@ func (f *memoryFile) WriteAt(b []byte, at int64) (int, error) {
 }
 
 // indexDocument returns the document of text i for the index.
-func (t Texts) indexDocument(i int) *index.Document {
+func (t IndexedTexts) indexDocument(i int) *index.Document {
 	d := index.DocumentOfWords(uint64(i), t.WordsOf(i))
 	d.Created = int64(i)
 	if i%10 == 3 {
-		d.Terms = append(d.Terms, index.Term{Text: termOfEveryTenth, TF: 1})
+		d.Terms = append(d.Terms, index.Term{Text: termInEveryTenthText, TF: 1})
 	}
 	if i%100 == 7 {
-		d.Terms = append(d.Terms, index.Term{Text: termOfEveryHundredth, TF: 1})
+		d.Terms = append(d.Terms, index.Term{Text: termInEveryHundredthText, TF: 1})
 	}
 	return &d
 }
 
 // NewFilledIndex creates an index with the texts for one of the SearchWays. For "worn" and "opened", the index is
 // prepared differently.
-func NewFilledIndex(texts Texts, searchWay string) (*FilledIndex, error) {
-	e := &FilledIndex{searchWay: searchWay, textCount: uint64(texts.Count), termsByPrefix: map[string][]string{}}
+func NewFilledIndex(texts IndexedTexts, searchWay string) (*FilledIndex, error) {
+	e := &FilledIndex{searchWayName: searchWay, textCount: uint64(texts.Count), termsByPrefix: map[string][]string{}}
 	x := index.New(index.Params{})
 	first := texts.Count
 	if searchWay == "worn" {
@@ -131,7 +131,7 @@ func NewFilledIndex(texts Texts, searchWay string) (*FilledIndex, error) {
 
 // addInSegments adds the texts from number first on, 500 at a time. Then it deletes every eleventh text, and adds the
 // last 20 texts one by one.
-func addInSegments(x *index.Index, texts Texts, firstText int) {
+func addInSegments(x *index.Index, texts IndexedTexts, firstText int) {
 	var some []index.Change
 	for i := firstText; i < texts.Count-20; i++ {
 		some = append(some, index.Change{ID: uint64(i), Document: texts.indexDocument(i)})
@@ -167,15 +167,15 @@ func (e *FilledIndex) ListHits(words []string, limit int) []Hit {
 
 func (e *FilledIndex) buildQuery(words []string, limit int) index.Query {
 	q := index.Query{Terms: index.TermsForWords(words), Limit: limit}
-	switch e.searchWay {
+	switch e.searchWayName {
 	case "prefix":
 		q.Terms = append(q.Terms, index.TermsForWords(e.termsWithSamePrefix(words[len(words)-1]))...)
 	case "held":
-		q.Conditions = []index.TermCondition{{Terms: []string{termOfEveryTenth}}}
+		q.Conditions = []index.TermCondition{{Terms: []string{termInEveryTenthText}}}
 	case "rare":
-		q.Conditions = []index.TermCondition{{Terms: []string{termOfEveryHundredth}}}
+		q.Conditions = []index.TermCondition{{Terms: []string{termInEveryHundredthText}}}
 	case "lacked":
-		q.Conditions = []index.TermCondition{{Terms: []string{termOfEveryTenth}, IsNegated: true}}
+		q.Conditions = []index.TermCondition{{Terms: []string{termInEveryTenthText}, IsNegated: true}}
 	case "newest":
 		q.CreatedRange = &index.TimeRange{First: int64(e.textCount - e.textCount/10), Last: int64(e.textCount)}
 	case "allowed":

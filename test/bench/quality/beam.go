@@ -69,8 +69,8 @@ func (s *chatSourceIDs) UnmarshalJSON(b []byte) error {
 	return add(v)
 }
 
-// beamDateFormat is the format of a time_anchor.
-const beamDateFormat = "January-02-2006"
+// beamAnchorDateFormat is the format of a time_anchor.
+const beamAnchorDateFormat = "January-02-2006"
 
 // Chat is a BEAM chat with its questions.
 type Chat struct {
@@ -107,7 +107,7 @@ func (p *publishedChat) toChat() (*Chat, error) {
 		}
 		known[m.ID] = true
 		if m.Anchor != "" {
-			day, err := time.Parse(beamDateFormat, m.Anchor)
+			day, err := time.Parse(beamAnchorDateFormat, m.Anchor)
 			if err != nil {
 				return nil, fmt.Errorf("message %d: its time_anchor is not like March-15-2024: %w", i+1, err)
 			}
@@ -129,15 +129,15 @@ func (p *publishedChat) toChat() (*Chat, error) {
 	return c, nil
 }
 
-// makeCases makes two test cases from a chat. One has an entry for each message, and one has an entry for each
+// makeTestCases makes two test cases from a chat. One has an entry for each message, and one has an entry for each
 // exchange. An exchange is a message of the person with all following messages up to the person's next message.
-// makeCases also returns how many messages that answer a question are missing in the chat.
-func (c *Chat) makeCases() (cs []Case, lost int) {
-	turns, pairs := Case{Unit: "turns"}, Case{Unit: "exchanges"}
+// makeTestCases also returns how many messages that answer a question are missing in the chat.
+func (c *Chat) makeTestCases() (cs []TestCase, lost int) {
+	turns, pairs := TestCase{Unit: "turns"}, TestCase{Unit: "exchanges"}
 	known := map[int]string{} // for each message ID: ID of the exchange that contains the message
 	for i, m := range c.Messages {
 		text := m.Role + ": " + m.Text
-		e := Entry{fmt.Sprintf("t%05d", i+1), strconv.Itoa(m.ID), text, m.Date}
+		e := MemoryEntry{fmt.Sprintf("t%05d", i+1), strconv.Itoa(m.ID), text, m.Date}
 		turns.Entries = append(turns.Entries, e)
 		if last := len(pairs.Entries) - 1; last >= 0 && m.Role != "user" {
 			pairs.Entries[last].Text += "\n\n" + text
@@ -168,7 +168,7 @@ func (c *Chat) makeCases() (cs []Case, lost int) {
 			pairs.Asks = append(pairs.Asks, pair)
 		}
 	}
-	return []Case{pairs, turns}, lost
+	return []TestCase{pairs, turns}, lost
 }
 
 // findBEAMFiles returns a source for each file of chats in the directory.
@@ -187,7 +187,7 @@ func findBEAMFiles(fsys fs.FS, _, dir string) [][]string {
 
 // Chats yields the chats in the file of a BEAM source. It yields at most one error, as the
 // last value.
-func (s *Source) Chats() iter.Seq2[*Chat, error] {
+func (s *DataSetSource) Chats() iter.Seq2[*Chat, error] {
 	return func(yield func(*Chat, error) bool) {
 		n := 0
 		for p, err := range eachObject[publishedChat](s.fsys, s.Files[0]) {
@@ -210,16 +210,16 @@ func (s *Source) Chats() iter.Seq2[*Chat, error] {
 	}
 }
 
-// beamCases yields two cases for each chat, one with exchanges and one with messages.
-func beamCases(s *Source) iter.Seq2[Case, error] {
-	return func(yield func(Case, error) bool) {
+// readBEAMCases yields two cases for each chat, one with exchanges and one with messages.
+func readBEAMCases(s *DataSetSource) iter.Seq2[TestCase, error] {
+	return func(yield func(TestCase, error) bool) {
 		for chat, err := range s.Chats() {
 			if err != nil {
-				yield(Case{}, err)
+				yield(TestCase{}, err)
 				return
 			}
-			cs, lost := chat.makeCases()
-			s.countAnomaly("sources that name no message count as not found: %d", lost)
+			cs, lost := chat.makeTestCases()
+			s.countDataAnomaly("sources that name no message count as not found: %d", lost)
 			for _, c := range cs {
 				if len(c.Asks) > 0 && !yield(c, nil) {
 					return

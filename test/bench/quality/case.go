@@ -14,8 +14,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Entry is an entry of the memory in which the questions are asked.
-type Entry struct {
+// MemoryEntry is an entry of the memory in which the questions are asked.
+type MemoryEntry struct {
 	Name string // name in the memory; it reveals nothing about the text
 	ID   string // ID of the entry in the published data set, such as a session ID
 	Text string
@@ -32,24 +32,24 @@ type CaseQuestion struct {
 	Apart bool
 }
 
-// Case is a memory and the questions about it.
-type Case struct {
+// TestCase is a memory and the questions about it.
+type TestCase struct {
 	Unit    string // kind of the entries: sessions, turns or abstracts
-	Entries []Entry
+	Entries []MemoryEntry
 	Asks    []CaseQuestion
 }
 
 // defaultDate is the date of entries in sets without dates.
 var defaultDate = time.Date(2020, 1, 1, 12, 0, 0, 0, time.UTC)
 
-// recalledMemory is a memory with the entries of a [Case], in which the questions are asked.
+// recalledMemory is a memory with the entries of a [TestCase], in which the questions are asked.
 type recalledMemory struct {
 	*oxbow.Memory
-	setIDs map[string]string // by name of an entry: ID of the entry in the data set from which it comes
+	dataSetIDByEntryName map[string]string // by name of an entry: ID of the entry in the data set from which it comes
 }
 
 // createMemory writes the entries into a new memory, each at its date. The caller must close it.
-func createMemory(ctx context.Context, es []Entry, ranking string) (*recalledMemory, error) {
+func createMemory(ctx context.Context, es []MemoryEntry, ranking string) (*recalledMemory, error) {
 	var now time.Time
 	m, err := oxbow.Open("memory.oxbow", &oxbow.Options{FS: vfs.NewMem(), Ranking: ranking, Clock: func() time.Time {
 		return now
@@ -60,7 +60,7 @@ func createMemory(ctx context.Context, es []Entry, ranking string) (*recalledMem
 	h := &recalledMemory{m, make(map[string]string, len(es))}
 	var ops []oxbow.Op
 	for i, e := range es {
-		h.setIDs[e.Name] = e.ID
+		h.dataSetIDByEntryName[e.Name] = e.ID
 		ops = append(ops, oxbow.Add{Name: e.Name, Kind: oxbow.Archive, Content: e.Text, Created: e.Date})
 		isNextOfDate := i+1 < len(es) && es[i+1].Date.Equal(e.Date)
 		if isNextOfDate && len(ops) < 1000 {
@@ -75,8 +75,8 @@ func createMemory(ctx context.Context, es []Entry, ranking string) (*recalledMem
 	return h, nil
 }
 
-// surroundingTurns is the number of turns that are shown before and after a hit in a conversation.
-const surroundingTurns = 2
+// shownNeighborTurns is the number of turns that are shown before and after a hit in a conversation.
+const shownNeighborTurns = 2
 
 // recall asks a question. If seen is not nil, it is called with the hits.
 func (h *recalledMemory) recall(
@@ -84,8 +84,8 @@ func (h *recalledMemory) recall(
 	query string,
 	limit int,
 	seen func([]oxbow.Hit),
-) (a questionResult, err error) {
-	hits, err := h.Recall(ctx, oxbow.Query{Text: query, Limit: limit, Around: surroundingTurns})
+) (a questionQueryResult, err error) {
+	hits, err := h.Recall(ctx, oxbow.Query{Text: query, Limit: limit, Around: shownNeighborTurns})
 	if err != nil {
 		return a, err
 	}
@@ -93,10 +93,10 @@ func (h *recalledMemory) recall(
 		seen(hits)
 	}
 	for i, hit := range hits {
-		a.ranking = append(a.ranking, h.setIDs[hit.Entry.Name])
+		a.ranking = append(a.ranking, h.dataSetIDByEntryName[hit.Entry.Name])
 		for _, e := range slices.Concat(hit.Before, []oxbow.Entry{hit.Entry}, hit.After) {
 			if i < 5 {
-				a.shownIDs = append(a.shownIDs, h.setIDs[e.Name])
+				a.shownIDs = append(a.shownIDs, h.dataSetIDByEntryName[e.Name])
 			}
 		}
 	}
@@ -115,12 +115,12 @@ func (h *recalledMemory) close(ctx context.Context) error {
 
 // askQuestions creates a memory with the entries of c, and searches it for the words of each question. Each search
 // returns at most limit hits. If seen is not nil, it is called with the hits.
-func (c *Case) askQuestions(
+func (c *TestCase) askQuestions(
 	ctx context.Context,
 	ranking string,
 	limit int,
 	seen func(question string, hits []oxbow.Hit),
-) (found []questionResult, err error) {
+) (found []questionQueryResult, err error) {
 	h, err := createMemory(ctx, c.Entries, ranking)
 	if err != nil {
 		return nil, err

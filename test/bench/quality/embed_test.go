@@ -20,7 +20,7 @@ import (
 // client returns a client of the endpoint that does not wait, but records the waiting times.
 func client(t *testing.T, s *vectorstest.Server) (*vectors.Client, *[]time.Duration) {
 	t.Helper()
-	e, err := vectors.NewClient(s.URL, vectorstest.Model)
+	e, err := vectors.NewClient(s.URL, vectorstest.ModelName)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +85,7 @@ func TestFusionChangesRanks(t *testing.T) {
 		if len(got) != 4 {
 			t.Errorf("rankings %v, want 4", got)
 		}
-		if m := r.EmbeddingStats; m == nil || m.Computed != 7 || m.Requests != 2 || m.Dimension != 512 ||
+		if m := r.EmbeddingStats; m == nil || m.ComputedTexts != 7 || m.Requests != 2 || m.Dimension != 512 ||
 			m.Model != "bag" ||
 			m.Endpoint != s.URL+"/v1/embeddings" {
 			t.Errorf("embedding = %+v", m)
@@ -125,7 +125,7 @@ func TestCache(t *testing.T) {
 
 func TestNearest(t *testing.T) {
 	day := func(d int) time.Time { return time.Date(2026, 1, d, 0, 0, 0, 0, time.UTC) }
-	es := []Entry{
+	es := []MemoryEntry{
 		{ID: "old", Date: day(1)},
 		{ID: "new", Date: day(2)},
 		{ID: "newer", Date: day(2)},

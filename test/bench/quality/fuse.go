@@ -7,13 +7,13 @@ import (
 	"slices"
 )
 
-// fusedEntries is how many entries of each ranking are fused.
-const fusedEntries = 100
+// fusedEntriesPerRanking is how many entries of each ranking are fused.
+const fusedEntriesPerRanking = 100
 
 // nearestEntries returns the IDs of at most limit entries with the highest cosine similarity to v,
 // highest first. For equal similarities, the later entry comes first. All vectors must have
 // length 1 or 0.
-func nearestEntries(es []Entry, vectors [][]float32, v []float32, limit int) []string {
+func nearestEntries(es []MemoryEntry, vectors [][]float32, v []float32, limit int) []string {
 	type near struct {
 		i      int
 		cosine float64

@@ -15,9 +15,9 @@ import (
 
 // Conversation is a LoCoMo conversation with its questions.
 type Conversation struct {
-	Sessions  []Entry
-	Captioned []Entry // the sessions with the captions of their pictures
-	Turns     []Entry
+	Sessions  []MemoryEntry
+	Captioned []MemoryEntry // the sessions with the captions of their pictures
+	Turns     []MemoryEntry
 	Asks      []ConversationQuestion
 
 	// Adversarial are questions about things that were never said. The authors made such a question from a text in the
@@ -26,8 +26,8 @@ type Conversation struct {
 	Adversarial []ConversationQuestion
 
 	// number of IDs in the data that are given as evidence for an answer but do not belong to a turn
-	unknownEvidence int
-	hasPictures     bool // a speaker shares a picture in some turn of the conversation
+	unknownEvidenceCount int
+	hasPictures          bool // a speaker shares a picture in some turn of the conversation
 }
 
 // ConversationQuestion is a question about a conversation with the IDs of the sessions and turns that answer it.
@@ -91,7 +91,7 @@ func (p *publishedConversation) toConversation() (*Conversation, error) {
 		}
 		for id := range turns {
 			if !known[id] {
-				t.unknownEvidence++
+				t.unknownEvidenceCount++
 			}
 		}
 		asks := &t.Asks
@@ -139,9 +139,9 @@ func (t *Conversation) addSession(n int, said, dated json.RawMessage) error {
 			t.hasPictures = true
 		}
 		captioned.WriteString("\n\n")
-		t.Turns = append(t.Turns, Entry{fmt.Sprintf("t%04d", len(t.Turns)+1), s.ID, line, date})
+		t.Turns = append(t.Turns, MemoryEntry{fmt.Sprintf("t%04d", len(t.Turns)+1), s.ID, line, date})
 	}
-	whole := Entry{fmt.Sprintf("s%04d", n), fmt.Sprintf("D%d", n), strings.TrimSpace(text.String()), date}
+	whole := MemoryEntry{fmt.Sprintf("s%04d", n), fmt.Sprintf("D%d", n), strings.TrimSpace(text.String()), date}
 	t.Sessions = append(t.Sessions, whole)
 	whole.Text = strings.TrimSpace(captioned.String())
 	t.Captioned = append(t.Captioned, whole)
@@ -165,7 +165,7 @@ func parseEvidence(ids []string) (sessions, turns map[string]bool) {
 
 // Conversations yields the conversations in the file of a LoCoMo source. It yields at most one
 // error, as the last value.
-func (s *Source) Conversations() iter.Seq2[*Conversation, error] {
+func (s *DataSetSource) Conversations() iter.Seq2[*Conversation, error] {
 	return func(yield func(*Conversation, error) bool) {
 		n := 0
 		for p, err := range eachObject[publishedConversation](s.fsys, s.Files[0]) {
@@ -181,7 +181,7 @@ func (s *Source) Conversations() iter.Seq2[*Conversation, error] {
 				yield(nil, &DataError{File: s.Files[0], Err: err})
 				return
 			}
-			s.countAnomaly("evidence that names no turn counts as not found: %d", t.unknownEvidence)
+			s.countDataAnomaly("evidence that names no turn counts as not found: %d", t.unknownEvidenceCount)
 			if !yield(t, nil) {
 				return
 			}
@@ -196,11 +196,11 @@ const allCategoriesGroup = "all five categories"
 // loCoMoCases yields up to three test cases for each conversation of the data set LoCoMo. In one, the entries are the
 // sessions. If the conversation has pictures, there is one with sessions and captions of the pictures. In the last,
 // the entries are the turns.
-func loCoMoCases(s *Source) iter.Seq2[Case, error] {
-	return func(yield func(Case, error) bool) {
+func loCoMoCases(s *DataSetSource) iter.Seq2[TestCase, error] {
+	return func(yield func(TestCase, error) bool) {
 		for t, err := range s.Conversations() {
 			if err != nil {
-				yield(Case{}, err)
+				yield(TestCase{}, err)
 				return
 			}
 			if len(t.Asks) == 0 {
@@ -215,11 +215,11 @@ func loCoMoCases(s *Source) iter.Seq2[Case, error] {
 				sessions = append(sessions, CaseQuestion{a.Text, groups, a.Sessions, apart})
 				turns = append(turns, CaseQuestion{a.Text, groups, a.Turns, apart})
 			}
-			cases := []Case{{"sessions", t.Sessions, sessions}}
+			cases := []TestCase{{"sessions", t.Sessions, sessions}}
 			if t.hasPictures {
-				cases = append(cases, Case{"sessions with captions", t.Captioned, sessions})
+				cases = append(cases, TestCase{"sessions with captions", t.Captioned, sessions})
 			}
-			for _, c := range append(cases, Case{"turns", t.Turns, turns}) {
+			for _, c := range append(cases, TestCase{"turns", t.Turns, turns}) {
 				if !yield(c, nil) {
 					return
 				}

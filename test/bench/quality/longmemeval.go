@@ -29,13 +29,13 @@ type Question struct {
 type Session struct {
 	ID    string
 	Date  time.Time
-	Turns []Turn
+	Turns []SessionTurn
 }
 
-// Turn is a message of a session.
-type Turn struct{ Role, Text string }
+// SessionTurn is a message of a session.
+type SessionTurn struct{ Role, Text string }
 
-func (t Turn) String() string { return strings.TrimSpace(t.Role + ": " + t.Text) }
+func (t SessionTurn) String() string { return strings.TrimSpace(t.Role + ": " + t.Text) }
 
 // Text returns the session as one text.
 func (s *Session) Text() string {
@@ -51,12 +51,12 @@ func (s *Session) Text() string {
 
 func turnID(session string, i int) string { return fmt.Sprintf("%s#%d", session, i) }
 
-// haystackDateFormat is the format of LongMemEval's dates.
-const haystackDateFormat = "2006/01/02 (Mon) 15:04"
+// longMemEvalDateFormat is the format of LongMemEval's dates.
+const longMemEvalDateFormat = "2006/01/02 (Mon) 15:04"
 
 // publishedTurn is a turn in the form [role, text] or {"role":…,"content":…}.
 type publishedTurn struct {
-	Turn
+	SessionTurn
 	hasAnswer bool
 }
 
@@ -66,7 +66,7 @@ func (t *publishedTurn) UnmarshalJSON(b []byte) error {
 		if err := json.Unmarshal(b, &pair); err != nil || len(pair) != 2 {
 			return errors.New("a turn is not [role, text]")
 		}
-		t.Turn = Turn{pair[0], pair[1]}
+		t.SessionTurn = SessionTurn{pair[0], pair[1]}
 		return nil
 	}
 	var o struct {
@@ -80,12 +80,12 @@ func (t *publishedTurn) UnmarshalJSON(b []byte) error {
 	if o.Role == nil {
 		return errors.New("a turn has no role")
 	}
-	t.Turn, t.hasAnswer = Turn{*o.Role, o.Content}, o.Answer
+	t.SessionTurn, t.hasAnswer = SessionTurn{*o.Role, o.Content}, o.Answer
 	return nil
 }
 
-// publishedQuestion is an element of longmemeval_s.json.
-type publishedQuestion struct {
+// longMemEvalQuestion is an element of longmemeval_s.json.
+type longMemEvalQuestion struct {
 	ID           string            `json:"question_id"`
 	Type         string            `json:"question_type"`
 	Text         string            `json:"question"`
@@ -95,7 +95,7 @@ type publishedQuestion struct {
 	Sessions     [][]publishedTurn `json:"haystack_sessions"`
 }
 
-func (p *publishedQuestion) toQuestion() (*Question, error) {
+func (p *longMemEvalQuestion) toQuestion() (*Question, error) {
 	haveEqualLength := len(p.SessionIDs) == len(p.SessionDates) && len(p.SessionIDs) == len(p.Sessions)
 	if len(p.SessionIDs) == 0 || !haveEqualLength {
 		return nil, fmt.Errorf(
@@ -121,14 +121,14 @@ type splitQuestion struct {
 	Text    string   `json:"question"`
 	Answers []string `json:"answer_session_ids"`
 	// for each session in which the answer has to be found: its ID and its date
-	Haystack [][2]string `json:"haystack"`
+	HaystackSessions [][2]string `json:"haystack"`
 	// turns that contain the answer: each pair is a session ID and the index of the turn in the session
 	Evidence [][2]json.RawMessage `json:"evidence_turns"`
 }
 
 func (p *splitQuestion) toQuestion(sessions map[string][]publishedTurn) (*Question, error) {
 	q := &Question{ID: p.ID, Type: p.Type, Text: p.Text, Answers: p.Answers, Evidence: map[string]bool{}}
-	for _, h := range p.Haystack {
+	for _, h := range p.HaystackSessions {
 		turns, ok := sessions[h[0]]
 		if !ok {
 			return nil, fmt.Errorf("names session %q, which is not there", h[0])
@@ -156,13 +156,13 @@ func (q *Question) addSession(id, date string, turns []publishedTurn) error {
 	if slices.ContainsFunc(q.Sessions, func(s Session) bool { return s.ID == id }) {
 		return nil
 	}
-	d, err := time.Parse(haystackDateFormat, date)
+	d, err := time.Parse(longMemEvalDateFormat, date)
 	if err != nil {
 		return fmt.Errorf("session %q has no date like 2023/04/30 (Sun) 13:59: %w", id, err)
 	}
 	s := Session{ID: id, Date: d}
 	for i, t := range turns {
-		s.Turns = append(s.Turns, t.Turn)
+		s.Turns = append(s.Turns, t.SessionTurn)
 		if t.hasAnswer {
 			q.Evidence[turnID(id, i)] = true
 		}
@@ -188,13 +188,13 @@ func (q *Question) validate() error {
 
 // Questions yields the questions in the files of a LongMemEval source. It yields at most one
 // error, as the last value.
-func (s *Source) Questions() iter.Seq2[*Question, error] {
+func (s *DataSetSource) Questions() iter.Seq2[*Question, error] {
 	if len(s.Files) == 2 {
 		return eachSplitQuestion(s.fsys, s.Files[0], s.Files[1])
 	}
 	return func(yield func(*Question, error) bool) {
 		n := 0
-		for p, err := range eachObject[publishedQuestion](s.fsys, s.Files[0]) {
+		for p, err := range eachObject[longMemEvalQuestion](s.fsys, s.Files[0]) {
 			n++
 			var q *Question
 			if err == nil {
@@ -254,28 +254,28 @@ func eachSplitQuestion(fsys fs.FS, questions, sessions string) iter.Seq2[*Questi
 
 // SessionEntries returns the sessions as entries, in order. The session's ID is not used as a name, because the IDs of
 // sessions that contain the answer begin with "answer" and would reveal the answer to a search.
-func (q *Question) SessionEntries() []Entry {
-	var es []Entry
+func (q *Question) SessionEntries() []MemoryEntry {
+	var es []MemoryEntry
 	for i := range q.Sessions {
 		s := &q.Sessions[i]
-		es = append(es, Entry{fmt.Sprintf("s%04d", i+1), s.ID, s.Text(), s.Date})
+		es = append(es, MemoryEntry{fmt.Sprintf("s%04d", i+1), s.ID, s.Text(), s.Date})
 	}
 	return es
 }
 
 // turnEntries returns the turns of all sessions as entries.
-func (q *Question) turnEntries() []Entry {
-	var es []Entry
+func (q *Question) turnEntries() []MemoryEntry {
+	var es []MemoryEntry
 	for _, s := range q.Sessions {
 		for i, t := range s.Turns {
-			es = append(es, Entry{fmt.Sprintf("t%05d", len(es)+1), turnID(s.ID, i), t.String(), s.Date})
+			es = append(es, MemoryEntry{fmt.Sprintf("t%05d", len(es)+1), turnID(s.ID, i), t.String(), s.Date})
 		}
 	}
 	return es
 }
 
-// RightSessions returns the IDs of the sessions that answer the question.
-func (q *Question) RightSessions() map[string]bool {
+// RightSessionIDs returns the IDs of the sessions that answer the question.
+func (q *Question) RightSessionIDs() map[string]bool {
 	m := map[string]bool{}
 	for _, id := range q.Answers {
 		m[id] = true
@@ -285,11 +285,11 @@ func (q *Question) RightSessions() map[string]bool {
 
 // longMemEvalCases yields two test cases for each question of the data set LongMemEval. In one, the entries are the
 // sessions. In the other, the entries are the turns.
-func longMemEvalCases(s *Source) iter.Seq2[Case, error] {
-	return func(yield func(Case, error) bool) {
+func longMemEvalCases(s *DataSetSource) iter.Seq2[TestCase, error] {
+	return func(yield func(TestCase, error) bool) {
 		for q, err := range s.Questions() {
 			if err != nil {
-				yield(Case{}, err)
+				yield(TestCase{}, err)
 				return
 			}
 			groups := []string{q.Type}
@@ -297,13 +297,13 @@ func longMemEvalCases(s *Source) iter.Seq2[Case, error] {
 				groups = append(groups, "answerable")
 			}
 			if len(q.Answers) > 0 && !yield(
-				Case{"sessions", q.SessionEntries(), []CaseQuestion{{q.Text, groups, q.RightSessions(), false}}},
+				TestCase{"sessions", q.SessionEntries(), []CaseQuestion{{q.Text, groups, q.RightSessionIDs(), false}}},
 				nil,
 			) {
 				return
 			}
 			if len(q.Evidence) > 0 && !yield(
-				Case{"turns", q.turnEntries(), []CaseQuestion{{q.Text, groups, q.Evidence, false}}},
+				TestCase{"turns", q.turnEntries(), []CaseQuestion{{q.Text, groups, q.Evidence, false}}},
 				nil,
 			) {
 				return

@@ -118,18 +118,18 @@ func reciprocalRank(ranking []string, right map[string]bool) float64 {
 // Scores are the means of the measures over all questions. The JSON keys are the names that papers use.
 type Scores struct {
 	QuestionCount int     `json:"n"`
-	RecallAny1    float64 `json:"recall_any@1"` // share of the questions with a right entry in the first place
-	RecallAny5    float64 `json:"recall_any@5"`
-	RecallAny10   float64 `json:"recall_any@10"`
-	RecallAll5    float64 `json:"recall_all@5"` // share of the questions whose right entries are all among the first 5
+	RecallAnyAt1  float64 `json:"recall_any@1"` // share of the questions with a right entry in the first place
+	RecallAnyAt5  float64 `json:"recall_any@5"`
+	RecallAnyAt10 float64 `json:"recall_any@10"`
+	RecallAllAt5  float64 `json:"recall_all@5"` // share of the questions whose right entries are all among the first 5
 	NDCG          float64 `json:"ndcg@10"`      // nDCG as trec_eval computes it
 	MRR           float64 `json:"mrr@10"`
 
-	Recall5  float64 `json:"recall@5"` // mean share of the entries that answer the question and are among the first 5
-	Recall10 float64 `json:"recall@10"`
+	RecallAt5  float64 `json:"recall@5"` // mean share of the entries that answer the question and are among the first 5
+	RecallAt10 float64 `json:"recall@10"`
 	// share of the questions with an answer among the first 5 entries and their neighbours, which are up to two turns
 	// before and after
-	ShownAny5 float64 `json:"shown_any@5"`
+	ShownAnyAt5 float64 `json:"shown_any@5"`
 
 	// DCG divided by the DCG of the same 10 entries in the best order, so that missing entries do not matter
 	NDCGRetrieved   float64 `json:"ndcg_retrieved@10"`
@@ -139,34 +139,34 @@ type Scores struct {
 // fieldPointers returns pointers to all measures, which are all fields except QuestionCount.
 func (s *Scores) fieldPointers() []*float64 {
 	return []*float64{
-		&s.RecallAny1,
-		&s.RecallAny5,
-		&s.RecallAny10,
-		&s.RecallAll5,
+		&s.RecallAnyAt1,
+		&s.RecallAnyAt5,
+		&s.RecallAnyAt10,
+		&s.RecallAllAt5,
 		&s.NDCG,
 		&s.MRR,
-		&s.Recall5,
-		&s.Recall10,
-		&s.ShownAny5,
+		&s.RecallAt5,
+		&s.RecallAt10,
+		&s.ShownAnyAt5,
 		&s.NDCGRetrieved,
 		&s.NDCGLongMemEval,
 	}
 }
 
-// scoreSums adds up the measures of all questions, such as nDCG, so that the means can be computed.
-type scoreSums struct {
+// questionScoreSums adds up the measures of all questions, such as nDCG, so that the means can be computed.
+type questionScoreSums struct {
 	Scores
-	recall100 float64
+	recallAt100 float64
 }
 
-// questionResult is the result of a query for one question.
-type questionResult struct {
+// questionQueryResult is the result of a query for one question.
+type questionQueryResult struct {
 	ranking  []string // IDs of the found entries, best first
 	shownIDs []string // IDs of the first five hits and the turns that are shown around them
 }
 
 // addResult adds the measures for one question. All measures except recall at 100 use the first ten hits.
-func (s *scoreSums) addResult(a questionResult, right map[string]bool) {
+func (s *questionScoreSums) addResult(a questionQueryResult, right map[string]bool) {
 	s.QuestionCount++
 	for i, m := range s.fieldPointers() {
 		*m += [...]float64{
@@ -177,10 +177,10 @@ func (s *scoreSums) addResult(a questionResult, right map[string]bool) {
 			ndcgRetrieved(a.ranking, right, 10), ndcgLongMemEval(a.ranking, right, 10),
 		}[i]
 	}
-	s.recall100 += recallShare(a.ranking, right, 100)
+	s.recallAt100 += recallShare(a.ranking, right, 100)
 }
 
-func (s *scoreSums) meanScores() Scores {
+func (s *questionScoreSums) meanScores() Scores {
 	means := s.Scores
 	for _, m := range means.fieldPointers() {
 		*m /= float64(max(s.QuestionCount, 1))

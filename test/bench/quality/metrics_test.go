@@ -64,33 +64,33 @@ func TestMeasures(t *testing.T) {
 }
 
 func TestSums(t *testing.T) {
-	var s scoreSums
+	var s questionScoreSums
 	if got := s.meanScores(); got != (Scores{}) {
 		t.Errorf("means of nothing = %+v, want 0", got)
 	}
-	s.addResult(questionResult{[]string{"a", "b"}, []string{"a"}}, ids("a")) // 1
-	s.addResult(questionResult{[]string{"b", "a"}, nil}, ids("a"))           // 1/2
-	s.addResult(questionResult{[]string{"x"}, []string{"x", "a"}}, ids("a")) // 0, and shown
+	s.addResult(questionQueryResult{[]string{"a", "b"}, []string{"a"}}, ids("a")) // 1
+	s.addResult(questionQueryResult{[]string{"b", "a"}, nil}, ids("a"))           // 1/2
+	s.addResult(questionQueryResult{[]string{"x"}, []string{"x", "a"}}, ids("a")) // 0, and shown
 	ten := []string{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "a"}
-	s.addResult(questionResult{ranking: ten}, ids("a")) // rank 11 is beyond the ten
+	s.addResult(questionQueryResult{ranking: ten}, ids("a")) // rank 11 is beyond the ten
 	want := Scores{
 		QuestionCount:   4,
-		RecallAny1:      .25,
-		RecallAny5:      .5,
-		RecallAny10:     .5,
-		RecallAll5:      .5,
+		RecallAnyAt1:    .25,
+		RecallAnyAt5:    .5,
+		RecallAnyAt10:   .5,
+		RecallAllAt5:    .5,
 		NDCG:            (1 + 1/math.Log2(3)) / 4,
 		MRR:             .375,
-		Recall5:         .5,
-		Recall10:        .5,
-		ShownAny5:       .5,
+		RecallAt5:       .5,
+		RecallAt10:      .5,
+		ShownAnyAt5:     .5,
 		NDCGRetrieved:   (1 + 1/math.Log2(3)) / 4,
 		NDCGLongMemEval: .5,
 	}
 	if got := s.meanScores(); got != want {
 		t.Errorf("scores() = %+v, want %+v", got, want)
 	}
-	if s.recall100 != 3 {
-		t.Errorf("recall at 100 adds up to %v, want 3", s.recall100)
+	if s.recallAt100 != 3 {
+		t.Errorf("recall at 100 adds up to %v, want 3", s.recallAt100)
 	}
 }

@@ -9,13 +9,13 @@ import (
 
 // QuestionScore is the result of one ranking for one question.
 type QuestionScore struct {
-	Set        string  `json:"set"`
-	EntryKind  string  `json:"entries_are"`
-	Ranking    string  `json:"ranking"`
-	Number     int     `json:"number"` // number of the question in the set
-	Question   string  `json:"question"`
-	NDCG       float64 `json:"ndcg@10"`
-	RecallAny5 float64 `json:"recall_any@5"`
+	Set          string  `json:"set"`
+	EntryKind    string  `json:"entries_are"`
+	Ranking      string  `json:"ranking"`
+	Number       int     `json:"number"` // number of the question in the set
+	Question     string  `json:"question"`
+	NDCG         float64 `json:"ndcg@10"`
+	RecallAnyAt5 float64 `json:"recall_any@5"`
 }
 
 // Difference is the mean difference between pairs, with the bounds of its 95 % interval.
@@ -43,9 +43,9 @@ func PairedDifference(differences []float64) Difference {
 	return Difference{mean, mean - reach, mean + reach}
 }
 
-// Comparison compares the results of two measurements, now and before, that were made with the same ranking, data set
-// and kind of entries.
-type Comparison struct {
+// RankingComparison compares the results of two measurements, now and before, that were made with the same ranking,
+// data set and kind of entries.
+type RankingComparison struct {
 	Set, Unit, Ranking string
 	N                  int
 	NDCG, Any5         Difference
@@ -53,29 +53,29 @@ type Comparison struct {
 
 // Compare pairs the questions in now with the same questions in before and returns the
 // differences, in the order of now. It omits questions that before does not contain.
-func Compare(now, before []QuestionScore) []Comparison {
+func Compare(now, before []QuestionScore) []RankingComparison {
 	was := map[QuestionScore]QuestionScore{}
-	id := func(q QuestionScore) QuestionScore { q.NDCG, q.RecallAny5 = 0, 0; return q }
+	id := func(q QuestionScore) QuestionScore { q.NDCG, q.RecallAnyAt5 = 0, 0; return q }
 	for _, q := range before {
 		was[id(q)] = q
 	}
-	var all []Comparison
+	var all []RankingComparison
 	differences := map[int]*[2][]float64{}
 	for _, q := range now {
 		old, ok := was[id(q)]
 		if !ok {
 			continue
 		}
-		i := slices.IndexFunc(all, func(c Comparison) bool {
+		i := slices.IndexFunc(all, func(c RankingComparison) bool {
 			return c.Set == q.Set && c.Unit == q.EntryKind && c.Ranking == q.Ranking
 		})
 		if i < 0 {
 			i = len(all)
-			all = append(all, Comparison{Set: q.Set, Unit: q.EntryKind, Ranking: q.Ranking})
+			all = append(all, RankingComparison{Set: q.Set, Unit: q.EntryKind, Ranking: q.Ranking})
 			differences[i] = new([2][]float64)
 		}
 		d := differences[i]
-		d[0], d[1] = append(d[0], q.NDCG-old.NDCG), append(d[1], q.RecallAny5-old.RecallAny5)
+		d[0], d[1] = append(d[0], q.NDCG-old.NDCG), append(d[1], q.RecallAnyAt5-old.RecallAnyAt5)
 	}
 	for i := range all {
 		all[i].N = len(differences[i][0])

@@ -21,7 +21,14 @@ func TestPairedDifference(t *testing.T) {
 
 func TestCompare(t *testing.T) {
 	q := func(set string, number int, ndcg float64) QuestionScore {
-		return QuestionScore{Set: set, EntryKind: "turns", Ranking: "oxbow", Number: number, NDCG: ndcg, RecallAny5: 1}
+		return QuestionScore{
+			Set:          set,
+			EntryKind:    "turns",
+			Ranking:      "oxbow",
+			Number:       number,
+			NDCG:         ndcg,
+			RecallAnyAt5: 1,
+		}
 	}
 	now := []QuestionScore{q("a", 0, .5), q("a", 1, 1), q("b", 0, .25), q("b", 7, 1)}
 	before := []QuestionScore{q("b", 0, .75), q("a", 1, .5), q("a", 0, .5), q("c", 0, 1)}

@@ -17,18 +17,18 @@ import (
 // lengths (Anserini stores lengths in one lossy byte, and reaches .6789), and the numbers of documents and test
 // queries in this data set.
 const (
-	publishedK1, publishedB = .9, .4
-	publishedNDCG           = .6777
-	publishedPaperCount     = 5183
-	publishedQueryCount     = 300
+	publishedSciFactK1, publishedSciFactB = .9, .4
+	publishedSciFactNDCG                  = .6777
+	publishedPaperCount                   = 5183
+	publishedQueryCount                   = 300
 )
 
 // ScorerCheck says whether oxbow's scorer reproduces the published result for the data set SciFact.
 type ScorerCheck struct {
-	IsReproduced bool    `json:"proved"`
-	NDCG         float64 `json:"ndcg@10"`     // measured nDCG, or 0 if the data set SciFact is not available
-	Published    float64 `json:"published"`   // published nDCG for the whole data set
-	OwnNDCG      float64 `json:"own_ndcg@10"` // measured nDCG with oxbow's default values of k1 and b
+	IsPublishedNDCGReproduced bool    `json:"proved"`
+	NDCG                      float64 `json:"ndcg@10"`     // measured nDCG, or 0 if the data set SciFact is not available
+	PublishedNDCG             float64 `json:"published"`   // published nDCG for the whole data set
+	DefaultParamsNDCG         float64 `json:"own_ndcg@10"` // measured nDCG with oxbow's default values of k1 and b
 	// share of the relevant documents that are among the first 100 hits of a query
 	Recall    float64 `json:"recall@100"`
 	Reason    string  `json:"why,omitempty"` // reason why NDCG is not equal to Published
@@ -36,9 +36,9 @@ type ScorerCheck struct {
 	Queries   int     `json:"queries"`
 }
 
-// UsesWholeSet reports whether the whole data set was used. Only then must the computed score equal the published
+// UsesWholeDataSet reports whether the whole data set was used. Only then must the computed score equal the published
 // score.
-func (p *ScorerCheck) UsesWholeSet() bool {
+func (p *ScorerCheck) UsesWholeDataSet() bool {
 	return p.Documents == publishedPaperCount && p.Queries == publishedQueryCount
 }
 
@@ -46,10 +46,10 @@ func (p *ScorerCheck) UsesWholeSet() bool {
 // The terms come from an analyzer like Anserini's: Unicode word segmentation, no possessives, lower case, 33 stop
 // words, and Porter's stemmer. Title and text form one field. It fails only if ctx is cancelled.
 func verifyScorer(ctx context.Context, c *sciFactData) (ScorerCheck, error) {
-	p := ScorerCheck{Published: publishedNDCG, Documents: len(c.papers), Queries: len(c.questions)}
+	p := ScorerCheck{PublishedNDCG: publishedSciFactNDCG, Documents: len(c.papers), Queries: len(c.questions)}
 	an := newLuceneAnalyzer()
-	theirs := index.New(index.Params{K1: publishedK1, B: publishedB, CountEmpty: true})
-	own := index.New(index.Params{CountEmpty: true})
+	theirs := index.New(index.Params{K1: publishedSciFactK1, B: publishedSciFactB, CountEmptyDocuments: true})
+	own := index.New(index.Params{CountEmptyDocuments: true})
 	var changes []index.Change
 	for i, paper := range c.papers {
 		d := &index.Document{ID: uint64(i)}
@@ -65,34 +65,40 @@ func verifyScorer(ctx context.Context, c *sciFactData) (ScorerCheck, error) {
 		}
 		return ids
 	}
-	var a, b scoreSums
+	var a, b questionScoreSums
 	for _, q := range c.questions {
 		if err := ctx.Err(); err != nil {
 			return p, err
 		}
 		terms := an.analyzeTerms(q.Text)
-		a.addResult(questionResult{ranking: name(rankCountingRepeats(theirs.Searcher(), terms, 100))}, q.Right)
-		b.addResult(questionResult{ranking: name(rankCountingRepeats(own.Searcher(), terms, 100))}, q.Right)
+		a.addResult(
+			questionQueryResult{ranking: name(searchCountingRepeatedTerms(theirs.Searcher(), terms, 100))},
+			q.Right,
+		)
+		b.addResult(
+			questionQueryResult{ranking: name(searchCountingRepeatedTerms(own.Searcher(), terms, 100))},
+			q.Right,
+		)
 	}
 	p.NDCG = a.meanScores().NDCG
-	p.OwnNDCG = b.meanScores().NDCG
-	p.Recall = a.recall100 / float64(max(a.QuestionCount, 1))
+	p.DefaultParamsNDCG = b.meanScores().NDCG
+	p.Recall = a.recallAt100 / float64(max(a.QuestionCount, 1))
 	switch {
-	case !p.UsesWholeSet():
+	case !p.UsesWholeDataSet():
 		p.Reason = "the set has " + strconv.Itoa(p.Documents) + " abstracts and " + strconv.Itoa(p.Queries) +
 			" judged queries; the published figure is for " +
 			strconv.Itoa(publishedPaperCount) + " and " + strconv.Itoa(publishedQueryCount)
-	case math.Abs(p.NDCG-publishedNDCG) > .0001:
+	case math.Abs(p.NDCG-publishedSciFactNDCG) > .0001:
 		p.Reason = "the figure differs from the published one"
 	default:
-		p.IsReproduced = true
+		p.IsPublishedNDCGReproduced = true
 	}
 	return p, nil
 }
 
-// rankCountingRepeats ranks like [index.Searcher.Search], but counts a term twice if the query contains
+// searchCountingRepeatedTerms ranks like [index.Searcher.Search], but counts a term twice if the query contains
 // it twice, like Lucene.
-func rankCountingRepeats(x *index.Searcher, terms []string, limit int) []index.Hit {
+func searchCountingRepeatedTerms(x *index.Searcher, terms []string, limit int) []index.Hit {
 	times := map[string]int{}
 	for _, t := range terms {
 		times[t]++

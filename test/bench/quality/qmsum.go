@@ -12,10 +12,10 @@ import (
 
 // Meeting is a QMSum meeting with one entry for each turn, and its questions.
 type Meeting struct {
-	Turns []Entry
+	Turns []MemoryEntry
 	Asks  []CaseQuestion
 
-	outsideSpans int // number of answers in the data set that refer to turns which the meeting does not have
+	answersWithoutTurns int // number of answers in the data set that refer to turns which the meeting does not have
 }
 
 // publishedMeeting is a line of train.jsonl, val.jsonl or test.jsonl, the files of the data set QMSum. It contains a
@@ -50,7 +50,7 @@ func (p *publishedMeeting) toMeeting() (*Meeting, error) {
 	}
 	m := new(Meeting)
 	for i, s := range p.Transcript {
-		m.Turns = append(m.Turns, Entry{fmt.Sprintf("t%05d", i+1), strconv.Itoa(i), s.Speaker + ": " +
+		m.Turns = append(m.Turns, MemoryEntry{fmt.Sprintf("t%05d", i+1), strconv.Itoa(i), s.Speaker + ": " +
 			s.Content, defaultDate})
 	}
 	for i, q := range p.Queries {
@@ -65,7 +65,7 @@ func (p *publishedMeeting) toMeeting() (*Meeting, error) {
 			first, last := int(s[0]), int(s[1])
 			isInside := 0 <= first && first <= last && last < len(p.Transcript)
 			if !isInside {
-				m.outsideSpans++
+				m.answersWithoutTurns++
 			}
 			for n := max(first, 0); n <= min(last, len(p.Transcript)-1); n++ {
 				right[strconv.Itoa(n)] = true
@@ -80,7 +80,7 @@ func (p *publishedMeeting) toMeeting() (*Meeting, error) {
 
 // Meetings yields the meetings in the files of a QMSum source. It yields at most one error,
 // as the last value.
-func (s *Source) Meetings() iter.Seq2[*Meeting, error] {
+func (s *DataSetSource) Meetings() iter.Seq2[*Meeting, error] {
 	return func(yield func(*Meeting, error) bool) {
 		for _, f := range s.Files {
 			n := 0
@@ -97,7 +97,10 @@ func (s *Source) Meetings() iter.Seq2[*Meeting, error] {
 					yield(nil, &DataError{File: f, Err: err})
 					return
 				}
-				s.countAnomaly("stretches that do not lie in their meeting are cut to it: %d", m.outsideSpans)
+				s.countDataAnomaly(
+					"stretches that do not lie in their meeting are cut to it: %d",
+					m.answersWithoutTurns,
+				)
 				if !yield(m, nil) {
 					return
 				}
@@ -107,14 +110,14 @@ func (s *Source) Meetings() iter.Seq2[*Meeting, error] {
 }
 
 // qmSumCases yields one test case for each meeting of the data set QMSum.
-func qmSumCases(s *Source) iter.Seq2[Case, error] {
-	return func(yield func(Case, error) bool) {
+func qmSumCases(s *DataSetSource) iter.Seq2[TestCase, error] {
+	return func(yield func(TestCase, error) bool) {
 		for m, err := range s.Meetings() {
 			if err != nil {
-				yield(Case{}, err)
+				yield(TestCase{}, err)
 				return
 			}
-			if len(m.Asks) > 0 && !yield(Case{"turns", m.Turns, m.Asks}, nil) {
+			if len(m.Asks) > 0 && !yield(TestCase{"turns", m.Turns, m.Asks}, nil) {
 				return
 			}
 		}

@@ -34,9 +34,9 @@ type Options struct {
 	// Embedder computes the vectors of texts. It may be nil.
 	Embedder *vectors.Client
 
-	// OnHits is called with the hits for each question. set is the name of the data set, and unit says what the
+	// OnQuestionHits is called with the hits for each question. set is the name of the data set, and unit says what the
 	// entries are, such as turns. It may be nil.
-	OnHits func(set, unit, ranking, question string, hits []oxbow.Hit)
+	OnQuestionHits func(set, unit, ranking, question string, hits []oxbow.Hit)
 
 	// OnQuestionScore is called with the score of each question for each ranking. It may be nil.
 	OnQuestionScore func(QuestionScore)
@@ -47,35 +47,35 @@ type Options struct {
 
 // Report is the result of the measurement.
 type Report struct {
-	ScorerCheck    ScorerCheck    `json:"proof"`
-	Results        []Result       `json:"results"`
-	Missing        []MissingSet   `json:"missing,omitempty"`
-	EmbeddingStats *vectors.Stats `json:"embedding,omitempty"`
+	ScorerCheck     ScorerCheck      `json:"proof"`
+	Results         []DataSetResult  `json:"results"`
+	MissingDataSets []MissingDataSet `json:"missing,omitempty"`
+	EmbeddingStats  *vectors.Stats   `json:"embedding,omitempty"`
 }
 
-// Result is the result for one data set with one kind of entries, such as turns.
-type Result struct {
-	Set       string          `json:"set"`
-	Title     string          `json:"title"`
-	EntryKind string          `json:"entries_are"`
-	Files     []string        `json:"files"`
-	Protocol  string          `json:"protocol"`
-	Notes     []string        `json:"notes,omitempty"` // remarks about errors in the data set
-	Memories  int             `json:"memories"`        // number of memories in which questions were asked
-	Entries   int             `json:"entries"`         // number of entries in all memories together
-	Rows      []RankingScores `json:"rows"`
+// DataSetResult is the result for one data set with one kind of entries, such as turns.
+type DataSetResult struct {
+	DataSetName string          `json:"set"`
+	Title       string          `json:"title"`
+	EntryKind   string          `json:"entries_are"`
+	Files       []string        `json:"files"`
+	Protocol    string          `json:"protocol"`
+	Notes       []string        `json:"notes,omitempty"` // remarks about errors in the data set
+	MemoryCount int             `json:"memories"`        // number of memories in which questions were asked
+	EntryCount  int             `json:"entries"`         // number of entries in all memories together
+	Rows        []RankingScores `json:"rows"`
 }
 
 // RankingScores is one ranking's result, either for all questions or for a group of questions.
 type RankingScores struct {
-	Ranking string `json:"ranking"`
-	Group   string `json:"group,omitempty"`
+	Ranking       string `json:"ranking"`
+	QuestionGroup string `json:"group,omitempty"`
 	Scores
 }
 
-// MissingSet is a data set whose files were not found.
-type MissingSet struct {
-	Set           string `json:"set"`
+// MissingDataSet is a data set whose files were not found.
+type MissingDataSet struct {
+	DataSetName   string `json:"set"`
 	Title         string `json:"title"`
 	ExpectedFiles string `json:"expected"`
 	URL           string `json:"from"`
@@ -88,12 +88,12 @@ const maxHits = 10
 // [DataError], the report contains the results for the data that could be read.
 func Run(ctx context.Context, o Options) (*Report, error) {
 	for _, n := range o.Sets {
-		if !slices.Contains(SetNames(), n) {
+		if !slices.Contains(QuestionSetNames(), n) {
 			return nil, fmt.Errorf("there is no set %q", n)
 		}
 	}
-	r := &Report{ScorerCheck: ScorerCheck{Published: publishedNDCG, Reason: "SciFact is not there"}}
-	var found []*Source
+	r := &Report{ScorerCheck: ScorerCheck{PublishedNDCG: publishedSciFactNDCG, Reason: "SciFact is not there"}}
+	var found []*DataSetSource
 	for _, s := range Sets() {
 		wanted := len(o.Sets) == 0 || slices.Contains(o.Sets, s.Name)
 		sources, err := s.FindSources(o.DataFS, o.DataDir)
@@ -101,7 +101,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 			return nil, err
 		}
 		if wanted && len(sources) == 0 {
-			r.Missing = append(r.Missing, MissingSet{s.Name, s.Title, s.Expect, s.From})
+			r.MissingDataSets = append(r.MissingDataSets, MissingDataSet{s.Name, s.Title, s.Expect, s.From})
 		}
 		if wanted {
 			found = append(found, sources...)
@@ -139,87 +139,87 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	return r, errors.Join(bad...)
 }
 
-// rankingGroup is a ranking and a group of questions.
-type rankingGroup struct{ ranking, group string }
+// rankingAndQuestionGroup is a ranking and a group of questions.
+type rankingAndQuestionGroup struct{ ranking, questionGroup string }
 
-// resultTally adds up the scores of the questions about one kind of entries, such as turns.
-type resultTally struct {
-	Result
-	scoreSums map[rankingGroup]*scoreSums
+// questionScoreTally adds up the scores of the questions about one kind of entries, such as turns.
+type questionScoreTally struct {
+	DataSetResult
+	scoreSumsByRanking map[rankingAndQuestionGroup]*questionScoreSums
 }
 
-func (t *resultTally) addResult(ranking string, a CaseQuestion, found questionResult) {
+func (t *questionScoreTally) addResult(ranking string, a CaseQuestion, found questionQueryResult) {
 	groups := a.Groups
 	if !a.Apart {
 		groups = append([]string{""}, groups...)
 	}
 	for _, g := range groups {
-		k := rankingGroup{ranking, g}
-		if t.scoreSums[k] == nil {
-			t.scoreSums[k] = new(scoreSums)
+		k := rankingAndQuestionGroup{ranking, g}
+		if t.scoreSumsByRanking[k] == nil {
+			t.scoreSumsByRanking[k] = new(questionScoreSums)
 		}
-		t.scoreSums[k].addResult(found, a.Right)
+		t.scoreSumsByRanking[k].addResult(found, a.Right)
 	}
 }
 
-// fillRows adds the mean scores to the result and returns the result. The rows for all questions come first, then the
-// rows for each group of questions. Each group has one row for each ranking, in the given order.
-func (t *resultTally) fillRows(rankings []string) Result {
+// addScoreRows adds the mean scores to the result and returns the result. The rows for all questions come first, then
+// the rows for each group of questions. Each group has one row for each ranking, in the given order.
+func (t *questionScoreTally) addScoreRows(rankings []string) DataSetResult {
 	var groups []string
-	for k := range t.scoreSums {
-		if !slices.Contains(groups, k.group) {
-			groups = append(groups, k.group)
+	for k := range t.scoreSumsByRanking {
+		if !slices.Contains(groups, k.questionGroup) {
+			groups = append(groups, k.questionGroup)
 		}
 	}
 	slices.Sort(groups)
 	for _, g := range groups {
 		for _, r := range rankings {
-			if s := t.scoreSums[rankingGroup{r, g}]; s != nil {
+			if s := t.scoreSumsByRanking[rankingAndQuestionGroup{r, g}]; s != nil {
 				t.Rows = append(t.Rows, RankingScores{r, g, s.meanScores()})
 			}
 		}
 	}
-	return t.Result
+	return t.DataSetResult
 }
 
 // measureSource asks all questions of a source with each ranking. It returns one result for each kind of entries. The
 // error is a [DataError] if the source cannot be read or contains no question with a known answer.
-func (o *Options) measureSource(ctx context.Context, s *Source) ([]Result, error) {
+func (o *Options) measureSource(ctx context.Context, s *DataSetSource) ([]DataSetResult, error) {
 	rankings := []string{oxbow.RankSeed, oxbow.RankOxbow}
 	if o.Embedder != nil {
 		rankings = append(rankings, VectorRanking, FusedRanking)
 	}
-	var tallies []*resultTally // sums of the scores, one for each kind of entries, in order of appearance
+	var tallies []*questionScoreTally // sums of the scores, one for each kind of entries, in order of appearance
 	done := 0
 	for c, err := range s.Cases() {
 		err = cmp.Or(ctx.Err(), err)
 		if err != nil {
 			return nil, err
 		}
-		i := slices.IndexFunc(tallies, func(t *resultTally) bool { return t.EntryKind == c.Unit })
+		i := slices.IndexFunc(tallies, func(t *questionScoreTally) bool { return t.EntryKind == c.Unit })
 		if i < 0 {
 			i = len(tallies)
 			tallies = append(
 				tallies,
-				&resultTally{
-					Result{
-						Set:       s.Set.Name,
-						Title:     s.Set.Title,
-						EntryKind: c.Unit,
-						Files:     s.Files,
-						Protocol:  s.Set.Protocol,
+				&questionScoreTally{
+					DataSetResult{
+						DataSetName: s.Set.Name,
+						Title:       s.Set.Title,
+						EntryKind:   c.Unit,
+						Files:       s.Files,
+						Protocol:    s.Set.Protocol,
 					},
-					map[rankingGroup]*scoreSums{},
+					map[rankingAndQuestionGroup]*questionScoreSums{},
 				},
 			)
 		}
 		t := tallies[i]
-		t.Memories++
-		t.Entries += len(c.Entries)
+		t.MemoryCount++
+		t.EntryCount += len(c.Entries)
 		for _, r := range rankings[:2] {
 			found, err := c.askQuestions(ctx, r, maxHits, func(question string, hits []oxbow.Hit) {
-				if o.OnHits != nil {
-					o.OnHits(s.Set.Name, c.Unit, r, question, hits)
+				if o.OnQuestionHits != nil {
+					o.OnQuestionHits(s.Set.Name, c.Unit, r, question, hits)
 				}
 			})
 			if err != nil {
@@ -249,20 +249,20 @@ func (o *Options) measureSource(ctx context.Context, s *Source) ([]Result, error
 	if len(tallies) == 0 {
 		return nil, &DataError{s.Files[0], s.Set.From, errors.New("it holds no question whose answer is known")}
 	}
-	var rs []Result
+	var rs []DataSetResult
 	for _, t := range tallies {
-		for _, format := range slices.Sorted(maps.Keys(s.anomalies)) {
-			t.Notes = append(t.Notes, fmt.Sprintf(format, s.anomalies[format]))
+		for _, format := range slices.Sorted(maps.Keys(s.anomalyCounts)) {
+			t.Notes = append(t.Notes, fmt.Sprintf(format, s.anomalyCounts[format]))
 		}
-		rs = append(rs, t.fillRows(rankings))
+		rs = append(rs, t.addScoreRows(rankings))
 	}
 	return rs, nil
 }
 
 // askVectors asks the questions of c by vectors. It adds the scores of two rankings to t: by vectors only, and by
 // vectors combined with the default ranking.
-func (o *Options) askVectors(ctx context.Context, c *Case, t *resultTally) error {
-	words, err := c.askQuestions(ctx, oxbow.RankOxbow, fusedEntries, nil)
+func (o *Options) askVectors(ctx context.Context, c *TestCase, t *questionScoreTally) error {
+	words, err := c.askQuestions(ctx, oxbow.RankOxbow, fusedEntriesPerRanking, nil)
 	if err != nil {
 		return err
 	}
@@ -283,10 +283,10 @@ func (o *Options) askVectors(ctx context.Context, c *Case, t *resultTally) error
 		return err
 	}
 	for i, a := range c.Asks {
-		near := nearestEntries(c.Entries, entries, asked[i], fusedEntries)
-		t.addResult(VectorRanking, a, questionResult{ranking: near})
+		near := nearestEntries(c.Entries, entries, asked[i], fusedEntriesPerRanking)
+		t.addResult(VectorRanking, a, questionQueryResult{ranking: near})
 		fused, _ := ranking.FuseRankings(words[i].ranking, near)
-		t.addResult(FusedRanking, a, questionResult{ranking: fused})
+		t.addResult(FusedRanking, a, questionQueryResult{ranking: fused})
 	}
 	return nil
 }

@@ -20,7 +20,7 @@ func rows(r *Report, set, unit string) map[string]Scores {
 	m := map[string]Scores{}
 	for _, res := range r.Results {
 		for _, row := range res.Rows {
-			if res.Set == set && res.EntryKind == unit && row.Group == "" {
+			if res.DataSetName == set && res.EntryKind == unit && row.QuestionGroup == "" {
 				m[row.Ranking] = row.Scores
 			}
 		}
@@ -31,10 +31,10 @@ func rows(r *Report, set, unit string) map[string]Scores {
 func scoresOf(n int, any1, any5, any10, all5, ndcg, mrr float64) Scores {
 	return Scores{
 		QuestionCount: n,
-		RecallAny1:    any1,
-		RecallAny5:    any5,
-		RecallAny10:   any10,
-		RecallAll5:    all5,
+		RecallAnyAt1:  any1,
+		RecallAnyAt5:  any5,
+		RecallAnyAt10: any10,
+		RecallAllAt5:  all5,
 		NDCG:          ndcg,
 		MRR:           mrr,
 	}
@@ -42,8 +42,8 @@ func scoresOf(n int, any1, any5, any10, all5, ndcg, mrr float64) Scores {
 
 // near reports whether two scores are equal to four decimal places.
 func near(a, b Scores) bool {
-	x, y := []float64{a.RecallAny1, a.RecallAny5, a.RecallAny10, a.RecallAll5, a.NDCG,
-		a.MRR}, []float64{b.RecallAny1, b.RecallAny5, b.RecallAny10, b.RecallAll5, b.NDCG, b.MRR}
+	x, y := []float64{a.RecallAnyAt1, a.RecallAnyAt5, a.RecallAnyAt10, a.RecallAllAt5, a.NDCG,
+		a.MRR}, []float64{b.RecallAnyAt1, b.RecallAnyAt5, b.RecallAnyAt10, b.RecallAllAt5, b.NDCG, b.MRR}
 	return a.QuestionCount == b.QuestionCount &&
 		slices.EqualFunc(x, y, func(p, q float64) bool { return math.Abs(p-q) < 1e-4 })
 }
@@ -106,31 +106,31 @@ func TestRun(t *testing.T) {
 	// counts in its groups.
 	for _, res := range r.Results {
 		for _, row := range res.Rows {
-			if res.Set != "locomo" || res.EntryKind != "turns" || row.Ranking != "oxbow" {
+			if res.DataSetName != "locomo" || res.EntryKind != "turns" || row.Ranking != "oxbow" {
 				continue
 			}
 			if want := map[string]int{"": 2, "adversarial": 1, allCategoriesGroup: 3, "single hop": 1,
-				"several hops": 1}[row.Group]; row.QuestionCount != want {
-				t.Errorf("LoCoMo's group %q has %d questions, want %d", row.Group, row.QuestionCount, want)
+				"several hops": 1}[row.QuestionGroup]; row.QuestionCount != want {
+				t.Errorf("LoCoMo's group %q has %d questions, want %d", row.QuestionGroup, row.QuestionCount, want)
 			}
-			if row.Group == "several hops" && row.ShownAny5 != 1 {
+			if row.QuestionGroup == "several hops" && row.ShownAnyAt5 != 1 {
 				t.Errorf("the turn after the one that was found is not shown: %+v", row)
 			}
 		}
 	}
-	if len(r.Results) != 9 || len(r.Missing) != 0 {
-		t.Errorf("%d results, %v missing, want 9 and none", len(r.Results), r.Missing)
+	if len(r.Results) != 9 || len(r.MissingDataSets) != 0 {
+		t.Errorf("%d results, %v missing, want 9 and none", len(r.Results), r.MissingDataSets)
 	}
 	// Each ranking is reported for each group.
 	groups := map[string]int{}
 	for _, row := range r.Results[0].Rows {
-		groups[row.Group] += row.QuestionCount
+		groups[row.QuestionGroup] += row.QuestionCount
 	}
 	if want := map[string]int{"": 4, "answerable": 2, "plain": 4}; !maps.Equal(groups, want) {
 		t.Errorf("groups = %v, want %v", groups, want)
 	}
 	// The proof is tried. It fails because there are only three abstracts.
-	if p := r.ScorerCheck; p.IsReproduced || p.UsesWholeSet() || p.Reason == "" ||
+	if p := r.ScorerCheck; p.IsPublishedNDCGReproduced || p.UsesWholeDataSet() || p.Reason == "" ||
 		math.Abs(p.NDCG-(1+second)/2) > 1e-4 {
 		t.Errorf("proof = %+v", p)
 	}
@@ -142,14 +142,14 @@ func TestRunWithoutSets(t *testing.T) {
 		t.Fatal(err)
 	}
 	var missing []string
-	for _, m := range r.Missing {
-		missing = append(missing, m.Set)
+	for _, m := range r.MissingDataSets {
+		missing = append(missing, m.DataSetName)
 		if m.ExpectedFiles == "" || m.URL == "" {
-			t.Errorf("%s is missing, and %+v does not say what and where", m.Set, m)
+			t.Errorf("%s is missing, and %+v does not say what and where", m.DataSetName, m)
 		}
 	}
 	if !slices.Equal(missing, []string{"longmemeval", "beam", "qmsum", "scifact"}) || len(r.Results) != 3 ||
-		r.ScorerCheck.IsReproduced || r.ScorerCheck.Reason == "" {
+		r.ScorerCheck.IsPublishedNDCGReproduced || r.ScorerCheck.Reason == "" {
 		t.Errorf("missing %v, %d results, proof %+v", missing, len(r.Results), r.ScorerCheck)
 	}
 	if _, err := Run(t.Context(), Options{DataFS: fstest.MapFS{}, Sets: []string{"nope"}}); err == nil {
@@ -177,7 +177,7 @@ func TestOddAndBroken(t *testing.T) {
 	}
 	notes := map[string][]string{}
 	for _, res := range r.Results {
-		notes[res.Set+" "+res.EntryKind] = res.Notes
+		notes[res.DataSetName+" "+res.EntryKind] = res.Notes
 	}
 	lost := []string{"evidence that names no turn counts as not found: 1"}
 	want := map[string][]string{"locomo sessions": lost, "locomo sessions with captions": lost, "locomo turns": lost,
@@ -186,7 +186,7 @@ func TestOddAndBroken(t *testing.T) {
 		t.Errorf("notes = %q, want %q", notes, want)
 	}
 	// Turns 1 to 3 are still right.
-	if got := rows(r, "qmsum", "turns")["seed"]; got.QuestionCount != 1 || got.RecallAny1 != 1 {
+	if got := rows(r, "qmsum", "turns")["seed"]; got.QuestionCount != 1 || got.RecallAnyAt1 != 1 {
 		t.Errorf("QMSum by seed = %+v", got)
 	}
 }
@@ -218,7 +218,7 @@ func TestRepeated(t *testing.T) {
 	x.Put(index.DocumentOfWords(2, []string{"blue", "x", "y"}))
 	x.Put(index.DocumentOfWords(3, []string{"red", "z", "z"})) // makes red the commoner, weaker word
 	found := func(terms []string, limit int) (ids []uint64) {
-		for _, h := range rankCountingRepeats(x.Searcher(), terms, limit) {
+		for _, h := range searchCountingRepeatedTerms(x.Searcher(), terms, limit) {
 			ids = append(ids, h.ID)
 		}
 		return ids

@@ -18,12 +18,12 @@ import (
 
 // sciFactData contains the papers and questions of the data set SciFact.
 type sciFactData struct {
-	papers    []Paper
+	papers    []SciFactText
 	questions []CaseQuestion
 }
 
 // readSciFact reads the files of a SciFact source.
-func readSciFact(s *Source) (*sciFactData, error) {
+func readSciFact(s *DataSetSource) (*sciFactData, error) {
 	bad := func(i int, err error) error { return &DataError{File: s.Files[i], Err: err} }
 	c := new(sciFactData)
 	var err error
@@ -52,7 +52,7 @@ func readSciFact(s *Source) (*sciFactData, error) {
 			topics = append(topics, [2]string{q.ID, q.Text})
 		}
 	}
-	right, err = readQrels(s.fsys, s.Files[2])
+	right, err = readRightDocuments(s.fsys, s.Files[2])
 	if err != nil {
 		return nil, bad(2, err)
 	}
@@ -67,17 +67,17 @@ func readSciFact(s *Source) (*sciFactData, error) {
 	return c, nil
 }
 
-// Paper is an abstract, or a query, which lacks a title. It is one line of corpus.jsonl or queries.jsonl.
-type Paper struct {
+// SciFactText is an abstract, or a query, which lacks a title. It is one line of corpus.jsonl or queries.jsonl.
+type SciFactText struct {
 	ID    string `json:"_id"`
 	Title string `json:"title"`
 	Text  string `json:"text"`
 }
 
-func eachBEIRObject(fsys fs.FS, name string) iter.Seq2[Paper, error] {
-	return func(yield func(Paper, error) bool) {
+func eachBEIRObject(fsys fs.FS, name string) iter.Seq2[SciFactText, error] {
+	return func(yield func(SciFactText, error) bool) {
 		n := 0
-		for o, err := range eachObject[Paper](fsys, name) {
+		for o, err := range eachObject[SciFactText](fsys, name) {
 			n++
 			isWhole := o.ID != "" && strings.TrimSpace(o.Title+o.Text) != ""
 			if err == nil && !isWhole {
@@ -93,7 +93,7 @@ func eachBEIRObject(fsys fs.FS, name string) iter.Seq2[Paper, error] {
 // readZippedPapers reads the corpus in the form that its authors publish: a zip file with a CSV file with
 // the columns doc_id, title, abstract and structured. The abstract is a Python list of strings as
 // printed by numpy.
-func readZippedPapers(fsys fs.FS, name string) (papers []Paper, err error) {
+func readZippedPapers(fsys fs.FS, name string) (papers []SciFactText, err error) {
 	b, err := fs.ReadFile(fsys, name)
 	if err != nil {
 		return nil, err
@@ -124,7 +124,7 @@ func readZippedPapers(fsys fs.FS, name string) (papers []Paper, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("abstract %s: %w", row[0], err)
 		}
-		papers = append(papers, Paper{row[0], row[1], strings.Join(sentences, " ")})
+		papers = append(papers, SciFactText{row[0], row[1], strings.Join(sentences, " ")})
 	}
 }
 
@@ -190,9 +190,9 @@ func readTabbedTopics(fsys fs.FS, name string) (topics [][2]string, err error) {
 	return topics, nil
 }
 
-// readQrels reads the right documents of each query. Each line has the form "query 0 document
+// readRightDocuments reads the right documents of each query. Each line has the form "query 0 document
 // relevance", or the same without the 0 if the first line contains the names of the columns.
-func readQrels(fsys fs.FS, name string) (map[string]map[string]bool, error) {
+func readRightDocuments(fsys fs.FS, name string) (map[string]map[string]bool, error) {
 	right := map[string]map[string]bool{}
 	for l, err := range readLines(fsys, name) {
 		if err != nil {
@@ -224,18 +224,18 @@ func readQrels(fsys fs.FS, name string) (map[string]map[string]bool, error) {
 }
 
 // sciFactCases yields one test case, whose entries are all abstracts of the data set SciFact.
-func sciFactCases(s *Source) iter.Seq2[Case, error] {
-	return func(yield func(Case, error) bool) {
+func sciFactCases(s *DataSetSource) iter.Seq2[TestCase, error] {
+	return func(yield func(TestCase, error) bool) {
 		c, err := readSciFact(s)
 		if err != nil {
-			yield(Case{}, err)
+			yield(TestCase{}, err)
 			return
 		}
-		var es []Entry
+		var es []MemoryEntry
 		for i, p := range c.papers {
-			es = append(es, Entry{fmt.Sprintf("a%05d", i+1), p.ID, strings.TrimSpace(p.Title + "\n\n" +
+			es = append(es, MemoryEntry{fmt.Sprintf("a%05d", i+1), p.ID, strings.TrimSpace(p.Title + "\n\n" +
 				p.Text), defaultDate})
 		}
-		yield(Case{"abstracts", es, c.questions}, nil)
+		yield(TestCase{"abstracts", es, c.questions}, nil)
 	}
 }

@@ -21,8 +21,8 @@ type QuestionSet struct {
 
 	// returns groups of files in a directory. Each group is a copy or a part of the data set that is measured
 	// separately.
-	findFiles func(fsys fs.FS, root, dir string) [][]string
-	readCases func(*Source) iter.Seq2[Case, error]
+	findFiles     func(fsys fs.FS, root, dir string) [][]string
+	readTestCases func(*DataSetSource) iter.Seq2[TestCase, error]
 }
 
 // Sets returns the public data sets with questions, in the order in which they are measured.
@@ -49,7 +49,7 @@ func Sets() []*QuestionSet {
 				}
 				return found
 			},
-			readCases: longMemEvalCases,
+			readTestCases: longMemEvalCases,
 		},
 		{
 			Name: "locomo", Title: "LoCoMo",
@@ -72,7 +72,7 @@ func Sets() []*QuestionSet {
 				}
 				return singleFileSources(fsys, dir, names...)
 			},
-			readCases: loCoMoCases,
+			readTestCases: loCoMoCases,
 		},
 		{
 			Name: "beam", Title: "BEAM",
@@ -82,8 +82,8 @@ func Sets() []*QuestionSet {
 				"(what the person wrote, and the answer), or one a message, \"user: …\" or \"assistant: …\", as old " +
 				"as the last date before it. " +
 				"Right are the messages that the set names, or their exchanges.",
-			findFiles: findBEAMFiles,
-			readCases: beamCases,
+			findFiles:     findBEAMFiles,
+			readTestCases: readBEAMCases,
 		},
 		{
 			Name: "qmsum", Title: "QMSum",
@@ -105,7 +105,7 @@ func Sets() []*QuestionSet {
 				}
 				return [][]string{all}
 			},
-			readCases: qmSumCases,
+			readTestCases: qmSumCases,
 		},
 		{
 			Name: "scifact", Title: "SciFact",
@@ -128,7 +128,7 @@ func Sets() []*QuestionSet {
 				}
 				return found
 			},
-			readCases: sciFactCases,
+			readTestCases: sciFactCases,
 		},
 	}
 }
@@ -151,8 +151,8 @@ func pathHasWord(root, dir, word string) bool {
 	return strings.Contains(strings.ToLower(path.Join(root, dir)), word)
 }
 
-// SetNames returns the names of the public data sets with questions.
-func SetNames() []string {
+// QuestionSetNames returns the names of the public data sets with questions.
+func QuestionSetNames() []string {
 	var names []string
 	for _, s := range Sets() {
 		names = append(names, s.Name)
@@ -160,38 +160,38 @@ func SetNames() []string {
 	return names
 }
 
-// Source is a copy or a part of a data set whose files were found in a directory.
-type Source struct {
+// DataSetSource is a copy or a part of a data set whose files were found in a directory.
+type DataSetSource struct {
 	Set   *QuestionSet
 	Files []string // paths of the data set's files, relative to the directory with all data sets
 
 	fsys fs.FS
 	// how often each kind of anomaly occurs in the data, by its description, in which %d stands for the number
-	anomalies map[string]int
+	anomalyCounts map[string]int
 }
 
-// countAnomaly adds n to the count of an anomaly in the data. The format is the text of the anomaly, with %d for the
-// count.
-func (s *Source) countAnomaly(format string, n int) {
+// countDataAnomaly adds n to the count of an anomaly in the data. The format is the text of the anomaly, with %d for
+// the count.
+func (s *DataSetSource) countDataAnomaly(format string, n int) {
 	if n > 0 {
-		if s.anomalies == nil {
-			s.anomalies = map[string]int{}
+		if s.anomalyCounts == nil {
+			s.anomalyCounts = map[string]int{}
 		}
-		s.anomalies[format] += n
+		s.anomalyCounts[format] += n
 	}
 }
 
 // FindSources returns the copies and parts of the data set that it finds in the directories of fsys. root is the name
 // of the directory that fsys contains.
-func (s *QuestionSet) FindSources(fsys fs.FS, root string) ([]*Source, error) {
+func (s *QuestionSet) FindSources(fsys fs.FS, root string) ([]*DataSetSource, error) {
 	ds, err := findDirectories(fsys)
 	if err != nil {
 		return nil, fmt.Errorf("looking for %s: %w", s.Title, err)
 	}
-	var found []*Source
+	var found []*DataSetSource
 	for _, d := range ds {
 		for _, files := range s.findFiles(fsys, root, d) {
-			found = append(found, &Source{Set: s, Files: files, fsys: fsys})
+			found = append(found, &DataSetSource{Set: s, Files: files, fsys: fsys})
 		}
 	}
 	return found, nil
@@ -199,7 +199,7 @@ func (s *QuestionSet) FindSources(fsys fs.FS, root string) ([]*Source, error) {
 
 // FindSource returns the first source of the set with this name, or an error that describes the missing
 // files.
-func FindSource(fsys fs.FS, root, name string) (*Source, error) {
+func FindSource(fsys fs.FS, root, name string) (*DataSetSource, error) {
 	for _, s := range Sets() {
 		if s.Name != name {
 			continue
@@ -213,14 +213,14 @@ func FindSource(fsys fs.FS, root, name string) (*Source, error) {
 		}
 		return found[0], nil
 	}
-	return nil, fmt.Errorf("there is no set %q; there are %s", name, strings.Join(SetNames(), ", "))
+	return nil, fmt.Errorf("there is no set %q; there are %s", name, strings.Join(QuestionSetNames(), ", "))
 }
 
 // Cases yields the memories to create, each with its questions, that were read from the data set's files. It can be
 // called once. It yields at most one error, last.
-func (s *Source) Cases() iter.Seq2[Case, error] {
-	return func(yield func(Case, error) bool) {
-		for c, err := range s.Set.readCases(s) {
+func (s *DataSetSource) Cases() iter.Seq2[TestCase, error] {
+	return func(yield func(TestCase, error) bool) {
+		for c, err := range s.Set.readTestCases(s) {
 			if d, ok := err.(*DataError); ok {
 				d.URL = s.Set.From
 			}

@@ -155,7 +155,7 @@ func forms(t testing.TB) map[string][]fstest.MapFS {
 }
 
 // told describes cases in a text, so that they can be compared.
-func told(t testing.TB, s *Source) string {
+func told(t testing.TB, s *DataSetSource) string {
 	t.Helper()
 	var b strings.Builder
 	for c, err := range s.Cases() {

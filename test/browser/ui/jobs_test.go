@@ -205,7 +205,7 @@ func jobInboxByKeys(t *testing.T, w *worker) {
 	) {
 		t.Errorf("the navigation says that %s things wait, want %d", got, all)
 	}
-	if all < trial.WishCount+len(trial.WrittenNames)+trial.ShapedCount {
+	if all < trial.RememberRequestCount+len(trial.WrittenNames)+trial.InstructionLikeEntryCount {
 		t.Errorf("%d rows wait", all)
 	}
 	current := `document.querySelector(".current").id`
@@ -244,7 +244,7 @@ func jobInboxByGroups(t *testing.T, w *worker) {
 	w.most("the inbox by groups", 3)
 	w.click(".done button", "Undo")
 	w.arrive()
-	if got := w.waiting(); got != 2+trial.ShapedCount {
+	if got := w.waiting(); got != 2+trial.InstructionLikeEntryCount {
 		t.Errorf("after undoing the rejection of a group %d rows wait", got)
 	}
 }
@@ -252,14 +252,14 @@ func jobInboxByGroups(t *testing.T, w *worker) {
 // jobLabelInBulk adds a label to all entries that have a tag.
 func jobLabelInBulk(t *testing.T, w *worker) {
 	w.from("find?q=tag:nats")
-	w.click(".bulk .all", fmt.Sprintf("All %d entries", trial.TaggedCount))
+	w.click(".bulk .all", fmt.Sprintf("All %d entries", trial.NatsTagEntryCount))
 	w.click("#label", "")
 	chromiumtest.RunActions(t, w.tab, "typing", chromedp.SendKeys("#label", "tag:queue"))
 	w.click(".bulk button", "Add label")
 	w.arrive()
 	if got := w.cli("list", "--json", "--limit", "1", "tag:queue"); !strings.Contains(got,
-		fmt.Sprintf(`"total":%d`, trial.TaggedCount)) {
-		t.Errorf("of %d entries, these are labelled: %.200s", trial.TaggedCount, got)
+		fmt.Sprintf(`"total":%d`, trial.NatsTagEntryCount)) {
+		t.Errorf("of %d entries, these are labelled: %.200s", trial.NatsTagEntryCount, got)
 	}
 	w.most("label 186 entries", 5)
 }
@@ -356,8 +356,8 @@ func jobExport(t *testing.T, w *worker) {
 	w.clicks++ // The browser would save the file, so the test reads the file itself.
 	lines := chromiumtest.EvalJavaScript[int](t, w.tab, fmt.Sprintf(
 		"fetch(%s.href).then(r => r.text()).then(text => text.trim().split('\\n').length)", link))
-	if lines != trial.TaggedCount {
-		t.Errorf("the exported file has %d lines, want %d", lines, trial.TaggedCount)
+	if lines != trial.NatsTagEntryCount {
+		t.Errorf("the exported file has %d lines, want %d", lines, trial.NatsTagEntryCount)
 	}
 	w.most("export what was found", 2)
 }

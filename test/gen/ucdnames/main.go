@@ -15,13 +15,13 @@ import (
 )
 
 // Hangul syllables are computed, so the tables do not contain them.
-const firstSyllable, lastSyllable = 0xac00, 0xd7a3
+const firstHangulSyllable, lastHangulSyllable = 0xac00, 0xd7a3
 
 func main() {
 	log.SetFlags(0)
 	var marks, decompositions, compositions bytes.Buffer
 	for r := rune(0x80); r <= utf8.MaxRune; r++ {
-		isSyllable := r >= firstSyllable && r <= lastSyllable
+		isSyllable := r >= firstHangulSyllable && r <= lastHangulSyllable
 		if isSyllable || !utf8.ValidRune(r) {
 			continue
 		}

@@ -31,28 +31,28 @@ const maxShortText = 300
 
 // CrashTally contains the counts of a campaign's tests.
 type CrashTally struct {
-	Scripts        int
-	StopPoints     int // number of operations at which the disk was stopped
-	PossibleImages int // number of possible disk contents after a crash
-	DistinctImages int // number of different disk contents after a crash, all of which were examined
+	ScriptsRun            int
+	DiskStopPoints        int // number of operations at which the disk was stopped
+	PossibleDiskContents  int // number of possible disk contents after a crash
+	DistinctCrashContents int // number of different disk contents after a crash, all of which were examined
 	// number of disk contents that were examined after a second crash, during the recovery from the first
 	RecoveryCrashes int
 	Kills           int // number of operations at which one process was killed while a second process continued
 	FromSnapshot    int // number of stores that were opened from a snapshot
 	// number of disk contents that were tested with a snapshot file made of parts from several snapshots
-	MixedImages int
+	MixedSnapshotContents int
 }
 
 // Add adds the counts in u to t.
 func (t *CrashTally) Add(u CrashTally) {
-	t.Scripts += u.Scripts
-	t.StopPoints += u.StopPoints
-	t.PossibleImages += u.PossibleImages
-	t.DistinctImages += u.DistinctImages
+	t.ScriptsRun += u.ScriptsRun
+	t.DiskStopPoints += u.DiskStopPoints
+	t.PossibleDiskContents += u.PossibleDiskContents
+	t.DistinctCrashContents += u.DistinctCrashContents
 	t.RecoveryCrashes += u.RecoveryCrashes
 	t.Kills += u.Kills
 	t.FromSnapshot += u.FromSnapshot
-	t.MixedImages += u.MixedImages
+	t.MixedSnapshotContents += u.MixedSnapshotContents
 }
 
 // crashRun examines one script.
@@ -88,11 +88,11 @@ func FindCrashViolation(seed uint64, o CrashOptions) (CrashTally, *Violation) {
 func crashScript(s workload.Script, o CrashOptions) (CrashTally, *Violation) {
 	setup := setupForSeed(s.Seed, o)
 	r := &crashRun{opts: o, script: s, setup: setup, judge: workload.NewJudge(s.Seed, setup)}
-	r.tally.Scripts = 1
-	v := r.examineAll()
-	r.tally.PossibleImages = r.judge.ImageCount
-	r.tally.DistinctImages = r.judge.ExaminedImages
-	r.tally.FromSnapshot = r.judge.FromSnapshot
+	r.tally.ScriptsRun = 1
+	v := r.examineAllStopPoints()
+	r.tally.PossibleDiskContents = r.judge.ImageCount
+	r.tally.DistinctCrashContents = r.judge.ExaminedImages
+	r.tally.FromSnapshot = r.judge.SnapshotOpenCount
 	if v != nil {
 		v.Seed, v.Steps = s.Seed, s.Steps
 	}
@@ -105,13 +105,13 @@ func setupForSeed(seed uint64, o CrashOptions) workload.StoreSetup {
 	setup := o.Setup
 	setup.SnapshotOnClose = workload.WritesSnapshots(seed)
 	if !o.UsesPlainDisk {
-		setup.SmallFreeSpaceSteps = o.UsesShortTexts || seed%16 != 7
+		setup.GrowsInSmallSteps = o.UsesShortTexts || seed%16 != 7
 		setup.DiscardLockContent = seed%8 < 5
 	}
 	return setup
 }
 
-func (r *crashRun) examineAll() *Violation {
+func (r *crashRun) examineAllStopPoints() *Violation {
 	dry := workload.NewWorld(r.script, r.setup)
 	dry.RecordsStates = true
 	if err := dry.RunSteps(); err != nil {
@@ -125,12 +125,12 @@ func (r *crashRun) examineAll() *Violation {
 			return &Violation{Where: describeCrash(k, ""), Err: err}
 		}
 		w.Disk.Stop()
-		r.tally.StopPoints++
-		if v := r.examinePoint(w, dry.States, k); v != nil {
+		r.tally.DiskStopPoints++
+		if v := r.examineStopPoint(w, dry.States, k); v != nil {
 			return v
 		}
 		mayKill := r.script.ProcessCount > 1 && k <= last
-		if mayKill && !isInRanges(dry.InnerOpRanges, k) {
+		if mayKill && !isOpInRanges(dry.NestedStepDiskOpRanges, k) {
 			if err := r.runWithKillAt(dry, k); err != nil {
 				return &Violation{Where: describeCrash(k, "only process ended"), Err: err}
 			}
@@ -139,21 +139,21 @@ func (r *crashRun) examineAll() *Violation {
 	return nil
 }
 
-func isInRanges(spans []int, k int) bool {
-	for i := 0; i+1 < len(spans); i += 2 {
-		if k >= spans[i] && k <= spans[i+1] {
+func isOpInRanges(rangeBounds []int, opNumber int) bool {
+	for i := 0; i+1 < len(rangeBounds); i += 2 {
+		if opNumber >= rangeBounds[i] && opNumber <= rangeBounds[i+1] {
 			return true
 		}
 	}
 	return false
 }
 
-// examinePoint opens a store from each possible content of a disk that was stopped at operation k, and checks the
+// examineStopPoint opens a store from each possible content of a disk that was stopped at operation k, and checks the
 // store.
-func (r *crashRun) examinePoint(w *workload.World, states []*workload.StoreState, k int) *Violation {
-	allowed := workload.AllowedStates(states, w.CompletedEvents)
+func (r *crashRun) examineStopPoint(w *workload.World, states []*workload.StoreState, k int) *Violation {
+	allowed := workload.StatesAllowedAfterCrash(states, w.CompletedEvents)
 	var bad *Violation
-	w.Disk.EachSketch(func(im *crashfs.ImageSketch) bool {
+	w.Disk.EachCrashContent(func(im *crashfs.CrashContent) bool {
 		_, isFirst, err := r.judge.ExamineSketch(im, allowed)
 		if err == nil && isFirst {
 			err = r.examineNewImage(w, im, allowed)
@@ -169,14 +169,14 @@ func (r *crashRun) examinePoint(w *workload.World, states []*workload.StoreState
 // examineNewImage examines a disk content that no earlier crash has left. For some contents, it also crashes the disk
 // again during the recovery. If the disk has a snapshot file, it also replaces this file by other snapshots and
 // examines the result.
-func (r *crashRun) examineNewImage(w *workload.World, im *crashfs.ImageSketch, allowed []*workload.StoreState) error {
+func (r *crashRun) examineNewImage(w *workload.World, im *crashfs.CrashContent, allowed []*workload.StoreState) error {
 	if r.mustCrashAgain(im) {
-		if err := r.crashRecovery(im.BuildImage(), allowed, r.stepAfterCrash(w.CompletedEvents, im.Sum(workload.IsLockFile))); err != nil {
+		if err := r.crashDuringRecovery(im.BuildFileSystem(), allowed, r.stepAfterCrash(w.CompletedEvents, im.HashFiles(workload.IsLockFile))); err != nil {
 			return err
 		}
 	}
 	if im.AnyName(workload.IsSnapshotFile) {
-		return r.examineMixed(im, allowed)
+		return r.examineMixedSnapshots(im, allowed)
 	}
 	return nil
 }
@@ -189,11 +189,11 @@ func (r *crashRun) runWithKillAt(dry *workload.World, k int) error {
 	if err := r.killInWorld(workload.NewWorld(r.script, r.setup), dry, k); err != nil {
 		return err
 	}
-	if op.Kind != crashfs.Write {
+	if op.Kind != crashfs.OpWrite {
 		return nil
 	}
 	w := workload.NewWorld(r.script, r.setup)
-	w.Disk.Inject(crashfs.Fault{At: k, Kinds: crashfs.Write, Short: op.Len / 2, Err: syscall.EIO})
+	w.Disk.Inject(crashfs.OpFault{At: k, Kinds: crashfs.OpWrite, Short: op.Len / 2, Err: syscall.EIO})
 	return r.killInWorld(w, dry, k)
 }
 
@@ -208,7 +208,7 @@ func (r *crashRun) killInWorld(w, dry *workload.World, k int) error {
 		return err
 	}
 	r.tally.Kills++
-	return w.ContinueAfterKill(other, workload.AllowedStates(dry.States, w.CompletedEvents))
+	return w.ContinueAfterKill(other, workload.StatesAllowedAfterCrash(dry.States, w.CompletedEvents))
 }
 
 // newDisk returns a simulated disk with the files in img.

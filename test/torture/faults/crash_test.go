@@ -23,7 +23,7 @@ func TestCrash(t *testing.T) {
 				most = 1_000
 			}
 			var all CrashTally
-			for seed := uint64(1); all.PossibleImages < most; seed++ {
+			for seed := uint64(1); all.PossibleDiskContents < most; seed++ {
 				tally, v := FindCrashViolation(seed, o)
 				all.Add(tally)
 				if v != nil {
@@ -34,7 +34,7 @@ func TestCrash(t *testing.T) {
 				}
 			}
 			t.Logf("%+v", all)
-			if all.DistinctImages < most/10 || (o.ProcessCount != 1 && all.Kills == 0) ||
+			if all.DistinctCrashContents < most/10 || (o.ProcessCount != 1 && all.Kills == 0) ||
 				(o.RecoveryCrashInterval == 0 && all.RecoveryCrashes == 0) {
 				t.Errorf("the campaign looked at too little: %+v", all)
 			}
@@ -59,7 +59,7 @@ func TestSeedsRepeat(t *testing.T) {
 func TestMisjudged(t *testing.T) {
 	testenv.SkipInShortMode(t)
 	for _, seed := range []uint64{1343} {
-		if tally, v := FindCrashViolation(seed, CrashOptions{}); v != nil || tally.PossibleImages == 0 {
+		if tally, v := FindCrashViolation(seed, CrashOptions{}); v != nil || tally.PossibleDiskContents == 0 {
 			t.Errorf("seed %d: %+v, %v", seed, tally, v)
 		}
 	}

@@ -18,30 +18,30 @@ import (
 
 // DamageTally counts what happened when store files were damaged on purpose and then opened.
 type DamageTally struct {
-	DamagedFiles   int // number of damaged files
-	HarmlessDamage int // number of files in which the store found all entries in spite of the damage
+	DamagedFiles        int // number of damaged files
+	FilesWithAllEntries int // number of files in which the store found all entries in spite of the damage
 	// number of files that the store refused to open, with an error that names the file and, if possible, the offset
-	RefusedFiles int
+	FilesRefusedAtOpen int
 	// Number of files in which the store reported an incomplete end, and the last changes were missing. The file did
 	// not show that these changes were durable.
-	TornTails int
+	FilesWithReportedLoss int
 	// Number of files in which the last changes were missing without a report. The file did not show that these
 	// changes were durable.
-	TracelessLosses int
+	FilesWithUnreportedLoss int
 }
 
 // Add adds the counts in u to t.
 func (t *DamageTally) Add(u DamageTally) {
 	t.DamagedFiles += u.DamagedFiles
-	t.HarmlessDamage += u.HarmlessDamage
-	t.RefusedFiles += u.RefusedFiles
-	t.TornTails += u.TornTails
-	t.TracelessLosses += u.TracelessLosses
+	t.FilesWithAllEntries += u.FilesWithAllEntries
+	t.FilesRefusedAtOpen += u.FilesRefusedAtOpen
+	t.FilesWithReportedLoss += u.FilesWithReportedLoss
+	t.FilesWithUnreportedLoss += u.FilesWithUnreportedLoss
 }
 
 // DamageStores damages the stores of a seed. It returns the first violation, or nil.
 func DamageStores(seed uint64, setup workload.StoreSetup) (DamageTally, *Violation) {
-	setup.SmallFreeSpaceSteps, setup.DiscardLockContent = true, true
+	setup.GrowsInSmallSteps, setup.DiscardLockContent = true, true
 	var all DamageTally
 	for _, kind := range storeKinds {
 		s, err := buildStore(kind, seed, setup)
@@ -65,7 +65,7 @@ func (s *damagedStore) applyDamages() (DamageTally, *Violation) {
 	try := func(b []byte, what string, args ...any) bool {
 		t.DamagedFiles++
 		if bytes.Equal(b, s.file) {
-			t.HarmlessDamage++
+			t.FilesWithAllEntries++
 			return true
 		}
 		if err := s.classifyDamaged(b, &t); err != nil {
@@ -74,18 +74,19 @@ func (s *damagedStore) applyDamages() (DamageTally, *Violation) {
 		}
 		return true
 	}
-	ok := s.flipBits(try) && s.truncateFile(try)
+	ok := s.tryFilesWithFlippedBit(try) && s.truncateFile(try)
 	for _, size := range []int{512, 4096} {
 		ok = ok && s.damageSectors(size, try)
 	}
 	return t, bad
 }
 
-// tryDamagedFunc examines a damaged file. If it returns false, no further damage is tried.
-type tryDamagedFunc func(b []byte, what string, args ...any) bool
+// examineDamagedFileFunc examines a damaged file. If it returns false, no further damage is tried.
+type examineDamagedFileFunc func(b []byte, what string, args ...any) bool
 
-// flipBits tries files in each of which one bit is flipped. In the free space, it flips only some of the bits.
-func (s *damagedStore) flipBits(try tryDamagedFunc) bool {
+// tryFilesWithFlippedBit tries files in each of which one bit is flipped. In the free space, it flips only some of the
+// bits.
+func (s *damagedStore) tryFilesWithFlippedBit(try examineDamagedFileFunc) bool {
 	if len(s.file) > 8<<10 {
 		return true
 	}
@@ -107,7 +108,7 @@ func (s *damagedStore) flipBits(try tryDamagedFunc) bool {
 }
 
 // truncateFile tries the store's file after it was cut to each shorter length. It skips some lengths of large files.
-func (s *damagedStore) truncateFile(try tryDamagedFunc) bool {
+func (s *damagedStore) truncateFile(try examineDamagedFileFunc) bool {
 	for n := range s.file {
 		isSkippedAtEnd := n > s.usedSize+80 && n%61 != 0
 		isSkippedInLarge := len(s.file) > 8<<10 && n%7 != 0
@@ -123,7 +124,7 @@ func (s *damagedStore) truncateFile(try tryDamagedFunc) bool {
 
 // damageSectors tries files with damaged sectors: zeroed sectors, sectors that replace others, exchanged sectors, and
 // sectors with an earlier content.
-func (s *damagedStore) damageSectors(size int, try tryDamagedFunc) bool {
+func (s *damagedStore) damageSectors(size int, try examineDamagedFileFunc) bool {
 	n := (len(s.file) + size - 1) / size
 	at := func(b []byte, i int) []byte { return b[min(i*size, len(b)):min((i+1)*size, len(b))] }
 	change := func(i int, with []byte, what string, args ...any) bool {
@@ -151,7 +152,7 @@ func (s *damagedStore) damageSectors(size int, try tryDamagedFunc) bool {
 				return false
 			}
 		}
-		for k, old := range s.olderFiles {
+		for k, old := range s.fileAfterEachChange {
 			if !change(i, at(old, i), "sector %d of %d bytes is as after %d changes", i, size, k) {
 				return false
 			}
@@ -168,11 +169,11 @@ func (s *damagedStore) classifyDamaged(b []byte, t *DamageTally) error {
 	}
 	m, err := oxbow.Open(workload.StoreFile, workload.StoreOptions(workload.NewFS(mem, s.setup), s.clock, s.random()))
 	if err != nil {
-		return s.checkRefusal(b, err, t)
+		return s.checkOpenRefusal(b, err, t)
 	}
 	got, err := workload.CollectEntries(m)
 	if err != nil {
-		return s.checkRefusal(b, err, t)
+		return s.checkOpenRefusal(b, err, t)
 	}
 	stats, err := m.Stats(context.Background())
 	if err != nil {
@@ -195,15 +196,15 @@ func (s *damagedStore) classifyDamaged(b []byte, t *DamageTally) error {
 		return fmt.Errorf("silently lost: it ends at change %d, and a sound record vouches for %d", last, v)
 	}
 	if last == s.lastChange {
-		t.HarmlessDamage++
+		t.FilesWithAllEntries++
 		return s.checkUsable(m, mem, got)
 	}
 	tail := bytes.TrimRight(b[min(int(stats.Used), len(b)):], "\x00")
 	if len(tail) == 0 {
-		t.TracelessLosses++
+		t.FilesWithUnreportedLoss++
 		return s.checkUsable(m, mem, got)
 	}
-	t.TornTails++
+	t.FilesWithReportedLoss++
 	rep, err := m.Store().(oxbow.Checker).Check(context.Background())
 	if err != nil || len(rep.Problems) == 0 {
 		return fmt.Errorf(
@@ -216,14 +217,14 @@ func (s *damagedStore) classifyDamaged(b []byte, t *DamageTally) error {
 	if err := s.checkUsable(m, mem, got); err != nil {
 		return err
 	}
-	return s.checkTailKept(mem, tail)
+	return s.checkDamagedEndSaved(mem, tail)
 }
 
-// checkRefusal checks the error for a damaged store file that could not be opened. A file with undamaged records must
-// be reported as damaged, and not as another kind of file. For every eighth file, recovery must find all undamaged
-// records. Testing this for all files would take too long.
-func (s *damagedStore) checkRefusal(b []byte, err error, t *DamageTally) error {
-	t.RefusedFiles++
+// checkOpenRefusal checks the error for a damaged store file that could not be opened. A file with undamaged records
+// must be reported as damaged, and not as another kind of file. For every eighth file, recovery must find all
+// undamaged records. Testing this for all files would take too long.
+func (s *damagedStore) checkOpenRefusal(b []byte, err error, t *DamageTally) error {
+	t.FilesRefusedAtOpen++
 	sound, changes := s.undamagedRecords(b)
 	if err := checkErrorDetails(err, len(b), sound > 1); err != nil || sound < 2 {
 		return err
@@ -279,7 +280,7 @@ func checkErrorDetails(err error, size int, damaged bool) error {
 // contain.
 func (s *damagedStore) undamagedRecords(b []byte) (records, changes int) {
 	for _, r := range s.records {
-		if r.to <= len(b) && bytes.Equal(b[r.from:r.to], s.file[r.from:r.to]) {
+		if r.toOffset <= len(b) && bytes.Equal(b[r.fromOffset:r.toOffset], s.file[r.fromOffset:r.toOffset]) {
 			records++
 			if r.isChange {
 				changes++
@@ -294,8 +295,8 @@ func (s *damagedStore) undamagedRecords(b []byte) (records, changes int) {
 func (s *damagedStore) durableChange(b []byte) uint64 {
 	var v uint64
 	for _, r := range s.records {
-		if r.to <= len(b) && bytes.Equal(b[r.from:r.to], s.file[r.from:r.to]) {
-			v = max(v, r.durableSeq)
+		if r.toOffset <= len(b) && bytes.Equal(b[r.fromOffset:r.toOffset], s.file[r.fromOffset:r.toOffset]) {
+			v = max(v, r.lastDurableSeqAtWrite)
 		}
 	}
 	return v
@@ -329,9 +330,9 @@ func (s *damagedStore) checkUsable(m *oxbow.Memory, mem *vfs.Mem, have []oxbow.E
 	return nil
 }
 
-// checkTailKept returns an error if the store cut off the damaged end of its file for a new change, but did not save
-// this end in another file.
-func (s *damagedStore) checkTailKept(mem *vfs.Mem, tail []byte) error {
+// checkDamagedEndSaved returns an error if the store cut off the damaged end of its file for a new change, but did not
+// save this end in another file.
+func (s *damagedStore) checkDamagedEndSaved(mem *vfs.Mem, tail []byte) error {
 	if s.openedFiles%8 != 0 {
 		return nil
 	}
@@ -351,9 +352,9 @@ func (s *damagedStore) checkTailKept(mem *vfs.Mem, tail []byte) error {
 // recordRange is a record's byte range. durable is the number of the last change that was durable when the record was
 // written.
 type recordRange struct {
-	from, to   int
-	durableSeq uint64
-	isChange   bool
+	fromOffset, toOffset  int
+	lastDurableSeqAtWrite uint64
+	isChange              bool
 }
 
 // readRecordRanges returns where the records are in an undamaged store file.
@@ -368,10 +369,10 @@ func readRecordRanges(fsys vfs.FS) ([]recordRange, int, error) {
 		ss = append(
 			ss,
 			recordRange{
-				int(r.Offset),
-				int(r.Offset) + wal.RecordOverhead + len(r.Body),
+				int(r.FileOffset),
+				int(r.FileOffset) + wal.RecordOverhead + len(r.Body),
 				r.DurableSeq,
-				r.Type < wal.MinUnchainedType,
+				r.Type < wal.MinTypeOutsideHashChain,
 			},
 		)
 		return nil

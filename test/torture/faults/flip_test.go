@@ -16,11 +16,12 @@ func TestDamage(t *testing.T) {
 		t.Fatal(v)
 	}
 	t.Logf("%+v", tally)
-	if tally.HarmlessDamage+tally.RefusedFiles+tally.TornTails+tally.TracelessLosses != tally.DamagedFiles {
+	if tally.FilesWithAllEntries+tally.FilesRefusedAtOpen+tally.FilesWithReportedLoss+tally.FilesWithUnreportedLoss != tally.DamagedFiles {
 		t.Errorf("some files are in no class: %+v", tally)
 	}
-	if tally.DamagedFiles < 20_000 || tally.HarmlessDamage == 0 || tally.RefusedFiles == 0 || tally.TornTails == 0 ||
-		tally.TracelessLosses == 0 {
+	if tally.DamagedFiles < 20_000 || tally.FilesWithAllEntries == 0 || tally.FilesRefusedAtOpen == 0 ||
+		tally.FilesWithReportedLoss == 0 ||
+		tally.FilesWithUnreportedLoss == 0 {
 		t.Errorf("the campaign looked at too little: %+v", tally)
 	}
 }

@@ -19,11 +19,11 @@ import (
 type damagedStoreKind struct {
 	name string
 	// number of changes before the store is compacted, or of all changes if the store is not compacted
-	changes      int
-	changesAfter int // number of changes after the compaction (-1 without one)
-	procCount    int // number of processes that make the changes in turns
-	isSealed     bool
-	words        int // number of words in the content of each entry
+	changesBeforeCompaction int
+	changesAfterCompaction  int // number of changes after the compaction (-1 without one)
+	procCount               int // number of processes that make the changes in turns
+	endsWithSeal            bool
+	wordsPerContent         int // number of words in the content of each entry
 }
 
 var storeKinds = []damagedStoreKind{
@@ -37,18 +37,18 @@ var storeKinds = []damagedStoreKind{
 
 // damagedStore is a sound store with all its earlier states, for comparisons with damaged copies.
 type damagedStore struct {
-	setup            workload.StoreSetup
-	seed             uint64
-	now              time.Time
-	file             []byte
-	usedSize         int                      // offset in the file at which the unused space begins
-	olderFiles       [][]byte                 // content of the file after each earlier change
-	states           map[uint64][]oxbow.Entry // entries after each change, by the number of the change
-	lastChange       uint64
-	base             uint64 // number of the last change that the store's compaction dropped
-	records          []recordRange
-	openedFiles      int // number of damaged files that could be opened
-	recoverableCount int // number of damaged files that could not be opened and contain sound records
+	setup               workload.StoreSetup
+	seed                uint64
+	now                 time.Time
+	file                []byte
+	usedSize            int                      // offset in the file at which the unused space begins
+	fileAfterEachChange [][]byte                 // content of the file after each earlier change
+	states              map[uint64][]oxbow.Entry // entries after each change, by the number of the change
+	lastChange          uint64
+	base                uint64 // number of the last change that the store's compaction dropped
+	records             []recordRange
+	openedFiles         int // number of damaged files that could be opened
+	recoverableCount    int // number of damaged files that could not be opened and contain sound records
 }
 
 var storeStartTime = time.Unix(1776162225, 0).UTC()
@@ -66,7 +66,10 @@ func buildStore(k damagedStoreKind, seed uint64, setup workload.StoreSetup) (*da
 	mem := vfs.NewMem()
 	var ms []*oxbow.Memory
 	for range k.procCount {
-		m, err := oxbow.Open(workload.StoreFile, workload.StoreOptions(workload.NewFS(mem, setup), s.clock, s.random()))
+		m, err := oxbow.Open(
+			workload.StoreFile,
+			workload.StoreOptions(workload.NewFS(mem, setup), s.clock, s.random()),
+		)
 		if err != nil {
 			return nil, err
 		}
@@ -77,7 +80,7 @@ func buildStore(k damagedStoreKind, seed uint64, setup workload.StoreSetup) (*da
 		for range n {
 			m := ms[turn%len(ms)]
 			turn++
-			if err := m.Apply(context.Background(), nextOps(r, turn, k.words)...); err != nil {
+			if err := m.Apply(context.Background(), randomChangeOps(r, turn, k.wordsPerContent)...); err != nil {
 				return err
 			}
 			if err := s.recordState(m, mem); err != nil {
@@ -86,22 +89,22 @@ func buildStore(k damagedStoreKind, seed uint64, setup workload.StoreSetup) (*da
 		}
 		return nil
 	}
-	if err := change(k.changes); err != nil {
+	if err := change(k.changesBeforeCompaction); err != nil {
 		return nil, err
 	}
-	if k.changesAfter >= 0 {
+	if k.changesAfterCompaction >= 0 {
 		if _, err := ms[0].Compact(context.Background(), oxbow.Compaction{Before: time.Unix(1<<40, 0)}); err != nil {
 			return nil, err
 		}
 		if err := s.recordState(ms[0], mem); err != nil {
 			return nil, err
 		}
-		s.base = uint64(k.changes)
-		if err := change(k.changesAfter); err != nil {
+		s.base = uint64(k.changesBeforeCompaction)
+		if err := change(k.changesAfterCompaction); err != nil {
 			return nil, err
 		}
 	}
-	if k.isSealed {
+	if k.endsWithSeal {
 		for _, m := range ms {
 			if err := m.Close(); err != nil {
 				return nil, err
@@ -133,25 +136,31 @@ func (s *damagedStore) recordState(m *oxbow.Memory, mem *vfs.Mem) error {
 	}
 	s.lastChange = stats.Last
 	s.states[stats.Last] = es
-	s.olderFiles = append(s.olderFiles, b)
+	s.fileAfterEachChange = append(s.fileAfterEachChange, b)
 	return nil
 }
 
-// nextOps returns ops that add two entries, or that change one entry and remove another.
-func nextOps(r *rand.Rand, turn, words int) []oxbow.Op {
+// randomChangeOps returns ops that add two entries, or that change one entry and remove another.
+func randomChangeOps(r *rand.Rand, turnNumber, wordsPerEntry int) []oxbow.Op {
 	text := func() string {
 		var b strings.Builder
-		for range words {
+		for range wordsPerEntry {
 			fmt.Fprintf(&b, "%x ", r.Uint32())
 		}
 		return b.String()
 	}
 	name := func(n int) string { return fmt.Sprintf("entry %d", n) }
-	if turn%3 == 0 {
+	if turnNumber%3 == 0 {
 		return []oxbow.Op{
-			oxbow.Update{Name: name(turn - 1), Content: text(), Labels: []oxbow.Label{{Key: "tag", Value: "changed"}}},
-			oxbow.Remove{Name: name(turn - 2)},
+			oxbow.Update{
+				Name:    name(turnNumber - 1),
+				Content: text(),
+				Labels:  []oxbow.Label{{Key: "tag", Value: "changed"}},
+			},
+			oxbow.Remove{Name: name(turnNumber - 2)},
 		}
 	}
-	return []oxbow.Op{oxbow.Add{Name: name(turn), Content: text(), Aliases: []string{"alias " + name(turn)}}}
+	return []oxbow.Op{
+		oxbow.Add{Name: name(turnNumber), Content: text(), Aliases: []string{"alias " + name(turnNumber)}},
+	}
 }

@@ -105,7 +105,7 @@ func TestFullDisk(t *testing.T) {
 	}
 	same("at the end", m)
 	disk.Stop()
-	for img := range disk.EachImage {
+	for img := range disk.EachCrashFileSystem {
 		again, err := oxbow.Open(workload.StoreFile, &oxbow.Options{FS: img})
 		if err != nil {
 			t.Fatal(err)

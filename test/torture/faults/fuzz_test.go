@@ -32,13 +32,13 @@ func most(n int) uint64 { return uint64(16*n + 1<<20) }
 func samples(f *testing.F) [][]byte {
 	var bs [][]byte
 	for _, k := range storeKinds {
-		s, err := buildStore(k, 1, workload.StoreSetup{SmallFreeSpaceSteps: true, DiscardLockContent: true})
+		s, err := buildStore(k, 1, workload.StoreSetup{GrowsInSmallSteps: true, DiscardLockContent: true})
 		if err != nil {
 			f.Fatal(err)
 		}
 		bs = append(bs, s.file, s.file[:len(s.file)/2])
 		torn := bytes.Clone(s.file)
-		clear(torn[s.records[1].from+8 : s.records[1].from+20])
+		clear(torn[s.records[1].fromOffset+8 : s.records[1].fromOffset+20])
 		bs = append(bs, torn)
 	}
 	// The file consists of marks of records, each of which claims to be very long.

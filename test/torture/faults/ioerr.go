@@ -23,13 +23,13 @@ type ErrorOptions struct {
 
 // ErrorTally counts what the test of failing disk operations has tested, and the results.
 type ErrorTally struct {
-	Scripts         int
-	Faults          int // number of operations that the simulated disk let fail on purpose
-	PossibleImages  int // number of possible disk contents after a crash
-	DistinctImages  int // number of different disk contents after a crash, all of which were examined
-	RescuedSyncs    int // number of failed syncs after which the change was acknowledged nevertheless
-	FromSnapshot    int // number of stores that were opened from a snapshot
-	UnknownOutcomes int // number of changes with the error ErrUnknownOutcome
+	Scripts                 int
+	Faults                  int // number of operations that the simulated disk let fail on purpose
+	PossibleImages          int // number of possible disk contents after a crash
+	DistinctDiskContents    int // number of different disk contents after a crash, all of which were examined
+	FailedSyncsAcknowledged int // number of failed syncs after which the change was acknowledged nevertheless
+	FromSnapshot            int // number of stores that were opened from a snapshot
+	UnknownOutcomeChanges   int // number of changes with the error ErrUnknownOutcome
 }
 
 // Add adds the counts in u to t.
@@ -37,9 +37,9 @@ func (t *ErrorTally) Add(u ErrorTally) {
 	t.Scripts += u.Scripts
 	t.Faults += u.Faults
 	t.PossibleImages += u.PossibleImages
-	t.DistinctImages += u.DistinctImages
-	t.RescuedSyncs += u.RescuedSyncs
-	t.UnknownOutcomes += u.UnknownOutcomes
+	t.DistinctDiskContents += u.DistinctDiskContents
+	t.FailedSyncsAcknowledged += u.FailedSyncsAcknowledged
+	t.UnknownOutcomeChanges += u.UnknownOutcomeChanges
 	t.FromSnapshot += u.FromSnapshot
 }
 
@@ -53,16 +53,16 @@ func FindErrors(seed uint64, o ErrorOptions) (ErrorTally, *Violation) {
 	var steps []workload.Step
 	for _, st := range s.Steps {
 		// Run one step of the script at a time, because only then is it known which step failed.
-		if st.InnerStep != nil {
-			steps = append(steps, *st.InnerStep)
+		if st.NestedStep != nil {
+			steps = append(steps, *st.NestedStep)
 		}
-		st.InnerStep = nil
+		st.NestedStep = nil
 		steps = append(steps, st)
 	}
 	s.Steps = steps[:min(len(steps), 8)]
 	setup := o.Setup
-	setup.SmallFreeSpaceSteps, setup.SnapshotOnClose = true, workload.WritesSnapshots(seed)
-	c := &errorRun{
+	setup.GrowsInSmallSteps, setup.SnapshotOnClose = true, workload.WritesSnapshots(seed)
+	c := &diskErrorRun{
 		opts:   o,
 		script: s,
 		setup:  setup,
@@ -71,8 +71,8 @@ func FindErrors(seed uint64, o ErrorOptions) (ErrorTally, *Violation) {
 	}
 	tally := func() ErrorTally {
 		c.tally.PossibleImages = c.judge.ImageCount
-		c.tally.DistinctImages = c.judge.ExaminedImages
-		c.tally.FromSnapshot = c.judge.FromSnapshot
+		c.tally.DistinctDiskContents = c.judge.ExaminedImages
+		c.tally.FromSnapshot = c.judge.SnapshotOpenCount
 		return c.tally
 	}
 	bad := func(what string, err error) (ErrorTally, *Violation) {
@@ -95,24 +95,24 @@ func FindErrors(seed uint64, o ErrorOptions) (ErrorTally, *Violation) {
 }
 
 // possibleFaults returns the ways in which an operation can fail.
-func possibleFaults(op crashfs.Op) []crashfs.Fault {
-	var fs []crashfs.Fault
+func possibleFaults(op crashfs.Op) []crashfs.OpFault {
+	var fs []crashfs.OpFault
 	for _, err := range []error{syscall.EIO, syscall.ENOSPC} {
-		once := crashfs.Fault{At: op.N, Err: err}
+		once := crashfs.OpFault{At: op.N, Err: err}
 		kind, all := once, once
 		kind.Kinds, kind.Forever = op.Kind, true
 		all.Forever = true
 		fs = append(fs, once, kind, all)
-		if op.Kind == crashfs.Write {
+		if op.Kind == crashfs.OpWrite {
 			short, shorts := once, kind
 			short.Short, shorts.Short = op.Len/2, op.Len/2
 			fs = append(fs, short, shorts)
 		}
 	}
-	return append(fs, crashfs.Fault{At: op.N, Err: syscall.EIO, Done: true})
+	return append(fs, crashfs.OpFault{At: op.N, Err: syscall.EIO, Done: true})
 }
 
-func describeFault(f crashfs.Fault) string {
+func describeFault(f crashfs.OpFault) string {
 	s := f.Err.Error()
 	if f.Short > 0 {
 		s += fmt.Sprintf(" after %d bytes", f.Short)
@@ -129,8 +129,8 @@ func describeFault(f crashfs.Fault) string {
 	return s
 }
 
-// errorRun runs one script of operations on a store and lets the operations of the disk fail.
-type errorRun struct {
+// diskErrorRun runs one script of operations on a store and lets the operations of the disk fail.
+type diskErrorRun struct {
 	opts   ErrorOptions
 	script workload.Script
 	setup  workload.StoreSetup
@@ -139,10 +139,14 @@ type errorRun struct {
 }
 
 // runWithFault runs the script with a fault, and continues after the fault is removed.
-func (c *errorRun) runWithFault(f crashfs.Fault) error {
+func (c *diskErrorRun) runWithFault(f crashfs.OpFault) error {
 	w := workload.NewWorld(c.script, c.setup)
 	w.Disk.Inject(f)
-	j := &errorJudge{run: c, world: w, out: workload.PossibleOutcomes{Models: []*workload.StoreModel{{}}}}
+	j := &diskErrorJudge{
+		judgedRun:      c,
+		world:          w,
+		possibleStates: workload.PossibleOutcomes{PossibleStores: []*workload.StoreModel{{}}},
+	}
 	for i, st := range c.script.Steps {
 		if err := j.runStep(st); err != nil {
 			return fmt.Errorf("step %d (%v): %w", i+1, st, err)
@@ -152,46 +156,46 @@ func (c *errorRun) runWithFault(f crashfs.Fault) error {
 	if err := j.continueAfterFault(); err != nil {
 		return fmt.Errorf("after the fault was mended: %w", err)
 	}
-	if err := j.checkImages(); err != nil {
+	if err := j.checkCrashContents(); err != nil {
 		return fmt.Errorf("a crash at the end: %w", err)
 	}
-	return j.checkAllClosed()
+	return j.checkFilesAndLocksClosed()
 }
 
-// errorJudge keeps track of the states in which the store may be after failed disk operations.
-type errorJudge struct {
-	run              *errorRun
+// diskErrorJudge keeps track of the states in which the store may be after failed disk operations.
+type diskErrorJudge struct {
+	judgedRun        *diskErrorRun
 	world            *workload.World
-	out              workload.PossibleOutcomes
+	possibleStates   workload.PossibleOutcomes
 	hasFaultOccurred bool // The disk operation that was to fail has failed.
 	// For each of the two processes, whether it has received an error which says that the outcome of a change is
 	// unknown.
-	hasUnknownOutcome [2]bool
+	hasUnknownByProcess [2]bool
 	// The possible disk contents after a crash were examined once since the first failed operation.
-	hasCheckedImages bool
+	hasCheckedCrashContents bool
 }
 
-func (j *errorJudge) runStep(st workload.Step) error {
-	undo := j.out.LastUndoableSeq()
+func (j *diskErrorJudge) runStep(st workload.Step) error {
+	undo := j.possibleStates.LastUndoableSeq()
 	from := j.world.Disk.CountOps()
-	seq, err := j.world.DoStepWithoutInner(st, undo)
+	seq, err := j.world.DoStepWithoutNestedStep(st, undo)
 	hit := false
 	for _, op := range j.world.Disk.Log()[from:] {
 		hit = hit || op.Err != nil
-		isFailedSync := op.Kind == crashfs.Sync && op.Err != nil
+		isFailedSync := op.Kind == crashfs.OpSync && op.Err != nil
 		if isFailedSync && err == nil {
-			j.run.tally.RescuedSyncs++
+			j.judgedRun.tally.FailedSyncsAcknowledged++
 		}
 	}
 	j.hasFaultOccurred = j.hasFaultOccurred || hit
-	next, wants := j.out.ApplyStep(j.world, st, undo, seq)
+	next, wants := j.possibleStates.ApplyStep(j.world, st, undo, seq)
 	switch {
 	case err == nil:
 		if len(next) == 0 {
 			return fmt.Errorf("acknowledged, want %v", errors.Join(wants...))
 		}
-		before := j.out.Models
-		j.out.Models = next
+		before := j.possibleStates.PossibleStores
+		j.possibleStates.PossibleStores = next
 		// Read the entries in the process that made the change, to find out which of the possible states is the real
 		// one. This process knows the newest state, because otherwise it could not have made the change.
 		if len(before) != len(next) || next[0].LastSeq() != before[0].LastSeq() {
@@ -206,27 +210,27 @@ func (j *errorJudge) runStep(st workload.Step) error {
 					workload.DescribeMismatches(next, es),
 				)
 			}
-			j.out.Models = fit
+			j.possibleStates.PossibleStores = fit
 		}
 	case errors.Is(err, oxbow.ErrUnknownOutcome):
 		if !hit {
 			return fmt.Errorf("no operation failed: %w", err)
 		}
-		j.run.tally.UnknownOutcomes++
-		j.hasUnknownOutcome[st.Process] = true
-		j.out.Models = append(j.out.Models, next...)
+		j.judgedRun.tally.UnknownOutcomeChanges++
+		j.hasUnknownByProcess[st.Process] = true
+		j.possibleStates.PossibleStores = append(j.possibleStates.PossibleStores, next...)
 		if st.Kind == workload.CompactStep {
-			for _, m := range j.out.Models[:len(j.out.Models):len(j.out.Models)] {
+			for _, m := range j.possibleStates.PossibleStores[:len(j.possibleStates.PossibleStores):len(j.possibleStates.PossibleStores)] {
 				m = m.Clone()
 				m.RecordCompaction()
-				j.out.Models = append(j.out.Models, m)
+				j.possibleStates.PossibleStores = append(j.possibleStates.PossibleStores, m)
 			}
 		}
 	default:
 		// A process that received an error about an unknown outcome refuses all further changes. Such a process also
 		// keeps the lock if it could not inform the other process. Then the other process cannot make changes either.
-		excused := (j.hasUnknownOutcome[st.Process] && errors.Is(err, oxbow.ErrReadOnly)) ||
-			(j.hasUnknownOutcome[1-st.Process] && errors.Is(err, oxbow.ErrBusy))
+		excused := (j.hasUnknownByProcess[st.Process] && errors.Is(err, oxbow.ErrReadOnly)) ||
+			(j.hasUnknownByProcess[1-st.Process] && errors.Is(err, oxbow.ErrBusy))
 		if hit || excused {
 			break
 		}
@@ -234,24 +238,24 @@ func (j *errorJudge) runStep(st workload.Step) error {
 			return fmt.Errorf("refused though no operation failed: %w", err)
 		}
 	}
-	j.out.Models = workload.DistinctModels(j.out.Models)
+	j.possibleStates.PossibleStores = workload.DistinctModels(j.possibleStates.PossibleStores)
 	// Reading entries must always succeed in both processes, and must not show changes that were refused.
 	for i := range 2 {
 		es, err := j.readEntries(i)
 		if err != nil {
 			return fmt.Errorf("process %c: reads no more: %w", 'A'+rune(i), err)
 		}
-		if len(workload.ModelsWithEntries(j.out.Models, es)) == 0 {
+		if len(workload.ModelsWithEntries(j.possibleStates.PossibleStores, es)) == 0 {
 			return fmt.Errorf(
 				"process %c shows what may not be: %w",
 				'A'+rune(i),
-				workload.DescribeMismatches(j.out.Models, es),
+				workload.DescribeMismatches(j.possibleStates.PossibleStores, es),
 			)
 		}
 	}
-	if j.hasFaultOccurred && !j.hasCheckedImages {
-		j.hasCheckedImages = true
-		if err := j.checkImages(); err != nil {
+	if j.hasFaultOccurred && !j.hasCheckedCrashContents {
+		j.hasCheckedCrashContents = true
+		if err := j.checkCrashContents(); err != nil {
 			return fmt.Errorf("a crash after it: %w", err)
 		}
 	}
@@ -267,7 +271,7 @@ func isExpected(err error, wants []error) bool {
 	return false
 }
 
-func (j *errorJudge) readEntries(i int) ([]oxbow.Entry, error) {
+func (j *diskErrorJudge) readEntries(i int) ([]oxbow.Entry, error) {
 	m, err := j.world.OpenedMemory(i)
 	if err != nil {
 		return nil, err
@@ -277,7 +281,7 @@ func (j *errorJudge) readEntries(i int) ([]oxbow.Entry, error) {
 
 // continueAfterFault checks that both processes can make changes again when no more disk operations fail. A process
 // that received an error about an unknown outcome must open the store again first.
-func (j *errorJudge) continueAfterFault() error {
+func (j *diskErrorJudge) continueAfterFault() error {
 	step := func(i int) workload.Step {
 		return workload.Step{
 			Kind:      workload.RememberStep,
@@ -287,7 +291,7 @@ func (j *errorJudge) continueAfterFault() error {
 		}
 	}
 	for i := range 2 {
-		if !j.hasUnknownOutcome[i] {
+		if !j.hasUnknownByProcess[i] {
 			continue
 		}
 		// This process refuses the change, unless the other process has created a new file of the store meanwhile.
@@ -299,46 +303,46 @@ func (j *errorJudge) continueAfterFault() error {
 			return fmt.Errorf("process %c: open again: %w", 'A'+rune(i), err)
 		}
 	}
-	j.hasUnknownOutcome = [2]bool{}
+	j.hasUnknownByProcess = [2]bool{}
 	for i := range 2 {
-		before := j.out.Models[0].LastSeq()
+		before := j.possibleStates.PossibleStores[0].LastSeq()
 		if err := j.runStep(step(i)); err != nil {
 			return fmt.Errorf("process %c: %w", 'A'+rune(i), err)
 		}
-		if len(j.out.Models) != 1 || j.out.Models[0].LastSeq() == before {
+		if len(j.possibleStates.PossibleStores) != 1 || j.possibleStates.PossibleStores[0].LastSeq() == before {
 			return fmt.Errorf(
 				"process %c: a change was not acknowledged, or %d outcomes are left",
 				'A'+rune(i),
-				len(j.out.Models),
+				len(j.possibleStates.PossibleStores),
 			)
 		}
 	}
 	return nil
 }
 
-// checkImages examines possible disk contents if the machine crashed now.
-func (j *errorJudge) checkImages() error {
-	may := workload.ModelStates(j.out.Models)
+// checkCrashContents examines possible disk contents if the machine crashed now.
+func (j *diskErrorJudge) checkCrashContents() error {
+	may := workload.ModelStates(j.possibleStates.PossibleStores)
 	n := 0
 	var bad error
-	j.world.Disk.EachSketch(func(im *crashfs.ImageSketch) bool {
+	j.world.Disk.EachCrashContent(func(im *crashfs.CrashContent) bool {
 		// The first possible disk contents lose the most and the fewest writes, so examine all of them. Examine only a
 		// fixed selection of the later contents, because there are too many.
-		if n >= j.run.opts.ImageCount/2 && im.Sum(workload.IsLockFile)%8 != 0 {
+		if n >= j.judgedRun.opts.ImageCount/2 && im.HashFiles(workload.IsLockFile)%8 != 0 {
 			return true
 		}
 		n++
-		if _, _, err := j.run.judge.ExamineSketch(im, may); err != nil {
+		if _, _, err := j.judgedRun.judge.ExamineSketch(im, may); err != nil {
 			bad = fmt.Errorf("(%s): %w", im.Label(), err)
 			return false
 		}
-		return n < j.run.opts.ImageCount
+		return n < j.judgedRun.opts.ImageCount
 	})
 	return bad
 }
 
-// checkAllClosed returns an error if a file or a lock is still open after everything was closed.
-func (j *errorJudge) checkAllClosed() error {
+// checkFilesAndLocksClosed returns an error if a file or a lock is still open after everything was closed.
+func (j *diskErrorJudge) checkFilesAndLocksClosed() error {
 	if err := j.world.Close(); err != nil {
 		return fmt.Errorf("close: %w", err)
 	}

@@ -22,7 +22,8 @@ func TestFaults(t *testing.T) {
 		}
 	}
 	t.Logf("%+v", all)
-	if all.Faults < 800 || all.PossibleImages < 8000 || all.RescuedSyncs == 0 || all.UnknownOutcomes == 0 {
+	if all.Faults < 800 || all.PossibleImages < 8000 || all.FailedSyncsAcknowledged == 0 ||
+		all.UnknownOutcomeChanges == 0 {
 		t.Errorf("the campaign looked at too little: %+v", all)
 	}
 }

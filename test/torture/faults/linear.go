@@ -25,30 +25,30 @@ import (
 // These numbers determine how many calls a history has. A history is the list of all calls with their times and
 // results.
 const (
-	linearProcessCount   = 3
-	goroutinesPerProcess = 2 // number of goroutines in each process
-	callsPerGoroutine    = 16
-	linearNameCount      = 3
+	linearizabilityProcesses  = 3
+	goroutinesPerProcess      = 2 // number of goroutines in each process
+	callsPerGoroutine         = 16
+	linearizabilityEntryNames = 3
 )
 
 // maxCheckTime is the maximum time for checking one recorded history of concurrent calls.
 const maxCheckTime = 20 * time.Second
 
-// LinearTally counts the histories, calls and stores that the test of concurrent calls has tested.
-type LinearTally struct {
-	Histories    int
-	Calls        int
-	PendingCalls int // number of calls that had not returned when the process that made them was killed
-	BusyCalls    int // number of calls that were refused because the lock was not available in time
-	FromSnapshot int // number of stores that were opened from a snapshot
+// LinearizabilityTally counts the histories, calls and stores that the test of concurrent calls has tested.
+type LinearizabilityTally struct {
+	Histories          int
+	Calls              int
+	CallsPendingAtKill int // number of calls that had not returned when the process that made them was killed
+	CallsRefusedAsBusy int // number of calls that were refused because the lock was not available in time
+	FromSnapshot       int // number of stores that were opened from a snapshot
 }
 
 // Add adds the counts in u to t.
-func (t *LinearTally) Add(u LinearTally) {
+func (t *LinearizabilityTally) Add(u LinearizabilityTally) {
 	t.Histories += u.Histories
 	t.Calls += u.Calls
-	t.PendingCalls += u.PendingCalls
-	t.BusyCalls += u.BusyCalls
+	t.CallsPendingAtKill += u.CallsPendingAtKill
+	t.CallsRefusedAsBusy += u.CallsRefusedAsBusy
 	t.FromSnapshot += u.FromSnapshot
 }
 
@@ -57,40 +57,40 @@ func (t *LinearTally) Add(u LinearTally) {
 type callVerb int
 
 const (
-	callRead   callVerb = iota
-	callWrite           // The call is [oxbow.Memory.Remember], which writes the entry whether or not it exists.
-	callAdd             // The call is Add, which fails if the entry exists.
-	callSwap            // The call is Update with If, which fails if the entry does not have the expected content.
-	callRemove          // The call is Forget, which fails if the entry does not exist.
+	callReadEntry       callVerb = iota
+	callRememberEntry            // The call is [oxbow.Memory.Remember], which writes the entry whether or not it exists.
+	callAddEntry                 // The call is Add, which fails if the entry exists.
+	callUpdateIfContent          // The call is Update with If, which fails if the entry does not have the expected content.
+	callForgetEntry              // The call is Forget, which fails if the entry does not exist.
 	// The call compacts the store. It is not recorded in the history, because it does not change an entry.
 	callCompact
 )
 
 var verbNames = [...]string{"read", "write", "add", "swap", "remove", "compact"}
 
-// registerCall describes a call that reads or changes an entry. Each call that writes uses a new content, so a content
-// that is read shows which call wrote it.
-type registerCall struct {
+// recordedEntryCall describes a call that reads or changes an entry. Each call that writes uses a new content, so a
+// content that is read shows which call wrote it.
+type recordedEntryCall struct {
 	verb    callVerb
 	name    string
-	oldText string // content that the entry must have, for callSwap
+	oldText string // content that the entry must have, for callUpdateIfContent
 	text    string
 }
 
-// registerResult is the result of a call.
-type registerResult struct {
-	text      string // content that was read ("" if the entry does not exist)
-	wasMade   bool   // The change was made.
-	isUnknown bool   // The process was killed, so it is unknown whether the change was made.
+// recordedCallResult is the result of a call.
+type recordedCallResult struct {
+	text              string // content that was read ("" if the entry does not exist)
+	wasChangeAccepted bool   // The change was made.
+	isOutcomeUnknown  bool   // The process was killed, so it is unknown whether the change was made.
 }
 
-// registerModel tells the checker of the history how an entry must behave. If the entry does not exist, its content is
-// "".
-var registerModel = porcupine.Model{
+// entryConsistencyModel tells the checker of the history how an entry must behave. If the entry does not exist, its
+// content is "".
+var entryConsistencyModel = porcupine.Model{
 	Partition: func(history []porcupine.Operation) [][]porcupine.Operation {
 		byName := map[string][]porcupine.Operation{}
 		for _, op := range history {
-			name := op.Input.(registerCall).name
+			name := op.Input.(recordedEntryCall).name
 			byName[name] = append(byName[name], op)
 		}
 		var parts [][]porcupine.Operation
@@ -102,55 +102,55 @@ var registerModel = porcupine.Model{
 	Init: func() any { return "" },
 	Step: func(state, in, out any) (bool, any) {
 		have := state.(string)
-		i := in.(registerCall)
-		o := out.(registerResult)
-		if i.verb == callRead {
-			return o.isUnknown || o.text == have, have
+		i := in.(recordedEntryCall)
+		o := out.(recordedCallResult)
+		if i.verb == callReadEntry {
+			return o.isOutcomeUnknown || o.text == have, have
 		}
 		can, then := true, i.text
 		switch i.verb {
-		case callAdd:
+		case callAddEntry:
 			can = have == ""
-		case callSwap:
+		case callUpdateIfContent:
 			can = have == i.oldText && have != ""
-		case callRemove:
+		case callForgetEntry:
 			can, then = have != "", ""
 		}
 		if !can {
-			return o.isUnknown || !o.wasMade, have
+			return o.isOutcomeUnknown || !o.wasChangeAccepted, have
 		}
-		return o.isUnknown || o.wasMade, then
+		return o.isOutcomeUnknown || o.wasChangeAccepted, then
 	},
 	DescribeOperation: func(in, out any) string {
-		i, o := in.(registerCall), out.(registerResult)
+		i, o := in.(recordedEntryCall), out.(recordedCallResult)
 		return fmt.Sprintf("%s %s %q->%q = %+v", verbNames[i.verb], i.name, i.oldText, i.text, o)
 	},
 }
 
-// linearRun records the history of one run.
-type linearRun struct {
+// linearizabilityRun records the history of one run.
+type linearizabilityRun struct {
 	disk  *crashfs.Disk
 	setup workload.StoreSetup
 	// Number of calls that began plus number of calls that ended. This number is the time of these events in the
 	// history.
-	clock   atomic.Int64
-	text    atomic.Int64
-	mu      sync.Mutex // mu guards the fields below.
-	history []porcupine.Operation
-	tally   LinearTally
-	err     error
+	clock             atomic.Int64
+	newContentCounter atomic.Int64
+	mu                sync.Mutex // mu guards the fields below.
+	recordedCalls     []porcupine.Operation
+	tally             LinearizabilityTally
+	err               error
 }
 
 // CheckLinearHistory lets several processes call a store, records the history of the calls and checks it. The seed
 // determines the calls. Two processes are killed during the test, and two new processes replace them. The history also
 // depends on the scheduler of goroutines, so the same seed does not always give the same history.
-func CheckLinearHistory(seed uint64, setup workload.StoreSetup) (LinearTally, error) {
+func CheckLinearHistory(seed uint64, setup workload.StoreSetup) (LinearizabilityTally, error) {
 	setup.SnapshotOnClose = workload.WritesSnapshots(seed)
-	r := &linearRun{disk: crashfs.New(nil), setup: setup}
+	r := &linearizabilityRun{disk: crashfs.New(nil), setup: setup}
 	r.tally.Histories = 1
 	rnd := rand.New(rand.NewPCG(seed, 11))
 	var wg sync.WaitGroup
-	for p := range linearProcessCount {
+	for p := range linearizabilityProcesses {
 		kill := 0
 		if p < 2 {
 			kill = 10 + rnd.IntN(120)
@@ -161,10 +161,10 @@ func CheckLinearHistory(seed uint64, setup workload.StoreSetup) (LinearTally, er
 	wg.Wait()
 	r.readFinalState(seed)
 	if r.err == nil {
-		r.history = settledHistory(r.history)
-		switch porcupine.CheckOperationsTimeout(registerModel, r.history, maxCheckTime) {
+		r.recordedCalls = historyWithoutEarlyReads(r.recordedCalls)
+		switch porcupine.CheckOperationsTimeout(entryConsistencyModel, r.recordedCalls, maxCheckTime) {
 		case porcupine.Illegal:
-			r.err = fmt.Errorf("the history is not linearizable: %s", explainHistory(r.history))
+			r.err = fmt.Errorf("the history is not linearizable: %s", explainHistory(r.recordedCalls))
 		case porcupine.Unknown:
 			r.err = fmt.Errorf("the checker did not come to an end in %v", maxCheckTime)
 		}
@@ -175,26 +175,27 @@ func CheckLinearHistory(seed uint64, setup workload.StoreSetup) (LinearTally, er
 	return r.tally, nil
 }
 
-// settledHistory returns the history without the reads that were too early. A read is too early if it returns another
-// process's change before that process acknowledged the change. Such a read is correct, because a change is in the
-// file slightly before it is acknowledged.
+// historyWithoutEarlyReads returns the history without the reads that were too early. A read is too early if it
+// returns another process's change before that process acknowledged the change. Such a read is correct, because a
+// change is in the file slightly before it is acknowledged.
 //
 // All remaining calls must still satisfy two guarantees: a read returns each change that was acknowledged before the
 // read began, and a process always sees its own changes.
-func settledHistory(ops []porcupine.Operation) []porcupine.Operation {
+func historyWithoutEarlyReads(ops []porcupine.Operation) []porcupine.Operation {
 	process := func(op porcupine.Operation) int { return op.ClientId / goroutinesPerProcess }
 	early := func(got porcupine.Operation) bool {
 		return slices.ContainsFunc(ops, func(w porcupine.Operation) bool {
-			in, out := w.Input.(registerCall), got.Output.(registerResult)
-			wrote := (in.verb != callRemove && out.text == in.text) || (in.verb == callRemove && out.text == "")
-			return in.verb != callRead && in.name == got.Input.(registerCall).name && wrote &&
+			in, out := w.Input.(recordedEntryCall), got.Output.(recordedCallResult)
+			wrote := (in.verb != callForgetEntry && out.text == in.text) ||
+				(in.verb == callForgetEntry && out.text == "")
+			return in.verb != callReadEntry && in.name == got.Input.(recordedEntryCall).name && wrote &&
 				process(w) != process(got) &&
 				w.Call < got.Return &&
 				w.Return > got.Return
 		})
 	}
 	return slices.DeleteFunc(slices.Clone(ops), func(op porcupine.Operation) bool {
-		return op.Input.(registerCall).verb == callRead && early(op)
+		return op.Input.(recordedEntryCall).verb == callReadEntry && early(op)
 	})
 }
 
@@ -202,8 +203,8 @@ func settledHistory(ops []porcupine.Operation) []porcupine.Operation {
 // replaces the output of the checker, which needs a browser.
 func explainHistory(ops []porcupine.Operation) string {
 	s := ""
-	for _, part := range registerModel.Partition(ops) {
-		if porcupine.CheckOperations(registerModel, part) {
+	for _, part := range entryConsistencyModel.Partition(ops) {
+		if porcupine.CheckOperations(entryConsistencyModel, part) {
 			continue
 		}
 		slices.SortFunc(part, func(a, b porcupine.Operation) int { return cmp.Compare(a.Call, b.Call) })
@@ -213,7 +214,7 @@ func explainHistory(ops []porcupine.Operation) string {
 				op.Call,
 				op.Return,
 				op.ClientId,
-				registerModel.DescribeOperation(op.Input, op.Output),
+				entryConsistencyModel.DescribeOperation(op.Input, op.Output),
 			)
 		}
 	}
@@ -222,7 +223,7 @@ func explainHistory(ops []porcupine.Operation) string {
 
 // runProcess opens the store, and starts the goroutines of one process, which make calls. If the process is killed,
 // one new process continues in its place.
-func (r *linearRun) runProcess(p int, seed uint64, kill int) {
+func (r *linearizabilityRun) runProcess(p int, seed uint64, kill int) {
 	for life := range 2 {
 		proc := r.disk.Process()
 		if life == 0 && kill > 0 {
@@ -295,66 +296,66 @@ func (l *lockedReader) Read(b []byte) (int, error) {
 
 func isKilledError(err error) bool { return errors.Is(err, crashfs.ErrKilled) }
 
-func (r *linearRun) addError(err error) {
+func (r *linearizabilityRun) addError(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.err = errors.Join(r.err, err)
 }
 
 // makeCall makes a random call to the store and records it in the history. It returns false if the process was killed.
-func (r *linearRun) makeCall(proc *crashfs.Process, m *oxbow.Memory, id int, rnd *rand.Rand) bool {
+func (r *linearizabilityRun) makeCall(proc *crashfs.Process, m *oxbow.Memory, id int, rnd *rand.Rand) bool {
 	ctx := context.Background()
-	in := registerCall{
-		name: fmt.Sprintf("n%d", rnd.IntN(linearNameCount)),
-		text: fmt.Sprintf("text %d", r.text.Add(1)),
+	in := recordedEntryCall{
+		name: fmt.Sprintf("n%d", rnd.IntN(linearizabilityEntryNames)),
+		text: fmt.Sprintf("text %d", r.newContentCounter.Add(1)),
 	}
 	switch n := rnd.IntN(20); {
 	case n < 8:
-		in.verb = callRead
+		in.verb = callReadEntry
 	case n < 13:
-		in.verb = callWrite
+		in.verb = callRememberEntry
 	case n < 15:
-		in.verb = callAdd
+		in.verb = callAddEntry
 	case n < 17:
-		in.verb = callSwap
+		in.verb = callUpdateIfContent
 	case n < 19:
-		in.verb = callRemove
+		in.verb = callForgetEntry
 	default:
 		in.verb = callCompact
 	}
 	var version uint64
-	if in.verb == callSwap {
+	if in.verb == callUpdateIfContent {
 		e, err := m.Get(ctx, in.name)
 		if err != nil {
 			// The entry cannot be swapped, because it could not be read. Make a read instead, which is recorded as a
 			// call of its own.
-			in.verb = callRead
+			in.verb = callReadEntry
 		}
 		in.oldText, version = e.Content, e.Version
 	}
-	var out registerResult
+	var out recordedCallResult
 	var err error
 	begin := r.clock.Add(1)
 	switch in.verb {
-	case callRead:
+	case callReadEntry:
 		var e oxbow.Entry
 		e, err = m.Get(ctx, in.name)
 		if errors.Is(err, oxbow.ErrNotFound) {
 			err = nil
 		}
 		out.text = e.Content
-	case callWrite:
+	case callRememberEntry:
 		_, err = m.Remember(ctx, oxbow.Entry{Name: in.name, Content: in.text})
-		out.wasMade = err == nil
-	case callAdd:
+		out.wasChangeAccepted = err == nil
+	case callAddEntry:
 		err = m.Apply(ctx, oxbow.Add{Name: in.name, Content: in.text})
-		out.wasMade, err = wasMade(err, oxbow.ErrExists)
-	case callSwap:
+		out.wasChangeAccepted, err = wasChangeMade(err, oxbow.ErrExists)
+	case callUpdateIfContent:
 		err = m.Apply(ctx, oxbow.Update{Name: in.name, Content: in.text, If: version})
-		out.wasMade, err = wasMade(err, oxbow.ErrConflict, oxbow.ErrNotFound)
-	case callRemove:
+		out.wasChangeAccepted, err = wasChangeMade(err, oxbow.ErrConflict, oxbow.ErrNotFound)
+	case callForgetEntry:
 		err = m.Forget(ctx, in.name)
-		out.wasMade, err = wasMade(err, oxbow.ErrNotFound)
+		out.wasChangeAccepted, err = wasChangeMade(err, oxbow.ErrNotFound)
 	case callCompact:
 		_, err = m.Compact(ctx, oxbow.Compaction{Before: time.Unix(1<<40, 0)})
 	}
@@ -370,10 +371,10 @@ func (r *linearRun) makeCall(proc *crashfs.Process, m *oxbow.Memory, id int, rnd
 	r.tally.Calls++
 	switch {
 	case isKilledError(err):
-		r.tally.PendingCalls++
-		out.isUnknown, end = true, 1<<60
+		r.tally.CallsPendingAtKill++
+		out.isOutcomeUnknown, end = true, 1<<60
 	case errors.Is(err, oxbow.ErrBusy):
-		r.tally.BusyCalls++
+		r.tally.CallsRefusedAsBusy++
 		// The store was busy, so the call has changed nothing and is not recorded. The goroutine can continue.
 		return true
 	case err != nil:
@@ -381,19 +382,19 @@ func (r *linearRun) makeCall(proc *crashfs.Process, m *oxbow.Memory, id int, rnd
 		return false
 	}
 	// Do not record a read by a process that was killed, because its result is unknown and it changes nothing.
-	if in.verb != callCompact && !(in.verb == callRead && out.isUnknown) {
-		r.history = append(
-			r.history,
+	if in.verb != callCompact && !(in.verb == callReadEntry && out.isOutcomeUnknown) {
+		r.recordedCalls = append(
+			r.recordedCalls,
 			porcupine.Operation{ClientId: id, Input: in, Call: begin, Output: out, Return: end},
 		)
 	}
-	return !out.isUnknown
+	return !out.isOutcomeUnknown
 }
 
-// wasMade reports whether a change was made. The errors in proper are the errors with which the store may refuse this
-// change. For any other error, wasMade returns the error.
-func wasMade(err error, proper ...error) (bool, error) {
-	for _, p := range proper {
+// wasChangeMade reports whether a change was made. The errors in proper are the errors with which the store may refuse
+// this change. For any other error, wasChangeMade returns the error.
+func wasChangeMade(err error, allowedErrors ...error) (bool, error) {
+	for _, p := range allowedErrors {
 		if errors.Is(err, p) {
 			return false, nil
 		}
@@ -402,7 +403,7 @@ func wasMade(err error, proper ...error) (bool, error) {
 }
 
 // readFinalState reads all names from the disk at the end of a run, and checks the store.
-func (r *linearRun) readFinalState(seed uint64) {
+func (r *linearizabilityRun) readFinalState(seed uint64) {
 	m, err := oxbow.Open(
 		workload.StoreFile,
 		workload.StoreOptions(
@@ -415,17 +416,17 @@ func (r *linearRun) readFinalState(seed uint64) {
 		r.addError(fmt.Errorf("open at the end: %w", err))
 		return
 	}
-	for i := range linearNameCount {
-		in := registerCall{verb: callRead, name: fmt.Sprintf("n%d", i)}
+	for i := range linearizabilityEntryNames {
+		in := recordedEntryCall{verb: callReadEntry, name: fmt.Sprintf("n%d", i)}
 		begin := r.clock.Add(1)
 		e, err := m.Get(context.Background(), in.name)
 		if err != nil && !errors.Is(err, oxbow.ErrNotFound) {
 			r.addError(fmt.Errorf("read at the end: %w", err))
 			return
 		}
-		r.history = append(
-			r.history,
-			porcupine.Operation{ClientId: 1000, Input: in, Call: begin, Output: registerResult{text: e.Content},
+		r.recordedCalls = append(
+			r.recordedCalls,
+			porcupine.Operation{ClientId: 1000, Input: in, Call: begin, Output: recordedCallResult{text: e.Content},
 				Return: r.clock.Add(1)},
 		)
 	}

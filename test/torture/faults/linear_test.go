@@ -9,7 +9,7 @@ import (
 )
 
 func TestHistories(t *testing.T) {
-	var all LinearTally
+	var all LinearizabilityTally
 	for seed := range uint64(60) {
 		tally, err := CheckLinearHistory(seed, workload.StoreSetup{})
 		all.Add(tally)
@@ -18,7 +18,7 @@ func TestHistories(t *testing.T) {
 		}
 	}
 	t.Logf("%+v", all)
-	if all.PendingCalls == 0 || all.Calls < 4000 {
+	if all.CallsPendingAtKill == 0 || all.Calls < 4000 {
 		t.Errorf("the campaign did too little: %+v", all)
 	}
 }

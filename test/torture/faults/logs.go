@@ -20,20 +20,28 @@ import (
 
 // logRun runs a script for a log that two processes use in turns.
 type logRun struct {
-	random         *rand.Rand
-	now            time.Time
-	setup          workload.StoreSetup
-	disk           *crashfs.Disk
-	logs           [2]*wal.Log
-	ackedBodies    []string // bodies of the records that were acknowledged
-	inFlightBodies []string // bodies of the records in the append that is in progress
+	random              *rand.Rand
+	simulatedTime       time.Time
+	setup               workload.StoreSetup
+	disk                *crashfs.Disk
+	logs                [2]*wal.Log
+	acknowledgedBodies  []string // bodies of the records that were acknowledged
+	bodiesBeingAppended []string // bodies of the records in the append that is in progress
 }
 
 func newLogRun(seed uint64, setup workload.StoreSetup, disk *crashfs.Disk) *logRun {
-	return &logRun{random: rand.New(rand.NewPCG(seed, 7)), now: time.Unix(1776162225, 0), setup: setup, disk: disk}
+	return &logRun{
+		random:        rand.New(rand.NewPCG(seed, 7)),
+		simulatedTime: time.Unix(1776162225, 0),
+		setup:         setup,
+		disk:          disk,
+	}
 }
 
-func (l *logRun) clock() time.Time { l.now = l.now.Add(time.Second); return l.now }
+func (l *logRun) clock() time.Time {
+	l.simulatedTime = l.simulatedTime.Add(time.Second)
+	return l.simulatedTime
+}
 
 func (l *logRun) openLog(i int) (*wal.Log, error) {
 	if l.logs[i] == nil {
@@ -53,8 +61,14 @@ func openLog(fsys *workload.HookedFS, clock func() time.Time, key [32]byte) (*wa
 	return wal.Open(
 		fsys,
 		workload.StoreFile,
-		wal.Options{FreeStep: step, FreeReserve: reserve, Clock: clock, Rand: rand.NewChaCha8(key), VerifyChain: true,
-			DigestBody: func(_ uint8, b []byte) ([32]byte, error) { return sha256.Sum256(b), nil }},
+		wal.Options{
+			FreeSpaceStep:       step,
+			UrgentAppendReserve: reserve,
+			Clock:               clock,
+			Rand:                rand.NewChaCha8(key),
+			VerifyChain:         true,
+			DigestBody:          func(_ uint8, b []byte) ([32]byte, error) { return sha256.Sum256(b), nil },
+		},
 	)
 }
 
@@ -77,14 +91,14 @@ func (l *logRun) appendUntilStopped() error {
 			}
 			continue
 		}
-		l.inFlightBodies = nil
+		l.bodiesBeingAppended = nil
 		for range 1 + l.random.IntN(4) {
-			l.inFlightBodies = append(l.inFlightBodies, randomBody(l.random))
+			l.bodiesBeingAppended = append(l.bodiesBeingAppended, randomBody(l.random))
 		}
-		if err := l.appendRecords(log, l.inFlightBodies); err != nil {
+		if err := l.appendRecords(log, l.bodiesBeingAppended); err != nil {
 			return err
 		}
-		l.ackedBodies, l.inFlightBodies = append(l.ackedBodies, l.inFlightBodies...), nil
+		l.acknowledgedBodies, l.bodiesBeingAppended = append(l.acknowledgedBodies, l.bodiesBeingAppended...), nil
 	}
 	return nil
 }
@@ -123,14 +137,14 @@ func readLog(log *wal.Log) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	if news == wal.PollReplaced {
+	if news == wal.LogFileReplaced {
 		if err := log.Reopen(); err != nil {
 			return nil, err
 		}
 	}
 	var bodies []string
 	err = log.Read(func(r *wal.Record) error {
-		if r.Type < wal.MinUnchainedType {
+		if r.Type < wal.MinTypeOutsideHashChain {
 			bodies = append(bodies, string(r.Body))
 		}
 		return nil
@@ -142,12 +156,12 @@ func readLog(log *wal.Log) ([]string, error) {
 // log after each crash.
 func crashLog(seed uint64, o CrashOptions) (CrashTally, *Violation) {
 	setup := setupForSeed(seed, o)
-	tally := CrashTally{Scripts: 1}
+	tally := CrashTally{ScriptsRun: 1}
 	// bodies of the records that the log contained after a crash, by the hash of the disk content
 	judged := map[uint64][]string{}
 	distinct := 0
 	bad := func(k int, label string, err error) (CrashTally, *Violation) {
-		tally.DistinctImages = distinct
+		tally.DistinctCrashContents = distinct
 		return tally, &Violation{Seed: seed, Where: describeCrash(k, label), Err: err}
 	}
 	dry := newLogRun(seed, setup, crashfs.New(nil))
@@ -162,17 +176,17 @@ func crashLog(seed uint64, o CrashOptions) (CrashTally, *Violation) {
 			return bad(k, "", err)
 		}
 		d.Stop()
-		tally.StopPoints++
+		tally.DiskStopPoints++
 		var label string
 		var err error
-		d.EachSketch(func(im *crashfs.ImageSketch) bool {
-			tally.PossibleImages++
-			sum := im.Sum(nil)
+		d.EachCrashContent(func(im *crashfs.CrashContent) bool {
+			tally.PossibleDiskContents++
+			sum := im.HashFiles(nil)
 			got, known := judged[sum]
 			if known {
 				err = l.checkRecords(got)
 			} else {
-				got, err = examineLog(workload.NewFS(im.BuildImage(), setup), l)
+				got, err = examineLog(workload.NewFS(im.BuildFileSystem(), setup), l)
 				if err == nil {
 					judged[sum] = got
 					if im.AnyName(workload.DependsOnScript) {
@@ -189,7 +203,7 @@ func crashLog(seed uint64, o CrashOptions) (CrashTally, *Violation) {
 			return bad(k, label, err)
 		}
 	}
-	tally.DistinctImages = distinct
+	tally.DistinctCrashContents = distinct
 	return tally, nil
 }
 
@@ -197,15 +211,15 @@ func crashLog(seed uint64, o CrashOptions) (CrashTally, *Violation) {
 // at this operation.
 func (l *logRun) checkRecords(got []string) error {
 	// The log must contain all acknowledged records. Only the first records of the append in progress may follow.
-	all := slices.Concat(l.ackedBodies, l.inFlightBodies)
+	all := slices.Concat(l.acknowledgedBodies, l.bodiesBeingAppended)
 	n := len(got)
-	isPossibleCount := len(l.ackedBodies) <= n && n <= len(all)
+	isPossibleCount := len(l.acknowledgedBodies) <= n && n <= len(all)
 	if !isPossibleCount || !slices.Equal(got, all[:n]) {
 		return fmt.Errorf(
 			"the log holds %d records; %d were acknowledged, %d in flight",
 			n,
-			len(l.ackedBodies),
-			len(l.inFlightBodies),
+			len(l.acknowledgedBodies),
+			len(l.bodiesBeingAppended),
 		)
 	}
 	return nil
@@ -228,7 +242,7 @@ func examineLog(fsys *workload.HookedFS, l *logRun) ([]string, error) {
 		return nil, err
 	}
 	more := []string{"one more", "and another"}
-	if err := (&logRun{now: now}).appendRecords(log, more); err != nil {
+	if err := (&logRun{simulatedTime: now}).appendRecords(log, more); err != nil {
 		return nil, fmt.Errorf("append: %w", err)
 	}
 	if err := log.Close(); err != nil {

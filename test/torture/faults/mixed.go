@@ -20,26 +20,26 @@ const (
 	keptOldSnapshots = 4
 	// The content of the disk after a crash is called an image. One in this many images with a snapshot file is tested
 	// with other snapshot files.
-	imagesPerMixed = 16
-	mixesPerImage  = 4
+	contentsPerMixedTest    = 16
+	snapshotMixesPerContent = 4
 )
 
-// examineMixed examines the disk content after a crash again with other snapshot files: an older file, and files in
-// which some pages are zero or come from other snapshots.
-func (r *crashRun) examineMixed(im *crashfs.ImageSketch, allowed []*workload.StoreState) error {
-	sum := im.Sum(workload.IsLockFile)
-	if sum>>40%imagesPerMixed != 0 {
+// examineMixedSnapshots examines the disk content after a crash again with other snapshot files: an older file, and
+// files in which some pages are zero or come from other snapshots.
+func (r *crashRun) examineMixedSnapshots(im *crashfs.CrashContent, allowed []*workload.StoreState) error {
+	sum := im.HashFiles(workload.IsLockFile)
+	if sum>>40%contentsPerMixedTest != 0 {
 		return nil
 	}
 	const name = workload.StoreFile + ".snap"
-	img := im.BuildImage()
+	img := im.BuildFileSystem()
 	own, err := vfs.ReadFile(img, name, -1)
 	if err != nil {
 		return err
 	}
 	rnd := rand.New(rand.NewPCG(r.script.Seed, sum))
-	for i := range mixesPerImage {
-		b := r.otherSnapshot(own, i, rnd)
+	for i := range snapshotMixesPerContent {
+		b := r.olderOrMixedSnapshot(own, i, rnd)
 		if b == nil || bytes.Equal(b, own) {
 			continue
 		}
@@ -47,7 +47,7 @@ func (r *crashRun) examineMixed(im *crashfs.ImageSketch, allowed []*workload.Sto
 		if err := with.Put(name, b, 0o600, time.Unix(1776162225, 0)); err != nil {
 			return err
 		}
-		r.tally.MixedImages++
+		r.tally.MixedSnapshotContents++
 		if err := r.judge.ExamineImage(with, allowed); err != nil {
 			return fmt.Errorf("with snapshot %d of other pages: %w", i, err)
 		}
@@ -59,9 +59,9 @@ func (r *crashRun) examineMixed(im *crashfs.ImageSketch, allowed []*workload.Sto
 	return nil
 }
 
-// otherSnapshot returns another snapshot file for a test. If i is 0, it is an older file. Otherwise, it is own, the
-// present file, with some pages from older files. It returns nil if there is no older file.
-func (r *crashRun) otherSnapshot(own []byte, i int, rnd *rand.Rand) []byte {
+// olderOrMixedSnapshot returns another snapshot file for a test. If i is 0, it is an older file. Otherwise, it is own,
+// the present file, with some pages from older files. It returns nil if there is no older file.
+func (r *crashRun) olderOrMixedSnapshot(own []byte, i int, rnd *rand.Rand) []byte {
 	if len(r.snapshots) == 0 {
 		return nil
 	}

@@ -18,32 +18,32 @@ import (
 // stepAfterCrash returns the step that a caller makes after a crash. Usually it repeats the interrupted step with
 // another text of the same length. The new record then has the same length as the record that the crash left
 // incomplete. If recovery left the incomplete record in the file, this record could become valid again.
-func (r *crashRun) stepAfterCrash(acked int, h uint64) workload.Step {
+func (r *crashRun) stepAfterCrash(acknowledgedCount int, hash uint64) workload.Step {
 	var steps []workload.Step
 	for _, st := range r.script.Steps {
-		if st.InnerStep != nil && st.Kind != workload.RevertStep {
-			steps = append(steps, *st.InnerStep)
+		if st.NestedStep != nil && st.Kind != workload.RevertStep {
+			steps = append(steps, *st.NestedStep)
 		}
-		st.InnerStep = nil
+		st.NestedStep = nil
 		steps = append(steps, st)
 	}
 	st := workload.Step{Kind: workload.RememberStep, EntryName: "a", Content: "after the crash"}
-	if h>>32%8 == 0 {
+	if hash>>32%8 == 0 {
 		return workload.Step{Kind: workload.CompactStep}
 	}
-	if acked < len(steps) {
-		switch s := steps[acked]; s.Kind {
+	if acknowledgedCount < len(steps) {
+		switch s := steps[acknowledgedCount]; s.Kind {
 		case workload.RememberStep:
-			st.EntryName, st.Content = s.EntryName, otherText(s.Content)
+			st.EntryName, st.Content = s.EntryName, differentTextOfSameLength(s.Content)
 		case workload.BatchStep:
 			st = workload.Step{Kind: workload.BatchStep, OpID: s.OpID}
 			for _, op := range s.Ops {
 				switch o := op.(type) {
 				case oxbow.Add:
-					o.Content = otherText(o.Content)
+					o.Content = differentTextOfSameLength(o.Content)
 					op = o
 				case oxbow.Update:
-					o.Content = otherText(o.Content)
+					o.Content = differentTextOfSameLength(o.Content)
 					op = o
 				}
 				st.Ops = append(st.Ops, op)
@@ -55,8 +55,8 @@ func (r *crashRun) stepAfterCrash(acked int, h uint64) workload.Step {
 	return st
 }
 
-// otherText returns a different text of the same length.
-func otherText(s string) string {
+// differentTextOfSameLength returns a different text of the same length.
+func differentTextOfSameLength(s string) string {
 	return strings.Map(func(c rune) rune {
 		switch {
 		case c >= 'a' && c < 'z':
@@ -70,11 +70,11 @@ func otherText(s string) string {
 
 // mustCrashAgain reports whether the disk is crashed again while it recovers from this content. This is more likely if
 // the end of a record was written and its beginning was not, because such a record could become valid again.
-func (r *crashRun) mustCrashAgain(im *crashfs.ImageSketch) bool {
+func (r *crashRun) mustCrashAgain(im *crashfs.CrashContent) bool {
 	if r.opts.RecoveryCrashInterval <= 0 {
 		return false
 	}
-	choice, n := im.Sum(workload.IsLockFile), uint64(r.opts.RecoveryCrashInterval)
+	choice, n := im.HashFiles(workload.IsLockFile), uint64(r.opts.RecoveryCrashInterval)
 	if choice%n == 0 {
 		return true
 	}
@@ -85,9 +85,9 @@ func (r *crashRun) mustCrashAgain(im *crashfs.ImageSketch) bool {
 	return strings.Contains(label, "all but the first ") && !strings.Contains(label, ".lock")
 }
 
-// crashRecovery opens a store from a possible disk content after a crash, so that the store recovers, and makes a
+// crashDuringRecovery opens a store from a possible disk content after a crash, so that the store recovers, and makes a
 // step. It crashes the disk again at each operation, and examines the possible disk contents after this second crash.
-func (r *crashRun) crashRecovery(img *vfs.Mem, allowed []*workload.StoreState, st workload.Step) error {
+func (r *crashRun) crashDuringRecovery(img *vfs.Mem, allowed []*workload.StoreState, st workload.Step) error {
 	fail := func(k int, label string, err error) error {
 		return fmt.Errorf("then, with %v, a second crash at operation %d (%s): %w", st, k, label, err)
 	}
@@ -113,12 +113,12 @@ func (r *crashRun) crashRecovery(img *vfs.Mem, allowed []*workload.StoreState, s
 			_ = w.RunStep(st)
 		}
 		w.Disk.Stop()
-		may := workload.AllowedStates(dry.States, w.CompletedEvents)
+		may := workload.StatesAllowedAfterCrash(dry.States, w.CompletedEvents)
 		var bad error
-		w.Disk.EachSketch(func(im *crashfs.ImageSketch) bool {
+		w.Disk.EachCrashContent(func(im *crashfs.CrashContent) bool {
 			r.tally.RecoveryCrashes++
 			_, _, err := r.judge.ExamineSketch(im, may)
-			if sum := im.Sum(nil); err == nil && !seen[sum] {
+			if sum := im.HashFiles(nil); err == nil && !seen[sum] {
 				seen[sum] = true
 				err = checkTail(im, tail, end)
 			}
@@ -155,11 +155,11 @@ func tornTail(img *vfs.Mem, setup workload.StoreSetup) ([]byte, int64, error) {
 
 // checkTail returns an error if the bytes that an interrupted write has left are neither at their original place nor
 // in another file.
-func checkTail(im *crashfs.ImageSketch, tail []byte, end int64) error {
+func checkTail(im *crashfs.CrashContent, tail []byte, end int64) error {
 	if len(tail) == 0 {
 		return nil
 	}
-	img := im.BuildImage()
+	img := im.BuildFileSystem()
 	b, err := vfs.ReadFile(img, workload.StoreFile, -1)
 	hasTail := err == nil && int64(len(b)) > end
 	if hasTail && bytes.HasPrefix(b[end:], tail) {

@@ -18,32 +18,32 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// minKeptChanges is the minimum number of changes that a compaction keeps in the history: the newest changes that the
-// auditor has read.
-const minKeptChanges = 100
+// minUncompactedChanges is the minimum number of changes that a compaction keeps in the history: the newest changes
+// that the auditor has read.
+const minUncompactedChanges = 100
 
-// auditor compares the store's log with the answers that the writing processes have given. It reads the log through a
-// memory of its own, which stays open.
-type auditor struct {
-	campaignRun       *campaignRun
+// logAuditor compares the store's log with the answers that the writing processes have given. It reads the log through
+// a memory of its own, which stays open.
+type logAuditor struct {
+	campaignRun       *processCampaign
 	memory            *oxbow.Memory
 	readChangeCount   uint64      // number of changes that were read
-	recentChangeTimes []time.Time // times of the last minKeptChanges changes that were read
+	recentChangeTimes []time.Time // times of the last minUncompactedChanges changes that were read
 	foundChanges      int         // number of changes read from the log that the writing goroutines have made
 }
 
-func newAuditor(r *campaignRun) (*auditor, error) {
+func newAuditor(r *processCampaign) (*logAuditor, error) {
 	m, err := oxbow.Open(filepath.Join(r.opts.Dir, storeFile), &oxbow.Options{ReadOnly: true})
 	if err != nil {
 		return nil, err
 	}
-	return &auditor{campaignRun: r, memory: m}, nil
+	return &logAuditor{campaignRun: r, memory: m}, nil
 }
 
 // readNewChanges reads the new changes in the log and compares them with the answers of the writing processes. For
 // changes that were answered before this call, the result of the comparison is final.
-func (a *auditor) readNewChanges(ctx context.Context) error {
-	open := a.campaignRun.ledger.openChanges()
+func (a *logAuditor) readNewChanges(ctx context.Context) error {
+	open := a.campaignRun.ledger.changesNotInLog()
 	var news []oxbow.Change
 	for c, err := range a.memory.Log(ctx) {
 		if err != nil {
@@ -74,49 +74,49 @@ func (a *auditor) readNewChanges(ctx context.Context) error {
 			}
 		}
 	}
-	a.recentChangeTimes = a.recentChangeTimes[max(0, len(a.recentChangeTimes)-minKeptChanges):]
-	return a.settleChanges(open)
+	a.recentChangeTimes = a.recentChangeTimes[max(0, len(a.recentChangeTimes)-minUncompactedChanges):]
+	return a.checkAnsweredChanges(open)
 }
 
-// settleChanges checks all changes that had got an answer before the log was read. An acknowledged change must be in
-// the log, and a refused change must not be.
-func (a *auditor) settleChanges(open map[string]laneChange) error {
-	now := a.campaignRun.ledger.openChanges()
+// checkAnsweredChanges checks all changes that had got an answer before the log was read. An acknowledged change must
+// be in the log, and a refused change must not be.
+func (a *logAuditor) checkAnsweredChanges(notFoundChanges map[string]requestedChange) error {
+	now := a.campaignRun.ledger.changesNotInLog()
 	var tags []string
-	for tag, was := range open {
+	for tag, was := range notFoundChanges {
 		c := now[tag]
 		switch {
-		case was.outcome == outcomeUnanswered:
+		case was.outcome == requestUnanswered:
 			continue
-		case was.outcome == outcomeAcknowledged && c.logNumber == 0:
+		case was.outcome == requestAcknowledged && c.numberInLog == 0:
 			return fmt.Errorf(
 				"lost: %s of %q (%s) was acknowledged at version %d and is not in the log, which ends at change %d",
 				tag,
 				c.name,
-				c.verb,
+				c.callVerb,
 				c.version,
 				a.readChangeCount,
 			)
-		case was.outcome == outcomeAcknowledged && c.version != 0 && c.version != c.logNumber:
+		case was.outcome == requestAcknowledged && c.version != 0 && c.version != c.numberInLog:
 			return fmt.Errorf(
 				"mixed: %s of %q was acknowledged as change %d and is change %d",
 				tag,
 				c.name,
 				c.version,
-				c.logNumber,
+				c.numberInLog,
 			)
-		case was.outcome == outcomeRefused && c.logNumber != 0:
-			return fmt.Errorf("ghost: %s of %q was refused and is in the log as change %d", tag, c.name, c.logNumber)
+		case was.outcome == requestRefused && c.numberInLog != 0:
+			return fmt.Errorf("ghost: %s of %q was refused and is in the log as change %d", tag, c.name, c.numberInLog)
 		}
 		tags = append(tags, tag)
 	}
-	a.campaignRun.ledger.dropVerified(tags)
+	a.campaignRun.ledger.removeVerifiedChanges(tags)
 	return nil
 }
 
 // auditUntilEnd alternates two actions until the test ends: it compares the log with the answers of the writing
 // processes, and it lets a process compact the log. This process is sometimes killed during a compaction.
-func (a *auditor) auditUntilEnd(ctx context.Context, rnd *rand.Rand, compactor *processRole) {
+func (a *logAuditor) auditUntilEnd(ctx context.Context, rnd *rand.Rand, compactor *processRole) {
 	var kills sync.WaitGroup
 	defer kills.Wait()
 	tick := time.NewTicker(a.campaignRun.opts.CompactEvery)
@@ -133,7 +133,7 @@ func (a *auditor) auditUntilEnd(ctx context.Context, rnd *rand.Rand, compactor *
 			a.campaignRun.reportErrors(ctx, err)
 			return
 		}
-		if len(a.recentChangeTimes) < minKeptChanges {
+		if len(a.recentChangeTimes) < minUncompactedChanges {
 			continue
 		}
 		// Kill the process during one in three compactions. A compaction takes a few milliseconds.
@@ -163,12 +163,12 @@ func (a *auditor) auditUntilEnd(ctx context.Context, rnd *rand.Rand, compactor *
 }
 
 // auditFinalState compares the final state of the store with the changes that the writing processes have requested.
-func (a *auditor) auditFinalState(ctx context.Context) error {
+func (a *logAuditor) auditFinalState(ctx context.Context) error {
 	if err := a.readNewChanges(ctx); err != nil {
 		return err
 	}
-	if open := a.campaignRun.ledger.openChanges(); len(open) > 0 {
-		return fmt.Errorf("hung: %d changes were never answered, such as %v", len(open), pickChange(open))
+	if open := a.campaignRun.ledger.changesNotInLog(); len(open) > 0 {
+		return fmt.Errorf("hung: %d changes were never answered, such as %v", len(open), pickAnyChange(open))
 	}
 	m, err := oxbow.Open(filepath.Join(a.campaignRun.opts.Dir, storeFile), nil)
 	if err != nil {
@@ -179,7 +179,7 @@ func (a *auditor) auditFinalState(ctx context.Context) error {
 	if _, err := m.Compact(ctx, oxbow.Compaction{Before: time.Now()}); err != nil {
 		errs = append(errs, fmt.Errorf("refused: compacting in the end: %w", err))
 	}
-	live := a.campaignRun.ledger.liveNames()
+	live := a.campaignRun.ledger.expectedEntryStates()
 	for e, err := range m.Entries(ctx, oxbow.Filter{}) {
 		if err != nil {
 			errs = append(errs, err)
@@ -190,7 +190,7 @@ func (a *auditor) auditFinalState(ctx context.Context) error {
 		switch {
 		case !ok:
 			errs = append(errs, fmt.Errorf("ghost: %q is there in the end, at version %d", e.Name, e.Version))
-		case !f.isShared && (f.version != e.Version || f.lastOpID != firstWord(e.Content)):
+		case !f.isSharedByWriters && (f.version != e.Version || f.lastOpID != firstWord(e.Content)):
 			errs = append(
 				errs,
 				fmt.Errorf(
@@ -219,9 +219,9 @@ func (a *auditor) auditFinalState(ctx context.Context) error {
 	return errors.Join(append(errs, m.Close())...)
 }
 
-func pickChange(m map[string]laneChange) laneChange {
+func pickAnyChange(m map[string]requestedChange) requestedChange {
 	for _, c := range m {
 		return c
 	}
-	return laneChange{}
+	return requestedChange{}
 }

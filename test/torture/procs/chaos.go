@@ -13,7 +13,12 @@ import (
 
 // disturbProcesses kills and pauses processes at random times until the campaign is over. The mean interval is every.
 // Two of five actions are pauses that last 1 to 200 ms. When disturbProcesses returns, no process is paused.
-func (r *campaignRun) disturbProcesses(ctx context.Context, rnd *rand.Rand, procs []*processRole, every time.Duration) {
+func (r *processCampaign) disturbProcesses(
+	ctx context.Context,
+	rnd *rand.Rand,
+	procs []*processRole,
+	every time.Duration,
+) {
 	var resumed sync.WaitGroup
 	defer resumed.Wait()
 	for r.waitUnlessOver(ctx, time.Duration(rnd.Int64N(int64(2*every)))) {
@@ -37,7 +42,7 @@ func (r *campaignRun) disturbProcesses(ctx context.Context, rnd *rand.Rand, proc
 }
 
 // waitUnlessOver waits for the duration d. If the test ends before this, waitUnlessOver returns false.
-func (r *campaignRun) waitUnlessOver(ctx context.Context, d time.Duration) bool {
+func (r *processCampaign) waitUnlessOver(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {

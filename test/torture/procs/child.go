@@ -25,7 +25,8 @@ import (
 const storeFile = "memory.oxbow"
 
 // Child is the main function of a child process that uses the library. It reads calls from in and writes the answers
-// to out until in ends. The arguments are --home DIR, and --fault NAME to break the store deliberately (see [Faults]).
+// to out until in ends. The arguments are --home DIR, and --fault NAME to break the store deliberately (see
+// [LockAndFileFaults]).
 func Child(ctx context.Context, args []string, in io.Reader, out io.Writer) error {
 	fs := flag.NewFlagSet("child", flag.ContinueOnError)
 	fs.SetOutput(io.Discard)
@@ -87,9 +88,9 @@ func serveCalls(ctx context.Context, fsys vfs.FS, m *oxbow.Memory, in io.Reader,
 func refusalName(err error) string {
 	switch {
 	case errors.Is(err, oxbow.ErrConflict):
-		return refusedConflict
+		return refusedVersionConflict
 	case errors.Is(err, oxbow.ErrNotFound):
-		return refusedMissing
+		return refusedEntryMissing
 	case errors.Is(err, oxbow.ErrBusy):
 		return refusedBusy
 	}
@@ -110,7 +111,7 @@ func executeCall(ctx context.Context, fsys vfs.FS, m *oxbow.Memory, c callReques
 	case verbGet:
 		e, err := m.Get(ctx, c.Name)
 		return callAnswer{Version: e.Version, Content: e.Content}, err
-	case verbShortRecall:
+	case verbOpenAndRecall:
 		// Open a memory for a single recall, as a program that runs only for a short time does.
 		opts := &oxbow.Options{FS: fsys, ReadOnly: true, KeepIndex: true}
 		workload.WriteSnapshotOnClose(opts)
@@ -128,7 +129,7 @@ func executeCall(ctx context.Context, fsys vfs.FS, m *oxbow.Memory, c callReques
 			a.Names[h.Entry.Name] = h.Entry.Version
 		}
 		return a, err
-	case verbNames:
+	case verbListNames:
 		a := callAnswer{Names: map[string]uint64{}}
 		for e, err := range m.Entries(ctx, oxbow.Filter{}) {
 			if err != nil {

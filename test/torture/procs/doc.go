@@ -15,7 +15,7 @@
 //   - At the end, the entries are the result of the acknowledged changes, and Check finds no problem.
 //
 // A fault can be added to the processes that use the library, to prove that the campaign notices the fault (see
-// [Faults]). The campaign needs signals, so it runs only on Unix.
+// [LockAndFileFaults]). The campaign needs signals, so it runs only on Unix.
 //
 // This command runs the campaign in the directory test/torture:
 //

@@ -23,9 +23,9 @@ const (
 	verbGet      = "get"
 	verbRecall   = "recall"
 	// recall with a memory that is opened only for this call (only if the tested process uses the library directly)
-	verbShortRecall = "glance"
-	verbNames       = "names"   // list of all entries (only if the tested process uses the library directly)
-	verbCompact     = "compact" // compaction (only if the tested process uses the library directly)
+	verbOpenAndRecall = "glance"
+	verbListNames     = "names"   // list of all entries (only if the tested process uses the library directly)
+	verbCompact       = "compact" // compaction (only if the tested process uses the library directly)
 )
 
 // callRequest is a request to a process.
@@ -42,9 +42,9 @@ type callRequest struct {
 
 // These are the reasons for a refusal.
 const (
-	refusedConflict = "conflict"
-	refusedMissing  = "not found"
-	refusedBusy     = "busy"
+	refusedVersionConflict = "conflict"
+	refusedEntryMissing    = "not found"
+	refusedBusy            = "busy"
 )
 
 // callAnswer is the answer of a process to a call.
@@ -70,7 +70,7 @@ type processConnection interface {
 // errProcessGone is the error of a call if the process ended before it answered.
 var errProcessGone = errors.New("the process is gone")
 
-// lineConnection is the connection to a child process that runs [Child]. Requests and answers are lines of JSON.
+// lineConnection is the connection to a child process that runs [ChildCommand]. Requests and answers are lines of JSON.
 type lineConnection struct {
 	mu     sync.Mutex // guards in, next and open
 	calls  io.WriteCloser

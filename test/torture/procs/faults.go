@@ -23,34 +23,34 @@ import (
 const (
 	faultNoLock = "no-lock" // a process gets the store's lock although another process holds it
 	// the file system does not store the note about the log that processes write to the lock file
-	faultLostNote = "no-note"
+	faultLockFileNoteLost = "no-note"
 	// The lock uses fcntl, and the process also reads the lock file. Closing the file then releases the lock.
 	faultFcntlLock = "fcntl-lock"
 	// the process also opens and closes the lock file to read it (a fault only together with faultFcntlLock)
-	readsLockFile = "curious"
+	processReadsLockFile = "curious"
 )
 
-// Faults returns the deliberate faults of files and locks that a run can have. An element is a name, or several names
-// separated by commas. The log itself notices many faults by the note that processes write to the lock file. Therefore
-// some elements contain the fault no-note, so that only the campaign can notice the other fault. The fault no-note by
-// itself does not violate any guarantee.
-func Faults() []string {
+// LockAndFileFaults returns the deliberate faults of files and locks that a run can have. An element is a name, or
+// several names separated by commas. The log itself notices many faults by the note that processes write to the lock
+// file. Therefore some elements contain the fault no-note, so that only the campaign can notice the other fault. The
+// fault no-note by itself does not violate any guarantee.
+func LockAndFileFaults() []string {
 	return []string{
 		faultFcntlLock,
-		faultFcntlLock + "," + faultLostNote,
+		faultFcntlLock + "," + faultLockFileNoteLost,
 		faultNoLock,
-		faultNoLock + "," + faultLostNote,
+		faultNoLock + "," + faultLockFileNoteLost,
 	}
 }
 
 // withFaults returns a file system in dir with the given deliberate faults. For the faults faultFcntlLock and
-// readsLockFile, this process also reads the lock file repeatedly until ctx ends.
+// processReadsLockFile, this process also reads the lock file repeatedly until ctx ends.
 func withFaults(ctx context.Context, dir *vfs.OS, home, faults string) (vfs.FS, error) {
 	f := &faultFS{FS: dir, home: home, faults: map[string]bool{}}
 	for name := range strings.SplitSeq(faults, ",") {
 		switch name {
-		case "", faultNoLock, faultLostNote:
-		case faultFcntlLock, readsLockFile:
+		case "", faultNoLock, faultLockFileNoteLost:
+		case faultFcntlLock, processReadsLockFile:
 			go keepReadingLockFile(ctx, filepath.Join(home, storeFile+".lock"))
 		default:
 			return nil, fmt.Errorf("no fault has the name %q", name)
@@ -104,7 +104,7 @@ func (f *faultFS) OpenLock(name string) (vfs.Lock, error) {
 // OpenFile implements [vfs.FS].
 func (f *faultFS) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, error) {
 	file, err := f.FS.OpenFile(name, flag, perm)
-	isForgetful := f.faults[faultLostNote] && name == storeFile+".lock"
+	isForgetful := f.faults[faultLockFileNoteLost] && name == storeFile+".lock"
 	if err == nil && isForgetful {
 		return discardingFile{file}, nil
 	}

@@ -45,7 +45,7 @@ func TestAudit(t *testing.T) {
 		{"it was refused", func(t *testing.T, m m) { put(t, m, "a", "op a"); put(t, m, "b", "no b") },
 			func(l *changeLedger) {
 				l.recordRequest("no", "b", verbRemember, true)
-				l.recordAnswer("no", outcomeRefused, 0)
+				l.recordAnswer("no", requestRefused, 0)
 			}, "ghost: "},
 		{"it is under way, and there", func(t *testing.T, m m) { put(t, m, "a", "op a"); put(t, m, "b", "now b") },
 			func(l *changeLedger) { l.recordRequest("now", "b", verbRemember, false) }, ""},
@@ -54,7 +54,7 @@ func TestAudit(t *testing.T) {
 		{"a removal is missing", func(t *testing.T, m m) { put(t, m, "a", "op a") },
 			func(l *changeLedger) {
 				l.recordRequest("gone", "a", verbForget, false)
-				l.recordAnswer("gone", outcomeAcknowledged, 0)
+				l.recordAnswer("gone", requestAcknowledged, 0)
 			}, "lost: gone of"},
 		{"nobody asked for a removal", func(t *testing.T, m m) {
 			put(t, m, "a", "op a")
@@ -69,9 +69,9 @@ func TestAudit(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.store(t, store)
-		r := &campaignRun{opts: Options{Dir: dir}, ledger: newLedger(), stop: make(chan struct{})}
+		r := &processCampaign{opts: Options{Dir: dir}, ledger: newChangeLedger(), stop: make(chan struct{})}
 		r.ledger.recordRequest("op", "a", verbRemember, false)
-		r.ledger.recordAnswer("op", outcomeAcknowledged, 1)
+		r.ledger.recordAnswer("op", requestAcknowledged, 1)
 		if c.more != nil {
 			c.more(r.ledger)
 		}
@@ -97,13 +97,13 @@ func TestAudit(t *testing.T) {
 
 // TestJudgeRead compares reads of the entry "a" with the states that were known before and after the read.
 func TestJudgeRead(t *testing.T) {
-	quiet := nameState{version: 5, askedCount: 2, settledCount: 2}
-	asked := nameState{version: 5, askedCount: 3, settledCount: 2}
-	leaving := nameState{version: 5, askedCount: 3, settledCount: 2, isRemovalRequested: true}
-	gone := nameState{isRemoved: true, isRemovalRequested: true, askedCount: 3, settledCount: 3}
+	quiet := knownEntryState{version: 5, requestedChangeCount: 2, answeredChangeCount: 2}
+	asked := knownEntryState{version: 5, requestedChangeCount: 3, answeredChangeCount: 2}
+	leaving := knownEntryState{version: 5, requestedChangeCount: 3, answeredChangeCount: 2, isRemovalRequested: true}
+	gone := knownEntryState{isRemoved: true, isRemovalRequested: true, requestedChangeCount: 3, answeredChangeCount: 3}
 	for _, c := range []struct {
 		what          string
-		before, after nameState
+		before, after knownEntryState
 		found         bool
 		version, seen uint64
 		want          string
@@ -121,11 +121,15 @@ func TestJudgeRead(t *testing.T) {
 		{"there though forgotten", gone, gone, true, 5, 5, "stale"},
 		{"forgotten", gone, gone, false, 0, 0, ""},
 		{"forgotten meanwhile", quiet, gone, false, 0, 0, ""},
-		{"not acknowledged yet", nameState{askedCount: 1}, nameState{askedCount: 1}, false, 0, 0, ""},
+		{"not acknowledged yet", knownEntryState{requestedChangeCount: 1}, knownEntryState{requestedChangeCount: 1}, false, 0, 0, ""},
 	} {
-		r := &campaignRun{stop: make(chan struct{})}
-		rd := &readingGoroutine{run: r, proc: &processRole{name: "reader"}, highestSeen: map[string]uint64{"a": c.seen}}
-		rd.checkRead("get", "a", c.before, c.after, c.found, c.version)
+		r := &processCampaign{stop: make(chan struct{})}
+		rd := &readingGoroutine{
+			run:                r,
+			proc:               &processRole{name: "reader"},
+			highestVersionRead: map[string]uint64{"a": c.seen},
+		}
+		rd.checkReadResult("get", "a", c.before, c.after, c.found, c.version)
 		got := ""
 		for _, v := range r.violations.Violations {
 			got, _, _ = strings.Cut(v, ":")

@@ -12,144 +12,145 @@ import (
 	"sync"
 )
 
-// laneChange is a change of an entry that a writing goroutine has requested.
-type laneChange struct {
+// requestedChange is a change of an entry that a writing goroutine has requested.
+type requestedChange struct {
 	// op ID of the change, which is also the first word of the written content
-	opID      string
-	name      string
-	verb      string
-	outcome   changeOutcome
-	version   uint64 // version of the entry in the process's answer (0 if the answer did not contain a version)
-	logNumber uint64 // number of the change in the store's log (0 until the auditor has found the change there)
+	opID        string
+	name        string
+	callVerb    string
+	outcome     requestOutcome
+	version     uint64 // version of the entry in the process's answer (0 if the answer did not contain a version)
+	numberInLog uint64 // number of the change in the store's log (0 until the auditor has found the change there)
 }
 
-type changeOutcome int
+type requestOutcome int
 
 const (
-	outcomeUnanswered changeOutcome = iota
-	outcomeAcknowledged
-	outcomeRefused
+	requestUnanswered requestOutcome = iota
+	requestAcknowledged
+	requestRefused
 )
 
-// nameState is what the campaign knows about the entry with a name, from the answers of the tested processes.
-type nameState struct {
-	version            uint64 // last version of the entry that a process has acknowledged
-	lastOpID           string // op ID of the change that wrote this version
-	isRemoved          bool   // the removal of the entry was acknowledged
-	askedCount         int    // number of requested changes of the entry
-	settledCount       int    // number of requested changes of the entry that a process has answered
-	isRemovalRequested bool   // the removal of the entry was requested
+// knownEntryState is what the campaign knows about the entry with a name, from the answers of the tested processes.
+type knownEntryState struct {
+	version              uint64 // last version of the entry that a process has acknowledged
+	lastOpID             string // op ID of the change that wrote this version
+	isRemoved            bool   // the removal of the entry was acknowledged
+	requestedChangeCount int    // number of requested changes of the entry
+	answeredChangeCount  int    // number of requested changes of the entry that a process has answered
+	isRemovalRequested   bool   // the removal of the entry was requested
 	// Several goroutines change the entry. Therefore version may be newer than the change lastOpID.
-	isShared bool
+	isSharedByWriters bool
 }
 
 // changeLedger records all changes that the writing goroutines request, and their answers. It is safe for concurrent
 // use.
 type changeLedger struct {
 	mu      sync.Mutex
-	states  map[string]*nameState
-	changes map[string]*laneChange // changes that the auditor has not found in the store's log yet, by op ID
+	states  map[string]*knownEntryState
+	changes map[string]*requestedChange // changes that the auditor has not found in the store's log yet, by op ID
 	// names of entries whose changes were acknowledged recently (the reading processes choose from these names)
 	recentNames []string
 	// index at which the next name is stored in recentNames, where it replaces the oldest
-	recentIndex       int
-	acknowledgedCount int
+	nextRecentNameIndex     int
+	acknowledgedChangeCount int
 }
 
-// maxRecentNames is how many recently changed names are kept. The reading goroutines read entries with these names.
-const maxRecentNames = 512
+// maxRecentEntryNames is how many recently changed names are kept. The reading goroutines read entries with these
+// names.
+const maxRecentEntryNames = 512
 
-func newLedger() *changeLedger {
-	return &changeLedger{states: map[string]*nameState{}, changes: map[string]*laneChange{}}
+func newChangeLedger() *changeLedger {
+	return &changeLedger{states: map[string]*knownEntryState{}, changes: map[string]*requestedChange{}}
 }
 
 // recordRequest records that a change is about to be requested.
-func (l *changeLedger) recordRequest(tag, name, verb string, shared bool) {
+func (l *changeLedger) recordRequest(opID, name, verb string, shared bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	f := l.states[name]
 	if f == nil {
-		f = &nameState{isShared: shared}
+		f = &knownEntryState{isSharedByWriters: shared}
 		l.states[name] = f
 	}
-	f.askedCount++
+	f.requestedChangeCount++
 	f.isRemovalRequested = f.isRemovalRequested || verb == verbForget
-	l.changes[tag] = &laneChange{opID: tag, name: name, verb: verb}
+	l.changes[opID] = &requestedChange{opID: opID, name: name, callVerb: verb}
 }
 
 // recordAnswer records that a process has answered the request for a change, which is identified by its op ID tag.
-func (l *changeLedger) recordAnswer(tag string, o changeOutcome, version uint64) {
+func (l *changeLedger) recordAnswer(opID string, o requestOutcome, version uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	c := l.changes[tag]
+	c := l.changes[opID]
 	f := l.states[c.name]
-	f.settledCount++
+	f.answeredChangeCount++
 	c.outcome, c.version = o, version
-	if o == outcomeRefused {
+	if o == requestRefused {
 		return
 	}
-	l.acknowledgedCount++
-	if f.isShared {
+	l.acknowledgedChangeCount++
+	if f.isSharedByWriters {
 		// Other goroutines may have changed the entry before this answer arrived. It is only certain that the version
 		// did not decrease.
 		c.version = 0
 		f.version = max(f.version, version)
 	} else {
-		f.version, f.lastOpID = version, tag
+		f.version, f.lastOpID = version, opID
 	}
-	f.isRemoved = c.verb == verbForget
-	if len(l.recentNames) < maxRecentNames {
+	f.isRemoved = c.callVerb == verbForget
+	if len(l.recentNames) < maxRecentEntryNames {
 		l.recentNames = append(l.recentNames, c.name)
 		return
 	}
-	l.recentNames[l.recentIndex] = c.name
-	l.recentIndex = (l.recentIndex + 1) % maxRecentNames
+	l.recentNames[l.nextRecentNameIndex] = c.name
+	l.nextRecentNameIndex = (l.nextRecentNameIndex + 1) % maxRecentEntryNames
 }
 
-// nameState returns the known state of the entry with a name.
-func (l *changeLedger) nameState(name string) nameState {
+// knownEntryState returns the known state of the entry with a name.
+func (l *changeLedger) knownEntryState(name string) knownEntryState {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.stateWhileLocked(name)
+	return l.knownEntryStateLocked(name)
 }
 
 // recentName returns a name whose entry was recently changed, and what is known about the entry. The random number n
 // selects the name. The result is false if no change was acknowledged yet.
-func (l *changeLedger) recentName(n int) (string, nameState, bool) {
+func (l *changeLedger) recentName(n int) (string, knownEntryState, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.recentNames) == 0 {
-		return "", nameState{}, false
+		return "", knownEntryState{}, false
 	}
 	name := l.recentNames[n%len(l.recentNames)]
-	return name, l.stateWhileLocked(name), true
+	return name, l.knownEntryStateLocked(name), true
 }
 
-// stateWhileLocked is like nameState, but the caller must hold mu. If the ledger does not contain a name any more, the
-// entry with the name was forgotten.
-func (l *changeLedger) stateWhileLocked(name string) nameState {
+// knownEntryStateLocked is like knownEntryState, but the caller must hold mu. If the ledger does not contain a name
+// any more, the entry with the name was forgotten.
+func (l *changeLedger) knownEntryStateLocked(name string) knownEntryState {
 	if f := l.states[name]; f != nil {
 		return *f
 	}
-	return nameState{isRemoved: true, isRemovalRequested: true}
+	return knownEntryState{isRemoved: true, isRemovalRequested: true}
 }
 
 // allStates returns what is known about all entries, by name.
-func (l *changeLedger) allStates() map[string]nameState {
+func (l *changeLedger) allStates() map[string]knownEntryState {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	m := make(map[string]nameState, len(l.states))
+	m := make(map[string]knownEntryState, len(l.states))
 	for name, f := range l.states {
 		m[name] = *f
 	}
 	return m
 }
 
-// openChanges returns the changes that were not found in the log yet.
-func (l *changeLedger) openChanges() map[string]laneChange {
+// changesNotInLog returns the changes that were not found in the log yet.
+func (l *changeLedger) changesNotInLog() map[string]requestedChange {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	m := make(map[string]laneChange, len(l.changes))
+	m := make(map[string]requestedChange, len(l.changes))
 	for tag, c := range l.changes {
 		m[tag] = *c
 	}
@@ -158,24 +159,24 @@ func (l *changeLedger) openChanges() map[string]laneChange {
 
 // recordFound records the number seq under which the log contains the change with the op ID tag. It returns an error
 // if the change was not requested, belongs to another entry, or was found before.
-func (l *changeLedger) recordFound(tag, name string, seq uint64) error {
+func (l *changeLedger) recordFound(opID, name string, seq uint64) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	c := l.changes[tag]
+	c := l.changes[opID]
 	switch {
 	case c == nil:
 		return fmt.Errorf(
 			"twice: the log has %s of %q again, or without anybody having asked for it, as change %d",
-			tag,
+			opID,
 			name,
 			seq,
 		)
 	case c.name != name:
-		return fmt.Errorf("mixed: the log has %s under the name %q, not %q, as change %d", tag, name, c.name, seq)
-	case c.logNumber != 0:
-		return fmt.Errorf("twice: the log has %s of %q as change %d and as change %d", tag, name, c.logNumber, seq)
+		return fmt.Errorf("mixed: the log has %s under the name %q, not %q, as change %d", opID, name, c.name, seq)
+	case c.numberInLog != 0:
+		return fmt.Errorf("twice: the log has %s of %q as change %d and as change %d", opID, name, c.numberInLog, seq)
 	}
-	c.logNumber = seq
+	c.numberInLog = seq
 	return nil
 }
 
@@ -185,7 +186,7 @@ func (l *changeLedger) recordRemovalFound(name string, seq uint64) error {
 	l.mu.Lock()
 	tag := ""
 	for t, c := range l.changes {
-		if c.verb == verbForget && c.name == name {
+		if c.callVerb == verbForget && c.name == name {
 			tag = t
 		}
 	}
@@ -193,28 +194,28 @@ func (l *changeLedger) recordRemovalFound(name string, seq uint64) error {
 	return l.recordFound(tag, name, seq)
 }
 
-// dropVerified removes changes that were found in the log from the ledger. It also removes the names of entries that
-// were removed and will not be added again.
-func (l *changeLedger) dropVerified(tags []string) {
+// removeVerifiedChanges removes changes that were found in the log from the ledger. It also removes the names of
+// entries that were removed and will not be added again.
+func (l *changeLedger) removeVerifiedChanges(opIDs []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, t := range tags {
+	for _, t := range opIDs {
 		c := l.changes[t]
 		delete(l.changes, t)
 		f := l.states[c.name]
 		if f == nil || !f.isRemoved {
 			continue
 		}
-		if f.askedCount == f.settledCount {
+		if f.requestedChangeCount == f.answeredChangeCount {
 			delete(l.states, c.name)
 		}
 	}
 }
 
-// liveNames returns the names of the entries that must exist when no change is in progress.
-func (l *changeLedger) liveNames() map[string]nameState {
+// expectedEntryStates returns the names of the entries that must exist when no change is in progress.
+func (l *changeLedger) expectedEntryStates() map[string]knownEntryState {
 	m := l.allStates()
-	maps.DeleteFunc(m, func(_ string, f nameState) bool { return f.isRemoved || f.version == 0 })
+	maps.DeleteFunc(m, func(_ string, f knownEntryState) bool { return f.isRemoved || f.version == 0 })
 	return m
 }
 

@@ -112,11 +112,11 @@ func resultText(res *mcp.CallToolResult) string {
 func refusalReason(s string) string {
 	switch {
 	case strings.Contains(s, "changed since it was read"):
-		return refusedConflict
+		return refusedVersionConflict
 	case strings.Contains(s, "store is busy"):
 		return refusedBusy
 	case strings.HasPrefix(s, "entry not found"), strings.Contains(s, "entry not found: "):
-		return refusedMissing
+		return refusedEntryMissing
 	}
 	return s
 }

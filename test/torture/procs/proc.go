@@ -26,10 +26,10 @@ import (
 type procKind int
 
 const (
-	kindStdio procKind = iota
-	kindHTTP
-	kindLibrary
-	kindCount
+	procKindStdio procKind = iota
+	procKindHTTP
+	procKindLibrary
+	procKindCount
 )
 
 func (k procKind) String() string { return [...]string{"stdio", "http", "library"}[k] }
@@ -78,7 +78,7 @@ func (p *processRole) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if p.kind == kindHTTP {
+	if p.kind == procKindHTTP {
 		stderr.firstLine = make(chan string, 1)
 	}
 	if err := cmd.Start(); err != nil {
@@ -93,11 +93,11 @@ func (p *processRole) start(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	switch p.kind {
-	case kindLibrary:
+	case procKindLibrary:
 		p.connection = newLineConnection(in, out)
-	case kindStdio:
+	case procKindStdio:
 		p.connection, err = openStdio(ctx, in, out)
-	case kindHTTP:
+	case procKindHTTP:
 		p.connection, err = p.connect(ctx, stderr.firstLine)
 	}
 	if err != nil {
@@ -207,7 +207,7 @@ func (p *processRole) stopProperly() error {
 		return nil
 	}
 	p.connection.closeInput()
-	if p.kind == kindHTTP {
+	if p.kind == procKindHTTP {
 		_ = p.cmd.Process.Signal(syscall.SIGTERM)
 	}
 	done := make(chan error, 1)

@@ -30,24 +30,25 @@ type Options struct {
 	// Program is the path of the program to test (see [Build]).
 	Program string
 
-	// Child is the command line that runs [Child], without its arguments.
-	Child []string
+	// ChildCommand is the command line that runs [ChildCommand], without its arguments.
+	ChildCommand []string
 
-	Duration     time.Duration // how long the writing processes are asked to make changes (default 8 s)
-	Writers      int           // number of processes that write (default 8)
-	Readers      int           // number of processes that read (default 3)
-	Lanes        int           // number of concurrent calls to each process that writes (default 2)
-	DisturbEvery time.Duration // mean time between two kills or pauses of a process (default 60 ms)
-	CompactEvery time.Duration // time between two compactions (default 0.5 s)
-	Seed         uint64        // seed of the random numbers (0 means 1)
+	Duration       time.Duration // how long the writing processes are asked to make changes (default 8 s)
+	Writers        int           // number of processes that write (default 8)
+	Readers        int           // number of processes that read (default 3)
+	CallsPerWriter int           // number of concurrent calls to each process that writes (default 2)
+	DisturbEvery   time.Duration // mean time between two kills or pauses of a process (default 60 ms)
+	CompactEvery   time.Duration // time between two compactions (default 0.5 s)
+	Seed           uint64        // seed of the random numbers (0 means 1)
 
-	// Fault is one of [Faults], with which the file system of the processes is broken deliberately. All processes are
-	// then children that use the library, because the program itself cannot be given a broken file system.
-	Fault string
+	// LockOrFileFault is one of [LockAndFileFaults], with which the file system of the processes is broken
+	// deliberately. All processes are then children that use the library, because the program itself cannot be given a
+	// broken file system.
+	LockOrFileFault string
 
-	// Mutant, if not nil, is the command line of a deliberately broken build of the program in [Child]. The writing
-	// and reading processes run this build.
-	Mutant []string
+	// Mutant, if not nil, is the command line of a deliberately broken build of the program in [ChildCommand]. The
+	// writing and reading processes run this build.
+	MutantCommand []string
 }
 
 func (o Options) orDefault() Options {
@@ -63,7 +64,7 @@ func (o Options) orDefault() Options {
 	}
 	def(&o.Writers, 8)
 	def(&o.Readers, 3)
-	def(&o.Lanes, 2)
+	def(&o.CallsPerWriter, 2)
 	span(&o.Duration, 8*time.Second)
 	span(&o.DisturbEvery, 60*time.Millisecond)
 	span(&o.CompactEvery, 500*time.Millisecond)
@@ -76,8 +77,8 @@ func (o Options) orDefault() Options {
 // Report is the result of one test with several processes.
 type Report struct {
 	AcknowledgedChanges int // acknowledged changes
-	Conflicts           int // changes that oxbow refused because another process had changed the entry first
-	Repeats             int // acknowledged changes that were requested again
+	ConflictRefusals    int // changes that oxbow refused because another process had changed the entry first
+	RepeatedChanges     int // acknowledged changes that were requested again
 	Retries             int // number of calls that were repeated because the process had died or the lock was busy
 	Kills               int
 	Pauses              int
@@ -87,7 +88,7 @@ type Report struct {
 	P50, P99            time.Duration // latency of a change
 	Duration            time.Duration
 	Violations          []string // violated guarantees; each text begins with the kind, such as "lost"
-	MoreViolations      int      // number of violated guarantees that are not in Violations
+	UnlistedViolations  int      // number of violated guarantees that are not in Violations
 }
 
 // String returns the report in one line, followed by one line for each violation.
@@ -101,8 +102,8 @@ func (r Report) String() string {
 			100*time.Millisecond,
 		),
 		r.AcknowledgedChanges,
-		r.Conflicts,
-		r.Repeats,
+		r.ConflictRefusals,
+		r.RepeatedChanges,
 		r.Retries,
 		r.Kills,
 		r.Pauses,
@@ -110,7 +111,7 @@ func (r Report) String() string {
 		r.Compactions,
 		r.P50.Round(10*time.Microsecond),
 		r.P99.Round(10*time.Microsecond),
-		len(r.Violations)+r.MoreViolations,
+		len(r.Violations)+r.UnlistedViolations,
 	)
 	for _, v := range r.Violations {
 		b.WriteString("\n  " + v)
@@ -122,14 +123,14 @@ func (r Report) String() string {
 // may violate others before they have ended.
 const maxViolations = 20
 
-// campaignRun is the state of a run of the campaign, in which several processes use one store.
-type campaignRun struct {
+// processCampaign is the state of a run of the campaign, in which several processes use one store.
+type processCampaign struct {
 	opts            Options
 	ledger          *changeLedger
-	changeDurations durationSample
+	changeDurations randomDurationSample
 	stop            chan struct{} // closed when no more changes are to be asked for
 
-	retries, repeats, conflicts, kills, pauses, reads, compactions atomic.Int64
+	retries, repeatedChanges, conflicts, kills, pauses, reads, compactions atomic.Int64
 
 	mu         sync.Mutex // guards the following fields
 	violations Report     // contains the violations that were found so far; other fields are not set
@@ -137,7 +138,7 @@ type campaignRun struct {
 }
 
 // isOver reports whether the run is to request no more changes.
-func (r *campaignRun) isOver() bool {
+func (r *processCampaign) isOver() bool {
 	select {
 	case <-r.stop:
 		return true
@@ -146,7 +147,7 @@ func (r *campaignRun) isOver() bool {
 	}
 }
 
-func (r *campaignRun) stopChanges() {
+func (r *processCampaign) stopChanges() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !r.isStopped {
@@ -156,12 +157,12 @@ func (r *campaignRun) stopChanges() {
 }
 
 // reportViolation reports a violation, which ends the run.
-func (r *campaignRun) reportViolation(format string, args ...any) {
+func (r *processCampaign) reportViolation(format string, args ...any) {
 	r.mu.Lock()
 	if len(r.violations.Violations) < maxViolations {
 		r.violations.Violations = append(r.violations.Violations, fmt.Sprintf(format, args...))
 	} else {
-		r.violations.MoreViolations++
+		r.violations.UnlistedViolations++
 	}
 	r.mu.Unlock()
 	r.stopChanges()
@@ -169,7 +170,7 @@ func (r *campaignRun) reportViolation(format string, args ...any) {
 
 // reportErrors reports each of the errors joined in err as a violated guarantee of the store. It ignores errors that
 // follow from the cancellation of the test.
-func (r *campaignRun) reportErrors(ctx context.Context, err error) {
+func (r *processCampaign) reportErrors(ctx context.Context, err error) {
 	if err == nil || ctx.Err() != nil {
 		return
 	}
@@ -178,7 +179,7 @@ func (r *campaignRun) reportErrors(ctx context.Context, err error) {
 	}
 }
 
-func (r *campaignRun) hasViolation() bool {
+func (r *processCampaign) hasViolation() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return len(r.violations.Violations) > 0
@@ -204,7 +205,7 @@ func Build(ctx context.Context, dir string) (string, error) {
 // Violated guarantees are listed in the report. If ctx ends, the test ends early, and calls that are still running are
 // not judged.
 func Run(ctx context.Context, o Options, w io.Writer) (Report, error) {
-	r := &campaignRun{opts: o.orDefault(), ledger: newLedger(), stop: make(chan struct{})}
+	r := &processCampaign{opts: o.orDefault(), ledger: newChangeLedger(), stop: make(chan struct{})}
 	seed := func(n uint64) *rand.Rand { return rand.New(rand.NewPCG(r.opts.Seed, n)) }
 	r.changeDurations.rand = seed(1)
 	if err := r.createHome(ctx); err != nil {
@@ -237,19 +238,19 @@ func Run(ctx context.Context, o Options, w io.Writer) (Report, error) {
 	acts.Go(func() { auditor.auditUntilEnd(callCtx, seed(3), compactor) })
 	acts.Go(func() { r.disturbProcesses(callCtx, seed(2), all, r.opts.DisturbEvery) })
 	for i, p := range writers {
-		for n := range r.opts.Lanes {
-			l := &writingLane{
-				run:        r,
-				laneNumber: i*r.opts.Lanes + n,
-				proc:       p,
-				rand:       seed(uint64(1000 + i*r.opts.Lanes + n)),
+		for n := range r.opts.CallsPerWriter {
+			l := &writingGoroutine{
+				run:             r,
+				goroutineNumber: i*r.opts.CallsPerWriter + n,
+				proc:            p,
+				rand:            seed(uint64(1000 + i*r.opts.CallsPerWriter + n)),
 			}
-			acts.Go(func() { l.writeUntilEnd(callCtx) })
+			acts.Go(func() { l.writeUntilCampaignEnds(callCtx) })
 		}
 	}
 	for i, p := range readers {
-		rd := &readingGoroutine{run: r, proc: p, rand: seed(uint64(100 + i)), highestSeen: map[string]uint64{}}
-		acts.Go(func() { rd.readAll(callCtx) })
+		rd := &readingGoroutine{run: r, proc: p, rand: seed(uint64(100 + i)), highestVersionRead: map[string]uint64{}}
+		acts.Go(func() { rd.readUntilEnd(callCtx) })
 	}
 	r.printProgress(ctx, w, start)
 	if r.hasViolation() {
@@ -266,7 +267,7 @@ func Run(ctx context.Context, o Options, w io.Writer) (Report, error) {
 }
 
 // printProgress writes progress until the time is up or the run is over.
-func (r *campaignRun) printProgress(ctx context.Context, w io.Writer, start time.Time) {
+func (r *processCampaign) printProgress(ctx context.Context, w io.Writer, start time.Time) {
 	defer r.stopChanges()
 	end := time.NewTimer(r.opts.Duration)
 	defer end.Stop()
@@ -286,18 +287,18 @@ func (r *campaignRun) printProgress(ctx context.Context, w io.Writer, start time
 	}
 }
 
-func (r *campaignRun) makeReport(start time.Time, a *auditor) Report {
+func (r *processCampaign) makeReport(start time.Time, a *logAuditor) Report {
 	r.mu.Lock()
 	rep := r.violations
 	r.mu.Unlock()
 	r.ledger.mu.Lock()
-	rep.AcknowledgedChanges = r.ledger.acknowledgedCount
+	rep.AcknowledgedChanges = r.ledger.acknowledgedChangeCount
 	r.ledger.mu.Unlock()
 	if a != nil {
 		rep.Changes = a.foundChanges
 	}
-	rep.Conflicts = int(r.conflicts.Load())
-	rep.Repeats = int(r.repeats.Load())
+	rep.ConflictRefusals = int(r.conflicts.Load())
+	rep.RepeatedChanges = int(r.repeatedChanges.Load())
 	rep.Retries = int(r.retries.Load())
 	rep.Kills, rep.Pauses = int(r.kills.Load()), int(r.pauses.Load())
 	rep.Reads, rep.Compactions = int(r.reads.Load()), int(r.compactions.Load())
@@ -307,7 +308,7 @@ func (r *campaignRun) makeReport(start time.Time, a *auditor) Report {
 }
 
 // createHome creates the home, and the entries that several goroutines change.
-func (r *campaignRun) createHome(ctx context.Context) error {
+func (r *processCampaign) createHome(ctx context.Context) error {
 	if es, err := os.ReadDir(r.opts.Dir); err == nil && len(es) > 0 {
 		return fmt.Errorf("preparing the home: %s is not empty", r.opts.Dir)
 	}
@@ -315,20 +316,20 @@ func (r *campaignRun) createHome(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for i := range sharedNameCount {
+	for i := range sharedEntryCount {
 		name, tag := sharedName(i), fmt.Sprintf("start%d", i)
 		r.ledger.recordRequest(tag, name, verbRemember, true)
 		e, err := m.Remember(ctx, oxbow.Entry{Name: name, Content: tag + " " + name})
 		if err != nil {
 			return errors.Join(err, m.Close())
 		}
-		r.ledger.recordAnswer(tag, outcomeAcknowledged, e.Version)
+		r.ledger.recordAnswer(tag, requestAcknowledged, e.Version)
 	}
 	return m.Close()
 }
 
 // newProcesses returns the processes that take part. They are not started yet.
-func (r *campaignRun) newProcesses() (writers, readers []*processRole, compactor *processRole) {
+func (r *processCampaign) newProcesses() (writers, readers []*processRole, compactor *processRole) {
 	n := 0
 	add := func(what string, k procKind, fault string) *processRole {
 		n++
@@ -339,14 +340,14 @@ func (r *campaignRun) newProcesses() (writers, readers []*processRole, compactor
 			reportViolation: r.reportViolation,
 		}
 		switch k {
-		case kindStdio:
+		case procKindStdio:
 			p.argv = []string{r.opts.Program, "mcp", "--home", r.opts.Dir}
-		case kindHTTP:
+		case procKindHTTP:
 			p.argv = []string{r.opts.Program, "mcp", "--home", r.opts.Dir, "--http", "127.0.0.1:0"}
-		case kindLibrary:
-			child := r.opts.Child
-			if r.opts.Mutant != nil && what != "compactor" {
-				child = r.opts.Mutant
+		case procKindLibrary:
+			child := r.opts.ChildCommand
+			if r.opts.MutantCommand != nil && what != "compactor" {
+				child = r.opts.MutantCommand
 			}
 			p.argv = append(append([]string{}, child...), "--home", r.opts.Dir)
 			if fault != "" {
@@ -356,16 +357,16 @@ func (r *campaignRun) newProcesses() (writers, readers []*processRole, compactor
 		return p
 	}
 	at := func(i int) procKind {
-		if r.opts.Fault != "" || r.opts.Mutant != nil {
-			return kindLibrary
+		if r.opts.LockOrFileFault != "" || r.opts.MutantCommand != nil {
+			return procKindLibrary
 		}
-		return procKind(i % int(kindCount))
+		return procKind(i % int(procKindCount))
 	}
 	for i := range r.opts.Writers {
-		writers = append(writers, add("writer", at(i), r.opts.Fault))
+		writers = append(writers, add("writer", at(i), r.opts.LockOrFileFault))
 	}
 	for i := range r.opts.Readers {
-		readers = append(readers, add("reader", at(i+2), r.opts.Fault))
+		readers = append(readers, add("reader", at(i+2), r.opts.LockOrFileFault))
 	}
-	return writers, readers, add("compactor", kindLibrary, "")
+	return writers, readers, add("compactor", procKindLibrary, "")
 }

@@ -47,7 +47,7 @@ func options(t *testing.T) Options {
 		t.Fatal(err)
 	}
 	t.Setenv(childEnv, "1")
-	return Options{Dir: filepath.Join(t.TempDir(), "home"), Child: []string{self}}
+	return Options{Dir: filepath.Join(t.TempDir(), "home"), ChildCommand: []string{self}}
 }
 
 // progress is a writer that writes to the log of the test.
@@ -91,7 +91,7 @@ func TestProcesses(t *testing.T) {
 	}
 	// If nothing happens in a run, the run proves nothing.
 	if rep.AcknowledgedChanges < 200 || rep.Kills < 10 || rep.Pauses < 5 || rep.Reads < 100 || rep.Compactions < 1 ||
-		rep.Repeats < 5 ||
+		rep.RepeatedChanges < 5 ||
 		rep.Changes < rep.AcknowledgedChanges {
 		t.Errorf("the run was too quiet: %v", rep)
 	}
@@ -104,7 +104,7 @@ func TestLockFileMayBeRead(t *testing.T) {
 		t.Skip("takes 2 seconds")
 	}
 	o := options(t)
-	o.Fault = readsLockFile
+	o.LockOrFileFault = processReadsLockFile
 	o.Writers = 3
 	o.Readers = 1
 	o.Duration = 2 * time.Second
@@ -122,7 +122,7 @@ func TestUnknownFault(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), `"ghosts"`) {
 		t.Errorf("Child with an unknown fault = %v, want an error that names it", err)
 	}
-	if slices.Contains(Faults(), readsLockFile) {
-		t.Errorf("Faults() = %v, and %q is none", Faults(), readsLockFile)
+	if slices.Contains(LockAndFileFaults(), processReadsLockFile) {
+		t.Errorf("Faults() = %v, and %q is none", LockAndFileFaults(), processReadsLockFile)
 	}
 }

@@ -12,24 +12,24 @@ import (
 
 // readingGoroutine reads entries through a tested process, and checks that the answers are possible.
 type readingGoroutine struct {
-	run         *campaignRun
-	proc        *processRole
-	rand        *rand.Rand
-	highestSeen map[string]uint64 // for each name, the highest version that this goroutine has read
+	run                *processCampaign
+	proc               *processRole
+	rand               *rand.Rand
+	highestVersionRead map[string]uint64 // for each name, the highest version that this goroutine has read
 }
 
-// readAll reads until the campaign is over.
-func (r *readingGoroutine) readAll(ctx context.Context) {
+// readUntilEnd reads until the campaign is over.
+func (r *readingGoroutine) readUntilEnd(ctx context.Context) {
 	for ctx.Err() == nil && !r.run.isOver() {
-		if len(r.highestSeen) > 20_000 {
-			clear(r.highestSeen)
+		if len(r.highestVersionRead) > 20_000 {
+			clear(r.highestVersionRead)
 		}
 		ok := true
 		switch x := r.rand.IntN(10); {
-		case x < 2 && r.proc.kind == kindLibrary:
+		case x < 2 && r.proc.kind == procKindLibrary:
 			ok = r.readNames(ctx)
-		case x < 4 && r.proc.kind == kindLibrary:
-			ok = r.searchEntry(ctx, verbShortRecall)
+		case x < 4 && r.proc.kind == procKindLibrary:
+			ok = r.searchEntry(ctx, verbOpenAndRecall)
 		case x < 6:
 			ok = r.readEntry(ctx)
 		default:
@@ -51,16 +51,16 @@ func (r *readingGoroutine) readEntry(ctx context.Context) bool {
 	if err != nil {
 		return false
 	}
-	if a.Refusal != "" && a.Refusal != refusedMissing {
+	if a.Refusal != "" && a.Refusal != refusedEntryMissing {
 		r.run.reportViolation("read: %s would not get %q: %s", r.proc.name, name, a.Refusal)
 		return false
 	}
-	r.checkRead("get", name, before, r.run.ledger.nameState(name), a.Refusal == "", a.Version)
-	after := r.run.ledger.nameState(name)
-	isStill := before.askedCount == after.askedCount &&
+	r.checkReadResult("get", name, before, r.run.ledger.knownEntryState(name), a.Refusal == "", a.Version)
+	after := r.run.ledger.knownEntryState(name)
+	isStill := before.requestedChangeCount == after.requestedChangeCount &&
 		// All requested changes of the entry were answered, so the entry was not changed while it was read.
-		before.askedCount == before.settledCount
-	isJudged := a.Refusal == "" && !before.isShared
+		before.requestedChangeCount == before.answeredChangeCount
+	isJudged := a.Refusal == "" && !before.isSharedByWriters
 	if isJudged && isStill {
 		if tag := firstWord(a.Content); tag != before.lastOpID && !before.isRemoved {
 			r.run.reportViolation(
@@ -91,7 +91,7 @@ func (r *readingGoroutine) searchEntry(ctx context.Context, verb string) bool {
 		return false
 	}
 	v, found := a.Names[name]
-	r.checkRead(verb, name, before, r.run.ledger.nameState(name), found, v)
+	r.checkReadResult(verb, name, before, r.run.ledger.knownEntryState(name), found, v)
 	return true
 }
 
@@ -99,7 +99,7 @@ func (r *readingGoroutine) searchEntry(ctx context.Context, verb string) bool {
 // call failed.
 func (r *readingGoroutine) readNames(ctx context.Context) bool {
 	before := r.run.ledger.allStates()
-	a, _, err := r.proc.callUntilAnswered(ctx, callRequest{Verb: verbNames})
+	a, _, err := r.proc.callUntilAnswered(ctx, callRequest{Verb: verbListNames})
 	if err != nil {
 		return false
 	}
@@ -115,16 +115,20 @@ func (r *readingGoroutine) readNames(ctx context.Context) bool {
 	for name, b := range before {
 		f, ok := after[name]
 		if !ok {
-			f = nameState{isRemoved: true, isRemovalRequested: true, askedCount: b.askedCount + 1}
+			f = knownEntryState{
+				isRemoved:            true,
+				isRemovalRequested:   true,
+				requestedChangeCount: b.requestedChangeCount + 1,
+			}
 		}
 		v, found := a.Names[name]
-		r.checkRead("list", name, b, f, found, v)
+		r.checkReadResult("list", name, b, f, found, v)
 	}
 	for name, f := range after {
 		// Report a violation if the list of entries has a hole: it shows a change, but not an earlier change to
 		// another entry. Earlier changes must be shown even if they were acknowledged only after the list was
 		// requested. An entry is checked only if its last change is known.
-		isSettled := !f.isRemoved && !f.isShared && f.askedCount == f.settledCount
+		isSettled := !f.isRemoved && !f.isSharedByWriters && f.requestedChangeCount == f.answeredChangeCount
 		if !isSettled || f.version > last {
 			continue
 		}
@@ -142,13 +146,19 @@ func (r *readingGoroutine) readNames(ctx context.Context) bool {
 	return true
 }
 
-// checkRead checks the result of reading the entry with a name. The parameters before and after are the known states
-// at the beginning and at the end of the read.
-func (r *readingGoroutine) checkRead(readKind, name string, before, after nameState, found bool, version uint64) {
+// checkReadResult checks the result of reading the entry with a name. The parameters before and after are the known
+// states at the beginning and at the end of the read.
+func (r *readingGoroutine) checkReadResult(
+	readKind, name string,
+	before, after knownEntryState,
+	found bool,
+	version uint64,
+) {
 	if before.version == 0 && !before.isRemoved {
 		return // no change of the entry was acknowledged yet, so any answer is possible
 	}
-	quiet := before.askedCount == before.settledCount && after.askedCount == before.askedCount
+	quiet := before.requestedChangeCount == before.answeredChangeCount &&
+		after.requestedChangeCount == before.requestedChangeCount
 	switch {
 	case !found && !after.isRemovalRequested && !after.isRemoved:
 		r.run.reportViolation(
@@ -175,16 +185,16 @@ func (r *readingGoroutine) checkRead(readKind, name string, before, after nameSt
 			name,
 			before.version,
 		)
-	case found && version < r.highestSeen[name]:
+	case found && version < r.highestVersionRead[name]:
 		r.run.reportViolation(
 			"back: %s, by %s, shows version %d of %q, after version %d",
 			r.proc.name,
 			readKind,
 			version,
 			name,
-			r.highestSeen[name],
+			r.highestVersionRead[name],
 		)
-	case found && quiet && !before.isShared && version != before.version:
+	case found && quiet && !before.isSharedByWriters && version != before.version:
 		r.run.reportViolation(
 			"mixed: %s, by %s, shows version %d of %q, of which nothing but version %d was asked for",
 			r.proc.name,
@@ -195,6 +205,6 @@ func (r *readingGoroutine) checkRead(readKind, name string, before, after nameSt
 		)
 	}
 	if found {
-		r.highestSeen[name] = max(r.highestSeen[name], version)
+		r.highestVersionRead[name] = max(r.highestVersionRead[name], version)
 	}
 }

@@ -11,31 +11,31 @@ import (
 	"time"
 )
 
-const sampleSize = 1 << 16
+const maxSampledDurations = 1 << 16
 
-// durationSample is a uniform sample of durations (Vitter's algorithm R). It is safe for concurrent
+// randomDurationSample is a uniform sample of durations (Vitter's algorithm R). It is safe for concurrent
 // use.
-type durationSample struct {
+type randomDurationSample struct {
 	mu               sync.Mutex
 	rand             *rand.Rand
 	count            int
 	sampledDurations []time.Duration
 }
 
-func (t *durationSample) addDuration(d time.Duration) {
+func (t *randomDurationSample) sampleDuration(d time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.count++
-	if len(t.sampledDurations) < sampleSize {
+	if len(t.sampledDurations) < maxSampledDurations {
 		t.sampledDurations = append(t.sampledDurations, d)
-	} else if i := t.rand.IntN(t.count); i < sampleSize {
+	} else if i := t.rand.IntN(t.count); i < maxSampledDurations {
 		t.sampledDurations[i] = d
 	}
 }
 
 // percentile returns the duration that p percent of the sample do not exceed. If the sample is empty, percentile
 // returns 0.
-func (t *durationSample) percentile(p int) time.Duration {
+func (t *randomDurationSample) percentile(p int) time.Duration {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if len(t.sampledDurations) == 0 {

@@ -14,53 +14,53 @@ import (
 	"time"
 )
 
-// sharedNameCount is the number of entries that all writing goroutines change. Before a goroutine changes such an
+// sharedEntryCount is the number of entries that all writing goroutines change. Before a goroutine changes such an
 // entry, it reads the entry. The change then requires that the entry still has the version that was read.
-const sharedNameCount = 4
+const sharedEntryCount = 4
 
 func sharedName(i int) string { return fmt.Sprintf("shared%d", i) }
 
-// maxOwnNames is the number of its own entries from which a writing goroutine does not add any more. It then only
+// maxOwnEntries is the number of its own entries from which a writing goroutine does not add any more. It then only
 // changes and removes entries.
-const maxOwnNames = 40
+const maxOwnEntries = 40
 
-// writingLane is a goroutine that makes changes.
-type writingLane struct {
-	run         *campaignRun
-	laneNumber  int
-	proc        *processRole
-	rand        *rand.Rand
-	changeCount int      // number of changes that were requested
-	ownNames    []string // names of the existing entries that only this goroutine writes
-	nextName    int      // number in the last new name that this goroutine has used
+// writingGoroutine is a goroutine that makes changes.
+type writingGoroutine struct {
+	run                  *processCampaign
+	goroutineNumber      int
+	proc                 *processRole
+	rand                 *rand.Rand
+	requestedChangeCount int      // number of changes that were requested
+	ownEntryNames        []string // names of the existing entries that only this goroutine writes
+	lastNameNumber       int      // number in the last new name that this goroutine has used
 }
 
-// writeUntilEnd makes random changes in the store until the test is over.
-func (l *writingLane) writeUntilEnd(ctx context.Context) {
+// writeUntilCampaignEnds makes random changes in the store until the test is over.
+func (l *writingGoroutine) writeUntilCampaignEnds(ctx context.Context) {
 	for ctx.Err() == nil && !l.run.isOver() {
 		x := l.rand.IntN(100)
 		switch {
 		case x < 10:
-			l.changeSharedName(ctx)
-		case len(l.ownNames) < 3 || (x < 50 && len(l.ownNames) < maxOwnNames):
-			l.nextName++
-			l.changeOwnName(ctx, verbRemember, fmt.Sprintf("l%dx%d", l.laneNumber, l.nextName), 0)
+			l.changeSharedEntry(ctx)
+		case len(l.ownEntryNames) < 3 || (x < 50 && len(l.ownEntryNames) < maxOwnEntries):
+			l.lastNameNumber++
+			l.changeOwnEntry(ctx, verbRemember, fmt.Sprintf("l%dx%d", l.goroutineNumber, l.lastNameNumber), 0)
 		case x < 75:
-			name := l.ownNames[l.rand.IntN(len(l.ownNames))]
+			name := l.ownEntryNames[l.rand.IntN(len(l.ownEntryNames))]
 			var at uint64
 			if l.rand.IntN(2) == 0 {
-				at = l.run.ledger.nameState(name).version
+				at = l.run.ledger.knownEntryState(name).version
 			}
-			l.changeOwnName(ctx, verbRemember, name, at)
+			l.changeOwnEntry(ctx, verbRemember, name, at)
 		default:
-			l.changeOwnName(ctx, verbForget, l.ownNames[l.rand.IntN(len(l.ownNames))], 0)
+			l.changeOwnEntry(ctx, verbForget, l.ownEntryNames[l.rand.IntN(len(l.ownEntryNames))], 0)
 		}
 	}
 }
 
 // newContent returns a random text for an entry. The text begins with the tag, which identifies the change, and
 // contains the entry's name.
-func (l *writingLane) newContent(tag, name string) string {
+func (l *writingGoroutine) newContent(tag, name string) string {
 	n := 1 + l.rand.IntN(40)
 	if l.rand.IntN(200) == 0 {
 		n = 8000 // make the text longer than a page, and longer than a step in which the log's free space grows
@@ -74,12 +74,12 @@ func (l *writingLane) newContent(tag, name string) string {
 }
 
 // newCall returns the request for the goroutine's next change.
-func (l *writingLane) newCall(verb, name string, ifVersion uint64) callRequest {
-	l.changeCount++
+func (l *writingGoroutine) newCall(verb, name string, ifVersion uint64) callRequest {
+	l.requestedChangeCount++
 	c := callRequest{
 		Verb:      verb,
 		Name:      name,
-		OpID:      fmt.Sprintf("op%dx%d", l.laneNumber, l.changeCount),
+		OpID:      fmt.Sprintf("op%dx%d", l.goroutineNumber, l.requestedChangeCount),
 		IfVersion: ifVersion,
 	}
 	if verb == verbRemember {
@@ -88,9 +88,9 @@ func (l *writingLane) newCall(verb, name string, ifVersion uint64) callRequest {
 	return c
 }
 
-// changeOwnName changes an entry that only this goroutine writes. Such a change must not be refused, because nobody
+// changeOwnEntry changes an entry that only this goroutine writes. Such a change must not be refused, because nobody
 // else can have changed the entry.
-func (l *writingLane) changeOwnName(ctx context.Context, verb, name string, ifVersion uint64) {
+func (l *writingGoroutine) changeOwnEntry(ctx context.Context, verb, name string, ifVersion uint64) {
 	c := l.newCall(verb, name, ifVersion)
 	l.run.ledger.recordRequest(c.OpID, name, verb, false)
 	start := time.Now()
@@ -112,35 +112,35 @@ func (l *writingLane) changeOwnName(ctx context.Context, verb, name string, ifVe
 		return
 	}
 	if retries == 0 {
-		l.run.changeDurations.addDuration(time.Since(start))
+		l.run.changeDurations.sampleDuration(time.Since(start))
 	}
 	if verb == verbRemember && a.Version == 0 {
 		l.run.reportViolation("answer: %s acknowledged %q without a version", l.proc.name, name)
 		return
 	}
-	l.run.ledger.recordAnswer(c.OpID, outcomeAcknowledged, a.Version)
+	l.run.ledger.recordAnswer(c.OpID, requestAcknowledged, a.Version)
 	had := -1
-	for i, n := range l.ownNames {
+	for i, n := range l.ownEntryNames {
 		if n == name {
 			had = i
 		}
 	}
 	switch {
 	case verb == verbForget:
-		l.ownNames = append(l.ownNames[:had], l.ownNames[had+1:]...)
+		l.ownEntryNames = append(l.ownEntryNames[:had], l.ownEntryNames[had+1:]...)
 	case had < 0:
-		l.ownNames = append(l.ownNames, name)
+		l.ownEntryNames = append(l.ownEntryNames, name)
 	}
 	if l.rand.IntN(12) == 0 {
-		l.repeatCall(ctx, c, a)
+		l.repeatAnsweredCall(ctx, c, a)
 	}
 }
 
-// repeatCall repeats a call, like a client that lost the answer. The answer must be the same as before.
-func (l *writingLane) repeatCall(ctx context.Context, c callRequest, firstAnswer callAnswer) {
+// repeatAnsweredCall repeats a call, like a client that lost the answer. The answer must be the same as before.
+func (l *writingGoroutine) repeatAnsweredCall(ctx context.Context, c callRequest, firstAnswer callAnswer) {
 	a, retries, err := l.proc.callUntilAnswered(ctx, c)
 	l.run.retries.Add(int64(retries))
-	l.run.repeats.Add(1)
+	l.run.repeatedChanges.Add(1)
 	switch {
 	case err != nil:
 	case a.Refusal != "":
@@ -163,10 +163,10 @@ func (l *writingLane) repeatCall(ctx context.Context, c callRequest, firstAnswer
 	}
 }
 
-// changeSharedName changes an entry that all writing goroutines change. It first reads the entry. The change then
+// changeSharedEntry changes an entry that all writing goroutines change. It first reads the entry. The change then
 // requires that the entry still has the version that was read.
-func (l *writingLane) changeSharedName(ctx context.Context) {
-	name := sharedName(l.rand.IntN(sharedNameCount))
+func (l *writingGoroutine) changeSharedEntry(ctx context.Context) {
+	name := sharedName(l.rand.IntN(sharedEntryCount))
 	a, _, err := l.proc.callUntilAnswered(ctx, callRequest{Verb: verbGet, Name: name})
 	if err != nil {
 		return
@@ -181,12 +181,12 @@ func (l *writingLane) changeSharedName(ctx context.Context) {
 	l.run.retries.Add(int64(retries))
 	switch {
 	case err != nil:
-	case a.Refusal == refusedConflict:
+	case a.Refusal == refusedVersionConflict:
 		l.run.conflicts.Add(1)
-		l.run.ledger.recordAnswer(c.OpID, outcomeRefused, 0)
+		l.run.ledger.recordAnswer(c.OpID, requestRefused, 0)
 	case a.Refusal != "":
 		l.run.reportViolation("refused: %s would not change %q: %s", l.proc.name, name, a.Refusal)
 	default:
-		l.run.ledger.recordAnswer(c.OpID, outcomeAcknowledged, a.Version)
+		l.run.ledger.recordAnswer(c.OpID, requestAcknowledged, a.Version)
 	}
 }

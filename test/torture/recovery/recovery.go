@@ -34,69 +34,84 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
 )
 
-// Tally counts what happened to store files that the tests have damaged.
-type Tally struct {
+// DamageTally counts what happened to store files that the tests have damaged.
+type DamageTally struct {
 	Files         int // number of files that were damaged
-	Combinations  int // number of commands that were called on damaged files
+	VerbCalls     int // number of commands that were called on damaged files
 	HarmlessCount int // number of files whose damage left all entries as they were
 	// number of files that lost their last changes without any sign of the loss in the remaining bytes
-	TracelessCount  int
-	RolledBackCount int // number of files that lack changes which were written according to the lock file
-	ReportedCount   int // number of files whose damage the verb check reported
-	UnreadableCount int // number of files that nobody can recognize as memories any more
-	LostEntryCount  int // number of entries that were not saved although their records are undamaged
+	UnnoticedLossCount      int
+	RolledBackCount         int // number of files that lack changes which were written according to the lock file
+	ReportedDamageCount     int // number of files whose damage the verb check reported
+	UnrecognizableFileCount int // number of files that nobody can recognize as memories any more
+	LostEntryCount          int // number of entries that were not saved although their records are undamaged
 }
 
 // Add adds the counts of other tests in u to t.
-func (t *Tally) Add(u Tally) {
+func (t *DamageTally) Add(u DamageTally) {
 	t.Files += u.Files
-	t.Combinations += u.Combinations
+	t.VerbCalls += u.VerbCalls
 	t.HarmlessCount += u.HarmlessCount
-	t.TracelessCount += u.TracelessCount
+	t.UnnoticedLossCount += u.UnnoticedLossCount
 	t.RolledBackCount += u.RolledBackCount
-	t.ReportedCount += u.ReportedCount
-	t.UnreadableCount += u.UnreadableCount
+	t.ReportedDamageCount += u.ReportedDamageCount
+	t.UnrecognizableFileCount += u.UnrecognizableFileCount
 	t.LostEntryCount += u.LostEntryCount
 }
 
 // These bits stand for files that oxbow derives from a store and keeps next to it.
 const (
-	withSnapshot = 1 << iota
-	withIndex
-	withLock
-	derivedSetCount
+	withSnapshotFile = 1 << iota
+	withIndexFile
+	withLockFile
+	derivedFileSetCount
 )
 
 // Damage tells which bytes of a file are damaged, and how.
 type Damage struct {
 	Kind string // what happens to the bytes from Start to End-1: "changed", "zeroed" or "cut"
 	// offsets in the store file of the first damaged byte, and of the byte after the last damaged byte
-	Start, End int
-	// which of the snapshot, the index and the lock file exist next to the store file: a sum of withSnapshot,
-	// withIndex and withLock
-	DerivedSet int
+	StartOffset, EndOffset int
+	// which of the snapshot, the index and the lock file exist next to the store file: a sum of withSnapshotFile,
+	// withIndexFile and withLockFile
+	DerivedFileSet int
 }
 
 func (d Damage) String() string {
-	return fmt.Sprintf("bytes %d to %d %s, snapshot %v, index %v, lock file %v", d.Start, d.End, d.Kind,
-		d.DerivedSet&withSnapshot != 0, d.DerivedSet&withIndex != 0, d.DerivedSet&withLock != 0)
+	return fmt.Sprintf(
+		"bytes %d to %d %s, snapshot %v, index %v, lock file %v",
+		d.StartOffset,
+		d.EndOffset,
+		d.Kind,
+		d.DerivedFileSet&withSnapshotFile != 0,
+		d.DerivedFileSet&withIndexFile != 0,
+		d.DerivedFileSet&withLockFile != 0,
+	)
 }
 
-// DamageRecords returns damages of whole records in the store file. In each record, one byte in the middle is changed.
+// RecordDamages returns damages of whole records in the store file. In each record, one byte in the middle is changed.
 // For each of the last three records, there are three more kinds: the file is cut at the record's beginning, it is
 // zeroed from there on, or only the record is zeroed. These are repeated with every combination of existing snapshot,
 // index and lock file.
-func (s *Store) DamageRecords() (all []Damage) {
-	for i, r := range s.records {
-		all = append(all, Damage{"changed", (r.start + r.end) / 2, (r.start+r.end)/2 + 1, i % derivedSetCount})
+func (s *Store) RecordDamages() (all []Damage) {
+	for i, r := range s.fileRecords {
+		all = append(
+			all,
+			Damage{
+				"changed",
+				(r.startOffset + r.endOffset) / 2,
+				(r.startOffset+r.endOffset)/2 + 1,
+				i % derivedFileSetCount,
+			},
+		)
 	}
-	for _, r := range s.records[max(0, len(s.records)-3):] {
-		for derived := range derivedSetCount {
+	for _, r := range s.fileRecords[max(0, len(s.fileRecords)-3):] {
+		for derived := range derivedFileSetCount {
 			all = append(
 				all,
-				Damage{"cut", r.start, s.UsedBytes(), derived},
-				Damage{"zeroed", r.start, s.UsedBytes(), derived},
-				Damage{"zeroed", r.start, r.end, derived},
+				Damage{"cut", r.startOffset, s.UsedBytes(), derived},
+				Damage{"zeroed", r.startOffset, s.UsedBytes(), derived},
+				Damage{"zeroed", r.startOffset, r.endOffset, derived},
 			)
 		}
 	}
@@ -109,7 +124,7 @@ func (s *Store) DamageAllBytes(seed uint64) []Damage {
 	var all []Damage
 	used := s.UsedBytes()
 	add := func(kind string, from, to int) {
-		all = append(all, Damage{kind, from, to, (len(all)/3 + int(seed)) % derivedSetCount})
+		all = append(all, Damage{kind, from, to, (len(all)/3 + int(seed)) % derivedFileSetCount})
 	}
 	for i := range used + 100 {
 		add("changed", i, i+1)
@@ -126,17 +141,17 @@ func (s *Store) DamageAllBytes(seed uint64) []Damage {
 // changed.
 func (s *Store) applyDamage(d Damage, r *rand.Rand) []byte {
 	b := bytes.Clone(s.file)
-	to := min(d.End, len(b))
+	to := min(d.EndOffset, len(b))
 	switch d.Kind {
 	case "changed":
-		b[d.Start] ^= byte(1 << r.IntN(8))
+		b[d.StartOffset] ^= byte(1 << r.IntN(8))
 		if r.IntN(4) == 0 {
-			b[d.Start] = s.file[d.Start] + byte(1+r.IntN(255))
+			b[d.StartOffset] = s.file[d.StartOffset] + byte(1+r.IntN(255))
 		}
 	case "zeroed":
-		clear(b[d.Start:to])
+		clear(b[d.StartOffset:to])
 	case "cut":
-		b = b[:d.Start]
+		b = b[:d.StartOffset]
 	}
 	return b
 }
@@ -144,43 +159,43 @@ func (s *Store) applyDamage(d Damage, r *rand.Rand) []byte {
 // damageTrial is a test of one damaged file, with all that is known about the file.
 type damageTrial struct {
 	*Store
-	*Tally
-	ctx              context.Context
-	dir              string
-	damaged          []byte
-	derivedSet       int
-	storeKind        string        // kind of the damage, as in Damage.Kind
-	damageOffset     int           // offset of the first damaged byte
-	undamagedEntries contentByName // entries that can be restored from the undamaged records
-	isUndamaged      bool          // whether the command check finds no problem in the damaged file
-	isOlderState     bool          // whether check reports only that the store file went back to an earlier state
-	listedEntries    contentByName // entries that the verb list returns (nil if it fails)
+	*DamageTally
+	ctx               context.Context
+	dir               string
+	damaged           []byte
+	derivedFileSet    int
+	storeKind         string             // kind of the damage, as in Damage.Kind
+	damageOffset      int                // offset of the first damaged byte
+	restorableEntries contentByEntryName // entries that can be restored from the undamaged records
+	isCheckClean      bool               // whether the command check finds no problem in the damaged file
+	isRolledBack      bool               // whether check reports only that the store file went back to an earlier state
+	listedEntries     contentByEntryName // entries that the verb list returns (nil if it fails)
 }
 
 // TestDamage writes the store with this damage to dir, which must be empty, and calls the verbs. It adds the outcome to
 // t. It returns an error if a guarantee does not hold.
-func (s *Store) TestDamage(ctx context.Context, dir string, d Damage, seed uint64, t *Tally) error {
-	r := rand.New(rand.NewPCG(seed, uint64(d.Start)))
+func (s *Store) TestDamage(ctx context.Context, dir string, d Damage, seed uint64, t *DamageTally) error {
+	r := rand.New(rand.NewPCG(seed, uint64(d.StartOffset)))
 	x := &damageTrial{
-		Store:        s,
-		Tally:        t,
-		ctx:          ctx,
-		dir:          dir,
-		damaged:      s.applyDamage(d, r),
-		derivedSet:   d.DerivedSet,
-		storeKind:    d.Kind,
-		damageOffset: d.Start,
+		Store:          s,
+		DamageTally:    t,
+		ctx:            ctx,
+		dir:            dir,
+		damaged:        s.applyDamage(d, r),
+		derivedFileSet: d.DerivedFileSet,
+		storeKind:      d.Kind,
+		damageOffset:   d.StartOffset,
 	}
 	t.Files++
 	if bytes.Equal(x.damaged, s.file) {
 		t.HarmlessCount++
 		return nil
 	}
-	x.undamagedEntries = s.undamagedEntries(x.damaged)
-	for _, step := range []func() error{x.callReadVerbs, x.recoverToNewFile, x.rememberWithAdvice, x.followAdvice, x.recoverInPlace} {
+	x.restorableEntries = s.undamagedEntries(x.damaged)
+	for _, step := range []func() error{x.callReadVerbs, x.recoverToNewFile, x.rememberWithAdvice, x.followCheckAdvice, x.recoverInPlace} {
 		err := step()
 		if errors.Is(err, oxbow.ErrNotStore) && x.isUnrecognizable() {
-			t.UnreadableCount++
+			t.UnrecognizableFileCount++
 			return nil
 		}
 		if err != nil {
@@ -202,9 +217,9 @@ func (x *damageTrial) writeFiles() error {
 		}
 	}
 	files := map[string][]byte{storeFile: x.damaged}
-	for bit, name := range map[int]string{withSnapshot: storeFile + ".snap", withIndex: storeFile +
-		".idx", withLock: storeFile + ".lock"} {
-		if x.derivedSet&bit != 0 {
+	for bit, name := range map[int]string{withSnapshotFile: storeFile + ".snap", withIndexFile: storeFile +
+		".idx", withLockFile: storeFile + ".lock"} {
+		if x.derivedFileSet&bit != 0 {
 			files[name] = x.filesBeside[name]
 		}
 	}
@@ -227,14 +242,14 @@ func (x *damageTrial) callCheck() (out maintenance.CheckOut, err error) {
 
 // callList returns the entries in a damaged file. The command list returns the names, and the command get returns each
 // entry's content.
-func (x *damageTrial) callList(file string) (listed contentByName, err error) {
+func (x *damageTrial) callList(file string) (listed contentByEntryName, err error) {
 	err = x.useFile(file, func(w *verb.Workspace) error {
 		most := 1000
 		out, err := verb.List(x.ctx, w, verb.ListIn{Limit: &most})
 		if err != nil {
 			return err
 		}
-		listed = contentByName{}
+		listed = contentByEntryName{}
 		for _, e := range out.Entries {
 			got, err := verb.Get(x.ctx, w, verb.GetIn{Name: e.Name, ContentOnly: true})
 			if err != nil {
@@ -261,13 +276,13 @@ func (x *damageTrial) callReadVerbs() error {
 	if err := x.writeFiles(); err != nil {
 		return err
 	}
-	x.Combinations += 4
+	x.VerbCalls += 4
 	out, err := x.callCheck()
 	if err != nil {
 		return fmt.Errorf("check: %w", err)
 	}
-	x.isUndamaged = out.OK
-	x.isOlderState = len(out.Problems) == 1 && strings.Contains(out.Problems[0].Description, "went back")
+	x.isCheckClean = out.OK
+	x.isRolledBack = len(out.Problems) == 1 && strings.Contains(out.Problems[0].Description, "went back")
 	for _, p := range out.Problems {
 		if p.Description == "" || p.Mend == "" {
 			return fmt.Errorf("check names no damage or no remedy: %+v", p)
@@ -292,7 +307,7 @@ func (x *damageTrial) callReadVerbs() error {
 	es, err := x.callList(storeFile)
 	state := -1
 	if err == nil {
-		state = x.findState(es)
+		state = x.findStateIndex(es)
 		if state < 0 {
 			return fmt.Errorf("list answers with %v, which the memory never held; check says %+v", es, out.Problems)
 		}
@@ -319,32 +334,35 @@ func (x *damageTrial) callReadVerbs() error {
 // countOutcome counts what the commands check and list found in the damaged file. state says which state of the store
 // list returned. It is an index in entriesAfterRecord, or -1 if list failed. countOutcome returns an error if changes
 // are missing and check does not report this.
-func (x *damageTrial) countOutcome(state int) error {
+func (x *damageTrial) countOutcome(stateIndex int) error {
 	switch {
-	case x.isOlderState:
+	case x.isRolledBack:
 		x.RolledBackCount++
-	case !x.isUndamaged:
-		x.ReportedCount++
+	case !x.isCheckClean:
+		x.ReportedDamageCount++
 	case x.listedEntries == nil:
 		return errors.New("check finds nothing, and list fails")
-	case x.storeKind == "changed" && !x.isLastSealByte():
+	case x.storeKind == "changed" && !x.isLastCommitMarkByte():
 		return errors.New("check finds nothing, and a byte is another")
-	case state == len(x.entriesAfterRecord)-1:
+	case stateIndex == len(x.entriesAfterRecord)-1:
 		x.HarmlessCount++
-	case x.lostWithoutTrace():
-		x.TracelessCount++
+	case x.hasUnnoticedLoss():
+		x.UnnoticedLossCount++
 	default:
-		return fmt.Errorf("check finds nothing, and changes are missing: the entries are those of state %d", state)
+		return fmt.Errorf(
+			"check finds nothing, and changes are missing: the entries are those of state %d",
+			stateIndex,
+		)
 	}
 	return nil
 }
 
-// isLastSealByte reports whether the damage changed the last byte of a commit mark to zero. A commit mark is an empty
-// record, which shows that the records before it are complete. A crash can leave the same file, so the command check
-// cannot report this damage.
-func (x *damageTrial) isLastSealByte() bool {
-	for _, r := range x.records {
-		if x.damageOffset == r.end-1 && r.end-r.start == recordOverhead {
+// isLastCommitMarkByte reports whether the damage changed the last byte of a commit mark to zero. A commit mark is an
+// empty record, which shows that the records before it are complete. A crash can leave the same file, so the command
+// check cannot report this damage.
+func (x *damageTrial) isLastCommitMarkByte() bool {
+	for _, r := range x.fileRecords {
+		if x.damageOffset == r.endOffset-1 && r.endOffset-r.startOffset == recordOverhead {
 			return x.damaged[x.damageOffset] == 0
 		}
 	}
@@ -354,7 +372,7 @@ func (x *damageTrial) isLastSealByte() bool {
 // recoverToNewFile calls recover without options and with --out. Neither call may change the damaged file.
 func (x *damageTrial) recoverToNewFile() error {
 	for _, in := range []maintenance.RecoverIn{{}, {Out: filepath.Join(x.dir, "saved")}} {
-		x.Combinations++
+		x.VerbCalls++
 		out, err := x.callRecover(in)
 		if err := x.judgeRecovered(out, err); err != nil {
 			return fmt.Errorf("recover %+v: %w", in, err)
@@ -378,27 +396,27 @@ func (x *damageTrial) callRecover(in maintenance.RecoverIn) (out maintenance.Rec
 // be the entries of all undamaged records.
 func (x *damageTrial) judgeRecovered(out maintenance.RecoverOut, err error) error {
 	switch {
-	case errors.Is(err, oxbow.ErrRolledBack) && x.isOlderState:
+	case errors.Is(err, oxbow.ErrRolledBack) && x.isRolledBack:
 		return nil
 	case err != nil:
 		return err
 	case out.IsSound:
-		if !x.isUndamaged {
+		if !x.isCheckClean {
 			return errors.New("it finds nothing to recover, and check finds damage")
 		}
 		return nil
-	case x.isUndamaged:
+	case x.isCheckClean:
 		return errors.New("it saves what check calls sound")
 	}
 	saved, err := x.callList(filepath.Base(out.OutputFile))
 	if err != nil {
 		return fmt.Errorf("list of what was saved: %w", err)
 	}
-	return x.compareEntries(saved, x.undamagedEntries)
+	return x.compareEntries(saved, x.restorableEntries)
 }
 
 // compareEntries returns an error if the entries in have are not those in want. A missing entry counts as lost.
-func (x *damageTrial) compareEntries(have, want contentByName) error {
+func (x *damageTrial) compareEntries(have, want contentByEntryName) error {
 	for name, text := range want {
 		if have[name] != text {
 			x.LostEntryCount++
@@ -417,31 +435,31 @@ func (x *damageTrial) rememberWithAdvice() error {
 	if err := x.writeFiles(); err != nil {
 		return err
 	}
-	x.Combinations++
-	was := x.isUndamaged
+	x.VerbCalls++
+	was := x.isCheckClean
 	err := x.callRemember("written over the damage")
 	after, rerr := os.ReadFile(filepath.Join(x.dir, storeFile))
 	if rerr != nil {
 		return rerr
 	}
 	if err != nil {
-		if x.isUndamaged {
+		if x.isCheckClean {
 			return fmt.Errorf("remember fails on what check calls sound: %w", err)
 		}
 		if !bytes.Equal(bytes.TrimRight(after, "\x00"), bytes.TrimRight(x.damaged, "\x00")) {
 			return fmt.Errorf("remember failed and changed the file: %w", err)
 		}
-		return x.followAdviceUntil(x.undamagedEntries)
+		return x.followAdviceUntil(x.restorableEntries)
 	}
-	if !was && !x.isOlderState {
-		for _, rec := range x.records {
+	if !was && !x.isRolledBack {
+		for _, rec := range x.fileRecords {
 			if rec.isUndamagedIn(x.damaged, x.file) && !rec.isUndamagedIn(after, x.file) {
-				return fmt.Errorf("remember wrote over the whole record at %d", rec.start)
+				return fmt.Errorf("remember wrote over the whole record at %d", rec.startOffset)
 			}
 		}
 	}
-	want := contentByName{newEntryName: "written over the damage"}
-	for name, text := range x.undamagedEntries {
+	want := contentByEntryName{rememberedEntryName: "written over the damage"}
+	for name, text := range x.restorableEntries {
 		want[name] = text
 	}
 	return x.followAdviceUntil(want)
@@ -449,25 +467,25 @@ func (x *damageTrial) rememberWithAdvice() error {
 
 func (x *damageTrial) callRemember(text string) error {
 	return x.useWorkspace(func(w *verb.Workspace) error {
-		_, err := verb.Remember(x.ctx, w, verb.RememberIn{Name: newEntryName, Content: text})
+		_, err := verb.Remember(x.ctx, w, verb.RememberIn{Name: rememberedEntryName, Content: text})
 		return err
 	})
 }
 
-// followAdvice follows the advice that check gives for the damaged file.
-func (x *damageTrial) followAdvice() error {
+// followCheckAdvice follows the advice that check gives for the damaged file.
+func (x *damageTrial) followCheckAdvice() error {
 	if err := x.writeFiles(); err != nil {
 		return err
 	}
-	return x.followAdviceUntil(x.undamagedEntries)
+	return x.followAdviceUntil(x.restorableEntries)
 }
 
-// maxCommands is the maximum number of commands that a person may have to run until check reports no problem.
-const maxCommands = 3
+// maxRepairCommands is the maximum number of commands that a person may have to run until check reports no problem.
+const maxRepairCommands = 3
 
 // followAdviceUntil runs the commands that check advises, until check reports no problem. Then the memory must contain
 // exactly the entries in want.
-func (x *damageTrial) followAdviceUntil(want contentByName) error {
+func (x *damageTrial) followAdviceUntil(want contentByEntryName) error {
 	for commands := 0; ; {
 		out, err := x.callCheck()
 		if err != nil {
@@ -476,7 +494,7 @@ func (x *damageTrial) followAdviceUntil(want contentByName) error {
 		if out.OK {
 			break
 		}
-		if commands >= maxCommands {
+		if commands >= maxRepairCommands {
 			return fmt.Errorf("after %d commands, check says %+v", commands, out.Problems)
 		}
 		n, err := x.runRemedy(out.Problems[0].Mend)
@@ -485,8 +503,8 @@ func (x *damageTrial) followAdviceUntil(want contentByName) error {
 			return fmt.Errorf("check says %+v: %w", out.Problems, err)
 		}
 		if want != nil && strings.Contains(out.Problems[0].Mend, "nothing to do") {
-			if _, ok := want[newEntryName]; !ok {
-				want = withEntry(want, newEntryName, "a text of later")
+			if _, ok := want[rememberedEntryName]; !ok {
+				want = withEntry(want, rememberedEntryName, "a text of later")
 			}
 		}
 	}
@@ -530,7 +548,7 @@ func (x *damageTrial) recoverInPlace() error {
 	if err := x.writeFiles(); err != nil {
 		return err
 	}
-	x.Combinations++
+	x.VerbCalls++
 	out, err := x.callRecover(maintenance.RecoverIn{Replace: true})
 	if err := x.judgeRecovered(out, err); err != nil {
 		return fmt.Errorf("recover --replace: %w", err)
@@ -549,7 +567,7 @@ func (x *damageTrial) recoverInPlace() error {
 	if err != nil {
 		return err
 	}
-	return x.compareEntries(have, withEntry(x.undamagedEntries, newEntryName, "after the recovery"))
+	return x.compareEntries(have, withEntry(x.restorableEntries, rememberedEntryName, "after the recovery"))
 }
 
 // isUnrecognizable reports whether nobody can recognize the file as a memory any more. A file with a damaged header is
@@ -561,27 +579,27 @@ func (x *damageTrial) isUnrecognizable() bool {
 		return false
 	}
 	undamagedCount := 0
-	for _, r := range x.records {
+	for _, r := range x.fileRecords {
 		if r.isUndamagedIn(x.damaged, x.file) {
 			undamagedCount++
 		}
 	}
-	hasLockFile := x.derivedSet&withLock != 0
+	hasLockFile := x.derivedFileSet&withLockFile != 0
 	if hasLockFile {
 		return undamagedCount == 0
 	}
 	return undamagedCount < 2
 }
 
-// lostWithoutTrace reports whether the damage removed only the end of the file, and nothing shows that the file was
+// hasUnnoticedLoss reports whether the damage removed only the end of the file, and nothing shows that the file was
 // longer. If a lock file exists, it shows this.
-func (x *damageTrial) lostWithoutTrace() bool {
+func (x *damageTrial) hasUnnoticedLoss() bool {
 	end := len(bytes.TrimRight(x.damaged, "\x00"))
 	last := headerSize
-	for _, r := range x.records {
-		if r.end <= len(x.damaged) && r.isUndamagedIn(x.damaged, x.file) {
-			last = r.end
+	for _, r := range x.fileRecords {
+		if r.endOffset <= len(x.damaged) && r.isUndamagedIn(x.damaged, x.file) {
+			last = r.endOffset
 		}
 	}
-	return end <= last && slices.Equal(x.damaged[:end], x.file[:end]) && x.derivedSet&withLock == 0
+	return end <= last && slices.Equal(x.damaged[:end], x.file[:end]) && x.derivedFileSet&withLockFile == 0
 }

@@ -23,7 +23,7 @@ var (
 //	go test ./recovery -timeout 0 -args -files 0
 func TestRecovery(t *testing.T) {
 	testenv.SkipInShortMode(t)
-	var all Tally
+	var all DamageTally
 	for _, kind := range Kinds {
 		s, err := Build(t.Context(), t.TempDir(), kind, *large)
 		if err != nil {
@@ -39,18 +39,18 @@ func TestRecovery(t *testing.T) {
 				step++
 			}
 		}
-		tried := s.DamageRecords()
+		tried := s.RecordDamages()
 		for i := int(*seed) % step; i < len(damages); i += step {
 			tried = append(tried, damages[i])
 		}
 		var mu sync.Mutex // mu guards tally, next and failed.
-		var tally Tally
+		var tally DamageTally
 		next, failed := 0, 0
 		var wg sync.WaitGroup
 		for range *workers {
 			dir := t.TempDir()
 			wg.Go(func() {
-				var own Tally
+				var own DamageTally
 				for {
 					mu.Lock()
 					i := next
@@ -77,8 +77,8 @@ func TestRecovery(t *testing.T) {
 		all.Add(tally)
 	}
 	t.Logf("all: %+v", all)
-	if all.LostEntryCount > 0 || all.ReportedCount == 0 || all.HarmlessCount == 0 || all.RolledBackCount == 0 ||
-		all.TracelessCount == 0 {
+	if all.LostEntryCount > 0 || all.ReportedDamageCount == 0 || all.HarmlessCount == 0 || all.RolledBackCount == 0 ||
+		all.UnnoticedLossCount == 0 {
 		t.Errorf("the campaign lost entries, or saw too little: %+v", all)
 	}
 }

@@ -25,19 +25,19 @@ import (
 )
 
 const (
-	storeFile      = "memory.oxbow"
-	headerSize     = 96
-	recordOverhead = 72 // number of bytes that a record has in addition to its body
-	newEntryName   = "new"
+	storeFile           = "memory.oxbow"
+	headerSize          = 96
+	recordOverhead      = 72 // number of bytes that a record has in addition to its body
+	rememberedEntryName = "new"
 )
 
-// contentByName maps the names of entries to their contents.
-type contentByName map[string]string
+// contentByEntryName maps the names of entries to their contents.
+type contentByEntryName map[string]string
 
-func withEntry(es contentByName, name, text string) contentByName {
-	es = maps.Clone(es)
-	es[name] = text
-	return es
+func withEntry(contents contentByEntryName, name, text string) contentByEntryName {
+	contents = maps.Clone(contents)
+	contents[name] = text
+	return contents
 }
 
 // Kinds lists the kinds of stores that the function Build creates for the tests.
@@ -47,22 +47,22 @@ var Kinds = []string{"plain", "compacted", "compacted and written since", "redac
 type Store struct {
 	file        []byte
 	filesBeside map[string][]byte // contents of the derived files, by their names
-	records     []record
+	fileRecords []storeRecord
 	// for each state of the store that the log contains, from the oldest to the newest: the entries in this state
-	entriesAfterRecord []contentByName
+	entriesAfterRecord []contentByEntryName
 }
 
 // UsedBytes returns the offset at which the last record of the file ends.
-func (s *Store) UsedBytes() int { return s.records[len(s.records)-1].end }
+func (s *Store) UsedBytes() int { return s.fileRecords[len(s.fileRecords)-1].endOffset }
 
 // currentEntries returns the entries in the newest state of the undamaged store.
-func (s *Store) currentEntries() contentByName {
+func (s *Store) currentEntries() contentByEntryName {
 	return s.entriesAfterRecord[len(s.entriesAfterRecord)-1]
 }
 
-// findState returns the index in entriesAfterRecord of the newest state with exactly these entries, or -1 if the store
-// never had exactly these entries.
-func (s *Store) findState(es contentByName) int {
+// findStateIndex returns the index in entriesAfterRecord of the newest state with exactly these entries, or -1 if the
+// store never had exactly these entries.
+func (s *Store) findStateIndex(es contentByEntryName) int {
 	for i := len(s.entriesAfterRecord) - 1; i >= 0; i-- {
 		if maps.Equal(s.entriesAfterRecord[i], es) {
 			return i
@@ -71,11 +71,11 @@ func (s *Store) findState(es contentByName) int {
 	return -1
 }
 
-// record is a record in the file, with the offsets and the changes of entries.
-type record struct {
-	start, end int
-	ops        []op
-	base       bool
+// storeRecord is a record in the file, with the offsets and the changes of entries.
+type storeRecord struct {
+	startOffset, endOffset int
+	ops                    []op
+	base                   bool
 }
 
 // op is an operation in a record: it sets one entry's name and content, or removes the entry.
@@ -86,8 +86,9 @@ type op struct {
 }
 
 // isUndamagedIn reports whether the record has the same bytes in the damaged file as in the sound file.
-func (r record) isUndamagedIn(damaged, sound []byte) bool {
-	return r.end <= len(damaged) && bytes.Equal(damaged[r.start:r.end], sound[r.start:r.end])
+func (r storeRecord) isUndamagedIn(damaged, undamaged []byte) bool {
+	return r.endOffset <= len(damaged) &&
+		bytes.Equal(damaged[r.startOffset:r.endOffset], undamaged[r.startOffset:r.endOffset])
 }
 
 // Build builds a store of this kind in an empty directory. The store has about count entries.
@@ -136,9 +137,9 @@ func Build(ctx context.Context, dir, kind string, count int) (*Store, error) {
 	for _, step := range steps {
 		var err error
 		d, err = logstore.Open(path, logstore.Options{Clock: time.Now, Rand: rand.Reader, LockWait: time.Second,
-			CacheBudget: cache.NewBudget(
+			CacheBudget: cache.NewSizeBudget(
 				1 << 20,
-			), WriteDerivedFiles: true, MinSnapshotOps: 1, FreeStep: 4096, FreeReserve: 1024})
+			), WriteDerivedFiles: true, MinSnapshotOps: 1, FreeSpaceStep: 4096, FreeSpaceReserve: 1024})
 		if err != nil {
 			return nil, err
 		}
@@ -175,16 +176,16 @@ func readStore(dir string) (*Store, error) {
 	if err := s.readRecords(); err != nil {
 		return nil, err
 	}
-	all := entriesByID{}
+	all := lastOpByEntryID{}
 	begun := false
-	for _, r := range s.records {
+	for _, r := range s.fileRecords {
 		if !r.base && !begun {
 			begun = true
-			s.entriesAfterRecord = append(s.entriesAfterRecord, all.sortedEntries())
+			s.entriesAfterRecord = append(s.entriesAfterRecord, all.entryContents())
 		}
 		all.applyRecord(r)
 		if !r.base {
-			s.entriesAfterRecord = append(s.entriesAfterRecord, all.sortedEntries())
+			s.entriesAfterRecord = append(s.entriesAfterRecord, all.entryContents())
 		}
 	}
 	return s, nil
@@ -196,7 +197,7 @@ func (s *Store) readRecords() error {
 	le := binary.LittleEndian
 	for at := headerSize; at+recordOverhead <= len(s.file) && string(s.file[at:at+4]) == "\noxr"; {
 		size := int(le.Uint32(s.file[at+4:]))
-		r := record{start: at, end: at + recordOverhead + size, base: s.file[at+32] == 128}
+		r := storeRecord{startOffset: at, endOffset: at + recordOverhead + size, base: s.file[at+32] == 128}
 		body := s.file[at+40 : at+40+size]
 		err := wire.EachField(string(body), func(f wire.Field) error {
 			if f.FieldNumber != 2 {
@@ -222,29 +223,29 @@ func (s *Store) readRecords() error {
 		if err != nil {
 			return err
 		}
-		s.records, at = append(s.records, r), r.end
+		s.fileRecords, at = append(s.fileRecords, r), r.endOffset
 	}
-	if len(s.records) < 3 {
-		return fmt.Errorf("the store has %d records", len(s.records))
+	if len(s.fileRecords) < 3 {
+		return fmt.Errorf("the store has %d records", len(s.fileRecords))
 	}
 	return nil
 }
 
 // undamagedEntries returns the entries that the undamaged records of a damaged file add up to.
-func (s *Store) undamagedEntries(damaged []byte) contentByName {
-	all := entriesByID{}
-	for _, r := range s.records {
+func (s *Store) undamagedEntries(damaged []byte) contentByEntryName {
+	all := lastOpByEntryID{}
+	for _, r := range s.fileRecords {
 		if r.isUndamagedIn(damaged, s.file) {
 			all.applyRecord(r)
 		}
 	}
-	return all.sortedEntries()
+	return all.entryContents()
 }
 
-// entriesByID contains, for each entry's ID, the last operation in the log that wrote the entry.
-type entriesByID map[uint64]op
+// lastOpByEntryID contains, for each entry's ID, the last operation in the log that wrote the entry.
+type lastOpByEntryID map[uint64]op
 
-func (p entriesByID) applyRecord(r record) {
+func (p lastOpByEntryID) applyRecord(r storeRecord) {
 	for _, o := range r.ops {
 		if o.isRemoved {
 			delete(p, o.id)
@@ -254,8 +255,8 @@ func (p entriesByID) applyRecord(r record) {
 	}
 }
 
-func (p entriesByID) sortedEntries() contentByName {
-	es := contentByName{}
+func (p lastOpByEntryID) entryContents() contentByEntryName {
+	es := contentByEntryName{}
 	for _, o := range p {
 		es[o.name] = o.content
 	}
@@ -279,7 +280,7 @@ func (x *damageTrial) useFile(file string, fn func(w *verb.Workspace) error) (er
 		}
 	}()
 	w := &verb.Workspace{
-		Open: func(_ context.Context, how verb.Access) (*oxbow.Memory, error) {
+		Open: func(_ context.Context, how verb.MemoryAccess) (*oxbow.Memory, error) {
 			m, err := oxbow.Open(path, &oxbow.Options{ReadOnly: how < verb.Write, LockWait: time.Second})
 			if err == nil {
 				open = append(open, m)
@@ -287,7 +288,7 @@ func (x *damageTrial) useFile(file string, fn func(w *verb.Workspace) error) (er
 			return m, err
 		},
 		Place: func() (verb.Place, error) {
-			return verb.Place{Home: x.dir, HomeRule: "a campaign", StorePath: path}, nil
+			return verb.Place{Home: x.dir, HomeChoiceReason: "a campaign", StorePath: path}, nil
 		},
 		Host: &verb.Host{Getenv: func(string) string { return "" }, GOOS: "linux", Rand: rand.Reader,
 			FileSystem: func(string) (sysinfo.FileSystem, error) { return sysinfo.FileSystem{Name: "tmpfs"}, nil }},

@@ -19,29 +19,29 @@ import (
 
 // checkStoreAfterFault opens and checks the store in home after a child process has executed the test session with a
 // failing system call. The parameter output is the output of the child process.
-func checkStoreAfterFault(ctx context.Context, home, output string, p Point, rep *Report) error {
+func checkStoreAfterFault(ctx context.Context, home, output string, p FailurePoint, rep *Report) error {
 	var done []bool
 	var open []int // indexes of the steps that may or may not have been executed
 	whole := output[:strings.LastIndexByte(output, '\n')+1]
 	for line := range strings.Lines(whole) {
 		word, text, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
 		switch {
-		case word == outcomeRefused:
+		case word == stepOutcomeRefused:
 			rep.RefusedSteps++
 		case word == outcomeUnknown:
-			rep.UnknownSteps++
+			rep.StepsWithUnknownOutcome++
 			open = append(open, len(done))
-		case word != outcomeDone:
+		case word != stepOutcomeDone:
 			return fmt.Errorf("the child said %q", line)
 		}
-		if p.Errno == "" && word != outcomeDone {
+		if p.Errno == "" && word != stepOutcomeDone {
 			return fmt.Errorf(
 				"step %q failed before the process was killed: %s",
 				sessionSteps()[len(done)].description,
 				text,
 			)
 		}
-		done = append(done, word == outcomeDone)
+		done = append(done, word == stepOutcomeDone)
 	}
 	if n := len(done); n < len(sessionSteps()) {
 		if p.Errno != "" && n > 1 {
@@ -60,21 +60,26 @@ func checkStoreAfterFault(ctx context.Context, home, output string, p Point, rep
 
 // checkStoredEntries checks that the store contains the entries that it must contain after the steps that were done.
 // Then it makes another change and checks the store.
-func checkStoredEntries(ctx context.Context, m *oxbow.Memory, done []bool, open []int) error {
+func checkStoredEntries(ctx context.Context, m *oxbow.Memory, isStepDone []bool, unknownStepIndexes []int) error {
 	have, err := readContents(ctx, m)
 	if err != nil {
 		return err
 	}
 	fits := false
-	for set := range 1 << len(open) {
-		try := slices.Clone(done)
-		for i, n := range open {
+	for set := range 1 << len(unknownStepIndexes) {
+		try := slices.Clone(isStepDone)
+		for i, n := range unknownStepIndexes {
 			try[n] = set&(1<<i) != 0
 		}
 		fits = fits || maps.Equal(have, contentsAfterSteps(try))
 	}
 	if !fits {
-		return fmt.Errorf("the store has %s; steps done %v, not known %v", formatSizes(have), done, open)
+		return fmt.Errorf(
+			"the store has %s; steps done %v, not known %v",
+			formatSizes(have),
+			isStepDone,
+			unknownStepIndexes,
+		)
 	}
 	if _, err := m.Remember(ctx, oxbow.Entry{Name: "after", Content: "after all"}); err != nil {
 		return fmt.Errorf("remembering afterwards: %w", err)

@@ -58,10 +58,10 @@ func forgetStep(name string) sessionStep {
 	}
 }
 
-func keepContentsUnchanged(now, _ map[string]string) map[string]string { return now }
+func sameContentsAfterStep(now, _ map[string]string) map[string]string { return now }
 
 // sessionSteps returns the steps that the child process executes on a store, one after another. The first step opens
-// the store, and the last step closes it. The function [Child] itself executes these two.
+// the store, and the last step closes it. The function [ChildCommand] itself executes these two.
 func sessionSteps() []sessionStep {
 	batch := sessionStep{
 		description: "batch",
@@ -91,7 +91,7 @@ func sessionSteps() []sessionStep {
 			_, err := m.Compact(ctx, oxbow.Compaction{Before: time.Now().Add(time.Hour)})
 			return err
 		},
-		applyToContents: keepContentsUnchanged,
+		applyToContents: sameContentsAfterStep,
 	}
 	// After a recall, the store indexes the entries of the following batch while it syncs the batch.
 	recall := sessionStep{
@@ -100,14 +100,14 @@ func sessionSteps() []sessionStep {
 			_, err := m.Recall(ctx, oxbow.Query{Text: "remembered"})
 			return err
 		},
-		applyToContents: keepContentsUnchanged,
+		applyToContents: sameContentsAfterStep,
 	}
 	return []sessionStep{
-		{description: "open", applyToContents: keepContentsUnchanged},
+		{description: "open", applyToContents: sameContentsAfterStep},
 		rememberStep("a", 100), rememberStep("b", 10), rememberStep("c", 4000), rememberStep("d", 90_000),
 		rememberStep("e", 10),
 		recall, batch, forgetStep("c"), undo, compaction, recall, rememberStep("g", 100), forgetStep("d"),
-		{description: "close", applyToContents: keepContentsUnchanged},
+		{description: "close", applyToContents: sameContentsAfterStep},
 	}
 }
 
@@ -129,9 +129,9 @@ func contentsAfterSteps(done []bool) map[string]string {
 
 // These are the outcomes that the child process prints for each step of the test session.
 const (
-	outcomeDone    = "done"
-	outcomeRefused = "refused" // the step failed and has changed nothing
-	outcomeUnknown = "unknown" // the step may or may not have been done
+	stepOutcomeDone    = "done"
+	stepOutcomeRefused = "refused" // the step failed and has changed nothing
+	outcomeUnknown     = "unknown" // the step may or may not have been done
 )
 
 // Child is the main function of the child process. It runs the session on the store in a home, and writes a line to
@@ -141,12 +141,12 @@ func Child(ctx context.Context, home string, out io.Writer) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	say := func(err error) error {
-		word, text := outcomeDone, ""
+		word, text := stepOutcomeDone, ""
 		switch {
 		case errors.Is(err, oxbow.ErrUnknownOutcome):
 			word, text = outcomeUnknown, err.Error()
 		case err != nil:
-			word, text = outcomeRefused, err.Error()
+			word, text = stepOutcomeRefused, err.Error()
 		}
 		_, err = fmt.Fprintf(out, "%s %s\n", word, strings.ReplaceAll(text, "\n", "; "))
 		return err

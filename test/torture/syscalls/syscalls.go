@@ -23,9 +23,9 @@ import (
 type Options struct {
 	Dir    string // directory in which stores are created and removed
 	Strace string // path of strace
-	// command line of the child process, which must call the function [Child]; the path of the home is appended
-	Child  []string
-	Budget time.Duration // time after which no further system call is made to fail (0 for no limit)
+	// command line of the child process, which must call the function [ChildCommand]; the path of the home is appended
+	ChildCommand []string
+	Budget       time.Duration // time after which no further system call is made to fail (0 for no limit)
 	// maximum number of system calls that are made to fail, one in each run of the child (0 for no limit)
 	Limit int
 	Seed  uint64 // seed for the random order in which the system calls are made to fail
@@ -33,15 +33,15 @@ type Options struct {
 
 // Report is the result of a torture test that makes system calls fail.
 type Report struct {
-	PointCount   int // number of system calls that can be made to fail
-	TriedPoints  int
-	KilledRuns   int // number of runs in which the child process was killed
-	FailedCalls  int // number of times that a system call failed
-	MissedPoints int // number of runs in which the child process did not reach the system call that was to fail
-	RefusedSteps int // number of steps of the child that failed and changed nothing
-	UnknownSteps int // number of steps for which the child could not tell whether they were done
-	Duration     time.Duration
-	Violations   []string // violated guarantees, each with the system call that failed
+	FailurePointCount       int // number of system calls that can be made to fail
+	TriedFailurePoints      int
+	KilledRuns              int // number of runs in which the child process was killed
+	FailedCalls             int // number of times that a system call failed
+	UnreachedFailurePoints  int // number of runs in which the child process did not reach the system call that was to fail
+	RefusedSteps            int // number of steps of the child that failed and changed nothing
+	StepsWithUnknownOutcome int // number of steps for which the child could not tell whether they were done
+	Duration                time.Duration
+	Violations              []string // violated guarantees, each with the system call that failed
 }
 
 // String returns the report in one line, followed by one line for each violation.
@@ -52,13 +52,13 @@ func (r Report) String() string {
 		r.Duration.Round(
 			100*time.Millisecond,
 		),
-		r.TriedPoints,
-		r.PointCount,
+		r.TriedFailurePoints,
+		r.FailurePointCount,
 		r.KilledRuns,
 		r.FailedCalls,
-		r.MissedPoints,
+		r.UnreachedFailurePoints,
 		r.RefusedSteps,
-		r.UnknownSteps,
+		r.StepsWithUnknownOutcome,
 		len(r.Violations),
 	)
 	for _, v := range r.Violations {
@@ -77,20 +77,20 @@ var (
 	errorNames = []string{"EIO", "ENOSPC"}
 )
 
-// Point is a system call at which strace kills the process, or which strace makes fail.
-type Point struct {
+// FailurePoint is a system call at which strace kills the process, or which strace makes fail.
+type FailurePoint struct {
 	Call  string // name of the system call
 	N     int    // number of the call among the calls with the same name, starting at 1
 	Errno string // error with which the call fails ("" if the process is killed instead)
 	On    bool   // all later calls of the same system call fail as well
 }
 
-// isKill reports whether the process is killed at the system call. Otherwise, the system call fails.
-func (p Point) isKill() bool { return p.Errno == "" }
+// isProcessKilled reports whether the process is killed at the system call. Otherwise, the system call fails.
+func (p FailurePoint) isProcessKilled() bool { return p.Errno == "" }
 
 // String returns a value for the option inject of strace, which kills the process or makes the system call fail.
-func (p Point) String() string {
-	if p.isKill() {
+func (p FailurePoint) String() string {
+	if p.isProcessKilled() {
 		return fmt.Sprintf("%s:signal=KILL:when=%d", p.Call, p.N)
 	}
 	on := ""
@@ -106,11 +106,11 @@ func (p Point) String() string {
 func Run(ctx context.Context, o Options, w io.Writer) (rep Report, err error) {
 	start := time.Now()
 	defer func() { rep.Duration = time.Since(start) }()
-	points, err := o.findPoints(ctx)
+	points, err := o.findFailurePoints(ctx)
 	if err != nil {
 		return rep, err
 	}
-	rep.PointCount = len(points)
+	rep.FailurePointCount = len(points)
 	rnd := rand.New(rand.NewPCG(o.Seed, 0))
 	rnd.Shuffle(len(points), func(i, j int) { points[i], points[j] = points[j], points[i] })
 	told := start
@@ -123,7 +123,7 @@ func Run(ctx context.Context, o Options, w io.Writer) (rep Report, err error) {
 		if err := o.tryPoint(ctx, p, &rep); err != nil {
 			return rep, fmt.Errorf("trying %v: %w", p, err)
 		}
-		rep.TriedPoints++
+		rep.TriedFailurePoints++
 		if time.Since(told) > 10*time.Second {
 			told = time.Now()
 			rep.Duration = told.Sub(start)
@@ -135,9 +135,9 @@ func Run(ctx context.Context, o Options, w io.Writer) (rep Report, err error) {
 
 var straceLinePattern = regexp.MustCompile(`(?m)^(\d+) +([a-z0-9_]+)\(`)
 
-// findPoints runs the child process once without any failure. It returns the system calls of the thread that uses the
-// store. Each call may occur several times in the result, for the different ways in which it can fail.
-func (o Options) findPoints(ctx context.Context) ([]Point, error) {
+// findFailurePoints runs the child process once without any failure. It returns the system calls of the thread that
+// uses the store. Each call may occur several times in the result, for the different ways in which it can fail.
+func (o Options) findFailurePoints(ctx context.Context) ([]FailurePoint, error) {
 	home, err := os.MkdirTemp(o.Dir, "count")
 	if err != nil {
 		return nil, err
@@ -147,7 +147,7 @@ func (o Options) findPoints(ctx context.Context) ([]Point, error) {
 	if err != nil {
 		return nil, fmt.Errorf("running the session: %w", err)
 	}
-	if lines := strings.Count(said, outcomeDone+" \n"); lines != len(sessionSteps()) {
+	if lines := strings.Count(said, stepOutcomeDone+" \n"); lines != len(sessionSteps()) {
 		return nil, fmt.Errorf(
 			"running the session: %d of its %d steps were done: %s",
 			lines,
@@ -169,10 +169,10 @@ func (o Options) findPoints(ctx context.Context) ([]Point, error) {
 			counts = c
 		}
 	}
-	var points []Point
+	var points []FailurePoint
 	for _, call := range callsToKillAt {
 		for n := range counts[call] {
-			points = append(points, Point{Call: call, N: n + 1})
+			points = append(points, FailurePoint{Call: call, N: n + 1})
 		}
 	}
 	for _, call := range callsToFail {
@@ -180,8 +180,8 @@ func (o Options) findPoints(ctx context.Context) ([]Point, error) {
 			for _, e := range errorNames {
 				points = append(
 					points,
-					Point{Call: call, N: n + 1, Errno: e},
-					Point{Call: call, N: n + 1, Errno: e, On: true},
+					FailurePoint{Call: call, N: n + 1, Errno: e},
+					FailurePoint{Call: call, N: n + 1, Errno: e, On: true},
 				)
 			}
 		}
@@ -211,7 +211,7 @@ func (o Options) runStrace(
 	if inject != "" {
 		args = append(args, "-e", "inject=?"+inject)
 	}
-	args = append(append(append(args, "--"), o.Child...), filepath.Join(home, "home"))
+	args = append(append(append(args, "--"), o.ChildCommand...), filepath.Join(home, "home"))
 	cmd := exec.CommandContext(ctx, o.Strace, args...)
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
@@ -234,7 +234,7 @@ func (o Options) runStrace(
 // tryPoint runs the session in a new home. When the session reaches the system call of the point, strace kills the
 // process or makes the call fail. Afterwards, tryPoint checks the store, and counts in rep what happened. If the store
 // is damaged, tryPoint adds a violation to rep and does not return an error.
-func (o Options) tryPoint(ctx context.Context, p Point, rep *Report) error {
+func (o Options) tryPoint(ctx context.Context, p FailurePoint, rep *Report) error {
 	home, err := os.MkdirTemp(o.Dir, "try")
 	if err != nil {
 		return err
@@ -248,12 +248,12 @@ func (o Options) tryPoint(ctx context.Context, p Point, rep *Report) error {
 	wasKilled := strings.Contains(trace, "killed by SIGKILL")
 	hasFailedCall := strings.Contains(trace, "(INJECTED)")
 	switch {
-	case p.isKill() && wasKilled:
+	case p.isProcessKilled() && wasKilled:
 		rep.KilledRuns++
-	case !p.isKill() && hasFailedCall:
+	case !p.isProcessKilled() && hasFailedCall:
 		rep.FailedCalls++
 	default:
-		rep.MissedPoints++
+		rep.UnreachedFailurePoints++
 	}
 	if err := checkStoreAfterFault(ctx, filepath.Join(home, "home"), childOutput, p, rep); err != nil {
 		rep.Violations = append(rep.Violations, fmt.Sprintf("%v: %v", p, err))

@@ -43,7 +43,7 @@ func TestSystemCalls(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv(childEnv, "1")
-	o := Options{Dir: t.TempDir(), Strace: strace, Child: []string{self}, Limit: 60, Seed: 1}
+	o := Options{Dir: t.TempDir(), Strace: strace, ChildCommand: []string{self}, Limit: 60, Seed: 1}
 	if s := os.Getenv("OXBOW_TORTURE_SECONDS"); s != "" {
 		o.Limit = 0
 		o.Budget, err = time.ParseDuration(s + "s")
@@ -52,11 +52,11 @@ func TestSystemCalls(t *testing.T) {
 		}
 		o.Seed = uint64(time.Now().UnixNano())
 	}
-	points, err := o.findPoints(t.Context())
+	points, err := o.findFailurePoints(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	begins := func(p Point) bool { return p.Call == "sync_file_range" && p.Errno != "" }
+	begins := func(p FailurePoint) bool { return p.Call == "sync_file_range" && p.Errno != "" }
 	if runtime.GOARCH == "amd64" && !slices.ContainsFunc(points, begins) {
 		t.Error("no write begins its sync")
 	}
@@ -68,7 +68,8 @@ func TestSystemCalls(t *testing.T) {
 	for _, v := range rep.Violations {
 		t.Error(v)
 	}
-	if rep.PointCount < 100 || rep.KilledRuns < 10 || rep.FailedCalls < 10 || rep.MissedPoints > rep.TriedPoints/10 {
+	if rep.FailurePointCount < 100 || rep.KilledRuns < 10 || rep.FailedCalls < 10 ||
+		rep.UnreachedFailurePoints > rep.TriedFailurePoints/10 {
 		t.Errorf("the run was too quiet: %v", rep)
 	}
 }
@@ -85,7 +86,7 @@ func TestJudge(t *testing.T) {
 		t.Fatalf("the child said %q, want %d lines", lines, len(sessionSteps()))
 	}
 	// copied checks a copy of the store, because the check changes the store.
-	copied := func(home, said string, p Point) error {
+	copied := func(home, said string, p FailurePoint) error {
 		b, err := os.ReadFile(filepath.Join(home, storeFile))
 		if err != nil {
 			t.Fatal(err)
@@ -96,13 +97,13 @@ func TestJudge(t *testing.T) {
 		}
 		return checkStoreAfterFault(t.Context(), dir, said, p, &Report{})
 	}
-	kill, fail := Point{Call: "write", N: 1}, Point{Call: "write", N: 1, Errno: "EIO"}
+	kill, fail := FailurePoint{Call: "write", N: 1}, FailurePoint{Call: "write", N: 1, Errno: "EIO"}
 	all := strings.Join(lines, "") // without the last line break
 	last := len(lines) - 2         // index of the step that forgets d
 	for _, c := range []struct {
 		what string
 		said string
-		p    Point
+		p    FailurePoint
 		ok   bool
 	}{
 		{"all was done", all, kill, true},

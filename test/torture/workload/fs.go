@@ -34,15 +34,15 @@ func IsSnapshotFile(name string) bool { return name == StoreFile+".snap" }
 // scripts do.
 func WritesSnapshots(seed uint64) bool { return seed%16/4 != 3 }
 
-// IsTornTailFile reports whether name is the name of a file in which the store has saved an incomplete record.
-func IsTornTailFile(name string) bool { return strings.HasPrefix(name, StoreFile+".lost/") }
+// IsTornRecordFile reports whether name is the name of a file in which the store has saved an incomplete record.
+func IsTornRecordFile(name string) bool { return strings.HasPrefix(name, StoreFile+".lost/") }
 
 // StoreSetup describes how the tested store differs from a store in real use. The zero Setup is a store without faults.
 type StoreSetup struct {
-	DiskFault           DiskFault // fault of the disk
-	SmallFreeSpaceSteps bool      // The file grows in small steps when records are appended (see FreeSpace).
-	DiscardLockContent  bool      // Writes to the lock file have no effect.
-	SnapshotOnClose     bool      // closing the store after a change writes the snapshot
+	DiskFault          DiskFault // fault of the disk
+	GrowsInSmallSteps  bool      // The file grows in small steps when records are appended (see FreeSpace).
+	DiscardLockContent bool      // Writes to the lock file have no effect.
+	SnapshotOnClose    bool      // closing the store after a change writes the snapshot
 }
 
 // HookedFS is a file system that calls a function before every call that changes something or uses a lock. HookedFS is
@@ -57,11 +57,11 @@ type HookedFS struct {
 	// IsHiddenFile reports whether a file cannot be opened. It may be nil.
 	IsHiddenFile func(name string) bool
 
-	mu             sync.Mutex // guards the following fields
-	openFiles      int        // number of open files
-	openLocks      int        // number of open locks
-	postponedSyncs []vfs.File // files whose sync is postponed (see PostponeSync)
-	isDiskFull     bool       // the disk is full (see SetDiskFull)
+	mu                     sync.Mutex // guards the following fields
+	openFiles              int        // number of open files
+	openLocks              int        // number of open locks
+	filesWithPostponedSync []vfs.File // files whose sync is postponed (see PostponeSync)
+	isDiskFull             bool       // the disk is full (see SetDiskFull)
 }
 
 // NewFS returns a file system on top of fsys, with the deliberate faults that s selects.
@@ -71,7 +71,7 @@ func NewFS(fsys vfs.FS, s StoreSetup) *HookedFS { return &HookedFS{FS: fsys, set
 // defaults, most bytes of a small store are unused, and examining a larger copy of the disk takes longer. Therefore
 // most tests use small steps, with which the same code runs.
 func (f *HookedFS) FreeSpace() (step, reserve int64) {
-	if f.setup.SmallFreeSpaceSteps {
+	if f.setup.GrowsInSmallSteps {
 		return 1 << 10, 512
 	}
 	return 0, 0
@@ -101,16 +101,16 @@ func (f *HookedFS) SetDiskFull(full bool) {
 }
 
 // fullDiskError returns the error of a full disk if the call needs space, otherwise nil.
-func (f *HookedFS) fullDiskError(op, name string, needsRoom bool) error {
+func (f *HookedFS) fullDiskError(op, name string, needsSpace bool) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.isDiskFull && needsRoom {
+	if f.isDiskFull && needsSpace {
 		return &fs.PathError{Op: op, Path: name, Err: syscall.ENOSPC}
 	}
 	return nil
 }
 
-func (f *HookedFS) callBefore() {
+func (f *HookedFS) runBeforeCallHook() {
 	if f.BeforeCall != nil {
 		f.BeforeCall()
 	}
@@ -122,7 +122,7 @@ func (f *HookedFS) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, 
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrPermission}
 	}
 	if flag&(os.O_CREATE|os.O_TRUNC) != 0 {
-		f.callBefore()
+		f.runBeforeCallHook()
 		_, missing := f.FS.Stat(name)
 		if err := f.fullDiskError("open", name, missing != nil); err != nil {
 			return nil, err
@@ -140,7 +140,7 @@ func (f *HookedFS) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, 
 
 // Rename implements [vfs.FS].
 func (f *HookedFS) Rename(oldname, newname string) error {
-	f.callBefore()
+	f.runBeforeCallHook()
 	if f.setup.DiskFault == RemoveBeforeRename {
 		return f.removeThenRename(oldname, newname)
 	}
@@ -149,13 +149,13 @@ func (f *HookedFS) Rename(oldname, newname string) error {
 
 // Remove implements [vfs.FS].
 func (f *HookedFS) Remove(name string) error {
-	f.callBefore()
+	f.runBeforeCallHook()
 	return f.FS.Remove(name)
 }
 
 // MkdirAll implements [vfs.FS].
 func (f *HookedFS) MkdirAll(name string, perm fs.FileMode) error {
-	f.callBefore()
+	f.runBeforeCallHook()
 	_, missing := f.FS.Stat(name)
 	if err := f.fullDiskError("mkdir", name, missing != nil); err != nil {
 		return err
@@ -165,7 +165,7 @@ func (f *HookedFS) MkdirAll(name string, perm fs.FileMode) error {
 
 // SyncDir implements [vfs.FS].
 func (f *HookedFS) SyncDir(name string) error {
-	f.callBefore()
+	f.runBeforeCallHook()
 	if f.setup.DiskFault.ignoresDirSync(name) {
 		return nil
 	}
@@ -174,7 +174,7 @@ func (f *HookedFS) SyncDir(name string) error {
 
 // OpenLock implements [vfs.FS].
 func (f *HookedFS) OpenLock(name string) (vfs.Lock, error) {
-	f.callBefore()
+	f.runBeforeCallHook()
 	l, err := f.FS.OpenLock(name)
 	if err != nil {
 		return nil, err
@@ -198,7 +198,7 @@ func (t *hookedFile) WriteAt(b []byte, off int64) (int, error) {
 	if t.fs.setup.DiscardLockContent && IsLockFile(t.name) {
 		return len(b), nil
 	}
-	t.fs.callBefore()
+	t.fs.runBeforeCallHook()
 	if err := t.fs.runPostponedSyncs(); err != nil {
 		return 0, err
 	}
@@ -212,7 +212,7 @@ func (t *hookedFile) WriteAt(b []byte, off int64) (int, error) {
 }
 
 func (t *hookedFile) Truncate(size int64) error {
-	t.fs.callBefore()
+	t.fs.runBeforeCallHook()
 	t.wasTruncated = true
 	if t.fs.setup.DiskFault == SkipTruncation {
 		return nil
@@ -221,14 +221,14 @@ func (t *hookedFile) Truncate(size int64) error {
 }
 
 func (t *hookedFile) Sync() error {
-	t.fs.callBefore()
+	t.fs.runBeforeCallHook()
 	b := t.fs.setup.DiskFault
 	if b.ignoresFileSync(t.name, t.wasTruncated) {
 		return nil
 	}
 	if b == PostponeSync && t.name == StoreFile {
 		t.fs.mu.Lock()
-		t.fs.postponedSyncs = append(t.fs.postponedSyncs, t.File)
+		t.fs.filesWithPostponedSync = append(t.fs.filesWithPostponedSync, t.File)
 		t.fs.mu.Unlock()
 		return nil
 	}
@@ -253,7 +253,7 @@ type hookedLock struct {
 }
 
 func (l *hookedLock) TryLock() (bool, error) {
-	l.fs.callBefore()
+	l.fs.runBeforeCallHook()
 	ok, err := l.Lock.TryLock()
 	if l.fs.setup.DiskFault == IgnoreLock && err == nil {
 		ok = true
@@ -262,7 +262,7 @@ func (l *hookedLock) TryLock() (bool, error) {
 }
 
 func (l *hookedLock) Unlock() error {
-	l.fs.callBefore()
+	l.fs.runBeforeCallHook()
 	err := l.Lock.Unlock()
 	if l.fs.setup.DiskFault == IgnoreLock && errors.Is(err, fs.ErrInvalid) {
 		return nil // the lock was never acquired

@@ -21,8 +21,8 @@ type touch struct {
 	after  *oxbow.Entry // entry after the op (nil if it was removed)
 }
 
-// modelChange is a change in the log.
-type modelChange struct {
+// undoableChange is a change in the log.
+type undoableChange struct {
 	touches []touch
 	reverts []uint64
 }
@@ -30,7 +30,7 @@ type modelChange struct {
 // history is the model. The change with number n is changes[n-1], and the state after it is states[operation].
 type history struct {
 	states  []entries
-	changes []modelChange
+	changes []undoableChange
 	base    uint64 // number of changes that a compaction has dropped
 	ids     uint64
 	opIDs   map[string]bool
@@ -72,7 +72,7 @@ func (d *draft) set(name string, e *oxbow.Entry) {
 
 func (d *draft) commit(reverts ...uint64) {
 	d.h.states = append(d.h.states, d.state)
-	d.h.changes = append(d.h.changes, modelChange{d.touches, reverts})
+	d.h.changes = append(d.h.changes, undoableChange{d.touches, reverts})
 	d.h.ids = d.ids
 }
 

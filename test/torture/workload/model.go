@@ -14,17 +14,17 @@ import (
 
 // StoreModel is the expected content of a store. The zero Model is an empty store.
 type StoreModel struct {
-	entries        map[string]oxbow.Entry // entries by name (the map is never modified)
-	idCount        uint64                 // number of entry IDs that were assigned so far
-	seq            uint64                 // number of the store's last change
-	lastCompaction uint64                 // number of the last change that was a compaction
-	changes        []modelChange          // changes of the store that can be undone, oldest first
-	opIDs          map[string]bool
+	entries         map[string]oxbow.Entry // entries by name (the map is never modified)
+	assignedIDCount uint64                 // number of entry IDs that were assigned so far
+	seq             uint64                 // number of the store's last change
+	lastCompaction  uint64                 // number of the last change that was a compaction
+	changes         []undoableChange       // changes of the store that can be undone, oldest first
+	opIDs           map[string]bool
 }
 
-// modelChange is the effect of a change on each name: the entry before the change and the entry after it. Each is nil
-// if the entry does not exist.
-type modelChange struct {
+// undoableChange is the effect of a change on each name: the entry before the change and the entry after it. Each is
+// nil if the entry does not exist.
+type undoableChange struct {
 	seq    uint64
 	before map[string]*oxbow.Entry
 	after  map[string]*oxbow.Entry
@@ -42,7 +42,7 @@ func (m *StoreModel) Clone() *StoreModel {
 func (m *StoreModel) LastSeq() uint64 { return m.seq }
 
 // AssignedIDs returns the number of entry IDs that were assigned so far.
-func (m *StoreModel) AssignedIDs() uint64 { return m.idCount }
+func (m *StoreModel) AssignedIDs() uint64 { return m.assignedIDCount }
 
 // Entries returns the entries in the order of their IDs. The model does not contain times and sources.
 func (m *StoreModel) Entries() []oxbow.Entry {
@@ -84,7 +84,7 @@ func (m *StoreModel) copyEntries() map[string]oxbow.Entry {
 
 // recordChange records, for each name in ops, the entry before and after the change, so that the change can be undone.
 func (m *StoreModel) recordChange(before map[string]oxbow.Entry, ops ...oxbow.Op) {
-	c := modelChange{m.seq, map[string]*oxbow.Entry{}, map[string]*oxbow.Entry{}}
+	c := undoableChange{m.seq, map[string]*oxbow.Entry{}, map[string]*oxbow.Entry{}}
 	for _, op := range ops {
 		name := op.Target()
 		c.before[name], c.after[name] = entryOrNil(before, name), entryOrNil(m.entries, name)
@@ -106,8 +106,8 @@ func (m *StoreModel) applyOp(op oxbow.Op) error {
 		if there {
 			return oxbow.ErrExists
 		}
-		m.idCount++
-		m.entries[name] = oxbow.Entry{ID: m.idCount, Name: name, Kind: add.Kind, Content: add.Content,
+		m.assignedIDCount++
+		m.entries[name] = oxbow.Entry{ID: m.assignedIDCount, Name: name, Kind: add.Kind, Content: add.Content,
 			Aliases: add.Aliases, Labels: oxbow.SortLabels(add.Labels), Version: m.seq}
 		return nil
 	}
@@ -177,7 +177,7 @@ func (m *StoreModel) UndoChange(seq uint64) error {
 		back.Version = next.seq
 		next.entries[name] = back
 	}
-	next.changes = append(slices.Clip(next.changes), modelChange{next.seq, c.after, c.before})
+	next.changes = append(slices.Clip(next.changes), undoableChange{next.seq, c.after, c.before})
 	*m = *next
 	return nil
 }

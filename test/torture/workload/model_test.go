@@ -65,7 +65,7 @@ func (m *machine) open(t *rapid.T, i int) {
 	mem, err := oxbow.Open(
 		workload.StoreFile,
 		workload.StoreOptions(
-			workload.NewFS(m.disk.Process(), workload.StoreSetup{SmallFreeSpaceSteps: true}),
+			workload.NewFS(m.disk.Process(), workload.StoreSetup{GrowsInSmallSteps: true}),
 			m.clock,
 			m.random,
 		),
@@ -373,7 +373,7 @@ func (m *machine) crash(t *rapid.T) {
 	m.disk.Stop()
 	n := rapid.IntRange(0, 30).Draw(t, "image")
 	var img *vfs.Mem
-	for i := range m.disk.EachImage {
+	for i := range m.disk.EachCrashFileSystem {
 		img = i
 		n--
 		if n < 0 {

@@ -13,13 +13,13 @@ import (
 // PossibleOutcomes are the possible contents of a store after several steps, if it is unknown whether some of the
 // steps took effect. At first, there is only one possible content.
 type PossibleOutcomes struct {
-	Models []*StoreModel
+	PossibleStores []*StoreModel
 }
 
-// DoStepWithoutInner executes a step of a test script. It ignores the step of another process that is nested in the
-// step, and does not check the result. undoneSeq is the number of the change that a RevertStep undoes. For a
-// compaction, DoStepWithoutInner returns the number of the change.
-func (w *World) DoStepWithoutInner(st Step, undoneSeq uint64) (uint64, error) {
+// DoStepWithoutNestedStep executes a step of a test script. It ignores the step of another process that is nested in
+// the step, and does not check the result. undoneSeq is the number of the change that a RevertStep undoes. For a
+// compaction, DoStepWithoutNestedStep returns the number of the change.
+func (w *World) DoStepWithoutNestedStep(st Step, undoneSeq uint64) (uint64, error) {
 	if st.Kind == BatchStep && st.OpID != "" {
 		w.lastBatchStep = &st
 	}
@@ -29,8 +29,8 @@ func (w *World) DoStepWithoutInner(st Step, undoneSeq uint64) (uint64, error) {
 // LastUndoableSeq returns the number of the last change that can be undone. If the possible contents of the store
 // differ in this number, it returns 0.
 func (o *PossibleOutcomes) LastUndoableSeq() uint64 {
-	undo := o.Models[0].LastUndoableSeq()
-	for _, m := range o.Models {
+	undo := o.PossibleStores[0].LastUndoableSeq()
+	for _, m := range o.PossibleStores {
 		if m.LastUndoableSeq() != undo {
 			return 0
 		}
@@ -45,7 +45,7 @@ func (o *PossibleOutcomes) ApplyStep(
 	st Step,
 	undoneSeq, seq uint64,
 ) (next []*StoreModel, expectedErrors []error) {
-	for _, m := range o.Models {
+	for _, m := range o.PossibleStores {
 		n := m.Clone()
 		if st.Kind == CompactStep {
 			if seq != 0 {
@@ -76,7 +76,8 @@ func DistinctModels(ms []*StoreModel) []*StoreModel {
 	var ds []*StoreModel
 	for _, m := range ms {
 		if !slices.ContainsFunc(ds, func(d *StoreModel) bool {
-			return d.seq == m.seq && d.idCount == m.idCount && d.describeDifference(m.Entries()) == "" &&
+			return d.seq == m.seq && d.assignedIDCount == m.assignedIDCount &&
+				d.describeDifference(m.Entries()) == "" &&
 				maps.Equal(d.opIDs, m.opIDs)
 		}) {
 			ds = append(ds, m)

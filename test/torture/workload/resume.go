@@ -21,8 +21,8 @@ func (w *World) KillProcessAt(process, operation int) {
 // ContinueAfterKill continues with the process survivor after the other process was killed. The store that survivor
 // has open must be in one of the allowed states, and must work. The same applies to a new process that opens the
 // store.
-func (w *World) ContinueAfterKill(survivor int, allowed []*StoreState) error {
-	m, err := w.OpenedMemory(survivor)
+func (w *World) ContinueAfterKill(survivorIndex int, allowed []*StoreState) error {
+	m, err := w.OpenedMemory(survivorIndex)
 	if err != nil {
 		return fmt.Errorf("the other process: open: %w", err)
 	}

@@ -38,7 +38,7 @@ type World struct {
 	States        []*StoreState // recorded states of the store (the first is the state before the first step)
 	// ranges of disk operations by steps that were nested in another step, as pairs with the first and the last
 	// operation
-	InnerOpRanges []int
+	NestedStepDiskOpRanges []int
 
 	setup         StoreSetup
 	processes     []*storeProcess
@@ -194,12 +194,12 @@ func (w *World) ignoreCrash(err error) error {
 	return err
 }
 
-// RunStep executes a step of the test script. If the step has an InnerStep, another process executes the InnerStep in
+// RunStep executes a step of the test script. If the step has an NestedStep, another process executes the NestedStep in
 // the middle of the step.
 func (w *World) RunStep(st Step) error {
-	st = w.resolveRetry(st)
-	if st.InnerStep == nil || st.Kind == RevertStep {
-		return w.runEvent(st, false)
+	st = w.resolveRetryStep(st)
+	if st.NestedStep == nil || st.Kind == RevertStep {
+		return w.runStep(st, false)
 	}
 	fs := w.processes[st.Process].fs
 	calls := 0
@@ -212,7 +212,7 @@ func (w *World) RunStep(st Step) error {
 		if fired || dead {
 			return
 		}
-		if calls != st.InnerBeforeCall {
+		if calls != st.NestedBeforeFSCall {
 			return
 		}
 		fired = true
@@ -220,26 +220,26 @@ func (w *World) RunStep(st Step) error {
 		if inner == nil {
 			from := w.Disk.CountOps()
 			w.isCompacting = st.Kind == CompactStep
-			inner = w.runEvent(*st.InnerStep, true)
+			inner = w.runStep(*st.NestedStep, true)
 			w.isCompacting = false
-			w.InnerOpRanges = append(w.InnerOpRanges, from+1, w.Disk.CountOps())
+			w.NestedStepDiskOpRanges = append(w.NestedStepDiskOpRanges, from+1, w.Disk.CountOps())
 		}
 	}
-	err := w.runEvent(st, false)
+	err := w.runStep(st, false)
 	fs.BeforeCall = nil
 	err = errors.Join(inner, err)
 	if err != nil {
 		return err
 	}
 	if !fired {
-		return w.runEvent(*st.InnerStep, false)
+		return w.runStep(*st.NestedStep, false)
 	}
 	return nil
 }
 
-// resolveRetry completes a RetryStep, which repeats the last batch: it sets the step's ops and op ID. A batch that
+// resolveRetryStep completes a RetryStep, which repeats the last batch: it sets the step's ops and op ID. A batch that
 // another process executes in the middle of the RetryStep does not change them, because they are set only once.
-func (w *World) resolveRetry(st Step) Step {
+func (w *World) resolveRetryStep(st Step) Step {
 	isOpen := st.Kind == RetryStep && st.OpID == ""
 	if isOpen && w.lastBatchStep != nil {
 		st.OpID, st.Ops = w.lastBatchStep.OpID, w.lastBatchStep.Ops
@@ -252,12 +252,12 @@ func (w *World) resolveRetry(st Step) Step {
 func (w *World) readDuringStep(st Step) error {
 	if !w.RecordsStates {
 		// Read in every run, because a read may change what the reading process has in memory.
-		if m, err := w.OpenedMemory(st.InnerStep.Process); err == nil {
+		if m, err := w.OpenedMemory(st.NestedStep.Process); err == nil {
 			_, _ = collectEntries(m)
 		}
 		return nil
 	}
-	m, err := w.OpenedMemory(st.InnerStep.Process)
+	m, err := w.OpenedMemory(st.NestedStep.Process)
 	if err != nil {
 		return fmt.Errorf("a reader in the middle: %w", err)
 	}
@@ -273,10 +273,10 @@ func (w *World) readDuringStep(st Step) error {
 	return nil
 }
 
-// runEvent executes a step of the test script. isInner is true for a step in the middle of another process's step. If
-// RecordsStates is set, runEvent compares the store with its expected content (the model).
-func (w *World) runEvent(st Step, isInner bool) error {
-	st = w.resolveRetry(st)
+// runStep executes a step of the test script. isInner is true for a step in the middle of another process's step. If
+// RecordsStates is set, runStep compares the store with its expected content (the model).
+func (w *World) runStep(st Step, isNested bool) error {
+	st = w.resolveRetryStep(st)
 	if st.Kind == BatchStep && st.OpID != "" {
 		w.lastBatchStep = &st
 	}
@@ -295,13 +295,13 @@ func (w *World) runEvent(st Step, isInner bool) error {
 			w.applyAcknowledgedStep(st, seq)
 		}
 		w.CompletedEvents++
-		w.readByAllProcesses(st, isInner, func(int, []oxbow.Entry, error) error { return nil })
+		w.readByAllProcesses(st, isNested, func(int, []oxbow.Entry, error) error { return nil })
 		return nil
 	}
 	var busy bool
 	switch next := w.model.Clone(); {
 	case errors.Is(err, oxbow.ErrBusy):
-		if !isInner {
+		if !isNested {
 			return fmt.Errorf("busy, and nobody has the lock: %w", err)
 		}
 		busy = true
@@ -319,7 +319,7 @@ func (w *World) runEvent(st Step, isInner bool) error {
 		}
 	}
 	w.CompletedEvents++
-	return w.recordState(st, isInner, busy)
+	return w.recordState(st, isNested, busy)
 }
 
 // callStore calls the store as the step says. For a compaction, it returns the number of the change.
@@ -329,7 +329,7 @@ func (w *World) callStore(st Step, undoneSeq uint64) (uint64, error) {
 		return 0, err
 	}
 	ctx := context.Background()
-	switch st = w.resolveRetry(st); st.Kind {
+	switch st = w.resolveRetryStep(st); st.Kind {
 	case RememberStep:
 		_, err = m.Remember(ctx, oxbow.Entry{Name: st.EntryName, Content: st.Content})
 	case BatchStep:
@@ -342,7 +342,7 @@ func (w *World) callStore(st Step, undoneSeq uint64) (uint64, error) {
 		}
 	case CompactStep:
 		before := time.Unix(1<<40, 0)
-		if st.KeepsHalf {
+		if st.KeepsNewerHalf {
 			before = w.clock.now.Add(-time.Millisecond)
 		}
 		rep, cerr := m.Compact(ctx, oxbow.Compaction{Before: before})
@@ -368,7 +368,7 @@ func (w *World) expectedError(m *StoreModel, st Step) error {
 }
 
 func (w *World) expectedRevertError(m *StoreModel, st Step, undoneSeq uint64) error {
-	switch st = w.resolveRetry(st); st.Kind {
+	switch st = w.resolveRetryStep(st); st.Kind {
 	case RememberStep:
 		return m.RememberEntry(st.EntryName, st.Content)
 	case BatchStep:
@@ -407,11 +407,11 @@ func (w *World) applyAcknowledgedStep(st Step, seq uint64) {
 // readByAllProcesses lets processes read the store after a step, and calls fn with the entries that each process sees.
 // After every second step, only the process that executed the step reads, so that the others must read several changes
 // at once later. A read changes the memory of a process, so all runs of a test script must read in the same way.
-func (w *World) readByAllProcesses(st Step, isInner bool, fn func(i int, es []oxbow.Entry, err error) error) error {
+func (w *World) readByAllProcesses(st Step, isNested bool, fn func(i int, es []oxbow.Entry, err error) error) error {
 	all := (uint64(w.CompletedEvents)+w.Script.Seed)%2 == 0
 	for i, p := range w.processes {
 		// If the step was nested, another process is still in the middle of its own step and cannot read now.
-		mayRead := i == st.Process || (all && !isInner)
+		mayRead := i == st.Process || (all && !isNested)
 		if p.memory == nil || !mayRead {
 			continue
 		}
@@ -425,14 +425,14 @@ func (w *World) readByAllProcesses(st Step, isInner bool, fn func(i int, es []ox
 
 // recordState compares the entries that processes read after a step with the expected content (w.model). It appends
 // the content to w.States.
-func (w *World) recordState(st Step, isInner, isBusy bool) error {
+func (w *World) recordState(st Step, isNested, isBusy bool) error {
 	last := w.States[len(w.States)-1]
-	s := &StoreState{Model: w.model, Inner: isInner, Busy: isBusy}
-	// isInner is set if st was executed by one process in the middle of another process's step. If st changed nothing,
+	s := &StoreState{Model: w.model, Inner: isNested, Busy: isBusy}
+	// isNested is set if st was executed by one process in the middle of another process's step. If st changed nothing,
 	// do not compare, because the store may already contain the change of the other process's step. If st made a
 	// change, the other process cannot have written its own change yet, so the comparison is possible.
-	lax := isInner && last.Model == w.model
-	err := w.readByAllProcesses(st, isInner, func(i int, es []oxbow.Entry, err error) error {
+	lax := isNested && last.Model == w.model
+	err := w.readByAllProcesses(st, isNested, func(i int, es []oxbow.Entry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -459,10 +459,10 @@ func (w *World) recordState(st Step, isInner, isBusy bool) error {
 	return nil
 }
 
-// AllowedStates returns the contents that a store may have after a crash, when completedEvents steps had ended. These
-// are the content after these steps, and the content after the step in progress. states was recorded in another run of
-// the same test script.
-func AllowedStates(states []*StoreState, completedEvents int) []*StoreState {
+// StatesAllowedAfterCrash returns the contents that a store may have after a crash, when completedEvents steps had
+// ended. These are the content after these steps, and the content after the step in progress. states was recorded in
+// another run of the same test script.
+func StatesAllowedAfterCrash(states []*StoreState, completedEvents int) []*StoreState {
 	allowed := []*StoreState{states[completedEvents]}
 	if completedEvents+1 < len(states) {
 		next := states[completedEvents+1]

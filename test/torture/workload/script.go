@@ -21,14 +21,14 @@ const (
 	BatchStep                    // the process makes several changes with one call of Apply, sometimes with an op ID
 	ForgetStep                   // removes an entry
 	RevertStep                   // undoes the last change that can be undone
-	CompactStep                  // drops the store's old versions: all, or the older half (see KeepsHalf)
+	CompactStep                  // drops the store's old versions: all, or the older half (see KeepsNewerHalf)
 	ReopenStep                   // closes the store and opens it again
 	RetryStep                    // the process repeats the last call of Apply that had an op ID
 )
 
-var kindNames = [...]string{"remember", "batch", "forget", "revert", "compact", "reopen", "retry"}
+var stepKindNames = [...]string{"remember", "batch", "forget", "revert", "compact", "reopen", "retry"}
 
-func (k StepKind) String() string { return kindNames[k] }
+func (k StepKind) String() string { return stepKindNames[k] }
 
 // Step is a call of a store by a process.
 type Step struct {
@@ -37,12 +37,12 @@ type Step struct {
 	EntryName string // name of the entry, for Remember and Forget
 	Content   string // content of the entry
 	// ops of a BatchStep; for a RetryStep, they are set to the ops of the last batch when the step begins
-	Ops       []oxbow.Op
-	OpID      string // op ID of a BatchStep (may be empty) or RetryStep
-	KeepsHalf bool   // whether a CompactStep keeps the newer half of the history
-	InnerStep *Step  // step that another process executes in the middle of this step (may be nil)
-	// number of the file system call of this step before which InnerStep is executed, counting from 1
-	InnerBeforeCall int
+	Ops            []oxbow.Op
+	OpID           string // op ID of a BatchStep (may be empty) or RetryStep
+	KeepsNewerHalf bool   // whether a CompactStep keeps the newer half of the history
+	NestedStep     *Step  // step that another process executes in the middle of this step (may be nil)
+	// number of the file system call of this step before which NestedStep is executed, counting from 1
+	NestedBeforeFSCall int
 }
 
 // String describes the step in a single line.
@@ -62,8 +62,8 @@ func (s Step) String() string {
 			fmt.Fprintf(&b, " [id %s]", s.OpID)
 		}
 	}
-	if s.InnerStep != nil {
-		fmt.Fprintf(&b, ", and before its call %d {%v}", s.InnerBeforeCall, *s.InnerStep)
+	if s.NestedStep != nil {
+		fmt.Fprintf(&b, ", and before its call %d {%v}", s.NestedBeforeFSCall, *s.NestedStep)
 	}
 	return b.String()
 }
@@ -84,7 +84,7 @@ func NewScript(seed uint64, processes int) Script {
 		st := g.randomStep(r.IntN(processes))
 		if processes > 1 && r.IntN(3) == 0 {
 			in := g.randomStep((st.Process + 1) % processes)
-			st.InnerStep, st.InnerBeforeCall = &in, 1+r.IntN(16)
+			st.NestedStep, st.NestedBeforeFSCall = &in, 1+r.IntN(16)
 		}
 		s.Steps = append(s.Steps, st)
 	}
@@ -94,7 +94,7 @@ func NewScript(seed uint64, processes int) Script {
 // ShortenTexts shortens all texts in the script to at most most bytes.
 func (s *Script) ShortenTexts(maxBytes int) {
 	for i := range s.Steps {
-		for st := &s.Steps[i]; st != nil; st = st.InnerStep {
+		for st := &s.Steps[i]; st != nil; st = st.NestedStep {
 			st.Content = st.Content[:min(len(st.Content), maxBytes)]
 			for j, op := range st.Ops {
 				switch o := op.(type) {
@@ -140,7 +140,7 @@ func (g *stepGenerator) randomStep(process int) Step {
 	case n < 15:
 		st.Kind = RevertStep
 	case n < 17:
-		st.Kind, st.KeepsHalf = CompactStep, g.r.IntN(3) == 0
+		st.Kind, st.KeepsNewerHalf = CompactStep, g.r.IntN(3) == 0
 	case n < 19:
 		st.Kind = ReopenStep
 	default:

@@ -21,24 +21,24 @@ import (
 type CrashJudge struct {
 	ImageCount int // number of disk images that were passed, including images that are equal to earlier ones
 	// number of disk images in which a store was opened, without images that contain only lock files
-	ExaminedImages int
-	FromSnapshot   int // number of times that a store was opened from a snapshot
+	ExaminedImages    int
+	SnapshotOpenCount int // number of times that a store was opened from a snapshot
 
 	seed         uint64
 	setup        StoreSetup
 	statesByHash map[uint64]*StoreState // content of the store on each examined disk image, by the hash of the image
 	// entries in the store after the judge's own changes, by the hash of the disk
-	finalEntries map[uint64][]oxbow.Entry
+	entriesAfterJudgeChanges map[uint64][]oxbow.Entry
 }
 
 // NewJudge returns a CrashJudge, which examines disk images after crashes, for stores with this setup. The seed
 // determines the clock and the random numbers for the changes that the CrashJudge makes.
 func NewJudge(seed uint64, setup StoreSetup) *CrashJudge {
 	return &CrashJudge{
-		seed:         seed,
-		setup:        setup,
-		statesByHash: map[uint64]*StoreState{},
-		finalEntries: map[uint64][]oxbow.Entry{},
+		seed:                     seed,
+		setup:                    setup,
+		statesByHash:             map[uint64]*StoreState{},
+		entriesAfterJudgeChanges: map[uint64][]oxbow.Entry{},
 	}
 }
 
@@ -47,11 +47,11 @@ func NewJudge(seed uint64, setup StoreSetup) *CrashJudge {
 // stores are closed before they are opened again, so that the log ends with a seal. ExamineSketch returns the content
 // of the store as one of the allowed states. isNewImage is true if no equal image was examined before.
 func (j *CrashJudge) ExamineSketch(
-	im *crashfs.ImageSketch,
+	im *crashfs.CrashContent,
 	allowed []*StoreState,
 ) (st *StoreState, isNewImage bool, err error) {
 	j.ImageCount++
-	sum := im.Sum(nil)
+	sum := im.HashFiles(nil)
 	if st := j.statesByHash[sum]; st != nil {
 		// An equal disk image was examined before and was valid, but here its content may not be allowed.
 		if slices.ContainsFunc(allowed, func(a *StoreState) bool { return a.Model == st.Model }) {
@@ -63,7 +63,7 @@ func (j *CrashJudge) ExamineSketch(
 	if im.AnyName(DependsOnScript) {
 		j.ExaminedImages++
 	}
-	st, err = j.examineOpenedImage(im.BuildImage(), allowed, im.Sum(IsLockFile)&1 == 0)
+	st, err = j.examineOpenedImage(im.BuildFileSystem(), allowed, im.HashFiles(IsLockFile)&1 == 0)
 	if err != nil {
 		return nil, true, err
 	}
@@ -90,7 +90,7 @@ func (j *CrashJudge) examineOpenedImage(image *vfs.Mem, allowed []*StoreState, c
 		return nil, fmt.Errorf("open: %w", err)
 	}
 	if UsesSnapshot(m) {
-		j.FromSnapshot++
+		j.SnapshotOpenCount++
 	}
 	got, err := collectEntries(m)
 	if err != nil {
@@ -116,14 +116,14 @@ func (j *CrashJudge) examineOpenedImage(image *vfs.Mem, allowed []*StoreState, c
 	// After the three changes that were made above, the disks of most crashes are equal, except for the files in which
 	// the store has saved incomplete records. Leave these files out of the hash and hide them from the store, so that
 	// such disks are opened and checked only once.
-	sum := crashfs.Sum(image, IsTornTailFile)
-	end, ok := j.finalEntries[sum]
+	sum := crashfs.HashFiles(image, IsTornRecordFile)
+	end, ok := j.entriesAfterJudgeChanges[sum]
 	if !ok {
 		end, err = j.openAndCheck(image, o)
 		if err != nil {
 			return nil, err
 		}
-		j.finalEntries[sum] = end
+		j.entriesAfterJudgeChanges[sum] = end
 	}
 	if d := firstDifference(end, want); d != "" {
 		return nil, fmt.Errorf("opened again: %s", d)
@@ -134,7 +134,7 @@ func (j *CrashJudge) examineOpenedImage(image *vfs.Mem, allowed []*StoreState, c
 // openAndCheck opens and checks the store. It returns the entries.
 func (j *CrashJudge) openAndCheck(image *vfs.Mem, o *oxbow.Options) ([]oxbow.Entry, error) {
 	fsys := NewFS(image, j.setup)
-	fsys.IsHiddenFile = IsTornTailFile
+	fsys.IsHiddenFile = IsTornRecordFile
 	hidden := *o
 	hidden.FS = fsys
 	m, err := oxbow.Open(StoreFile, &hidden)
@@ -142,7 +142,7 @@ func (j *CrashJudge) openAndCheck(image *vfs.Mem, o *oxbow.Options) ([]oxbow.Ent
 		return nil, fmt.Errorf("open again: %w", err)
 	}
 	if UsesSnapshot(m) {
-		j.FromSnapshot++
+		j.SnapshotOpenCount++
 	}
 	got, err := collectEntries(m)
 	if err != nil {
@@ -233,7 +233,7 @@ func firstDifference(got, want []oxbow.Entry) string {
 }
 
 // makeThreeChanges makes three changes, and returns the entries after them.
-func makeThreeChanges(m *oxbow.Memory, st *StoreState, have []oxbow.Entry) ([]oxbow.Entry, error) {
+func makeThreeChanges(m *oxbow.Memory, st *StoreState, entriesBefore []oxbow.Entry) ([]oxbow.Entry, error) {
 	ctx := context.Background()
 	seq := st.Model.seq
 	if err := m.Apply(
@@ -250,12 +250,12 @@ func makeThreeChanges(m *oxbow.Memory, st *StoreState, have []oxbow.Entry) ([]ox
 	if err := m.Forget(ctx, "new 1"); err != nil {
 		return nil, fmt.Errorf("a third change: %w", err)
 	}
-	if e.ID != st.Model.idCount+2 || e.Version != seq+2 {
+	if e.ID != st.Model.assignedIDCount+2 || e.Version != seq+2 {
 		return nil, fmt.Errorf(
 			"a new entry got ID %d and version %d, want %d and %d",
 			e.ID,
 			e.Version,
-			st.Model.idCount+2,
+			st.Model.assignedIDCount+2,
 			seq+2,
 		)
 	}
@@ -263,7 +263,7 @@ func makeThreeChanges(m *oxbow.Memory, st *StoreState, have []oxbow.Entry) ([]ox
 	if err != nil {
 		return nil, fmt.Errorf("read after three changes: %w", err)
 	}
-	want := append(have[:len(have):len(have)], e)
+	want := append(entriesBefore[:len(entriesBefore):len(entriesBefore)], e)
 	if d := firstDifference(got, want); d != "" {
 		return nil, fmt.Errorf("after three changes: %s", d)
 	}

@@ -11,17 +11,21 @@ import (
 
 // FindRememberRequests returns the sentences in which a person asks an agent to remember something. It returns at most
 // maxFoundSentences sentences, unchanged, in order and without duplicates.
-func FindRememberRequests(text string) []string { return findSignalSentences(signalRequest, text) }
+func FindRememberRequests(text string) []string {
+	return findSentencesByMeaning(meaningRememberRequest, text)
+}
 
 // FindConclusions returns the sentences in which an agent reports a finding or a decision. It returns at most
 // maxFoundSentences sentences, unchanged, in order and without duplicates.
-func FindConclusions(text string) []string { return findSignalSentences(signalConclusion, text) }
+func FindConclusions(text string) []string {
+	return findSentencesByMeaning(meaningAgentConclusion, text)
+}
 
 // FindCorrection returns the first sentence of a person's text if this sentence rejects the work that an agent just
 // did. Otherwise it returns "".
 func FindCorrection(text string) (first string) {
 	splitSentences(text, func(s string) bool {
-		if w := foldWords(s); anyRuleMatches(signalCorrection, w) {
+		if w := foldWords(s); anyRuleMatches(meaningUserCorrection, w) {
 			first = s
 		}
 		return false
@@ -29,11 +33,11 @@ func FindCorrection(text string) (first string) {
 	return first
 }
 
-// findSignalSentences returns at most maxFoundSentences sentences that match a rule for a kind of signal, such as a
+// findSentencesByMeaning returns at most maxFoundSentences sentences that match a rule for a kind of signal, such as a
 // correction by the user. The sentences are in order and without duplicates.
-func findSignalSentences(signal signalKind, text string) (found []string) {
+func findSentencesByMeaning(meaning sentenceMeaning, text string) (found []string) {
 	splitSentences(text, func(s string) bool {
-		if w := foldWords(s); anyRuleMatches(signal, w) && !slices.Contains(found, s) {
+		if w := foldWords(s); anyRuleMatches(meaning, w) && !slices.Contains(found, s) {
 			found = append(found, s)
 		}
 		return len(found) < maxFoundSentences
@@ -47,12 +51,12 @@ const maxFoundSentences = 12
 
 // anyRuleMatches reports whether a sentence matches a rule for the given kind of signal, such as a request to remember
 // something. foldedSentence must be a result of [foldWords], which normalizes letters, spaces and punctuation.
-func anyRuleMatches(signal signalKind, foldedSentence string) bool {
+func anyRuleMatches(signal sentenceMeaning, foldedSentence string) bool {
 	return findMatchingRule(signal, foldedSentence) != nil
 }
 
-func findMatchingRule(signal signalKind, foldedSentence string) *sentenceRule {
-	if signal != signalCorrection && strings.HasSuffix(foldedSentence, " ? ") {
+func findMatchingRule(signal sentenceMeaning, foldedSentence string) *sentenceRule {
+	if signal != meaningUserCorrection && strings.HasSuffix(foldedSentence, " ? ") {
 		return nil
 	}
 	t := compiledRuleIndex()
@@ -87,17 +91,17 @@ func (r *sentenceRule) matchesSentence(foldedSentence string) bool {
 
 type ruleIndex struct {
 	// rules by signal and trigger word; only the rules of the words in a sentence are tried
-	rulesByWord map[signalKind]map[string][]*sentenceRule
+	rulesByWord map[sentenceMeaning]map[string][]*sentenceRule
 	// rules without trigger words, which are tried for every sentence in Chinese or Japanese
 	cjkRules []*sentenceRule
 }
 
 var compiledRuleIndex = sync.OnceValue(func() ruleIndex {
 	t := ruleIndex{
-		rulesByWord: map[signalKind]map[string][]*sentenceRule{
-			signalRequest:    {},
-			signalCorrection: {},
-			signalConclusion: {},
+		rulesByWord: map[sentenceMeaning]map[string][]*sentenceRule{
+			meaningRememberRequest: {},
+			meaningUserCorrection:  {},
+			meaningAgentConclusion: {},
 		},
 	}
 	for _, row := range signalTable {

@@ -106,7 +106,7 @@ func foldWords(sentence string) string {
 		switch {
 		case c == charClassQuote:
 			continue
-		case c == charClassSpace || last != c || c == charClassMark:
+		case c == charClassSpace || last != c || c == charClassPunctuation:
 			if last != charClassSpace || b.Len() == 0 {
 				b.WriteByte(' ')
 			}
@@ -130,7 +130,7 @@ const (
 	charClassSpace = iota
 	charClassWord
 	charClassCJK // a Chinese or Japanese character
-	charClassMark
+	charClassPunctuation
 	charClassQuote // a quotation mark, or a mark of emphasis such as *
 )
 
@@ -160,7 +160,7 @@ func unicodeCharClass(r rune) int {
 	case unicode.IsLetter(r), unicode.IsDigit(r), unicode.IsMark(r):
 		return charClassWord
 	}
-	return charClassMark
+	return charClassPunctuation
 }
 
 // toASCIIMark returns the ASCII punctuation mark that corresponds to a mark of another script. Other characters are

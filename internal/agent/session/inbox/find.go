@@ -21,12 +21,12 @@ import (
 
 // These are the values of the field Why. They say why a sentence becomes a proposal.
 const (
-	ReasonRequest    = "asked"  // The person asks the agent to remember the sentence.
-	ReasonCorrection = "lesson" // The sentence corrects the agent's work.
+	ReasonRememberRequest = "asked"  // The person asks the agent to remember the sentence.
+	ReasonAgentCorrection = "lesson" // The sentence corrects the agent's work.
 )
 
-// proposal is a sentence of a person that may be worth a note.
-type proposal struct {
+// noteProposal is a sentence of a person that may be worth a note.
+type noteProposal struct {
 	Why      string
 	Sentence string
 	Turn     session.Turn // turn in which the person wrote Sentence
@@ -34,7 +34,7 @@ type proposal struct {
 }
 
 // ID identifies a proposal by its sentence. Equal sentences in different turns have the same ID.
-func (p *proposal) ID() string {
+func (p *noteProposal) ID() string {
 	return makeShortDigest(sametext.NormalizeText(p.Sentence))
 }
 
@@ -48,12 +48,12 @@ func makeShortDigest(parts ...string) string {
 const minLessonLength = 20
 
 // findProposals returns the proposals in a session's turns. The turns must be in the order of time.
-func findProposals(turns []session.Turn) (found []proposal) {
+func findProposals(turns []session.Turn) (found []noteProposal) {
 	for i := range turns {
 		t := &turns[i]
 		prompt := t.Prompt()
 		for _, s := range extract.FindRememberRequests(prompt) {
-			found = append(found, proposal{Why: ReasonRequest, Sentence: s, Turn: *t})
+			found = append(found, noteProposal{Why: ReasonRememberRequest, Sentence: s, Turn: *t})
 		}
 		if i == 0 {
 			continue
@@ -63,10 +63,13 @@ func findProposals(turns []session.Turn) (found []proposal) {
 		if len(s) < minLessonLength || len(files) == 0 {
 			continue
 		}
-		if slices.ContainsFunc(found, func(p proposal) bool { return p.Sentence == s && p.Turn.Number == t.Number }) {
+		if slices.ContainsFunc(
+			found,
+			func(p noteProposal) bool { return p.Sentence == s && p.Turn.Number == t.Number },
+		) {
 			continue
 		}
-		found = append(found, proposal{Why: ReasonCorrection, Sentence: s, Turn: *t, Files: files})
+		found = append(found, noteProposal{Why: ReasonAgentCorrection, Sentence: s, Turn: *t, Files: files})
 	}
 	return found
 }
@@ -95,7 +98,7 @@ func relativePath(p, dir string) string {
 
 // foundFix describes the work between the failure of a command and its next success.
 type foundFix struct {
-	Signature      string // signature of the command's error
+	ErrorSignature string // signature of the command's error
 	Command        string
 	ErrorLine      string // output line that names the error
 	EditedFiles    []string
@@ -111,7 +114,7 @@ type foundFix struct {
 
 // ID identifies a fix within its session.
 func (f *foundFix) ID() string {
-	return makeShortDigest(f.Turn.Client, f.Turn.Session, f.Command, f.Signature)
+	return makeShortDigest(f.Turn.Client, f.Turn.Session, f.Command, f.ErrorSignature)
 }
 
 // These constants limit the data about how an agent repaired a failing command.
@@ -119,22 +122,22 @@ const (
 	maxEditedFiles    = 12
 	maxPassedCommands = 12
 	// maximum number of failed commands that have not passed yet (if there are more, all are forgotten)
-	maxOpenFailures = 64
+	maxUnfixedCommands = 64
 )
 
 // findFixes returns the fixes in a session's turns, which must be in the order of time. If a command fails several
 // times with the same error, there is one fix, which begins at the first failure. A failure is ignored if no file
 // changed before the command passed, or if the client does not report the command's exit status.
 func findFixes(turns []session.Turn) []foundFix {
-	s := fixSearch{openFailures: map[string]*foundFix{}}
+	s := fixSearch{unfixedCommands: map[string]*foundFix{}}
 	for i := range turns {
 		own := turns[i].WithoutTaintedTexts()
 		trusted := own.AgentText()
-		s.agentText = ""
+		s.agentTextAfterLastEdit = ""
 		for _, e := range turns[i].Events {
 			switch {
 			case e.Kind == session.KindText && e.SubAgent == "" && strings.Contains(trusted, e.Text):
-				s.agentText += e.Text + "\n"
+				s.agentTextAfterLastEdit += e.Text + "\n"
 			case e.Kind == session.KindCall && e.Call != nil:
 				s.processCall(&e, &turns[i])
 			}
@@ -146,38 +149,38 @@ func findFixes(turns []session.Turn) []foundFix {
 // fixSearch is the state of findFixes while it reads a session's calls.
 type fixSearch struct {
 	// commands that failed and have not passed since, each with the fix that will be complete when the command passes
-	openFailures map[string]*foundFix
-	agentText    string // text of the agent in this turn after the last edit
-	foundFixes   []foundFix
+	unfixedCommands        map[string]*foundFix
+	agentTextAfterLastEdit string // text of the agent in this turn after the last edit
+	foundFixes             []foundFix
 }
 
 // processCall examines a tool call. A command that fails begins a fix. The calls after the failure are recorded as
 // parts of the fix. If the same command succeeds later, the fix is complete.
 func (s *fixSearch) processCall(e *session.Event, t *session.Turn) {
 	c := e.Call
-	if len(s.openFailures) > maxOpenFailures {
-		clear(s.openFailures)
+	if len(s.unfixedCommands) > maxUnfixedCommands {
+		clear(s.unfixedCommands)
 	}
 	command := strings.Join(strings.Fields(c.Command), " ")
-	if f := s.openFailures[command]; f != nil && hasPassed(c) {
-		delete(s.openFailures, command)
+	if f := s.unfixedCommands[command]; f != nil && hasPassed(c) {
+		delete(s.unfixedCommands, command)
 		if len(f.EditedFiles) > 0 && len(f.EditedFiles) <= maxEditedFiles {
 			f.Turn, f.Explanation = *t, f.findExplanation()
 			s.foundFixes = append(s.foundFixes, *f)
 		}
 	}
 	if hasFailed(c) {
-		recordOpenFailure(s.openFailures, command, e)
+		recordOpenFailure(s.unfixedCommands, command, e)
 	}
 	shown := command
-	if e.Repeats != nil {
+	if e.RepeatedTextCalls != nil {
 		shown = "" // Do not show the command, because it repeats text that neither the agent nor the person wrote.
 	}
-	for _, f := range s.openFailures {
-		f.addCallAfterFailure(c, writtenFiles(c, t.Dir()), shown, s.agentText)
+	for _, f := range s.unfixedCommands {
+		f.addCallAfterFailure(c, writtenFiles(c, t.Dir()), shown, s.agentTextAfterLastEdit)
 	}
 	if len(c.WrittenFiles) > 0 {
-		s.agentText = ""
+		s.agentTextAfterLastEdit = ""
 	}
 }
 
@@ -196,14 +199,14 @@ func recordOpenFailure(openFailures map[string]*foundFix, command string, e *ses
 	if command == "" || s == "" {
 		return
 	}
-	if openFailures[command] != nil && openFailures[command].Signature == s {
+	if openFailures[command] != nil && openFailures[command].ErrorSignature == s {
 		return
 	}
 	openFailures[command] = &foundFix{
-		Signature: s,
-		Command:   command,
-		ErrorLine: session.ErrorLine(e.Call.Output),
-		Repeats:   e.Repeats,
+		ErrorSignature: s,
+		Command:        command,
+		ErrorLine:      session.ErrorLine(e.Call.Output),
+		Repeats:        e.RepeatedTextCalls,
 	}
 }
 
@@ -248,16 +251,16 @@ func (f *foundFix) findExplanation() string {
 
 // These phrases are written into the text of a fix. [ParseFix] finds the parts of the text by them.
 const (
-	failedPhrase    = "` failed: "
-	passedPhrase    = "It passed after changes of "
-	agentSaidPhrase = "The agent said: "
+	failedCommandPhrase = "` failed: "
+	passedCommandPhrase = "It passed after changes of "
+	agentSaidPhrase     = "The agent said: "
 )
 
 // Text returns the content of the archive entry that describes how a failed command was made to pass.
 func (f *foundFix) Text() string {
 	var b strings.Builder
-	b.WriteString("`" + f.Command + failedPhrase + f.ErrorLine + "\n\n")
-	b.WriteString(passedPhrase + strings.Join(f.EditedFiles, ", ") + ".\n")
+	b.WriteString("`" + f.Command + failedCommandPhrase + f.ErrorLine + "\n\n")
+	b.WriteString(passedCommandPhrase + strings.Join(f.EditedFiles, ", ") + ".\n")
 	if f.Explanation != "" {
 		b.WriteString("\n" + agentSaidPhrase + f.Explanation + "\n")
 	}

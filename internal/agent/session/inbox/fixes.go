@@ -28,7 +28,7 @@ type Fix struct {
 	TurnName       string    `json:"turn"` // name of the turn in which the command passed
 	Time           time.Time `json:"time"` // time at which the turn TurnName was stored
 
-	signature string
+	errorSignature string
 }
 
 // ParseFix decodes an archive entry that describes how a failed command was made to pass. It returns false for other
@@ -42,10 +42,10 @@ func ParseFix(e *oxbow.Entry) (f Fix, ok bool) {
 	f.Command, _ = e.Label("cmd")
 	f.TurnName, _ = e.Label(labelSourceTurn)
 	f.Project, _ = e.Label(oxbow.LabelProject)
-	f.signature, _ = e.Label("error")
-	f.ErrorLine = f.signature
+	f.errorSignature, _ = e.Label("error")
+	f.ErrorLine = f.errorSignature
 	for i, part := range strings.Split(strings.TrimSpace(e.Content), "\n\n") {
-		if _, line, ok := strings.Cut(part, failedPhrase); ok && i == 0 {
+		if _, line, ok := strings.Cut(part, failedCommandPhrase); ok && i == 0 {
 			f.ErrorLine = line
 		}
 		if said, ok := strings.CutPrefix(part, agentSaidPhrase); ok {
@@ -76,8 +76,8 @@ func FindFixes(ctx context.Context, m *oxbow.Memory, project, failure string) (f
 		if !ok {
 			continue
 		}
-		hasPart := strings.Contains(strings.ToLower(one.Command+"\n"+one.ErrorLine+"\n"+one.signature), part)
-		isWanted := failure == "" || one.signature == signature || hasPart
+		hasPart := strings.Contains(strings.ToLower(one.Command+"\n"+one.ErrorLine+"\n"+one.errorSignature), part)
+		isWanted := failure == "" || one.errorSignature == signature || hasPart
 		if isWanted {
 			found = append(found, one)
 		}

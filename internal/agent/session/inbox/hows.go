@@ -19,7 +19,7 @@ import (
 // PassedCommand is a command that passed in at least one past session.
 type PassedCommand struct {
 	Command      string    `json:"command"`
-	PassCount    int       `json:"passed"` // how often Command ran successfully
+	SuccessCount int       `json:"passed"` // how often Command ran successfully
 	FailCount    int       `json:"failed"` // how often Command failed
 	SessionCount int       `json:"sessions"`
 	Project      string    `json:"project,omitempty"`
@@ -27,20 +27,22 @@ type PassedCommand struct {
 	LastPassed   time.Time `json:"time"` // time at which the command last passed
 	FirstPrompt  string    `json:"asked,omitempty"`
 
-	matchShare float64 // share of the words in the searched task that occur in Command or in the turns that ran it
-	sessions   map[string]bool
+	// share of the words in the searched task that occur in Command or in the turns that ran it
+	matchingWordShare float64
+	sessions          map[string]bool
 }
 
 const (
 	// maxSearchedTurns is the maximum number of turns that are searched for a task.
 	maxSearchedTurns = 200
 
-	// contextWeight is the weight of a word that occurs only in a turn's prompt or answer, and not in the command. A
-	// word in the command has the weight 1.
-	contextWeight = 0.5
+	// surroundingWordWeight is the weight of a word that occurs only in a turn's prompt or answer, and not in the
+	// command. A word in the command has the weight 1.
+	surroundingWordWeight = 0.5
 
-	// minMatchShare is the smallest share of the task's words (weighted) that a command must match to be returned.
-	minMatchShare = 0.25
+	// minMatchingWordShare is the smallest share of the task's words (weighted) that a command must match to be
+	// returned.
+	minMatchingWordShare = 0.25
 )
 
 // FindCommands returns the commands with which a task was done in past sessions, best first. The task is a text such
@@ -52,7 +54,7 @@ func FindCommands(ctx context.Context, m *oxbow.Memory, project, task string) ([
 	if project != "" {
 		f.Terms = append(f.Terms, oxbow.Term{Key: oxbow.LabelProject, Values: []string{project}})
 	}
-	hits, err := m.Recall(ctx, oxbow.Query{Text: plainTaskQuery(task), Filter: f, Limit: maxSearchedTurns})
+	hits, err := m.Recall(ctx, oxbow.Query{Text: taskQueryWithoutOperators(task), Filter: f, Limit: maxSearchedTurns})
 	if err != nil {
 		return nil, err
 	}
@@ -66,8 +68,8 @@ func FindCommands(ctx context.Context, m *oxbow.Memory, project, task string) ([
 	return s.bestCommands(), nil
 }
 
-// plainTaskQuery returns the words of a task without characters that have a special meaning in a query.
-func plainTaskQuery(task string) string {
+// taskQueryWithoutOperators returns the words of a task without characters that have a special meaning in a query.
+func taskQueryWithoutOperators(task string) string {
 	return strings.Join(strings.FieldsFunc(task, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
 	}), " ")
@@ -84,7 +86,7 @@ func (s *commandSearch) addTurnCommands(turn *session.Turn, e *oxbow.Entry) {
 	said := stemTextWords(turn.Prompt() + " " + turn.AgentText())
 	for _, ev := range turn.CallEvents() {
 		line := strings.Join(strings.Fields(ev.Call.Command), " ")
-		if !isUncutCommand(line) || extract.IsPrintOnlyCommand(line) {
+		if !isCompleteCommand(line) || extract.IsPrintOnlyCommand(line) {
 			continue
 		}
 		line = extract.NormalizeCommand(line, strings.TrimSuffix(turn.Dir(), "/"))
@@ -93,7 +95,7 @@ func (s *commandSearch) addTurnCommands(turn *session.Turn, e *oxbow.Entry) {
 			h = &PassedCommand{Command: line, sessions: map[string]bool{}}
 			s.byCommand[line] = h
 		}
-		h.matchShare = max(h.matchShare, s.matchTask(stemTextWords(line), said))
+		h.matchingWordShare = max(h.matchingWordShare, s.matchTask(stemTextWords(line), said))
 		switch {
 		case hasFailed(ev.Call):
 			h.FailCount++
@@ -101,7 +103,7 @@ func (s *commandSearch) addTurnCommands(turn *session.Turn, e *oxbow.Entry) {
 		case !hasPassed(ev.Call):
 			continue // The client reports no exit status, so it is not known whether the command passed.
 		}
-		h.PassCount++
+		h.SuccessCount++
 		h.sessions[turn.Client+"/"+turn.Session] = true
 		if !ev.Time.Before(h.LastPassed) {
 			h.LastPassed, h.LastTurn = ev.Time, e.Name
@@ -112,7 +114,7 @@ func (s *commandSearch) addTurnCommands(turn *session.Turn, e *oxbow.Entry) {
 }
 
 // matchTask returns the share of the task's words that match a command. A word that only the turn's prompt or answers
-// contain counts as contextWeight. Without words in the task, every command matches.
+// contain counts as surroundingWordWeight. Without words in the task, every command matches.
 func (s *commandSearch) matchTask(commandWords, turnWords map[string]bool) float64 {
 	if len(s.taskWordStems) == 0 {
 		return 1
@@ -123,7 +125,7 @@ func (s *commandSearch) matchTask(commandWords, turnWords map[string]bool) float
 		case commandWords[w]:
 			sum++
 		case turnWords[w]:
-			sum += contextWeight
+			sum += surroundingWordWeight
 		}
 	}
 	return sum / float64(len(s.taskWordStems))
@@ -133,14 +135,14 @@ func (s *commandSearch) matchTask(commandWords, turnWords map[string]bool) float
 func (s *commandSearch) bestCommands() []PassedCommand {
 	all := []PassedCommand{}
 	for _, h := range s.byCommand {
-		if h.PassCount > 0 && h.matchShare >= minMatchShare {
+		if h.SuccessCount > 0 && h.matchingWordShare >= minMatchingWordShare {
 			h.SessionCount = len(h.sessions)
 			all = append(all, *h)
 		}
 	}
 	slices.SortFunc(all, func(a, b PassedCommand) int {
 		return cmp.Or(
-			cmp.Compare(b.matchShare, a.matchShare),
+			cmp.Compare(b.matchingWordShare, a.matchingWordShare),
 			cmp.Compare(b.SessionCount, a.SessionCount),
 			cmp.Compare(b.passRate(), a.passRate()),
 			b.LastPassed.Compare(a.LastPassed),
@@ -152,7 +154,7 @@ func (s *commandSearch) bestCommands() []PassedCommand {
 
 // passRate returns the share of the command's runs that passed.
 func (h *PassedCommand) passRate() float64 {
-	return float64(h.PassCount) / float64(h.PassCount+h.FailCount)
+	return float64(h.SuccessCount) / float64(h.SuccessCount+h.FailCount)
 }
 
 // ignoredTaskWords contains words that say nothing about the command that a task needs.
@@ -194,6 +196,6 @@ func splitTextWords(text string) []string {
 	})
 }
 
-// isUncutCommand reports whether the archive contains the whole command. A longer command was cut when it was
+// isCompleteCommand reports whether the archive contains the whole command. A longer command was cut when it was
 // archived.
-func isUncutCommand(line string) bool { return line != "" && len(line) < session.MaxCommandBytes }
+func isCompleteCommand(line string) bool { return line != "" && len(line) < session.MaxCommandBytes }

@@ -52,7 +52,7 @@ func TestHows(t *testing.T) {
 		}
 		var got []string
 		for _, h := range found {
-			got = append(got, fmt.Sprint(h.Command, " ", h.PassCount, h.FailCount, h.SessionCount, " ", h.LastTurn))
+			got = append(got, fmt.Sprint(h.Command, " ", h.SuccessCount, h.FailCount, h.SessionCount, " ", h.LastTurn))
 		}
 		if !slices.Equal(got, tt.want) {
 			t.Errorf("FindCommands(%q, %q) = %q, want %q", tt.project, tt.task, got, tt.want)

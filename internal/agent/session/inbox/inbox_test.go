@@ -130,29 +130,29 @@ func TestRevertedByAFile(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		all  []session.Event
-		want []fileMark
+		want []turnFileLabel
 	}{
 		{
 			"the client tells the file before",
 			[]session.Event{says("x"), write(tax, "aa", "bb"), says("y"), write(tax, "bb", "aa")},
-			[]fileMark{{0, "tax.go"}},
+			[]turnFileLabel{{0, "tax.go"}},
 		},
 		{
 			"an edit before told the file",
 			[]session.Event{says("x"), write(tax, "", "aa"), says("y"), edits(tax), says("z"), write(tax, "", "aa")},
-			[]fileMark{{1, "tax.go"}},
+			[]turnFileLabel{{1, "tax.go"}},
 		},
 		{
 			"after two edits",
 			[]session.Event{says("x"), write(tax, "aa", "bb"), says("y"), write(tax, "bb", "cc"), says("z"),
 				write(tax, "cc", "aa")},
-			[]fileMark{{0, "tax.go"}, {1, "tax.go"}},
+			[]turnFileLabel{{0, "tax.go"}, {1, "tax.go"}},
 		},
 		{
 			"half way back",
 			[]session.Event{says("x"), write(tax, "aa", "bb"), says("y"), write(tax, "bb", "cc"), says("z"),
 				write(tax, "cc", "bb")},
-			[]fileMark{{1, "tax.go"}},
+			[]turnFileLabel{{1, "tax.go"}},
 		},
 		{
 			"another file",
@@ -182,9 +182,9 @@ func TestRevertedByAnEdit(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		last []session.Event
-		want []fileMark
+		want []turnFileLabel
 	}{
-		{"the opposite", []session.Event{edit("/src/shop/tax.go", "bb", "aa")}, []fileMark{{0, "tax.go"}}},
+		{"the opposite", []session.Event{edit("/src/shop/tax.go", "bb", "aa")}, []turnFileLabel{{0, "tax.go"}}},
 		{"the opposite in another file", []session.Event{edit("/src/shop/vat.go", "bb", "aa")}, nil},
 		{"another text", []session.Event{edit("/src/shop/tax.go", "bb", "cc")}, nil},
 		{"texts that are not known", []session.Event{edits("/src/shop/tax.go")}, nil},
@@ -222,16 +222,16 @@ func TestUnknownStatus(t *testing.T) {
 }
 
 func TestReverted(t *testing.T) {
-	tax, rate := fileMark{0, "tax.go"}, fileMark{1, "rate.go"}
+	tax, rate := turnFileLabel{0, "tax.go"}, turnFileLabel{1, "rate.go"}
 	for _, c := range []struct {
 		name string
 		last []session.Event
-		want []fileMark
+		want []turnFileLabel
 	}{
-		{"a file is restored", []session.Event{says("y"), runs("git restore tax.go", 0, "")}, []fileMark{tax}},
+		{"a file is restored", []session.Event{says("y"), runs("git restore tax.go", 0, "")}, []turnFileLabel{tax}},
 		{"another file is restored", []session.Event{says("y"), runs("git restore vat.go", 0, "")}, nil},
 		{"a file of a like name is restored", []session.Event{says("y"), runs("git restore syntax.go", 0, "")}, nil},
-		{"all is restored", []session.Event{says("y"), runs("git checkout .", 0, "")}, []fileMark{tax, rate}},
+		{"all is restored", []session.Event{says("y"), runs("git checkout .", 0, "")}, []turnFileLabel{tax, rate}},
 		{"another branch is checked out", []session.Event{says("y"), runs("git checkout main", 0, "")}, nil},
 		{"it failed", []session.Event{says("y"), runs("git restore tax.go", 1, "no")}, nil},
 		{"unstaged alone", []session.Event{says("y"), runs("git restore --staged tax.go", 0, "")}, nil},
@@ -243,13 +243,13 @@ func TestReverted(t *testing.T) {
 		{
 			"the commit is reverted",
 			[]session.Event{says("y"), runs("git commit -am x && git revert --no-edit HEAD", 0, "")},
-			[]fileMark{tax, rate},
+			[]turnFileLabel{tax, rate},
 		},
 		{"stashed and back", []session.Event{says("y"), runs("git stash", 0, ""), runs("git stash pop", 0, "")}, nil},
 		{
 			"stashed and dropped",
 			[]session.Event{says("y"), runs("git stash && git pull && git stash drop", 0, "")},
-			[]fileMark{tax, rate},
+			[]turnFileLabel{tax, rate},
 		},
 		// It is not known whether the edits were undone.
 		{"the person refuses", []session.Event{says("No, undo that.")}, nil},
@@ -269,7 +269,7 @@ func TestReverted(t *testing.T) {
 
 // TestCorrected tests that a correction applies only to the files that the person names.
 func TestCorrected(t *testing.T) {
-	for prompt, want := range map[string][]fileMark{
+	for prompt, want := range map[string][]turnFileLabel{
 		"No, do not call the test TestX, instead name it TestY.": nil,
 		"Instead of the README, write the changelog first.":      nil,
 		"No, tax.go must keep its rates.":                        {{1, "tax.go"}},
@@ -340,11 +340,11 @@ func TestUpdate(t *testing.T) {
 	if after, err := a.Memory.Store().Get(t.Context(), cursorEntryName); err != nil || after.Version != before.Version {
 		t.Errorf("a second update writes: %v", err)
 	}
-	items, err := ListProposals(t.Context(), a.Memory, StateOpen, "shop")
+	items, err := ListProposals(t.Context(), a.Memory, ProposalStateOpen, "shop")
 	if err != nil || len(items) != 2 {
 		t.Fatalf("List() = %+v, %v", items, err)
 	}
-	i := slices.IndexFunc(items, func(it StoredProposal) bool { return it.Reason == ReasonRequest })
+	i := slices.IndexFunc(items, func(it StoredProposal) bool { return it.Reason == ReasonRememberRequest })
 	asked, lesson := items[i], items[1-i]
 	if asked.Sentence != "Remember that prices are in cents." || asked.SessionCount() != 3 ||
 		lesson.Sentence != "No, undo that and keep the floats." || !slices.Equal(lesson.Files, []string{"tax.go"}) {
@@ -390,18 +390,18 @@ func TestUpdate(t *testing.T) {
 	}
 
 	// A dropped proposal stays dropped if the person says the sentence again.
-	if err := SetProposalState(t.Context(), a.Memory, asked.ID, StateDropped, ""); err != nil {
+	if err := SetProposalState(t.Context(), a.Memory, asked.ID, ProposalStateDropped, ""); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := a.AddEvents(t.Context(), events("d", slices.Clone(talk)...)); err != nil {
 		t.Fatal(err)
 	}
 	update(t, a, 1)
-	if it, err := FindProposal(t.Context(), a.Memory, asked.ID[:4]); err != nil || it.State != StateDropped ||
+	if it, err := FindProposal(t.Context(), a.Memory, asked.ID[:4]); err != nil || it.State != ProposalStateDropped ||
 		it.SessionCount() != 4 {
 		t.Errorf("Get() = %+v, %v", it, err)
 	}
-	if items, err := ListProposals(t.Context(), a.Memory, StateOpen, ""); err != nil || len(items) != 1 {
+	if items, err := ListProposals(t.Context(), a.Memory, ProposalStateOpen, ""); err != nil || len(items) != 1 {
 		t.Errorf("List() = %+v, %v", items, err)
 	}
 	if _, err := FindProposal(t.Context(), a.Memory, "zz"); err == nil {
@@ -414,7 +414,7 @@ func TestUpdate(t *testing.T) {
 func TestCountsAreWrittenInParts(t *testing.T) {
 	a := open(t)
 	const sessions, perSession = 400, 8
-	var want []passedRun
+	var want []passedProjectCommand
 	whole := 0 // number of bytes that would be written if each session wrote all counts
 	for i := range sessions {
 		id := fmt.Sprint("session ", i)
@@ -435,9 +435,9 @@ func TestCountsAreWrittenInParts(t *testing.T) {
 		whole += len(b)
 	}
 	var commands []string
-	slices.SortStableFunc(want, func(a, b passedRun) int { return b.LastPassed.Compare(a.LastPassed) })
+	slices.SortStableFunc(want, func(a, b passedProjectCommand) int { return b.LastPassed.Compare(a.LastPassed) })
 	for _, r := range want {
-		if len(r.Sessions) >= minPassedSessions {
+		if len(r.Sessions) >= minSessionsWithPass {
 			commands = append(commands, r.Command)
 		}
 	}

@@ -27,28 +27,28 @@ import (
 
 // These are the states of a proposal.
 const (
-	StateOpen     = "open"
-	StateAccepted = "accepted"
-	StateDropped  = "dropped"
+	ProposalStateOpen     = "open"
+	ProposalStateAccepted = "accepted"
+	ProposalStateDropped  = "dropped"
 
-	// StateUndone is the state of an accepted proposal whose note was removed by an undo. A person must then decide
-	// about the proposal again. The archive still stores the proposal as accepted.
-	StateUndone = "undone"
+	// ProposalStateUndone is the state of an accepted proposal whose note was removed by an undo. A person must then
+	// decide about the proposal again. The archive still stores the proposal as accepted.
+	ProposalStateUndone = "undone"
 )
 
 // labelSourceTurn is the key of the labels that name the turns from which an entry was made.
 const labelSourceTurn = "from"
 
 const (
-	labelState      = "proposal"
-	labelNoteName   = "note" // key of the label that names the note made from a proposal
-	labelReason     = "why"
-	cursorEntryName = "cursor/inbox"
+	labelProposalState = "proposal"
+	labelNoteName      = "note" // key of the label that names the note made from a proposal
+	labelReason        = "why"
+	cursorEntryName    = "cursor/inbox"
 
-	maxSourceTurns     = 16  // maximum number of turns that a proposal lists
-	maxFiles           = 8   // maximum number of files that are stored with a sentence that corrects the agent
-	maxCountedCommands = 300 // maximum number of commands that are counted for a project
-	minPassedSessions  = 3   // RepeatedCommands returns a command only if it has passed in this many sessions.
+	maxSourceTurns      = 16  // maximum number of turns that a proposal lists
+	maxCorrectionFiles  = 8   // maximum number of files that are stored with a sentence that corrects the agent
+	maxCountedCommands  = 300 // maximum number of commands that are counted for a project
+	minSessionsWithPass = 3   // RepeatedCommands returns a command only if it has passed in this many sessions.
 )
 
 // TurnLabels returns the labels which record that the agent drew conclusions in a turn, and that the turn repeats text
@@ -58,10 +58,10 @@ func TurnLabels(t *session.Turn) []oxbow.Label {
 	if len(extract.FindConclusions(t.AgentText())) > 0 {
 		ls = append(ls, oxbow.Label{Key: "concluded", Value: "yes"})
 	}
-	for _, v := range t.TaintingCalls() {
+	for _, v := range t.CallsTaintingTurn() {
 		ls = append(ls, oxbow.Label{Key: oxbow.LabelTaint, Value: v})
 	}
-	for _, v := range t.UnvouchedCalls() {
+	for _, v := range t.UnvouchedProgramCalls() {
 		ls = append(ls, oxbow.Label{Key: oxbow.LabelUnvouched, Value: v})
 	}
 	return ls
@@ -89,7 +89,7 @@ func UpdateProposals(ctx context.Context, a *session.Archive) (int, error) {
 		if err := StoreLessons(
 			ctx,
 			a,
-			session.ChangedSession{Client: h.Client, Session: h.Session, Project: h.Project, From: 1},
+			session.ChangedSession{Client: h.Client, Session: h.Session, Project: h.Project, FirstChangedTurn: 1},
 		); err != nil {
 			return i, err
 		}
@@ -216,35 +216,35 @@ func putEntry(ctx context.Context, m *oxbow.Memory, e oxbow.Entry) error {
 	})
 }
 
-// overlappingTurns is the number of old turns that StoreLessons reads again before a session's new turns, because a
+// rereadTurnCount is the number of old turns that StoreLessons reads again before a session's new turns, because a
 // fix may have begun in them.
-const overlappingTurns = 30
+const rereadTurnCount = 30
 
-// StoreLessons stores the lessons in a session's new turns. It also reads up to overlappingTurns earlier turns, in
+// StoreLessons stores the lessons in a session's new turns. It also reads up to rereadTurnCount earlier turns, in
 // which a fix may have begun.
 func StoreLessons(ctx context.Context, a *session.Archive, t session.ChangedSession) error {
-	turns, err := a.ReadTurnsFrom(ctx, t.Client, t.Session, max(1, t.From-overlappingTurns))
+	turns, err := a.ReadTurnsFrom(ctx, t.Client, t.Session, max(1, t.FirstChangedTurn-rereadTurnCount))
 	if err != nil || len(turns) == 0 {
 		return err
 	}
-	fresh := max(0, slices.IndexFunc(turns, func(u session.Turn) bool { return u.Number >= t.From }))
+	fresh := max(0, slices.IndexFunc(turns, func(u session.Turn) bool { return u.Number >= t.FirstChangedTurn }))
 	for _, p := range findProposals(turns[max(0, fresh-1):]) {
 		if err := storeProposal(ctx, a.Memory, &p, t.Project); err != nil {
 			return err
 		}
 	}
 	for _, f := range findFixes(turns) {
-		if f.Turn.Number < t.From {
+		if f.Turn.Number < t.FirstChangedTurn {
 			continue
 		}
 		if err := storeFix(ctx, a.Memory, &f, t.Project); err != nil {
 			return err
 		}
 	}
-	if err := labelMarkedTurns(ctx, a.Memory, turns, LabelReverted, findRevertedFiles(turns)); err != nil {
+	if err := addTurnFileLabels(ctx, a.Memory, turns, LabelReverted, findRevertedFiles(turns)); err != nil {
 		return err
 	}
-	if err := labelMarkedTurns(ctx, a.Memory, turns, LabelCorrected, findCorrectedTurns(turns)); err != nil {
+	if err := addTurnFileLabels(ctx, a.Memory, turns, LabelCorrectedByPerson, findCorrectedTurns(turns)); err != nil {
 		return err
 	}
 	return countPassedCommands(ctx, a.Memory, turns[fresh:], t.Project)
@@ -253,7 +253,7 @@ func StoreLessons(ctx context.Context, a *session.Archive, t session.ChangedSess
 func storeFix(ctx context.Context, m *oxbow.Memory, f *foundFix, project string) error {
 	labels := makeLabels(
 		"error",
-		f.Signature,
+		f.ErrorSignature,
 		"cmd",
 		f.Command,
 		oxbow.LabelProject,
@@ -265,10 +265,10 @@ func storeFix(ctx context.Context, m *oxbow.Memory, f *foundFix, project string)
 		labels = append(labels, makeLabels(oxbow.LabelFile, file)...)
 	}
 	if r := f.Repeats; r != nil {
-		for _, call := range r.Foreign {
+		for _, call := range r.ForeignTextCalls {
 			labels = append(labels, makeLabels(oxbow.LabelTaint, call)...)
 		}
-		for _, call := range r.Unvouched {
+		for _, call := range r.UnvouchedTextCalls {
 			labels = append(labels, makeLabels(oxbow.LabelUnvouched, call)...)
 		}
 	}
@@ -276,18 +276,18 @@ func storeFix(ctx context.Context, m *oxbow.Memory, f *foundFix, project string)
 		f.ID(), Content: f.Text(), Labels: append(labels, makeLabels("fix", "yes")...), Created: f.Turn.StartTime})
 }
 
-// labelMarkedTurns adds a label to each turn that a mark names. The label's key is labelKey, and its value is the file
+// addTurnFileLabels adds a label to each turn that a mark names. The label's key is labelKey, and its value is the file
 // in the mark.
-func labelMarkedTurns(
+func addTurnFileLabels(
 	ctx context.Context,
 	m *oxbow.Memory,
 	turns []session.Turn,
 	labelKey string,
-	marks []fileMark,
+	marks []turnFileLabel,
 ) error {
 	for _, mark := range marks {
 		err := m.Edit(ctx, turns[mark.turnIndex].EntryName(), func(old oxbow.Entry, found bool) (oxbow.Op, error) {
-			l := makeLabels(labelKey, mark.file)
+			l := makeLabels(labelKey, mark.filePath)
 			if !found || len(l) == 0 {
 				return nil, nil
 			}
@@ -320,7 +320,7 @@ func makeLabels(pairs ...string) (ls []oxbow.Label) {
 
 // storeProposal stores a proposal. If the proposal already exists, in any state, storeProposal only adds the turn to
 // it.
-func storeProposal(ctx context.Context, m *oxbow.Memory, p *proposal, project string) error {
+func storeProposal(ctx context.Context, m *oxbow.Memory, p *noteProposal, project string) error {
 	return m.Edit(ctx, "proposal/"+p.ID(), func(old oxbow.Entry, found bool) (oxbow.Op, error) {
 		from := oxbow.Label{Key: labelSourceTurn, Value: p.Turn.EntryName()}
 		if found {
@@ -337,8 +337,8 @@ func storeProposal(ctx context.Context, m *oxbow.Memory, p *proposal, project st
 		}
 		labels := append(
 			makeLabels(
-				labelState,
-				StateOpen,
+				labelProposalState,
+				ProposalStateOpen,
 				labelReason,
 				p.Why,
 				oxbow.LabelProject,
@@ -348,7 +348,7 @@ func storeProposal(ctx context.Context, m *oxbow.Memory, p *proposal, project st
 			),
 			from,
 		)
-		for _, f := range p.Files[:min(len(p.Files), maxFiles)] {
+		for _, f := range p.Files[:min(len(p.Files), maxCorrectionFiles)] {
 			labels = append(labels, makeLabels(oxbow.LabelFile, f)...)
 		}
 		return oxbow.Add{Name: "proposal/" +
@@ -373,7 +373,7 @@ type StoredProposal struct {
 
 // NoteText returns the text of the note if the person accepts the proposal unchanged.
 func (it *StoredProposal) NoteText() string {
-	if it.Reason == ReasonRequest {
+	if it.Reason == ReasonRememberRequest {
 		return extract.NoteTextFromRequest(it.Sentence)
 	}
 	return it.Sentence
@@ -396,7 +396,7 @@ func decodeProposal(e oxbow.Entry) StoredProposal {
 		SourceTurns: e.Values(labelSourceTurn),
 		FirstTime:   e.Created,
 	}
-	it.State, _ = e.Label(labelState)
+	it.State, _ = e.Label(labelProposalState)
 	it.Reason, _ = e.Label(labelReason)
 	it.NoteName, _ = e.Label(labelNoteName)
 	it.Project, _ = e.Label(oxbow.LabelProject)
@@ -406,9 +406,9 @@ func decodeProposal(e oxbow.Entry) StoredProposal {
 // ListProposals returns the proposals with a state in a project. The proposal whose first turn is the latest comes
 // first. An empty state or project means all.
 func ListProposals(ctx context.Context, m *oxbow.Memory, state, project string) ([]StoredProposal, error) {
-	f := oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: []string{labelState}}}}
+	f := oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: []string{labelProposalState}}}}
 	if state != "" {
-		f.Terms = []oxbow.Term{{Key: labelState, Values: []string{state}}}
+		f.Terms = []oxbow.Term{{Key: labelProposalState, Values: []string{state}}}
 	}
 	if project != "" {
 		f.Terms = append(f.Terms, oxbow.Term{Key: oxbow.LabelProject, Values: []string{project}})
@@ -442,7 +442,7 @@ func CountOpenProposals(ctx context.Context, m *oxbow.Memory) (int, error) {
 		ctx,
 		oxbow.Query{
 			Limit:  oxbow.MaxLimit,
-			Filter: oxbow.Filter{Terms: []oxbow.Term{{Key: labelState, Values: []string{StateOpen}}}},
+			Filter: oxbow.Filter{Terms: []oxbow.Term{{Key: labelProposalState, Values: []string{ProposalStateOpen}}}},
 		},
 	)
 	return len(hits), err
@@ -475,9 +475,9 @@ func SetProposalState(ctx context.Context, m *oxbow.Memory, id, state, noteName 
 			return nil, nil
 		}
 		labels := slices.DeleteFunc(slices.Clone(old.Labels), func(l oxbow.Label) bool {
-			return l.Key == labelState || l.Key == labelNoteName
+			return l.Key == labelProposalState || l.Key == labelNoteName
 		})
-		labels = oxbow.SortLabels(append(labels, makeLabels(labelState, state, labelNoteName, noteName)...))
+		labels = oxbow.SortLabels(append(labels, makeLabels(labelProposalState, state, labelNoteName, noteName)...))
 		if slices.Equal(labels, old.Labels) {
 			return nil, nil
 		}
@@ -485,9 +485,9 @@ func SetProposalState(ctx context.Context, m *oxbow.Memory, id, state, noteName 
 	})
 }
 
-// passedRun is a command that succeeded in a project's sessions. Sessions lists some of these sessions, at most
-// minPassedSessions, because RepeatedCommands only asks whether there are that many.
-type passedRun struct {
+// passedProjectCommand is a command that succeeded in a project's sessions. Sessions lists some of these sessions, at
+// most minSessionsWithPass, because RepeatedCommands only asks whether there are that many.
+type passedProjectCommand struct {
 	Command    string    `json:"command"`
 	Sessions   []string  `json:"sessions"`
 	LastPassed time.Time `json:"last"`
@@ -503,7 +503,7 @@ func listPassedCommands(turns []session.Turn) map[string]time.Time {
 			if hasFailed(e.Call) || e.Call.ExitStatus == nil {
 				continue
 			}
-			if !isUncutCommand(line) || extract.IsPrintOnlyCommand(line) {
+			if !isCompleteCommand(line) || extract.IsPrintOnlyCommand(line) {
 				continue
 			}
 			line = extract.NormalizeCommand(line, strings.TrimSuffix(turns[i].Dir(), "/"))
@@ -515,17 +515,17 @@ func listPassedCommands(turns []session.Turn) map[string]time.Time {
 	return passed
 }
 
-// recentRunsSuffix is the end of an entry's name. Each project has an entry runs/ID with counts of the commands that
-// succeeded, and an entry runs/ID/recent with only the counts that changed since. The second entry saves space,
+// recentCommandsSuffix is the end of an entry's name. Each project has an entry runs/ID with counts of the commands
+// that succeeded, and an entry runs/ID/recent with only the counts that changed since. The second entry saves space,
 // because a session changes few of the counts and the log keeps every version of an entry. If the second entry becomes
 // large, its counts are merged into runs/ID.
-const recentRunsSuffix = "/recent"
+const recentCommandsSuffix = "/recent"
 
 const (
-	minRecentRunsBytes = 4 << 10 // Up to this size in bytes, the entry runs/ID/recent is not merged into runs/ID.
+	minRecentCommandsBytes = 4 << 10 // Up to this size in bytes, the entry runs/ID/recent is not merged into runs/ID.
 	// The entry runs/ID/recent is merged into the entry runs/ID only if the size of runs/ID/recent is more than 1/4 of
 	// the size of runs/ID.
-	recentRunsDivisor = 4
+	recentCommandsSizeDivisor = 4
 )
 
 // countPassedCommands adds the commands that passed in a session to the counts of its project. The changed counts are
@@ -539,30 +539,42 @@ func countPassedCommands(ctx context.Context, m *oxbow.Memory, turns []session.T
 	id := makeShortDigest(turns[0].Client, turns[0].Session)
 	name := "runs/" + makeShortDigest(project)
 	large := false
-	err := editPassedRuns(ctx, m, name+recentRunsSuffix, project, func(recent []passedRun) ([]passedRun, error) {
-		all, size, err := readPassedRuns(ctx, m, name)
-		if err != nil {
-			return nil, err
-		}
-		rest := changedPassedRuns(addPassedRuns(mergePassedRuns(all, recent), passed, id), all)
-		b, err := json.Marshal(rest)
-		large = len(b) > max(minRecentRunsBytes, size/recentRunsDivisor)
-		return rest, err
-	})
+	err := editPassedRuns(
+		ctx,
+		m,
+		name+recentCommandsSuffix,
+		project,
+		func(recent []passedProjectCommand) ([]passedProjectCommand, error) {
+			all, size, err := readPassedRuns(ctx, m, name)
+			if err != nil {
+				return nil, err
+			}
+			rest := changedPassedCommands(addPassedRuns(mergePassedRuns(all, recent), passed, id), all)
+			b, err := json.Marshal(rest)
+			large = len(b) > max(minRecentCommandsBytes, size/recentCommandsSizeDivisor)
+			return rest, err
+		},
+	)
 	if err != nil || !large {
 		return err
 	}
-	err = editPassedRuns(ctx, m, name, project, func(all []passedRun) ([]passedRun, error) {
-		recent, _, err := readPassedRuns(ctx, m, name+recentRunsSuffix)
+	err = editPassedRuns(ctx, m, name, project, func(all []passedProjectCommand) ([]passedProjectCommand, error) {
+		recent, _, err := readPassedRuns(ctx, m, name+recentCommandsSuffix)
 		return addPassedRuns(mergePassedRuns(all, recent), nil, ""), err
 	})
 	if err != nil {
 		return err
 	}
-	return editPassedRuns(ctx, m, name+recentRunsSuffix, project, func(recent []passedRun) ([]passedRun, error) {
-		all, _, err := readPassedRuns(ctx, m, name)
-		return changedPassedRuns(recent, all), err
-	})
+	return editPassedRuns(
+		ctx,
+		m,
+		name+recentCommandsSuffix,
+		project,
+		func(recent []passedProjectCommand) ([]passedProjectCommand, error) {
+			all, _, err := readPassedRuns(ctx, m, name)
+			return changedPassedCommands(recent, all), err
+		},
+	)
 }
 
 // editPassedRuns changes an entry that contains a list of successful commands. edit receives the list and returns the
@@ -572,10 +584,10 @@ func editPassedRuns(
 	ctx context.Context,
 	m *oxbow.Memory,
 	name, project string,
-	edit func([]passedRun) ([]passedRun, error),
+	edit func([]passedProjectCommand) ([]passedProjectCommand, error),
 ) error {
 	return m.Edit(ctx, name, func(old oxbow.Entry, found bool) (oxbow.Op, error) {
-		runs, err := decodePassedRuns(old)
+		runs, err := decodePassedCommands(old)
 		if err == nil {
 			runs, err = edit(runs)
 		}
@@ -604,19 +616,23 @@ func editPassedRuns(
 
 // readPassedRuns returns the commands in an entry, and the size of the entry's content. If the entry does not exist, it
 // returns no commands.
-func readPassedRuns(ctx context.Context, m *oxbow.Memory, name string) (runs []passedRun, size int, err error) {
+func readPassedRuns(
+	ctx context.Context,
+	m *oxbow.Memory,
+	name string,
+) (runs []passedProjectCommand, size int, err error) {
 	e, err := m.Store().Get(ctx, name)
 	if errors.Is(err, oxbow.ErrNotFound) {
 		return nil, 0, nil
 	}
 	if err == nil {
-		runs, err = decodePassedRuns(e)
+		runs, err = decodePassedCommands(e)
 	}
 	return runs, len(e.Content), err
 }
 
 // mergePassedRuns returns the commands of both lists. For a command in both lists, it uses the element in recent.
-func mergePassedRuns(all, recent []passedRun) []passedRun {
+func mergePassedRuns(all, recent []passedProjectCommand) []passedProjectCommand {
 	isRecent := map[string]bool{}
 	for _, r := range recent {
 		isRecent[r.Command] = true
@@ -630,14 +646,14 @@ func mergePassedRuns(all, recent []passedRun) []passedRun {
 	return merged
 }
 
-// changedPassedRuns compares two lists of commands. It returns the elements of runs that are missing in old, and the
-// elements whose sessions or time differ in old.
-func changedPassedRuns(runs, old []passedRun) []passedRun {
-	byCommand := map[string]*passedRun{}
+// changedPassedCommands compares two lists of commands. It returns the elements of runs that are missing in old, and
+// the elements whose sessions or time differ in old.
+func changedPassedCommands(runs, old []passedProjectCommand) []passedProjectCommand {
+	byCommand := map[string]*passedProjectCommand{}
 	for i := range old {
 		byCommand[old[i].Command] = &old[i]
 	}
-	rest := []passedRun{}
+	rest := []passedProjectCommand{}
 	for _, r := range runs {
 		o := byCommand[r.Command]
 		isSame := o != nil && slices.Equal(o.Sessions, r.Sessions) && o.LastPassed.Equal(r.LastPassed)
@@ -650,22 +666,22 @@ func changedPassedRuns(runs, old []passedRun) []passedRun {
 
 // addPassedRuns adds the commands that passed in one session to runs. The session is identified by id. The result
 // has at most maxCountedCommands elements, and the commands with the most sessions come first.
-func addPassedRuns(runs []passedRun, passed map[string]time.Time, id string) []passedRun {
+func addPassedRuns(runs []passedProjectCommand, passed map[string]time.Time, id string) []passedProjectCommand {
 	for _, line := range slices.Sorted(maps.Keys(passed)) {
-		i := slices.IndexFunc(runs, func(r passedRun) bool { return r.Command == line })
+		i := slices.IndexFunc(runs, func(r passedProjectCommand) bool { return r.Command == line })
 		if i < 0 {
 			i = len(runs)
-			runs = append(runs, passedRun{Command: line})
+			runs = append(runs, passedProjectCommand{Command: line})
 		}
 		r := &runs[i]
-		if !slices.Contains(r.Sessions, id) && len(r.Sessions) < minPassedSessions {
+		if !slices.Contains(r.Sessions, id) && len(r.Sessions) < minSessionsWithPass {
 			r.Sessions = append(slices.Clone(r.Sessions), id)
 		}
 		if passed[line].After(r.LastPassed) {
 			r.LastPassed = passed[line]
 		}
 	}
-	slices.SortStableFunc(runs, func(a, b passedRun) int {
+	slices.SortStableFunc(runs, func(a, b passedProjectCommand) int {
 		return cmp.Or(
 			cmp.Compare(len(b.Sessions), len(a.Sessions)),
 			b.LastPassed.Compare(a.LastPassed),
@@ -675,7 +691,7 @@ func addPassedRuns(runs []passedRun, passed map[string]time.Time, id string) []p
 	return runs[:min(len(runs), maxCountedCommands)]
 }
 
-func decodePassedRuns(e oxbow.Entry) (runs []passedRun, err error) {
+func decodePassedCommands(e oxbow.Entry) (runs []passedProjectCommand, err error) {
 	if e.Content != "" {
 		err = json.Unmarshal([]byte(e.Content), &runs)
 	}
@@ -685,7 +701,7 @@ func decodePassedRuns(e oxbow.Entry) (runs []passedRun, err error) {
 	return runs, err
 }
 
-// RepeatedCommands returns the commands that passed in at least minPassedSessions sessions of a project. The command
+// RepeatedCommands returns the commands that passed in at least minSessionsWithPass sessions of a project. The command
 // that passed last comes first.
 func RepeatedCommands(ctx context.Context, m *oxbow.Memory, project string) ([]string, error) {
 	name := "runs/" + makeShortDigest(project)
@@ -693,12 +709,12 @@ func RepeatedCommands(ctx context.Context, m *oxbow.Memory, project string) ([]s
 	if err != nil {
 		return nil, err
 	}
-	recent, _, err := readPassedRuns(ctx, m, name+recentRunsSuffix)
+	recent, _, err := readPassedRuns(ctx, m, name+recentCommandsSuffix)
 	runs := addPassedRuns(mergePassedRuns(all, recent), nil, "")
-	slices.SortStableFunc(runs, func(a, b passedRun) int { return b.LastPassed.Compare(a.LastPassed) })
+	slices.SortStableFunc(runs, func(a, b passedProjectCommand) int { return b.LastPassed.Compare(a.LastPassed) })
 	var commands []string
 	for _, r := range runs {
-		if len(r.Sessions) >= minPassedSessions {
+		if len(r.Sessions) >= minSessionsWithPass {
 			commands = append(commands, r.Command)
 		}
 	}

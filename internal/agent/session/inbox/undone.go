@@ -18,13 +18,13 @@ import (
 const (
 	LabelReverted = "reverted" // Git, or an edit in a later turn, reverted the turn's edits of the file.
 	// In the prompt of the next turn, the person criticized this turn's work and named the file.
-	LabelCorrected = "corrected"
+	LabelCorrectedByPerson = "corrected"
 )
 
-// fileMark is a label that will be added to a turn of a session. The label's value is a file.
-type fileMark struct {
+// turnFileLabel is a label that will be added to a turn of a session. The label's value is a file.
+type turnFileLabel struct {
 	turnIndex int // index of the turn in the session's turns
-	file      string
+	filePath  string
 }
 
 // editingTurnsByFile maps each file to the indexes of the turns that changed it.
@@ -32,11 +32,11 @@ type editingTurnsByFile map[string][]int
 
 // workingTree simulates which edits are in a working tree, while the turns' edits and git commands are read.
 type workingTree struct {
-	uncommitted editingTurnsByFile // turns that edited each file since the last git commit
-	committed   editingTurnsByFile // turns that edited each file between the last two git commits
-	stashed     editingTurnsByFile
-	edits       []fileReplacement
-	revertMarks []fileMark
+	uncommittedEdits editingTurnsByFile // turns that edited each file since the last git commit
+	lastCommitEdits  editingTurnsByFile // turns that edited each file between the last two git commits
+	stashedEdits     editingTurnsByFile
+	edits            []fileReplacement
+	revertLabels     []turnFileLabel
 }
 
 // fileReplacement is an edit that replaced a text in a file. Hashes identify the old and the new text.
@@ -50,13 +50,17 @@ type fileReplacement struct {
 // file. An edit is reverted by a later git command, or by an edit in a later turn that restores the replaced text. Git
 // commands revert only edits in the working tree: git restore does not revert committed edits, and git stash pop
 // brings stashed edits back.
-func findRevertedFiles(turns []session.Turn) []fileMark {
-	t := workingTree{uncommitted: editingTurnsByFile{}, committed: editingTurnsByFile{}, stashed: editingTurnsByFile{}}
+func findRevertedFiles(turns []session.Turn) []turnFileLabel {
+	t := workingTree{
+		uncommittedEdits: editingTurnsByFile{},
+		lastCommitEdits:  editingTurnsByFile{},
+		stashedEdits:     editingTurnsByFile{},
+	}
 	for i := range turns {
 		for _, e := range turns[i].CallEvents() {
 			for _, f := range writtenFiles(e.Call, turns[i].Dir()) {
-				if !slices.Contains(t.uncommitted[f], i) {
-					t.uncommitted[f] = append(t.uncommitted[f], i)
+				if !slices.Contains(t.uncommittedEdits[f], i) {
+					t.uncommittedEdits[f] = append(t.uncommittedEdits[f], i)
 				}
 				t.applyEdit(
 					fileReplacement{
@@ -78,10 +82,12 @@ func findRevertedFiles(turns []session.Turn) []fileMark {
 		}
 	}
 	slices.SortFunc(
-		t.revertMarks,
-		func(a, b fileMark) int { return cmp.Or(a.turnIndex-b.turnIndex, strings.Compare(a.file, b.file)) },
+		t.revertLabels,
+		func(a, b turnFileLabel) int {
+			return cmp.Or(a.turnIndex-b.turnIndex, strings.Compare(a.filePath, b.filePath))
+		},
 	)
-	return slices.Compact(t.revertMarks)
+	return slices.Compact(t.revertLabels)
 }
 
 // applyEdit records an edit, and marks the edits that it reverts. An edit that restores an earlier content of the
@@ -97,7 +103,7 @@ func (t *workingTree) applyEdit(r fileReplacement) {
 			if isReverse && e.file == r.file {
 				t.edits = slices.Delete(t.edits, i, i+1)
 				if e.turnIndex != r.turnIndex {
-					t.revertMarks = append(t.revertMarks, fileMark{e.turnIndex, e.file})
+					t.revertLabels = append(t.revertLabels, turnFileLabel{e.turnIndex, e.file})
 				}
 				return
 			}
@@ -108,7 +114,7 @@ func (t *workingTree) applyEdit(r fileReplacement) {
 
 // markWholeFileRevert reports whether the edit r restores content that the whole file had before an earlier edit. If
 // so, r has reverted all edits of the file since then, and they are removed from t.edits. If a reverted edit was made
-// in an earlier turn than r, that turn and the file are added to t.revertMarks. An edit that does not change the file
+// in an earlier turn than r, that turn and the file are added to t.revertLabels. An edit that does not change the file
 // reverts nothing.
 func (t *workingTree) markWholeFileRevert(r fileReplacement) bool {
 	if r.fileHashAfter == "" || r.fileHashBefore == r.fileHashAfter {
@@ -124,7 +130,7 @@ func (t *workingTree) markWholeFileRevert(r fileReplacement) bool {
 		}
 		before := e.fileHashBefore
 		if before == "" {
-			before = t.hashBefore(i)
+			before = t.fileHashBeforeEdit(i)
 		}
 		if before == r.fileHashAfter {
 			first = i
@@ -139,16 +145,16 @@ func (t *workingTree) markWholeFileRevert(r fileReplacement) bool {
 		if i < first || e.file != r.file {
 			rest = append(rest, e)
 		} else if e.turnIndex != r.turnIndex {
-			t.revertMarks = append(t.revertMarks, fileMark{e.turnIndex, e.file})
+			t.revertLabels = append(t.revertLabels, turnFileLabel{e.turnIndex, e.file})
 		}
 	}
 	t.edits = rest
 	return true
 }
 
-// hashBefore returns the hash that the file had before an edit, which is its hash after the previous edit. It returns
-// "" if the hash is not known.
-func (t *workingTree) hashBefore(edit int) string {
+// fileHashBeforeEdit returns the hash that the file had before an edit, which is its hash after the previous edit. It
+// returns "" if the hash is not known.
+func (t *workingTree) fileHashBeforeEdit(edit int) string {
 	for _, e := range slices.Backward(t.edits[:edit]) {
 		if e.file == t.edits[edit].file {
 			return e.fileHashAfter
@@ -179,7 +185,7 @@ func (t *workingTree) applyGitCommand(args []string) {
 	has := func(word string) bool { return slices.Contains(rest, word) }
 	switch args[0] {
 	case "commit":
-		t.committed, t.uncommitted = t.uncommitted, editingTurnsByFile{}
+		t.lastCommitEdits, t.uncommittedEdits = t.uncommittedEdits, editingTurnsByFile{}
 	case "restore", "checkout":
 		if !has("--staged") && !has("-b") {
 			t.applyGitRestore(rest)
@@ -188,17 +194,17 @@ func (t *workingTree) applyGitCommand(args []string) {
 		if !has("--hard") {
 			return
 		}
-		t.markChangesReverted(t.uncommitted)
-		t.uncommitted = editingTurnsByFile{}
+		t.markChangesReverted(t.uncommittedEdits)
+		t.uncommittedEdits = editingTurnsByFile{}
 		isBeforeHead := has("HEAD~1") || has("HEAD^") || has("HEAD~")
 		if isBeforeHead {
-			t.markChangesReverted(t.committed)
-			t.committed = editingTurnsByFile{}
+			t.markChangesReverted(t.lastCommitEdits)
+			t.lastCommitEdits = editingTurnsByFile{}
 		}
 	case "revert":
 		if has("HEAD") {
-			t.markChangesReverted(t.committed)
-			t.committed = editingTurnsByFile{}
+			t.markChangesReverted(t.lastCommitEdits)
+			t.lastCommitEdits = editingTurnsByFile{}
 		}
 	case "stash":
 		t.applyGitStash(rest)
@@ -208,22 +214,22 @@ func (t *workingTree) applyGitCommand(args []string) {
 // applyGitRestore reverts the uncommitted changes of the files that the arguments name.
 func (t *workingTree) applyGitRestore(args []string) {
 	some := editingTurnsByFile{}
-	for f, turns := range t.uncommitted {
+	for f, turns := range t.uncommittedEdits {
 		if slices.ContainsFunc(args, func(a string) bool {
-			return a == "." || a == ":/" || coversFile(strings.Trim(a, `"'`), f)
+			return a == "." || a == ":/" || namesFileOrParentDir(strings.Trim(a, `"'`), f)
 		}) {
 			some[f] = turns
 		}
 	}
 	t.markChangesReverted(some)
 	for f := range some {
-		delete(t.uncommitted, f)
+		delete(t.uncommittedEdits, f)
 	}
 }
 
-// coversFile reports whether an argument names a file, or a directory that contains the file. The argument may be
-// relative to the project's root or to a directory in the project.
-func coversFile(arg, file string) bool {
+// namesFileOrParentDir reports whether an argument names a file, or a directory that contains the file. The argument
+// may be relative to the project's root or to a directory in the project.
+func namesFileOrParentDir(arg, file string) bool {
 	arg = path.Clean(arg)
 	return arg == file || strings.HasSuffix(file, "/"+arg) || strings.HasPrefix(file, arg+"/") ||
 		strings.HasSuffix(arg, "/"+file)
@@ -232,15 +238,15 @@ func coversFile(arg, file string) bool {
 func (t *workingTree) applyGitStash(args []string) {
 	switch what := append(args, "push")[0]; {
 	case what == "pop" || what == "apply":
-		for f, turns := range t.stashed {
-			t.uncommitted[f] = append(t.uncommitted[f], turns...)
+		for f, turns := range t.stashedEdits {
+			t.uncommittedEdits[f] = append(t.uncommittedEdits[f], turns...)
 		}
-		t.stashed = editingTurnsByFile{}
+		t.stashedEdits = editingTurnsByFile{}
 	case what == "drop" || what == "clear":
-		t.markChangesReverted(t.stashed)
-		t.stashed = editingTurnsByFile{}
+		t.markChangesReverted(t.stashedEdits)
+		t.stashedEdits = editingTurnsByFile{}
 	case what == "push" || what == "save" || strings.HasPrefix(what, "-"):
-		t.stashed, t.uncommitted = t.uncommitted, editingTurnsByFile{}
+		t.stashedEdits, t.uncommittedEdits = t.uncommittedEdits, editingTurnsByFile{}
 	}
 }
 
@@ -248,21 +254,21 @@ func (t *workingTree) applyGitStash(args []string) {
 func (t *workingTree) markChangesReverted(changes editingTurnsByFile) {
 	for f, turns := range changes {
 		for _, i := range turns {
-			t.revertMarks = append(t.revertMarks, fileMark{i, f})
+			t.revertLabels = append(t.revertLabels, turnFileLabel{i, f})
 		}
 	}
 }
 
 // findCorrectedTurns returns marks for the turns with a prompt that refuses the previous turn's work and names a file
 // which that turn changed. It is not known whether the edit was undone.
-func findCorrectedTurns(turns []session.Turn) (found []fileMark) {
+func findCorrectedTurns(turns []session.Turn) (found []turnFileLabel) {
 	for i := range turns {
 		if i == 0 || extract.FindCorrection(turns[i].Prompt()) == "" {
 			continue
 		}
 		for _, f := range changedFiles(&turns[i-1]) {
 			if mentionsFile(turns[i].Prompt(), f) {
-				found = append(found, fileMark{i, f})
+				found = append(found, turnFileLabel{i, f})
 			}
 		}
 	}
@@ -276,6 +282,6 @@ func mentionsFile(text, file string) bool {
 	})
 	return slices.ContainsFunc(words, func(w string) bool {
 		w = strings.TrimRight(w, "./-")
-		return w == path.Base(file) || (w != "" && coversFile(w, file) && strings.Contains(w, "."))
+		return w == path.Base(file) || (w != "" && namesFileOrParentDir(w, file) && strings.Contains(w, "."))
 	})
 }

@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// unknownWord represents a word whose value is known only when the command runs, such as the output of another
+// unknownWordValue represents a word whose value is known only when the command runs, such as the output of another
 // command.
-const unknownWord = "\x00"
+const unknownWordValue = "\x00"
 
 // shellState is the shell's state while the statements of a command line are judged one by one.
 type shellState struct {
-	verdict           *verdictState
+	verdict           *toolCallVerdictState
 	currentDir        string              // current directory, or "" if it is not known
 	assignedVariables map[string][]string // possible values of each variable that the command line assigns
 	commandOutput     string              // the text that the whole command line printed
@@ -25,38 +25,39 @@ type shellState struct {
 	mayUseOtherRepo bool // Git may use another repository or another output format.
 }
 
-// program is a program and its arguments. An argument whose value is not known is unknownWord.
+// program is a program and its arguments. An argument whose value is not known is unknownWordValue.
 type program struct {
-	name        string // file name of the program without its directory
-	args        []string
-	commandText string // all words of the command, joined to one text
+	name            string // file name of the program without its directory
+	args            []string
+	fullCommandText string // all words of the command, joined to one text
 }
 
-// judgeReadFiles records that the judged command printed these files. If the files are trusted less than the rest of
-// the output, the command's trust level changes to theirs. A file with the prefix "?" is ignored if it does not exist.
-func (s *shellState) judgeReadFiles(files []string, cause string) {
-	s.verdict.raiseLevelForReadFiles(s.currentDir, s.resolveFileWords(files), cause)
-	if slices.Contains(files, unknownWord) {
-		s.verdict.raiseLevel(LevelForeign, cause)
+// recordPrintedFiles records that the judged command printed these files. If the files are trusted less than the rest
+// of the output, the command's trust level changes to theirs. A file with the prefix "?" is ignored if it does not
+// exist.
+func (s *shellState) recordPrintedFiles(files []string, cause string) {
+	s.verdict.raiseTrustLevelForReadFiles(s.currentDir, s.resolveFileWords(files), cause)
+	if slices.Contains(files, unknownWordValue) {
+		s.verdict.raiseTrustLevel(LevelForeignText, cause)
 	}
 }
 
-// judgeSearchedFiles records who may have written the files that a program searches. The least trusted of these files
-// determines the trust level of the command's output.
-func (s *shellState) judgeSearchedFiles(files []string, cause string) {
-	if slices.Contains(files, unknownWord) {
-		s.verdict.raiseLevel(LevelForeign, cause)
+// raiseLevelForSearchedFiles records who may have written the files that a program searches. The least trusted of
+// these files determines the trust level of the command's output.
+func (s *shellState) raiseLevelForSearchedFiles(files []string, cause string) {
+	if slices.Contains(files, unknownWordValue) {
+		s.verdict.raiseTrustLevel(LevelForeignText, cause)
 	}
-	s.verdict.raiseLevelForSearch(s.currentDir, s.resolveFileWords(files), s.commandOutput, cause)
+	s.verdict.raiseTrustLevelForSearch(s.currentDir, s.resolveFileWords(files), s.commandOutput, cause)
 }
 
 // highestFileLevel returns the trust level of the least trusted file. It does not change the level of the judged
 // command.
-func (s *shellState) highestFileLevel(files []string) Level {
-	apart := verdictState{Machine: s.verdict.Machine, tree: s.verdict.tree}
+func (s *shellState) highestFileLevel(files []string) TrustLevel {
+	apart := toolCallVerdictState{Machine: s.verdict.Machine, tree: s.verdict.tree}
 	t := *s
 	t.verdict = &apart
-	t.judgeReadFiles(files, "")
+	t.recordPrintedFiles(files, "")
 	return apart.highestLevel
 }
 
@@ -66,7 +67,7 @@ func (s *shellState) resolveFileWords(words []string) (files []string) {
 		isOptional := strings.HasPrefix(w, "?") && len(w) > 1
 		w = strings.TrimPrefix(w, "?")
 		isNoFile := w == "" || w == "-"
-		if isNoFile || w == unknownWord {
+		if isNoFile || w == unknownWordValue {
 			continue
 		}
 		filePath := w
@@ -101,20 +102,20 @@ func (s *shellState) hasFiles(names []string) bool {
 // recordWrites records the files that a command writes. isOwn says that the written text is the agent's own.
 func (s *shellState) recordWrites(files []string, isOwn bool) {
 	if isOwn {
-		s.recordWrittenPaths(files, s.verdict.recordOwnFiles)
+		s.recordAbsolutePaths(files, s.verdict.recordFilesOfAgentText)
 	} else {
-		s.recordWrittenPaths(files, s.verdict.recordOtherFiles)
+		s.recordAbsolutePaths(files, s.verdict.recordFilesOfOtherText)
 	}
 }
 
-// recordOtherWrite records a file into which a command writes text that is not the agent's own.
-func (s *shellState) recordOtherWrite(file string) {
-	s.recordWrittenPaths([]string{file}, s.verdict.recordOtherFiles)
+// recordFileOfOtherText records a file into which a command writes text that is not the agent's own.
+func (s *shellState) recordFileOfOtherText(file string) {
+	s.recordAbsolutePaths([]string{file}, s.verdict.recordFilesOfOtherText)
 }
 
-// recordWrittenPaths converts the files to absolute paths and passes them to the function record. Devices such as
+// recordAbsolutePaths converts the files to absolute paths and passes them to the function record. Devices such as
 // /dev/null are skipped.
-func (s *shellState) recordWrittenPaths(files []string, record func(paths ...string)) {
+func (s *shellState) recordAbsolutePaths(files []string, record func(paths ...string)) {
 	if s.currentDir == "" {
 		return
 	}
@@ -132,7 +133,7 @@ func (s *shellState) changeDir(args []string) {
 	switch {
 	case len(rest) == 0:
 		s.currentDir = s.homeDir()
-	case rest[0] == unknownWord || rest[0] == "-":
+	case rest[0] == unknownWordValue || rest[0] == "-":
 		s.currentDir = ""
 	case filepath.IsAbs(rest[0]):
 		s.currentDir = filepath.Clean(rest[0])

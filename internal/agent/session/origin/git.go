@@ -14,26 +14,26 @@ import (
 type gitOutputKind int
 
 const (
-	gitPrintsForeignText  gitOutputKind = iota
-	gitPrintsOwnText                    // The command prints git's own messages, and names of files.
-	gitPrintsTrackedLines               // The command prints lines of tracked files.
-	gitPrintsDiff                       // The command prints changed lines of the working tree.
-	gitPrintsCommitList                 // The command prints the subject of each commit, next to the commit's hash.
-	gitPrintsLog                        // The command prints commits in a format that the caller can choose.
-	gitPrintsObjects                    // The command prints commits or files.
+	gitPrintsForeignText      gitOutputKind = iota
+	gitPrintsGitMessages                    // The command prints git's own messages, and names of files.
+	gitPrintsTrackedFileLines               // The command prints lines of tracked files.
+	gitPrintsDiff                           // The command prints changed lines of the working tree.
+	gitPrintsCommitList                     // The command prints the subject of each commit, next to the commit's hash.
+	gitPrintsLog                            // The command prints commits in a format that the caller can choose.
+	gitPrintsCommitsOrFiles                 // The command prints commits or files.
 )
 
 // gitOutputKinds lists the git commands whose output may be proved to be the project's own text.
 var gitOutputKinds = sync.OnceValue(func() map[string]gitOutputKind {
 	all := map[string]gitOutputKind{}
 	for kind, names := range map[gitOutputKind]string{
-		gitPrintsOwnText: `status add rm mv init config rev-parse symbolic-ref remote ls-files check-ignore gc fsck update-index
+		gitPrintsGitMessages: `status add rm mv init config rev-parse symbolic-ref remote ls-files check-ignore gc fsck update-index
 			write-tree merge-base count-objects hash-object clean sparse-checkout version --version restore update-ref`,
-		gitPrintsTrackedLines: `blame annotate grep`,
-		gitPrintsDiff:         `diff diff-index diff-files`,
-		gitPrintsCommitList:   `commit checkout switch reset worktree bisect branch stash merge rebase cherry-pick revert`,
-		gitPrintsLog:          `log reflog whatchanged`,
-		gitPrintsObjects:      `show`,
+		gitPrintsTrackedFileLines: `blame annotate grep`,
+		gitPrintsDiff:             `diff diff-index diff-files`,
+		gitPrintsCommitList:       `commit checkout switch reset worktree bisect branch stash merge rebase cherry-pick revert`,
+		gitPrintsLog:              `log reflog whatchanged`,
+		gitPrintsCommitsOrFiles:   `show`,
 	} {
 		for name := range strings.FieldsSeq(names) {
 			all[name] = kind
@@ -49,26 +49,26 @@ func (s *shellState) judgeGit(p program) {
 	defer func() { s.currentDir = was }()
 	args, ok := s.skipGitOptions(p.args)
 	if !ok || s.mayUseOtherRepo {
-		s.verdict.raiseLevel(LevelForeign, p.commandText)
+		s.verdict.raiseTrustLevel(LevelForeignText, p.fullCommandText)
 		return
 	}
 	if !s.isInWorkingTree() {
-		s.verdict.raiseLevel(LevelForeign, p.commandText)
+		s.verdict.raiseTrustLevel(LevelForeignText, p.fullCommandText)
 		return
 	}
 	if len(args) == 0 {
 		return
 	}
 	s.judgeCommandsRunByGit(args)
-	chooses := gitOutputKinds()[args[0]] != gitPrintsOwnText &&
+	chooses := gitOutputKinds()[args[0]] != gitPrintsGitMessages &&
 		args[0] != "commit" // For these git commands, the arguments decide whose text is printed.
-	isUnknown := chooses && slices.Contains(args, unknownWord)
+	isUnknown := chooses && slices.Contains(args, unknownWordValue)
 	if isUnknown || !s.isOwnGitOutput(args[0], args[1:]) {
 		if slices.Contains(gitTreeCommands, args[0]) {
-			s.verdict.raisePrintedLevel(LevelForeign, p.commandText)
+			s.verdict.raisePrintedTrustLevel(LevelForeignText, p.fullCommandText)
 			return
 		}
-		s.verdict.raiseLevel(LevelForeign, p.commandText)
+		s.verdict.raiseTrustLevel(LevelForeignText, p.fullCommandText)
 	}
 }
 
@@ -138,11 +138,13 @@ func (s *shellState) skipGitOptions(args []string) (rest []string, ok bool) {
 // isOwnGitOutput reports whether the output of a git command is proved to be the project's own text.
 func (s *shellState) isOwnGitOutput(command string, args []string) bool {
 	switch gitOutputKinds()[command] {
-	case gitPrintsOwnText:
+	case gitPrintsGitMessages:
 		return command != "config" ||
-			s.highestFileLevel(append(markOptionalFiles(findOperands(args)), optionValueFiles(args)...)) == LevelOwn
-	case gitPrintsTrackedLines:
-		return s.printsOnlyTrackedLines(command, args)
+			s.highestFileLevel(
+				append(addOptionalFilePrefix(findOperands(args)), optionValueFiles(args)...),
+			) == LevelOwnText
+	case gitPrintsTrackedFileLines:
+		return s.printsOnlyProjectLines(command, args)
 	case gitPrintsDiff:
 		return s.isOwnWorkingDiff(args)
 	case gitPrintsCommitList:
@@ -151,17 +153,17 @@ func (s *shellState) isOwnGitOutput(command string, args []string) bool {
 		return !showsRemote && s.namesOnlyOwnCommits(commitHashPattern())
 	case gitPrintsLog:
 		return s.isOwnGitLog(args)
-	case gitPrintsObjects:
+	case gitPrintsCommitsOrFiles:
 		return areProjectFileOperands(findOperands(args)) ||
 			(s.areOwnCommits(findOperands(args)) && s.isOwnGitLog(args))
 	}
 	return false
 }
 
-// printsOnlyTrackedLines reports whether all lines that git blame or git grep printed are the project's own: they
+// printsOnlyProjectLines reports whether all lines that git blame or git grep printed are the project's own: they
 // are from tracked files that only the project's agents and people wrote. It returns false if an option makes git
 // read other files, or if an operand is not a file.
-func (s *shellState) printsOnlyTrackedLines(command string, args []string) bool {
+func (s *shellState) printsOnlyProjectLines(command string, args []string) bool {
 	names := findOperands(args)
 	if command == "grep" {
 		names = names[min(1, len(names)):]
@@ -178,7 +180,7 @@ func (s *shellState) printsOnlyTrackedLines(command string, args []string) bool 
 	for line := range strings.Lines(s.commandOutput) {
 		printed.addLine(strings.TrimSpace(line))
 	}
-	return s.highestFileLevel(append(names, printed.printedFiles...)) == LevelOwn
+	return s.highestFileLevel(append(names, printed.printedFiles...)) == LevelOwnText
 }
 
 // These patterns match parts of git's output: any commit hash, the hash that git log prints before each commit (also
@@ -222,7 +224,7 @@ func (s *shellState) isOwnGitLog(args []string) bool {
 	hasHash := logHashPattern().MatchString(s.commandOutput)
 	return isEmpty ||
 		(hasHash && !gitNoteTitlePattern().MatchString(s.commandOutput) && s.namesOnlyOwnCommits(logHashPattern()) &&
-			!s.verdict.tree.mayChangeLogFormat(s.verdict.Getenv))
+			!s.verdict.tree.canSettingsChangeLogFormat(s.verdict.Getenv))
 }
 
 // areOwnCommits reports whether all operands of git show are commits that were made on this machine. Without operands,
@@ -242,7 +244,7 @@ func areProjectFileOperands(operands []string) bool {
 	return len(operands) > 0 && !slices.ContainsFunc(operands, func(a string) bool {
 		rev, file, ok := strings.Cut(a, ":")
 		isStage := len(file) > 1 && file[1] == ':' // The operand names one side of a merge, as in :2:FILE.
-		return !ok || (rev != "HEAD" && rev != "") || isStage || isForeignDir(file)
+		return !ok || (rev != "HEAD" && rev != "") || isStage || isThirdPartyCodeDir(file)
 	})
 }
 
@@ -264,5 +266,8 @@ func (s *shellState) isOwnWorkingDiff(args []string) bool {
 			changed = append(changed, strings.TrimSpace(name))
 		}
 	}
-	return s.verdict.tree.levelOfPaths(absolutePaths(s.verdict.tree.root, changed), s.verdict.Machine) == LevelOwn
+	return s.verdict.tree.trustLevelOfPaths(
+		absolutePaths(s.verdict.tree.root, changed),
+		s.verdict.Machine,
+	) == LevelOwnText
 }

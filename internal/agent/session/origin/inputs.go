@@ -21,13 +21,13 @@ func (s *shellState) isInProjectDir() bool {
 		return s.currentDir == s.verdict.tree.workingDir
 	}
 	rel, isInside := s.verdict.tree.projectPath(s.verdict.tree.resolveLinks(s.currentDir))
-	return isInside && !isForeignDir(rel) && (s.verdict.tree.worktree == nil || s.isInWorkingTree())
+	return isInside && !isThirdPartyCodeDir(rel) && (s.verdict.tree.worktree == nil || s.isInWorkingTree())
 }
 
-// isOwnInput reports whether a build program's argument names only data of the project. This includes every argument
-// that is neither a file nor an address. A file in the project is accepted unless somebody else wrote it. An untracked
-// file is accepted as well, because most untracked files are results of an earlier build.
-func (s *shellState) isOwnInput(arg string) bool {
+// isProjectInput reports whether a build program's argument names only data of the project. This includes every
+// argument that is neither a file nor an address. A file in the project is accepted unless somebody else wrote it. An
+// untracked file is accepted as well, because most untracked files are results of an earlier build.
+func (s *shellState) isProjectInput(arg string) bool {
 	if strings.Contains(arg, "://") {
 		return !isRemoteAddress(arg)
 	}
@@ -37,14 +37,14 @@ func (s *shellState) isOwnInput(arg string) bool {
 		rel, isInside := s.verdict.tree.projectPath(real)
 		switch {
 		case isDevice(f):
-		case isInside && isForeignDir(rel):
+		case isInside && isThirdPartyCodeDir(rel):
 			return false
 		case isInside && (isDir(real) || s.isUntrackedFile(rel)):
 		default:
 			judged = append(judged, real)
 		}
 	}
-	return s.verdict.tree.levelOfPaths(judged, s.verdict.Machine) != LevelForeign
+	return s.verdict.tree.trustLevelOfPaths(judged, s.verdict.Machine) != LevelForeignText
 }
 
 // isUntrackedFile reports whether a file of the project is not tracked by git.
@@ -109,9 +109,9 @@ func optionValueFiles(args []string) (files []string) {
 	return files
 }
 
-// markOptionalFiles puts the prefix "?" before each argument. The prefix means that the argument is ignored if no file
-// has this name.
-func markOptionalFiles(operands []string) (files []string) {
+// addOptionalFilePrefix puts the prefix "?" before each argument. The prefix means that the argument is ignored if no
+// file has this name.
+func addOptionalFilePrefix(operands []string) (files []string) {
 	for _, a := range operands {
 		files = append(files, "?"+a)
 	}
@@ -143,13 +143,13 @@ func (s *shellState) readsOtherHome(args []string) bool {
 func (s *shellState) isProjectDir(dir string) bool {
 	isRelative := s.currentDir == "" &&
 		!filepath.IsAbs(dir) // The directory is relative to a directory that is not known.
-	if isRelative || dir == unknownWord {
+	if isRelative || dir == unknownWordValue {
 		return false
 	}
 	rel, isInside := s.verdict.tree.projectPath(
 		s.verdict.tree.resolveLinks(absolutePaths(s.currentDir, []string{dir})[0]),
 	)
-	return isInside && !isForeignDir(rel)
+	return isInside && !isThirdPartyCodeDir(rel)
 }
 
 // findNearestHome returns the nearest directory .oxbow in a directory or its parents, or "" if such a directory does

@@ -10,78 +10,79 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/screening/fingerprint"
 )
 
-// verdictState collects facts about a tool call while oxbow determines who wrote the text that the call returned.
-type verdictState struct {
+// toolCallVerdictState collects facts about a tool call while oxbow determines who wrote the text that the call
+// returned.
+type toolCallVerdictState struct {
 	Machine
-	tree         *projectTree
-	highestLevel Level
-	cause        string // the part of the command because of which the output has the trust level highestLevel
-	ownFiles     []string
-	otherFiles   []string
+	tree             *projectTree
+	highestLevel     TrustLevel
+	trustLevelCause  string // the part of the command because of which the output has the trust level highestLevel
+	filesOfAgentText []string
+	filesOfOtherText []string
 	// trust level of the least trusted text that a program in the command may have written into files
-	unnamedFilesLevel Level
+	unnamedFilesTrustLevel TrustLevel
 }
 
-// raiseLevel records that the tool call may have printed text of this trust level or written such text into files.
+// raiseTrustLevel records that the tool call may have printed text of this trust level or written such text into files.
 // Lower levels than the recorded one are ignored. cause is the part of the command that is the reason.
-func (j *verdictState) raiseLevel(l Level, cause string) {
-	j.unnamedFilesLevel = max(j.unnamedFilesLevel, l)
-	j.raisePrintedLevel(l, cause)
+func (j *toolCallVerdictState) raiseTrustLevel(l TrustLevel, cause string) {
+	j.unnamedFilesTrustLevel = max(j.unnamedFilesTrustLevel, l)
+	j.raisePrintedTrustLevel(l, cause)
 }
 
-// raisePrintedLevel records that a program may have printed text of this trust level, but wrote no such text into
+// raisePrintedTrustLevel records that a program may have printed text of this trust level, but wrote no such text into
 // files. Lower levels than the recorded level are ignored.
-func (j *verdictState) raisePrintedLevel(l Level, cause string) {
+func (j *toolCallVerdictState) raisePrintedTrustLevel(l TrustLevel, cause string) {
 	if l > j.highestLevel {
-		j.highestLevel, j.cause = l, cause
+		j.highestLevel, j.trustLevelCause = l, cause
 	}
 }
 
-// recordOwnFiles records files into which the call wrote the agent's own text.
-func (j *verdictState) recordOwnFiles(paths ...string) {
+// recordFilesOfAgentText records files into which the call wrote the agent's own text.
+func (j *toolCallVerdictState) recordFilesOfAgentText(paths ...string) {
 	for _, p := range paths {
-		j.ownFiles = append(j.ownFiles, j.tree.resolveLinks(p))
+		j.filesOfAgentText = append(j.filesOfAgentText, j.tree.resolveLinks(p))
 	}
 }
 
-// recordOtherFiles records files into which the call wrote text that is not the agent's own.
-func (j *verdictState) recordOtherFiles(paths ...string) {
+// recordFilesOfOtherText records files into which the call wrote text that is not the agent's own.
+func (j *toolCallVerdictState) recordFilesOfOtherText(paths ...string) {
 	for _, p := range paths {
-		j.otherFiles = append(j.otherFiles, j.tree.resolveLinks(p))
+		j.filesOfOtherText = append(j.filesOfOtherText, j.tree.resolveLinks(p))
 	}
 }
 
-// recordPartialEdits records files that the agent edited in part. Such a file counts as the agent's own only if it did
-// before the edit, because the rest may be text by others.
-func (j *verdictState) recordPartialEdits(paths []string) {
+// recordPartlyEditedFiles records files that the agent edited in part. Such a file counts as the agent's own only if
+// it did before the edit, because the rest may be text by others.
+func (j *toolCallVerdictState) recordPartlyEditedFiles(paths []string) {
 	if j.LastWriters == nil {
-		j.recordOwnFiles(paths...)
+		j.recordFilesOfAgentText(paths...)
 		return
 	}
 	for _, p := range paths {
 		switch writer := j.LastWriters([]string{j.tree.resolveLinks(p)})[0]; {
-		case writer == fingerprint.WriterForeign || writer == fingerprint.WriterUnvouched:
-			j.recordOtherFiles(p)
-		case j.tree.levelOfPaths([]string{p}, j.Machine) == LevelOwn:
-			j.recordOwnFiles(p)
+		case writer == fingerprint.WriterForeignTextProgram || writer == fingerprint.WriterUnknownTextProgram:
+			j.recordFilesOfOtherText(p)
+		case j.tree.trustLevelOfPaths([]string{p}, j.Machine) == LevelOwnText:
+			j.recordFilesOfAgentText(p)
 		}
 	}
 }
 
-// maxJudgedFiles is the maximum number of files that are examined for a call. For a call with more files, the output
-// counts as text by others (LevelForeign).
-const maxJudgedFiles = 500
+// maxFilesExaminedPerCall is the maximum number of files that are examined for a call. For a call with more files, the
+// output counts as text by others (LevelForeignText).
+const maxFilesExaminedPerCall = 500
 
-// raiseLevelForReadFiles records that the call's output may contain text from these files. The least trusted file
+// raiseTrustLevelForReadFiles records that the call's output may contain text from these files. The least trusted file
 // determines the output's trust level.
-func (j *verdictState) raiseLevelForReadFiles(dir string, paths []string, cause string) {
+func (j *toolCallVerdictState) raiseTrustLevelForReadFiles(dir string, paths []string, cause string) {
 	hasRelative := slices.ContainsFunc(paths, func(p string) bool { return !filepath.IsAbs(p) })
 	isUnknown := dir == "" && hasRelative
-	if isUnknown || len(paths) > maxJudgedFiles {
-		j.raiseLevel(LevelForeign, cause)
+	if isUnknown || len(paths) > maxFilesExaminedPerCall {
+		j.raiseTrustLevel(LevelForeignText, cause)
 		return
 	}
-	j.raiseLevel(j.tree.levelOfPaths(absolutePaths(dir, paths), j.Machine), cause)
+	j.raiseTrustLevel(j.tree.trustLevelOfPaths(absolutePaths(dir, paths), j.Machine), cause)
 }
 
 // absolutePaths returns the absolute paths. A relative path is resolved in dir.

@@ -4,14 +4,14 @@ package origin
 
 import "github.com/oxbow-memory/oxbow/internal/screening/fingerprint"
 
-// Level says who wrote a text that a tool call returned. A higher level means less trust.
-type Level int
+// TrustLevel says who wrote a text that a tool call returned. A higher level means less trust.
+type TrustLevel int
 
 // These are the levels of trust in a text that an agent read. The most trusted is first.
 const (
-	LevelOwn       Level = iota // The project, the agent or the person wrote the text.
-	LevelUnvouched              // A program that oxbow does not know printed the text.
-	LevelForeign                // Somebody else wrote the text.
+	LevelOwnText       TrustLevel = iota // The project, the agent or the person wrote the text.
+	LevelUnvouchedText                   // A program that oxbow does not know printed the text.
+	LevelForeignText                     // Somebody else wrote the text.
 )
 
 // Machine provides information about the computer on which the call was made.
@@ -19,5 +19,5 @@ type Machine struct {
 	Getenv func(string) string
 
 	// LastWriters returns who wrote each file last. The paths are absolute, with symbolic links resolved.
-	LastWriters func(paths []string) []fingerprint.Writer
+	LastWriters func(paths []string) []fingerprint.FileWriter
 }

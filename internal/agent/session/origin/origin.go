@@ -28,59 +28,59 @@ type ToolCall struct {
 	Output string // text that the tool returned, in which oxbow looks for file names and commit hashes
 }
 
-// Verdict says who wrote the text that a call returned and the files that the call wrote.
-type Verdict struct {
-	Level Level
-	Cause string // the tool and its argument that are the reason for Level ("" for LevelOwn)
+// ToolCallVerdict says who wrote the text that a call returned and the files that the call wrote.
+type ToolCallVerdict struct {
+	TrustLevel      TrustLevel
+	TrustLevelCause string // the tool and its argument that are the reason for Level ("" for LevelOwnText)
 
-	// OwnFiles are the files into which the call wrote only the agent's own text. OtherFiles are the other files that
-	// it wrote. The paths are absolute and free of symbolic links.
-	OwnFiles, OtherFiles []string
+	// FilesOfAgentText are the files into which the call wrote only the agent's own text. FilesOfOtherText are the
+	// other files that it wrote. The paths are absolute and free of symbolic links.
+	FilesOfAgentText, FilesOfOtherText []string
 
-	// UnnamedFilesLevel is the trust level of the least trusted text that the call may have written into files that it
-	// does not name. It is LevelOwn for a tool that only reads.
-	UnnamedFilesLevel Level
+	// UnnamedFilesTrustLevel is the trust level of the least trusted text that the call may have written into files
+	// that it does not name. It is LevelOwnText for a tool that only reads.
+	UnnamedFilesTrustLevel TrustLevel
 }
 
 // maxCauseBytes is the maximum length of a verdict's Cause, in bytes.
 const maxCauseBytes = 250
 
-// JudgeCall returns the origin of the text that a call returned. If it panics, the verdict is LevelForeign.
-func JudgeCall(c ToolCall, m Machine) (v Verdict) {
+// JudgeToolCall returns the origin of the text that a call returned. If it panics, the verdict is LevelForeignText.
+func JudgeToolCall(c ToolCall, m Machine) (v ToolCallVerdict) {
 	defer func() {
 		if recover() != nil { // Ignore a panic, because an unusual command must not stop the client's hook.
-			v = Verdict{Level: LevelForeign, Cause: causeText(c.Tool, "")}
+			v = ToolCallVerdict{TrustLevel: LevelForeignText, TrustLevelCause: trustLevelCauseText(c.Tool, "")}
 		}
 	}()
 	u, _ := findToolPurpose(c.Client, c.Tool)
-	j := &verdictState{Machine: m, tree: newProjectTree(c.Dir)}
+	j := &toolCallVerdictState{Machine: m, tree: newProjectTree(c.Dir)}
 	var in map[string]any
 	_ = json.Unmarshal(c.Input, &in) // Arguments that cannot be decoded stay empty.
 	arg := ""
 	switch u {
-	case purposeShell:
+	case toolPurposeShell:
 		arg = shellCommandLine(in)
 		j.judgeCommandLine(arg, c.Output)
-	case purposeReadFiles:
+	case toolPurposeReadFiles:
 		paths := argumentPaths(in)
 		arg = strings.Join(paths, " ")
-		j.raiseLevelForReadFiles(c.Dir, paths, "")
-	case purposeSearchFiles:
+		j.raiseTrustLevelForReadFiles(c.Dir, paths, "")
+	case toolPurposeSearchFiles:
 		paths := append(argumentPaths(in), patternBaseDir(in)...)
 		if len(paths) == 0 {
 			paths = []string{"."}
 		}
 		arg = strings.Join(paths, " ")
-		j.raiseLevelForSearch(c.Dir, paths, c.Output, "")
-	case purposeEditFiles:
+		j.raiseTrustLevelForSearch(c.Dir, paths, c.Output, "")
+	case toolPurposeEditFiles:
 		if files := absolutePaths(c.Dir, argumentPaths(in)); writesWholeFile(in) {
-			j.recordOwnFiles(files...)
+			j.recordFilesOfAgentText(files...)
 		} else {
-			j.recordPartialEdits(files)
+			j.recordPartlyEditedFiles(files)
 		}
-		j.recordOwnFiles(absolutePaths(c.Dir, patchedFiles(in, "*** Add File: "))...)
-		j.recordPartialEdits(absolutePaths(c.Dir, patchedFiles(in, "*** Update File: ", "*** Move to: ")))
-	case purposeReadWeb, purposeReadLateOutput:
+		j.recordFilesOfAgentText(absolutePaths(c.Dir, patchedFilePaths(in, "*** Add File: "))...)
+		j.recordPartlyEditedFiles(absolutePaths(c.Dir, patchedFilePaths(in, "*** Update File: ", "*** Move to: ")))
+	case toolPurposeReadWeb, toolPurposeReadLaterOutput:
 		arg = firstTextArgument(
 			in,
 			"url",
@@ -93,28 +93,28 @@ func JudgeCall(c ToolCall, m Machine) (v Verdict) {
 			"task_id",
 			"session_id",
 		)
-		j.raiseLevel(LevelForeign, "")
-	case purposeStartAgent, purposeReadOwnText:
-	case purposeUnreportedAgent:
+		j.raiseTrustLevel(LevelForeignText, "")
+	case toolPurposeStartAgent, toolPurposeReadOwnText:
+	case toolPurposeUnreportedAgent:
 		arg = firstTextArgument(in, "skill", "command", "query", "name", "prompt", "objective")
-		j.raiseLevel(LevelUnvouched, "")
+		j.raiseTrustLevel(LevelUnvouchedText, "")
 	default:
-		j.raiseLevel(LevelUnvouched, "")
+		j.raiseTrustLevel(LevelUnvouchedText, "")
 	}
-	v = Verdict{
-		Level:             j.highestLevel,
-		OwnFiles:          j.ownFiles,
-		OtherFiles:        j.otherFiles,
-		UnnamedFilesLevel: j.unnamedFilesLevel,
+	v = ToolCallVerdict{
+		TrustLevel:             j.highestLevel,
+		FilesOfAgentText:       j.filesOfAgentText,
+		FilesOfOtherText:       j.filesOfOtherText,
+		UnnamedFilesTrustLevel: j.unnamedFilesTrustLevel,
 	}
-	if u == purposeReadFiles || u == purposeSearchFiles {
-		v.UnnamedFilesLevel = LevelOwn
+	if u == toolPurposeReadFiles || u == toolPurposeSearchFiles {
+		v.UnnamedFilesTrustLevel = LevelOwnText
 	}
-	if v.Level != LevelOwn {
-		if j.cause != "" {
-			arg = j.cause
+	if v.TrustLevel != LevelOwnText {
+		if j.trustLevelCause != "" {
+			arg = j.trustLevelCause
 		}
-		v.Cause = cmp.Or(causeText(c.Tool, arg), "a tool without a name")
+		v.TrustLevelCause = cmp.Or(trustLevelCauseText(c.Tool, arg), "a tool without a name")
 	}
 	return v
 }
@@ -133,9 +133,9 @@ func writesWholeFile(args map[string]any) bool {
 	return replaces && old == "" // Claude Code and Gemini CLI create a file by replacing an empty text.
 }
 
-// causeText returns the tool and its argument on a single line. Words that are not known are shown as "…".
-func causeText(tool, arg string) string {
-	line := strings.Join(strings.Fields(tool+" "+strings.ReplaceAll(arg, unknownWord, "…")), " ")
+// trustLevelCauseText returns the tool and its argument on a single line. Words that are not known are shown as "…".
+func trustLevelCauseText(tool, arg string) string {
+	line := strings.Join(strings.Fields(tool+" "+strings.ReplaceAll(arg, unknownWordValue, "…")), " ")
 	return strings.TrimSpace(text.TruncateBytes(line, maxCauseBytes))
 }
 
@@ -170,7 +170,7 @@ func argumentPaths(args map[string]any) (paths []string) {
 		case []any:
 			for _, e := range v {
 				if s, ok := e.(string); ok && s != "" {
-					paths = append(paths, dirBeforePattern(s))
+					paths = append(paths, dirBeforeGlobPattern(s))
 				}
 			}
 		}
@@ -184,14 +184,14 @@ func patternBaseDir(args map[string]any) []string {
 	p, _ := args["pattern"].(string)
 	for _, start := range []string{"/", "~", ".."} {
 		if strings.HasPrefix(p, start) {
-			return []string{dirBeforePattern(p)}
+			return []string{dirBeforeGlobPattern(p)}
 		}
 	}
 	return nil
 }
 
-// dirBeforePattern returns the directories in a path that come before the first wildcard, such as "*".
-func dirBeforePattern(p string) string {
+// dirBeforeGlobPattern returns the directories in a path that come before the first wildcard, such as "*".
+func dirBeforeGlobPattern(p string) string {
 	i := strings.IndexAny(p, "*?[{")
 	if i < 0 {
 		return p
@@ -240,11 +240,11 @@ func shellCommandLine(arguments map[string]any) string {
 // quoteArg quotes an argument for a shell.
 func quoteArg(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-// patchedFiles returns the files that a patch for apply_patch names in lines that begin with one of the marks.
-func patchedFiles(args map[string]any, lineMarks ...string) (files []string) {
+// patchedFilePaths returns the files that a patch for apply_patch names in lines that begin with one of the marks.
+func patchedFilePaths(args map[string]any, linePrefixes ...string) (files []string) {
 	patch := firstTextArgument(args, "input", "patch", "patchText", "command")
 	for line := range strings.Lines(patch) {
-		for _, mark := range lineMarks {
+		for _, mark := range linePrefixes {
 			if f, ok := strings.CutPrefix(line, mark); ok {
 				files = append(files, strings.TrimSpace(f))
 			}

@@ -63,18 +63,19 @@ func project(t testing.TB) string {
 }
 
 // judged returns the verdict on a call in the project. The agent has written own.md.
-func judged(dir, client, tool string, input map[string]any, output string) Verdict {
+func judged(dir, client, tool string, input map[string]any, output string) ToolCallVerdict {
 	in, _ := json.Marshal(input)
-	return JudgeCall(ToolCall{Client: client, Tool: tool, Input: in, Dir: dir, Output: output}, Machine{
+	return JudgeToolCall(ToolCall{Client: client, Tool: tool, Input: in, Dir: dir, Output: output}, Machine{
 		Getenv: func(k string) string { return map[string]string{"HOME": filepath.Dir(dir)}[k] },
-		LastWriters: func(paths []string) []fingerprint.Writer {
-			ws := make([]fingerprint.Writer, len(paths))
+		LastWriters: func(paths []string) []fingerprint.FileWriter {
+			ws := make([]fingerprint.FileWriter, len(paths))
 			for i, p := range paths {
 				switch p {
 				case filepath.Join(dir, "own.md"):
 					ws[i] = fingerprint.WriterAgent
 				case filepath.Join(dir, "docs/b.md"):
-					ws[i] = fingerprint.WriterForeign // A fetched file was downloaded over the previous text.
+					// A fetched file was downloaded over the previous text.
+					ws[i] = fingerprint.WriterForeignTextProgram
 				}
 			}
 			return ws
@@ -84,8 +85,8 @@ func judged(dir, client, tool string, input map[string]any, output string) Verdi
 
 func TestCommands(t *testing.T) {
 	dir := project(t)
-	for level, commands := range map[Level][]string{
-		LevelOwn: {
+	for level, commands := range map[TrustLevel][]string{
+		LevelOwnText: {
 			"go test ./...", "go build ./... && go vet ./...", "make", "npm test", "npm run build", "ls", "ls -la",
 			"git status", "cat a.go", "cat own.md", "cd docs && cat ../a.go",
 			"head -n 5 a.go | grep -n package", "grep -rn package a.go", "sed -n 1,20p a.go", "git diff",
@@ -108,13 +109,13 @@ EOF
 			"go list -f {{.Dir}} ./...", "oxbow --home .oxbow list", "sed 's/e/f/g' a.go", "tar -tf a.go",
 			"docker build -t x:1 .",
 		},
-		LevelUnvouched: {
+		LevelUnvouchedText: {
 			"./build.sh", "git diff --name-only | xargs eslint", "sed '1e cat a.go' a.go",
 			"go run ./cmd", "python3 script.py", "node script.js",
 			"curl -s http://localhost:8080/x",
 			"mytool --help", "cargo run", "sh script.sh", "python3 -c 'print(1)'",
 		},
-		LevelForeign: {
+		LevelForeignText: {
 			// These programs print files by others, or files of another directory.
 			"gofmt ../out.md", "prettier new.md", "shfmt ../out.md", "gcc -E ../out.md",
 			"python3 -m json.tool ../out.md",
@@ -163,8 +164,8 @@ EOF
 		},
 	} {
 		for _, c := range commands {
-			if v := judged(dir, "claude", "Bash", map[string]any{"command": c}, ""); v.Level != level {
-				t.Errorf("%q is level %d (%s), want %d", c, v.Level, v.Cause, level)
+			if v := judged(dir, "claude", "Bash", map[string]any{"command": c}, ""); v.TrustLevel != level {
+				t.Errorf("%q is level %d (%s), want %d", c, v.TrustLevel, v.TrustLevelCause, level)
 			}
 		}
 	}
@@ -177,47 +178,55 @@ func TestTools(t *testing.T) {
 		client, tool string
 		input        map[string]any
 		output       string
-		want         Level
+		want         TrustLevel
 	}{
-		{"claude", "Read", in("file_path", dir+"/a.go"), "", LevelOwn},
-		{"claude", "Read", in("file_path", "a.go"), "", LevelOwn},
-		{"claude", "Read", in("file_path", dir+"/own.md"), "", LevelOwn},
-		{"claude", "Read", in("file_path", dir+"/new.md"), "", LevelForeign},
-		{"claude", "Read", in("file_path", dir+"/inlink"), "", LevelForeign},
-		{"claude", "Read", in("file_path", "/etc/hostname"), "", LevelForeign},
-		{"claude", "Grep", map[string]any{"pattern": "x", "path": "/etc"}, "", LevelForeign},
-		{"claude", "Grep", in("pattern", "x"), "a.go:1:x", LevelOwn},
-		{"claude", "Grep", in("pattern", "x"), "node_modules/x/README.md:1:text", LevelForeign},
-		{"claude", "Glob", in("pattern", "/etc/*.conf"), "", LevelForeign},
-		{"claude", "LS", in("path", "/"), "", LevelForeign},
-		{"claude", "ReadMcpResourceTool", map[string]any{"server": "github", "uri": "x"}, "", LevelForeign},
-		{"claude", "WebFetch", in("url", "http://x"), "", LevelForeign},
-		{"claude", "BashOutput", in("bash_id", "1"), "", LevelForeign},
-		{"claude", "mcp__github__get_issue", nil, "", LevelForeign},
-		{"claude", "mcp__oxbow__recall", nil, "", LevelOwn},
-		{"claude", "mcp__oxbow-evil__recall", nil, "", LevelForeign},
-		{"claude", "Edit", in("file_path", "a.go"), "", LevelOwn},
-		{"claude", "Task", nil, "", LevelOwn},
-		{"claude", "NewTool", nil, "", LevelUnvouched},
-		{"codex", "Bash", in("command", "cat ../out.md"), "", LevelForeign},
-		{"codex", "shell", map[string]any{"command": []any{"bash", "-lc", "curl http://x"}}, "", LevelForeign},
-		{"codex", "read_mcp_resource", nil, "", LevelForeign},
-		{"gemini", "mcp_github_get_issue", nil, "", LevelForeign},
-		{"gemini", "mcp_oxbow_recall", nil, "", LevelOwn},
+		{"claude", "Read", in("file_path", dir+"/a.go"), "", LevelOwnText},
+		{"claude", "Read", in("file_path", "a.go"), "", LevelOwnText},
+		{"claude", "Read", in("file_path", dir+"/own.md"), "", LevelOwnText},
+		{"claude", "Read", in("file_path", dir+"/new.md"), "", LevelForeignText},
+		{"claude", "Read", in("file_path", dir+"/inlink"), "", LevelForeignText},
+		{"claude", "Read", in("file_path", "/etc/hostname"), "", LevelForeignText},
+		{"claude", "Grep", map[string]any{"pattern": "x", "path": "/etc"}, "", LevelForeignText},
+		{"claude", "Grep", in("pattern", "x"), "a.go:1:x", LevelOwnText},
+		{"claude", "Grep", in("pattern", "x"), "node_modules/x/README.md:1:text", LevelForeignText},
+		{"claude", "Glob", in("pattern", "/etc/*.conf"), "", LevelForeignText},
+		{"claude", "LS", in("path", "/"), "", LevelForeignText},
+		{"claude", "ReadMcpResourceTool", map[string]any{"server": "github", "uri": "x"}, "", LevelForeignText},
+		{"claude", "WebFetch", in("url", "http://x"), "", LevelForeignText},
+		{"claude", "BashOutput", in("bash_id", "1"), "", LevelForeignText},
+		{"claude", "mcp__github__get_issue", nil, "", LevelForeignText},
+		{"claude", "mcp__oxbow__recall", nil, "", LevelOwnText},
+		{"claude", "mcp__oxbow-evil__recall", nil, "", LevelForeignText},
+		{"claude", "Edit", in("file_path", "a.go"), "", LevelOwnText},
+		{"claude", "Task", nil, "", LevelOwnText},
+		{"claude", "NewTool", nil, "", LevelUnvouchedText},
+		{"codex", "Bash", in("command", "cat ../out.md"), "", LevelForeignText},
+		{"codex", "shell", map[string]any{"command": []any{"bash", "-lc", "curl http://x"}}, "", LevelForeignText},
+		{"codex", "read_mcp_resource", nil, "", LevelForeignText},
+		{"gemini", "mcp_github_get_issue", nil, "", LevelForeignText},
+		{"gemini", "mcp_oxbow_recall", nil, "", LevelOwnText},
 		{"gemini", "read_many_files", map[string]any{"paths": []any{"a.go", "node_modules/x/README.md"}}, "",
-			LevelForeign},
-		{"gemini", "web_fetch", in("prompt", "x"), "", LevelForeign},
-		{"opencode", "github_get_issue", nil, "", LevelForeign},
-		{"opencode", "oxbow_recall", nil, "", LevelOwn},
-		{"opencode", "read", in("filePath", dir+"/a.go"), "", LevelOwn},
-		{"copilot", "github-mcp-server-get_issue", nil, "", LevelForeign},
-		{"copilot", "view", in("path", dir+"/run.log"), "", LevelForeign},
-		{"qwen", "mcp__x__y", nil, "", LevelForeign},
-		{"qwen", "read_file", in("file_path", dir+"/a.go"), "", LevelOwn},
+			LevelForeignText},
+		{"gemini", "web_fetch", in("prompt", "x"), "", LevelForeignText},
+		{"opencode", "github_get_issue", nil, "", LevelForeignText},
+		{"opencode", "oxbow_recall", nil, "", LevelOwnText},
+		{"opencode", "read", in("filePath", dir+"/a.go"), "", LevelOwnText},
+		{"copilot", "github-mcp-server-get_issue", nil, "", LevelForeignText},
+		{"copilot", "view", in("path", dir+"/run.log"), "", LevelForeignText},
+		{"qwen", "mcp__x__y", nil, "", LevelForeignText},
+		{"qwen", "read_file", in("file_path", dir+"/a.go"), "", LevelOwnText},
 	} {
-		if v := judged(dir, c.client, c.tool, c.input, c.output); v.Level != c.want ||
-			(v.Cause == "") != (c.want == LevelOwn) {
-			t.Errorf("%s %s %v: level %d (%q), want %d", c.client, c.tool, c.input, v.Level, v.Cause, c.want)
+		if v := judged(dir, c.client, c.tool, c.input, c.output); v.TrustLevel != c.want ||
+			(v.TrustLevelCause == "") != (c.want == LevelOwnText) {
+			t.Errorf(
+				"%s %s %v: level %d (%q), want %d",
+				c.client,
+				c.tool,
+				c.input,
+				v.TrustLevel,
+				v.TrustLevelCause,
+				c.want,
+			)
 		}
 	}
 }
@@ -233,40 +242,42 @@ func TestHistory(t *testing.T) {
 	own, other := strings.TrimSpace(string(out)), strings.Repeat("ab", 20)
 	for _, c := range []struct {
 		command, printed string
-		want             Level
+		want             TrustLevel
 	}{
-		{"git log", "commit " + own + "\nAuthor: n\n\n    first\n", LevelOwn},
-		{"git log --oneline", own[:8] + " first\n", LevelOwn},
-		{"git log --oneline", own[:8] + " first\n" + other[:8] + " poison\n", LevelForeign},
-		{"git show " + other, "commit " + other + "\n\n    poison\n", LevelForeign},
-		{"git log --format=%s", "poison\n", LevelForeign},
-		{"git log --format=%B", own + " poison\n", LevelForeign},
-		{"git log --pretty=tformat:%B", "commit " + own + "\n\n    poison\n", LevelForeign},
-		{"git log --format=oneline", own + " first\n", LevelOwn},
-		{"git -c format.pretty=%B log", own + " poison\n", LevelForeign},
-		{"GIT_CONFIG_COUNT=1 git log", "commit " + own + "\n", LevelForeign},
-		{"git log --left-right --boundary", "commit >" + other + "\n\n    poison\ncommit <" + own + "\n", LevelForeign},
-		{"git log --graph", "* commit " + own + "\n| \n|     first\n", LevelOwn},
-		{"git log --graph --boundary", "o   commit -" + other + "\n|     poison\n* commit " + own + "\n", LevelForeign},
-		{"git log", "commit " + own + "\n\n    first\n\nNotes:\n    poison\n", LevelForeign},
-		{"git notes show", own + " poison\n", LevelForeign},
-		{"git notes show " + own, "commit " + own + "\n", LevelForeign},
-		{"git show v1", "tag v1\n\npoison\n\ncommit " + own + "\n", LevelForeign},
-		{"git show " + own, "commit " + own + "\n\n    first\n", LevelOwn},
-		{"git show -s --format=%B " + own, own + " poison", LevelForeign},
-		{"git shortlog", own + " poison", LevelForeign},
-		{"git tag -n", own + " poison", LevelForeign},
-		{"git reset --hard", "HEAD is now at " + other[:8] + " poison\n", LevelForeign},
-		{"git reset --hard", "HEAD is now at " + own[:8] + " first\n", LevelOwn},
-		{"git commit -m first", "[main " + own[:8] + "] first\n", LevelOwn},
-		{"git commit --amend --no-edit", "[main " + other[:8] + "] poison\n", LevelForeign},
-		{"git branch -a", "  remotes/origin/run-this-script-and-send-it-now\n", LevelForeign},
-		{"git --git-dir=../x log", own + "\n", LevelForeign},
-		{"git diff", "+++ b/a.go\n+text\n", LevelOwn},
-		{"git diff", "+++ b/docs/b.md\n+poison\n", LevelForeign},
+		{"git log", "commit " + own + "\nAuthor: n\n\n    first\n", LevelOwnText},
+		{"git log --oneline", own[:8] + " first\n", LevelOwnText},
+		{"git log --oneline", own[:8] + " first\n" + other[:8] + " poison\n", LevelForeignText},
+		{"git show " + other, "commit " + other + "\n\n    poison\n", LevelForeignText},
+		{"git log --format=%s", "poison\n", LevelForeignText},
+		{"git log --format=%B", own + " poison\n", LevelForeignText},
+		{"git log --pretty=tformat:%B", "commit " + own + "\n\n    poison\n", LevelForeignText},
+		{"git log --format=oneline", own + " first\n", LevelOwnText},
+		{"git -c format.pretty=%B log", own + " poison\n", LevelForeignText},
+		{"GIT_CONFIG_COUNT=1 git log", "commit " + own + "\n", LevelForeignText},
+		{"git log --left-right --boundary", "commit >" + other + "\n\n    poison\ncommit <" + own + "\n",
+			LevelForeignText},
+		{"git log --graph", "* commit " + own + "\n| \n|     first\n", LevelOwnText},
+		{"git log --graph --boundary", "o   commit -" + other + "\n|     poison\n* commit " + own + "\n",
+			LevelForeignText},
+		{"git log", "commit " + own + "\n\n    first\n\nNotes:\n    poison\n", LevelForeignText},
+		{"git notes show", own + " poison\n", LevelForeignText},
+		{"git notes show " + own, "commit " + own + "\n", LevelForeignText},
+		{"git show v1", "tag v1\n\npoison\n\ncommit " + own + "\n", LevelForeignText},
+		{"git show " + own, "commit " + own + "\n\n    first\n", LevelOwnText},
+		{"git show -s --format=%B " + own, own + " poison", LevelForeignText},
+		{"git shortlog", own + " poison", LevelForeignText},
+		{"git tag -n", own + " poison", LevelForeignText},
+		{"git reset --hard", "HEAD is now at " + other[:8] + " poison\n", LevelForeignText},
+		{"git reset --hard", "HEAD is now at " + own[:8] + " first\n", LevelOwnText},
+		{"git commit -m first", "[main " + own[:8] + "] first\n", LevelOwnText},
+		{"git commit --amend --no-edit", "[main " + other[:8] + "] poison\n", LevelForeignText},
+		{"git branch -a", "  remotes/origin/run-this-script-and-send-it-now\n", LevelForeignText},
+		{"git --git-dir=../x log", own + "\n", LevelForeignText},
+		{"git diff", "+++ b/a.go\n+text\n", LevelOwnText},
+		{"git diff", "+++ b/docs/b.md\n+poison\n", LevelForeignText},
 	} {
-		if v := judged(dir, "claude", "Bash", map[string]any{"command": c.command}, c.printed); v.Level != c.want {
-			t.Errorf("%s with %q is level %d, want %d", c.command, c.printed, v.Level, c.want)
+		if v := judged(dir, "claude", "Bash", map[string]any{"command": c.command}, c.printed); v.TrustLevel != c.want {
+			t.Errorf("%s with %q is level %d, want %d", c.command, c.printed, v.TrustLevel, c.want)
 		}
 	}
 }
@@ -296,12 +307,12 @@ func TestWritten(t *testing.T) {
 			}
 			return all
 		}
-		if !slices.Equal(v.OwnFiles, abs(c.own)) || !slices.Equal(v.OtherFiles, abs(c.other)) {
+		if !slices.Equal(v.FilesOfAgentText, abs(c.own)) || !slices.Equal(v.FilesOfOtherText, abs(c.other)) {
 			t.Errorf(
 				"%q wrote %q and, of others, %q; want %q and %q",
 				c.command,
-				v.OwnFiles,
-				v.OtherFiles,
+				v.FilesOfAgentText,
+				v.FilesOfOtherText,
 				c.own,
 				c.other,
 			)
@@ -312,31 +323,38 @@ func TestWritten(t *testing.T) {
 // TestRuns tests which calls may write text of others into files that they do not name.
 func TestRuns(t *testing.T) {
 	dir := project(t)
-	for command, want := range map[string]Level{
-		"go test ./...": LevelOwn, "sed -i s/a/b/ a.go": LevelOwn, "gofmt -w a.go": LevelOwn, "git pull": LevelOwn,
-		"git status":   LevelOwn,
-		"cp a.go b.go": LevelOwn, "mv own.md c.md": LevelOwn, "echo hi > x.md": LevelOwn,
-		"dd if=../out.md of=a.go": LevelForeign, "tar xf ../out.md": LevelForeign, "tar xf run.log": LevelForeign,
-		"cp -t . ../out.md": LevelForeign, "mv ../out.md a.go": LevelForeign, "ln -f ../out.md a.go": LevelForeign,
-		"sed -i 'r ../out.md' a.go": LevelForeign, "sed -i -e 'r ../out.md' a.go": LevelForeign,
-		"awk '{ while (getline l < \"../out.md\") print l }' a.go": LevelForeign,
-		"awk '{ system(\"x\") }' a.go":                             LevelUnvouched,
-		"patch < ../out.md":                                        LevelForeign, "patch -i x.diff": LevelUnvouched,
-		"git apply ../out.md": LevelForeign, "git am ../out.md": LevelForeign, "./gen.sh": LevelUnvouched,
-		"python3 -c 'print(1)'": LevelUnvouched, "python3 -c 'open(\"a.go\",\"w\")'": LevelForeign,
-		"node -e 'x()'":            LevelUnvouched,
-		"curl http://evil.example": LevelForeign, "npm install": LevelForeign,
+	for command, want := range map[string]TrustLevel{
+		"go test ./...": LevelOwnText, "sed -i s/a/b/ a.go": LevelOwnText, "gofmt -w a.go": LevelOwnText,
+		"git pull":     LevelOwnText,
+		"git status":   LevelOwnText,
+		"cp a.go b.go": LevelOwnText, "mv own.md c.md": LevelOwnText, "echo hi > x.md": LevelOwnText,
+		"dd if=../out.md of=a.go": LevelForeignText, "tar xf ../out.md": LevelForeignText,
+		"tar xf run.log":    LevelForeignText,
+		"cp -t . ../out.md": LevelForeignText, "mv ../out.md a.go": LevelForeignText,
+		"ln -f ../out.md a.go":      LevelForeignText,
+		"sed -i 'r ../out.md' a.go": LevelForeignText, "sed -i -e 'r ../out.md' a.go": LevelForeignText,
+		"awk '{ while (getline l < \"../out.md\") print l }' a.go": LevelForeignText,
+		"awk '{ system(\"x\") }' a.go":                             LevelUnvouchedText,
+		"patch < ../out.md":                                        LevelForeignText,
+		"patch -i x.diff":                                          LevelUnvouchedText,
+		"git apply ../out.md":                                      LevelForeignText,
+		"git am ../out.md":                                         LevelForeignText, "./gen.sh": LevelUnvouchedText,
+		"python3 -c 'print(1)'": LevelUnvouchedText, "python3 -c 'open(\"a.go\",\"w\")'": LevelForeignText,
+		"node -e 'x()'":            LevelUnvouchedText,
+		"curl http://evil.example": LevelForeignText, "npm install": LevelForeignText,
 	} {
-		if v := judged(dir, "claude", "Bash", map[string]any{"command": command}, ""); v.UnnamedFilesLevel != want {
-			t.Errorf("%q: runs %d, want %d", command, v.UnnamedFilesLevel, want)
+		if v := judged(dir, "claude", "Bash", map[string]any{"command": command},
+			""); v.UnnamedFilesTrustLevel != want {
+			t.Errorf("%q: runs %d, want %d", command, v.UnnamedFilesTrustLevel, want)
 		}
 	}
-	for tool, want := range map[string]Level{"Read": LevelOwn, "Grep": LevelOwn, "WebFetch": LevelForeign,
-		"mcp__fs__write": LevelForeign,
-		"Strange":        LevelUnvouched} {
+	for tool, want := range map[string]TrustLevel{"Read": LevelOwnText, "Grep": LevelOwnText,
+		"WebFetch":       LevelForeignText,
+		"mcp__fs__write": LevelForeignText,
+		"Strange":        LevelUnvouchedText} {
 		in := map[string]any{"file_path": filepath.Join(dir, "new.md")}
-		if v := judged(dir, "claude", tool, in, ""); v.UnnamedFilesLevel != want {
-			t.Errorf("%s: runs %d, want %d", tool, v.UnnamedFilesLevel, want)
+		if v := judged(dir, "claude", tool, in, ""); v.UnnamedFilesTrustLevel != want {
+			t.Errorf("%s: runs %d, want %d", tool, v.UnnamedFilesTrustLevel, want)
 		}
 	}
 }
@@ -362,8 +380,9 @@ func TestEdits(t *testing.T) {
 		{"Write", map[string]any{"file_path": outside, "content": "b"}, true, outside},
 	} {
 		v := judged(dir, "claude", c.tool, c.in, "")
-		if slices.Contains(v.OwnFiles, c.subject) != c.isOwn || slices.Contains(v.OtherFiles, c.subject) == c.isOwn {
-			t.Errorf("%s %v wrote %q and, of others, %q", c.tool, c.in, v.OwnFiles, v.OtherFiles)
+		if slices.Contains(v.FilesOfAgentText, c.subject) != c.isOwn ||
+			slices.Contains(v.FilesOfOtherText, c.subject) == c.isOwn {
+			t.Errorf("%s %v wrote %q and, of others, %q", c.tool, c.in, v.FilesOfAgentText, v.FilesOfOtherText)
 		}
 	}
 	// Edit a part of each file whose writer is not known. The file must not become the agent's own.
@@ -373,15 +392,15 @@ func TestEdits(t *testing.T) {
 			"opencode": {"filePath": file, "oldString": "a", "newString": "b"},
 			"copilot":  {"path": file, "old_str": "a", "new_str": "b"},
 		} {
-			if v := judged(dir, client, "edit", in, ""); len(v.OwnFiles) > 0 {
-				t.Errorf("an edit of %s by %s wrote %q", file, client, v.OwnFiles)
+			if v := judged(dir, client, "edit", in, ""); len(v.FilesOfAgentText) > 0 {
+				t.Errorf("an edit of %s by %s wrote %q", file, client, v.FilesOfAgentText)
 			}
 		}
 	}
 	patch := "*** Begin Patch\n*** Add File: made.md\n+b\n*** Update File: new.md\n@@\n-a\n+b\n*** End Patch"
 	v := judged(dir, "codex", "apply_patch", map[string]any{"input": patch}, "")
-	if want := []string{filepath.Join(dir, "made.md")}; !slices.Equal(v.OwnFiles, want) {
-		t.Errorf("a patch wrote %q, want %q", v.OwnFiles, want)
+	if want := []string{filepath.Join(dir, "made.md")}; !slices.Equal(v.FilesOfAgentText, want) {
+		t.Errorf("a patch wrote %q, want %q", v.FilesOfAgentText, want)
 	}
 }
 
@@ -392,12 +411,13 @@ func FuzzJudge(f *testing.F) {
 	f.Add("git", `{"command":["git","log"]}`, "commit abcdefa")
 	f.Fuzz(func(t *testing.T, tool, input, output string) {
 		for _, c := range clientfile.EventClients {
-			v := JudgeCall(
+			v := JudgeToolCall(
 				ToolCall{Client: c.Name, Tool: tool, Input: json.RawMessage(input), Dir: "/nowhere", Output: output},
 				Machine{},
 			)
-			if ((v.Cause == "") != (v.Level == LevelOwn) && tool != "") || len(v.Cause) > maxCauseBytes {
-				t.Errorf("%s: level %d, what %q", c.Name, v.Level, v.Cause)
+			if ((v.TrustLevelCause == "") != (v.TrustLevel == LevelOwnText) && tool != "") ||
+				len(v.TrustLevelCause) > maxCauseBytes {
+				t.Errorf("%s: level %d, what %q", c.Name, v.TrustLevel, v.TrustLevelCause)
 			}
 		}
 	})

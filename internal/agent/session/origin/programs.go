@@ -15,53 +15,54 @@ import (
 type programKind int
 
 const (
-	programUnlisted programKind = iota // The program is not listed in programKinds and may print any text.
-	programPrinter                     // kind of a program that prints only its own messages and its arguments
+	programKindUnlisted programKind = iota // The program is not listed in programKinds and may print any text.
+	// kind of a program that prints only its own messages and its arguments
+	programKindMessagePrinter
 	// The program is a build tool, which prints messages about the project that it builds or tests.
-	programBuilder
-	programReader // kind of a program that prints the files in its arguments
+	programKindBuildTool
+	programKindFileReader // kind of a program that prints the files in its arguments
 	// The program prints lines of files, such as grep or sed. Its first argument is a pattern or a script. The other
 	// arguments name the files.
-	programFilter
-	programLister // The program prints file names, such as ls.
+	programKindLineFilter
+	programKindFileLister // The program prints file names, such as ls.
 	// The program prints file names, and the output of a program that it runs for the files.
-	programFinder
-	programFetcher // The program prints the content of a URL.
+	programKindFileFinder
+	programKindURLFetcher // The program prints the content of a URL.
 	// The program prints text from other machines, packages, databases, containers, logs or the clipboard.
-	programForeign
-	programDatabase      // The program prints from the database file in its first argument.
-	programCopier        // kind of a program that copies files and prints nothing
-	programTee           // The program prints its standard input, and also writes this input into files.
-	programChangeDir     // The program prints nothing, because it changes the current directory.
-	programEval          // The program runs its arguments as a command line and prints the output.
-	programReadVariables // The program prints nothing, because it reads standard input into variables.
-	programGit           // kind of git, whose commands are examined in the file git.go
-	programOxbow         // This is oxbow itself, which prints entries of a memory.
-	programShell         // The program prints the output of the script or the command line in its arguments.
+	programKindForeignText
+	programKindDatabaseReader // The program prints from the database file in its first argument.
+	programKindFileCopier     // kind of a program that copies files and prints nothing
+	programKindTee            // The program prints its standard input, and also writes this input into files.
+	programKindChangeDir      // The program prints nothing, because it changes the current directory.
+	programKindEval           // The program runs its arguments as a command line and prints the output.
+	programKindReadVariables  // The program prints nothing, because it reads standard input into variables.
+	programKindGit            // kind of git, whose commands are examined in the file git.go
+	programKindOxbow          // This is oxbow itself, which prints entries of a memory.
+	programKindShell          // The program prints the output of the script or the command line in its arguments.
 )
 
 // programKinds maps the names of known programs to their kinds.
 var programKinds = sync.OnceValue(func() map[string]programKind {
 	return programKindsByName(map[programKind]string{
-		programPrinter: `echo printf true false : test [ pwd mkdir rmdir rm touch chmod chown which type hash whereis tr
+		programKindMessagePrinter: `echo printf true false : test [ pwd mkdir rmdir rm touch chmod chown which type hash whereis tr
 		cal whoami id uname hostname arch nproc sleep wait kill pkill killall ps pgrep df du free uptime
 		export set unset shift exit return local declare readonly alias umask trap ulimit stat wc basename dirname
 		realpath readlink seq expr bc sha256sum sha1sum md5sum cksum cmp truncate mktemp let getopts break continue
 		ld ar nm tput clear get-location set-location write-output write-host new-item remove-item test-path`,
-		programBuilder: `staticcheck golangci-lint tsc eslint jest vitest mocha pytest tox nox ruff black mypy flake8 pylint isort
+		programKindBuildTool: `staticcheck golangci-lint tsc eslint jest vitest mocha pytest tox nox ruff black mypy flake8 pylint isort
 		rustc gcc g++ cc c++ clang clang++ javac ctest cmake ninja make gmake mvn mvnw gradle gradlew bazel buck just task
 		rspec rubocop phpunit shellcheck swiftc sbt`,
-		programOxbow: `oxbow`,
-		programReader: `cat bat tac head tail less more nl strings xxd od hexdump base64 cut sort uniq rev fold fmt column
+		programKindOxbow: `oxbow`,
+		programKindFileReader: `cat bat tac head tail less more nl strings xxd od hexdump base64 cut sort uniq rev fold fmt column
 		paste join comm diff sdiff colordiff zcat gzcat bzcat xzcat zless gunzip gzip unzip tar 7z pdftotext pandoc docx2txt
 		antiword tesseract exiftool mdls file iconv expand split csvlook xmllint get-content gc glow mdcat view vim nvim
 		emacs nano dd source . date gofmt goimports prettier rustfmt clang-format shfmt`,
-		programFilter: `grep egrep fgrep zgrep rg ag ack ugrep sed gsed awk gawk mawk jq yq select-string`,
-		programLister: `ls dir tree exa eza get-childitem`,
-		programFinder: `find fd fdfind`,
-		programFetcher: `curl wget http https xh httpie lynx w3m links elinks aria2c axel invoke-webrequest iwr invoke-restmethod irm
+		programKindLineFilter: `grep egrep fgrep zgrep rg ag ack ugrep sed gsed awk gawk mawk jq yq select-string`,
+		programKindFileLister: `ls dir tree exa eza get-childitem`,
+		programKindFileFinder: `find fd fdfind`,
+		programKindURLFetcher: `curl wget http https xh httpie lynx w3m links elinks aria2c axel invoke-webrequest iwr invoke-restmethod irm
 		grpcurl websocat yt-dlp youtube-dl`,
-		programForeign: `ssh scp sftp rsync telnet nc ncat netcat socat ftp lftp mosh dig nslookup host whois finger
+		programKindForeignText: `ssh scp sftp rsync telnet nc ncat netcat socat ftp lftp mosh dig nslookup host whois finger
 		aws gcloud gsutil bq az doctl heroku flyctl fly vercel netlify wrangler tofu pulumi ansible vault s3cmd rclone mc
 		docker-compose podman nerdctl kubectl oc helm k9s minikube kind crictl lxc vagrant
 		psql pg_dump mysql mysqldump mariadb mongo mongosh mongodump redis-cli valkey-cli sqlcmd clickhouse-client cqlsh
@@ -70,14 +71,14 @@ var programKinds = sync.OnceValue(func() map[string]programKind {
 		apt apt-get apt-cache dpkg dpkg-query yum dnf rpm zypper pacman apk brew port snap flatpak nix nix-env winget choco
 		scoop man info tldr cheat apropos whatis pydoc ri perldoc
 		journalctl dmesg last locate pbpaste xclip xsel wl-paste get-clipboard svn hg bzr osascript`,
-		programDatabase:      `sqlite3 duckdb`,
-		programCopier:        `cp mv install ln`,
-		programTee:           `tee`,
-		programChangeDir:     `cd pushd popd set-location`,
-		programEval:          `eval`,
-		programReadVariables: `read mapfile readarray`,
-		programGit:           `git`,
-		programShell:         `sh bash zsh dash ksh ash fish pwsh powershell cmd`,
+		programKindDatabaseReader: `sqlite3 duckdb`,
+		programKindFileCopier:     `cp mv install ln`,
+		programKindTee:            `tee`,
+		programKindChangeDir:      `cd pushd popd set-location`,
+		programKindEval:           `eval`,
+		programKindReadVariables:  `read mapfile readarray`,
+		programKindGit:            `git`,
+		programKindShell:          `sh bash zsh dash ksh ash fish pwsh powershell cmd`,
 	})
 })
 
@@ -106,8 +107,8 @@ func (s *shellState) judgeSimpleCommand(words []string) {
 		words[1:],
 		strings.Join(words, " "),
 	}
-	if words[0] == unknownWord {
-		s.verdict.raiseLevel(LevelUnvouched, p.commandText)
+	if words[0] == unknownWordValue {
+		s.verdict.raiseTrustLevel(LevelUnvouchedText, p.fullCommandText)
 		return
 	}
 	// Projects usually track these scripts, so they count as the project's own.
@@ -117,9 +118,9 @@ func (s *shellState) judgeSimpleCommand(words []string) {
 	isHere := strings.HasPrefix(words[0], "./")
 	mayBeAny := isElsewhere || isHere
 	if mayBeAny && !isWrapperOfProject {
-		s.verdict.raiseLevel(
-			LevelUnvouched,
-			p.commandText,
+		s.verdict.raiseTrustLevel(
+			LevelUnvouchedText,
+			p.fullCommandText,
 		) // A program outside of systemProgramDirs may be any program, whatever its name is.
 	}
 	if w, ok := commandWrappers[p.name]; ok {
@@ -140,64 +141,64 @@ func (s *shellState) judgeSimpleCommand(words []string) {
 // judgeProgram records whose text a program may print. The program's kind determines how its arguments are examined.
 func (s *shellState) judgeProgram(p program) {
 	switch programKinds()[p.name] {
-	case programPrinter:
-	case programBuilder:
+	case programKindMessagePrinter:
+	case programKindBuildTool:
 		s.judgeBuildProgram(p)
 		if slices.Contains(p.args, "-E") { // With -E, a compiler prints the source file.
-			s.judgeReadFiles(s.operandFiles(p.name, findOperands(p.args)), p.commandText)
+			s.recordPrintedFiles(s.operandFiles(p.name, findOperands(p.args)), p.fullCommandText)
 		}
-	case programReader:
-		s.judgeReadFiles(
+	case programKindFileReader:
+		s.recordPrintedFiles(
 			append(s.operandFiles(p.name, findOperands(p.args)), optionValueFiles(p.args)...),
-			p.commandText,
+			p.fullCommandText,
 		)
-	case programFilter:
-		s.judgeFilter(p)
-	case programLister:
-		s.judgeReadFiles(slices.DeleteFunc(findOperands(p.args), func(a string) bool {
+	case programKindLineFilter:
+		s.judgeLineFilter(p)
+	case programKindFileLister:
+		s.recordPrintedFiles(slices.DeleteFunc(findOperands(p.args), func(a string) bool {
 			return !strings.ContainsAny(a, `/\.~*`) && !s.hasFile(a)
-		}), p.commandText)
-	case programFinder:
-		s.judgeFinder(p)
-	case programFetcher:
-		s.judgeFetcher(p)
-	case programForeign:
-		s.verdict.raiseLevel(LevelForeign, p.commandText)
-	case programDatabase:
-		s.judgeReadFiles(findOperands(p.args), p.commandText)
-	case programShell:
-		s.judgeShellProgram(p)
-	case programGit:
+		}), p.fullCommandText)
+	case programKindFileFinder:
+		s.judgeFileFinder(p)
+	case programKindURLFetcher:
+		s.judgeURLFetcher(p)
+	case programKindForeignText:
+		s.verdict.raiseTrustLevel(LevelForeignText, p.fullCommandText)
+	case programKindDatabaseReader:
+		s.recordPrintedFiles(findOperands(p.args), p.fullCommandText)
+	case programKindShell:
+		s.judgeShellStartedWithArgs(p)
+	case programKindGit:
 		s.judgeGit(p)
-	case programUnlisted:
-		s.verdict.raiseLevel(LevelUnvouched, p.commandText)
+	case programKindUnlisted:
+		s.verdict.raiseTrustLevel(LevelUnvouchedText, p.fullCommandText)
 	default:
-		s.judgeQuietProgram(p)
+		s.judgeProgramWithoutOwnText(p)
 	}
 }
 
-// judgeQuietProgram examines a program that prints no text of its own, such as cp, cd or eval. It records the files
-// and commands in the program's arguments.
-func (s *shellState) judgeQuietProgram(p program) {
+// judgeProgramWithoutOwnText examines a program that prints no text of its own, such as cp, cd or eval. It records the
+// files and commands in the program's arguments.
+func (s *shellState) judgeProgramWithoutOwnText(p program) {
 	switch programKinds()[p.name] {
-	case programOxbow:
+	case programKindOxbow:
 		if s.readsOtherHome(p.args) {
-			s.verdict.raiseLevel(LevelForeign, p.commandText)
+			s.verdict.raiseTrustLevel(LevelForeignText, p.fullCommandText)
 		}
-	case programCopier:
-		s.judgeCopy(p.args)
-	case programTee:
-		s.recordWrites(findOperands(p.args), s.verdict.highestLevel == LevelOwn)
-	case programChangeDir:
+	case programKindFileCopier:
+		s.judgeFileCopy(p.args)
+	case programKindTee:
+		s.recordWrites(findOperands(p.args), s.verdict.highestLevel == LevelOwnText)
+	case programKindChangeDir:
 		s.changeDir(p.args)
-	case programEval:
-		if slices.Contains(p.args, unknownWord) {
-			s.verdict.raiseLevel(LevelUnvouched, p.commandText)
+	case programKindEval:
+		if slices.Contains(p.args, unknownWordValue) {
+			s.verdict.raiseTrustLevel(LevelUnvouchedText, p.fullCommandText)
 		}
 		s.judgeShellLine(strings.Join(p.args, " "))
-	case programReadVariables:
+	case programKindReadVariables:
 		for _, name := range findOperands(p.args) {
-			s.addVariableValues(name, unknownWordValues)
+			s.addVariableValues(name, valuesOfUnknownWord)
 		}
 	}
 }
@@ -206,7 +207,8 @@ func (s *shellState) judgeQuietProgram(p program) {
 // gets the prefix "?", which means that it is ignored if no such file exists.
 func (s *shellState) operandFiles(name string, operands []string) (files []string) {
 	isName := func(a string) bool {
-		return name == "cat" || name == "." || name == "source" || strings.ContainsAny(a, `/\.*?`) || a == unknownWord
+		return name == "cat" || name == "." || name == "source" || strings.ContainsAny(a, `/\.*?`) ||
+			a == unknownWordValue
 	}
 	for _, a := range operands {
 		value, isValue := strings.CutPrefix(a, "if=")
@@ -224,33 +226,33 @@ func (s *shellState) operandFiles(name string, operands []string) (files []strin
 	return files
 }
 
-// judgeFetcher records whose text a program such as curl may print. If an argument is a URL or is not known, the text
-// is by others.
-func (s *shellState) judgeFetcher(p program) {
-	level := LevelUnvouched
-	if slices.ContainsFunc(p.args, func(a string) bool { return a == unknownWord || isRemoteAddress(a) }) {
-		level = LevelForeign
+// judgeURLFetcher records whose text a program such as curl may print. If an argument is a URL or is not known, the
+// text is by others.
+func (s *shellState) judgeURLFetcher(p program) {
+	level := LevelUnvouchedText
+	if slices.ContainsFunc(p.args, func(a string) bool { return a == unknownWordValue || isRemoteAddress(a) }) {
+		level = LevelForeignText
 	}
-	s.verdict.raiseLevel(level, p.commandText)
+	s.verdict.raiseTrustLevel(level, p.fullCommandText)
 	takesName := p.name != "curl"
 	usesBase := p.name == "wget" || slices.Contains(p.args, "-O") || slices.Contains(p.args, "--remote-name")
 	for i, a := range p.args {
 		switch {
 		case (a == "-o" || a == "--output" || (a == "-O" && takesName) || a == "--output-document") &&
 			i+1 < len(p.args):
-			s.recordOtherWrite(p.args[i+1])
+			s.recordFileOfOtherText(p.args[i+1])
 		case strings.HasPrefix(a, "--output"):
 			_, file, _ := strings.Cut(a, "=")
-			s.recordOtherWrite(file)
+			s.recordFileOfOtherText(file)
 		case usesBase && isRemoteAddress(a):
-			s.recordOtherWrite(path.Base(a))
+			s.recordFileOfOtherText(path.Base(a))
 		}
 	}
 }
 
-// judgeCopy records which files cp, mv and similar programs write. The copies count as the agent's own text only if
+// judgeFileCopy records which files cp, mv and similar programs write. The copies count as the agent's own text only if
 // all source files do.
-func (s *shellState) judgeCopy(args []string) {
+func (s *shellState) judgeFileCopy(args []string) {
 	rest := findOperands(args)
 	if len(rest) < 2 {
 		return
@@ -258,13 +260,13 @@ func (s *shellState) judgeCopy(args []string) {
 	from, to := rest[:len(rest)-1], rest[len(rest)-1]
 	// A copy to a device such as /dev/stdout prints the files.
 	if strings.HasPrefix(to, "/dev/") || strings.HasPrefix(to, "/proc/") {
-		s.judgeReadFiles(from, "cp "+strings.Join(rest, " "))
+		s.recordPrintedFiles(from, "cp "+strings.Join(rest, " "))
 		return
 	}
-	isOwn := s.highestFileLevel(from) == LevelOwn
+	isOwn := s.highestFileLevel(from) == LevelOwnText
 	// Also judge the last operand, because it is a source if cp or mv is called with the option -t.
-	if !isOwn || s.highestFileLevel([]string{"?" + to}) != LevelOwn {
-		s.verdict.unnamedFilesLevel = LevelForeign
+	if !isOwn || s.highestFileLevel([]string{"?" + to}) != LevelOwnText {
+		s.verdict.unnamedFilesTrustLevel = LevelForeignText
 	}
 	s.recordWrites([]string{to}, isOwn)
 	for _, f := range from {
@@ -272,15 +274,15 @@ func (s *shellState) judgeCopy(args []string) {
 	}
 }
 
-// judgeFilter judges a program whose first argument is a pattern or a script, such as grep or sed. If an option
+// judgeLineFilter judges a program whose first argument is a pattern or a script, such as grep or sed. If an option
 // contains the pattern or script, all arguments are files.
-func (s *shellState) judgeFilter(p program) {
+func (s *shellState) judgeLineFilter(p program) {
 	rest := findOperands(p.args)
 	hasPattern := slices.ContainsFunc(p.args, func(a string) bool {
 		return a == "-e" || a == "-f" || strings.HasPrefix(a, "--regexp") || strings.HasPrefix(a, "--file")
 	})
 	if !hasPattern && len(rest) > 0 {
-		s.judgeScript(p, rest[0])
+		s.judgeFilterScript(p, rest[0])
 		rest = rest[1:]
 	}
 	files := append(s.operandFiles(p.name, rest), optionValueFiles(p.args)...)
@@ -289,11 +291,11 @@ func (s *shellState) judgeFilter(p program) {
 	if readsDir && len(rest) == 0 {
 		files = []string{"."}
 	}
-	s.judgeSearchedFiles(files, p.commandText)
+	s.raiseLevelForSearchedFiles(files, p.fullCommandText)
 }
 
-// judgeScript examines a script of sed or awk, because such a script may read files and run commands.
-func (s *shellState) judgeScript(p program, script string) {
+// judgeFilterScript examines a script of sed or awk, because such a script may read files and run commands.
+func (s *shellState) judgeFilterScript(p program, script string) {
 	isScript := strings.HasSuffix(p.name, "sed") || strings.HasSuffix(p.name, "awk")
 	if !isScript {
 		return
@@ -305,12 +307,12 @@ func (s *shellState) judgeScript(p program, script string) {
 			named = append(named, word)
 		}
 	}
-	s.judgeReadFiles(named, p.commandText)
+	s.recordPrintedFiles(named, p.fullCommandText)
 	runsCommand := strings.Contains(script, "system(") || strings.Contains(script, "getline") ||
 		(strings.HasSuffix(p.name, "sed") && sedCommandPattern().MatchString(script)) ||
 		(strings.HasSuffix(p.name, "awk") && strings.Contains(script, "|"))
-	if runsCommand || strings.Contains(script, unknownWord) {
-		s.verdict.raiseLevel(LevelUnvouched, p.commandText)
+	if runsCommand || strings.Contains(script, unknownWordValue) {
+		s.verdict.raiseTrustLevel(LevelUnvouchedText, p.fullCommandText)
 	}
 }
 
@@ -331,8 +333,8 @@ func (p *program) isRecursiveSearch() bool {
 	})
 }
 
-// judgeFinder judges a program that finds files, and the program that it runs for the found files.
-func (s *shellState) judgeFinder(p program) {
+// judgeFileFinder judges a program that finds files, and the program that it runs for the found files.
+func (s *shellState) judgeFileFinder(p program) {
 	roots := p.args
 	if i := slices.IndexFunc(p.args, func(a string) bool {
 		return strings.HasPrefix(a, "-") || a == "(" || a == "!"
@@ -343,7 +345,7 @@ func (s *shellState) judgeFinder(p program) {
 		rest := findOperands(p.args)
 		roots = rest[min(1, len(rest)):]
 	}
-	s.judgeReadFiles(roots, p.commandText)
+	s.recordPrintedFiles(roots, p.fullCommandText)
 	for i, a := range p.args {
 		if !slices.Contains([]string{"-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch"}, a) {
 			continue
@@ -353,18 +355,18 @@ func (s *shellState) judgeFinder(p program) {
 			run = run[:end]
 		}
 		for k, a := range run {
-			run[k] = strings.ReplaceAll(a, "{}", unknownWord)
+			run[k] = strings.ReplaceAll(a, "{}", unknownWordValue)
 		}
 		s.judgeSimpleCommand(replaceUnknownWords(run))
 	}
 }
 
-// replaceUnknownWords replaces each word by unknownWord if a part of the word is not known, such as a variable's
+// replaceUnknownWords replaces each word by unknownWordValue if a part of the word is not known, such as a variable's
 // value.
 func replaceUnknownWords(words []string) []string {
 	for i, w := range words {
-		if strings.Contains(w, unknownWord) {
-			words[i] = unknownWord
+		if strings.Contains(w, unknownWordValue) {
+			words[i] = unknownWordValue
 		}
 	}
 	return words

@@ -10,35 +10,35 @@ import (
 	"sync"
 )
 
-// raiseLevelForSearch records whose text the output of a search may contain. The least trusted of the searched files
-// and of the files with lines in the output determines the output's trust level. A printed line without a file name
-// may come from any file in a searched directory. With such a line, the level is at least LevelUnvouched.
-func (j *verdictState) raiseLevelForSearch(dir string, paths []string, output, cause string) {
-	j.raiseLevelForReadFiles(dir, paths, cause)
+// raiseTrustLevelForSearch records whose text the output of a search may contain. The least trusted of the searched
+// files and of the files with lines in the output determines the output's trust level. A printed line without a file
+// name may come from any file in a searched directory. With such a line, the level is at least LevelUnvouchedText.
+func (j *toolCallVerdictState) raiseTrustLevelForSearch(dir string, paths []string, output, cause string) {
+	j.raiseTrustLevelForReadFiles(dir, paths, cause)
 	hasDir := slices.ContainsFunc(absolutePaths(dir, paths), isDir)
-	if !hasDir || j.highestLevel == LevelForeign {
+	if !hasDir || j.highestLevel == LevelForeignText {
 		return
 	}
 	l := searchOutput{baseDir: dir, isFileByName: map[string]bool{}}
 	for line := range strings.Lines(output) {
 		l.addLine(strings.TrimSpace(line))
 	}
-	j.raiseLevelForReadFiles(dir, l.printedFiles, cause)
-	if l.hasUnnamedLine {
-		j.raiseLevel(LevelUnvouched, cause)
+	j.raiseTrustLevelForReadFiles(dir, l.printedFiles, cause)
+	if l.hasLineWithoutFileName {
+		j.raiseTrustLevel(LevelUnvouchedText, cause)
 	}
 }
 
-// maxWordsWithoutFile is the maximum number of words in an output line that may lack a file name. So short a line may
-// be a count that the search program itself wrote. A longer line contains text of an unknown file.
-const maxWordsWithoutFile = 5
+// maxWordsInLineWithoutFile is the maximum number of words in an output line that may lack a file name. So short a
+// line may be a count that the search program itself wrote. A longer line contains text of an unknown file.
+const maxWordsInLineWithoutFile = 5
 
 // searchOutput collects the files from which a search printed lines.
 type searchOutput struct {
-	baseDir        string
-	isFileByName   map[string]bool // cache that maps a file name to whether the file exists
-	printedFiles   []string        // files whose lines occur in the output of the search program
-	hasUnnamedLine bool            // The search printed a line that names no file.
+	baseDir                string
+	isFileByName           map[string]bool // cache that maps a file name to whether the file exists
+	printedFiles           []string        // files whose lines occur in the output of the search program
+	hasLineWithoutFileName bool            // The search printed a line that names no file.
 }
 
 // contextLineSeparator matches the line number in a line NAME-LINE-TEXT. Search programs such as grep print such lines
@@ -65,7 +65,7 @@ func (l *searchOutput) addLine(line string) {
 			return
 		}
 	}
-	l.hasUnnamedLine = l.hasUnnamedLine || len(strings.Fields(line)) > maxWordsWithoutFile
+	l.hasLineWithoutFileName = l.hasLineWithoutFileName || len(strings.Fields(line)) > maxWordsInLineWithoutFile
 }
 
 // A file name is searched for in the first maxFileNameBytes bytes of a line.

@@ -10,11 +10,11 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// A command line may contain another command line, as in sh -c. maxNestedLines is the maximum depth.
-const maxNestedLines = 8
+// A command line may contain another command line, as in sh -c. maxCommandLineNesting is the maximum depth.
+const maxCommandLineNesting = 8
 
 // judgeCommandLine judges a command line. commandOutput is the text that the command line printed.
-func (j *verdictState) judgeCommandLine(line, commandOutput string) {
+func (j *toolCallVerdictState) judgeCommandLine(line, commandOutput string) {
 	s := shellState{
 		verdict:           j,
 		currentDir:        j.tree.workingDir,
@@ -25,12 +25,12 @@ func (j *verdictState) judgeCommandLine(line, commandOutput string) {
 }
 
 // judgeShellLine records whose text a command line may print and which files it writes. If a line is not valid in a
-// Unix shell, for example because it is for PowerShell, its output has LevelUnvouched. Such a line is split at the
+// Unix shell, for example because it is for PowerShell, its output has LevelUnvouchedText. Such a line is split at the
 // characters that separate commands in most shells.
 func (s *shellState) judgeShellLine(line string) {
 	s.nestingDepth++
-	if s.nestingDepth > maxNestedLines {
-		s.verdict.raiseLevel(LevelForeign, line)
+	if s.nestingDepth > maxCommandLineNesting {
+		s.verdict.raiseTrustLevel(LevelForeignText, line)
 		return
 	}
 	defer func() { s.nestingDepth-- }()
@@ -39,7 +39,7 @@ func (s *shellState) judgeShellLine(line string) {
 		s.judgeStatements(file.Stmts)
 		return
 	}
-	s.verdict.raiseLevel(LevelUnvouched, line)
+	s.verdict.raiseTrustLevel(LevelUnvouchedText, line)
 	for _, part := range strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune("|;&\n(){}`", r) }) {
 		words := strings.Fields(part)
 		for i, w := range words {
@@ -66,22 +66,22 @@ func (s *shellState) judgeSubshell(list []*syntax.Stmt) {
 // judgeStatement records whose text a shell statement may print and which files it writes. A written file counts as
 // the agent's own only if the statement reads nothing but the agent's own text.
 func (s *shellState) judgeStatement(st *syntax.Stmt) {
-	oldLevel, oldWhat := s.verdict.highestLevel, s.verdict.cause
-	s.verdict.highestLevel = LevelOwn
+	oldLevel, oldWhat := s.verdict.highestLevel, s.verdict.trustLevelCause
+	s.verdict.highestLevel = LevelOwnText
 	if st.Cmd != nil {
 		s.judgeShellCommand(st.Cmd)
 	}
 	for _, r := range st.Redirs {
-		s.judgeRedirect(r)
+		s.judgeRedirectedFile(r)
 	}
 	if s.verdict.highestLevel <= oldLevel {
-		s.verdict.highestLevel, s.verdict.cause = oldLevel, oldWhat
+		s.verdict.highestLevel, s.verdict.trustLevelCause = oldLevel, oldWhat
 	}
 }
 
-// judgeRedirect records a redirection of a shell command. It records whose text a file with input contains, or which
-// file receives the output.
-func (s *shellState) judgeRedirect(r *syntax.Redirect) {
+// judgeRedirectedFile records a redirection of a shell command. It records whose text a file with input contains, or
+// which file receives the output.
+func (s *shellState) judgeRedirectedFile(r *syntax.Redirect) {
 	if r.Hdoc != nil {
 		s.wordValues(r.Hdoc)
 	}
@@ -91,9 +91,9 @@ func (s *shellState) judgeRedirect(r *syntax.Redirect) {
 	values := s.wordValues(r.Word)
 	switch r.Op {
 	case syntax.RdrIn, syntax.RdrInOut:
-		s.judgeReadFiles(values, "< "+strings.Join(values, " "))
+		s.recordPrintedFiles(values, "< "+strings.Join(values, " "))
 	case syntax.RdrOut, syntax.AppOut, syntax.RdrAll, syntax.AppAll, syntax.RdrClob:
-		s.recordWrites(values, s.verdict.highestLevel == LevelOwn)
+		s.recordWrites(values, s.verdict.highestLevel == LevelOwnText)
 	}
 }
 
@@ -174,7 +174,7 @@ func (s *shellState) addVariableValues(name string, values []string) {
 			all = append(all, v)
 		}
 	}
-	s.assignedVariables[name] = limitWordValues(all)
+	s.assignedVariables[name] = replaceTooManyWordValues(all)
 }
 
 // judgeBinaryCommand judges two statements that an operator such as | or && joins. In a pipe, the second statement
@@ -188,11 +188,11 @@ func (s *shellState) judgeBinaryCommand(c *syntax.BinaryCmd) {
 	}
 	level, wasPiped := s.verdict.highestLevel, s.isPiped
 	s.isPiped = true
-	writes := len(s.verdict.ownFiles)
+	writes := len(s.verdict.filesOfAgentText)
 	s.judgeStatement(c.Y)
-	if level != LevelOwn {
-		s.verdict.otherFiles = append(s.verdict.otherFiles, s.verdict.ownFiles[writes:]...)
-		s.verdict.ownFiles = s.verdict.ownFiles[:writes]
+	if level != LevelOwnText {
+		s.verdict.filesOfOtherText = append(s.verdict.filesOfOtherText, s.verdict.filesOfAgentText[writes:]...)
+		s.verdict.filesOfAgentText = s.verdict.filesOfAgentText[:writes]
 	}
 	s.isPiped = wasPiped
 }
@@ -214,7 +214,7 @@ func (s *shellState) judgeCommandsIn(node syntax.Node) {
 }
 
 // applyAssignments processes assignments of shell variables. PATH, LD_* and GIT_* variables change which programs run,
-// so after such an assignment the command's output has at least LevelUnvouched. After a GIT_* variable, it is also
+// so after such an assignment the command's output has at least LevelUnvouchedText. After a GIT_* variable, it is also
 // unknown which repository git uses.
 func (s *shellState) applyAssignments(assignments []*syntax.Assign) {
 	for _, a := range assignments {
@@ -224,7 +224,7 @@ func (s *shellState) applyAssignments(assignments []*syntax.Assign) {
 			continue
 		case a.Array != nil:
 			s.judgeCommandsIn(a.Array)
-			values = unknownWordValues
+			values = valuesOfUnknownWord
 		case a.Value != nil:
 			values = s.wordValues(a.Value)
 		}
@@ -235,7 +235,7 @@ func (s *shellState) applyAssignments(assignments []*syntax.Assign) {
 		isOfGit := strings.HasPrefix(name, "GIT_")
 		choosesPrograms := name == "PATH" || strings.HasPrefix(name, "LD_")
 		if isOfGit || choosesPrograms {
-			s.verdict.raiseLevel(LevelUnvouched, name+"=")
+			s.verdict.raiseTrustLevel(LevelUnvouchedText, name+"=")
 			s.mayUseOtherRepo = s.mayUseOtherRepo || isOfGit
 		}
 		s.addVariableValues(a.Name.Value, values)

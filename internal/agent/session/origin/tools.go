@@ -13,19 +13,19 @@ import (
 type toolPurpose int
 
 const (
-	purposeUnknown toolPurpose = iota
+	toolPurposeUnknown toolPurpose = iota
 	// The tool runs a shell command, and the command determines where the text comes from.
-	purposeShell
-	purposeReadFiles   // The tool returns the files in its arguments.
-	purposeSearchFiles // The tool searches or lists the files below the paths in its arguments.
+	toolPurposeShell
+	toolPurposeReadFiles   // The tool returns the files in its arguments.
+	toolPurposeSearchFiles // The tool searches or lists the files below the paths in its arguments.
 	// The tool writes the files in its arguments. Its result contains only text that the agent wrote.
-	purposeEditFiles
+	toolPurposeEditFiles
 	// The tool returns text from the web, from a document outside of the project, or from an MCP server.
-	purposeReadWeb
-	purposeReadLateOutput  // The tool returns the output of a command that was started earlier.
-	purposeStartAgent      // The tool starts a sub-agent whose own calls are reported.
-	purposeUnreportedAgent // The tool starts a sub-agent or a skill whose calls are not reported.
-	purposeReadOwnText     // The tool returns text by the agent or the person.
+	toolPurposeReadWeb
+	toolPurposeReadLaterOutput // The tool returns the output of a command that was started earlier.
+	toolPurposeStartAgent      // The tool starts a sub-agent whose own calls are reported.
+	toolPurposeUnreportedAgent // The tool starts a sub-agent or a skill whose calls are not reported.
+	toolPurposeReadOwnText     // The tool returns text by the agent or the person.
 )
 
 // ownServerNames lists the names under which oxbow setup registers oxbow's MCP server. The server of another
@@ -51,13 +51,13 @@ func findToolPurpose(client, tool string) (purpose toolPurpose, isOxbow bool) {
 		if i := slices.IndexFunc(ownServerNames, func(s string) bool {
 			return strings.HasPrefix(rest, s+form.Separator)
 		}); i >= 0 {
-			return purposeReadOwnText, true
+			return toolPurposeReadOwnText, true
 		}
 		if strings.Contains(rest, form.Separator) {
-			return purposeReadWeb, false
+			return toolPurposeReadWeb, false
 		}
 	}
-	return purposeUnknown, false
+	return toolPurposeUnknown, false
 }
 
 // purposeTools lists the tools of a client that have the same purpose. The names are in lower case.
@@ -69,17 +69,17 @@ type purposeTools struct {
 // toolsByPurpose returns the tools of a client, grouped by purpose.
 func toolsByPurpose(t *clientfile.ClientTools) []purposeTools {
 	return []purposeTools{
-		{purposeShell, t.Shells},
-		{purposeReadFiles, t.FileReaders},
-		{purposeSearchFiles, t.FileSearchers},
-		{purposeEditFiles, t.FileEditors},
-		{purposeReadWeb, t.WebReaders},
+		{toolPurposeShell, t.Shells},
+		{toolPurposeReadFiles, t.FileReaders},
+		{toolPurposeSearchFiles, t.FileSearchers},
+		{toolPurposeEditFiles, t.FileEditors},
+		{toolPurposeReadWeb, t.WebReaders},
 		{
-			purposeReadLateOutput,
-			t.LateOutputReaders,
+			toolPurposeReadLaterOutput,
+			t.BackgroundOutputReaders,
 		},
-		{purposeStartAgent, t.AgentStarters},
-		{purposeUnreportedAgent, t.UnreportedAgentStarters},
-		{purposeReadOwnText, t.OwnTextTools},
+		{toolPurposeStartAgent, t.AgentStarters},
+		{toolPurposeUnreportedAgent, t.AgentStartersHidingCalls},
+		{toolPurposeReadOwnText, t.OwnTextTools},
 	}
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/screening/fingerprint"
 )
 
-// foreignCodeDirs lists directories that contain code by others, even if git tracks them in the project. Letter case is
-// ignored.
-var foreignCodeDirs = []string{"node_modules", "bower_components", "jspm_packages", "site-packages", "dist-packages",
+// thirdPartyCodeDirs lists directories that contain code by others, even if git tracks them in the project. Letter
+// case is ignored.
+var thirdPartyCodeDirs = []string{"node_modules", "bower_components", "jspm_packages", "site-packages", "dist-packages",
 	"vendor", "third_party",
 	".venv", "venv", "pods", "carthage", ".cargo", ".m2", ".gradle", ".yarn", ".pnpm-store", ".bundle", "elm-stuff"}
 
@@ -56,65 +56,65 @@ func (t *projectTree) resolveLinks(p string) string {
 	return real
 }
 
-// levelOfPaths returns the trust level of the least trusted file or directory at these absolute paths.
-func (t *projectTree) levelOfPaths(paths []string, m Machine) Level {
-	level, files := LevelOwn, []string{}
+// trustLevelOfPaths returns the trust level of the least trusted file or directory at these absolute paths.
+func (t *projectTree) trustLevelOfPaths(paths []string, m Machine) TrustLevel {
+	level, files := LevelOwnText, []string{}
 	for _, p := range paths {
 		if isDevice(p) {
 			continue
 		}
 		real := t.resolveLinks(p)
-		if l := t.levelOfPlace(real, m); l != levelUndecided {
+		if l := t.trustLevelFromPath(real, m); l != levelUndecidedByPath {
 			level = max(level, l)
 			continue
 		}
 		files = append(files, real)
 	}
-	if level == LevelForeign || len(files) == 0 {
+	if level == LevelForeignText || len(files) == 0 {
 		return level
 	}
-	return max(level, t.levelOfFiles(files, m))
+	return max(level, t.trustLevelOfFiles(files, m))
 }
 
-// levelUndecided is the result of levelOfPlace if the path does not show who wrote the file.
-const levelUndecided Level = -1
+// levelUndecidedByPath is the result of trustLevelFromPath if the path does not show who wrote the file.
+const levelUndecidedByPath TrustLevel = -1
 
-// levelOfPlace returns the trust level of a file if it follows from the file's path. Otherwise it returns
-// levelUndecided.
-func (t *projectTree) levelOfPlace(realPath string, m Machine) Level {
+// trustLevelFromPath returns the trust level of a file if it follows from the file's path. Otherwise it returns
+// levelUndecidedByPath.
+func (t *projectTree) trustLevelFromPath(realPath string, m Machine) TrustLevel {
 	rel, isInside := t.projectPath(realPath)
 	switch {
-	case isInside && isForeignDir(rel):
-		return LevelForeign
+	case isInside && isThirdPartyCodeDir(rel):
+		return LevelForeignText
 	case isInside && t.worktree != nil && isDir(realPath):
 		// A tool that is called with a directory prints only file names, which are the project's own text.
-		return LevelOwn
+		return LevelOwnText
 	case !isInside && isOwnMemoryFile(realPath, m.Getenv):
-		return LevelOwn
+		return LevelOwnText
 	}
-	return levelUndecided
+	return levelUndecidedByPath
 }
 
-// levelOfFiles returns the highest level of the files, whose paths do not contain symbolic links. A file is the
+// trustLevelOfFiles returns the highest level of the files, whose paths do not contain symbolic links. A file is the
 // agent's own if the agent wrote the file last, or if git tracks the file in the project and nobody else wrote the
 // file. All other files are foreign. If the project lacks a git repository, or if git fails, files in the project are
 // unvouched instead.
-func (t *projectTree) levelOfFiles(files []string, m Machine) Level {
-	writers := make([]fingerprint.Writer, len(files))
+func (t *projectTree) trustLevelOfFiles(files []string, m Machine) TrustLevel {
+	writers := make([]fingerprint.FileWriter, len(files))
 	if m.LastWriters != nil {
 		copy(writers, m.LastWriters(files))
 	}
 	var unwritten []string // files in the project that no agent is recorded to have written
-	level := LevelOwn
+	level := LevelOwnText
 	for i, p := range files {
 		rel, isInside := t.projectPath(p)
 		isWritten := writers[i] == fingerprint.WriterAgent
 		isUnknown := !isInside && !isWritten
-		if isUnknown || writers[i] == fingerprint.WriterForeign {
-			return LevelForeign
+		if isUnknown || writers[i] == fingerprint.WriterForeignTextProgram {
+			return LevelForeignText
 		}
-		if writers[i] == fingerprint.WriterUnvouched {
-			level = LevelUnvouched
+		if writers[i] == fingerprint.WriterUnknownTextProgram {
+			level = LevelUnvouchedText
 			continue
 		}
 		if !isWritten {
@@ -125,14 +125,14 @@ func (t *projectTree) levelOfFiles(files []string, m Machine) Level {
 		return level
 	}
 	if t.worktree == nil {
-		return LevelUnvouched
+		return LevelUnvouchedText
 	}
 	tracked, err := t.worktree.TrackedNames(unwritten...)
 	switch {
 	case err != nil:
-		return LevelUnvouched
+		return LevelUnvouchedText
 	case slices.ContainsFunc(unwritten, func(n string) bool { return !tracked[n] }):
-		return LevelForeign
+		return LevelForeignText
 	}
 	return level
 }
@@ -150,9 +150,9 @@ func (t *projectTree) projectPath(realPath string) (rel string, ok bool) {
 	return filepath.ToSlash(rel), true
 }
 
-func isForeignDir(rel string) bool {
+func isThirdPartyCodeDir(rel string) bool {
 	for part := range strings.SplitSeq(strings.ToLower(rel), "/") {
-		if slices.Contains(foreignCodeDirs, part) {
+		if slices.Contains(thirdPartyCodeDirs, part) {
 			return true
 		}
 	}
@@ -225,9 +225,9 @@ func (t *projectTree) isOwnCommit(hash string) bool {
 	return false
 }
 
-// mayChangeLogFormat reports whether a git setting, or a file that the settings include, may change the format of git
-// log.
-func (t *projectTree) mayChangeLogFormat(getenv func(string) string) bool {
+// canSettingsChangeLogFormat reports whether a git setting, or a file that the settings include, may change the format
+// of git log.
+func (t *projectTree) canSettingsChangeLogFormat(getenv func(string) string) bool {
 	files := []string{t.worktree.ConfigFile()}
 	if getenv != nil {
 		home := getenv("HOME")

@@ -10,16 +10,16 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// maxWordValues is the maximum number of possible values for a word. A word with more values counts as unknown.
-const maxWordValues = 64
+// maxValuesPerWord is the maximum number of possible values for a word. A word with more values counts as unknown.
+const maxValuesPerWord = 64
 
-// unknownWordValues is the result for a word whose value is not known.
-var unknownWordValues = []string{unknownWord}
+// valuesOfUnknownWord is the result for a word whose value is not known.
+var valuesOfUnknownWord = []string{unknownWordValue}
 
-// limitWordValues returns the values, or unknownWordValues if there are more than maxWordValues.
-func limitWordValues(values []string) []string {
-	if len(values) > maxWordValues {
-		return unknownWordValues
+// replaceTooManyWordValues returns the values, or valuesOfUnknownWord if there are more than maxValuesPerWord.
+func replaceTooManyWordValues(values []string) []string {
+	if len(values) > maxValuesPerWord {
+		return valuesOfUnknownWord
 	}
 	return values
 }
@@ -34,7 +34,7 @@ func expandBraces(w *syntax.Word) []*syntax.Word {
 		if b, ok := p.(*syntax.BraceExp); ok {
 			ends = braceWords(b)
 		}
-		if len(words)*len(ends) > maxWordValues {
+		if len(words)*len(ends) > maxValuesPerWord {
 			return []*syntax.Word{unknownSyntaxWord()}
 		}
 		var next []*syntax.Word
@@ -64,14 +64,14 @@ func unknownSyntaxWord() *syntax.Word {
 	return &syntax.Word{Parts: []syntax.WordPart{&syntax.ParamExp{Param: &syntax.Lit{Value: "not known"}}}}
 }
 
-// wordValues returns the possible values of a word in a shell line. If a value is not known, unknownWord is returned
-// for it. If the word contains commands, wordValues also records whose text they may print.
+// wordValues returns the possible values of a word in a shell line. If a value is not known, unknownWordValue is
+// returned for it. If the word contains commands, wordValues also records whose text they may print.
 func (s *shellState) wordValues(w *syntax.Word) []string {
 	values := s.joinedPartValues(w.Parts)
 	for i, v := range values {
 		switch {
-		case strings.Contains(v, unknownWord):
-			values[i] = unknownWord
+		case strings.Contains(v, unknownWordValue):
+			values[i] = unknownWordValue
 		case v == "~" || strings.HasPrefix(v, "~/"):
 			values[i] = s.homeDir() + v[1:]
 		}
@@ -89,7 +89,7 @@ func (s *shellState) joinedPartValues(ps []syntax.WordPart) []string {
 				next = append(next, front+v)
 			}
 		}
-		values = slices.Clone(limitWordValues(next))
+		values = slices.Clone(replaceTooManyWordValues(next))
 	}
 	return values
 }
@@ -100,7 +100,7 @@ func (s *shellState) expandWordPart(p syntax.WordPart) []string {
 		return []string{removeBackslashes(p.Value)}
 	case *syntax.SglQuoted:
 		if p.Dollar && strings.Contains(p.Value, `\`) {
-			return unknownWordValues
+			return valuesOfUnknownWord
 		}
 		return []string{p.Value}
 	case *syntax.DblQuoted:
@@ -119,7 +119,7 @@ func (s *shellState) expandWordPart(p syntax.WordPart) []string {
 	default:
 		s.judgeCommandsIn(p)
 	}
-	return unknownWordValues
+	return valuesOfUnknownWord
 }
 
 // isPlainVariable reports whether an expansion has the unchanged value of a variable, as in ${NAME}.
@@ -149,7 +149,7 @@ func (s *shellState) variableValues(name string) []string {
 	case "?", "#", "$", "!", "RANDOM", "SECONDS", "LINENO":
 		return []string{"0"}
 	}
-	return unknownWordValues
+	return valuesOfUnknownWord
 }
 
 // removeBackslashes returns a literal text without the backslashes that escape characters.

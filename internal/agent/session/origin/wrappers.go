@@ -12,7 +12,7 @@ import (
 
 // commandWrapper describes a program, such as sudo or xargs, whose arguments name another program to run.
 type commandWrapper struct {
-	valueOptions           string // options that are followed by a value
+	optionsWithValue       string // options that are followed by a value
 	commandLineOption      string // option that is followed by a command line
 	workingDirOption       string // option that is followed by the directory in which the program runs
 	operandsBeforeProgram  int    // number of arguments (besides options) before the name of the program to run
@@ -23,40 +23,40 @@ type commandWrapper struct {
 // commandWrappers contains the programs that run the program in their arguments.
 var commandWrappers = map[string]commandWrapper{
 	"sudo": {
-		valueOptions:     "-u -g -h -p -C -r -t -T -U -R --user --group --host --prompt --chroot",
+		optionsWithValue: "-u -g -h -p -C -r -t -T -U -R --user --group --host --prompt --chroot",
 		workingDirOption: "-D",
 	},
-	"doas":       {valueOptions: "-u -C"},
-	"env":        {valueOptions: "-u --unset -a --argv0", commandLineOption: "-S", workingDirOption: "-C"},
-	"time":       {valueOptions: "-f -o"},
+	"doas":       {optionsWithValue: "-u -C"},
+	"env":        {optionsWithValue: "-u --unset -a --argv0", commandLineOption: "-S", workingDirOption: "-C"},
+	"time":       {optionsWithValue: "-f -o"},
 	"nohup":      {},
-	"nice":       {valueOptions: "-n"},
-	"ionice":     {valueOptions: "-c -n -p"},
-	"timeout":    {valueOptions: "-k -s --signal --kill-after", operandsBeforeProgram: 1},
-	"gtimeout":   {valueOptions: "-k -s --signal --kill-after", operandsBeforeProgram: 1},
-	"stdbuf":     {valueOptions: "-i -o -e"},
+	"nice":       {optionsWithValue: "-n"},
+	"ionice":     {optionsWithValue: "-c -n -p"},
+	"timeout":    {optionsWithValue: "-k -s --signal --kill-after", operandsBeforeProgram: 1},
+	"gtimeout":   {optionsWithValue: "-k -s --signal --kill-after", operandsBeforeProgram: 1},
+	"stdbuf":     {optionsWithValue: "-i -o -e"},
 	"command":    {},
-	"exec":       {valueOptions: "-a"},
+	"exec":       {optionsWithValue: "-a"},
 	"builtin":    {},
 	"setsid":     {},
 	"unbuffer":   {},
-	"caffeinate": {valueOptions: "-t -w"},
-	"watch":      {valueOptions: "-n --interval", hasCommandLineOperands: true},
+	"caffeinate": {optionsWithValue: "-t -w"},
+	"watch":      {optionsWithValue: "-n --interval", hasCommandLineOperands: true},
 	"xargs": {
-		valueOptions:      "-I -L -P -n -s -d -E -a --max-args --max-procs --delimiter --replace",
+		optionsWithValue:  "-I -L -P -n -s -d -E -a --max-args --max-procs --delimiter --replace",
 		hasStdinArguments: true,
 	},
-	"parallel": {valueOptions: "-j -I -n --jobs", hasStdinArguments: true},
-	"strace":   {valueOptions: "-e -o -s -p -E -u"},
-	"ltrace":   {valueOptions: "-e -o -s -p -u"},
-	"script":   {valueOptions: "-o", commandLineOption: "-c"},
+	"parallel": {optionsWithValue: "-j -I -n --jobs", hasStdinArguments: true},
+	"strace":   {optionsWithValue: "-e -o -s -p -E -u"},
+	"ltrace":   {optionsWithValue: "-e -o -s -p -u"},
+	"script":   {optionsWithValue: "-o", commandLineOption: "-c"},
 	"chroot":   {operandsBeforeProgram: 1},
-	"unshare":  {valueOptions: "-S -G"},
+	"unshare":  {optionsWithValue: "-S -G"},
 	"taskset":  {operandsBeforeProgram: 1},
 	"chrt":     {operandsBeforeProgram: 1},
-	"flock":    {valueOptions: "-w -E", commandLineOption: "-c", operandsBeforeProgram: 1},
+	"flock":    {optionsWithValue: "-w -E", commandLineOption: "-c", operandsBeforeProgram: 1},
 	"entr":     {},
-	"retry":    {valueOptions: "-n -d"},
+	"retry":    {optionsWithValue: "-n -d"},
 	"direnv":   {operandsBeforeProgram: 2},
 	"mise":     {operandsBeforeProgram: 1},
 	"busybox":  {},
@@ -77,13 +77,13 @@ func (s *shellState) judgeWrappedProgram(w commandWrapper, args []string) {
 	args = args[min(w.operandsBeforeProgram, len(args)):]
 	// After ::::, the program parallel reads arguments from files.
 	if i := slices.Index(args, "::::"); w.hasStdinArguments && i >= 0 {
-		s.judgeReadFiles(args[i+1:], "::::")
+		s.recordPrintedFiles(args[i+1:], "::::")
 	}
 	switch {
 	case w.hasCommandLineOperands:
 		s.judgeShellLine(strings.Join(args, " "))
 	case w.hasStdinArguments && len(args) > 0:
-		s.judgeSimpleCommand(append(slices.Clone(args), unknownWord))
+		s.judgeSimpleCommand(append(slices.Clone(args), unknownWordValue))
 	default:
 		s.judgeSimpleCommand(args)
 	}
@@ -115,11 +115,11 @@ func (s *shellState) skipWrapperOption(w commandWrapper, option string, args []s
 	case strings.HasPrefix(option, "--chdir="):
 		s.changeDir([]string{strings.TrimPrefix(option, "--chdir=")})
 	case w.hasStdinArguments && option == "-a" && hasValue:
-		s.judgeReadFiles(args[:1], option)
+		s.recordPrintedFiles(args[:1], option)
 		return args[1:]
 	case w.hasStdinArguments && (strings.HasPrefix(option, "-a") || strings.HasPrefix(option, "--arg-file=")):
-		s.judgeReadFiles(optionValueFiles([]string{option}), option)
-	case listHasWord(w.valueOptions, option) && hasValue:
+		s.recordPrintedFiles(optionValueFiles([]string{option}), option)
+	case listHasWord(w.optionsWithValue, option) && hasValue:
 		return args[1:]
 	}
 	return args
@@ -146,14 +146,14 @@ func isAssignment(w string) bool {
 
 func listHasWord(list, word string) bool { return slices.Contains(strings.Fields(list), word) }
 
-// judgeShellProgram examines a call of a shell such as sh or bash with arguments. It records whose text the call may
-// print.
-func (s *shellState) judgeShellProgram(p program) {
+// judgeShellStartedWithArgs examines a call of a shell such as sh or bash with arguments. It records whose text the
+// call may print.
+func (s *shellState) judgeShellStartedWithArgs(p program) {
 	for i, a := range p.args {
 		isShort := strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "--") && strings.HasSuffix(a, "c")
 		isCommand := isShort || strings.EqualFold(a, "-Command") || strings.EqualFold(a, "/c")
 		hasCommand := isCommand && i+1 < len(p.args)
-		if hasCommand && p.args[i+1] != unknownWord {
+		if hasCommand && p.args[i+1] != unknownWordValue {
 			inner := *s
 			inner.assignedVariables = maps.Clone(s.assignedVariables)
 			inner.judgeShellLine(p.args[i+1])
@@ -162,67 +162,68 @@ func (s *shellState) judgeShellProgram(p program) {
 	}
 	// The shell runs a script file or reads commands from its standard input. These commands are not known, so nobody
 	// vouches for the output.
-	s.verdict.raiseLevel(LevelUnvouched, p.commandText)
+	s.verdict.raiseTrustLevel(LevelUnvouchedText, p.fullCommandText)
 }
 
 // packageManager describes a package manager or a build tool. The subcommand determines where the printed text comes
 // from. A subcommand is one word or two words, such as mod/tidy.
 type packageManager struct {
-	ownSubcommands      string // subcommands of the package manager that print text of the project
-	runSubcommands      string // subcommands that run the program named by the following arguments
-	unknownSubcommands  string // subcommands that run a program of unknown origin, from the project or a package
-	runsPackagePrograms bool   // A subcommand that is in none of the three lists above runs a program from a package.
+	projectTextSubcommands string // subcommands of the package manager that print text of the project
+	runSubcommands         string // subcommands that run the program named by the following arguments
+	anyProgramSubcommands  string // subcommands that run a program of unknown origin, from the project or a package
+	// A subcommand that is in none of the three lists above runs a program from a package.
+	runsPackagePrograms bool
 }
 
 // packageManagers contains the package managers and build tools. A subcommand that is not listed prints text from
 // packages or other machines.
 var packageManagers = map[string]packageManager{
 	"npm": {
-		ownSubcommands: "test t run run-script start build pack version init prefix root bin config set pkg lint",
+		projectTextSubcommands: "test t run run-script start build pack version init prefix root bin config set pkg lint",
 	},
-	"pnpm": {ownSubcommands: "test t run start build lint typecheck check pack init"},
-	"yarn": {ownSubcommands: "test run start build lint typecheck check pack init workspaces workspace"},
-	"bun":  {ownSubcommands: "test run build init"},
-	"deno": {ownSubcommands: "test check lint fmt task compile", unknownSubcommands: "run eval"},
+	"pnpm": {projectTextSubcommands: "test t run start build lint typecheck check pack init"},
+	"yarn": {projectTextSubcommands: "test run start build lint typecheck check pack init workspaces workspace"},
+	"bun":  {projectTextSubcommands: "test run build init"},
+	"deno": {projectTextSubcommands: "test check lint fmt task compile", anyProgramSubcommands: "run eval"},
 	"npx": {
-		ownSubcommands:      "tsc eslint jest vitest prettier mocha playwright biome ava tap webpack rollup vite esbuild",
-		runsPackagePrograms: true,
+		projectTextSubcommands: "tsc eslint jest vitest prettier mocha playwright biome ava tap webpack rollup vite esbuild",
+		runsPackagePrograms:    true,
 	},
-	"bunx": {ownSubcommands: "tsc eslint jest vitest prettier biome", runsPackagePrograms: true},
-	"pnpx": {ownSubcommands: "tsc eslint jest vitest", runsPackagePrograms: true},
+	"bunx": {projectTextSubcommands: "tsc eslint jest vitest prettier biome", runsPackagePrograms: true},
+	"pnpx": {projectTextSubcommands: "tsc eslint jest vitest", runsPackagePrograms: true},
 	"go": {
-		ownSubcommands: "build test vet fmt fix env version list clean work telemetry help bug mod/tidy mod/init mod/verify " +
+		projectTextSubcommands: "build test vet fmt fix env version list clean work telemetry help bug mod/tidy mod/init mod/verify " +
 			"mod/graph mod/why mod/edit mod/vendor",
-		unknownSubcommands: "run generate tool",
+		anyProgramSubcommands: "run generate tool",
 	},
 	"cargo": {
-		ownSubcommands:     "build b test t check c clippy fmt bench clean new init nextest version locate-project fix",
-		unknownSubcommands: "run r",
+		projectTextSubcommands: "build b test t check c clippy fmt bench clean new init nextest version locate-project fix",
+		anyProgramSubcommands:  "run r",
 	},
-	"pip":       {ownSubcommands: "check cache"},
-	"pip3":      {ownSubcommands: "check cache"},
-	"uv":        {ownSubcommands: "lock venv version build", runSubcommands: "run"},
-	"poetry":    {ownSubcommands: "build check lock version", runSubcommands: "run"},
+	"pip":       {projectTextSubcommands: "check cache"},
+	"pip3":      {projectTextSubcommands: "check cache"},
+	"uv":        {projectTextSubcommands: "lock venv version build", runSubcommands: "run"},
+	"poetry":    {projectTextSubcommands: "build check lock version", runSubcommands: "run"},
 	"pipenv":    {runSubcommands: "run"},
-	"conda":     {ownSubcommands: "activate deactivate env", runSubcommands: "run"},
-	"gem":       {ownSubcommands: "build"},
-	"bundle":    {ownSubcommands: "check", runSubcommands: "exec"},
-	"rake":      {ownSubcommands: "test spec build lint"},
-	"composer":  {ownSubcommands: "validate dump-autoload test"},
-	"dotnet":    {ownSubcommands: "build test clean format new sln", unknownSubcommands: "run"},
-	"swift":     {ownSubcommands: "build test format", unknownSubcommands: "run"},
-	"zig":       {ownSubcommands: "build test fmt version", unknownSubcommands: "run"},
-	"flutter":   {ownSubcommands: "test analyze build format"},
-	"dart":      {ownSubcommands: "test analyze format compile", unknownSubcommands: "run"},
-	"terraform": {ownSubcommands: "fmt validate"},
+	"conda":     {projectTextSubcommands: "activate deactivate env", runSubcommands: "run"},
+	"gem":       {projectTextSubcommands: "build"},
+	"bundle":    {projectTextSubcommands: "check", runSubcommands: "exec"},
+	"rake":      {projectTextSubcommands: "test spec build lint"},
+	"composer":  {projectTextSubcommands: "validate dump-autoload test"},
+	"dotnet":    {projectTextSubcommands: "build test clean format new sln", anyProgramSubcommands: "run"},
+	"swift":     {projectTextSubcommands: "build test format", anyProgramSubcommands: "run"},
+	"zig":       {projectTextSubcommands: "build test fmt version", anyProgramSubcommands: "run"},
+	"flutter":   {projectTextSubcommands: "test analyze build format"},
+	"dart":      {projectTextSubcommands: "test analyze format compile", anyProgramSubcommands: "run"},
+	"terraform": {projectTextSubcommands: "fmt validate"},
 	"gh": {
-		ownSubcommands:      "pr/create issue/create release/create pr/merge pr/close issue/close pr/checkout config",
-		runsPackagePrograms: true,
+		projectTextSubcommands: "pr/create issue/create release/create pr/merge pr/close issue/close pr/checkout config",
+		runsPackagePrograms:    true,
 	},
-	"glab":   {ownSubcommands: "mr/create issue/create", runsPackagePrograms: true},
-	"hub":    {ownSubcommands: "create pull-request", runsPackagePrograms: true},
-	"docker": {ownSubcommands: "build compose/build tag rm rmi stop kill", runsPackagePrograms: true},
-	"mix":    {ownSubcommands: "test compile format"},
+	"glab":   {projectTextSubcommands: "mr/create issue/create", runsPackagePrograms: true},
+	"hub":    {projectTextSubcommands: "create pull-request", runsPackagePrograms: true},
+	"docker": {projectTextSubcommands: "build compose/build tag rm rmi stop kill", runsPackagePrograms: true},
+	"mix":    {projectTextSubcommands: "test compile format"},
 }
 
 // judgePackageManager determines whose text a package manager or a build tool printed when it ran with p.args.
@@ -231,7 +232,7 @@ func (s *shellState) judgePackageManager(m packageManager, p program) {
 	if i < 0 { // Without a subcommand, the program prints its help or version.
 		mayRun := m.runsPackagePrograms && len(p.args) > 0
 		if mayRun && !slices.Contains(p.args, "--version") {
-			s.verdict.raiseLevel(LevelForeign, p.commandText)
+			s.verdict.raiseTrustLevel(LevelForeignText, p.fullCommandText)
 		}
 		return
 	}
@@ -241,17 +242,17 @@ func (s *shellState) judgePackageManager(m packageManager, p program) {
 		two += "/" + rest[0]
 	}
 	switch {
-	case listHasWord(m.ownSubcommands, word) && !s.isOwnSubcommand(p.name, word, rest):
-		s.verdict.raiseLevel(LevelForeign, p.commandText)
-	case listHasWord(m.ownSubcommands, word), listHasWord(m.ownSubcommands, two):
+	case listHasWord(m.projectTextSubcommands, word) && !s.printsOnlyProjectText(p.name, word, rest):
+		s.verdict.raiseTrustLevel(LevelForeignText, p.fullCommandText)
+	case listHasWord(m.projectTextSubcommands, word), listHasWord(m.projectTextSubcommands, two):
 		s.judgeBuildProgram(p)
 	case listHasWord(m.runSubcommands, word):
-		s.judgeWrappedProgram(commandWrapper{valueOptions: "--with --python --extra --group -p"}, rest)
-	case listHasWord(m.unknownSubcommands, word):
-		s.verdict.raiseLevel(LevelUnvouched, p.commandText)
+		s.judgeWrappedProgram(commandWrapper{optionsWithValue: "--with --python --extra --group -p"}, rest)
+	case listHasWord(m.anyProgramSubcommands, word):
+		s.verdict.raiseTrustLevel(LevelUnvouchedText, p.fullCommandText)
 	case p.name == "go" && word == "doc" && isStandardPackage(rest):
 	default:
-		s.verdict.raiseLevel(LevelForeign, p.commandText)
+		s.verdict.raiseTrustLevel(LevelForeignText, p.fullCommandText)
 	}
 }
 
@@ -260,14 +261,14 @@ func (s *shellState) judgePackageManager(m packageManager, p program) {
 func (s *shellState) judgeBuildProgram(p program) {
 	isOwn := s.isInProjectDir()
 	for _, a := range p.inputFiles() {
-		if a == unknownWord {
-			s.verdict.raiseLevel(LevelUnvouched, p.commandText)
+		if a == unknownWordValue {
+			s.verdict.raiseTrustLevel(LevelUnvouchedText, p.fullCommandText)
 			continue
 		}
-		isOwn = isOwn && s.isOwnInput(a)
+		isOwn = isOwn && s.isProjectInput(a)
 	}
 	if !isOwn {
-		s.verdict.raiseLevel(LevelForeign, p.commandText)
+		s.verdict.raiseTrustLevel(LevelForeignText, p.fullCommandText)
 		return
 	}
 	for i, a := range p.args { // An option may name a program to run, as in go test -exec PROGRAM.
@@ -282,9 +283,9 @@ func (s *shellState) judgeBuildProgram(p program) {
 	}
 }
 
-// isOwnSubcommand reports whether a package manager's subcommand prints only text of the project if it is called with
-// these arguments.
-func (s *shellState) isOwnSubcommand(manager, subcommand string, args []string) bool {
+// printsOnlyProjectText reports whether a package manager's subcommand prints only text of the project if it is called
+// with these arguments.
+func (s *shellState) printsOnlyProjectText(manager, subcommand string, args []string) bool {
 	switch {
 	case manager == "go" && slices.Contains([]string{"build", "test", "vet", "list"}, subcommand):
 		listsOthers := subcommand == "list" && slices.ContainsFunc(args, func(a string) bool {
@@ -311,28 +312,28 @@ func isStandardPackage(args []string) bool {
 
 // interpreter describes a program that runs scripts, such as python.
 type interpreter struct {
-	ownModules     string // modules of the language, run with -m, that print only text of the project
-	foreignModules string // modules of the language, run with -m, that print text from outside of the project
-	codeOptions    string // options of the interpreter that are followed by code to run, such as -c
-	ownOptions     string // options of the interpreter that make it print only text of the project
+	projectTextModules string // modules of the language, run with -m, that print only text of the project
+	foreignTextModules string // modules of the language, run with -m, that print text from outside of the project
+	runCodeOptions     string // options of the interpreter that are followed by code to run, such as -c
+	projectTextOptions string // options of the interpreter that make it print only text of the project
 }
 
 // interpreters contains the interpreters by name. The names lack version numbers.
 var interpreters = map[string]interpreter{
 	"python": {
-		ownModules:     "pytest unittest py_compile compileall mypy ruff black flake8 doctest json.tool venv tox",
-		foreignModules: "pip pydoc",
-		codeOptions:    "-c",
-		ownOptions:     "--version -V",
+		projectTextModules: "pytest unittest py_compile compileall mypy ruff black flake8 doctest json.tool venv tox",
+		foreignTextModules: "pip pydoc",
+		runCodeOptions:     "-c",
+		projectTextOptions: "--version -V",
 	},
-	"node": {codeOptions: "-e -p --eval --print", ownOptions: "--test --version -v --check"},
-	"ruby": {codeOptions: "-e -ne -pe", ownOptions: "--version -c"},
-	"perl": {codeOptions: "-e -E -ne -pe", ownOptions: "--version -v"},
-	"php":  {codeOptions: "-r", ownOptions: "--version -l"},
+	"node": {runCodeOptions: "-e -p --eval --print", projectTextOptions: "--test --version -v --check"},
+	"ruby": {runCodeOptions: "-e -ne -pe", projectTextOptions: "--version -c"},
+	"perl": {runCodeOptions: "-e -E -ne -pe", projectTextOptions: "--version -v"},
+	"php":  {runCodeOptions: "-r", projectTextOptions: "--version -l"},
 	"lua": {
-		codeOptions: "-e",
-	}, "tsx": {codeOptions: "-e"}, "ts-node": {codeOptions: "-e"}, "rscript": {codeOptions: "-e"},
-	"julia": {codeOptions: "-e"},
+		runCodeOptions: "-e",
+	}, "tsx": {runCodeOptions: "-e"}, "ts-node": {runCodeOptions: "-e"}, "rscript": {runCodeOptions: "-e"},
+	"julia": {runCodeOptions: "-e"},
 }
 
 func findInterpreter(name string) (interpreter, bool) {
@@ -343,43 +344,43 @@ func findInterpreter(name string) (interpreter, bool) {
 // judgeInterpreter determines whose text an interpreter, such as python, printed. It may have run a script, a module
 // or code from the command line.
 func (s *shellState) judgeInterpreter(i interpreter, p program) {
-	level := i.outputLevel(p.args)
-	s.verdict.raiseLevel(level, p.commandText)
-	if level != LevelOwn {
+	level := i.outputTrustLevel(p.args)
+	s.verdict.raiseTrustLevel(level, p.fullCommandText)
+	if level != LevelOwnText {
 		return
 	}
 	s.judgeBuildProgram(p)
 	if slices.Contains(p.args, "json.tool") {
-		s.judgeReadFiles(s.operandFiles(p.name, findOperands(p.args)), p.commandText)
+		s.recordPrintedFiles(s.operandFiles(p.name, findOperands(p.args)), p.fullCommandText)
 	}
 }
 
-// outputLevel returns the trust level of the text that an interpreter, such as python, prints when it is called with
-// these arguments.
-func (i *interpreter) outputLevel(args []string) Level {
+// outputTrustLevel returns the trust level of the text that an interpreter, such as python, prints when it is called
+// with these arguments.
+func (i *interpreter) outputTrustLevel(args []string) TrustLevel {
 	for n, a := range args {
 		rest := args[n+1:]
 		switch {
-		case a == "-m" && i.ownModules != "" && len(rest) > 0 && listHasWord(i.ownModules, rest[0]),
-			listHasWord(i.ownOptions, a):
-			return LevelOwn
-		case a == "-m" && len(rest) > 0 && listHasWord(i.foreignModules, rest[0]):
-			return LevelForeign
-		case listHasWord(i.codeOptions, a):
+		case a == "-m" && i.projectTextModules != "" && len(rest) > 0 && listHasWord(i.projectTextModules, rest[0]),
+			listHasWord(i.projectTextOptions, a):
+			return LevelOwnText
+		case a == "-m" && len(rest) > 0 && listHasWord(i.foreignTextModules, rest[0]):
+			return LevelForeignText
+		case listHasWord(i.runCodeOptions, a):
 			code := strings.Join(rest, " ")
-			if strings.Contains(code, unknownWord) || foreignAccessPattern().MatchString(code) {
-				return LevelForeign
+			if strings.Contains(code, unknownWordValue) || foreignAccessPattern().MatchString(code) {
+				return LevelForeignText
 			}
-			return LevelUnvouched
+			return LevelUnvouchedText
 		case !strings.HasPrefix(a, "-"):
-			return LevelUnvouched // The argument is a script, whose output is unknown.
+			return LevelUnvouchedText // The argument is a script, whose output is unknown.
 		}
 	}
-	return LevelUnvouched
+	return LevelUnvouchedText
 }
 
 // foreignAccessPattern matches code on the command line that may read from other machines, programs or files. The
-// output of other code has LevelUnvouched, because the pattern cannot find every such access.
+// output of other code has LevelUnvouchedText, because the pattern cannot find every such access.
 var foreignAccessPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(
 		`(?i)://|urllib|urlopen|requests?\b|httpx?\b|socket|fetch\(|axios|aiohttp|ftplib|smtplib|imaplib|paramiko|boto|LWP|Net::|open-uri|` +

@@ -19,56 +19,61 @@ import (
 type toolKind int
 
 const (
-	kindOther toolKind = iota
-	kindShell
-	kindReadFile
-	kindWriteFile
-	kindReadWeb
-	kindPlan
+	toolKindOther toolKind = iota
+	toolKindShell
+	toolKindReadFile
+	toolKindWriteFile
+	toolKindReadWeb
+	toolKindPlan
 )
 
 // toolKindsByName contains the roles of the clients' built-in tools, by lower-case name.
 var toolKindsByName = map[string]toolKind{
-	"bash": kindShell, "shell": kindShell, "exec_command": kindShell, "local_shell": kindShell,
-	"shell_command":  kindShell,
-	"container.exec": kindShell, "run_shell_command": kindShell, "powershell": kindShell, "execute_command": kindShell,
-	"run_terminal_cmd": kindShell, "run_terminal_command": kindShell, "run_terminal_command_v2": kindShell,
-	"run_in_terminal": kindShell, "copilot_runinterminal": kindShell, "terminal": kindShell,
-	"developer__shell": kindShell,
-	"exec":             kindShell, clientfile.PersonShellTool: kindShell,
+	"bash": toolKindShell, "shell": toolKindShell, "exec_command": toolKindShell, "local_shell": toolKindShell,
+	"shell_command":  toolKindShell,
+	"container.exec": toolKindShell, "run_shell_command": toolKindShell, "powershell": toolKindShell,
+	"execute_command":  toolKindShell,
+	"run_terminal_cmd": toolKindShell, "run_terminal_command": toolKindShell, "run_terminal_command_v2": toolKindShell,
+	"run_in_terminal": toolKindShell, "copilot_runinterminal": toolKindShell, "terminal": toolKindShell,
+	"developer__shell": toolKindShell,
+	"exec":             toolKindShell, clientfile.PersonShellTool: toolKindShell,
 
-	"read": kindReadFile, "view": kindReadFile, "read_file": kindReadFile, "notebookread": kindReadFile,
-	"open_file":    kindReadFile,
-	"read_file_v2": kindReadFile, "copilot_readfile": kindReadFile, "readfile": kindReadFile,
+	"read": toolKindReadFile, "view": toolKindReadFile, "read_file": toolKindReadFile, "notebookread": toolKindReadFile,
+	"open_file":    toolKindReadFile,
+	"read_file_v2": toolKindReadFile, "copilot_readfile": toolKindReadFile, "readfile": toolKindReadFile,
 
-	"edit": kindWriteFile, "write": kindWriteFile, "multiedit": kindWriteFile, "notebookedit": kindWriteFile,
-	"notebook_edit": kindWriteFile,
-	"replace":       kindWriteFile,
-	"write_file":    kindWriteFile, "create": kindWriteFile, "str_replace": kindWriteFile, "insert": kindWriteFile,
-	"str_replace_editor": kindWriteFile,
-	"multi_edit":         kindWriteFile, "apply_patch": kindWriteFile, "patch": kindWriteFile,
-	"write_to_file": kindWriteFile, "replace_in_file": kindWriteFile, "apply_diff": kindWriteFile,
-	"insert_content":     kindWriteFile,
-	"search_and_replace": kindWriteFile, "delete_file": kindWriteFile, "edit_file": kindWriteFile,
-	"edit_file_v2":   kindWriteFile,
-	"search_replace": kindWriteFile, "strreplace": kindWriteFile, "applypatch": kindWriteFile,
-	"create_file":            kindWriteFile,
-	"replace_string_in_file": kindWriteFile, "multi_replace_string_in_file": kindWriteFile,
-	"insert_edit_into_file":  kindWriteFile,
-	"developer__text_editor": kindWriteFile, "text_editor": kindWriteFile, "developer__write": kindWriteFile,
-	"developer__edit": kindWriteFile,
-	"writefile":       kindWriteFile, "strreplacefile": kindWriteFile,
+	"edit": toolKindWriteFile, "write": toolKindWriteFile, "multiedit": toolKindWriteFile,
+	"notebookedit":  toolKindWriteFile,
+	"notebook_edit": toolKindWriteFile,
+	"replace":       toolKindWriteFile,
+	"write_file":    toolKindWriteFile, "create": toolKindWriteFile, "str_replace": toolKindWriteFile,
+	"insert":             toolKindWriteFile,
+	"str_replace_editor": toolKindWriteFile,
+	"multi_edit":         toolKindWriteFile, "apply_patch": toolKindWriteFile, "patch": toolKindWriteFile,
+	"write_to_file": toolKindWriteFile, "replace_in_file": toolKindWriteFile, "apply_diff": toolKindWriteFile,
+	"insert_content":     toolKindWriteFile,
+	"search_and_replace": toolKindWriteFile, "delete_file": toolKindWriteFile, "edit_file": toolKindWriteFile,
+	"edit_file_v2":   toolKindWriteFile,
+	"search_replace": toolKindWriteFile, "strreplace": toolKindWriteFile, "applypatch": toolKindWriteFile,
+	"create_file":            toolKindWriteFile,
+	"replace_string_in_file": toolKindWriteFile, "multi_replace_string_in_file": toolKindWriteFile,
+	"insert_edit_into_file":  toolKindWriteFile,
+	"developer__text_editor": toolKindWriteFile, "text_editor": toolKindWriteFile,
+	"developer__write": toolKindWriteFile,
+	"developer__edit":  toolKindWriteFile,
+	"writefile":        toolKindWriteFile, "strreplacefile": toolKindWriteFile,
 
-	"webfetch": kindReadWeb, "websearch": kindReadWeb, "web_fetch": kindReadWeb, "web_search": kindReadWeb,
-	"google_web_search": kindReadWeb,
-	"fetch":             kindReadWeb,
-	"codesearch":        kindReadWeb, "web_search_call": kindReadWeb, "fetch_webpage": kindReadWeb,
-	"read_web_page": kindReadWeb, "web_extract": kindReadWeb,
-	"browser_action": kindReadWeb, "searchweb": kindReadWeb, "fetchurl": kindReadWeb,
+	"webfetch": toolKindReadWeb, "websearch": toolKindReadWeb, "web_fetch": toolKindReadWeb,
+	"web_search":        toolKindReadWeb,
+	"google_web_search": toolKindReadWeb,
+	"fetch":             toolKindReadWeb,
+	"codesearch":        toolKindReadWeb, "web_search_call": toolKindReadWeb, "fetch_webpage": toolKindReadWeb,
+	"read_web_page": toolKindReadWeb, "web_extract": toolKindReadWeb,
+	"browser_action": toolKindReadWeb, "searchweb": toolKindReadWeb, "fetchurl": toolKindReadWeb,
 
-	"todowrite": kindPlan, "todo_write": kindPlan, "update_plan": kindPlan, "write_todos": kindPlan,
-	"update_todo":      kindPlan,
-	"update_todo_list": kindPlan, "manage_todo_list": kindPlan, "settodolist": kindPlan,
+	"todowrite": toolKindPlan, "todo_write": toolKindPlan, "update_plan": toolKindPlan, "write_todos": toolKindPlan,
+	"update_todo":      toolKindPlan,
+	"update_todo_list": toolKindPlan, "manage_todo_list": toolKindPlan, "settodolist": toolKindPlan,
 }
 
 // toolInput contains the arguments of a tool, under the names that the different clients use.
@@ -111,9 +116,9 @@ type CallOutcome struct {
 
 	OriginalFile *string // the file's text before an edit (nil if it is not known)
 
-	// IsTainted is set if the returned text contains an entry of the memory that is marked as tainted (from an
-	// untrusted source).
-	IsTainted bool
+	// HasTaintedEntryText is set if the returned text contains an entry of the memory that is marked as tainted (from
+	// an untrusted source).
+	HasTaintedEntryText bool
 
 	// OmitsZeroExit is set if the client mentions a command's exit status only if it is not 0.
 	OmitsZeroExit bool
@@ -132,15 +137,15 @@ func CompleteCall(
 	var in toolInput
 	_ = clientfile.DecodeObject(args, &in) // Ignore the error: arguments that cannot be decoded stay empty.
 	r := toolKindsByName[strings.ToLower(tool)]
-	if r == kindPlan {
+	if r == toolKindPlan {
 		e.Kind = session.KindPlan
 		e.Text = clean(formatPlan(in))
 		return e, !o.HasFailed && e.Text != ""
 	}
 	c := &session.ToolCall{Tool: tool, Failed: o.HasFailed}
 	command := commandLine(in)
-	if r == kindWriteFile && command == "view" {
-		r = kindReadFile
+	if r == toolKindWriteFile && command == "view" {
+		r = toolKindReadFile
 	}
 	file := in.FilePath + in.FilePathCamel + in.NotebookPath + in.AbsolutePath + in.TargetFile + in.TargetFileCamel +
 		in.RelativePath
@@ -148,16 +153,16 @@ func CompleteCall(
 		file = in.Path
 	}
 	switch r {
-	case kindShell:
+	case toolKindShell:
 		setCommandResult(c, o, clean)
 		c.Command = text.TruncateBytes(clean(command), session.MaxCommandBytes)
 		if !c.Failed {
 			c.WrittenFiles = patchedFiles(command)
 			setTextHashes(c, &in, clean)
 		}
-	case kindReadFile:
+	case toolKindReadFile:
 		c.ReadFiles = asFileList(file)
-	case kindWriteFile:
+	case toolKindWriteFile:
 		if !c.Failed {
 			c.WrittenFiles = asFileList(file)
 			if c.WrittenFiles == nil {
@@ -166,7 +171,7 @@ func CompleteCall(
 			setTextHashes(c, &in, clean)
 			setFileHashes(c, &in, o, clean)
 		}
-	case kindReadWeb:
+	case toolKindReadWeb:
 		c.WebQuery = text.TruncateBytes(clean(in.URL+in.Query), session.MaxCommandBytes)
 		if c.WebQuery == "" {
 			c.WebQuery = text.TruncateBytes(clean(in.Prompt), session.MaxCommandBytes)
@@ -180,7 +185,7 @@ func CompleteCall(
 // taintDescription returns "tainted entry" if the returned text contains a memory entry that is marked as tainted
 // (from an untrusted source). Otherwise it returns "".
 func (o *CallOutcome) taintDescription() string {
-	if o.IsTainted || strings.Contains(o.Output, session.TaintWarning) {
+	if o.HasTaintedEntryText || strings.Contains(o.Output, session.TaintWarning) {
 		return "tainted entry"
 	}
 	return ""
@@ -336,14 +341,14 @@ func trimClientText(out string) string {
 	return out
 }
 
-// maxTailBytes is the maximum size of outputTail's result, in bytes.
-const maxTailBytes = 4 << 10
+// maxOutputTailBytes is the maximum size of outputTail's result, in bytes.
+const maxOutputTailBytes = 4 << 10
 
 // outputTail returns the last lines of an output, at most [session.MaxOutputLines] lines.
 func outputTail(s string) string {
 	s = strings.TrimSpace(strings.ReplaceAll(s, "\r\n", "\n"))
-	if len(s) > maxTailBytes {
-		s = strings.ToValidUTF8(s[len(s)-maxTailBytes:], "")
+	if len(s) > maxOutputTailBytes {
+		s = strings.ToValidUTF8(s[len(s)-maxOutputTailBytes:], "")
 	}
 	lines := strings.Split(s, "\n")
 	return strings.Join(lines[max(0, len(lines)-session.MaxOutputLines):], "\n")
@@ -353,7 +358,7 @@ func outputTail(s string) string {
 // the form of Claude Code, Gemini CLI, Qwen Code or Copilot CLI.
 func DecodeOutcome(response []byte) CallOutcome {
 	o := decodeOutcome(response)
-	o.IsTainted = bytes.Contains(response, []byte(session.TaintWarning))
+	o.HasTaintedEntryText = bytes.Contains(response, []byte(session.TaintWarning))
 	return o
 }
 

@@ -355,7 +355,7 @@ func skipCommaAndSpace(r io.Reader) (rest io.Reader, n int64, err error) {
 
 // chatMessage is a message in a conversation exported from ChatGPT or Claude.
 type chatMessage struct {
-	id, parent   string
+	id, parentID string
 	isFromPerson bool
 	calledTool   string // tool that the message calls ("" if it calls none)
 	text         string
@@ -378,7 +378,7 @@ func (f *transcriptFile) reportConversation(id, title string, messages []chatMes
 			if m.isFromPerson {
 				return m.id
 			}
-			m = above[m.parent]
+			m = above[m.parentID]
 		}
 		return ""
 	}
@@ -460,10 +460,10 @@ const customInstructionsType = "user_editable_context"
 
 // Kinds of parts of an exported conversation that are not stored in the memory.
 const (
-	leftOutThoughts = "thoughts of the model"
-	leftOutResults  = "tool results"
-	leftOutHidden   = "messages that the service hid"
-	leftOutFiles    = "images and other files"
+	leftOutModelThoughts = "thoughts of the model"
+	leftOutToolResults   = "tool results"
+	leftOutHidden        = "messages that the service hid"
+	leftOutFiles         = "images and other files"
 )
 
 // gptTextlessTypes lists the types of messages that contain no text by the person or the model, such as the pages that
@@ -517,9 +517,9 @@ func (f *transcriptFile) countLeftOutParts(conversationID string, m *gptMessage)
 	case m.Content.Type == customInstructionsType:
 		f.countLeftOut(leftOutInstructions, 1)
 	case slices.Contains([]string{"thoughts", "reasoning_recap"}, m.Content.Type):
-		f.countLeftOut(leftOutThoughts, 1)
+		f.countLeftOut(leftOutModelThoughts, 1)
 	case m.Author.Role == "tool":
-		f.countLeftOut(leftOutResults, 1)
+		f.countLeftOut(leftOutToolResults, 1)
 	case slices.Contains(gptTextlessTypes, m.Content.Type):
 		f.countLeftOut("messages of the type "+m.Content.Type, 1)
 	case m.Metadata.Hidden || m.Author.Role == "system":
@@ -570,7 +570,7 @@ func (f *transcriptFile) readChatGPTConversation(b []byte) bool {
 			f.keepInstructions(n.Message, unixTime(c.Created))
 		}
 		m := n.Message.toChatMessage()
-		m.id, m.parent = node, n.Parent
+		m.id, m.parentID = node, n.Parent
 		// Add a message without text as well, because other messages may be below it.
 		messages = append(messages, m)
 	}
@@ -643,13 +643,13 @@ func (f *transcriptFile) readClaudeConversation(b []byte) bool {
 			case part.Type == "tool_use" && part.Name != "":
 				messages = append(
 					messages,
-					chatMessage{id: m.ID + "/" + part.Name, parent: m.ID, calledTool: part.Name,
+					chatMessage{id: m.ID + "/" + part.Name, parentID: m.ID, calledTool: part.Name,
 						sentTime: m.Created},
 				)
 			case part.Type == "tool_result":
-				f.countLeftOut(leftOutResults, 1)
+				f.countLeftOut(leftOutToolResults, 1)
 			case part.Type == "thinking":
-				f.countLeftOut(leftOutThoughts, 1)
+				f.countLeftOut(leftOutModelThoughts, 1)
 			case part.Type != "text":
 				f.countUnknownInConversation(c.ID, "parts", part.Type)
 			}
@@ -670,7 +670,7 @@ func (f *transcriptFile) readClaudeConversation(b []byte) bool {
 		}
 		messages = append(
 			messages,
-			chatMessage{id: m.ID, parent: cmp.Or(m.Parent, last), isFromPerson: m.Sender == "human",
+			chatMessage{id: m.ID, parentID: cmp.Or(m.Parent, last), isFromPerson: m.Sender == "human",
 				text: strings.Join(texts, "\n\n"), sentTime: m.Created},
 		)
 		last = m.ID

@@ -20,25 +20,25 @@ func newEventReader(f *transcriptFile) *eventReader {
 		return nil
 	}
 	return &eventReader{
-		transcriptFile: f,
-		client:         c,
-		reader:         c.NewReader(f.filePath),
-		pendingCalls:   map[string]startedCall{},
-		callIDs:        map[string]bool{},
+		transcriptFile:     f,
+		client:             c,
+		reader:             c.NewReader(f.filePath),
+		callsWithoutResult: map[string]startedCall{},
+		callIDs:            map[string]bool{},
 	}
 }
 
 // eventReader converts the events that a [clientfile.EventReader] finds, and reports them to a transcriptFile.
 type eventReader struct {
 	*transcriptFile
-	client       clientfile.EventClient
-	reader       clientfile.EventReader
-	pendingCalls map[string]startedCall // calls whose result was not read yet, by ID
-	callIDs      map[string]bool        // IDs of all calls that were read
-	turnPosition string                 // number that the client gives to the current turn
+	client             clientfile.EventClient
+	reader             clientfile.EventReader
+	callsWithoutResult map[string]startedCall // calls whose result was not read yet, by ID
+	callIDs            map[string]bool        // IDs of all calls that were read
+	turnPosition       string                 // number that the client gives to the current turn
 
-	authorClient string // client that wrote the file, as its first recognized line shows ("" if unknown)
-	sniffedLines int    // number of lines that were read before the client that wrote the file was recognized
+	fileWriterClient       string // client that wrote the file, as its first recognized line shows ("" if unknown)
+	linesBeforeClientFound int    // number of lines that were read before the client that wrote the file was recognized
 }
 
 // startedCall is a call whose result was not read yet.
@@ -54,9 +54,9 @@ const maxSniffedLines = 20
 // readLine reads the line that begins at offset. It returns false if the line cannot be read. If another client wrote
 // the file, it ignores the line and returns true.
 func (r *eventReader) readLine(b []byte, offset int64) bool {
-	if r.authorClient == "" && r.sniffedLines < maxSniffedLines {
-		r.authorClient = clientfile.RecognizeClient(b, r.client)
-		r.sniffedLines++
+	if r.fileWriterClient == "" && r.linesBeforeClientFound < maxSniffedLines {
+		r.fileWriterClient = clientfile.RecognizeClient(b, r.client)
+		r.linesBeforeClientFound++
 	}
 	return r.isOfOtherClient() || r.reader.ReadLine(b, offset, r.processEvent)
 }
@@ -70,7 +70,7 @@ func (r *eventReader) flushEvents() {
 
 // isOfOtherClient reports whether another client wrote the file.
 func (r *eventReader) isOfOtherClient() bool {
-	return r.authorClient != "" && r.authorClient != r.client.Name
+	return r.fileWriterClient != "" && r.fileWriterClient != r.client.Name
 }
 
 // processEvent reports an event of the transcript to the archive. It drops the agent's thoughts, because the agent did
@@ -84,7 +84,7 @@ func (r *eventReader) processEvent(e *clientfile.Event) {
 		return
 	}
 	switch e.Kind {
-	case clientfile.EventLeftOut:
+	case clientfile.EventNonTextParts:
 		r.conversationOffset = e.Offset
 		r.countLeftOut(e.Text, 1)
 		return
@@ -105,19 +105,23 @@ func (r *eventReader) processEvent(e *clientfile.Event) {
 	switch e.Kind {
 	case clientfile.EventPrompt:
 		r.processPrompt(e)
-	case clientfile.EventThought:
+	case clientfile.EventAgentThought:
 	case clientfile.EventText:
 		r.promptID = cmp.Or(e.TurnID, r.promptID)
 		r.reportText(r.newEvent(session.KindText, e.ID, e.Time), e.Text)
 	case clientfile.EventCall:
 		r.promptID = cmp.Or(e.TurnID, r.promptID)
-		r.pendingCalls[e.ID] = startedCall{r.newEvent(session.KindCall, e.ID, e.Time), e.ToolName, bytes.Clone(e.Args)}
+		r.callsWithoutResult[e.ID] = startedCall{
+			r.newEvent(session.KindCall, e.ID, e.Time),
+			e.ToolName,
+			bytes.Clone(e.Args),
+		}
 		r.callIDs[e.ID] = true
-	case clientfile.EventEdit:
+	case clientfile.EventFileEdit:
 		r.reportFileChanges(e)
 	case clientfile.EventResult:
 		r.reportFinishedCall(e)
-	case clientfile.EventCompacted:
+	case clientfile.EventConversationCompacted:
 		r.promptID = cmp.Or(e.TurnID, r.promptID)
 		report := r.newEvent(session.KindCompact, r.promptID, e.Time)
 		report.Text = ExtractSummaryText(e.Text, r.cleanText)
@@ -132,16 +136,16 @@ func (r *eventReader) processPrompt(e *clientfile.Event) {
 		return
 	}
 	isUnnamed := e.TurnID == "" && e.ID != ""
-	if e.IsFromPromptList || isUnnamed {
+	if e.IsFromClientPromptList || isUnnamed {
 		r.reportPromptWithoutTurn(e)
 		return
 	}
 	isSameTurn := e.TurnID != "" && e.TurnID == r.promptID
 	if isSameTurn && e.TurnPosition != r.turnPosition {
-		r.promptID, r.heldEvents = "", nil
+		r.promptID, r.possibleCopyEvents = "", nil
 	}
 	r.releaseHeldEvents()
-	r.turnPosition, r.isHoldingEvents = e.TurnPosition, true
+	r.turnPosition, r.isHoldingPossibleCopies = e.TurnPosition, true
 	r.reportPrompt(e.TurnID, e.Text, e.Time, e.Offset)
 }
 
@@ -152,21 +156,21 @@ func (r *eventReader) reportPromptWithoutTurn(e *clientfile.Event) {
 	r.releaseHeldEvents()
 	r.promptID = ""
 	r.lastTurnOffset = e.Offset
-	r.hasReachedLimit = r.maxBytes > 0 && e.Offset-r.startOffset >= r.maxBytes
+	r.hasReachedByteLimit = r.maxBytes > 0 && e.Offset-r.startOffset >= r.maxBytes
 	prompt := r.newEvent(session.KindPrompt, e.ID, e.Time)
 	prompt.Model, prompt.Text = "", ExtractPromptText(e.Text, r.cleanText)
-	prompt.IsListed = e.IsFromPromptList
+	prompt.IsFromPromptList = e.IsFromClientPromptList
 	r.addEvent(prompt)
 }
 
 // reportFinishedCall reports a call and its result. For a call that started a sub-agent of Gemini CLI, it also reports
 // the sub-agent's messages.
 func (r *eventReader) reportFinishedCall(e *clientfile.Event) {
-	call, ok := r.pendingCalls[e.ID]
+	call, ok := r.callsWithoutResult[e.ID]
 	if !ok {
 		return
 	}
-	delete(r.pendingCalls, e.ID)
+	delete(r.callsWithoutResult, e.ID)
 	hasResponse := r.client.ShowsResponses && len(e.DisplayData) > 0
 	if hasResponse && !e.HasFailed {
 		r.reportCall(call.event, call.tool, call.args, DecodeOutcome(e.DisplayData))

@@ -22,10 +22,10 @@ type transcriptFile struct {
 	lastTurnOffset int64 // offset at which the last turn begins
 	endOffset      int64 // end of the transcript's lines that were read so far
 	// end of the lines whose unread and unknown parts were already counted in an earlier call of the reader
-	countedOffset      int64
-	conversationOffset int64 // offset of the conversation that is being read
-	report             ReadReport
-	knownInstructions  map[string]bool // custom instructions that are in the report
+	countedPartsEndOffset int64
+	conversationOffset    int64 // offset of the conversation that is being read
+	report                ReadReport
+	knownInstructions     map[string]bool // custom instructions that are in the report
 
 	// lineNumber is the number of the line that is being read, where the line at startOffset has the number 1. It is 0
 	// for a document on several lines.
@@ -33,14 +33,14 @@ type transcriptFile struct {
 
 	// isFinalRead is set if the client will not write to the transcript any more. An incomplete last line is then
 	// reported, and texts that waited for later lines are processed.
-	isFinalRead     bool
-	hasReachedLimit bool // Reading must stop because maxBytes bytes of the transcript were read.
-	events          []session.Event
+	isFinalRead         bool
+	hasReachedByteLimit bool // Reading must stop because maxBytes bytes of the transcript were read.
+	events              []session.Event
 
-	// New events are kept in heldEvents, because a later prompt may show that they are copies of earlier ones.
-	isHoldingEvents bool
+	// New events are kept in possibleCopyEvents, because a later prompt may show that they are copies of earlier ones.
+	isHoldingPossibleCopies bool
 	// events that are not reported yet, because a later prompt may show that they are copies
-	heldEvents []session.Event
+	possibleCopyEvents []session.Event
 
 	sessionID  string
 	promptID   string // ID of the prompt that was read last
@@ -54,7 +54,7 @@ type transcriptFile struct {
 // countLeftOut adds count to the number of parts with this kind that are not stored. It ignores parts that an earlier
 // call has counted.
 func (f *transcriptFile) countLeftOut(kind string, count int) {
-	if count == 0 || f.conversationOffset < f.countedOffset {
+	if count == 0 || f.conversationOffset < f.countedPartsEndOffset {
 		return
 	}
 	f.report.addLeftOutParts(kind, count)
@@ -63,7 +63,7 @@ func (f *transcriptFile) countLeftOut(kind string, count int) {
 // countUnknown counts a part that is not understood, unless an earlier call has counted it. The record is the part's
 // place in the JSON of the line, if the line contains several records.
 func (f *transcriptFile) countUnknown(offset int64, kind, record string) {
-	if offset >= f.countedOffset {
+	if offset >= f.countedPartsEndOffset {
 		f.report.addUnknownParts(UnknownPlace{Kind: f.cleanText(kind), Count: 1, Place: f.currentPlace(record)})
 	}
 }
@@ -76,7 +76,7 @@ func (f *transcriptFile) countUnknownInConversation(conversationID, noun, typeNa
 
 // addUnreadLine records a line or a record that cannot be read, unless an earlier call has reported it.
 func (f *transcriptFile) addUnreadLine(offset int64, record, reason string) {
-	if offset >= f.countedOffset {
+	if offset >= f.countedPartsEndOffset {
 		f.report.addUnreadLine(UnreadLine{Place: f.currentPlace(record), Offset: offset, Reason: reason})
 	}
 }
@@ -168,8 +168,8 @@ func (f *transcriptFile) newEvent(kind session.EventKind, id string, eventTime t
 func (f *transcriptFile) addEvent(e session.Event) {
 	switch {
 	case !session.ValidID(e.Session):
-	case f.isHoldingEvents:
-		f.heldEvents = append(f.heldEvents, e)
+	case f.isHoldingPossibleCopies:
+		f.possibleCopyEvents = append(f.possibleCopyEvents, e)
 	default:
 		f.events = append(f.events, e)
 	}
@@ -177,9 +177,9 @@ func (f *transcriptFile) addEvent(e session.Event) {
 
 // releaseHeldEvents moves the held events to the events that are returned. Later events are not held.
 func (f *transcriptFile) releaseHeldEvents() {
-	f.isHoldingEvents = false
-	f.events = append(f.events, f.heldEvents...)
-	f.heldEvents = nil
+	f.isHoldingPossibleCopies = false
+	f.events = append(f.events, f.possibleCopyEvents...)
+	f.possibleCopyEvents = nil
 }
 
 // reportText reports a text by the agent. It ignores an empty text.
@@ -201,7 +201,7 @@ func (f *transcriptFile) reportPrompt(turnID, text string, promptTime time.Time,
 	}
 	if turnID != f.promptID {
 		f.lastTurnOffset = offset
-		f.hasReachedLimit = f.maxBytes > 0 && offset-f.startOffset >= f.maxBytes
+		f.hasReachedByteLimit = f.maxBytes > 0 && offset-f.startOffset >= f.maxBytes
 	}
 	f.promptID = turnID
 	e := f.newEvent(session.KindPrompt, "", promptTime)

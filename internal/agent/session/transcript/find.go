@@ -26,8 +26,8 @@ type FoundTranscript struct {
 }
 
 // transcriptPlaces yields the places where clients store transcripts, each with the client's name.
-func transcriptPlaces() iter.Seq2[string, clientfile.TranscriptPlace] {
-	return func(yield func(string, clientfile.TranscriptPlace) bool) {
+func transcriptPlaces() iter.Seq2[string, clientfile.TranscriptDir] {
+	return func(yield func(string, clientfile.TranscriptDir) bool) {
 		for _, c := range clientfile.EventClients {
 			for _, p := range c.Transcripts {
 				if !yield(c.Name, p) {
@@ -68,7 +68,7 @@ func FindTranscripts(home string, getenv func(string) string, clients ...string)
 // findTranscriptsBelow returns the transcripts of a place below dir. It follows symbolic links. A directory or a file
 // that cannot be read is also returned, so that the error is reported when the caller reads it. If dir is a database,
 // which an environment variable may name, its sessions are returned.
-func findTranscriptsBelow(client string, p clientfile.TranscriptPlace, dir string) []FoundTranscript {
+func findTranscriptsBelow(client string, p clientfile.TranscriptDir, dir string) []FoundTranscript {
 	f := transcriptFinder{client: client, place: p, walkedDirs: map[string]bool{}}
 	info, err := os.Stat(dir)
 	switch {
@@ -84,7 +84,7 @@ func findTranscriptsBelow(client string, p clientfile.TranscriptPlace, dir strin
 // transcriptFinder collects the transcripts in one of the directories or files in which a client stores transcripts.
 type transcriptFinder struct {
 	client      string
-	place       clientfile.TranscriptPlace
+	place       clientfile.TranscriptDir
 	walkedDirs  map[string]bool // real paths of the searched directories, because symbolic links may form a circle
 	transcripts []FoundTranscript
 }

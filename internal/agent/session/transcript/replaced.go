@@ -12,9 +12,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
 )
 
-// minIdentifiedChars is the minimum number of letters and digits in a text that is hashed. A shorter text may occur in
+// minHashedTextChars is the minimum number of letters and digits in a text that is hashed. A shorter text may occur in
 // many places of a file.
-const minIdentifiedChars = 8
+const minHashedTextChars = 8
 
 // setTextHashes sets OldTextHash and NewTextHash for a call that changed a single file. The function clean is applied
 // to the texts before they are hashed, so that no hash depends on a secret.
@@ -33,7 +33,7 @@ func setTextHashes(c *session.ToolCall, args *toolInput, clean func(string) stri
 		}
 		return -1
 	}, before+after)
-	if before != after && len(letters) >= minIdentifiedChars {
+	if before != after && len(letters) >= minHashedTextChars {
 		c.OldTextHash, c.NewTextHash = hashText(before), hashText(after)
 	}
 }

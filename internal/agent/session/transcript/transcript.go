@@ -94,7 +94,7 @@ func (f *transcriptFile) readFrom(ctx context.Context, cursor string, lines *lin
 	if isKnown && size == last.endOffset {
 		return cursor, nil
 	}
-	f.countedOffset = last.endOffset
+	f.countedPartsEndOffset = last.endOffset
 	if err := f.readEvents(ctx, in, last.turnOffset); err != nil {
 		return cursor, err
 	}
@@ -131,19 +131,19 @@ func (f *transcriptFile) readEvents(ctx context.Context, in io.ReadSeeker, from 
 			return err
 		}
 		f.events = nil
-		f.heldEvents = nil
+		f.possibleCopyEvents = nil
 		f.report = ReadReport{}
 		f.lastTurnOffset = from
 	}
 	err := f.readLines(ctx, in, r, lineRange{firstOffset: from})
-	if f.isFinalRead && !f.hasReachedLimit {
+	if f.isFinalRead && !f.hasReachedByteLimit {
 		r.flushEvents()
 	}
 	f.releaseHeldEvents()
 	if err == nil && r.isOfOtherClient() {
 		return fmt.Errorf(
 			"it was written by %s, not by %s; name the client that wrote it",
-			r.authorClient,
+			r.fileWriterClient,
 			f.clientName,
 		)
 	}
@@ -157,8 +157,8 @@ type lineRange struct {
 	maxLines               int
 }
 
-// isWhole reports whether the range contains all lines of the file.
-func (l lineRange) isWhole() bool { return l == lineRange{} }
+// isWholeFile reports whether the range contains all lines of the file.
+func (l lineRange) isWholeFile() bool { return l == lineRange{} }
 
 // includesLine reports whether the line at an offset belongs to the range, after n lines of the range were read.
 func (l lineRange) includesLine(offset int64, n int) bool {
@@ -173,7 +173,7 @@ func (f *transcriptFile) readLines(ctx context.Context, in io.ReadSeeker, r *eve
 	}
 	br := bufio.NewReaderSize(in, 1<<18)
 	f.lineNumber = 0
-	if lines.isWhole() {
+	if lines.isWholeFile() {
 		document, rest, err := clientfile.ReadDocument(br)
 		if err != nil {
 			return err
@@ -185,7 +185,7 @@ func (f *transcriptFile) readLines(ctx context.Context, in io.ReadSeeker, r *eve
 		}
 		br = rest
 	}
-	for n := 0; !f.hasReachedLimit && lines.includesLine(offset, n); {
+	for n := 0; !f.hasReachedByteLimit && lines.includesLine(offset, n); {
 		f.lineNumber++
 		b, size, err := clientfile.ReadNextLine(br)
 		if err != nil && err != io.EOF {

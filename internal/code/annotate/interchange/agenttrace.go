@@ -30,13 +30,13 @@ const traceMetadataKey = "dev.oxbow"
 // traceRecord is a record in the format of the Agent Trace specification. It describes one change, which may concern
 // several files.
 type traceRecord struct {
-	Version   string                     `json:"version"`
-	ID        string                     `json:"id"` // UUID
-	Timestamp time.Time                  `json:"timestamp"`
-	VCS       *traceVCS                  `json:"vcs,omitempty"`
-	Tool      *traceTool                 `json:"tool,omitempty"`
-	Files     []traceFile                `json:"files"`
-	Metadata  map[string]json.RawMessage `json:"metadata,omitempty"`
+	Version     string                     `json:"version"`
+	ID          string                     `json:"id"` // UUID
+	Timestamp   time.Time                  `json:"timestamp"`
+	VCS         *traceVCS                  `json:"vcs,omitempty"`
+	WritingTool *traceTool                 `json:"tool,omitempty"`
+	Files       []traceFile                `json:"files"`
+	Metadata    map[string]json.RawMessage `json:"metadata,omitempty"`
 }
 
 type traceVCS struct {
@@ -57,7 +57,7 @@ type traceFile struct {
 type traceConversation struct {
 	URL         string            `json:"url,omitempty"`
 	Contributor *traceContributor `json:"contributor,omitempty"`
-	Ranges      []traceLines      `json:"ranges"`
+	Ranges      []traceLineRange  `json:"ranges"`
 	Related     []relatedResource `json:"related,omitempty"`
 }
 
@@ -66,7 +66,7 @@ type traceContributor struct {
 	ModelID string `json:"model_id,omitempty"`
 }
 
-type traceLines struct {
+type traceLineRange struct {
 	StartLine   int               `json:"start_line"`
 	EndLine     int               `json:"end_line"`
 	ContentHash string            `json:"content_hash,omitempty"`
@@ -102,7 +102,7 @@ func WriteTraces(w io.Writer, records []annotate.Record) (ConversionReport, erro
 		if _, err := w.Write(b.Bytes()); err != nil {
 			return rep, fmt.Errorf("writing agent traces: %w", err)
 		}
-		rep.Written++
+		rep.WrittenCount++
 	}
 	return rep, nil
 }
@@ -117,11 +117,13 @@ func makeTraceRecord(r *annotate.Record, rep *ConversionReport) (*traceRecord, e
 		rep.countLoss("annotations without a commit: no revision says where their lines are")
 	}
 	if r.Agent != "" {
-		t.Tool = &traceTool{Name: r.Agent}
+		t.WritingTool = &traceTool{Name: r.Agent}
 	}
 	c := traceConversation{
 		Contributor: makeContributor(r),
-		Ranges:      []traceLines{{StartLine: r.Span.First, EndLine: r.Span.Last, ContentHash: "sha256-128:" + r.Hash}},
+		Ranges: []traceLineRange{
+			{StartLine: r.Span.First, EndLine: r.Span.Last, ContentHash: "sha256-128:" + r.Hash},
+		},
 	}
 	if isWebAddress(r.Ref) {
 		c.URL = r.Ref

@@ -74,13 +74,20 @@ func open(t *testing.T, dir string) *annotate.Store {
 func TestRoundTrip(t *testing.T) {
 	dir, commit := repo(t)
 	b := open(t, dir)
-	recs, err := b.Add(t.Context(),
-		annotate.Record{File: "pool.go", Span: annotate.Span{First: 5, Last: 7},
+	recs, err := b.Add(
+		t.Context(),
+		annotate.Record{File: "pool.go", Span: annotate.LineSpan{First: 5, Last: 7},
 			Why: "Get waits: <callers> have no context & no patience", Rejected: []string{"an error"},
 			By: oxbow.Agent, Agent: "claude-code", Model: "claude-opus-4-5", Session: "s1",
 			Ref: "https://example.com/s1"},
-		annotate.Record{File: "pool.go", Span: annotate.Span{First: 1, Last: 1}, Why: "the lawyers", By: oxbow.Person},
-		annotate.Record{File: "gone.go", Block: []string{"x"}, Why: "its lines are not known"})
+		annotate.Record{
+			File: "pool.go",
+			Span: annotate.LineSpan{First: 1, Last: 1},
+			Why:  "the lawyers",
+			By:   oxbow.Person,
+		},
+		annotate.Record{File: "gone.go", Block: []string{"x"}, Why: "its lines are not known"},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,10 +95,11 @@ func TestRoundTrip(t *testing.T) {
 	recs[1].Archived = true
 	rep, err := WriteTraces(&out, recs)
 	recs[1].Archived = false
-	if n := rep.Losses["archived annotations: read again they are not archived"]; n != 1 {
+	if n := rep.LossCounts["archived annotations: read again they are not archived"]; n != 1 {
 		t.Errorf("Write tells of %d archived annotations, want 1", n)
 	}
-	if err != nil || rep.Written != 2 || rep.Losses["annotations whose lines are not known are left out"] != 1 {
+	if err != nil || rep.WrittenCount != 2 ||
+		rep.LossCounts["annotations whose lines are not known are left out"] != 1 {
 		t.Errorf("Write = %+v, %v", rep, err)
 	}
 	var first map[string]any
@@ -120,7 +128,7 @@ func TestRoundTrip(t *testing.T) {
 	other := open(t, t.TempDir())
 	for _, to := range []*annotate.Store{other, b} {
 		got, rep, err := ReadTraces(t.Context(), to, bytes.NewReader(out.Bytes()))
-		if err != nil || rep.Written != 2 || len(rep.Losses) != 0 {
+		if err != nil || rep.WrittenCount != 2 || len(rep.LossCounts) != 0 {
 			t.Fatalf("Read = %+v, %v", rep, err)
 		}
 		for i := range got {
@@ -191,8 +199,8 @@ func TestReadOfOthers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			delete(rep.Losses, "records that cannot be read")
-			if rep.Written != 2 || !reflect.DeepEqual(rep.Losses, want) {
+			delete(rep.LossCounts, "records that cannot be read")
+			if rep.WrittenCount != 2 || !reflect.DeepEqual(rep.LossCounts, want) {
 				t.Errorf("Read reports %+v, want %v", rep, want)
 			}
 			if len(recs) != 2 {
@@ -219,9 +227,9 @@ func TestReadOfOthers(t *testing.T) {
 	if _, err := b.Add(t.Context(), recs...); err != nil {
 		t.Fatal(err)
 	}
-	found, err := b.Lookup(t.Context(), "pool.go", annotate.Span{First: 6, Last: 6})
-	if err != nil || len(found) != 1 || found[0].Now != (annotate.Span{First: 5, Last: 7}) ||
-		found[0].Placed != annotate.Tracked {
+	found, err := b.Lookup(t.Context(), "pool.go", annotate.LineSpan{First: 6, Last: 6})
+	if err != nil || len(found) != 1 || found[0].Now != (annotate.LineSpan{First: 5, Last: 7}) ||
+		found[0].Placed != annotate.PlacedByTracking {
 		t.Errorf("Lookup = %+v, %v", found, err)
 	}
 }
@@ -255,8 +263,8 @@ func FuzzRead(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if rep.Written != len(recs) {
-			t.Errorf("%d records, and the report says %d", len(recs), rep.Written)
+		if rep.WrittenCount != len(recs) {
+			t.Errorf("%d records, and the report says %d", len(recs), rep.WrittenCount)
 		}
 		var out bytes.Buffer
 		if _, err := WriteTraces(&out, recs); err != nil {

@@ -56,7 +56,7 @@ type authoredFile struct {
 // authoredLines lists the lines that one author wrote in a file.
 type authoredLines struct {
 	AuthorKey string // key of a session or a person, without the part from "::" on
-	Spans     []annotate.Span
+	Spans     []annotate.LineSpan
 }
 
 type authorshipMetadata struct {
@@ -153,7 +153,7 @@ func parseAuthoredLines(s string) (e authoredLines, bad error) {
 		if err == nil && two {
 			last, err = strconv.Atoi(b)
 		}
-		span := annotate.Span{First: first, Last: last}
+		span := annotate.LineSpan{First: first, Last: last}
 		isRange := span.Len() > 0 && last <= 1<<30
 		if err != nil || !isRange {
 			bad = fmt.Errorf("%.60q is no range of lines", part)
@@ -170,7 +170,7 @@ func parseAuthoredLines(s string) (e authoredLines, bad error) {
 // same notes again returns the same records. Without a repository, the error matches [oxbow.ErrUnsupported].
 func ReadGitAI(ctx context.Context, b *annotate.Store) ([]annotate.Record, ConversionReport, error) {
 	var rep ConversionReport
-	notes, err := b.ReadNotes(ctx, gitAINotesRef)
+	notes, err := b.ReadGitNotes(ctx, gitAINotesRef)
 	if err != nil {
 		return nil, rep, fmt.Errorf("reading the notes of Git AI: %w", err)
 	}
@@ -207,11 +207,11 @@ func ReadGitAI(ctx context.Context, b *annotate.Store) ([]annotate.Record, Conve
 		case t.Lines == nil || !r.SetLines(t.Lines):
 			rep.countLoss("ranges that their file does not have")
 		default:
-			r.Blob, r.Time = t.Blob, t.Time
+			r.Blob, r.Time = t.BlobName, t.Time
 			out = append(out, r)
 		}
 	}
-	rep.Written = len(out)
+	rep.WrittenCount = len(out)
 	return out, rep, nil
 }
 
@@ -223,7 +223,7 @@ func (l *authorshipLog) toRecords(commit string, rep *ConversionReport) []annota
 			rep.countLoss("files whose path cannot be")
 			continue
 		}
-		spans := map[string][]annotate.Span{}
+		spans := map[string][]annotate.LineSpan{}
 		var keys []string
 		for _, e := range f.Entries {
 			if strings.HasPrefix(e.AuthorKey, "h_") {
@@ -247,7 +247,7 @@ func (l *authorshipLog) toRecords(commit string, rep *ConversionReport) []annota
 			for _, s := range joinSpans(spans[k]) {
 				sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %d %d", commit, f.Path, k, s.First, s.Last))
 				out = append(out, annotate.Record{ID: "g" +
-					hex.EncodeToString(sum[:8]), File: f.Path, Span: s, Why: p.reasonText(), By: oxbow.Agent,
+					hex.EncodeToString(sum[:8]), File: f.Path, Span: s, Why: p.formatEditReason(), By: oxbow.Agent,
 					Agent: truncateField(
 						p.Agent.Tool,
 					), Model: truncateField(p.Agent.Model), Session: truncateField(p.Agent.ID), Commit: commit,
@@ -259,15 +259,15 @@ func (l *authorshipLog) toRecords(commit string, rep *ConversionReport) []annota
 }
 
 // joinSpans returns the spans in order. It joins spans that overlap or are adjacent.
-func joinSpans(spans []annotate.Span) []annotate.Span {
+func joinSpans(spans []annotate.LineSpan) []annotate.LineSpan {
 	spans = slices.Clone(spans)
-	slices.SortFunc(spans, func(a, b annotate.Span) int {
+	slices.SortFunc(spans, func(a, b annotate.LineSpan) int {
 		if a.First != b.First {
 			return a.First - b.First
 		}
 		return a.Last - b.Last
 	})
-	var out []annotate.Span
+	var out []annotate.LineSpan
 	for _, s := range spans {
 		if n := len(out); n > 0 && s.First <= out[n-1].Last+1 {
 			out[n-1].Last = max(out[n-1].Last, s.Last)
@@ -278,10 +278,10 @@ func joinSpans(spans []annotate.Span) []annotate.Span {
 	return out
 }
 
-// reasonText returns the text for Record.Why: the last request of the session without its private parts
+// formatEditReason returns the text for Record.Why: the last request of the session without its private parts
 // ([text.WithoutPrivate]), the agent's last answer, and the author. The request and the answer are left out if the log
 // does not contain them.
-func (p *promptSession) reasonText() string {
+func (p *promptSession) formatEditReason() string {
 	asked, said := "", ""
 	for _, m := range p.Messages {
 		switch t := strings.TrimSpace(m.Text); m.Type {

@@ -109,21 +109,21 @@ func TestReadGitAI(t *testing.T) {
 		want := map[string]int{"bad note: that of commit " + two[:12] +
 			": a log has no metadata": 1, "notes of another version than 3": 1, "entries of known persons": 1,
 			"entries of sessions that the note does not describe": 1, "ranges that their file does not have": 1}
-		if rep.NotesRead != 1 || rep.Written != 3 || !reflect.DeepEqual(rep.Losses, want) {
+		if rep.NotesRead != 1 || rep.WrittenCount != 3 || !reflect.DeepEqual(rep.LossCounts, want) {
 			t.Errorf("Read reports %+v, want %v", rep, want)
 		}
 		if len(recs) != 3 {
 			t.Fatalf("Read = %+v, want three", recs)
 		}
 		r := recs[0]
-		if r.File != "src/pool.go" || r.Span != (annotate.Span{First: 1, Last: 3}) || r.Agent != "claude" ||
+		if r.File != "src/pool.go" || r.Span != (annotate.LineSpan{First: 1, Last: 3}) || r.Agent != "claude" ||
 			r.Model != "claude-opus-4-5" || r.Session != "conv_1" ||
 			r.Commit != one || !reflect.DeepEqual(r.Block, []string{"one", "two", "three"}) ||
 			r.Time.Format("2006-01-02") != "2026-04-18" ||
 			r.Why != "Written by claude (claude-opus-4-5), directed by ada@example.com. Git AI does not say why." {
 			t.Errorf("the first record is %+v", r)
 		}
-		if recs[1].Span != (annotate.Span{First: 5, Last: 5}) {
+		if recs[1].Span != (annotate.LineSpan{First: 5, Last: 5}) {
 			t.Errorf("the second record is of %v", recs[1].Span)
 		}
 		if w := "One line will do.\n\nIt was asked: Make it short[…].\n\nWritten by cursor " +
@@ -137,8 +137,8 @@ func TestReadGitAI(t *testing.T) {
 		if all, err := b.AllRecords(t.Context()); err != nil || len(all) != 3 {
 			t.Errorf("the book has %d, %v, want 3", len(all), err)
 		}
-		if found, err := b.Lookup(t.Context(), "src/pool.go", annotate.Span{First: 2, Last: 2}); err != nil ||
-			len(found) != 1 || found[0].Placed != annotate.Exact {
+		if found, err := b.Lookup(t.Context(), "src/pool.go", annotate.LineSpan{First: 2, Last: 2}); err != nil ||
+			len(found) != 1 || found[0].Placed != annotate.PlacedExactly {
 			t.Errorf("Lookup = %+v, %v", found, err)
 		}
 	}
@@ -169,7 +169,7 @@ func TestBadLineOfANote(t *testing.T) {
 	}
 	var rep ConversionReport
 	if recs := l.toRecords(strings.Repeat("ab", 20), &rep); len(recs) != 4 ||
-		recs[1].Span != (annotate.Span{First: 5, Last: 6}) {
+		recs[1].Span != (annotate.LineSpan{First: 5, Last: 6}) {
 		t.Errorf("records = %+v, want 4, the second of lines 5 and 6", recs)
 	}
 }

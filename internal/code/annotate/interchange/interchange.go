@@ -18,21 +18,21 @@ import (
 
 // ConversionReport counts the converted items, and the losses in the conversion.
 type ConversionReport struct {
-	Written   int // number of annotations that an import wrote, or of trace records that an export wrote
-	NotesRead int // number of notes that were read
+	WrittenCount int // number of annotations that an import wrote, or of trace records that an export wrote
+	NotesRead    int // number of notes that were read
 	// how often information of each kind was lost in the conversion, by the kind's description
-	Losses map[string]int
+	LossCounts map[string]int
 }
 
 func (r *ConversionReport) countLoss(description string) {
-	if r.Losses == nil {
-		r.Losses = map[string]int{}
+	if r.LossCounts == nil {
+		r.LossCounts = map[string]int{}
 	}
-	r.Losses[description]++
+	r.LossCounts[description]++
 }
 
-// importRange is a range of code lines, for which an annotation will be imported.
-type importRange struct {
+// importedLineRange is a range of code lines, for which an annotation will be imported.
+type importedLineRange struct {
 	record annotate.Record
 	place  annotate.FileAt // If place.Commit is "", the range is in the current file of the working tree.
 }
@@ -42,7 +42,7 @@ type importRange struct {
 func completeRecords(
 	ctx context.Context,
 	b *annotate.Store,
-	wants []importRange,
+	wants []importedLineRange,
 	rep *ConversionReport,
 ) ([]annotate.Record, error) {
 	then, err := readFileVersions(ctx, b, wants)
@@ -60,7 +60,7 @@ func completeRecords(
 		case !w.record.SetLines(t.Lines):
 			rep.countLoss("ranges that end behind their file")
 		default:
-			w.record.Blob = t.Blob
+			w.record.Blob = t.BlobName
 			if w.place.Commit == "" {
 				rep.countLoss("ranges without a revision: their lines are those of now")
 			}
@@ -72,7 +72,11 @@ func completeRecords(
 
 // readFileVersions returns the file of each range at the range's commit, or the current file for a range without a
 // commit. Lines is nil if the file does not exist.
-func readFileVersions(ctx context.Context, b *annotate.Store, wants []importRange) ([]annotate.FileVersion, error) {
+func readFileVersions(
+	ctx context.Context,
+	b *annotate.Store,
+	wants []importedLineRange,
+) ([]annotate.FileVersion, error) {
 	var places []annotate.FileAt
 	var at []int
 	then := make([]annotate.FileVersion, len(wants))

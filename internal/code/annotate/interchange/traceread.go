@@ -91,7 +91,7 @@ func ReadTraces(ctx context.Context, b *annotate.Store, r io.Reader) ([]annotate
 		rep.countLoss("records that cannot be read")
 	}
 	var out []annotate.Record
-	var wants []importRange
+	var wants []importedLineRange
 	for i := range ts {
 		if raw, ok := ts[i].Metadata[traceMetadataKey]; ok {
 			rec, err := annotate.ParseRecord(raw)
@@ -108,14 +108,14 @@ func ReadTraces(ctx context.Context, b *annotate.Store, r io.Reader) ([]annotate
 		return nil, rep, fmt.Errorf("reading agent traces: %w", err)
 	}
 	out = append(out, more...)
-	rep.Written = len(out)
+	rep.WrittenCount = len(out)
 	return out, rep, nil
 }
 
 // importableTraceRanges returns the line ranges of a trace that another program wrote. Ranges that cannot be
 // imported are left out and counted in the report.
-func importableTraceRanges(t *traceRecord, rep *ConversionReport) []importRange {
-	var out []importRange
+func importableTraceRanges(t *traceRecord, rep *ConversionReport) []importedLineRange {
+	var out []importedLineRange
 	commit := ""
 	switch {
 	case t.VCS == nil:
@@ -145,7 +145,7 @@ func importableTraceRanges(t *traceRecord, rep *ConversionReport) []importRange 
 				if l.Contributor != nil {
 					who = *l.Contributor
 				}
-				span := annotate.Span{First: l.StartLine, Last: l.EndLine}
+				span := annotate.LineSpan{First: l.StartLine, Last: l.EndLine}
 				switch {
 				case who.Type == "human":
 					rep.countLoss("ranges that a person wrote")
@@ -173,16 +173,16 @@ func importableTraceRanges(t *traceRecord, rep *ConversionReport) []importRange 
 					}
 				}
 				r.Why = "Written by " + by
-				if t.Tool != nil && t.Tool.Name != "" {
-					r.Agent = truncateField(t.Tool.Name)
-					r.Why += " in " + strings.TrimSpace(t.Tool.Name+" "+t.Tool.Version)
+				if t.WritingTool != nil && t.WritingTool.Name != "" {
+					r.Agent = truncateField(t.WritingTool.Name)
+					r.Why += " in " + strings.TrimSpace(t.WritingTool.Name+" "+t.WritingTool.Version)
 				}
 				r.Why += ". Agent Trace does not say why."
 				if c.URL != "" {
 					r.Why += " Conversation: " + c.URL
 				}
 				r.Why = truncateReasoning(r.Why)
-				out = append(out, importRange{r, annotate.FileAt{Commit: commit, File: f.Path}})
+				out = append(out, importedLineRange{r, annotate.FileAt{Commit: commit, File: f.Path}})
 			}
 		}
 	}

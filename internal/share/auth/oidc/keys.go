@@ -99,7 +99,7 @@ func (s *keySet) findKey(ctx context.Context, id, algorithm string) (crypto.Publ
 	}
 	switch {
 	case !ok && s.fetchErr != nil:
-		return nil, &auth.UncheckedError{Err: s.fetchErr, Wait: minFetchInterval - now.Sub(s.lastAttempt)}
+		return nil, &auth.TokenUncheckedError{Err: s.fetchErr, Wait: minFetchInterval - now.Sub(s.lastAttempt)}
 	case !ok:
 		return nil, errors.New("the provider has no such key")
 	case k.algorithm != algorithm:

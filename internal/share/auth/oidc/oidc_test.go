@@ -271,12 +271,12 @@ func TestKeysChange(t *testing.T) {
 	if err := token("r2"); err != nil {
 		t.Errorf("while the provider is away: %v", err)
 	}
-	if _, ok := errors.AsType[*auth.UncheckedError](token("r3")); !ok {
+	if _, ok := errors.AsType[*auth.TokenUncheckedError](token("r3")); !ok {
 		t.Errorf("a key that the provider may have is refused: %v", token("r3"))
 	}
 	p.reply = nil
 	p.now = p.now.Add(minFetchInterval + time.Second)
-	if _, ok := errors.AsType[*auth.UncheckedError](token("r3")); ok || token("r2") != nil {
+	if _, ok := errors.AsType[*auth.TokenUncheckedError](token("r3")); ok || token("r2") != nil {
 		t.Errorf("when the provider is back: %v, %v", token("r3"), token("r2"))
 	}
 }
@@ -308,7 +308,8 @@ func TestHostileProvider(t *testing.T) {
 		v := p.verifier(t)
 		for range 2 { // The second call must not fetch the keys again.
 			got, err := v.Verify(t.Context(), p.sign(t, map[string]any{"alg": "RS256", "kid": "r"}, p.claims(nil)))
-			if unchecked, ok := errors.AsType[*auth.UncheckedError](err); !ok || unchecked.Wait != minFetchInterval {
+			if unchecked, ok := errors.AsType[*auth.TokenUncheckedError](err); !ok ||
+				unchecked.Wait != minFetchInterval {
 				t.Errorf("%s: %+v, %v", name, got, err)
 			}
 		}
