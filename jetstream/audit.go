@@ -28,9 +28,9 @@ type Finding struct {
 	Stream string `json:"stream,omitempty"`
 	Server string `json:"server,omitempty"` // "" if the problem concerns all servers
 	// name of the brain (a memory in the stream), or "" if the problem concerns the whole stream
-	Brain          string `json:"brain,omitempty"`
-	Problem        string `json:"what"`
-	IsServerFenced bool   `json:"fenced,omitempty"` // the server may no longer lead the stream
+	Brain  string `json:"brain,omitempty"`
+	What   string `json:"what"`
+	Fenced bool   `json:"fenced,omitempty"` // the server may no longer lead the stream
 }
 
 // leaderFence records that a server must not become the leader of a stream, because the server's data differs from the
@@ -112,7 +112,7 @@ func (c *Cluster) auditStream(
 ) error {
 	leader, otherServers, err := c.findLeader(ctx, stream)
 	if errors.Is(err, oxbow.ErrCorrupt) {
-		report.Findings = append(report.Findings, Finding{Stream: stream, Problem: err.Error()})
+		report.Findings = append(report.Findings, Finding{Stream: stream, What: err.Error()})
 		return nil
 	}
 	if err == nil {
@@ -133,7 +133,7 @@ func (c *Cluster) auditStream(
 			return f.Stream == stream && f.Server == s
 		}); i >= 0 {
 			// The audit has already found a problem with this server, so do not read the brains from it.
-			bad[s], report.Findings[i].IsServerFenced = report.Findings[i].Problem, true
+			bad[s], report.Findings[i].Fenced = report.Findings[i].What, true
 			continue
 		}
 		reason, fenced := c.readServer(ctx, stream, s, brains, views)
@@ -146,7 +146,7 @@ func (c *Cluster) auditStream(
 		}
 		report.Findings = append(
 			report.Findings,
-			Finding{Stream: stream, Server: s, Problem: reason, IsServerFenced: fenced},
+			Finding{Stream: stream, Server: s, What: reason, Fenced: fenced},
 		)
 		if fenced {
 			bad[s] = reason
@@ -160,14 +160,14 @@ func (c *Cluster) auditStream(
 			}
 		}
 		for _, f := range findDifferingCopies(b, views[b.Name]) {
-			f.Stream, f.IsServerFenced = stream, len(servers) > 1
-			bad[f.Server] = f.Brain + ": " + f.Problem
+			f.Stream, f.Fenced = stream, len(servers) > 1
+			bad[f.Server] = f.Brain + ": " + f.What
 			report.Findings = append(report.Findings, f)
 		}
 	}
 	if len(bad) > 0 && !slices.ContainsFunc(read, func(s string) bool { return bad[s] == "" }) {
 		for i := range report.Findings {
-			report.Findings[i].IsServerFenced = report.Findings[i].IsServerFenced &&
+			report.Findings[i].Fenced = report.Findings[i].Fenced &&
 				report.Findings[i].Stream != stream
 		}
 		// Do not fence any server, because each server has a problem and none could lead the stream instead. Damage in
@@ -190,7 +190,7 @@ func (c *Cluster) readServer(
 		failureReason = fmt.Sprintf("cannot be made the leader, so that it was not read: %v", err)
 		if r, err := c.streamInfo(ctx, stream); err == nil && r.Cluster != nil {
 			for _, o := range r.Cluster.Replicas {
-				isBehind := !o.IsCurrent && o.MissingMessages > 0
+				isBehind := !o.Current && o.MissingMessages > 0
 				if isBehind && o.Name == server {
 					return fmt.Sprintf(
 						"is behind, by %d messages as the leader counts, and does not catch up, so that it was not "+
@@ -246,12 +246,12 @@ func (c *Cluster) reachableServers(
 		}
 	}
 	for _, o := range r.Cluster.Replicas {
-		isSilent := c.options.System != nil && !o.IsCurrent && !up[o.Name]
+		isSilent := c.options.System != nil && !o.Current && !up[o.Name]
 		if o.Offline || isSilent {
 			servers = slices.DeleteFunc(servers, func(s string) bool { return s == o.Name })
 			report.Findings = append(
 				report.Findings,
-				Finding{Stream: stream, Server: o.Name, Problem: "is offline, so that it was not read"},
+				Finding{Stream: stream, Server: o.Name, What: "is offline, so that it was not read"},
 			)
 		}
 	}
@@ -272,7 +272,7 @@ func (c *Cluster) checkStreamRecreated(ctx context.Context, stream string, repor
 			report.Findings,
 			Finding{
 				Stream: stream,
-				Problem: "the stream was made again, and what it held is lost: restore it from a backup or from the " +
+				What: "the stream was made again, and what it held is lost: restore it from a backup or from the " +
 					"cache directory of a node",
 			},
 		)
@@ -411,14 +411,14 @@ func findDifferingCopies(b brainDirectoryEntry, copies []brainCopyOnServer) (fs 
 	for _, v := range copies {
 		switch {
 		case v.readError != nil:
-			fs = append(fs, Finding{Server: v.serverName, Brain: b.Name, Problem: v.readError.Error()})
+			fs = append(fs, Finding{Server: v.serverName, Brain: b.Name, What: v.readError.Error()})
 		case !v.isCompactedDuringAudit && key(v) != best:
 			fs = append(
 				fs,
 				Finding{
 					Server: v.serverName,
 					Brain:  b.Name,
-					Problem: fmt.Sprintf(
+					What: fmt.Sprintf(
 						"ends with envelope %d in message %d, unlike the others",
 						v.envelopeNumber,
 						v.seq,

@@ -23,11 +23,11 @@ const maxConcurrentCopies = 8
 
 // BackupReport is the result of a backup.
 type BackupReport struct {
-	Brains          int   `json:"brains"` // number of brains in the directory
-	ReadBrains      int   `json:"read"`   // number of brains that were read because they have changed since the last backup
-	UnchangedBrains int   `json:"kept"`   // number of brains with an unchanged file from the last backup
-	Bytes           int64 `json:"bytes"`  // size of the written files
-	DeletedFiles    int   `json:"deleted"`
+	Brains  int   `json:"brains"` // number of brains in the directory
+	Read    int   `json:"read"`   // number of brains that were read because they have changed since the last backup
+	Kept    int   `json:"kept"`   // number of brains with an unchanged file from the last backup
+	Bytes   int64 `json:"bytes"`  // size of the written files
+	Deleted int   `json:"deleted"`
 	// Brains that could not be read completely. Their files from the last backup were kept.
 	Findings []Finding `json:"findings"`
 }
@@ -120,8 +120,8 @@ func (b *backupRun) copyBrains(ctx context.Context) error {
 		b.report.Findings = append(
 			b.report.Findings,
 			Finding{
-				Brain:   name,
-				Problem: "the directory does not name it any more; its file stays: restore it with Restore",
+				Brain: name,
+				What:  "the directory does not name it any more; its file stays: restore it with Restore",
 			},
 		)
 	}
@@ -175,7 +175,7 @@ func (b *backupRun) copyBrain(ctx context.Context, brain brainDirectoryEntry) er
 	case errors.Is(err, oxbow.ErrCorrupt) || errors.Is(err, oxbow.ErrRolledBack):
 		b.report.Findings = append(
 			b.report.Findings,
-			Finding{Stream: brain.streamName(), Brain: brain.Name, Problem: err.Error()},
+			Finding{Stream: brain.streamName(), Brain: brain.Name, What: err.Error()},
 		)
 		if hasOld {
 			b.savedBrains = append(b.savedBrains, oldBrain)
@@ -184,10 +184,10 @@ func (b *backupRun) copyBrain(ctx context.Context, brain brainDirectoryEntry) er
 	case err != nil:
 		return err
 	case isKept:
-		b.report.UnchangedBrains++
+		b.report.Kept++
 		b.savedBrains = append(b.savedBrains, s)
 	default:
-		b.report.ReadBrains++
+		b.report.Read++
 		b.report.Bytes += s.FileSize
 		b.savedBrains = append(b.savedBrains, s)
 	}
@@ -397,7 +397,7 @@ func (b *backupRun) deleteUnlistedFiles() error {
 			if err := b.fsys.Remove(name); err != nil {
 				return err
 			}
-			b.report.DeletedFiles++
+			b.report.Deleted++
 		}
 	}
 	return nil

@@ -112,8 +112,8 @@ func backUp(t *testing.T, c *Cluster, dir string, want BackupReport) {
 	for _, f := range got.Findings {
 		t.Logf("found: %+v", f)
 	}
-	if got.Brains != want.Brains || got.ReadBrains != want.ReadBrains || got.UnchangedBrains != want.UnchangedBrains ||
-		got.DeletedFiles != want.DeletedFiles ||
+	if got.Brains != want.Brains || got.Read != want.Read || got.Kept != want.Kept ||
+		got.Deleted != want.Deleted ||
 		len(got.Findings) != len(want.Findings) {
 		t.Errorf("Backup() = %+v, want %+v", got, want)
 	}
@@ -126,8 +126,8 @@ func TestBackup(t *testing.T) {
 	c := connect(t, alone(t).URL(), devOptions)
 	all := fillBrains(t, c, true)
 	dir := t.TempDir()
-	backUp(t, c, dir, BackupReport{Brains: 4, ReadBrains: 4})
-	backUp(t, c, dir, BackupReport{Brains: 4, UnchangedBrains: 4})
+	backUp(t, c, dir, BackupReport{Brains: 4, Read: 4})
+	backUp(t, c, dir, BackupReport{Brains: 4, Kept: 4})
 	if err := all["decisions"].Apply(t.Context(), oxbow.Add{Name: "new"}); err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +139,7 @@ func TestBackup(t *testing.T) {
 	if err := os.WriteFile(torn, []byte("x"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	backUp(t, c, dir, BackupReport{Brains: 4, ReadBrains: 1, UnchangedBrains: 3, DeletedFiles: 2})
+	backUp(t, c, dir, BackupReport{Brains: 4, Read: 1, Kept: 3, Deleted: 2})
 	files, err := filepath.Glob(filepath.Join(dir, "*", "*.oxbow"))
 	if err != nil || len(files) != 3 {
 		t.Fatalf("%q, %v, want 3 files", files, err)
@@ -167,13 +167,13 @@ func TestBackup(t *testing.T) {
 	restore := func(o RestoreOptions, want RestoreReport) {
 		t.Helper()
 		got, err := other.Restore(t.Context(), []string{dir}, o)
-		if err != nil || got.Brains != want.Brains || got.RestoredBrains != want.RestoredBrains ||
-			got.AlreadyPresentBrains != want.AlreadyPresentBrains ||
+		if err != nil || got.Brains != want.Brains || got.Restored != want.Restored ||
+			got.Present != want.Present ||
 			len(got.Findings) != 0 {
 			t.Errorf("Restore(%+v) = %+v, %v, want %+v", o, got, err, want)
 		}
 	}
-	restore(RestoreOptions{DryRun: true}, RestoreReport{Brains: 4, RestoredBrains: 4})
+	restore(RestoreOptions{DryRun: true}, RestoreReport{Brains: 4, Restored: 4})
 	if brains, err := other.directory.listBrains(t.Context()); err != nil || len(brains) != 0 {
 		t.Errorf("a dry run made %v, %v", brains, err)
 	}
@@ -182,18 +182,18 @@ func TestBackup(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, err := other.Restore(t.Context(), []string{dir}, RestoreOptions{}); !errors.Is(err, oxbow.ErrExists) ||
-		got.RestoredBrains > 0 {
+		got.Restored > 0 {
 		t.Errorf("Restore() into a cluster with another brain = %+v, %v, want ErrExists", got, err)
 	}
-	restore(RestoreOptions{Tenant: "acme", Brain: "con"}, RestoreReport{Brains: 1, RestoredBrains: 1})
-	restore(RestoreOptions{Tenant: "acme"}, RestoreReport{Brains: 4, RestoredBrains: 3, AlreadyPresentBrains: 1})
+	restore(RestoreOptions{Tenant: "acme", Brain: "con"}, RestoreReport{Brains: 1, Restored: 1})
+	restore(RestoreOptions{Tenant: "acme"}, RestoreReport{Brains: 4, Restored: 3, Present: 1})
 	restored(t, other, want)
 	if rep, err := other.Audit(t.Context()); err != nil || len(rep.Findings) > 0 || rep.Brains != 5 {
 		t.Errorf("Audit() = %+v, %v", rep, err)
 	}
 	for _, o := range []RestoreOptions{{}, {Tenant: "acme"}, {Tenant: "acme", Brain: "con"}} {
 		if got, err := other.Restore(t.Context(), []string{dir}, o); !errors.Is(err, oxbow.ErrExists) ||
-			got.RestoredBrains > 0 {
+			got.Restored > 0 {
 			t.Errorf("Restore(%+v) over brains that are there = %+v, %v, want ErrExists", o, got, err)
 		}
 	}
@@ -225,7 +225,7 @@ func TestBackupOfLess(t *testing.T) {
 	all := fillBrains(t, c, false)
 	want := account(t, all["con"])
 	dir := t.TempDir()
-	backUp(t, c, dir, BackupReport{Brains: 4, ReadBrains: 4})
+	backUp(t, c, dir, BackupReport{Brains: 4, Read: 4})
 	r := all["con"].brainReplica
 	var answer struct{ Success bool }
 	if err := c.link.requestAPI(t.Context(), "$JS.API.STREAM.MSG.DELETE."+
@@ -233,15 +233,15 @@ func TestBackupOfLess(t *testing.T) {
 		t.Fatalf("%+v, %v", answer, err)
 	}
 	late := connect(t, url, devOptions)
-	backUp(t, late, dir, BackupReport{Brains: 4, UnchangedBrains: 3, Findings: make([]Finding, 1)})
+	backUp(t, late, dir, BackupReport{Brains: 4, Kept: 3, Findings: make([]Finding, 1)})
 	if err := late.directory.bucket.Purge(t.Context(), "brain.acme.Decisions"); err != nil {
 		t.Fatal(err)
 	}
-	backUp(t, late, dir, BackupReport{Brains: 3, UnchangedBrains: 2, Findings: make([]Finding, 2)})
+	backUp(t, late, dir, BackupReport{Brains: 3, Kept: 2, Findings: make([]Finding, 2)})
 	_ = all["con"].Close()
 	_ = all["Decisions"].Close()
 	other := connect(t, alone(t).URL(), devOptions)
-	if rep, err := other.Restore(t.Context(), []string{dir}, RestoreOptions{}); err != nil || rep.RestoredBrains != 4 {
+	if rep, err := other.Restore(t.Context(), []string{dir}, RestoreOptions{}); err != nil || rep.Restored != 4 {
 		t.Errorf("Restore() = %+v, %v", rep, err)
 	}
 	restored(t, other, map[string]string{"con": want})
@@ -254,7 +254,7 @@ func TestRestoreDamaged(t *testing.T) {
 	c := connect(t, alone(t).URL(), devOptions)
 	fillBrains(t, c, false)
 	good := t.TempDir()
-	backUp(t, c, good, BackupReport{Brains: 4, ReadBrains: 4})
+	backUp(t, c, good, BackupReport{Brains: 4, Read: 4})
 	one := func(dir string) string {
 		names, err := filepath.Glob(filepath.Join(dir, "tenant-acme", "brain-con.*"))
 		if err != nil || len(names) != 1 {
@@ -307,12 +307,12 @@ func TestRestoreDamaged(t *testing.T) {
 			other := connect(t, alone(t).URL(), devOptions)
 			rep, err := other.Restore(t.Context(), []string{dir}, RestoreOptions{})
 			if !tc.whole {
-				if !errors.Is(err, oxbow.ErrCorrupt) || rep.RestoredBrains > 0 {
+				if !errors.Is(err, oxbow.ErrCorrupt) || rep.Restored > 0 {
 					t.Errorf("Restore() = %+v, %v, want ErrCorrupt", rep, err)
 				}
 				return
 			}
-			if err != nil || rep.RestoredBrains != 3 || len(rep.Findings) != 1 || rep.Findings[0].Brain != "acme.con" {
+			if err != nil || rep.Restored != 3 || len(rep.Findings) != 1 || rep.Findings[0].Brain != "acme.con" {
 				t.Errorf("Restore() = %+v, %v, want 3 brains and a finding", rep, err)
 			}
 			if _, err := open(t, other, "con").Get(t.Context(), "e1"); !errors.Is(err, oxbow.ErrNotFound) {
@@ -327,7 +327,7 @@ func TestRestoreDamaged(t *testing.T) {
 				[]string{dir, good},
 				RestoreOptions{},
 			)
-			if err != nil || both.RestoredBrains != 4 {
+			if err != nil || both.Restored != 4 {
 				t.Errorf("Restore() from two backups = %+v, %v", both, err)
 			}
 		})
@@ -407,7 +407,7 @@ func TestRestoreFromCaches(t *testing.T) {
 		t.Errorf("Restore() from a cache in use = %v, want ErrBusy", err)
 	}
 	other := connect(t, alone(t).URL(), devOptions)
-	if rep, err := other.Restore(t.Context(), dirs, RestoreOptions{}); err != nil || rep.RestoredBrains != 3 ||
+	if rep, err := other.Restore(t.Context(), dirs, RestoreOptions{}); err != nil || rep.Restored != 3 ||
 		len(rep.Findings) > 0 {
 		t.Errorf("Restore() = %+v, %v", rep, err)
 	}

@@ -102,7 +102,7 @@ func (h *harmed) current(t *testing.T) {
 	for {
 		s, _ := h.c.streamStatus(ctx, "BRAIN_00")
 		if s.Leader != "" && !slices.ContainsFunc(s.Replicas, func(r ReplicaStatus) bool {
-			return !r.IsCurrent || r.Lag > 0
+			return !r.Current || r.Lag > 0
 		}) {
 			return
 		}
@@ -133,7 +133,7 @@ func TestNeverCatchesUp(t *testing.T) {
 		t.Errorf("%d of 3 processes read", n)
 	}
 	rep, err := h.c.Audit(t.Context())
-	if f := rep.Findings; err != nil || len(f) != 1 || f[0].Server != victim || !f[0].IsServerFenced ||
+	if f := rep.Findings; err != nil || len(f) != 1 || f[0].Server != victim || !f[0].Fenced ||
 		rep.Messages != 2*(damageEntries+1) {
 		t.Errorf("Audit() = %+v, %v, want %s fenced", rep, err, victim)
 	}

@@ -42,12 +42,12 @@ type Options struct {
 	// empty, open brains are stored in memory.
 	Dir string
 
-	// ReadsTrustAnnouncements makes reads send no requests to the servers. A read then relies on the messages
+	// Announced makes reads send no requests to the servers. A read then relies on the messages
 	// (invalidations) by which other processes announce their changes. It sees the changes up to the last invalidation
 	// that has arrived, and is at most MaxAge old. By default, each read asks the stream's leader for the last message
 	// (the head).
-	ReadsTrustAnnouncements bool
-	MaxAge                  time.Duration // if Announced is set: maximum age of the data that a read returns (default 1 s)
+	Announced bool
+	MaxAge    time.Duration // if Announced is set: maximum age of the data that a read returns (default 1 s)
 
 	// ReadWait and WriteWait are the maximum times for which reads and writes wait for the servers.
 	// The defaults are 10 s and 20 s. The election of a leader takes 4 to 9 s.
@@ -261,7 +261,7 @@ func (c *Cluster) markBrainOutdated(m *nats.Msg) {
 	for previous := r.announcedMessageSeq.Load(); previous < seq && !r.announcedMessageSeq.CompareAndSwap(previous,
 		seq); previous = r.announcedMessageSeq.Load() {
 	}
-	isRead := c.options.ReadsTrustAnnouncements && r.watchers.Len() > 0
+	isRead := c.options.Announced && r.watchers.Len() > 0
 	if isRead && seq > r.lastReadSeq.Load() {
 		// Ignore the error, because the next read of the brain tries to read the new message again.
 		go func() { _ = r.compareWithHead(c.ctx) }()

@@ -23,7 +23,7 @@ func TestReplaceCut(t *testing.T) {
 	all := fillBrains(t, c, false)
 	want := accounts(t, all)
 	s := healthy(t, c)
-	lead := slices.IndexFunc(s.Servers, func(s ServerStatus) bool { return s.IsClusterLeader })
+	lead := slices.IndexFunc(s.Servers, func(s ServerStatus) bool { return s.Leads })
 	old := ns.all[(lead+1)%3]
 	old.kill()
 	finds(t, c, old.options.Name, "does not answer")
@@ -37,7 +37,7 @@ func TestReplaceCut(t *testing.T) {
 		defer cancel()
 		for {
 			rep, err := c.Replace(ctx, old.options.Name, o)
-			if err == nil || !errors.Is(err, oxbow.ErrBusy) || (rep.Step != "" && rep.Step != ReplaceStepAuditBefore) ||
+			if err == nil || !errors.Is(err, oxbow.ErrBusy) || (rep.Step != "" && rep.Step != StepAuditBefore) ||
 				!waitOrDone(ctx, 100*time.Millisecond) {
 				return rep, err
 			}
@@ -45,7 +45,7 @@ func TestReplaceCut(t *testing.T) {
 	}
 	cut := false
 	rep, err := replace(ReplaceOptions{Wait: 2 * time.Second, Progress: func(r ReplaceReport) {
-		if r.Step == ReplaceStepRemoveServer && !cut {
+		if r.Step == StepRemove && !cut {
 			cut = true
 			ns.cut(lead, true)
 		}
@@ -59,7 +59,7 @@ func TestReplaceCut(t *testing.T) {
 		rep, err = c.Replace(ctx, old.options.Name, ReplaceOptions{Wait: 20 * time.Second})
 		if err == nil {
 			cancel()
-			if rep.Step != ReplaceStepDone || len(rep.AuditAfter.Findings) > 0 {
+			if rep.Step != StepDone || len(rep.After.Findings) > 0 {
 				t.Errorf("Replace() again = %+v", rep)
 			}
 			break

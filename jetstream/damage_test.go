@@ -156,11 +156,11 @@ func TestBitFlips(t *testing.T) {
 			fenced := false
 			for _, f := range rep.Findings {
 				t.Logf("found: %+v", f)
-				if f.Server != h.options[h.victim].Name || !f.IsServerFenced {
+				if f.Server != h.options[h.victim].Name || !f.Fenced {
 					t.Errorf(
 						"the finding is of %s, fenced %t; the victim is %s",
 						f.Server,
-						f.IsServerFenced,
+						f.Fenced,
 						h.options[h.victim].Name,
 					)
 				}
@@ -228,7 +228,7 @@ func (h *harmed) auditDisturbed(t *testing.T) {
 	rep, err := h.c.Audit(t.Context())
 	h.c.link.requester = conn
 	if err != nil || !moved || len(rep.Findings) != 1 || rep.Findings[0].Server != victim ||
-		!strings.Contains(rep.Findings[0].Problem, "lost the lead") {
+		!strings.Contains(rep.Findings[0].What, "lost the lead") {
 		t.Errorf("Audit() = %+v, %v, moved %t, want that %s lost the lead", rep, err, moved, victim)
 	}
 	if err := h.c.readLeaderFences(t.Context()); err != nil || !h.c.isFenced("BRAIN_00", victim) {
@@ -355,7 +355,7 @@ func TestMissingStream(t *testing.T) {
 		}
 	}
 	rep, err := other.brainReplica.cluster.Audit(t.Context())
-	if err != nil || len(rep.Findings) != 1 || !strings.Contains(rep.Findings[0].Problem, "missing") {
+	if err != nil || len(rep.Findings) != 1 || !strings.Contains(rep.Findings[0].What, "missing") {
 		t.Errorf("Audit() = %+v, %v, want the stream", rep, err)
 	}
 	if _, err := js.Stream(t.Context(), s.brainReplica.directoryBrain.streamName()); !errors.Is(

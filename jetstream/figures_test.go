@@ -169,7 +169,7 @@ func TestFiguresReads(t *testing.T) {
 	fill(s)
 	base := recall(local)
 	asked := recall(oxbow.New(s, nil))
-	announced := connectTrio(t, ns.urls, Options{ReadsTrustAnnouncements: true})
+	announced := connectTrio(t, ns.urls, Options{Announced: true})
 	told := recall(oxbow.New(open(t, announced, "big"), nil))
 	t.Logf("recall of %d entries, p50: local %s; resident, asking the leader %s (%.2f); resident, announced %s (%.2f)",
 		entries, base, asked, float64(asked)/float64(base), told, float64(told)/float64(base))

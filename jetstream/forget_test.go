@@ -119,7 +119,7 @@ func (h *harmed) names(t *testing.T, victim int, what string, before func()) {
 		found := false
 		for _, f := range s.Findings {
 			found = found || f.Server == name
-			if f.Server == name && strings.HasPrefix(f.Problem, what) {
+			if f.Server == name && strings.HasPrefix(f.What, what) {
 				return
 			}
 		}

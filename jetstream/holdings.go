@@ -147,7 +147,7 @@ func (c *Cluster) findServersWithLostStreams(ctx context.Context) (fs []Finding,
 					Finding{
 						Stream: name,
 						Server: h.serverName,
-						Problem: fmt.Sprintf(
+						What: fmt.Sprintf(
 							"leads the servers and has forgotten the stream, which %s have; %s",
 							strings.Join(have, " "),
 							mend,
@@ -160,7 +160,7 @@ func (c *Cluster) findServersWithLostStreams(ctx context.Context) (fs []Finding,
 					Finding{
 						Stream: name,
 						Server: h.serverName,
-						Problem: "takes no part in keeping the stream: it has forgotten it, or cannot read what it " +
+						What: "takes no part in keeping the stream: it has forgotten it, or cannot read what it " +
 							"had; " + mend,
 					},
 				)

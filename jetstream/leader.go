@@ -18,7 +18,7 @@ const onlyServerName = "the only server"
 type memberInfo struct {
 	Name               string        `json:"name"`
 	ServerID           string        `json:"peer"` // ID of the server (see serverID)
-	IsCurrent          bool          `json:"current"`
+	Current            bool          `json:"current"`
 	Offline            bool          `json:"offline"`
 	IsJoiningOrLeaving bool          `json:"pending"` // the server is joining or leaving
 	SinceLastHeard     time.Duration `json:"active"`  // time since the leader last received a message from the server

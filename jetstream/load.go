@@ -79,7 +79,7 @@ func (r *brainReplica) catchUpForRead(ctx context.Context) error {
 		return err
 	}
 	o := &r.cluster.options
-	isListening := o.ReadsTrustAnnouncements && r.cluster.receivesInvalidations.Load()
+	isListening := o.Announced && r.cluster.receivesInvalidations.Load()
 	if isListening && r.announcedMessageSeq.Load() <= r.lastReadSeq.Load() {
 		if at := r.headComparedAt.Load(); at != 0 && o.Clock().UnixNano()-at < int64(o.MaxAge) {
 			return nil

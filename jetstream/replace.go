@@ -26,25 +26,25 @@ type ReplaceOptions struct {
 	Progress func(ReplaceReport)
 }
 
-// ServerReplaceStep is a step in the replacement of a server by another server.
-type ServerReplaceStep string
+// ReplaceStep is a step in the replacement of a server by another server.
+type ReplaceStep string
 
 // These are the steps in the replacement of a server by another server, in their order.
 const (
-	ReplaceStepAuditBefore     ServerReplaceStep = "audit-before"
-	ReplaceStepRemoveServer    ServerReplaceStep = "remove"
-	ReplaceStepWaitForReplicas ServerReplaceStep = "wait" // wait until all streams have all replicas again
-	ReplaceStepAuditAfter      ServerReplaceStep = "audit-after"
-	ReplaceStepDone            ServerReplaceStep = "done"
+	StepAuditBefore ReplaceStep = "audit-before"
+	StepRemove      ReplaceStep = "remove"
+	StepWait        ReplaceStep = "wait" // wait until all streams have all replicas again
+	StepAuditAfter  ReplaceStep = "audit-after"
+	StepDone        ReplaceStep = "done"
 )
 
 // ReplaceReport is the state of the replacement of a server.
 type ReplaceReport struct {
-	Step                   ServerReplaceStep `json:"step"`    // the step of replacing the server that has begun last
-	Streams                int               `json:"streams"` // number of streams, including the directory
-	FullyReplicatedStreams int               `json:"whole"`   // number of streams that have all their replicas again
-	AuditBefore            AuditReport       `json:"before"`
-	AuditAfter             AuditReport       `json:"after"`
+	Step    ReplaceStep `json:"step"`    // the step of replacing the server that has begun last
+	Streams int         `json:"streams"` // number of streams, including the directory
+	Whole   int         `json:"whole"`   // number of streams that have all their replicas again
+	Before  AuditReport `json:"before"`
+	After   AuditReport `json:"after"`
 	// problems that prevent the next step of replacing the server, or data that were lost
 	Findings []Finding `json:"findings"`
 }
@@ -86,9 +86,9 @@ func (r *serverReplacement) runSteps(ctx context.Context) error {
 	if err := r.checkReady(ctx); err != nil {
 		return err
 	}
-	r.beginStep(ReplaceStepAuditBefore)
+	r.beginStep(StepAuditBefore)
 	rep, before, err := r.cluster.auditAndFindLongestCopies(ctx)
-	r.report.AuditBefore = rep
+	r.report.Before = rep
 	if err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func (r *serverReplacement) runSteps(ctx context.Context) error {
 		return err
 	}
 	if r.isOldServerMember {
-		r.beginStep(ReplaceStepRemoveServer)
+		r.beginStep(StepRemove)
 		if err := r.removeServer(ctx); err != nil {
 			return err
 		}
@@ -107,9 +107,9 @@ func (r *serverReplacement) runSteps(ctx context.Context) error {
 	if err := r.deleteOldServerFences(ctx); err != nil {
 		return err
 	}
-	r.beginStep(ReplaceStepAuditAfter)
+	r.beginStep(StepAuditAfter)
 	rep, after, err := r.cluster.auditAndFindLongestCopies(ctx)
-	r.report.AuditAfter = rep
+	r.report.After = rep
 	if err != nil {
 		return err
 	}
@@ -117,11 +117,11 @@ func (r *serverReplacement) runSteps(ctx context.Context) error {
 		" is removed; keep its data until this is mended"); err != nil {
 		return err
 	}
-	r.beginStep(ReplaceStepDone)
+	r.beginStep(StepDone)
 	return nil
 }
 
-func (r *serverReplacement) beginStep(s ServerReplaceStep) {
+func (r *serverReplacement) beginStep(s ReplaceStep) {
 	r.report.Step = s
 	r.options.Progress(r.report)
 }
@@ -196,7 +196,7 @@ func (r *serverReplacement) checkFindings(fs []Finding, auditName string) error 
 			f.Stream,
 			f.Server,
 			f.Brain,
-			f.Problem,
+			f.What,
 			auditName,
 		)
 	}
@@ -247,7 +247,7 @@ func (r *serverReplacement) awaitReplicas(ctx context.Context) error {
 	defer cancel()
 	for {
 		whole := r.hasAllReplicas(waiting)
-		r.beginStep(ReplaceStepWaitForReplicas)
+		r.beginStep(StepWait)
 		if whole {
 			return nil
 		}
@@ -258,7 +258,7 @@ func (r *serverReplacement) awaitReplicas(ctx context.Context) error {
 			return fmt.Errorf(
 				"%w: %d of %d streams are whole after %s: server %s is removed, and the others do not hold all that "+
 					"it held. See their status; start those that are down, and call it again",
-				oxbow.ErrBusy, r.report.FullyReplicatedStreams, r.report.Streams, r.options.Wait, r.oldServer,
+				oxbow.ErrBusy, r.report.Whole, r.report.Streams, r.options.Wait, r.oldServer,
 			)
 		}
 	}
@@ -268,19 +268,19 @@ func (r *serverReplacement) awaitReplicas(ctx context.Context) error {
 // date and do not include the old server.
 func (r *serverReplacement) hasAllReplicas(ctx context.Context) bool {
 	names := r.cluster.streamNames()
-	r.report.Streams, r.report.FullyReplicatedStreams = len(names), 0
+	r.report.Streams, r.report.Whole = len(names), 0
 	for _, name := range names {
 		s, _ := r.cluster.streamStatus(ctx, name)
 		isBehind := slices.ContainsFunc(s.Replicas, func(o ReplicaStatus) bool {
-			return o.serverID == serverID(r.oldServer) || !o.IsCurrent || o.Offline || o.Joining
+			return o.serverID == serverID(r.oldServer) || !o.Current || o.Offline || o.Joining
 		})
 		hasNewLeader := s.Leader != "" && s.Leader != r.oldServer
 		hasAllCopies := len(s.Replicas)+1 == r.cluster.replicas && !isBehind
 		if hasNewLeader && hasAllCopies {
-			r.report.FullyReplicatedStreams++
+			r.report.Whole++
 		}
 	}
-	return r.report.FullyReplicatedStreams == len(names)
+	return r.report.Whole == len(names)
 }
 
 // deleteOldServerFences deletes the records (fences) which say that the replaced server must not become a leader.
@@ -309,7 +309,7 @@ func lostBrains(before, after map[string]brainCopyOnServer) (fs []Finding) {
 				fs,
 				Finding{
 					Brain: name,
-					Problem: fmt.Sprintf("had %d envelopes before, and has %d, or others", b.envelopeNumber,
+					What: fmt.Sprintf("had %d envelopes before, and has %d, or others", b.envelopeNumber,
 						a.envelopeNumber),
 				},
 			)

@@ -56,7 +56,7 @@ func TestReplace(t *testing.T) {
 	t.Cleanup(fourth.Shutdown)
 	for ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second); ; {
 		rep, err := c.Replace(ctx, "n2", ReplaceOptions{DryRun: true})
-		if err == nil && rep.Step == ReplaceStepAuditBefore && rep.AuditBefore.Brains == 4 {
+		if err == nil && rep.Step == StepAuditBefore && rep.Before.Brains == 4 {
 			cancel()
 			break
 		}
@@ -73,12 +73,12 @@ func TestReplace(t *testing.T) {
 	failed := false
 	rep := replace("n2", ReplaceOptions{Wait: 2 * time.Second, Progress: func(r ReplaceReport) {
 		mark(string(r.Step))
-		if r.Step == ReplaceStepRemoveServer && !failed {
+		if r.Step == StepRemove && !failed {
 			failed = true
 			go tr.servers[1].Shutdown()
 		}
 	}}, oxbow.ErrBusy, "call it again")
-	if rep.Step != ReplaceStepWaitForReplicas && rep.Step != ReplaceStepRemoveServer {
+	if rep.Step != StepWait && rep.Step != StepRemove {
 		t.Errorf("the replacement ended at %s", rep.Step)
 	}
 	mark("the replacement gave up")
@@ -103,8 +103,8 @@ func TestReplace(t *testing.T) {
 		mark(fmt.Sprintf("again: %s %v", rep.Step, err))
 		if err == nil {
 			cancel()
-			if rep.Step != ReplaceStepDone || rep.FullyReplicatedStreams != 3 || rep.AuditAfter.Brains != 4 ||
-				len(rep.AuditAfter.Findings) > 0 {
+			if rep.Step != StepDone || rep.Whole != 3 || rep.After.Brains != 4 ||
+				len(rep.After.Findings) > 0 {
 				t.Errorf("Replace() again = %+v", rep)
 			}
 			break

@@ -30,11 +30,11 @@ type RestoreOptions struct {
 
 // RestoreReport is the result of a restore.
 type RestoreReport struct {
-	Brains               int       `json:"brains"`   // number of brains in the backup that Tenant and Brain select
-	RestoredBrains       int       `json:"restored"` // number of brains that were restored or, with DryRun, can be restored
-	AlreadyPresentBrains int       `json:"present"`  // number of brains that the cluster already has with the state in the backup
-	Bytes                int64     `json:"bytes"`    // size of the restored files
-	Findings             []Finding `json:"findings"` // damaged files
+	Brains   int       `json:"brains"`   // number of brains in the backup that Tenant and Brain select
+	Restored int       `json:"restored"` // number of brains that were restored or, with DryRun, can be restored
+	Present  int       `json:"present"`  // number of brains that the cluster already has with the state in the backup
+	Bytes    int64     `json:"bytes"`    // size of the restored files
+	Findings []Finding `json:"findings"` // damaged files
 }
 
 // restorableFile is a file from which a brain can be restored.
@@ -215,7 +215,7 @@ func (r *restoreRun) missingBrains(
 		case n == 0:
 		case is && alike:
 			delete(filesByBrain, info.Name)
-			r.report.AlreadyPresentBrains++
+			r.report.Present++
 		case is:
 			return nil, fmt.Errorf(
 				"%w: brain %s is there, with %d envelopes; nothing was restored. Restore into a new cluster, or "+
@@ -262,7 +262,7 @@ func (r *restoreRun) restoreBrain(ctx context.Context, newestFirst []restorableF
 		case err != nil:
 			found = append(
 				found,
-				Finding{Brain: f.fullName(), Problem: fmt.Sprintf("%s in %s: %v", f.FileName, f.sourceDir.dir,
+				Finding{Brain: f.fullName(), What: fmt.Sprintf("%s in %s: %v", f.FileName, f.sourceDir.dir,
 					err)},
 			)
 		}
@@ -296,7 +296,7 @@ func (r *restoreRun) restoreBrain(ctx context.Context, newestFirst []restorableF
 func (r *restoreRun) addToRestoreReport(bytes int64, restored int, found []Finding) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.report.RestoredBrains += restored
+	r.report.Restored += restored
 	r.report.Bytes += bytes
 	r.report.Findings = append(r.report.Findings, found...)
 	r.options.Progress(r.report)

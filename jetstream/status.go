@@ -29,9 +29,9 @@ type ServerStatus struct {
 	Up      bool   `json:"up"` // the server answers, or is connected to a server that answers
 	Version string `json:"version,omitempty"`
 	// the server leads the cluster, and decides which servers store a stream
-	IsClusterLeader bool          `json:"leads,omitempty"`
-	SyncAlways      bool          `json:"sync_always,omitempty"`
-	SyncInterval    time.Duration `json:"sync_interval,omitempty"` // time between syncs (only if SyncAlways is not set)
+	Leads        bool          `json:"leads,omitempty"`
+	SyncAlways   bool          `json:"sync_always,omitempty"`
+	SyncInterval time.Duration `json:"sync_interval,omitempty"` // time between syncs (only if SyncAlways is not set)
 }
 
 // StreamStatus is the state of one stream: the stream of a partition, which contains a part of the brains, or the
@@ -47,13 +47,13 @@ type StreamStatus struct {
 
 // ReplicaStatus is the state of a stream on a server that does not lead the stream.
 type ReplicaStatus struct {
-	Server    string `json:"server"`
-	IsCurrent bool   `json:"current"`
-	Offline   bool   `json:"offline,omitempty"`
-	Joining   bool   `json:"joining,omitempty"` // the server is joining or leaving
-	Lag       uint64 `json:"lag,omitempty"`     // number of messages of the stream that the server lacks
+	Server  string `json:"server"`
+	Current bool   `json:"current"`
+	Offline bool   `json:"offline,omitempty"`
+	Joining bool   `json:"joining,omitempty"` // the server is joining or leaving
+	Lag     uint64 `json:"lag,omitempty"`     // number of messages of the stream that the server lacks
 	// an audit found differing data on this server, so the server must not become the leader
-	IsFenced bool `json:"fenced,omitempty"`
+	Fenced bool `json:"fenced,omitempty"`
 
 	serverID string
 }
@@ -70,7 +70,7 @@ func (c *Cluster) Status(ctx context.Context) (Status, error) {
 	defer cancel()
 	fs, _, err := c.findServersWithLostStreams(reading)
 	if err != nil {
-		fs = append(fs, Finding{Problem: err.Error()})
+		fs = append(fs, Finding{What: err.Error()})
 	}
 	s.Findings = append(s.Findings, fs...)
 	brains := map[string]int{}
@@ -83,7 +83,7 @@ func (c *Cluster) Status(ctx context.Context) (Status, error) {
 		})
 	}
 	if err != nil {
-		s.Findings = append(s.Findings, Finding{Stream: directoryStream, Problem: err.Error()})
+		s.Findings = append(s.Findings, Finding{Stream: directoryStream, What: err.Error()})
 	}
 	names := c.streamNames()
 	s.Streams = make([]StreamStatus, len(names))
@@ -122,10 +122,10 @@ func (c *Cluster) serverStatus(ctx context.Context, s *Status) error {
 			st.SyncInterval = 0
 		}
 		if m := a.Data.JetStream.Meta; m != nil && m.Leader == st.Name {
-			leads, st.IsClusterLeader = st.Name, true
+			leads, st.Leads = st.Name, true
 		}
 		if err := a.checkSettings(); err != nil {
-			s.Findings = append(s.Findings, Finding{Server: st.Name, Problem: err.Error()})
+			s.Findings = append(s.Findings, Finding{Server: st.Name, What: err.Error()})
 		}
 		s.Servers = append(s.Servers, st)
 	}
@@ -136,14 +136,14 @@ func (c *Cluster) serverStatus(ctx context.Context, s *Status) error {
 		s.Servers = append(s.Servers, ServerStatus{Name: m.Name, Up: !m.Offline})
 		s.Findings = append(
 			s.Findings,
-			Finding{Server: m.Name, Problem: "does not answer; start it, or replace it if its data is lost"},
+			Finding{Server: m.Name, What: "does not answer; start it, or replace it if its data is lost"},
 		)
 	}
 	slices.SortFunc(s.Servers, func(a, b ServerStatus) int { return cmp.Compare(a.Name, b.Name) })
 	if c.replicas > 1 && leads == "" {
 		s.Findings = append(
 			s.Findings,
-			Finding{Problem: "the servers have no leader; see whether most of them run and reach each other"},
+			Finding{What: "the servers have no leader; see whether most of them run and reach each other"},
 		)
 	}
 	return nil
@@ -189,7 +189,7 @@ func clusterMembers(answers []serverSettingsAnswer) (all []memberInfo) {
 func (c *Cluster) streamStatus(ctx context.Context, name string) (s StreamStatus, fs []Finding) {
 	s.Name = name
 	found := func(server, what string, args ...any) {
-		fs = append(fs, Finding{Stream: name, Server: server, Problem: fmt.Sprintf(what, args...)})
+		fs = append(fs, Finding{Stream: name, Server: server, What: fmt.Sprintf(what, args...)})
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.options.ReadWait)
 	defer cancel()
@@ -218,14 +218,14 @@ func (c *Cluster) streamStatus(ctx context.Context, name string) (s StreamStatus
 		f := c.isFenced(name, o.Name)
 		s.Replicas = append(
 			s.Replicas,
-			ReplicaStatus{o.Name, o.IsCurrent, o.Offline, o.IsJoiningOrLeaving, o.MissingMessages, f, o.ServerID},
+			ReplicaStatus{o.Name, o.Current, o.Offline, o.IsJoiningOrLeaving, o.MissingMessages, f, o.ServerID},
 		)
 		switch {
 		case f:
 			found(o.Name, "an audit found its data to differ, so that it does not lead; replace the server")
 		case o.Offline:
 			found(o.Name, "is offline")
-		case !o.IsCurrent || (o.MissingMessages > 0 && o.SinceLastHeard > maxServerSilence):
+		case !o.Current || (o.MissingMessages > 0 && o.SinceLastHeard > maxServerSilence):
 			found(
 				o.Name,
 				"is behind, by %d messages as the leader counts; if it stays so, its copy does not catch up: replace "+

@@ -49,7 +49,7 @@ func finds(t *testing.T, c *Cluster, server, what string) Status {
 	for last := ""; ; {
 		s, err := c.Status(ctx)
 		for _, f := range s.Findings {
-			if f.Server == server && strings.Contains(f.Problem, what) {
+			if f.Server == server && strings.Contains(f.What, what) {
 				return s
 			}
 		}
@@ -81,13 +81,13 @@ func TestStatus(t *testing.T) {
 		if v.Name != fmt.Sprint("n", i) || !v.Up || !v.SyncAlways || v.Version == "" {
 			t.Errorf("Status() has the server %+v", v)
 		}
-		if v.IsClusterLeader {
+		if v.Leads {
 			leaders++
 		}
 	}
 	for _, v := range s.Streams {
 		brains += v.Brains
-		if v.Leader == "" || len(v.Replicas) != 2 || !v.Replicas[0].IsCurrent ||
+		if v.Leader == "" || len(v.Replicas) != 2 || !v.Replicas[0].Current ||
 			(v.Name != directoryStream && (v.Brains == 0 || int(v.Messages) != v.Brains)) || v.Bytes == 0 {
 			t.Errorf("Status() has the stream %+v", v)
 		}

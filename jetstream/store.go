@@ -247,9 +247,9 @@ func (s *Store) Stats(ctx context.Context) (oxbow.Stats, error) {
 
 // Lag describes how outdated a read may be if Options.Announced is set, so that reads do not ask the servers.
 type Lag struct {
-	ReceivesAnnouncements bool          // the messages by which other processes announce changes are arriving
-	Age                   time.Duration // time since the local copy was last compared with the brain's last message in the stream
-	HasUnreadChange       bool          // another process has announced a change that was not read from the stream yet
+	Attached bool          // the messages by which other processes announce changes are arriving
+	Age      time.Duration // time since the local copy was last compared with the brain's last message in the stream
+	Behind   bool          // another process has announced a change that was not read from the stream yet
 }
 
 // Lag returns how outdated a read would be now.

@@ -83,7 +83,7 @@ func TestStore(t *testing.T) {
 		for _, announced := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s announced=%t", name, announced), func(t *testing.T) {
 				o := devOptions
-				o.ReadsTrustAnnouncements = announced
+				o.Announced = announced
 				if dir {
 					o.Dir = t.TempDir()
 				}

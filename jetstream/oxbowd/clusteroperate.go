@@ -25,7 +25,7 @@ func showFindings(w io.Writer, fs []jetstream.Finding) {
 				fmt.Fprint(w, s, " ")
 			}
 		}
-		fmt.Fprintln(w, f.Problem)
+		fmt.Fprintln(w, f.What)
 	}
 }
 
@@ -76,7 +76,7 @@ func showStatus(w io.Writer, s jetstream.Status) {
 			state = "up " + v.Version
 		}
 		fmt.Fprintf(w, "server %s %s", v.Name, state)
-		if v.IsClusterLeader {
+		if v.Leads {
 			fmt.Fprint(w, " leads")
 		}
 		fmt.Fprintln(w)
@@ -85,7 +85,7 @@ func showStatus(w io.Writer, s jetstream.Status) {
 		fmt.Fprintf(w, "stream %s led by %s; memories: %d; bytes: %d; copies: ", v.Name, v.Leader, v.Brains, v.Bytes)
 		var copies []string
 		for _, r := range v.Replicas {
-			if !r.IsCurrent {
+			if !r.Current {
 				r.Server += fmt.Sprintf(" (%d behind)", r.Lag)
 			}
 			copies = append(copies, r.Server)
@@ -116,8 +116,8 @@ there, the last backup stays.`,
 						cmd.OutOrStdout(),
 						"memories: %d; copied: %d; as they were: %d; bytes written: %d\n",
 						rep.Brains,
-						rep.ReadBrains,
-						rep.UnchangedBrains,
+						rep.Read,
+						rep.Kept,
 						rep.Bytes,
 					)
 					showFindings(cmd.OutOrStdout(), rep.Findings)
@@ -163,8 +163,8 @@ replaced. One that was interrupted is gone on with by the same command.`,
 						"memories: %d; %s: %d; there already: %d; bytes: %d\n",
 						rep.Brains,
 						verb,
-						rep.RestoredBrains,
-						rep.AlreadyPresentBrains,
+						rep.Restored,
+						rep.Present,
 						rep.Bytes,
 					)
 					showFindings(cmd.OutOrStdout(), rep.Findings)
@@ -201,7 +201,7 @@ The server that was removed stays away: do not start it again with its data.`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return to.withCluster(cmd, func(ctx context.Context, c *jetstream.Cluster) error {
-				last := jetstream.ServerReplaceStep("")
+				last := jetstream.ReplaceStep("")
 				o.Progress = func(r jetstream.ReplaceReport) {
 					if r.Step != last {
 						last = r.Step
@@ -221,9 +221,9 @@ The server that was removed stays away: do not start it again with its data.`,
 						cmd.OutOrStdout(),
 						"%s is replaced: streams that are whole: %d of %d; memories compared: %d\n",
 						args[0],
-						rep.FullyReplicatedStreams,
+						rep.Whole,
 						rep.Streams,
-						rep.AuditAfter.Brains,
+						rep.After.Brains,
 					)
 				})
 			})
