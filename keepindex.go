@@ -58,9 +58,9 @@ func (m *Memory) Checkpoint(ctx context.Context) error {
 	return nil
 }
 
-// saveIndexIfStale writes the index file if the memory has an index of n entries, and the file lacks at least bound(n)
-// of these. If the process has only scanned the entries, it creates an empty index file. The empty file tells the next
-// process to build an index.
+// saveIndexIfStale writes the index file if the memory has an index of n entries, and the file lacks at least
+// minMissing(n) of these. If the process has only scanned the entries, it creates an empty index file. The empty file
+// tells the next process to build an index.
 func (m *Memory) saveIndexIfStale(ctx context.Context, d *logstore.DB, minMissing func(n int) int) error {
 	if !m.opts.writesDerivedFiles() {
 		return nil
@@ -90,9 +90,9 @@ func (m *Memory) saveIndexIfStale(ctx context.Context, d *logstore.DB, minMissin
 }
 
 // saveIndexInBackground starts a goroutine that writes the index file, if the index has n entries and the file lacks
-// at least bound(n) of these. It does nothing if such a goroutine is running. The goroutine ends soon after Close. For
-// an overlay store, saveIndexInBackground does nothing, because that index also contains entries that the log lacks.
-// Only Checkpoint writes the index of an overlay store.
+// at least minMissing(n) of these. It does nothing if such a goroutine is running. The goroutine ends soon after
+// Close. For an overlay store, saveIndexInBackground does nothing, because that index also contains entries that the
+// log lacks. Only Checkpoint writes the index of an overlay store.
 func (m *Memory) saveIndexInBackground(minMissing func(n int) int) {
 	d, ok := m.store.(*logstore.DB)
 	if !ok || !m.opts.writesDerivedFiles() {
@@ -135,7 +135,8 @@ func (m *Memory) saveIndexAtClose() {
 	}
 }
 
-// isIndexFileStale reports whether the index has n entries and the index file lacks at least bound(n)+more of these.
+// isIndexFileStale reports whether the index has n entries and the index file lacks at least
+// minMissing(n)+extraMissing of these.
 func (m *Memory) isIndexFileStale(minMissing func(n int) int, extraMissing int) bool {
 	s := m.searcher.Load()
 	if s == nil {

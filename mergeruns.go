@@ -16,9 +16,9 @@ import (
 
 // mergeIndexRuns merges the temporary files that contain the parts (runs) of the search index into a single file. Then
 // the searcher s uses this file. The new file becomes the store's saved index file, unless the store has changed or
-// was replaced in the meantime. resets is the number of such replacements when the caller began to refresh the index.
-// If the new file does not become the saved index file, it has no name, so no other process can open it. If the new
-// file cannot be written, s continues to use the temporary files.
+// was replaced in the meantime. storeResets is the number of such replacements when the caller began to refresh the
+// index. If the new file does not become the saved index file, it has no name, so no other process can open it. If the
+// new file cannot be written, s continues to use the temporary files.
 func (m *Memory) mergeIndexRuns(ctx context.Context, s *searcher, storeResets int) error {
 	if len(s.indexPartFiles.tempFiles) == 0 {
 		return nil
@@ -63,8 +63,8 @@ func (m *Memory) mergeIndexRuns(ctx context.Context, s *searcher, storeResets in
 	return nil
 }
 
-// checkStoreUnchanged returns an error if the store has changed or was replaced since the index was built. resets is
-// the number of replacements at that time. The caller must have read all changes of other processes.
+// checkStoreUnchanged returns an error if the store has changed or was replaced since the index was built. storeResets
+// is the number of replacements at that time. The caller must have read all changes of other processes.
 func (m *Memory) checkStoreUnchanged(storeResets int) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

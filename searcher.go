@@ -260,9 +260,9 @@ func relativeAnalysisCost(e *Entry) int64 {
 }
 
 // fillIndex builds the index of an empty searcher from entries, which must be ordered by ID. It uses all processors
-// except busy, which the goroutines that produce the entries need. fillIndex does not index an overlay store's lower
-// entries, but collects them in s.lowerStoreEntries. If ctx is done, fillIndex returns its error and the searcher must
-// not be used.
+// except busyProcessors, which the goroutines that produce the entries need. fillIndex does not index an overlay
+// store's lower entries, but collects them in s.lowerStoreEntries. If ctx is done, fillIndex returns its error and the
+// searcher must not be used.
 func (s *searcher) fillIndex(ctx context.Context, entries iter.Seq2[*Entry, error], busyProcessors int) error {
 	var rows entryRows
 	s.lowerStoreEntries = nil

@@ -430,8 +430,9 @@ func findDifferingCopies(b brainDirectoryEntry, copies []brainCopyOnServer) (fs 
 	return fs
 }
 
-// updateLeaderFences records the servers that must not lead a stream, in the directory of the cluster, and moves the
-// lead away from them. If a server was read and has no problem now, an earlier record about the server is removed.
+// updateLeaderFences writes into the cluster's directory which servers must not lead a stream, and makes another
+// server the leader if necessary. If a server was read and has no problem now, an earlier record about the server is
+// removed.
 func (c *Cluster) updateLeaderFences(
 	ctx context.Context,
 	stream string,

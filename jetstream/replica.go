@@ -336,8 +336,8 @@ func (r *brainReplica) advancePosition(e *envelope, hash chainHash, seq uint64, 
 }
 
 // applyRequestedChange makes a change in the local file and returns it. For a revert or a restore, only the number of
-// the change is set. isDecided reports whether all other copies of the brain have the same result, for example the
-// error that the entry does not exist.
+// the change is set. hasSameResultEverywhere reports whether all other copies of the brain have the same result, for
+// example the error that the entry does not exist.
 func (r *brainReplica) applyRequestedChange(
 	c *requestedChange,
 ) (made oxbow.Change, hasSameResultEverywhere bool, err error) {

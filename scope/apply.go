@@ -146,7 +146,8 @@ type scopedOpConverter struct {
 	// entries as they will be after the ops that were checked so far (nil for a removed entry)
 	pendingEntries map[string]*oxbow.Entry
 	boundOps       []oxbow.Op
-	// an op may fail because another writer changes the entry, although the caller did not ask for this condition
+	// the scope added to an op the condition that the entry still has the version that was checked, so the op fails if
+	// another writer has changed the entry
 	canConflictWithWriter bool
 }
 

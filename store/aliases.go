@@ -90,8 +90,8 @@ func SettleAliases(holders []AliasHolder, rule AliasRule) (taken []TakenAlias) {
 }
 
 // entriesKeepingAlias returns the entries that may keep a word as their name or alias. claims are the entries that
-// would have the word as an alias. named is the entry that has the word as its name, or nil. rule decides between the
-// entries in claims.
+// would have the word as an alias. nameOwner is the entry that has the word as its name, or nil. rule decides between
+// the entries in claims.
 func entriesKeepingAlias(word string, claims []*AliasHolder, nameOwner *AliasHolder, rule AliasRule) []*AliasHolder {
 	had := slices.DeleteFunc(slices.Clone(claims), func(h *AliasHolder) bool { return !containsName(h.Had, word) })
 	isOld := len(had) == len(claims) && (nameOwner == nil || !nameOwner.IsNew)
@@ -138,9 +138,10 @@ func FreeAliases(
 	return free, taken
 }
 
-// WithoutTakenAliases removes from the ops the new aliases that belong to another entry according to the rule
-// currentHolderKeeps, usually because that entry has them already. It returns the resulting ops and the removed
-// aliases. It does not modify the ops that were passed. An [Alias] op that would change nothing is left out.
+// WithoutTakenAliases removes taken aliases from the ops. An alias is taken if it is the name of another entry, or if
+// another entry had the alias before the ops. If the ops give a new alias to several entries, only the oldest of these
+// entries gets it. WithoutTakenAliases returns the resulting ops and the removed aliases. It does not modify the ops
+// that were passed. An [Alias] op that would change nothing is left out.
 //
 // This is meant for entries from files, from other stores or from the history, because nobody requested their aliases
 // one by one. If a person or an agent requests an alias that is taken, the change should be refused (see

@@ -114,7 +114,7 @@ func normalAliases(aliases []string) []string {
 	return normal
 }
 
-// repeatsAlias reports whether a is an earlier alias in another spelling. n is the normal form of a, and normal
+// repeatsAlias reports whether a is an earlier alias in another spelling. n is the normal form of a, and normalAliases
 // contains the earlier aliases in normal form.
 func repeatsAlias(a, n string, earlier, normalAliases []string) bool {
 	if n != a {

@@ -148,8 +148,8 @@ func CheckAliases(op Op, old []string, owner func(word, but string) (name string
 	return nil
 }
 
-// ownerOfName finds an entry that has the word, in any Unicode spelling, as its name or alias. It calls owner for each
-// spelling, and returns the first result. The entry with the name except is ignored.
+// ownerOfName finds an entry that has the word, in any Unicode spelling, as its name or alias. It calls findOwner for
+// each spelling, and returns the first result. The entry with the name except is ignored.
 func ownerOfName(word, except string, findOwner func(word, but string) (name string, ok bool)) (name string, ok bool) {
 	for _, form := range NameForms(word) {
 		name, ok = findOwner(form, except)

@@ -29,8 +29,8 @@ func (mem *openMemory) rootCommand(run commandRunner) *cobra.Command {
 	return mem.buildCommandTree(run, "")
 }
 
-// buildCommandTree is like rootCommand. If only is not empty, it builds only the subcommand with this name. Each start
-// of the program runs one command, and building all commands takes longer than most commands do.
+// buildCommandTree is like rootCommand. If onlyCommand is not empty, it builds only the subcommand with this name.
+// Each start of the program runs one command, and building all commands takes longer than most commands do.
 func (mem *openMemory) buildCommandTree(run commandRunner, onlyCommand string) *cobra.Command {
 	root := mem.rootWithoutSubcommands()
 	for _, g := range commandGroups(run) {

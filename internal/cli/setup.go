@@ -90,8 +90,8 @@ func (mem *openMemory) runSetup(ctx context.Context, in setupIn, args []string) 
 	})
 }
 
-// checkOptionConflicts returns an error if one option makes another option useless. asks is true if the person is asked
-// which clients to set up.
+// checkOptionConflicts returns an error if one option makes another option useless. asksForClients is true if the
+// person is asked which clients to set up.
 func (in *setupIn) checkOptionConflicts(asksForClients bool) error {
 	switch {
 	case in.hasOptions() && !asksForClients && !in.Yes && len(in.Clients) == 0 && !in.Remove && !in.OnlyCheck:

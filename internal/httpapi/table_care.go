@@ -89,8 +89,9 @@ type consolidateOut struct {
 	TokensAfter       int                `json:"after"`
 	RemovedDuplicates []removedDuplicate `json:"dropped"`
 
-	// Steps is set only for a home whose layout shortens its own files. It describes the changed facts in those files.
-	// UndoableChangeNumber is the number of this change, which the caller passes to undo.
+	// Steps is set only if the home keeps its facts in files of another program, and repeated facts were removed from
+	// these files. Steps describes these removals. UndoableChangeNumber is the number of the change that removed them,
+	// which the caller passes to undo.
 	Steps                []verb.Step `json:"steps,omitempty"`
 	UndoableChangeNumber int         `json:"number,omitempty"`
 }

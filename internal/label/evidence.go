@@ -27,8 +27,9 @@ type labelEvidence struct {
 type labelEvidenceModel struct {
 	labelKey string
 
-	valuesByFirstWord     map[string][]string // known values of the label key, by their first word in lower case
-	lowerCaseWordsByValue map[string]string   // words of each label value in lower case, each between spaces
+	valuesByFirstWord map[string][]string // known values of the label key, by their first word in lower case
+	// for each label value: its words in lower case, with a space before, between and after the words
+	lowerCaseWordsByValue map[string]string
 	// For each label value: how many labelled entries mention the value in their text, and how many of these entries
 	// have the value as a label.
 	mentionAndLabelCounts map[string][2]int

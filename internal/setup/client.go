@@ -102,8 +102,8 @@ func (o Options) oxbowArgv(words ...string) []string {
 }
 
 // oxbowServerParts returns the part of a JSON file that starts oxbow's server, with the command and the arguments as
-// separate fields. put contains the part, so that setup adds it. If the options say that no server is wanted, off
-// contains the part, so that setup removes it.
+// separate fields. toAdd contains the part, so that setup adds it. If the options say that no server is wanted,
+// toRemove contains the part, so that setup removes it.
 func (o Options) oxbowServerParts(
 	path []string,
 	firstFields fields,
@@ -121,7 +121,7 @@ func (o Options) clientServerParts(path []string, want fields) (toAdd, toRemove 
 }
 
 // partsToAddAndRemove returns two lists: parts that setup adds to a file, and parts that it removes. The part i is in
-// the first list if put is set, and otherwise in the second.
+// the first list if shouldAdd is true, and otherwise in the second.
 func partsToAddAndRemove(shouldAdd bool, i jsonPart) ([]jsonPart, []jsonPart) {
 	if shouldAdd {
 		return []jsonPart{i}, nil
@@ -130,8 +130,8 @@ func partsToAddAndRemove(shouldAdd bool, i jsonPart) ([]jsonPart, []jsonPart) {
 }
 
 // allowedToolParts returns the part of a JSON file that lets the client call oxbow's tools without asking the person.
-// put contains the part, so that setup adds it. If the options say that no server is wanted, off contains the part, so
-// that setup removes it.
+// toAdd contains the part, so that setup adds it. If the options say that no server is wanted, toRemove contains the
+// part, so that setup removes it.
 func (o Options) allowedToolParts(path ...string) (toAdd, toRemove []jsonPart) {
 	const prefix = "mcp__" + programName + "__"
 	var words []string
@@ -177,8 +177,8 @@ func (o Options) excludesHookPurpose(purpose int) bool {
 	return false
 }
 
-// hooksWithShellCommand returns hooks whose command is a line for a shell. unit is 1 if the client's timeouts are in
-// seconds, and 1000 if they are in milliseconds.
+// hooksWithShellCommand returns hooks whose command is a line for a shell. timeoutUnitsPerSecond is 1 if the client's
+// timeouts are in seconds, and 1000 if they are in milliseconds.
 func (o Options) hooksWithShellCommand(
 	w Machine,
 	client string,

@@ -206,8 +206,8 @@ func newMCPOnlyClient(
 	}, pathsIfInstalled: func(w Machine) []string { return []string{filepath.Dir(user(w))} }}
 }
 
-// addAdditionsAndRemovals adds the parts in put to the parts that setup adds to the file, and the parts in off to the
-// parts that setup removes.
+// addAdditionsAndRemovals adds the parts in toAdd to the parts that setup adds to the file, and the parts in toRemove
+// to the parts that setup removes.
 func (f *clientFile) addAdditionsAndRemovals(toAdd, toRemove []jsonPart) {
 	f.additions, f.removals = append(f.additions, toAdd...), append(f.removals, toRemove...)
 }

@@ -139,7 +139,8 @@ func (in *Inspection) OptionsOfSetup(c *Client) Options {
 	return in.Options
 }
 
-// programNames returns the absolute paths of the programs that the client's servers start.
+// programNames returns the absolute paths of the programs that the client runs as MCP servers, and the path of oxbow
+// if setup has added it to the client's files. Programs without an absolute path are left out.
 func (s *Status) programNames() []string {
 	all := map[string]bool{}
 	for _, e := range s.ServerEntries {
@@ -505,7 +506,7 @@ func (in *Inspection) removeCommand(s *Status) string {
 	return command + " --remove"
 }
 
-// setupFlags returns the flags with which "oxbow setup" would set up the client in the same way.
+// setupFlags returns the flags of "oxbow setup" that repeat the client's last setup.
 func (in *Inspection) setupFlags(s *Status) (all []string) {
 	if in.Options.Project {
 		all = append(all, "--scope project")

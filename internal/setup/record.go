@@ -78,8 +78,8 @@ func digestHex(b []byte) string {
 	return hex.EncodeToString(s[:])
 }
 
-// recordPaths returns two paths for a client's file that setup changed. The file at meta describes the change, and the
-// file at backup is a copy without oxbow's configuration.
+// recordPaths returns two paths for a client's file that setup changed. The file at recordPath describes the change,
+// and the file at backupPath is a copy without oxbow's configuration.
 func (w Machine) recordPaths(realPath string) (recordPath, backupPath string) {
 	base := filepath.Join(w.State, digestHex([]byte(realPath))[:16])
 	return base + ".json", base + ".bak"
@@ -113,7 +113,7 @@ func (r *fileSetupRecord) originalText() ([]byte, error) {
 
 // recordFileChange records how setup is about to change a client's file, so that the change can be undone. Call it
 // before the change. after is the new content. base is the content without oxbow's configuration, or nil if the file
-// did not exist before setup. off means that the change switches the client's own memory off.
+// did not exist before setup. memoryOff means that the change switches the client's own memory off.
 func (w Machine) recordFileChange(realPath string, after, base []byte, memoryOff bool, choices *setupChoices) error {
 	r := fileSetupRecord{
 		Path:                    realPath,

@@ -155,8 +155,8 @@ func (e *Client) Stats() *Stats {
 	return &s
 }
 
-// Vectors returns a vector for each text. Each vector has the length 1. A text that cannot have a vector, such as an
-// empty text, gets a vector without elements.
+// Vectors returns a vector for each text. Each vector is normalized, which means that its Euclidean norm is 1. For a
+// text that cannot have a vector, such as an empty text, the result contains an empty slice.
 func (e *Client) Vectors(ctx context.Context, texts []string) ([][]float32, error) {
 	vs := make([][]float32, len(texts))
 	ask := map[string][]int{} // for each text that the endpoint must embed, its indexes in texts

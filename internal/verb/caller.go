@@ -25,8 +25,9 @@ func ContextCaller(ctx context.Context) (c session.Caller, isKnown bool) {
 
 type taintLabelsContextKey struct{}
 
-// WithTaintLabels returns a context with taints. A taint names a call by which the agent has read text by others.
-// Changes with this context are labelled with these taints, and not with the taints of the caller's session.
+// WithTaintLabels returns a context with taint labels. A taint label names a call by which the agent has read text by
+// others. Changes with this context are labelled with taintLabels, and not with the taint labels of the caller's
+// session.
 func WithTaintLabels(ctx context.Context, taintLabels []string) context.Context {
 	return context.WithValue(ctx, taintLabelsContextKey{}, taintLabels)
 }

@@ -240,7 +240,7 @@ func explainNoHits(
 }
 
 // EmptyResultReasons returns the reasons why a query found nothing. singular and plural are the noun for the searched
-// things, such as "entry" and "entries". dates contains the words that the caller used for times.
+// things, such as "entry" and "entries". timeTerms contains the words that the caller used for times.
 func EmptyResultReasons(
 	diagnosis oxbow.Diagnosis,
 	q oxbow.Query,

@@ -428,8 +428,10 @@ func openingFenceLineAt(s string, offset int) (fenceLine string) {
 	return fenceLine
 }
 
-// cutToBudget cuts the list, which begins at offset, so that the answer fits into the budget. positions contains
-// each entry's position on the page, and the end of the last entry.
+// cutToBudget removes entries from the end of out.Entries, so that the answer has at most maxTokens tokens.
+// out.Entries contains the entries of a page that the caller may see. offset is the number of entries on earlier
+// pages. positions contains the index in the page for each entry in out.Entries, and then the number of entries on the
+// page.
 func (out *ListOut) cutToBudget(offset, maxTokens int, positions []int) {
 	n := CountFittingItems(
 		out.Entries,

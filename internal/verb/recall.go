@@ -226,8 +226,8 @@ func RecallWithoutDigests(
 }
 
 // replaceDigestHits removes the digests, which are entries that summarize other entries, if the hits also contain
-// summarized entries. The digests would repeat these. The next best hits take their place. read describes how the
-// words and operators of the query were understood.
+// summarized entries. The digests would repeat these. The next best hits take their place. parsedQuery describes how
+// the words and operators of the query were understood.
 func replaceDigestHits(
 	ctx context.Context,
 	m *oxbow.Memory,
@@ -286,7 +286,7 @@ func (out *RecallOut) recallWithoutRequiredWords(
 }
 
 // hitsCallerMaySee returns the hits without those that the caller may not see. It also removes turns around the hits
-// that the caller may not see. isPast says that the hits are old versions.
+// that the caller may not see. areOldVersions says that the hits are old versions.
 func hitsCallerMaySee(ctx context.Context, m *oxbow.Memory, hits []oxbow.Hit, areOldVersions bool) []oxbow.Hit {
 	p := NewPastTextFilter(m)
 	withheld := func(e oxbow.Entry) bool {

@@ -164,14 +164,15 @@ func (s *SeenEntries) SeenVersion(e oxbow.Entry) (oxbow.Entry, bool) {
 	return e, ok
 }
 
-// MergeUnseenChanges returns the entry to write. stored is the present entry, and wanted is the entry that the session
-// wants to write. The result keeps changes that others made after the session had seen the entry. Contents are merged
-// by line, and aliases and labels one by one. If wanted has nil aliases or labels, the result has the aliases or
-// labels of stored.
+// MergeUnseenChanges returns the entry to write. storedEntry is the present entry, and newEntry is the entry that the
+// session wants to write. The result keeps changes that others made after the session had seen the entry. Contents are
+// merged by line, and aliases and labels one by one. If newEntry has nil aliases or labels, the result has the aliases
+// or labels of storedEntry.
 //
 // The error matches [oxbow.ErrConflict] if somebody else has changed the same lines, or if the session has not seen
 // the text that it would replace. It contains the present text, which then counts as seen. An entry that only tools of
-// this home have written need not have been seen (see [WrittenTexts]). If s is nil, Merge returns wanted.
+// this home have written need not have been seen (see [WrittenTexts]). If s is nil, MergeUnseenChanges returns
+// newEntry.
 func (s *SeenEntries) MergeUnseenChanges(storedEntry, newEntry oxbow.Entry) (oxbow.Entry, error) {
 	if s == nil {
 		return newEntry, nil

@@ -91,8 +91,8 @@ func rewriteCommandsIn(v reflect.Value, rewrite func(string) string) {
 }
 
 // rewriteAdviceCommands changes the commands in a string, or in the string to which a pointer leads, so that they work
-// for the reader. isMend is set if the string is advice on how to repair damage. Otherwise the string is changed only
-// if it is the notice that replaces a withheld text, because the texts of entries must not be changed.
+// for the reader. isRepairAdvice is set if the string is advice on how to repair damage. Otherwise the string is
+// changed only if it is the notice that replaces a withheld text, because the texts of entries must not be changed.
 func rewriteAdviceCommands(v reflect.Value, isRepairAdvice bool, rewrite func(string) string) {
 	switch v.Kind() {
 	case reflect.String:

@@ -121,9 +121,9 @@ func (l treeLayout) rewriteItem(path, text string, items []parsedItem, i int, e 
 }
 
 // possibleEntryTexts yields the texts that may represent an entry in a file, the simplest first. The first is the
-// content alone (if bare is true). The next is the content below a comment with the entry's name and labels. The last
-// is the content between an opening and a closing comment. The caller must write the first text from which the parser
-// reads the entry back unchanged.
+// content alone (if allowsBareContent is true). The next is the content below a comment with the entry's name and
+// labels. The last is the content between an opening and a closing comment. The caller must write the first text from
+// which the parser reads the entry back unchanged.
 func (l treeLayout) possibleEntryTexts(
 	e oxbow.Entry,
 	old *entryComment,

@@ -190,9 +190,9 @@ func missingParagraphs(text, other string) []layout.Step {
 	return steps
 }
 
-// applyEdits applies the edits that plan returns as one atomic change. If dry is true, it only calls plan and needs no
-// permission to write. file returns the text of a file, or "" if the file does not exist. plan may be called several
-// times.
+// applyEdits applies the edits that plan returns as one atomic change. If dryRun is true, it only calls plan and needs
+// no permission to write. file returns the text of a file, or "" if the file does not exist. plan may be called
+// several times.
 func (h *Home) applyEdits(
 	ctx context.Context,
 	dryRun bool,

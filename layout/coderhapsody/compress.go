@@ -193,8 +193,9 @@ func digestPath(s compressionPeriodKind, period string) string {
 
 func summarizedLogPath(p string) string { return summarizedLogsDir + "/" + path.Base(p) }
 
-// groupingLabels returns the labels by which entries are grouped when logs are compressed. Confidence is left out.
-// Tags and files are left out unless a profile excludes entries with the tag or file.
+// groupingLabels returns the labels of an entry that decide to which group it belongs when logs are compressed. Labels
+// for the confidence, a tag or a file do not matter. But if a profile excludes entries with a tag or file, this label
+// is returned, so that these entries form a separate group.
 func groupingLabels(e *oxbow.Entry, excluded map[oxbow.Label]bool) []oxbow.Label {
 	return slices.DeleteFunc(slices.Clone(e.Labels), func(l oxbow.Label) bool {
 		isJoined := l.Key == oxbow.LabelTag || l.Key == oxbow.LabelFile

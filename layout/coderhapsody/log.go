@@ -182,8 +182,9 @@ func parseLog(text string, isInvalidFront func(start int) bool) *logText {
 // byteRange is a byte range of a text.
 type byteRange struct{ start, end int }
 
-// findLinesAndMarkers returns the byte ranges of the lines in text[start:]. markers has an element for each line: the
-// index of the next line that consists of three dashes, or the line's own index. It is -1 if no such line follows.
+// findLinesAndMarkers returns the byte ranges of the lines in text[start:]. nextMarkerLines has an element for each
+// line: the index of the next line that consists of three dashes, or the line's own index. It is -1 if no such line
+// follows.
 func findLinesAndMarkers(text string, start int) (lines []byteRange, nextMarkerLines []int) {
 	for at := start; at < len(text); {
 		to := len(text)

@@ -147,8 +147,9 @@ func monthOfDay(day time.Time) (string, time.Time, time.Time) {
 	return fmt.Sprintf("%04d-%02d", day.Year(), day.Month()), from, from.AddDate(0, 1, 0)
 }
 
-// dayForMonthOfFile returns the day whose month is the month of a log file. For a log of a week, this is the week's
-// Thursday, as in the definition of ISO week numbers.
+// dayForMonthOfFile returns a day that determines to which month a log file belongs. For the log of a week, this is
+// the week's Thursday, because ISO 8601 assigns a week to the year of its Thursday. For other logs, it is the first
+// day.
 func (f logFile) dayForMonthOfFile() time.Time {
 	if f.spanName == "week" {
 		return f.firstDay.AddDate(0, 0, 3)

@@ -211,8 +211,8 @@ type measuredIndex struct {
 	queryTimes  []timings
 }
 
-// measureSize fills each compared index with the texts in t and measures its queries. If again is set, there were too
-// few texts, so the texts were composed from sentences of other texts.
+// measureSize fills each compared index with the texts in t and measures its queries. If areTextsComposed is true,
+// there were too few texts, so the texts were composed from sentences of other texts.
 func (r *indexRun) measureSize(ctx context.Context, t indexTexts, areTextsComposed bool) error {
 	r.printf("### %s texts\n\n", formatCount(len(t.texts)))
 	if areTextsComposed {
@@ -276,8 +276,8 @@ func (r *indexRun) measureSize(ctx context.Context, t indexTexts, areTextsCompos
 	return err
 }
 
-// fillComparedIndexes fills the compared search indexes with the texts. way is the kind of search to measure, such as
-// "prefix". An index that does not support this kind is left out. The index of this checkout comes first.
+// fillComparedIndexes fills the compared search indexes with the texts. searchWay is the kind of search to measure,
+// such as "prefix". An index that does not support this kind is left out. The index of this checkout comes first.
 func (r *indexRun) fillComparedIndexes(ctx context.Context, t indexTexts, searchWay string) ([]*measuredIndex, error) {
 	p := r.newProgress("filling for " + searchWay)
 	defer p.clear()
@@ -390,9 +390,9 @@ func (t timings) total() (sum time.Duration) {
 	return sum
 }
 
-// countEqualResults compares the results of two search indexes. lists counts the queries for which both find the same
-// texts. bits counts the queries for which the order of the texts is also the same and the scores are identical to the
-// last bit.
+// countEqualResults compares the results of two search indexes. sameTextsCount counts the queries for which both find
+// the same texts. sameScoresCount counts the queries for which the order of the texts is also the same and the scores
+// are identical to the last bit.
 func countEqualResults(a, b comparedIndex, queries []string, words [][]string) (sameTextsCount, sameScoresCount int) {
 	type hit struct {
 		number uint64

@@ -79,8 +79,8 @@ type buildOverlay struct {
 	fileCount         int
 }
 
-// writeGoMod writes a copy of go.mod that also requires the module with the prototype of an index, and returns its
-// path.
+// writeGoMod writes a copy of go.mod that also requires the module in prototypeDir, which contains the prototype of an
+// index, and returns its path.
 func (o *buildOverlay) writeGoMod(prototypeDir string) (string, error) {
 	prototypeDir, err := filepath.Abs(prototypeDir)
 	if err != nil {
@@ -156,8 +156,8 @@ func keepSelectedIndexLines(text string, kept []string) string {
 	return b.String()
 }
 
-// copyPackage adds a package's Go files to the overlay as another package, without tests. words are pairs of a text
-// and its replacement.
+// copyPackage adds a package's Go files to the overlay as another package, without tests. replacementPairs contains
+// the texts to replace, each followed by its replacement.
 func (o *buildOverlay) copyPackage(from, to string, replacementPairs ...string) error {
 	names, err := filepath.Glob(filepath.Join(from, "*.go"))
 	if err != nil {

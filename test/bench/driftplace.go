@@ -120,8 +120,8 @@ const annotationDir = ".drift/annotations"
 
 // placeAnnotations annotates the anchors (lines or blocks) of all pairs at commit A and checks out commit B. There it
 // determines where oxbow finds the annotated lines, first with git's history and then without it. All pairs must have
-// the same two commits. Before the second time, it moves the sidecar files of renamed files. It returns the found
-// positions by pair and anchor.
+// the same two commits. Before the second time, it moves the sidecar files of renamed files. withGit and withoutGit
+// contain the found positions by pair and anchor.
 func (c *repoClone) placeAnnotations(
 	ctx context.Context,
 	pairs []fileAtTwoCommits,

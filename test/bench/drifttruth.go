@@ -87,8 +87,8 @@ const (
 )
 
 // findSpacingChangedLines returns the lines of which a commit changed only the white space. hunks come from git's
-// normal diff, and bare from a diff that ignores white space. Both are needed: for an indented block, the normal diff
-// may match braces of a different depth and split the block into two hunks.
+// normal diff, and hunksIgnoringSpace from a diff that ignores white space. Both are needed: for an indented block,
+// the normal diff may match braces of a different depth and split the block into two hunks.
 func findSpacingChangedLines(hunks, hunksIgnoringSpace []diffHunk, moved map[int]int) map[int]int {
 	put := map[int]string{} // for the index of each added line, its text without white space
 	for _, c := range hunks {

@@ -121,8 +121,8 @@ type labelProposalVerdicts struct {
 	isProposalRight  []bool
 }
 
-// proposalShares considers only proposals with at least the given confidence. said is the share of the entries with a
-// hidden label that got such a proposal. right is the share of these proposals that are right.
+// proposalShares considers only proposals with at least the given confidence. proposedShare is the share of the
+// entries with a hidden label that got such a proposal. rightShare is the share of these proposals that are right.
 func (v labelProposalVerdicts) proposalShares(least float64) (proposedShare, rightShare float64) {
 	n, k := 0, 0
 	for i, c := range v.confidences {
@@ -173,8 +173,8 @@ func (v labelProposalVerdicts) tableCells() []string {
 }
 
 // judgeHiddenLabels removes the project label from a share of the entries, lets oxbow propose project labels for them,
-// and compares these with the removed labels. If whole is set, it also removes the label from all entries of the first
-// entry's project.
+// and compares these with the removed labels. If hidesWholeProject is true, it also removes the label from all entries
+// of the first entry's project.
 func judgeHiddenLabels(
 	ctx context.Context,
 	es []projectLabelledEntry,

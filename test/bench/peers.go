@@ -368,8 +368,8 @@ func (r *peersRun) measureRates(ctx context.Context, cs []*measuredSearchMethod,
 	return nil
 }
 
-// queryRate passes queries to one search program from several goroutines at once, for the time long. Each goroutine
-// makes at least one query. queryRate returns the queries per second.
+// queryRate passes queries to one search program from several goroutines at once, for the passed duration. Each
+// goroutine makes at least one query. queryRate returns the queries per second.
 func (c *measuredSearchMethod) queryRate(
 	ctx context.Context,
 	goroutines int,
@@ -478,7 +478,7 @@ func (r *peersRun) printTable(cs []*measuredSearchMethod, n int) {
 }
 
 // sampleTexts returns n texts. If there are at least n pieces, these are the first n. Otherwise each text is composed
-// of random sentences from all pieces, and again is true.
+// of random sentences from all pieces, and areComposed is true.
 func sampleTexts(pieces []oxbow.Add, n int, seed uint64) (texts []string, areComposed bool) {
 	if n <= len(pieces) {
 		for _, p := range pieces[:n] {

@@ -54,7 +54,7 @@ func (w *transcriptWriter) writeSessions(total, big int64) error {
 	return nil
 }
 
-// writeSession writes a session with several turns and at least least bytes.
+// writeSession writes a session with several turns and at least minBytes bytes.
 func (w *transcriptWriter) writeSession(client string, n int, minBytes int64) error {
 	w.clock = time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC).Add(time.Duration(n) * time.Hour)
 	t := &sampleTranscript{

@@ -93,7 +93,7 @@ func (b *bench) measureTurns(ctx context.Context, data string, copies, rounds in
 }
 
 // readConversationOps returns the operations that add all turns of the conversations in the data set LoCoMo. The
-// operations contain each turn as many times as copies says. asks contains the questions of the data set.
+// operations contain each turn as many times as copies says. questions contains the questions of the data set.
 func readConversationOps(data string, copies int) (ops []oxbow.Op, questions []string, err error) {
 	src, err := quality.FindSource(os.DirFS(data), ".", "locomo")
 	if err != nil {

@@ -32,9 +32,9 @@ var errDocumentTooLarge = fmt.Errorf(
 // byteOrderMark is the UTF-8 byte order mark, with which some editors begin a file.
 var byteOrderMark = []byte("\ufeff")
 
-// ReadDocument reads the beginning of a file. If the file is a JSON array, or a single JSON object on several lines,
-// it returns the whole text as document, which an [EventReader] reads like a line. Otherwise document is nil, and the
-// caller reads the file from lines, which still starts at the file's beginning.
+// ReadDocument decides whether a file is a single JSON document or has a JSON text in each line. If the file is a JSON
+// array, or one JSON object on several lines, document contains the whole text of the file. An [EventReader] reads
+// document like a line. Otherwise document is nil, and the caller reads the whole file from the reader lines.
 func ReadDocument(br *bufio.Reader) (document []byte, lines *bufio.Reader, err error) {
 	head, _ := br.Peek(br.Size()) // Ignore the error: reading the file returns it again.
 	head = bytes.TrimLeft(bytes.TrimPrefix(head, byteOrderMark), " \t\r\n")
@@ -47,8 +47,8 @@ func ReadDocument(br *bufio.Reader) (document []byte, lines *bufio.Reader, err e
 	b, err := readDocument(br)
 	hasMoreLines := end >= 0 && bytes.HasPrefix(bytes.TrimLeft(head[end:], " \t\r\n"), []byte("{"))
 	if errors.Is(err, errDocumentTooLarge) && hasMoreLines {
-		// The file is not one JSON document, because it contains a second object. Its first line is damaged, so the
-		// caller reads it line by line.
+		// The file contains a second object, so it is not a single JSON document. The caller must read it line by
+		// line, although the first line is damaged.
 		err = nil
 	}
 	if err != nil {

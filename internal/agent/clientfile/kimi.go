@@ -209,7 +209,8 @@ func (k *kimiReader) reportWireEvent(m *messageReporter, event *kimiMessage) {
 		m.reportText(EventText, ContentText(p.Content))
 	case "ApprovalResponse", "ApprovalRequestResolved":
 		k.reportPrompt(m, p.Feedback, nil)
-	case "BtwBegin": // The question begins a turn of its own. The main conversation continues in its turn.
+	// A side question to Kimi and its answer become a separate turn. The turn of the main conversation continues.
+	case "BtwBegin":
 		k.sideTurnIDs[p.ID] = m.ID
 		m.reportText(EventPrompt, p.Question)
 	case "BtwEnd":

@@ -21,7 +21,8 @@ var (
 	ErrAlreadyTaken = errors.New("handoff was taken already")
 )
 
-// maxNameAttempts is the maximum number of attempts to make a change while other processes write.
+// maxNameAttempts is the maximum number of attempts to store or take a handoff. An attempt fails if another process
+// uses the name of the new handoff or changes the handoff at the same time.
 const maxNameAttempts = 100
 
 // StoreTask stores a task as a new open handoff and returns the handoff. The name is derived from the summary. If an

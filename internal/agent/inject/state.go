@@ -71,12 +71,12 @@ func (f ShownTextsFile) fileName() string {
 	return hex.EncodeToString(sum[:12])
 }
 
-// BeginHookAnswer records that a hook is about to show a text to the session. place is the moment: "start", "prompt"
-// or "action". answerKey identifies the client's event that the hook answers, such as a turn. BeginHookAnswer returns
-// which texts the session was already shown.
+// BeginHookAnswer records that a hook is about to show a text to the session. hookEvent is the moment: "start",
+// "prompt" or "action". answerKey identifies the client's event that the hook answers, such as a turn. BeginHookAnswer
+// returns which texts the session was already shown.
 //
-// isNewAnswer is false if another process recorded the same place and answerKey within the last five seconds. For the
-// place "start", isNewAnswer is always true if the client reported another event after the last recorded start.
+// isNewAnswer is false if another process recorded the same hookEvent and answerKey within the last five seconds. If
+// hookEvent is "start", isNewAnswer is always true if the client reported another event after the last recorded start.
 func (f ShownTextsFile) BeginHookAnswer(
 	ctx context.Context,
 	hookEvent, answerKey string,

@@ -184,8 +184,8 @@ func ParseTurn(content string) (Turn, error) {
 	return t, nil
 }
 
-// isLongEnoughForText reports whether texts has at least head+size bytes, that is, enough for a text of size bytes
-// after a prefix of head bytes. It returns false if head or size is negative.
+// isLongEnoughForText reports whether texts has at least prefixSize+textSize bytes, that is, enough for a text of
+// textSize bytes after a prefix of prefixSize bytes. It returns false if prefixSize or textSize is negative.
 func isLongEnoughForText(texts string, prefixSize, textSize int) bool {
 	if prefixSize < 0 || textSize < 0 {
 		return false

@@ -233,9 +233,10 @@ func (k *storedSession) hasUnaffectedEarlierTurns(events []Event) bool {
 	return n == k.firstLoadedNumber
 }
 
-// hashEventNames returns two lists with hashes of an event's turn name and identifier. ownHashes are stored, to show
-// that a turn contains the event. otherHashes are searched for in the stored hashes, to find turns that contain an
-// event that may be the same. The lists differ because an identifier may occur in several turns with different names.
+// hashEventNames returns two lists with hashes of an event's turn name and identifier. storedHashes are stored, to
+// show that a turn contains the event. searchedHashes are searched for in the stored hashes, to find turns that
+// contain an event that may be the same. The lists differ because an identifier may occur in several turns with
+// different names.
 func hashEventNames(e *Event) (storedHashes, searchedHashes []string) {
 	id := string(e.Kind) + "\x00" + e.ID
 	switch {
@@ -278,8 +279,9 @@ func (t *Turn) pageLine() string {
 	return " " + strings.Join(slices.Compact(all), "") + "\n"
 }
 
-// pageUpdateOps returns the operations that update the entries with hashes of the session's names and identifiers.
-// turns are the new versions of the turns from firstLoadedNumber on.
+// pageUpdateOps returns the operations that update the session's page entries. These are entries that contain hashes
+// of the names and identifiers in the session's turns. The parameter turns contains the new versions of the turns from
+// firstLoadedNumber on.
 func (k *storedSession) pageUpdateOps(turns []Turn, labels []oxbow.Label) (ops []oxbow.Op) {
 	total, first := k.firstLoadedNumber-1+len(turns), (k.firstLoadedNumber-1)/turnsPerPage
 	for p := first; p*turnsPerPage < total || p < len(k.eventHashPages); p++ {

@@ -261,8 +261,8 @@ func mergeMatchingCalls(all, calls []Event) (rest []Event) {
 	return rest
 }
 
-// joinCallsByArguments merges calls that hooks reported into calls from the transcript (named) with the same arguments,
-// even if the tool's name differs. It returns the calls that remain.
+// joinCallsByArguments merges calls that hooks reported into calls from the transcript (transcriptCalls) with the same
+// arguments, even if the tool's name differs. It returns the calls that remain.
 func joinCallsByArguments(calls, transcriptCalls []*Event, dir string) (rest []*Event) {
 	if len(calls) == 0 {
 		return nil
@@ -278,9 +278,9 @@ func joinCallsByArguments(calls, transcriptCalls []*Event, dir string) (rest []*
 	return rest
 }
 
-// joinCallsByID merges calls that hooks reported into the calls from the transcript (named) with the same ID. Reported
-// calls with the same ID are merged into each other. It returns the reported calls that remain, and the calls from the
-// transcript into which no call was merged.
+// joinCallsByID merges calls that hooks reported into the calls from the transcript (transcriptCalls) with the same
+// ID. Reported calls with the same ID are merged into each other. It returns the reported calls that remain, and the
+// calls from the transcript into which no call was merged.
 func joinCallsByID(calls []Event, transcriptCalls []*Event) (unmatchedCalls, unmatchedTranscriptCalls []*Event) {
 	byID, isMerged := map[string]*Event{}, map[*Event]bool{}
 	for _, e := range transcriptCalls {
@@ -316,9 +316,9 @@ func mergeDuplicateReports(calls []*Event, input func(*Event) string) (rest []*E
 	return rest
 }
 
-// joinCallsByInput merges calls that hooks reported into calls from the transcript (named) for which the function
-// input returns the same text. It returns the reported calls that remain, and the calls from the transcript into which
-// no call was merged. A call is not merged if input returns "".
+// joinCallsByInput merges calls that hooks reported into calls from the transcript (transcriptCalls) for which the
+// function input returns the same text. It returns the reported calls that remain, and the calls from the transcript
+// into which no call was merged. A call is not merged if input returns "".
 func joinCallsByInput(
 	calls, transcriptCalls []*Event,
 	input func(*Event) string,

@@ -40,8 +40,8 @@ type LineMapper struct {
 // index of the last occurrence in each text.
 type lineOccurrence struct{ countInTextA, countInTextB, lastIndexInTextA, lastIndexInTextB int32 }
 
-// MapEqualLines returns, for each line in a, the index of its equal line in b, or -1. Mapped lines are in the same
-// order in both texts.
+// MapEqualLines returns, for each line in lineIDsA, the index of its equal line in lineIDsB, or -1. Mapped lines are
+// in the same order in both texts.
 //
 // The method is patience diff (Bram Cohen). Lines that occur exactly once in each text are anchors, and the parts
 // between two anchors are mapped separately. A part without anchors is mapped by a shortest edit script (Myers, "An

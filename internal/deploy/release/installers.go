@@ -216,8 +216,9 @@ func installByScript(r release, dir string) (installedProgram, error) {
 	return installedProgram{commandLine: []string{program}, typedCommand: program}, err
 }
 
-// runInstallScript runs install.sh so that it installs into the directory place. changeChecksums may modify the
-// checksums that the script downloads. It returns the installed program's path and the output of the script.
+// runInstallScript runs install.sh so that it installs the program into installDir. changeChecksums may modify the
+// checksums that the script downloads. runInstallScript returns the installed program's path and the output of the
+// script.
 func (r release) runInstallScript(
 	installDir string,
 	changeChecksums func(sums string) string,

@@ -127,7 +127,8 @@ func SaveIndex(ctx context.Context, m *oxbow.Memory) error {
 	return err
 }
 
-// writableLogStore returns the log of a memory, or nil if the memory is not a log or may not write files next to it.
+// writableLogStore returns the store of a memory if it is a log file and the options allow writing an index file in
+// the log's directory. Otherwise it returns nil.
 func writableLogStore(m *oxbow.Memory) *logstore.DB {
 	if m == nil {
 		return nil

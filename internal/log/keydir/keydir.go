@@ -1,6 +1,6 @@
-// Package keydir writes the tables of a snapshot. The tables map the names, aliases and IDs of entries to positions in
-// a log. A new snapshot consists of the new rows in memory and the previous snapshot's valid rows, which are read page
-// by page.
+// Package keydir writes the tables with which a snapshot finds entries in a log. The tables map the names, aliases and
+// IDs of entries to positions in the log. A new snapshot consists of the new rows in memory and the previous
+// snapshot's valid rows, which are read page by page.
 package keydir
 
 import (
@@ -181,9 +181,9 @@ func (r *Rows) err() error {
 	return r.PreviousTables.Err()
 }
 
-// mergeWithPreviousRows merges n new rows with a table of the previous snapshot. In the order of the merged table, it
-// calls fn for each old row and add for each new row. before(next, i, row) must report whether the new row next comes
-// before the old row i.
+// mergeWithPreviousRows merges newRowCount new rows with a table of the previous snapshot. In the order of the merged
+// table, it calls addPreviousRow for each old row and addNewRow for each new row. isNewRowFirst(next, i, row) must
+// report whether the new row next comes before the old row i.
 func (r *Rows) mergeWithPreviousRows(
 	table, newRowCount int,
 	isNewRowFirst func(next, i int, row []byte) bool,

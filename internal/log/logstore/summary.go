@@ -149,9 +149,9 @@ func (st *state) countLabelValues(key string) map[string]int {
 	return counts
 }
 
-// countEntriesPerLabelSet counts the entries in the snapshot that have the same kind and labels. The result contains
-// the count for each such combination, by its number in the snapshot. Entries that were changed after the snapshot are
-// not counted.
+// countEntriesPerLabelSet counts the entries in the snapshot for each combination of a kind and labels. The snapshot
+// numbers these combinations from 0, and these numbers are the indexes of the result. Entries that were changed after
+// the snapshot are not counted.
 func (st *state) countEntriesPerLabelSet() []int {
 	counts := make([]int, len(st.base.entryLabelSets().texts))
 	row := 0

@@ -198,10 +198,13 @@ func isUnchangedSinceOp(current *store.Entry, p loggedOp) bool {
 		slices.Equal(store.WithoutTextBy(current.Labels), store.WithoutTextBy(e.Labels))
 }
 
-// lastOpForEachName returns only the last op for each name, because a change must write each name once. The returned
-// op gets the field previousChange of the name's first op, which is the number of the entry's last change before the
-// undo. A removal must remove the entry in entriesBefore: an earlier op may have restored an older entry with the same
-// name and another ID.
+// lastOpForEachName returns only the last op for each name, because a change must write each name once. In the
+// returned op, previousChange is the number of the entry's last change before the undo. This number comes from the
+// first op for the name.
+//
+// If the last op removes an entry, the returned op removes the entry that had the name before the undo (see
+// entriesBefore). The removed entry may be a different one, because an earlier op may have restored an older entry
+// with the same name and another ID.
 func lastOpForEachName(ops []loggedOp, entriesBefore map[string]*store.Entry) []loggedOp {
 	var kept []loggedOp
 	places := map[string]int{}

@@ -73,8 +73,8 @@ type Rewriter struct {
 	syncedOffset int64
 }
 
-// NewRewriter creates a new file whose first change will follow the change base, which has the given chain. The caller
-// must finish with [Log.ReplaceBy] or [Rewriter.Cancel].
+// NewRewriter creates a new file whose first change will follow the change baseSeq. baseChainHash is the chain hash of
+// that change. The caller must finish with [Log.ReplaceBy] or [Rewriter.Cancel].
 func (l *Log) NewRewriter(baseSeq uint64, baseChainHash [32]byte) (*Rewriter, error) {
 	h := l.header
 	h.BaseSeq = baseSeq

@@ -59,7 +59,7 @@ func (w *writtenTextHashes[P]) mayContainHash(p P) bool {
 }
 
 // addText adds the hashes of the written text number i, except hashes that the text ignored also contains. The
-// function print converts a hash to the form in which hashes are compared.
+// function convertHash converts a hash to the form in which hashes are compared.
 func (w *writtenTextHashes[P]) addText(i int, text, ignored string, convertHash func(hash uint64) P) {
 	ignoredHashes := map[uint64]bool{}
 	if ignored != "" {

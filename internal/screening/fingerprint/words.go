@@ -270,8 +270,8 @@ func eachShortWordSequence(words []word, fn func(hash uint64)) {
 // same way.
 const maxFullyHashedTextBytes = 512 << 10
 
-// hashesToStore returns the hashes that are stored for a text that was read, without duplicates. isWhole is false if
-// they cover only the beginning and the end of the text.
+// hashesToStore returns the hashes that are stored for a text that was read, without duplicates. coversWholeText is
+// false if they cover only the beginning and the end of the text.
 func hashesToStore(text string) (all []uint64, coversWholeText bool) {
 	add := func(h uint64) { all = append(all, h) }
 	coversWholeText = len(text) <= maxFullyHashedTextBytes

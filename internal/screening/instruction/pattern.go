@@ -134,8 +134,8 @@ func beginsWithBoundary(re *syntax.Regexp) bool {
 // prefixes for one expression. If there would be more, fewer and shorter prefixes are used.
 const maxMatchPrefixes = 64
 
-// matchPrefixes returns the prefixes with which the matches of the expression begin. areWhole is true if the prefixes
-// are complete matches.
+// matchPrefixes returns the prefixes with which the matches of the expression begin. areCompleteMatches is true if the
+// prefixes are complete matches.
 func matchPrefixes(re *syntax.Regexp) (all []string, areCompleteMatches bool) {
 	switch re.Op {
 	case syntax.OpEmptyMatch, syntax.OpWordBoundary:
@@ -178,8 +178,8 @@ func listChars(ranges []rune) (all []string, areAllListed bool) {
 	return all, true
 }
 
-// concatPrefixes returns the texts with which a match begins if all subs must match one after the other. areWhole is
-// true if these texts are complete matches.
+// concatPrefixes returns the texts with which a match begins if all subs must match one after the other.
+// areCompleteMatches is true if these texts are complete matches.
 func concatPrefixes(subs []*syntax.Regexp) (all []string, areCompleteMatches bool) {
 	all, areCompleteMatches = []string{""}, true
 	for _, sub := range subs {

@@ -30,7 +30,8 @@ const prefixHashCount = 1 << 12
 const minInnerWordLetters = 4
 
 // prefixHash returns the index in ruleTable.wordsByPrefixHash and ruleTable.unspacedWordsByPrefixHash for the words
-// that begin with certain bytes. head contains a word's first four bytes, of which only the first three are used.
+// that begin with certain bytes. firstBytes contains a word's first four bytes, of which only the first three are
+// used.
 func prefixHash(firstBytes uint32) uint32 { return firstBytes << 8 * 0x9E3779B1 >> 20 }
 
 // wordGroupSet is a bit set of word groups. A rule for texts can require one word from each of several groups of
@@ -88,7 +89,8 @@ func (t *ruleTable) addWord(w ruleWord) {
 	t.addWordAtFirstBytes(w, w.firstBytes)
 }
 
-// addWordAtFirstBytes adds a word to the index, in the list that is searched at text positions with the bytes in head.
+// addWordAtFirstBytes adds a word to the index, in the list that is searched at text positions with the bytes in
+// firstBytes.
 func (t *ruleTable) addWordAtFirstBytes(w ruleWord, firstBytes uint32) {
 	place := prefixHash(firstBytes)
 	t.wordsByPrefixHash[place] = w.addTo(t.wordsByPrefixHash[place])
@@ -154,7 +156,7 @@ func (t *ruleTable) findWordGroups(lowerText string) (found wordGroupSet, mayHav
 }
 
 // findGroupsAtTextStart finds the words in the list words with which a text begins. It returns the sets of alternative
-// words (groups) that contain them. head contains the first bytes of the text.
+// words (groups) that contain them. firstBytes contains the first bytes of the text.
 func findGroupsAtTextStart(words []ruleWord, firstBytes uint32, text string) (found wordGroupSet) {
 	for i := range words {
 		if w := &words[i]; firstBytes&w.firstBytesMask == w.firstBytes && strings.HasPrefix(text, w.text) {
@@ -177,8 +179,8 @@ const (
 	minLongWordLetters  = 16 // A word of so many letters may be several words without the spaces between them.
 )
 
-// examineBlock examines the next 64 bytes of a text for split or joined words. letters and others are the sets that
-// classify returns. letterBefore is 1 if the byte before them is a letter.
+// examineBlock examines the next 64 bytes of a text for split or joined words. letters and nonLetters are the sets
+// that classifyBytes returns. letterBefore is 1 if the byte before them is a letter.
 func (a *dividedWordDetector) examineBlock(letters, nonLetters, letterBefore uint64) {
 	if a.hasDividedWord {
 		return
@@ -203,7 +205,7 @@ func (a *dividedWordDetector) examineBlock(letters, nonLetters, letterBefore uin
 type textBlock [64]byte
 
 // classifyBytes returns two bit sets with a bit for each byte of the block. A bit in letters is set if the byte is a
-// part of a word. A bit in others is set for every other byte except a space.
+// part of a word. A bit in nonLetters is set for every other byte except a space.
 func (b *textBlock) classifyBytes() (letters, nonLetters uint64) {
 	const ones, tops, low = 0x0101010101010101, 0x8080808080808080, 0x7f7f7f7f7f7f7f7f
 	for i := 0; i < len(b); i += 8 {

@@ -23,7 +23,7 @@ type ConversationTexts struct {
 const maxConversationBytes = 64 << 20
 
 // AddConversation remembers that content is a conversation which oxbow has formatted, so that only the words of the
-// speakers are examined later. spoken contains these words without the role names that oxbow added.
+// speakers are examined later. turnTexts contains these words without the role names that oxbow added.
 func (f *ConversationTexts) AddConversation(content, turnTexts string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -319,7 +319,7 @@ const (
 	// letters that cannot be pronounced, such as TLS, count as one word if they have at most this length in bytes
 	maxAcronymBytes = 4
 	// If a sequence of letters that cannot be pronounced has more than maxAcronymBytes bytes, it counts as one word,
-	// plus one word for every bytesPerAcronymWord bytes.
+	// plus the length of the whole sequence divided by bytesPerAcronymWord.
 	bytesPerAcronymWord     = 3.0
 	minAverageStopwordValue = 2.5 // minimum average length of the words, in bytes, in a value that contains a stop word
 )

@@ -101,8 +101,8 @@ func (f *TermFinder) addFirstLettersPattern(first uint64, n int) {
 	}
 }
 
-// mayHaveTerm reports whether a plain word that begins with these letters may have a term that is searched for. first
-// has the form that [packLetters] returns.
+// mayHaveTerm reports whether a plain word that begins with firstLetters may have a term that is searched for.
+// firstLetters has the form that [packLetters] returns.
 func (f *TermFinder) mayHaveTerm(firstLetters uint64) bool {
 	return f.hasThreeLetterStart(packThreeLetters(firstLetters)) && f.matchesFirstLetters(firstLetters)
 }

@@ -102,7 +102,7 @@ func (s *chunkTermSet) addEmojiTerms(c string) {
 }
 
 // splitEmoji splits an emoji that consists of several joined emoji, such as a family. It returns the parts and the
-// whole. Variants and skin tones are removed.
+// combined emoji. Variants and skin tones are removed.
 func splitEmoji(emoji string) (parts []string, combinedEmoji string) {
 	combinedEmoji = strings.Map(func(r rune) rune {
 		if isEmojiSuffix(r) || isSkinTone(r) {

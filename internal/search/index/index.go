@@ -244,8 +244,9 @@ func (x *Searcher) withViews(views []segmentView) *Searcher {
 	}
 }
 
-// startSegmentMerge starts to merge segments in the background. lane is 0 if they are small, and 1 if they are large.
-// Both lanes can work at the same time. The caller must hold x.mu.
+// startSegmentMerge starts to merge segments in the background. sizeGroup is 0 for small segments, and 1 for large
+// segments. A merge of small segments and a merge of large segments can run at the same time. The caller must hold
+// x.mu.
 func (x *Index) startSegmentMerge(current *Searcher, sizeGroup int, merged []segmentView) {
 	x.viewsBeingMerged[sizeGroup] = merged
 	x.mergeGroup.Go(func() {

@@ -185,7 +185,7 @@ func (b *maxScoreSearch) processTerms() {
 }
 
 // minUsefulScoreImpact returns the lowest impact that term c must have in a document so that the document can still be
-// among the best. The impact is an upper bound of what a term adds to a document's score. orderIndex is the term's
+// among the best. The impact is an upper bound of what a term adds to a document's score. termOrderIndex is the term's
 // index in the processing order. If no impact is high enough, the result is above maxScoreImpact.
 func (b *maxScoreSearch) minUsefulScoreImpact(c *queryCursor, termOrderIndex int) int {
 	need := math.Ceil((float64(b.threshold) - b.maxRemainingTermScores[termOrderIndex+1]) / c.scorePerImpact)
@@ -338,7 +338,7 @@ func (b *maxScoreSearch) scoreFilteredDocuments(c *queryCursor, termOrderIndex i
 }
 
 // completeCandidateScores completes the estimated scores of documents. It adds the contributions of the terms after
-// orderIndex, and drops the documents that cannot reach the threshold. It calls keepCandidateIfLikelyHit for each
+// termOrderIndex, and drops the documents that cannot reach the threshold. It calls keepCandidateIfLikelyHit for each
 // remaining document.
 func (b *maxScoreSearch) completeCandidateScores(termOrderIndex int, candidates []hitCandidate) {
 	for next := termOrderIndex + 1; next < len(b.cursorIndexesByGain) && len(candidates) > 0; next++ {
@@ -412,7 +412,7 @@ func (c *queryCursor) addEstimatedTermScores(candidates []hitCandidate) {
 
 // keepCandidateIfLikelyHit keeps a candidate for the best documents. It ignores the candidate if the document is
 // deleted or not accepted, or if the search already found it by a term that was processed before the term at
-// orderIndex.
+// termOrderIndex.
 func (b *maxScoreSearch) keepCandidateIfLikelyHit(termOrderIndex int, x hitCandidate) {
 	if b.view.isDeleted(x.docNumberOrPostingIndex) {
 		return

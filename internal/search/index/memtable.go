@@ -99,8 +99,8 @@ func (m *memtable) countDocuments(n uint32) (df, lostCount int) {
 	return df, lostCount
 }
 
-// appendPostings appends the documents that contain term n to list, in ascending order. lost is the number of
-// documents with the term that were deleted from other parts of the index. The upper bounds of the term's
+// appendPostings appends the documents that contain term n to list, in ascending order. deletedElsewhere is the number
+// of documents with the term that were deleted from other parts of the index. The upper bounds of the term's
 // contributions to scores (impacts) are set to the maximum, because they are not computed for the newest documents.
 func (m *memtable) appendPostings(list []posting, n uint32) (_ []posting, deletedElsewhere int) {
 	from := len(list)

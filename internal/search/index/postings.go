@@ -258,9 +258,9 @@ func (w *postingColumns) findLargeTF(number uint32) uint16 {
 }
 
 // postingAt returns the posting with this index. Columns store only the lower 16 bits of a document number, so
-// postingAt searches for the upper bits, beginning with *upperBits. These must not be greater than the posting's upper
-// bits. postingAt sets *upperBits to the posting's upper bits. A caller that reads postings in order passes the same
-// upperBits each time.
+// postingAt searches for the upper bits, beginning with *docNumberUpperBits. These must not be greater than the
+// posting's upper bits. postingAt sets *docNumberUpperBits to the posting's upper bits. A caller that reads postings
+// in order passes the same docNumberUpperBits each time.
 func (w *postingColumns) postingAt(index int, docNumberUpperBits *uint32) posting {
 	for index >= w.endOfSameUpperBits(*docNumberUpperBits) {
 		*docNumberUpperBits += 1 << 16
@@ -302,7 +302,7 @@ func (t *postings) count() int {
 }
 
 // allPostings returns all postings in order of the documents. If the postings are in columns, it decodes them into
-// *room, whose memory is reused and enlarged if necessary.
+// *reusedMemory, whose memory is reused and enlarged if necessary.
 func (t *postings) allPostings(reusedMemory *[]posting) []posting {
 	if t.columns == nil {
 		return t.list

@@ -31,7 +31,7 @@ type segment struct {
 	// number of documents that count in the average length (see unscoredDocumentLength)
 	scoredDocumentCount int
 	totalDocumentLength uint64 // sum of the lengths of the documents that scoredDocumentCount counts
-	// adjustedK1Slope in the scoring formula when the postings' impacts were computed
+	// the impacts in the postings were computed with this value of adjustedK1Slope, a part of the scoring formula
 	scoreImpactK1Slope float64
 
 	termTable    numberHashTable // finds term numbers by the hash of the text
@@ -180,7 +180,7 @@ func (s *segment) termCountsAt(n int) termCounts {
 }
 
 // termPostings returns the postings of term n, ascending by document. If the postings must be decoded, it stores them
-// in *room, whose memory is reused and enlarged if necessary.
+// in *reusedMemory, whose memory is reused and enlarged if necessary.
 func (s *segment) termPostings(n int, reusedMemory *[]posting) []posting {
 	if s.snapshot != nil {
 		*reusedMemory = s.snapshot.decodeTermPostings(n, (*reusedMemory)[:0])

@@ -167,7 +167,8 @@ func (c *termCursor) appendPostings(list []posting) []posting {
 }
 
 // sortPostingRuns sorts postings by document. The input consists of a few ascending runs. It merges pairs of runs
-// until only one run is left, using room as memory. It returns the sorted slice, and the second slice for reuse.
+// until only one run is left, using reusedMemory for the merged runs. It returns the sorted slice, and the second
+// slice for reuse.
 func sortPostingRuns(list, reusedMemory []posting) (sorted, other []posting) {
 	for ascendingRunLength(list) < len(list) {
 		reusedMemory = reusedMemory[:0]

@@ -296,8 +296,8 @@ func isWholeMonth(from, lastDay time.Time, days int) bool {
 	return isFromFirst && isToLast
 }
 
-// termsWithPrefix returns the terms with this prefix, most frequent first. If no term has the prefix, it
-// returns the prefix's own term.
+// termsWithPrefix returns the indexed terms that begin with the prefix, most frequent first. If there is no such term,
+// it returns only prefix.Term, the term of the prefix as a whole word.
 func (v *View) termsWithPrefix(prefix analysis.QueryPrefix) []string {
 	type count struct {
 		term string

@@ -160,8 +160,8 @@ func (v *View) itemTurn(it Item) *dialogueTurn {
 	return kept.Load()
 }
 
-// NeighbourTurns returns the turns before and after a turn, in order, up to the distance reach. If accept is not nil,
-// turns are left out for which accept returns false. If the entry is not a turn in a talk, the result is empty.
+// NeighbourTurns returns the turns before and after a turn, in order, up to the distance maxDistance. If accept is not
+// nil, turns are left out for which accept returns false. If the entry is not a turn in a talk, the result is empty.
 func (v *View) NeighbourTurns(id uint64, maxDistance int, accept func(id uint64) bool) (before, after []Item) {
 	own := v.itemTurn(v.findItem(id))
 	if own.dialogueKind != analysis.PersonTurn {

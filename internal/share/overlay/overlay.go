@@ -37,13 +37,13 @@ type overlayStore struct {
 	entries []*oxbow.Entry
 }
 
-// New returns a read-only memory with the entries of two stores: m's store and lower, which must be an
+// New returns a read-only memory with the entries of two stores: m's store and lowerStore, which must be an
 // [oxbow.Watcher].
 //
-// If both stores have an entry with the same name, the suffix is appended to the name of lower's entry, several times
-// if necessary. The IDs of lower's entries are increased, so that they start at 1<<52. The history, and the index file
-// next to m's store, contain only m's entries. Closing the new memory closes lower but not m. m must stay open until
-// then.
+// If both stores have an entry with the same name, lowerNameSuffix is appended to the name of lowerStore's entry,
+// several times if necessary. The IDs of lowerStore's entries are increased, so that they start at 1<<52. The history,
+// and the index file next to m's store, contain only m's entries. Closing the new memory closes lowerStore but not m.
+// m must stay open until then.
 func New(ctx context.Context, m *oxbow.Memory, lowerStore oxbow.Store, lowerNameSuffix string) (*oxbow.Memory, error) {
 	o, err := newStore(ctx, m, lowerStore, lowerNameSuffix)
 	if err != nil {

@@ -15,8 +15,9 @@ import (
 // step for each home entry that loses an alias. The lost aliases are in the report. The next push also removes them
 // from the server's entries.
 //
-// Each home makes the same decision, because it compares the names and creation times that the entries have on the
-// server. Otherwise two homes might remove the alias from both entries.
+// All homes choose the same entry to keep an alias, because they compare the names and creation times that the entries
+// have on the server. If each home compared its own names and times, one home might remove the alias from the first
+// entry, and another home might remove it from the second entry.
 func (s *syncRun) dropTakenAliases(steps []*plannedStep) []*plannedStep {
 	byPair := map[*entryPair]*plannedStep{}
 	for _, st := range steps {

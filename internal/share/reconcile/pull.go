@@ -99,7 +99,7 @@ func pullStepSortKey(s *plannedStep) int {
 }
 
 // chooseFreeHomeName returns the name that e should get in the home. If another entry in the home has e's name, it
-// returns a variant of the name. own is the entry's present name in the home, which e may keep.
+// returns a variant of the name. currentName is the entry's present name in the home, which e may keep.
 func (s *syncRun) chooseFreeHomeName(e *oxbow.Entry, currentName string) string {
 	name := e.Name
 	for n := 1; name != currentName && s.usedNames[name]; n++ {

@@ -134,8 +134,8 @@ func (s *damageReader) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// decryptionDamageError converts a decryption error to a damagedError. after is the number of bytes before the damage.
-// An error of reading the file is returned unchanged.
+// decryptionDamageError converts a decryption error to a damagedError. bytesBeforeDamage is the number of bytes before
+// the damage. An error of reading the file is returned unchanged.
 func decryptionDamageError(err error, bytesBeforeDamage int64) error {
 	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
 		return err

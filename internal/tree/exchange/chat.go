@@ -167,8 +167,8 @@ func (o jsonObject) textOrNumber(key string) (string, error) {
 }
 
 // formatSessionTurns returns the turns of a session as text. In content, the role of the speaker precedes each turn.
-// spoken is the same text without the roles in usualRoles. The private parts of a person's messages are left out
-// ([text.WithoutPrivate]). omittedFields lists the fields that are not in the text.
+// textWithoutRoles is the same text without the roles in usualRoles. The private parts of a person's messages are left
+// out ([text.WithoutPrivate]). omittedFields lists the fields that are not in the text.
 func formatSessionTurns(raw json.RawMessage) (content, textWithoutRoles string, omittedFields []string, err error) {
 	if raw[0] != '[' {
 		return "", "", nil, fmt.Errorf("turns must be a list, not %s", quoteShort(string(raw)))

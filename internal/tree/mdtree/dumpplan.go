@@ -407,8 +407,9 @@ func (d *dumper) determineStableTime() {
 	d.stableFileTest.isStableTimeUnknown = !ok
 }
 
-// saveKnownHashList writes the list of known files if it has changed. written decides which files from this dump enter
-// the list. Errors are ignored, because without the list, only the next dump and load take longer.
+// saveKnownHashList writes the list of known files if it has changed. The parameter written is the test by which files
+// from this dump are added to the list. Errors are ignored, because without the list, the next dump and load only take
+// longer.
 func (d *dumper) saveKnownHashList(written *fileStabilityTest) {
 	head := knownHashListHeader{d.newManifestDigest, d.newSummaryDigest}
 	hasNewFiles := d.hasNewFileForHashList || len(d.rowsToWrite) > 0

@@ -247,8 +247,8 @@ type fileStabilityTest struct {
 	isStableTimeUnknown   bool // the time is unknown, so no file is added to the list of known files
 }
 
-// isFileStable reports whether the last change of a file was long enough ago. Then any later change of the file also
-// changes the file's times, and the file can be added to the list of known files.
+// isFileStable reports whether a file can be added to the list of known files, because it was changed before
+// stableIfChangedBefore. If the file is changed again, it gets a later time, so a dump notices the change.
 func (x *fileStabilityTest) isFileStable(s sysinfo.FileStamp) bool {
 	return max(s.ModTime, s.ChangeTime) < x.stableIfChangedBefore
 }

@@ -49,8 +49,8 @@ func appendName(b []byte, name string) []byte {
 	return append(b, "  <dt>Name</dt>\n  <dd>"+escapeTextAndOuterSpace(name)+"</dd>\n"...)
 }
 
-// appendWithoutName appends the text of the entry's file to b, without the lines for the entry's name. nameAt is the
-// position in the appended text at which these lines belong.
+// appendWithoutName appends the text of the entry's file to b, without the lines for the entry's name. nameOffset is
+// the position in the appended text at which these lines belong.
 func (e entryText) appendWithoutName(b []byte) (text []byte, nameOffset int) {
 	start := len(b)
 	b = append(b, metaBlockStart+"\n<dl>\n"...)
@@ -207,7 +207,9 @@ func ignoredBlockTexts(block string) []string {
 	for _, title := range blockTitles(rest) {
 		isKnown := slices.Contains([]string{"Created", "Aliases", "Labels", "Name"}, title)
 		if isKnown {
-			continue // the title occurs twice, so that the text below it is not read
+			// The title occurs for the second time. Only the text below the first title was read, so the text here
+			// stays in rest.
+			continue
 		}
 		unread = append(unread, title)
 		rest = replacePart(rest, escapeText(title), func(string) string { return "" })
@@ -382,7 +384,7 @@ func parseTime(s string) (time.Time, bool) {
 }
 
 // splitOuterLineBreaks splits a content into the line breaks at the beginning, the text, and the line breaks at the
-// end. If the content consists only of line breaks, head contains the whole content.
+// end. If the content consists only of line breaks, leading contains the whole content.
 func splitOuterLineBreaks(s string) (leading, text, trailing string) {
 	rest := strings.TrimLeft(s, lineEnds)
 	text = strings.TrimRight(rest, lineEnds)

@@ -36,8 +36,8 @@ const maxStemBytes = 200
 
 const upperHex = "0123456789ABCDEF"
 
-// encodeNameAsFileStem returns the stem for a name. isNameShown is true if the stem represents the name, that is,
-// if decodeStem(stem) == name.
+// encodeNameAsFileStem returns the stem for a name. isNameRecoverable is true if the stem represents the name, that
+// is, if decodeStem(stem) == name.
 func encodeNameAsFileStem(name string) (stem string, isNameRecoverable bool) {
 	if name == "" {
 		return "empty", false

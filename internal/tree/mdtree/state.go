@@ -136,7 +136,7 @@ func (f *treeFile) itemIndex(name string) int {
 }
 
 // setFile replaces the state of the file at path by f. If f is nil, the file was removed. It adds the names of all
-// entries in the old and the new file to touchedNames.
+// entries in the old and the new file to affectedNames.
 func (st *treeState) setFile(path string, f *treeFile, affectedNames map[string]bool) {
 	if old := st.files[path]; old != nil {
 		for _, it := range old.items {

@@ -182,9 +182,9 @@ func (m *memoryMirroring) importChangedFiles(ctx context.Context, settledBefore 
 	return nil
 }
 
-// importUnreportedFile imports a changed memory file that the report of the hook does not name. If a session is running
-// and the file was changed after settledBefore, a hook may still report the call that changed the file. Then the file
-// is left to a later call of Mirror.
+// importUnreportedFile imports a changed memory file that the report of the hook does not name. If a session is
+// running and the file was changed after noReportExpectedBefore, a hook may still report the call that changed the
+// file. Then the file is left to a later call of Mirror.
 func (m *memoryMirroring) importUnreportedFile(
 	ctx context.Context,
 	f setup.MemoryFile,
@@ -279,8 +279,8 @@ func editedFileTaint(file string) string {
 	return s
 }
 
-// importFiles imports the notes in a client's memory files. New and changed notes are marked with taints, the names of
-// foreign texts that may have influenced the notes.
+// importFiles imports the notes in a client's memory files. New and changed notes are marked with taintLabels, the
+// names of foreign texts that may have influenced the notes.
 func (m *memoryMirroring) importFiles(ctx context.Context, files []setup.MemoryFile, taintLabels []string) error {
 	project := m.clientProject
 	if len(taintLabels) > 0 {

@@ -57,8 +57,8 @@ func (o *ScanOut) scanFiles(w *verb.Workspace, p verb.Place, fix bool) (err erro
 	return nil
 }
 
-// filesToScan returns the files to scan, relative to the home. Secrets in texts can be replaced. Leftovers can only
-// be deleted.
+// filesToScan returns the files to scan, relative to the home. Secrets in replaceableFiles can be replaced.
+// deletableFiles can only be deleted, because they are leftovers.
 func filesToScan(p verb.Place) (replaceableFiles, deletableFiles []string, err error) {
 	dir := p.Dir()
 	relative := func(file string) string {

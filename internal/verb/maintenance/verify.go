@@ -60,7 +60,7 @@ func checkHead(flag, head string) error {
 	return nil
 }
 
-// checkAgainstSignedHeads checks the store and compares it with the signed heads and with notedHead, a hash that the
+// checkAgainstSignedHeads checks the store and compares it with the signed heads and with notedHash, a hash that the
 // user noted ("" without one). If sign is set and the store is sound, it signs the head of the store.
 func checkAgainstSignedHeads(ctx context.Context, w *verb.Workspace, notedHash string, sign bool) (CheckOut, error) {
 	p, err := w.FindPlace()
@@ -106,8 +106,9 @@ func checkAgainstSignedHeads(ctx context.Context, w *verb.Workspace, notedHash s
 	return out, out.compareWithSignedHeads(ctx, w, heads, "")
 }
 
-// compareWithSignedHeads compares a sound log with hashes of earlier states: the signed hashes (heads), and the hash
-// that the user noted. It adds a problem for each difference. heads may be nil, and noted may be "".
+// compareWithSignedHeads compares a sound log with hashes of earlier states: the signed hashes (signedHeads), and the
+// hash that the user noted (notedHash). It adds a problem for each difference. signedHeads may be nil, and notedHash
+// may be "".
 func (o *CheckOut) compareWithSignedHeads(
 	ctx context.Context,
 	w *verb.Workspace,

@@ -78,8 +78,8 @@ func newRuleResult(rule string) *RuleResult {
 	return r
 }
 
-// addDecision counts d, what the rule showed for a prompt of group a. If rightUnits is not nil, the prompt matches
-// only if one of these notes or turns was shown.
+// addDecision counts d, what the rule showed for a prompt of the group. If expectedUnits is not nil, the prompt
+// matches only if one of these notes or turns was shown.
 func (r *RuleResult) addDecision(group PromptGroup, d Decision, expectedUnits map[string]bool) {
 	r.QuoteMatchCounts[group].addPrompt(
 		d.AnswerKind == gate.AnswerQuotes && (expectedUnits == nil || d.showsExpectedUnit(expectedUnits)),
@@ -89,8 +89,8 @@ func (r *RuleResult) addDecision(group PromptGroup, d Decision, expectedUnits ma
 	)
 }
 
-// showsExpectedUnit reports whether the rule decided to show at least one memory that answers the question. rightUnits
-// contains the IDs of these memories.
+// showsExpectedUnit reports whether the rule decided to show at least one memory that answers the question.
+// expectedUnits contains the IDs of these memories.
 func (d *Decision) showsExpectedUnit(expectedUnits map[string]bool) bool {
 	return slices.ContainsFunc(d.ShownUnitIDs, func(id string) bool { return expectedUnits[id] })
 }

@@ -316,8 +316,8 @@ var webPageSentences = []string{"At most a tenth of all calls to the card networ
 	"The breaker opens after five failures in a row, and closes again after one minute.",
 	"Wait 1 s, 2 s and 4 s between the tries, with a random part of one half."}
 
-// playSession reports the session Agent through the hooks. In the session, an agent asks about payments, reads a
-// web page, writes three notes, and overwrites a note of the person.
+// playSession passes the events of a session with the ID AgentSessionID to oxbow's hooks. In the session, an agent
+// asks about payments, reads a web page, writes three notes, and overwrites a note of the person.
 func playSession(dir string, run RunOxbow) error {
 	hook := func(event string, more map[string]any) error {
 		more["hook_event_name"], more["session_id"], more["cwd"] = event, AgentSessionID, dir

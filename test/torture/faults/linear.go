@@ -391,8 +391,8 @@ func (r *linearizabilityRun) makeCall(proc *crashfs.Process, m *oxbow.Memory, id
 	return !out.isOutcomeUnknown
 }
 
-// wasChangeMade reports whether a change was made. The errors in proper are the errors with which the store may refuse
-// this change. For any other error, wasChangeMade returns the error.
+// wasChangeMade reports whether a change was made. The errors in allowedErrors are the errors with which the store may
+// refuse this change. For any other error, wasChangeMade returns the error.
 func wasChangeMade(err error, allowedErrors ...error) (bool, error) {
 	for _, p := range allowedErrors {
 		if errors.Is(err, p) {

@@ -78,7 +78,7 @@ func (l *changeLedger) recordRequest(opID, name, verb string, shared bool) {
 	l.changes[opID] = &requestedChange{opID: opID, name: name, callVerb: verb}
 }
 
-// recordAnswer records that a process has answered the request for a change, which is identified by its op ID tag.
+// recordAnswer records that a process has answered the request for a change, which is identified by its op ID.
 func (l *changeLedger) recordAnswer(opID string, o requestOutcome, version uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -157,8 +157,8 @@ func (l *changeLedger) changesNotInLog() map[string]requestedChange {
 	return m
 }
 
-// recordFound records the number seq under which the log contains the change with the op ID tag. It returns an error
-// if the change was not requested, belongs to another entry, or was found before.
+// recordFound records the number seq under which the log contains the change with this op ID. It returns an error if
+// the change was not requested, belongs to another entry, or was found before.
 func (l *changeLedger) recordFound(opID, name string, seq uint64) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

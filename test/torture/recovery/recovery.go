@@ -240,8 +240,8 @@ func (x *damageTrial) callCheck() (out maintenance.CheckOut, err error) {
 	return out, err
 }
 
-// callList returns the entries in a damaged file. The command list returns the names, and the command get returns each
-// entry's content.
+// callList returns the entries that oxbow finds in a damaged file. It calls the command list for the names of the
+// entries, and the command get for the content of each entry.
 func (x *damageTrial) callList(file string) (listed contentByEntryName, err error) {
 	err = x.useFile(file, func(w *verb.Workspace) error {
 		most := 1000
@@ -331,9 +331,9 @@ func (x *damageTrial) callReadVerbs() error {
 	return x.countOutcome(state)
 }
 
-// countOutcome counts what the commands check and list found in the damaged file. state says which state of the store
-// list returned. It is an index in entriesAfterRecord, or -1 if list failed. countOutcome returns an error if changes
-// are missing and check does not report this.
+// countOutcome counts what the commands check and list found in the damaged file. stateIndex says which state of the
+// store list returned. It is an index in entriesAfterRecord, or -1 if list failed. countOutcome returns an error if
+// changes are missing and check does not report this.
 func (x *damageTrial) countOutcome(stateIndex int) error {
 	switch {
 	case x.isRolledBack:

@@ -85,7 +85,7 @@ type op struct {
 	isRemoved     bool
 }
 
-// isUndamagedIn reports whether the record has the same bytes in the damaged file as in the sound file.
+// isUndamagedIn reports whether the record has the same bytes in the damaged file as in the undamaged file.
 func (r storeRecord) isUndamagedIn(damaged, undamaged []byte) bool {
 	return r.endOffset <= len(damaged) &&
 		bytes.Equal(damaged[r.startOffset:r.endOffset], undamaged[r.startOffset:r.endOffset])

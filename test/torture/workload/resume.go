@@ -18,9 +18,9 @@ func (w *World) KillProcessAt(process, operation int) {
 	w.Disk.KillAt(w.processes[process].fs.FS.(*crashfs.Process), operation)
 }
 
-// ContinueAfterKill continues with the process survivor after the other process was killed. The store that survivor
-// has open must be in one of the allowed states, and must work. The same applies to a new process that opens the
-// store.
+// ContinueAfterKill continues with the process number survivorIndex after the other process was killed. The store that
+// this process has open must be in one of the allowed states, and must work. The same applies to a new process that
+// opens the store.
 func (w *World) ContinueAfterKill(survivorIndex int, allowed []*StoreState) error {
 	m, err := w.OpenedMemory(survivorIndex)
 	if err != nil {

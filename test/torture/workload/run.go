@@ -273,7 +273,7 @@ func (w *World) readDuringStep(st Step) error {
 	return nil
 }
 
-// runStep executes a step of the test script. isInner is true for a step in the middle of another process's step. If
+// runStep executes a step of the test script. isNested is true for a step in the middle of another process's step. If
 // RecordsStates is set, runStep compares the store with its expected content (the model).
 func (w *World) runStep(st Step, isNested bool) error {
 	st = w.resolveRetryStep(st)

@@ -33,7 +33,7 @@ func FindCorrection(text string) (first string) {
 	return first
 }
 
-// findSentencesByMeaning returns at most maxFoundSentences sentences that match a rule for a kind of signal, such as a
+// findSentencesByMeaning returns at most maxFoundSentences sentences that match a rule for this meaning, such as a
 // correction by the user. The sentences are in order and without duplicates.
 func findSentencesByMeaning(meaning sentenceMeaning, text string) (found []string) {
 	splitSentences(text, func(s string) bool {
