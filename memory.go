@@ -67,10 +67,10 @@ type Memory struct {
 // Store returns the store below the memory.
 func (m *Memory) Store() Store { return m.store }
 
-// Watch calls fn with each event of the store until stop is called or the memory is closed. Fn is
-// called before the call that caused the event returns, and it must not call the memory. A change
-// by another process is reported when this memory next searches, for example in [Memory.Recall].
-// If the store cannot send events, the error matches [ErrUnsupported].
+// Watch calls fn with each event of the store until stop is called or the memory is closed. fn is called before the
+// call that caused the event returns, and it must not call the memory. A change by another process is reported when
+// this memory next searches, for example in [Memory.Recall]. If the store cannot send events, the error matches
+// [ErrUnsupported].
 func (m *Memory) Watch(fn func(Event)) (stop func(), err error) {
 	if m.capabilities.Watcher == nil {
 		return nil, fmt.Errorf("%w: this store sends no events", ErrUnsupported)

@@ -31,7 +31,7 @@ func (h *indexHome) without() {
 	}
 }
 
-// hasAnsweredByScan reports whether the memory has answered without an index.
+// hasScanned reports whether the memory has answered without an index.
 func hasScanned(m *Memory) bool { return m.hasOnlyScanned() }
 
 // talkative adds entries of all forms to the store: notes with labels and

@@ -44,7 +44,7 @@ type searcher struct {
 }
 
 // newSearcher returns a searcher with an empty index for the ranking with this name. The store may be any
-// implementation. If it is not a log, db is nil.
+// implementation. If the store is not a log, the field db of the searcher is nil.
 func newSearcher(name string, store Store) *searcher {
 	s := &searcher{db: findLog(store), lowerStoreEntries: lowerEntries(store)}
 	s.scorers.Store(&map[string]*ranking.Scorer{name: ranking.NewScorer(name, nil)})

@@ -395,7 +395,7 @@ func WithSource(ctx context.Context, s Source) context.Context {
 	return store.WithSource(ctx, s)
 }
 
-// SourceFrom returns the source in ctx. ok is false if ctx lacks a source.
+// SourceFrom returns the source in ctx. The second result is false if ctx lacks a source.
 func SourceFrom(ctx context.Context) (Source, bool) {
 	return store.SourceFrom(ctx)
 }

@@ -80,13 +80,13 @@ func (c *Cluster) hasLeaderLease(ctx context.Context, stream string) (bool, erro
 }
 
 // confirmCurrent makes sure that the local copy of a brain contains all changes that were acknowledged to any process
-// before the call. readToLastMessage must read the missing messages, up to the last message that the stream's leader
-// reports. lastRead must return the sequence number of the last message that was read.
+// before the call. readToHead must read the missing messages, up to the last message that the stream's leader reports.
+// lastRead must return the sequence number of the last message that was read.
 //
 // If this process has a lease, or the stream has a single replica, the leader's answer is sufficient. Otherwise
 // confirmCurrent stores an empty message. The stream accepts this message only if the local copy has read the brain's
 // last message, which proves that the copy is current. confirmCurrent returns an error if the servers cannot be
-// reached or if readToLastMessage fails.
+// reached or if readToHead fails.
 func (c *Cluster) confirmCurrent(
 	ctx context.Context,
 	b brainDirectoryEntry,

@@ -45,8 +45,8 @@ func findDates(words []string, now time.Time) []oxbow.Span {
 	return spans
 }
 
-// resolveDate parses s, which must be a single date expression. ok is false if s is not one. The bounds of the result
-// are zero or in the years 1 to 9999, and From is before To.
+// resolveDate parses s, which must be a single date expression. The second result is false if s is not a date
+// expression. The bounds of the result are zero or in the years 1 to 9999, and From is before To.
 func resolveDate(s string, now time.Time) (oxbow.Span, bool) {
 	if len(s) > 64 {
 		return oxbow.Span{}, false

@@ -103,8 +103,8 @@ func WithOpID(ctx context.Context, id string) context.Context {
 	return context.WithValue(ctx, opIDContextKey{}, id)
 }
 
-// CallOpID returns the op ID for a call. Print is a fingerprint of the call's arguments. If
-// the same id is used again with a different print, the change fails with [ErrOpIDUsed].
+// CallOpID returns the op ID for a call. print is a fingerprint of the call's arguments. If the same id is used again
+// with a different print, the change fails with [ErrOpIDUsed].
 //
 // The op ID is "~", a hash of id, "~", and a second hash over id and print. The second hash includes id, so that the
 // arguments cannot be guessed without knowing the id.

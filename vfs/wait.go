@@ -195,7 +195,7 @@ func (q *lockQueue) firstCallMaxWait() time.Duration {
 }
 
 // runWaitingCalls acquires the lock for the calls in the queue, and runs their functions, until the queue is empty.
-// All waiting calls are run together. serve releases the lock before these calls return to their callers.
+// All waiting calls are run together. runWaitingCalls releases the lock before these calls return to their callers.
 func (q *lockQueue) runWaitingCalls(path, name string) {
 	for {
 		var calls []*lockedCall

@@ -316,10 +316,10 @@ func queryText(e *oxbow.Entry) string {
 }
 
 // labelVotePrecision estimates the probability that a label value is right, because similar entries have this value.
-// share is the value's share in their scores, and similarEntryCount is the number of similar entries with the value.
-// The estimate is the fraction of right values in the tests with labelled entries. Tests with a similar share weigh
-// more, and an assumed probability counts like assumedPrecisionWeight additional tests. If only one similar entry has
-// the value, the assumption is halved.
+// share is the value's share in their scores, and voterCount is the number of similar entries with the value. The
+// estimate is the fraction of right values in the tests with labelled entries. Tests with a similar share weigh more,
+// and an assumed probability counts like assumedPrecisionWeight additional tests. If only one similar entry has the
+// value, the assumption is halved.
 func (g *suggester) labelVotePrecision(share float64, voterCount int) float64 {
 	right, n := assumedPrecisionWeight*assumedVotePrecision(
 		share,

@@ -355,7 +355,7 @@ func (l treeLayout) baseName(path, content string) string {
 }
 
 // leadingDate returns the time at the beginning of a paragraph, such as 2026-04-14 or 2026-04-14 10:23. It may be in
-// brackets or in a heading. ok is false if the date is missing.
+// brackets or in a heading. The second result is false if the date is missing.
 func (l treeLayout) leadingDate(content string) (time.Time, bool) {
 	s := strings.TrimLeft(content, "#*[ \t")
 	mayBeDate := len(s) >= len(time.DateOnly) && s[4] == '-' && s[7] == '-'

@@ -209,8 +209,8 @@ func (h *home) logsWithoutDigestForContext(v mdtree.View) []logWithoutDigest {
 	return all
 }
 
-// addSummarizedFiles adds to isInSummarizedLogsDir the names of the logs that the digest p replaces. If parts of the
-// digest cannot be parsed, only the names in the other parts are added.
+// addSummarizedFiles adds to isCovered the names of the logs that the digest p replaces. If parts of the digest cannot
+// be parsed, only the names in the other parts are added.
 func (h *home) addSummarizedFiles(v mdtree.View, p string, isCovered map[string]bool) {
 	text, _ := v.File(p)
 	_, ps, _ := logLayout{h.Zone}.splitEntryBlocks(p, text)

@@ -59,7 +59,7 @@ func splitLines(text string) []textLine {
 	return ls
 }
 
-// parseMoment returns the time in a line such as "## 15:46". ok is false for any other line.
+// parseMoment returns the time in a line such as "## 15:46". The second result is false for any other line.
 func parseMoment(s string) (string, bool) {
 	m, ok := strings.CutPrefix(strings.TrimRight(s, " \t"), "## ")
 	if !ok || len(m) != len(minuteFormat) {
@@ -69,7 +69,7 @@ func parseMoment(s string) (string, bool) {
 	return m, err == nil
 }
 
-// parseDate returns the date in a line such as "# 2026-02-18". ok is false for any other line.
+// parseDate returns the date in a line such as "# 2026-02-18". The second result is false for any other line.
 func parseDate(s string) (string, bool) {
 	d, ok := strings.CutPrefix(strings.TrimRight(s, " \t"), "# ")
 	return d, ok && isDate(d)

@@ -52,7 +52,8 @@ func (r *ranker) search(
 	return hits, nil
 }
 
-// entry returns the entry with this ID, in the version that is indexed. ok is false if it is not indexed.
+// entry returns the entry with this ID, in the version that is indexed. The second result is false if the entry is not
+// indexed.
 func (r *ranker) entry(id uint64) (oxbow.Entry, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

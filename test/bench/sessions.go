@@ -84,8 +84,7 @@ type importCost struct {
 	changedTurnCount int
 }
 
-// importSessions imports the sessions into a home. If killAfterAcknowledgements is above 0, it kills the process after
-// this time.
+// importSessions imports the sessions into a home. If killAfter is above 0, it kills the process after this time.
 func (r importRun) importSessions(
 	ctx context.Context,
 	home string,

@@ -192,8 +192,8 @@ func sumWordScores(words []promptWord) (s PromptMatchStrength, maxScores []float
 	return s, maxScores, isUnique
 }
 
-// computeStrength computes ShareOfMaxScore and Value from Score. maxScore is the highest score that the prompt's words
-// can reach. Value is multiplied by the factor.
+// computeStrength computes ShareOfMaxScore and Strength from Score. maxScore is the highest score that the prompt's
+// words can reach. Strength is multiplied by the factor.
 func (s *PromptMatchStrength) computeStrength(maxScore, factor float64) {
 	if maxScore > 0 && s.MatchedWords >= minMatchedPromptWords {
 		s.ShareOfMaxScore = min(s.Score/maxScore, 1)

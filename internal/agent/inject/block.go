@@ -244,8 +244,8 @@ func sentenceFingerprint(sentence string) string {
 	return hex.EncodeToString(sum[:6])
 }
 
-// ShownFingerprints returns a fingerprint for each sentence in content that quotedText contains. quotedText is a part
-// of content, joined to one line. If quotedText is the whole content, the fingerprint of the whole content is added.
+// ShownFingerprints returns a fingerprint for each sentence in content that shownText contains. shownText is a part of
+// content, joined to one line. If shownText is the whole content, the fingerprint of the whole content is added.
 func ShownFingerprints(content, shownText string) (fingerprints []string) {
 	if JoinToOneLine(content) == shownText {
 		fingerprints = append(fingerprints, sentenceFingerprint(shownText))

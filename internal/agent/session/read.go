@@ -85,8 +85,8 @@ func (a *Archive) ReadTurns(ctx context.Context, client, session string) ([]Turn
 	return a.ReadTurnsFrom(ctx, client, session, 1)
 }
 
-// ReadTurnsFrom is like ReadTurns, but begins with the turn firstLoadedNumber. If firstLoadedNumber is not
-// positive, it counts from the end, where 0 is the last turn.
+// ReadTurnsFrom is like ReadTurns, but begins with the turn firstNumber. If firstNumber is not positive, it counts
+// from the end, where 0 is the last turn.
 func (a *Archive) ReadTurnsFrom(
 	ctx context.Context,
 	client, session string,

@@ -288,7 +288,7 @@ func findForeignCommandPart(command, dir string, writtenFiles []string) string {
 // wrapperPrograms lists programs that run the command in their arguments.
 var wrapperPrograms = []string{"sudo", "env", "time", "nohup", "command", "exec"}
 
-// readsForeignText reports whether a command reads text by others. The words are the command's words, and foreign
+// readsForeignText reports whether a command reads text by others. The words are the command's words, and isForeign
 // reports whether a path is foreign.
 func readsForeignText(words []string, isForeign func(path string) bool) bool {
 	args := words[1:]

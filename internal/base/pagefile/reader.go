@@ -33,8 +33,8 @@ var errDamaged = errors.New("the file is damaged")
 
 var crcTable = crc32.MakeTable(crc32.Castagnoli)
 
-// PageChecksum returns the checksum of page pageNumber. data is the page without its checksum. firstPageChecksum is
-// page 0's checksum, which is not used for page 0 itself.
+// PageChecksum returns the checksum of page pageNumber. data is the page without its checksum. headChecksum is page
+// 0's checksum, which is not used for page 0 itself.
 func PageChecksum(data []byte, pageNumber int, headChecksum uint32) uint32 {
 	if pageNumber == 0 {
 		return crc32.Update(0, crcTable, data)

@@ -129,8 +129,8 @@ func (t *Table) parseColumns(definitionParts []string) (uniqueColumns []string) 
 	return uniqueColumns
 }
 
-// indexedColumn returns the first column of an index. It returns "" if texts cannot be looked up in the index. unique
-// contains the first columns of the indexes that SQLite created.
+// indexedColumn returns the first column of an index. It returns "" if texts cannot be looked up in the index.
+// uniqueColumns contains the first columns of the indexes that SQLite created.
 func indexedColumn(i schemaRow, uniqueColumns []string) string {
 	// SQLite created the index for a UNIQUE or PRIMARY KEY, and named it sqlite_autoindex_TABLE_NUMBER.
 	if i.sql == "" {

@@ -117,8 +117,8 @@ func (q *formerNamesQuery) waitForNames() ([]string, error) {
 }
 
 // startNameQuery sets the HEAD commit of src, and starts to ask git for the file's former names. If the names are
-// already cached, it starts no query and known is true. It also starts no query if the tree lacks a git history, or if
-// no other file can be the origin of an annotation.
+// already cached, it starts no query and isCached is true. It also starts no query if the tree lacks a git history, or
+// if no other file can be the origin of an annotation.
 func (b *Store) startNameQuery(ctx context.Context, src *fileLookupSources) (q *formerNamesQuery, isCached bool) {
 	q = &formerNamesQuery{cancelAndWait: func() {}}
 	if b.history == nil {

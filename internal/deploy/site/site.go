@@ -102,7 +102,8 @@ type website struct {
 	pages      map[string]*sitePage
 }
 
-// pageAddress returns the path of a file's page on the site. ok is false if the site does not contain the file.
+// pageAddress returns the path of a file's page on the site. The second result is false if the site does not contain
+// the file.
 func (s *website) pageAddress(file string) (string, bool) {
 	if _, isPage := s.pages[file]; isPage {
 		dir, name := path.Split(file)

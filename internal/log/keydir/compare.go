@@ -31,7 +31,7 @@ type Comparison struct {
 	isTableDifferent                    [TableCount]bool
 }
 
-// NewComparison returns a comparison with the snapshot file that tables reads. labelSetTexts are the texts in
+// NewComparison returns a comparison with the snapshot file that tables reads. formTexts contains the texts in
 // TableLabelSets of this file. Each text contains a kind and labels that many entries have in common.
 func NewComparison(file io.ReaderAt, tables *pagefile.Reader, formTexts []string) *Comparison {
 	c := &Comparison{

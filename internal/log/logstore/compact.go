@@ -69,8 +69,8 @@ type compaction struct {
 	changeOffsets   []int64 // offsets in the new log of the changes that are not in the new snapshot
 }
 
-// beginCompaction reads the log to find out what must be kept. isChangeDropped reports whether a change may be
-// dropped. If reading fails, it returns both the compaction, whose files the caller must close, and the error.
+// beginCompaction reads the log to find out what must be kept. isDropped reports whether a change may be dropped. If
+// reading fails, it returns both the compaction, whose files the caller must close, and the error.
 func (d *DB) beginCompaction(ctx context.Context, isDropped isDroppedFunc) (*compaction, error) {
 	log, err := d.openSecondLog()
 	if err != nil {

@@ -48,9 +48,9 @@ type compactor struct {
 // compactIfHalfUnneeded starts a compaction in the background if more than half of the log is not needed any more. It
 // does nothing if automatic compactions are disabled or if a compaction is running.
 //
-// length is the log's size. The log contains the changes with the numbers after base, up to last.
-// bytesKeptByCompaction must return approximately how many bytes a compaction would keep. compact must compact the log
-// and report whether the log has changed. If no compaction starts, the next check is made when the log has grown.
+// length is the log's size. The log contains the changes with the numbers after base, up to last. neededBytes must
+// return approximately how many bytes a compaction would keep. compact must compact the log and report whether the log
+// has changed. If no compaction starts, the next check is made when the log has grown.
 func (c *compactor) compactIfHalfUnneeded(
 	length int64,
 	base, last uint64,

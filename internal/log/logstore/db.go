@@ -85,8 +85,8 @@ type recordApplier interface {
 }
 
 // replayLog reads the rest of the log and passes each record to applier. It reads up to and including the change with
-// the number lastUndamagedChange, or to the end if lastUndamagedChange is 0. If recordOffset is not nil, it is called
-// with the offset of each change.
+// the number lastSeq, or to the end if lastSeq is 0. If recordOffset is not nil, it is called with the offset of each
+// change.
 func (d *DB) replayLog(
 	log *wal.Log,
 	applier recordApplier,

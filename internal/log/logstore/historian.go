@@ -139,8 +139,8 @@ func (r *VersionReader) EntryVersion(id, version uint64, lastOffset int64) *stor
 	return e
 }
 
-// decodeRecord decodes the entries in record for which isWanted returns true, and stores them in entries. If isWanted
-// is nil, it decodes all entries. If the record cannot be decoded, entries is empty.
+// decodeRecord decodes the entries in record for which isWanted returns true, and stores them in r.entries. If
+// isWanted is nil, it decodes all entries. If the record cannot be decoded, r.entries is empty.
 func (r *VersionReader) decodeRecord(isWanted func(id uint64) bool) {
 	r.entries = map[entryVersion]*store.Entry{}
 	es, err := decodeEntries(&r.record, isWanted)

@@ -31,7 +31,7 @@ type LaterChanges struct {
 	db         *DB
 	startSeq   uint64
 	lastSeq    uint64    // number of the last change that was read
-	changedIDs idset.Set // IDs of the entries that were written or removed by a change after lastSnapshotChange
+	changedIDs idset.Set // IDs of the entries that were written or removed by a change after startSeq
 	earlier    []earlierOp
 }
 
@@ -83,8 +83,7 @@ func (p *LaterChanges) IsUnchanged(id, version uint64) bool {
 // MaxEarlierEntries returns the maximum number of entries that [LaterChanges.EarlierEntries] yields.
 func (p *LaterChanges) MaxEarlierEntries() int { return len(p.earlier) }
 
-// readChanges reads the changes from the one after lastSnapshotChange up to lastUndamagedChange, and sets the fields
-// changedIDs and earlier.
+// readChanges reads the changes from the one after startSeq up to lastSeq, and sets the fields changedIDs and earlier.
 func (p *LaterChanges) readChanges(ctx context.Context) error {
 	if p.startSeq == p.lastSeq {
 		return nil
@@ -136,7 +135,7 @@ func (d *DB) jumpToChange(log *wal.Log, seq uint64) error {
 	return log.JumpToRecord(offset, seq, r.Chain, 0)
 }
 
-// addLaterOp records the entry that an op has changed. The op must belong to a change after lastSnapshotChange.
+// addLaterOp records the entry that an op has changed. The op must belong to a change after startSeq.
 func (p *LaterChanges) addLaterOp(op opHead) error {
 	p.changedIDs.Add(op.entryID)
 	if op.prevSeq == 0 || op.prevSeq > p.startSeq {

@@ -346,7 +346,7 @@ func (r *previousVersions) versionsInChange(seq uint64, name string, id uint64) 
 	return vs, nil
 }
 
-// readChange reads a change. If the log does not contain it, body is nil.
+// readChange reads a change. If the log does not contain the change, r.body is nil.
 func (r *previousVersions) readChange(seq uint64) error {
 	_, v, ok, err := r.db.readChangeRecord(seq)
 	if err != nil {

@@ -42,7 +42,7 @@ type versionState struct {
 	opIDState       *state                     // state in which only the op IDs and the ID of the next entry are set
 	changeOffsets   []int64                    // offsets of the changes' records
 	lastSeq         uint64
-	lastChain       [32]byte // value of the log's hash chain after the change lastUndamagedChange
+	lastChain       [32]byte // value of the log's hash chain after the change lastSeq
 }
 
 // newVersionState returns the state before the log's first record. sizeHint is the expected number of entries.

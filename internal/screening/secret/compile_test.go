@@ -196,7 +196,7 @@ func (w *tableWriter) rule(t testing.TB, s *source) {
 	}
 }
 
-// regexpProgram returns the encoding of a program, in the form that decodeRegexpProgram reads.
+// program returns the encoding of a program, in the form that decodeRegexpProgram reads.
 func (w *tableWriter) program(p *regexpProgram) []byte {
 	b := appendInts(nil, p.groupSlotCount, len(p.instructions))
 	for _, in := range p.instructions {

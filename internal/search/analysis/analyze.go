@@ -68,8 +68,9 @@ func (a *Analyzer) SetDoc(ctx context.Context, d *index.Document, fields []Field
 	}
 }
 
-// addTermOccurrence adds to the document d an occurrence of the term with the given number. The parameter isCombined
-// must be true if the term combines several words, because such a term does not count for the document's length.
+// addTermOccurrence adds to the document d an occurrence of the term with the given number. The parameter isWhole must
+// be true if the term combines several words, such as username in user-name, because such a term does not count for
+// the document's length.
 func (a *Analyzer) addTermOccurrence(d *index.Document, number uint32, isWhole bool, weight uint32) {
 	if !isWhole {
 		d.Len += weight

@@ -138,7 +138,7 @@ func (s *distinctWords) addWord(w Word) {
 	s.words[i].N++
 }
 
-// findTerm returns the index of a term. If the set does not contain the term, find returns -1.
+// findTerm returns the index of a term. If the set does not contain the term, findTerm returns -1.
 func (s *distinctWords) findTerm(term string) int {
 	if len(s.words) <= maxTermsWithoutMap {
 		return slices.IndexFunc(s.words, func(w Word) bool { return w.Term == term })

@@ -70,8 +70,8 @@ func (b *builder) addDocument(d *Document) {
 	s.addDocumentWithoutTerms(d, b.countsEmptyDocuments)
 }
 
-// addDocumentWithoutTerms adds a document without its terms to the segment. If countsEmptyDocuments is set, a document
-// without terms counts in the number of documents and in the average length.
+// addDocumentWithoutTerms adds a document without its terms to the segment. If countsEmpty is true, a document without
+// terms counts in the number of documents and in the average length.
 func (s *segment) addDocumentWithoutTerms(d *Document, countsEmpty bool) {
 	dl := uint32(unscoredDocumentLength)
 	if len(d.Terms) > 0 || countsEmpty {

@@ -24,7 +24,8 @@ type TermScore struct {
 }
 
 // Explain returns the contribution of each term to a document's score. The sum is exactly the score that
-// [Searcher.Search] computes, without rounding differences. ok is false if the document does not exist or lacks terms.
+// [Searcher.Search] computes, without rounding differences. The second result is false if the document does not exist
+// or lacks terms.
 func (x *Searcher) Explain(id uint64, terms []QueryTerm) (Explanation, bool) {
 	at, number, ok := x.locateDocument(id)
 	if !ok || at.docLengths[number] == unscoredDocumentLength {

@@ -183,7 +183,7 @@ func (q *searchState) countPostings() (n int) {
 }
 
 // scoreDocuments computes the score of each document in a view that contains a query term. If the score is at least
-// minHitScore, it calls visit once for the document. visit returns the minimum score for the next documents, which must
+// minScore, it calls visit once for the document. visit returns the minimum score for the next documents, which must
 // be above 0 and must not decrease. Deleted documents may also be visited.
 //
 // The documents are scored in groups of docsPerScoreWindow, called windows. Within a window, the terms are processed

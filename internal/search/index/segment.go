@@ -62,7 +62,7 @@ type term struct {
 }
 
 // findTerm returns the term with this text and hash, and its postings. If the term has a single posting without a
-// list, the posting is appended to singlePostingMemory, and the result refers to it.
+// list, the posting is appended to *singlePostings, and the result refers to it.
 func (s *segment) findTerm(text string, hash uint64, singlePostings *[]posting) (foundTerm, bool) {
 	if s.snapshot != nil {
 		return s.snapshot.loadTermByText(text)

@@ -100,7 +100,8 @@ func (l *Limit) checkQuota(ctx context.Context, s oxbow.Store, g allowedChangeSi
 	return nil
 }
 
-// measureAllowedChange returns how many entries and bytes the ops add. If the ops only remove entries, bytes is 0.
+// measureAllowedChange returns how many entries and bytes the ops add. If the ops only remove entries, the number of
+// bytes is 0.
 func measureAllowedChange(ops []oxbow.Op) (g allowedChangeSize) {
 	const head = 100 // approximate number of bytes that an entry needs in addition to its name and its content
 	for _, op := range ops {

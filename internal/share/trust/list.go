@@ -93,7 +93,7 @@ func (f *homeOwnershipFacts) hasStoreID() bool {
 	return strings.HasPrefix(f.homeFingerprint, storeFingerprintPrefix)
 }
 
-// findHomeLine returns the line of the record for a home. ok is false if the record lacks such a line.
+// findHomeLine returns the line of the record for a home. The second result is false if the record lacks such a line.
 func (l List) findHomeLine(f homeOwnershipFacts) (Home, bool) {
 	homes := l.homesContaining(f.resolvedHomePath, f.homeFingerprint, f.id.Inode)
 	if i := slices.IndexFunc(homes, func(h Home) bool { return h.isForHome(f) }); i >= 0 {

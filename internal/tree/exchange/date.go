@@ -236,8 +236,8 @@ var dateInNamePattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?:^|[^0-9])([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[^0-9]|$)`)
 })
 
-// dateInName returns the first date in a file name, such as 2026-04-18-standup.md. ok is false if the name does not
-// contain a date.
+// dateInName returns the first date in a file name, such as 2026-04-18-standup.md. The second result is false if the
+// name does not contain a date.
 func dateInName(name string, loc *time.Location) (time.Time, bool) {
 	m := dateInNamePattern().FindStringSubmatch(name)
 	if m == nil {

@@ -543,7 +543,7 @@ func readStream(br *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, er
 }
 
 // decompressInput returns a reader of the decompressed input. The reader fails if the result is longer than
-// [ReadOptions.MaxExpanded]. If the input is not compressed, decompress returns it unchanged.
+// [ReadOptions.MaxExpanded]. If the input is not compressed, decompressInput returns it unchanged.
 func decompressInput(br *bufio.Reader, o *ReadOptions) (*bufio.Reader, error) {
 	head, err := br.Peek(3)
 	if err != nil && err != io.EOF {

@@ -254,7 +254,7 @@ var commonFileNames = []string{
 }
 
 // titleFromFileName returns the name of a file without its extension. If many directories have a file with this name,
-// common is true, and the name of the directory precedes it.
+// isCommon is true, and the name of the directory precedes it.
 func titleFromFileName(ref string) (title string, isCommon bool) {
 	base := path.Base(ref)
 	base = strings.TrimSuffix(base, ".gz")

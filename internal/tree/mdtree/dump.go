@@ -383,7 +383,7 @@ func (d *dumper) checkTopDirectory() error {
 }
 
 // stageAndMove writes the new files to a temporary directory, commits the dump, and moves the files to their places.
-// It returns an examination, which decides which new files later dumps need not read again.
+// It returns a test that decides which new files later dumps need not read again.
 func (d *dumper) stageAndMove(ctx context.Context) (*fileStabilityTest, error) {
 	written := &fileStabilityTest{isStableTimeUnknown: true}
 	j, staged, err := d.makeJournal()

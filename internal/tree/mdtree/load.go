@@ -143,7 +143,7 @@ func (r *dumpTree) readLastDumpHashes() (s lastDumpHashes, err error) {
 	return s, err
 }
 
-// readTree reads the tree. newManifestDigest is the hash of the manifest, in hex.
+// readTree reads the tree. manifestHash is the hash of the manifest, in hex.
 func (r *dumpTree) readTree(opts ReadOptions, manifestHash string) (*Tree, error) {
 	j, err := r.readJournal()
 	if err != nil {

@@ -295,8 +295,8 @@ func getAllAnnotations(
 	return out, nil
 }
 
-// gitFailureNote returns a note that says which parts of a result are missing because git failed. ok is false if
-// err has another cause.
+// gitFailureNote returns a note that says which parts of a result are missing because git failed. The second result is
+// false if err has another cause.
 func gitFailureNote(err error) (string, bool) {
 	var partial *annotate.PartialLookupError
 	if !errors.As(err, &partial) {

@@ -378,7 +378,7 @@ func startReason(e *oxbow.Entry) string {
 }
 
 // withoutShownSentences returns the notes without the sentences that were shown before. It leaves out a note of which
-// nothing remains, and appends the note's name to notesKnownToModel.
+// nothing remains, and appends the note's name to *knownNotes.
 func withoutShownSentences(notes []oxbow.Entry, shown map[string]bool, knownNotes *[]string) (rest []oxbow.Entry) {
 	for _, e := range notes {
 		all := e.Content

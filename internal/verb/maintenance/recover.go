@@ -104,8 +104,8 @@ func Recover(ctx context.Context, w *verb.Workspace, in RecoverIn) (RecoverOut, 
 }
 
 // addLostLastChanges adds a range of lost changes: those after the last recovered change, up to the change with the
-// number lastDurableSeq. Their contents are unknown. Their numbers are known from other records in the file or from
-// the lock file.
+// number durableSeq. Their contents are unknown. Their numbers are known from other records in the file or from the
+// lock file.
 func (o *RecoverOut) addLostLastChanges(durableSeq uint64) {
 	durableSeq = max(durableSeq, o.durableSeq)
 	if durableSeq > o.LastSeq {

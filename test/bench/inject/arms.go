@@ -119,9 +119,9 @@ func (s *TestMemory) withMemory(
 	return fn(&memoryMeasurement{m, rules, rows})
 }
 
-// askAllRules passes a prompt to each rule, each time in a new session, and counts in group a what the rule shows. If
-// rightUnits is not nil, the prompt matches only if one of these notes or turns is shown. If rightUnits is nil, the
-// prompt matches if anything is shown.
+// askAllRules passes a prompt to each rule, each time in a new session, and counts in the results for group a what the
+// rule shows. If rightUnits is not nil, the prompt matches only if one of these notes or turns is shown. If rightUnits
+// is nil, the prompt matches if anything is shown.
 func (b *memoryMeasurement) askAllRules(
 	ctx context.Context,
 	a PromptGroup,

@@ -82,7 +82,7 @@ func OpenTab(t *testing.T, browser context.Context) context.Context {
 	return ctx
 }
 
-// RunActions executes actions in a tab. It fails the test if an action fails or takes longer than Patience. what
+// RunActions executes actions in a tab. It fails the test if an action fails or takes longer than MaxWait. actionName
 // describes the actions in the message.
 func RunActions(t *testing.T, tab context.Context, actionName string, actions ...chromedp.Action[chromedp.Void]) {
 	t.Helper()
