@@ -7,8 +7,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"runtime"
 	"testing"
+	"time"
 
 	"github.com/oxbow-memory/oxbow/internal/log/logstore"
 	"github.com/oxbow-memory/oxbow/test/crashfs"
@@ -261,5 +263,59 @@ func TestCheckpointCrash(t *testing.T) {
 	}
 	if images < 20 {
 		t.Errorf("%d images", images)
+	}
+}
+
+// A checkpoint succeeds even if the index file was truncated while the index still reads from it. A later checkpoint
+// writes the file again.
+func TestCheckpointAfterIndexFileIsTruncated(t *testing.T) {
+	for _, c := range []struct {
+		what     string
+		truncate func(h *indexHome, m *Memory) error
+	}{
+		{"a compaction", func(h *indexHome, m *Memory) error {
+			_, err := m.Compact(h.t.Context(), Compaction{Before: time.Unix(1776300000, 0)})
+			return err
+		}},
+		{"another program", func(h *indexHome, _ *Memory) error {
+			f, err := h.fs.OpenFile(indexTestFile, os.O_RDWR, 0)
+			if err != nil {
+				return err
+			}
+			return errors.Join(f.Truncate(0), f.Close())
+		}},
+	} {
+		h := newIndexHome(t, 1200)
+		m := h.open(nil)
+		h.recall(m, "harbor")
+		h.change(m, 0, 300)
+		s := m.searcher.Load()
+		if s.savedIndex == nil {
+			t.Fatal("the index does not read from the index file")
+		}
+		// Load the table of entries into memory, so that the checkpoint fails only when it reads the words.
+		s.newView(t.Context(), s.scorer(RankOxbow)).allRows()
+		if err := c.truncate(h, m); err != nil {
+			t.Fatal(err)
+		}
+		if n := len(h.file()); n > 0 {
+			t.Fatalf("%s left %d bytes of the index file", c.what, n)
+		}
+		for range 2 {
+			if err := m.Checkpoint(t.Context()); err != nil {
+				t.Errorf("Checkpoint after %s: %v", c.what, err)
+			}
+			h.agree(m)
+		}
+		if len(h.file()) == 0 {
+			t.Errorf("no checkpoint wrote the index file after %s", c.what)
+		}
+		h.close(m)
+		m = h.open(nil)
+		h.agree(m)
+		if n := countIndexed(m); n != 0 {
+			t.Errorf("%d entries are indexed again after %s, want 0", n, c.what)
+		}
+		h.close(m)
 	}
 }

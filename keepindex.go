@@ -79,14 +79,33 @@ func (m *Memory) saveIndexIfStale(ctx context.Context, d *logstore.DB, minMissin
 	if f == nil {
 		return err
 	}
-	err = saveIndex(ctx, d, &f.immutableIndexState)
+	if err == nil {
+		err = saveIndex(ctx, d, &f.immutableIndexState)
+	}
 	if err == nil {
 		f.searcher.unsavedAnalysisWork.Add(-f.searcherUnsavedWork)
+	}
+	// A compaction or a redaction may truncate the index file while the index still reads from it. The file can be made
+	// again from the log, so Checkpoint does not fail. The next query builds the index from the entries.
+	if f.searcher.readError(f.index) != nil {
+		m.dropUnreadableIndex(f.searcher)
+		err = ctx.Err()
 	}
 	if f.mustCloseSearcher {
 		f.searcher.close()
 	}
 	return err
+}
+
+// dropUnreadableIndex removes the searcher from the memory after its index file could not be read. The next query
+// builds the index from the entries.
+func (m *Memory) dropUnreadableIndex(s *searcher) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.searcher.Load() == s {
+		m.setSearcher(nil)
+		m.ignoresIndexFile = true
+	}
 }
 
 // saveIndexInBackground starts a goroutine that writes the index file, if the index has n entries and the file lacks
@@ -156,9 +175,12 @@ type indexToSave struct {
 }
 
 // indexForSaving applies the pending changes and returns the index in the present state, so that it can be written to a
-// file. It returns nil if the memory lacks an index or the log does not exist yet. An index file must contain only
-// entries of the log. If the store is an overlay store, indexForSaving therefore removes the lower store's entries from
-// the index. The memory then stops using this index, and the next query reads the index file.
+// file. It returns nil if the memory lacks an index or the log does not exist yet. If the index could not be read, it
+// returns the index together with the error.
+//
+// An index file must contain only entries of the log. If the store is an overlay store, indexForSaving therefore
+// removes the lower store's entries from the index. The memory then stops using this index, and the next query reads
+// the index file.
 func (m *Memory) indexForSaving(ctx context.Context, d *logstore.DB) (*indexToSave, error) {
 	if err := m.applyMu.LockContext(ctx); err != nil {
 		return nil, err

@@ -372,11 +372,14 @@ func (s *searcher) readItem(id uint64) ranking.Item {
 }
 
 // readError returns the first error of reading the index or an entry, or nil.
-func (v *rankedView) readError() error {
-	if err := v.searcher.err.Load(); err != nil {
+func (v *rankedView) readError() error { return v.searcher.readError(v.Searcher()) }
+
+// readError returns the first error of reading an entry or the index file, from which x reads as well, or nil.
+func (s *searcher) readError(x *index.Searcher) error {
+	if err := s.err.Load(); err != nil {
 		return *err
 	}
-	return cmp.Or(v.searcher.initialEntryRows.err(), v.Searcher().Err())
+	return cmp.Or(s.initialEntryRows.err(), x.Err())
 }
 
 // entryIDs returns the IDs of all entries in ascending order.

@@ -73,12 +73,7 @@ func (m *Memory) visitQueryViews(ctx context.Context, q Query, use func(*rankedV
 		if !use(v) || v.readError() == nil {
 			return ctx.Err()
 		}
-		m.mu.Lock()
-		if m.searcher.Load() == s {
-			m.setSearcher(nil)
-			m.ignoresIndexFile = true
-		}
-		m.mu.Unlock()
+		m.dropUnreadableIndex(s)
 	}
 }
 

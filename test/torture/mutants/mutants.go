@@ -167,7 +167,7 @@ var All = []Mutant{
 
 	{"edited-file-taken-for-unchanged", "internal/tree/mdtree/load.go",
 		"case isUnique && sha256Digest(sha256.Sum256([]byte(text))) == r.tree.base.fileRows[row].fileDigest:",
-		"case isUnique && sha256Digest(sha256.Sum256([]byte(text))).hasKnownHash():"},
+		"case isUnique && sha256Digest(sha256.Sum256([]byte(text))).isKnown():"},
 	{"changed-entry-taken-for-dumped", "internal/tree/mdtree/plan.go",
 		"if p.namesChangedSinceDump != nil && !p.namesChangedSinceDump[name] {", "if p.namesChangedSinceDump != nil {"},
 	{"conflict-not-named", "internal/tree/mdtree/plan.go", "case storeChanged && !p.opts.FilesWin:",
