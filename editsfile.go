@@ -17,7 +17,7 @@ const (
 
 // droppableFileKind describes a derived file with this suffix to the log store. The log store deletes the file when it
 // compacts the log or redacts an entry, because the file contains entry names or hashes of entry words. The log store
-// never checks the file, because a reader that cannot use the file derives it again.
+// never checks the file, because a reader derives an unusable file again.
 func droppableFileKind(suffix string) logstore.DerivedFileKind {
 	return logstore.DerivedFileKind{
 		Suffix:                 suffix,

@@ -199,7 +199,7 @@ const (
 	RefCall    = store.RefCall
 )
 
-// The verbs say what a change did to an entry.
+// The verbs name the action of a change on an entry.
 const (
 	VerbAdd     = store.VerbAdd
 	VerbUpdate  = store.VerbUpdate

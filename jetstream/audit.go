@@ -125,7 +125,7 @@ func (c *Cluster) auditStream(
 	if err != nil {
 		return err
 	}
-	views := map[string][]brainCopyOnServer{} // what each server contains for each brain, by the brain's name
+	views := map[string][]brainCopyOnServer{} // the content of each server for each brain, by the brain's name
 	bad := map[string]string{}
 	var read []string
 	for _, s := range servers {

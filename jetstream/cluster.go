@@ -113,7 +113,7 @@ type Cluster struct {
 	mu               sync.Mutex               // guards the fields below
 	replicaBySubject map[string]*brainReplica // replicas by subject
 	leaderFences     map[leaderFence]bool
-	leaseByStream    map[string]leaderLease // for each stream, what is known about its current leader
+	leaseByStream    map[string]leaderLease // for each stream, the known facts about its current leader
 	isClosed         bool
 }
 

@@ -31,7 +31,7 @@ type rankedEntry struct {
 	isNamedInProfile bool // the profile's file lists the entry by name
 }
 
-// rankTraits contains what an entry's labels contribute to its rank in a selection.
+// rankTraits contains the contribution by an entry's labels to the entry's rank in a selection.
 type rankTraits struct {
 	rankClass       entryRankClass
 	labelConfidence float64
@@ -114,7 +114,8 @@ type rankingInput struct {
 	*Request
 	queryRanksByID map[uint64]int // ranks of the entries that the query finds, by ID
 
-	repeatsForeignText func(text string) bool // reports whether a text repeats what others wrote (see [Set.Repeats])
+	// reports whether a text repeats texts that others wrote (see [Set.Repeats])
+	repeatsForeignText func(text string) bool
 }
 
 // isBarredFromSelection reports whether a selection must not contain the entry.
@@ -302,8 +303,8 @@ func (b *bestEntries) sorted() []rankedEntry {
 	return b.heap
 }
 
-// rankTraitsFromLabels returns what an entry's labels contribute to its rank. It is for entries that the profile does
-// not list by name.
+// rankTraitsFromLabels returns the contribution by an entry's labels to the entry's rank. It is for entries that the
+// profile does not list by name.
 func rankTraitsFromLabels(e *oxbow.Entry) rankTraits {
 	t := rankTraits{rankClassOther, entryConfidence(e)}
 	switch {

@@ -51,7 +51,7 @@ func (e *InvalidError) Is(target error) bool { return target == ErrInvalid }
 // A QuotaError reports that a change would exceed a limit of the memory. It matches
 // [ErrQuota].
 type QuotaError struct {
-	Bound string        // what the memory limits: "entries", "bytes" or "changes a second"
+	Bound string        // the quantity that the memory limits: "entries", "bytes" or "changes a second"
 	Most  int64         // highest value of the limited quantity that the memory allows
 	Wait  time.Duration // time after which the call may succeed if it is repeated (0 if waiting does not help)
 }

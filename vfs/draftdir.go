@@ -174,7 +174,7 @@ func (d *DraftDir) Discard() error {
 	err := RemoveAll(d.fsys, d.tempName())
 	if err == nil {
 		// Make the removal durable before the lock file is removed. Otherwise files of the draft might remain after a
-		// power loss, without a lock file that shows what they are.
+		// power loss, without a lock file that identifies them.
 		err = d.fsys.SyncDir(d.tempDir)
 	}
 	err = errors.Join(err, removeTemp(d.fsys, path.Join(d.tempDir, draftLockName)), d.lock.Close())

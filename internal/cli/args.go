@@ -69,8 +69,8 @@ var excludedWordPattern = sync.OnceValue(
 	func() *regexp.Regexp { return regexp.MustCompile(`^-([^-\s=]..|[^-qh\s=].|[qh][^qh])`) },
 )
 
-// argumentPrefix is the prefix that marks an argument. It cannot be part of an argument, because a process's arguments
-// contain no NUL byte.
+// argumentPrefix is the prefix that marks an argument. It never occurs in an argument, because a NUL byte ends each
+// argument of a process.
 const argumentPrefix = "\x00"
 
 // markMinusTerms marks arguments that begin with a minus sign and are not flags, so that the flag parser does not read

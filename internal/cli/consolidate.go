@@ -48,8 +48,8 @@ is kept in another file.`,
 	})
 }
 
-// tidyOut is the JSON output of commands that tidy a memory, such as "oxbow consolidate", which removes what a memory
-// contains twice.
+// tidyOut is the JSON output of commands that tidy a memory, such as "oxbow consolidate", which removes the duplicate
+// entries from a memory.
 type tidyOut struct {
 	verb.Tidied
 	DryRun bool `json:"dry_run,omitempty"`

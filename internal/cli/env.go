@@ -64,9 +64,9 @@ type Env struct {
 	// is the program's path.
 	RunProgram func(ctx context.Context, argv []string) error
 
-	// StartDetached starts this program with other arguments and without standard streams, and does not wait for it.
-	// The new process survives the end of this process and its terminal. If StartDetached is nil, this process does
-	// the work itself.
+	// StartDetached starts this program with other arguments and without standard streams, and returns at once. The
+	// new process survives the end of this process and its terminal. If StartDetached is nil, this process does the
+	// work itself.
 	StartDetached func(args []string) error
 
 	// RunEditor runs an editor and waits until it ends. argv is the editor's command line.

@@ -83,8 +83,8 @@ func (mem *openMemory) hasAgentReadForeignText(
 	return len(mem.findTextsSeenBySession(ctx, caller).UnfingerprintedReads) > 0
 }
 
-// annotateEdits annotates the reported edits of files in a directory. If the directory's annotations cannot be opened,
-// it does nothing.
+// annotateEdits annotates the reported edits of files in a directory. If opening the directory's annotations fails, it
+// does nothing.
 func (mem *openMemory) annotateEdits(ctx context.Context, dir string, in annotations.HookReportIn) error {
 	b, err := mem.finder.openAnnotationsIn(ctx, dir)
 	if err != nil {

@@ -63,7 +63,7 @@ func mayUseMemory(h layout.Home) bool {
 }
 
 // serverTools returns the tools that a server of the home offers: the home's own tools, and the tools in oxbow's sets.
-// A tool of oxbow is omitted if a tool of the home has the same name. If the home's configuration switches the memory
+// An oxbow tool is omitted if a tool of the home has the same name. If the home's configuration switches the memory
 // off, the result is empty.
 func serverTools(h layout.Home, sets verb.VerbSets) []verb.Tool {
 	tools := []verb.Tool{}

@@ -157,8 +157,8 @@ func (mem *openMemory) openDaemonMemory(accessKind accessKind) (*oxbow.Memory, e
 	return m, nil
 }
 
-// openStore opens the store at path. If readOnlyReason is not nil, it is the reason why nothing may be written. The
-// index is then not written either.
+// openStore opens the store at path. readOnlyReason is the reason why nothing may be written (nil if writing is
+// allowed). The index is then not written either.
 func (mem *openMemory) openStore(path string, accessKind accessKind, readOnlyReason error) (*oxbow.Memory, error) {
 	src, err := mem.changeSource()
 	if err != nil {

@@ -138,7 +138,7 @@ func (mem *openMemory) buildService(
 		return nil, nil, err
 	}
 	o.BoundProfile, err = mem.boundProfile()
-	if err != nil { // If the profile does not exist, the server does not start.
+	if err != nil { // If the profile is missing, the server does not start.
 		return nil, nil, err
 	}
 	var profileNames []string

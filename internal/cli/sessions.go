@@ -118,7 +118,7 @@ func (o *archiveOpener) openWithoutDrain(context.Context) (*session.Archive, err
 	if o.unfilteredArchive == nil || o.hasNoArchive {
 		home, err := o.mem.finder.archiveHome()
 		if err != nil {
-			return nil, nil // Ignore the error: without a home, an archive cannot exist.
+			return nil, nil // Ignore the error, because an archive exists only in a home.
 		}
 		if !isArchiveQueryable(filepath.Join(home, session.StoreFile)) {
 			return nil, nil

@@ -342,7 +342,7 @@ func (finder *homeFinder) queryServer(
 		return "", "", false, err
 	}
 	for _, made := range slices.Backward(setup.MissingDirs(home)) {
-		defer func() { _ = os.Remove(made) }() // Ignore the error: a directory that is not empty is not removed.
+		defer func() { _ = os.Remove(made) }() // Ignore the error, because only an empty directory is removed.
 	}
 	argv := s.Argv()
 	c := exec.CommandContext(ctx, argv[0], argv[1:]...)

@@ -63,7 +63,7 @@ func (c *errorRecordingWriter) Write(b []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.err != nil {
-		return 0, c.err // Write nothing more, so that the output does not get a gap.
+		return 0, c.err // Write nothing more, so that the output stays without a gap.
 	}
 	n, err := c.w.Write(b)
 	c.err = err

@@ -55,7 +55,7 @@ func (mem *openMemory) trustedTeamTree() *team.Tree {
 }
 
 // withTeamEntries returns a read-only memory with the entries of m and the trusted team files. It returns m itself if
-// team files do not exist or cannot be read. Closing the returned memory does not close m.
+// team files are missing or cannot be read. Closing the returned memory does not close m.
 func (mem *openMemory) withTeamEntries(ctx context.Context, m *oxbow.Memory) *oxbow.Memory {
 	t := mem.trustedTeamTree()
 	if t == nil {

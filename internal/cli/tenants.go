@@ -87,8 +87,8 @@ func (t *tenantHomes) signedInTenant(w http.ResponseWriter, r *http.Request) str
 	return name
 }
 
-// signInLinks returns lines, each with a link that signs a person in to one of the homes. If standard error is not a
-// terminal, it leaves out the links of tenants, because these are secrets that must not be kept in a log.
+// signInLinks returns lines, each with a link that signs a person in to one of the homes. It writes the links of
+// tenants only if standard error is a terminal, because the links are secrets that must not be kept in a log.
 func (t *tenantHomes) signInLinks(address runningServer) (string, error) {
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(t.sessionsByTenant)) {

@@ -13,8 +13,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// verbHandler is the HTTP handler of a route. The context of the request must contain a viewState, which says what the
-// caller may see and do (see [viewStateContextKey]).
+// verbHandler is the HTTP handler of a route. The context of the request must contain a viewState, which contains the
+// caller's rights to see and change entries (see [viewStateContextKey]).
 type verbHandler struct {
 	*route
 	logger *slog.Logger

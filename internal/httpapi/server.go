@@ -44,8 +44,8 @@ type Server struct {
 	viewStates map[viewKey]*viewState
 }
 
-// New returns a server. v specifies the memory and what each caller may see of it. The memory is opened by the first
-// request that needs it. The server does not close the memory.
+// New returns a server. v specifies the memory and the entries that each caller may see. The memory is opened by the
+// first request that needs it. The server does not close the memory.
 func New(v *rights.Options, o *Options) *Server {
 	s := &Server{viewOptions: v, heavyCalls: newHeavyCallLimit(), viewStates: map[viewKey]*viewState{}}
 	if o != nil {

@@ -61,8 +61,8 @@ const (
 // counts in addition. If the unlabelled entries resemble the labelled ones, at least four of five suggestions with
 // confidence 0.8 are right. The command labels of the bench module measures this.
 //
-// Suggest suggests at most one project for an entry, and any number of values for every other key. If no entry has a
-// label with a key, it suggests nothing for this key.
+// Suggest suggests at most one project for an entry, and any number of values for every other key. It only suggests a
+// label for a key if an entry has a label with this key.
 func Suggest(ctx context.Context, m *oxbow.Memory, o SuggestOptions) ([]Suggestion, error) {
 	if o.LabelKeys == nil {
 		o.LabelKeys = []string{oxbow.LabelProject, oxbow.LabelTag}
@@ -151,7 +151,7 @@ type suggester struct {
 
 	entryCount    int
 	labelledCount int
-	valueCounts   map[string]int // for each value of the label, the number of entries that have it
+	valueCounts   map[string]int // for each value of the label, how many entries have this value
 	evidenceModel *labelEvidenceModel
 	voteTests     []voteTest
 }

@@ -149,7 +149,7 @@ func checkMessage(line []byte) (jsonrpc.Message, *messageError) {
 	var o struct{ ID json.RawMessage }
 	_ = json.Unmarshal(line, &o) // Ignore the error: without a known ID, the answer has the ID null.
 	if len(o.ID) > 0 && !strings.ContainsRune(`"-0123456789`, rune(o.ID[0])) {
-		// Drop an ID that is neither a string nor a number, because such a request ID is not valid in JSON-RPC.
+		// Drop an ID unless the ID is a string or a number, because JSON-RPC forbids other request IDs.
 		o.ID = nil
 	}
 	return nil, &messageError{

@@ -285,7 +285,7 @@ var homeContextPrompt = promptDefinition{
 	makeText: (*serverTransport).homeContextText,
 }
 
-// homeContextText returns the text of the command "oxbow context" for a home with the layout of another memory system.
+// homeContextText returns the text of the command "oxbow context" for a home with another memory system's layout.
 func (d *serverTransport) homeContextText(
 	ctx context.Context,
 	_ *mcp.GetPromptRequest,

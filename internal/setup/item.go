@@ -166,7 +166,7 @@ type foundHandler struct {
 	event                string
 	groupIndex, index    int
 	isOnlyHandlerInGroup bool // The handler is the only one in its group of handlers.
-	// The list of hooks for the event contains the handler itself, at groupIndex, and not a group of handlers.
+	// The event's list of hooks contains the handler itself, at groupIndex, instead of a handler group.
 	isFlat bool
 }
 

@@ -39,8 +39,8 @@ func parseJSON(text []byte) (*jsonDocument, error) {
 	return d, err
 }
 
-// textBytes returns the text after all edits. If the original text contained no value and nothing was added, it
-// returns the original text.
+// textBytes returns the text after all edits. If the original text lacked a value and nothing was added, it returns
+// the original text.
 func (d *jsonDocument) textBytes() []byte {
 	if c, _ := parseContents(&d.root); d.original != nil && len(c.parts) == 0 {
 		return d.original

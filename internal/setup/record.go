@@ -143,8 +143,8 @@ func (w Machine) recordFileChange(realPath string, after, base []byte, memoryOff
 	return os.MkdirAll(filepath.Dir(realPath), 0o755)
 }
 
-// updateChoices updates the setup options that are recorded for a client's file. It does nothing if setup has not
-// changed the file.
+// updateChoices updates the setup options that are recorded for a client's file. It only acts if setup has changed the
+// file.
 func (w Machine) updateChoices(real string, choices *setupChoices) error {
 	r, err := w.readRecord(real)
 	if r == nil || err != nil {

@@ -230,8 +230,8 @@ type ShowRecordIn struct {
 	Session string `json:"session" usage:"Identifier of the session, or how it begins."`
 }
 
-// ShowRecord returns what a session did, in the form of a handoff. When a client compacts a session's conversation,
-// the session itself gets such a handoff.
+// ShowRecord returns a session's work in the form of a handoff. When a client compacts a session's conversation, the
+// session itself gets such a handoff.
 func ShowRecord(ctx context.Context, w *Workspace, in ShowRecordIn) (HandoffOut, error) {
 	record, err := w.sessionRecord(ctx, in.Session)
 	if err != nil {

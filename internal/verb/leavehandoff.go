@@ -95,7 +95,7 @@ func (w *Workspace) sessionRecord(ctx context.Context, name string) (string, err
 	return record, err
 }
 
-// withAgentSource returns a context for storing the record of what a session did. If a person makes the call, changes
+// withAgentSource returns a context for storing the record of a session's work. If a person makes the call, changes
 // with this context still count as the agent's, because the agent wrote the record's texts and the person does not
 // vouch for them. The changes are not marked as influenced by others, because a record contains no text from calls
 // that returned text by others.

@@ -245,8 +245,8 @@ func (p *Profiles) selectParts(
 	}
 }
 
-// omittedPartNotes returns notes about entries and other parts of a profile that were left out because of the limit of
-// tokens.
+// omittedPartNotes returns notes about entries and other parts of a profile that were left out to keep the token
+// limit.
 func omittedPartNotes(sel *profile.Selection, maxTokens, budget int) []Note {
 	var notes []Note
 	if sel.Inside == 0 {

@@ -41,9 +41,9 @@ type Tidied struct {
 	Notes  []string `json:"notes,omitempty"` // remarks for the user
 }
 
-// Step describes what a shortening of the memory, or its undo, did to one fact.
+// Step describes how a shortening of the memory, or its undo, changed one fact.
 type Step struct {
-	Did  string `json:"did"`  // what was done to the fact: "drop", "move", "shorten" or "put back"
+	Did  string `json:"did"`  // the action on the fact: "drop", "move", "shorten" or "put back"
 	Text string `json:"text"` // text of the fact before the change
 	// text that remains in the memory in place of Text: the text of another fact, or the shortened fact
 	Kept string `json:"kept,omitempty"`

@@ -63,8 +63,8 @@ func (c *pageRequest) accessSummary() string {
 // maxChangesSearched is how many recent changes [pageRequest.changeNotice] searches for the change of a form.
 const maxChangesSearched = 50
 
-// changeNotice is shown on the page after a form was sent. It shows what the form changed, with a button to undo it,
-// and the message of the form. The URL's query contains the numbers of the changes and the message. If it contains
+// changeNotice is shown on the page after a form was sent. It shows the changes that the form made, with an undo
+// button, and the form's message. The URL's query contains the numbers of the changes and the message. If it contains
 // neither, or if the request is not a GET, changeNotice returns nil.
 func (c *pageRequest) changeNotice() g.Node {
 	if c.r.Method != http.MethodGet {

@@ -80,7 +80,7 @@ func (c *pageRequest) changedEntryRow(e review.ChangedEntry) g.Node {
 }
 
 // changedEntryDetails shows how an agent changed a text that the person wrote: the difference, the agent and its
-// session, and the buttons. changeWord says what the agent did, such as "Removed".
+// session, and the buttons. changeWord names the agent's action, such as "Removed".
 func (c *pageRequest) changedEntryDetails(e review.ChangedEntry, changeWord string) g.Node {
 	var by g.Node = page.IsolatedText(cmp.Or(e.Source.Agent, e.Source.Client, "an agent"))
 	if client, id, ok := strings.Cut(e.Session, "/"); ok {

@@ -122,7 +122,8 @@ func (c *pageRequest) rowAttributes(n int) g.Node {
 }
 
 // decisionForm is the form with which a person approves or rejects a text in a row of the inbox. Only its button
-// Approve accepts the text. The button also sends what the person typed into the text field, so that no edit is lost.
+// Approve accepts the text. The button also sends the text that the person typed into the text field, so that no edit
+// is lost.
 type decisionForm struct {
 	approvePath, rejectPath string // paths to which the buttons send the form
 	// path of the page on which the text can be edited, if the text is too long for this row

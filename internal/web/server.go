@@ -48,7 +48,7 @@ type Server struct {
 	assets        page.Assets
 
 	mu sync.Mutex // guards viewBySession
-	// the memory, restricted to what the browser's session may see, by session ID
+	// the memory, restricted to the entries that the browser's session may see, by session ID
 	viewBySession map[string]*rights.MemoryView
 
 	caches  sharedCaches

@@ -1,4 +1,4 @@
-// This file converts topics to file names. A topic is what a fact about the world is about, such as "people".
+// This file converts topics to file names. A topic is the subject of a fact about the world, such as "people".
 
 package duragent
 

@@ -248,7 +248,7 @@ func (wt *wrapperTest) readVisibleEntries() {
 	}
 }
 
-// checkReads compares what the other reading methods of the tested wrapper return with the list of its entries. These
+// checkReads compares the results from the tested wrapper's other reading methods with the list of its entries. These
 // methods return heads, pages and counts.
 func (wt *wrapperTest) checkReads() {
 	t, ctx := wt.t, wt.t.Context()

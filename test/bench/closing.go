@@ -120,8 +120,8 @@ func (r *closeRun) checkpointAndClose(ctx context.Context, m *oxbow.Memory) (cal
 	return s, errors.Join(err, cerr, m.Close())
 }
 
-// measureClose changes entries of a store and returns two costs. costs[0] is what closing the store costs then.
-// costs[1] is what a checkpoint costs after the store was opened again.
+// measureClose changes entries of a store and returns two costs. costs[0] is the cost to close the store then.
+// costs[1] is the checkpoint's cost after the store was opened again.
 func (r *closeRun) measureClose(ctx context.Context, changes int, recalls bool) (costs [2]callCost, err error) {
 	m, err := oxbow.Open(r.path, nil)
 	if err != nil {

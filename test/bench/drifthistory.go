@@ -231,8 +231,8 @@ type laterLinePosition struct {
 	isTextReworded bool
 }
 
-// followFileLines follows the first n lines that a file has at commit i, up to commit j. It returns what has become of
-// each line, and the file's name at commit j. The name is "" if the file was deleted.
+// followFileLines follows the first n lines that a file has at commit i, up to commit j. It returns the fate of each
+// line, and the file's name at commit j. The name is "" if the file was deleted.
 func (h *commitHistory) followFileLines(file string, n, i, j int) (to []laterLinePosition, name string) {
 	to = make([]laterLinePosition, n)
 	for k := range to {

@@ -20,14 +20,14 @@ import (
 // that the job names, searches with it, prints the cost and exits.
 const searchMethodJobVar = "OXBOW_BENCH_PEER"
 
-// searchMethodJob is what a process that measures one search program has to do. It is passed as JSON in an environment
+// searchMethodJob is the task for a process that measures one search program. It is passed as JSON in an environment
 // variable.
 type searchMethodJob struct {
 	Peer, Dir string
 	Queries   []string
 }
 
-// searchMethodCost is what a process that measures one search program prints, in JSON.
+// searchMethodCost is the JSON output of a process that measures one search program.
 type searchMethodCost struct {
 	First time.Duration // time for opening the search program's data and for its first answer
 	// by how many bytes the process's anonymous memory has grown through opening and searching (-1 if unknown)

@@ -30,7 +30,7 @@ type sharedWriteJob struct {
 	Pause time.Duration // pause after each write
 }
 
-// sharedWriteCost is what a process that writes to a shared store prints, in JSON.
+// sharedWriteCost is the JSON output of a process that writes to a shared store.
 type sharedWriteCost struct {
 	Writes            int
 	P50, P99, Longest time.Duration

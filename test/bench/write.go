@@ -269,8 +269,8 @@ func (w *writeRun) measureSingleWrites(ctx context.Context, before []oxbow.Add, 
 	return nil
 }
 
-// plainWriteFiles measures what the disk needs at least for a durable write, for comparison with oxbow. It measures
-// appending to a file, and overwriting a file that was filled with zeros. Both are followed by a sync.
+// plainWriteFiles measures the minimum time that the disk needs for a durable write, for comparison with oxbow. It
+// measures appending to a file, and overwriting a file that was filled with zeros. Both are followed by a sync.
 type plainWriteFiles struct {
 	appendWriter, overwriteWriter *durableWriter
 	appendFile, zerosFile         *os.File

@@ -28,7 +28,7 @@ const (
 	outcomeLastPartKept
 )
 
-// describe returns a text that says what the crash did to the operation op, such as "lost write 7".
+// describe returns a text about the effect of the crash on the operation op, such as "lost write 7".
 func (f crashOutcome) describe(op string) string {
 	switch f.outcomeKind {
 	case outcomeOpLost:

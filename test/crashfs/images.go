@@ -83,10 +83,10 @@ type crashContentEnumerator struct {
 	// hashes of the disk contents that were passed to yield, so that none is passed twice
 	seenContentHashes map[uint64]bool
 	seenTrees         map[uint64]bool // hashes of the sets of file names that were tried
-	// hash of a file's content after a crash; the key says which file and what the crash did to its pending writes
+	// hash of a file's content after a crash, by the file and the crash's effect on its pending writes
 	fileHashes map[string]uint64
 	scratch    []byte
-	// description of each operation, for the labels that say what a crash has lost
+	// description of each operation, for the labels that name the operations that a crash has lost
 	opTexts map[*pendingDataOp]string
 	// for each file with a single pending write at its end: the content with that write
 	fullyWrittenFiles map[*inode][]byte
@@ -247,7 +247,7 @@ func (e *crashContentEnumerator) buildTree(keep []bool) (fileTree, uint64) {
 }
 
 // yieldCrashContent passes one possible disk content after a crash to yield, unless an equal content was passed
-// before. t contains the file names, and fates says what the crash did to each pending write. yieldCrashContent
+// before. t contains the file names, and fates contains the crash's effect on each pending write. yieldCrashContent
 // returns false if the caller wants no more disk contents.
 func (e *crashContentEnumerator) yieldCrashContent(t *fileTree, fates []crashOutcome) bool {
 	im := &e.yieldedContent
@@ -316,8 +316,8 @@ func (im *CrashContent) Label() string {
 	return im.enumerator.describeLostChanges(im.tree, im.crashOutcomes)
 }
 
-// hashFileContent returns the hash of a file's content after the crash. fates says what the crash did to each pending
-// operation on any file. opIndexes contains the indexes in fates for this file's operations.
+// hashFileContent returns the hash of a file's content after the crash. fates contains the crash's effect on each
+// pending operation on any file. opIndexes contains the indexes in fates for this file's operations.
 func (e *crashContentEnumerator) hashFileContent(node *inode, opIndexes []int, fates []crashOutcome) uint64 {
 	e.fileHashKey = append(
 		e.fileHashKey[:0],
@@ -411,8 +411,8 @@ func (e *crashContentEnumerator) buildFileContent(
 	return slices.Clip(data)
 }
 
-// describeLostChanges returns a text that says which changes a crash has lost. fates says what the crash did to each
-// pending write.
+// describeLostChanges returns a text that says which changes a crash has lost. fates contains the crash's effect on
+// each pending write.
 func (e *crashContentEnumerator) describeLostChanges(t *fileTree, fates []crashOutcome) string {
 	var b strings.Builder
 	b.WriteString(t.lostNameChangesText)

@@ -254,7 +254,7 @@ func (c campaign) runSeeds(args []string, stdout, stderr io.Writer) int {
 	return 0
 }
 
-// progressPrinter adds up what the tests have counted. On a terminal, it also shows the sums while the tests run.
+// progressPrinter adds up the counts from the tests. On a terminal, it also shows the sums while the tests run.
 type progressPrinter struct {
 	campaign        campaign
 	out             io.Writer

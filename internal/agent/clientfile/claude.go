@@ -316,7 +316,9 @@ func (c *claudeReader) reportUserLine(l *claudeLine, e Event, yield func(*Event)
 	decodeArray(l.Message.Content, &blocks)
 	hasResults := l.reportCallResults(blocks, e, yield)
 	if hasResults && e.AgentID != "" {
-		return // No person writes to a sub-agent while it works, so a text beside its tool results is not a prompt.
+		// Only programs write to a sub-agent while it works, so a text beside the sub-agent's tool results is not a
+		// prompt.
+		return
 	}
 	if l.isWrittenByProgram() {
 		return
@@ -362,7 +364,7 @@ func reportAttachedFiles(blocks []claudeBlock, e Event, yield func(*Event)) {
 // refusalPrefix precedes the person's reason in the result of a refused call.
 const refusalPrefix = "To tell you how to proceed, the user said:"
 
-// reportTextBesideResults reports what the person wrote in a line that contains results of tool calls. This is a text
+// reportTextBesideResults reports the person's text in a line that contains results of tool calls. This is a text
 // after the results, or the person's reason for refusing a call. It belongs to the current turn and does not begin a
 // new one.
 func (c *claudeReader) reportTextBesideResults(e *Event, l *claudeLine, blocks []claudeBlock, yield func(*Event)) {

@@ -41,7 +41,8 @@ type EventClient struct {
 	// because otherwise the numbers would be wrong.
 	HasNumberedIDs bool
 
-	Hook  HookFormat  // what the client passes to its hooks, and what it accepts as a hook's answer
+	// the data that the client passes to its hooks, and the hooks' answers that the client accepts
+	Hook  HookFormat
 	Tools ClientTools // names of the client's tools, by purpose
 
 	homeDir clientHome

@@ -701,7 +701,7 @@ func isPatchSuccess(output json.RawMessage) bool {
 	var o struct {
 		Success *bool `json:"success"`
 	}
-	_ = DecodeObject(output, &o) // Ignore the error: an output that is not a JSON object has no field "success".
+	_ = DecodeObject(output, &o) // Ignore the error, because only a JSON object has a field "success".
 	if o.Success != nil {
 		return *o.Success
 	}

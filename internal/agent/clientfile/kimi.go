@@ -118,7 +118,7 @@ type kimiPayload struct {
 	} `json:"return_value"`
 	Question string `json:"question"` // side question of the person
 	Response string `json:"response"` // answer to a side question
-	Feedback string `json:"feedback"` // what the person wrote when refusing a call
+	Feedback string `json:"feedback"` // the person's text when refusing a call
 
 	AgentID    string          `json:"agent_id"` // the sub-agent has a file of its own
 	TaskCallID string          `json:"task_tool_call_id"`
@@ -327,8 +327,8 @@ func (k *kimiReader) reportUserMessage(m *messageReporter, message *kimiMessage)
 	k.reportPrompt(m, text, message.Content)
 }
 
-// personText returns what the person typed, or "" if a program wrote the content. If the origin is not known, it
-// reports an unknown part.
+// personText returns the text that the person typed, or "" if a program wrote the content. If the origin is not known,
+// it reports an unknown part.
 func (o *kimiOrigin) personText(m *messageReporter, content json.RawMessage) string {
 	switch o.Kind {
 	case "", "user":

@@ -137,7 +137,7 @@ type opencodeReader struct {
 // personCommandNotice is the text that opencode adds in the person's name after the person has run a command.
 const personCommandNotice = "The following tool was executed by the user"
 
-// opencodeIgnoredPartTypes contains the part types that are not reported, because such parts do not belong to the
+// opencodeIgnoredPartTypes contains the part types that remain unreported, because such parts do not belong to the
 // conversation.
 var opencodeIgnoredPartTypes = lazyWordSet("agent patch retry snapshot step-finish step-start")
 

@@ -221,7 +221,7 @@ func convertPartToV1(part map[string]json.RawMessage) map[string]any {
 	var times struct {
 		Completed int64 `json:"completed"`
 	}
-	// If the tool call's state is not valid JSON, the call is stored without a result.
+	// If the tool call's state is invalid JSON, the call is stored without a result.
 	parseObject(part["state"], &state)
 	parseObject(part["time"], &times)
 	return map[string]any{"type": "tool", "tool": part["name"], "callID": part["id"], "state": map[string]any{

@@ -60,7 +60,7 @@ type zedMessage struct {
 	ToolResults []zedResult  `json:"tool_results"`
 }
 
-// zedContent is a part of a message. It is a JSON object with one member, whose name tells what the part is.
+// zedContent is a part of a message. It is a JSON object with a single member, whose name tells the kind of the part.
 type zedContent struct {
 	memberName string // name of the JSON object's only member, such as "Text"
 
@@ -98,7 +98,7 @@ func firstMemberName(object []byte) (name string) {
 	return name
 }
 
-// reportOtherContent reports a part that is neither a text nor a call.
+// reportOtherContent reports each part except texts and calls.
 func (c *zedContent) reportOtherContent(m *messageReporter) {
 	switch {
 	case c.memberName == "Image":

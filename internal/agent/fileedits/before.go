@@ -14,7 +14,7 @@ import (
 )
 
 // AnnotationsBeforeEdit returns the annotations of the lines that a reported edit is about to change. It leaves out
-// annotations whose exact lines were not found in the file. If the edit cannot be applied to the file, it returns
+// annotations whose exact lines were not found in the file. If applying the edit to the file fails, it returns
 // nothing.
 func AnnotationsBeforeEdit(ctx context.Context, b *annotate.Store, r HookInput) ([]annotate.FoundAnnotation, error) {
 	l, ok := r.parseReport()

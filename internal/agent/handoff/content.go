@@ -143,8 +143,8 @@ func parseTask(content string) Task {
 }
 
 // parseHead parses the head and reports whether all of it is valid. Each line of the head contains a key and a JSON
-// value. The numbers of the plan and record headings are stored in planHeading and record. The head is not parsed as
-// YAML, because YAML cannot represent every string.
+// value. The numbers of the plan and record headings are stored in planHeading and record. The head is read as plain
+// text, because YAML cannot represent every string.
 func (t *Task) parseHead(head string, planHeading, recordHeading *int) bool {
 	for line := range strings.Lines(head) {
 		line = strings.TrimSpace(line)

@@ -20,7 +20,7 @@ type Loader struct {
 	Profiles     *profile.Set
 	Skills       *skill.Set
 	BoundProfile *profile.Resolved // profile to which the session is restricted, or nil
-	// DefaultProfile is used if the handoff names no profile, or if its profile cannot be loaded. If it is nil, no
+	// DefaultProfile is used if the handoff names no profile, or if loading its profile fails. If it is nil, no
 	// entries are selected.
 	DefaultProfile *profile.Resolved
 	// NoSkillsReason tells why no skills can be loaded. It is used if Skills is nil.

@@ -34,7 +34,7 @@ type sessionRecord struct {
 // command is a command line that an agent ran.
 type command struct {
 	line       string // command as typed, joined to one line
-	onlyPrints bool   // the command only printed something: it neither changed nor tested anything
+	onlyPrints bool   // the command only printed something, without a change or a test
 }
 
 func (r *sessionRecord) isEmpty() bool {

@@ -53,9 +53,8 @@ func (c MinStrengthCalibration) IsUsableFor(entries int) bool {
 // minimum strength of each memory is then computed again.
 const minStrengthRuleVersion = "2\n"
 
-// decoyPromptsHash returns a hash of all decoys (test prompts that no memory can answer) and of
-// minStrengthRuleVersion. If either changes, the hash changes, and the minimum strength of each memory is computed
-// again.
+// decoyPromptsHash returns a hash of minStrengthRuleVersion and all decoys (test prompts that no memory can answer).
+// If either changes, the hash changes, and the minimum strength of each memory is computed again.
 var decoyPromptsHash = sync.OnceValue(func() string {
 	sum := sha256.New()
 	_, _ = sum.Write([]byte(minStrengthRuleVersion)) // hash.Hash never returns an error
@@ -130,8 +129,8 @@ func (s *MemorySource) CountShowable(ctx context.Context) (n int, err error) {
 }
 
 // ReadMinStrengthFile reads the minimum strength for showing entries, and how it was computed, from the file beside a
-// store. If the file cannot be read, ReadMinStrengthFile returns the zero MinStrengthCalibration, which is not valid
-// for any memory.
+// store. If the file cannot be read, ReadMinStrengthFile returns the zero MinStrengthCalibration, which is invalid for
+// every memory.
 func ReadMinStrengthFile(storePath string) (c MinStrengthCalibration) {
 	dir, err := vfs.Dir(filepath.Dir(storePath))
 	if err != nil {

@@ -44,7 +44,7 @@ const (
 type shownTextsLine struct {
 	Time      time.Time `json:"time"`
 	EventKind string    `json:"event"`
-	// identifies what the hook answers, such as the turn of a prompt
+	// identifies the event that the hook answers, such as the turn of a prompt
 	AnsweredEventKey string `json:"key,omitempty"`
 	ShownAtHookEvent string `json:"place,omitempty"` // where the text was shown: "start", "prompt" or "action"
 	// number of prompts in the session, up to and including this line

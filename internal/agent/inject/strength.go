@@ -63,7 +63,7 @@ func personWrittenText(prompt string) string {
 	return strings.Join(sentences[:first], "") + strings.Join(sentences[last:], "")
 }
 
-// rankEntries returns the notes or turns of a memory that match the words best, each with the strength of the match. It
+// rankEntries returns the notes or turns in a memory that match the words best, each with the match's strength. It
 // returns at most limit results. analyzer finds the identifiers among the words.
 func (s *MemorySource) rankEntries(
 	ctx context.Context,

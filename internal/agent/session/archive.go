@@ -596,7 +596,7 @@ type Summary struct {
 	Title       string    `json:"title,omitempty"`  // title of the session, if the client has one
 }
 
-// DisplayTitle returns the title of the session or, if it has none, the beginning of its first prompt.
+// DisplayTitle returns the session's title or, for a session without a title, the beginning of its first prompt.
 func (s *Summary) DisplayTitle() string { return cmp.Or(s.Title, s.FirstPrompt) }
 
 // turnCountLabelKey is the key of a label that marks the sessions' summary entries. The label's value is the number of

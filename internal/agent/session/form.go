@@ -35,7 +35,7 @@ const (
 	turnMetadataSuffix = "-->"
 	textSeparator      = "\n\n"
 
-	maxTurnMetadataBytes = 16 << 20 // maximum size of the uncompressed JSON in the last line of a stored turn, in bytes
+	maxTurnMetadataBytes = 16 << 20 // maximum size in bytes of the uncompressed JSON in a stored turn's last line
 )
 
 // textPrefixesByKind maps an event kind to the prefix of its text in a content.

@@ -57,8 +57,8 @@ func (e *Event) callsRepeatedInOutput() *RepeatedCalls {
 	return nil
 }
 
-// textSource returns the hook's judgement about a call's result. It returns nil if the event is not a call, or if no
-// hook has judged the call.
+// textSource returns the hook's judgement about a call's result. It returns nil unless the event is a call that a hook
+// has judged.
 func (e *Event) textSource() *TextSource {
 	if e.Call == nil {
 		return nil

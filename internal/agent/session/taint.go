@@ -33,7 +33,7 @@ var foreignDirs = []string{"node_modules", "bower_components", "jspm_packages", 
 	".venv", "venv", "Pods", "Carthage", ".cargo", ".m2", ".gradle", ".yarn", ".pnpm-store", ".bundle", "elm-stuff"}
 
 // CallsTaintingTurn returns two kinds of calls that returned text by others. The first are calls whose text the turn's
-// texts and commands repeat. The second are calls without fingerprints, so that repetitions of their text cannot be
+// texts and commands repeat. The second are calls that lack fingerprints, so that repetitions of their text cannot be
 // found. Each call is described by the tool and its argument.
 func (t *Turn) CallsTaintingTurn() []string {
 	found := unfingerprintedCalls(t.Events, t.Dir())
@@ -104,8 +104,8 @@ func eachUnfingerprintedCall(events []Event, dir string, ownFiles ...string) ite
 	}
 }
 
-// foreignTextTraceIDs returns the IDs of the fingerprints of all texts in the events that others wrote or that nobody
-// vouches for.
+// foreignTextTraceIDs returns the fingerprint IDs of all texts in the events that others wrote or that nobody vouches
+// for.
 func foreignTextTraceIDs(events []Event) (ids []string) {
 	for _, e := range events {
 		r := e.textSource()

@@ -397,7 +397,7 @@ func isDuplicateCallReport(a, b *Event) bool {
 	return a.ID == b.ID && b.Time.Sub(a.Time).Abs() <= maxDuplicateReportGap && compareCalls(a.Call, b.Call) == 0
 }
 
-// mergeReportsInOrder merges the hooks' reports of calls into the calls of the transcript. It returns the merged
+// mergeReportsInOrder merges the hooks' reports about calls into the calls of the transcript. It returns the merged
 // reports and calls. A hook reports a call when the call ends, but the transcript contains the time at which the call
 // starts. Therefore each report is merged into the earliest call that began before the report. The call must not have
 // a report yet, and its outcome must not contradict the report's outcome.

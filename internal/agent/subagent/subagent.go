@@ -30,7 +30,7 @@ const (
 	envProfile  = "OXBOW_PROFILE"
 	envAgent    = "OXBOW_AGENT"
 	EnvDepth    = "OXBOW_SPAWN_DEPTH" // number of sub-agents that started each other, including this one
-	EnvSettings = "OXBOW_SETTINGS"    // path of the settings file, or "none" (NoSettings) if no settings file is used
+	EnvSettings = "OXBOW_SETTINGS"    // path of the settings file, or "none" (NoSettings) without a settings file
 )
 
 // NoSettings is the value of EnvSettings if no settings file is used.

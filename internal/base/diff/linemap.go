@@ -188,7 +188,7 @@ func mapByMyers(a, b []int32, i, j int, mapping []int) {
 
 // isReachedByInsertion is a step of Myers's algorithm, which compares the texts a and b. It decides how the best path
 // with d edits reaches diagonal k, on which the position in a minus the position in b is k. It returns true if the
-// last edit inserts a line of b, and false if the last edit deletes a line of a. The slice furthest contains the
+// last edit inserts a line from b, and false if the last edit deletes a line from a. The slice furthest contains the
 // largest position in a that d-1 edits reached on each diagonal. Diagonal 0 is at index middle.
 func isReachedByInsertion(furthest []int32, middle, k, d int) bool {
 	if k == -d || k == d {

@@ -76,7 +76,7 @@ type Finding struct {
 	Level      FindingLevel
 	Topic      OxbowText // the thing that the call checked
 	TopicState any       // the state in which the call found Topic
-	Remedy     OxbowText // what the reader should do about the problem, or ""
+	Remedy     OxbowText // advice to the reader about the problem, or ""
 }
 
 // FindingLevel is the importance of a finding: "ok", "unknown", "warning" or "problem".

@@ -244,7 +244,7 @@ func (db *DB) readWAL() error {
 			return nil
 		}
 		pending[binary.BigEndian.Uint32(frame)] = offset + frameHeaderSize
-		// This frame of the write-ahead log is the last frame of a transaction.
+		// This frame in the write-ahead log is the last frame of a transaction.
 		if size := binary.BigEndian.Uint32(frame[4:]); size > 0 {
 			for number, at := range pending {
 				db.walOffsets[number] = at

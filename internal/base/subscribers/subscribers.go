@@ -27,7 +27,7 @@ func (l *List[E]) Add(fn func(E)) (stop func()) {
 	}
 }
 
-// replaceEventFunctions replaces the list of functions by an edited copy. The old slice is never changed, because a
+// replaceEventFunctions replaces the list of functions by an edited copy. The old slice stays the same, because a
 // running Send iterates over it without a lock.
 func (l *List[E]) replaceEventFunctions(edit func([]*func(E)) []*func(E)) {
 	l.mu.Lock()

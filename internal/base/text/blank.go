@@ -19,7 +19,7 @@ func LimitBlank(r io.Reader) io.Reader { return &blankLimitReader{source: r} }
 
 type blankLimitReader struct {
 	source             io.Reader
-	trailingBlankBytes int // number of white-space bytes at the end of the data that was read so far
+	trailingBlankBytes int // number of white-space bytes that end the data that was read so far
 }
 
 func (b *blankLimitReader) Read(p []byte) (int, error) {

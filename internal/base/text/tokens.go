@@ -39,7 +39,7 @@ const (
 	tokenCostArabicLetter   = 90  // cost of an Arabic letter, in hundredths of a token
 	tokenCostGreekLetter    = 105 // cost of a Greek or Hebrew letter, in hundredths of a token
 	tokenCostKana           = 105 // cost of a Japanese syllable, in hundredths of a token
-	tokenCostHangul         = 115 // cost of a Korean syllable, in hundredths of a token
+	tokenCostHangul         = 115 // cost in hundredths of a token for a Korean syllable
 	tokenCostIdeograph      = 125 // cost of a Chinese character, in hundredths of a token
 	tokenCostIndicLetter    = 140 // cost of a letter or sign of Devanagari, Bengali, Tamil or Thai
 	tokenCostOtherChar      = 200 // cost of any other character with up to 3 bytes in UTF-8, in hundredths of a token
@@ -155,7 +155,7 @@ var consonantMask = func() (mask [256]int) {
 	return mask
 }()
 
-// wordTokenCost returns the cost of the word of ASCII letters with which s begins, and the length of the word.
+// wordTokenCost returns the cost and the length of the word in ASCII letters with which s begins.
 func wordTokenCost(s string) (cost, length int) {
 	cost = tokenCostWord
 	consonants := 0 // number of consonants since the last vowel or capital

@@ -5,7 +5,7 @@ package tui
 
 import "time"
 
-// An event for the state of the screen is a pressed key, or a value with one of the types in this group.
+// An event for the screen's state is a pressed key, or a value with a type from this group.
 type (
 	screenSize struct{ width, height int }
 	timerEvent struct{} // the time for which the model waited has come

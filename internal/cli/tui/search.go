@@ -55,7 +55,7 @@ func (s *searchState) startSearch(query string, now time.Time) []modelEffect {
 	return []modelEffect{searchEffect{s.lastSearchNumber, query}, timerEffect{now.Add(slowSearchDelay)}}
 }
 
-// markAnswered records that the answer to search n has arrived. It returns false, and does nothing, if n is not the
+// markAnswered records that the answer to search n has arrived. It returns false, and does nothing, unless n is the
 // last search.
 func (s *searchState) markAnswered(n int) bool {
 	if n == s.lastSearchNumber {

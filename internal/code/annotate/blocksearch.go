@@ -69,7 +69,7 @@ func (s *annotatedBlockSearch) runMethod(method annotatedBlockSearchMethod) anno
 }
 
 // changedBlockConfidence reduces the confidence that a changed block is the annotated one, if almost no line is
-// unchanged. With this factor, a confidence of .5 or more always means that some lines of the block are unchanged.
+// unchanged. With this factor, a confidence of .5 or more always means that some lines in the block are unchanged.
 const changedBlockConfidence = .49
 
 // findBlock returns the most probable position of the record's block in the new text, whose blob name is blob. It

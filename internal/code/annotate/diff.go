@@ -221,8 +221,8 @@ type diffJob struct {
 	newAnnotationIDs map[string]bool
 }
 
-// sidecarBlobsAtBase returns the blob names of a file's annotation files in the older of the two compared commits. The
-// first is stored under the file's own name, and the others under its former names.
+// sidecarBlobsAtBase returns the blob names of a file's annotation files in the older compared commit. The first is
+// stored under the file's own name, and the others under its former names.
 func (x *rangeComparison) sidecarBlobsAtBase(file string) []string {
 	if own, ok := x.baseFiles.blobsByPath[x.worktreeStore.sidecarDir+"/"+sidecarPath(file)]; ok {
 		return slices.Concat([]string{own}, x.formerNameSidecars[file])
@@ -378,7 +378,7 @@ func (x *rangeComparison) readMissingBlobs(ctx context.Context, names []string) 
 }
 
 // findAnnotationsInFile finds the present lines of a file's annotations in one of the two compared states, which is
-// side. It returns no annotations if side does not contain the file, or if the file is binary.
+// side. It returns no annotations if the file is missing in side, or if the file is binary.
 func (x *rangeComparison) findAnnotationsInFile(
 	ctx context.Context,
 	side *comparedFileSet,

@@ -55,7 +55,7 @@ func (b *Store) stagedFiles() (*comparedFileSet, error) {
 }
 
 // worktreeFiles lists the files of the working tree that are in base, in the index, or in the sidecar directory. It
-// does not read a file if the index shows that the file has not changed.
+// does not read a file that is unchanged according to the index.
 func (b *Store) worktreeFiles(ctx context.Context, base map[string]string) (*comparedFileSet, error) {
 	s := &comparedFileSet{blobsByPath: map[string]string{}, isWorkingTree: true}
 	entries, at, err := b.repo.IndexEntries()

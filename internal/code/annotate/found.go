@@ -47,7 +47,7 @@ func (f *FoundAnnotation) setPosition(file string, m annotatedBlockMatch) {
 type fileLookupSources struct {
 	file            string
 	content         []byte
-	lines           []string // the lines of content (not set before the first call of splitContent)
+	lines           []string // the lines of content (not set before the first call to splitContent)
 	contentBlobName string   // git's blob name for content ("" before the first call of splitContent)
 	isFileMissing   bool     // the file does not exist
 	headCommit      string   // commit of HEAD ("" without git)

@@ -49,7 +49,7 @@ func (s *annotatedBlockSearch) blockLines() []string {
 // compares.
 type candidateRange struct {
 	startLineIndex, endLineIndex int // indexes of the first line and the line after the last
-	// the unchanged lines of the annotated block, all of which are in the range
+	// the unchanged lines of the annotated block, which are all in the range
 	unchanged *unchangedBlockLines
 	// rank of the assumed position of the block near which the range lies; 0 is the most probable position
 	assumedPositionRank int

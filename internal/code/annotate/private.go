@@ -31,7 +31,7 @@ func (b *Store) IsPrivate() bool {
 	return err == nil && bytes.Contains(text, []byte(privateGitignoreLines))
 }
 
-// MakePublic lets git see private annotations again. It does nothing if the annotations are not private.
+// MakePublic lets git see private annotations again. It only acts on private annotations.
 func (b *Store) MakePublic() error {
 	text, err := vfs.ReadFile(b.worktree, b.gitignorePath(), maxGitignoreBytes)
 	if errors.Is(err, fs.ErrNotExist) {

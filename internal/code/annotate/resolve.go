@@ -11,7 +11,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/git"
 )
 
-// cachedResults returns the cached annotations of a file if they were found in the same versions of the file and its
+// cachedResults returns a file's cached annotations if they were found in the same versions of the file and the
 // annotation files. Otherwise it returns nil.
 func (b *Store) cachedResults(src *fileLookupSources) *fileAnnotations {
 	b.mu.Lock()

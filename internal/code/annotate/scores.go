@@ -202,8 +202,8 @@ func (s *annotatedBlockSearch) countSameEnclosingLines(first int) (same, total i
 	return min(same, len(r.Scope)), len(r.Scope)
 }
 
-// blockLetterShareIn returns how much of the annotated lines also occurs in a span of the new text. The result is the
-// share of letters in equal lines, where white space is ignored.
+// blockLetterShareIn returns the share of the annotated lines that also occurs in a span in the new text. The result
+// is the share of letters in equal lines, where white space is ignored.
 func (s *annotatedBlockSearch) blockLetterShareIn(newSpan LineSpan) float64 {
 	have := s.newText.spacelessLineSet(newSpan.First-1, newSpan.Last)
 	got, all := 0, 0

@@ -328,7 +328,7 @@ func (b *Store) AllRecords(ctx context.Context) ([]Record, error) {
 }
 
 // FileLines reads a file of the working tree and splits its content with [SplitLines]. The error matches
-// [oxbow.ErrInvalid] if the file cannot be annotated, and an error of package io/fs if it cannot be read.
+// [oxbow.ErrInvalid] if the file cannot be annotated, and an error of package io/fs if reading the file fails.
 func (b *Store) FileLines(file string) ([]string, error) {
 	if err := CheckFile(file); err != nil {
 		return nil, err

@@ -186,8 +186,8 @@ func parseEntryName(b []byte, previousName string, version uint32, hashSize int)
 		return "", nil, errUnknownIndexFormat
 	}
 	text, kept := b[head:], 0
-	// In version 4 of the index format, a name is stored as a difference: how many bytes to remove from the end of the
-	// previous name, and a suffix to append.
+	// Version 4 of the index format stores a name as a difference, which tells how many bytes to remove from the
+	// previous name's end, and a suffix to append.
 	if version == 4 {
 		drop := 0
 		for more := true; more; text = text[1:] {

@@ -88,7 +88,8 @@ func (r *Repo) readPackedRef(ref string) (string, error) {
 	return "", nil
 }
 
-// ReadBlobs returns the contents of the blobs, by name. An object that does not exist or is not a blob is left out.
+// ReadBlobs returns the contents of the blobs, by name. A missing object, and an object that is not a blob, are left
+// out.
 func (r *Repo) ReadBlobs(ctx context.Context, names []string) (map[string][]byte, error) {
 	return r.readObjects(ctx, names, "blob")
 }

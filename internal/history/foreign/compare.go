@@ -165,13 +165,13 @@ func (x *Index) findRepeatCandidates(
 type textComparison struct {
 	texts        *Texts
 	reportRepeat func(e *oxbow.Entry, i int)
-	// what is needed to compare the new texts; nil until the first comparison
+	// the fingerprints for comparing the new texts (nil until the first comparison)
 	fingerprints *fingerprint.RepeatComparison
 	foundRepeats map[foundRepeat]bool
 }
 
 // foundRepeat records that one of the new texts repeats an entry. textIndex is the index of the new text. originHash
-// is a hash of what the new text inherits from the entry, such as its trust.
+// is a hash of the properties that the new text inherits from the entry, such as its trust.
 type foundRepeat struct {
 	originHash uint64
 	textIndex  int32

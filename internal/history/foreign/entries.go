@@ -83,7 +83,7 @@ func eachMatchingEntry(ctx context.Context, store oxbow.Store, terms []oxbow.Ter
 		isKnown := true
 		for e, err := range store.Entries(ctx, f) {
 			if errors.Is(err, oxbow.ErrUnsupported) || errors.Is(err, oxbow.ErrInvalid) {
-				isKnown = false // The store does not support labels, so no entry in it has this label.
+				isKnown = false // The store lacks support for labels, so no entry in it has this label.
 				break
 			}
 			if err == nil {

@@ -45,7 +45,7 @@ type wordGramHasher struct {
 	wordHashes []uint64 // hash of each word
 	wordGrams  []WordGram
 
-	// The hash of a word must be the same in each run of the program, because it is stored in a file.
+	// A word's hash must be the same in each run of the program, because the hash is stored in a file.
 	hasStableHashes bool
 }
 

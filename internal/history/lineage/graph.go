@@ -178,7 +178,8 @@ func eachEntryMerge(c *oxbow.Change, fn func(gone, kept int)) {
 	}
 }
 
-// FindLineage follows a chain of sources, or of entries made from an entry, for at most maxLineageSteps steps.
+// FindLineage follows a chain of sources, or a chain with entries made from an entry, for at most maxLineageSteps
+// steps.
 const maxLineageSteps = 8
 
 // walkBothDirections returns the two results of [FindLineage]: the edges toward the entry's sources, and the edges

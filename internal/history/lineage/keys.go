@@ -43,7 +43,7 @@ func (s *wordGramHasher) appendWordSequenceKeys(keys []versionKey, text string) 
 	if !s.hashASCII(text) {
 		s.hashWords(splitWords(text))
 	}
-	var last [keyHashesPerGram]uint64 // hashes of the last three sequences of four words
+	var last [keyHashesPerGram]uint64 // hashes of the last three four-word sequences
 	for i := wordsPerVersionKey; i <= len(s.wordHashes); i++ {
 		h := uint64(0)
 		for _, word := range s.wordHashes[i-wordsPerVersionKey : i] {

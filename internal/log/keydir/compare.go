@@ -137,8 +137,8 @@ func (c *Comparison) expectedLabelSets() (table []byte) {
 	return table
 }
 
-// keySet is a set of keys of which only a fingerprint is kept. The fingerprint depends on a random seed, so two sets of
-// keys that are different by mistake have the same fingerprint only with a probability of about 2⁻⁶⁴.
+// keySet is a set of keys, with only a fingerprint for each key. The fingerprint depends on a random seed, so two sets
+// of keys that are different by mistake have the same fingerprint only with a probability of about 2⁻⁶⁴.
 type keySet struct {
 	seed        maphash.Seed
 	count       int

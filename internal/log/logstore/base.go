@@ -16,7 +16,7 @@ import (
 // would double the size, while groups of this size add only 14 %.
 const maxBaseRecordEntryBytes = 1 << 10
 
-// opIDsPerBaseRecord is the maximum number of op IDs in one of the records with which a compacted log begins.
+// opIDsPerBaseRecord is the maximum number of op IDs in each record with which a compacted log begins.
 const opIDsPerBaseRecord = 256
 
 // baseWriter creates the records with which a compacted log begins. They contain the kept entries. Each record can be

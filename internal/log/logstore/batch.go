@@ -24,8 +24,8 @@ type commitBatch struct {
 	rollbackSteps []stagedNameBackup // steps that remove the change that is staged now, if it fails
 }
 
-// stagedNameBackup contains what the batch stored for a name before the change that is staged now. If the change fails,
-// this is restored.
+// stagedNameBackup contains the entry that the batch stored for a name before the change that is staged now. If the
+// change fails, this is restored.
 type stagedNameBackup struct {
 	name        string
 	stagedEntry *store.Entry

@@ -78,8 +78,7 @@ func (c checkPass) hasSameProblems(o checkPass) bool {
 func (d *DB) withWritersBlocked(ctx context.Context, fn func()) (isQuiet bool, err error) {
 	name := wal.LockName(d.name)
 	if _, err := d.fs.Stat(name); err != nil {
-		// Without its lock file, the store cannot be locked. The check does not create this file, because it must not
-		// write.
+		// Locking the store needs its lock file. The check does not create this file, because it must not write.
 		fn()
 		return false, nil
 	}
@@ -156,7 +155,7 @@ func (d *DB) runCheckPass(ctx context.Context) (pass checkPass, err error) {
 	}
 	if herr != nil {
 		if !errors.As(herr, &damaged) || !pass.report.Damaged {
-			// The log is not damaged, so reading the entries failed for a reason that is not a problem of the store.
+			// The log is undamaged, so reading the entries failed for a reason outside the store.
 			return pass, herr
 		}
 	}

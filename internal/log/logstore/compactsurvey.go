@@ -124,7 +124,7 @@ func (s *compactionSurvey) recordBaseEntries() {
 	s.base = s.newestVersionsByID()
 }
 
-// finishSurvey converts the map of entry versions to a slice, which needs a third of the memory. It must be called
+// finishSurvey converts the map with entry versions to a slice, which needs a third of the memory. It must be called
 // after the log's last change was read.
 func (s *compactionSurvey) finishSurvey() {
 	if s.areDroppedChangesRead {

@@ -16,7 +16,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// ErrDerivedFile is returned if a derived file cannot be used or was not written. It can be written later.
+// ErrDerivedFile is returned if a derived file is unusable or was not written. It can be written later.
 // errStoreChanged means that the log has changed in the meantime, and errWriterActive that another process is writing.
 var (
 	ErrDerivedFile  = errors.New("a file that is made from the log was not made")

@@ -121,7 +121,7 @@ func appendLabelSetLabels(labels []store.Label, text string) ([]store.Label, err
 	return labels, nil
 }
 
-// mayHaveLabelKey reports whether an entry of the snapshot may have a label with one of these keys. It only searches
+// mayHaveLabelKey reports whether an entry in the snapshot may have a label with any of these keys. It only searches
 // for the bytes of the keys, so the result may be true although no entry has such a label.
 func (t *labelSetTable) mayHaveLabelKey(keys ...string) bool {
 	return slices.ContainsFunc(keys, func(key string) bool {

@@ -41,7 +41,7 @@ func (d *DB) ViewHeads(
 
 // readByID returns the entries with these IDs, each of which must have a row in the snapshot.
 func (l *entryListing) readByID(ids []uint64) ([]*store.Entry, error) {
-	if len(ids) == 0 { // The caller passes no IDs if the store has no snapshot.
+	if len(ids) == 0 { // The caller passes no IDs for a store without a snapshot.
 		return nil, nil
 	}
 	es := l.base.readEntriesByID(ids)

@@ -27,7 +27,7 @@ type opPositions struct {
 	positionsInRecord []opPosition
 }
 
-// opPosition tells where a record of the log contains the entry in one row of the snapshot.
+// opPosition tells where a log record contains the entry in one row of the snapshot.
 type opPosition struct {
 	row, bodyOffset, size uint32
 	checksum              uint32 // checksum of the op's bytes, computed when the whole record was checked

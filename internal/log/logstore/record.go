@@ -316,7 +316,7 @@ func decodeOps(data []byte, isWanted func(i int) bool) (*recordBody, error) {
 	i := -1
 	err := wire.EachFieldOffsets(data, func(num, from, _, end int) error {
 		switch num {
-		case 0: // The rest of the body cannot be divided into fields without decoding, so decode the whole body.
+		case 0: // Dividing the rest of the body into fields requires decoding, so decode the whole body.
 			isSplit = isSplit && end == from
 			return nil
 		case recordFieldOp, recordFieldErasedOp:

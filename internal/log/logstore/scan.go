@@ -1,4 +1,4 @@
-// This file reads most entries of a snapshot in the order of their rows, with bounded memory.
+// This file reads most entries of a snapshot in row order, with bounded memory.
 
 package logstore
 

@@ -332,7 +332,7 @@ func (s *snapshot) entryField(row, fieldNumber int) int64 {
 	return int64(binary.LittleEndian.Uint64(s.tables.Row(sectionEntries, row)[8*fieldNumber:]))
 }
 
-// entryPosition returns the version of the entry in a row, and the offset of the log record that contains it.
+// entryPosition returns the version of the entry in a row, and where in the log the record with this version begins.
 func (s *snapshot) entryPosition(row int) (version uint64, offset int64) {
 	return uint64(s.entryField(row, 1)), s.entryField(row, 2)
 }

@@ -20,7 +20,7 @@ import (
 // caller must release it.
 type frozenState struct {
 	logEpoch       uint64 // number that increases when the log is replaced, as it was when the state was frozen
-	st             *state // copy of the state without the map of names, with the changed entries ordered by ID
+	st             *state // copy of the state without the name map, with the changed entries ordered by ID
 	snapshotHeader snapshotHead
 	offsets        []int64 // offsets in the log of the changes after the last snapshot
 	// For each entry that a compaction kept, the offset of its log record, by entry ID (empty if a snapshot contains

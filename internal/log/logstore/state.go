@@ -299,8 +299,8 @@ func (st *state) removeChangedEntry(id uint64) {
 	}
 }
 
-// largeChange collects what a large change does to entriesNotInSnapshotByID. To insert or remove each entry separately
-// would move all later entries each time.
+// largeChange collects the edits by a large change to entriesNotInSnapshotByID. To insert or remove each entry
+// separately would move all later entries each time.
 type largeChange struct {
 	entriesByID map[uint64]*store.Entry // written entries, or nil for removed entries
 }

@@ -59,8 +59,8 @@ func (s *entryTotals) encode() []byte {
 	return b
 }
 
-// decodeEntryTotals decodes the section of a snapshot file that contains the total content size and the label counts of
-// the entries.
+// decodeEntryTotals decodes the section of a snapshot file that contains the entries' total content size and label
+// counts.
 func decodeEntryTotals(b []byte) (*entryTotals, error) {
 	if len(b) < 8 {
 		return nil, errUnusableSnapshot

@@ -199,7 +199,7 @@ func (p *versionState) findRow(id uint64) (row int, ok bool) {
 // entryID implements rowTable.
 func (p *versionState) entryID(row int) uint64 { return p.rows[row].id }
 
-// entryPosition returns the version of the entry in a row, and the offset of the log record that contains it.
+// entryPosition returns the version of the entry in a row, and where in the log the record with this version begins.
 func (p *versionState) entryPosition(row int) (version uint64, offset int64) {
 	return p.rows[row].version, p.rows[row].offset
 }

@@ -32,8 +32,8 @@ import (
 	"time"
 )
 
-// A head is a signed line about the log's history. KindLogHead is the kind of a line that states what the history was
-// at a change. KindLogRollback is the kind of a line that states that the owner went back to a change.
+// A head is a signed line about the log's history. KindLogHead is the kind of a line that states the history's hash at
+// a change. KindLogRollback is the kind of a line that states that the owner went back to a change.
 const (
 	KindLogHead     = "head"
 	KindLogRollback = "back"

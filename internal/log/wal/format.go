@@ -271,7 +271,7 @@ func decodeRecord(b []byte, seed uint32) (r Record, need int64, err error) {
 }
 
 // NextChain returns a record's chain, which is a hash of all changes up to this record. NextChain computes the hash
-// from the chain of the previous record and the fields of this record.
+// from the previous record's chain and the fields of this record.
 func NextChain(previousChain [32]byte, seq uint64, time int64, typ uint8, digest [32]byte) [32]byte {
 	var b [32 + 8 + 8 + 1 + 32]byte
 	copy(b[:], previousChain[:])

@@ -71,8 +71,7 @@ func (l *Log) Read(fn func(r *Record) error) error {
 func (l *Log) readOnce(fn func(r *Record) error) error {
 	first := chunkPool.Get().(*[firstReadSize]byte)
 	defer chunkPool.Put(first)
-	// Request one byte more than the file has, so that a single read of a short file already reports the end of the
-	// file.
+	// Request one byte more than the file has, so that a single read of a short file already reports the file's end.
 	want := min(max(l.Size()-l.endOffset, 0)+1, firstReadSize)
 	if l.isFreeSpaceChecked {
 		want = min(want, smallReadSize)

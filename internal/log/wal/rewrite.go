@@ -194,7 +194,7 @@ func (l *Log) ReplaceBy(w *Rewriter) error {
 // over the log. The position does not change. Therefore the new file must have the same records before the position
 // as the log.
 func (l *Log) rewriteFile(h *Header, keepPrefix string, fill func(w *Rewriter) error) error {
-	// Remove files that interrupted rewrites left, but not while a log is copied without the lock. Another process may
+	// Remove files that interrupted rewrites left, except while a log is copied without the lock. Another process may
 	// then be writing such a file.
 	if l.lock != nil {
 		l.removeRewriteFiles(keepPrefix)

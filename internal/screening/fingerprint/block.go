@@ -58,7 +58,7 @@ var (
 // errDamaged reports that a file is damaged.
 var errDamaged = errors.New("the file of fingerprints is damaged")
 
-// BlockKind says what a block of a fingerprint file describes. A block describes a text that an agent read, or files
+// BlockKind is the kind of data in a fingerprint file's block. A block describes a text that an agent read, or files
 // that were written.
 type BlockKind uint32
 
@@ -131,8 +131,8 @@ func (k *cipherKey) makeHeader(size int64) []byte {
 	return b
 }
 
-// readHeader reads the header of a fingerprint file, and returns the size of the part of the file that may be used. It
-// fails with errDamaged if the header is not valid or was made with another key.
+// readHeader reads a fingerprint file's header, and returns the size of the file's usable part. It fails with
+// errDamaged if the header is not valid or was made with another key.
 func (k *cipherKey) readHeader(b []byte) (size int64, err error) {
 	if len(b) < headerSize || !bytes.Equal(b[:8], headerMagic) {
 		return 0, errDamaged

@@ -10,7 +10,7 @@ import (
 // A Match lists the earlier texts whose words a text repeats. Each earlier text is represented by its labels, such as
 // its source.
 type Match struct {
-	// labels of the earlier texts that are repeated and that neither the agent nor the person wrote
+	// labels of the earlier texts that are repeated and that others than the agent and the person wrote
 	ForeignTextLabels   []string
 	UnknownAuthorLabels []string // labels of the earlier texts that are repeated and whose author is unknown
 

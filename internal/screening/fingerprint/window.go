@@ -39,7 +39,7 @@ func (w *fileReadWindow) release() {
 	}
 }
 
-// unreadByteCount returns the number of bytes between the read position and the end of the file.
+// unreadByteCount returns how many bytes are between the read position and the end of the file.
 func (w *fileReadWindow) unreadByteCount() int64 {
 	return int64(len(w.buf)-w.unreadStart) + w.file.Size() - w.fileOffset
 }

@@ -9,7 +9,7 @@ import "strings"
 // expression. The programs are stored in rules.bin.
 type regexpProgram struct {
 	instructions   []regexpInstruction
-	groupSlotCount int // number of elements of matcher.slots that the expression needs: two for each group
+	groupSlotCount int // number of elements in matcher.slots that the expression needs: two for each group
 }
 
 // regexpInstruction is an instruction of a program. After an instruction that is not a jump, the program continues

@@ -170,7 +170,7 @@ func isJoinedWords(s string) bool {
 }
 
 // A text of joined words, such as sk-learn-contrib, is a name and not a secret. maxJoinedWordLetters is the maximum
-// number of letters in each of its words. Longer parts can be random letters that are pronounceable by chance.
+// number of letters in each joined word. Longer parts can be random letters that are pronounceable by chance.
 const maxJoinedWordLetters = 16
 
 // publicKeys contains the first characters of public keys, which are not secret: age keys, SSH keys (RSA, Ed25519,

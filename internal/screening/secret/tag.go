@@ -36,7 +36,7 @@ type Redactor struct {
 func NewRedactor(dir string) *Redactor { return &Redactor{dir: dir} }
 
 // Redact replaces the secrets in a text by marks. The results are the new text, and the secrets with their positions
-// in the original text. A text without secrets does not change.
+// in the original text. A text without secrets stays the same.
 func (r *Redactor) Redact(text string) (string, []Finding) {
 	return replaceSecrets(text, r.secretTag)
 }

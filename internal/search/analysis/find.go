@@ -25,8 +25,8 @@ type TermFinder struct {
 
 	// patterns for the first letters of the plain words whose term may be in termsToFind
 	firstLettersPatterns []firstLettersPattern
-	// set of the first three letters of all plain words whose term may be in termsToFind (see packThreeLetters), for a
-	// fast first test
+	// set with the first three letters of all plain words whose term may be in termsToFind (see packThreeLetters), for
+	// a fast first test
 	threeLetterStarts [1 << 10]uint32
 	termSignatures    []uint64 // signatures of the terms in termsToFind (nil if termsToFind contains prefixes)
 }

@@ -93,9 +93,9 @@ func readUint32(s string) uint32 {
 	return uint32(s[0]) | uint32(s[1])<<8 | uint32(s[2])<<16 | uint32(s[3])<<24
 }
 
-// newChunkTermCache returns an empty cache for pieces of text (chunks) and their terms. The number of slots in its hash
-// table must be a power of two. The function root must return the term of a word. The hash seeds are random, so that
-// nobody can construct a text whose chunks all have the same hash. The seeds do not affect results.
+// newChunkTermCache returns an empty cache for pieces of text (chunks) and their terms. The hash table's slot count
+// must be a power of two. The function root must return the term of a word. The hash seeds are random, so that nobody
+// can construct a text whose chunks all have the same hash. The seeds do not affect results.
 func newChunkTermCache(root func(word string) string, slots int) chunkTermCache {
 	return chunkTermCache{
 		hashSeed1: rand.Uint64(), hashSeed2: rand.Uint64(), seed: maphash.MakeSeed(),

@@ -107,7 +107,7 @@ func Tokenize(ctx context.Context, s string) *Tokens {
 	return &Tokens{s, append([]uint32(nil), words...)} // Copy the tokens to a slice without spare capacity.
 }
 
-// chunkTermSignature returns the number of words in a chunk, and a Bloom filter (of 64 bits) of the terms in the chunk.
+// chunkTermSignature returns the number of words in a chunk, and a 64-bit Bloom filter for the terms in the chunk.
 func (k *chunkTermCache) chunkTermSignature(c string) (wordCount int, signature uint64) {
 	for _, u := range k.termsOfChunk(c) {
 		signature |= termSignature(u.text)

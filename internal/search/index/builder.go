@@ -16,7 +16,7 @@ type builder struct {
 	segment              *segment
 	seed                 maphash.Seed
 	countsEmptyDocuments bool // documents without terms count in the number of documents and in the average length
-	// approximate size in bytes of the added documents in memory; the texts of the terms are not included
+	// approximate size in bytes of the added documents in memory (without the terms' texts)
 	approxBytes int
 	// the segment will be the whole index, so a term that has a number in TermNumberCache need not be looked up by its
 	// text

@@ -105,7 +105,7 @@ type wantedPosting struct {
 	term     string
 	number   uint32 // number of the document
 	tf       int    // frequency in sixteenths
-	docIndex int    // index of the document in the list of expected documents
+	docIndex int    // the document's index in the list of expected documents
 }
 
 // documentComparison compares postings with a snapshot.

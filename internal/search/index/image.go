@@ -20,8 +20,7 @@ import (
 // storeReadError records that the snapshot could not be read. The index must not be used afterwards.
 func (img *snapshotTerms) storeReadError(err error) { img.docs.RecordError(err) }
 
-// findTerm returns the term with this text. It returns false if the term does not exist or if the snapshot cannot be
-// read.
+// findTerm returns the term with this text. It returns false if the term is missing or if the snapshot cannot be read.
 func (img *snapshotTerms) findTerm(text string) (*snapshotTerm, bool) {
 	// Find the last block of 64 terms in the snapshot file whose first term is not greater than text.
 	lo, hi := 0, len(img.blocks)
@@ -326,8 +325,8 @@ func readTerms(b []byte, k *dictBlock) ([]snapshotTerm, error) {
 	return ts, nil
 }
 
-// encodedBlockPostings contains encoded lists of documents, one list for each of the 64 terms of a block in the
-// snapshot.
+// encodedBlockPostings contains encoded lists of documents. Each of the 64 terms from a block in the snapshot has a
+// list.
 type encodedBlockPostings struct {
 	termBlockNumber int
 	encoded         []byte
@@ -400,7 +399,7 @@ type dictBlock struct {
 type snapshotTerm struct {
 	text           string
 	df             uint32
-	listOffset     int64 // offset of the list of documents that contain the term
+	listOffset     int64 // offset of the list with the documents that contain the term
 	listSize       uint32
 	checksum       uint32
 	cachedPostings atomic.Pointer[foundTerm] // documents that contain the term (nil until they are read from the file)

@@ -120,7 +120,7 @@ func (x *Searcher) mergeViews(views []segmentView) *segment {
 	}
 	s.terms = make([]term, 0, largest+largest/2)
 	s.termTable.reserve(cap(s.terms))
-	// for each segment, and each of its terms: the number of the term in the merged segment
+	// for each term in each segment, the number of the term in the merged segment
 	terms := make([][]uint32, len(views))
 	var room []posting
 	for i := range views {

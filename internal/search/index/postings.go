@@ -78,8 +78,8 @@ const (
 	// approximate number of postings between two elements of firstPostingIndexes, for a term without docBits
 	postingsPerFirstIndex = 4
 	largeTFByte           = 255 // value in tfBytes that refers to largeTFPostings. Smaller values are frequencies.
-	// number of elements of impacts that a search checks in one step; an impact is an upper bound of what one document
-	// adds to a score
+	// number of elements of impacts that a search checks in one step; an impact is an upper bound for a posting's
+	// contribution to a score
 	scoreImpactBlockSize = 32
 )
 

@@ -243,8 +243,8 @@ func (c *queryCursor) indexInScoreWindow(index int) int {
 	return int(c.list[index].docNumber % docsPerScoreWindow)
 }
 
-// addPostingListScores adds the contributions of a term to the scores of the documents in the current window, which
-// begins with document first. The term's postings must be in a list.
+// addPostingListScores adds a term's contributions to the scores of the documents in the current window, which begins
+// with document first. The term's postings must be in a list.
 func (q *searchState) addPostingListScores(c *queryCursor, first int, lens []uint32) {
 	gain := c.termScoreGain
 	rest := q.scale.adjustedK1Base

@@ -84,8 +84,9 @@ func (s bm25Scale) score(gain float64, tf, dl uint32) float64 {
 	return float64(gain*f) / (f + (s.adjustedK1Base + float64(s.adjustedK1Slope*float64(dl))))
 }
 
-// maxScoreImpact is the highest impact. An impact bounds what a term adds to a document's score, as a share of the most
-// that the term can add to any score. Impacts have 7 bits, so that a single addition can compare eight impacts.
+// maxScoreImpact is the highest impact. An impact limits a term's contribution to a document's score, as a share of
+// the term's largest possible contribution to any score. Impacts have 7 bits, so that a single addition can compare
+// eight impacts.
 const maxScoreImpact = 127
 
 // scoreImpact returns a posting's contribution to a score, divided by the term's largest possible contribution. The

@@ -124,8 +124,8 @@ func insertNewest(best []documentUpdateTime, d documentUpdateTime, ask *Query) [
 	return best[:min(len(best), ask.Limit)]
 }
 
-// maxTimesComparedSingly is the number of documents up to which reading each document's time is faster than reading the
-// latest time of every block of 64 documents.
+// maxTimesComparedSingly is the number of documents up to which reading each document's time is faster than reading
+// the latest time in every block with 64 documents.
 const maxTimesComparedSingly = 512
 
 // NewestIDs returns the IDs of at most ask.Limit documents that the query accepts, with the

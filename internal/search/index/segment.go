@@ -55,7 +55,7 @@ type term struct {
 	// number of documents with the term that were deleted from older segments while this segment was the newest
 	deletedElsewhereCount int32
 	tf                    uint16 // frequency in the only posting, or 0 if the term has several postings or none
-	// the largest of the term's impacts, which bound what the term adds to a document's score
+	// the largest of the term's impacts, which limit the term's contribution to a document's score
 	maxScoreImpact uint8
 	// listIndexOrDocNumber is an index in postingLists, because the term has several postings
 	hasPostingList bool

@@ -306,8 +306,8 @@ func readFooter(r io.ReaderAt, size, from int64, docs uint32) (snapshotFooter, e
 	return f, nil
 }
 
-// hasTable reports whether the table of term blocks begins between the offsets in the arguments, and whether the
-// number of blocks fits the number of terms.
+// hasTable reports whether the table of term blocks begins between the offsets in the arguments, and whether the block
+// count fits the term count.
 func (f *snapshotFooter) hasTable(from, to int64) bool {
 	return f.blockTableOffset >= from && f.blockTableOffset <= to &&
 		f.blockCount == (f.termCount+termsPerBlock-1)/termsPerBlock

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// scoredDocument is a document for which ComputeTermScores computes what each query term contributes to the score.
+// scoredDocument is a document for which ComputeTermScores computes the contribution of each query term to the score.
 type scoredDocument struct {
 	viewIndex        int
 	documentNumber   uint32

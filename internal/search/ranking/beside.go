@@ -1,5 +1,5 @@
-// This file computes the contribution of neighbouring turns to a turn's score. A turn is what one person says at a
-// time in a conversation between people (a talk).
+// This file computes the contribution of neighbouring turns to a turn's score. A turn is the text that one person says
+// at a time in a conversation between people (a talk).
 
 package ranking
 
@@ -28,8 +28,8 @@ const (
 	// The scores of turns without query words are lowered below a limit. The highest of them is placed below the limit
 	// by this part of the limit.
 	neighbourOnlyScoreMargin = 1e-6
-	// A neighbouring turn adds nothing for a word if it would add less than this share of what the turn's own text
-	// has.
+	// A neighbouring turn adds nothing for a word if it would add less than this share of the score from the turn's
+	// own text.
 	minNeighbourScoreRatio = 0.25
 )
 
@@ -96,9 +96,10 @@ func (t *dialogueScorer) addNeighbourScores(i int, own *hitCandidate, a *scoreEx
 	}
 }
 
-// maxNeighbourOnlyScore returns an upper limit for the score of a turn that contains no query word and does not follow
-// a question with such a word. The limit is the second-best score of the turns with the rarest query word, or the best
-// score if only one turn has the word. If no turn contains a query word, the result is 0, which means no limit.
+// maxNeighbourOnlyScore returns an upper limit for the score of a turn that contains no query word, unless the turn
+// follows a question with such a word. The limit is the second-best score of the turns with the rarest query word, or
+// the best score if only one turn has the word. If no turn contains a query word, the result is 0, which means no
+// limit.
 func (t *dialogueScorer) maxNeighbourOnlyScore() float64 {
 	t.plan.maxNeighbourOnlyScore = 0
 	if !t.plan.foundDialogueKinds.hasPersonTurns {
@@ -130,10 +131,10 @@ func (t *dialogueScorer) maxNeighbourOnlyScore() float64 {
 	return scores[min(minTurnsWithRarestWord, len(scores))-1]
 }
 
-// limitNeighbourOnlyScore limits the score of a turn that was found only because of its neighbours and contains no
-// query word. A score above the limit becomes a value just below the limit, and the order among these turns stays the
-// same. A turn that follows a question with a query word is not limited, because answers seldom repeat the words of
-// the question.
+// limitNeighbourOnlyScore limits the score of a turn that was found only through its neighbours and contains no query
+// word. A score above the limit becomes a value just below the limit, and the order among these turns stays the same.
+// A turn that follows a question with a query word is not limited, because answers seldom repeat the words of the
+// question.
 func (t *dialogueScorer) limitNeighbourOnlyScore(i int, own *hitCandidate, a *scoreExplanation) {
 	limit := t.plan.maxNeighbourOnlyScore
 	if limit <= 0 || a.score < limit {

@@ -22,7 +22,7 @@ const (
 	// Scores are adjusted only if the first hits of the index contain parts of dialogues. This is how many hits are
 	// examined.
 	maxHitsCheckedForDialogue = 10
-	// minimum number of hits of the index whose scores are recomputed with the adjustments for dialogues
+	// minimum number of index hits whose scores are recomputed with the adjustments for dialogues
 	minHitCandidates = 30
 
 	namedSpeakerScoreFactor = 1.5 // factor for the score of a turn whose speaker is named in the query
@@ -138,7 +138,7 @@ type dialogueScorer struct {
 // because all IDs around a hit are looked up.
 type hitCandidate struct {
 	id uint64
-	// what each query term adds to the entry's score in the index (nil if the entry is not in the index)
+	// the contribution by each query term to the entry's score in the index (nil if the entry is not in the index)
 	termScores   []float64
 	maxTermScore float64 // largest of termScores
 	scoreBound   float64 // score that the entry cannot exceed after all adjustments (not set for neighbours)
@@ -334,15 +334,15 @@ func (t *dialogueScorer) eachNeighbourTurn(
 // terms' contributions and the contributions from the best stretch (the part of a long text with the most query
 // words). Each contribution is multiplied by the weight of its term.
 type scoreExplanation struct {
-	termScores []float64 // what each query term adds to the score
+	termScores []float64 // the contribution by each query term to the score
 	// for each query term, the sum of the fourth powers of the contributions (only for a turn in a talk; see
 	// addNeighbourScores)
 	fourthPowerSums []float64
-	neighbours      []neighbourTermScore // what the turns before and after this turn add to the score
-	// what each query term adds to the score because of the part of a long dialogue that matches the query best (nil
-	// without such a part)
+	neighbours      []neighbourTermScore // the contribution by the turns before and after this turn to the score
+	// the contribution by each query term to the score, from the best matching part of a long dialogue (nil without
+	// such a part)
 	passageScores    []float64
-	termWeights      []float64 // factor for what each query term adds (nil means 1 for all terms)
+	termWeights      []float64 // factor for the contribution by each query term (nil means 1 for all terms)
 	termWeightReason string    // reason for termWeights, which is shown to the user
 	factors          []scoreFactor
 	score            float64
@@ -405,9 +405,9 @@ func (t *dialogueScorer) termRarities() []float64 {
 	return t.cachedRarities
 }
 
-// findBestPassage finds the part of a dialogue, 40 words long, that matches the query best. It returns what each query
-// term adds to the entry's score for this part. It returns nil if no part scores high enough. The result is valid
-// until the next call.
+// findBestPassage finds the part of a dialogue, 40 words long, that matches the query best. It returns the
+// contribution by each query term to the entry's score for this part. It returns nil if no part scores high enough.
+// The result is valid until the next call.
 func (t *dialogueScorer) findBestPassage(i int) []float64 {
 	it := t.itemAt(i)
 	if it == nil || t.candidatesAndNeighbours[i].maxTermScore == 0 {
@@ -419,8 +419,8 @@ func (t *dialogueScorer) findBestPassage(i int) []float64 {
 	return t.passageFinder.findBestPassage(t.view.spokenTokens(it), t.termScores.TermScoreGains)
 }
 
-// appendScoreFactors appends the factors by which the score of the entry own is multiplied. termScores contains what
-// each query term adds to this score.
+// appendScoreFactors appends the factors by which the score of the entry own is multiplied. termScores contains the
+// contribution by each query term to this score.
 func (t *dialogueScorer) appendScoreFactors(own *hitCandidate, termScores []float64, fs []scoreFactor) []scoreFactor {
 	switch own.turn.dialogueKind {
 	case analysis.ProgramTurn:

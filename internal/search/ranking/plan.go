@@ -75,8 +75,8 @@ type Plan struct {
 	// reports whether a document meets the query's filter and its required and excluded words (may be nil)
 	acceptDocument func(id uint64) bool
 
-	// maxNeighbourOnlyScore limits the score of a turn that contains no query word and is found only because of the
-	// turns around it. It was computed for the last search. 0 means no limit.
+	// maxNeighbourOnlyScore limits the score of a turn that contains no query word and is found only through the
+	// neighbouring turns. It was computed for the last search. 0 means no limit.
 	maxNeighbourOnlyScore float64
 }
 

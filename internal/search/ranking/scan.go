@@ -115,7 +115,7 @@ func newItemScanner(ranking string, c *analysis.TermSet) *itemScanner {
 }
 
 // scanItems returns the documents of the items, with the chosen terms only. For the ranking Seed, it leaves out
-// documents without words, because Seed does not count such documents. If ctx is done, it returns early.
+// documents without words, because Seed ignores such documents. If ctx is done, it returns early.
 func (sc *itemScanner) scanItems(ctx context.Context, items []Item) []index.Document {
 	docs := make([]index.Document, 0, len(items))
 	d := index.Document{Terms: sc.termBuffer}

@@ -9,10 +9,10 @@ import (
 )
 
 // These parameters are for documents that contain whole dialogues. The score of the dialogue's best part is added to
-// the score of the whole dialogue, because only a few turns answer a question.
+// the whole dialogue's score, because only a few turns answer a question.
 const (
 	passageWordCount = 40 // length, in words, of the part of a dialogue that is searched for the most query words
-	// The score of the dialogue's best part is multiplied by this factor and added to the score of the whole dialogue.
+	// The score of the dialogue's best part is multiplied by this factor and added to the whole dialogue's score.
 	bestPassageWeight      = 0.5
 	maxPassageSearchedHits = 15 // number of best hits for which the part with the most query words is searched
 )

@@ -76,8 +76,7 @@ func (v *View) TermFrequency(w QueryWordTerm) (df int, idf float64) {
 	return df, v.searcher.IDF(df, prior)
 }
 
-// Item returns a document's item, or nil if the document does not exist or cannot be
-// read.
+// Item returns a document's item, or nil if the document is missing or cannot be read.
 func (v *View) Item(id uint64) any { return v.findItem(id) }
 
 func (v *View) findItem(id uint64) Item {

@@ -87,7 +87,7 @@ type duplicateSearch struct {
 	replacementByDropped map[int]int  // for each text that can be dropped, the text that replaces it
 	isExactByDropped     map[int]bool // for each text that can be dropped, whether it equals the text that replaces it
 
-	// bitSetComparisons is how many pairs of texts were compared by their 64-bit sets of words. wordComparisons is how
+	// bitSetComparisons is how many pairs of texts were compared by their 64-bit word sets. wordComparisons is how
 	// many of these pairs were then compared word by word.
 	bitSetComparisons, wordComparisons int
 }

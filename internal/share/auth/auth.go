@@ -55,7 +55,7 @@ func intersectLists(listName string, a, b []string) ([]string, error) {
 	if len(a) == 0 || len(b) == 0 {
 		return slices.Concat(a, b), nil
 	}
-	// Keep the order of b, because a new entry gets the first element of the result, for example as its project.
+	// Keep the order of b, because a new entry gets the result's first element, for example as its project.
 	common := slices.DeleteFunc(slices.Clone(b), func(s string) bool { return !slices.Contains(a, s) })
 	if len(common) == 0 {
 		return nil, &oxbow.InvalidError{

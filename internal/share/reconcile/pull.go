@@ -52,8 +52,8 @@ func (p *entryPair) isRenamedOnServer() bool {
 	return false
 }
 
-// planPullStep returns what a pull does with an entry of the home and its counterpart on the server. It returns nil if
-// the pull changes neither the home's entry nor the sync record of the two.
+// planPullStep returns a pull's step for an entry of the home and its counterpart on the server. It returns nil if the
+// pull changes neither the home's entry nor the sync record of the two.
 func (s *syncRun) planPullStep(p *entryPair) (*plannedStep, error) {
 	st := &plannedStep{oldRecord: p.lastSyncRecord, record: p.trustedRecord, serverEntry: p.server}
 	switch {
@@ -259,8 +259,8 @@ func (s *syncRun) applyPull(steps []*plannedStep) (err error) {
 	return err
 }
 
-// countChanges returns how many of the planned steps change an entry. The other steps only change what is recorded
-// about an entry.
+// countChanges returns how many of the planned steps change an entry. The remaining steps only change an entry's sync
+// record.
 func countChanges(steps []*plannedStep) (n int) {
 	for _, st := range steps {
 		if len(st.ops) > 0 {
@@ -294,7 +294,7 @@ func (s *syncRun) forgetUndoData() {
 }
 
 // applyHomeChange applies the planned steps as one change in the home, and returns the number of the change. The
-// number is 0 if nothing had to be changed, or if the home does not number its changes.
+// number is 0 if nothing had to be changed, or if the home leaves its changes unnumbered.
 func (s *syncRun) applyHomeChange(steps []*plannedStep) (seq uint64, err error) {
 	var ops []oxbow.Op
 	for _, st := range steps {
@@ -337,8 +337,7 @@ func removalSortKey(op oxbow.Op) int {
 	return 1
 }
 
-// withoutLastPullData returns a copy of the sync record without the data by which an undo of the last pull is
-// recognized.
+// withoutLastPullData returns a copy of the sync record without the data by which undoing the last pull is recognized.
 func withoutLastPullData(r *syncRecord) *syncRecord {
 	if r == nil {
 		return nil

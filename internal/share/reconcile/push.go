@@ -34,8 +34,8 @@ func (s *syncRun) planPush() (steps []*plannedStep) {
 	return steps
 }
 
-// planPushStep returns what a push does with an entry of the home and its counterpart on the server. It returns nil if
-// the push changes neither the server's entry nor the sync record of the two.
+// planPushStep returns a push's step for an entry of the home and its counterpart on the server. It returns nil if the
+// push changes neither the server's entry nor the sync record of the two.
 func (s *syncRun) planPushStep(p *entryPair) *plannedStep {
 	st := &plannedStep{oldRecord: p.lastSyncRecord, record: p.trustedRecord, homeEntry: p.home}
 	switch {

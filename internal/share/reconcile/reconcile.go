@@ -56,7 +56,7 @@ type Change struct {
 	HasConflict bool // both versions were kept, because they could not be merged
 }
 
-// A Problem says why an entry was not changed or not sent.
+// A Problem is the reason why an entry was left unchanged or was not sent.
 type Problem struct {
 	Name string
 	Err  error
@@ -119,8 +119,7 @@ const (
 // entryPair contains the two versions of one entry: the version in the home (the memory on this computer), and the
 // version on the server.
 type entryPair struct {
-	// what was recorded about the entry at the last synchronization (nil if nothing was recorded, or if it may be
-	// wrong)
+	// the record about the entry from the last synchronization (nil if the record is missing or may be wrong)
 	trustedRecord  *syncRecord
 	lastSyncRecord *syncRecord  // record of the last synchronization, even if it is not trusted
 	home           *oxbow.Entry // the entry in the home, or nil if the home lacks the entry
@@ -130,14 +129,13 @@ type entryPair struct {
 	serverChange changeSinceLastSync // how the entry has changed on the server
 }
 
-// plannedStep is what a pull or push does with one entry: it changes the entry, or what is recorded about the entry,
-// or both.
+// plannedStep is the action by which a pull or push changes an entry, the record about the entry, or both.
 type plannedStep struct {
 	ops          []oxbow.Op
 	contentBytes int
 	change       Change
 	record       *syncRecord // the record after the step (nil if the step deletes it)
-	oldRecord    *syncRecord // what was recorded about the entry before this step (nil if nothing was recorded)
+	oldRecord    *syncRecord // the record about the entry before this step (nil without a record)
 	// for a pull: the entry in the home after this step; for a push: the entry that is in the home now
 	homeEntry      *oxbow.Entry
 	serverEntry    *oxbow.Entry // for a pull: the server's entry

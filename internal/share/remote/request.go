@@ -85,7 +85,7 @@ func (k *serverLink) sendChangeRequest(ctx context.Context, route, prefer string
 			return res, err
 		}
 		if dial, ok := errors.AsType[*net.OpError](err); ok && dial.Op == "dial" {
-			return res, err // The connection could not be made, so the server did not receive the request.
+			return res, err // Connecting to the server failed, so the server did not receive the request.
 		}
 		return nil, &lostAnswerError{err}
 	}

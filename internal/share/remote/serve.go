@@ -174,8 +174,8 @@ func (c *servedCall) writeStats() error {
 	return c.writeAnswer(wireStats(n))
 }
 
-// sequencer returns what can list the store's changes after a position. This is the store itself if it numbers its
-// changes. Otherwise it is a list of the store's last events, which the server keeps in memory.
+// sequencer returns the object that lists the store's changes after a position. This is the store itself if it numbers
+// its changes. Otherwise it is a list of the store's last events, which the server keeps in memory.
 func (c *servedCall) sequencer() (changeSequencer, error) {
 	can := oxbow.CapabilitiesOf(c.store)
 	switch {

@@ -27,8 +27,8 @@ var privilegedLabels = []string{"pinned", "process", oxbow.LabelVerified}
 
 // TeamStore presents the entries of team files as a store. A reviewed entry has the actor [oxbow.Team], and its source
 // names the reviewed branch and commit. Any other entry counts as imported and has a taint, because an agent that can
-// write files may have written it. An entry that the user has shared from this machine is not tainted as long as it
-// has not changed.
+// write files may have written it. An entry that the user has shared from this machine is not tainted as long as the
+// entry stays the same.
 type TeamStore struct {
 	files                 *Store
 	readSharedEntryHashes func() map[string]bool // returns the hashes of the entries that the user has shared

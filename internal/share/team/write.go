@@ -253,7 +253,7 @@ func (t *Tree) checkCommitted(ctx context.Context, file, text string) error {
 }
 
 // RemoveEntry removes the file of an entry. The error matches [oxbow.ErrConflict] if the entry has changed since p was
-// read, and [oxbow.ErrNotFound] if the file does not exist or contains no entry.
+// read, and [oxbow.ErrNotFound] if the file is missing or contains no entry.
 func (t *Tree) RemoveEntry(ctx context.Context, s *Store, p mdtree.FileItem) (err error) {
 	defer func() { err = wrapError("removing a team file", err) }()
 	if exists, err := t.directoryExists(); err != nil || !exists {

@@ -34,7 +34,7 @@ const (
 	Trusted     HomeOwnership = "trusted"
 	ForeignHome HomeOwnership = "foreign" // The home contains a memory, and nothing shows that it belongs to the user.
 	Refused     HomeOwnership = "refused" // The home is refused, because another user owns it or can write to it.
-	// The directory is not a home, because it contains no usable memory or is a link that oxbow does not follow.
+	// The directory is not a home, because a usable memory is missing or because oxbow refuses to follow the link.
 	NotAHome HomeOwnership = "none"
 )
 

@@ -240,8 +240,8 @@ func (g *unwrittenRecordChanges) stageRequest(r *commitRequest) error {
 }
 
 // reloadIfChanged updates the state from the file. The caller must have the lock between processes. If another program
-// wrote the file, its checksum is compared with the checksum of the last read. Comparing times is not enough: a
-// program may overwrite a file within a tick of the file system's clock, and without changing its length.
+// wrote the file, its checksum is compared with the checksum of the last read. Comparing times is not enough, because
+// a program may overwrite a file within a tick of the file system's clock and keep the file's length.
 func (s *Store) reloadIfChanged() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -253,7 +253,8 @@ func (s *Store) reloadIfChanged() error {
 			img.close()
 			if fileChecksum(data) != s.lastImage.checksum {
 				s.lastImage.close()
-				s.lastImage = openFileState{} // forget what is known about the file, so that its content is read again
+				// forget the stored facts about the file, so that its content is read again
+				s.lastImage = openFileState{}
 			}
 		}
 	}

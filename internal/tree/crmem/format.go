@@ -172,8 +172,8 @@ type entryDecoder struct {
 	file       *memoryFile
 }
 
-// decodeEntries decodes the header and the entries of a memory file, in the order of the file. It refuses entries with
-// a kind above maxKind. The caller has to check the bytes after the last entry.
+// decodeEntries decodes the header and the entries of a memory file, in the file's order. It refuses entries with a
+// kind above maxKind. The caller has to check the bytes after the last entry.
 func decodeEntries(data []byte, maxKind uint32) (*entryDecoder, error) {
 	if err := checkHeader(data); err != nil {
 		return nil, err

@@ -117,7 +117,7 @@ func (s *blockScanner) isInCodeOrComment(text string, indented bool) bool {
 	return false
 }
 
-// continueBlock processes a line that is neither a heading nor in a code block.
+// continueBlock processes a line outside code blocks that is not a heading.
 func (s *blockScanner) continueBlock(text string, offset, lineNumber int) {
 	switch {
 	case strings.HasPrefix(text, "<!--"):

@@ -53,7 +53,7 @@ type documentReader struct {
 	dec       *json.Decoder
 	yield     func(locatedJSONObject, error) bool
 
-	isDone bool // The caller wants no more records, or the rest of the input cannot be read.
+	isDone bool // The caller has enough records, or the rest of the input cannot be read.
 }
 
 // readAllValues reads all JSON values that follow each other in the input, and yields their records.
@@ -301,7 +301,7 @@ type lineCounter struct {
 	remainingBytes     int
 	pendingBuffer      []byte // memory for pendingBytes, which each Read uses again
 	pendingBytes       []byte // bytes that were read but whose lines are not counted yet
-	pendingBytesOffset int64  // offset of the first byte in pendingBytes, from the beginning of the input
+	pendingBytesOffset int64  // offset of the first byte in pendingBytes, from the input's beginning
 	line               int    // number of the line that contains the byte at pendingBytesOffset
 }
 

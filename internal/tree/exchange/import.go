@@ -201,7 +201,7 @@ type importer struct {
 	entryNameByRecord map[digest]string
 	itemCount         int  // number of imported items that were written or refused so far
 	wasStoreEmpty     bool // The store was empty when the import began.
-	storesNoLabels    bool // The store cannot store labels, so imported items do not get labels for their origin.
+	storesNoLabels    bool // The store lacks support for labels, so imported items do not get labels for their origin.
 }
 
 func (im *importer) importItems(items iter.Seq2[Item, error]) error {

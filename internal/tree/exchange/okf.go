@@ -40,8 +40,8 @@ const (
 // is a JSON object with the front matter key and its value.
 const okfLabelKey = "okf"
 
-// okfHeader contains the properties of an entry that an export of oxbow writes in the front matter below the key
-// "oxbow". Files from other programs do not have this key.
+// okfHeader contains the properties of an entry that an oxbow export writes in the front matter below the key "oxbow".
+// Files from other programs do not have this key.
 type okfHeader struct {
 	Created time.Time `yaml:"created"`
 	Updated time.Time `yaml:"updated"`

@@ -402,7 +402,7 @@ func (im *importer) nameOwner(word string, p *batchPlan) (string, error) {
 	return im.entryNameByAlias[id], nil
 }
 
-// importDecision is the decision what an import does with an item if the store may already have an entry with its name.
+// importDecision is the decision how an import treats an item if the store may already have an entry with its name.
 type importDecision uint8
 
 const (

@@ -22,7 +22,7 @@ const (
 type textPiece struct {
 	start, end  int      // position of the piece in the whole text, in bytes (end is excluded)
 	line        int      // number of the piece's first line in the whole text, from 1
-	headingPath []string // texts of the headings of the sections that contain this piece, outermost first
+	headingPath []string // headings of the sections that contain this piece, outermost first
 	// number of this piece among the pieces of its section, from 1 (0 if the section is not split)
 	partNumber int
 }

@@ -262,7 +262,7 @@ type noteFileLister struct {
 	fsys          vfs.FS
 	fileInfos     map[string]fs.FileInfo
 	problems      map[string]string
-	emptyDirNames map[string]bool // directories that contain neither files nor directories
+	emptyDirNames map[string]bool // empty directories
 }
 
 // hasParent reports whether cond returns true for a directory above a file.

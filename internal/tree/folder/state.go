@@ -66,7 +66,7 @@ type State struct {
 	isNew    bool     // no state was stored before, so nothing is known about files that existed earlier
 }
 
-// FileCount returns the number of files in the folder, each of which is a note.
+// FileCount returns the number of files in the folder, which are all notes.
 func (s *State) FileCount() int { return len(s.files) }
 
 // Problems returns the problems, ordered by the names of their files.

@@ -46,8 +46,8 @@ func (p Problem) String() string {
 	return p.File + ": " + p.Err.Error()
 }
 
-// ProblemsError lists at most 20 of the problems in a directory tree with files of entries. It matches
-// [oxbow.ErrInvalid] and the errors of the listed problems.
+// ProblemsError lists at most 20 problems in a directory tree with files of entries. It matches [oxbow.ErrInvalid] and
+// the errors of the listed problems.
 type ProblemsError struct {
 	Dir              string
 	Problems         []Problem

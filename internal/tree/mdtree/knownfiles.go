@@ -210,8 +210,8 @@ func (t *dumpTree) loadKnownFiles(fn func(fileWithKnownHash)) (head knownHashLis
 	return readKnownHashList(f, info.Size(), fn)
 }
 
-// fileStampHash is the hash of a file's stamp, which consists of size, inode and times. It is 0 without a stamp. A
-// table of hashes needs a quarter of the memory that a table of stamps would need.
+// fileStampHash is the hash of a file's stamp, which contains size, inode and times. It is 0 without a stamp. A table
+// of hashes needs a quarter of the memory that a table of stamps would need.
 type fileStampHash uint64
 
 // hashFileStamp returns the hash of a file's stamp (size, inode and times).

@@ -90,7 +90,7 @@ type Edit struct {
 
 // View is the tree for which a plan is made. It includes the earlier edits of the same Apply.
 type View interface {
-	// Find returns the entry with this name, the path of its file, and the position of its text in the file.
+	// Find returns the entry with this name, the file's path, and the position of the entry's text in the file.
 	Find(name string) (FileItem, bool)
 	// File returns the text of a file for which Match returns true. If the file is damaged now, File returns the last
 	// text that could be read. ok is false if the file does not exist.

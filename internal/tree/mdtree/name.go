@@ -138,7 +138,7 @@ func decodeStem(stem string) string {
 // entries have the stem that encodeNameAsFileStem returns. The n names that nameAt returns must be sorted and
 // distinct. No two stems have the same [foldFileName]. The result depends only on the set of names.
 func fileStemsLackingNames(n int, nameAt func(i int) string) map[int]string {
-	// Compare hashes of the folded file names first, because a set of all folded names would need much memory.
+	// Compare hashes of the folded file names first, because a set with all folded names would need much memory.
 	hashes := make([]uint64, 0, n)
 	var unshown []int
 	for i := range n {

@@ -46,7 +46,8 @@ type outputFile struct {
 // a dump.
 const notInTextTempStore = -1
 
-// outputFileState says what a dump knows about the present file of an entry, before the dump writes files.
+// outputFileState contains the facts that a dump knows about the present file of an entry, before the dump writes
+// files.
 type outputFileState uint8
 
 const (

@@ -58,19 +58,18 @@ type LoadPlan struct {
 	Warnings []Problem // warnings about aliases that another entry has, too
 }
 
-// PlanLoad compares the tree with a store and changes neither. The caller should pass the ops to
-// [oxbow.GroupOps] and [oxbow.CommitInParts], so that the change can be undone as a whole. The ops require the
-// versions for which they were planned. If an entry has changed since, Apply fails with
-// [oxbow.ErrConflict].
+// PlanLoad compares the tree with a store and changes neither. The caller should pass the ops to [oxbow.GroupOps] and
+// [oxbow.CommitInParts], so that the change can be undone as a whole. The ops require the versions for which they were
+// planned. If an entry has changed since, Apply fails with [oxbow.ErrConflict].
 //
 // A change of kind or date is planned as a removal and an addition with the same name. If a file lacks a date, the
 // store's date is kept. Aliases are trimmed, and empty and repeated aliases are left out, because stores do not accept
 // them.
 //
-// If the manifest names this store, PlanLoad knows what the last dump wrote. Then a file causes no change if it is
-// unchanged since the last dump, or if the store has had the file's content since the dump. If the file and the entry
-// in the store were changed in different ways, PlanLoad merges both changes: texts by line, and aliases and labels as
-// sets. If both changed the same or adjacent lines, or if the store lacks a history, the file is listed in a
+// If the manifest names this store, PlanLoad knows the files that the last dump wrote. Then a file causes no change if
+// it is unchanged since the last dump, or if the store has had the file's content since the dump. If the file and the
+// entry in the store were changed in different ways, PlanLoad merges both changes: texts by line, and aliases and
+// labels as sets. If both changed the same or adjacent lines, or if the store lacks a history, the file is listed in a
 // [*FilesError] matching [ErrDiverged]. If the manifest does not name this store, entries get the content of their
 // files.
 //

@@ -40,8 +40,8 @@ const nameBlockBytes = 64 << 10
 // nameBlockAllocator copies many short strings into few allocations.
 type nameBlockAllocator struct{ memoryBlock strings.Builder }
 
-// copyNameIntoBlock returns a copy of s in a block of memory that many names share. A separate allocation for each
-// name would need more memory.
+// copyNameIntoBlock returns a copy of s in a memory block that many names share. A separate allocation for each name
+// would need more memory.
 func (t *nameBlockAllocator) copyNameIntoBlock(s string) string {
 	if t.memoryBlock.Cap()-t.memoryBlock.Len() < len(s) {
 		t.memoryBlock = strings.Builder{}

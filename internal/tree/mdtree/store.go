@@ -122,7 +122,7 @@ type writerState struct {
 	hasRemovedTempFiles bool     // leftover temporary files were removed
 }
 
-// scanState contains what is known about the directories with the entries' files, which are searched for changes by
+// scanState contains the known facts about the directories with the entries' files, which are searched for changes by
 // other programs. mu is locked during such a scan and during each change by this store. It guards the other fields,
 // and the fields returnedEntries and fileTree.newTextFileByPath of the store.
 type scanState struct {

@@ -32,7 +32,7 @@ type InterchangeOut struct {
 	// number of exported or newly imported annotations
 	WrittenAnnotations int `json:"written"`
 	KnownAnnotations   int `json:"known,omitempty"` // number of imported annotations that existed already
-	// what was lost because the format cannot express it: how often each kind of loss occurred, by description
+	// how often each kind of information was lost because the format cannot express it, by description
 	LossCounts map[string]int `json:"left,omitempty"`
 	Output     string         `json:"output,omitempty"` // path of the written file
 	// path to the copy of a file that was replaced although somebody had edited it

@@ -43,7 +43,7 @@ type RevertOut struct {
 	// number of the change that reverts the selected changes
 	Seq     uint64             `json:"seq,omitempty"`
 	Changes []uint64           `json:"changes"` // numbers of the selected changes
-	Steps   []revert.EntryStep `json:"entries"` // what was done to each entry to revert the changes
+	Steps   []revert.EntryStep `json:"entries"` // the action on each entry that reverted the changes
 	// changes by others, made after the selected changes, that are kept
 	Conflicts       []revert.Conflict      `json:"conflicts,omitempty"`
 	DerivedVersions []revert.CopiedVersion `json:"derived,omitempty"`

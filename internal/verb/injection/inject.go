@@ -33,7 +33,8 @@ type InjectIn struct {
 
 // InjectOut is the result of Inject.
 type InjectOut struct {
-	// what an agent would be shown: "payload" (sentences), "pointer" (only names of entries) or "silence" (nothing)
+	// the kind of text that an agent would be shown: "payload" (sentences), "pointer" (only names of entries) or
+	// "silence" (nothing)
 	Answer       string               `json:"answer"`
 	Text         string               `json:"text,omitempty"`
 	Tokens       int                  `json:"tokens"`

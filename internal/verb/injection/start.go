@@ -63,8 +63,8 @@ const (
 	maxSelectionTokens = 1_500
 	// room that is reserved for the last lines: names of notes that are not shown, an open handoff, and how to search
 	reservedLastLineTokens = 75
-	// Notes are shown in groups, such as decisions. If the lines of all notes in a group do not fit, the group gets at
-	// most 1/groupTokenShareDivisor of all tokens. The notes that agents used most come first, then the newest.
+	// Notes are shown in groups, such as decisions. If the lines for all notes in a group do not fit, the group gets
+	// at most 1/groupTokenShareDivisor of all tokens. The notes that agents used most come first, then the newest.
 	groupTokenShareDivisor = 4
 	minLineTokens          = 25 // A note is left out if its line must be shortened to fewer tokens.
 
@@ -417,7 +417,7 @@ func (n *startBlockNote) formatLine(size int) string {
 }
 
 // shownFingerprints returns the fingerprints of the note's sentences that are shown completely if the line contains at
-// most size bytes of the note's text.
+// most size bytes from the note's text.
 func (n *startBlockNote) shownFingerprints(size int) []string {
 	return inject.ShownFingerprints(n.noteEntry.Content, text.TruncateBytes(n.noteText, size))
 }

@@ -84,7 +84,7 @@ func (d *diagnosis) checkFingerprints(spool string) {
 		d.workspace.FormatDate(l.Time), l.LossReason, d.workspace.FormatDate(l.EndTime))
 }
 
-// checkHookReports adds findings about what was not stored of the transcripts that hooks named. The next import reports
+// checkHookReports adds findings about the omitted parts of the transcripts that hooks named. The next import reports
 // this too, and removes the report.
 func (d *diagnosis) checkHookReports(spool string) {
 	const about = "hooks"

@@ -65,7 +65,7 @@ func addOriginLabels(
 		s.originFinder = newOriginFinder(ctx, k.Memory)
 		s.addSessionReads(ctx, k)
 	}
-	// Nobody vouches for the texts of an import, or of an agent without hooks, even if a text repeats nothing.
+	// Nobody vouches for the texts from an import or an agent without hooks, even if a text repeats nothing.
 	repeats := findRepeats(ctx, store, ops, k, s.isWithoutHooks || src.Actor == oxbow.Imported)
 	for i, op := range ops {
 		s.foreignRepeats = repeats[i]
@@ -99,9 +99,9 @@ func addOriginLabels(
 	return out, s.fullyLabelledChanges, nil
 }
 
-// addSessionReads records what the model of the caller's session has read since the last prompt by a person: the calls
-// that returned text by others, and the texts that hooks showed. If the context itself lists the texts by others (see
-// [verb.ContextTaints]), only these are recorded.
+// addSessionReads records the texts that the model of the caller's session has read since the last prompt by a person:
+// the calls that returned text by others, and the texts that hooks showed. If the context itself lists the texts by
+// others (see [verb.ContextTaints]), only these are recorded.
 func (s *originLabeller) addSessionReads(ctx context.Context, k verb.ProvenanceData) {
 	caller, ok := verb.ContextCaller(ctx)
 	if !ok {

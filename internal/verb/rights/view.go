@@ -42,7 +42,7 @@ type Options struct {
 type MemoryView struct {
 	Token     string // name of the token ("" if the server has a single token, which lacks a name)
 	Rights    auth.Permissions
-	Bound     *profile.Resolved // profile that restricts what the client sees (may be nil)
+	Bound     *profile.Resolved // profile that restricts the entries that the client sees (may be nil)
 	Scoped    bool              // the client sees only a part of the memory that a client without restrictions sees
 	Workspace *verb.Workspace
 
@@ -103,9 +103,9 @@ func (o *Options) MakeView(t auth.Token, profileName string) (*MemoryView, error
 	return v, nil
 }
 
-// bindProfile restricts what the client sees to the profile and the rights of a token. It returns all scopes that
-// restrict the client. These include the scope of the server's own profile, which already restricts the memory. If the
-// profile of the token cannot be resolved, bindProfile returns an error.
+// bindProfile restricts the entries that the client sees to the profile and the rights of a token. It returns all
+// scopes that restrict the client. These include the scope of the server's own profile, which already restricts the
+// memory. If the profile of the token cannot be resolved, bindProfile returns an error.
 func (v *MemoryView) bindProfile(t auth.Token) (restricting []scope.Scope, err error) {
 	switch o := v.options; {
 	case o.BoundProfile != nil: // The memory of the workspace is already restricted to the scope of this profile.

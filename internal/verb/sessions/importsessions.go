@@ -37,8 +37,8 @@ type ImportSessionsIn struct {
 	// same text several times. If it is nil, custom instructions count as left out.
 	KeepInstructions func(transcript.Instructions) `json:"-"`
 
-	// TakeHookReport returns what was left out of a client's sessions since the last import, while the transcripts that
-	// hooks named were read. The next call returns an empty report. It may be nil.
+	// TakeHookReport returns the omitted parts of a client's sessions since the last import, while the transcripts
+	// that hooks named were read. The next call returns an empty report. It may be nil.
 	TakeHookReport func(client string) (transcript.ReadReport, error) `json:"-"`
 }
 
@@ -167,8 +167,9 @@ func ImportSessions(ctx context.Context, w *verb.Workspace, in ImportSessionsIn)
 	return out, in.addHookReports(out.Clients)
 }
 
-// addHookReports adds to each client what was left out while the transcripts that its hooks named were read. An import
-// of files that the user named does not report this, because the user asks about these files only.
+// addHookReports adds to each client a report about the parts that were left out while the transcripts that its hooks
+// named were read. An import of files that the user named does not report this, because the user asks about these
+// files only.
 func (in *ImportSessionsIn) addHookReports(clients []ImportedClient) error {
 	if in.TakeHookReport == nil || len(in.Files) > 0 {
 		return nil

@@ -153,7 +153,7 @@ func PullChanges(ctx context.Context, w *verb.Workspace, in SyncIn) (out SyncOut
 type serverSync struct {
 	url       string
 	tokenFile string
-	stateFile string // path of the file that records what was last synchronized
+	stateFile string // path of the file that records the last synchronization
 	server    *remote.Store
 	state     *reconcile.State
 	// writes the changes that this call is going to make to stateFile, before the first change

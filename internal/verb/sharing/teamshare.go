@@ -43,7 +43,7 @@ type TeamShareOut struct {
 type TeamFileMove struct {
 	Name string `json:"name"`
 	File string `json:"file"` // path of the team file with the entry, relative to the root of the working tree
-	// what was done to the team file: "written", "changed", "same" or "removed". If an earlier call already moved the
+	// the action on the team file: "written", "changed", "same" or "removed". If an earlier call already moved the
 	// entry, it is "shared" (only the team files contain the entry) or "home" (only the home contains it).
 	FileOutcome string `json:"did"`
 	// lines that differ in the file, each with - for an old line or + for a new line

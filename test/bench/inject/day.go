@@ -24,7 +24,7 @@ type WorkingDayCost struct {
 	TimeP99            time.Duration `json:"ns_p99"`
 }
 
-// summarizeWorkingDay summarizes what a rule decided to show for the prompts of working days.
+// summarizeWorkingDay summarizes the texts that a rule decided to show for the prompts of working days.
 func summarizeWorkingDay(ds []Decision) (d WorkingDayCost) {
 	var tokens []int
 	var took []time.Duration
@@ -93,8 +93,8 @@ func splitAcknowledgements(all []string) (acknowledgements, workOrderPrompts []s
 }
 
 // measureWorkingDay passes the prompts of a simulated working day to each rule, in a new session after every
-// promptsPerSession prompts. What the rule shows for each prompt is added to workingDayDecisions in the result of the
-// rule.
+// promptsPerSession prompts. The text that the rule shows for each prompt is added to workingDayDecisions in the
+// result of the rule.
 func (b *memoryMeasurement) measureWorkingDay(ctx context.Context, prompts []string) error {
 	for i, r := range b.rules {
 		var c displayRuleSession

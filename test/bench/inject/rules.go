@@ -23,7 +23,7 @@ type Decision struct {
 	DecisionTime time.Duration // time in which the rule decided what to show, including the search (only for oxbow)
 }
 
-// displayRuleSession is a session in which a rule decides for each prompt what is shown to the model.
+// displayRuleSession is a session in which a rule decides for each prompt which text the model is shown.
 type displayRuleSession interface {
 	decideAnswer(ctx context.Context, prompt string) (Decision, error)
 }

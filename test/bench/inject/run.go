@@ -1,5 +1,5 @@
-// This file runs the measurement for each test memory, with all groups of test prompts and all rules that decide what
-// is shown.
+// This file runs the measurement for each test memory, with all groups of test prompts and all rules that decide which
+// text is shown.
 
 package inject
 
@@ -128,9 +128,9 @@ func (p *questionPool) otherMemoryQuestions(s *TestMemory, storeNumber, maxQuest
 	return some
 }
 
-// measureUnchangedMemory measures what the rules show with an unchanged memory. It passes the memory's own questions,
-// foreign questions, orders for work, unanswerable questions, repeated prompts, and the prompts of a working day.
-// storeNumber is the number of the memory, and the seed of the working day.
+// measureUnchangedMemory measures the texts that the rules show with an unchanged memory. It passes the memory's own
+// questions, foreign questions, orders for work, unanswerable questions, repeated prompts, and the prompts of a
+// working day. storeNumber is the number of the memory, and the seed of the working day.
 func (b *memoryMeasurement) measureUnchangedMemory(
 	ctx context.Context,
 	s *TestMemory,
@@ -166,8 +166,8 @@ func (b *memoryMeasurement) measureUnchangedMemory(
 	)
 }
 
-// measureChangedMemories measures what the rules show with changed versions of the memory s, in which the answers are
-// harder to find.
+// measureChangedMemories measures the texts that the rules show with changed versions of the memory s, in which the
+// answers are harder to find.
 func (p *questionPool) measureChangedMemories(
 	ctx context.Context,
 	s *TestMemory,

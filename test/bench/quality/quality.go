@@ -34,8 +34,8 @@ type Options struct {
 	// Embedder computes the vectors of texts. It may be nil.
 	Embedder *vectors.Client
 
-	// OnQuestionHits is called with the hits for each question. set is the name of the data set, and unit says what the
-	// entries are, such as turns. It may be nil.
+	// OnQuestionHits is called with the hits for each question. set is the data set's name, and unit names the kind of
+	// the entries, such as turns. It may be nil.
 	OnQuestionHits func(set, unit, ranking, question string, hits []oxbow.Hit)
 
 	// OnQuestionScore is called with the score of each question for each ranking. It may be nil.

@@ -21,7 +21,7 @@ type ErrorOptions struct {
 	ImageCount int
 }
 
-// ErrorTally counts what the test of failing disk operations has tested, and the results.
+// ErrorTally counts the failures that the test of failing disk operations has caused, and the results.
 type ErrorTally struct {
 	Scripts                 int
 	Faults                  int // number of operations that the simulated disk let fail on purpose

@@ -52,7 +52,7 @@ func (t *LinearizabilityTally) Add(u LinearizabilityTally) {
 	t.FromSnapshot += u.FromSnapshot
 }
 
-// callVerb says what a call does with an entry. The checker of the history treats each entry as a variable that is
+// callVerb is the action of a call on an entry. The checker of the history treats each entry as a variable that is
 // read and written.
 type callVerb int
 

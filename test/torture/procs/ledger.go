@@ -31,7 +31,8 @@ const (
 	requestRefused
 )
 
-// knownEntryState is what the campaign knows about the entry with a name, from the answers of the tested processes.
+// knownEntryState contains the facts that the campaign knows about the entry with a name, from the answers of the
+// tested processes.
 type knownEntryState struct {
 	version              uint64 // last version of the entry that a process has acknowledged
 	lastOpID             string // op ID of the change that wrote this version
@@ -114,7 +115,7 @@ func (l *changeLedger) knownEntryState(name string) knownEntryState {
 	return l.knownEntryStateLocked(name)
 }
 
-// recentName returns a name whose entry was recently changed, and what is known about the entry. The random number n
+// recentName returns a name whose entry was recently changed, and the known facts about the entry. The random number n
 // selects the name. The result is false if no change was acknowledged yet.
 func (l *changeLedger) recentName(n int) (string, knownEntryState, bool) {
 	l.mu.Lock()
@@ -135,7 +136,7 @@ func (l *changeLedger) knownEntryStateLocked(name string) knownEntryState {
 	return knownEntryState{isRemoved: true, isRemovalRequested: true}
 }
 
-// allStates returns what is known about all entries, by name.
+// allStates returns the known facts about all entries, by name.
 func (l *changeLedger) allStates() map[string]knownEntryState {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -251,7 +251,7 @@ func (w *World) resolveRetryStep(st Step) Step {
 // after the step.
 func (w *World) readDuringStep(st Step) error {
 	if !w.RecordsStates {
-		// Read in every run, because a read may change what the reading process has in memory.
+		// Read in every run, because a read may change the data that the reading process has in memory.
 		if m, err := w.OpenedMemory(st.NestedStep.Process); err == nil {
 			_, _ = collectEntries(m)
 		}

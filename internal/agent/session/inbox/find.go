@@ -44,7 +44,7 @@ func makeShortDigest(parts ...string) string {
 }
 
 // minLessonLength is the minimum length of a correction, in bytes. A shorter correction, such as "No, undo that.", is
-// not useful as a note.
+// useless as a note.
 const minLessonLength = 20
 
 // findProposals returns the proposals in a session's turns. The turns must be in the order of time.
@@ -174,7 +174,7 @@ func (s *fixSearch) processCall(e *session.Event, t *session.Turn) {
 	}
 	shown := command
 	if e.RepeatedTextCalls != nil {
-		shown = "" // Do not show the command, because it repeats text that neither the agent nor the person wrote.
+		shown = "" // Hide the command, because it repeats text that others than the agent and the person wrote.
 	}
 	for _, f := range s.unfixedCommands {
 		f.addCallAfterFailure(c, writtenFiles(c, t.Dir()), shown, s.agentTextAfterLastEdit)

@@ -517,8 +517,8 @@ func listPassedCommands(turns []session.Turn) map[string]time.Time {
 
 // recentCommandsSuffix is the end of an entry's name. Each project has an entry runs/ID with counts of the commands
 // that succeeded, and an entry runs/ID/recent with only the counts that changed since. The second entry saves space,
-// because a session changes few of the counts and the log keeps every version of an entry. If the second entry becomes
-// large, its counts are merged into runs/ID.
+// because a session changes few counts and the log keeps every version of an entry. If the second entry becomes large,
+// its counts are merged into runs/ID.
 const recentCommandsSuffix = "/recent"
 
 const (

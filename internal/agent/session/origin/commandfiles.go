@@ -42,8 +42,8 @@ func (s *shellState) recordPrintedFiles(files []string, cause string) {
 	}
 }
 
-// raiseLevelForSearchedFiles records who may have written the files that a program searches. The least trusted of
-// these files determines the trust level of the command's output.
+// raiseLevelForSearchedFiles records who may have written the files that a program searches. The least trusted file
+// determines the trust level of the command's output.
 func (s *shellState) raiseLevelForSearchedFiles(files []string, cause string) {
 	if slices.Contains(files, unknownWordValue) {
 		s.verdict.raiseTrustLevel(LevelForeignText, cause)

@@ -25,8 +25,8 @@ func (s *shellState) isInProjectDir() bool {
 }
 
 // isProjectInput reports whether a build program's argument names only data of the project. This includes every
-// argument that is neither a file nor an address. A file in the project is accepted unless somebody else wrote it. An
-// untracked file is accepted as well, because most untracked files are results of an earlier build.
+// argument except files and addresses. A file in the project is accepted unless somebody else wrote it. An untracked
+// file is accepted as well, because most untracked files are results of an earlier build.
 func (s *shellState) isProjectInput(arg string) bool {
 	if strings.Contains(arg, "://") {
 		return !isRemoteAddress(arg)

@@ -1,4 +1,4 @@
-// This file collects what is known about a tool call while its trust level is determined.
+// This file collects the known facts about a tool call while its trust level is determined.
 
 package origin
 

@@ -71,8 +71,8 @@ func (l *searchOutput) addLine(line string) {
 // A file name is searched for in the first maxFileNameBytes bytes of a line.
 const maxFileNameBytes = 400
 
-// recordIfFile records that a search program printed a line from the named file. It does nothing and returns false if
-// no such file exists.
+// recordIfFile records that a search program printed a line from the named file. It only acts if such a file exists,
+// and otherwise returns false.
 func (l *searchOutput) recordIfFile(name string) bool {
 	isFile := l.hasFile(name)
 	if isFile && !slices.Contains(l.printedFiles, name) {

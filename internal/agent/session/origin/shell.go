@@ -178,8 +178,8 @@ func (s *shellState) addVariableValues(name string, values []string) {
 }
 
 // judgeBinaryCommand judges two statements that an operator such as | or && joins. In a pipe, the second statement
-// reads the output of the first. If this output is not the agent's own text, neither are the files that the second
-// statement writes.
+// reads the output of the first. If this output is not the agent's own text, the files that the second statement
+// writes are foreign as well.
 func (s *shellState) judgeBinaryCommand(c *syntax.BinaryCmd) {
 	s.judgeStatement(c.X)
 	if c.Op != syntax.Pipe && c.Op != syntax.PipeAll {

@@ -168,7 +168,7 @@ func (s *shellState) judgeShellStartedWithArgs(p program) {
 // packageManager describes a package manager or a build tool. The subcommand determines where the printed text comes
 // from. A subcommand is one word or two words, such as mod/tidy.
 type packageManager struct {
-	projectTextSubcommands string // subcommands of the package manager that print text of the project
+	projectTextSubcommands string // subcommands of the package manager that print the project's text
 	runSubcommands         string // subcommands that run the program named by the following arguments
 	anyProgramSubcommands  string // subcommands that run a program of unknown origin, from the project or a package
 	// A subcommand that is in none of the three lists above runs a program from a package.

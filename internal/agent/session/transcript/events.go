@@ -193,7 +193,8 @@ func (r *eventReader) reportFileChanges(e *clientfile.Event) {
 	}
 	r.callIDs[e.ID] = true
 	var changes map[string]json.RawMessage
-	_ = json.Unmarshal(e.DisplayData, &changes) // Ignore the error: changes that cannot be decoded name no files.
+	// Ignore the error, because only changes that can be decoded name files.
+	_ = json.Unmarshal(e.DisplayData, &changes)
 	report := r.newEvent(session.KindCall, e.ID, e.Time)
 	report.Call = &session.ToolCall{Tool: "apply_patch", Failed: e.HasFailed}
 	if !e.HasFailed {

@@ -60,7 +60,7 @@ func (f *transcriptFile) countLeftOut(kind string, count int) {
 	f.report.addLeftOutParts(kind, count)
 }
 
-// countUnknown counts a part that is not understood, unless an earlier call has counted it. The record is the part's
+// countUnknown counts a part of an unknown type, unless an earlier call has counted the part. The record is the part's
 // place in the JSON of the line, if the line contains several records.
 func (f *transcriptFile) countUnknown(offset int64, kind, record string) {
 	if offset >= f.countedPartsEndOffset {

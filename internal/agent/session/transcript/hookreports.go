@@ -1,5 +1,5 @@
-// This file stores what was left out while the transcripts that hooks named were read. Nobody sees the output of the
-// command that reads them, so the next import and the verb doctor report it.
+// This file stores reports about the parts that were left out when the transcripts that hooks named were read. Nobody
+// sees the output of the command that reads them, so the next import and the verb doctor report it.
 
 package transcript
 
@@ -35,10 +35,10 @@ type HookReport struct {
 	Report ReadReport `json:"report"`
 }
 
-// NewReader returns a function like that of [NewReader], which adds what it leaves out to the stored reports. The
+// NewReader returns a function like that of [NewReader], which adds the omitted parts to the stored reports. The
 // function must be called while the lock of the spool is held, as [session.Archive.DrainSpool] does, because otherwise
-// two processes could change the reports at the same time. If a report cannot be stored, the function returns an error,
-// so that the part of the transcript is read again later.
+// two processes could change the reports at the same time. If a report cannot be stored, the function returns an
+// error, so that the part of the transcript is read again later.
 func (h HookReports) NewReader(cleanText func(string) string, now func() time.Time) session.TranscriptReader {
 	var report ReadReport
 	read := NewReader(cleanText, func(r ReadReport) { report = r })

@@ -116,7 +116,7 @@ func (r *ReadReport) IsEmpty() bool {
 	return r.BadLines == 0 && len(r.LeftOutParts) == 0 && len(r.UnknownParts) == 0
 }
 
-// HasProblems reports whether a line could not be read, or a part was not understood.
+// HasProblems reports whether a line was unreadable, or a part was not understood.
 func (r *ReadReport) HasProblems() bool { return r.BadLines > 0 || len(r.UnknownParts) > 0 }
 
 // addUnreadLine adds a line that cannot be read.

@@ -33,8 +33,8 @@ const (
 	reasonIncompletePrompt = "it is incomplete; import again when the client has written the rest"
 )
 
-// maxReadBytes limits how much of a transcript one call of the reader reads. After this many bytes, the call stops at
-// the beginning of the next turn.
+// maxReadBytes limits the number of transcript bytes that a call to the reader reads. After this many bytes, the call
+// stops at the beginning of the next turn.
 const maxReadBytes = 8 << 20
 
 // NewReader returns a function that reads a transcript step by step. Each call gets a cursor, which is the position

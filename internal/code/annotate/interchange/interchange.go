@@ -96,7 +96,7 @@ func readFileVersions(
 		return then, nil
 	}
 	got, err := b.FilesAt(ctx, places)
-	if errors.Is(err, oxbow.ErrUnsupported) { // Without a repository, no commit exists.
+	if errors.Is(err, oxbow.ErrUnsupported) { // A commit exists only in a repository.
 		return then, nil
 	}
 	if err != nil {
