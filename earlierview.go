@@ -137,27 +137,27 @@ func (s *searcher) readUnchangedItem(id, seq uint64) ranking.Item {
 	return newRankedEntryItem(e)
 }
 
-// eachName calls use with the name of each entry of the earlier state that is not in quarantine, until use returns
-// false. ok is false if the names cannot be read in this way.
-func (e *earlierEntries) eachName(ctx context.Context, use func(name string) bool) (ok bool, err error) {
-	more := true
-	ok, err = e.searcher.db.EachName(ctx, e.later.IsUnchanged, func(name string, _ []string) bool {
-		more = use(name)
-		return more
+// eachName calls use with the name of each entry of the earlier state that is not in quarantine. It leaves out entries
+// for which isWanted returns false (see [logstore.DB.EachName]). ok is false if the names cannot be read in this way.
+func (e *earlierEntries) eachName(
+	ctx context.Context,
+	isWanted func(name []byte) bool,
+	use func(name string),
+) (ok bool, err error) {
+	ok, err = e.searcher.db.EachName(ctx, e.later.IsUnchanged, isWanted, func(name string, _ []string) bool {
+		use(name)
+		return true
 	})
 	if !ok || err != nil {
 		return ok, err
-	}
-	if !more {
-		return true, nil
 	}
 	entries, isComplete := e.later.EarlierEntries(ctx)
 	for old, err := range entries {
 		if err != nil {
 			return false, err
 		}
-		if old.MayShow(BySearch) && !use(old.Name) {
-			return true, nil
+		if isWanted([]byte(old.Name)) && old.MayShow(BySearch) {
+			use(old.Name)
 		}
 	}
 	return isComplete(), nil

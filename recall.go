@@ -270,7 +270,7 @@ func (v *rankedView) suggestionsFor(ctx context.Context, p *ranking.Plan, q Quer
 		}
 	}
 	if words := strings.TrimSpace(q.Text); words != "" && noHits {
-		s.addTexts(text.FindSimilar(words, v.visibleNames(ctx), 3))
+		s.addTexts(v.similarNames(ctx, words, 3))
 	}
 	return s.suggestedTexts[:min(len(s.suggestedTexts), maxSuggestions)]
 }
@@ -328,7 +328,7 @@ func (m *Memory) Near(ctx context.Context, name string, max int) ([]string, erro
 	if err != nil {
 		return nil, err
 	}
-	return text.FindSimilar(name, s.newView(ctx, s.scorer(m.opts.Ranking)).visibleNames(ctx), max), nil
+	return s.newView(ctx, s.scorer(m.opts.Ranking)).similarNames(ctx, name, max), nil
 }
 
 // Values returns the number of entries for each given value that a label key has, or for all values if the call lists

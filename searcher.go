@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 
 	"github.com/oxbow-memory/oxbow/internal/base/cache"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
 	"github.com/oxbow-memory/oxbow/internal/log/logstore"
 	"github.com/oxbow-memory/oxbow/internal/search/analysis"
 	"github.com/oxbow-memory/oxbow/internal/search/index"
@@ -303,7 +304,11 @@ type rankedView struct {
 
 	// calls use with the name of each entry of the earlier state that the view has, until use returns false; nil if
 	// the view has the present state
-	eachEarlierName func(ctx context.Context, use func(name string) bool) (ok bool, err error)
+	eachEarlierName func(
+		ctx context.Context,
+		isWanted func(name []byte) bool,
+		use func(name string),
+	) (ok bool, err error)
 }
 
 // newView returns the current state of the searcher for a query. Once ctx is done, the view's
@@ -448,43 +453,41 @@ func (v *rankedView) filterAcceptFunc(f Filter) func(id uint64) bool {
 	}
 }
 
-// visibleNames yields the names of the entries that are not in quarantine, until ctx is done. It may
-// yield a name more than once. If the store is a log with a snapshot, it reads no entries that
+// similarNames returns at most limit names that are similar to a name, best first. Entries in quarantine are left out.
+// When ctx is done, the result is incomplete. If the store is a log with a snapshot, similarNames reads no entries that
 // the snapshot has.
-func (v *rankedView) visibleNames(ctx context.Context) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		more := true
-		use := func(name string) bool {
-			more = more && yield(name)
-			return more
+func (v *rankedView) similarNames(ctx context.Context, name string, limit int) []string {
+	similar := text.NewSimilarTexts(name, limit)
+	isWanted := func(candidate []byte) bool { return similar.WouldAdd(candidate, 0) }
+	if v.eachEarlierName != nil {
+		ok, err := v.eachEarlierName(ctx, isWanted, similar.Add)
+		if ok && err == nil {
+			return similar.Texts()
 		}
-		if v.eachEarlierName != nil {
-			ok, err := v.eachEarlierName(ctx, use)
-			if ok && err == nil {
-				return
-			}
-		} else if v.searcher.db != nil {
-			ok, err := v.searcher.db.EachName(ctx, nil, func(name string, _ []string) bool { return use(name) })
-			for _, e := range v.searcher.lowerStoreEntries {
-				_ = !e.MayShow(BySearch) || use(e.Name)
-			}
-			if ok && err == nil {
-				return
+	} else if v.searcher.db != nil {
+		ok, err := v.searcher.db.EachName(ctx, nil, isWanted, func(candidate string, _ []string) bool {
+			similar.Add(candidate)
+			return true
+		})
+		for _, e := range v.searcher.lowerStoreEntries {
+			if e.MayShow(BySearch) {
+				similar.Add(e.Name)
 			}
 		}
-		for id := range v.Searcher().EachDocument() {
-			e := v.entry(id)
-			if ctx.Err() != nil {
-				return
-			}
-			if e == nil || !e.MayShow(BySearch) {
-				continue
-			}
-			if !use(e.Name) {
-				return
-			}
+		if ok && err == nil {
+			return similar.Texts()
 		}
 	}
+	for id := range v.Searcher().EachDocument() {
+		e := v.entry(id)
+		if ctx.Err() != nil {
+			break
+		}
+		if e != nil && isWanted([]byte(e.Name)) && e.MayShow(BySearch) {
+			similar.Add(e.Name)
+		}
+	}
+	return similar.Texts()
 }
 
 // ageScoreFactorFunc returns a function that computes the age factor of each entry, or nil if the

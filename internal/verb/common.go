@@ -116,35 +116,35 @@ func EmptyIfNil[T any](s []T) []T {
 // similarNames returns names and aliases of entries that are similar to name, the most similar first. It returns at
 // most limit.
 func similarNames(ctx context.Context, m *oxbow.Memory, name string, limit int) ([]string, error) {
-	var err error
-	near := text.FindSimilar(name, func(yield func(string) bool) {
-		use := func(entryName string, aliases []string) bool {
-			for _, alias := range aliases {
-				if !yield(alias) {
-					return false
-				}
-			}
-			return yield(entryName)
+	similar := text.NewSimilarTexts(name, limit)
+	use := func(entryName string, aliases []string) bool {
+		for _, alias := range aliases {
+			similar.Add(alias)
 		}
-		if names, ok := m.Store().(nameLister); ok {
-			ok, err = names.EachName(ctx, nil, use)
-			if ok || err != nil {
-				return
-			}
+		similar.Add(entryName)
+		return true
+	}
+	if names, ok := m.Store().(nameLister); ok {
+		isWanted := func(nameOrAlias []byte) bool { return similar.WouldAdd(nameOrAlias, 0) }
+		ok, err := names.EachName(ctx, nil, isWanted, use)
+		if ok || err != nil {
+			return similar.Texts(), err
 		}
-		err = eachEntryName(ctx, m, func(e *oxbow.Entry) bool {
-			return !e.MayShow(oxbow.BySearch) || use(e.Name, e.Aliases)
-		}, oxbow.BySearch.HeldLabels()...)
-	}, limit)
-	return near, err
+	}
+	err := eachEntryName(ctx, m, func(e *oxbow.Entry) bool {
+		return !e.MayShow(oxbow.BySearch) || use(e.Name, e.Aliases)
+	}, oxbow.BySearch.HeldLabels()...)
+	return similar.Texts(), err
 }
 
 // nameLister is a store that lists the names and aliases of its entries without reading the entries. It leaves out
-// entries in quarantine. If ok is false, the names cannot be listed in this way.
+// entries in quarantine, and entries for whose name and aliases isWanted returns false. If ok is false, the names
+// cannot be listed in this way.
 type nameLister interface {
 	EachName(
 		ctx context.Context,
 		isListed func(id, version uint64) bool,
+		isWanted func(nameOrAlias []byte) bool,
 		use func(name string, aliases []string) bool,
 	) (ok bool, err error)
 }

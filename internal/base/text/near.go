@@ -27,43 +27,133 @@ import (
 // In a class, candidates with fewer typing errors come first. If these are equal, candidates with the same first byte
 // come first, then candidates with a similar length, then the candidates in lexical order.
 func FindSimilar(word string, candidates iter.Seq[string], limit int) []string {
-	w := newComparedWord(word)
-	if len(w.runes) == 0 || limit <= 0 {
+	s := NewSimilarTexts(word, limit)
+	if s.limit == 0 {
 		return nil
 	}
-	var best []similarCandidate // the best matches so far, sorted (at most limit)
 	for c := range candidates {
-		if !w.mayBeSimilar(c) {
-			continue
+		if s.WouldAdd([]byte(c), 0) {
+			s.Add(c)
 		}
-		m, ok := w.compareCandidate(c)
-		if !ok {
-			continue
-		}
-		i, isDuplicate := slices.BinarySearchFunc(best, m, similarCandidate.compare)
-		if isDuplicate || i >= limit {
-			continue
-		}
-		if len(best) == limit {
-			best = best[:limit-1]
-		}
-		best = slices.Insert(best, i, m)
 	}
+	return s.Texts()
+}
+
+// SimilarTexts collects the candidates that are most similar to a word. [FindSimilar] defines which candidates these
+// are. The order of the candidates does not matter.
+type SimilarTexts struct {
+	word  comparedWord
+	limit int                // maximum number of texts, or 0 if no candidate can be similar
+	best  []similarCandidate // the best matches so far, sorted (at most limit)
+	// prefixLetters[i] is the set of letters in the first i bytes of the candidate that was last passed to WouldAdd
+	prefixLetters []letterSet
+}
+
+// NewSimilarTexts returns an empty collection, which keeps at most limit texts.
+func NewSimilarTexts(word string, limit int) *SimilarTexts {
+	s := &SimilarTexts{word: newComparedWord(word), limit: max(limit, 0), prefixLetters: make([]letterSet, 1, 64)}
+	if len(s.word.runes) == 0 {
+		s.limit = 0
+	}
+	return s
+}
+
+// WouldAdd reports whether Add would add a candidate. It rejects most candidates within a few nanoseconds.
+//
+// If the candidates are sorted, sharedBytes can be the number of bytes at the start of the candidate that are equal to
+// the start of the candidate in the last call. WouldAdd does not examine these bytes again. Otherwise sharedBytes is
+// 0.
+func (s *SimilarTexts) WouldAdd(candidate []byte, sharedBytes int) bool {
+	sets := s.prefixLetters
+	if cap(sets) <= len(candidate) {
+		sets = slices.Grow(sets, len(candidate)+1-len(sets))
+	}
+	sets = sets[:len(candidate)+1]
+	letters := sets[sharedBytes]
+	for i := sharedBytes; i < len(candidate); i++ {
+		letters |= s.word.bitOfByte[candidate[i]]
+		sets[i+1] = letters
+	}
+	s.prefixLetters = sets
+	length := len(candidate)
+	if letters&nonASCIIMark != 0 {
+		letters, length = lettersAndLength(string(candidate))
+	}
+	if s.limit == 0 || !s.word.mayBeSimilar(letters, length) {
+		return false
+	}
+	_, _, isNew := s.findPlace(string(candidate))
+	return isNew
+}
+
+// Add adds a candidate, unless it is not similar to the word, or less similar than the texts in the full collection.
+func (s *SimilarTexts) Add(candidate string) {
+	m, i, isNew := s.findPlace(candidate)
+	if !isNew {
+		return
+	}
+	if len(s.best) == s.limit {
+		s.best = s.best[:s.limit-1]
+	}
+	s.best = slices.Insert(s.best, i, m)
+}
+
+// findPlace compares a candidate with the word, and returns the index at which it must be inserted into s.best. isNew
+// is false if the candidate must not be inserted.
+func (s *SimilarTexts) findPlace(candidate string) (m similarCandidate, i int, isNew bool) {
+	m, ok := s.word.compareCandidate(candidate)
+	if !ok {
+		return m, 0, false
+	}
+	i, isDuplicate := slices.BinarySearchFunc(s.best, m, similarCandidate.compare)
+	return m, i, !isDuplicate && i < s.limit
+}
+
+// Texts returns the texts in the collection, the most similar first.
+func (s *SimilarTexts) Texts() []string {
 	var texts []string
-	for _, m := range best {
+	for _, m := range s.best {
 		// Copy the text, because it may be a part of a large string, which would stay in memory.
 		texts = append(texts, strings.Clone(m.text))
 	}
 	return texts
 }
 
+// letterSet is a set of letters in lower case. Each letter has one of 64 bits, and some letters share a bit.
+type letterSet uint64
+
+// nonASCIIMark is the bit of all bytes of letters outside ASCII, while only bytes are examined. No ASCII letter has
+// it.
+const nonASCIIMark letterSet = 1 << 31
+
+// bitOfLetter returns the bit of a letter in lower case.
+func bitOfLetter(r rune) letterSet {
+	if r >= utf8.RuneSelf {
+		return 1 << (uint32(r) * 0x9E3779B1 >> 26)
+	}
+	bit := r&31 | r>>1&32 // 32 to 63 for letters, 0 to 31 for digits and most punctuation
+	if bit == 31 {
+		bit--
+	}
+	return 1 << bit
+}
+
+// lettersAndLength returns the set of letters in a text in lower case, and the number of letters.
+func lettersAndLength(s string) (letters letterSet, length int) {
+	for _, r := range s {
+		letters |= bitOfLetter(lowerLetter(r))
+		length++
+	}
+	return letters, length
+}
+
 // comparedWord is the word with which candidates are compared.
 type comparedWord struct {
 	runes           []rune
-	text            string // the word in lower case
-	maxTypingErrors int    // maximum number of typing errors
-	letterBits      uint32 // the word's letters as a set (see lettersAsBits)
-	isASCII         bool
+	text            string         // the word in lower case
+	maxTypingErrors int            // maximum number of typing errors
+	letters         letterSet      // the word's letters
+	bitOfByte       [256]letterSet // bit of each ASCII letter, and nonASCIIMark for all other bytes
 }
 
 func newComparedWord(word string) comparedWord {
@@ -72,36 +162,28 @@ func newComparedWord(word string) comparedWord {
 	if len(t.runes) < 5 {
 		t.maxTypingErrors = 1
 	}
-	t.letterBits, t.isASCII = lettersAsBits(t.text)
+	t.letters, _ = lettersAndLength(t.text)
+	for b := range t.bitOfByte {
+		t.bitOfByte[b] = nonASCIIMark
+		if b < utf8.RuneSelf {
+			t.bitOfByte[b] = bitOfLetter(lowerLetter(rune(b)))
+		}
+	}
 	return t
 }
 
-// lettersAsBits returns the set of letters in a text as bits, ignoring case. isASCII is false if the text contains
-// other characters, because then the set is incomplete.
-func lettersAsBits(s string) (set uint32, isASCII bool) {
-	all := byte(0)
-	for i := range len(s) {
-		all |= s[i]
-		set |= 1 << (s[i] & 31)
+// mayBeSimilar reports whether a candidate with these letters and this number of letters may be similar to the word.
+// It counts the letters that only one of the two words contains. Each such letter is a typing error, unless the
+// candidate contains the word, or the word contains the candidate.
+func (t *comparedWord) mayBeSimilar(letters letterSet, length int) bool {
+	more, less := letters&^t.letters, t.letters&^letters
+	switch difference := length - len(t.runes); {
+	case difference > t.maxTypingErrors:
+		return less == 0 // The candidate can only contain the word.
+	case difference < -t.maxTypingErrors:
+		return more == 0 // The word can only contain the candidate.
 	}
-	return set, all < utf8.RuneSelf
-}
-
-// mayBeSimilar reports whether a candidate may be similar to the word. For most candidates that are not similar, it
-// returns false within a few nanoseconds. It counts the letters that only one of the two words contains. Each such
-// letter is a typing error, unless the candidate contains the word, or the word contains the candidate.
-func (t *comparedWord) mayBeSimilar(candidate string) bool {
-	letters, isASCII := lettersAsBits(candidate)
-	if !isASCII || !t.isASCII {
-		return true
-	}
-	more, less := letters&^t.letterBits, t.letterBits&^letters
-	if more == 0 || less == 0 {
-		return true // One word may contain the other word. Then the additional letters are not typing errors.
-	}
-	difference := len(candidate) - len(t.text)
-	return max(difference, -difference) <= t.maxTypingErrors &&
-		bits.OnesCount32(more) <= t.maxTypingErrors && bits.OnesCount32(less) <= t.maxTypingErrors
+	return bits.OnesCount64(uint64(more)) <= t.maxTypingErrors && bits.OnesCount64(uint64(less)) <= t.maxTypingErrors
 }
 
 // similarCandidate is a candidate that is similar to the word.
@@ -133,7 +215,7 @@ func (m similarCandidate) compare(o similarCandidate) int {
 }
 
 // compareCandidate returns how similar a candidate is to the word. It returns false if the candidate is not similar.
-func (t comparedWord) compareCandidate(candidate string) (similarCandidate, bool) {
+func (t *comparedWord) compareCandidate(candidate string) (similarCandidate, bool) {
 	text := lowerText(candidate)
 	n := utf8.RuneCountInString(text)
 	m := similarCandidate{text: candidate, lengthDifference: max(n-len(t.runes), len(t.runes)-n)}
@@ -162,17 +244,18 @@ func (t comparedWord) compareCandidate(candidate string) (similarCandidate, bool
 }
 
 // lowerText converts each character of s to lower case separately.
-func lowerText(s string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r < utf8.RuneSelf:
-			if r >= 'A' && r <= 'Z' {
-				r += 'a' - 'A'
-			}
-			return r
-		case r == ucd.CapitalIWithDot:
-			return 'i'
+func lowerText(s string) string { return strings.Map(lowerLetter, s) }
+
+// lowerLetter converts a letter to lower case.
+func lowerLetter(r rune) rune {
+	switch {
+	case r < utf8.RuneSelf:
+		if r >= 'A' && r <= 'Z' {
+			r += 'a' - 'A'
 		}
-		return ucd.LowerRune(r)
-	}, s)
+		return r
+	case r == ucd.CapitalIWithDot:
+		return 'i'
+	}
+	return ucd.LowerRune(r)
 }

@@ -280,10 +280,29 @@ func (r *Rows) usedLabelSets() (table []byte, newNumbers []uint32) {
 // EachText calls fn with the text in each row of TableTexts, in order, until fn returns false. If the table cannot be
 // read, f.Err returns the error.
 func EachText(f *pagefile.Reader, fn func(i int, text string) bool) {
-	rest := "" // beginning of a text that continues on the next page
+	eachText(f, func(rest string, page []byte) string { return rest + string(page) }, fn)
+}
+
+// EachTextBytes is like EachText, but does not create strings. fn must not keep the text, because its memory is used
+// again.
+func EachTextBytes(f *pagefile.Reader, fn func(i int, text []byte) bool) {
+	var buffer []byte
+	eachText(f, func(rest, page []byte) []byte {
+		buffer = append(append(buffer[:0], rest...), page...)
+		return buffer
+	}, fn)
+}
+
+// eachText implements EachText and EachTextBytes. The function join returns rest and the bytes of a page, concatenated.
+func eachText[T string | []byte](
+	f *pagefile.Reader,
+	join func(rest T, page []byte) T,
+	fn func(i int, text T) bool,
+) {
+	var rest T // beginning of a text that continues on the next page
 	i, done := 0, false
 	_ = f.EachTablePage(TableTexts, func(page []byte) { // Ignore the error, because f.Err returns it later.
-		b := rest + string(page)
+		b := join(rest, page)
 		for !done {
 			text, after, ok := CutLengthAndText(b)
 			if !ok {
@@ -308,7 +327,7 @@ func AppendLengthAndText(b []byte, text string) []byte {
 
 // CutLengthAndText returns the first text in s, which AppendLengthAndText wrote, and the rest of s. ok is false if s
 // is too short.
-func CutLengthAndText(s string) (text, rest string, ok bool) {
+func CutLengthAndText[T string | []byte](s T) (text, rest T, ok bool) {
 	n, shift := uint64(0), 0
 	for i := range len(s) {
 		n |= uint64(s[i]&0x7f) << shift
@@ -322,7 +341,7 @@ func CutLengthAndText(s string) (text, rest string, ok bool) {
 			break
 		}
 	}
-	return "", "", false
+	return text, rest, false
 }
 
 // eachPreviousText calls fn with each text in TableTexts of the previous snapshot. Without a previous snapshot, it does

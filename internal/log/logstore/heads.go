@@ -164,12 +164,17 @@ func (r *headReader) yieldChanged(endID uint64) bool {
 	return true
 }
 
-// EachName calls fn with the name and the aliases of each entry that is not in quarantine, until fn returns false. If
-// isListed is not nil, EachName leaves out the entries for which isListed returns false. EachName returns false if the
-// names cannot be read from a snapshot. The caller must then read the entries.
+// EachName calls fn with the name and the aliases of each entry that is not in quarantine, until fn returns false.
+//
+// EachName leaves out the entries for which isListed returns false, unless isListed is nil. It also leaves out entries
+// if isWanted returns false for the name and all aliases. EachName checks this condition first, because most entries
+// then cost little time. isWanted must not keep its argument.
+//
+// EachName returns false if the names cannot be read from a snapshot. The caller must then read the entries.
 func (d *DB) EachName(
 	ctx context.Context,
 	isListed func(id, version uint64) bool,
+	isWanted func(nameOrAlias []byte) bool,
 	fn func(name string, aliases []string) bool,
 ) (ok bool, err error) {
 	l, err := d.openListing(ctx, store.Filter{})
@@ -183,10 +188,12 @@ func (d *DB) EachName(
 		return more
 	}
 	if l.base != nil {
-		err = l.eachBaseName(ctx, isListed, use)
+		err = l.eachBaseName(ctx, isListed, isWanted, use)
 	}
+	isTextWanted := func(text string) bool { return isWanted([]byte(text)) }
 	for _, e := range l.entriesNotInSnapshot {
-		isShown := e.MayShow(store.BySearch) && (isListed == nil || isListed(e.ID, e.Version))
+		isShown := e.MayShow(store.BySearch) && (isListed == nil || isListed(e.ID, e.Version)) &&
+			(isTextWanted(e.Name) || slices.ContainsFunc(e.Aliases, isTextWanted))
 		more = more && err == nil && (!isShown || use(e.Name, e.Aliases))
 	}
 	return l.base.readError() == nil, err
@@ -196,35 +203,53 @@ func (d *DB) EachName(
 func (l *entryListing) eachBaseName(
 	ctx context.Context,
 	isListed func(id, version uint64) bool,
+	isWanted func(nameOrAlias []byte) bool,
 	fn func(name string, aliases []string) bool,
 ) (err error) {
-	isHeld := func(int) bool { return false }
-	if l.base.entryLabelSets().mayHaveLabelKey(store.BySearch.HeldLabels()...) {
-		isShown := l.base.rowSelector(store.BySearch.Filter())
-		isHeld = func(row int) bool { return !isShown(row) }
-	}
-	isLeftOut := func(row int) bool { return l.hiddenRows.hasBit(row) || isHeld(row) }
-	if isListed != nil {
-		isLeftOut = func(row int) bool {
-			version, _ := l.base.entryPosition(row)
-			return l.hiddenRows.hasBit(row) || isHeld(row) || !isListed(l.base.entryID(row), version)
+	var isShown func(row int) bool // nil until a row is examined
+	isLeftOut := func(row int) bool {
+		if l.hiddenRows.hasBit(row) {
+			return true
 		}
+		if isShown == nil {
+			isShown = l.base.shownRowSelector(store.BySearch)
+		}
+		if !isShown(row) {
+			return true
+		}
+		version, _ := l.base.entryPosition(row)
+		return isListed != nil && !isListed(l.base.entryID(row), version)
 	}
 	var e store.Entry
-	keydir.EachText(l.base.tables, func(row int, text string) bool {
+	keydir.EachTextBytes(l.base.tables, func(row int, text []byte) bool {
 		if row%4096 == 0 {
 			err = ctx.Err()
 		}
 		if err != nil {
 			return false
 		}
-		if isLeftOut(row) {
+		hasWantedName := len(text) == 0 // decodeNames returns the error for an empty text
+		for ok, rest := true, text; ok && len(rest) > 0 && !hasWantedName; {
+			var nameOrAlias []byte
+			nameOrAlias, rest, ok = keydir.CutLengthAndText(rest)
+			hasWantedName = !ok || isWanted(nameOrAlias)
+		}
+		if !hasWantedName || isLeftOut(row) {
 			return true
 		}
-		err = decodeNames(text, &e)
+		err = decodeNames(string(text), &e)
 		return err == nil && fn(e.Name, e.Aliases)
 	})
 	return err
+}
+
+// shownRowSelector returns a function that reports whether the entry in a row may be shown on an occasion, whoever its
+// author is.
+func (s *snapshot) shownRowSelector(on store.Occasion) func(row int) bool {
+	if !s.mayHaveLabelKey(on.HeldLabels()...) {
+		return func(int) bool { return true }
+	}
+	return s.rowSelector(on.Filter())
 }
 
 // decodeEntryWithoutContent sets e to the head of the entry in a row and returns the content's size. If mayBeClamped

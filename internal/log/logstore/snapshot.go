@@ -69,6 +69,7 @@
 package logstore
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
@@ -352,6 +353,24 @@ func (s *snapshot) entryLabelSets() *labelSetTable {
 	}
 	s.cachedLabelSets.Store(&t)
 	return &t
+}
+
+// mayHaveLabelKey is like [labelSetTable.mayHaveLabelKey]. It does not load the forms if they are not in the cache.
+func (s *snapshot) mayHaveLabelKey(keys ...string) bool {
+	if t := s.cachedLabelSets.Load(); t != nil {
+		return t.mayHaveLabelKey(keys...)
+	}
+	found := false
+	for _, key := range keys {
+		encodedKey := keydir.AppendLengthAndText(nil, key)
+		var b []byte // the end of the previous page, and a page
+		err := s.tables.EachTablePage(sectionLabelSets, func(page []byte) {
+			b = append(b[max(0, len(b)-len(encodedKey)):], page...)
+			found = found || bytes.Contains(b, encodedKey)
+		})
+		found = found || err != nil
+	}
+	return found
 }
 
 // selectLabelSets returns, for each form in the snapshot, whether the filter selects an entry with this form. A

@@ -171,26 +171,39 @@ func heads(t *testing.T, s store.Store) (all []string) {
 }
 
 // namesNotHeld returns the sorted names of the entries that are not in quarantine. It tests that EachName passes the
-// same names to its function.
+// same names to its function, all of them or only those with a wanted name or alias.
 func namesNotHeld(t *testing.T, d *DB) (names []string) {
 	t.Helper()
-	for e, err := range d.Entries(t.Context(), store.Filter{}) {
-		if err != nil {
-			t.Fatal(err)
+	isAnyWanted := func([]byte) bool { return true }
+	isSumOdd := func(name []byte) bool {
+		sum := 0
+		for _, b := range name {
+			sum += int(b)
 		}
-		if _, held := e.Label(store.LabelQuarantine); !held {
-			names = append(append(names, e.Name), e.Aliases...)
-		}
+		return sum%2 > 0
 	}
-	slices.Sort(names)
-	var got []string
-	ok, err := d.EachName(t.Context(), nil, func(name string, aliases []string) bool {
-		got = append(append(got, name), aliases...)
-		return true
-	})
-	slices.Sort(got)
-	if ok && (err != nil || !slices.Equal(got, names)) {
-		t.Errorf("EachName: %q, %v, want %q", got, err, names)
+	for _, isWanted := range []func([]byte) bool{isSumOdd, isAnyWanted} {
+		names = nil
+		for e, err := range d.Entries(t.Context(), store.Filter{}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			own := append([]string{e.Name}, e.Aliases...)
+			isOwnWanted := slices.ContainsFunc(own, func(name string) bool { return isWanted([]byte(name)) })
+			if _, held := e.Label(store.LabelQuarantine); !held && isOwnWanted {
+				names = append(names, own...)
+			}
+		}
+		slices.Sort(names)
+		var got []string
+		ok, err := d.EachName(t.Context(), nil, isWanted, func(name string, aliases []string) bool {
+			got = append(append(got, name), aliases...)
+			return true
+		})
+		slices.Sort(got)
+		if ok && (err != nil || !slices.Equal(got, names)) {
+			t.Errorf("EachName: %q, %v, want %q", got, err, names)
+		}
 	}
 	return names
 }
