@@ -93,6 +93,64 @@ func listedEntryText(e Entry) string {
 	return b.String()
 }
 
+// hitCost contains the costs of a hit in the text of an answer. Each part of a hit's text consists of whole lines, so
+// that the costs of parts can be added. Therefore each part is rendered and counted only once, however often the answer
+// is cut.
+type hitCost struct {
+	head    text.TokenHundredths // everything except the texts below
+	snippet text.TokenHundredths // the snippet, which is shown if the content is not
+	content text.TokenHundredths // the content (0 if it was not counted)
+	turns   text.TokenHundredths // the turns before and after the hit (0 if none is shown)
+}
+
+// withSnippet returns the cost of the hit if it is shown with a snippet and without turns.
+func (c *hitCost) withSnippet() text.TokenHundredths { return c.head + c.snippet }
+
+// withContent returns the cost of the hit if it is shown with its content and without turns.
+func (c *hitCost) withContent() text.TokenHundredths { return c.head + c.content }
+
+// shown returns the cost of hit h as it is shown now.
+func (c *hitCost) shown(h *Entry) text.TokenHundredths {
+	if h.Content != nil {
+		return c.withContent() + c.turns
+	}
+	return c.withSnippet() + c.turns
+}
+
+// fencedTextCost returns the cost of a text in a fence.
+func fencedTextCost(language, s string) text.TokenHundredths {
+	return text.TokenCost(prompt.FenceText(language, s))
+}
+
+// snippetHitCosts returns the costs of the hits. It counts neither contents nor turns.
+func snippetHitCosts(hits []Entry) []hitCost {
+	costs := make([]hitCost, len(hits))
+	for i, h := range hits {
+		if h.Snippet != "" {
+			costs[i].snippet = fencedTextCost("snippet", h.Snippet)
+		}
+		h.Snippet = ""
+		h.Content = nil
+		h.TurnsBefore = nil
+		h.TurnsAfter = nil
+		costs[i].head = text.TokenCost(listedEntryText(h))
+	}
+	return costs
+}
+
+// countTurns counts the turns that hit h is shown with.
+func (c *hitCost) countTurns(h *Entry) {
+	c.turns = 0
+	for _, side := range []struct {
+		name  string
+		turns []Turn
+	}{{"before", h.TurnsBefore}, {"after", h.TurnsAfter}} {
+		if len(side.turns) > 0 {
+			c.turns += fencedTextCost(side.name, joinTurns(side.turns))
+		}
+	}
+}
+
 // cutToBudget shortens the answer to at most maxTokens tokens. First it includes the hits with snippets. Then it
 // replaces snippets by whole contents, beginning with the best hits. Finally it adds the turns around these hits.
 // contents contains the content of each hit. If keepAllHits is set, no hit is left out, even if the answer is too
@@ -101,11 +159,16 @@ func (out *RecallOut) cutToBudget(contents []string, maxTokens int, keepAllHits 
 	all := len(out.Hits)
 	notes := out.Notes
 	hits := out.Hits
-	out.chooseContents(contents, maxTokens, keepAllHits)
-	tell := func() { out.addBudgetNotes(notes, all, maxTokens) }
+	costs := snippetHitCosts(hits)
+	out.chooseContents(contents, costs, maxTokens, keepAllHits)
+	for i := range out.Hits {
+		costs[i].countTurns(&out.Hits[i])
+	}
+	tell := func() { out.addBudgetNotes(notes, costs, all, maxTokens) }
 	for tell(); !keepAllHits && len(out.Hits) > 0 && out.TokensUsed > maxTokens; tell() {
 		if i := lastHitWithTurns(out.Hits); i >= 0 {
 			out.Hits[i].TurnsBefore, out.Hits[i].TurnsAfter = nil, nil
+			costs[i].turns = 0
 		} else if last := &out.Hits[len(out.Hits)-1]; last.Content != nil && len(*last.Content) > snippetWidth {
 			last.Content = nil
 		} else {
@@ -133,14 +196,14 @@ func budgetTooSmallNotes(spentTokens, total, maxTokens int, first Entry) []Note 
 }
 
 // chooseContents chooses which hits and which contents fit into the budget. It adds no notes. It is a part of
-// cutToTokenBudget.
-func (out *RecallOut) chooseContents(contents []string, maxTokens int, keepAllHits bool) {
+// cutToBudget. It counts the contents in costs.
+func (out *RecallOut) chooseContents(contents []string, costs []hitCost, maxTokens int, keepAllHits bool) {
 	frame := *out
 	frame.Hits = nil
 	all, spent := len(out.Hits), prompt.EstimateTokens(prompt.ReporterText(frame))+reservedNoteTokens
 	heads := make([]int, 0, all)
-	for i, h := range out.Hits {
-		n := prompt.EstimateTokens(listedEntryText(h)) + 2 // The number before the hit needs two tokens.
+	for i := range out.Hits {
+		n := costs[i].withSnippet().Tokens() + 2 // The number before the hit needs two tokens.
 		needed := spent + n
 		if i == all-1 {
 			needed -= reservedNoteTokens // This is the last hit, so no note about further hits is needed.
@@ -157,10 +220,9 @@ func (out *RecallOut) chooseContents(contents []string, maxTokens int, keepAllHi
 		if len(contents[i]) > snippetWidth && len(contents[i])/100 > maxTokens-spent {
 			continue
 		}
-		whole := out.Hits[i]
-		whole.Content = &contents[i]
-		if n := prompt.EstimateTokens(listedEntryText(whole)) + 2; n <= heads[i] || spent-heads[i]+n <= maxTokens {
-			out.Hits[i], spent = whole, spent-heads[i]+n
+		costs[i].content = fencedTextCost("markdown", contents[i])
+		if n := costs[i].withContent().Tokens() + 2; n <= heads[i] || spent-heads[i]+n <= maxTokens {
+			out.Hits[i].Content, spent = &contents[i], spent-heads[i]+n
 		}
 	}
 	out.addTurnsAroundHits(maxTokens - spent)
@@ -207,8 +269,9 @@ func lastHitWithTurns(hits []Entry) int {
 	return -1
 }
 
-// addBudgetNotes adds notes about what did not fit into the budget, and counts the tokens of the answer.
-func (out *RecallOut) addBudgetNotes(notes []Note, allHits, maxTokens int) {
+// addBudgetNotes adds notes about what did not fit into the budget, and counts the tokens of the answer. costs contains
+// the cost of each hit.
+func (out *RecallOut) addBudgetNotes(notes []Note, costs []hitCost, allHits, maxTokens int) {
 	out.Notes = notes[:len(notes):len(notes)]
 	short, gone := 0, allHits-len(out.Hits)
 	for _, h := range out.Hits {
@@ -238,8 +301,23 @@ func (out *RecallOut) addBudgetNotes(notes []Note, allHits, maxTokens int) {
 		)
 	}
 	out.TokensUsed = maxTokens // count the largest number that may be shown, which has the most digits
-	out.TokensUsed = prompt.EstimateTokens(prompt.ReporterText(out))
+	out.TokensUsed = out.tokenCost(costs).Tokens()
 }
+
+// tokenCost returns the cost of the answer's text. The cost of each hit is already known, so only the lines before and
+// after the hits are rendered.
+func (out *RecallOut) tokenCost(costs []hitCost) text.TokenHundredths {
+	frame := out.reportHead()
+	out.addReportEnd(&frame)
+	sum := text.TokenCost(prompt.ReportText(frame, nil))
+	for i := range out.Hits {
+		sum += text.BlankLineTokenCost + text.TokenCost(hitNumber(i)) + costs[i].shown(&out.Hits[i])
+	}
+	return sum
+}
+
+// hitNumber returns the text before hit i in an answer.
+func hitNumber(i int) string { return strconv.Itoa(i+1) + ". " }
 
 // cutToBudget cuts the content to one page, which begins at offset, so that the whole answer fits into the budget.
 func (out *GetOut) cutToBudget(offset, maxTokens int) error {

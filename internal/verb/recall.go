@@ -412,6 +412,7 @@ func shownWordForTerm(term string, hits []oxbow.Hit) string {
 // wordMatcher finds the words that match a term of a query.
 type wordMatcher struct {
 	terms      map[string]bool
+	firstBytes [256]bool            // bytes with which terms begin
 	termFinder *analysis.TermFinder // finds words by their stems (nil if the ranking compares whole words)
 	words      []string             // reused buffer
 }
@@ -421,6 +422,9 @@ func newWordMatcher(read oxbow.ParsedQuery) *wordMatcher {
 	m := &wordMatcher{terms: map[string]bool{}}
 	for _, t := range read.Terms {
 		m.terms[t.Term] = true
+		if t.Term != "" {
+			m.firstBytes[t.Term[0]] = true
+		}
 	}
 	if read.Rank != oxbow.RankSeed {
 		m.termFinder = analysis.NewTermFinder(analysis.NewTermSet(slices.Collect(maps.Keys(m.terms)), nil))
@@ -445,7 +449,9 @@ func (m *wordMatcher) matchedWords(e *oxbow.Entry) []string {
 
 // isMatch reports whether a word in lower case matches a term.
 func (m *wordMatcher) isMatch(word string) bool {
-	return m.terms[word] || (m.termFinder != nil && m.termFinder.WantsWord(word))
+	// Look at the first byte before the map, because most words begin like no term.
+	isTerm := m.firstBytes[word[0]] && m.terms[word]
+	return isTerm || (m.termFinder != nil && m.termFinder.WantsWord(word))
 }
 
 // addHits adds the hits to the result, with their snippets, file references and trust levels, and adds notes. It

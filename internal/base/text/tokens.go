@@ -65,7 +65,22 @@ const (
 // The ratio to cl100k_base is 0.92 for number tables, 0.85 for base64, and 0.69 for words of random letters. The
 // language with the lowest ratio is Finnish. Newer tokenizers have more words for scripts other than Latin, so that
 // the estimate is far too high for them.
-func EstimateTokens(s string) int {
+func EstimateTokens(s string) int { return TokenCost(s).Tokens() }
+
+// TokenHundredths is a number of hundredths of a token. Unlike numbers of tokens, which are rounded up, the hundredths
+// of texts can be added.
+type TokenHundredths int
+
+// Tokens returns the number of whole tokens, rounded up.
+func (h TokenHundredths) Tokens() int { return int(h+99) / 100 }
+
+// BlankLineTokenCost is what a text costs more if one of its line ends is doubled.
+const BlankLineTokenCost TokenHundredths = tokenCostLaterNewline
+
+// TokenCost returns the estimate of [EstimateTokens] before it is rounded up. If one text ends with a line end, and a
+// second text begins with a printable character, the cost of both texts together is exactly the sum of their costs.
+// Therefore a text that consists of lines can be counted line by line.
+func TokenCost(s string) TokenHundredths {
 	sum := 0
 	digitCost := 0 // cost that is added if the next character is a digit, because of the space before it
 	for i := 0; i < len(s); {
@@ -98,7 +113,7 @@ func EstimateTokens(s string) int {
 		}
 		i += n
 	}
-	return (sum + 99) / 100
+	return TokenHundredths(sum)
 }
 
 // asciiByteClass is the class of an ASCII byte, such as letter or digit. The token estimate depends on the class.

@@ -87,6 +87,38 @@ func TestEstimateTokensAddsUp(t *testing.T) {
 	}
 }
 
+// TestTokenCostOfLines tests that the cost of a text is the sum of the costs of its lines, and that a doubled line end
+// adds BlankLineTokenCost.
+func TestTokenCostOfLines(t *testing.T) {
+	const seed = 6
+	rng := rand.New(rand.NewPCG(seed, 0))
+	alphabet := []rune("abcXYZ019   \n\t\r.,-=`é\U0001F642\u0301\u0416")
+	firstRunes := []rune("aZ9.` \"\U0001F642\u0416")
+	for range 20_000 {
+		var whole strings.Builder
+		var sum TokenHundredths
+		for i := range 1 + rng.IntN(6) {
+			line := string(firstRunes[rng.IntN(len(firstRunes))])
+			for range rng.IntN(20) {
+				line += string(alphabet[rng.IntN(len(alphabet))])
+			}
+			line += "\n"
+			if i > 0 && rng.IntN(2) == 0 {
+				whole.WriteString("\n")
+				sum += BlankLineTokenCost
+			}
+			whole.WriteString(line)
+			sum += TokenCost(line)
+		}
+		if got := TokenCost(whole.String()); got != sum {
+			t.Fatalf("seed %d: TokenCost(%q) = %d, want the sum of the lines, %d", seed, whole.String(), got, sum)
+		}
+		if got, want := EstimateTokens(whole.String()), sum.Tokens(); got != want {
+			t.Fatalf("seed %d: EstimateTokens(%q) = %d, want %d", seed, whole.String(), got, want)
+		}
+	}
+}
+
 func BenchmarkEstimateTokens(b *testing.B) {
 	text := strings.Repeat("The store keeps entries; an index ranks them. ", 22)
 	b.SetBytes(int64(len(text)))

@@ -4,7 +4,6 @@ package lineage
 
 import (
 	"cmp"
-	"fmt"
 	"hash/maphash"
 	"maps"
 	"slices"
@@ -25,10 +24,10 @@ const (
 // Ledger records the texts that a model was shown in a session. It is safe for concurrent use. The zero Ledger is
 // empty and ready to use.
 type Ledger struct {
-	mu             sync.Mutex      // mu guards all fields below.
-	shownTexts     []*ShownText    // texts in the order in which they were shown, oldest first
-	shownTextKeys  map[string]bool // keys of shownTexts
-	shownTextBytes int             // total size of shownTexts, in bytes
+	mu             sync.Mutex   // mu guards all fields below.
+	shownTexts     []*ShownText // texts in the order in which they were shown, oldest first
+	shownTextKeys  map[shownTextKey]bool
+	shownTextBytes int // total size of shownTexts, in bytes
 	// how many texts, from the oldest on, were already added to textByWordGram and textsByWord
 	indexedTextCount int
 	// textByWordGram contains, by the hash of six consecutive words, the first shown text with these words. textsByWord
@@ -52,9 +51,14 @@ func NewShownText(e *oxbow.Entry) ShownText {
 		Text: e.Content}
 }
 
-// key returns a string that identifies the text, including its name and version.
-func (s *ShownText) key() string {
-	return fmt.Sprintf("%s@%d %x", s.Name, s.Version, maphash.String(hashSeed, s.Text))
+// shownTextKey identifies a text, including its name and version.
+type shownTextKey struct {
+	name              string
+	version, textHash uint64
+}
+
+func (s *ShownText) key() shownTextKey {
+	return shownTextKey{s.Name, s.Version, maphash.String(hashSeed, s.Text)}
 }
 
 // SourceValue returns the value of the label [SourceLabel] that names this text's entry or turn.
@@ -80,7 +84,7 @@ func (l *Ledger) AddTexts(texts ...ShownText) {
 			continue
 		}
 		if l.shownTextKeys == nil {
-			l.shownTextKeys = map[string]bool{}
+			l.shownTextKeys = map[shownTextKey]bool{}
 		}
 		l.shownTextKeys[key] = true
 		l.shownTexts, l.shownTextBytes = append(l.shownTexts, &s), l.shownTextBytes+len(s.Text)

@@ -161,7 +161,8 @@ func (f *TermFinder) termIfSearchedFor(word string) string {
 
 // WantsWord reports whether the term of a word is wanted. The word must be in lower case.
 func (f *TermFinder) WantsWord(word string) bool {
-	return f.termsToFind.Has(f.termIfSearchedFor(Fold(word)))
+	term := f.termIfSearchedFor(Fold(word))
+	return term != "" && f.termsToFind.Has(term)
 }
 
 // addStemFirstLetters registers the first letters of all plain words whose stem is t or begins with t. Stemming does
