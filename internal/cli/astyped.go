@@ -80,11 +80,12 @@ func (mem *openMemory) clientCommandRewriter() func(text string) string {
 // rewriteCommandsWithFlag rewrites the commands in a text, and adds the flag to commands that use a home. Rewriting a
 // text again does not change it.
 func (mem *openMemory) rewriteCommandsWithFlag(homeFlag, text string) string {
-	program := mem.env.programInvocation()
-	if program == "oxbow" && homeFlag == "" {
+	// Check this first, because finding the program in the directories of PATH takes much longer.
+	if !strings.Contains(text, "oxbow ") {
 		return text
 	}
-	if !strings.Contains(text, "oxbow ") {
+	program := mem.env.programInvocation()
+	if program == "oxbow" && homeFlag == "" {
 		return text
 	}
 	names := mem.commandNames()

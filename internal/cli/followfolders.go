@@ -30,6 +30,9 @@ func (mem *openMemory) followedFoldersHome() string {
 	if !isPersonsHome {
 		return ""
 	}
+	if home := mem.finder.servedHome.Load(); home != nil && !folder.HasFolders(*home) {
+		return ""
+	}
 	path, err := mem.finder.storePath()
 	if err != nil || filepath.Base(path) != storeFileName {
 		return ""

@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/code/project"
@@ -46,6 +47,10 @@ type homeFinder struct {
 	lastVerdict    *trust.OwnershipVerdict // verdict on the home that was found last (nil if none was found)
 
 	noUntrustedHomeWarning bool // The command decides by itself whether the home is trusted.
+
+	servedHome atomic.Pointer[string] // home of a server, set by rememberServedHome
+	// rememberServedHome has found a home without an archive of sessions, so servedHome stays unset
+	hasNoServedHome atomic.Bool
 }
 
 // homePath returns the path of the home, which need not exist. It uses the first of these that is set or exists:

@@ -3,8 +3,12 @@
 package cli
 
 import (
+	"os"
+	"path/filepath"
+
 	"github.com/oxbow-memory/oxbow/internal/screening/fingerprint"
 	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/ownership"
 )
 
 // readTextsAndSession returns this run's knowledge about text by others. This knowledge consists of the fingerprints
@@ -25,6 +29,12 @@ func (mem *openMemory) readTextsAndSession() verb.ProvenanceData {
 // openFingerprints returns the fingerprints of the texts that the home's sessions have read. It returns nil if the
 // home lacks fingerprints.
 func (finder *homeFinder) openFingerprints() *fingerprint.File {
+	if home := finder.servedHome.Load(); home != nil {
+		if ownership.CheckSpoolDir(*home) != nil {
+			return nil
+		}
+		return fingerprintFile(*home, finder.env.Now)
+	}
 	if home, err := finder.archiveHome(); err == nil {
 		return fingerprintFile(home, finder.env.Now)
 	}
@@ -32,6 +42,23 @@ func (finder *homeFinder) openFingerprints() *fingerprint.File {
 		return fingerprintFile(state, finder.env.Now)
 	}
 	return nil
+}
+
+// rememberServedHome remembers the home of a server that has opened the home's memory, so that the server does not look
+// for its home again in each request. The server keeps this memory open, so it cannot change to another home. As long
+// as the store does not exist, the home may still get another layout, so rememberServedHome remembers nothing.
+func (finder *homeFinder) rememberServedHome() {
+	if finder.servedHome.Load() != nil || finder.hasNoServedHome.Load() {
+		return
+	}
+	home, err := finder.archiveHome()
+	if err != nil {
+		finder.hasNoServedHome.Store(true)
+		return
+	}
+	if _, err := os.Lstat(filepath.Join(home, storeFileName)); err == nil {
+		finder.servedHome.Store(&home)
+	}
 }
 
 // repeatsForeignText reports whether a text repeats text by others that agents have read.

@@ -77,12 +77,17 @@ func (mem *openMemory) serverMemoryOpener(
 	if mem.folderState.newComparer != nil {
 		follow = mem.folderState.newComparer(accessKind, all)
 	}
-	open = func(ctx context.Context, how verb.MemoryAccess) (*oxbow.Memory, error) {
+	open = func(ctx context.Context, how verb.MemoryAccess) (m *oxbow.Memory, err error) {
 		follow(ctx, how)
 		if how == verb.Read && mem.trustedTeamTree() != nil {
-			return read(ctx, how)
+			m, err = read(ctx, how)
+		} else {
+			m, err = own(ctx, how)
 		}
-		return own(ctx, how)
+		if err == nil {
+			mem.finder.rememberServedHome()
+		}
+		return m, err
 	}
 	return open, func() (err error) {
 		for _, fn := range []func() error{closeRead, closeOwn, closeAll} {
@@ -200,9 +205,8 @@ func (mem *openMemory) openStore(path string, accessKind accessKind, readOnlyRea
 		return nil, storeOpenError(path, err)
 	}
 	mem.enableLogHashSigning(m, path, accessKind)
-	said := func(say func(verb.Note) string) string {
-		return say(maintenance.RollbackNote(context.Background(), m, path))
-	}
+	rollbacks := maintenance.NewRollbackWatcher(m, path, mem.env.Now)
+	said := func(say func(verb.Note) string) string { return say(rollbacks.Note(context.Background())) }
 	isFirst := mem.describeStoreDefect.Swap(&said) == nil
 	if !isFirst || accessKind != readOwnAccess {
 		return m, nil

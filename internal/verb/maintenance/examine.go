@@ -8,9 +8,12 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
+	"time"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/log/wal"
@@ -230,19 +233,75 @@ func (o *CheckOut) addDamage(c *oxbow.CorruptError) {
 	}
 }
 
-// RollbackNote returns a note with advice if the store in a file lacks durable changes. Otherwise the note is empty.
-func RollbackNote(ctx context.Context, m *oxbow.Memory, file string) verb.Note {
+// RollbackWatcher finds out whether an open store lacks durable changes, because its file was replaced by an older one.
+// It is safe for concurrent use.
+type RollbackWatcher struct {
+	memory *oxbow.Memory
+	file   string // path of the store
+	now    func() time.Time
+
+	mu sync.Mutex
+	// state of the lock file when it was read (nil if it was not read yet, or if the store lacked changes then), and
+	// the number of the last durable change that it recorded
+	readLockFile   fs.FileInfo
+	readDurableSeq uint64
+}
+
+// NewRollbackWatcher returns a watcher for an open memory and its file.
+func NewRollbackWatcher(m *oxbow.Memory, file string, now func() time.Time) *RollbackWatcher {
+	return &RollbackWatcher{memory: m, file: file, now: now}
+}
+
+// Note returns a note with advice if the store lacks durable changes. Otherwise the note is empty.
+func (w *RollbackWatcher) Note(ctx context.Context) verb.Note {
+	lock, lockErr := os.Stat(filepath.Join(filepath.Dir(w.file), wal.LockName(filepath.Base(w.file))))
 	// Read the recorded number of the last durable change first, and then the store's last change. In the opposite
 	// order, changes that another process adds in between would seem to be missing.
-	had, err := recordedDurableSeq(file, file)
+	had, known := uint64(0), false
+	if lockErr == nil {
+		had, known = w.knownDurableSeq(lock)
+	}
+	s, err := w.memory.Stats(ctx)
+	if known && err == nil && had <= s.Last {
+		return verb.Note{}
+	}
+	had, err = recordedDurableSeq(w.file, w.file)
 	if err != nil || had == 0 {
 		return verb.Note{}
 	}
-	if s, err := m.Stats(ctx); err == nil && had > s.Last {
+	s, err = w.memory.Stats(ctx)
+	switch {
+	case err != nil:
+	case had > s.Last:
 		return verb.JoinNotes([]verb.Note{verb.Notef("the memory may lack what was remembered: "+
 			rollbackMessageFormat, s.Last, had), verb.ErrorRemedy(oxbow.ErrRolledBack)})
+	case lockErr == nil:
+		w.setKnown(lock, had)
 	}
 	return verb.Note{}
+}
+
+// minKnownLockFileAge is the age that a lock file needs so that its content is remembered. If a younger file was
+// changed again immediately, its modification time might stay the same.
+const minKnownLockFileAge = 2 * time.Second
+
+// knownDurableSeq returns the number that the lock file recorded when it was read. It returns false if the lock file
+// was changed since, or was not read.
+func (w *RollbackWatcher) knownDurableSeq(lock fs.FileInfo) (uint64, bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	old := w.readLockFile
+	isSame := old != nil && old.ModTime().Equal(lock.ModTime()) && old.Size() == lock.Size() && os.SameFile(old, lock)
+	return w.readDurableSeq, isSame
+}
+
+func (w *RollbackWatcher) setKnown(lock fs.FileInfo, had uint64) {
+	if w.now().Sub(lock.ModTime()) < minKnownLockFileAge {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.readLockFile, w.readDurableSeq = lock, had
 }
 
 // checkStoreFile reads and checks the whole store in a file, without changing anything. Then it calls the functions in
