@@ -13,6 +13,8 @@ func processorTime() (time.Duration, bool) { return 0, false }
 
 func threadTime() (time.Duration, bool) { return 0, false }
 
+func processorTimeOf(int) (time.Duration, bool) { return 0, false }
+
 func anonymousMemoryBytes() (int64, bool) { return 0, false }
 
 func peakMemory(*os.ProcessState) int64 { return 0 }
