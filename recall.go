@@ -78,6 +78,37 @@ func (m *Memory) RecallParsed(ctx context.Context, q Query) ([]Hit, ParsedQuery,
 	return hits, parsed, nil
 }
 
+// RecallIDs returns the IDs of the entries that [Memory.Recall] finds, in the same order. It is
+// faster, because it reads an entry only if the ranking or the filter needs the entry's text.
+func (m *Memory) RecallIDs(ctx context.Context, q Query) (ids []uint64, err error) {
+	if q.Second != nil || q.Collapse { // These need the texts of all hits.
+		hits, err := m.Recall(ctx, q)
+		for _, h := range hits {
+			ids = append(ids, h.Entry.ID)
+		}
+		return ids, err
+	}
+	limit, err := checkedHitLimit(q.Limit)
+	if err == nil {
+		err = checkRecency(&q, m.opts.Clock)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for v, err := range m.views(ctx, q) {
+		if err != nil {
+			return nil, err
+		}
+		p := v.MakePlan(v.rankingQuery(q))
+		if p.HasNoWords {
+			ids = v.NewestIDs(p, limit)
+		} else {
+			ids = v.SearchIDs(p, limit)
+		}
+	}
+	return ids, nil
+}
+
 // addTurnsAroundHits adds the turns around the hits that are turns of conversations (see [Query.Around]).
 func (v *rankedView) addTurnsAroundHits(hits []Hit, q Query) {
 	if q.Around == 0 || v.Ranking() == RankSeed {

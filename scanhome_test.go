@@ -5,6 +5,7 @@ package oxbow
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -128,6 +129,14 @@ func all(t *testing.T, m *Memory, q Query) string {
 	hits, err := m.Recall(t.Context(), q)
 	if err != nil {
 		t.Fatalf("%+v: %v", q, err)
+	}
+	ids, err := m.RecallIDs(t.Context(), q)
+	if err != nil {
+		t.Fatalf("%+v: %v", q, err)
+	}
+	isOfHit := func(id uint64, h Hit) bool { return id == h.Entry.ID }
+	if !slices.EqualFunc(ids, hits, isOfHit) {
+		t.Errorf("%+v: RecallIDs = %v, which are not the IDs of the hits %+v", q, ids, deref(hits))
 	}
 	read, err := m.ParseQuery(t.Context(), q)
 	if err != nil {

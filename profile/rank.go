@@ -73,13 +73,13 @@ func queryRanksByID(ctx context.Context, m *oxbow.Memory, within scope.Scope, qu
 		m = scope.Within(m, within)
 		defer m.Close()
 	}
-	hs, err := m.Recall(ctx, oxbow.Query{Text: query, Limit: oxbow.MaxLimit})
+	ids, err := m.RecallIDs(ctx, oxbow.Query{Text: query, Limit: oxbow.MaxLimit})
 	if err != nil {
 		return nil, err
 	}
-	hits := make(map[uint64]int, len(hs))
-	for i, h := range hs {
-		hits[h.Entry.ID] = i + 1
+	hits := make(map[uint64]int, len(ids))
+	for i, id := range ids {
+		hits[id] = i + 1
 	}
 	return hits, nil
 }
@@ -88,20 +88,8 @@ func queryRanksByID(ctx context.Context, m *oxbow.Memory, within scope.Scope, qu
 // rank the entries.
 func (r *Resolved) neededEntryVersionData(selectionScope *scope.Scope) heads.Needs {
 	a := selectionScope.HeadNeeds()
-	a.Keys = append(
-		a.Keys,
-		"kind",
-		LabelPinned,
-		LabelProcess,
-		LabelCovered,
-		oxbow.LabelConfidence,
-		oxbow.LabelProject,
-		oxbow.LabelTag,
-		oxbow.LabelTaint,
-		oxbow.LabelSuspect,
-		oxbow.LabelQuarantine,
-		oxbow.LabelUnvouched,
-	)
+	a.Keys = append(a.Keys, "kind", LabelPinned, LabelProcess, LabelCovered, oxbow.LabelConfidence)
+	a.Keys = append(a.Keys, oxbow.UnaskedByLabels.HeldLabels()...)
 	for _, c := range r.Includes {
 		a.Names = append(a.Names, c.Entries...)
 	}
@@ -287,7 +275,7 @@ type bestEntries struct {
 // add adds an entry, unless the entry ranks too low. Then it returns false. Further calls with entries that rank even
 // lower return false, too.
 func (b *bestEntries) add(x rankedEntry) bool {
-	if b.contentBytes/4 > b.tokenBudget && compareByRank(&x, &b.heap[0]) > 0 {
+	if b.ranksTooLow(&x) {
 		return false
 	}
 	heap.Push(&b.heap, x)
@@ -295,6 +283,11 @@ func (b *bestEntries) add(x rankedEntry) bool {
 		b.contentBytes -= heap.Pop(&b.heap).(rankedEntry).contentBytes
 	}
 	return true
+}
+
+// ranksTooLow reports whether add would not add the entry, because the better entries fill the budget.
+func (b *bestEntries) ranksTooLow(x *rankedEntry) bool {
+	return b.contentBytes/4 > b.tokenBudget && compareByRank(x, &b.heap[0]) > 0
 }
 
 // sorted returns the entries, the best first. add must not be called afterwards.

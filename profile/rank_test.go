@@ -4,6 +4,7 @@ package profile
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -159,6 +160,81 @@ func TestSelectByHeads(t *testing.T) {
 	report, err := m.Check(t.Context())
 	if err != nil || len(report.Problems) > 0 {
 		t.Errorf("Check = %v, %v", report.Problems, err)
+	}
+}
+
+// TestSelectFromLargeGroups compares selections by heads with selections from entries if most entries have the same
+// labels, and only a few are pinned, covered, tainted or have a confidence. The few entries are old, new or spread.
+func TestSelectFromLargeGroups(t *testing.T) {
+	testenv.SkipInShortMode(t)
+	const count = 3*rowsPerGroupCheck + 100
+	for seed := range uint64(6) {
+		rng := rand.New(rand.NewPCG(seed, 71))
+		fsys := vfs.NewMem()
+		day := time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)
+		open := func() *oxbow.Memory {
+			m, err := oxbow.Open("m.oxbow", &oxbow.Options{FS: fsys, Clock: func() time.Time { return day }})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return m
+		}
+		labels := []oxbow.Label{
+			{Key: LabelPinned, Value: "true"}, {Key: LabelProcess, Value: "true"}, {Key: LabelCovered, Value: "true"},
+			{Key: oxbow.LabelConfidence, Value: ".9"}, {Key: oxbow.LabelTaint, Value: "web"},
+			{Key: oxbow.LabelOrigin, Value: "web"},
+		}
+		firstLabelled, labelledCount := rng.IntN(count), 1+rng.IntN(count)
+		m := open()
+		for i := 0; i < count; i += 100 {
+			var ops []oxbow.Op
+			for n := i; n < i+100; n++ {
+				add := oxbow.Add{
+					Name:    fmt.Sprint("n", n),
+					Content: strings.Repeat(fmt.Sprintf("w%d ", n%50), 1+rng.IntN(40)),
+				}
+				if n >= firstLabelled && n < firstLabelled+labelledCount && rng.IntN(3) == 0 {
+					add.Labels = append(add.Labels, labels[rng.IntN(len(labels))])
+				}
+				add.Labels = append(add.Labels, oxbow.Label{Key: oxbow.LabelTag, Value: fmt.Sprint("t", rng.IntN(300))})
+				add.Labels = oxbow.SortLabels(add.Labels)
+				ops = append(ops, add)
+			}
+			if err := m.Apply(t.Context(), ops...); err != nil {
+				t.Fatal(err)
+			}
+			day = day.Add(time.Duration(rng.IntN(30)) * time.Hour)
+		}
+		if err := errors.Join(m.Checkpoint(t.Context()), m.Close()); err != nil {
+			t.Fatal(err)
+		}
+		m = open()
+		r := Everything()
+		if n := notRead(t, m, &r); n < count {
+			t.Errorf("%d heads are not whole, want %d", n, count)
+		}
+		set := &Set{Places: []Place{{FS: fsys, Dirs: HomeDirs}}}
+		whole := oxbow.New(plain{m.Store()}, nil)
+		for _, q := range []Request{{Budget: 50}, {Budget: 2000}, {Budget: 20_000, Query: "w7"}, {Query: "w3 w8 w9"}} {
+			got, err := set.Select(t.Context(), m, &r, q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, err := set.Select(t.Context(), whole, &r, q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if a, b := written(t, &got), written(t, &want); a != b {
+				t.Errorf("seed %d, %+v: Select by heads is\n%.2000s\nwant\n%.2000s", seed, q, a, b)
+			}
+		}
+		report, err := m.Check(t.Context())
+		if err != nil || len(report.Problems) > 0 {
+			t.Errorf("Check = %v, %v", report.Problems, err)
+		}
+		if err := m.Close(); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

@@ -4,6 +4,8 @@
 package profile
 
 import (
+	"math"
+
 	"github.com/oxbow-memory/oxbow"
 )
 
@@ -11,7 +13,8 @@ import (
 // not depend on times.
 //
 // The rank of two entries with the same traits depends only on the times of their last changes, unless the query finds
-// them. Therefore rankTable divides the entries into groups with the same traits, and reads the newest entries first.
+// them. Therefore rankTable divides the entries into groups with the same traits. It adds all entries of the small
+// groups, such as pinned entries, and reads the entries of the other groups in the order of their times, newest first.
 // When an entry of a group ranks too low, all further entries in this group do as well.
 func (r *Resolved) rankTable(
 	t *oxbow.HeadTable,
@@ -37,9 +40,9 @@ func (r *Resolved) rankTable(
 	if err != nil {
 		return nil, sum, err
 	}
-	err = t.EachRow(func(_, form, size int) {
+	err = t.EachRow(func(row, form, size int) {
 		if g := groups.byForm[form]; g != nil {
-			g.unreadCount++
+			g.addRow(row)
 			sum.addEntry(size)
 		}
 	})
@@ -63,14 +66,31 @@ func (r *Resolved) rankTable(
 		}
 		best.add(newRanked(row, groups.byForm[form]))
 	}
+	groups.addSmallGroups(&best, newRanked)
 	groups.addNewest(t, &best, newRanked)
 	return best.sorted(), sum, nil
 }
 
+// maxSmallGroupEntries is the number of entries up to which all entries of a group are ranked. In a larger group, the
+// newest entries are found by reading the entries of all groups in the order of their times.
+const maxSmallGroupEntries = 256
+
 // traitGroup contains the entries with the same traits.
 type traitGroup struct {
 	rankTraits
-	unreadCount int // number of the entries that may still be among the best
+	rows        []int // rows of the entries in a group with at most maxSmallGroupEntries entries
+	unreadCount int   // number of the entries that may still be among the best
+}
+
+// addRow adds the entry in a row of the table to the group.
+func (g *traitGroup) addRow(row int) {
+	g.unreadCount++
+	switch {
+	case g.unreadCount <= maxSmallGroupEntries:
+		g.rows = append(g.rows, row)
+	case g.rows != nil:
+		g.rows = nil
+	}
 }
 
 // traitGroups are the groups of entries that a selection may contain.
@@ -97,22 +117,45 @@ func (r *Resolved) groupForms(t *oxbow.HeadTable, input *rankingInput) (groups t
 	return groups, err
 }
 
-// addNewest adds the best entries of each group, except those that the query found, to best.
+// addSmallGroups adds the entries of each small group, except those that the query found, to best.
+func (s traitGroups) addSmallGroups(best *bestEntries, newRanked func(row int, g *traitGroup) rankedEntry) {
+	for _, g := range s.all {
+		for _, row := range g.rows {
+			if x := newRanked(row, g); x.queryRank == 0 {
+				best.add(x)
+			}
+		}
+		if len(g.rows) > 0 {
+			g.unreadCount = 0
+		}
+	}
+}
+
+// rowsPerGroupCheck is the number of rows after which addNewest checks whether older entries of a group can still be
+// among the best.
+const rowsPerGroupCheck = 1024
+
+// addNewest adds the best entries of each group that still has unread entries, except those that the query found, to
+// best.
 func (s traitGroups) addNewest(
 	t *oxbow.HeadTable,
 	best *bestEntries,
 	newRanked func(row int, g *traitGroup) rankedEntry,
 ) {
-	unread := 0 // number of groups with unread entries
-	for _, g := range s.all {
-		if g.unreadCount > 0 {
-			unread++
-		}
-	}
+	unread := s.countUnreadGroups()
 	if unread == 0 {
 		return
 	}
+	readRows := 0
 	for row, form := range t.NewestRows {
+		readRows++
+		if readRows%rowsPerGroupCheck == 0 {
+			s.skipLowGroups(t, row, best)
+			unread = s.countUnreadGroups()
+			if unread == 0 {
+				return
+			}
+		}
 		g := s.byForm[form]
 		if g == nil || g.unreadCount == 0 {
 			continue
@@ -129,6 +172,27 @@ func (s traitGroups) addNewest(
 		unread--
 		if unread == 0 {
 			return
+		}
+	}
+}
+
+// countUnreadGroups returns the number of groups with entries that may still be among the best.
+func (s traitGroups) countUnreadGroups() (n int) {
+	for _, g := range s.all {
+		if g.unreadCount > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// skipLowGroups marks the groups as read whose entries all rank too low if they are not newer than the entry in a row.
+func (s traitGroups) skipLowGroups(t *oxbow.HeadTable, row int, best *bestEntries) {
+	_, updated, _ := t.Head(row)
+	for _, g := range s.all {
+		x := rankedEntry{rankTraits: g.rankTraits, id: math.MaxUint64, updateTime: updated}
+		if best.ranksTooLow(&x) {
+			g.unreadCount = 0
 		}
 	}
 }

@@ -88,7 +88,7 @@ type HeadViewer interface {
 // a HeadTableViewer directly. A store that wraps another store does not have to implement it.
 type HeadTableViewer interface {
 	// ViewHeadTable calls fn with the heads of all entries as of one moment. fn must not use the table after it has
-	// returned. The forms in the table have all labels with the given keys.
+	// returned. The forms in the table have exactly the labels with the given keys.
 	//
 	// ViewHeadTable returns false if the store does not have the requested data or could not read all of it. The
 	// caller must then call ViewHeads.

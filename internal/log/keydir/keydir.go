@@ -286,11 +286,17 @@ func EachText(f *pagefile.Reader, fn func(i int, text string) bool) {
 // EachTextBytes is like EachText, but does not create strings. fn must not keep the text, because its memory is used
 // again.
 func EachTextBytes(f *pagefile.Reader, fn func(i int, text []byte) bool) {
+	eachText(f, newByteJoiner(), fn)
+}
+
+// newByteJoiner returns a function that concatenates two byte slices in a buffer, which each call overwrites. The first
+// slice may be a part of the previous result.
+func newByteJoiner() func(rest, page []byte) []byte {
 	var buffer []byte
-	eachText(f, func(rest, page []byte) []byte {
+	return func(rest, page []byte) []byte {
 		buffer = append(append(buffer[:0], rest...), page...)
 		return buffer
-	}, fn)
+	}
 }
 
 // eachText implements EachText and EachTextBytes. The function join returns rest and the bytes of a page, concatenated.
@@ -299,9 +305,40 @@ func eachText[T string | []byte](
 	join func(rest T, page []byte) T,
 	fn func(i int, text T) bool,
 ) {
+	done := false
+	count, isWhole := eachTextInTable(f, TableTexts, join, func(i int, text T) bool {
+		done = !fn(i, text)
+		return !done
+	})
+	if !done && !(isWhole && count == f.RowCount(TableEntries)) {
+		f.RecordError(errInconsistentTables)
+	}
+}
+
+// EachLabelSet calls fn with each form in TableLabelSets, in order. fn must not keep the text, because its memory is
+// used again. If the table cannot be read, f.Err returns the error.
+func EachLabelSet(f *pagefile.Reader, fn func(text []byte)) {
+	_, isWhole := eachTextInTable(f, TableLabelSets, newByteJoiner(), func(_ int, text []byte) bool {
+		fn(text)
+		return true
+	})
+	if !isWhole {
+		f.RecordError(errInconsistentTables)
+	}
+}
+
+// eachTextInTable calls fn with each text in a table that contains texts after their lengths, until fn returns false.
+// The function join returns rest and the bytes of a page, concatenated. count is the number of calls. isWhole is false
+// if the bytes after the last of these texts are not a whole text.
+func eachTextInTable[T string | []byte](
+	f *pagefile.Reader,
+	table int,
+	join func(rest T, page []byte) T,
+	fn func(i int, text T) bool,
+) (count int, isWhole bool) {
 	var rest T // beginning of a text that continues on the next page
-	i, done := 0, false
-	_ = f.EachTablePage(TableTexts, func(page []byte) { // Ignore the error, because f.Err returns it later.
+	done := false
+	_ = f.EachTablePage(table, func(page []byte) { // Ignore the error, because f.Err returns it later.
 		b := join(rest, page)
 		for !done {
 			text, after, ok := CutLengthAndText(b)
@@ -309,15 +346,12 @@ func eachText[T string | []byte](
 				break
 			}
 			b = after
-			done = !fn(i, text)
-			i++
+			done = !fn(count, text)
+			count++
 		}
 		rest = b
 	})
-	isWhole := i == f.RowCount(TableEntries) && len(rest) == 0
-	if !done && !isWhole {
-		f.RecordError(errInconsistentTables)
-	}
+	return count, len(rest) == 0
 }
 
 // AppendLengthAndText appends the length of a text (as a uvarint) and the text to b.
@@ -328,6 +362,9 @@ func AppendLengthAndText(b []byte, text string) []byte {
 // CutLengthAndText returns the first text in s, which AppendLengthAndText wrote, and the rest of s. ok is false if s
 // is too short.
 func CutLengthAndText[T string | []byte](s T) (text, rest T, ok bool) {
+	if len(s) > 0 && s[0] < 0x80 && int(s[0]) < len(s) { // Most texts are short.
+		return s[1 : 1+s[0]], s[1+s[0]:], true
+	}
 	n, shift := uint64(0), 0
 	for i := range len(s) {
 		n |= uint64(s[i]&0x7f) << shift

@@ -4,6 +4,7 @@
 package logstore
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"time"
@@ -29,25 +30,26 @@ func (d *DB) ViewHeadTable(
 	if l.base == nil {
 		return false, nil
 	}
-	err = fn(l.headTable(ctx))
+	err = fn(l.headTable(ctx, keys))
 	return l.base.readError() == nil, err
 }
 
-// headTable returns the table of the listing's heads. The listing must have a snapshot.
-func (l *entryListing) headTable(ctx context.Context) *store.HeadTable {
+// headTable returns the table of the listing's heads. The listing must have a snapshot. The forms in the table have
+// only the labels with these keys.
+func (l *entryListing) headTable(ctx context.Context, keys []string) *store.HeadTable {
+	forms := l.base.readHeadForms(keys)
 	return &store.HeadTable{
-		FormCount:      len(l.base.entryLabelSets().texts),
+		FormCount:      len(forms.texts),
 		ChangedEntries: l.entriesNotInSnapshot,
-		EachForm:       l.eachForm,
-		EachRow:        func(fn func(row, form, size int)) error { return l.eachHeadRow(ctx, fn) },
+		EachForm:       forms.eachForm,
+		EachRow:        func(fn func(row, form, size int)) error { return l.eachHeadRow(ctx, forms, fn) },
 		NewestRows: func(yield func(row, form int) bool) {
 			for rank := range l.base.len() {
 				row := l.base.rowAtNewestRank(rank)
 				if l.hiddenRows.hasBit(row) {
 					continue
 				}
-				form, _ := l.base.labelSetNumberAndSize(row)
-				if !yield(row, form) {
+				if !yield(row, forms.formOfRow(row)) {
 					return
 				}
 			}
@@ -57,26 +59,108 @@ func (l *entryListing) headTable(ctx context.Context) *store.HeadTable {
 			if !ok || l.hiddenRows.hasBit(row) {
 				return 0, 0, false
 			}
-			form, _ = l.base.labelSetNumberAndSize(row)
-			return row, form, true
+			return row, forms.formOfRow(row), true
 		},
 		Head: func(row int) (id uint64, updated time.Time, size int) {
-			_, bytes := l.base.labelSetNumberAndSize(row)
+			bytes := binary.LittleEndian.Uint32(l.base.tables.Row(sectionEntrySummaries, row)[4:])
 			return l.base.entryID(row), time.Unix(0, l.base.entryField(row, 4)).UTC(), int(bytes)
 		},
 		Read: l.readByID,
 	}
 }
 
+// headForms are the forms of a head table. Such a form is a kind and the labels with certain keys. Therefore it stands
+// for all label sets of the snapshot that differ only in labels with other keys, which may be several hundred thousand.
+type headForms struct {
+	base         *snapshot
+	keysByLength [][]string // the keys of the labels, by their length in bytes
+	texts        []string   // the kind and the labels of each form, encoded as in a label set of the snapshot
+
+	formsByLabelSet []uint32 // by the number of a label set in the snapshot: the number of its form
+	formsByText     map[string]uint32
+	textBuffer      []byte // reused memory for the text of a form
+}
+
+// readHeadForms reads the label sets of the snapshot one after another, and returns the forms with the labels that have
+// these keys. It does not keep the label sets in memory. If a label set cannot be read, it records the error.
+func (s *snapshot) readHeadForms(keys []string) *headForms {
+	f := &headForms{base: s, formsByText: map[string]uint32{}}
+	for _, key := range keys {
+		for len(f.keysByLength) <= len(key) {
+			f.keysByLength = append(f.keysByLength, nil)
+		}
+		f.keysByLength[len(key)] = append(f.keysByLength[len(key)], key)
+	}
+	keydir.EachLabelSet(s.tables, f.addLabelSet)
+	if len(f.texts) == 0 { // The snapshot contains no entries, or their kinds and labels cannot be read.
+		f.addLabelSet([]byte(encodeLabelSet(&store.Entry{})))
+	}
+	return f
+}
+
+// addLabelSet adds the next label set of the snapshot, and its form if the form is new.
+func (f *headForms) addLabelSet(text []byte) {
+	f.textBuffer = f.textBuffer[:0]
+	isValid := len(text) > 0 && store.Kind(text[0]).Valid()
+	if isValid {
+		f.textBuffer = append(f.textBuffer, text[0])
+		text = text[1:]
+	}
+	for isValid && len(text) > 0 {
+		key, afterKey, hasKey := keydir.CutLengthAndText(text)
+		_, rest, hasValue := keydir.CutLengthAndText(afterKey)
+		isValid = hasKey && hasValue
+		if isValid && f.hasKey(key) {
+			f.textBuffer = append(f.textBuffer, text[:len(text)-len(rest)]...)
+		}
+		text = rest
+	}
+	if !isValid {
+		f.base.recordError(errUnusableSnapshot)
+	}
+	f.formsByLabelSet = append(f.formsByLabelSet, f.numberOfForm(f.textBuffer))
+}
+
+// numberOfForm returns the number of the form with this text. A new form gets the next number.
+func (f *headForms) numberOfForm(text []byte) uint32 {
+	// The label sets of a snapshot are ordered, so the form is often the same as for the previous label set.
+	if n := len(f.formsByLabelSet); n > 0 && f.texts[f.formsByLabelSet[n-1]] == string(text) {
+		return f.formsByLabelSet[n-1]
+	}
+	form, ok := f.formsByText[string(text)]
+	if !ok {
+		form = uint32(len(f.texts))
+		f.texts = append(f.texts, string(text))
+		f.formsByText[f.texts[form]] = form
+	}
+	return form
+}
+
+// hasKey reports whether the forms have the labels with this key.
+func (f *headForms) hasKey(key []byte) bool {
+	if len(key) >= len(f.keysByLength) {
+		return false
+	}
+	for _, k := range f.keysByLength[len(key)] {
+		if k == string(key) {
+			return true
+		}
+	}
+	return false
+}
+
 // eachForm calls fn with the kind and the labels of each form. Forms that no entry of the listing has may be included.
-func (l *entryListing) eachForm(fn func(form int, e *store.Entry)) error {
+func (f *headForms) eachForm(fn func(form int, e *store.Entry)) error {
 	var e store.Entry
-	for number, text := range l.base.entryLabelSets().texts {
+	for number, text := range f.texts {
+		if text == "" {
+			continue // The snapshot is damaged, which was recorded.
+		}
 		var err error
 		e.Kind = labelSetKind(text)
 		e.Labels, err = appendLabelSetLabels(e.Labels[:0], text)
 		if err != nil {
-			l.base.recordError(err)
+			f.base.recordError(err)
 			return err
 		}
 		fn(number, &e)
@@ -84,24 +168,34 @@ func (l *entryListing) eachForm(fn func(form int, e *store.Entry)) error {
 	return nil
 }
 
-// eachHeadRow calls fn with the form number and the content size of each row that is not hidden, ordered by ID.
-func (l *entryListing) eachHeadRow(ctx context.Context, fn func(row, form, size int)) error {
-	forms := uint32(len(l.base.entryLabelSets().texts))
+// formOfRow returns the number of the form that the entry in a row has.
+func (f *headForms) formOfRow(row int) int {
+	number := binary.LittleEndian.Uint32(f.base.tables.Row(sectionEntrySummaries, row))
+	if int(number) >= len(f.formsByLabelSet) {
+		f.base.recordLabelSetError(row)
+		number = 0
+	}
+	return int(f.formsByLabelSet[number])
+}
+
+// eachHeadRow calls fn with the form number and the content size of each row that is not hidden, ordered by ID. It does
+// not keep the rows in memory.
+func (l *entryListing) eachHeadRow(ctx context.Context, forms *headForms, fn func(row, form, size int)) error {
 	row := 0
-	l.base.tables.EachCachedPage(sectionEntrySummaries, func(heads []byte) {
+	err := l.base.tables.EachTablePage(sectionEntrySummaries, func(heads []byte) {
 		if ctx.Err() != nil {
 			return
 		}
 		for ; len(heads) > 0; heads = heads[keydir.RowSize[sectionEntrySummaries]:] {
-			form, size := binary.LittleEndian.Uint32(heads), binary.LittleEndian.Uint32(heads[4:])
+			number, size := binary.LittleEndian.Uint32(heads), binary.LittleEndian.Uint32(heads[4:])
 			switch {
-			case form >= forms:
+			case int(number) >= len(forms.formsByLabelSet):
 				l.base.recordLabelSetError(row)
 			case !l.hiddenRows.hasBit(row):
-				fn(row, int(form), int(size))
+				fn(row, int(forms.formsByLabelSet[number]), int(size))
 			}
 			row++
 		}
 	})
-	return ctx.Err()
+	return cmp.Or(ctx.Err(), err)
 }

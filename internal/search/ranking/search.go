@@ -17,6 +17,29 @@ type Hit struct {
 // Search returns the hits of a plan, best first. If scores are equal, the item with the newer version comes first,
 // then the item with the lower ID.
 func (v *View) Search(p *Plan, limit int) []Hit {
+	found := v.findBestDocuments(p, limit)
+	hits := make([]Hit, 0, len(found))
+	for i := range found {
+		if it := v.hitItem(&found[i]); it != nil { // skip a document whose item cannot be read
+			hits = append(hits, Hit{it, found[i].Score})
+		}
+	}
+	return hits
+}
+
+// SearchIDs returns the IDs of the hits that Search returns, in the same order. It reads only the items that the
+// ranking needs.
+func (v *View) SearchIDs(p *Plan, limit int) []uint64 {
+	found := v.findBestDocuments(p, limit)
+	ids := make([]uint64, len(found))
+	for i, h := range found {
+		ids[i] = h.ID
+	}
+	return ids
+}
+
+// findBestDocuments returns the documents with the highest scores for a plan, best first.
+func (v *View) findBestDocuments(p *Plan, limit int) []index.Hit {
 	if len(p.indexQuery.Terms) == 0 {
 		return nil
 	}
@@ -41,18 +64,22 @@ func (v *View) Search(p *Plan, limit int) []Hit {
 			r.foundDialogues.Store(speaks)
 		}
 	}
-	found = found[:min(len(found), limit)]
-	hits := make([]Hit, 0, len(found))
-	for i := range found {
-		if it := v.hitItem(&found[i]); it != nil { // skip a document whose item cannot be read
-			hits = append(hits, Hit{it, found[i].Score})
+	return found[:min(len(found), limit)]
+}
+
+// Newest returns the items that a plan without terms selects, newest version first.
+func (v *View) Newest(p *Plan, limit int) []Hit {
+	var hits []Hit
+	for _, id := range v.NewestIDs(p, limit) {
+		if it := v.findItem(id); it != nil { // skip a document whose item cannot be read
+			hits = append(hits, Hit{Item: it})
 		}
 	}
 	return hits
 }
 
-// Newest returns the items that a plan without terms selects, newest version first.
-func (v *View) Newest(p *Plan, limit int) []Hit {
+// NewestIDs returns the IDs of the items that Newest returns, in the same order.
+func (v *View) NewestIDs(p *Plan, limit int) []uint64 {
 	v.MarkSeedScanIncomplete(p)
 	lookup := p.indexQuery
 	// The index for the ranking Seed lacks keywords of documents without words, so do not use it to check conditions.
@@ -60,13 +87,7 @@ func (v *View) Newest(p *Plan, limit int) []Hit {
 		lookup = index.Query{AcceptDocument: p.acceptDocument}
 	}
 	lookup.Limit = limit
-	var hits []Hit
-	for _, id := range v.searcher.NewestIDs(lookup) {
-		if it := v.findItem(id); it != nil { // skip a document whose item cannot be read
-			hits = append(hits, Hit{Item: it})
-		}
-	}
-	return hits
+	return v.searcher.NewestIDs(lookup)
 }
 
 // CountHits returns how many documents contain a word of the plan and meet the filter's conditions. accept must check
