@@ -56,8 +56,8 @@ func (m *Memory) missingInIndex(ctx context.Context) (missing []*Entry, err erro
 	if err != nil || len(versions) == 0 {
 		return nil, err
 	}
-	// Read the entries again, and report only entries that still have the missing version. Another entry has changed
-	// or was removed since its version was read, so the index is right to lack the old version.
+	// Read the entries again, and report only entries that still have the version that the index lacks. If an entry was
+	// changed or removed after its version was read, the index is right to lack the old version.
 	for e, err := range m.store.Entries(ctx, Filter{}) {
 		if err != nil {
 			return nil, err
@@ -69,8 +69,9 @@ func (m *Memory) missingInIndex(ctx context.Context) (missing []*Entry, err erro
 	return missing, nil
 }
 
-// unindexedVersions returns those versions, by ID, that the index lacks. The function each must call its argument with
-// the versions, ordered by ID.
+// unindexedVersions returns the entry versions that the index lacks, as a map from entry ID to version. The function
+// each supplies the versions to look up in the index. It must call its parameter fn with the ID and the version of each
+// entry, in the order of the IDs. If the index files cannot be read, unindexedVersions returns nil without an error.
 func (m *Memory) unindexedVersions(
 	ctx context.Context,
 	each func(ctx context.Context, fn func(id, version uint64) bool) error,
@@ -146,8 +147,9 @@ func (m *Memory) Compact(ctx context.Context, c Compaction) (CompactReport, erro
 	return r, nil
 }
 
-// Redact permanently removes the entry with this name and all its versions from the store.
-// See [Redactor].
+// Redact permanently removes all versions of the entry with this name from the store and its history. If dryRun is set,
+// it removes nothing and only counts the versions. The report contains the number of versions. If the store is not a
+// [Redactor], Redact returns an error that matches ErrUnsupported. See [Redactor].
 func (m *Memory) Redact(ctx context.Context, name string, dryRun bool) (RedactReport, error) {
 	if m.capabilities.Redactor == nil {
 		return RedactReport{}, errors.Join(
@@ -158,7 +160,9 @@ func (m *Memory) Redact(ctx context.Context, name string, dryRun bool) (RedactRe
 	return m.capabilities.Redactor.Redact(ctx, name, dryRun)
 }
 
-// RedactVersions permanently removes versions from the history. See [Redactor].
+// RedactVersions permanently removes the earlier versions of entries for which the function match returns true from the
+// history. Current versions stay. If dryRun is set, it removes nothing. The report contains the number of versions. If
+// the store is not a [Redactor], RedactVersions returns ErrUnsupported. See [Redactor].
 func (m *Memory) RedactVersions(
 	ctx context.Context,
 	match func(e Entry, isCurrent bool) bool,
@@ -170,9 +174,9 @@ func (m *Memory) RedactVersions(
 	return m.capabilities.Redactor.RedactVersions(ctx, match, dryRun)
 }
 
-// Accept makes a store usable again that went back to an earlier state ([ErrRolledBack]),
-// for example because a backup was restored on purpose. The changes after that state are
-// lost, and their numbers are used again.
+// Accept makes a store usable again if the store went back to an earlier state ([ErrRolledBack]), for example because a
+// backup was restored on purpose. The changes after that state are lost, and their numbers are used again. Accept does
+// nothing if the store is not a log.
 func (m *Memory) Accept(ctx context.Context) error {
 	if d, ok := m.store.(*logstore.DB); ok {
 		return d.AcceptRollback(ctx)
@@ -246,10 +250,10 @@ func (m *Memory) requireLog() (*logstore.DB, error) {
 	return d, nil
 }
 
-// Recover reads the undamaged part of the store in the file path, and writes it to the new
-// file out. The damaged file is not changed. Each change contains whole entries, so that a
-// lost change affects only the entries that it wrote. The history in the new file begins
-// after the last lost change.
+// Recover reads the undamaged part of a store, and writes it to a new file. The parameter path is the path of the
+// damaged file, and the parameter out is the path of the new file. The damaged file is not changed. Each change
+// contains whole entries, so that a lost change affects only the entries that it wrote. The history in the new file
+// begins after the last lost change.
 func Recover(ctx context.Context, path, out string, o *Options) (RecoverReport, error) {
 	opts := o.orDefault()
 	return logstore.RecoverStore(ctx, path, out, opts.logOptions())

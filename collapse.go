@@ -12,9 +12,9 @@ import (
 // this many hits for each hit that the caller requested.
 const examinedHitsPerCollapsedHit = 4
 
-// collapseSimilar returns the first limit hits without near-duplicates, as defined by [sametext.NearDuplicates]. The
-// best hit in each group of duplicates is kept, and its Alike lists the removed hits' names, best first. If ctx is
-// done, the result must be discarded.
+// collapseSimilar returns hits without near-duplicates, as defined by [sametext.FindNearDuplicates]. It returns at most
+// limit hits, in the order of the slice hits. It keeps the best hit of each group of duplicates. The field Alike of
+// this hit lists the names of the removed hits, best first. If ctx is done, the caller must discard the result.
 func collapseSimilar(ctx context.Context, hits []Hit, limit int) []Hit {
 	texts := make([]sametext.Passage, len(hits))
 	for i := range hits {

@@ -25,10 +25,11 @@ const (
 	maxReadAgain = 4096
 )
 
-// viewAfter returns a view of the searcher's log after change seq. It consists of the documents in the index that have
-// not changed since, and of the changed entries in their versions of that time. If there are at least minScanned such
-// versions, the view contains only their chosen terms (see [ranking.LookupTerms]). viewAfter returns nil if the log
-// does not allow to find these versions.
+// viewAfter returns a view of the state that the searcher's log had right after change seq. If an entry has not changed
+// since then, the view uses its document in the index. For an entry that has changed, the view uses the version that
+// the entry had at that time. If there may be at least minScanned such earlier versions, the view contains only the
+// terms in chosen for these versions (see [ranking.LookupTerms]). viewAfter returns nil if the log does not allow it to
+// find the earlier versions.
 func (s *searcher) viewAfter(
 	ctx context.Context,
 	r *ranking.Scorer,
@@ -120,8 +121,10 @@ func (e *earlierEntries) readItem(id uint64) ranking.Item {
 	return x
 }
 
-// readUnchangedItem is like readItem, for an entry that did not change between change seq and the view. It may
-// have changed after that.
+// readUnchangedItem returns the entry with this ID as it was after change seq. It is for an entry that did not change
+// between change seq and the creation of the earlier view. If the entry has changed since the view was created,
+// readItem returns a newer version. Then readUnchangedItem reads the old version, which initialEntryRows locates in the
+// log. It returns nil if the entry cannot be read.
 func (s *searcher) readUnchangedItem(id, seq uint64) ranking.Item {
 	if x, ok := s.readItem(id).(*rankedEntryItem); ok && x.entry.Version <= seq {
 		return x

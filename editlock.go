@@ -45,7 +45,8 @@ func (l *editLocks) lock(ctx context.Context, name string) (unlock func(), err e
 	}, nil
 }
 
-// dropIfUnused removes a lock that nobody uses any more.
+// dropIfUnused records that the calling goroutine does not use the lock e any more. If no other goroutine uses e, it
+// removes e from the locks.
 func (l *editLocks) dropIfUnused(name string, e *editLock) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -37,8 +37,10 @@ type EditsFile struct {
 	readOnly      bool
 }
 
-// EditsFile returns the file for the current state of the log. It returns nil if the store
-// is not a log, or if m is only a part of a memory, as in package scope.
+// EditsFile returns the file next to the log in which package agentedit caches its results, so that it does not have to
+// read the whole log. The result belongs to the current state of the log: its method Write does nothing after the log
+// was rewritten. EditsFile returns nil if the store is not a log, or if m is only a part of a memory, as in package
+// scope.
 func (m *Memory) EditsFile() *EditsFile {
 	d, ok := m.store.(*logstore.DB)
 	if !ok {

@@ -13,9 +13,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/log/logstore"
 )
 
-// checkForeignFile returns the problems in the file in which package foreign stores keys of texts from outside. The
-// file is ignored if it is missing or empty, or if its format or history is another. Such a file is therefore no
-// problem.
+// checkForeignFile returns the problems in a file that package foreign writes. The file contains keys by which oxbow
+// recognizes texts from outside, such as web pages. It is no problem if the file is missing or empty, or if the file
+// has another format than this program reads.
 func checkForeignFile(ctx context.Context, file logstore.CheckedFile) ([]Problem, error) {
 	f, err := file.Open()
 	if errors.Is(err, fs.ErrNotExist) {

@@ -29,9 +29,9 @@ func (m *Memory) Log(ctx context.Context) iter.Seq2[Change, error] {
 	return h.Log(ctx)
 }
 
-// LogFrom yields the changes up to number seq, newest first, but leaves out the first skip of these
-// changes. The log of a file finds the first change without reading the later changes. With
-// [LastChange] as seq, LogFrom begins at the last change.
+// LogFrom yields the changes whose number is at most seq, newest first. The argument skip is the number of changes that
+// LogFrom leaves out at the beginning, that is, the newest of these changes. If the store is a log file, LogFrom finds
+// its first change without reading the later changes. If seq is [LastChange], LogFrom begins at the last change.
 func (m *Memory) LogFrom(ctx context.Context, seq uint64, skip int) iter.Seq2[Change, error] {
 	h, err := m.History()
 	if err != nil {
@@ -59,9 +59,9 @@ func (m *Memory) Versions(ctx context.Context, name string) iter.Seq2[Version, e
 	return h.Versions(ctx, spellingInHistory(ctx, h, name))
 }
 
-// VersionAt returns the version of the entry that was current after change seq. The error
-// matches [ErrNotFound] if the entry did not exist then, if change seq has not been made
-// yet, or if a compaction dropped it.
+// VersionAt returns the version of the entry that was current after change seq. The error matches [ErrNotFound] if the
+// entry did not exist after change seq, if change seq has not been made yet, or if a compaction has dropped the history
+// from that time.
 func (m *Memory) VersionAt(ctx context.Context, name string, seq uint64) (Version, error) {
 	h, err := m.History()
 	if err != nil {
@@ -106,8 +106,8 @@ func (m *Memory) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 	return h.Revert(ctx, seqs...)
 }
 
-// Restore writes the version of the entry that change seq wrote again, as a new change, and
-// returns its number.
+// Restore makes a new change that brings back an old version of the entry, and returns the number of the new change.
+// The old version is the version that change seq wrote.
 func (m *Memory) Restore(ctx context.Context, name string, seq uint64) (uint64, error) {
 	h, err := m.History()
 	if err != nil {
@@ -116,8 +116,9 @@ func (m *Memory) Restore(ctx context.Context, name string, seq uint64) (uint64, 
 	return h.Restore(ctx, spellingInHistory(ctx, h, name), seq)
 }
 
-// RestoreIf is like Restore, but changes nothing and returns an error that matches [ErrConflict]
-// unless version is the entry's current version. Version 0 means that the entry must not exist.
+// RestoreIf makes a new change that brings back the version of the entry that change seq wrote, but only if version is
+// the entry's current version. Version 0 means that the entry must not exist. RestoreIf returns the number of the new
+// change. If the entry has another version, RestoreIf changes nothing, and the error matches [ErrConflict].
 func (m *Memory) RestoreIf(ctx context.Context, name string, seq, version uint64) (uint64, error) {
 	h, err := m.History()
 	if err != nil {
@@ -126,10 +127,11 @@ func (m *Memory) RestoreIf(ctx context.Context, name string, seq, version uint64
 	return h.RestoreIf(ctx, spellingInHistory(ctx, h, name), seq, version)
 }
 
-// Undoable returns the last n changes that can be undone, newest first, or fewer if the history
-// has fewer. Changes that are an undo, were undone, or contain a redacted version are skipped.
-// Consecutive changes by the same import, and the parts of a call (see [CommitInParts]), count as a
-// single change, but all changes are returned.
+// Undoable returns the changes that a person can undo next, newest first. It skips a change that is an undo, that was
+// undone, or that contains a redacted version. The argument n limits the result. Some changes count as one change for
+// this limit: consecutive changes by the same import, and the parts of one call (see [CommitInParts]). The result still
+// contains each of these changes. If the history has fewer than n such changes or groups of changes, Undoable returns
+// all of them.
 func (m *Memory) Undoable(ctx context.Context, n int) ([]Change, error) {
 	h, err := m.History()
 	if err != nil {

@@ -82,8 +82,9 @@ func checkIndexFile(ctx context.Context, file logstore.CheckedFile) ([]Problem, 
 	return nil, err
 }
 
-// compareIndexFile compares an index file with the entries at the change up to which the file was written. It returns
-// a text about the first difference, or "" if both agree.
+// compareIndexFile compares an index file with the entries as they were when the file was written, that is, after
+// change head.position.Seq. It compares the IDs and versions of all entries, but the indexed words of at most
+// maxCheckedEntries entries. It returns a text about the first difference, or "" if it finds no difference.
 func compareIndexFile(
 	ctx context.Context,
 	head indexFileHeader,
@@ -144,8 +145,8 @@ type indexSample struct {
 	termCount int
 }
 
-// addDocument adds the document of an entry. If there are many documents, it compares them and returns the result of
-// compare.
+// addDocument adds the document of an entry to the sample. If the sample then contains at least maxSampleTerms terms,
+// addDocument compares the sample with the index and returns the result of the method compare. Otherwise it returns "".
 func (s *indexSample) addDocument(e *Entry, doc *index.Document) (what string, err error) {
 	d := index.ExpectedDocument{ID: e.ID, Length: doc.Len, Frequencies: map[string]int{}}
 	for _, t := range doc.Terms {
@@ -162,7 +163,8 @@ func (s *indexSample) addDocument(e *Entry, doc *index.Document) (what string, e
 	return s.compare()
 }
 
-// compare compares the documents with the index. It returns a text about the first difference, or "" if all are equal.
+// compare compares the documents of the sample with the index, and then empties the sample. It returns a text about the
+// first document that differs, or "" if all documents are equal.
 func (s *indexSample) compare() (what string, err error) {
 	i, err := s.searcher.FindDifferentDocument(s.documents)
 	if err == nil && i < len(s.documents) {
@@ -173,7 +175,8 @@ func (s *indexSample) compare() (what string, err error) {
 }
 
 // indexFilePosition returns the number of the last change that the index file contains. It returns false if the file's
-// first page is invalid, or if queries ignore the file.
+// first page is invalid, if this version of oxbow does not have the file's ranking, or if the file does not match the
+// history of the log. Queries ignore such a file.
 func indexFilePosition(file logstore.CheckedFile) (seq uint64, ok bool) {
 	f, err := file.Open()
 	if err != nil {

@@ -180,8 +180,8 @@ func (r entryRows) Len() int {
 	return len(r.memoryRows) / indexRowSize
 }
 
-// row returns a row. If the row cannot be read, it returns zeros, and err returns the
-// error.
+// row returns the bytes of row i. If the row cannot be read from the file, row returns zeros, and the method
+// [entryRows.err] returns the error.
 func (r entryRows) row(i int) []byte {
 	if r.file != nil {
 		return r.file.Row(0, i)

@@ -23,8 +23,8 @@ type immutableIndexState struct {
 	storeEpoch       uint64 // the log's epoch when the index was frozen (a rewrite of the log changes the epoch)
 }
 
-// saveIndex writes the index file. The store can be read and written in the meantime, as
-// described at [logstore.DerivedFile.Make].
+// saveIndex first updates the offsets at which the log contains the indexed entries, and then writes the index file.
+// The store can be read and written in the meantime, as described at [logstore.DerivedFile.Create].
 func saveIndex(ctx context.Context, d *logstore.DB, f *immutableIndexState) error {
 	if err := d.UpdateVersionOffsets(ctx, f.indexedEntryRows); err != nil {
 		return err
@@ -38,8 +38,8 @@ func saveIndex(ctx context.Context, d *logstore.DB, f *immutableIndexState) erro
 	})
 }
 
-// newIndexFileHeader returns the head of an index file, which records the ranking, the log position and the next entry
-// ID. The caller must set the field entries.
+// newIndexFileHeader returns the header of an index file. The header records the ranking, the log position and the next
+// entry ID. The caller must set the header's field named entries.
 func newIndexFileHeader(ranking string, logState logstore.LogState) indexFileHeader {
 	return indexFileHeader{rankingName: ranking, position: logState.Position, nextID: logState.NextEntryID}
 }

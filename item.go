@@ -93,9 +93,9 @@ func isKeywordKey(key string) bool {
 	return true
 }
 
-// filterClauses converts a filter to clauses and a time range that the index can evaluate. If
-// hasMore is true, they select too many entries, and the caller must also call f.Match for
-// each entry.
+// filterClauses converts a filter to clauses and a time range that the index can evaluate. The index cannot evaluate
+// all conditions of a filter. If hasMore is true, the clauses and the time range select too many entries, and the
+// caller must also call f.Match for each entry.
 func filterClauses(r *ranking.Scorer, f Filter) (cs []index.TermCondition, times *index.TimeRange, hasMore bool) {
 	for _, t := range f.Terms {
 		switch {

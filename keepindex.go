@@ -21,9 +21,10 @@ const (
 	maxPendingTextAtClose   = 64 << 10
 )
 
-// missingEntriesLimitAtStart returns how many entries, by weight, may be missing in an index file with n entries
-// before it is written again for the next process. The cost of writing the file is proportional to n. The cost of the
-// missing entries occurs in each process that recalls. Both costs together are smallest near the square root of n.
+// missingEntriesLimitAtStart returns how many entries an index file with n entries may lack. Entries are counted in
+// units of an average entry, so a long entry counts as several. If more entries are missing, the file is written again,
+// so that the next process need not index them. The cost of writing the file is proportional to n. Each process that
+// recalls must index the missing entries. Both costs together are smallest if the limit is near the square root of n.
 func missingEntriesLimitAtStart(n int) int {
 	return max(minMissingEntriesAtStart, 2*int(math.Sqrt(float64(n))))
 }
@@ -58,9 +59,9 @@ func (m *Memory) Checkpoint(ctx context.Context) error {
 	return nil
 }
 
-// saveIndexIfStale writes the index file if the memory has an index of n entries, and the file lacks at least
-// minMissing(n) of these. If the process has only scanned the entries, it creates an empty index file. The empty file
-// tells the next process to build an index.
+// saveIndexIfStale writes the index file if too many entries of the memory's index are missing in the file. The limit
+// is minMissing(n), in which n is the number of entries in the index. If the process has only scanned the entries,
+// saveIndexIfStale creates an empty index file. The empty file tells the next process to build an index.
 func (m *Memory) saveIndexIfStale(ctx context.Context, d *logstore.DB, minMissing func(n int) int) error {
 	if !m.opts.writesDerivedFiles() {
 		return nil
@@ -108,10 +109,12 @@ func (m *Memory) dropUnreadableIndex(s *searcher) {
 	}
 }
 
-// saveIndexInBackground starts a goroutine that writes the index file, if the index has n entries and the file lacks
-// at least minMissing(n) of these. It does nothing if such a goroutine is running. The goroutine ends soon after
-// Close. For an overlay store, saveIndexInBackground does nothing, because that index also contains entries that the
-// log lacks. Only Checkpoint writes the index of an overlay store.
+// saveIndexInBackground starts a goroutine that writes the index file if too many entries of the index are missing in
+// the file. The limit is minMissing(n), in which n is the number of entries in the index. After a write has failed, the
+// limit is higher, so that the write is not repeated soon. saveIndexInBackground does nothing if such a goroutine is
+// running. The goroutine ends soon after Close. For an overlay store (two stores that are shown as one),
+// saveIndexInBackground does nothing, because the index also contains entries that the log lacks. Only Checkpoint
+// writes the index of an overlay store.
 func (m *Memory) saveIndexInBackground(minMissing func(n int) int) {
 	d, ok := m.store.(*logstore.DB)
 	if !ok || !m.opts.writesDerivedFiles() {
@@ -138,7 +141,9 @@ func (m *Memory) saveIndexInBackground(minMissing func(n int) int) {
 	}()
 }
 
-// saveIndexAtClose writes the index file if this takes a few milliseconds.
+// saveIndexAtClose writes the index file if the log is so small that writing takes only a few milliseconds. Otherwise,
+// if this process has only scanned the entries, saveIndexAtClose creates an empty index file, so that a later process
+// builds an index. Errors are ignored.
 func (m *Memory) saveIndexAtClose() {
 	d := findLog(m.store)
 	if d == nil {
@@ -154,8 +159,9 @@ func (m *Memory) saveIndexAtClose() {
 	}
 }
 
-// isIndexFileStale reports whether the index has n entries and the index file lacks at least
-// minMissing(n)+extraMissing of these.
+// isIndexFileStale reports whether the index file must be written again, because too many entries of the index are
+// missing in the file. The limit is minMissing(n)+extraMissing, in which n is the number of entries in the index. The
+// number of missing entries is estimated from the work to add them to the file's index.
 func (m *Memory) isIndexFileStale(minMissing func(n int) int, extraMissing int) bool {
 	s := m.searcher.Load()
 	if s == nil {
@@ -175,12 +181,12 @@ type indexToSave struct {
 }
 
 // indexForSaving applies the pending changes and returns the index in the present state, so that it can be written to a
-// file. It returns nil if the memory lacks an index or the log does not exist yet. If the index could not be read, it
-// returns the index together with the error.
+// file. It returns nil if the memory has no index, if the log does not exist yet, or if the index is replaced at the
+// same time. If the index could not be read, it returns the index together with the error.
 //
-// An index file must contain only entries of the log. If the store is an overlay store, indexForSaving therefore
-// removes the lower store's entries from the index. The memory then stops using this index, and the next query reads
-// the index file.
+// An index file must contain only entries of the log. An overlay store shows a log and a lower store as one store.
+// Therefore indexForSaving removes the lower store's entries from the index of such a store. The memory then stops
+// using this index, and the next query reads the index file.
 func (m *Memory) indexForSaving(ctx context.Context, d *logstore.DB) (*indexToSave, error) {
 	if err := m.applyMu.LockContext(ctx); err != nil {
 		return nil, err
@@ -214,7 +220,7 @@ func (m *Memory) indexForSaving(ctx context.Context, d *logstore.DB) (*indexToSa
 	return f, v.readError()
 }
 
-// hasOnlyScanned reports whether the memory has answered queries by a scan, without an index.
+// hasOnlyScanned reports whether the memory has answered a query by a scan of the entries, and still has no index.
 func (m *Memory) hasOnlyScanned() bool {
 	if m.buildMu.LockContext(context.Background()) != nil {
 		return false
@@ -224,11 +230,11 @@ func (m *Memory) hasOnlyScanned() bool {
 }
 
 // MakeIndex builds the index now, so that the next recall does not have to wait for it. [Memory.Checkpoint] can then
-// write the index file. Call it after writing many entries.
+// write the index file. Call MakeIndex after writing many entries.
 //
-// If the memory is empty, MakeIndex returns at once, and each entry is indexed when it is written. This indexing ends
-// at the next recall, at the next call of MakeIndex, or if ctx is done. MakeIndex does nothing if the store is an
-// implementation other than oxbow's log.
+// If the memory is empty, MakeIndex returns at once. From then on, entries are indexed while they are written, until
+// the next recall or the next call of MakeIndex. If ctx is canceled earlier, this indexing ends. MakeIndex does nothing
+// if the store is an implementation other than oxbow's log.
 func (m *Memory) MakeIndex(ctx context.Context) error {
 	d, ok := m.store.(*logstore.DB)
 	if !ok {
@@ -241,8 +247,9 @@ func (m *Memory) MakeIndex(ctx context.Context) error {
 	return err
 }
 
-// startFilling starts to index entries while they are being written, if the store is empty. It
-// reports whether the store is empty.
+// startFilling starts to index entries while they are being written, if the store is empty. It returns true if it has
+// started this indexing. It returns false if the store contains entries, if such indexing already runs, or if an index
+// exists or is being built.
 func (m *Memory) startFilling(ctx context.Context, d *logstore.DB) (bool, error) {
 	if err := m.buildMu.LockContext(ctx); err != nil {
 		return false, err

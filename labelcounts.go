@@ -11,9 +11,9 @@ import (
 )
 
 // LabelCounts returns the number of entries for each label whose key isWanted accepts. It reads the index and the
-// snapshot, and no entries. ok is false if this is not possible, because the memory does not have an index yet, is not
-// a log alone, uses [RankSeed], or has labels with a wanted key whose values are not in the index. The caller must
-// then read the entries.
+// snapshot, but no entries. ok is false if the counts cannot be determined in this way, so that the caller must read
+// the entries. The reasons are that the memory has no index yet, that its store is not a plain log, that it uses
+// [RankSeed], or that the index lacks the values of a wanted key.
 func (m *Memory) LabelCounts(
 	ctx context.Context,
 	isWanted func(key string) bool,

@@ -40,16 +40,17 @@ func (m *Memory) LineageFile() *LineageFile {
 // Open opens the file for reading. The caller must close it.
 func (f *LineageFile) Open() (vfs.File, error) { return f.db.DerivedFile(lineageFileSuffix).Open() }
 
-// Versions returns versions that change seq wrote, in their order. It returns the version with index i only if
-// wanted(i) is true. If the log does not have the change, it returns no versions.
+// Versions returns the versions that were written by the change with the number seq, in their order. It leaves out a
+// version if the function wanted returns false for its index. If the log does not contain the change, Versions returns
+// nil.
 func (f *LineageFile) Versions(seq uint64, wanted func(i int) bool) ([]Version, error) {
 	c, _, err := f.db.ReadChangePart(seq, wanted)
 	return c.Versions, err
 }
 
-// Write replaces the file by the content that write writes. It does nothing if the memory may not
-// write files, if another process is writing, or if the log was rewritten since the call of
-// [Memory.LineageFile]. The caller can derive the content again.
+// Write replaces the file. The function write writes the new content. Write does nothing if the memory may not write
+// files, if another process is writing, or if the log was rewritten since the call of [Memory.LineageFile]. Errors are
+// ignored, because the caller can derive the content again.
 func (f *LineageFile) Write(ctx context.Context, write func(io.WriterAt) error) {
 	if f.readOnly {
 		return

@@ -78,9 +78,10 @@ func (m *Memory) Watch(fn func(Event)) (stop func(), err error) {
 	return m.capabilities.Watcher.Watch(fn), nil
 }
 
-// Capabilities returns the optional interfaces of the memory, for [CapabilitiesOf]. Changes are
-// screened by [Options.Screen], and the history is wrapped by [Options.History]. All other
-// capabilities are the capabilities of the store below the memory.
+// Capabilities returns the optional interfaces of the memory, for [CapabilitiesOf]. The memory itself implements
+// DryRunner. It also implements Committer and Checker if the store supports them. Therefore changes are screened by
+// [Options.Screen]. The history is wrapped by [Options.History]. All other interfaces are those of the store below the
+// memory.
 func (m *Memory) Capabilities() Capabilities {
 	c := m.capabilities
 	c.DryRunner = m

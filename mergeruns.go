@@ -14,11 +14,11 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// mergeIndexRuns merges the temporary files that contain the parts (runs) of the search index into a single file. Then
-// the searcher s uses this file. The new file becomes the store's saved index file, unless the store has changed or
-// was replaced in the meantime. storeResets is the number of such replacements when the caller began to refresh the
-// index. If the new file does not become the saved index file, it has no name, so no other process can open it. If the
-// new file cannot be written, s continues to use the temporary files.
+// mergeIndexRuns merges the temporary files that contain the parts (runs) of the search index into a single file, which
+// the searcher s then uses. If the store is unchanged, the file also becomes the store's saved index file. storeResets
+// is the number of times that the store had been replaced when the caller began to refresh the index. If the store has
+// changed or was replaced since then, the file has no name, so that no other process can open the file. If the file
+// cannot be written, s continues to use the temporary files.
 func (m *Memory) mergeIndexRuns(ctx context.Context, s *searcher, storeResets int) error {
 	if len(s.indexPartFiles.tempFiles) == 0 {
 		return nil

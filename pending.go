@@ -23,7 +23,10 @@ type pendingChangeList struct {
 	writesSinceRecall atomic.Int64 // number of writes by this memory since the last recall
 }
 
-// addDeltas adds changes to the list, or passes new entries to the filler, which indexes them at once.
+// addDeltas records changes that the index does not contain yet. If there is a filler, which indexes new entries at
+// once, addDeltas passes the changes to the filler. If the filler cannot add them, addDeltas discards the filler.
+// Without a filler, addDeltas appends the changes to the list if the list collects changes. Otherwise the changes are
+// ignored, because there is no index.
 func (n *pendingChangeList) addDeltas(deltas []analyzedChange) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -77,8 +80,8 @@ func (n *pendingChangeList) setCollecting(areWanted bool) {
 	}
 }
 
-// takeDeltas removes the changes from the list and returns them. They count as being applied
-// until applied is called.
+// takeDeltas removes the changes from the list. It returns only the last change of each entry. If there are changes,
+// n.isApplyingChanges is set until [pendingChangeList.endApplyingChanges] is called.
 func (n *pendingChangeList) takeDeltas() []analyzedChange {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -92,8 +95,8 @@ func (n *pendingChangeList) takeDeltas() []analyzedChange {
 	return ds
 }
 
-// requeue returns changes that a caller has removed to the beginning of the
-// list.
+// requeue puts changes that a caller has taken from the list back at the beginning of the list. If the list does not
+// collect changes, requeue does nothing.
 func (n *pendingChangeList) requeue(ds []analyzedChange) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -312,13 +312,13 @@ type querySuggestions struct {
 	vocabularySearches int      // number of words and values of the query for which the vocabulary was searched
 }
 
-// maySearchVocabulary reports whether similar texts may be searched for another word or value. The number of searches
-// is limited, because each search reads a whole vocabulary.
+// maySearchVocabulary reports whether the search for similar texts may be made for one more word or value of the query.
+// The number of searches is limited, because each search reads a whole vocabulary (all words or values in the index).
 func (s *querySuggestions) maySearchVocabulary(ctx context.Context) bool {
 	return s.vocabularySearches < maxSuggestionLookups && len(s.suggestedTexts) < maxSuggestions && ctx.Err() == nil
 }
 
-// addSimilarLabels suggests labels of the memory that have the same key as label and a similar value.
+// addSimilarLabels suggests labels of the memory that have the same key as the argument label and a similar value.
 func (s *querySuggestions) addSimilarLabels(v *rankedView, label Label) {
 	for _, value := range text.FindSimilar(label.Value, v.KeywordValues(label.Key), 2) {
 		if value != label.Value {
@@ -362,11 +362,13 @@ func (m *Memory) Near(ctx context.Context, name string, max int) ([]string, erro
 	return s.newView(ctx, s.scorer(m.opts.Ranking)).similarNames(ctx, name, max), nil
 }
 
-// Values returns the number of entries for each given value that a label key has, or for all values if the call lists
-// none. It reads only the index.
+// Values returns how many entries have each value of the label with this key. If the call lists values, the result
+// contains only these values. Otherwise it contains all values of the key. Values reads the index. If there is no
+// index, it may scan the entries instead.
 func (m *Memory) Values(ctx context.Context, key string, values ...string) (map[string]int, error) {
 	var counts map[string]int
-	// The filter names the key, so that a scan of the entries can answer the query as well.
+	// Name the key in the filter of the query. If the memory has no index, it may scan the entries, and then finds only
+	// the terms that the query names.
 	q := Query{Filter: Filter{Terms: []Term{{Key: key, Values: values}}}}
 	for v, err := range m.views(ctx, q) {
 		if err != nil {
@@ -390,8 +392,8 @@ func (m *Memory) Values(ctx context.Context, key string, values ...string) (map[
 	return counts, nil
 }
 
-// CountAny returns the number of entries that match at least one term. It ignores Term.Not,
-// and reads only the index.
+// CountAny returns the number of entries that match at least one term. It ignores Term.Not. It counts in the index and
+// reads no entries, unless the memory has no index yet.
 func (m *Memory) CountAny(ctx context.Context, terms ...Term) (int, error) {
 	var keywords []string
 	for _, t := range terms {
@@ -400,7 +402,8 @@ func (m *Memory) CountAny(ctx context.Context, terms ...Term) (int, error) {
 		}
 	}
 	n := 0
-	// the filter with which the entries may be scanned
+	// If there is no index, the method views scans the entries and indexes only the terms in q. Therefore q must
+	// contain all terms.
 	q := Query{Filter: Filter{Terms: terms}}
 	for v, err := range m.views(ctx, q) {
 		if err != nil {

@@ -13,9 +13,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/ranking"
 )
 
-// handleEvent receives the events of the store. The store calls it during every change. Therefore
-// handleEvent must not wait for a lock that another goroutine may hold while it waits for the
-// store.
+// handleEvent receives the events of the store. The store calls it during every change. Therefore handleEvent must not
+// wait for a lock if the goroutine that holds the lock may be waiting for the store. No goroutine waits for the store
+// while it holds m.mu.
 func (m *Memory) handleEvent(e Event) {
 	if e.Reset {
 		m.mu.Lock()
@@ -149,8 +149,8 @@ func (m *Memory) refreshStore(ctx context.Context) (isWatched bool, err error) {
 	return true, m.capabilities.Watcher.Refresh(ctx)
 }
 
-// refreshIndex updates the index to the current state of the store and returns the index. If the memory lacks an
-// index, refresh builds one.
+// refreshIndex updates the index to the current state of the store and returns the index. If the memory has no index,
+// refreshIndex builds one.
 func (m *Memory) refreshIndex(ctx context.Context) (*searcher, error) {
 	watched, err := m.refreshStore(ctx)
 	if err != nil {

@@ -164,8 +164,9 @@ func (m *Memory) Remember(ctx context.Context, e Entry) (Entry, error) {
 	return e, nil
 }
 
-// newUpdate returns the op that updates old to e. Aliases and labels that are nil in e stay
-// unchanged.
+// newUpdate returns the op that replaces the entry old by the entry e. If the aliases or the labels in e are nil, they
+// stay unchanged. The op requires that the entry has the version e.Version or, if e.Version is 0, the version of old.
+// If e has another kind than old, newUpdate returns an [InvalidError], unless the kind of e is Note.
 func newUpdate(e, old Entry) (Op, error) {
 	if e.Kind != old.Kind && e.Kind != Note {
 		return nil, &InvalidError{Field: "kind", Value: e.Kind.String(),
@@ -197,8 +198,9 @@ func (m *Memory) Edit(ctx context.Context, name string, edit func(old Entry, fou
 	return err
 }
 
-// CommitEdit is like Edit, and returns the change, as a [Committer] does. The change is empty if the op is nil. After
-// a conflict, this Memory runs its edits of the entry one by one, so edit must not edit the same entry.
+// CommitEdit is like Edit, and also returns the change, as a [Committer] does. If the function edit returns a nil op,
+// the change is empty. After a conflict, CommitEdit locks the entry for all other edits through this Memory before it
+// calls the function edit again. Therefore this function must not edit the same entry.
 func (m *Memory) CommitEdit(
 	ctx context.Context,
 	name string,

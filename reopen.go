@@ -41,7 +41,8 @@ func (m *Memory) reopenIndex(ctx context.Context, d *logstore.DB) error {
 	defer m.applyMu.Unlock()
 	now, ds := m.takePendingChanges()
 	if now == old {
-		err = s.applySince(ctx, at) // reading all changes since at makes ds unnecessary
+		// all changes after the position at are read here, so the changes in ds are not needed
+		err = s.applySince(ctx, at)
 	}
 	m.mu.Lock()
 	switch {

@@ -84,7 +84,9 @@ func (s *searcher) applySince(ctx context.Context, pos Position) error {
 	return s.applyDeltas(ctx, last)
 }
 
-// addLowerStoreEntries adds the entries of an overlay store's lower store to an index that has only the log's entries.
+// addLowerStoreEntries adds the entries in s.lowerStoreEntries to the index. An overlay store shows the entries of a
+// log and of another store, the lower store. The index is first made from the log only, so the entries of the lower
+// store must be added.
 func (s *searcher) addLowerStoreEntries(ctx context.Context) error {
 	ds := make([]analyzedChange, len(s.lowerStoreEntries))
 	for i, e := range s.lowerStoreEntries {
@@ -379,7 +381,8 @@ func (s *searcher) readItem(id uint64) ranking.Item {
 // readError returns the first error of reading the index or an entry, or nil.
 func (v *rankedView) readError() error { return v.searcher.readError(v.Searcher()) }
 
-// readError returns the first error of reading an entry or the index file, from which x reads as well, or nil.
+// readError returns the first error that occurred when an entry or the index file was read. If there was no error, it
+// returns nil. The searcher x also reads from the index file, so readError examines the error of x as well.
 func (s *searcher) readError(x *index.Searcher) error {
 	if err := s.err.Load(); err != nil {
 		return *err

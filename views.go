@@ -36,9 +36,9 @@ func (m *Memory) views(ctx context.Context, q Query) iter.Seq2[*rankedView, erro
 	}
 }
 
-// visitQueryViews calls use with the views that [Memory.views] yields. It stops if use returns false, or if the answer
-// from a view is complete and no damage was found. It returns an error if the ranking is unknown, if the index cannot
-// be built or read, or if ctx is done.
+// visitQueryViews calls the function use with the views that [Memory.views] yields. It stops if the function returns
+// false, or if the answer from a view is complete and no damage was found. It returns an error if the ranking is
+// unknown, if the index cannot be built or read, or if ctx is done.
 func (m *Memory) visitQueryViews(ctx context.Context, q Query, use func(*rankedView) bool) error {
 	rank := cmp.Or(q.Rank, m.opts.Ranking)
 	if err := checkRanking(rank); err != nil {
@@ -77,8 +77,10 @@ func (m *Memory) visitQueryViews(ctx context.Context, q Query, use func(*rankedV
 	}
 }
 
-// visitQueryViewsAtChange implements [Memory.views] for the memory after the change q.AsOf. If possible, the view is
-// made from the current index. Otherwise it is made from the entries of that time.
+// visitQueryViewsAtChange calls the function use with a view of the memory as it was after the change q.AsOf. The view
+// is made from the current index if possible. Otherwise it is made from the entries of that time. If an answer from a
+// view may be wrong, because the index cannot be read or lacks terms of the query, the function use is called again
+// with another view. The function use returns false to stop.
 func (m *Memory) visitQueryViewsAtChange(ctx context.Context, q Query, rank string, use func(*rankedView) bool) error {
 	_, chosen := emptyViewFor(ctx, q, rank)
 	for {
@@ -145,16 +147,21 @@ func (m *Memory) AsOf(ctx context.Context, seq uint64) (Store, error) {
 	return h.AsOf(ctx, seq)
 }
 
-// expectsIndex reports whether a query should use an index, because the memory has scanned the
-// entries before or an index file exists.
+// expectsIndex reports whether a query should use an index instead of a scan of all entries. This is the case if the
+// memory has answered a query by a scan before, or if an index file exists.
 func (m *Memory) expectsIndex() bool {
 	return m.hasAnsweredByScan || m.hasIndexFile()
 }
 
-// viewFromScan reads all entries once, and returns a view of a temporary index with only the query's terms. It returns
-// nil if an index exists, or if further queries are likely, so that building an index is better. Further queries are
-// likely if this process or another one has already scanned the store. viewFromScan also returns nil if the entries
-// have little text, or if the query needs all terms.
+// viewFromScan returns a view of a temporary index with only the terms of the query. It reads all entries to build this
+// index. If an earlier scan has built an index with these terms, and the store has not changed since then, viewFromScan
+// returns the view of that scan.
+//
+// viewFromScan returns nil if it is better to use or to build a complete index:
+//   - This process already has an index.
+//   - An index file exists, or this process has answered an earlier query by a scan. Further queries are then likely.
+//   - The query needs all terms.
+//   - The entries have little text.
 func (m *Memory) viewFromScan(ctx context.Context, q Query, rank string) (*rankedView, error) {
 	if m.searcher.Load() != nil {
 		return nil, nil
@@ -220,9 +227,9 @@ func emptyViewFor(ctx context.Context, q Query, rank string) (*rankedView, *anal
 	return v, ranking.LookupTerms(rank, v.rankingQuery(q), keys)
 }
 
-// scanEntries returns all entries in order of ID, and the value of pending.addDeltasCalls before the entries were
-// read. If the entries' text is shorter than [minScanBytes], scanEntries returns nil, because an index of so little
-// text is built quickly and serves later queries as well.
+// scanEntries returns all entries in order of ID. addCountBefore is the value of m.pendingChanges.addDeltasCalls before
+// the entries were read. If the entries' text is shorter than m.minScanBytes, scanEntries returns nil, because an index
+// of so little text is built quickly and serves later queries as well.
 func (m *Memory) scanEntries(ctx context.Context) (items []ranking.Item, addCountBefore int64, err error) {
 	addCountBefore = m.pendingChanges.addDeltasCalls.Load()
 	size := 0

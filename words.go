@@ -279,8 +279,9 @@ func EntryBytes(e *Entry) int { return store.EntryBytes(e) }
 // number of the part, and the number of all parts. For any other note, part and count are 0.
 func SplitPartNote(note string) (callNote string, part, count int) { return store.SplitPartNote(note) }
 
-// WithOtherParts returns the changes and, for each that is a part of a call, the other parts of the
-// call, newest first.
+// WithOtherParts returns the changes cs and the changes that were made together with them, newest first. One call may
+// make several changes (see [CommitInParts]). If cs contains only some of these changes, WithOtherParts adds the
+// others.
 func WithOtherParts(ctx context.Context, h Historian, cs []Change) ([]Change, error) {
 	return store.WithOtherParts(ctx, h, cs)
 }
@@ -416,8 +417,9 @@ func OpIDFrom(ctx context.Context) string {
 	return store.OpIDFrom(ctx)
 }
 
-// KeepTextBy returns the labels for an entry that the actor by has changed without changing the text of old. If by is
-// a person who has not approved the text, a label records who wrote the text.
+// KeepTextBy returns the labels for an entry after a change that does not change the entry's text. The argument by is
+// the author of the change, and old is the entry before the change. If the author is a person who has not approved the
+// text, a label records the origin of the text.
 func KeepTextBy(labels []Label, old *Entry, by Actor) []Label {
 	return store.KeepTextBy(labels, old, by)
 }
@@ -435,8 +437,8 @@ func NoteFrom(ctx context.Context) string {
 	return store.NoteFrom(ctx)
 }
 
-// CapabilitiesOf returns the optional interfaces that a store supports, including a wrapper such as
-// [Memory]. Use CapabilitiesOf instead of a type assertion.
+// CapabilitiesOf returns the optional interfaces that a store supports. The store may be a wrapper such as [Memory].
+// Use CapabilitiesOf instead of a type assertion.
 func CapabilitiesOf(s Store) Capabilities {
 	return store.CapabilitiesOf(s)
 }

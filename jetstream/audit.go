@@ -390,8 +390,10 @@ func (r *brainReplica) checkLeaderHasSegment(ctx context.Context, g fileSegment)
 	return r.damageError("segment %d is missing or is not the one that its hash names", g.SegmentNumber)
 }
 
-// findDifferingCopies returns a finding for each server's copy of a brain that is damaged or differs from the most
-// frequent copy. Among equally frequent copies, the copy with the most messages (envelopes) is used.
+// findDifferingCopies compares the servers' copies of the brain b. It returns a finding for each copy that is damaged,
+// and for each copy that differs from the most frequent copy. If several copies are equally frequent, it uses the copy
+// with the most envelopes (messages with changes). Copies of a brain that was compacted during the audit are not
+// compared.
 func findDifferingCopies(b brainDirectoryEntry, copies []brainCopyOnServer) (fs []Finding) {
 	votes := map[string]int{}
 	key := func(v brainCopyOnServer) string { return fmt.Sprint(v.seq, v.envelopeNumber, v.lastEnvelopeHash) }
@@ -430,9 +432,9 @@ func findDifferingCopies(b brainDirectoryEntry, copies []brainCopyOnServer) (fs 
 	return fs
 }
 
-// updateLeaderFences writes into the cluster's directory which servers must not lead a stream, and makes another
-// server the leader if necessary. If a server was read and has no problem now, an earlier record about the server is
-// removed.
+// updateLeaderFences records which servers must not lead a stream, and why. It writes these records (fences) into the
+// directory of the cluster. If such a server leads the stream, updateLeaderFences makes another server the leader. If a
+// server in readServers is not in reasonByBadServer, it has no problem any more, and its fence is removed.
 func (c *Cluster) updateLeaderFences(
 	ctx context.Context,
 	stream string,

@@ -225,15 +225,17 @@ func (c *Cluster) checkUnchanged(
 	isSameEnd := n == savedState.LastEnvelopeNumber && (n == 0 || hash == savedState.EnvelopeChainHash)
 	isSame := isSameEnd && brain.BrainEpoch == savedState.BrainEpoch
 	if err != nil || !isSame {
-		return savedState, false, nil // read the brain, because this also detects damage
+		// Return false without the error, so that the caller reads the brain and detects damage.
+		return savedState, false, nil
 	}
 	savedState.LastMessageSeq = seq
 	return savedState, true, nil
 }
 
-// readLastEnvelopePosition returns, for a brain's last message (envelope) in the stream, the envelope number, the hash
-// that covers all envelopes up to this message, and the message's sequence in the stream. If the brain has no
-// envelopes, the number is 0.
+// readLastEnvelopePosition reads the last message of a brain in its stream. It returns the number of the last envelope
+// (a message with changes), the hash that covers all envelopes up to this envelope, and the sequence of the message in
+// the stream. If the last message is a snapshot, the hash covers the envelopes before the snapshot. If the brain has no
+// envelopes, all results are zero.
 func (c *Cluster) readLastEnvelopePosition(
 	ctx context.Context,
 	info brainDirectoryEntry,
@@ -254,7 +256,8 @@ func (c *Cluster) readLastEnvelopePosition(
 	return e.EnvelopeNumber, hash, m.Seq, nil
 }
 
-// newScratchReplica returns a copy of a brain in memory that only the caller uses. It is not shared with open stores.
+// newScratchReplica returns a new, empty replica of a brain, whose files are kept in memory. Only the caller uses the
+// replica, because it is not shared with open stores.
 func (c *Cluster) newScratchReplica(brain brainDirectoryEntry) *brainReplica {
 	r := &brainReplica{cluster: c, directoryBrain: brain, files: brainFiles{vfs.NewMem(), brain.Name}}
 	r.setPosition(r.startPosition())
@@ -369,7 +372,8 @@ func (b *backupRun) replaceManifest() error {
 	return b.deleteUnlistedFiles()
 }
 
-// deleteUnlistedFiles deletes the files of brains that the manifest does not list.
+// deleteUnlistedFiles deletes the backup files of brains (memories) that are not in b.savedBrains, and so not in the
+// backup's manifest.
 func (b *backupRun) deleteUnlistedFiles() error {
 	named := map[string]bool{}
 	for _, s := range b.savedBrains {

@@ -84,7 +84,8 @@ func (f brainFiles) writePosition(p cachedPosition) error {
 	return replaceFileAtomically(f.fsys, f.positionPath(), b)
 }
 
-// createDir creates the directory if missing, and deletes all files in it.
+// createDir creates the directory if it does not exist. It deletes the files of the brain (the memory) in this
+// directory: the log and all files that belong to it.
 func (f brainFiles) createDir() error {
 	if _, err := f.fsys.Stat(f.dir); errors.Is(err, fs.ErrNotExist) {
 		if err := errors.Join(f.fsys.MkdirAll(f.dir, 0o700), f.fsys.SyncDir(".")); err != nil {

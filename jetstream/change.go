@@ -73,8 +73,8 @@ func (c *requestedChange) setOriginOfChange(ctx context.Context, defaultSource o
 	return nil
 }
 
-// contextForStore returns the context with which each process repeats this change on its own copy of the brain. It
-// contains the change's source, op ID and note.
+// contextForStore returns the context for a change. With this context, each process repeats the change on its own copy
+// of the brain (the memory). The context contains the change's source, op ID and note.
 func (c *requestedChange) contextForStore() context.Context {
 	ctx := oxbow.WithSource(context.Background(), c.Source)
 	if c.OpID != "" {

@@ -117,9 +117,10 @@ type Cluster struct {
 	isClosed         bool
 }
 
-// Connect returns a cluster on the servers of a connection, which should be configured to reconnect
-// forever. It fails if the servers' settings could lose acknowledged changes, or if streams are
-// missing or differ from the directory. The error explains how to fix this.
+// Connect returns a cluster on the servers of a connection, which should be configured to reconnect forever. Connect
+// returns an error if changes could be lost with the servers' settings although they were acknowledged. It also returns
+// an error if streams are missing or differ from the cluster's directory, which lists the streams and memories. The
+// error explains how to fix the problem.
 func Connect(ctx context.Context, nc *nats.Conn, o *Options) (*Cluster, error) {
 	c := &Cluster{
 		natsConn:         nc,
@@ -246,7 +247,9 @@ func (c *Cluster) expireReads() {
 	}
 }
 
-// markBrainOutdated records that a brain has a newer message than this process has read.
+// markBrainOutdated handles a message that announces a new message of a brain (a memory). It records that the brain has
+// a newer message than this process has read. If the option Announced is set and the brain has watchers, it starts to
+// read the message in the background.
 func (c *Cluster) markBrainOutdated(m *nats.Msg) {
 	seq, err := strconv.ParseUint(m.Header.Get("Nats-Sequence"), 10, 64)
 	if err != nil {

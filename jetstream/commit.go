@@ -76,8 +76,9 @@ type commitQueue struct {
 	enoughRequestCount    int
 }
 
-// addRequest appends a request to the queue. If no committer is running, mustStartCommitter is true, and the caller
-// must start one.
+// addRequest appends a request to the queue. A committer is a goroutine that commits the requests in the queue. If no
+// committer is running, mustStartCommitter is true, and the caller must start a committer. If a running committer is
+// waiting for more requests, and enough requests are in the queue now, addRequest wakes the committer.
 func (c *commitQueue) addRequest(q *commitRequest) (mustStartCommitter bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -91,8 +92,8 @@ func (c *commitQueue) addRequest(q *commitRequest) (mustStartCommitter bool) {
 	return mustStartCommitter
 }
 
-// waitForMore waits until enoughRequestCount more changes are queued, but at most for the duration maxWait. If waiting
-// could not combine changes, it returns immediately.
+// waitForMore waits until targetCount more changes are queued, but at most for the duration maxWait. It returns
+// immediately if no two changes could be combined even after waiting.
 func (c *commitQueue) waitForMore(ctx context.Context, targetCount int, maxWait time.Duration) {
 	c.mu.Lock()
 	if targetCount == 0 || len(c.waitingRequests)+targetCount < 2 {
@@ -190,8 +191,9 @@ func (r *brainReplica) commitQueuedRequests() {
 	}
 }
 
-// commitBatch commits some of the requests. It sets the outcome of refused requests, and returns all other requests to
-// the queue. An error applies to all requests without an outcome.
+// commitBatch commits the requests that can be committed together. It sets the outcome of these requests and of refused
+// requests, and puts all other requests back at the front of the queue. If commitBatch returns an error, the error is
+// the outcome of all requests that have no outcome yet.
 func (r *brainReplica) commitBatch(qs []*commitRequest) error {
 	ctx, cancel := context.WithTimeout(r.cluster.ctx, r.cluster.options.WriteWait)
 	defer cancel()
@@ -311,8 +313,9 @@ func (r *brainReplica) nextEnvelopeTime() int64 {
 	return max(r.cluster.options.Clock().UnixNano(), r.position.EnvelopeTime)
 }
 
-// sendRequests publishes the requests in an envelope, applies the envelope and finishes the requests. If
-// sendRequests returns errNewerMessageStored, nothing was published and the replica has a newer head.
+// sendRequests publishes the requests in one message, the envelope. Then it applies the envelope to the local copy of
+// the brain (the memory) and finishes the requests. If sendRequests returns errNewerMessageStored, it published
+// nothing, because another process had stored a newer envelope. The replica has then read this envelope.
 func (r *brainReplica) sendRequests(ctx context.Context, qs []*commitRequest) error {
 	m, expect, err := r.buildEnvelope(qs)
 	if err != nil {
@@ -365,8 +368,9 @@ func hasTimeForSendAttempt(ctx context.Context) bool {
 	return !hasEnd || time.Until(end) >= minAttemptTime
 }
 
-// publishError returns the error for a message with changes that could not be stored. If maySucceedLater is true, the
-// message was sent, and the servers may still store it. Then the error matches oxbow.ErrUnknownOutcome.
+// publishError returns the error for a change whose message was not confirmed by the servers. If maySucceedLater is
+// true, the message was sent, and the servers may still store the message. In this case, the error matches
+// oxbow.ErrUnknownOutcome. publishError also clears r.inFlight, because no message is being sent any more.
 func (r *brainReplica) publishError(maySucceedLater bool, err error) error {
 	r.mu.Lock()
 	r.inFlight = nil

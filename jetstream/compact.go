@@ -206,8 +206,10 @@ func (r *brainReplica) applySnapshot(ctx context.Context, e *envelope, seq uint6
 	return r.files.writePosition(r.unsyncedPosition())
 }
 
-// findInFlightInSnapshot finds out whether the snapshot in e contains the changes that this process is sending to the
-// servers now.
+// findInFlightInSnapshot checks whether the snapshot in e contains the envelope r.inFlight, a message with changes that
+// this process is publishing. If it does, isApplied is set in r.inFlight. If the snapshot no longer lists the ID of an
+// envelope with this number, isOutcomeUnknown is set. If no envelope is being published, or if the snapshot is older
+// than the envelope, findInFlightInSnapshot does nothing.
 func (r *brainReplica) findInFlightInSnapshot(e *envelope) {
 	f, ids := r.inFlight, e.Snapshot.RecentEnvelopeIDs
 	if f == nil || f.envelopeNumber > e.EnvelopeNumber {

@@ -71,8 +71,9 @@ func streamName(partition int) string { return fmt.Sprintf("%s%02d", streamPrefi
 
 var namePattern = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
-// openDirectory opens the directory. If the servers lack a directory, it creates the directory and the streams, unless
-// expectedClusterID is the ID of a cluster that must exist.
+// openDirectory opens the directory, which describes the cluster. If the servers have no directory, openDirectory
+// creates the directory and the streams. However, if expectedClusterID is not "", the cluster must exist already, and a
+// missing directory is an error.
 func openDirectory(
 	ctx context.Context,
 	nc *nats.Conn,
@@ -174,8 +175,10 @@ func createBucket(ctx context.Context, nc *nats.Conn, js api.JetStream, o *Optio
 	)
 }
 
-// openStream compares a stream with the directory. If the directory does not contain the stream yet, it creates the
-// stream.
+// openStream checks that a stream is the stream that the directory names, and that it has the configuration that the
+// options require. If the directory does not name the stream yet, openStream creates the stream if necessary, and adds
+// it to the directory. If the stream is missing, was made again, or contains messages although the directory does not
+// name it, the error matches [oxbow.ErrCorrupt].
 func (d *clusterDirectory) openStream(ctx context.Context, js api.JetStream, partition int, o *Options) error {
 	name := streamName(partition)
 	want := streamConfig(partition, o.Replicas)
@@ -228,8 +231,8 @@ func (d *clusterDirectory) getValue(ctx context.Context, key string) ([]byte, er
 	return m.Data, nil // If the key was deleted, its last message has no data, so the result is empty.
 }
 
-// getOrCreate returns the value of a key. If the key lacks a value, getOrCreate stores the result of value and returns
-// it.
+// getOrCreate returns the value of a key. If the key lacks a value, getOrCreate calls makeValue, stores the result as
+// the key's value, and returns it.
 func getOrCreate[T any](
 	ctx context.Context,
 	d *clusterDirectory,

@@ -103,7 +103,8 @@ func (d *clusterDirectory) eachMessage(ctx context.Context, keyPattern string, f
 	}
 }
 
-// readLeaderFences reads from the cluster's directory which servers must not lead which streams.
+// readLeaderFences sets c.leaderFences to the fences in the cluster's directory. A fence says that a certain server
+// must not lead a certain stream.
 func (c *Cluster) readLeaderFences(ctx context.Context) error {
 	fences := map[leaderFence]bool{}
 	err := c.directory.eachMessage(ctx, "fence.>", func(m streamMessage) {

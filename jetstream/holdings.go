@@ -91,8 +91,10 @@ func serversWithStream(all []serverStreams, stream string) (onDisk, replicating 
 	return onDisk, replicating
 }
 
-// checkNoStreamsExist returns an error if a server has streams of a cluster on disk, whatever the leader answers,
-// or if a server does not answer that may have streams. It is called before a new cluster is created.
+// checkNoStreamsExist returns an error if a server has streams of a cluster on disk, even if the servers' leader
+// answers that no streams exist. It also returns an error if fewer than o.Replicas servers answer, because the other
+// servers may have streams. It is called before a new cluster is created. If o.System is nil, or if o.Replicas is 1, it
+// checks nothing.
 func checkNoStreamsExist(ctx context.Context, nc *nats.Conn, o *Options) error {
 	if o.System == nil || o.Replicas == 1 {
 		return nil
@@ -120,8 +122,9 @@ func checkNoStreamsExist(ctx context.Context, nc *nats.Conn, o *Options) error {
 	return nil
 }
 
-// findServersWithLostStreams returns a finding for each server that has lost streams. isLeaderAffected is true if
-// the leader has lost streams, because the leader then denies that the streams exist.
+// findServersWithLostStreams returns a finding for each server that has lost streams. The result isLeaderAffected is
+// true if the leader of the servers has lost streams. This is worse, because such a leader denies that the streams
+// exist.
 func (c *Cluster) findServersWithLostStreams(ctx context.Context) (fs []Finding, isLeaderAffected bool, err error) {
 	if c.options.System == nil || c.replicas == 1 {
 		return nil, false, nil

@@ -25,8 +25,9 @@ type memberInfo struct {
 	MissingMessages    uint64        `json:"lag"`
 }
 
-// isServer reports whether r is about the server with this name. It also compares the ID. A server that started after
-// another server was lost knows only the ID of the lost server, not the name.
+// isServer reports whether r is about the server with this name. It also returns true if only the ID fits, because
+// r.Name may be unknown. For example, a server that started after another server was lost knows the ID of the lost
+// server, but not its name.
 func (r *memberInfo) isServer(server string) bool {
 	return r.Name == server || r.ServerID == serverID(server)
 }
@@ -100,8 +101,9 @@ func (c *Cluster) moveLeadAway(ctx context.Context, stream, oldLeader string) er
 	return c.moveLead(ctx, stream, oldLeader, "")
 }
 
-// moveLead makes another server the leader of a stream instead of the server from. The new leader is the server
-// preferred, or any other server if preferred is "". moveLead waits until the new server leads.
+// moveLead makes another server the leader of a stream. The argument from is the name of the present leader. The
+// argument preferred is the name of the new leader. If it is empty, the servers choose the new leader. moveLead waits
+// until the present leader no longer leads the stream. If this takes too long, the error matches [oxbow.ErrBusy].
 func (c *Cluster) moveLead(ctx context.Context, stream, from, preferred string) error {
 	var what any
 	if preferred != "" {

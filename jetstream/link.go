@@ -75,8 +75,9 @@ type streamMessage struct {
 	Time    time.Time `json:"time"`
 }
 
-// publishMessage stores a message if the last message with its subject has the sequence expect. It returns the new
-// sequence. It makes a single attempt.
+// publishMessage stores a message if the last message with the same subject has the sequence expectedSeq. It returns
+// the sequence of the new message. If replacesAllMessages is set, the message replaces all messages with this subject.
+// publishMessage makes a single attempt.
 func (l serverRequestSender) publishMessage(ctx context.Context, subject string, data []byte, expectedSeq uint64,
 	replacesAllMessages bool) (uint64, error) {
 	m := nats.NewMsg(subject)
@@ -138,8 +139,8 @@ func (l serverRequestSender) lastMessage(
 	return l.getMessage(ctx, stream, map[string]any{"last_by_subj": subject})
 }
 
-// nextMessage asks the stream's leader for the first message with a subject and a sequence of at least
-// from.
+// nextMessage asks the stream's leader for the first message that has the given subject and a sequence number of at
+// least minSeq. If no such message exists, ok is false.
 func (l serverRequestSender) nextMessage(
 	ctx context.Context,
 	stream, subject string,
@@ -149,7 +150,8 @@ func (l serverRequestSender) nextMessage(
 	return l.getMessage(ctx, stream, map[string]any{"seq": minSeq, "next_by_subj": subject})
 }
 
-// getMessage asks the leader for a message. It repeats the request while the stream lacks a leader.
+// getMessage asks the leader for a message. While the stream has no leader, requestAPI repeats the request. The result
+// ok is false if the message does not exist.
 func (l serverRequestSender) getMessage(
 	ctx context.Context,
 	stream string,

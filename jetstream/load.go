@@ -34,8 +34,8 @@ type headComparison struct {
 	err  error
 }
 
-// waitForNextComparison waits until a comparison that begins after this call has finished. One of the waiting callers
-// runs compare for all of them.
+// waitForNextComparison waits for the result of a comparison that starts after waitForNextComparison was called. If
+// several callers wait at the same time, the function compare of one caller runs once for all of them.
 func (rs *sharedHeadComparisons) waitForNextComparison(ctx context.Context, compare func() error) error {
 	rs.mu.Lock()
 	if rs.nextComparison == nil {
@@ -88,7 +88,8 @@ func (r *brainReplica) catchUpForRead(ctx context.Context) error {
 	return r.compareWithHead(ctx)
 }
 
-// compareWithHead compares the replica with the head, and reads the missing messages.
+// compareWithHead reads the messages that the replica lacks, up to the newest message of the stream (the head). Callers
+// that wait at the same time share one such comparison, which begins after their calls.
 func (r *brainReplica) compareWithHead(ctx context.Context) error {
 	return r.headComparisons.waitForNextComparison(ctx, func() error {
 		ctx, cancel := context.WithTimeout(r.cluster.ctx, r.cluster.options.ReadWait)
@@ -219,7 +220,7 @@ func (r *brainReplica) readMessagesTo(ctx context.Context, headMessage streamMes
 	e, _, err := decodeEnvelope(headMessage.Data)
 	isNext := err == nil && (e.EnvelopeNumber == r.position.EnvelopeNumber+1 || e.Snapshot != nil)
 	if isNext {
-		// Only the brain's last message was missing in the local copy, so no other messages must be requested.
+		// headMessage is the next envelope or a snapshot of the brain, so other messages need not be requested.
 		return r.applyMessage(ctx, headMessage)
 	}
 	for fromAnyServer && r.position.LastReadSeq < headMessage.Seq {

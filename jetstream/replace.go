@@ -203,7 +203,8 @@ func (r *serverReplacement) checkFindings(fs []Finding, auditName string) error 
 	return nil
 }
 
-// removeServer removes the server that is replaced from the cluster.
+// removeServer removes the server r.oldServer, which is to be replaced, from the cluster. It repeats the request until
+// the servers have removed the server. If this takes longer than r.options.Wait, the error matches [oxbow.ErrBusy].
 func (r *serverReplacement) removeServer(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, r.options.Wait)
 	defer cancel()
@@ -299,7 +300,9 @@ func (r *serverReplacement) deleteOldServerFences(ctx context.Context) error {
 	return c.readLeaderFences(ctx)
 }
 
-// lostBrains returns a finding for each brain that has fewer changes than before the replacement.
+// lostBrains returns a finding for each brain (memory) that has lost changes since the replacement of a server. Such a
+// brain has fewer envelopes (messages with changes) than before, or as many envelopes with another hash of the last
+// one.
 func lostBrains(before, after map[string]brainCopyOnServer) (fs []Finding) {
 	for _, name := range slices.Sorted(maps.Keys(before)) {
 		b, a := before[name], after[name]

@@ -82,7 +82,8 @@ type inFlightEnvelope struct {
 // errDiverged reports that the file of a replica contradicts the stream.
 var errDiverged = errors.New("the local copy differs from the stream")
 
-// damageError returns an error about the stream that matches [oxbow.ErrCorrupt].
+// damageError returns an error that says what is wrong with the brain (the memory) in its stream. The error matches
+// [oxbow.ErrCorrupt].
 func (r *brainReplica) damageError(format string, args ...any) error {
 	return fmt.Errorf(
 		"%w: brain %s in stream %s: %s",
@@ -116,8 +117,8 @@ func (r *brainReplica) openFiles(ctx context.Context) error {
 	return r.openStore()
 }
 
-// checkPosition returns an error if the brain's local file does not contain the changes that p, the stored position in
-// the stream, promises. If the file was not synced at that position, it checks the whole file.
+// checkPosition returns an error if the brain's local file lacks changes up to the stored position p in the stream. If
+// the file was not synced at this position, checkPosition also checks the whole file.
 func (r *brainReplica) checkPosition(ctx context.Context, p cachedPosition) error {
 	if r.lastChangeNumber < p.LastChange {
 		return errDiverged
@@ -335,9 +336,10 @@ func (r *brainReplica) advancePosition(e *envelope, hash chainHash, seq uint64, 
 	}
 }
 
-// applyRequestedChange makes a change in the local file and returns it. For a revert or a restore, only the number of
-// the change is set. hasSameResultEverywhere reports whether all other copies of the brain have the same result, for
-// example the error that the entry does not exist.
+// applyRequestedChange makes a change in the local file and returns the change. For a revert or a restore, only the
+// number of the change is set. hasSameResultEverywhere is true if the revert or the restore fails with an error that
+// all other copies of the brain would return as well, for example because the entry does not exist. For other changes,
+// hasSameResultEverywhere is false.
 func (r *brainReplica) applyRequestedChange(
 	c *requestedChange,
 ) (made oxbow.Change, hasSameResultEverywhere bool, err error) {

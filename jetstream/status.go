@@ -58,9 +58,9 @@ type ReplicaStatus struct {
 	serverID string
 }
 
-// Status asks all servers, and returns the answers that arrive within Options.ReadWait. Servers and
-// streams are sorted by name. Findings include all servers and streams that could not be read.
-// Status returns an error only if the servers could not be asked.
+// Status asks all servers, and returns the answers that arrive within Options.ReadWait. Servers and streams are sorted
+// by name. Findings include all servers and streams that could not be read. Status returns an error only if the servers
+// could not be asked, or if ctx is done.
 func (c *Cluster) Status(ctx context.Context) (Status, error) {
 	s := Status{Cluster: c.directory.clusterID}
 	if err := c.serverStatus(ctx, &s); err != nil {
@@ -100,8 +100,8 @@ func (c *Cluster) Status(ctx context.Context) (Status, error) {
 	return s, ctx.Err()
 }
 
-// serverStatus adds the states of the servers. If a server does not answer, its state comes from the answers of other
-// servers.
+// serverStatus adds the states of the servers, and findings about them, to s. If a server does not answer, its state
+// comes from the answers of other servers. Without a system connection (c.options.System), serverStatus does nothing.
 func (c *Cluster) serverStatus(ctx context.Context, s *Status) error {
 	if c.options.System == nil {
 		return nil
@@ -185,7 +185,8 @@ func clusterMembers(answers []serverSettingsAnswer) (all []memberInfo) {
 	return all
 }
 
-// streamStatus asks for a stream's state.
+// streamStatus asks the servers for the state of a stream. It also returns findings about faults of the stream and its
+// servers.
 func (c *Cluster) streamStatus(ctx context.Context, name string) (s StreamStatus, fs []Finding) {
 	s.Name = name
 	found := func(server, what string, args ...any) {

@@ -174,7 +174,9 @@ func (s *Store) RestoreIf(ctx context.Context, name string, seq, version uint64)
 	return s.commitComputedChange(ctx, requestedChange{RestoredVersion: &restoredVersion{name, seq, &version}})
 }
 
-// commitComputedChange makes a change whose outcome is computed by the replicas.
+// commitComputedChange commits a change that undoes changes or restores a version, and returns the number of the
+// change. Such a change does not contain its effects. Each replica of the store computes the effects when it applies
+// the change.
 func (s *Store) commitComputedChange(ctx context.Context, c requestedChange) (uint64, error) {
 	if err := s.checkOpen(ctx); err != nil {
 		return 0, err

@@ -237,8 +237,8 @@ func Detect(all []Dialect, fsys vfs.FS) (Dialect, bool, error) {
 		strings.Join(names, " or ") + "; name it with --dialect"}
 }
 
-// NoAgents returns an error if [Options.Agent] is set. Layouts that have only one memory call it. hint is the end of
-// the error message after a semicolon. It tells the user another way to separate agents.
+// NoAgents returns an error if [Options.Agent] is set. Layouts that have only one memory call it. The error message
+// ends with "leave it out" and the argument hint, which may tell the user another way to separate agents.
 func (o *Options) NoAgents(hint string) error {
 	if o.Agent == "" {
 		return nil

@@ -12,8 +12,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Trial returns a set in which the file of the named profile contains data. It can be used to examine the effect of a
-// new text before the text is written to the file.
+// Trial returns a set in which the file of the profile name has the content data. Therefore a caller can examine the
+// effect of a new text before the text is written to the file.
 func (s *Set) Trial(name string, data []byte) (*Set, error) {
 	f, err := s.findFile(name)
 	return &Set{Places: s.Places, Zone: s.Zone, trialProfile: &trialProfileFile{f, data}}, err
@@ -32,9 +32,9 @@ func (s *Set) Text(name string) ([]byte, error) {
 	return b, nil
 }
 
-// Replace atomically replaces the content of a profile's file. The parameter was is the content that the caller read
-// before. If the file has a different content now, Replace does not write the file, and the error matches
-// [oxbow.ErrConflict]. Replace returns an error for a symbolic link.
+// Replace atomically replaces the content of a profile's file by data. The caller must have read the file before and
+// pass the content that it read as the argument was. If the file has a different content now, Replace does not write
+// the file, and the error matches [oxbow.ErrConflict]. Replace returns an error for a symbolic link.
 func (s *Set) Replace(name string, was, data []byte) error {
 	f, err := s.findFile(name)
 	if err != nil {

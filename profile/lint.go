@@ -117,8 +117,8 @@ func iterateKeys(m map[string]bool) func(func(string) bool) {
 	}
 }
 
-// checkInclude adds a warning if no entry meets all conditions in a profile's include section, although each condition
-// is met by some entries.
+// checkInclude adds a warning if no entry meets all conditions in the include section of a profile. The warning says
+// how many entries meet each condition.
 func (l *linter) checkInclude(c *Choice) {
 	if c == nil || len(l.entries) == 0 {
 		return

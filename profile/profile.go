@@ -131,7 +131,8 @@ func Everything() Resolved {
 	return r
 }
 
-// addListedDocuments adds the documents that a profile lists and that r.Documents does not contain yet.
+// addListedDocuments adds the documents that a profile lists and that r.Documents does not contain yet. It sets Wanted
+// in each added document, because the profile names the document explicitly.
 func (r *Resolved) addListedDocuments(paths []string, place int) {
 	known := len(r.Documents)
 	r.addDocuments(paths, place)

@@ -64,7 +64,8 @@ func (x *rankedEntry) rankReason() string {
 	return "last written " + x.updateTime.UTC().Format(time.DateOnly)
 }
 
-// queryRanksByID returns the rank of each entry in the scope that the query finds, by entry ID. The ranks start at 1.
+// queryRanksByID runs the query on the entries in the scope (the argument within). It returns the rank of each entry
+// that the query finds, by entry ID. The ranks start at 1. If the query is empty, the result is nil.
 func queryRanksByID(ctx context.Context, m *oxbow.Memory, within scope.Scope, query string) (map[uint64]int, error) {
 	if strings.TrimSpace(query) == "" {
 		return nil, nil
@@ -156,8 +157,9 @@ func dependsOnTimes(s *scope.Scope) bool {
 	})
 }
 
-// readBestEntries reads the entries in best that have not been read yet, and formats them for the selection. sum
-// counts all entries in the scope.
+// readBestEntries reads those entries in the list best that have not been read yet, and formats them for the selection.
+// It leaves out an entry if its author or content shows that a selection must not contain the entry. The argument sum
+// counts all entries that the profile includes. Entries are formatted until the text has more than tokenBudget tokens.
 func readBestEntries(
 	best []rankedEntry,
 	sum includedEntryTotals,
@@ -210,7 +212,7 @@ func readBestEntries(
 // includedEntryTotals contains how many entries a profile includes, and their total number of tokens.
 type includedEntryTotals struct{ entryCount, tokenCount int }
 
-// addEntry counts an entry, whose content has so many bytes.
+// addEntry adds an entry to the totals. The argument contentBytes is the length of the entry's content in bytes.
 func (s *includedEntryTotals) addEntry(contentBytes int) {
 	s.entryCount++
 	s.tokenCount += contentBytes / 4
@@ -259,7 +261,8 @@ func (r *Resolved) rankEntries(
 	return best.sorted(), sum, nil
 }
 
-// isSelectable reports whether a selection may contain an entry, as far as the entry's head tells.
+// isSelectable reports whether a selection may contain the entry e. e may be a head, which is an entry without its
+// content and author. The caller must check these parts after it has read the whole entry.
 func (r *Resolved) isSelectable(e *oxbow.Entry, input *rankingInput) bool {
 	return input.profileScope.Sees(e) && !r.isTextOmitted(e)
 }

@@ -99,7 +99,9 @@ type traitGroups struct {
 	all    map[rankTraits]*traitGroup
 }
 
-// groupForms returns the groups for the forms in the table.
+// groupForms puts the forms of the table t into groups. A form is a kind with a set of labels, which many entries have
+// in common. A group contains the forms whose labels have the same effect on the rank of an entry. Forms of entries
+// that a selection must not contain get no group.
 func (r *Resolved) groupForms(t *oxbow.HeadTable, input *rankingInput) (groups traitGroups, err error) {
 	groups = traitGroups{byForm: make([]*traitGroup, t.FormCount), all: map[rankTraits]*traitGroup{}}
 	err = t.EachForm(func(form int, e *oxbow.Entry) {

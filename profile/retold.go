@@ -38,10 +38,14 @@ func isSummarizedBy(e, d *oxbow.Entry) bool {
 	return true
 }
 
-// omitSummarizedEntries returns the entries without repetitions. A digest is an entry that summarizes others. Usually
-// a summarized entry is omitted if its digest remains. However, an entry stays if the profile lists it by name, if it
-// is pinned, or if the query found it. Then its digest is omitted, unless the profile lists the digest by name. All
-// entries must have been read.
+// omitSummarizedEntries returns the entries in the list all without repetitions. A digest is an entry that summarizes
+// other entries. If the list contains a digest and an entry that the digest summarizes, usually only one of them
+// remains.
+//
+// An entry is wanted if the profile lists it by name, if it is pinned, or if the query found it. If one of the entries
+// that a digest summarizes is wanted, the digest is omitted, unless the profile lists the digest by name. Otherwise the
+// digest remains, and the entries that it summarizes are omitted. Wanted entries that are not digests are never
+// omitted. All entries must have been read.
 func omitSummarizedEntries(all rankHeap) rankHeap {
 	isWanted := func(x *rankedEntry) bool {
 		return x.isNamedInProfile || x.queryRank > 0 || x.rankClass == rankClassPinned

@@ -51,15 +51,20 @@ const (
 // Select builds the text of a profile from a memory. Select is deterministic: the same entries, documents and request
 // result in the same bytes.
 //
-// The text begins with the documents in the order of the profile. They are followed by entries that the profile lists
-// by name or that have the label pinned:true, then by entries with process:true, then by all other entries, and last
-// by entries with covered:true. Within such a class, entries are ordered by the day of their last change, then by
-// confidence (0.5 by default), then by version (newer first) and ID (higher first). If the request has a query, the
-// entries that the query finds follow the pinned entries and precede all other entries. The best match is first.
+// The text begins with the documents in the order of the profile. The entries follow in this order:
 //
-// Records of runs and handoffs (the kinds history and handoff) are included only if they are pinned or if an include
-// lists the kind or name. If [oxbow.Entry.WhyHeld] holds an entry back on the occasion [oxbow.Unasked], the entry is
-// never included.
+//   - entries that the profile lists by name or that have the label pinned:true
+//   - entries that the query of the request finds, the best match first
+//   - entries with the label process:true
+//   - all other entries
+//   - entries with the label covered:true
+//
+// Within such a class, entries are ordered by the day of their last change, then by confidence (0.5 by default), then
+// by version (newer first) and ID (higher first).
+//
+// Records of runs and handoffs (the kinds history and handoff) are included only if they are pinned, or if the
+// profile's include section lists their kind or name. An entry is never included if it must not be shown to a model
+// that did not ask for it (see [oxbow.Entry.WhyHeld] and [oxbow.Unasked]).
 //
 // [prompt.Context.Pack] packs the text, so the budget is never exceeded. Only the highest-ranking entries, up to four
 // times the budget, are tried. All other entries are reported in a single line.
@@ -297,9 +302,10 @@ func (s *Set) Count(ctx context.Context, m *oxbow.Memory, r *Resolved) (Budget, 
 	return b, err
 }
 
-// isTextOmitted reports whether an entry is in the scope of the profile but must not be in its text. This is the case
-// if a label or the author is a reason to hold the entry back, or if the entry is a record of a run or a handoff that
-// no include lists.
+// isTextOmitted reports whether an entry is in the scope of the profile, but its text must not be shown. This is the
+// case if the labels or the author of the entry are a reason to hold the entry back from models that did not ask for
+// it. It is also the case for a record of a run and for a handoff, unless the entry is pinned, or r.Includes lists the
+// entry or its kind.
 func (r *Resolved) isTextOmitted(e *oxbow.Entry) bool {
 	if !e.MayShow(oxbow.UnaskedByLabels) {
 		return true

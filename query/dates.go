@@ -149,8 +149,8 @@ func parseDay(word string) int {
 
 func dayRange(t time.Time) (from, to time.Time, ok bool) { return t, t.AddDate(0, 0, 1), true }
 
-// dateRange returns the range of one day: the day itself and the day after. ok is false if the date does not exist,
-// such as February 30.
+// dateRange returns the range of one day. The range begins at from, which is the beginning of the day, and ends before
+// to, which is the beginning of the next day. ok is false if the date does not exist, such as February 30.
 func dateRange(y int, m time.Month, d int) (from, to time.Time, ok bool) {
 	t := time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
 	if t.Day() != d {
@@ -281,8 +281,9 @@ func (r *dateReader) relativeRange(nth int, w string) (from, to time.Time, ok bo
 	return from, to, false
 }
 
-// weekdayRange returns the start and the end of the last, this or next given weekday, such as "next Friday". nth is
-// negative for the last, 0 for this, and 1 for the next. The weekday 0 is Sunday.
+// weekdayRange returns the start and the end of a day that a phrase such as "next Friday" names. nth is negative for
+// the last such weekday before today, 0 for the weekday in this week, and 1 for the next such weekday after today. The
+// weekday 0 is Sunday.
 func (r *dateReader) weekdayRange(nth, weekday int) (from, to time.Time, ok bool) {
 	since := (int(r.todayStart.Weekday()) - weekday + 7) % 7
 	switch {

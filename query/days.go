@@ -27,8 +27,8 @@ func isTimeKey(key string) bool { return slices.Contains(timeKeys, key) }
 //
 // A date is a day, a month, a year, a moment in RFC 3339, or an expression such as yesterday, last-week or "3 days
 // ago". 7d, 2w, 6mo and 1y mean the whole day that was this many days ago, with 7 days a week, 30 a month and 365 a
-// year. 36h and 90m mean the moment that was this long ago. A moment lasts a second. Days are days in the time zone of
-// now.
+// year. 36h and 90m mean the moment that was this long ago. A moment lasts a second. The argument now is the present
+// time, and its time zone is the time zone of days.
 //
 // An error matches [oxbow.ErrInvalid] and has the key as its Field.
 func TimeFilter(key, date string, now time.Time) (oxbow.Filter, error) {
@@ -70,8 +70,9 @@ var (
 	latestTime   = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC).Add(-1)
 )
 
-// parseDateRange parses a date. Its range begins at from and ends before to. A date such as "since march" lacks an
-// end. A time outside the years 1 to 9999 is replaced by the nearest bound.
+// parseDateRange parses a date and returns its range. The result from is the beginning of the range. The result to is
+// the end, which is not part of the range. If a date such as "since march" has no end, the result to is zero. A time
+// outside the years 1 to 9999 is replaced by the nearest time inside. The result ok is false if s is not a date.
 func parseDateRange(s string, now time.Time) (from, to time.Time, ok bool) {
 	from, to, ok = parseNumericDate(s, now.Location())
 	if !ok {
@@ -94,7 +95,9 @@ func parseDateRange(s string, now time.Time) (from, to time.Time, ok bool) {
 	return clampTime(from), to, true
 }
 
-// parseNumericDate parses a year, a month, a day or a moment that is written in digits.
+// parseNumericDate parses a year, a month or a day in the time zone loc, or a moment in RFC 3339. The result from is
+// the beginning of this time, and the result to is its end, which does not belong to it. A moment lasts one second. ok
+// is false if s has another form.
 func parseNumericDate(s string, loc *time.Location) (from, to time.Time, ok bool) {
 	for _, l := range []struct {
 		layout    string

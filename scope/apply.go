@@ -42,8 +42,9 @@ func (v *store) Commit(ctx context.Context, ops ...oxbow.Op) (oxbow.Change, erro
 	return v.visiblePartOfChange(c, ops), nil
 }
 
-// visiblePartOfChange returns the part of a change that the caller may see. If the op ID belongs to an earlier call,
-// the change was made by that call and may contain entries outside the scope.
+// visiblePartOfChange returns the part of the change c that the caller may see. ops are the ops of the present call. If
+// an earlier call had the same op ID, the store returns the change of the earlier call. Therefore c may contain entries
+// that ops do not change and that are outside the scope.
 func (v *store) visiblePartOfChange(c oxbow.Change, ops []oxbow.Op) oxbow.Change {
 	targets := map[string]bool{}
 	for _, op := range ops {
@@ -96,8 +97,10 @@ func (v *store) checkAndApplyOps(
 	}
 }
 
-// hasLostRace reports whether err means that another writer has changed an entry after the ops were checked. Another
-// attempt may then succeed. b contains the checked ops.
+// hasLostRace reports whether err means that another writer changed an entry after the ops had been checked, so that
+// another attempt may succeed. b contains the converted ops, to which the scope may have added conditions about
+// versions. hasLostRace returns false if a condition in the caller's own ops is not met, because another attempt would
+// fail again.
 func (v *store) hasLostRace(ctx context.Context, b scopedOpConverter, err error, ops []oxbow.Op) bool {
 	return b.canConflictWithWriter && errors.Is(err, oxbow.ErrConflict) && !v.isVersionHidden(ctx, ops)
 }
@@ -235,8 +238,8 @@ func (b *scopedOpConverter) bindAdd(ctx context.Context, a oxbow.Add) error {
 	return nil
 }
 
-// checkNotShownName returns an error if an entry in the scope is shown under this name although it has another name,
-// because parts of that name are hidden.
+// checkNotShownName returns an error if an entry in the scope is already shown under the given name. This happens if
+// the real name of the entry contains personal data, which is replaced by a mark in the name that is shown.
 func (b *scopedOpConverter) checkNotShownName(ctx context.Context, name string) error {
 	if !b.store.scope.hasRedactionMark(name) {
 		return nil
@@ -252,9 +255,10 @@ func (b *scopedOpConverter) checkNotShownName(ctx context.Context, name string) 
 	return invalidError("name", name, "is how "+b.store.scope.displayTitle()+" shows several entries; choose another")
 }
 
-// bindChange checks an op that changes entry old, and adds it to b.boundOps. The entry must be in the scope before and
-// after the op. The op gets the condition that the entry has the version seq, unless the op already requires a version
-// or seq is 0. Therefore the entry cannot leave the scope before the op is applied.
+// bindChange checks an op that changes an entry, and adds the op to b.boundOps. The argument old is the present entry.
+// The entry must be in the scope before and after the op. If seq is not 0, the op gets the condition that the entry has
+// the version seq, so that the entry cannot leave the scope before the op is applied. An op that already requires a
+// version keeps its own condition.
 func (b *scopedOpConverter) bindChange(op oxbow.Op, old *oxbow.Entry, seq uint64) error {
 	s := &b.store.scope
 	next := old.Clone()

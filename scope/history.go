@@ -113,7 +113,9 @@ func (p *historyVisibility) currentOrLastEntry(ctx context.Context, name string)
 	return nil, nil
 }
 
-// isVersionVisible reports whether a version is visible. A removal is visible if the version before it is visible.
+// isVersionVisible reports whether the scope shows the version w. It returns true if the scope contains both this
+// version and the present entry with the same name. If the entry was removed, its last version takes the place of the
+// present entry. For a version that records a removal, the version before the removal is examined instead of w.
 func (p *historyVisibility) isVersionVisible(ctx context.Context, w *oxbow.Version) (bool, error) {
 	name := w.Entry.Name
 	in, known := p.visibleNames[name]
@@ -316,8 +318,9 @@ func (s *scopedStoreAtChange) Get(ctx context.Context, name string) (oxbow.Entry
 	return s.visibility.scope.Shown(e), nil
 }
 
-// getByShownName returns the entry that is shown under this name, if parts of its name are hidden. It fails unless
-// there is exactly one such entry.
+// getByShownName returns the entry that is shown under the given name. The real name of the entry may be different,
+// because hidden parts are replaced by marks in the name that is shown. getByShownName returns an error unless exactly
+// one entry is shown under this name.
 func (s *scopedStoreAtChange) getByShownName(ctx context.Context, name string) (found oxbow.Entry, err error) {
 	count := 0
 	for e, err := range s.Entries(ctx, oxbow.Filter{}) {
@@ -428,9 +431,9 @@ func (h *history) checkRevert(ctx context.Context, p *historyVisibility, c oxbow
 	return true, nil
 }
 
-// checkRestore returns an error if the scope does not allow a restore that replaces version from of an entry by
-// version to. Both versions must be in the scope and must not be read-only. A version that is nil or a removal is not
-// checked.
+// checkRestore returns an error if the scope does not allow the restore of an old version of an entry. The argument
+// from is the present version, and the argument to is the version that replaces it. Both versions must be in the scope
+// and must not be read-only. A version that is nil or a removal is not checked.
 func (h *history) checkRestore(from, to *oxbow.Version) error {
 	for _, w := range []*oxbow.Version{from, to} {
 		if w == nil || w.Verb == oxbow.VerbRemove {
@@ -462,9 +465,10 @@ func (h *history) RestoreIf(ctx context.Context, name string, seq, version uint6
 	return h.restoreVersion(ctx, name, seq, &version)
 }
 
-// restoreVersion makes a visible version of an entry the newest version. The present entry must be in the scope. The
-// change requires the present version, so that the entry cannot leave the scope or be replaced in between. If want is
-// not nil, the present version must be *want.
+// restoreVersion writes an earlier version of an entry again, so that this version becomes the newest. seq is the
+// number of the earlier version, which must be visible in the scope. The present entry must also be in the scope. If
+// want is not nil, the present version must be *want. The restore fails if the entry changes in the meantime, so that
+// it cannot leave the scope. restoreVersion returns the number of the change.
 func (h *history) restoreVersion(ctx context.Context, name string, seq uint64, want *uint64) (uint64, error) {
 	if err := h.checkWritable(); err != nil {
 		return 0, err

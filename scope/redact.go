@@ -60,8 +60,9 @@ func (s *Scope) hasRedactionMark(text string) bool {
 	)
 }
 
-// restoreAliases replaces the aliases that contain a mark for hidden personal data, such as [mail]. The replacement is
-// the alias of the old entry that is shown in this way.
+// restoreAliases returns the aliases in the list given with their hidden personal data restored. If an alias contains a
+// mark such as [mail] in place of the data, it is replaced by the alias of the entry old that the scope shows as the
+// same text. An alias that does not match any alias of the entry old stays unchanged.
 func (s *Scope) restoreAliases(given []string, old *oxbow.Entry) []string {
 	restored := slices.Clone(given)
 	for i, alias := range given {
@@ -81,8 +82,9 @@ func (s *Scope) restoreAliases(given []string, old *oxbow.Entry) []string {
 	return restored
 }
 
-// restoreLabels replaces the labels that contain a mark for hidden personal data, such as [mail]. The replacement is
-// the label of the old entry that is shown in this way.
+// restoreLabels returns the labels in the list given with their hidden personal data restored. If the value of a label
+// contains a mark such as [mail] in place of the data, the label is replaced by the label of the entry old that the
+// scope shows as the same text. A label that does not match any label of the entry old stays unchanged.
 func (s *Scope) restoreLabels(given []oxbow.Label, old *oxbow.Entry) []oxbow.Label {
 	restored := slices.Clone(given)
 	for i, label := range given {

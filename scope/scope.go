@@ -52,7 +52,7 @@ func (s *Scope) IsAll() bool {
 	return len(s.Except) == 0 && slices.ContainsFunc(s.Any, oxbow.Filter.IsZero)
 }
 
-// HeadNeeds returns which data of an entry the method Sees examines. A caller that lists entries without contents must
+// HeadNeeds returns the data of an entry that [Scope.Sees] examines. A caller that lists entries without contents must
 // request these data.
 func (s *Scope) HeadNeeds() (a heads.Needs) {
 	for _, f := range slices.Concat(s.Any, s.Shared, s.Except) {
@@ -126,8 +126,10 @@ func (s *Scope) checkLabels(e, old *oxbow.Entry) error {
 	return nil
 }
 
-// addOwnLabels returns the labels to write for an entry that should get the labels ls. It adds the labels in Own. old
-// is the present version, or nil for a new entry.
+// addOwnLabels returns the labels ls with the labels that the scope requires, which are in s.Own. If ls already
+// contains a label with the same key as a required label, addOwnLabels adds nothing for this key. Otherwise a new entry
+// gets the required label. An existing entry keeps its present labels with this key. old is the present version of the
+// entry, or nil for a new entry.
 func (s *Scope) addOwnLabels(ls []oxbow.Label, old *oxbow.Entry) []oxbow.Label {
 	ls = slices.Clone(ls)
 	for _, own := range s.Own {
@@ -145,8 +147,9 @@ func (s *Scope) addOwnLabels(ls []oxbow.Label, old *oxbow.Entry) []oxbow.Label {
 	return oxbow.SortLabels(ls)
 }
 
-// checkOwnLabelsKept returns an error if an entry would lose a label that the scope requires. ls are the new labels of
-// the entry. For each key of a label in Own, ls must contain a label if the entry has one now.
+// checkOwnLabelsKept returns an error if a change would remove a label that the scope requires. The argument ls
+// contains the new labels of the entry, and old is the entry before the change. The labels in s.Own are required: if
+// old has a label with the key of such a label, ls must also contain a label with this key.
 func (s *Scope) checkOwnLabelsKept(ls []oxbow.Label, old *oxbow.Entry) error {
 	for _, own := range s.Own {
 		has := func(l oxbow.Label) bool { return l.Key == own.Key }

@@ -16,10 +16,10 @@ import (
 	"github.com/oxbow-memory/oxbow/store/heads"
 )
 
-// New returns the part of a store that is in the scope. Closing it closes base. With [oxbow.CapabilitiesOf], the
-// result offers dry runs, events, heads, history, and the change that a call made, as far as base offers them, and
-// restricted to the scope. It does not offer checks, compactions, redactions or counts. It uses the Clock and the
-// Source in o, which may be nil.
+// New returns a store that contains only the entries of base that are in the scope s. Closing the new store closes
+// base. According to [oxbow.CapabilitiesOf], the new store can make dry runs and list heads. It is also a Committer, a
+// Watcher and a Historian if base is. All results are restricted to the scope. The new store does not offer checks,
+// compactions, redactions or counts. It uses the Clock and the Source in o, which may be nil.
 func New(base oxbow.Store, s Scope, o *oxbow.Options) oxbow.Store {
 	v := newStore(base, s, o)
 	v.closesBaseStore = true
@@ -271,9 +271,10 @@ func (v *store) entryNamesShownAs(ctx context.Context, name string) (names []str
 	return names, nil
 }
 
-// restoreHiddenData replaces marks for hidden personal data, such as [mail], in an op by the original data of the
-// entry. It restores the entry's name. It also restores the content, the aliases and the labels, if the caller passes
-// the texts that the scope has shown.
+// restoreHiddenData replaces marks in an op by the original data of the entry. A mark such as [mail] stands for
+// personal data that the scope hides. If an op has the name, the aliases, the labels or the content that the scope has
+// shown, restoreHiddenData restores the original data there. It returns an add unchanged. It returns an error if it
+// cannot find out which data a mark in the content stands for.
 func (v *store) restoreHiddenData(ctx context.Context, op oxbow.Op) (oxbow.Op, error) {
 	if _, adds := op.(oxbow.Add); adds || len(v.scope.Redact) == 0 {
 		return op, nil

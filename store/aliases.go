@@ -47,14 +47,17 @@ const (
 )
 
 // SettleAliases decides which entry keeps an alias that several entries would have after a change. It returns the
-// aliases that entries must give up. holders must contain all entries in the state after the change. An entry without
-// aliases may be left out if its name is not an alias of another entry.
+// aliases that entries must give up. The argument holders must contain all entries in the state after the change. An
+// entry without aliases may be left out if its name is not an alias of another entry.
 //
-// If an alias is the name of another entry, that entry keeps the word. Otherwise the rule decides. The older of two
-// entries is the one that was created first or, if both were created at the same time, the one whose name sorts first.
-//
-// If several entries had the same alias before the change, all these entries keep it, unless the change gives the
-// alias to another entry.
+// For each alias, the first of these rules that fits is applied:
+//   - If all entries with the alias had it before the change, all of them keep it, unless the change creates an entry
+//     whose name is the alias.
+//   - If the alias is the name of an entry, this entry keeps it. Entries that had the alias before the change keep it
+//     too if the argument rule is currentHolderKeeps.
+//   - If the argument rule is currentHolderKeeps, the entries that had the alias before the change keep it.
+//   - Otherwise the oldest entry with the alias keeps it. The oldest entry is the entry that was created first. If
+//     several entries were created at the same time, it is the entry whose name sorts first.
 func SettleAliases(holders []AliasHolder, rule AliasRule) (taken []TakenAlias) {
 	named := map[string]*AliasHolder{}
 	claims := map[string][]*AliasHolder{}
@@ -89,9 +92,11 @@ func SettleAliases(holders []AliasHolder, rule AliasRule) (taken []TakenAlias) {
 	return taken
 }
 
-// entriesKeepingAlias returns the entries that may keep a word as their name or alias. claims are the entries that
-// would have the word as an alias. nameOwner is the entry that has the word as its name, or nil. rule decides between
-// the entries in claims.
+// entriesKeepingAlias returns the entries that keep a word as their name or alias. The argument claims contains the
+// entries that would have the word as an alias. The argument nameOwner is the entry that has the word as its name, or
+// nil. If nothing about the word is new, all entries in claims keep it. Otherwise nameOwner keeps the word. If
+// nameOwner is nil, the oldest entry in claims keeps it. If rule is currentHolderKeeps, entries that already had the
+// alias also keep it, and the oldest entry gets it only if there are none.
 func entriesKeepingAlias(word string, claims []*AliasHolder, nameOwner *AliasHolder, rule AliasRule) []*AliasHolder {
 	had := slices.DeleteFunc(slices.Clone(claims), func(h *AliasHolder) bool { return !containsName(h.Had, word) })
 	isOld := len(had) == len(claims) && (nameOwner == nil || !nameOwner.IsNew)
@@ -120,9 +125,9 @@ func compareAge(a, b *AliasHolder) int {
 	return cmp.Or(a.Created.Compare(b.Created), strings.Compare(NormalName(a.Name), NormalName(b.Name)))
 }
 
-// FreeAliases divides the new aliases of an entry into free and taken ones. An alias is taken if it is the name or an
-// alias of another entry. However, an alias in had, which are the aliases that the entry already has, is always free.
-// For the function owner, see [CheckAliases].
+// FreeAliases divides the new aliases of an entry into free and taken aliases. An alias is taken if it is the name or
+// an alias of another entry. However, the aliases in the argument had are always free, because the entry already has
+// them. The argument owner is a function that is described at [CheckAliases].
 func FreeAliases(
 	name string,
 	aliases, had []string,

@@ -27,8 +27,8 @@ func Commit(ctx context.Context, s Store, ops ...Op) (Change, error) {
 	return Change{}, s.Apply(ctx, ops...)
 }
 
-// Entry returns the entry after the last op of the change. It returns false if this op removed the entry, or if the
-// change contains no version.
+// Entry returns the entry after the last op of the change. The second result is false if this op removed the entry, if
+// the entry's version was erased, or if the change contains no version.
 func (c Change) Entry() (Entry, bool) {
 	if len(c.Versions) == 0 {
 		return Entry{}, false

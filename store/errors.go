@@ -148,7 +148,8 @@ func (e *AliasError) Error() string {
 	)
 }
 
-// Is reports whether target is [ErrInvalid] or [ErrNotFound], whichever fits the number of Names.
+// Is reports whether target is the error that e represents. This error is [ErrNotFound] if e.Names contains more than
+// one name, and otherwise [ErrInvalid].
 func (e *AliasError) Is(target error) bool {
 	if len(e.Names) > 1 {
 		return target == ErrNotFound

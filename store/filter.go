@@ -103,7 +103,8 @@ func (f Filter) And(g Filter) Filter {
 	return r
 }
 
-// isEarlierBound reports whether a is a lower upper limit than b. A zero time means no limit.
+// isEarlierBound reports whether the time limit a is stricter than the time limit b. Both limits are ends of a time
+// range, so the earlier one is stricter. A zero time means no limit.
 func isEarlierBound(a, b time.Time) bool {
 	return !a.IsZero() && (b.IsZero() || a.Before(b))
 }

@@ -8,10 +8,10 @@ import (
 	"slices"
 )
 
-// Undoable returns the last n changes that can be undone, newest first. If the store has fewer, it returns all. It
-// skips changes that are an undo, that were undone, or that contain a redacted version. Consecutive changes by one
-// import count as one change, and so do the parts of a call (see [CommitInParts]), even if other writers made changes
-// in between. But Undoable returns each change.
+// Undoable returns the last changes that can be undone, newest first. It skips changes that are an undo, that were
+// undone, or that contain a redacted version. The argument n is the maximum number of changes, but changes that belong
+// together count as one: consecutive changes by one import, and the parts of a call (see [CommitInParts]), even if
+// other writers made changes in between. The result contains each of these changes.
 func Undoable(ctx context.Context, h Historian, n int) ([]Change, error) {
 	w := undoWalk{undone: map[uint64]bool{}}
 	for c, err := range h.Log(ctx) {
@@ -41,7 +41,8 @@ type undoWalk struct {
 	undone    map[uint64]bool // numbers of the changes that were undone
 }
 
-// mayUndo reports whether the next change of the log can be undone.
+// mayUndo reports whether the change c, which is the next change of the log, can be undone. It also records in w.undone
+// which changes c has undone.
 func (w *undoWalk) mayUndo(c *Change) bool {
 	if w.undone[c.Seq] {
 		// If this change is an undo, it was undone itself. The changes that it had reverted are in effect again, so
@@ -58,7 +59,9 @@ func (w *undoWalk) mayUndo(c *Change) bool {
 	return !slices.ContainsFunc(c.Versions, func(v Version) bool { return v.Erased })
 }
 
-// addToCall adds the change to a call that was found before. It returns false if the change belongs to no such call.
+// addToCall adds the change c to the result if c belongs to the same call as a change that was found before. A call can
+// make several changes: as parts (see CommitInParts) or as an import. addToCall returns false if c belongs to no call
+// that was found before.
 func (w *undoWalk) addToCall(c Change) bool {
 	i := slices.IndexFunc(w.openCalls, func(later Change) bool { return later.Follows(c) })
 	if i >= 0 {

@@ -114,8 +114,8 @@ func normalAliases(aliases []string) []string {
 	return normal
 }
 
-// repeatsAlias reports whether a is an earlier alias in another spelling. n is the normal form of a, and normalAliases
-// contains the earlier aliases in normal form.
+// repeatsAlias reports whether the alias a is equal to an earlier alias in another spelling. n is the normal form of a.
+// The argument earlier contains the earlier aliases, and normalAliases contains their normal forms.
 func repeatsAlias(a, n string, earlier, normalAliases []string) bool {
 	if n != a {
 		return slices.Contains(normalAliases, n)

@@ -132,11 +132,11 @@ func aliasesIfUnique(mustBeUnique bool, aliases []string) []string {
 }
 
 // CheckAliases checks an op with UniqueAliases. It returns an [AliasError] for the first new alias that is the name or
-// an alias of another entry. An alias in old, the present aliases of the entry, is not new. Stores call CheckAliases
-// when they apply an op.
+// an alias of another entry. The argument old contains the present aliases of the entry, which are not new. Stores call
+// CheckAliases when they apply an op.
 //
-// owner must return the name of an entry that has the given word as its name or alias. It must ignore the entry whose
-// name is passed as but.
+// The function owner must return the name of an entry that has the argument word as its name or alias. It must ignore
+// the entry whose name is in the argument but.
 func CheckAliases(op Op, old []string, owner func(word, but string) (name string, ok bool)) error {
 	for _, a := range op.uniqueAliases() {
 		if !containsName(old, a) {
@@ -148,8 +148,9 @@ func CheckAliases(op Op, old []string, owner func(word, but string) (name string
 	return nil
 }
 
-// ownerOfName finds an entry that has the word, in any Unicode spelling, as its name or alias. It calls findOwner for
-// each spelling, and returns the first result. The entry with the name except is ignored.
+// ownerOfName finds an entry that has the argument word, in any Unicode spelling, as its name or alias. It calls
+// findOwner for each spelling, and returns the first result. The argument except is the name of an entry that is
+// ignored. ok is false if no entry has the word.
 func ownerOfName(word, except string, findOwner func(word, but string) (name string, ok bool)) (name string, ok bool) {
 	for _, form := range NameForms(word) {
 		name, ok = findOwner(form, except)

@@ -55,8 +55,9 @@ type Parts struct {
 // parts of a call as one change.
 //
 // Each part is committed as a whole. If a part fails, the earlier parts stay, and the result describes them. To finish
-// the call, plan it again, and pass the number of these parts in EarlierParts. Only the last part has the op ID of the
-// context. Therefore a repeated call makes the parts that are missing.
+// the call, plan it again, and pass the number of the earlier parts in o.EarlierParts. Only the last part has the op ID
+// of the context, because a store skips a call if it already knows the op ID. Therefore a repetition of an unfinished
+// call is not skipped, and makes the missing parts.
 func CommitInParts(ctx context.Context, s Store, groups []OpGroup, o PartOptions) (done Parts, err error) {
 	parts := splitGroups(groups, cmp.Or(o.MaxBytes, defaultPartBytes))
 	count := o.EarlierParts + len(parts)
@@ -241,8 +242,9 @@ func (c Change) Follows(o Change) bool {
 	return part > 1 && note == previousNote && previousPart == part-1
 }
 
-// WithOtherParts returns the changes and, for each change that is a part of a call, the other parts of the call. The
-// result is ordered by number, newest first. The search for the later parts ends with the last change of the history.
+// WithOtherParts returns the changes in cs, together with the other changes of the same calls. A call that is too large
+// for one change makes several changes, its parts. The result is ordered by number, newest first. If a call was
+// interrupted, the parts that it did not make are missing.
 func WithOtherParts(ctx context.Context, h Historian, cs []Change) ([]Change, error) {
 	bySeq := map[uint64]Change{}
 	for _, c := range cs {
@@ -259,7 +261,9 @@ func WithOtherParts(ctx context.Context, h Historian, cs []Change) ([]Change, er
 	return slices.SortedFunc(maps.Values(bySeq), func(a, b Change) int { return cmp.Compare(b.Seq, a.Seq) }), nil
 }
 
-// addEarlierParts adds the parts of a call before c to bySeq.
+// addEarlierParts adds changes to the map bySeq, by their numbers. A call may have been stored as several changes, its
+// parts. addEarlierParts adds the parts that were made before c by the same call. If c is not a part, or is the first
+// part, it adds nothing.
 func addEarlierParts(ctx context.Context, h Historian, c Change, bySeq map[uint64]Change) error {
 	if _, part, _ := SplitPartNote(c.Note); part <= 1 {
 		return nil
@@ -280,7 +284,9 @@ func addEarlierParts(ctx context.Context, h Historian, c Change, bySeq map[uint6
 	return nil
 }
 
-// addLaterParts adds the parts of a call after c to bySeq.
+// addLaterParts adds changes to the map bySeq, by their numbers. A call may have been stored as several changes, its
+// parts. addLaterParts adds the parts that were made after c by the same call. If c is not a part, or is the last part,
+// it adds nothing.
 func addLaterParts(ctx context.Context, h Historian, c Change, bySeq map[uint64]Change) error {
 	_, part, count := SplitPartNote(c.Note)
 	for seq := c.Seq + 1; part < count; seq++ {
@@ -299,14 +305,14 @@ func addLaterParts(ctx context.Context, h Historian, c Change, bySeq map[uint64]
 	return nil
 }
 
-// RevertInParts reverts changes, which must be ordered from the newest to the oldest. It makes a single change if this
-// change, and the change that would revert it again, have at most maxBytes bytes (0 means 16 MiB). Otherwise it makes
-// several changes. Each of them reverts some of the changes, the newest first, so that the store is as it was after an
-// earlier change if RevertInParts fails in between. Before the first of several changes, RevertInParts checks that all
-// can be made, as [CheckRevert] does.
+// RevertInParts reverts the changes cs, which must be ordered from the newest to the oldest. It makes a single change
+// if this change is not larger than maxBytes bytes (0 means 16 MiB). The same limit applies to a later change that
+// would undo the revert. If a limit is exceeded, RevertInParts makes several changes. It reverts the newest changes
+// first. If it fails after some of its changes, the store is therefore as it was at an earlier time. Before the first
+// of several changes, RevertInParts calls [CheckRevert] to check that all changes can be reverted.
 //
-// RevertInParts returns the numbers of the new changes, in order. If the op ID of the context belongs to an earlier
-// call, it returns the number of this call's first change.
+// RevertInParts returns the numbers of the new changes, in order. If an earlier call with the op ID of the context
+// began with the revert of other changes, it returns the number of the first change of that call.
 func RevertInParts(ctx context.Context, h Historian, cs []Change, maxBytes int) (seqs []uint64, err error) {
 	parts, err := splitRevert(ctx, h, cs, cmp.Or(maxBytes, defaultPartBytes))
 	if err != nil {
@@ -349,7 +355,8 @@ func sortedSeqs(cs []Change) (seqs []uint64) {
 }
 
 // changeWithOpID returns the change that an earlier call with the op ID of the context has made. found is false if
-// there is no such change. It tries an op that no store can apply, because then only an earlier call succeeds.
+// there is no such change. To find the change, it commits an op that no store can apply. The store returns the earlier
+// change if the op ID is known, and otherwise an error.
 func changeWithOpID(ctx context.Context, h Historian) (c Change, found bool, err error) {
 	if OpIDFrom(ctx) == "" {
 		return Change{}, false, nil
@@ -392,8 +399,8 @@ func splitRevert(ctx context.Context, h Historian, cs []Change, maxBytes int) (p
 	return parts, nil
 }
 
-// revertBytes returns the approximate size of the change that reverts c, or of the change that would revert this
-// revert, whichever is larger.
+// revertBytes returns an approximate limit in bytes for the size of two changes: the change that reverts c, and the
+// change that undoes this revert.
 func revertBytes(ctx context.Context, h Historian, c *Change) (size int, err error) {
 	old, err := replacedBytes(ctx, h, c)
 	if err != nil {

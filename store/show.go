@@ -37,7 +37,8 @@ const (
 	WithoutLabels
 )
 
-// OnRequest returns the occasion of an answer to the caller in ctx.
+// OnRequest returns the occasion on which an answer shows an entry to the caller in ctx. If the caller is a person, the
+// result is RequestedByPerson. Otherwise it is RequestedByModel.
 func OnRequest(ctx context.Context) Occasion {
 	if src, _ := SourceFrom(ctx); src.Actor == Person {
 		return RequestedByPerson
@@ -115,7 +116,9 @@ const heldWithoutLabelsKeyCount = 3
 // heldBackActors are the authors whose entries are not shown to a model that did not ask for them.
 var heldBackActors = []string{string(Imported), string(Foreign)}
 
-// HeldLabels returns the label keys because of which an entry is held back on an occasion, whoever its author is.
+// HeldLabels returns the keys of labels that prevent an entry from being shown. The receiver on is the occasion, a
+// situation in which entries are shown, such as a search. The result does not depend on the author of the entry. On the
+// occasion [RequestedByPerson], it is nil, because a person may see every entry.
 func (on Occasion) HeldLabels() []string {
 	switch on {
 	case RequestedByPerson:

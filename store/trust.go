@@ -95,9 +95,14 @@ func (e *Entry) TextBy() Actor {
 	return e.Source.Actor
 }
 
-// KeepTextBy returns the labels that an entry must have after a change that keeps the entry's text. by is the author
-// of the change, and old is the entry before the change. A person who has not approved the text does not become the
-// author of the text, so KeepTextBy then adds a label with the text's author.
+// KeepTextBy returns the labels that an entry must have after a change that keeps the text of the entry. The argument
+// by is the author of the change, labels are the labels that the change sets, and old is the entry before the change.
+//
+// A person who changes only other parts of the entry does not become the author of the text, unless the person approves
+// the text with [LabelApproved]. Therefore KeepTextBy adds a label that names the origin of the text. If the text was
+// imported or is by others, this is [LabelUnvouched] with the value [UnvouchedImport]. If an agent or a program wrote
+// the text, this is [LabelTextBy] with the author. In all other cases, KeepTextBy adds nothing. It always removes a
+// former [LabelTextBy].
 func KeepTextBy(labels []Label, old *Entry, by Actor) []Label {
 	labels = slices.DeleteFunc(slices.Clone(labels), func(l Label) bool { return l.Key == LabelTextBy })
 	isApproved := slices.ContainsFunc(labels, func(l Label) bool { return l.Key == LabelApproved })
@@ -115,8 +120,8 @@ func KeepTextBy(labels []Label, old *Entry, by Actor) []Label {
 	return SortLabels(labels)
 }
 
-// WithoutTextBy returns the labels without those that [KeepTextBy] adds. Two versions that
-// differ only in these labels have the same text and the same labels of their writers.
+// WithoutTextBy returns the labels without the labels that [KeepTextBy] adds. Writers do not set these labels.
+// Therefore two versions that differ only in these labels count as equal.
 func WithoutTextBy(labels []Label) []Label {
 	return slices.DeleteFunc(slices.Clone(labels), func(l Label) bool {
 		return l.Key == LabelTextBy || l == Label{LabelUnvouched, UnvouchedImport}

@@ -37,7 +37,8 @@ func NewDraft(fsys FS, name string, perm fs.FileMode) (*Draft, error) {
 	return newDraft(fsys, f, name, temp), nil
 }
 
-// RemoveDrafts removes the drafts of a file that killed processes left (see [RemoveStaleTemps]).
+// RemoveDrafts removes the drafts of the file name. A draft is a temporary file with new content, which remains if a
+// process is killed. Only old drafts are removed (see [RemoveStaleTemps]).
 func RemoveDrafts(fsys FS, name string) {
 	base := path.Base(clipTempName(name))
 	RemoveStaleTemps(fsys, path.Dir(name), time.Now(), func(of string) bool { return of == base })
@@ -271,17 +272,17 @@ func ReplaceFile(fsys FS, name string, data []byte, perm fs.FileMode, sure func(
 // ErrChanged is returned if a file does not have the content that the caller read before.
 var ErrChanged = errors.New("the file was changed meanwhile")
 
-// ReplaceUnchanged atomically replaces the content of a file, like [WriteFile], if the file still has the content was.
-// If was is nil, the file must not exist. If the file has a different content, because another program changed the
-// file after the caller read it, ReplaceUnchanged does not change the file, and the error matches [ErrChanged].
-// Callers that write files which people also edit use ReplaceUnchanged or [RemoveUnchanged], so that no edit is
-// overwritten.
+// ReplaceUnchanged atomically replaces the content of a file, like [WriteFile], if the file still has the content that
+// the caller has read. The argument was is this content. If it is nil, the file must not exist. If the file has a
+// different content, because another program changed the file after the caller read it, ReplaceUnchanged does not
+// change the file, and the error matches [ErrChanged]. Callers that write files which people also edit use
+// ReplaceUnchanged or [RemoveUnchanged], so that no edit is overwritten.
 func ReplaceUnchanged(fsys FS, name string, was, data []byte, perm fs.FileMode) error {
 	return ReplaceFile(fsys, name, data, perm, func() error { return CheckUnchanged(fsys, name, was) })
 }
 
-// RemoveUnchanged durably removes a file that still has the content was. If the file has a different content, it is
-// not removed, and the error matches [ErrChanged].
+// RemoveUnchanged durably removes a file if its content is still equal to the argument was. If the content is
+// different, the file is not removed, and the error matches [ErrChanged].
 func RemoveUnchanged(fsys FS, name string, was []byte) error {
 	err := CheckUnchanged(fsys, name, was)
 	if err == nil {
@@ -293,8 +294,8 @@ func RemoveUnchanged(fsys FS, name string, was []byte) error {
 	return syncParentDir(fsys, name)
 }
 
-// CheckUnchanged returns [ErrChanged] if the file does not have the content was. If was is nil, the file must not
-// exist.
+// CheckUnchanged returns [ErrChanged] if the content of the file is not equal to the argument was. If was is nil, the
+// file must not exist.
 func CheckUnchanged(fsys FS, name string, was []byte) error {
 	now, err := ReadFile(fsys, name, int64(len(was)))
 	switch {

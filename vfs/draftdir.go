@@ -81,7 +81,8 @@ func NewDraftDir(fsys FS, name string, perm fs.FileMode) (_ *DraftDir, err error
 // tempName returns the name of the new directory before the commit.
 func (d *DraftDir) tempName() string { return path.Join(d.tempDir, draftContentDirName) }
 
-// Dir returns the name of the directory in which the caller must build the new directory.
+// Dir returns the temporary name of the new directory. The caller must create the files in the directory under this
+// name. [DraftDir.Commit] then gives the directory its final name.
 func (d *DraftDir) Dir() string { return d.tempName() }
 
 // Cleared returns the name of the unfinished directory that a killed builder left and that NewDraftDir removed.

@@ -91,8 +91,9 @@ func (l *osLock) TryLock() (bool, error) {
 	return false, fmt.Errorf("locking %s: the file was replaced %d times meanwhile", l.name, maxLockReopens)
 }
 
-// replaceLockFile replaces the file of the lock by f, which must already be locked. It returns false if the name now
-// refers to another file. In this case, the caller must close f.
+// replaceLockFile makes f the file of the lock l. The file f must already be locked. replaceLockFile returns false if
+// the name now refers to another file, or if the lock is already held. If the lock was closed, it returns false and an
+// error. Whenever it returns false, it has unlocked f, and the caller must close f.
 func (l *osLock) replaceLockFile(f *os.File, info fs.FileInfo) (bool, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

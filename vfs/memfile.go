@@ -58,8 +58,8 @@ func (f *memFile) pathError(op string, err error) error {
 	return &fs.PathError{Op: op, Path: f.name, Err: err}
 }
 
-// checkAccess returns an error if the file is closed, if it was opened with the access mode refused, or if the offset
-// off is negative.
+// checkAccess returns an error if the file is closed, or if the offset off is negative. It also returns an error if the
+// file was opened with the access mode in the argument refused.
 func (f *memFile) checkAccess(op string, off int64, refused int) error {
 	switch {
 	case f.closed.Load():

@@ -27,8 +27,8 @@ type OS struct {
 
 var _ FS = (*OS)(nil)
 
-// Dir opens the directory at a path of the operating system. The directory must exist. If the directory is moved or
-// the process changes its working directory, the OS continues to use the same directory.
+// Dir opens the directory at a path of the operating system. The directory must exist. The result continues to use the
+// same directory, even if the directory is moved or the process changes its working directory.
 func Dir(path string) (*OS, error) {
 	root, err := os.OpenRoot(path)
 	if err != nil {

@@ -80,8 +80,9 @@ type blockingLock interface {
 	waitForLock(ctx context.Context) (bool, error)
 }
 
-// WithLock creates the directory at path, and calls do while it holds the lock file with the given name in this
-// directory. If another process holds the lock for longer than limit, WithLock returns false and does not call do.
+// WithLock creates the directory at path, and acquires the lock file with the given name in this directory. While it
+// holds the lock, it calls the function do. The argument limit is the maximum time to wait for the lock. If another
+// process holds the lock for longer, WithLock returns false and does not call the function.
 //
 // Calls for the same file in the same process wait in a queue. A goroutine acquires the lock once for all waiting
 // calls, and calls their functions one after another. Without the queue, thousands of calls would each occupy a thread
@@ -223,8 +224,9 @@ func (q *lockQueue) runWaitingCalls(path, name string) {
 	}
 }
 
-// withLock creates the directory at path and calls do while it holds the lock file. If the lock does not become free
-// within limit, withLock returns false.
+// withLock creates the directory at path, and acquires the lock file with the given name in this directory. While it
+// holds the lock, it calls the function do. If the lock does not become free within the time limit, withLock returns
+// false and does not call the function.
 func withLock(path, name string, limit time.Duration, do func(dir *OS)) (ok bool, err error) {
 	if err := os.MkdirAll(path, 0o700); err != nil {
 		return false, err

@@ -272,8 +272,9 @@ sidecar. Without NAME, they are appended to OURS.`,
 	return c
 }
 
-// resolveMergePaths makes the paths that git passes to a merge driver absolute. It returns an error if the driver must
-// not write to the file ours.
+// resolveMergePaths makes the three paths in args absolute, and stores them in *base, *ours and *theirs, in this order.
+// git passes these paths to a merge driver. resolveMergePaths returns an error if the driver must not write to the file
+// *ours, for example because the memory is at this path.
 func (mem *openMemory) resolveMergePaths(args []string, base, ours, theirs *string) error {
 	for i, to := range []*string{base, ours, theirs} {
 		var err error

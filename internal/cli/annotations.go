@@ -17,8 +17,10 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// openAnnotationsOfFile opens the annotations of the repository that contains a file. The file is given as
-// FILE[:A[-B]]. If the file is in a submodule, for example, this is not the repository of the working directory.
+// openAnnotationsOfFile opens the annotations of the repository that contains a file. arg is the file's path, which
+// line numbers may follow: FILE[:A[-B]]. If the file is in a submodule, for example, its repository is not the
+// repository of the working directory. If the directory of the file belongs to no repository, or if its annotations
+// cannot be opened, openAnnotationsOfFile opens the annotations of the working directory.
 func (finder *homeFinder) openAnnotationsOfFile(ctx context.Context, arg string) (*annotate.Store, error) {
 	wd, err := finder.env.absolutePath(".")
 	if err != nil {
@@ -52,9 +54,9 @@ type codeLocation struct {
 	span annotate.LineSpan
 }
 
-// runVerbOnFile calls a verb with the annotations of the repository that contains the file in arg. The function
-// makeInput returns the verb's input for the file and the lines. It returns an error if the verb cannot be used for
-// the file and the lines.
+// runVerbOnFile calls a verb with the annotations of the repository that contains a file. The argument arg names the
+// file, and may also name lines. The function makeInput returns the verb's input for this file and these lines, or an
+// error if the verb cannot be used for them.
 func runVerbOnFile[In, Out any](
 	ctx context.Context,
 	mem *openMemory,

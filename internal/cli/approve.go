@@ -41,8 +41,8 @@ approval back. In a shell that an agent started, approve is refused.`,
 	return c
 }
 
-// trustWarning is like [verb.Warning], but returns "" if a person reads the output and the entry is only imported or
-// unvouched. Otherwise a person would see a warning for each note that they have imported themselves.
+// trustWarning is like [verb.TrustWarning], but returns "" if a person reads the output and the entry is only imported
+// or unvouched. Otherwise a person would see a warning for each note that they have imported themselves.
 func (env *environment) trustWarning(trust oxbow.Trust) string {
 	agentVariable, _ := env.detectAgent()
 	isHarmless := trust == oxbow.TrustImported || trust == oxbow.TrustUnvouched

@@ -42,9 +42,9 @@ func prepareArgumentChecks(c *cobra.Command) {
 	}
 }
 
-// requireArgCount returns a check for the number of arguments, which must be from minArgs to maxArgs. A negative
-// maxArgs means no upper limit. The error contains description, which describes the expected arguments. It is "" if
-// arguments are not allowed.
+// requireArgCount returns a function that checks the number of arguments, which must be from minArgs to maxArgs. A
+// negative maxArgs means no upper limit. The function's error contains description, which describes the expected
+// arguments. If the command accepts no arguments, description is "".
 func requireArgCount(minArgs, maxArgs int, description string) cobra.PositionalArgs {
 	description = cmp.Or(description, "no arguments")
 	return func(cmd *cobra.Command, args []string) error {
@@ -100,10 +100,13 @@ func removeArgumentPrefixes(args []string) []string {
 	return args
 }
 
-// checkFlagValues removes from flag values the marks that oxbow adds to arguments such as -tag:draft, because such an
-// argument may be a flag's value, as in --content -tag:draft. It returns an error if a flag has an empty value. An
-// empty value may come from a variable that a script did not set, and the command would then ignore the limit, key or
-// proof that the caller wanted.
+// checkFlagValues checks the values of the command's flags. It returns an error if a flag has an empty value. An empty
+// value may come from a variable that a script did not set. The command would then run without the limit or the key,
+// for example, that the caller wanted.
+//
+// checkFlagValues also removes argumentPrefix from the values. Oxbow puts this mark before arguments such as
+// -tag:draft, so that they are not read as flags. Such an argument may be the value of a flag, as in --content
+// -tag:draft.
 func checkFlagValues(cmd *cobra.Command) (err error) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		values := []string{f.Value.String()}

@@ -30,8 +30,8 @@ func (env *environment) confirmDefaultYes(question string) error {
 	return checkReplyDefaultYes(line)
 }
 
-// checkReplyDefaultYes is like requireYes, but an empty line also means yes. At the end of the input, the line lacks a
-// newline and does not mean yes.
+// checkReplyDefaultYes is like requireYes, but an empty line also means yes. If the input has ended, line is "" without
+// a newline, which does not mean yes.
 func checkReplyDefaultYes(line string) error {
 	if line != "" && strings.TrimSpace(line) == "" {
 		return nil

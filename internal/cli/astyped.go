@@ -40,8 +40,9 @@ func (env *environment) programInvocation() string {
 	return "oxbow"
 }
 
-// setupInvocation is like programInvocation, but for the command setup. That command writes the program's path into
-// clients' files, so a program that go run built must be installed first.
+// setupInvocation is like programInvocation, but for the command "oxbow setup". That command writes the program's path
+// into clients' files. A program that was started with "go run" has only a temporary path. Therefore the result first
+// installs the program.
 func (env *environment) setupInvocation() string {
 	if env.isGoRun() {
 		return "go install ./cmd/oxbow && oxbow"
@@ -69,9 +70,10 @@ func (mem *openMemory) rewriteCommands(text string) string {
 	return mem.rewriteCommandsWithFlag(" --home "+shellQuote(mem.finder.homeFlag), text)
 }
 
-// clientCommandRewriter is like rewriteCommands, but returns a function for the answers of a server or a hook. A
-// client starts these, and the reader of the answers has another shell. Therefore commands get the flag --home, unless
-// that shell finds the home by itself.
+// clientCommandRewriter returns a function that rewrites the commands in a text, like rewriteCommands. The function is
+// for the answers of a server or a hook that a client started. A person who reads such an answer types the commands
+// into another shell, which may not have the environment variables of this process. Therefore the function adds the
+// flag --home to the commands, unless they find the home without the flag.
 func (mem *openMemory) clientCommandRewriter() func(text string) string {
 	homeFlag := mem.finder.homeFlagForClients()
 	return func(text string) string { return mem.rewriteCommandsWithFlag(homeFlag, text) }

@@ -158,7 +158,7 @@ func (mem *openMemory) flagValueCompletions(flag string) completionSource {
 	}[flag]
 }
 
-// completeEntryNames returns the names of entries that begin with start.
+// completeEntryNames returns at most maxCompletions names of entries. Each name begins with the text start.
 func (mem *openMemory) completeEntryNames(ctx context.Context, start string) []string {
 	out, _ := callVerb(ctx, mem, verb.EntryNames, verb.NamesIn{Prefix: start, Limit: maxCompletions})
 	return out.Names
@@ -182,9 +182,10 @@ func (mem *openMemory) completeLabelValues(ctx context.Context, key string) (fou
 	return found
 }
 
-// completeFilterTerms completes a filter term. It returns the terms with the key that start begins with. As long as
-// start contains no colon, it also returns the possible keys. It leaves out values with spaces or quotes, because a
-// shell would remove the quotes that such a value needs.
+// completeFilterTerms returns the filter terms by which the text start can be completed. A filter term has the form
+// KEY:VALUE, and may begin with + or -. If the text start contains the key of existing labels, the result contains a
+// term for each value of this key. If it contains no colon, the result also contains the possible keys. Values with
+// spaces or quotes are left out, because a shell would remove the quotes that such a value needs.
 func (mem *openMemory) completeFilterTerms(ctx context.Context, start string) (found []string) {
 	key := strings.TrimLeft(start, "+-")
 	not := start[:len(start)-len(key)]

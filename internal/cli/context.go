@@ -83,8 +83,8 @@ func (mem *openMemory) printModelContext(ctx context.Context, in contextIn) erro
 	)
 }
 
-// printSessionContext prints the context for a session that continues the work of a handoff. If no handoff is open, it
-// prints the context of any other session.
+// printSessionContext prints the text for the start of a session that continues the work of a handoff. If no handoff is
+// open, it prints the entries that the profile selects.
 func (mem *openMemory) printSessionContext(ctx context.Context, in profiles.OpenSessionIn) (err error) {
 	in.Project, err = mem.env.resolveProject(in.Project)
 	if err != nil {
@@ -104,7 +104,9 @@ func (mem *openMemory) printSessionContext(ctx context.Context, in profiles.Open
 	return printResult[any](mem, whole, func(any) { mem.env.printText(whole.Text) })
 }
 
-// printLayoutContext prints the context that the layout's own system would show to a model.
+// printLayoutContext prints the context of a home that has the directory layout of another memory system. This is the
+// text that the other system would show to a model. d describes the layout. printLayoutContext returns a usage error if
+// in contains an option that the layout does not support.
 func (mem *openMemory) printLayoutContext(ctx context.Context, d layout.Dialect, in contextIn) error {
 	if in.PastDateOrChange != "" {
 		return usageErrorf(

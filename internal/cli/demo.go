@@ -17,7 +17,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// demoCommand returns the command "oxbow demo". It runs the commands of the story by calling run.
+// demoCommand returns the command "oxbow demo". To show what oxbow does, this command runs other commands of oxbow by
+// calling the function run.
 func demoCommand(mem *openMemory, run commandRunner) *cobra.Command {
 	var keep, pages bool
 	c := &cobra.Command{

@@ -41,9 +41,10 @@ func demoSteps(paths []string) []demoStep {
 // commandRunner runs one command line and returns its exit status.
 type commandRunner func(context.Context, Env) int
 
-// demoEnv returns the environment for a command of the story. It has the sample's directory, a terminal without
-// colour, and no environment variables. The flag --home names the home. Therefore the commands that the output
-// suggests name it too, and cannot change the reader's own memory.
+// demoEnv returns the environment in which oxbow demo runs the command args and shows its output. The working directory
+// is dir, which contains the sample files. The output is written to out, as to a terminal. NO_COLOR is the only
+// environment variable. The flag --home names the home. Therefore the commands that the output suggests contain --home
+// too, and cannot change the reader's own memory.
 func (env *environment) demoEnv(dir, home string, out *bytes.Buffer, args []string) Env {
 	staged := env.Env
 	staged.Args = append([]string{"--home", home}, args...)

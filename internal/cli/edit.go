@@ -173,8 +173,9 @@ func (finder *homeFinder) createEditDir() (string, error) {
 	return os.MkdirTemp("", "oxbow-"+pattern)
 }
 
-// saveUnsavedText moves an edited file whose text was not stored into the directory for unsaved texts, and adds the
-// new path to the error.
+// saveUnsavedText keeps a text that the person edited, if oxbow could not store the text because of the error cause.
+// file is the path of the file with the text. saveUnsavedText moves the file to the directory for unsaved texts. It
+// returns an error that contains cause and the path at which the file is now.
 func saveUnsavedText(e editedText, file string, cause error) error {
 	dir := filepath.Dir(file)
 	kept := filepath.Join(

@@ -13,8 +13,10 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// checkDaemonHome returns an error for a home or a setting that a daemon cannot use. A flag or a variable must name
-// the home, because a machine may have several.
+// checkDaemonHome prepares the home of a daemon, which is a server whose memories are not in store files. It returns an
+// error if the home or a setting cannot be used by a daemon. A flag or a variable must name the home, because a machine
+// may have several. If the home is valid, checkDaemonHome creates its directory. It prints a warning if the home
+// contains a store file, because the daemon does not serve this file. It does nothing if this program is not a daemon.
 func (mem *openMemory) checkDaemonHome() error {
 	if mem.daemonMemories == nil {
 		return nil
@@ -45,8 +47,8 @@ func (mem *openMemory) checkDaemonHome() error {
 	return os.MkdirAll(home, 0o700)
 }
 
-// daemonPlace returns the place of a memory that is not a file in its home. Verbs that need the file refuse such a
-// place.
+// daemonPlace returns the place of a memory that a daemon keeps in its own storage, and not in a file of the home.
+// LayoutName is set in this place, so that the verbs that need a memory file return an error.
 func (finder *homeFinder) daemonPlace() (verb.Place, error) {
 	p, err := finder.memoryPlace()
 	p.StorePath = p.Home

@@ -138,8 +138,8 @@ func errorClassName(err error) string {
 	return "failed"
 }
 
-// asUsageError converts an error about an invalid value in the command line to misuse. It returns any other error
-// unchanged.
+// asUsageError converts an error about an invalid value in the command line to a [usageError], which means that the
+// person used the command wrongly. It returns any other error unchanged.
 func asUsageError(err error) error {
 	if _, ok := errors.AsType[*usageError](err); ok || !errors.Is(err, oxbow.ErrInvalid) {
 		return err

@@ -120,8 +120,8 @@ func (s *flagSet) flag(param string) *paramFlag {
 // wasGiven reports whether the command line contained the parameter's flag.
 func (s *flagSet) wasGiven(param string) bool { return s.flag(param).wasGiven }
 
-// fillInput stores the values of the flags in the struct that in points to. A flag that was not given has its default
-// value.
+// fillInput stores the values of the flags in a struct. The argument in is a pointer to this struct. If a flag was not
+// given, its default value is stored. fillInput returns an error if a value is not valid.
 func (s *flagSet) fillInput(in any) error {
 	for _, f := range s.flags {
 		values := f.values

@@ -16,7 +16,9 @@ import (
 // each comparison, the server waits at least folderComparisonWaitFactor times as long as the comparison took.
 const folderComparisonWaitFactor = 10
 
-// enableFolderFollowing makes the run compare the registered folders of its home with the memory.
+// enableFolderFollowing makes this process follow registered folders, whose files and the entries of the memory are
+// kept equal. The process then brings changed files into the memory, and writes its changes in the memory into the
+// files.
 func (mem *openMemory) enableFolderFollowing() {
 	mem.folderState.compareFolders = mem.syncFoldersOnce
 	mem.folderState.writeFolders = mem.writeFolderFiles
@@ -125,8 +127,8 @@ func (mem *openMemory) folderComparer(
 	}
 	return func(ctx context.Context, use verb.MemoryAccess) {
 		if use == verb.Write {
-			// Do not compare the folders before a verb such as undo. Otherwise it would undo the change that the
-			// comparison has just made, and not the change that the person means.
+			// Do not compare the folders before a call that changes the memory, such as undo. Otherwise undo would
+			// revert the change that the comparison has just made, and not the change that the person means.
 			return
 		}
 		f := &mem.folderState

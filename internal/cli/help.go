@@ -121,8 +121,9 @@ func (env *environment) helpParagraphs(c *cobra.Command) (all []string) {
 	return all
 }
 
-// splitParagraphs divides paragraphs into two texts with an empty line before each paragraph. The text first
-// contains as many paragraphs as fit into rows, but at least one. The text rest contains all others.
+// splitParagraphs joins paragraphs to two texts, with an empty line before each paragraph. The result first contains as
+// many paragraphs as fit into the given number of rows, but at least one. The result rest contains the remaining
+// paragraphs.
 func splitParagraphs(paragraphs []string, rows int) (first, rest string) {
 	for i, p := range paragraphs {
 		p = "\n" + p

@@ -54,12 +54,17 @@ type homeFinder struct {
 }
 
 // homePath returns the path of the home, which need not exist. It uses the first of these that is set or exists:
-// the flag --home, $OXBOW_HOME, the nearest directory .oxbow at or above the working directory, and the user's data
-// directory. Some layouts have their home in a directory of the user. For such a layout, that directory replaces
-// the last two.
 //
-// If another user owns a home that was found at or above the working directory, or if others may write to it, the home
-// is refused with an error.
+//   - the flag --home
+//   - the environment variable OXBOW_HOME
+//   - the nearest directory .oxbow at or above the working directory
+//   - the user's data directory
+//
+// Some layouts have their home in a fixed directory of the user. For such a layout, only the flag, the environment
+// variable and this directory are used.
+//
+// If another user owns a home that was found at or above the working directory, or if others may write to it, homePath
+// returns an error.
 func (finder *homeFinder) homePath() (string, error) {
 	dir, rule, err := finder.findHomeAndRule()
 	if err != nil || rule != nearestHomeRule {
@@ -84,10 +89,10 @@ const dataDirHomeRule = "your data directory"
 
 // findHomeAndRule returns the home, and a phrase that names the rule by which the home was chosen.
 //
-// If the home was not found from the working directory, findHomeAndRule starts the list of trusted homes. Homes that
-// exist at this time count as homes of an earlier version, which are trusted. Therefore the list must start early.
-// Otherwise it might start when a person first unpacks an archive that contains somebody else's home, and this home
-// would be trusted.
+// If the home was not found from the working directory, findHomeAndRule also starts the list of trusted homes, unless
+// the list exists. Homes that exist when the list starts are trusted, because an earlier version of oxbow may have
+// created them. Therefore the list must start early. Otherwise it might start when a person has just unpacked an
+// archive that contains somebody else's home, and this home would be trusted.
 func (finder *homeFinder) findHomeAndRule() (dir, rule string, err error) {
 	dir, rule, err = finder.chooseHome()
 	if err == nil && rule != nearestHomeRule {
@@ -173,8 +178,9 @@ func (finder *homeFinder) usableHomeIn(workingDir, dir string) (string, error) {
 	return h, nil
 }
 
-// cacheHome caches the home that was found from a directory, and the verdict on it. If the user's own home is not in
-// the record of trusted homes yet, cacheHome adds it.
+// cacheHome caches the home that was found from the directory dir, and the verdict v on whether the home is trusted. If
+// the home is not in the record of trusted homes but belongs to the user, cacheHome adds it. If the home belongs to
+// somebody else, cacheHome prints a warning, unless noUntrustedHomeWarning is set.
 func (finder *homeFinder) cacheHome(dir, home string, p verb.Place, v trust.OwnershipVerdict) {
 	if finder.homeByStartDir == nil {
 		finder.homeByStartDir = map[string]string{}
@@ -213,8 +219,9 @@ func worktreeMainTree(dir string) string {
 	return project.MainWorktreeOf(dir, os.ReadFile)
 }
 
-// checkHomePath returns an error if the path cannot be a home. Opening a pipe would wait for its other end, and a
-// directory cannot be created in place of a link without a target.
+// checkHomePath returns an error if the path cannot be a home. The path may be a directory or a regular file, or may
+// not exist. A pipe is refused, because opening it would wait for its other end. A link without a target is refused,
+// because a directory cannot be created in its place.
 func checkHomePath(home string) error {
 	fi, err := os.Stat(home)
 	switch _, lerr := os.Lstat(home); {
@@ -490,8 +497,9 @@ func isDir(path string) bool {
 	return err == nil && fi.IsDir()
 }
 
-// trustVerdict returns whether the home is trusted. A home that was named, and the home in the user's data directory,
-// are the user's own.
+// trustVerdict returns whether the home is trusted. A home is the user's own, and is therefore trusted, if it was not
+// found from the working directory. Such a home was named by a flag or an environment variable, or it is in the user's
+// data directory.
 func (finder *homeFinder) trustVerdict() (trust.OwnershipVerdict, error) {
 	p, err := finder.memoryPlace()
 	if err != nil || !p.FoundFromDir {
@@ -500,7 +508,8 @@ func (finder *homeFinder) trustVerdict() (trust.OwnershipVerdict, error) {
 	return *finder.lastVerdict, nil // nearestHome has set lastVerdict to the verdict about this home.
 }
 
-// isForeign reports whether the home is foreign. The user has not trusted a foreign home.
+// isForeign reports whether the home is foreign. A foreign home contains a memory, but nothing shows that the memory
+// belongs to the user or that the user trusts it.
 func (finder *homeFinder) isForeign() (bool, error) {
 	v, err := finder.trustVerdict()
 	return v.Ownership == trust.ForeignHome, err

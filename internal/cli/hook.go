@@ -170,8 +170,9 @@ func (mem *openMemory) drainSpool(ctx context.Context) {
 	}
 }
 
-// hookHome returns the home whose spool receives the reports. It returns an error unless the home is a trusted
-// directory in oxbow's own layout.
+// hookHome returns the home in which hooks store their reports. The reports are stored in the spool, a directory for
+// reports that are not in the memory yet. hookHome returns an error if the home is not trusted, if it does not have
+// oxbow's own layout, or if its spool cannot be used.
 func (finder *homeFinder) hookHome() (string, error) {
 	v, err := finder.trustVerdict()
 	if err != nil {

@@ -36,7 +36,7 @@ func (mem *openMemory) takeHandoff(ctx context.Context, handoffName string) (tex
 		verb.TakeHandoffIn{Name: handoffName, HandoffParams: verb.HandoffParams{MaxTokens: maxHandoffTokens}},
 	)
 	if err != nil || out.HandoffOut == nil {
-		return "", false // Another session has taken the handoff first.
+		return "", false // For example, another session has taken the handoff first.
 	}
 	hasProfile = out.Profile != "" && out.Loaded != nil && out.Loaded.ProfileError == "" && out.Loaded.Selection != nil
 	return out.Text(), hasProfile
@@ -46,7 +46,8 @@ func (mem *openMemory) takeHandoff(ctx context.Context, handoffName string) (tex
 // memory.
 const maxHandoffBytes = hook.MaxContextBytes - 500
 
-// cutHandoffText cuts a handoff that is longer than limit bytes, and adds a line that says where the whole handoff is.
+// cutHandoffText cuts the text of a handoff if it is longer than maxBytes bytes. It then adds a line at the beginning
+// that says how to show the whole handoff.
 func cutHandoffText(content, name string, maxBytes int) string {
 	if len(content) <= maxBytes {
 		return content
@@ -57,8 +58,9 @@ func cutHandoffText(content, name string, maxBytes int) string {
 	return more + cutAtParagraph(content, maxBytes-len(more))
 }
 
-// cutAtParagraph returns the beginning of s with at most limit bytes. It cuts at the end of a paragraph, unless the
-// first paragraphs are longer than limit.
+// cutAtParagraph returns s if it has at most maxBytes bytes. Otherwise it cuts s at the end of a paragraph, so that at
+// most maxBytes bytes remain. If less than half of maxBytes would remain, it cuts s between two characters instead, and
+// appends an ellipsis.
 func cutAtParagraph(s string, maxBytes int) string {
 	if len(s) <= maxBytes {
 		return s

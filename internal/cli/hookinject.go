@@ -32,8 +32,9 @@ type contextInjector struct {
 	hasOtherLayout bool
 }
 
-// withLayoutState returns an injector for a home of another layout, which keeps the session's state in the directory
-// state. If state is "", the home has oxbow's own layout, and the result is t itself.
+// withLayoutState returns an injector for a home that has the directory layout of another memory system. The parameter
+// state is the directory in which the injector stores the session's state. If state is "", the home has oxbow's own
+// layout, and the result is t itself.
 func (t contextInjector) withLayoutState(state string) contextInjector {
 	if state == "" {
 		return t
@@ -153,10 +154,11 @@ func (t contextInjector) prependHandoff(ctx context.Context, start, name string)
 	return taken + "\n" + cutAtParagraph(start, room)
 }
 
-// sessionStartBlock returns the context for the start of a session. It is empty if the model has the context already.
-// For example, a fork has the context of the original conversation. The block leaves out texts that the client stores
-// together with the session's prompts. If a compaction removed the block, the new block also describes the agent's
-// work before the compaction.
+// sessionStartBlock returns the block of memory that the hook shows to the model at the start of a session. The
+// argument source says how the session started. The block is empty if the model has already read it. This is the case
+// after a fork, for example, because a fork contains the original conversation. The block leaves out texts that the
+// client stores together with the session's prompts. If a compaction removed an earlier block, the new block also
+// describes the agent's work before the compaction.
 func (t contextInjector) sessionStartBlock(
 	ctx context.Context,
 	source string,
@@ -202,8 +204,11 @@ func (mem *openMemory) continuationText(ctx context.Context, client, id string) 
 	return "\n" + o.Text()
 }
 
-// answerPrompt answers a prompt with the memory that helps with it. Each prompt is answered only once. A block that
-// cannot be recorded is not shown.
+// answerPrompt returns a hook's answer to a prompt. The answer contains a block of text from the memory that helps with
+// the prompt. Some clients accept the context for the start of a session only together with a prompt. For such a
+// client, the answer begins with a second block, which contains this context and, in a new conversation, the handoff
+// that an earlier session left. Each prompt is answered only once. If a block cannot be recorded as shown, it is left
+// out.
 func (t contextInjector) answerPrompt(ctx context.Context, r hook.Report) []byte {
 	var state inject.SessionShownTexts
 	var first bool
@@ -248,8 +253,9 @@ func (t contextInjector) answerPrompt(ctx context.Context, r hook.Report) []byte
 	return r.EncodeAnswer(begins + "\n\n" + b.Text)
 }
 
-// editBlock returns the context for an edit of files. Look-ups that found nothing are also recorded, so that they are
-// not repeated.
+// editBlock returns the block of memory that the hook shows to the model before an edit of the files, such as earlier
+// decisions about these files. If nothing is found, it records in the session's state file that the files were looked
+// up, so that the look-up is not repeated.
 func (t contextInjector) editBlock(ctx context.Context, state inject.SessionShownTexts, files []string) inject.Block {
 	in := annotations.BeforeActionIn{
 		Failure:           t.spool.LastFailure(t.answeredEvent.Client, t.answeredEvent.Session),

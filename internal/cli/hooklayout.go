@@ -47,10 +47,16 @@ type otherLayoutHook struct {
 	firstEvent   session.Event // the report's first event
 }
 
-// handleOtherLayoutHook answers a hook report for a home that has the directory layout of another memory system, as
-// that other system would do. It answers the start of a session with the context that the other system shows to a
-// model. It answers a prompt if the other system recalls by itself. It stores a compaction's summary, and the end of a
-// session, if the other system does. It also annotates edits.
+// handleOtherLayoutHook answers a report that a client sends to its hook, if the home has the directory layout of
+// another memory system. In any other home, it returns nil. It does what the other system would do:
+//
+//   - At the start of a session, it answers with the context that the other system shows to a model.
+//   - If the other system searches its memory for each prompt, handleOtherLayoutHook does so and answers with the
+//     result.
+//   - When a client compacts or ends a session, it stores a summary of the session, if the other system stores a
+//     summary on this occasion.
+//
+// handleOtherLayoutHook also annotates edits.
 func (mem *openMemory) handleOtherLayoutHook(ctx context.Context, client string) []byte {
 	home, err := mem.finder.trustedHome()
 	d, other, lerr := mem.finder.detectLayout()
@@ -133,9 +139,10 @@ const (
 	maxRecallBytes = maxAnswerBytes / 2
 )
 
-// sessionStartContext returns the context for the start of a session, with at most limit bytes. It returns "" if the
-// model has the context already. The start is recorded before a handoff is taken, so that only one of a client's hooks
-// answers.
+// sessionStartContext returns the context that the model gets at the start of a session, with at most maxBytes bytes.
+// It returns "" if the model has the context already. The context may contain a handoff, the notes that an earlier
+// session left for the next session. The start is recorded before the handoff is taken, so that only one of a client's
+// hooks answers.
 func (l otherLayoutHook) sessionStartContext(ctx context.Context, file inject.ShownTextsFile, maxBytes int) string {
 	source := l.report.SessionStartReason
 	state := file.ReadState()
@@ -164,9 +171,10 @@ func (l otherLayoutHook) sessionStartContext(ctx context.Context, file inject.Sh
 // minContextBytes is how many bytes of the home's context are kept even if the handoff is long.
 const minContextBytes = 3500
 
-// sessionStartText returns the context of the home with at most limit bytes. For a new session, it also takes the open
-// handoff and appends the handoff's text. If a profile of the handoff selects memory, the handoff's text replaces the
-// home's context, as in a session that is bound to the profile.
+// sessionStartText returns the text that a model gets at the start of a session, with at most maxBytes bytes. The text
+// is the context of the home. If isNew is true, sessionStartText also takes the open handoff and appends the handoff's
+// text. If the handoff names a profile, and entries were selected by the profile, the handoff's text replaces the
+// home's context.
 func (l otherLayoutHook) sessionStartText(ctx context.Context, isNew bool, maxBytes int) string {
 	handoff, name := "", ""
 	replaces := false
@@ -192,7 +200,8 @@ func (l otherLayoutHook) sessionStartText(ctx context.Context, isNew bool, maxBy
 	return caution + c.TextWithin(maxBytes, "All of it: oxbow context, or the resource memory://context.") + handoff
 }
 
-// homeContext returns the context of the home. If a profile binds the run, the context is restricted to it.
+// homeContext returns the context of the home, which is the text that the memory system shows to a model. If this run
+// is limited to a profile (profileOfRun), the context contains only what the profile allows.
 func (l otherLayoutHook) homeContext(ctx context.Context) (prompt.Context, error) {
 	h, err := l.openContextHome()
 	if err != nil {
@@ -265,8 +274,9 @@ func layoutsStoringSummaryAt(occasion layout.SummaryTime) string {
 	return layoutsWith(func(d layout.Dialect) bool { return d.Summaries == occasion })
 }
 
-// storeSessionSummary stores the client's summary of a compaction, or an ending session's last message, if the layout's
-// system stores such a text.
+// storeSessionSummary stores a summary of the session if the memory system of the home's layout stores one at this
+// event. After a compaction of the conversation, the client has reported the summary. At the session's end, the summary
+// is the agent's last message. storeSessionSummary then also deletes the hooks' notes about the session.
 func (l otherLayoutHook) storeSessionSummary(ctx context.Context) {
 	for _, e := range l.report.Events {
 		notes := l.readSessionNotes()
@@ -290,9 +300,10 @@ func (l otherLayoutHook) storeSessionSummary(ctx context.Context) {
 	}
 }
 
-// writeSessionSummary stores a session's summary like the other memory system to which the home's layout belongs. If
-// the session has read text by others, the first line of the summary says so, because these layouts lack labels for
-// entries.
+// writeSessionSummary stores the summary of a session in a home that has the layout of another memory system. It stores
+// the summary in the same way as the other system. isSessionEnd is true if the session has ended, and false if it was
+// compacted. If the session has read text by others, the summary begins with a line that reports this, because these
+// layouts lack labels for entries. An empty summary is not stored.
 func (l otherLayoutHook) writeSessionSummary(
 	ctx context.Context,
 	summary string,
@@ -374,7 +385,8 @@ func (l otherLayoutHook) notesFile() string {
 	return filepath.Join(l.stateDir, session.SpoolDir, "session-"+hex.EncodeToString(sum[:12]))
 }
 
-// appendNotes appends what this report adds to the session's notes.
+// appendNotes adds the new facts in this report to the end of the file that contains the session's notes. These facts
+// are the prompt, the agent's last message, and the calls that read text by others.
 func (l otherLayoutHook) appendNotes() error {
 	var lines []sessionNoteLine
 	if l.report.Prompt != "" {
@@ -416,8 +428,9 @@ func (l otherLayoutHook) appendNotes() error {
 	return cmp.Or(err, f.Close())
 }
 
-// spoolAgentText stores what opencode's agent says until the session ends. opencode does not write a transcript, and
-// an annotation needs the text before the edit.
+// spoolAgentText appends the report's events, such as texts by the agent, to the session's spool file, if the client is
+// opencode. At the end of the session, it removes this file. The file is necessary because opencode does not write a
+// transcript, and an annotation needs the text that the agent wrote before an edit.
 func (l otherLayoutHook) spoolAgentText() error {
 	if l.firstEvent.Client != "opencode" {
 		return nil
@@ -469,8 +482,9 @@ func (l otherLayoutHook) readSessionNotes() (n sessionNotes) {
 	return n
 }
 
-// hasReadUnfingerprintedText reports whether the agent has read text by others without fingerprints since the last
-// prompt.
+// hasReadUnfingerprintedText reports whether the agent has read text by others since the last prompt, and no
+// fingerprints of this text were stored. Copies of such a text cannot be recognized. The parameters client and id
+// identify the session.
 func (l otherLayoutHook) hasReadUnfingerprintedText(client, id string) bool {
 	l.firstEvent = session.Event{Client: client, Session: id}
 	return len(l.readSessionNotes().unfingerprintedCalls) > 0

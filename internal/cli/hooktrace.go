@@ -61,8 +61,8 @@ func (mem *openMemory) recordCallOrigin(
 	if err == nil {
 		err = recordCommandRun(p, v, lastReportTime(home, e), mem.env.Now())
 	}
-	// If the fingerprints of the texts that the agent has read cannot be stored, everything that is written in this
-	// turn is treated as influenced by others.
+	// Report an error to the person. If the fingerprints of the result cannot be stored, the event has no TraceID.
+	// Everything that is written later in this turn then counts as influenced by others.
 	if err != nil {
 		maintenance.HookFailure{Client: report.Client, Error: "what the agent has read was not noted: " +
 			err.Error(), Time: mem.env.Now()}.Save(home)
@@ -94,8 +94,10 @@ func commandTaintLabel(v origin.ToolCallVerdict) oxbow.Label {
 	return label
 }
 
-// judgeCallOrigin determines where the result of a tool call comes from. A result with tainted entries counts as text
-// by others, unless the fingerprints show that this home returned these entries and had stored them before.
+// judgeCallOrigin determines who may have written the result of a tool call. If the result is oxbow's own answer, it
+// may contain a warning about tainted entries, in which others may have had a part. Such a result counts as text by
+// others, unless prints contains fingerprints of foreign text that the result repeats. In this case, repetitions of the
+// foreign text can be found by these fingerprints.
 func judgeCallOrigin(
 	prints *fingerprint.File,
 	r *hook.Report,
@@ -114,9 +116,10 @@ func judgeCallOrigin(
 	return v
 }
 
-// addResultFingerprints stores fingerprints of a call's result, and returns their ID. The ID is "" if the text is the
-// agent's own, or if the client did not report the result. An empty result of a command means that the command printed
-// nothing. An empty result of another tool that reads text by others means that the client left the text out.
+// addResultFingerprints stores fingerprints of a call's result, and returns their ID. It stores nothing and returns ""
+// if the text is the agent's own, or if the client did not report the result. The parameter command is "" if the call
+// did not run a command. If such a call reads text by others and its result is empty, the client has left the text out.
+// The empty result of a command means that the command printed nothing.
 func addResultFingerprints(
 	prints *fingerprint.File,
 	v origin.ToolCallVerdict,
@@ -146,8 +149,9 @@ func recordWrittenPaths(prints *fingerprint.File, v origin.ToolCallVerdict) erro
 	return prints.AddForeignTextPaths(v.FilesOfOtherText...)
 }
 
-// recordCommandRun records when a command ran that may have written text by others into files that it does not name.
-// Files that changed during that time then do not count as the agent's own.
+// recordCommandRun records the time of a command that may have written text by others into files that the command does
+// not name. The command ran between the times from and to. Files that changed during this time then do not count as the
+// agent's own. If the verdict v says that such files contain only the agent's own text, nothing is recorded.
 func recordCommandRun(prints *fingerprint.File, v origin.ToolCallVerdict, from, to time.Time) error {
 	switch v.UnnamedFilesTrustLevel {
 	case origin.LevelForeignText:
@@ -187,8 +191,8 @@ func lastReportTime(home string, e *session.Event) time.Time {
 	return since
 }
 
-// markWrittenNotes labels the notes that were written while a command ran that printed foreign text. The command may
-// have passed this text on to oxbow through a pipe.
+// markWrittenNotes labels the notes that were written while a command of the agent ran. The command printed foreign
+// text, that is, text by others. It may have passed this text on to oxbow through a pipe.
 func (mem *openMemory) markWrittenNotes(ctx context.Context, w commandLineNotes) {
 	m, err := mem.openProfileMemory(verb.Write)
 	if err != nil {
@@ -215,8 +219,8 @@ type commandLineNotes struct {
 	labelToAdd oxbow.Label
 }
 
-// labelAllNotes adds the label labelToAdd to all notes that match w, in a single change. If another writer has changed
-// one of the notes meanwhile, it labels each note in a separate change.
+// labelAllNotes adds the label w.labelToAdd to all notes that w describes, in a single change. If this change fails,
+// for example because another writer has changed one of the notes, it labels each note in a separate change.
 func (w *commandLineNotes) labelAllNotes(ctx context.Context, m *oxbow.Memory) error {
 	names, err := w.findNoteNames(ctx, m)
 	if err != nil {
@@ -248,8 +252,10 @@ func (w *commandLineNotes) labelAllNotes(ctx context.Context, m *oxbow.Memory) e
 	return errors.Join(errs...)
 }
 
-// findNoteNames returns the names of the notes, each once. If the memory lacks a history, it examines the notes that
-// were written last, at most [oxbow.MaxLimit].
+// findNoteNames returns the names of the notes that w describes, each once. These are the notes that were written by
+// the command line, at w.minWriteTime or later. The notes must have been written by an agent or, if
+// w.includesPersonNotes is set, by an agent, a person or an import. If the memory lacks a history, findNoteNames
+// examines only notes that still exist, at most [oxbow.MaxLimit].
 func (w *commandLineNotes) findNoteNames(ctx context.Context, m *oxbow.Memory) ([]string, error) {
 	var names []string
 	seen := map[string]bool{}

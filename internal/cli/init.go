@@ -53,8 +53,9 @@ backup.`,
 	}, mem.finder.showInitResult)
 }
 
-// homeOfParentDir returns the home that is found from the parent of the working directory. It returns "" if that home
-// lacks a memory.
+// homeOfParentDir returns the home that oxbow would use in the parent of the working directory: the nearest home at or
+// above the parent, or else the home in the user's data directory. It returns "" if there is no nearest home and the
+// data directory contains no memory.
 func (finder *homeFinder) homeOfParentDir() (string, error) {
 	wd, err := finder.env.absolutePath(".")
 	if err != nil || filepath.Dir(wd) == wd {
@@ -92,8 +93,9 @@ func (mem *openMemory) createLayoutFiles(ctx context.Context) ([]string, error) 
 	return made, err
 }
 
-// showInitResult prints the result of the command init, and the next commands. The next commands depend on how this
-// program was started. The verb's answer does not know this, so it cannot be a report.
+// showInitResult prints the result of the command init, and the commands that the person can run next. The next
+// commands depend on how this program was started. Other commands print a report that is made from their result alone,
+// but the result of init does not contain this information.
 func (finder *homeFinder) showInitResult(out maintenance.InitOut) {
 	if finder.env.isQuiet {
 		return

@@ -83,8 +83,9 @@ func (env *environment) showInjection(out injection.InjectOut) {
 	}
 }
 
-// printInjectOffNotice tells the person if hooks add nothing, because a variable or a file switches them off. The path
-// file may be "".
+// printInjectOffNotice prints a note if hooks are switched off and therefore show nothing to a model. A variable or a
+// file can switch hooks off. The argument file is the path of the file that switches hooks off, or "" if there is no
+// such file.
 func (env *environment) printInjectOffNotice(file string) {
 	for _, name := range []string{"OXBOW_INJECT", "OXBOW_HOOKS"} {
 		if env.Getenv(name) == "off" {
@@ -118,8 +119,8 @@ func (mem *openMemory) chooseInjection(ctx context.Context, p inject.Prompt) (in
 	return out.Block, err
 }
 
-// calibrateThresholds computes again how similar an entry of each memory must be to a prompt to be shown, after a
-// session has added entries.
+// calibrateThresholds computes the thresholds of the memories anew, after a session has added entries. A memory's
+// threshold is the strength with which an entry must match a prompt so that the entry is shown.
 func (mem *openMemory) calibrateThresholds(ctx context.Context) error {
 	_, err := callVerb(ctx, mem, func(ctx context.Context, w *verb.Workspace, _ struct{}) (struct{}, error) {
 		return struct{}{}, injection.CalibrateFloors(ctx, w)

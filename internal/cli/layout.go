@@ -36,8 +36,8 @@ func namesOfLayoutsWithDigests() string {
 	return layoutsWith(func(d layout.Dialect) bool { return d.HasCompressor })
 }
 
-// namesOfShorteningLayouts returns the names of the layouts for which oxbow can shorten the text that a model always
-// sees. The names are joined to a phrase for the help text.
+// namesOfShorteningLayouts returns the names of the layouts in whose homes oxbow can shorten the part of the memory
+// that is in every prompt. The result is a phrase for the help text, such as "clawft or crabtalk".
 func namesOfShorteningLayouts() string {
 	return layoutsWith(func(d layout.Dialect) bool { return d.HasTidier })
 }

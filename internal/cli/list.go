@@ -36,8 +36,8 @@ var listWordSuggestions = map[string]string{"entries": "list", "notes": "list", 
 	"everything": "list", "labels": "label list", "tags": "label list", "sessions": "session list",
 	"handoffs": "handoff list", "profiles": "profile list"}
 
-// checkListFilters returns an error if the arguments of list are words and not filters. Only commands that rank
-// entries take words, and the command list does not rank entries.
+// checkListFilters checks the arguments of the command "oxbow list". It returns an error if they are words and not
+// filters. Only commands that rank entries accept words, and "oxbow list" does not rank entries.
 func checkListFilters(args []string) error {
 	if len(args) == 0 || strings.ContainsFunc(strings.Join(args, ""), isNoLetter) {
 		return nil

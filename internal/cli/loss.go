@@ -51,9 +51,10 @@ func addYesFlag(c *cobra.Command) *bool {
 	return c.Flags().BoolP("yes", "y", false, "do not ask")
 }
 
-// setUpErasure makes the command c call a verb that may erase data. The flags of c set fields in the verb's input, and
-// the function arguments sets the others from the command's arguments. If canErase returns true for the input, the
-// person is asked before the verb is called. The function show prints the verb's result.
+// setUpErasure makes the command c call a verb that may erase data. confirmation contains the verb and the question to
+// the person. If canErase returns true for the verb's input, the person is asked before the verb is called. The flags
+// of c set fields in the input. The function called arguments sets the other fields from the arguments on the command
+// line. The function show prints the verb's result. setUpErasure returns c.
 func setUpErasure[In, Out any](
 	mem *openMemory,
 	c *cobra.Command,

@@ -27,8 +27,9 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// openProfileMemory opens the home's memory, restricted to the entries that the run's profile includes. The caller must
-// close it.
+// openProfileMemory opens the home's memory, restricted to the entries that the run's profile includes. If accessKind
+// is verb.Read, the memory also contains the entries of the team files that the user trusts. The caller must close the
+// memory.
 func (mem *openMemory) openProfileMemory(accessKind accessKind) (*oxbow.Memory, error) {
 	if _, err := mem.boundProfile(); err != nil {
 		return nil, err
@@ -142,8 +143,9 @@ func (mem *openMemory) openWholeMemory(accessKind accessKind) (*oxbow.Memory, er
 	return trust.NewForeignMemory(m, ownership.NewUntrustedError(filepath.Dir(path))), nil
 }
 
-// openDaemonMemory opens the memory of a home that is not a directory with a store file. It does what openStore does
-// for a file.
+// openDaemonMemory opens the memory of a home that is not a directory with a memory file. The function
+// mem.finder.openStore opens the store of such a home. If the home has a memory file, [openMemory.openStore] is used
+// instead of openDaemonMemory.
 func (mem *openMemory) openDaemonMemory(accessKind accessKind) (*oxbow.Memory, error) {
 	src, err := mem.changeSource()
 	if err != nil {
@@ -162,8 +164,10 @@ func (mem *openMemory) openDaemonMemory(accessKind accessKind) (*oxbow.Memory, e
 	return m, nil
 }
 
-// openStore opens the store at path. readOnlyReason is the reason why nothing may be written (nil if writing is
-// allowed). The index is then not written either.
+// openStore opens the memory that is stored in the file at path. If nothing may be written, readOnlyReason is the
+// reason. openStore then does not write the index either, and returns readOnlyReason if accessKind allows writing. If
+// the file does not exist, it is created only if accessKind is createAccess. Otherwise openStore returns an empty
+// memory that has no file.
 func (mem *openMemory) openStore(path string, accessKind accessKind, readOnlyReason error) (*oxbow.Memory, error) {
 	src, err := mem.changeSource()
 	if err != nil {
@@ -218,8 +222,9 @@ func (mem *openMemory) openStore(path string, accessKind accessKind, readOnlyRea
 }
 
 // enableLogHashSigning makes this process sign the hash of the memory's newest change at intervals. A signature shows
-// later whether somebody has rewritten the log. enableLogHashSigning does nothing if the memory is opened read-only, or
-// if it is a copy.
+// later whether somebody has rewritten the log. enableLogHashSigning does nothing if the memory is opened read-only. It
+// also does nothing if the file at the path is not named storeFileName, because the memory is then a copy and not the
+// memory of a home.
 func (mem *openMemory) enableLogHashSigning(m *oxbow.Memory, path string, accessKind accessKind) {
 	if accessKind != readOwnAccess && filepath.Base(path) == storeFileName {
 		mem.closeHooks.add(signing.SignLogHashPeriodically(m, path, mem.env.Now))
@@ -379,7 +384,7 @@ func (mem *openMemory) loadSkills() (*skill.Set, error) {
 		set.Roots = append(set.Roots, skill.SearchRoot{FS: os.DirFS(user), RootPath: user, SkillDirs: skill.UserDirs})
 	}
 	root, err := mem.env.absolutePath(".")
-	if err != nil { // A home that was named by a flag needs no working directory.
+	if err != nil { // Return only the user's own skills, because the working directory is not known.
 		return set, nil
 	}
 	if p, err := mem.env.projectOf("."); err == nil {

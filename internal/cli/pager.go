@@ -12,14 +12,15 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/termtext"
 )
 
-// addPager makes a command show its output in a pager, and adds the flag --no-pager.
+// addPager adds the flag --no-pager to the command c, and returns c. The flag is for a command that prints its output
+// with showPaged.
 func (env *environment) addPager(c *cobra.Command) *cobra.Command {
 	c.Flags().BoolVar(&env.noPager, "no-pager", false, "show long output without a pager")
 	return c
 }
 
-// pagerCommand returns the command line of the person's pager. This is the value of $OXBOW_PAGER or $PAGER, or else
-// less, except on Windows. It returns nil if no pager is to be used.
+// pagerCommand returns the command line of the person's pager. This is the value of $OXBOW_PAGER or $PAGER. If neither
+// is set, it is the command "less", except on Windows. pagerCommand returns nil if no pager is to be used.
 func (env *environment) pagerCommand() []string {
 	isAllowed := env.supportsPager && !env.noPager && env.ShowInPager != nil
 	hasScreen := env.IsStdoutTerminal && env.TerminalHeight > 0 && env.Getenv("TERM") != "dumb"
@@ -40,8 +41,9 @@ func (env *environment) pagerCommand() []string {
 	return argv
 }
 
-// showPaged calls show, which prints. If the text does not fit the screen, it is shown in the pager. What show writes
-// to standard error is printed after the pager has ended.
+// showPaged calls the function show and captures its output. If the output does not fit the screen, it is shown in the
+// pager. The text that the function writes to standard error is printed after the pager has ended. If no pager is to be
+// used, showPaged only calls the function.
 func (env *environment) showPaged(show func()) {
 	argv := env.pagerCommand()
 	if argv == nil {

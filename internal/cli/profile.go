@@ -37,8 +37,10 @@ profile, including oxbow mcp. Such a command sees nothing else.`,
 	return c
 }
 
-// resolveProfileName returns the name of the profile that the arguments name. Without an argument, it returns "" or
-// the profile that binds the run. If a profile binds the run, it returns an error for any other name.
+// resolveProfileName returns the profile name in args. A profile can bind the run, which then sees only this profile's
+// entries. In such a run, resolveProfileName returns "" if args is empty or contains the name of this profile, and an
+// error if args contains another name. If no profile binds the run, args must contain a name, and otherwise
+// resolveProfileName returns an error.
 func (mem *openMemory) resolveProfileName(cmd *cobra.Command, args []string) (string, error) {
 	name, err := mem.boundProfileName()
 	switch {

@@ -41,7 +41,8 @@ type progressLine struct {
 	pauseStart time.Time // time at which one of progressPauseReasons became true
 }
 
-// startProgress begins to show the progress of the command with the name what. Calling stop ends this.
+// startProgress starts to show the progress of a command. The argument what is the name of the command. The progress
+// appears after progressDelay. The function stop ends the display and erases the line.
 func (p *progressLine) startProgress(what string) (stop func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

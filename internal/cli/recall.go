@@ -148,8 +148,9 @@ func (env *environment) showHits(hits []verb.Entry, maxRows int) {
 	}
 }
 
-// showHit prints a hit with its number. It does not print a record of a report, because the query's words are
-// highlighted, and because the excerpt's length depends on the screen's height.
+// showHit prints a hit and its number in the list. The excerpt from the entry has at most maxRows rows. Most other
+// output goes through package report, but showHit prints directly, because it highlights the words of the query, and
+// because the excerpt's length depends on the screen's height.
 func (env *environment) showHit(number int, h verb.Entry, maxRows int) {
 	slices.Sort(h.MatchedWords)
 	env.printWrappedHighlighted(fmt.Sprintf("%d  ", number), printableName(h.Name), h.MatchedWords, termtext.Bold)

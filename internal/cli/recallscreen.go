@@ -23,8 +23,9 @@ import (
 // maxScreenHits is the maximum number of hits on the screen, which can be scrolled.
 const maxScreenHits = 50
 
-// printHitLines prints the hits for programs, one on each line. A line contains the name, the score, the time of
-// creation and the first line, separated by tabs. A report could not contain tabs.
+// printHitLines prints the hits in a form for programs, one on each line. A line contains the name, the score, the time
+// of creation and the first line, separated by tabs. The usual report of the result is not printed, because a report
+// cannot contain tabs.
 func (env *environment) printHitLines(out verb.RecallOut) {
 	if len(out.Hits) == 0 {
 		env.showEmptyReasons(out.EmptyReasons, out.SimilarNames)
@@ -36,7 +37,7 @@ func (env *environment) printHitLines(out verb.RecallOut) {
 	env.showNotes(slices.DeleteFunc(out.Notes, func(n verb.Note) bool { return n.RefersTo("max_tokens") }))
 }
 
-// recallOnScreen shows a screen that answers queries while the person types them. The first query is the one in in.
+// recallOnScreen shows a screen that answers queries while the person types them. The first query is in.Query.
 func (mem *openMemory) recallOnScreen(ctx context.Context, in verb.RecallIn) error {
 	switch {
 	case !mem.env.IsStdinTerminal || mem.env.OpenTerminal == nil:
@@ -284,7 +285,7 @@ func (s *recallScreen) changeResult(doneText string, change uint64, err error) t
 		return tui.ChangeResult{Text: formatErrorLine(err), Failed: true}
 	}
 	if s.mem.env.isHomeOfOtherLayout {
-		change = 0 // Offer no undo, because the version numbers in other layouts are not change numbers.
+		change = 0 // Offer no undo, because in other layouts change is the number of a version.
 	}
 	return tui.ChangeResult{
 		Text:   strings.Join(append([]string{doneText}, s.capturedStderr.newLines()...), "\n"),

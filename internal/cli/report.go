@@ -145,8 +145,10 @@ func (env *environment) showFinding(f report.Finding) {
 	env.printWrapped(level+"  "+padColumns(env.plainValue(f.Topic), aboutWidth)+"  ", text)
 }
 
-// showRecord prints the main line of a record, which begins with the record's key, and the further lines below. If the
-// record describes the effect of a call, it prints only the effect.
+// showRecord prints a record of a report. If the record describes the effect of a call, showRecord prints only the
+// effect. An operation or an annotation is printed in a form of its own. Any other record begins with a line that
+// contains its title, or its key if it has no title. Further lines follow below. In quiet mode, showRecord prints only
+// the key.
 func (env *environment) showRecord(r report.Record) {
 	key := env.plainValue(r.Key)
 	switch {
@@ -183,9 +185,9 @@ func (env *environment) showRecord(r report.Record) {
 	}
 }
 
-// showOperationOrAnnotation prints an operation in the log or an annotation in a layout of its own. It returns false
-// for all other things. An operation is printed as a single row, because people search a log for a time or a name. An
-// annotation looks like a comment below its line.
+// showOperationOrAnnotation prints the value thing if it is an operation in the log or an annotation. It returns false
+// for any other value. Both have a special layout. An operation is printed as a single row, because people search a log
+// for a time or a name. An annotation looks like a comment below its line.
 func (env *environment) showOperationOrAnnotation(thing any) bool {
 	switch thing := thing.(type) {
 	case verb.Operation:
@@ -251,7 +253,8 @@ func (env *environment) showFields(cells []report.Cell) {
 }
 
 // showReportTable prints a table. If the table is wider than the terminal, the first column is shortened. If this is
-// not enough, the last column is shortened or wrapped.
+// not enough, the last column is shortened or wrapped. In quiet mode, only the first column is printed, and a cell that
+// equals the cell above it is left out.
 func (env *environment) showReportTable(table report.Table) {
 	var rows [][]string
 	wantsHeader := env.IsStdoutTerminal && !env.isQuiet
@@ -298,7 +301,8 @@ func (env *environment) showReportTable(table report.Table) {
 	}
 }
 
-// measureColumns returns the width of each column in a table.
+// measureColumns returns the width of each column in a table. If standard output is a terminal and the table is wider
+// than the screen, the widths of the first and the last column are reduced.
 func (env *environment) measureColumns(rows [][]string) (wide []int) {
 	for _, row := range rows {
 		for i, cell := range row {
@@ -323,7 +327,9 @@ func (env *environment) measureColumns(rows [][]string) (wide []int) {
 	return wide
 }
 
-// showItems prints the items of a list. Of a long list, it prints only the first items.
+// showItems prints the items of a list. If l.AllItemsAdvice is set, showItems prints only the first items of a long
+// list, and then the advice, which tells how to show all items. In quiet mode, it prints nothing of such a list unless
+// l.ShowsItemsInShortReport is set.
 func (env *environment) showItems(l report.List) {
 	shown := l.Items
 	if l.AllItemsAdvice != "" {

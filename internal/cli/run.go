@@ -18,8 +18,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/share/trust"
 )
 
-// Run runs one command line and returns its exit status. The status is 0 if the command succeeded, 1 if it failed, 2
-// if the command line was wrong, and 3 if why --diff --fail found touched annotations.
+// Run runs one command line and returns its exit status. The status is 0 if the command succeeded, 1 if it failed, and
+// 2 if the command line was wrong. It is 3 if the command "why --diff --fail" found annotations that a change touches.
 func Run(ctx context.Context, env Env) int {
 	return runCommandTree(ctx, env, commandTree{
 		buildCommands: func(mem *openMemory) *cobra.Command { return mem.buildTreeForArgs(Run, env.Args) },

@@ -27,8 +27,8 @@ func (env *environment) usesColour() bool {
 	return env.IsStdoutTerminal && env.Getenv("NO_COLOR") == "" && env.Getenv("TERM") != "dumb"
 }
 
-// bold returns s in bold if colours are used. All colours of oxbow are among the sixteen that every scheme, dark or
-// light, makes readable.
+// bold returns s in bold if colours are used. All colours that oxbow uses are among a terminal's sixteen basic colours,
+// because every colour scheme, dark or light, makes these readable.
 func (env *environment) bold(s string) string { return env.paint(termtext.Bold, s) }
 func (env *environment) dim(s string) string  { return env.paint(termtext.Dim, s) }
 
@@ -42,8 +42,9 @@ func (env *environment) paint(code, s string) string {
 	return code + s + termtext.ResetStyle
 }
 
-// highlightWords highlights the given words wherever they occur in s. The rest of s is painted with code. The words
-// must be in lower case and sorted.
+// highlightWords highlights the given words wherever they occur in s. The string code is the escape sequence for the
+// colour or style of the rest of s. The words must be in lower case and sorted. If no colours are used, highlightWords
+// returns s.
 func (env *environment) highlightWords(s string, words []string, code string) string {
 	if !env.usesColour() {
 		return s
@@ -185,7 +186,9 @@ func (env *environment) printWrapped(head, text string) {
 	env.printWrappedHighlighted(head, text, nil, "")
 }
 
-// printWrappedHighlighted is like printWrapped, but also highlights words in the text like highlightWords.
+// printWrappedHighlighted is like printWrapped, but also highlights parts of the text: it highlights each word that the
+// list words contains, and paints the rest with the escape sequence code. If standard output is not a terminal, the
+// text is not wrapped.
 func (env *environment) printWrappedHighlighted(head, text string, words []string, code string) {
 	if !env.IsStdoutTerminal {
 		env.printf("%s\n", strings.TrimRight(head+env.highlightWords(text, words, code), " "))
@@ -222,7 +225,7 @@ var (
 	shellOperand        = text.QuoteShellOperand
 )
 
-// wordingForDryRun returns did. In a dry run, it returns would.
+// wordingForDryRun returns one of two texts: the text would in a dry run, and otherwise the text did.
 func wordingForDryRun(isDryRun bool, did, would string) string {
 	if isDryRun {
 		return would

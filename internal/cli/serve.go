@@ -86,7 +86,8 @@ of your own.`,
 	})
 }
 
-// setUpServe makes c the command serve, which serves all interfaces.
+// setUpServe makes c the command serve, which starts a server. The server offers the web pages, the HTTP API, and the
+// MCP endpoint for agents.
 func (mem *openMemory) setUpServe(c *cobra.Command) *cobra.Command {
 	c.Args = requireArgCount(0, 0, "nothing")
 	return setUpFlagsAndArgs(c, func(ctx context.Context, in serveIn, _ []string) error {

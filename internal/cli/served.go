@@ -263,7 +263,9 @@ func (mem *openMemory) serviceWithoutMemory(reason error) *memoryService {
 	return &memoryService{rights.Options{Workspace: w}, mcpserver.New(w, &o), false}
 }
 
-// buildServiceFromOptions builds the MCP server of a memory from the complete options.
+// buildServiceFromOptions builds the service for one memory, which contains an MCP server. The caller has set all other
+// options of the server in o. buildServiceFromOptions adds the instructions for clients, and the caution that is shown
+// if the store has a defect. The parameter other is true if the home has another layout than oxbow's own.
 func (mem *openMemory) buildServiceFromOptions(
 	o mcpserver.Options,
 	w *verb.Workspace,
@@ -313,9 +315,9 @@ func (finder *homeFinder) clientInstructions(
 		" here; the tools for them are listed after: oxbow mcp --tools core," + strings.Join(sets, ",")
 }
 
-// readOnlyAccess returns the kind of access for a memory that is only read. Such access needs no lock and no writable
-// file system. If the memory does not exist yet, the access includes the right to create it, so that the server
-// notices when another process creates the file.
+// readOnlyAccess returns the kind of access for a memory that is only read. It returns readOwnAccess, which needs no
+// lock and no writable file system. If the memory does not exist yet, it returns createAccess instead, because a memory
+// that is opened in this way notices when another process creates the file.
 func (finder *homeFinder) readOnlyAccess() accessKind {
 	if path, err := finder.storePath(); err == nil {
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {

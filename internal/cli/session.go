@@ -85,8 +85,9 @@ func sessionShowCommand(mem *openMemory) *cobra.Command {
 	})
 }
 
-// moveEventsToResumedTurn moves the events at a resumed session's start from the end of turn to the beginning of next,
-// where a reader expects them. The archive stores these events at the end of the turn before.
+// moveEventsToResumedTurn moves the events at the start of a resumed session. The archive stores these events at the
+// end of the turn before the start. moveEventsToResumedTurn moves them from the end of turn to the beginning of the
+// turn next, where a reader expects them.
 func moveEventsToResumedTurn(turn, next *session.Turn) {
 	n := len(turn.Events)
 	for n > 0 {
@@ -103,8 +104,9 @@ func moveEventsToResumedTurn(turn, next *session.Turn) {
 	turn.Events = turn.Events[:n]
 }
 
-// showTurn prints a turn. Lines of the person begin with >, and calls begin with $ or *. It does not print a report,
-// because people read a session like a conversation.
+// showTurn prints a turn of a conversation. A text by the person begins with >, and a call begins with $ or *. Most
+// other output goes through package report, but showTurn prints directly, because people read a session like a
+// conversation.
 func (env *environment) showTurn(turn *session.Turn) {
 	env.printf("\n%s\n", env.dim(fmt.Sprintf("%d  %s", turn.Number, env.formatDate(turn.StartTime))))
 	for _, e := range turn.Events {

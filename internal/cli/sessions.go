@@ -110,8 +110,9 @@ func isArchiveQueryable(file string) bool {
 	return err == nil && fi.Size() > 0
 }
 
-// openWithoutDrain returns the archive without draining the spool. It returns nil unless an archive can be queried at
-// once.
+// openWithoutDrain returns the archive of sessions. Unlike openDrained, it does not first move the hooks' reports from
+// the spool, which is a directory, into the archive. If the archive is not open yet, and a query would first have to
+// build its index, openWithoutDrain returns nil.
 func (o *archiveOpener) openWithoutDrain(context.Context) (*session.Archive, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -190,9 +191,9 @@ func fingerprintFile(home string, now func() time.Time) *fingerprint.File {
 	return &p
 }
 
-// openArchive opens the archive of a home. The archive is opened for writing if this is possible, and if the archive
-// or a spool exists. If neither exists, none is true and the result is an empty archive in memory. A spool that is
-// created later must not be drained into it.
+// openArchive opens the archive of a home. If neither the archive nor a spool exists, the result none is true, and the
+// returned archive is empty and in memory. A spool that is created later must not be drained into such an archive.
+// Otherwise the archive is opened for writing if this is possible, and read-only if not.
 func (mem *openMemory) openArchive(home string, spool session.Spool) (_ *session.Archive, none bool, err error) {
 	src, err := mem.changeSource()
 	if err != nil {

@@ -90,8 +90,9 @@ func (mem *openMemory) runSetup(ctx context.Context, in setupIn, args []string) 
 	})
 }
 
-// checkOptionConflicts returns an error if one option makes another option useless. asksForClients is true if the
-// person is asked which clients to set up.
+// checkOptionConflicts returns an error if two options contradict each other. It also returns an error if options for
+// setting up a client are given, but no client is named. asksForClients is true if the person is asked which clients to
+// set up, so that no client need be named.
 func (in *setupIn) checkOptionConflicts(asksForClients bool) error {
 	switch {
 	case in.hasOptions() && !asksForClients && !in.Yes && len(in.Clients) == 0 && !in.Remove && !in.OnlyCheck:
@@ -257,7 +258,8 @@ func countChangedLines(diff string) (added, removed int) {
 	return added, removed
 }
 
-// cleanLines makes a text safe to print on a terminal, and keeps its line breaks.
+// cleanLines makes a text safe to print on a terminal, and keeps its line breaks. If the last line has no line break,
+// cleanLines adds one.
 func cleanLines(s string) string {
 	var b strings.Builder
 	for line := range strings.Lines(s) {
@@ -309,8 +311,8 @@ const probeTimeout = 20 * time.Second
 var clientVariableNames = []string{"HOME", "LANG", "PATH", "TERM", "TMPDIR", "USERPROFILE", "APPDATA", "LOCALAPPDATA",
 	"SYSTEMROOT", "TEMP", "TMP", "USERNAME"}
 
-// probeServer starts a server as a client would. It returns the server's home and newest entry, or the error. If the
-// server has created an empty home, probeServer removes the home.
+// probeServer starts the server s as a client would, and asks it for its newest entry. It returns the server's home and
+// the server's answer, or the error. If the server has created an empty home for this call, the home is removed again.
 func (finder *homeFinder) probeServer(ctx context.Context, s setup.Server) setup.ServerAnswer {
 	text, home, isError, err := finder.queryServer(ctx, s)
 	answer := setup.ServerAnswer{Home: home, Text: text, Err: err}
@@ -363,8 +365,9 @@ func (finder *homeFinder) queryServer(
 	return answer, home, isError, err
 }
 
-// queryNewestEntry calls the server's tool with the name list. A server for a home of another layout may not have this
-// tool. In this case, the server is asked for the context of the home.
+// queryNewestEntry calls the server's tool "list" to read the newest entry, and returns the answer. isError is true if
+// the tool reports an error. A server for a home of another layout may not have this tool. In this case,
+// queryNewestEntry reads the context of the home.
 func queryNewestEntry(ctx context.Context, session *mcp.ClientSession) (answer string, isError bool, err error) {
 	tools, err := session.ListTools(ctx, nil)
 	if err != nil {

@@ -52,9 +52,9 @@ func formatLabels(labels map[string][]string, maxValues int) string {
 	return replaceHarmfulChars(strings.Join(words, " "))
 }
 
-// labelsToPrint returns a copy of the labels without those that are shown elsewhere. These are the import sources,
-// which only get shows, and the states of cited files, which only --json shows. For a session's turn, it also leaves
-// out labels that repeat the turn's name, and internal labels of hooks and the archive.
+// labelsToPrint returns a copy of the labels without those that are shown elsewhere. These are the labels about an
+// import, which only the command "oxbow get" shows, and the states of cited files, which only --json shows. For a
+// session's turn, it also leaves out labels that repeat the turn's name, and internal labels of hooks and the archive.
 func labelsToPrint(labels map[string][]string) map[string][]string {
 	labels = maps.Clone(labels)
 	for _, key := range []string{oxbow.LabelFileBlob, "import", "import-id", "import-sum"} {
@@ -227,7 +227,8 @@ func (env *environment) showAlternativesAndPrompt(n annotations.Annotation) {
 	}
 }
 
-// showAnnotation prints an annotation as a comment below its line.
+// showAnnotation prints an annotation of code: first the place in the file, and then the reason. It also prints the
+// alternatives, the prompt, and a last line that tells who made the annotation and when.
 func (env *environment) showAnnotation(n annotations.Annotation) {
 	at := n.File
 	if n.StartLine > 0 {

@@ -95,8 +95,8 @@ func (mem *openMemory) spawnSubAgent(ctx context.Context, in profiles.SpawnSubAg
 	return printResult(mem, out, mem.env.showSpawnResult)
 }
 
-// showSpawnResult prints the briefing or, if a sub-agent was run, the summary of its run. It does not print the report
-// of the answer, which is for models, because the run's output was already printed.
+// showSpawnResult prints the briefing or, if a sub-agent was run, the summary of its run. It does not call out.Report,
+// whose text is for models and contains the output of the sub-agent, because this output was already printed.
 func (env *environment) showSpawnResult(out profiles.SpawnSubAgentOut) {
 	if out.Run == nil {
 		env.printText(out.Briefing)

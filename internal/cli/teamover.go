@@ -19,7 +19,8 @@ import (
 const teamSearchInterval = time.Second
 
 // trustedTeamTree returns the team files of the working directory if the user trusts them, and otherwise nil. Once
-// team files were found, they are used for the rest of the run.
+// trusted team files were found, they are used for the rest of the run. Otherwise trustedTeamTree searches again, but
+// only if the last search was at least teamSearchInterval ago.
 func (mem *openMemory) trustedTeamTree() *team.Tree {
 	t := &mem.teamFiles
 	t.mu.Lock()

@@ -73,8 +73,8 @@ func (t *tenantHomes) newHandler(ctx context.Context, metadataHandler http.Handl
 	return s, nil
 }
 
-// signedInTenant returns the tenant as which the browser of a request is signed in. It returns "" if the browser is
-// not signed in.
+// signedInTenant returns the name of the tenant (one of the server's users) for which the request's browser is signed
+// in. It returns "" if the browser is not signed in.
 func (t *tenantHomes) signedInTenant(w http.ResponseWriter, r *http.Request) string {
 	name, isSignedIn := web.RequestTenant(w, r, t.server.guard.Tokens)
 	s := t.sessionsByTenant[name]
@@ -132,8 +132,9 @@ const tenantCacheBytes = 256 << 20
 
 var errNoWorkingDir = errors.New("a tenant has no working directory")
 
-// openTenant opens a tenant's home as a run of its own. That run has neither the working directory nor the user nor
-// the environment of the server.
+// openTenant opens the home of a tenant of the server. The home is opened as if a separate process did this. This
+// process has no working directory and no user. Of the server's environment variables, it has only those in
+// sharedVariableNames.
 func (t *tenantHomes) openTenant(ctx context.Context, name string) (tenant.TenantHome, error) {
 	home, err := t.mem.finder.homePath()
 	err = errors.Join(err, auth.CheckTenant(name))

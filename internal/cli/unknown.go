@@ -75,7 +75,8 @@ func similarFlags(cmd *cobra.Command, word string, names []string) []string {
 	return text.FindSimilar(word, slices.Values(names), 1)
 }
 
-// flagErrorWithHint adds the flag that the person may have meant to an error about an unknown flag.
+// flagErrorWithHint converts an error about a flag to an error with a hint. If the flag is unknown, the hint suggests
+// the flag that the person may have meant. Without a suggestion, the hint names the command that lists the flags.
 func flagErrorWithHint(cmd *cobra.Command, err error) error {
 	if errors.Is(err, pflag.ErrHelp) {
 		return err

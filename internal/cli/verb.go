@@ -15,8 +15,9 @@ import (
 // verbFunc is the type of the functions that implement verbs.
 type verbFunc[In, Out any] func(context.Context, *verb.Workspace, In) (Out, error)
 
-// setUpVerb makes c call a verb and print the result with show. The flags of c set fields in In, and the function
-// arguments sets further fields from the command's arguments.
+// setUpVerb makes the command c call the function verb and print the result with the function show. The input of verb
+// has the type In. The command's flags set fields of the input. The parameter arguments is a function that sets further
+// fields from the arguments on the command line.
 func setUpVerb[In, Out any](
 	mem *openMemory,
 	c *cobra.Command,
@@ -31,8 +32,8 @@ func setUpVerb[In, Out any](
 	)
 }
 
-// setUpWithInput makes c call fn with an In. The flags of c set fields in In, and the function arguments sets further
-// fields from the command's arguments.
+// setUpWithInput makes the command c call the function fn with an input of the type In. The command's flags set fields
+// of the input. The parameter arguments is a function that sets further fields from the arguments on the command line.
 func setUpWithInput[In any](
 	c *cobra.Command,
 	arguments func(*In, *flagSet, []string) error,
@@ -52,7 +53,8 @@ func setUpWithInput[In any](
 	return c
 }
 
-// setUpFlagsAndArgs makes c call fn with an In whose fields the flags of c set, and with the command's arguments.
+// setUpFlagsAndArgs makes the command c call the function fn with the command's arguments and an input of the type In.
+// The command's flags set the fields of this input.
 func setUpFlagsAndArgs[In any](
 	c *cobra.Command,
 	fn func(ctx context.Context, in In, args []string) error,
@@ -141,8 +143,8 @@ func callVerbRawError[In, Out any](
 	return out, err
 }
 
-// checkTexts returns an error if a text in a verb's input is not valid UTF-8, or if a required text is empty. in
-// points to the input.
+// checkTexts returns an error if a text in the input of a verb is not valid UTF-8, or if a required text is empty. The
+// argument in is a pointer to this input. The list params describes the fields to check.
 func checkTexts(params []verb.Param, in any) error {
 	for _, p := range params {
 		if err := p.CheckValue(in, p.Name); err != nil {

@@ -102,8 +102,9 @@ func findGroupDuplicates(
 
 func hasTagKeep(e oxbow.Entry) bool { return slices.Contains(e.Values("tag"), "keep") }
 
-// mergeEntryInto returns keep with the names and labels of drop added. It returns false if the result is not a valid
-// entry, for example because of too many labels.
+// mergeEntryInto returns a copy of the entry keep to which the names and labels of the entry drop are added. It also
+// adds a label that names the entry drop as a source. It returns false if the result is not a valid entry, for example
+// because of too many labels.
 func mergeEntryInto(keep, drop oxbow.Entry) (oxbow.Entry, bool) {
 	e := keep.Clone()
 	for _, name := range append([]string{drop.Name}, drop.Aliases...) {

@@ -266,8 +266,8 @@ func addTurnEnd(out *Report, r *clientfile.HookReport, e session.Event, clean fu
 	}
 }
 
-// addSubagentStop adds the end of a sub-agent. It ignores an agent without a type, with which Claude Code compacts a
-// conversation.
+// addSubagentStop adds the last message of a sub-agent that has ended to the report out. It ignores an agent without a
+// type, because Claude Code uses such an agent to compact a conversation.
 func addSubagentStop(out *Report, r *clientfile.HookReport, e session.Event, clean func(string) string) {
 	if r.AgentType == "" {
 		return
@@ -303,8 +303,9 @@ func LosesStartContext(client string) bool {
 // MaxContextBytes is the maximum length of a context, in characters, that all clients accept without truncating it.
 const MaxContextBytes = 9_500
 
-// AcceptsContext reports whether the client adds an answer to this report to its conversation. Goose ignores all
-// answers, and Cursor and VS Code ignore answers to a prompt.
+// AcceptsContext reports whether the client adds an answer to the conversation, if a hook answers this report. It
+// returns false unless the report is about a prompt or the start of a session. Some clients, such as Goose, ignore all
+// answers. Other clients, such as Cursor and VS Code, ignore answers to a prompt.
 func (r Report) AcceptsContext() bool {
 	c, _ := clientfile.FindEventClient(r.Client)
 	switch {

@@ -202,7 +202,7 @@ func (o *viewState) currentEntry(ctx context.Context, name string, version uint6
 }
 
 // entryInResult returns the name and the version of the entry that the result of a verb's call is about. wasRemoved is
-// true if the call removed the entry.
+// true if the call removed the entry. If the result is not about a single entry, the name is "" and wasRemoved is true.
 func entryInResult(result any) (name string, version uint64, wasRemoved bool) {
 	switch out := result.(type) {
 	case verb.GetOut:

@@ -51,7 +51,8 @@ type entryCondition struct {
 }
 
 // requestCondition returns the condition that a request sets for the current version of its entry. It returns nil if
-// the request sets no condition. It returns an error if the route does not support conditions.
+// the request sets no condition, or if the route only reads or does not name an entry. It returns an error if the
+// request sets a condition and the route has the method POST, because such routes do not support conditions.
 func requestCondition(r *http.Request, rt *route) (*entryCondition, error) {
 	c := &entryCondition{
 		ifMatch:                r.Header.Values("If-Match"),

@@ -19,8 +19,10 @@ import (
 // with the same arguments.
 type listCursor struct{ listHash [4]byte }
 
-// decodeCursor replaces the argument cursor by the argument offset that it encodes. It returns an encoder for the
-// cursors of the same list, or nil for a route without pages.
+// decodeCursor removes the request's argument "cursor". If the request has this argument, decodeCursor sets the
+// argument "offset" to the offset in the cursor. It returns an encoder for further cursors of the same list, or nil for
+// a route without pages. The error is an [oxbow.InvalidError] if the cursor is not valid for this list, or if the
+// request also has the argument "offset".
 func (a *requestArguments) decodeCursor(rt *route) (*listCursor, error) {
 	if !rt.isPaged {
 		return nil, nil

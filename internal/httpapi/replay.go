@@ -43,15 +43,17 @@ const (
 	maxIdempotencyKeyBytes = 255
 )
 
-// beginRequest decides how to answer a request with an idempotency key.
+// beginRequest decides how to answer a request with an idempotency key. A client repeats a request with the same key if
+// it does not know whether the first request was executed.
 //
-// If an earlier request had the same key, beginRequest waits until that request has ended, and returns its response as
-// earlier. If that request failed, its response was not kept, and the new request is executed.
+// If an earlier request had the same key, beginRequest waits until the earlier request has ended. Then it returns the
+// response of the earlier request in the result earlierResponse. If the earlier request failed, its response was not
+// kept, and the new request must be executed.
 //
-// If the request must be executed, beginRequest returns pending. The caller passes pending to endRequest after the
-// execution. Both results are nil for a request without a key, and for a request that only reads.
+// If the new request must be executed, beginRequest returns the result pending. The caller passes pending to endRequest
+// after the execution. Both results are nil for a request without a key, and for a request that only reads.
 //
-// It returns an error if the earlier request was different, or if the key is too long.
+// beginRequest returns an error if the earlier request was different, or if the key is too long.
 func (p *replayCache) beginRequest(
 	r *http.Request,
 	args *requestArguments,
@@ -138,7 +140,8 @@ func (p *replayCache) endRequest(pending *keptResponse, res *response) {
 	}
 }
 
-// requestDigest returns a digest of the request. Two requests with the same key must have the same digest.
+// requestDigest returns a digest of the request. If a client sends two requests with the same idempotency key, their
+// digests are compared to find out whether the second request repeats the first.
 func requestDigest(r *http.Request, args *requestArguments) (digest [sha256.Size]byte, err error) {
 	b, err := json.Marshal([]any{r.Method, r.URL.EscapedPath(), args.values,
 		r.Header.Values("If-Match"), r.Header.Values("If-None-Match")})

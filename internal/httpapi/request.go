@@ -158,7 +158,8 @@ func argumentText(v json.RawMessage) string {
 	return b.String()
 }
 
-// readBody reads the body of the request as JSON. It returns nil if the request lacks a body.
+// readBody reads the body of the request, and checks that its content type is JSON. It does not check whether the body
+// is valid JSON. It returns nil if the request lacks a body.
 func readBody(w http.ResponseWriter, r *http.Request) (json.RawMessage, error) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, auth.MaxBodyBytes))
 	if err != nil {

@@ -59,7 +59,9 @@ func (o *viewState) openReadable(ctx context.Context) (*oxbow.Memory, error) {
 	return o.readableMemory, nil
 }
 
-// checkRouteRights returns an error if this token and profile do not have the rights for the route.
+// checkRouteRights returns an error if a request may not use the route r. The view o belongs to the token and the
+// profile of the request. The error is returned if r needs the whole memory but o contains only a part of it, or if r
+// changes the memory but o is read-only.
 func (o *viewState) checkRouteRights(r *route) error {
 	switch {
 	case r.needsWholeMemory && o.IsPartial():

@@ -104,7 +104,9 @@ type removedDuplicate struct {
 	IsExact bool `json:"exact,omitempty"`
 }
 
-// consolidateNames calls [maintenance.Consolidate]. Its result contains the names of the entries, and not the entries.
+// consolidateNames calls [maintenance.Consolidate] and returns its result in a shorter form. For each duplicate that
+// was removed, the returned value contains only the names of the removed entry and of the entry that was kept, and not
+// the entries themselves.
 func consolidateNames(ctx context.Context, w *verb.Workspace, in consolidateIn) (consolidateOut, error) {
 	got, err := maintenance.Consolidate(
 		ctx,
@@ -131,8 +133,8 @@ type checkIn struct {
 	SinceLogHash string `json:"since,omitempty" usage:"Prove that changes were only added since this head, which check or stats gave."`
 }
 
-// checkMemory calls [maintenance.Check] without signing the result. The report names files without their directories,
-// so that clients do not learn paths of the server.
+// checkMemory calls [maintenance.CheckAll] without signing the result. The report names files without their
+// directories, so that clients do not learn paths of the server.
 func checkMemory(ctx context.Context, w *verb.Workspace, in checkIn) (maintenance.CheckOut, error) {
 	out, err := maintenance.CheckAll(ctx, w, maintenance.CheckIn{Since: in.SinceLogHash})
 	out.Store = fileName(out.Store)
@@ -149,8 +151,9 @@ func memoryStats(ctx context.Context, w *verb.Workspace, in maintenance.StatsIn)
 	return out, err
 }
 
-// runDoctor calls [maintenance.Doctor]. It removes the path of the home from the findings. The remedies still contain
-// the path if the caller may see it.
+// runDoctor calls [maintenance.Doctor] and hides the path of the home. In the findings, the path is replaced by the
+// name of its last element. In the remedies (the fields Mend), the path stays if w.Typed is set, because the reader may
+// then know where the home is.
 func runDoctor(ctx context.Context, w *verb.Workspace, in maintenance.DoctorIn) (maintenance.DoctorOut, error) {
 	out, err := maintenance.Doctor(ctx, w, in)
 	home := out.Home

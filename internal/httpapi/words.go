@@ -11,7 +11,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// referenceText returns the HTTP request that corresponds to a reference in a note.
+// referenceText returns the wording of a reference in a note, for a user of the HTTP API. For a verb or a call, it
+// names the corresponding HTTP request. For the next page, it names the offset. For other references, it uses the usual
+// wording.
 func referenceText(r verb.NoteReference) string {
 	switch r := r.(type) {
 	case verb.VerbRef:

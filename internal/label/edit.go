@@ -63,12 +63,14 @@ type Planner func(ctx context.Context, s oxbow.Store) (LabelChangePlan, error)
 // maxApplyAttempts is the maximum number of times that [ApplyPlan] plans again because another writer changed an entry.
 const maxApplyAttempts = 20
 
-// ApplyPlan creates a plan and applies it in a single change or, if the entries are too large for one change, in the
-// parts of [oxbow.CommitInParts]. maxBytes is the maximum size of a change in bytes (0 means the default).
+// ApplyPlan creates a plan and applies it in a single change. If the entries are too large for one change, it makes
+// several changes, the parts of [oxbow.CommitInParts]. maxBytes is the maximum size of a change in bytes (0 means the
+// default).
 //
 // It returns the plan, with all entries whose labels were changed, and the number of the last change. The number is 0
 // if nothing was changed, or if the store does not number changes. If another writer changes an entry in between,
-// ApplyPlan plans again. After an error, the changes that were made stay, and the same call changes the other entries.
+// ApplyPlan plans again. After an error, the changes that were made stay, and the caller can repeat the call to change
+// the remaining entries.
 func ApplyPlan(
 	ctx context.Context,
 	s oxbow.Store,
@@ -198,7 +200,8 @@ func (e *UnusedLabelsError) Error() string {
 // Is reports whether the target is [oxbow.ErrNotFound].
 func (*UnusedLabelsError) Is(target error) bool { return target == oxbow.ErrNotFound }
 
-// planReplace plans to replace each label in old by the label now in all entries.
+// planReplace plans a change in which each label in oldLabels is replaced by newLabel, in all entries. If no entry has
+// such a label, it returns an UnusedLabelsError.
 func planReplace(
 	ctx context.Context,
 	s oxbow.Store,
@@ -270,7 +273,8 @@ func (sel Selection) planEdit(
 	}
 }
 
-// hasNameInSet reports whether a name or alias of the entry is in wanted. It adds these names to seen.
+// hasNameInSet reports whether the set wanted contains the name or an alias of the entry. It adds the names and aliases
+// that the set wanted contains to the set seenNames.
 func hasNameInSet(e *oxbow.Entry, wanted, seenNames map[string]bool) (named bool) {
 	for _, word := range append([]string{e.Name}, e.Aliases...) {
 		word = oxbow.NormalName(word)

@@ -91,7 +91,9 @@ func isTooCommonWord(word string) bool {
 	return len(word) < 3 || analysis.IsStopWord(word)
 }
 
-// learnEntry counts the values and files that a labelled entry mentions, and how many of these agree with its labels.
+// learnEntry learns from the labelled entry e, whose values of the label m.labelKey are known. For each label value
+// that the text of e mentions, it counts the mention, and whether e has this value as a label. For each file that the
+// text mentions, it counts the mention, and each value that e has as a label.
 func (m *labelEvidenceModel) learnEntry(e *oxbow.Entry) {
 	vs := e.Values(m.labelKey)
 	for _, v := range m.mentionedValues(e) {
@@ -114,8 +116,8 @@ func (m *labelEvidenceModel) learnEntry(e *oxbow.Entry) {
 }
 
 // findLabelEvidence returns the label values that the text of an entry suggests, the most probable first. A value is
-// suggested if the text mentions the value, or if it mentions a file whose other entries have the value. Only the best
-// reason is returned for each value.
+// suggested if the text mentions the value, or if it mentions a file whose other entries have the value. A value for
+// which both are true is returned twice, once for each reason.
 func (m *labelEvidenceModel) findLabelEvidence(e *oxbow.Entry) []labelEvidence {
 	var found []labelEvidence
 	for _, v := range m.mentionedValues(e) {
@@ -206,8 +208,9 @@ func foldWords(s string) []string {
 	})
 }
 
-// mentionedFiles returns the files in the labels and the text of an entry. It also returns the directories of these
-// files that have at least two levels. The result does not repeat a file.
+// mentionedFiles returns the files in the labels and the text of an entry. For a file in a directory with at least two
+// levels, such as internal/label, it also returns the directory, with a slash at the end. The result does not repeat a
+// file.
 func mentionedFiles(e *oxbow.Entry) []string {
 	var fs []string
 	add := func(f string) {

@@ -59,9 +59,9 @@ func Lint(counts []Count) []SimilarLabels {
 	return ds
 }
 
-// lintKey returns the problems among the label values with one key. Each Finding is a group of values that probably
-// mean the same. The values of a group differ in spelling, in a plural ending, by one typing error or, for paths and
-// projects, in the form in which they are written. Each value is in at most one Finding.
+// lintKey returns the problems among the label values with one key. Each element of the result is a group of values
+// that probably mean the same. The values of a group differ in spelling, in a plural ending, by one typing error or,
+// for paths and projects, in the form in which they are written. Each value is in at most one group.
 func lintKey(key string, cs []Count) []SimilarLabels {
 	used := map[string]bool{} // label values that were already reported as misspellings of each other
 	var ds []SimilarLabels
@@ -220,7 +220,8 @@ func foldSpelling(s string) string {
 	}, analysis.Fold(analysis.Fold(s)))
 }
 
-// singularForm returns the value in folded case, without a plural ending.
+// singularForm returns the value in folded case, without a plural ending. It returns "" if the folded value has fewer
+// than four bytes.
 func singularForm(s string) string {
 	f := foldSpelling(s)
 	if len(f) < 4 {

@@ -52,14 +52,14 @@ const (
 // Suggest suggests labels for entries that lack a label with one of the keys. The suggestions have the order of the
 // entries. For each entry, the suggestion with the highest confidence comes first.
 //
-// Suggest uses two kinds of evidence. First, the ten labelled entries that are most similar to the entry vote,
-// weighted by their scores. Second, the text of the entry may mention the value itself, or a file or directory that
-// labelled entries mention.
+// Suggest uses two kinds of evidence. First, the ten labelled entries that are most similar to the entry vote, weighted
+// by their scores. Second, the text of the entry may mention the value itself, or a file or directory that labelled
+// entries mention.
 //
 // Suggest measures how reliable each kind of evidence is in this memory: it treats up to 200 labelled entries as
-// unlabelled, and compares the suggestions with the real labels. If few entries are labelled, an assumed precision
-// counts in addition. If the unlabelled entries resemble the labelled ones, at least four of five suggestions with
-// confidence 0.8 are right. The command labels of the bench module measures this.
+// unlabelled, and compares the suggestions with the real labels. If few entries are labelled, the measured reliability
+// is combined with an assumed one. If the unlabelled entries resemble the labelled ones, at least four of five
+// suggestions with confidence 0.8 are right. This share is measured by the command "labels" of the bench module.
 //
 // Suggest suggests at most one project for an entry, and any number of values for every other key. It only suggests a
 // label for a key if an entry has a label with this key.
@@ -288,10 +288,11 @@ func (g *suggester) similarEntries(ctx context.Context, e *oxbow.Entry, n int, f
 	return hits[:min(n, len(hits))], nil
 }
 
-// unknownProjectProbability estimates the probability that the entry belongs to a project for which no entry is
-// labelled yet. In this case, few of the 20 most similar entries have a project label, because they belong to the same
-// project. Otherwise, about as many of them have a label as in the whole memory. The estimate combines both
-// expectations by Bayes' rule.
+// unknownProjectProbability estimates the probability that the entry belongs to an unknown project, for which no entry
+// is labelled yet. The entries that are most similar to an entry usually belong to the same project. Therefore, if the
+// project is unknown, few of these similar entries have a project label. If the project is known, the share of similar
+// entries with a label is about as large as in the whole memory. unknownProjectProbability compares both cases with the
+// 2*maxSimilarEntries most similar entries, by Bayes' rule.
 func (g *suggester) unknownProjectProbability(ctx context.Context, e *oxbow.Entry) (float64, error) {
 	hits, err := g.similarEntries(ctx, e, 2*maxSimilarEntries, oxbow.Filter{})
 	if err != nil {
@@ -317,9 +318,10 @@ func queryText(e *oxbow.Entry) string {
 
 // labelVotePrecision estimates the probability that a label value is right, because similar entries have this value.
 // share is the value's share in their scores, and voterCount is the number of similar entries with the value. The
-// estimate is the fraction of right values in the tests with labelled entries. Tests with a similar share weigh more,
-// and an assumed probability counts like assumedPrecisionWeight additional tests. If only one similar entry has the
-// value, the assumption is halved.
+// estimate is the fraction of right values in the tests with labelled entries. Tests with a similar share weigh more.
+//
+// An assumed probability counts like assumedPrecisionWeight additional tests. It is multiplied by
+// voterCount/(voterCount+1), so that it is lower if few similar entries have the value.
 func (g *suggester) labelVotePrecision(share float64, voterCount int) float64 {
 	right, n := assumedPrecisionWeight*assumedVotePrecision(
 		share,
@@ -341,8 +343,9 @@ func (g *suggester) labelVotePrecision(share float64, voterCount int) float64 {
 	return right / n
 }
 
-// assumedVotePrecision returns the assumed probability that a label value with this share of the votes is right, before
-// any test of votes. It is a logistic curve through (0.5, 0.5), chosen by hand.
+// assumedVotePrecision returns the probability, as assumed before any test with labelled entries, that a label value is
+// right. share is the value's share in the scores of similar entries. The result is a logistic curve through (0.5,
+// 0.5), chosen by hand.
 func assumedVotePrecision(share float64) float64 { return 1 / (1 + math.Exp(-6*(share-0.5))) }
 
 // labelValueReasons combines all reasons for suggesting one label value.
@@ -376,9 +379,10 @@ func (bs reasonsByLabelValue) valueProbabilities() map[string]float64 {
 }
 
 // singleValueProbabilities returns for each label value the probability that it is the entry's value. It is used for
-// keys of which an entry has at most one value. It divides the odds of a value by the sum of all odds plus 1, because
-// the odds that no value is right are 1. Then it multiplies by knownValueProbability, the probability that the right
-// value is already the label of other entries.
+// keys of which an entry has at most one value. Each value has its odds as its weight, and the case that no value is
+// right has the weight 1. The probability of a value is its weight divided by the sum of all weights. It is multiplied
+// by knownValueProbability, the probability that the right value is already the label of other entries. If
+// knownValueProbability is low, a sentence about this is added to the reasons for each value.
 func (bs reasonsByLabelValue) singleValueProbabilities(knownValueProbability float64) map[string]float64 {
 	ps, odds := bs.valueProbabilities(), 1.0
 	for _, b := range bs {

@@ -143,8 +143,8 @@ func (d *serverTransport) handoffNames(ctx context.Context) ([]string, error) {
 	return names, err
 }
 
-// profileNames returns the profiles that the client may name. Because some profiles must be read to check this, it
-// stops after finding enough names.
+// profileNames returns the names of profiles that match the text typed, if the client may see these profiles. Some
+// profiles must be read to check this. Therefore profileNames stops when it has found enough names.
 func (d *serverTransport) profileNames(typed string) ([]string, error) {
 	all, err := d.serverOptions.Profiles.Names()
 	if err != nil {

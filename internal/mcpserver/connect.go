@@ -109,10 +109,10 @@ func (v *clientService) openServer(name string) (*mcp.Server, error) {
 	return m, nil
 }
 
-// toolHandler returns the handler of a tool. It answers only with text, because clients that also receive JSON show
-// the model the JSON, which lacks the fences around foreign text. An error is returned as a result that is marked as
-// an error, so that the model can read it. Arguments are not checked against the schema, because package verb accepts
-// more than the schema allows.
+// toolHandler returns the handler of a tool. The handler answers only with text, and not also with JSON. If a client
+// receives both, it shows the JSON to the model, but the JSON lacks the fences that mark text by others as data. An
+// error is returned as a result that is marked as an error, so that the model can read it. Arguments are not checked
+// against the schema, because package verb accepts more than the schema allows.
 func (d *serverTransport) toolHandler(t verb.Tool) mcp.ToolHandler {
 	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		ctx = d.contextWithCallSource(ctx, req)

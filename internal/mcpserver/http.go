@@ -162,8 +162,8 @@ func (w errorCodeWriter) Write(b []byte) (int, error) {
 
 var errTooManyViews = fmt.Errorf("more than %d profiles are served to tokens; restart this server", maxCachedViews)
 
-// errorHTTPStatus returns the HTTP status for an error because of which no handler could be created for the client's
-// part of the memory.
+// errorHTTPStatus returns the HTTP status for an error that prevented the server from creating handlers for a client.
+// The server creates these handlers for the part of the memory that the client may see.
 func errorHTTPStatus(err error) int {
 	_, unreadable := errors.AsType[profile.Diagnostics](err)
 	switch {

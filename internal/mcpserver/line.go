@@ -121,7 +121,8 @@ func (r *messageError) writeTo(w io.Writer) error {
 	return err
 }
 
-// checkLine returns the error for a line, or nil if the line is valid.
+// checkLine checks a line that the client sent. It returns nil if the line is valid, and otherwise an error. If the
+// line is an initialize request, checkLine also sets allowsBatches, depending on the protocol version in the request.
 func (m *messageReader) checkLine(line []byte) *messageError {
 	if !rawjson.Valid(line) {
 		return &messageError{
@@ -160,9 +161,10 @@ func checkMessage(line []byte) (jsonrpc.Message, *messageError) {
 	}
 }
 
-// checkRequestID returns an error if the answer could not have the same ID as the request b. The SDK stores numbers as
-// float64 and rounds them to integers. It treats the ID null like a missing ID, so that the request becomes a
-// notification.
+// checkRequestID returns an error if the server could not answer the request with the same ID. b is the request as
+// JSON. The ID must be a string or an exact integer, because the SDK stores numbers as float64 and rounds them to
+// integers. The ID null is an error too, because the SDK treats null like a missing ID, so that it would read the
+// request as a notification and not answer it.
 func checkRequestID(msg jsonrpc.Message, b []byte) *messageError {
 	r, asks := msg.(*jsonrpc.Request)
 	if !asks {

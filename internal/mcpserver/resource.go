@@ -104,7 +104,9 @@ func (d *serverTransport) readEntry(
 	}}, nil
 }
 
-// addNewestEntries adds the newest entries of the memory to the list of MCP resources that a client receives.
+// addNewestEntries adds the newest entries of the memory to the list l of MCP resources that a client receives. It adds
+// at most maxListedResources entries. The list does not contain labels, so addNewestEntries leaves out entries that
+// must not be shown without their labels.
 func (d *serverTransport) addNewestEntries(
 	ctx context.Context,
 	l *mcp.ListResourcesResult,
@@ -140,7 +142,7 @@ const (
 	maxInstructionsClaude = 4000
 )
 
-// homeForWholeMemory returns the home if clients with these rights see the whole memory. Otherwise it returns nil.
+// homeForWholeMemory returns the home if the service's clients may see the whole memory. Otherwise it returns nil.
 func (v *clientService) homeForWholeMemory() layout.Home {
 	if v.IsPartial() {
 		return nil

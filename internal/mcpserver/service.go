@@ -23,7 +23,7 @@ type clientService struct {
 }
 
 // newClientService returns the service for a token. If profileName is not "", the service is restricted to this
-// profile. It returns the errors of [rights.Options.View].
+// profile. It returns the errors of MakeView, which determines the part of the memory that the clients may see.
 func (s *Server) newClientService(t auth.Token, profileName string) (*clientService, error) {
 	sharedView, err := s.viewOptions.MakeView(t, profileName)
 	if err != nil {
@@ -35,8 +35,9 @@ func (s *Server) newClientService(t auth.Token, profileName string) (*clientServ
 	return v, nil
 }
 
-// viewInstructions returns the instructions for clients with these rights. Clients that see only a part of the memory
-// get the default instructions, because they have the default tools. They never get the extra instruction.
+// viewInstructions returns the instructions for the service's clients. If the clients may see only a part of the
+// memory, they get the default tools, and therefore the default instructions. They never get the extra instruction. If
+// the home has no memory tools for them, the server's own instructions are returned.
 func (v *clientService) viewInstructions() string {
 	if v.IsPartial() {
 		if v.hasMemory() {
@@ -50,11 +51,16 @@ func (v *clientService) viewInstructions() string {
 	return v.serverOptions.Instructions
 }
 
-// offeredTools returns the tools for clients with these rights. Another layout's tools read files of the whole memory,
-// so only clients that see the whole memory get them. Annotations belong to the project of the working tree, so only
-// clients that see this project get code tools. Tools that start programs are only for clients without restrictions
-// except the server's profile. Read-only clients get no tools that write. Without memory tools in the home, clients
-// that see only a part of the memory do not get memory tools either.
+// offeredTools returns the tools for a client with the rights of v. These rules apply:
+//
+//   - Memory tools: A client that sees the whole memory gets the tools in serverOptions.Tools or, if Tools is nil,
+//     oxbow's own tools. A client that sees only a part of the memory gets oxbow's own tools and recall_memory. If
+//     Tools is empty, no client gets memory tools.
+//   - Code tools: Annotations belong to the project of the working tree. So only a client that sees this project gets
+//     code tools.
+//   - Tools with effects outside the memory, such as a tool that starts programs: Only a client without restrictions,
+//     except the server's profile, gets these tools.
+//   - A read-only client gets no tools that write.
 func (v *clientService) offeredTools() []verb.Tool {
 	sets := v.serverOptions.ToolSets
 	isLayoutHome := sets != nil && len(sets) == 0

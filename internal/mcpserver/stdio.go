@@ -183,8 +183,9 @@ func (c *drainingConnection) isDuplicate(msg jsonrpc.Message) bool {
 	return isOpen
 }
 
-// recordCall records a call that was read from the client. If r is the client's notice that it cancels an earlier
-// call, recordCall marks that call as cancelled.
+// recordCall records a call that was read from the client. If r is the client's notice that it cancels an earlier call,
+// recordCall marks this call as cancelled. It ignores the notice if the call is not waiting for an answer, or if the
+// server has already started to write the answer.
 func (c *drainingConnection) recordCall(r *jsonrpc.Request) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -71,7 +71,8 @@ func (d *serverTransport) loadedProfiles(ss *mcp.ServerSession) *verb.LoadedProf
 	return l
 }
 
-// contextWithSource returns a context that contains the author of changes: the transport and the client.
+// contextWithSource returns a context with the source that is recorded for each change. The source contains the
+// transport, such as HTTP, the session, and the client's name and version.
 func (d *serverTransport) contextWithSource(
 	ctx context.Context,
 	ss *mcp.ServerSession,

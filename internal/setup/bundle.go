@@ -103,7 +103,8 @@ func membersToWrite(f clientFile) (map[string]json.RawMessage, error) {
 	return members, json.Unmarshal(standardJSON(&d.root), &members)
 }
 
-// hooksFileContent returns the content of hooks/hooks.json with the hooks that setup writes to file f.
+// hooksFileContent returns the content of a file hooks/hooks.json. The content consists of the hooks that setup would
+// write to the file f.
 func hooksFileContent(f clientFile) (string, error) {
 	members, err := membersToWrite(f)
 	if err != nil {
@@ -112,8 +113,9 @@ func hooksFileContent(f clientFile) (string, error) {
 	return indentedJSON(fields{{"hooks", members["hooks"]}}), nil
 }
 
-// serversFileContent returns the content of .mcp.json with oxbow's server. The fields before and after surround the
-// server's command.
+// serversFileContent returns the content of the file .mcp.json with oxbow's server. The server is a JSON object with
+// the server's command. The list before contains the fields to write before the command, and the list after contains
+// the fields to write after it.
 func (o Options) serversFileContent(before fields, after ...field) (string, error) {
 	put, _ := o.oxbowServerParts([]string{"mcpServers"}, before, after...)
 	members, err := membersToWrite(clientFile{additions: put})

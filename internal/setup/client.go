@@ -84,7 +84,8 @@ func (c *Client) IsOnPath(w Machine) bool {
 	return false
 }
 
-// userOrProjectPath returns the path project if o.Project is set, and otherwise the path user.
+// userOrProjectPath returns the path of a file for the user or for the project. If o.Project is set, it returns the
+// argument project, which is relative to w.Dir, as an absolute path. Otherwise it returns the argument user.
 func (w Machine) userOrProjectPath(o Options, user, project string) string {
 	if o.Project {
 		return filepath.Join(w.Dir, filepath.FromSlash(project))
@@ -130,8 +131,8 @@ func partsToAddAndRemove(shouldAdd bool, i jsonPart) ([]jsonPart, []jsonPart) {
 }
 
 // allowedToolParts returns the part of a JSON file that lets the client call oxbow's tools without asking the person.
-// toAdd contains the part, so that setup adds it. If the options say that no server is wanted, toRemove contains the
-// part, so that setup removes it.
+// Usually, toAdd contains the part, so that setup adds the part to the file, and toRemove is nil. If the options say
+// that no server is wanted, toRemove contains the part, so that setup removes the part, and toAdd is nil.
 func (o Options) allowedToolParts(path ...string) (toAdd, toRemove []jsonPart) {
 	const prefix = "mcp__" + programName + "__"
 	var words []string

@@ -206,8 +206,8 @@ func newMCPOnlyClient(
 	}, pathsIfInstalled: func(w Machine) []string { return []string{filepath.Dir(user(w))} }}
 }
 
-// addAdditionsAndRemovals adds the parts in toAdd to the parts that setup adds to the file, and the parts in toRemove
-// to the parts that setup removes.
+// addAdditionsAndRemovals appends toAdd to f.additions, the parts that setup adds to the file. It also appends toRemove
+// to f.removals, the parts that setup removes from the file.
 func (f *clientFile) addAdditionsAndRemovals(toAdd, toRemove []jsonPart) {
 	f.additions, f.removals = append(f.additions, toAdd...), append(f.removals, toRemove...)
 }
@@ -521,9 +521,9 @@ func readTOMLServer(t *tomlDocument) (s Server, exists bool) {
 	return s, exists
 }
 
-// putServer writes the table of oxbow's server into Codex's configuration. It removes the key required, unless the
-// user wrote this key: earlier versions of oxbow wrote the key, and with this key Codex does not start if oxbow fails
-// to start.
+// putServer writes the table of oxbow's server into Codex's configuration. It returns an error if the table belongs to
+// another program. It removes the key "required" from the table, unless the user wrote this key. Earlier versions of
+// oxbow wrote the key. Because of the key, Codex does not start if oxbow fails to start.
 func putServer(own oxbowPrograms, t, base *tomlDocument, want fields) error {
 	if current, ok := readTOMLServer(t); ok {
 		if !own.isServerEntry(current) {
@@ -540,9 +540,10 @@ func putServer(own oxbowPrograms, t, base *tomlDocument, want fields) error {
 	return t.setFields(want, "mcp_servers", programName)
 }
 
-// removeServer removes the table of oxbow's server from t, or restores the table with the same name in base, the file
-// without oxbow. It keeps a table that a person wrote. Such a table runs another program, or names oxbow without its
-// absolute path.
+// removeServer removes the table of oxbow's server from the document t. The document base contains the file without
+// oxbow. If base has a table with the same name, removeServer does not remove the table from t, but gives it the
+// program and the arguments that it has in base. It keeps a table that a person wrote. Such a table runs another
+// program, or names oxbow without its absolute path.
 func removeServer(own oxbowPrograms, t, base *tomlDocument) error {
 	current, ok := readTOMLServer(t)
 	if !ok || !own.isServerEntry(current) {

@@ -131,7 +131,7 @@ func (s *Status) inspectFile(w Machine, f *clientFile) {
 }
 
 // OptionsOfSetup returns the options of the client's last setup. With these options, setup would write the same files
-// again.
+// again. If no options were recorded, OptionsOfSetup returns in.Options.
 func (in *Inspection) OptionsOfSetup(c *Client) Options {
 	if s := in.Status(c); s.choices != nil {
 		return s.choices.applyTo(in.Options)
@@ -174,9 +174,10 @@ func (f *sharedClientProblem) clientTitles() string {
 	return joinWithAnd(titles) + f.inspection.inspectedFilesText()
 }
 
-// toFinding converts the problem of some clients to a finding. If a project's files have the same problem, project
-// describes it, and becomes part of the finding. The remedy for the project comes first, because a setup of the user's
-// files fails as long as a project file has a problem.
+// toFinding converts the problem of some clients to a finding. If the files of a project have the same problem, the
+// parameter project describes the project's problem, which becomes part of the finding. Otherwise the parameter project
+// is nil. The remedy for the project comes first, because a setup of the user's files fails as long as a project file
+// has a problem.
 func (f *sharedClientProblem) toFinding(project *sharedClientProblem) Finding {
 	names, _ := clientNames(f.statuses)
 	clients, mend := f.clientTitles(), f.remedy(f.statuses)
@@ -198,12 +199,13 @@ func (f *sharedClientProblem) hasSameMessage(other *sharedClientProblem) bool {
 	return f.message == other.message && strings.HasPrefix(f.message, "{clients}: ")
 }
 
-// Findings returns findings about all clients that are set up, problems first. A problem that several clients have, or
-// that both the user's and the project's files have, becomes a single finding.
+// Findings returns findings about all clients that are set up. The problems come first, and then the clients without
+// problems. A problem that several clients have, or that both the user's and the project's files have, becomes a single
+// finding.
 //
 // If the inspection is not about a project, Findings also checks the project in World.Dir, and appends the problems
-// that it finds there. It does not start servers of the project, because other people may have written the project's
-// files.
+// that only the project's files have at the end. It does not start servers of the project, because other people may
+// have written the project's files.
 func (in *Inspection) Findings(ctx context.Context) []Finding {
 	faults, correct := in.findSharedClientProblems(ctx)
 	var inProject []*sharedClientProblem
@@ -269,8 +271,8 @@ func (in *Inspection) findSharedClientProblems(ctx context.Context) (wrong []*sh
 	return wrong, correct
 }
 
-// inspectedFilesText returns which files the findings are about, such as " in this project". It follows the titles of
-// the clients in a sentence.
+// inspectedFilesText returns " in this project" if the inspected files belong to a project, and otherwise "". The
+// caller appends the result to the titles of clients, as in "Claude Code and Codex in this project".
 func (in *Inspection) inspectedFilesText() string {
 	if in.Options.Project {
 		return " in this project"
@@ -390,7 +392,7 @@ func hookCommandPattern(client string) *regexp.Regexp {
 }
 
 // changesIfSetUpAgain returns the changes that a setup with the same options would make now. It returns nil if these
-// options are unknown.
+// options are unknown, if the inspection does not compare files, or if the setup would fail.
 func (in *Inspection) changesIfSetUpAgain(s *Status) []*Change {
 	if s.choices == nil || !in.Compares {
 		return nil
@@ -472,9 +474,9 @@ func (in *Inspection) outdatedFilesText(s *Status) string {
 	return "its files are not as this oxbow writes them: " + in.setupCommand([]Status{*s})
 }
 
-// setupCommand returns a shell command that sets up the clients again, with the same options as before and with the
-// flags in more. If clients were set up with different options, the command consists of several calls of "oxbow
-// setup".
+// setupCommand returns a shell command that sets up the clients again, with the same options as before. The parameter
+// more contains flags to add. If clients were set up with different options, the command consists of several calls of
+// "oxbow setup".
 func (in *Inspection) setupCommand(all []Status, more ...string) string {
 	var order []string
 	names := map[string][]string{}

@@ -95,8 +95,8 @@ type hookEntry struct {
 	hasNoHandlerGroups bool // in the client's file, the event has a plain list of hooks instead of groups of hooks
 }
 
-// hooksPart returns the part of a JSON file that contains oxbow's hooks for a client. For each event, the file has a
-// list of groups. A group has a matcher and a list of handlers.
+// hooksPart returns a [jsonPart], which can add oxbow's hooks for a client to a JSON file and remove them. For each
+// event, the file has a list of groups. A group has a matcher and a list of handlers.
 func hooksPart(own oxbowPrograms, client string, want []hookEntry) jsonPart {
 	owned := own.hookMatcher(client)
 	take := func(d, base *jsonDocument, keep map[string]hookEntry) error {
@@ -233,9 +233,10 @@ func appendToList(d *jsonDocument, value any, path ...string) error {
 	return d.setValue([]any{value}, path...)
 }
 
-// listWordsPart returns the part of a JSON file that adds words to the list at a path. All words in the list that begin
-// with the prefix belong to oxbow, except words that the original file contains. Adding the part also removes oxbow's
-// words that are not wanted any more. Removing the part removes all of oxbow's words.
+// listWordsPart returns a [jsonPart], which can add oxbow's words to a list in a JSON file and remove them. The
+// parameter path is the place of the list in the file. All words in the list that begin with the prefix belong to
+// oxbow, except words that the original file contains. The function add writes the words in want, and removes oxbow's
+// other words. The function remove removes all of oxbow's words.
 func listWordsPart(prefix string, want []string, path ...string) jsonPart {
 	take := func(d, base *jsonDocument, keep []string) error {
 		var list, original []string
@@ -278,8 +279,9 @@ func listWordsPart(prefix string, want []string, path ...string) jsonPart {
 	}
 }
 
-// settingValuePart returns the part of a JSON file that sets a value. Removing the part does nothing if the value was
-// changed after setup had set it.
+// settingValuePart returns the part of a JSON file that sets the value at a path. Removing the part restores the value
+// that the file had before setup changed the file. If the file had no value at the path, the value is removed. If the
+// value was changed after setup had set it, removing the part does nothing.
 func settingValuePart(value any, path ...string) *jsonPart {
 	return &jsonPart{
 		add: func(d, _ *jsonDocument) error { return d.setValue(value, path...) },

@@ -39,8 +39,8 @@ func parseJSON(text []byte) (*jsonDocument, error) {
 	return d, err
 }
 
-// textBytes returns the text after all edits. If the original text lacked a value and nothing was added, it returns
-// the original text.
+// textBytes returns the text after all edits. If the original text contained only white space and comments, and the
+// document is still an empty object, textBytes returns the original text.
 func (d *jsonDocument) textBytes() []byte {
 	if c, _ := parseContents(&d.root); d.original != nil && len(c.parts) == 0 {
 		return d.original
@@ -112,7 +112,8 @@ func standardJSON(v *hujson.Value) json.RawMessage {
 	return json.RawMessage(c.Pack())
 }
 
-// decodeAt decodes the value at a path into to. It returns false if the value is missing or has another type.
+// decodeAt decodes the value at a path into the variable to which the argument to points. It returns false if the value
+// is missing or has another type.
 func (d *jsonDocument) decodeAt(to any, path ...string) bool {
 	v := d.valueAt(path...)
 	return v != nil && json.Unmarshal(standardJSON(v), to) == nil

@@ -50,7 +50,8 @@ func (c *Client) MemoryFiles(w Machine) (all []MemoryFile) {
 	return all
 }
 
-// memoryFiles returns the Markdown files in a directory and below it. It does not follow links.
+// memoryFiles returns the Markdown files in a directory and below it, except empty files and files with more than
+// maxFile bytes. It does not follow links.
 func memoryFiles(dir, project string) (all []MemoryFile) {
 	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		isMarkdown := err == nil && d.Type().IsRegular() && filepath.Ext(path) == ".md"

@@ -119,9 +119,10 @@ func (f *clientFile) planRemoval(w Machine, o Options) (*Change, error) {
 	return c.checkFileWritable()
 }
 
-// planOxbowRemoval reads the file and the record of its last setup. It returns the record and a change with the
-// present content and the content without oxbow's parts. The caller must set the content after the change. It fails if
-// the file or the record cannot be read, or if oxbow's parts cannot be removed.
+// planOxbowRemoval reads the file and the record of its last setup. It returns the record and a Change. The field
+// Before of the Change contains the present content, and the field base contains the content without oxbow's parts. The
+// caller must set the field After to the new content. planOxbowRemoval returns an error if the file or the record
+// cannot be read, or if oxbow's parts cannot be removed.
 func (f *clientFile) planOxbowRemoval(w Machine, o Options) (*Change, *fileSetupRecord, error) {
 	real, err := resolveLink(f.path)
 	if err != nil {
@@ -159,7 +160,8 @@ func (f *clientFile) planOxbowRemoval(w Machine, o Options) (*Change, *fileSetup
 	return c, r, nil
 }
 
-// checkFileWritable returns the change, or an error if the change would replace a read-only file.
+// checkFileWritable returns the change c. It also returns an error if the change would replace a read-only file. If the
+// file does not exist and would be empty, it sets c.After to nil, so that no file is created.
 func (c *Change) checkFileWritable() (*Change, error) {
 	if c.Before == nil && len(c.After) == 0 {
 		c.After = nil
@@ -356,9 +358,9 @@ func (c *Client) HasSetupRecord(w Machine, o Options) bool {
 	})
 }
 
-// updateHookTrust updates the entries in Codex' configuration by which Codex trusts hooks. all contains the changes of
-// the hook file and the configuration, in this order. It removes the entries of hooks that no longer exist or have
-// changed. If o.Trust is set, it adds an entry for each hook.
+// updateHookTrust updates the entries in Codex' configuration by which Codex trusts hooks. The list all contains two
+// changes: the change of the hook file and the change of the configuration. updateHookTrust removes the entries of
+// hooks that no longer exist or have changed. If o.Trust is set, it adds an entry for each hook.
 func updateHookTrust(w Machine, o Options, all []*Change) error {
 	hooks, config := all[0], all[1]
 	_, text := splitBOM(config.After)

@@ -15,8 +15,8 @@ type ServerEntry struct {
 	Server       Server
 }
 
-// ServerEntries returns those entries in the client's files that start oxbow as a server. The only option that it uses
-// is Project.
+// ServerEntries returns those entries in the client's files that start oxbow as a server. The only options that it uses
+// are Project and Executable.
 func (c *Client) ServerEntries(w Machine, o Options) (all []ServerEntry) {
 	own := w.knownOxbowPrograms(o)
 	for _, f := range c.desiredFiles(w, Options{Executable: cmp.Or(o.Executable, programName), Project: o.Project}) {

@@ -249,8 +249,8 @@ func isStale(e fs.DirEntry) bool {
 	return err == nil && time.Since(fi.ModTime()) > vfs.StaleAfter
 }
 
-// removeLeftoverFiles removes what killed processes left in the directory of records: temporary files, and copies
-// without a record.
+// removeLeftoverFiles removes old files that killed processes left in the directory of records: temporary files, and
+// copies without a record. It keeps new files, because a process may still be writing them.
 func (w Machine) removeLeftoverFiles() {
 	all, _ := os.ReadDir(w.State)
 	for _, e := range all {

@@ -24,7 +24,8 @@ func (t Target) Executable() string {
 	return programName
 }
 
-// npmManifest returns a package.json with the fields that all of oxbow's npm packages have, followed by more.
+// npmManifest returns the content of a file package.json. It consists of the fields that all of oxbow's npm packages
+// have, followed by the fields in the argument more.
 func npmManifest(name, version string, more ...field) string {
 	return indentedJSON(append(fields{
 		{"name", name}, {"version", version}, {"description", bundleTitle}, {"homepage", bundleHomepage},
@@ -39,8 +40,9 @@ func (t Target) NPMProgramManifest(version string) string {
 		field{"os", []string{npmOS[t.OS]}}, field{"cpu", []string{npmArch[t.Arch]}})
 }
 
-// NPMLauncherFiles returns the files of the npm package that people install. It makes npm install only the package
-// with the program for the user's platform.
+// NPMLauncherFiles returns the files of the npm package that people install. This package contains no program. It lists
+// one package for each target as an optional dependency, so that npm installs only the package with the program for the
+// user's platform.
 func NPMLauncherFiles(version string, targets []Target) map[string]string {
 	var programs fields
 	for _, t := range targets {
@@ -84,8 +86,8 @@ child.on('exit', (code, signal) => {
 })
 `
 
-// BundleManifest returns manifest.json of the .mcpb bundle for the target. In the bundle, the program is in the
-// directory server.
+// BundleManifest returns the file manifest.json of the .mcpb bundle for the target. In the bundle, the program is in
+// the directory "server".
 func (t Target) BundleManifest(version string) string {
 	entry := "server/" + t.Executable()
 	o := Options{Executable: "${__dirname}/" + entry}

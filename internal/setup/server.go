@@ -68,7 +68,7 @@ func (own oxbowPrograms) isOxbow(path string) bool {
 	})
 }
 
-// sameFile reports whether two paths lead to the same existing file.
+// sameFile reports whether two paths are equal or lead to the same existing file.
 func sameFile(a, b string) bool {
 	if filepath.Clean(a) == filepath.Clean(b) {
 		return true
@@ -96,7 +96,7 @@ func (own oxbowPrograms) isHookEntry(s Server, client string) bool {
 	return i > 0 && i == len(argv)-2 && own.isOxbow(argv[0]) && argv[i+1] == client
 }
 
-// splitCommandLine splits a line that [commandLine] wrote into the words of the command. The line may be for any
+// splitCommandLine returns the words of a command line. The line must have been written by [commandLine], for any
 // shell.
 func splitCommandLine(line string) (all []string) {
 	line = strings.ReplaceAll(strings.TrimPrefix(line, "& "), `'\''`, escapedQuote)

@@ -20,7 +20,8 @@ type Machine struct {
 	State  string // directory in which setup stores its records
 }
 
-// pathInUserDir returns the path name in the user's home directory.
+// pathInUserDir returns the path of a file in the user's home directory. The argument name is relative to this
+// directory, with slashes.
 func (w Machine) pathInUserDir(name string) string {
 	return filepath.Join(w.User, filepath.FromSlash(name))
 }
@@ -31,13 +32,15 @@ func (w Machine) pathFromVariable(variable, fallbackDir string, name string) str
 	return filepath.Join(cmp.Or(w.Getenv(variable), w.pathInUserDir(fallbackDir)), filepath.FromSlash(name))
 }
 
-// pathInClientDir returns the path name in the directory of a client.
+// pathInClientDir returns the path of a file or directory in the directory of a client. The parameter name is its path
+// relative to that directory, with slashes.
 func (w Machine) pathInClientDir(client, name string) string {
 	return filepath.Join(clientfile.HomeDir(client, w.User, w.Getenv), filepath.FromSlash(name))
 }
 
-// pathInConfigDir returns the path name in the user's configuration directory. Its location follows the rules of
-// Electron programs.
+// pathInConfigDir returns the path of a file or directory in the user's configuration directory. The argument name is
+// the path relative to this directory. The location of the configuration directory follows the rules of Electron
+// programs.
 func (w Machine) pathInConfigDir(name string) string {
 	switch w.GOOS {
 	case "windows":

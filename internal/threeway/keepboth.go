@@ -189,8 +189,10 @@ func lineChangesFromBase(base, side []string) (out []diff.LineChange, err error)
 	return out, nil
 }
 
-// hasRedundantSide reports whether a text in a conflict contains only changes that another text of the conflict also
-// contains. For example, the text may be equal to the base. A list of changes could not represent such a text.
+// hasRedundantSide reports whether one text of a conflict contains only changes that another text of the conflict also
+// contains. For example, a text that is equal to the base contains no changes. The list all contains, for each text of
+// the conflict, the changes from the base to this text. The caller joins these lists to a single list of changes. A
+// redundant text would add nothing to the joined list, so that the text would be lost.
 func hasRedundantSide(all [][]diff.LineChange) bool {
 	for i, a := range all {
 		for j, b := range all {

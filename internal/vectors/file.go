@@ -113,7 +113,8 @@ func decodeRow(b []byte, n int) (id uint64, r storedVector, ok bool) {
 
 // addRow adds a row. The next writeRows writes it to the file.
 func (f *vectorFile) addRow(id uint64, r storedVector) {
-	// Write the whole file again if this is the first vector, or if the model now returns vectors of another length.
+	// If this is the first vector, or if the model now returns vectors of another length, mark the file as empty. Then
+	// the next writeRows writes all vectors to the file again.
 	if f.dimension != len(r.roundedNumbers) {
 		f.dimension = len(r.roundedNumbers)
 		f.size = 0

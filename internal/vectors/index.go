@@ -50,7 +50,8 @@ func New(c *Client, fsys vfs.FS, name string) *Index {
 		c.Model)}, lockChan: make(chan struct{}, 1), rows: map[uint64]storedVector{}}
 }
 
-// lock locks the index. It returns an error if ctx is done first.
+// lock locks the index. The first call also reads the rows in the index file. lock returns an error if ctx is done
+// before the index is locked.
 func (x *Index) lock(ctx context.Context) error {
 	select {
 	case x.lockChan <- struct{}{}:
@@ -75,8 +76,8 @@ type Query struct {
 	timeout time.Duration
 }
 
-// Query returns an object that ranks entries for one recall. It waits at most wait for the server that computes
-// vectors.
+// Query returns an object that ranks entries for one recall. The argument wait is the maximum time for which the
+// ranking waits for the server that computes vectors.
 func (x *Index) Query(wait time.Duration) *Query { return &Query{index: x, timeout: wait} }
 
 // Rank implements [oxbow.Ranker]. Before it ranks, it computes missing vectors until the query's timeout, beginning
@@ -118,8 +119,9 @@ type Report struct {
 	Bytes           int // size in bytes of the texts that were sent or, in a dry run, would be sent
 }
 
-// ComputeMissingVectors computes all missing vectors, and removes the vectors of entries that were deleted. all must
-// contain all entries in the memory. In a dry run, it only counts.
+// ComputeMissingVectors computes all missing vectors, and removes the vectors of deleted entries. The argument all must
+// contain all entries of the memory. If the argument dry is true, ComputeMissingVectors changes nothing, and returns
+// how many vectors it would compute.
 func (x *Index) ComputeMissingVectors(
 	ctx context.Context,
 	all oxbow.Entries,
@@ -234,8 +236,10 @@ func (x *Index) computeAndStoreVectors(
 	return count, x.file.writeRows(x.rows)
 }
 
-// rankNearest returns the entries that the query selects, ordered by the cosine of the angle between their vector
-// and v, the largest cosine first. It returns at most limit. Among entries with equal cosines, the newer comes first.
+// rankNearest returns the IDs of at most limit entries whose vectors are most similar to the vector v. The lists ids
+// and versions contain the ID and the version of each candidate. rankNearest omits a candidate if its version has no
+// vector, if the cosine of the angle between the vectors is not positive, or if the set all does not accept the ID. The
+// largest cosine comes first. Among entries with equal cosines, the newer entry comes first.
 func (x *Index) rankNearest(v []float32, ids, versions []uint64, limit int, all oxbow.Entries) []uint64 {
 	type near struct {
 		id, version uint64

@@ -73,16 +73,17 @@ func ParseArguments(object json.RawMessage) (Arguments, error) {
 	return args, nil
 }
 
-// readArgs decodes the arguments of a call into the struct in. It passes each text to screen, which returns the text
-// to store.
+// readArgs decodes args, the arguments of a call, and stores their values in the struct in. The list params describes
+// the parameters. verb is the name of the verb, for messages. The function screen gets each text and must return the
+// text to store.
 //
-// A key may be a parameter's name, a name in [Param.Also], or one of these names with capitals or dashes (maxTokens,
-// max-tokens). A number or a boolean may be written as a string, a string as a number, and a list with a single item
-// as that item. An item is never split at commas. Null, [] and "" mean that the argument is absent, except that "" is
-// a value if [Param.Empty] is set. The key wait_for_previous is ignored.
+// A key may be the name of a parameter, a name in [Param.Also], or one of these names with capitals or dashes
+// (maxTokens, max-tokens). A number or a boolean may be written as a string, a string as a number, and a list with a
+// single item as that item. An item is never split at commas. The values null, [] and "" mean that the argument is
+// absent, except that "" is a value if [Param.Empty] is set. The key wait_for_previous is ignored.
 //
-// In other cases, the error matches [oxbow.ErrInvalid] and explains the correct form. These cases are an unknown key,
-// a repeated parameter, a wrong type, and text that is not UTF-8.
+// readArgs returns an error if a key is unknown, a parameter is repeated, a required parameter is absent, a value has
+// the wrong type, or a text is not valid Unicode. The error matches [oxbow.ErrInvalid] and explains the correct form.
 func readArgs(verb string, params []Param, args Arguments, screen func(string) string, in reflect.Value) error {
 	given := map[string]string{} // for the name of each parameter that was given, the key that the caller used for it
 	filled := map[string]bool{}
@@ -129,8 +130,9 @@ func readArgs(verb string, params []Param, args Arguments, screen func(string) s
 	return checkRequired(params, given, filled)
 }
 
-// checkNotRepeated returns an error if the call has already used parameter p, under this or another of its names.
-// Otherwise it records in given that the caller used the name key for p.
+// checkNotRepeated returns an error if the call has used the parameter p before, with the same key or with another of
+// its names. Otherwise it stores key in the map given, under p.Name. This map contains the key that the call used for
+// each parameter.
 func (p Param) checkNotRepeated(key string, given map[string]string) error {
 	first, isRepeated := given[p.Name]
 	switch {
@@ -209,9 +211,9 @@ func unknownParamError(verb string, params []Param, key string) error {
 	return InvalidValue("parameter", key, reason+" it takes "+strings.Join(names, ", "))
 }
 
-// parseItems returns the values in an argument. Null contains none. For a repeatable parameter, these are the items of
-// the list. The list may be encoded twice, as some models do, or it may be a single item. For other parameters, it is
-// the value itself.
+// parseItems returns the values in an argument of a call. For a repeatable parameter, the values are the items of a
+// list. Some models encode the list twice or pass a single item, and parseItems accepts both. For any other parameter,
+// parseItems returns the argument as the only value. If the argument is null, it returns no values.
 func (p Param) parseItems(value json.RawMessage) (items []json.RawMessage, err error) {
 	value = bytes.TrimSpace(value)
 	switch {
@@ -269,8 +271,10 @@ func jsonKindOf(raw []byte) jsonValueKind {
 	return formNumber
 }
 
-// SetField sets the parameter's field in the struct that in points to. word is a word of a command line. If the field
-// is a list, the word is appended. An empty word means that the argument is absent, unless [Param.Empty] is set.
+// SetField stores a value in the parameter's field of a struct. The argument in is a pointer to the struct. word is a
+// word of a command line, from which the value is parsed. If the field is a list, the value is appended. An empty word
+// means that the argument is absent, unless [Param.Empty] is set. SetField returns an error if the word has the wrong
+// form for the type of the parameter.
 func (p Param) SetField(in any, word string) error {
 	s := argumentValue{rawJSON: strconv.Quote(word), text: word, jsonKind: formString}
 	switch {
@@ -384,7 +388,9 @@ func parseWholeNumber(s string) (int64, bool) {
 	return int64(f), true
 }
 
-// hasReplacedRune reports whether the decoder has replaced invalid text by U+FFFD.
+// hasReplacedRune reports whether the JSON decoder has replaced invalid text in raw by the character U+FFFD. raw is the
+// JSON string, and s is the decoded text. An example of invalid text is half of a surrogate pair. hasReplacedRune does
+// not count the characters U+FFFD that raw itself contains.
 func hasReplacedRune(raw []byte, s string) bool {
 	if !strings.ContainsRune(s, utf8.RuneError) {
 		return false

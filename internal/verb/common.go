@@ -27,8 +27,8 @@ const snippetWidth = 160
 
 var makeSnippet = text.Snippet
 
-// CombineFilter returns a filter that combines the text filter with all parameters in n. now is the current time, for
-// dates.
+// CombineFilter returns a filter for the entries that match the text in the argument filter and all conditions in n.
+// now is the current time, from which relative dates such as 7d are computed.
 func (n EntrySelection) CombineFilter(filter string, now time.Time) (oxbow.Filter, error) {
 	f, err := query.ParseFilter(filter, now)
 	if err != nil {
@@ -59,8 +59,9 @@ func (n EntrySelection) CombineFilter(filter string, now time.Time) (oxbow.Filte
 	return f, nil
 }
 
-// TimeFilter returns the filter for a date. key is a key that [query.TimeFilter] accepts, such as after. An empty date
-// selects everything. param is the name of the parameter with the date, which an error contains.
+// TimeFilter returns the filter for a date. The argument key determines how the filter uses the date. It is a key that
+// [query.TimeFilter] accepts, for example "after". If date is empty, the filter selects all entries. The argument param
+// is the name of the parameter that contains the date. If the date is invalid, the error contains this name.
 func TimeFilter(param, key, date string, now time.Time) (oxbow.Filter, error) {
 	if date == "" {
 		return oxbow.Filter{}, nil

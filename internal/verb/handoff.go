@@ -80,7 +80,8 @@ func (w *Workspace) JudgeHandoffTrust(h handoff.Handoff) handoff.Handoff {
 	return h
 }
 
-// makeHandoffOut returns the answer for a handoff that was loaded, without its profile and skills.
+// makeHandoffOut returns the answer for the handoff o. The answer contains the names of the handoff's profile and
+// skills, but not the texts of the profile and the skills.
 func makeHandoffOut(o *handoff.LoadedHandoff) HandoffOut {
 	h := &o.Handoff
 	out := HandoffOut{Name: h.Name, Version: h.Version, Created: h.Created.UTC().Format(time.RFC3339),
@@ -149,8 +150,9 @@ func (w *Workspace) loadHandoffOut(
 	return LoadedHandoffOut(&o)
 }
 
-// CheckFiles returns the state of each file in the working directory. It does not follow links that lead out of the
-// directory. If the workspace lacks a directory, the files are not checked.
+// CheckFiles returns the state of each named file in the working directory w.Dir. It does not follow links that lead
+// out of this directory. If w.Dir is empty, it does not check the files. If the directory cannot be opened, the state
+// of each file says so.
 func (w *Workspace) CheckFiles(names []string) []handoff.File {
 	if w.Dir == "" {
 		return handoff.CheckFiles(names, "", nil)

@@ -15,7 +15,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// History returns the changes to the whole memory, or to the entry that in names, newest first.
+// History returns a page of the changes, newest first. If in.Name is set, these are the changes to the entry with this
+// name or alias, otherwise the changes to the whole memory. The page is limited by in.Limit, in.Offset and
+// in.MaxTokens.
 func History(ctx context.Context, w *Workspace, in HistoryIn) (HistoryOut, error) {
 	if in.Name != "" {
 		if err := oxbow.CheckName(in.Name); err != nil {
@@ -60,8 +62,9 @@ func History(ctx context.Context, w *Workspace, in HistoryIn) (HistoryOut, error
 	return out, nil
 }
 
-// collectChanges appends the changes that in selects to the result, newest first. It skips the first offset changes and
-// appends at most limit.
+// collectChanges appends changes to out, newest first. These are the changes that match the actor and the session in
+// the receiver, or all changes if neither is set. The first changes are skipped, and their number is the argument
+// offset. collectChanges appends at most limit changes.
 func (in HistoryIn) collectChanges(
 	ctx context.Context,
 	m *oxbow.Memory,
@@ -126,7 +129,8 @@ func (p PastTextFilter) versionChange(ctx context.Context, v oxbow.Version) Chan
 		Entries: []TouchedEntry{p.touchedEntry(ctx, v)}}
 }
 
-// Undo undoes the last changes, or the changes that in names. An undo is itself a change, so it can be undone.
+// Undo undoes the changes with the numbers in in.Seq. If in.Seq is nil, Undo undoes the last changes. An undo is itself
+// a change, so it can be undone.
 func Undo(ctx context.Context, w *Workspace, in UndoIn) (UndoOut, error) {
 	if did, isTidier, err := revertTidying(ctx, w, in); isTidier || err != nil {
 		return UndoOut{DryRun: in.DryRun, Undone: []Change{}, Tidied: did}, err
@@ -207,8 +211,10 @@ func Undo(ctx context.Context, w *Workspace, in UndoIn) (UndoOut, error) {
 	return out, nil
 }
 
-// addAliasNotes adds notes about aliases after the changes in undone were undone. There is a note for each alias that
-// could not be restored, and for each entry that lost an alias because a restored entry has the alias as its name.
+// addAliasNotes adds notes about aliases to out.Notes after an undo. The list undone contains the changes that were
+// undone. There is a note for each entry that lost an alias because a restored entry has the alias as its name. If only
+// one change was undone, there is also a note for each alias that a restored entry did not get back because another
+// entry has it.
 func (out *UndoOut) addAliasNotes(ctx context.Context, m *oxbow.Memory, undone []oxbow.Change) {
 	undos, err := readChanges(ctx, m, out.madeSeqs)
 	if err != nil {
@@ -240,8 +246,9 @@ func (out *UndoOut) addAliasNotes(ctx context.Context, m *oxbow.Memory, undone [
 	}
 }
 
-// entriesBefore returns, by name, the versions that the entries in a change had before the change. It leaves out
-// versions that are missing in the log. It reads each earlier change only once.
+// entriesBefore returns, by name, the versions that the entries in the change c had before c. To find a version, it
+// reads the earlier change that wrote it. The result may also contain other entries that such a change wrote. If a
+// change cannot be read, entriesBefore returns nil. It reads each earlier change only once.
 func entriesBefore(ctx context.Context, m *oxbow.Memory, c oxbow.Change) map[string]oxbow.Entry {
 	var seqs []uint64
 	for _, v := range c.Versions {
@@ -263,7 +270,8 @@ func entriesBefore(ctx context.Context, m *oxbow.Memory, c oxbow.Change) map[str
 	return before
 }
 
-// undoneChanges returns the changes that the undos with the numbers seqs have undone.
+// undoneChanges returns the changes that were undone by certain undos. seqs contains the numbers of the undos. Each
+// undone change is returned once.
 func undoneChanges(ctx context.Context, m *oxbow.Memory, seqs []uint64) ([]oxbow.Change, error) {
 	undos, err := readChanges(ctx, m, seqs)
 	if err != nil {
@@ -277,8 +285,9 @@ func undoneChanges(ctx context.Context, m *oxbow.Memory, seqs []uint64) ([]oxbow
 	return readChanges(ctx, m, slices.Compact(undone))
 }
 
-// withOtherParts adds to the changes the other parts of the calls that made them, because a person who undoes one part
-// means the call.
+// withOtherParts completes a list of changes. A large call may have been stored as several changes, its parts. If the
+// list cs contains a part of a call, the result also contains the other parts, because a person who undoes one part
+// wants to undo the whole call.
 func withOtherParts(ctx context.Context, m *oxbow.Memory, cs []oxbow.Change) ([]oxbow.Change, error) {
 	h, err := m.History()
 	if err != nil {
@@ -297,12 +306,13 @@ func revertChanges(ctx context.Context, m *oxbow.Memory, cs []oxbow.Change, maxB
 	return oxbow.RevertInParts(ctx, h, cs, maxBytes)
 }
 
-// lastUndoableChanges returns the newest changes that can be undone, at most count. It fails if such changes do not
-// exist, unless the call is a dry run.
+// lastUndoableChanges returns the newest changes that can be undone, at most count. If no change can be undone, it
+// returns an error, or no changes if out.DryRun is set.
 //
-// An agent should not undo a change by a person or an import that the agent has not seen. Therefore the list for an
-// agent ends before the newest such change, and a note says how to undo that change by its number. If it is the very
-// last change, lastUndoableChanges returns an error for an agent.
+// An agent that undoes the last changes may not know that a person or an import made one of them. Therefore, if the
+// caller is an agent, lastUndoableChanges returns only the changes that are newer than the newest change by a person or
+// an import. A note in out.Notes says how to undo that change by its number. If the very last change was made by a
+// person or an import, an agent gets an error.
 func (out *UndoOut) lastUndoableChanges(ctx context.Context, m *oxbow.Memory, count int) ([]oxbow.Change, error) {
 	cs, err := m.Undoable(ctx, count)
 	if err != nil {

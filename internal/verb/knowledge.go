@@ -42,8 +42,10 @@ type SecondMemoryReader struct {
 	foreignIndex foreign.Index // index of the entries in memory that contain text by others
 }
 
-// CallWithStore calls fn with the second memory's store and the index of its foreign texts. Both stay open for the
-// next call, unless fn fails. If the memory cannot be opened, fn is called with store and an empty index.
+// CallWithStore calls fn with the store of a memory that r opens only for reading, and with an index of the entries
+// that contain text by others. The memory stays open for the next call, unless fn returns an error. If r is nil or the
+// memory cannot be opened, CallWithStore calls fn with the argument store and an empty index. It returns the error of
+// fn.
 func (r *SecondMemoryReader) CallWithStore(store oxbow.Store, fn func(oxbow.Store, *foreign.Index) error) error {
 	if r == nil {
 		return readWithEmptyIndex(store, fn)
@@ -60,8 +62,8 @@ func (r *SecondMemoryReader) CallWithStore(store oxbow.Store, fn func(oxbow.Stor
 	return err
 }
 
-// readWithEmptyIndex calls fn without an index of texts by others, because the memory could not be opened a second
-// time.
+// readWithEmptyIndex calls fn with the store and an empty index of texts by others. It is used if the memory could not
+// be opened a second time, because the index is filled from the second memory.
 func readWithEmptyIndex(store oxbow.Store, fn func(oxbow.Store, *foreign.Index) error) error {
 	index := new(foreign.Index)
 	defer index.Close()
@@ -105,8 +107,9 @@ func (r *SecondMemoryReader) Close() {
 	}
 }
 
-// IsCertainlyPerson reports whether the source is certainly a person: at a page, or at a terminal. A command without a
-// terminal does not count, because an agent may have started it without the variables by which agents are recognized.
+// IsCertainlyPerson reports whether the source src is certainly a person. The actor of the source must be a person. If
+// the source used the command line (the door "cli"), the command must also run at a terminal. Otherwise an agent may
+// have started the command without the variables by which agents are recognized.
 func (k *ProvenanceData) IsCertainlyPerson(src oxbow.Source) bool {
 	return src.Actor == oxbow.Person && (src.Door != "cli" || k.IsAtTerminal)
 }

@@ -41,7 +41,7 @@ var labelParams = []labelParam{
 	}, nil},
 }
 
-// clearableParts returns the names of the entry parts that remember can clear.
+// clearableParts returns the names of the entry parts that the command "remember" can clear.
 func clearableParts() (names []string) {
 	for _, p := range labelParams {
 		names = append(names, p.name)

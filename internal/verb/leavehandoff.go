@@ -160,9 +160,9 @@ func knownNamesAdvice(plural string, names []string) string {
 	return plural + " that exist: " + strings.Join(names, ", ") + rest
 }
 
-// notLoadableNotes returns notes about a profile and skills in a handoff that cannot be loaded now. It returns nil for
-// a session that is bound to a profile, because such a session does not know which profiles and skills the next
-// session may load.
+// notLoadableNotes returns notes about the profile, the skills and the files that the handoff h names and that cannot
+// be loaded now. It returns nil if the session is bound to a profile, because such a session does not know which
+// profiles and skills the next session may load.
 func (w *Workspace) notLoadableNotes(ctx context.Context, m *oxbow.Memory, h handoff.Handoff) (notes []Note) {
 	l, err := w.Loader()
 	if err != nil || l.BoundProfile != nil {

@@ -12,12 +12,12 @@ import (
 )
 
 // IndexAfterLargeWrite builds the index of a memory after a large write, so that the next recall need not build it. A
-// write is large if it wrote at least half of the entries. If an index file exists, a write is large if it wrote at
-// least minLargeWrite plus a 64th of the entries. Errors are ignored, because the next recall then builds the index.
+// write is large if it wrote at least half of the entries. If an index file exists, a write is also large if it wrote
+// at least minLargeWrite plus a 64th of the entries.
 //
-// After a large write, it also writes the index of foreign texts, so that the next change need not read the new
-// entries. In a hook it does nothing, because a hook lacks the time to read so many entries and does not save an
-// index.
+// If at least minLargeWrite entries were written, IndexAfterLargeWrite also saves the index of foreign texts, which are
+// texts by others, so that the next change need not read the new entries. Errors are ignored, because both indexes are
+// built later if they are missing.
 func IndexAfterLargeWrite(ctx context.Context, m *oxbow.Memory, writtenEntries int) {
 	if writtenEntries >= minLargeWrite {
 		_ = foreign.SaveIndex(ctx, m)

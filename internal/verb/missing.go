@@ -69,7 +69,8 @@ func teamFileAdvice(ctx context.Context, m *oxbow.Memory, name string) string {
 	return edit + "take it back into your home: oxbow team unshare " + text.QuoteShellOperand(name)
 }
 
-// adviseUnknownVersion adds the versions that exist to the error for an unknown version such as NAME@SEQ.
+// adviseUnknownVersion returns the error err with a list of versions that exist. err is the error for an unknown
+// version of an entry, such as NAME@SEQ.
 func (w *Workspace) adviseUnknownVersion(
 	ctx context.Context,
 	m *oxbow.Memory,

@@ -34,8 +34,8 @@ func PlainNotes(sentences []string) []Note {
 	return ns
 }
 
-// Render returns the note as text. An interface, such as the command line or MCP, words a reference to a verb or a
-// parameter in its own way. referenceText returns this wording.
+// Render returns the note as text. Each interface, such as the command line or MCP, has its own names for verbs and
+// parameters. The function referenceText returns the text for a reference to a verb or a parameter.
 func (n Note) Render(referenceText func(NoteReference) string) string {
 	args := slices.Clone(n.args)
 	for i, a := range args {
@@ -59,8 +59,9 @@ func (n Note) WordingForModel() string { return n.String() }
 // MarshalText implements [encoding.TextMarshaler].
 func (n Note) MarshalText() ([]byte, error) { return []byte(n.String()), nil }
 
-// UnmarshalText implements [encoding.TextUnmarshaler]. The decoded note consists of plain text, in which references to
-// verbs and parameters can no longer be worded for another interface.
+// UnmarshalText implements [encoding.TextUnmarshaler]. The decoded note is plain text. A note that is created in the
+// program may contain references to verbs and parameters, which each interface words in its own way. The decoded note
+// contains only the words of the encoded note.
 func (n *Note) UnmarshalText(b []byte) error {
 	*n = PlainNote(string(b))
 	return nil

@@ -240,8 +240,8 @@ func FormatTimestamp(t time.Time) string {
 	return t.UTC().Format(time.RFC3339)
 }
 
-// makeEntry converts an entry for an answer. The result contains neither the content nor the session, which only
-// answers about the history contain.
+// makeEntry converts an entry for an answer. The result contains neither the content nor the session. Only answers
+// about the history contain the session.
 func makeEntry(e oxbow.Entry) Entry {
 	trust := e.Trust()
 	if TrustWarning(trust) == "" {

@@ -25,8 +25,9 @@ const (
 // reservedNoteTokens is the part of each budget that is reserved for a note about the omitted content.
 const reservedNoteTokens = 30
 
-// tokenBudget returns the maximum number of tokens in an answer. If the caller sets no limit, it is defaultTokens, or
-// unlimited if a reader can scroll.
+// tokenBudget returns the maximum number of tokens in an answer. This is *requested if requested is not nil. Otherwise
+// the maximum is defaultTokens. If w.Unbounded is set, because the reader can scroll through a long answer, there is no
+// maximum, and the result is math.MaxInt. If *requested is less than 1, tokenBudget returns an error.
 func (w *Workspace) tokenBudget(requested *int, defaultTokens int) (int, error) {
 	switch {
 	case requested != nil && *requested < 1:
@@ -300,7 +301,9 @@ func (out *RecallOut) addBudgetNotes(notes []Note, costs []hitCost, allHits, max
 			),
 		)
 	}
-	out.TokensUsed = maxTokens // count the largest number that may be shown, which has the most digits
+	// While the tokens are counted, let the text contain the number maxTokens. The final number is not longer than this
+	// number.
+	out.TokensUsed = maxTokens
 	out.TokensUsed = out.tokenCost(costs).Tokens()
 }
 
@@ -377,7 +380,8 @@ func (out *GetOut) cutContent(text string, maxTokens int) error {
 	return InvalidValue("max_tokens", strconv.Itoa(maxTokens), "has no room for any of the content; give 200 or more")
 }
 
-// addCutNote adds the notes, and a note that says which part of the content the answer contains.
+// addCutNote sets out.Notes to the given notes and a further note that says which part of the content the answer
+// contains.
 func (out *GetOut) addCutNote(notes []Note) {
 	out.Notes = append(notes[:len(notes):len(notes)], out.Page.rangeNote())
 }
@@ -428,10 +432,11 @@ func PartTexts(c prompt.Context) (texts []string) {
 	return texts
 }
 
-// CutText joins the parts to one text, returns one page of it, and sets p's fields. The page begins at byte *offset,
-// or at p.Offset if offset is nil, and has about maxBytes bytes. If possible, it ends between two parts. A part that
-// is longer than a page is split. If the split is inside a fence, the page closes the fence, and the next page opens
-// it again. If the offset is not inside the text, the error matches [oxbow.ErrInvalid].
+// CutText joins the parts to one text and returns one page of it. The page begins at byte *offset, or at p.Offset if
+// offset is nil, and has about maxBytes bytes. If possible, the page ends between two parts. A part that is longer than
+// a page is split. If the split is inside a fence, the page closes the fence, and the next page opens it again. CutText
+// sets p.Offset, p.Size, and also p.NextOffset if another page follows. If the whole text fits on one page, it sets
+// neither p.Size nor p.NextOffset. If the offset is not inside the text, the error matches [oxbow.ErrInvalid].
 func (p *Page) CutText(parts []string, offset *int, maxBytes int) (string, error) {
 	all := strings.Join(parts, "")
 	if offset != nil {
@@ -487,8 +492,8 @@ func (p *Page) CutText(parts []string, offset *int, maxBytes int) (string, error
 // countBackticks counts the backticks at the beginning of a line.
 func countBackticks(line string) int { return len(line) - len(strings.TrimLeft(line, "`")) }
 
-// openingFenceLineAt returns the line with which the fence around byte offset of a text begins. It returns "" if byte
-// offset is not inside a fence.
+// openingFenceLineAt returns the line that opens the fenced code block around the byte with index offset in the text s.
+// It returns "" if this byte is not inside a fenced code block.
 func openingFenceLineAt(s string, offset int) (fenceLine string) {
 	// The byte at offset may be in a line that begins or ends a code block. Include the whole line to find out.
 	if offset > 0 && s[offset-1] != '\n' {
@@ -506,10 +511,10 @@ func openingFenceLineAt(s string, offset int) (fenceLine string) {
 	return fenceLine
 }
 
-// cutToBudget removes entries from the end of out.Entries, so that the answer has at most maxTokens tokens.
-// out.Entries contains the entries of a page that the caller may see. offset is the number of entries on earlier
-// pages. positions contains the index in the page for each entry in out.Entries, and then the number of entries on the
-// page.
+// cutToBudget removes entries from the end of out.Entries, so that the answer has at most maxTokens tokens. out.Entries
+// contains the entries of a page that the caller may see. The argument offset is the number of entries on earlier
+// pages. For each entry in out.Entries, positions contains the entry's index on the page. The last element of positions
+// is the number of entries on the page.
 func (out *ListOut) cutToBudget(offset, maxTokens int, positions []int) {
 	n := CountFittingItems(
 		out.Entries,

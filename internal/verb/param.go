@@ -35,13 +35,14 @@ type Param struct {
 	fieldIndex []int // index of the field in the verb's argument struct, as for [reflect.Value.FieldByIndex]
 }
 
-// StructParams returns the parameters of a verb whose argument is In. The tags of a field are
+// StructParams returns the parameters of a command. Each field of the struct type In is a parameter. The tags of a
+// field are
 //
-//	json        name; without omitempty the argument is required
+//	json        name; the argument is required unless the tag has omitempty
 //	jsonschema  short description for models, without repeating the name
 //	also        other accepted names, which models guess
 //	enum        the allowed values, separated by commas; "kind" for the kinds of an entry;
-//	            "part" for the parts that remember can clear
+//	            "part" for the parts of an entry that the command "remember" can clear
 //	empty       "allowed" if an empty string is a value, instead of an absent argument
 //	schema      "-" if the parameter is accepted but not in the schema
 //	flag        name of the flag, if it is not the name with dashes; "-" if there is no flag
@@ -50,7 +51,7 @@ type Param struct {
 //	default     default value on a command line
 //	usage       sentence for the help of a command line and for errors; the default is jsonschema
 //
-// It panics if a field has a type that is not supported, because that is a programming error.
+// StructParams panics if a field has a type that is not supported, because that is a programming error.
 func StructParams[In any]() []Param { return structParams(reflect.TypeFor[In]()) }
 
 func structParams(t reflect.Type) []Param {
@@ -60,7 +61,7 @@ func structParams(t reflect.Type) []Param {
 		readTag(tag, string(f.Tag))
 		name, opts, _ := strings.Cut(tag["json"], ",")
 		if name == "-" || f.Anonymous {
-			continue // The fields of an embedded struct are parameters as well.
+			continue // Skip an embedded struct, because VisibleFields also lists the fields in the struct.
 		}
 		p := Param{Name: name, Flag: cmp.Or(tag["flag"], strings.ReplaceAll(name, "_", "-")), Short: tag["short"],
 			Usage: cmp.Or(tag["usage"], tag["jsonschema"]),
@@ -135,8 +136,9 @@ func paramType(t reflect.Type) (name string, repeatable bool) {
 	return name, repeatable
 }
 
-// CheckValue checks the value of the parameter in the struct that in points to. It returns an error if the value
-// contains text that JSON cannot represent, or if a required parameter is empty. The error calls the text textName.
+// CheckValue checks the value of the parameter p. The argument in is a pointer to the struct that contains the value.
+// CheckValue returns an error if the value contains text that JSON cannot represent, or if a required parameter is
+// empty. textName is the name of the text in the error.
 func (p Param) CheckValue(in any, textName string) error {
 	f := reflect.ValueOf(in).Elem().FieldByIndex(p.fieldIndex)
 	switch {
@@ -157,8 +159,8 @@ func (p Param) CheckValue(in any, textName string) error {
 	return CheckText(textName, f.String())
 }
 
-// CheckText returns an error if s is not valid UTF-8, because JSON would replace the invalid bytes silently. The error
-// calls the text textName.
+// CheckText returns an error if s is not valid UTF-8, because JSON would replace the invalid bytes silently. textName
+// is the name of the text in the error.
 func CheckText(textName, s string) error {
 	if !utf8.ValidString(s) {
 		return &oxbow.InvalidError{

@@ -153,7 +153,8 @@ func (e *errorWithRemedy) Unwrap() error { return e.Err }
 // Advise adds advice to an error. The advice is a sentence without a final period.
 func Advise(err error, remedy string) error { return AdviseNote(err, PlainNote(remedy)) }
 
-// AdviseNote is like Advise for advice that contains references.
+// AdviseNote is like [Advise], which adds advice to an error. The advice in remedy may contain references to verbs and
+// parameters (see [NoteReference]), which each interface words in its own way.
 func AdviseNote(err error, remedy Note) error { return &errorWithRemedy{err, remedy} }
 
 // Invalidf returns an error about an argument of a call. It matches [oxbow.ErrInvalid].

@@ -196,8 +196,9 @@ func (out *LoadMemoryProfileOut) setBudget(requested *int, maxTokens int) error 
 	return nil
 }
 
-// selectParts selects a profile's entries and returns the parts of the selection's text. The whole answer fits into
-// the budget, with the margin of [prompt.Context.PackIntoBudget].
+// selectParts selects the entries of the profile r, and returns the parts of the selected text. It also stores the
+// selection, its notes and its tokens in out. The estimated tokens of the whole answer are below out.Budget by a safety
+// margin, because an estimate may be too low. If the budget is too small, selectParts returns an error.
 func (p *Profiles) selectParts(
 	ctx context.Context,
 	m *oxbow.Memory,
@@ -453,8 +454,9 @@ func restrictToProfile(t Tool, hasProfileTools bool) Tool {
 	return t
 }
 
-// profileRestrictingCall returns the profile to which a call with this handle is restricted. ok is false if the call is
-// not restricted.
+// profileRestrictingCall returns the profile to which a call is restricted. A handle identifies a profile that the
+// caller loaded earlier, and is empty if the call has none. The result ok is false if the call is not restricted. The
+// error is not nil if there are no profiles, or if the handle is invalid or stale.
 func (w *Workspace) profileRestrictingCall(handle string) (l loadedProfile, ok bool, err error) {
 	switch {
 	case w.Profiles == nil && handle != "":

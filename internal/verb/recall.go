@@ -24,7 +24,9 @@ import (
 // benchmark, the best five hits contain the answer to 76 of 100 questions without these turns, and to 86 with them.
 const defaultTurnsAround = 2
 
-// Recall finds entries by words, the best first. It searches the notes, the past sessions, or both.
+// Recall finds entries by words, the best first. Depending on the request, it searches the notes, the past sessions, or
+// both. If it searches both, the hits from sessions follow the hits from notes, and each search gets half of the token
+// limit.
 func Recall(ctx context.Context, w *Workspace, in RecallIn) (RecallOut, error) {
 	now := w.CurrentTime()
 	asked, err := query.ParseRequest(in.Query, now)
@@ -257,9 +259,9 @@ func hitLimit(q oxbow.Query) int {
 	return q.Limit
 }
 
-// recallWithoutRequiredWords repeats a search without the words and phrases that each hit must contain. If this finds
-// entries, it adds a note, removes these words from the query, and returns the hits and how the new query was
-// understood. Otherwise it returns no hits, and read unchanged.
+// recallWithoutRequiredWords repeats a search without the words and phrases that each hit must contain. If it finds
+// entries, it adds a note and removes these words from the query q. It then returns the hits and the parsed form of the
+// new query. Otherwise it returns no hits, and the unchanged argument read, which is the parsed form of q.
 func (out *RecallOut) recallWithoutRequiredWords(
 	ctx context.Context,
 	m *oxbow.Memory,
@@ -285,8 +287,8 @@ func (out *RecallOut) recallWithoutRequiredWords(
 	return hits, relaxedRead, nil
 }
 
-// hitsCallerMaySee returns the hits without those that the caller may not see. It also removes turns around the hits
-// that the caller may not see. areOldVersions says that the hits are old versions.
+// hitsCallerMaySee returns the hits without the entries that the caller may not see. It also removes such entries from
+// the turns before and after each hit. areOldVersions must be true if the hits are old versions of entries.
 func hitsCallerMaySee(ctx context.Context, m *oxbow.Memory, hits []oxbow.Hit, areOldVersions bool) []oxbow.Hit {
 	p := NewPastTextFilter(m)
 	withheld := func(e oxbow.Entry) bool {
@@ -310,8 +312,9 @@ var NoSessionNote = Notef(
 	PersonCommandRef("oxbow setup"),
 )
 
-// explainNoHits explains why a query found nothing. If the archive of sessions was searched, it says whether the
-// archive is empty, and does not blame the filter that oxbow itself has added.
+// explainNoHits returns the reasons why a query found nothing, and the similar words that exist. If the archive of
+// sessions was searched and is empty, it returns this reason only. For the archive, oxbow adds a filter to the query,
+// which is removed from the similar words because the caller did not write it.
 func (w *Workspace) explainNoHits(
 	ctx context.Context,
 	m *oxbow.Memory,
@@ -333,7 +336,8 @@ func (w *Workspace) explainNoHits(
 	return reasons, slices.DeleteFunc(similar, func(s string) bool { return s == own }), err
 }
 
-// removeProgramText removes text that is meant only for programs from turns.
+// removeProgramText changes the content of each hit and of the turns around it. It removes the parts that are meant
+// only for programs.
 func removeProgramText(hits []oxbow.Hit) {
 	for i := range hits {
 		h := &hits[i]
@@ -398,7 +402,8 @@ func formatDateSpan(d oxbow.Span) string {
 	return first
 }
 
-// shownWordForTerm returns a word in the hits whose stem is the term. Without such a word, it returns the term.
+// shownWordForTerm returns a word that occurs in the hits and has the stem term. If the hits do not contain such a
+// word, it returns term itself.
 func shownWordForTerm(term string, hits []oxbow.Hit) string {
 	matcher := newWordMatcher(oxbow.ParsedQuery{Rank: oxbow.RankOxbow, Terms: []oxbow.ParsedTerm{{Term: term}}})
 	for _, h := range hits {
@@ -519,9 +524,10 @@ func makeExplanation(x *oxbow.Explanation) *Explanation {
 	return a
 }
 
-// ResolveAsOf returns the number of the last change up to a change number or a date. It returns 0 if the date is
-// before the first change. A plain number is always a change number, so a year must be written as a date such as
-// 2026-12-31. A date means the end of its day or month.
+// ResolveAsOf returns the number of a change for s, which is a change number or a date. A plain number is always a
+// change number and is returned unchanged, so a year must be written as a date such as 2026-12-31. For a date,
+// ResolveAsOf returns the number of the last change up to the end of the day or month. It returns 0 if the date is
+// before the first change.
 func ResolveAsOf(ctx context.Context, m *oxbow.Memory, s string, now time.Time) (uint64, error) {
 	if seq, err := strconv.ParseUint(s, 10, 64); err == nil {
 		if seq == 0 {
@@ -610,8 +616,9 @@ func (in GetIn) requiredAccess() MemoryAccess {
 	return Read
 }
 
-// addInjectionCounts adds in how many turns the entry was shown to models. Errors of the archive are ignored,
-// because the answer is useful without these numbers.
+// addInjectionCounts stores in out the number of turns in which the entry was shown to a model, and the number of turns
+// in which a model used the entry. It also adds a note with these numbers. Errors of the archive are ignored, because
+// the answer is useful without these numbers.
 func (out *GetOut) addInjectionCounts(ctx context.Context, w *Workspace) {
 	if w.Kept == nil {
 		return

@@ -13,9 +13,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// RecallMemory returns the verb recall_memory. It is not among the standard tools, because recall with a filter does
-// the same. An interface may offer it to agents that know this name. If a call asks for a range of days, but not for
-// words or a kind, the result contains only entries that match the terms.
+// RecallMemory returns the verb recall_memory. It is not among the standard tools, because the verb recall with a
+// filter does the same. An interface may offer recall_memory to agents that know this name. If a call contains a date
+// or a range of days, but neither words nor a kind, the result contains only entries that match the argument terms.
 func RecallMemory(terms ...oxbow.Term) Tool {
 	return defineTool(
 		"recall_memory",

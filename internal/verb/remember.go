@@ -105,9 +105,11 @@ func RememberNew(ctx context.Context, w *Workspace, in RememberIn) (RememberOut,
 	return Remember(ctx, w, in)
 }
 
-// resolveOnlyArgument decides whether NameOrContent is the name or the content. It is a name if an entry has this name.
-// Otherwise an argument with a space is the content. A single word is not taken as content, because the user may have
-// typed a name and forgotten the content.
+// resolveOnlyArgument decides whether in.NameOrContent is the name or the content of the entry, and moves its text to
+// the field Name or Content. If an entry with this name exists, the text is the name, except that the text is the
+// content if it is also the content of that entry. If no such entry exists, a text with a space is the content, and a
+// single word is a name. resolveOnlyArgument returns an error if the text is a name and the call needs a content,
+// because the user may have forgotten the content.
 func (in *RememberIn) resolveOnlyArgument(ctx context.Context, w *Workspace) error {
 	word := in.NameOrContent
 	if word == "" {
@@ -154,8 +156,8 @@ func (in *RememberIn) resolveOnlyArgument(ctx context.Context, w *Workspace) err
 	return nil
 }
 
-// checkArguments returns an error if arguments contradict each other. It is called before the memory is opened and
-// before a name is derived from the content.
+// checkArguments returns an error if the content is empty or invalid, if the version is invalid, or if arguments
+// contradict each other. It is called before the memory is opened and before a name is derived from the content.
 func (in RememberIn) checkArguments() error {
 	isEmpty := in.Content == "" && in.Name == ""
 	isBlank := strings.TrimSpace(in.Content) == "" && !in.keepsContent()
@@ -342,7 +344,8 @@ func (e *rememberCall) didUpdate(change oxbow.Change) bool {
 	return change.Versions[len(change.Versions)-1].Verb != oxbow.VerbAdd
 }
 
-// recordWrite records that a tool of this home wrote the entry's text.
+// recordWrite records that this call wrote the entry's text, so that tools may later replace the text without reading
+// it first. It records nothing if the call wrote nothing.
 func (e *rememberCall) recordWrite() {
 	switch {
 	case e.attemptedOp == nil: // this call wrote nothing
@@ -520,8 +523,8 @@ func aliasConflictNotes(ctx context.Context, m *oxbow.Memory, e oxbow.Entry, cha
 	return notes, nil
 }
 
-// lostAliasNotes returns a note for each entry that lost the alias name, because the change added an entry with this
-// name.
+// lostAliasNotes returns a note for each entry that lost an alias because the change c added an entry with the same
+// name. The argument name is the name of the added entry.
 func lostAliasNotes(c oxbow.Change, name string) (notes []Note) {
 	for _, v := range c.Versions {
 		if v.Verb == oxbow.VerbAlias && v.Entry.Name != name {
@@ -534,8 +537,9 @@ func lostAliasNotes(c oxbow.Change, name string) (notes []Note) {
 	return notes
 }
 
-// mergeLabels returns the labels of the entry after the call. They are the old labels, except labels with keys that
-// the call sets or clears.
+// mergeLabels returns the labels of the entry after the call. They are the labels that the call sets, and the old
+// labels whose keys the call neither sets nor clears. mergeLabels returns an error if the confidence is not a number
+// from 0 to 1.
 func (in RememberIn) mergeLabels(old []oxbow.Label) ([]oxbow.Label, error) {
 	if c := in.Confidence; c != nil && !(*c >= 0 && *c <= 1) {
 		return nil, InvalidValue("confidence", strconv.FormatFloat(*c, 'g', -1, 64), "is not a number from 0 to 1")
@@ -633,8 +637,10 @@ func restoreNotes(m *oxbow.Memory, seq uint64) (notes []Note) {
 	return notes
 }
 
-// forgetOp returns the op that removes entry e. The op fails if the entry has changed meanwhile. If the caller has
-// named another version, forgetOp returns a ConflictError.
+// forgetOp returns the op that removes the entry e. The op fails if the entry has changed meanwhile. If in.IfVersion
+// names another version than the present one, forgetOp returns a ConflictError. If in.IfVersion names no version,
+// forgetOp returns an error if the session has not seen the entry's present text. If the entry was not found, the error
+// matches [oxbow.ErrNotFound].
 func forgetOp(in ForgetIn, name string, e oxbow.Entry, found bool, seen *SeenEntries) (oxbow.Op, error) {
 	if !found {
 		return nil, &oxbow.NameError{Name: name, Err: oxbow.ErrNotFound}
@@ -749,9 +755,10 @@ func Restore(ctx context.Context, w *Workspace, in RestoreIn) (RestoreOut, error
 	return out, nil
 }
 
-// versionToRestore returns the number of the change whose version is to be restored. If the caller gives no number,
-// it is the last version of a forgotten entry. If the entry still exists, the error is a neverForgottenError,
-// because it is not obvious which version is wanted.
+// versionToRestore returns the number of the change whose version of the entry is to be restored. If in.Seq is set, the
+// result is this number. Otherwise the result is the number of the change with the last version before the entry was
+// forgotten. If the entry still exists, the error is a neverForgottenError, because it is not obvious which version is
+// wanted.
 func (w *Workspace) versionToRestore(ctx context.Context, m *oxbow.Memory, in RestoreIn) (uint64, error) {
 	if in.Seq != nil {
 		return *in.Seq, nil

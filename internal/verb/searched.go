@@ -38,7 +38,8 @@ func contextSecretFreeTexts(ctx context.Context) *secretFreeTexts {
 	return s
 }
 
-// contains reports whether the text was searched and contains no secret. A nil set contains nothing.
+// contains reports whether the text is in the set s, because the text was searched and no secret was found. It returns
+// false if s is nil.
 func (s *secretFreeTexts) contains(text string) bool {
 	if s == nil {
 		return false

@@ -122,7 +122,8 @@ func (s *SecretPolicy) ScreenEntry(
 	return e, err
 }
 
-// screenedEntryTexts returns pointers to all texts of an entry that are searched.
+// screenedEntryTexts returns pointers to all texts of an entry that are searched for secrets: the name, the content,
+// the aliases, and the values of the labels.
 func screenedEntryTexts(e *oxbow.Entry) []*string {
 	texts := []*string{&e.Name, &e.Content}
 	for i := range e.Aliases {
@@ -307,9 +308,9 @@ func (s *SecretPolicy) ScreenOp(ctx context.Context, store oxbow.Store, op oxbow
 	return op, nil
 }
 
-// redactArguments replaces an agent's secrets in texts and in lists of texts, and returns notes about them. A verb
-// calls it before deriving a name from the texts. A person's texts are not changed here, because they are checked when
-// the change is made.
+// redactArguments replaces the secrets in the texts and lists of texts that an agent passed as arguments. It returns
+// notes about the replaced secrets. It is called before a name is derived from the texts. If the caller is a person,
+// redactArguments changes nothing, because a person's texts are checked when they are written to the memory.
 func (s *SecretPolicy) redactArguments(ctx context.Context, texts []*string, lists []*[]string) []Note {
 	if person, _ := s.secretsAllowed(ctx); person {
 		return nil
@@ -331,8 +332,8 @@ func (s *SecretPolicy) redactArguments(ctx context.Context, texts []*string, lis
 	return []Note{PlainNote(ReplacedSecretsText(found))}
 }
 
-// RedactText returns the text with its secrets replaced, and appends the secrets to found. It does not search a text
-// again in which the same call has already found no secret.
+// RedactText returns the text with its secrets replaced, and appends the secrets to found. Texts without secrets are
+// remembered in ctx, so that each of these texts is searched only once for a call of a verb.
 func (s *SecretPolicy) RedactText(ctx context.Context, text string, found *[]screen.Secret) string {
 	searched := contextSecretFreeTexts(ctx)
 	if text == "" || searched.contains(text) {

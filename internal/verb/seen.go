@@ -122,16 +122,18 @@ func (s *SeenEntries) RunWrite(apply func() (oxbow.Entry, error)) error {
 	return err
 }
 
-// RecordWrite records a write in the list of texts that tools have written, if there is one.
+// RecordWrite records that a session replaced the entry before by the entry after. It adds the write to s.writtenTexts,
+// the list of texts that tools have written. If s is nil, it does nothing.
 func (s *SeenEntries) RecordWrite(before, after oxbow.Entry) {
 	if s != nil {
 		s.writtenTexts.RecordWrite(before, after)
 	}
 }
 
-// writtenEntry returns the entry to record as seen after the session has written it: stored, with the text that the
-// session knows. This is content, or if the write did not change the text, the text that the session had seen before.
-// If s is nil, or if the session had not seen the text, the result is the zero entry.
+// writtenEntry returns the entry that is recorded as seen after the session has written it. The result is the argument
+// stored, but with the text that the session has seen. This text is the argument content. If content is empty, because
+// the write did not change the text, it is the text that the session had seen before. If s is nil, or if the session
+// has not seen the text, the result is the zero entry.
 func (s *SeenEntries) writtenEntry(stored oxbow.Entry, content string) oxbow.Entry {
 	if s == nil {
 		return oxbow.Entry{}
@@ -213,8 +215,10 @@ func (s *SeenEntries) MergeUnseenChanges(storedEntry, newEntry oxbow.Entry) (oxb
 	return newEntry, nil
 }
 
-// CheckRemoval returns an error if the session has not seen the present text of the entry, so that it may not remove
-// the entry. The error is like an error from Merge.
+// CheckRemoval returns an error if the session must not remove the entry stored, because the session has not seen the
+// present text of the entry. The error contains the present text, which then counts as seen. An entry that is blank, or
+// that only tools of this home have written, may be removed although the session has not seen it. If s is nil,
+// CheckRemoval returns nil.
 func (s *SeenEntries) CheckRemoval(stored oxbow.Entry) error {
 	if s == nil {
 		return nil
@@ -245,8 +249,10 @@ func seenWithoutHistory(ctx context.Context, m *oxbow.Memory) *SeenEntries {
 	return ContextSeenEntries(ctx, nil)
 }
 
-// refusalError returns the error for a change that would overwrite text that the session has not seen. It shows the
-// present text.
+// refusalError returns the error for a change that would remove or overwrite text that the session has not seen. The
+// error contains the present text of the entry stored, which then counts as shown to the session. A text that models
+// may not see is withheld. A text of more than maxTextInMergeError bytes is not in the error, and does not count as
+// shown.
 func (s *SeenEntries) refusalError(stored oxbow.Entry, reason, remedy string) error {
 	name := strings.TrimPrefix(stored.Name, documentNamePrefix)
 	said := fmt.Sprintf("%s is there, and %s; nothing was changed", strconv.Quote(name), reason)
@@ -280,11 +286,13 @@ func DocumentEntry(path, text string) oxbow.Entry {
 	return oxbow.Entry{Name: documentNamePrefix + path, Content: text}
 }
 
-// mergeTextVersions merges the changes that were made in two texts, wanted and stored. Both were made from base. It
-// merges line by line, and returns false if the changes conflict.
+// mergeTextVersions merges the changes in two versions of a text line by line. The arguments wanted and stored are the
+// two versions, and the argument base is the text from which both were made. mergeTextVersions returns false if the
+// changes conflict.
 //
 // Different line ends do not count as changes: neither Windows and Unix line ends, nor a missing line end after the
-// last line. The merged text has the line ends of stored, but its last line ends like the last line in wanted.
+// last line. The merged text has the line ends of the version stored, but its last line ends like the last line of the
+// version wanted.
 func mergeTextVersions(base, wanted, stored string) (string, bool) {
 	merged, ok := diff.MergeLines(normalizeLineEnds(base), normalizeLineEnds(wanted), normalizeLineEnds(stored))
 	if !strings.HasSuffix(wanted, "\n") {

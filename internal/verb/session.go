@@ -86,7 +86,9 @@ func (p *Profiles) resolveProfile(name string) (*profile.Resolved, error) {
 	return &r, err
 }
 
-// makeLoadedProfile returns a loadedProfile. Its handle contains the time now.
+// makeLoadedProfile returns a loadedProfile for the profile r. The handle of the result consists of the name of the
+// profile, the time in the argument now, and a digest of the scope. If p.Fit is set, it adapts the scope to the
+// workspace.
 func (p *Profiles) makeLoadedProfile(r *profile.Resolved, now time.Time) loadedProfile {
 	s := r.Scope()
 	if p.Fit != nil {
@@ -167,8 +169,8 @@ func (p *Profiles) resolveHandle(h string, now time.Time) (loadedProfile, error)
 	return l, nil
 }
 
-// restrictedView returns a view of the memory base that is restricted to the profile's scope. The caller must call
-// release when it no longer needs the view.
+// restrictedView returns a view of a memory. The argument base is this memory. The view contains only what is in the
+// scope of the profile l. The caller must call the function release when it no longer needs the view.
 func (p *Profiles) restrictedView(base *oxbow.Memory, l loadedProfile) (m *oxbow.Memory, release func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

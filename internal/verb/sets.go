@@ -73,7 +73,8 @@ func SetNames() []string {
 	return append(names, VerbSetFull, VerbSetAll)
 }
 
-// HasVerb reports whether one of the sets contains a verb.
+// HasVerb reports whether a server that offers the sets s offers the verb with the given name. If s is nil, or contains
+// the set VerbSetFull or VerbSetAll, HasVerb returns true for all verbs.
 func (s VerbSets) HasVerb(verb string) bool {
 	return s == nil || slices.Contains(s, VerbSetFull) || slices.Contains(s, VerbSetAll) ||
 		slices.ContainsFunc(verbSets, func(k VerbSet) bool {

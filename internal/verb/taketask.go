@@ -54,12 +54,12 @@ type TakeForSessionIn struct {
 	ShowOnly      bool // show the handoff without taking it, because the caller may not write
 }
 
-// TakeHandoffForSession takes a handoff for the caller's session. It loads the profile that the handoff names, as
-// load_memory_profile does, so that later calls are restricted to the profile. The text contains the skills that the
-// handoff names. If a profile or a skill cannot be loaded, the result says why.
+// TakeHandoffForSession takes a handoff for the caller's session. It loads the profile that the handoff names, as the
+// tool load_memory_profile does, so that later calls are restricted to the profile. The text of the result contains the
+// skills that the handoff names. If a profile or a skill cannot be loaded, the result says why.
 //
-// If no handoff is open, the error is [handoff.ErrNone]. If the caller names a handoff that was taken before, it is
-// shown again.
+// If no handoff is open, the error is [handoff.ErrNoHandoff]. If the caller names a handoff that was taken before, the
+// result shows this handoff again.
 func TakeHandoffForSession(ctx context.Context, w *Workspace, in TakeForSessionIn) (HandoffOut, error) {
 	// Search for handoffs in the whole memory, even if a loaded profile restricts the session.
 	if w.openUnrestricted != nil {
@@ -77,8 +77,10 @@ func TakeHandoffForSession(ctx context.Context, w *Workspace, in TakeForSessionI
 	return LoadedHandoffOut(&o), nil
 }
 
-// takeHandoff takes a handoff, which another session has left in the memory, and returns it with a note for the model.
-// If in.ShowOnly is set, the handoff stays in the memory.
+// takeHandoff takes a handoff, which is a task that another session has left in the memory, and returns it. The second
+// result is a note for the model. If in.ShowOnly is set, the handoff stays in the memory, and the note says that it was
+// not taken. If another session has already taken the handoff, takeHandoff still returns it, and the note says that it
+// was taken before. Otherwise the note is "".
 func (in TakeForSessionIn) takeHandoff(ctx context.Context, w *Workspace) (handoff.Handoff, string, error) {
 	how := Write
 	if in.ShowOnly {

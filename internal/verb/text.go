@@ -17,7 +17,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/history/lineage"
 )
 
-// listedEntryRecord describes an entry in a list: the name, kind and dates, and below them the content or a snippet.
+// listedEntryRecord describes an entry in a list. It shows the name, the kind, the dates, the version, the author and
+// the reviewed commit. Below them, it shows the content or a snippet.
 func listedEntryRecord(e Entry) report.Record {
 	r := report.Record{Key: report.Name(e.Name), TextCellsBelow: entryCells(e)}
 	r.Cells = []report.Cell{{Value: report.OxbowText(e.Kind)}}
@@ -357,8 +358,8 @@ func (a UndoOut) Report() (r report.Report) {
 	return r
 }
 
-// undoReport describes how a change was undone that consolidate, compress or another tool had made to shorten the
-// memory. In a dry run, it describes how the change would be undone.
+// undoReport describes how a change was undone. The change t had shortened the memory, for example by the verbs
+// consolidate or compress. In a dry run, undoReport describes how the change would be undone.
 func (t Tidied) undoReport(isDry bool) (r report.Report) {
 	r.AddLinef("%s change %d: %s of %s", report.EffectVerb(isDry, "took back", "would take back"), t.Number,
 		report.OxbowText(t.What), t.Time)

@@ -52,8 +52,8 @@ type Answer struct {
 	rewriteCommands func(text string) string // rewrites commands in the answer; see [Workspace.RewriteCommands]
 }
 
-// Text returns the answer as a text. It contains everything that a model needs. Remembered text is quoted, or inside
-// fences that it cannot close.
+// Text returns the answer as a text for a model. It contains everything that the model needs. Remembered text is
+// quoted, or enclosed by a fence (a line before and after the text) that the text itself does not contain.
 func (a Answer) Text() string {
 	r := a.Out.Report()
 	if a.secretsNote != "" {
@@ -100,7 +100,9 @@ func defineTool[In any, Out report.Reporter](
 	)
 }
 
-// DefineTool makes a tool from a function. Missing fields of t are derived as by [MakeVerb].
+// DefineTool makes a tool from the function run. The parameters, the schema of the result, and the call are derived
+// from the types In and Out and from run. The schema of the arguments is a short form for models, which leaves out
+// unlisted parameters.
 func DefineTool[In any, Out report.Reporter](t Tool, run func(context.Context, *Workspace, In) (Out, error)) Tool {
 	t.Description = strings.TrimSpace(t.Description)
 	t.Verb = newVerb(t.Verb, run)

@@ -23,8 +23,8 @@ func (n Note) withRewriter(rewrite func(string) string) Note {
 	return n
 }
 
-// addRemedyText adds to an error the advice about it. The commands in the advice reach this memory (see
-// [Workspace.RewriteCommands]).
+// addRemedyText adds advice to the error err, if advice about this error exists. The commands in the advice are changed
+// so that they use this memory (see [Workspace.RewriteCommands]).
 func (w *Workspace) addRemedyText(err error) error {
 	remedy := ErrorRemedy(err)
 	if w.Typed == nil || remedy.format == "" {
@@ -38,9 +38,11 @@ var (
 	noteTypeCache sync.Map // maps a type to a bool: whether a value of the type may contain a note or advice
 )
 
-// RewriteAnswerCommands changes the commands in an answer by calling rewrite, so that they work as typed. It changes
-// all notes, all string fields named Mend, and the text that replaces a withheld entry. It copies each slice before a
-// change, because verbs share slices. If rewrite is nil, it changes nothing.
+// RewriteAnswerCommands returns a copy of an answer in which the function rewrite has changed oxbow's commands. For
+// example, rewrite adds the flag --home, so that a command reaches this memory if the user types it.
+// RewriteAnswerCommands calls rewrite for all notes, for fields with advice (see isAdviceField), and for the text that
+// replaces the text of a withheld entry. It copies each slice before a change, because answers share slices. If rewrite
+// is nil, it returns the answer unchanged.
 func RewriteAnswerCommands(answer any, rewrite func(string) string) any {
 	if rewrite == nil || answer == nil {
 		return answer

@@ -33,7 +33,8 @@ func (v *Vectors) rankByVectors(q *oxbow.Query) func() []Note {
 	return func() []Note { return v.missingVectorNotes(by) }
 }
 
-// missingVectorNotes returns notes about entries that a ranking left out because they lack a vector.
+// missingVectorNotes returns notes about a ranking that lacked vectors. One note contains query.Err, the reason why the
+// ranking used only words. Another note says how many entries lack a vector and were therefore ranked by words alone.
 func (v *Vectors) missingVectorNotes(query *vectors.Query) (notes []Note) {
 	if query.Err != nil {
 		notes = append(notes, Notef("ranked by words, as vectors are lacking: %v", query.Err))

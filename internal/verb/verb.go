@@ -84,8 +84,8 @@ func (v *Verb) argumentCleaner(ctx context.Context, w *Workspace, found *[]scree
 	return func(text string) string { return w.Secrets.RedactText(ctx, text, found) }
 }
 
-// finishAnswer completes the answer of a verb: the commands work as typed, and the answer says which secrets in the
-// arguments were replaced.
+// finishAnswer completes the answer to a call. It changes oxbow's commands in the answer with w.Typed, so that they
+// reach this memory if the user types them. It also adds a note about the secrets in the arguments that were replaced.
 func (w *Workspace) finishAnswer(answer any, found []screen.Secret) any {
 	answer = RewriteAnswerCommands(answer, w.Typed)
 	if note := ReplacedSecretsText(found); note != "" {

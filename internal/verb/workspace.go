@@ -26,7 +26,8 @@ const (
 	Create                                   // change the memory, and create a missing memory
 )
 
-// UnlessDryRun returns a, or [ReadWithoutTeamFiles] if isDryRun is set.
+// UnlessDryRun returns the access for a call that may be a dry run. If isDryRun is set, this is [ReadWithoutTeamFiles],
+// otherwise the receiver a itself.
 func (a MemoryAccess) UnlessDryRun(isDryRun bool) MemoryAccess {
 	if isDryRun {
 		return ReadWithoutTeamFiles
@@ -155,7 +156,8 @@ func (w *Workspace) NoteText(n Note) string {
 }
 
 // WithSource returns a context with the workspace's source, unless ctx already contains a source. Secrets in the
-// caller's statements about itself are replaced. The context remembers in which texts of the call no secret was found.
+// session, reference, client name and agent name of the source are replaced, because callers choose these texts. The
+// context also records the texts in which no secret was found, so that the call does not search a text twice.
 func (w *Workspace) WithSource(ctx context.Context) context.Context {
 	ctx = withSecretSearchRecord(ctx)
 	s, ok := oxbow.SourceFrom(ctx)

@@ -42,7 +42,8 @@ const (
 	writtenHashesFileBytes = maxHashLines * entryHashLineBytes
 )
 
-// NewWrittenTexts returns the list that is stored in the file at path.
+// NewWrittenTexts returns the list of the texts that oxbow's tools have written. The argument path is the path of the
+// list's file, which is read when it is needed.
 func NewWrittenTexts(fsys vfs.FS, path string) *WrittenTexts {
 	return &WrittenTexts{fs: fsys, path: path}
 }
@@ -58,9 +59,10 @@ func (w *WrittenTexts) HasEntry(e oxbow.Entry) bool {
 	return slices.Contains(w.readHashes(), hashEntry(e))
 }
 
-// RecordWrite records that a tool has changed the entry was to the entry after. was is the zero entry if the entry is
-// new. RecordWrite adds the new lines to the list. It adds the whole text only if each old line and alias in it was
-// also written by a tool.
+// RecordWrite records that a tool has written an entry. The argument was is the entry before the write, or the zero
+// entry if the entry is new. The argument after is the entry after the write. RecordWrite adds the new lines of the
+// entry to the list. It adds the whole text only if tools have also written all older lines and aliases that the text
+// contains. If w is nil, RecordWrite does nothing.
 func (w *WrittenTexts) RecordWrite(was, after oxbow.Entry) {
 	if w == nil {
 		return
@@ -100,8 +102,8 @@ func (w *WrittenTexts) RecordWrite(was, after oxbow.Entry) {
 	}
 }
 
-// appendHashes appends newHashes to the file, which now contains hashes. If the file would become too long, only the
-// newest hashes are kept.
+// appendHashes appends newHashes to the file. The argument hashes contains the hashes that the file contains now. If
+// the file would exceed maxHashLines lines, only the newest hashes are kept. Errors are ignored.
 func (w *WrittenTexts) appendHashes(hashes, newHashes []string) {
 	if len(hashes)+len(newHashes) > maxHashLines {
 		all := append(hashes, newHashes...)
@@ -173,7 +175,8 @@ func hashEntry(e oxbow.Entry) string {
 	return hex.EncodeToString(sum[:entryHashBytes])
 }
 
-// normalizeLineEnds returns the text with all line ends replaced by \n.
+// normalizeLineEnds returns the text with each \r\n replaced by \n. If the text is not empty and does not end with \n,
+// it also appends \n.
 func normalizeLineEnds(s string) string {
 	s = strings.ReplaceAll(s, "\r\n", "\n")
 	if s != "" && !strings.HasSuffix(s, "\n") {

@@ -17,7 +17,7 @@ const uploadPreviewPath = "transfer/preview"
 // browser shows the response only after it has sent the whole request.
 const maxDiscardedUploadBytes = 1 << 30
 
-// limitBody limits the body of a request to [auth.MaxBody] bytes.
+// limitBody limits the body of a request to [auth.MaxBodyBytes] bytes.
 func limitBody(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path == page.RootPath+uploadPreviewPath {
 		r.Body = &uploadBody{r.Body, auth.MaxBodyBytes}

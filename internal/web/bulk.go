@@ -33,7 +33,8 @@ func (c *pageRequest) selectedEntries() (in labels.EditLabelsIn, err error) {
 // maxForgottenEntries is the maximum number of entries that a form can forget at once.
 const maxForgottenEntries = 500
 
-// selectedNames returns the names of the entries that the form selects, at most maxForgottenEntries.
+// selectedNames returns the names of the entries that the form selects. If the form selects all entries of a query, and
+// there are more than maxForgottenEntries, selectedNames returns an error.
 func (c *pageRequest) selectedNames() ([]string, error) {
 	in, err := c.selectedEntries()
 	if err != nil || in.Names != nil {

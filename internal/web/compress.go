@@ -79,7 +79,8 @@ func (z *compressingWriter) sendHeader() {
 	}
 }
 
-// Unwrap lets [http.ResponseController] flush streams of events, which are not compressed.
+// Unwrap sends the header and returns the wrapped ResponseWriter. [http.ResponseController] calls Unwrap to flush
+// streams of events, which are not compressed.
 func (z *compressingWriter) Unwrap() http.ResponseWriter {
 	z.sendHeader()
 	return z.ResponseWriter

@@ -24,7 +24,9 @@ func editPage(c *pageRequest) (pageReply, error) {
 	return c.editFormPage(e.Entry, entryFormValues(e.Entry), "Save", 0), nil
 }
 
-// editFormPage returns the page with the form that edits the version e of an entry.
+// editFormPage returns the page with the form that edits an entry. e is the version of the entry that the form edits, t
+// contains the values of the form's fields, and savePath is the text of the button that saves. The notices are shown
+// above the form. status is the HTTP status of the page.
 func (c *pageRequest) editFormPage(
 	e verb.Entry,
 	t formValues,
@@ -85,8 +87,8 @@ func saveEdit(c *pageRequest) (pageReply, error) {
 	if err != nil {
 		return c.editFormPage(now.Entry, t, "Save", http.StatusBadRequest, errorNotice(err)), nil
 	}
-	// If the content is empty and the labels change, remember keeps the old text. Pass the old text, so that the
-	// result does not depend on this.
+	// If the content is empty and the labels change, the function verb.Remember keeps the old text. Pass the old text,
+	// so that the result does not depend on this.
 	if in.Content == "" {
 		in.Content = *now.Content
 	}

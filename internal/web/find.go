@@ -151,7 +151,7 @@ func (c *pageRequest) resultList(f findResult) g.Node {
 			g.If(c.mayWrite(), h.P(h.A(h.Href(page.RootPath+"new"), h.Text("Remember something new")))),
 		)
 	}
-	if len(f.entries) == 0 { // The page that the URL's offset requests begins after the last result.
+	if len(f.entries) == 0 { // The requested page begins after the last result.
 		return page.EmptyNotice("There are no results on this page.", f.emptyReasons)
 	}
 	withScores := c.formValue("explain") != ""

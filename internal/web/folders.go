@@ -57,8 +57,9 @@ func (c *pageRequest) folderSection() g.Node {
 	return append(body, followDirectoryForm())
 }
 
-// folderRow shows a directory whose notes oxbow keeps in step with the memory. It also shows the directory's problems
-// and a button that ends this.
+// folderRow shows a directory that oxbow follows: it reads the notes in the directory into the memory, and may also
+// write changes of the memory to the files. folderRow also shows the directory's problems and notes. If mayChange is
+// set, it shows a button with which the user stops following the directory.
 func folderRow(f folders.ListedFolder, mayChange bool) g.Node {
 	how := "read only"
 	if f.WritesFiles {

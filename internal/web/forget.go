@@ -21,8 +21,8 @@ func forgetEntry(c *pageRequest) (pageReply, error) {
 	return redirectReply{path: "", changeNumber: out.Seq}, nil
 }
 
-// forgottenPage returns the page for a name that no entry has now. If an entry of that name was
-// forgotten, the page offers to restore it. Otherwise it returns missing as the error.
+// forgottenPage returns the page for a name that no entry has now. If an entry with this name was forgotten, the page
+// offers to restore the entry. Otherwise forgottenPage returns the error in the argument missing.
 func (c *pageRequest) forgottenPage(name string, missing error) (pageReply, error) {
 	one := 1
 	out, err := verb.History(c.ctx, c.workspace, verb.HistoryIn{Name: name, Limit: &one})

@@ -73,8 +73,9 @@ func (t formValues) isUnchanged(base formValues, name string) bool {
 	return t[name] == base[name] || t[name] == strings.ReplaceAll(base[name], "\r\n", "\n")
 }
 
-// rebaseUnedited returns the form values after another writer changed the entry from base to now. Fields that the user
-// has not edited get the values of now. Edited fields keep the user's values.
+// rebaseUnedited returns the form values after another writer has changed the entry. The argument base contains the
+// values before that change, and now contains the values after it. A field that the user has not edited gets its value
+// in now. An edited field keeps the user's value.
 func (t formValues) rebaseUnedited(base, now formValues) formValues {
 	out := maps.Clone(t)
 	for name := range t {

@@ -198,7 +198,8 @@ func proposalPage(c *pageRequest) (pageReply, error) {
 	return s, nil
 }
 
-// wordsWithoutOperators returns the words of a text without the characters that are query operators.
+// wordsWithoutOperators splits a text into words and returns the first 40 words, separated by spaces. The characters
+// that are operators in a query are omitted.
 func wordsWithoutOperators(s string) string {
 	words := strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(" \t\n\"':+-*()[]{}<>", r) })
 	return strings.Join(words[:min(40, len(words))], " ")
@@ -370,7 +371,8 @@ func forgetHeldEntry(c *pageRequest) (pageReply, error) {
 	return redirectReply{path: c.nextInboxPath(), changeNumber: out.Seq}, nil
 }
 
-// importApprovalRows shows a row for each import that waits for approval. The number of the first row is first.
+// importApprovalRows returns a row for each import that waits for approval. The argument first is the number of the
+// first row.
 func (c *pageRequest) importApprovalRows(groups []labels.QuarantinedImportGroup, first int) (rows []g.Node) {
 	if len(groups) > 0 {
 		rows = append(rows, h.Li(h.Class("row group"), h.Div(h.Class("head"), h.H2(h.Text("Whole imports")))))

@@ -57,7 +57,8 @@ func (c *pageRequest) importApprovalScreen(group labels.QuarantinedImportGroup) 
 	return s
 }
 
-// approveImportGroup approves the entries of one import that the form's filter selects.
+// approveImportGroup approves entries of one import, which the form names by the ID of a group. If the form has a
+// filter, only the entries that match the filter are approved.
 func approveImportGroup(c *pageRequest) (pageReply, error) {
 	in := labels.ApproveIn{Group: c.formValue("group"), Filter: c.formValue("filter")}
 	out, err := labels.Approve(c.ctx, c.workspace, in)

@@ -94,8 +94,9 @@ func (c *pageRequest) proposalsHeadingRow(waiting []string) g.Node {
 	return c.groupHeadRow(title, len(waiting), "inbox/accept", "inbox/drop", fields)
 }
 
-// groupHeadRow is a row above a group of rows. It shows a title, and buttons that approve or reject the whole group,
-// which has count rows.
+// groupHeadRow returns a row to show above a group of rows. The row shows the title. count is the number of rows in the
+// group. If count is above 1 and the user is a person who may write, the row also has buttons that approve or reject
+// the whole group. They send the values in fields to the pages approve and reject.
 func (c *pageRequest) groupHeadRow(title g.Node, count int, approve, reject string, fields []string) g.Node {
 	return h.Li(h.Class("row group"), h.Div(h.Class("head"), h.H2(title)),
 		g.If(count > 1 && c.mayWrite() && c.actor == oxbow.Person,

@@ -92,8 +92,9 @@ func mapPage(c *pageRequest) (pageReply, error) {
 
 func mapPath(name string) string { return "map?" + url.Values{"name": {name}}.Encode() }
 
-// entriesOnMap returns the entries to show on the page Map. If name is not "", these are the entry with this name and
-// the entries that share a label or a file with it. Otherwise these are the newest entries that the query selects.
+// entriesOnMap returns the entries to show on the page Map. If name is "", these are the newest entries that the query
+// selects. Otherwise these are the entry with this name, and entries that match the query and share a label or a file
+// with it. hasMore is true if some entries were left out because there are too many.
 func (c *pageRequest) entriesOnMap(name, query string) (all []verb.Entry, hasMore bool, err error) {
 	limit := maxMapEntries
 	if name == "" {

@@ -120,7 +120,8 @@ func conflictList(out history.RevertOut) g.Node {
 	return page.Section("conflicts", "What others changed since", h.Ul(h.Class("list"), rows))
 }
 
-// derivedEntryRows lists entries that were made from entries whose changes would be undone.
+// derivedEntryRows lists the entries in out.DerivedVersions. The content of these entries comes from other entries
+// whose changes would be undone. If there are no such entries, derivedEntryRows returns nil.
 func derivedEntryRows(out history.RevertOut, in history.RevertIn) g.Node {
 	var rows g.Group
 	for _, d := range out.DerivedVersions {

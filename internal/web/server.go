@@ -98,7 +98,8 @@ func (s *Server) visitorView(visitor *browserVisitor) (*rights.MemoryView, error
 	return v, nil
 }
 
-// SignInLink calls [Sessions.SignInLink] with the actor of the workspace's source.
+// SignInLink returns the result of [BrowserSessions.SignInLink] for the page in the argument to, and for the actor of
+// the workspace's source.
 func (s *Server) SignInLink(to string) (string, error) {
 	return s.sessions.SignInLink(to, s.viewOptions.Workspace.Source.Actor)
 }

@@ -57,9 +57,9 @@ func NewSessions(tenant string, now func() time.Time, rand io.Reader) *BrowserSe
 	return s
 }
 
-// SignInLink returns a path that signs a browser in as the actor, with full rights. It works once,
-// within ten minutes. The browser is then redirected to the page to: a path below
-// [page.RootPath], such as [page.EntryPath].
+// SignInLink returns a path that signs a browser in as the actor, with full rights. The path works once, within ten
+// minutes. The browser is then redirected to the page in the argument to. This is a path below [page.RootPath], such as
+// [page.EntryPath].
 func (s *BrowserSessions) SignInLink(to string, actor oxbow.Actor) (string, error) {
 	key, err := s.newSignInKey(&browserVisitor{actor: actor})
 	q := url.Values{"key": {key}}
@@ -132,7 +132,8 @@ func (s *BrowserSessions) startSession(key string) (cookie string, ok bool, err 
 	return cookie, err == nil, err
 }
 
-// addVisitor adds a visitor with a new random key, and returns the key.
+// addVisitor adds a visitor with a new random key, and returns the key. The visitor expires after lifetime. If there
+// are already maxBrowserSessions visitors, addVisitor removes the visitor that expires first.
 func (s *BrowserSessions) addVisitor(
 	visitorsByKey *map[[32]byte]*browserVisitor,
 	v browserVisitor,

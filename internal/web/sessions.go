@@ -110,8 +110,8 @@ func (c *pageRequest) sessionList(limit int) (g.Node, bool, error) {
 	})), out.HasMore, nil
 }
 
-// turnList lists the turns that match the query. Each row shows the position of the turn in its session. The bool
-// reports whether there are more turns.
+// turnList returns a list of the turns that match the query. Each row shows an excerpt of the turn, its client, trust,
+// project and time. The second result reports whether there are more turns.
 func (c *pageRequest) turnList(limit int) (g.Node, bool, error) {
 	in := verb.RecallIn{
 		Query:          c.formValue("q"),

@@ -77,7 +77,8 @@ func sessionTurnsPage(c *pageRequest) (pageReply, error) {
 // maxTitleBytes is the maximum length in bytes of a session's title.
 const maxTitleBytes = 90
 
-// sessionTitle returns the title of the session or, if it has none, the beginning of its first prompt.
+// sessionTitle returns the title of the session, or the beginning of its first prompt if it has no title. Without
+// either, the title is "Session" and the beginning of the session's ID.
 func sessionTitle(out sessions.SessionOut) string {
 	prompt := strings.Join(strings.Fields(out.DisplayTitle()), " ")
 	if prompt == "" {

@@ -163,7 +163,8 @@ func exportSession(c *pageRequest) (pageReply, error) {
 	return downloadReply{name + ".md", "text/markdown; charset=utf-8", []byte(b.String())}, nil
 }
 
-// safeFileName replaces the characters in a name that some file system does not allow.
+// safeFileName returns the first 80 bytes of a name with every character replaced by "-" that is not an ASCII letter, a
+// digit, "-" or "_". Some file systems do not allow the other characters.
 func safeFileName(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

@@ -12,8 +12,8 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// typedTextSection returns a section with the texts that were entered in a form, so that a person can copy them from
-// an error page. It returns nil without such texts.
+// typedTextSection returns a section with the texts that were entered in a form, so that a person can copy them from an
+// error page. It returns nil if the request is not a POST request, or if its field "content" is blank.
 func typedTextSection(r *http.Request) g.Node {
 	if r.Method != http.MethodPost || strings.TrimSpace(r.PostFormValue("content")) == "" {
 		return nil

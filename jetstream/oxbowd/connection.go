@@ -56,8 +56,8 @@ func (c *connectionFlags) addFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&c.systemCredsFile, "nats-system-creds", "", "the `FILE` of those of the system account")
 }
 
-// checkFlags returns an error if flags contradict each other. A process that runs a server needs all TLS files. A
-// process that is only a client of other servers does not.
+// checkFlags returns an error if flags contradict each other. A process that runs a server needs either all TLS files
+// or none. A process that is only a client of other servers does not need all of them.
 func (c *connectionFlags) checkFlags(runsServer bool) error {
 	f := c.tlsFiles
 	switch {
@@ -162,8 +162,8 @@ func (c *connectionFlags) readSecret() (string, error) {
 	return s, nil
 }
 
-// isReadableByOthers reports whether other users of the machine may read a file. On Windows, it returns false, because
-// the mode of a file does not specify this.
+// isReadableByOthers reports whether users of the machine other than the owner have any permission for a file. On
+// Windows, it returns false, because the mode of a file does not specify this.
 func isReadableByOthers(path string) bool {
 	fi, err := os.Stat(path)
 	return err == nil && runtime.GOOS != "windows" && fi.Mode().Perm()&0o077 != 0

@@ -40,7 +40,7 @@ type clusterMemories struct {
 	cluster                      *jetstream.Cluster
 }
 
-// Open opens the brain of a tenant.
+// Open opens the memory of a tenant. If tenant is "", it opens oxbowd's own memory.
 func (b *clusterMemories) Open(ctx context.Context, tenant string) (oxbow.Store, error) {
 	if tenant == "" {
 		tenant = noTenantBrainName
@@ -59,7 +59,8 @@ func (b *clusterMemories) Ready(ctx context.Context) error {
 	return nil
 }
 
-// Close closes the connection and then stops the server.
+// Close closes the cluster, then the connections to the servers, and finally stops the server that this process runs.
+// It also stops the handling of signals.
 func (b *clusterMemories) Close() (err error) {
 	if b.reloadSignals != nil {
 		signal.Stop(b.reloadSignals)

@@ -65,9 +65,9 @@ func (n *serverNode) startServer(home string) (b *clusterMemories, err error) {
 	return b, writeServerName(filepath.Join(home, nodeNameFile), o.Name)
 }
 
-// checkSameServer returns an error if the name of the server has changed, or if the server's directory is empty but
-// was not empty before. An empty directory may mean that a disk is not mounted. A server without its earlier data
-// would acknowledge changes that the server does not have.
+// checkSameServer returns an error if the name of the server has changed, or if the server's directory had data before
+// and has none now. An empty directory may mean that a disk is not mounted. A server without its earlier data would
+// acknowledge changes that the server does not have. If n.isNewDisk is set, the directory may be empty.
 func (n *serverNode) checkSameServer(home, name, dir string) error {
 	before, err := os.ReadFile(filepath.Join(home, nodeNameFile))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -131,7 +131,8 @@ func (b *clusterMemories) probeServer(addr string) string {
 // expiryNoticeTime is the time before the expiry of a certificate at which the notices begin.
 const expiryNoticeTime = 14 * 24 * time.Hour
 
-// watchCertificate prints a notice if the certificate expires soon. After each SIGHUP, it loads the certificate again.
+// watchCertificate prints a notice if the certificate expires soon. If this process runs a server, the server loads the
+// certificate again after each SIGHUP. If no certificate is used, watchCertificate does nothing.
 func (b *clusterMemories) watchCertificate(tell func(format string, args ...any)) {
 	if b.tlsFiles.Cert == "" {
 		return

@@ -185,8 +185,10 @@ func Connect(urls, secret string, opts ...nats.Option) (nc, system *nats.Conn, e
 	return ConnectAs(urls, nats.UserInfo("oxbow", secret), nats.UserInfo("system", secret), opts...)
 }
 
-// ConnectAs is like Connect, but uses the given credentials for the owner of the brains and for the
-// system account.
+// ConnectAs connects to the servers at urls twice. The connection nc belongs to the owner of the brains (the memories
+// that the servers store), and the connection system belongs to the system account. owner and systemUser contain the
+// credentials. Both connections have the options opts, and reconnect forever. If one connection fails, ConnectAs
+// returns an error.
 func ConnectAs(urls string, owner, systemUser nats.Option, opts ...nats.Option) (nc, system *nats.Conn, err error) {
 	opts = append(
 		[]nats.Option{nats.DontRandomize(), nats.MaxReconnects(-1), nats.ReconnectWait(100 * time.Millisecond),

@@ -20,9 +20,9 @@ type TLS struct {
 	CA        string // authority that signed the peer's certificate
 }
 
-// Check returns the time when the certificate expires. It returns an error if the certificate is
-// not valid now. If hosts are given, the certificate must be a server certificate for every host
-// and be signed by the authority.
+// Check returns the time when the certificate expires. It returns an error if the certificate is not valid now. If
+// hosts are given, the certificate must be a server certificate for every host, and the authority in the file f.CA must
+// have signed it.
 func (f TLS) Check(hosts ...string) (expires time.Time, err error) {
 	pair, err := tls.LoadX509KeyPair(f.Cert, f.Key)
 	if err != nil {
@@ -146,8 +146,8 @@ func (s *Server) ClientOptions() []nats.Option {
 	})
 }
 
-// configText returns the TLS part of the configuration file. It also requires
-// certificates from clients.
+// configText returns the TLS part of the configuration file. With this configuration, the server requires certificates
+// from clients. If no TLS files are set, configText returns "".
 func (f TLS) configText() string {
 	if f == (TLS{}) {
 		return ""
@@ -160,7 +160,8 @@ func (f TLS) configText() string {
 	)
 }
 
-// checkTLS returns an error if another server would refuse the files.
+// checkTLS returns an error if another server would refuse the certificate in o.TLS, or if one of the files for the
+// certificate, its key and its authority is missing.
 func (o *Options) checkTLS() error {
 	if o.TLS == (TLS{}) {
 		return nil

@@ -62,8 +62,8 @@ type factShorteningAction struct {
 	isMoveToHistory bool
 }
 
-// planShorteningActions lists the ways in which the text of MEMORY.md can be made shorter, in the order in which they
-// are applied. First facts are shortened, and then facts are moved to HISTORY.md.
+// planShorteningActions adds to c.actions the ways in which the text of MEMORY.md can be made shorter, in the order in
+// which they are applied. It first plans to shorten facts in place, and then to move facts to HISTORY.md.
 func (c *compressor) planShorteningActions() {
 	for _, move := range []bool{false, true} {
 		for i := range c.base {
@@ -83,8 +83,8 @@ func (c *compressor) planShorteningActions() {
 	}
 }
 
-// applyShorteningActions returns the text of MEMORY.md and its parts after the first n planned actions, which shorten
-// or move facts.
+// applyShorteningActions applies the first n planned actions, which shorten or move facts, to the original text of
+// MEMORY.md. It returns the resulting text and the resulting parts of the text.
 func (c *compressor) applyShorteningActions(n int) (string, []markdownUnit) {
 	units := append([]markdownUnit(nil), c.base...)
 	for _, a := range c.actions[:n] {
@@ -98,8 +98,9 @@ func (c *compressor) applyShorteningActions(n int) (string, []markdownUnit) {
 	return joinMarkdownUnits(c.text, units), units
 }
 
-// reportShorteningActions returns the facts that are moved to HISTORY.md, and a report with a step for each fact that
-// is shortened or moved.
+// reportShorteningActions returns the texts that must be added to HISTORY.md, and the steps for a report. The result
+// out contains the complete text of each fact that was moved or shortened. The result steps contains a step for each of
+// these facts.
 func (c *compressor) reportShorteningActions(units []markdownUnit) (out []textMovedToHistory, steps []layout.Step) {
 	for i := range units {
 		u := &units[i]
@@ -130,8 +131,10 @@ func (c *compressor) reportShorteningActions(units []markdownUnit) (out []textMo
 	return out, steps
 }
 
-// shortenParagraph returns a paragraph's first sentence, or "" if this would save less than a third of the tokens. It
-// does not shorten code blocks, tables and list items.
+// shortenParagraph returns the first sentence of a paragraph, followed by a mark that shows that text is missing.
+// Without a complete sentence, it returns the text before the first empty line. It returns "" if the result would not
+// save at least a third of the tokens. Code blocks, tables and list items are not shortened, so the result for them is
+// "".
 func shortenParagraph(u *markdownUnit) string {
 	isCode := strings.Contains(u.sourceText, "```") || strings.HasPrefix(u.sourceText, "    ")
 	isTable := strings.HasPrefix(u.sourceText, "|")
@@ -161,10 +164,11 @@ func shortenParagraph(u *markdownUnit) string {
 var abbreviations = []string{"mr", "mrs", "ms", "dr", "prof", "st", "no", "vs", "etc", "e.g", "i.e", "cf", "approx",
 	"bzw", "usw", "ca"}
 
-// firstSentence returns the first sentence of a text, or "" if the text has only one sentence. A
-// sentence ends with a mark that is followed by white space and not by a lower-case letter, or with
-// a mark of Chinese or Japanese. It has at least three words, or ten characters in Chinese or
-// Japanese. It must end within the first 1,000 bytes of the text.
+// firstSentence returns the first sentence of a text. A sentence ends with a full stop, an exclamation mark or a
+// question mark, followed by white space and a word that does not begin with a lower-case letter. The sentence must
+// have at least three words, and must not end with an abbreviation. A sentence can also end with a Chinese or Japanese
+// mark, if it has at least ten characters. firstSentence returns "" if no text follows the first sentence, or if the
+// first sentence does not end within about 1,000 bytes.
 func firstSentence(s string) string {
 	for i, r := range s {
 		if i > 1000 {
@@ -200,7 +204,8 @@ func isAbbreviation(word string) bool {
 	return utf8.RuneCountInString(word) == 1 || slices.Contains(abbreviations, word)
 }
 
-// injectedText returns the text that is put before the model if memory is the text of MEMORY.md.
+// injectedText returns the text that the model receives about a memory file. The argument memory is the text of
+// MEMORY.md.
 func injectedText(memory string) string {
 	memory = strings.TrimPrefix(memory, "\ufeff")
 	if strings.TrimSpace(memory) == "" {

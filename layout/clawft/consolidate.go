@@ -74,8 +74,10 @@ func markRepeatedUnits(
 	return movedTexts, steps, nil
 }
 
-// moveEntryComment moves oxbow's comment with the entry's name and labels from a fact that is removed to another fact.
-// It returns false if a comment cannot be put before that fact.
+// moveEntryComment moves oxbow's comment, which contains the name and the labels of an entry, to another fact. The fact
+// in the argument from is about to be removed, and the fact in the argument to gets the comment. If that fact already
+// has a comment, the two comments are merged. moveEntryComment returns false if a comment cannot be put before that
+// fact, or if the new comment is not valid.
 func moveEntryComment(from, to *markdownUnit) bool {
 	if from.comment == nil {
 		return true
@@ -134,7 +136,7 @@ func currentComment(u *markdownUnit) *entryComment {
 	return u.comment
 }
 
-// unionWords returns the words of a and b without duplicates and without the word excluded.
+// unionWords returns the words of a and b without duplicates. It omits the word that is the argument excluded.
 func unionWords(a, b []string, excluded string) []string {
 	var all []string
 	for _, s := range slices.Concat(a, b) {

@@ -15,18 +15,19 @@ import (
 	"github.com/oxbow-memory/oxbow/layout"
 )
 
-// Context implements [layout.Home]. It returns the text of MEMORY.md below the heading "## Memory", to be put after
-// the system prompt. It leaves out entries that are held back on the occasion [oxbow.WithoutLabels]. If MEMORY.md is
-// blank, the context is empty. HISTORY.md is not in the context. If there is a budget, the text is shortened like in
-// [Home.Compress], but the file does not change.
+// Context implements [layout.Home]. It returns the text of MEMORY.md below the heading "## Memory", to be put after the
+// system prompt. It leaves out entries that must not be copied to a text without their labels, for example because
+// their text may come from others (see [oxbow.WithoutLabels]). If MEMORY.md is blank, the context is empty. HISTORY.md
+// is not in the context. If there is a budget, the text is shortened as by [Home.Compress], but the file does not
+// change.
 func (h *Home) Context(ctx context.Context, r layout.Request) (prompt.Context, error) {
 	var c prompt.Context
 	err := h.addMemoryToContext(ctx, &c, r.Budget)
 	return c, err
 }
 
-// addMemoryToContext adds MEMORY.md and the parts in the argument more to a context, within a budget of tokens. If
-// MEMORY.md was not shortened, it records that the session has seen the file.
+// addMemoryToContext adds MEMORY.md and the parts in the list more to the context c, and shortens the context to at
+// most budget tokens. If MEMORY.md was not shortened, addMemoryToContext records that the session has seen the file.
 func (h *Home) addMemoryToContext(ctx context.Context, c *prompt.Context, budget int, more ...prompt.Part) error {
 	memory, _, err := h.Tree.Document(ctx, memoryFile)
 	if err != nil {
@@ -76,7 +77,7 @@ func (h *Home) Session(ctx context.Context, r layout.Request) (layout.Session, e
 	return s, ctx.Err()
 }
 
-// memoryContext returns a context with the present MEMORY.md and the parts more.
+// memoryContext returns a context with the present text of MEMORY.md and the additional parts in the argument more.
 func (s *session) memoryContext(ctx context.Context, more ...prompt.Part) (prompt.Context, error) {
 	var c prompt.Context
 	if err := s.home.addMemoryToContext(ctx, &c, s.request.Budget, more...); err != nil {
@@ -148,6 +149,7 @@ func (s *session) storeSummary(ctx context.Context, summary string) (string, err
 	}
 }
 
-// lacksSuspicionLabels reports whether an entry is put into the context. In clawft's design, the agent writes the files
-// itself, so only entries that are marked as suspicious are left out.
+// lacksSuspicionLabels reports whether an entry lacks the labels that mark it as suspicious. Only an entry without them
+// is put into the context. In clawft's design, the agent writes the files itself, so all other entries are put into the
+// context.
 func lacksSuspicionLabels(e *oxbow.Entry) bool { return e.MayShow(oxbow.WithoutLabels) }

@@ -38,7 +38,8 @@ type markdownUnit struct {
 	newComment      *entryComment // comment that replaces oxbow's comment above the piece (nil if it did not change)
 }
 
-// isRemovableFact reports whether the unit is a fact, which can be removed. Headings and leads are not facts.
+// isRemovableFact reports whether the unit is a fact, which can be removed. Headings and the introduction of a list are
+// not facts.
 func (u *markdownUnit) isRemovableFact() bool {
 	return u.kind != unitHeading && u.kind != unitListIntroduction
 }
@@ -48,8 +49,8 @@ func (u *markdownUnit) hasTagKeep() bool {
 	return u.comment != nil && slices.Contains(u.comment.Labels, "tag:keep")
 }
 
-// bulletWidths returns the length of a line's indentation, and the indentation's length with the list marker. If the
-// line does not begin a list item, the second length is 0.
+// bulletWidths returns the length of the indentation of a list item, and the length of the indentation together with
+// the list marker. If the line does not begin a list item, it returns 0 and 0.
 func bulletWidths(line string) (indent, withMarker int) {
 	rest := strings.TrimLeft(line, " \t")
 	indent = len(line) - len(rest)
@@ -120,7 +121,7 @@ func (c *markdownUnitSplitter) headingPath() string {
 	return strings.Join(names, " / ")
 }
 
-// endUnit ends the unit that is being read and adds it to units.
+// endUnit ends the unit that is being read and adds it to c.finishedUnits. If no unit is being read, it adds nothing.
 func (c *markdownUnitSplitter) endUnit() {
 	if c.currentUnit.start >= 0 {
 		c.currentUnit.sourceText = c.text[c.currentUnit.start:c.currentUnit.end]
@@ -251,8 +252,8 @@ func removeEmptyHeadings(units []markdownUnit) {
 	}
 }
 
-// joinMarkdownUnits joins the pieces of a text again, without the removed pieces. It uses the shortened text and the
-// new comment of a piece if there are any.
+// joinMarkdownUnits joins the pieces (units) of a text again, without the removed pieces. A piece may have been
+// shortened or may have a new comment. If so, the result contains the new form of the piece (see formatUnit).
 func joinMarkdownUnits(text string, units []markdownUnit) string {
 	if len(units) == 0 {
 		return text
@@ -279,8 +280,8 @@ func joinMarkdownUnits(text string, units []markdownUnit) string {
 	return b.String()
 }
 
-// textBetween returns the blank text that separates units[i] from last, the piece of the text that is written before
-// it. The pieces between both were removed.
+// textBetween returns the blank text to write between two units (pieces of a text). units[i] is the second unit, and
+// last is the unit that is written before it. The units between these two were removed.
 func textBetween(text string, units []markdownUnit, last *markdownUnit, i int, eol string) string {
 	if last == &units[i-1] || last.paragraphNumber == units[i].paragraphNumber {
 		return text[units[i-1].end:units[i].start]
@@ -295,8 +296,8 @@ func textBetween(text string, units []markdownUnit, last *markdownUnit, i int, e
 	return space
 }
 
-// formatUnit returns the text that is written to the file for this piece: the shortened text, if the piece was
-// shortened, after oxbow's comment, if the piece has a comment.
+// formatUnit returns the text that is written to the file for this piece. If the piece was shortened, this is the
+// shortened text. If the piece has a comment by oxbow, the comment is in the line before the text.
 func (u *markdownUnit) formatUnit(text, eol string) string {
 	if u.replacementText == "" && u.newComment == nil {
 		return text[u.start:u.end]

@@ -117,7 +117,8 @@ func (h *Home) WriteMemory(ctx context.Context, content string) (int, error) {
 	return len(content), nil
 }
 
-// appendTextOnNewLine returns text followed by more.
+// appendTextOnNewLine returns the argument text, a blank line, and the argument more. If the argument text is blank, it
+// returns only more. A byte order mark at the beginning is kept.
 func appendTextOnNewLine(text, more string) string {
 	if strings.TrimSpace(strings.TrimPrefix(text, "\ufeff")) == "" {
 		return text[:len(text)-len(strings.TrimLeft(text, "\ufeff"))] + more
@@ -125,8 +126,8 @@ func appendTextOnNewLine(text, more string) string {
 	return text + paragraphGap(text) + more
 }
 
-// withBlankLine returns a text that ends with a blank line, because clawft appends directly after the last byte. It
-// returns a text that contains only line ends unchanged.
+// withBlankLine returns the text with a blank line at its end, because clawft appends directly after the last byte. If
+// the text contains only line ends, withBlankLine returns it unchanged.
 func withBlankLine(text string) string {
 	body := strings.TrimRight(text, "\r\n")
 	if body == "" {

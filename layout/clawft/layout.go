@@ -164,8 +164,9 @@ func (l treeLayout) parsesAsEntry(path string, it *parsedItem, e oxbow.Entry) bo
 		slices.Equal(got.Labels, oxbow.SortLabels(e.Labels))
 }
 
-// hasSameItemsExcept reports whether two lists contain the same entries, apart from item i in before and item j in
-// after.
+// hasSameItemsExcept reports whether two lists, the arguments before and after, contain the same entries in the same
+// order. It ignores the item with the index i in the list before, and the item with the index j in the list after. An
+// index outside its list ignores no item.
 func hasSameItemsExcept(before, after []parsedItem, i, j int) bool {
 	rest := func(items []parsedItem, but int) []parsedItem {
 		if but < 0 || but >= len(items) {

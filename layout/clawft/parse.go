@@ -82,7 +82,8 @@ func lineEnding(text string) string {
 	return "\n"
 }
 
-// lineBounds returns where the line that begins at i ends, without its line end, and the beginning of the next line.
+// lineBounds returns two positions for the line that begins at position i. The result end is the end of the line,
+// without its line end. The result next is the beginning of the next line.
 func lineBounds(text string, i int) (end, next int) {
 	n := strings.IndexByte(text[i:], '\n')
 	if n < 0 {
@@ -195,8 +196,10 @@ func (f *codeFenceFinder) blockEnd(i int) int {
 	return 0
 }
 
-// findClosingCommentLine finds the line that closes the content that begins at from. It returns the content's byte
-// range and the end of the closing line. If the closing line is missing, after is 0.
+// findClosingCommentLine finds the comment line that closes an entry's content. The argument from is the offset at
+// which the content begins, and the argument n is the number in the closing comment. findClosingCommentLine returns the
+// content's byte range (start and to), and the offset of the end of the closing line (after). If the closing line is
+// missing, after is 0.
 func findClosingCommentLine(text string, from, n int) (start, to, after int) {
 	line := closingCommentLine(n)
 	for i := from; i > 0; i++ {
@@ -425,7 +428,7 @@ func headingLevel(line string) int {
 	return 0
 }
 
-// nonEmptyText returns a line end for an empty text, because the tree never writes an empty file.
+// nonEmptyText returns the text, or a line end if the text is empty, because oxbow never writes an empty file.
 func nonEmptyText(text string) string {
 	if text == "" {
 		return "\n"

@@ -73,8 +73,9 @@ func (h *Home) tidyMemory(
 }
 
 // removedTextForHistory returns the text to append to HISTORY.md, so that the removed texts are kept. The first line
-// contains the date and the reason for the removal. A paragraph follows for each text. If the text was below headings
-// in MEMORY.md, a line with these headings in parentheses precedes its paragraph.
+// contains the date and the reason for the removal. A paragraph follows for each text. If the text belongs to an entry
+// with a name that HISTORY.md does not contain yet, the paragraph also contains the name. Otherwise, if the text was
+// below headings in MEMORY.md, a line with these headings in parentheses precedes the paragraph.
 func (h *Home) removedTextForHistory(
 	removalReason string,
 	movedTexts []textMovedToHistory,

@@ -108,11 +108,12 @@ func (o searchToolOut) Report() (r report.Report) {
 	return r
 }
 
-// IsRememberedText reports whether the answer contains only text from the memory (see [verb.Answer]).
+// IsRememberedText reports whether the answer contains a text from the memory. A server puts such an answer into a
+// fence (see [verb.Answer]).
 func (o searchToolOut) IsRememberedText() bool { return o.Count > 0 }
 
-// Tools implements [layout.Home]. It returns the two tools of clawft's design, and a tool that searches sessions,
-// which the design announces.
+// Tools implements [layout.Home]. It returns the tools memory_read and memory_write, which the design of clawft
+// defines. It also returns session_search, a tool that searches past sessions, which the design plans for the future.
 func (h *Home) Tools() []verb.Tool {
 	about := func(name, title string) verb.Tool { return dialect.NewTool(descriptions, name, title) }
 	read := about("memory_read", "Read the memory")

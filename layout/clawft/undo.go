@@ -175,7 +175,7 @@ func (h *Home) revertEdits(read func(string) string, number int) (did layout.Tid
 	return did, edits, nil
 }
 
-// missingParagraphs returns a step for each paragraph of text that is not in other.
+// missingParagraphs returns a step for each paragraph that the argument text contains and the argument other lacks.
 func missingParagraphs(text, other string) []layout.Step {
 	there := map[string]bool{}
 	for _, p := range splitParagraphs(other) {

@@ -52,9 +52,9 @@ func Dialect() layout.Dialect {
 	}
 }
 
-// countMarkers counts the files by which a home is recognized: two for each log, and one each for SOUL.md and
-// MEMORY.md. A home without logs counts only if it contains SOUL.md, and a log directory without files of other
-// layouts.
+// countMarkers returns a number that shows how many signs of a home it found: two if the home contains logs, one for
+// SOUL.md, and one for MEMORY.md. If the home contains no logs, the result is 0 unless SOUL.md exists and the log
+// directory contains no files of other layouts.
 func countMarkers(fsys vfs.FS) (int, error) {
 	items, err := fsys.ReadDir(logDir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -88,7 +88,7 @@ func countMarkers(fsys vfs.FS) (int, error) {
 	return logs + soul + memory, nil
 }
 
-// createHomeFiles creates the directory of logs and the file SOUL.md.
+// createHomeFiles creates the directory of logs, and the files SOUL.md and MEMORY.md.
 func createHomeFiles(ctx context.Context, o layout.Options) ([]string, error) {
 	return dialect.CreateFiles(
 		ctx,

@@ -110,8 +110,9 @@ func (h *home) checkNoProfileRestricts() error {
 	return nil
 }
 
-// logsWithoutDigest returns the logs of a period that no digest covers and that are longer than minBytes bytes, the
-// oldest first. The logs are for days or for spans shorter than s.
+// logsWithoutDigest returns logs of a period, the oldest first. It returns logs that no digest (a summary of several
+// logs) covers and that are longer than minBytes bytes. The logs are for days or for periods shorter than periods of
+// the kind s.
 func (h *home) logsWithoutDigest(
 	v mdtree.View,
 	s compressionPeriodKind,
@@ -130,8 +131,9 @@ func (h *home) logsWithoutDigest(
 	return in
 }
 
-// isLonger reports whether the entries in the log file p have more than minBytes bytes in total. It also returns true
-// for a log that cannot be read, so that the caller tries to compress this log and reports the error.
+// isLonger reports whether the entries in the log file p have more than minBytes bytes in total. Entries of the kind
+// Handoff are not counted. isLonger also returns true for a log that cannot be read, so that the caller tries to
+// compress this log and reports the error.
 func isLonger(v mdtree.View, p string, minBytes int) bool {
 	if _, ok := v.File(p); !ok {
 		return true
@@ -145,8 +147,9 @@ func isLonger(v mdtree.View, p string, minBytes int) bool {
 	return size > minBytes
 }
 
-// logPeriod returns the period of span s to which a log belongs. It returns false if logs of this
-// kind are not compressed into the span.
+// logPeriod returns the name of the period into which the log f can be compressed, such as 2026-W16. The argument s is
+// the kind of the period, for example a week or a month. The second result is false if f cannot be compressed into a
+// period of this kind.
 func logPeriod(f logFile, s compressionPeriodKind) (string, bool) {
 	isWeekOfMonth := f.spanName == "week" && s.periodKindName == "month"
 	isShorter := f.spanName == "day" || isWeekOfMonth
@@ -157,8 +160,10 @@ func logPeriod(f logFile, s compressionPeriodKind) (string, bool) {
 	return period, true
 }
 
-// periodsToCompress returns the periods that can be compressed, the oldest first. If period is not empty, the result
-// contains at most that period.
+// periodsToCompress returns the periods that can be compressed, the oldest first. Such a period contains logs without a
+// digest, has ended, and does not contain one of the newest logs, which stay in the context. Its digest must not exist
+// yet. If the argument period is not empty, the result contains only this period. In this case, the period only needs
+// logs without a digest.
 func (h *home) periodsToCompress(v mdtree.View, s compressionPeriodKind, period string) []string {
 	found := map[string]bool{}
 	logs := 0
@@ -354,8 +359,9 @@ func (d *digestBuilder) planLogMoves(logs []logWithoutDigest) error {
 	return nil
 }
 
-// addGroup adds an entry to the digest that summarizes the entries of a group. The caller may have provided its text
-// in digestTexts, by group title.
+// addGroup adds an entry to the digest d. The entry summarizes the entries of the group g. Its text is the one in
+// digestTexts for the title of the group, if the caller has provided one. Otherwise shorterDigest writes the text.
+// addGroup returns an error if the provided text is empty or invalid.
 func (d *digestBuilder) addGroup(g *digestEntryGroup, from time.Time, digestTexts map[string]string) error {
 	e := oxbow.Entry{
 		Name:    unusedEntryName(d.view, d.Name, g.labelListTitle, d.digestEntries),
@@ -524,8 +530,9 @@ func (h *home) Decompress(ctx context.Context, dry bool, names ...string) ([]lay
 	return done, nil
 }
 
-// planUndoDigest returns the edits that remove the digest with this name and move the logs that it summarizes back to
-// their place.
+// planUndoDigest returns a description of the digest with this name and the edits that undo the digest. The edits move
+// the logs that the digest summarizes back to their place, and move the digest to another path, where it is kept. If
+// this is impossible, the error matches oxbow.ErrInvalid.
 func (h *home) planUndoDigest(v mdtree.View, name string) (layout.Digest, []mdtree.Edit, error) {
 	name = strings.TrimSuffix(path.Base(name), ".md")
 	p := logDir + "/" + name + ".md"
@@ -574,8 +581,9 @@ func (h *home) planUndoDigest(v mdtree.View, name string) (layout.Digest, []mdtr
 	return d, append(edits, mdtree.Edit{Path: p, Remove: true}, mdtree.Edit{Path: kept, Text: text}), nil
 }
 
-// planMoveLogsBack returns the edits that move the logs which a digest replaced back to their directory. If this is
-// impossible, reason says why.
+// planMoveLogsBack returns the edits that restore the logs which the digest d replaced. Each log is moved back to its
+// former directory. A log that no longer exists is skipped with a note in d.Notes. If the logs cannot be moved back,
+// edits is nil, and reason says why.
 func (h *home) planMoveLogsBack(v mdtree.View, d *layout.Digest) (edits []mdtree.Edit, reason string) {
 	for _, c := range d.Covers {
 		// reject names that lead out of logDir, because a person may have edited the list of replaced logs in the
@@ -603,7 +611,8 @@ func (h *home) planMoveLogsBack(v mdtree.View, d *layout.Digest) (edits []mdtree
 	return edits, ""
 }
 
-// coveringDigest returns the name of the digest that summarizes the log with this file name.
+// coveringDigest returns the name of the digest that summarizes the log with this file name. The name is for a message.
+// If no digest is found, the result is "a digest".
 func (h *home) coveringDigest(v mdtree.View, base string) string {
 	for p := range v.Files() {
 		if f, ok := parseLogPath(p, h.Zone); !ok || f.isInSummarizedLogsDir {

@@ -163,10 +163,10 @@ type logWithoutDigest struct {
 	logPath string
 }
 
-// logsWithoutDigestForContext returns the logs that no digest summarizes. These are logs of days, digests of weeks and
-// months, and buckets, which are summaries that CodeRhapsody itself writes. Each kind is sorted from newest to oldest.
-// Days that a bucket contains are left out. A log in summarizedLogsDir is included if its digest does not exist,
-// because a person removed the digest.
+// logsWithoutDigestForContext returns the logs that no digest summarizes. The result contains logs of days, digests of
+// weeks and months, and buckets. A bucket is a summary that CodeRhapsody itself writes. A day is omitted if a bucket
+// contains the day. A log in summarizedLogsDir is included if its digest does not exist, because a person removed the
+// digest. Each kind is sorted from newest to oldest.
 func (h *home) logsWithoutDigestForContext(v mdtree.View) []logWithoutDigest {
 	var days, buckets, covered, all []logWithoutDigest
 	isCovered := map[string]bool{}
@@ -285,8 +285,9 @@ func entryNames(c prompt.Context) map[string]bool {
 	return in
 }
 
-// recallEntries returns the entries that match a message and whose names are not in namesInContext, because the model
-// was already shown the others. They are shown before the message, and are not stored.
+// recallEntries returns a context with entries that match a message, to be shown to the model before the message. It
+// leaves out the entries in namesInContext, because the model was already shown these entries. The context is not
+// stored. It is empty if the message is too short or no entry matches.
 func (h *home) recallEntries(
 	ctx context.Context,
 	message string,

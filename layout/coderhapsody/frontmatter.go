@@ -146,7 +146,8 @@ func (r *frontMatterReader) decodeKey(m *frontMatterValues, key string, v *yaml.
 	}
 }
 
-// singleValue returns the value of a key that must have a single value.
+// singleValue returns the value of a key that must have a single value. If the key has a list or another structure,
+// singleValue adds a diagnostic and returns "".
 func (r *frontMatterReader) singleValue(key string, v *yaml.Node) string {
 	if v.Kind != yaml.ScalarNode {
 		r.AddNodeDiagnostic(v, "%s is not a single value; write one", key)
@@ -176,8 +177,9 @@ func (r *frontMatterReader) valueNodes(key string, v *yaml.Node) []*yaml.Node {
 }
 
 // parseTime parses the value of a key as a time, and returns it in UTC. The value may have a time zone, such as
-// 2026-04-18T14:02:03Z. A date or time without a zone is in the time zone of day, the file's day. A time of day alone,
-// such as 14:02, is on that day. For any other value, parseTime reports a mistake and returns the zero time.
+// 2026-04-18T14:02:03Z. If a date or a time lacks a zone, it is in the time zone of fileDay, which is the day of the
+// file. If the value is only a time of day, such as 14:02, it is a time on this day. For any other value, parseTime
+// reports a mistake and returns the zero time.
 func (r *frontMatterReader) parseTime(key string, v *yaml.Node, fileDay time.Time) time.Time {
 	s := r.singleValue(key, v)
 	if t, err := time.Parse(time.RFC3339Nano, s); err == nil {
@@ -220,7 +222,8 @@ var frontMatterLabelKeys = []string{
 	frontKeyLabels,
 }
 
-// labelValues returns the values of labels by key, in order.
+// labelValues returns the values that represent the labels in an entry's front matter, by front matter key, in order.
+// Labels that have no key of their own are under frontKeyLabels, in the form key:value.
 func labelValues(labels []oxbow.Label) map[string][]string {
 	vs := map[string][]string{}
 	count := map[string]int{}
@@ -306,8 +309,9 @@ func newFrontMatter(values map[string][]string) string {
 	return b.String()
 }
 
-// editFrontMatter returns the YAML text with the values in want. A key without values is removed. The lines of other
-// keys stay unchanged.
+// editFrontMatter returns the YAML text data in which the keys in newValues have the new values. A key without values
+// is removed. The lines of all other keys stay unchanged. editFrontMatter returns an error if data is not valid YAML,
+// or if the whole mapping is in braces.
 func editFrontMatter(data, lineEnd string, newValues map[string][]string) (string, error) {
 	top, err := profile.FrontMatter("", []byte(data), 1)
 	if err != nil {

@@ -34,8 +34,8 @@ func (l logLayout) Match(p string) bool {
 	return ok
 }
 
-// IsIgnoredText implements [mdtree.Overlooker]. CodeRhapsody stores undated Markdown files beside its
-// logs, such as notes.md and summary-2026.md.
+// IsIgnoredText implements an optional interface of package mdtree. It reports whether a file contains text but is not
+// a log: CodeRhapsody stores undated Markdown files beside its logs, such as notes.md and summary-2026.md.
 func (logLayout) IsIgnoredText(p string) bool {
 	return path.Dir(p) == logDir && path.Ext(p) == ".md" && !strings.HasPrefix(path.Base(p), ".")
 }
@@ -212,8 +212,10 @@ func frontMatter(e oxbow.Entry, fileKind oxbow.Kind) map[string][]string {
 	return vs
 }
 
-// addEntry appends an entry to the log of the day on which it was created. If that file is too long, cannot be read,
-// or would be parsed differently after the addition, addEntry uses another file of the day.
+// addEntry appends an entry to the log of the day on which it was created. If that file is too long, cannot be read, or
+// would be parsed differently after the addition, addEntry uses another file of the day. It uses the present day if the
+// year of the creation is not in the range 1 to 9999. An entry that was a whole log in the old format becomes a file of
+// its own (see planWholeFile).
 func (l logLayout) addEntry(v mdtree.View, op oxbow.Add, now time.Time) ([]mdtree.Edit, error) {
 	e := op.ApplyTo(oxbow.Entry{})
 	if e.Created.IsZero() {
@@ -266,9 +268,11 @@ func (l logLayout) appendEntry(p, text string, e oxbow.Entry) (string, bool) {
 	return lg.textWithAppendedBlock(newFrontMatter(frontMatterWithName(e, f.defaultKind)), e.Content)
 }
 
-// planWholeFile returns the edit that stores an entry as a whole log without front matter. Old logs have this form,
-// and are stored like this when they return from another layout. The entry must be named like a log file that does not
-// exist yet, and the entry's time must be the start of that day. Otherwise planWholeFile returns false.
+// planWholeFile returns the edit that stores an entry as a whole log file. The file contains no front matter, unless
+// the entry needs it, for example for labels. Old logs have this form, and an entry from such a log gets this form
+// again when it comes back from another layout. The entry must have the name of a log file that does not exist yet. The
+// time of the entry must be the start of the day in this name, and its kind must be the default kind of such a log. If
+// the entry does not meet these conditions, or cannot be read from the file unchanged, planWholeFile returns false.
 func (l logLayout) planWholeFile(v mdtree.View, e oxbow.Entry) (mdtree.Edit, bool) {
 	p := logDir + "/" + e.Name + ".md"
 	if !dayNamePattern().MatchString(e.Name) {
@@ -300,7 +304,8 @@ func mayBeGeneratedName(name, base string) bool {
 	return len(name) > len(base) && name[:len(base)] == base && name[len(base)] == ' '
 }
 
-// rewriteEntryBlock returns the text of a log with part i replaced by the entry e.
+// rewriteEntryBlock returns the text of a log in which the entry e replaces the block ps[i]. The argument p is the path
+// of the log, lg is its text, and ps are the blocks with its entries.
 func (l logLayout) rewriteEntryBlock(p string, lg *logText, ps []entryBlock, i int, e oxbow.Entry) (string, error) {
 	f, _ := parseLogPath(p, l.zone)
 	q := ps[i]
@@ -418,8 +423,10 @@ func entryBlockNames(ps []entryBlock) []string {
 	return names
 }
 
-// planRemoveBlock removes a block. If the file contains only this block, the file is removed. If the block lists
-// covered files, the list is moved to the next block of the digest, so that the files stay covered.
+// planRemoveBlock returns the edits that remove the block ps[i] from the log at path p. If the file contains no other
+// block, the file is removed. A block of a digest may list the files that the digest summarizes. In this case, the list
+// is moved to the first remaining block, so that the files stay summarized. If there is no other block, planRemoveBlock
+// returns an error.
 func (l logLayout) planRemoveBlock(p string, lg *logText, ps []entryBlock, i int) ([]mdtree.Edit, error) {
 	covers := ps[i].frontMatter.summarizedFiles
 	rest, left := lg.withoutBlock(ps[i].indexInLog)

@@ -87,8 +87,8 @@ func isBlockMarkerLine(line string) bool { return strings.TrimRight(line, " \t\r
 // blockStartTest reports whether a marker line begins a block. next is the line after the marker.
 type blockStartTest func(next string) bool
 
-// openerForIndex returns the function that decides whether a line --- begins a block. index is the index of this line
-// in the file, or the index of the block before which the line is.
+// openerForIndex returns the function that decides whether a line --- begins a block. index is 0 if the line is at the
+// beginning of the file. For any other line, index may be the number of the line or the number of a block.
 func openerForIndex(index int) blockStartTest {
 	if index == 0 {
 		return opensBlockAtFileStart
@@ -96,8 +96,8 @@ func openerForIndex(index int) blockStartTest {
 	return opensLaterBlock
 }
 
-// startTestForContent returns the function that decides whether a line --- would begin a new block if it were the first
-// line of this block's content.
+// startTestForContent returns a test for a line that consists of three dashes. If such a line is the first line of this
+// block's content, the test reports whether the line would begin a new block.
 func (b logBlock) startTestForContent() blockStartTest {
 	if b.hasFrontMatter {
 		return opensLaterBlock
@@ -182,9 +182,9 @@ func parseLog(text string, isInvalidFront func(start int) bool) *logText {
 // byteRange is a byte range of a text.
 type byteRange struct{ start, end int }
 
-// findLinesAndMarkers returns the byte ranges of the lines in text[start:]. nextMarkerLines has an element for each
-// line: the index of the next line that consists of three dashes, or the line's own index. It is -1 if no such line
-// follows.
+// findLinesAndMarkers returns the byte ranges of the lines in text[start:]. nextMarkerLines[i] is the index of the
+// first line that consists of three dashes, at line i or after it. It is -1 if no such line follows. nextMarkerLines
+// has one element more than lines, which is always -1.
 func findLinesAndMarkers(text string, start int) (lines []byteRange, nextMarkerLines []int) {
 	for at := start; at < len(text); {
 		to := len(text)
@@ -244,9 +244,10 @@ func (l *logText) unescapedBlockContent(i int) string {
 	return unescapeBlockMarkers(s, b.startTestForContent())
 }
 
-// escapeEntryContent returns the content of an entry as it is written to a log. It puts a backslash before each line
-// --- that would begin a new block. firstOpens decides this for the first line: it is opensBlockAtFileStart at the
-// beginning of a log, and otherwise opensLaterBlock.
+// escapeEntryContent returns the content of an entry as it is written to a log. A line of three dashes (---) may begin
+// a new block, so escapeEntryContent puts a backslash before each such line. The function firstOpens reports whether a
+// line of dashes at the beginning of the content would begin a block. The caller passes opensBlockAtFileStart for
+// content at the beginning of a log, and otherwise opensLaterBlock.
 func (l *logText) escapeEntryContent(content string, firstOpens blockStartTest) string {
 	content = escapeBlockMarkers(content, firstOpens)
 	if l.lineEnding != "\n" {
@@ -349,8 +350,9 @@ func (l *logText) withoutBlock(i int) (string, bool) {
 	return l.text[:prev.contentEnd] + l.lineEnding, true
 }
 
-// escapeBlockMarkers puts a backslash before each line of s that would begin a new block in a log. Such lines consist
-// of three dashes. The function firstOpens decides for the first line, and opensLaterBlock for the others.
+// escapeBlockMarkers puts a backslash before each line of s that would begin a new block in a log. Only a line of three
+// dashes can begin a block. For the first line of s, the function firstOpens reports whether it does. For all other
+// lines, opensLaterBlock does.
 func escapeBlockMarkers(s string, firstOpens blockStartTest) string {
 	return mapEscapedMarkerLines(s, firstOpens, func(line string) string { return `\` + line })
 }

@@ -134,14 +134,16 @@ var compressionPeriodKinds = []compressionPeriodKind{
 	}},
 }
 
-// isoWeek returns the ISO 8601 week that contains a day, such as 2026-W16.
+// isoWeek returns the name of the ISO 8601 week that contains a day, such as 2026-W16, the first day of this week, and
+// the first day of the next week.
 func isoWeek(day time.Time) (string, time.Time, time.Time) {
 	year, week := day.ISOWeek()
 	from := time.Date(day.Year(), day.Month(), day.Day()-(int(day.Weekday())+6)%7, 0, 0, 0, 0, day.Location())
 	return fmt.Sprintf("%04d-W%02d", year, week), from, from.AddDate(0, 0, 7)
 }
 
-// monthOfDay returns the month that contains a day, such as 2026-04.
+// monthOfDay returns the month that contains a day, in the form 2026-04. It also returns the beginning of this month,
+// and the beginning of the next month.
 func monthOfDay(day time.Time) (string, time.Time, time.Time) {
 	from := time.Date(day.Year(), day.Month(), 1, 0, 0, 0, 0, day.Location())
 	return fmt.Sprintf("%04d-%02d", day.Year(), day.Month()), from, from.AddDate(0, 1, 0)
@@ -157,9 +159,10 @@ func (f logFile) dayForMonthOfFile() time.Time {
 	return f.firstDay
 }
 
-// isSessionInBucket reports whether the log's session is among the sessions that CodeRhapsody summarized in the file
-// bucket. The day of the session must be in the file's range. If the session has a number, the number must be in the
-// file's range, too.
+// isSessionInBucket reports whether CodeRhapsody has summarized the session of the log f in a bucket, which is a file
+// with summaries. The argument bucket is this file. The day of the session must be in the file's range. The first and
+// the last day of the range may be included only in part. On these days, a session with a number must also be in the
+// range.
 func (f logFile) isSessionInBucket(bucket logFile) bool {
 	isInRange := !f.firstDay.Before(bucket.firstDay) && f.firstDay.Before(bucket.endDay)
 	if f.spanName != "day" || !isInRange {

@@ -34,9 +34,9 @@ type entrySection struct {
 	isFirstOfEntry bool // the section is the first section of an entry
 }
 
-// composeDigestText returns a text that summarizes the entries of a group by the beginnings of their sections. The
-// text is at most an eighth as long as the entries. If there is not enough space for all sections,
-// chooseDigestSections selects some sections.
+// composeDigestText returns a text that summarizes the entries of a group by the beginnings of their sections. The text
+// is at most an eighth as long as the entries. If there is not enough space for all sections, chooseDigestSections
+// selects some of them. If there is not enough space even for one section, the text is longer.
 func composeDigestText(name string, g *digestEntryGroup, zone *time.Location) string {
 	all, size := g.sectionsOfEntries(zone)
 	budget := size / digestShrinkFactor
@@ -75,9 +75,10 @@ func (g *digestEntryGroup) sectionsOfEntries(zone *time.Location) (all []entrySe
 	return all, entryBytes
 }
 
-// chooseDigestSections returns sectionCount of the sections in their original order. It prefers the first sections of
-// entries, and among these shorter sections, because short sections need little space. If there are too few, it adds
-// other sections, the longest first.
+// chooseDigestSections selects some sections of the list all and returns them in their original order. Their number is
+// sectionCount, or len(all) if that is smaller. First it selects sections that are the first of an entry, beginning
+// with the shortest, because short sections need little space. If these are too few, it adds other sections, the
+// longest first.
 func chooseDigestSections(all []entrySection, sectionCount int) []entrySection {
 	if sectionCount >= len(all) {
 		return all
@@ -105,8 +106,9 @@ func chooseDigestSections(all []entrySection, sectionCount int) []entrySection {
 	return kept
 }
 
-// writeDigest returns the text of a digest, the log into which older logs are compressed, from the kept sections. Each
-// section gets a part of maxBytes.
+// writeDigest returns the text of the digest with the given name. A digest is a log that summarizes older logs. The
+// text is made from keptSections, the selected sections of the entries in these logs. A section that is longer than
+// minSectionBytes is shortened to its share of maxBytes.
 func writeDigest(name string, g *digestEntryGroup, keptSections []entrySection, maxBytes int) string {
 	title := name
 	if g.labelListTitle != "" {
@@ -163,7 +165,8 @@ func writeDigest(name string, g *digestEntryGroup, keptSections []entrySection, 
 	return strings.Trim(b.String(), "\n")
 }
 
-// shorterDigest returns the text of composeDigestText, or the entries' unchanged texts if these are shorter.
+// shorterDigest returns the text of composeDigestText, or the entries' unchanged texts if these are shorter. If an
+// entry of the group is an archive, the result is always the text of composeDigestText.
 func shorterDigest(name string, g *digestEntryGroup, zone *time.Location) string {
 	digest := composeDigestText(name, g, zone)
 	var texts []string

@@ -19,8 +19,8 @@ import (
 //go:embed tool_save_memory.md
 var saveMemoryDescription string
 
-// Tools implements [layout.Home]. It adds two tools. save_memory writes to today's log, and
-// recall_memory returns the logs of days without digests.
+// Tools implements [layout.Home]. It adds two tools. save_memory writes to today's log. recall_memory returns the logs
+// of a range of days, without digests, which are entries of the kind archive.
 func (h *home) Tools() []verb.Tool {
 	save := verb.DefineTool(
 		verb.Tool{

@@ -270,8 +270,9 @@ func makeFreeName(s string, taken map[string]bool) string {
 // newFormatStore is a read-only store with the entries from a file that a later version of crabtalk wrote.
 type newFormatStore struct{ oxbow.Store }
 
-// Capabilities returns the optional interfaces of the store, for [oxbow.CapabilitiesOf]. Entries that could not be
-// read were reported when the later crabtalk version's file was opened, so a check does not report them.
+// Capabilities returns the optional interfaces of the store, for [oxbow.CapabilitiesOf]. The store offers only a check.
+// The check does not report entries that could not be read from the file, because they were already reported when the
+// file was opened.
 func (l newFormatStore) Capabilities() oxbow.Capabilities {
 	return oxbow.Capabilities{Checker: oxbow.CapabilitiesOf(l.Store).Checker}
 }

@@ -63,7 +63,8 @@ func (s *session) Start(ctx context.Context) (prompt.Context, error) {
 	return s.home.Context(ctx, s.request)
 }
 
-// BeforeTurn implements [layout.Session]. It adds nothing before a message.
+// BeforeTurn implements [layout.Session]. It adds no text before a message. If the session has no slug (short name)
+// yet, it makes the slug from the message.
 func (s *session) BeforeTurn(ctx context.Context, message string) (prompt.Context, error) {
 	if err := s.Check(ctx); err != nil {
 		return prompt.Context{}, err

@@ -33,7 +33,8 @@ func (h *home) openStore(ctx context.Context, mo oxbow.Options) (oxbow.Store, er
 	return agentFileStore{tree}, nil
 }
 
-// openTree opens the files of one agent and the world as a store.
+// openTree opens two sets of files as one store: the files of one agent, and the files with facts about the world,
+// which all agents share.
 func (h *home) openTree(ctx context.Context, agent string, mo oxbow.Options) (*mdtree.Store, error) {
 	b := h.Base
 	b.Options.Memory = mo
@@ -71,8 +72,8 @@ func (h *home) openScopedStore(ctx context.Context, o oxbow.Options) (*scopedSto
 	return &scopedStore{m, agentPrefix(h.directories.agentName)}, nil
 }
 
-// importFiles copies the entries in the files of all agents and the world into an empty store, in one change. It does
-// not change the files.
+// importFiles copies entries from files into a store in one change, if the store is empty. The files are those of all
+// agents, and the files with facts about the world, which all agents share. importFiles does not change the files.
 func (h *home) importFiles(ctx context.Context, m *oxbow.Memory, o oxbow.Options) error {
 	fresh := func() (bool, error) {
 		for _, err := range m.Log(ctx) {

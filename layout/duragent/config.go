@@ -65,8 +65,9 @@ func (f yamlFile) valueError(n *yaml.Node, key, value, reason string) error {
 	return &oxbow.InvalidError{Field: fmt.Sprintf("%s line %d: %s", f.name, n.Line, key), Value: value, Reason: reason}
 }
 
-// valueAt returns the value at a path of keys, such as "spec.memory", and whether the file contains it. It fails if a
-// key on the path occurs twice or has a value that is not a mapping.
+// valueAt returns the value at a path of keys, such as "spec.memory", and whether the file contains the value. It
+// returns an error if a key on the path occurs twice, or if a key before the last key has a value that is not a
+// mapping.
 func (f yamlFile) valueAt(keys string) (*yaml.Node, bool, error) {
 	n, walked := f.root, ""
 	for key := range strings.SplitSeq(keys, ".") {
@@ -106,7 +107,9 @@ func (f yamlFile) valueAt(keys string) (*yaml.Node, bool, error) {
 // isNull reports whether a key lacks a value.
 func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.Tag == "!!null" }
 
-// textAt returns the text at a path of keys. If the file does not contain the path, it returns def.
+// textAt returns the text at a path of keys, such as "spec.memory.backend", and the YAML node of the value. If the file
+// does not contain the path, or if the value is null, textAt returns the default def. If the value is not a text, it
+// returns an error.
 func (f yamlFile) textAt(keys, def string) (string, *yaml.Node, error) {
 	n, ok, err := f.valueAt(keys)
 	if err != nil || !ok {
@@ -121,8 +124,10 @@ func (f yamlFile) textAt(keys, def string) (string, *yaml.Node, error) {
 	return n.Value, n, nil
 }
 
-// directoryAt returns the directory at a path of keys. The value is relative to the directory of the file. It fails if
-// the directory is outside the home, because the home's file system does not contain such a directory.
+// directoryAt returns the directory at a path of keys, such as "world_memory.path". The value in the file is relative
+// to the directory of the file. The result is relative to the home. If the file does not contain the keys, directoryAt
+// returns the default def. It returns an error if the directory is outside the home, because the home's file system
+// does not contain such a directory.
 func (f yamlFile) directoryAt(keys, def string) (string, error) {
 	s, n, err := f.textAt(keys, def)
 	if err != nil {

@@ -158,8 +158,8 @@ func cutTrailingNewline(s string) string {
 	return strings.TrimSuffix(s, "\n")
 }
 
-// newDayLog returns the text of a day's log file that contains only the date and, before any timed entry, the given
-// content.
+// newDayLog returns the text of a new log file for a day. The text consists of a heading with the date, and the given
+// content. The content is the opening of the day, which is the entry before the first entry with a time.
 func newDayLog(date, content string) string {
 	return "# " + date + "\n\n" + escapeLines(content) + "\n"
 }
@@ -223,7 +223,9 @@ func mapLines(text string, fn func(string) string) string {
 
 const dayOpeningSuffix = " (opening)"
 
-// dayEntryName returns the name of the n-th entry in a minute. n counts from 1.
+// dayEntryName returns the name of an entry in the log of a day. moment is the minute of the entry, and n is the number
+// of the entry among the entries in this minute, from 1. If moment is "", the entry is the opening of the day, which
+// has no time, and n is ignored.
 func dayEntryName(date, moment string, n int) string {
 	switch {
 	case moment == "":

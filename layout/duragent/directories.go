@@ -25,9 +25,10 @@ func (p homeDirectories) agentDir(name string) string {
 	return path.Join(p.agentsPath, p.agentName, name)
 }
 
-// findGlobalConfig returns the directories of the home at path label. The workspace is the directory that the file
-// duragent.yaml names. If this file does not exist, the workspace is the home itself, if it looks like a workspace or
-// label ends with .duragent. Otherwise it is the directory .duragent in the home.
+// findGlobalConfig returns the directories of a home. The argument label is the path of the home. The file
+// duragent.yaml names the workspace, a directory with the memory. If this file does not exist, there are two cases. If
+// label ends with .duragent, or if the home contains directories of a workspace, the workspace is the home itself.
+// Otherwise the workspace is the directory .duragent in the home.
 func findGlobalConfig(fsys vfs.FS, label string) (globalConfig, error) {
 	data, ok, err := readConfig(fsys, globalFile)
 	if err != nil {

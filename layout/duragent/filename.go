@@ -47,8 +47,9 @@ func factFileStem(name string) string {
 	return b.String()
 }
 
-// decodeName returns the name of the fact in a file with this stem. If factFileStem would not return the stem, the stem
-// itself is the name, because people may name files as they like.
+// decodeName returns the name of the fact in a file with this stem. It decodes characters that factFileStem has
+// encoded, such as %3F. If factFileStem would give the decoded name another stem, a person has named the file, and
+// decodeName uses the stem itself as the name.
 func decodeName(stem string) string {
 	name := stem
 	if n, ok := decodePercents(stem); ok && factFileStem(n) == stem {

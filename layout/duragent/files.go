@@ -13,8 +13,8 @@ import (
 // agentFileStore is the store for the files of one agent and the world.
 type agentFileStore struct{ *mdtree.Store }
 
-// Capabilities returns the optional interfaces of the store, for [oxbow.CapabilitiesOf]. All changes are first
-// converted by toStorableOps to changes that duragent's files can represent.
+// Capabilities returns the optional interfaces of the store, for [oxbow.CapabilitiesOf]. The store s itself implements
+// Committer and DryRunner, because it must first convert changes to changes that duragent's files can represent.
 func (s agentFileStore) Capabilities() oxbow.Capabilities {
 	base := oxbow.CapabilitiesOf(s.Store)
 	return oxbow.Capabilities{Watcher: base.Watcher, Counter: base.Counter, Checker: base.Checker, Committer: s,

@@ -102,7 +102,7 @@ func (l treeLayout) momentTime(date, moment string) time.Time {
 	return t.UTC()
 }
 
-// Plan implements [mdtree.Layout]. The change must have been returned by toStorableOps.
+// Plan implements [mdtree.Layout]. The argument op must be a result of toStorableOps.
 func (l treeLayout) Plan(v mdtree.View, op oxbow.Op, _ time.Time) ([]mdtree.Edit, error) {
 	switch op := op.(type) {
 	case oxbow.Add:

@@ -143,8 +143,8 @@ func (s *scopedStore) toAgentChange(c oxbow.Change) oxbow.Change {
 	return c
 }
 
-// DryRun implements [oxbow.DryRunner]. It only checks whether the backend filesystem could store
-// the changes.
+// DryRun implements [oxbow.DryRunner]. It only checks whether the layout can store the changes, and whether the agent
+// may change these entries.
 func (s *scopedStore) DryRun(_ context.Context, ops ...oxbow.Op) error {
 	_, err := checkOpsVisible(ops)
 	return err
@@ -269,7 +269,8 @@ func (s *scopedStore) SeqAt(ctx context.Context, t time.Time) (uint64, error) {
 	return h.SeqAt(ctx, t)
 }
 
-// Revert returns an error if a change includes entries of another agent.
+// Revert undoes the changes with the numbers seqs in one new change and returns its number. It returns an error if one
+// of the changes includes an entry of another agent.
 func (s *scopedStore) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 	for c, err := range s.memory.Log(ctx) {
 		if err != nil {

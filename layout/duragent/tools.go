@@ -262,7 +262,8 @@ func (h *home) searchTool(ctx context.Context, d *verb.Workspace, in searchToolI
 	}, nil
 }
 
-// filePathForMessage returns the path of the file that contains an entry, for messages.
+// filePathForMessage returns a text for messages that tells where an entry is stored. The text is the path of the
+// entry's file. If the entries are in a store of oxbow, the text is the path of the store and the name of the entry.
 func (h *home) filePathForMessage(name string) string {
 	if h.config.backend == backendOxbow {
 		return path.Join(h.Path, defaultStorePath(h.directories)) + " as " + strconv.Quote(name)

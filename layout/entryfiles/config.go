@@ -52,8 +52,8 @@ func readConfig(fsys vfs.FS) (config, error) {
 	return parseConfig(string(data))
 }
 
-// parseConfig parses memory.toml: lines "key = value", comments, and optionally the table header [memoryTool]. An
-// unknown key is an error. Otherwise a misspelt key could leave a permission granted.
+// parseConfig parses memory.toml: lines "key = value", comments, and optionally the table header [memory]. An unknown
+// key is an error. Otherwise a misspelt key could leave a permission granted.
 func parseConfig(toml string) (config, error) {
 	c := defaultConfig
 	seen := map[string]bool{}

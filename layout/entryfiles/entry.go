@@ -56,7 +56,8 @@ type entryDocument struct {
 	contentStartOffset, contentEndOffset int // byte range of the content
 }
 
-// parseDocument finds the parts of a text.
+// parseDocument returns the text with the offsets of its front matter and its content. It returns an error if the text
+// does not begin with front matter.
 func parseDocument(text string) (*entryDocument, error) {
 	d := &entryDocument{text: text, lineEnding: "\n"}
 	if i := strings.IndexByte(text, '\n'); i > 0 && text[i-1] == '\r' {
@@ -124,9 +125,10 @@ func (d *entryDocument) keyValue(key string) (value string, ok bool) {
 	return value, ok
 }
 
-// setKey returns the document with a new value for a key. If the key is on several lines, it changes the last line,
-// because this line counts. If the key is missing, it inserts a line below the key after. An empty value removes all
-// lines of the key.
+// setKey returns the document with a new value for a key. If several lines contain the key, setKey changes the last of
+// these lines, because a reader uses the last value. If the key is missing, setKey inserts a line below the key that
+// the argument after names. If that key is also missing, the line becomes the last line of the front matter. An empty
+// value removes all lines of the key.
 func (d *entryDocument) setKey(key, value, after string) (*entryDocument, error) {
 	now, there := d.keyValue(key)
 	if now == value && there == (value != "") {

@@ -38,8 +38,9 @@ func Dialect() layout.Dialect {
 	}
 }
 
-// countMarkers counts a directory of entries as two markers, and Crab.md and MEMORY.md as one
-// marker each. Crab.md alone does not count, because crabtalk also has it in other layouts.
+// countMarkers returns how many signs of this layout exist. A directory of entries counts as two markers. Crab.md and
+// MEMORY.md count as one marker each, but only if the directory exists. If it does not exist, both files together count
+// as one marker. Crab.md alone does not count, because crabtalk also has it in other layouts.
 func countMarkers(fsys vfs.FS) (int, error) {
 	entries, err := dialect.CountDir(fsys, entriesDir)
 	if err != nil {

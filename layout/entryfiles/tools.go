@@ -39,8 +39,9 @@ type rewriteToolIn struct {
 	Content string `json:"content,omitempty" cli:"positional" also:"text" jsonschema:"All of the new text, in Markdown; left out, the call shows the text that stands."`
 }
 
-// Tools implements [layout.Home]. It returns the four tools of crabtalk's design. It also returns the tool soul, which
-// writes the identity, if the setting soul_editable allows this.
+// Tools implements [layout.Home]. It returns the four tools of crabtalk's design: remember, forget, recall and memory.
+// It also returns the tool soul, which rewrites the identity. A call of this tool is refused unless the setting
+// soul_editable allows the edit.
 func (h *home) Tools() []verb.Tool {
 	about := func(name, title string) verb.Tool { return dialect.NewTool(descriptions, name, title) }
 	remember, forget := about("remember", "Save to memory"), about("forget", "Delete from memory")

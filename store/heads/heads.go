@@ -40,9 +40,9 @@ func (a *Needs) AddFilter(f oxbow.Filter) {
 	}
 }
 
-// View calls fn with the heads of a store's entries, that is, with the parts of each entry that asked names. The heads
-// are valid until fn returns. If a head could not be read, View calls fn again with whole entries as heads. If the
-// store is not an [oxbow.HeadViewer] or lacks the requested data, all heads contain whole entries.
+// View calls fn with the heads of a store's entries. A head contains the parts of an entry that the argument asked
+// requests. The heads are valid until fn returns. If a head could not be read, View calls fn again with whole entries
+// as heads. If the store is not an [oxbow.HeadViewer] or lacks the requested data, all heads contain whole entries.
 func View(ctx context.Context, s oxbow.Store, asked Needs, fn func(List) error) error {
 	if v := oxbow.CapabilitiesOf(s).HeadViewer; v != nil {
 		ok, err := v.ViewHeads(
@@ -80,7 +80,7 @@ func ViewTable(
 ) (ok bool, err error) {
 	v, hasTable := oxbow.CapabilitiesOf(s).HeadViewer.(oxbow.HeadTableViewer)
 	if !hasTable || len(asked.Names) > 0 {
-		return false, nil // Only a whole entry has all its names.
+		return false, nil // The store has no table, or the caller needs names, which a table lacks.
 	}
 	ok, err = v.ViewHeadTable(ctx, asked.Keys, fn)
 	if !ok {

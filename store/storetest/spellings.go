@@ -68,8 +68,9 @@ func checkLabelSpellings(t *testing.T, m *oxbow.Memory) {
 	}
 }
 
-// checkAliasSpellings adds an alias in two Unicode spellings to the entry, with composed and decomposed characters.
-// The entry must then have only the composed spelling.
+// checkAliasSpellings adds an alias to the entry decomposedName in two Unicode spellings, with composed and decomposed
+// characters. The entry must then have only the composed spelling. A new entry with the same alias must be refused with
+// an AliasError.
 func checkAliasSpellings(t *testing.T, m *oxbow.Memory) {
 	t.Helper()
 	applyOps(t, m, oxbow.Alias{Name: decomposedName, Aliases: []string{"a" + decomposedName, "a" + composedName}})

@@ -35,9 +35,10 @@ type Wrapper struct {
 	Wrap func(t *testing.T, base oxbow.Store) oxbow.Store
 }
 
-// RunWrapper tests that a wrapper shows the same entries through each of its optional interfaces as in a list, and
-// nothing else. open must return an empty store with all optional interfaces. The tests also run with a store without
-// any.
+// RunWrapper tests a wrapper, a store that shows only some entries of another store. Each optional interface of the
+// wrapper must show the same entries as a list, and no others. The function open must return an empty store with all
+// optional interfaces. RunWrapper runs the tests with this store, with a variant whose heads (short descriptions of
+// entries) lack contents, and with a variant that has no optional interfaces.
 func RunWrapper(t *testing.T, open func(t *testing.T) oxbow.Store, w Wrapper) {
 	for _, tc := range []struct {
 		name string
@@ -177,9 +178,9 @@ func (wt *wrapperTest) checkHasNoSecret(where string, value any) {
 	}
 }
 
-// checkOfferedCapabilities fails the test if the wrapper offers a capability that needs a capability that the wrapped
-// store does not have. It also fails the test if the wrapper has methods of an interface that the wrapper does not
-// offer, for example through an embedded store.
+// checkOfferedCapabilities fails the test if the wrapper offers a capability in needsBase and the wrapped store lacks
+// this capability. It also fails the test if the wrapper has the methods of an interface that the wrapper does not
+// offer, for example because it embeds a store.
 func (wt *wrapperTest) checkOfferedCapabilities(base oxbow.Capabilities) {
 	wt.t.Helper()
 	notOffered, below := missingFields(wt.capabilities), missingFields(base)
@@ -440,8 +441,8 @@ func (wt *wrapperTest) checkPastStateHidesSecret(h oxbow.Historian, seq uint64) 
 	}
 }
 
-// checkHiddenChangeRejected tests that a change which the wrapper does not show cannot be undone, and that entries
-// which it does not show cannot be restored from this change.
+// checkHiddenChangeRejected tests a change that the wrapper hides. The change seq must not be undone. Hidden entries
+// must not be restored from this change.
 func (wt *wrapperTest) checkHiddenChangeRejected(h oxbow.Historian, seq uint64) {
 	if n, err := h.Revert(wt.t.Context(), seq); err == nil {
 		wt.t.Errorf("Revert of change %d, which the log hides, made change %d", seq, n)
@@ -461,8 +462,9 @@ func (wt *wrapperTest) isEntryHidden(name string) bool {
 	return wt.wrapper.Secret != "" && strings.Contains(name, wt.wrapper.Secret)
 }
 
-// checkRedactorHidesSecret tries to erase entries that the wrapper hides. It also checks the versions that the wrapper
-// passes to the caller's function.
+// checkRedactorHidesSecret checks that the caller of a Redactor learns nothing about hidden entries. Redact must return
+// ErrNotFound for each entry that the wrapper hides. RedactVersions must not pass a version with the secret to the
+// function of its caller. Both calls are dry runs, so nothing is erased.
 func (wt *wrapperTest) checkRedactorHidesSecret() {
 	r := wt.capabilities.Redactor
 	if r == nil {
@@ -487,7 +489,8 @@ func (wt *wrapperTest) checkRedactorHidesSecret() {
 
 const dryRun = true
 
-// checkDelta fails the test if a changed entry must be hidden.
+// checkDelta fails the test if a change shows an entry that must be hidden, or text that must be hidden. The argument
+// where describes the place for messages.
 func (wt *wrapperTest) checkDelta(where string, d oxbow.Delta) {
 	if d.Entry != nil {
 		wt.checkHasNoSecret(where, *d.Entry)

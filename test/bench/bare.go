@@ -173,8 +173,9 @@ func (r *indexRun) run(ctx context.Context) error {
 	return nil
 }
 
-// sampleQueries returns queries with 2 to 8 consecutive words from the texts, and the words of each query. Repeated
-// words are left out, because the compared prototype of a search index counts each repetition.
+// sampleQueries returns queries made from the texts, and the words of each query. A query consists of 2 to 8
+// consecutive words of a text. If a word is repeated, the repetition is omitted, because one of the compared indexes
+// counts each repetition.
 func (r *indexRun) sampleQueries(t indexTexts) (queries []string, words [][]string) {
 	rng := rand.New(rand.NewPCG(r.seed, 3))
 	for len(queries) < r.queries {
@@ -186,8 +187,8 @@ func (r *indexRun) sampleQueries(t indexTexts) (queries []string, words [][]stri
 		at := rng.IntN(len(ws) - k + 1)
 		ws = distinctWords(ws[at : at+k])
 		q := strings.Join(ws, " ")
-		// Some indexes cut the query themselves, into words that are substrings of the query. Cut it here in the same
-		// way, so that no index has an advantage from how its strings are stored.
+		// Split the joined query again, so that the words share the memory of the query. Indexes that split the query
+		// themselves get such words, too. Therefore no index is faster because of where its strings are in memory.
 		queries, words = append(queries, q), append(words, strings.Split(q, " "))
 	}
 	return queries, words

@@ -45,8 +45,8 @@ const (
 	indexImportPath    = "github.com/oxbow-memory/oxbow/internal/search/index"
 )
 
-// rebuildAndRun builds the command bare again, with the search indexes that the flags name, and runs it with the same
-// flags.
+// rebuildAndRun builds this program again, with the search indexes that the flags name. Then it runs the command named
+// "bare" of the new program with the same flags.
 func (w *indexBuild) rebuildAndRun(ctx context.Context, b *bench, fl *flag.FlagSet) error {
 	dir, remove, err := b.tempDir()
 	if err != nil {
@@ -79,8 +79,8 @@ type buildOverlay struct {
 	fileCount         int
 }
 
-// writeGoMod writes a copy of go.mod that also requires the module in prototypeDir, which contains the prototype of an
-// index, and returns its path.
+// writeGoMod writes a copy of go.mod and of go.sum into o.generatedFilesDir, and returns the path of the new go.mod.
+// The new go.mod also requires the module in prototypeDir, which contains the prototype of an index.
 func (o *buildOverlay) writeGoMod(prototypeDir string) (string, error) {
 	prototypeDir, err := filepath.Abs(prototypeDir)
 	if err != nil {
@@ -186,7 +186,8 @@ func (o *buildOverlay) copyPackage(from, to string, replacementPairs ...string) 
 	return nil
 }
 
-// copyFile makes the build use a copy of the file from in place of the file as.
+// copyFile adds a file to the build. The argument from is the path of the original, and the argument as is the path of
+// the file that the build replaces by a copy of the original.
 func (o *buildOverlay) copyFile(from, as string) error {
 	b, err := os.ReadFile(from)
 	if err != nil {
@@ -195,7 +196,8 @@ func (o *buildOverlay) copyFile(from, as string) error {
 	return o.writeFile(as, b)
 }
 
-// writeFile makes the build use a file with this content in place of the file as, which need not exist.
+// writeFile makes the build read the given content instead of a source file. The argument as is the path of the source
+// file, which need not exist.
 func (o *buildOverlay) writeFile(as string, content []byte) error {
 	as, err := filepath.Abs(as)
 	if err != nil {

@@ -3,6 +3,6 @@
 
 package main
 
-// otherIndexes returns the search indexes with which the command bare compares oxbow's index. In this file, the list is
-// empty.
+// otherIndexes returns the search indexes with which the command named "bare" compares oxbow's index. The list is empty
+// unless the build replaces this file by another one.
 func otherIndexes() []otherIndex { return nil }

@@ -112,7 +112,8 @@ func (r *interferenceRun) run(ctx context.Context) (err error) {
 	return nil
 }
 
-// createStore creates a memory of n entries whose search index is loaded and updated by each write.
+// createStore creates a memory of r.entryCount entries. The search index of the memory is loaded, so each write updates
+// the index.
 func (r *interferenceRun) createStore(ctx context.Context, dir string) (*oxbow.Memory, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
@@ -146,7 +147,8 @@ func (r *interferenceRun) newEntryWriter(m *oxbow.Memory) *loadWorker {
 	}}
 }
 
-// newFileOverwriter returns a worker that overwrites a part of a file and syncs it. No durable write can do less.
+// newFileOverwriter returns a worker that overwrites a part of a file and syncs the file. This is the least work for a
+// durable write, so it is the lower bound for the cost of a write in a store.
 func (r *interferenceRun) newFileOverwriter() *loadWorker {
 	return &loadWorker{call: func(context.Context, int) error {
 		if r.plainFiles.overwriteOffset+int64(r.plainWriteSize) > 64<<20 {

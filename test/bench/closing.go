@@ -113,15 +113,16 @@ func (r *closeRun) createStore(ctx context.Context) error {
 	return err
 }
 
-// checkpointAndClose brings the derived files up to date, and closes the store.
+// checkpointAndClose brings the derived files up to date, and closes the store. It returns the cost of the checkpoint.
 func (r *closeRun) checkpointAndClose(ctx context.Context, m *oxbow.Memory) (callCost, error) {
 	_, err := m.Recall(ctx, oxbow.Query{Text: "warm up"})
 	s, cerr := measureCost(func() error { return m.Checkpoint(ctx) })
 	return s, errors.Join(err, cerr, m.Close())
 }
 
-// measureClose changes entries of a store and returns two costs. costs[0] is the cost to close the store then.
-// costs[1] is the checkpoint's cost after the store was opened again.
+// measureClose changes entries of a store, closes the store and opens it again. If recalls is set, it also searches the
+// store before and during the changes. costs[0] is the cost of closing the store. costs[1] is the cost of the
+// checkpoint that follows the second opening.
 func (r *closeRun) measureClose(ctx context.Context, changes int, recalls bool) (costs [2]callCost, err error) {
 	m, err := oxbow.Open(r.path, nil)
 	if err != nil {

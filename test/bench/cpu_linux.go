@@ -57,8 +57,9 @@ func anonymousMemoryBytes() (int64, bool) {
 	return 0, false
 }
 
-// peakMemory returns the peak resident memory of a finished process in bytes. The process
-// began as a copy of this one, so the value is only meaningful above [ownPeak].
+// peakMemory returns the peak resident memory of a finished process in bytes. The operating system started the process
+// as a copy of this process. Therefore the value is at least [ownPeak], and only a higher value shows the memory that
+// the finished process needed.
 func peakMemory(s *os.ProcessState) int64 {
 	if u, ok := s.SysUsage().(*syscall.Rusage); ok {
 		return u.Maxrss << 10

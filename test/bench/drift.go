@@ -188,8 +188,9 @@ func trackedBlockKind(x trackedBlock) string {
 	return trackedBlockKinds[1]
 }
 
-// tallyPlacements searches for the lines and blocks of commit A in the file at commit B, with each method, and counts
-// in the tables how many were found at the true position.
+// tallyPlacements searches for lines and blocks of an earlier commit in the file at a later commit, with each method.
+// ps contains the files and both commits. tallyPlacements counts in the tables into how many lines and blocks each
+// method found at the true position.
 func (r *placementRun) tallyPlacements(
 	ctx context.Context,
 	c *repoClone,

@@ -212,9 +212,9 @@ func parseHunk(l string) (c diffHunk, n, m int, err error) {
 		}
 		err = errors.Join(err, e)
 		if k > 0 {
-			// If a hunk only adds or only deletes lines, one of its ranges is not empty and the other is. For an empty
-			// range, git reports the number of the line after which it is. Indexes here start at 0, so this number is
-			// already the index.
+			// If a hunk only adds or only deletes lines, one of its two ranges is empty. For an empty range, git
+			// reports the number of the line before the range. Indexes here start at 0, so this number is already the
+			// index of the range. For a range with lines, subtract 1 from the number of its first line.
 			i--
 		}
 		return i, k
@@ -294,8 +294,9 @@ type sampleSizes struct {
 }
 
 // sampleFilePairs selects pairs of commits at random. For each pair, it selects files that were changed between the
-// commits and still exist, and lines and blocks (anchors) to annotate in these files. It skips files with fewer than
-// 10 or more than 20,000 lines and binary files. Anchors of one line have at least 4 characters.
+// commits and still exist. In these files, it selects lines and blocks (anchors) to annotate. It skips files with fewer
+// than 10 or more than 20,000 lines and binary files. Anchors of one line have at least 4 characters. The key of the
+// result is the number of commits between the two commits of a pair.
 func (h *commitHistory) sampleFilePairs(
 	ctx context.Context,
 	p sampleSizes,
@@ -438,7 +439,8 @@ func (h *commitHistory) changedFiles(ctx context.Context, i, j int) ([]string, e
 	return files, nil
 }
 
-// splitLines splits a text into lines like git.
+// splitLines splits a text into lines, and counts the lines as git does: a line end at the end of the text does not
+// begin another line.
 func splitLines(text []byte) []string {
 	s := strings.TrimSuffix(string(text), "\n")
 	if s == "" {

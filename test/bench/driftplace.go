@@ -118,10 +118,10 @@ func (c *repoClone) checkout(ctx context.Context, commit string) error {
 // annotationDir is the directory for the annotations. No repository contains a directory with this name.
 const annotationDir = ".drift/annotations"
 
-// placeAnnotations annotates the anchors (lines or blocks) of all pairs at commit A and checks out commit B. There it
-// determines where oxbow finds the annotated lines, first with git's history and then without it. All pairs must have
-// the same two commits. Before the second time, it moves the sidecar files of renamed files. withGit and withoutGit
-// contain the found positions by pair and anchor.
+// placeAnnotations annotates the anchors (lines or blocks) of all pairs at the earlier commit and checks out the later
+// commit. There it determines twice where oxbow finds the annotated lines: first with git's history, and then without
+// it. Before the search without git's history, it moves the sidecar files (files with annotations) of renamed files.
+// All pairs must have the same two commits. withGit and withoutGit contain the found positions by pair and anchor.
 func (c *repoClone) placeAnnotations(
 	ctx context.Context,
 	pairs []fileAtTwoCommits,
@@ -237,8 +237,8 @@ func (c *repoClone) renameAnnotationFiles(pairs []fileAtTwoCommits) error {
 	return nil
 }
 
-// withAnnotations opens the annotations of the clone and calls fn with them. If git is false, they are opened as in
-// a directory without a git repository.
+// withAnnotations opens the annotations of the clone and calls the function fn with them. If the argument git is false,
+// the annotations are opened as if the directory did not contain a git repository.
 func (c *repoClone) withAnnotations(ctx context.Context, git bool, fn func(*annotate.Store) error) (err error) {
 	o := &annotate.Options{Dir: annotationDir}
 	if git {
@@ -352,8 +352,9 @@ func (t *placementTally) addResult(x trackedBlock, s linePlacement) {
 	}
 }
 
-// isSameLine reports whether line i of a file has the text that a data file contains for it. It checks that the data
-// belongs to this repository.
+// isSameLine reports whether lines[i] equals text, apart from a carriage return at the end. It returns false if i is
+// not the index of a line. text comes from a data file about a repository. If it differs from the line, the data file
+// does not fit this repository.
 func isSameLine(lines []string, i int, text string) bool {
 	return i >= 0 && i < len(lines) && strings.TrimSuffix(lines[i], "\r") == strings.TrimSuffix(text, "\r")
 }

@@ -34,8 +34,9 @@ func lineAfterHunks(hunks []diffHunk, moved map[int]int, at int) int {
 	return at - (last.oldStart + len(last.deleted)) + last.newStart + len(last.added)
 }
 
-// findMovedLines returns the lines of blocks that the hunks deleted in one place and added in
-// another.
+// findMovedLines finds blocks of lines that the hunks deleted in one place and added in another place. It returns the
+// new number of each line in these blocks, by its old number. A block must have at least two lines with at least 40
+// letters in total, and must contain a line that the hunks delete and add exactly once.
 func findMovedLines(hunks []diffHunk) map[int]int {
 	type place struct{ hunk, i int }
 	count := map[string]int{} // for each line, how often the hunks of the diff add it
@@ -86,9 +87,11 @@ const (
 	maxHunkLineProduct = 250000
 )
 
-// findSpacingChangedLines returns the lines of which a commit changed only the white space. hunks come from git's
-// normal diff, and hunksIgnoringSpace from a diff that ignores white space. Both are needed: for an indented block,
-// the normal diff may match braces of a different depth and split the block into two hunks.
+// findSpacingChangedLines finds the lines in which a commit changed only the white space. The result maps the index of
+// each such line before the commit to its index after the commit. hunks come from git's normal diff, and
+// hunksIgnoringSpace from a diff that ignores white space. Both are needed: for an indented block, the normal diff may
+// match braces of a different depth and split the block into two hunks. The argument moved maps old to new indexes of
+// moved lines, which are omitted.
 func findSpacingChangedLines(hunks, hunksIgnoringSpace []diffHunk, moved map[int]int) map[int]int {
 	put := map[int]string{} // for the index of each added line, its text without white space
 	for _, c := range hunks {
@@ -116,9 +119,11 @@ func findSpacingChangedLines(hunks, hunksIgnoringSpace []diffHunk, moved map[int
 
 func withoutSpace(l string) string { return strings.Join(strings.Fields(l), "") }
 
-// findRewordedLines returns the lines that the hunks reworded, without moved lines. Lines of which only the white
-// space changed count as reworded. For the other lines of a hunk, it assigns added lines to deleted lines in the same
-// order so that the total similarity is highest.
+// findRewordedLines finds the lines that the hunks reworded. The result maps the index of each such line before the
+// change to its index after the change. The argument moved maps the indexes of moved lines in the same way. These lines
+// do not count as reworded. The argument respaced contains the lines in which only the white space changed. These lines
+// count as reworded. In the rest of a hunk, findRewordedLines assigns added lines to deleted lines in the same order so
+// that the total similarity is highest.
 func findRewordedLines(hunks []diffHunk, moved, respaced map[int]int) map[int]int {
 	again := maps.Clone(respaced)
 	if again == nil {

@@ -58,7 +58,7 @@ func (r *recallRun) measureFilling(ctx context.Context) error {
 		}
 	}, nil)
 	took = cpuOrWallTime() - start
-	// Set the variable before to the heap size including the documents, so that only the index is counted.
+	// Add the size of the documents to the variable before, so that only the index is counted.
 	before += texts - before
 	row("all at once", took)
 	runtime.KeepAlive(all)
@@ -67,8 +67,9 @@ func (r *recallRun) measureFilling(ctx context.Context) error {
 	return nil
 }
 
-// putEachDocument calls put for each entry. The entry's terms are those of another entry, which is further positions
-// later in the list. It returns the time that put took.
+// putEachDocument calls the function put for each entry, and returns the time that these calls took. The argument
+// further is a distance in the list of entries: the document for an entry contains the terms of the entry that comes
+// this many positions later.
 func (r *recallRun) putEachDocument(
 	ctx context.Context,
 	further int,

@@ -94,7 +94,8 @@ func encodeJSON(v any) string {
 
 type jsonFields = map[string]any
 
-// recordFormats returns the formats whose files contain many records.
+// recordFormats returns the formats whose import is measured. Most formats store many records in one file. A format
+// with isDir set stores each record in a file of its own.
 func recordFormats() []recordFormat {
 	return []recordFormat{
 		{name: "jsonl", fileName: "entries.jsonl", recordSeparator: "\n", record: jsonEntryRecord},

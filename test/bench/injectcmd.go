@@ -238,8 +238,9 @@ func promptGroupTable(
 // formatShare formats a share from 0 to 1 with three decimal places, without the leading zero.
 func formatShare(x float64) string { return strings.TrimPrefix(fmt.Sprintf("%.3f", x), "0") }
 
-// workingDayCostTable returns a table that shows, for a day with many prompts, how many tokens each rule adds to them
-// and how long it takes.
+// workingDayCostTable returns a table about a day with many prompts. For each rule, the table shows the number of
+// prompts, and the shares of the prompts for which the rule quotes texts or names texts. For oxbow's rule, it also
+// shows how many tokens the rule adds to a prompt and how long the decision takes.
 func workingDayCostTable(s *injectionDataSet) *markdownTable {
 	t := newTable(
 		s.Title+": a day",

@@ -121,8 +121,9 @@ type labelProposalVerdicts struct {
 	isProposalRight  []bool
 }
 
-// proposalShares considers only proposals with at least the given confidence. proposedShare is the share of the
-// entries with a hidden label that got such a proposal. rightShare is the share of these proposals that are right.
+// proposalShares returns two shares, for which it counts only proposals whose confidence is at least the argument
+// least. proposedShare is the number of these proposals, divided by the number of entries whose label was hidden.
+// rightShare is the share of these proposals that are right. Without such proposals, both results are 0.
 func (v labelProposalVerdicts) proposalShares(least float64) (proposedShare, rightShare float64) {
 	n, k := 0, 0
 	for i, c := range v.confidences {
@@ -314,7 +315,8 @@ func readSourceLines(data fs.FS, files bool) ([]projectLabelledEntry, error) {
 	return es, nil
 }
 
-// eachGzipLine calls fn for each line of a gzip file that is not empty.
+// eachGzipLine calls fn for each line of a gzip file. It skips blank lines. It returns the first error of reading or of
+// fn, with the number of the line in an error of fn.
 func eachGzipLine(data fs.FS, name string, fn func(line []byte) error) (err error) {
 	f, err := data.Open(name)
 	if err != nil {

@@ -101,7 +101,8 @@ type memoryUsage struct {
 	resident int64 // resident memory of the process, in bytes (0 if the system does not report it)
 }
 
-// runStep performs one operation on the store, which it opens if necessary.
+// runStep performs one operation on the store with the function do, and records how much memory is in use afterwards.
+// It opens the store if necessary. If r.profilesDir is set, it also writes a heap profile.
 func (r *memoryRun) runStep(name string, do func() error) error {
 	if r.memory == nil {
 		r.heapBytesWithoutStore = liveHeapBytes()

@@ -227,7 +227,9 @@ func (x recordedTable) measurementOriginLine(before recordedTable) string {
 	return fmt.Sprintf("`%s` · %s · %s\n\n", x.Command, x.Date, on)
 }
 
-// markdown returns the selected columns and rows of the table in Markdown.
+// markdown returns a part of the table in Markdown. The list columns contains the numbers of the columns, from 1. If it
+// is empty, all columns are returned. rows is a regular expression. A row is returned if it matches the cells of the
+// row, joined by "|". markdown returns an error if a column does not exist, or if no row matches.
 func (x recordedTable) markdown(columns []string, rows string) (string, error) {
 	wanted, err := regexp.Compile(rows)
 	if err != nil {
@@ -266,7 +268,8 @@ func (x recordedTable) markdown(columns []string, rows string) (string, error) {
 	return b.String(), nil
 }
 
-// pageCommand implements the command page, which updates the tables in the documentation page about performance.
+// pageCommand implements the command "page". This command updates the tables in the documentation page about
+// performance.
 func pageCommand(b *bench, fs *flag.FlagSet) func(context.Context) error {
 	return func(context.Context) error {
 		results, err := readResults(resultsFile)

@@ -63,8 +63,8 @@ func allSearchMethods() []searchMethod {
 	return append(ps, searchMethod{name: "scan", title: "plain scan", build: buildLinesFile, open: openScan})
 }
 
-// eachBatch divides the texts into batches of textsPerBuildBatch texts. It calls fn with each batch and the index of
-// the batch's first text, and then done with the number of texts so far.
+// eachBatch divides the texts into batches of textsPerBuildBatch texts. For each batch, it calls the function fn with
+// the index of the batch's first text and the batch. Then it calls the function done with the number of texts so far.
 func eachBatch(ctx context.Context, texts []string, done func(int), fn func(first int, some []string) error) error {
 	for i := 0; i < len(texts); i += textsPerBuildBatch {
 		if err := ctx.Err(); err != nil {

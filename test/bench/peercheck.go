@@ -73,8 +73,9 @@ func (x *exhaustiveIndex) search(words string) []foundText {
 	return fs
 }
 
-// checkTopHits compares the first hits, got, with the result of exhaustive scoring, all. It returns an error unless
-// the scores are the same and each score belongs to the right text. Texts with equal scores may be in any order.
+// checkTopHits checks the first hits of a search. The argument got contains these hits, and the argument all contains
+// the result of scoring all texts. checkTopHits returns an error unless the scores are the same and each score belongs
+// to the right text. Texts with equal scores may be in any order.
 func checkTopHits(got, all []foundText, limit int) error {
 	want := all[:min(limit, len(all))]
 	if len(got) != len(want) {
@@ -97,10 +98,13 @@ func checkTopHits(got, all []foundText, limit int) error {
 	return nil
 }
 
-// limitForCertainHits returns how many hits to request so that the first searchResultLimit hits are certainly right.
+// limitForCertainHits returns the limit for a second search, whose first hits must be the same as the given hits. The
+// first search had the limit searchResultLimit.
+//
 // oxbow changes the order of texts that look like turns of a conversation. It does so among the best thirty texts if
-// the limit is at most twenty, and otherwise among more texts. If the hits contain such texts, limitForCertainHits
-// therefore returns twice searchResultLimit.
+// the limit is at most twenty, and otherwise among more texts. If the hits contain such texts, both searches must use
+// limits of at most twenty, so limitForCertainHits returns twice searchResultLimit, which is twenty. Otherwise it
+// returns [oxbow.MaxLimit].
 func limitForCertainHits(hits []foundText, texts []string) int {
 	if slices.ContainsFunc(hits, func(f foundText) bool { return analysis.IsPersonTurn(texts[f.textNumber]) }) {
 		return 2 * searchResultLimit
@@ -108,9 +112,9 @@ func limitForCertainHits(hits []foundText, texts []string) int {
 	return oxbow.MaxLimit
 }
 
-// checkSearchMethod checks the hits of a search program that uses oxbow's code. It compares the hits with the result of
-// scoring all texts. If the ranking has more than one formula, it instead compares the hits with the beginning of a
-// list so long that no text was skipped.
+// checkSearchMethod checks the hits of a search program that uses oxbow's code. If p.splitTerms is not nil, it compares
+// the hits with the result of scoring all texts. Otherwise it repeats the search with a higher limit, so that the
+// search skips no text, and compares the hits with the beginning of the longer result.
 func checkSearchMethod(ctx context.Context, p *searchMethod, s searcher, texts, queries []string) error {
 	var x *exhaustiveIndex
 	if p.splitTerms != nil {

@@ -34,8 +34,9 @@ type searchMethodCost struct {
 	Anon int64
 }
 
-// serveSearchMethodJob opens and searches the search program that job names, which is a searchMethodJob in JSON. It
-// writes the measured cost to w.
+// serveSearchMethodJob measures a search program and writes the measured cost to w as JSON. job is a searchMethodJob in
+// JSON, which names the search program and contains the queries. serveSearchMethodJob opens the data of the search
+// program and runs the queries.
 func serveSearchMethodJob(job string, w io.Writer) error {
 	var j searchMethodJob
 	if err := json.Unmarshal([]byte(job), &j); err != nil {
@@ -76,8 +77,8 @@ func serveSearchMethodJob(job string, w io.Writer) error {
 	return errors.Join(json.NewEncoder(w).Encode(c), s.close())
 }
 
-// runPeerProcess starts this program as a new process, which opens and searches a search program, and returns the cost
-// that the process has measured.
+// runPeerProcess measures a search program in a separate process. The process runs this program again and does the job
+// j. runPeerProcess returns the cost that the process has measured.
 func runPeerProcess(ctx context.Context, j searchMethodJob) (searchMethodCost, error) {
 	var c searchMethodCost
 	self, err := os.Executable()

@@ -216,8 +216,9 @@ func (r *peersRun) measureSize(ctx context.Context, n int, pieces []oxbow.Add) (
 	return nil
 }
 
-// prepare fills one search program with the texts, checks its results, and measures its size and memory. These do not
-// depend on the other programs. The times of queries are measured later, with all programs alternately.
+// prepare fills one search program with the texts, checks its results, and measures its build time, size and memory.
+// These measurements do not depend on the other programs. The times of queries are measured later, with all programs
+// alternately.
 func (r *peersRun) prepare(ctx context.Context, c *measuredSearchMethod, texts, queries []string) error {
 	if err := os.Mkdir(c.dir, 0o700); err != nil {
 		return err
@@ -300,8 +301,9 @@ func (r *peersRun) measureLatency(ctx context.Context, cs []*measuredSearchMetho
 	return nil
 }
 
-// runQueries passes queries to the peer and times each query until the budget is spent. If the budget is
-// 0, runQueries passes the queries without timing.
+// runQueries passes queries to the search program and times each query until the budget is spent. It also counts the
+// queries for which a hit contains the words of the query. If the budget is 0, it passes all queries without timing and
+// counting.
 func (c *measuredSearchMethod) runQueries(ctx context.Context, texts, queries []string, budget time.Duration) error {
 	for _, q := range queries {
 		if budget > 0 && c.totalQueryTime > budget {
@@ -501,8 +503,8 @@ func sampleTexts(pieces []oxbow.Add, n int, seed uint64) (texts []string, areCom
 	return texts, true
 }
 
-// splitSentences splits a text after full stops, question marks and lines. It splits parts of
-// more than 400 bytes, such as tables, at a space.
+// splitSentences splits a text after lines, and after periods, question marks, exclamation marks and semicolons that a
+// space follows. It splits parts of more than 400 bytes, such as tables, at a space.
 func splitSentences(s string) []string {
 	var out []string
 	for line := range strings.Lines(s) {

@@ -133,7 +133,8 @@ func (j *selectionSum) tableCells() []string {
 		fmt.Sprintf("%.3f", j.shownAnswerShare/n), fmt.Sprintf("%.3f", j.answeredQuestionCount/n)}
 }
 
-// addSelection adds the counts for the text that was selected for the question a.
+// addSelection adds the counts for one question to the sum j. The argument a is the question, and sel is the text that
+// was selected for it.
 func (j *selectionSum) addSelection(
 	x *multiProjectMemory,
 	sel *profile.Selection,
@@ -172,8 +173,9 @@ func (j *selectionSum) addSelection(
 	}
 }
 
-// measureSelections selects entries for all questions, with each setting and each maximum size. It calls done with the
-// results for each setting, named way, and each maximum size, named budget.
+// measureSelections selects entries for all questions, with each setting and each maximum size. After each combination,
+// it calls the function done. budget is the maximum size in tokens, way is the name of the setting, and j contains the
+// results.
 func (x *multiProjectMemory) measureSelections(
 	ctx context.Context,
 	done func(budget int, way string, j selectionSum),
@@ -199,8 +201,9 @@ func (x *multiProjectMemory) measureSelections(
 	return nil
 }
 
-// sumSelections selects entries for each question, with one setting and one maximum size, and returns the sums of the
-// counts.
+// sumSelections selects entries for each question and returns the sum of the results. The argument budget is the
+// maximum size of a selection in tokens. If usesProfile is set, the entries are selected by the profile of the
+// question's project. If ranksByQuestion is set, the question influences the order of the entries.
 func (x *multiProjectMemory) sumSelections(
 	ctx context.Context,
 	m *oxbow.Memory,
@@ -242,7 +245,8 @@ func (x *multiProjectMemory) sumSelections(
 	return j, nil
 }
 
-// createMemory returns a memory with the entries, written in date order, and the index of each entry by name.
+// createMemory returns a memory with the entries in x.entries, and the index of each entry by name. The entries are
+// written in their order, and each entry is written at the time of its date.
 func (x *multiProjectMemory) createMemory(ctx context.Context) (*oxbow.Memory, map[string]int, error) {
 	var now time.Time
 	m, err := oxbow.Open("memory.oxbow", &oxbow.Options{FS: vfs.NewMem(), Clock: func() time.Time { return now }})
@@ -294,6 +298,8 @@ func (x *multiProjectMemory) sortAndRename() {
 }
 
 // mixLoCoMoConversations makes one memory of all conversations in the data set LoCoMo. Each conversation is a project.
+// If the argument turns is true, each entry is a turn of a conversation. Otherwise each entry is a session, which
+// consists of several turns.
 func mixLoCoMoConversations(data fs.FS, turns bool) (multiProjectMemory, error) {
 	x := multiProjectMemory{budgets: []int{2000, 8000}}
 	src, err := quality.FindSource(data, ".", "locomo")

@@ -153,7 +153,8 @@ func (b *bench) printQuality(f *qualityFlags, r *quality.Report) error {
 	return nil
 }
 
-// setSources returns the addresses from which the sets can be downloaded.
+// setSources returns the end of a message about missing data sets. For each data set, it names the title, the expected
+// file, and the address from which the data set can be downloaded.
 func setSources() string {
 	var s strings.Builder
 	s.WriteString("put there one or more of")

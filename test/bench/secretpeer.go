@@ -215,8 +215,9 @@ var lettersOnlyPatterns = []string{`^[a-zA-Z_.-]+$`, `s\.[A-Za-z]{24}`}
 // chosen. maxBytesBeforeKeyword is the number of bytes that are searched before a keyword in this case.
 const maxBytesBeforeKeyword = 512
 
-// keywordOffset returns where matches begin: the maximum number of bytes before a keyword, or "=" if matches
-// begin with the keyword and contain an assignment.
+// keywordOffset returns where the keyword is in the texts that a regular expression matches. The result is "0" if these
+// texts begin with a keyword. It is "=" if they also contain an assignment. Otherwise the result is the maximum number
+// of bytes before the keyword, as a decimal number. If the expression is invalid, the result is the text of the error.
 func keywordOffset(shortRegexp string, keywords []string) string {
 	re, err := syntax.Parse(
 		strings.NewReplacer("%{end}", "", "%{name}", ".{0,24}", "%{is}", ".{1,12}").Replace(shortRegexp),

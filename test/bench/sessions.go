@@ -43,8 +43,9 @@ func sessionsCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	})
 }
 
-// prepareSessionImport builds oxbow and writes transcripts of a user's sessions, whose texts come from n entries. It
-// returns the run, the writer of the transcripts, and the entries.
+// prepareSessionImport builds oxbow and writes transcripts of a user's sessions. The texts of the transcripts come from
+// n entries. The transcripts have about megabytes MB in total, and the first one has at least big MB.
+// prepareSessionImport returns the run, the writer of the transcripts, and the entries.
 func (b *bench) prepareSessionImport(
 	ctx context.Context,
 	dir string,

@@ -128,8 +128,9 @@ const (
 	maxSectionBytes = 4000
 )
 
-// sectionsBelow returns the sections of all files below the directories. Files that cannot be read or
-// parsed are skipped.
+// sectionsBelow returns the sections of all files below the directories. The function read returns the sections of a
+// file. Sections that are shorter than minSectionBytes or longer than maxSectionBytes are left out. Files that cannot
+// be read or parsed are skipped. If no section remains, sectionsBelow returns an error.
 func sectionsBelow(
 	ctx context.Context,
 	dirs []string,

@@ -36,8 +36,8 @@ type sharedWriteCost struct {
 	P50, P99, Longest time.Duration
 }
 
-// serveSharedWriteJob writes to a shared store as job says, which was passed in an environment variable as JSON, and
-// writes the measured times to w.
+// serveSharedWriteJob opens a shared store, writes entries to it, and writes the measured times to w as JSON. The
+// argument job is the JSON form of a sharedWriteJob, which the parent process passed in an environment variable.
 func serveSharedWriteJob(job string, w io.Writer) error {
 	var j sharedWriteJob
 	if err := json.Unmarshal([]byte(job), &j); err != nil {

@@ -105,7 +105,7 @@ func (b *bench) measureStarts(
 	empty := filepath.Join(dir, "empty")
 	type way struct {
 		name  string
-		base  int // index in ways of the way to start a program whose time is the baseline for this way's time
+		base  int // index (in the slice ways) of the way whose median time is the baseline for this way
 		once  func() (time.Duration, error)
 		times timings
 	}
@@ -196,8 +196,9 @@ func timeEcho(ctx context.Context, p program) (time.Duration, error) {
 	return took, errors.Join(err, in.Close(), cmd.Wait())
 }
 
-// timeServer returns the time from the server's start until it has answered initialize and, if more is
-// not nil, the requests of more. It does not include the time to the server's end.
+// timeServer returns the time from the server's start until it has answered the request initialize. If the function
+// more is not nil, the time includes the requests that this function sends. The time does not include the end of the
+// server.
 func timeServer(ctx context.Context, p program, more func(*mcpClient) error) (time.Duration, error) {
 	from := time.Now()
 	c, err := startServer(ctx, p)

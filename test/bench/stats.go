@@ -23,8 +23,8 @@ func (t *timings) timeCall(fn func() error) error {
 	return err
 }
 
-// quantile returns the smallest measurement for which at least the fraction q of all measurements is not larger
-// (nearest rank). It returns 0 without measurements.
+// quantile returns the quantile q by the nearest-rank method. At least the fraction q of all measurements is not larger
+// than the result, and no smaller measurement has this property. If there are no measurements, it returns 0.
 func (t timings) quantile(q float64) time.Duration {
 	if len(t) == 0 {
 		return 0
@@ -97,7 +97,7 @@ func formatPeak(bytes int64) string {
 	return fmt.Sprintf("%d MB", bytes>>20)
 }
 
-// formatRatio formats a divided by b. It returns "–" if b is not positive.
+// formatRatio returns the quotient of a and b as text, such as "2.5×". It returns "–" if b is not positive.
 func formatRatio[T ~int | ~int64](a, b T) string {
 	if b <= 0 {
 		return "–"

@@ -140,7 +140,8 @@ func (r *tenantsRun) run(ctx context.Context) (err error) {
 	return r.measureKills(ctx)
 }
 
-// prepareHomes builds oxbow and fills a home for each tenant. The result from describes where the texts come from.
+// prepareHomes builds oxbow and fills a home for each tenant. It returns a description of the origin of the texts
+// (from).
 func (r *tenantsRun) prepareHomes(ctx context.Context, dir string) (from string, err error) {
 	r.program, err = buildOxbow(ctx, dir, "oxbow", "-trimpath")
 	if err != nil {
@@ -272,7 +273,7 @@ func (r *tenantsRun) serverMemory() int64 {
 	return 0
 }
 
-// call sends one request of a tenant. It returns an error if the status is not want.
+// call sends one request of a tenant. It returns an error if the status of the response differs from the argument want.
 func (r *tenantsRun) call(ctx context.Context, method, target string, tenant int, body []byte, want int) error {
 	req, err := http.NewRequestWithContext(ctx, method, r.url+target, bytes.NewReader(body))
 	if err != nil {
@@ -312,8 +313,9 @@ func (r *tenantsRun) write(ctx context.Context, tenant int, name string) error {
 	return nil
 }
 
-// measureCalls times the calls of all clients. Each client calls at random times that do not depend on the
-// server's speed, and a time starts when the call is due.
+// measureCalls measures how long the calls of all clients take. Each client makes its calls at random moments, which do
+// not depend on the server's speed. The measurement of a call begins at the moment when the call is due, even if the
+// client makes it later.
 func (r *tenantsRun) measureCalls(
 	ctx context.Context,
 	wait time.Duration,

@@ -92,8 +92,8 @@ func goRoot(ctx context.Context) (string, error) {
 	return path.Join(strings.TrimSpace(string(b)), "src"), nil
 }
 
-// eachTextFile calls take with the name and the text of each UTF-8 file with at most 4 MB. It skips names that begin
-// with a dot.
+// eachTextFile calls the function take with the name and the text of each UTF-8 file with at most 4 MB. It skips names
+// that begin with a dot.
 func eachTextFile(fsys fs.FS, take func(name, text string) error) error {
 	return fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
 		switch {
@@ -147,8 +147,8 @@ func eachSession(fsys fs.FS, take func(name, text string) error) error {
 	return nil
 }
 
-// eachCommentFile calls take with the comments of each Go file. It skips licences, directives, tests and
-// vendored code.
+// eachCommentFile calls the function take with the name and the comments of each Go file. It skips tests and vendored
+// code. The comments do not include licences and directives (see joinCommentWords).
 func eachCommentFile(fsys fs.FS, take func(name, text string) error) error {
 	return fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
 		switch {
@@ -170,7 +170,8 @@ func eachCommentFile(fsys fs.FS, take func(name, text string) error) error {
 	})
 }
 
-// joinCommentWords returns the words of the comments in a Go file. The words of each comment are on one line.
+// joinCommentWords returns the texts of the comments in a Go file, without the comment marks. Each comment begins on a
+// new line. Compiler directives and licenses are left out.
 func joinCommentWords(src []byte) string {
 	var sc scanner.Scanner
 	fset := token.NewFileSet()

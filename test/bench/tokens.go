@@ -59,7 +59,9 @@ var tokenCountDataSets = []struct {
 	}},
 }
 
-// randomTexts returns texts from random words with this number of letters, which no tokenizer has learned.
+// randomTexts returns a single long text, which consists of random words that no tokenizer has learned. The argument
+// letters contains the letters of the words, and the argument size is the number of letters in each word. The string in
+// the argument between separates the words.
 func randomTexts(letters string, size int, between string) []string {
 	rng := rand.New(rand.NewPCG(1, 0))
 	var b strings.Builder

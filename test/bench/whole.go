@@ -204,7 +204,8 @@ func (w homeCommandsRun) run(ctx context.Context, es []oxbow.Add) ([]commandCost
 	return costs, nil
 }
 
-// firstWords returns the first n words in a text that consist of ASCII letters.
+// firstWords returns the first n consecutive words in a text that consist of ASCII letters and are separated only by
+// spaces. If the text does not contain n such words, it returns "it".
 func firstWords(content string, n int) string {
 	found := strings.FieldsFunc(content, func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && r != ' '

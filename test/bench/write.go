@@ -162,10 +162,12 @@ func (w *writeRun) logBytes(ctx context.Context) (int64, error) {
 	return s.Used, err
 }
 
-// measureSingleWrites times one write at a time, and with each write the bare cost of writing as many bytes.
+// measureSingleWrites measures how long it takes to write a single entry durably. For comparison, it writes the same
+// number of bytes to plain files, and measures these times too. If sqlite is set, it also adds each entry to an SQLite
+// database.
 func (w *writeRun) measureSingleWrites(ctx context.Context, before []oxbow.Add, sqlite bool) (err error) {
 	var size int // number of bytes that writing the current entry adds to the log
-	more := 0    // number of bytes in size that belong neither to the entry's name nor to its content
+	more := 0    // number of bytes in the variable size besides the entry's name and content
 	ox := &durableWriter{
 		name:       "oxbow, with its index",
 		writeEntry: func(e oxbow.Add) error { return w.memory.Apply(ctx, e) },
@@ -281,8 +283,10 @@ type plainWriteFiles struct {
 // overwrite does not make the file longer.
 const bytesPerOverwrite = 8 << 10
 
-// newPlainWriteFiles creates in dir the file for appends, and the file of zeros for overwrites. Each write has *size
-// bytes, which the caller may change between writes.
+// newPlainWriteFiles creates in dir a file for appends, and a file of zeros for overwrites. The result contains a
+// writer for each file. Each call of a writer writes *size bytes and syncs the file. It writes at least one byte and at
+// most bytesPerOverwrite bytes. The caller may change *size between the calls. The file of zeros has enough space for
+// the argument rounds, which is the number of overwrites of the maximum size.
 func newPlainWriteFiles(dir string, rounds int, size *int) (*plainWriteFiles, error) {
 	b := new(plainWriteFiles)
 	var err error

@@ -136,7 +136,8 @@ func (t *transaction) requestChunks(o *file, first, last int64) (*pendingAnswer,
 		[]any{o.nodeNumber, float64(first)}, []any{o.nodeNumber, float64(last)}))
 }
 
-// copyChunk copies a stored chunk's bytes into p. p contains the bytes of the file from offset off on.
+// copyChunk copies the bytes of a stored chunk into p. The first byte of p corresponds to the offset off in the file.
+// The argument row is the stored chunk with its number.
 func copyChunk(p []byte, off int64, row js.Value) {
 	at, b := int64(numberProperty(row, "i"))*chunkSize, row.Get("b")
 	if at < off {
@@ -202,7 +203,8 @@ func (t *transaction) readChunk(ino float64, i int64, buf []byte) (int, error) {
 	return js.CopyBytesToGo(buf, row.Get("b")), nil
 }
 
-// writeChunk stores a chunk without the zeros at its end. It stores nothing if all bytes are zeros.
+// writeChunk stores the chunk i of a file without the zeros at its end. If all bytes are zeros, writeChunk deletes the
+// stored chunk, because a missing chunk is read as zeros.
 func (t *transaction) writeChunk(ino float64, i int64, b []byte) error {
 	for len(b) > 0 && b[len(b)-1] == 0 {
 		b = b[:len(b)-1]

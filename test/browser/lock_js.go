@@ -38,8 +38,9 @@ type hold struct {
 	handlers      []js.Func
 }
 
-// acquireWebLock requests a Web Lock. If wait is true, acquireWebLock returns when the lock is granted. If wait is
-// false, it returns without a lock that others hold. isHeld reports whether the lock was granted.
+// acquireWebLock requests a Web Lock. If wait is true, acquireWebLock waits until the browser grants the lock. If wait
+// is false and another holder has the lock, acquireWebLock returns at once, without the lock. The result isHeld reports
+// whether the lock was granted.
 func (f *FS) acquireWebLock(name, mode string, wait bool) (h *hold, isHeld bool, err error) {
 	if f.isClosed.Load() {
 		return nil, false, errClosed
@@ -138,7 +139,7 @@ type lock struct {
 var _ vfs.Lock = (*lock)(nil)
 
 // OpenLock opens the lock file with this name. If the file does not exist, OpenLock creates it with permission 0600.
-// Callers may write into the file who holds the lock.
+// The holder of the lock may write its name into the file.
 func (f *FS) OpenLock(name string) (vfs.Lock, error) {
 	l := &lock{fileSystem: f, name: name}
 	if err := vfs.CheckName("lock", name); err != nil {

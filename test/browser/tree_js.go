@@ -123,7 +123,8 @@ func (f *FS) updateModTime(t *transaction, dir node) error {
 	return t.writeNode(dir)
 }
 
-// pathError adds the operation and the name to err. It returns nil and errors that are a PathError already unchanged.
+// pathError returns a PathError with the operation, the name and the error err. It returns err unchanged if err is nil
+// or contains a PathError.
 func pathError(op, name string, err error) error {
 	if e := (*fs.PathError)(nil); err == nil || errors.As(err, &e) {
 		return err
@@ -428,9 +429,9 @@ func (f *FS) SyncDir(name string) error {
 	}))
 }
 
-// deleteUnusedBytes deletes the bytes of a file whose name was removed. If somebody still has the file open, it does
-// nothing. The bytes are then deleted when the last one closes the file, or when the file system is opened again. For
-// the same reason, it ignores errors.
+// deleteUnusedBytes deletes the bytes of a file whose name was removed. If the file is still open somewhere, it does
+// nothing. The bytes are then deleted when the file is closed everywhere, or when the file system is opened again. If
+// deleteUnusedBytes fails, the next opening of the file system deletes the bytes, so it ignores errors.
 func (f *FS) deleteUnusedBytes(ino float64) {
 	h, got, err := f.acquireWebLock(f.openLockName(ino), lockExclusive, false)
 	if err != nil || !got {
@@ -452,8 +453,8 @@ func (f *FS) deleteUnusedBytes(ino float64) {
 	})
 }
 
-// deleteAllUnused deletes all files without a name that nobody has open. A page that ends without closing such files
-// leaves them behind.
+// deleteAllUnused deletes all files that have no name any more, except files that somebody has open. A page that ends
+// without closing such files leaves them behind.
 func (f *FS) deleteAllUnused() error {
 	var inos []float64
 	err := f.viewTransaction(func(t *transaction) error {

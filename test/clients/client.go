@@ -155,9 +155,9 @@ enabled = false
 		[]string{"--approval-mode", "yolo"}, toolCall{}, toolCall{}},
 }
 
-// runArguments returns the arguments for a run with this prompt. If allowAllTools is true, they allow all tools. If
-// resumesSession is true, the run continues the last session. An option -p at the end of c.run stays directly before
-// the prompt.
+// runArguments returns the arguments for a run with this prompt. If allowAllTools is true, the arguments allow all
+// tools. If resumesSession is true, the run continues the last session. An option -p at the end of c.runArgs stays
+// directly before the prompt.
 func (c *testedClient) runArguments(prompt string, allowAllTools, resumesSession bool) []string {
 	run, prints := c.runArgs, ""
 	if run[len(run)-1] == "-p" {

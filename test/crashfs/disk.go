@@ -176,8 +176,9 @@ func (d *Disk) Kill(p *Process) {
 	p.killNow()
 }
 
-// KillAt ends the process at operation n, if n is an operation of this process. [Disk.StopAt] tells what happens to
-// the operation itself.
+// KillAt makes the process p end at operation n of the disk, if p performs this operation. The operations of all
+// processes are numbered together. The operation itself returns [ErrKilled]. It is performed before the process ends,
+// unless it syncs a file or a directory.
 func (d *Disk) KillAt(p *Process, n int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -243,8 +244,8 @@ func (d *Disk) CopyLiveFiles() *vfs.Mem {
 }
 
 // Clone returns a copy of the disk with its pending operations. The copy looks as if all processes had been killed: it
-// contains neither processes nor locks. Faults are not copied, and the copy does not stop. In the copy, operations are
-// numbered from the present number on.
+// contains neither processes nor locks. Faults that a test has requested for the disk are not copied. Nor is the number
+// of the operation at which the disk stops. In the copy, operations are numbered from the present number on.
 func (d *Disk) Clone() *Disk {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -256,10 +257,11 @@ func (d *Disk) Clone() *Disk {
 	}
 }
 
-// performOp gives the operation op a number, records it, and calls perform to perform it. If a test has requested a
-// fault for this operation, performOp calls fail instead, which performs the part of the operation that the fault
-// leaves. If the fault has Done set, it calls perform as well. If op is a Sync or OpSyncDir and the disk stops or the
-// process ends at op, it calls neither. fail may be nil. The caller holds mu and has checked that the process is
+// performOp gives the operation op a number, calls the function perform to perform it, and records it. If a test has
+// requested a fault for this operation, performOp returns the fault's error. If the field Done of the fault is set, the
+// whole operation is performed before. Otherwise performOp calls the function fail instead of perform, and fail
+// performs only a part of the operation. fail may be nil. If the disk stops or the process ends at op, and op is an
+// OpSync or OpSyncDir, the operation is not performed. The caller holds p.disk.mu and has checked that the process is
 // alive.
 func (p *Process) performOp(op Op, perform func(op Op) error, fail func(op Op, f OpFault)) error {
 	d := p.disk

@@ -46,8 +46,9 @@ func (f crashOutcome) describe(op string) string {
 	return "kept " + op
 }
 
-// applyTo changes the bytes of a file in buf as the write or truncation op does, if a crash leaves it as f says. It
-// may write to buf. It returns buf or a new slice.
+// applyTo changes the bytes of a file in buf as the operation op does. The operation is a write or a truncation. The
+// argument f says how much of the operation remains after a crash. applyTo may write to buf. It returns buf or a new
+// slice.
 func (op *pendingDataOp) applyTo(buf []byte, f crashOutcome) []byte {
 	if f.outcomeKind == outcomeOpLost {
 		return buf
@@ -69,8 +70,9 @@ func (op *pendingDataOp) applyTo(buf []byte, f crashOutcome) []byte {
 	return buf
 }
 
-// endOffset returns where the bytes of the write op end in the file, if a crash leaves the write as f says. The file
-// has at least this length then. It returns 0 if the operation was lost or is a truncation.
+// endOffset returns the offset in the file at which the bytes of the write op end. The argument f says how much of the
+// write remains after a crash. The file has at least this length after the crash. endOffset returns 0 if the operation
+// was lost or is a truncation.
 func (op *pendingDataOp) endOffset(f crashOutcome) int64 {
 	switch {
 	case f.outcomeKind == outcomeOpLost || op.op.Kind == OpTruncate:
@@ -135,8 +137,8 @@ func (op *pendingDataOp) possibleCrashOutcomes() []crashOutcome {
 	return fates
 }
 
-// sectorBoundaries returns offsets in the write's bytes at which a sector of the file begins. If more than
-// maxSectorBoundaries sectors begin there, it returns maxSectorBoundaries offsets, evenly spread.
+// sectorBoundaries returns the offsets in the write's bytes at which a sector of the file begins. If there are more
+// than maxSectorBoundaries such offsets, it returns at most maxSectorBoundaries of them, evenly spread.
 func (op *pendingDataOp) sectorBoundaries() []int {
 	first := sectorSize - int(op.op.Off%sectorSize)
 	count := 0

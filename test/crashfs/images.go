@@ -122,9 +122,10 @@ type fileTree struct {
 	lostNameChangesText string
 }
 
-// chooseKeptNameChanges determines which file names exist after a crash that loses some name changes. keep says for
-// each pending name change whether it remains. With these names, chooseKeptNameChanges yields the disk contents for
-// everything that the crash may do to the pending writes. It returns false if the caller wants no more disk contents.
+// chooseKeptNameChanges yields disk contents that are possible after a crash. The argument keep contains, for each
+// pending change of file names, whether the change survives the crash. For these names, chooseKeptNameChanges tries
+// many combinations of lost, kept and partly lost writes, and yields a disk content for each combination. It returns
+// false if the caller wants no more disk contents.
 func (e *crashContentEnumerator) chooseKeptNameChanges(keep []bool) bool {
 	t, hash := e.buildTree(keep)
 	if e.seenTrees[hash] {
@@ -290,7 +291,8 @@ func (im *CrashContent) AnyName(fn func(name string) bool) bool {
 	return slices.ContainsFunc(im.tree.treeEntries, func(p treeEntry) bool { return p.fileNumber >= 0 && fn(p.name) })
 }
 
-// BuildFileSystem builds the files and directories that the sketch describes. The caller owns the result.
+// BuildFileSystem returns a file system with the files and directories of this possible disk content. The caller owns
+// the result.
 func (im *CrashContent) BuildFileSystem() *vfs.Mem {
 	img := vfs.NewMem()
 	for _, p := range im.tree.treeEntries {
@@ -365,8 +367,8 @@ func (e *crashContentEnumerator) buildFileContent(
 		return slices.Clip(node.base)
 	}
 	// After most crashes, the only write that may be lost is a record that was appended to the file. Whatever part of
-	// the record remains, the file's content is the beginning of the content with the whole record. Therefore all
-	// variants share one slice, which is built only once.
+	// the record remains, the file's content is a prefix of the content with the whole record. Therefore all variants
+	// share one slice, which is built only once.
 	op := node.pendingOps[0]
 	isAppend := op.op.Kind == OpWrite && op.op.Off == int64(len(node.base))
 	if len(node.pendingOps) == 1 && isAppend {
@@ -389,8 +391,9 @@ func (e *crashContentEnumerator) buildFileContent(
 	for _, op := range node.pendingOps {
 		size = max(size, int(op.op.Off)+len(op.data))
 	}
-	// data may be extended without clearing the bytes after its length, because they are zeros up to its capacity.
-	// This is no longer so after a truncation.
+	// The bytes of the slice data after its length are zeros up to its capacity. Therefore the slice can be extended
+	// without clearing the new bytes. A truncation limits the capacity to the new length, because the bytes after it
+	// may differ from zero.
 	var data []byte
 	if buffer == nil {
 		data = make([]byte, size)
@@ -437,10 +440,11 @@ func (e *crashContentEnumerator) describeLostChanges(t *fileTree, fates []crashO
 	return b.String()
 }
 
-// eachSubset calls yield with subsets of count things. keep[i] says whether thing i is in the subset. If count is at
-// most limit, it tries all subsets. Otherwise it tries all things, none, every prefix, all but one thing, and one
-// thing alone. It begins with all things and ends with none. So if several subsets lead to the same disk content, the
-// subset with the fewest losses comes first. eachSubset stops and returns false as soon as yield returns false.
+// eachSubset calls yield with subsets of count things. keep[i] reports whether thing i is in the subset. If count is at
+// most limit, it tries all subsets, from the set of all things to the empty set. Otherwise it tries every prefix of the
+// things, from all things to none. Then it tries each set of all things but one, and each set of only one thing. So if
+// several subsets lead to the same disk content, a subset with few losses comes first. eachSubset stops and returns
+// false as soon as yield returns false.
 func eachSubset(count, limit int, yield func(keep []bool) bool) bool {
 	keep := make([]bool, count)
 	fill := func(in func(i int) bool) bool {

@@ -154,7 +154,7 @@ func (s *diskState) addInode(n *inode) {
 func (s *diskState) reachableInodes() map[uint64]bool { return s.reachableFrom(s.rootNumber) }
 
 // reachableOrOpen returns the inodes of all files and directories that are open or have a path. A path begins at the
-// root or at an open directory. Names that a crash may still lose count as well.
+// root or at an open directory. A path may also contain names that are not durable yet.
 func (s *diskState) reachableOrOpen() map[uint64]bool {
 	starts := []uint64{s.rootNumber}
 	for ino, n := range s.nodes {
@@ -206,7 +206,7 @@ func (s *diskState) dropUnreachableNameChanges() {
 
 func (s *diskState) addChange(c *nameChange) { s.nameChanges = append(s.nameChanges, c) }
 
-// touchesDir reports whether the change gives a name in this directory a new meaning.
+// touchesDir reports whether the change creates, removes or replaces a name in the directory with the inode number dir.
 func (c *nameChange) touchesDir(dir uint64) bool {
 	return slices.ContainsFunc(c.nameEffects, func(e nameEffect) bool { return e.dirNumber == dir })
 }
@@ -222,7 +222,8 @@ func (s *diskState) makeDirDurable(dir uint64) {
 	s.dropUnreachableNameChanges()
 }
 
-// failDirSync marks the pending names in a directory after a OpSyncDir of it has failed.
+// failDirSync marks the pending name changes in the directory dir as failed, because a sync of this directory has
+// failed. No later sync makes these changes durable.
 func (s *diskState) failDirSync(dir uint64) {
 	for _, c := range s.nameChanges {
 		if c.touchesDir(dir) {
@@ -245,8 +246,8 @@ func (s *diskState) makeAllDurable() {
 	s.dropUnreachableNameChanges()
 }
 
-// failAllPendingOps marks all pending bytes and names as not durable in spite of later syncs, after a sync of the whole
-// disk has failed.
+// failAllPendingOps is called after a sync of the whole disk has failed. It marks all pending bytes and names as lost,
+// so that later syncs do not make them durable.
 func (s *diskState) failAllPendingOps() {
 	for _, n := range s.nodes {
 		n.failSync()
@@ -256,8 +257,8 @@ func (s *diskState) failAllPendingOps() {
 	}
 }
 
-// makeDurable makes a change durable. If the change is the end of an old name in a rename, it makes the new name
-// durable first.
+// makeDurable makes a change durable. If the change requires another change, makeDurable makes the required change
+// durable first. For example, the removal of the old name in a rename requires the new name.
 func (s *diskState) makeDurable(c *nameChange) {
 	i := slices.Index(s.nameChanges, c)
 	if i < 0 {
@@ -291,7 +292,8 @@ func (n *inode) setDirEntry(e nameEffect) {
 	}
 }
 
-// failSync marks the file's pending operations after a failed Sync of the file.
+// failSync marks the file's pending operations as failed, because a sync of the file has failed. No later sync makes
+// these operations durable.
 func (n *inode) failSync() {
 	for i, op := range n.pendingOps {
 		lost := *op

@@ -11,8 +11,8 @@ import (
 )
 
 // HashFiles returns a hash of the file names, permissions and bytes in m. Equal file systems have the same hash, also
-// in different runs of a program. If skip returns true for the name of a file, only the name counts and not the bytes.
-// skip may be nil.
+// in different runs of a program. If the function skip returns true for the name of a file, the file's bytes do not
+// influence the hash. skip may be nil.
 func HashFiles(m *vfs.Mem, skip func(name string) bool) uint64 {
 	h, n := uint64(0), 0
 	var first map[uint64]int // for each inode, the index of the file's first name

@@ -7,8 +7,9 @@ import (
 	"runtime/debug"
 )
 
-// init makes garbage collection rarer in every program that imports this package, unless the environment variable GOGC
-// is set. Otherwise the collector takes a fifth of the processor time in tests that open many small stores.
+// init makes garbage collection rarer in every program that imports this package. With the usual settings, the
+// collector takes a fifth of the processor time in tests that open many small stores. If the environment variable GOGC
+// is set, init does nothing.
 func init() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(garbageCollectionPercent)

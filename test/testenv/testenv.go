@@ -21,8 +21,9 @@ const requiredProgramsVar = "OXBOW_REQUIRE"
 // these two.
 const longTestsVar = "OXBOW_LONG"
 
-// RepeatCount returns how often a test repeats a step. The result is from everyday (the default) to full, depending on
-// the environment variable OXBOW_LONG.
+// RepeatCount returns how often a test repeats a step. The environment variable OXBOW_LONG contains a number from 0
+// (the default) to 1. For 0, the result is the argument everyday. For 1, the result is the argument full. For a number
+// in between, the result is in between.
 func RepeatCount(everyday, full int) int {
 	share, err := strconv.ParseFloat(cmp.Or(os.Getenv(longTestsVar), "0"), 64)
 	if err != nil || !(share >= 0 && share <= 1) {
@@ -68,7 +69,7 @@ func RequireProgram(t testing.TB, name, hint string) string {
 	return ""
 }
 
-// isRequired reports whether a list contains the program.
+// isRequired reports whether a list of programs, separated by commas, contains the program name or the word "all".
 func isRequired(list, name string) bool {
 	for n := range strings.SplitSeq(list, ",") {
 		n = strings.TrimSpace(n)

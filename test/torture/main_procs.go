@@ -86,8 +86,9 @@ func runProcsChild(args []string, stdout, stderr io.Writer) int {
 	return 0
 }
 
-// runInScratchDir calls run with a new directory. If run finds a problem with the contents of the directory, which
-// means that clean is false and err is nil, the directory is kept. Otherwise, it is removed.
+// runInScratchDir calls the function run with a new directory, and returns the exit code of the program. If run returns
+// an error, or if clean is false, the exit code is 1. The directory is removed, except if clean is false and err is
+// nil. In this case, run has found a problem, and the directory is kept so that it can be examined.
 func runInScratchDir(campaign string, stderr io.Writer, run func(dir string) (clean bool, err error)) int {
 	dir, err := os.MkdirTemp("", "oxbow-"+campaign+"-")
 	if err != nil {

@@ -45,8 +45,8 @@ func runSyscalls(args []string, stdout, stderr io.Writer) int {
 		rep, err := syscalls.Run(ctx, o, stderr)
 		fmt.Fprintf(stdout, "syscalls: %v\n", rep)
 		if len(rep.Violations) > 0 {
-			// A violation names the system call that was made to fail in the syntax of strace, so no seed is needed to
-			// repeat the test.
+			// The test needs no seed to be repeated, because a violation names the system call that was made to fail.
+			// The call is written in the syntax of strace.
 			fmt.Fprintln(stdout, "  repeat: cd test/torture && go run . syscalls")
 		}
 		return len(rep.Violations) == 0, err

@@ -176,7 +176,8 @@ var deliberateFaults = []deliberateFault{
 	{"op ids ignored, processes", "", "op-ids-ignored", "procs"},
 }
 
-// runMutants implements the command mutants. It runs each sabotage, and prints which sabotages were noticed.
+// runMutants implements the command "mutants". It runs tests of the store with each deliberate fault (sabotage) of the
+// disk or the library, and prints how many faults the tests did not notice. It returns the exit code of the program.
 func runMutants(args []string, stdout, stderr io.Writer) int {
 	fl := flag.NewFlagSet("mutants", flag.ContinueOnError)
 	fl.SetOutput(stderr)

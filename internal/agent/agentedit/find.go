@@ -76,7 +76,7 @@ func (s *editedNamesResult) encode() []byte {
 	return slices.Concat([]byte(hex.EncodeToString(sum[:])), []byte("\n"), data)
 }
 
-// decodeState decodes the output of encode. It returns an empty state if data is damaged.
+// decodeState decodes data that the method encode returned. It returns an empty result if data is damaged.
 func decodeState(data []byte) (s editedNamesResult) {
 	sum, data, _ := bytes.Cut(data, []byte("\n"))
 	want := sha256.Sum256(data)
@@ -153,10 +153,11 @@ func (s *editedNamesResult) isSavedAfter(c *oxbow.Change) bool {
 	return c.Seq == s.LastChange && c.Hash != "" && c.Hash == s.LogHash
 }
 
-// readHistoriesFromLog reads the changes after the last saved search, newest first. histories maps the name of each
-// changed entry to a summary of its versions in these changes. head contains the number and the hash of the newest
-// change. isWholeLog is true if the log does not contain the change at which the last search ended. In this case,
-// readHistoriesFromLog has read the log to its start, or maxChangesToRead changes.
+// readHistoriesFromLog reads the changes that were made after the last saved search, newest first. The map histories
+// contains, for the name of each changed entry, a summary of the entry's versions in these changes. head contains the
+// number and the hash of the newest change. isWholeLog is false if the log contains the change at which the last search
+// ended. isWholeLog is true if readHistoriesFromLog has not found this change, and so has read the log to its start, or
+// maxChangesToRead changes.
 func (f *editedNamesFinder) readHistoriesFromLog() (histories map[string]*entryHistory, head editedNamesResult,
 	isWholeLog bool,
 	err error) {
@@ -212,8 +213,10 @@ type AgentEdit struct {
 	Labels []oxbow.Label
 }
 
-// DescribeEdit describes how agents edited the entry with this name. isUndecided is true if no person has decided
-// about the edit yet, so that [FindEditedNames] returns the name.
+// DescribeEdit describes how agents edited the entry with this name. isUndecided is true if agents edited the entry and
+// no person has decided about the edit yet. [FindEditedNames] returns the names of such entries. If isUndecided is
+// false, e is empty. DescribeEdit reads at most maxVersionsRead versions of the entry, the newest first. If these
+// versions do not show whether agents edited the entry, isUndecided is false.
 func DescribeEdit(ctx context.Context, m *oxbow.Memory, name string) (e AgentEdit, isUndecided bool, err error) {
 	var t entryHistory
 	var versions []oxbow.Version
@@ -263,9 +266,10 @@ func DescribeEdit(ctx context.Context, m *oxbow.Memory, name string) (e AgentEdi
 	return e, true, err
 }
 
-// currentName returns the name under which the text of a deleted entry is stored now. It looks for an entry that has
-// the deleted entry's name as an alias, and then for an entry with the same text. It returns "" if no such entry
-// exists.
+// currentName returns the name under which the text of a deleted entry is stored now. It first looks for an entry that
+// has the deleted entry's name as an alias. Then it searches the last maxRenameChanges changes for a new entry with the
+// same text. It ignores changes that were made more than maxChangesBeforeRemoval changes before the agent's last
+// change. It returns "" if it finds no such entry.
 func currentName(ctx context.Context, m *oxbow.Memory, e *AgentEdit) (string, error) {
 	now, err := m.Get(ctx, e.Name)
 	switch {

@@ -120,7 +120,9 @@ func (t *entryHistory) processVersion(v *oxbow.Version) {
 	}
 }
 
-// recordNonAgentSeq records the number of a version that an import or another program wrote.
+// recordNonAgentSeq stores the number of a version that no agent wrote in changeBeforeAgent. The versions are read from
+// newest to oldest. recordNonAgentSeq does nothing before a version by an agent was read, or if changeBeforeAgent is
+// already set.
 func (t *entryHistory) recordNonAgentSeq(seq uint64) {
 	if t.agentVersions > 0 && t.changeBeforeAgent == 0 {
 		t.changeBeforeAgent = seq
@@ -158,7 +160,10 @@ func (t *entryHistory) differsFromPersonVersion(personParts comparedVersionParts
 	)
 }
 
-// recordUndo records which changes a person has undone. processVersion then ignores these changes.
+// recordUndo records in undoneSeqs the numbers of the changes that a person has undone. undoNote is the note of the
+// change that undid them, and contains their numbers. If the note was too long and was cut, the numbers are not
+// complete. Then recordUndo also stores the parts of the version that the undo restored in restoredParts, so that
+// versions with other parts are ignored.
 func (t *entryHistory) recordUndo(undoNote string, parts comparedVersionParts) {
 	list, _, isCut := strings.Cut(strings.TrimPrefix(undoNote, undoNotePrefix), ", …")
 	if t.undoneSeqs == nil {

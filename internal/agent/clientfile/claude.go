@@ -209,9 +209,9 @@ var claudeIgnoredTypes = lazyWordSet(`
 	permission-mode pr-link progress queue-operation relocated result session-title speculation-accept started summary
 	system tag task-summary worktree-state`)
 
-// findParentWithEvents begins at the parent of the line l and goes up from parent to parent. It returns the UUID of
-// the first line that contained something to report, such as a prompt or a call. It also records this UUID for l, so
-// that the search from a child of l need not go further up.
+// findParentWithEvents returns the UUID of the nearest line above the line l that contained something to report, such
+// as a prompt or a call. It looks the UUID up in lastEventUUIDs under the parent of l, because the parent was read
+// before. It stores the UUID there for l too, so that the children of l find it.
 func (c *claudeReader) findParentWithEvents(l *claudeLine) string {
 	parent, isKnown := c.lastEventUUIDs[l.ParentUUID]
 	if !isKnown {
@@ -345,8 +345,9 @@ func (c *claudeReader) reportUserLine(l *claudeLine, e Event, yield func(*Event)
 	yield(&e)
 }
 
-// reportAttachedFiles reports the images and files beside a person's text. In a line without text, the attachments are
-// the prompt.
+// reportAttachedFiles reports the images and files beside a person's text. It does not report them if e.Text is empty,
+// because the caller then uses their names as the text of the prompt. It also reports the blocks whose types are
+// unknown.
 func reportAttachedFiles(blocks []claudeBlock, e Event, yield func(*Event)) {
 	for _, b := range blocks {
 		switch {

@@ -52,8 +52,9 @@ type clineMessage struct {
 	} `json:"contextCondense"` // summary that replaces older messages (only in files of Roo Code)
 }
 
-// isClineLine recognizes an extension's array of messages, and the command line's document, in which each message has a
-// role.
+// isClineLine reports whether line contains the messages of a session of Cline or of one of its forks. An editor
+// extension writes an array of messages, whose first message has a text to the person (say or ask) or a role. Cline's
+// command line writes an object with a session ID and messages, whose first message has a role.
 func isClineLine(line []byte) bool {
 	line = bytes.TrimSpace(line)
 	if bytes.HasPrefix(line, []byte("[")) {
@@ -323,8 +324,8 @@ func (c *clineReader) reportUICall(kind, text string) {
 	c.reportCall(c.pendingCallID, tool, args)
 }
 
-// reportPendingResult reports the pending call's result, if a call is pending. The extensions do not store a command's
-// exit status.
+// reportPendingResult reports the result of the last call, if the result was not reported yet. The reported result has
+// no exit status, because the editor extensions that write these files do not store a command's exit status.
 func (c *clineReader) reportPendingResult() {
 	if c.pendingCallID != "" {
 		c.reportResult(callResult{id: c.pendingCallID, output: strings.Join(c.pendingOutput, "\n")})
@@ -336,8 +337,10 @@ var clineWorkingDirPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`Current (?:Working|Workspace) Directory \((.+?)\)`)
 })
 
-// findClineWorkingDir returns a task's working directory. It reads the first file next to the transcript that names the
-// directory, and returns "" if no file does.
+// findClineWorkingDir returns the working directory of a task. The parameter path is the task's transcript.
+// findClineWorkingDir reads the files next to the transcript that may name the directory, and the file
+// taskHistory.json, which lists all tasks. It returns the first directory that it finds, or "" if no file names the
+// directory.
 func findClineWorkingDir(path string) string {
 	dir := filepath.Dir(path)
 	id := filepath.Base(dir)

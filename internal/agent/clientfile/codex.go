@@ -79,8 +79,9 @@ type codexItem struct {
 	} `json:"git"`
 }
 
-// isCodexLine recognizes a line with Codex's envelope. In old files without envelopes, it recognizes only the first
-// line.
+// isCodexLine reports whether a line may come from a transcript of Codex. It accepts a line with Codex's envelope, that
+// is, a JSON object with a type and a payload. It also accepts three forms from older versions without envelopes: a
+// whole session in one JSON document, the first line of a transcript, and a line that stores a state.
 func isCodexLine(line []byte) bool {
 	var l struct {
 		Type         string          `json:"type"`
@@ -498,8 +499,10 @@ func (p *codexItem) isWrittenByPerson(text string) bool {
 	return !codexInsertedTextPattern().MatchString(strings.TrimSpace(text))
 }
 
-// readUserText handles a text in the person's name. The text is held first, because an event that repeats it may
-// follow and then reports the prompt.
+// readUserText reads a message with the role "user". The person or a program may have written the message. If it
+// contains a shell command that the person ran, or the command's output, these are reported at once. A prompt is added
+// to unreportedPrompts and not reported yet, because an event with the same prompt may follow, and the event is
+// reported instead of the message. In an old transcript (hasUnwrappedLines), the prompt is reported at once.
 func (c *codexReader) readUserText(p *codexItem, e Event, yield func(*Event)) {
 	e.reportUnknownBlocks(p.Content, yield, codexBlocks...)
 	e.Text = ContentText(p.Content, "input_text", "text")
@@ -550,8 +553,10 @@ func (c *codexReader) reportEventPrompt(turnID, text string, files []string, e E
 	c.reportPrompt(unreportedPrompt{e, files}, yield)
 }
 
-// flushUnreportedPrompts forgets the prompts that were kept back until an event repeats them. If no event of the turn
-// contains a prompt, it first reports them. A text that equals the last prompt in an event is not reported.
+// flushUnreportedPrompts empties the list unreportedPrompts. This list contains prompts from messages that were not
+// reported, because an event may contain the same prompt. If an event of the turn contained a prompt, the listed
+// prompts are dropped. Otherwise they are reported, except a prompt with the same text as eventPromptWithoutMessage,
+// the last prompt that an event contained.
 func (c *codexReader) flushUnreportedPrompts(yield func(*Event)) {
 	held := c.unreportedPrompts
 	c.unreportedPrompts = nil
@@ -588,8 +593,9 @@ func (c *codexReader) reportPrompt(text unreportedPrompt, yield func(*Event)) {
 	yield(&e)
 }
 
-// reportAgentText reports a text by the agent. Newer versions write each text twice, as an item (form 1) and as a
-// message (form -1), in either order. reportAgentText skips the second text.
+// reportAgentText reports a text by the agent. Newer versions of Codex write each text twice, as an event and as a
+// message, in either order. eventOrMessageSign is 1 for an event and -1 for a message, so that reportAgentText can skip
+// the second report of the same text. It is 0 for a text that is written only once.
 func (c *codexReader) reportAgentText(e *Event, text string, eventOrMessageSign int, yield func(*Event)) {
 	c.flushUnreportedPrompts(yield)
 	if c.eventsMinusMessagesByText == nil {
@@ -655,8 +661,8 @@ func (c *codexReader) recordCallEnd(callID string, exitStatus *int, hasSucceeded
 	}
 }
 
-// reportFileChanges reports the file changes by a call. The transcript may lack the call itself, because the model can
-// write a program that applies patches.
+// reportFileChanges reports that a call changed files. It uses only the ID of the call, because the transcript may not
+// contain the call itself: the model can write a program that applies patches.
 func (c *codexReader) reportFileChanges(p *codexItem, callID string, hasSucceeded bool, e Event, yield func(*Event)) {
 	c.recordCallEnd(callID, nil, hasSucceeded)
 	e.Kind, e.ID = EventFileEdit, callID

@@ -206,7 +206,7 @@ func (b *cursorBubble) reportEvents(m *messageReporter) {
 	case 1:
 		m.reportText(EventPrompt, b.Text)
 		return
-	case 0, 2: // The agent wrote a message without a type.
+	case 0, 2: // The agent wrote this message. Type 0 means that the type is missing.
 	default:
 		m.Event.reportUnknownPart("messages", strconv.Itoa(b.Type), m.yieldEvent)
 		return

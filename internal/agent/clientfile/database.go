@@ -178,7 +178,7 @@ func findRowWithDetails(
 	return found[0], details, err
 }
 
-// columnsAsObject returns the named columns of a row as a JSON object.
+// columnsAsObject returns the columns names of a row as a JSON object. A column without a text is left out.
 func columnsAsObject(row sqlitefile.Row, names ...string) map[string]any {
 	object := map[string]any{}
 	for _, name := range names {

@@ -33,8 +33,9 @@ var errDocumentTooLarge = fmt.Errorf(
 var byteOrderMark = []byte("\ufeff")
 
 // ReadDocument decides whether a file is a single JSON document or has a JSON text in each line. If the file is a JSON
-// array, or one JSON object on several lines, document contains the whole text of the file. An [EventReader] reads
-// document like a line. Otherwise document is nil, and the caller reads the whole file from the reader lines.
+// array, or one JSON object on several lines, the result document contains the whole text of the file. The caller then
+// passes this text to an [EventReader] as if it were a single line. Otherwise the result document is nil, and the
+// caller must read the file line by line. The whole file can then be read from the result lines.
 func ReadDocument(br *bufio.Reader) (document []byte, lines *bufio.Reader, err error) {
 	head, _ := br.Peek(br.Size()) // Ignore the error: reading the file returns it again.
 	head = bytes.TrimLeft(bytes.TrimPrefix(head, byteOrderMark), " \t\r\n")

@@ -222,8 +222,9 @@ func (g *geminiReader) reportMessage(m *geminiLine, place geminiMessageLocation,
 	}
 }
 
-// reportUserText reports a text in the person's name, unless it was reported before. A message that contains only
-// results of calls lacks text.
+// reportUserText reports the text of a message that the client stored for the role user. It reports nothing if the
+// message has no text, because the message then contains only results of calls. It also reports nothing if the same
+// text of this message was reported before.
 func (g *geminiReader) reportUserText(m *geminiLine, e Event, yield func(*Event)) {
 	text := cmp.Or(ContentText(m.DisplayContent), ContentText(m.Content), attachmentText(m.Content))
 	if text == "" || text == g.currentMessage.text {

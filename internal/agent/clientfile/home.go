@@ -95,8 +95,10 @@ func (b baseDirs) extensionDirs(id string) (all []string) {
 	return all
 }
 
-// claudeSessionRoots returns the directories of Claude Code. The environment variable may list them. Otherwise
-// there are two defaults, because some versions used the directory for settings.
+// claudeSessionRoots returns the directories in which Claude Code may store sessions. If the environment variable
+// CLAUDE_CONFIG_DIR lists directories, it returns these directories. Otherwise it returns two directories: .claude in
+// the user's home directory, and the directory claude among the settings of programs, because some versions of Claude
+// Code used it.
 func claudeSessionRoots(b baseDirs) []string {
 	if dirs := splitDirList(b.getenv("CLAUDE_CONFIG_DIR")); len(dirs) > 0 {
 		return dirs
@@ -107,8 +109,9 @@ func claudeSessionRoots(b baseDirs) []string {
 	}
 }
 
-// geminiSessionRoots returns the directories of Gemini CLI. In the macOS sandbox, Gemini CLI uses a directory for
-// caches.
+// geminiSessionRoots returns the directories in which Gemini CLI may store its sessions. If GEMINI_CLI_HOME is set,
+// this is only the directory .gemini in it. Otherwise, these are two directories in the user's home directory: .gemini,
+// and .cache/.gemini, which Gemini CLI uses in the macOS sandbox.
 func geminiSessionRoots(b baseDirs) []string {
 	if dir := b.getenv("GEMINI_CLI_HOME"); dir != "" {
 		return []string{filepath.Join(dir, ".gemini")}

@@ -225,8 +225,8 @@ func (k *kimiReader) reportWireEvent(m *messageReporter, event *kimiMessage) {
 	}
 }
 
-// reportSubagentEvent reports an event of a sub-agent. Sub-agents with an ID have a file of their own, which contains
-// the same event.
+// reportSubagentEvent reports an event of a sub-agent. It ignores the event if the sub-agent has an ID, because such a
+// sub-agent has a file of its own, which contains the same event.
 func (k *kimiReader) reportSubagentEvent(m *messageReporter, p *kimiPayload) {
 	var event kimiMessage
 	if p.AgentID != "" || !parseObject(p.Event, &event) {
@@ -281,8 +281,8 @@ func (k *kimiReader) reportRecord(m *messageReporter, l *kimiLine) {
 	}
 }
 
-// reportMessage reports a message that Kimi Code added to the conversation. The agent's answers are events. They are
-// messages only if Kimi Code imported them from elsewhere.
+// reportMessage reports a message in the conversation that Kimi Code stored. Kimi Code stores what its own agent writes
+// as events. Therefore a message has the role assistant only if Kimi Code imported the message from elsewhere.
 func (k *kimiReader) reportMessage(m *messageReporter, message *kimiMessage) {
 	switch message.Role {
 	case "user":
@@ -304,8 +304,9 @@ func (k *kimiReader) reportMessage(m *messageReporter, message *kimiMessage) {
 	}
 }
 
-// reportUserMessage reports a message in the person's name, unless a line of the type turn.prompt or turn.steer
-// contained it.
+// reportUserMessage reports a message with the role "user". Such a message contains a prompt, a shell command that the
+// person ran, the summary of a compacted conversation, or a text by a program. A prompt is not reported again if an
+// earlier line of the type turn.prompt or turn.steer contained it. A text by a program is not reported.
 func (k *kimiReader) reportUserMessage(m *messageReporter, message *kimiMessage) {
 	switch message.Origin.Kind {
 	case "shell_command":
@@ -376,8 +377,8 @@ var kimiStates = lazyWordSet(`
 	runtime staleGuard swarm_mode task token_counting tools tower_mode turn.cancel turn.ended turn.launch
 	turn.step.interrupted turn.step.retrying usage`)
 
-// isKimiState reports whether lines of a type can be ignored. They store the state of Kimi CLI or Kimi Code, or repeat
-// texts of other lines.
+// isKimiState reports whether a line of the type typeName can be ignored. Such a line stores the state of Kimi CLI or
+// Kimi Code, or repeats a text of another line.
 func isKimiState(typeName string) bool {
 	group, _, _ := strings.Cut(typeName, ".")
 	return kimiStates()[typeName] || kimiStates()[group]

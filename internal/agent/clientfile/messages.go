@@ -203,7 +203,8 @@ func (m *messageReporter) reportBlocks(
 var attachmentTypes = lazyWordSet(`
 	audio audio_url binary document file image image_url input_audio input_file input_image local_image video video_url`)
 
-// reportUnknownBlocks reports the blocks in a message's content whose types are neither in known nor attachment types.
+// reportUnknownBlocks reports each block in a message's content whose type is unknown. The list known contains the
+// types that the caller handles. The types of attachments are known as well.
 func (e Event) reportUnknownBlocks(content json.RawMessage, yield func(*Event), known ...string) {
 	var blocks []struct {
 		Type string `json:"type"`

@@ -132,8 +132,9 @@ func (t *Transcript) replaceByLoggedDocument() error {
 	return nil
 }
 
-// replaceBySessionDocument makes the transcript return a whole opencode session, in the form that the command
-// opencode export writes, instead of the file that only describes the session.
+// replaceBySessionDocument replaces the transcript's text by a whole opencode session. The file at the path only
+// describes the session, and the messages are in other files. The new text has the form in which the command opencode
+// export writes a session.
 func (t *Transcript) replaceBySessionDocument(path string) error {
 	b, err := readStoredSession(path)
 	if err != nil {

@@ -324,7 +324,8 @@ func (l *opencodeLine) reportHookEvent(e Event, yield func(*Event)) {
 	}
 }
 
-// reportHookNote reports the event in a note that a hook stored about a prompt, a text or a file change.
+// reportHookNote reports the event that the note l describes. A hook of oxbow stores such a note about a prompt, a text
+// by the agent or a tool call. A call is reported only if it wrote files.
 func (l *opencodeLine) reportHookNote(e Event, yield func(*Event)) {
 	e.Text = l.Text
 	switch l.PluginNoteKind {
@@ -350,7 +351,9 @@ func timeFromMilliseconds(ms int) time.Time {
 	return time.UnixMilli(int64(ms)).UTC()
 }
 
-// makeOpencodeResultLine returns the report itself, because the reports are the transcript.
+// makeOpencodeResultLine returns the report about a call's result unchanged. No conversion is needed, because oxbow
+// stores such reports and uses them as the transcript of opencode. The second argument, which is the call's ID, is
+// ignored.
 func makeOpencodeResultLine(r *HookReport, _ string) any { return r }
 
 // isOpencodeDatabaseFile reports whether a path names the database of opencode. Development versions add their
@@ -360,7 +363,8 @@ func isOpencodeDatabaseFile(path string) bool {
 	return strings.HasPrefix(base, "opencode") && strings.HasSuffix(base, ".db")
 }
 
-// isOpencodeSessionFile reports whether a path names the file that describes a session of a version without a database.
+// isOpencodeSessionFile reports whether a path names a file that describes a session of opencode. Only versions of
+// opencode that did not use a database wrote such files.
 func isOpencodeSessionFile(path string) bool {
 	path = filepath.ToSlash(path)
 	isSession := strings.HasPrefix(filepath.Base(path), "ses_") && strings.HasSuffix(path, ".json")

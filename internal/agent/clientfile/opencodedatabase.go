@@ -146,7 +146,8 @@ func readOpencodeDocumentV2(db *sqlitefile.DB, session sqlitefile.Row) (any, err
 	return map[string]any{"info": opencodeSessionInfo(session), "messages": all}, nil
 }
 
-// toMessagesV1 converts a row's content to messages in the form of version 1.
+// toMessagesV1 converts the content of a row to messages in the form that version 1 of opencode's database has. It
+// returns nil for a row type that is not part of the conversation.
 func (d *opencodeRowData) toMessagesV1(row sqlitefile.Row) []*opencodeDocumentMessage {
 	rowType := row.Text("type")
 	id := row.Text("id")
@@ -189,7 +190,8 @@ func newOpencodeMessage(row sqlitefile.Row, id, role string) *opencodeDocumentMe
 	}}
 }
 
-// addPart adds a part to the message. The part's ID consists of the message's ID and id.
+// addPart adds a part to the message. The part gets an ID that consists of the argument id, a dot, and the number of
+// parts that the message already has.
 func (r *opencodeDocumentMessage) addPart(id string, part map[string]any) {
 	object := map[string]json.RawMessage{"id": encodeJSON(id + "." + strconv.Itoa(len(r.Parts)))}
 	for name, value := range part {
@@ -198,8 +200,9 @@ func (r *opencodeDocumentMessage) addPart(id string, part map[string]any) {
 	r.Parts = append(r.Parts, object)
 }
 
-// convertPartToV1 converts a part from version 2 to the form of version 1. In version 1, parts with calls have other
-// names, and a tool's output is a text.
+// convertPartToV1 converts a part of a message from version 2 of opencode's database to the form of version 1. In
+// version 1, a tool call has other member names, such as tool instead of name, and the tool's output is a text. Any
+// other part stays the same, but loses its ID.
 func convertPartToV1(part map[string]json.RawMessage) map[string]any {
 	object := map[string]any{}
 	for name, value := range part {

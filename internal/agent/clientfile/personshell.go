@@ -48,8 +48,9 @@ func isShellText(text string) bool {
 		strings.HasPrefix(text, "I ran the following shell command:")
 }
 
-// reportShellText reports the command or the output that a text in the person's name contains. The reported events are
-// copies of e. It returns false if the text is neither.
+// reportShellText reports a shell command that the person ran, or the output of such a command. Clients store both as
+// if they were texts by the person. The reported events are copies of e. reportShellText returns false if text contains
+// neither a command nor an output.
 func (s *personCommandReporter) reportShellText(e Event, text string, yield func(*Event)) bool {
 	text = strings.TrimSpace(text)
 	if !isShellText(text) {

@@ -179,8 +179,9 @@ func (p *promptLine) withPastedTexts() string {
 	})
 }
 
-// geminiProjectDir returns the project directory that a file in the project's directory below ~/.gemini/tmp names. It
-// returns "" if the file does not exist.
+// geminiProjectDir returns the working directory of a project. The argument project is the project's directory below
+// ~/.gemini/tmp. The path of the working directory is the content of the file .project_root in this directory.
+// geminiProjectDir returns "" if this file does not exist.
 func geminiProjectDir(project string) string {
 	in, err := vfs.OpenRegular(filepath.Join(project, ".project_root"))
 	if err != nil {

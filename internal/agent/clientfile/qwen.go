@@ -64,7 +64,9 @@ type qwenPart struct {
 	} `json:"functionResponse"`
 }
 
-// isQwenLine recognizes a message that consists of parts. Claude Code, whose lines are similar, does not use parts.
+// isQwenLine reports whether a line may come from a transcript of Qwen Code. It accepts a message that consists of
+// parts or has a provenance. Claude Code, whose lines are similar, does not use parts. It also accepts a whole session
+// in one JSON document. Old versions of Qwen Code wrote such documents in the format of Gemini CLI.
 func isQwenLine(line []byte) bool {
 	var l qwenLine
 	if !DecodeObject(line, &l) {

@@ -52,7 +52,7 @@ type fileEdit struct {
 	apply func(text string) (string, bool)
 }
 
-// changedFiles returns a fileEdit for each file that the call changes.
+// changedFiles returns a fileEdit for each file that the call changes. Files that a patch adds are left out.
 func (call *chatCall) changedFiles() []fileEdit {
 	if call.patch == "" {
 		return []fileEdit{{call.edit.Path, func(text string) (string, bool) {

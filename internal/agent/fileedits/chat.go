@@ -313,9 +313,10 @@ func (c *chatState) recordEditResult(call *chatCall, result json.RawMessage, out
 	c.editsByCallIndex[call.callIndex] = es
 }
 
-// editsFromDisplay determines the edits of an answered call. It uses the file's text before and after the edit, the
-// diff that the client shows, or the text that was written, whichever is present. If none contains line numbers, the
-// edits lack a position, and MakeRecords searches for them in the file.
+// editsFromDisplay determines the edits that a successful call made. It uses the first of these sources that is
+// present: the file's text before and after the edit, the diff that the client shows to the person, the whole text that
+// the call wrote, and the replacements in the call's arguments. If the source does not show where in the file the edits
+// are, the edits lack a position, and MakeRecords searches for them in the file.
 func (c *chatState) editsFromDisplay(call *chatCall, displayed displayedResult) []Edit {
 	e := call.edit
 	if displayed.Path != "" {

@@ -128,8 +128,10 @@ func (call *claudeCall) computeChange(res *claudeResult, toolOutput string) file
 	return c
 }
 
-// editsFromChange returns the edits of a call. It takes the edits from the patch in the result, from the computed new
-// content, or from the inserted text, whichever is present first.
+// editsFromChange returns the edits of a call. For the tool NotebookEdit, it returns the edits of the notebook cell.
+// For other tools, it uses the first of these sources that is present: the patch in the result, the new content of the
+// file as computed from the previous content, the whole text that the tool Write wrote, and the replacements in the
+// call's arguments.
 func (call *claudeCall) editsFromChange(res *claudeResult, toolOutput string) []Edit {
 	if call.tool == "NotebookEdit" {
 		return call.editsFromNotebook(res)
@@ -174,9 +176,10 @@ func (call *claudeCall) editsFromPatch(res *claudeResult, change fileContentChan
 	return call.edit.editsFromHunks(hunks, now, texts)
 }
 
-// editsFromHunks returns a copy of e for each stretch of changed lines in the hunks of a diff, with these lines added.
-// If newContent contains the lines, they are copied from newContent. Otherwise, the diff may show leading tabs as
-// spaces, and the tabs are restored from texts.
+// editsFromHunks returns an edit for each stretch of changed lines in the hunks of a diff. Each edit is a copy of e to
+// which the changed lines and the lines around them were added. If newContent contains these lines, they are copied
+// from newContent. Otherwise they are copied from the diff, which may show leading tabs as spaces. The tabs are then
+// restored from the strings in the list texts.
 func (e Edit) editsFromHunks(hunks []hunk, newContent *string, texts []string) []Edit {
 	var lines []string
 	if newContent != nil {
@@ -406,7 +409,8 @@ var numberedLinePattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^ *([0-9]{1,9})(?:→|\t)(.*)$`)
 })
 
-// parseSnippet parses the numbered lines in the output of older tools.
+// parseSnippet parses the numbered lines that editing tools print in old versions of Claude Code. Other lines are
+// skipped. parseSnippet returns nil if the line numbers are not consecutive.
 func parseSnippet(toolOutput string) []numberedLine {
 	var out []numberedLine
 	for l := range strings.SplitSeq(toolOutput, "\n") {

@@ -91,9 +91,9 @@ func MakeRecords(b *annotate.Store, t *Transcript, o *Options) (*RecordsResult, 
 	return j, nil
 }
 
-// findTreeFile returns the edited file's path, relative to the root of the store's tree. If oldTreePath is not "",
-// absolute paths in the transcript are relative to that directory. It returns false if the file is outside of the
-// tree.
+// findTreeFile returns the edited file's path, relative to the root of the store's tree. If oldTreePath is not "", it
+// is the absolute path that the tree had when the edit was made. An absolute path in e must then be below oldTreePath.
+// findTreeFile returns false if the file is outside of the tree.
 func findTreeFile(b *annotate.Store, e *Edit, oldTreePath string) (string, bool) {
 	name := e.Path
 	if name == "" {
@@ -134,9 +134,10 @@ func findRenames(b *annotate.Store, t *Transcript, oldTreePath string) renamesBy
 	return m
 }
 
-// currentName returns the present name of a file that was called file when edit number editIndex was made. It follows
-// the later renames. It returns file itself if the file was not renamed later, if a file of that name still exists, or
-// if no file has the last name.
+// currentName returns the present name of a file. The parameter file is the name that the file had when edit number
+// editIndex was made. currentName follows the later renames to the file's last name. It returns the old name if the
+// file was not renamed later. It also returns the old name if a file with the old name still exists, or if no file with
+// the last name exists.
 func (m renamesByFile) currentName(b *annotate.Store, file string, editIndex int) string {
 	now := file
 	for hops := 0; hops < maxRenames; hops++ {
@@ -169,7 +170,8 @@ func isAbsolutePath(name string) bool {
 		(len(name) > 2 && name[1] == ':' && (name[2] == '\\' || name[2] == '/'))
 }
 
-// restoreLeadingTabsFrom is like [restoreLeadingTabs], for lines that occur in a file.
+// restoreLeadingTabsFrom returns the lines with their leading tabs restored, as [restoreLeadingTabs] does. The tabs are
+// taken from the same lines in a file. The parameter file contains all lines of the file.
 func restoreLeadingTabsFrom(lines, file []string) []string {
 	return restoreLeadingTabs(lines, []string{strings.Join(file, "\n")})
 }

@@ -97,8 +97,10 @@ var (
 	endEventNames  = []string{"Stop", "AfterAgent", "SessionEnd", "SubagentStop"}
 )
 
-// findLiveCallID returns the ID that the reported call has in the transcript. If the report contains no call ID, it
-// returns the ID of the last unanswered call with the same arguments.
+// findLiveCallID returns the ID by which the reader identifies the call in the hook report l. If the client's calls
+// have no IDs (HasUnnamedCalls), this is a key that is computed from the call's arguments. Otherwise it is the ID in
+// the report. If the report contains no call ID, it is the ID of the last unanswered call with the same arguments, or
+// "" if no such call exists.
 func findLiveCallID(c clientfile.EventClient, l *clientfile.HookReport, reader *eventReader) string {
 	call := parseCall(l.ToolName, l.ToolInput)
 	if c.HasUnnamedCalls {
@@ -165,8 +167,9 @@ func isEditReport(l *clientfile.HookReport) bool {
 	return parseCall(l.ToolName, l.ToolInput) != nil
 }
 
-// waitForCall reads the transcript again until it contains the reported call, for at most maxTranscriptWait. It
-// returns only the edits of that call.
+// waitForCall reads the transcript again and again until it contains the reported call. It returns only the edits of
+// that call. It returns nil without an error if the transcript does not contain the call within maxTranscriptWait, or
+// if ctx ends.
 func (r HookInput) waitForCall(ctx context.Context, l *clientfile.HookReport) (*Transcript, error) {
 	ctx, stop := context.WithTimeout(ctx, maxTranscriptWait)
 	defer stop()
@@ -219,7 +222,9 @@ func (r HookInput) transcriptPath(l *clientfile.HookReport) string {
 	return l.TranscriptPath
 }
 
-// readReportedTurnEdits reads the last turn of a transcript and returns its edits.
+// readReportedTurnEdits reads the end of the transcript to which the hook report l belongs, at most maxTurnTailBytes
+// bytes, and its first line. It returns a [Transcript] with the edits that it finds there. Secrets are removed from the
+// reasons of the edits.
 func (r HookInput) readReportedTurnEdits(l *clientfile.HookReport) (*Transcript, error) {
 	t, in, err := r.readTranscriptTail(l, maxTurnTailBytes)
 	if err != nil {

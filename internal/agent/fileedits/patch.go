@@ -62,7 +62,8 @@ func (h hunk) splitIntoEdits(e Edit) []Edit {
 		}
 		return at
 	}
-	// cut adds an edit for each removal of lines before rows[upTo] for which no edit was added yet.
+	// cut adds an edit with Gone set for each index in cuts that is less than upTo, and removes the index from cuts.
+	// The edit contains the rows before and after the removed lines, because the removed lines are not in rows.
 	cut := func(upTo int) {
 		for len(cuts) > 0 && cuts[0] < upTo {
 			if from, to := max(0, cuts[0]-1), min(len(rows), cuts[0]+1); from < to {

@@ -12,7 +12,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/clientfile"
 )
 
-// annotationAgentName returns the name of the agent in annotations, for a client's name in setup.
+// annotationAgentName returns the name that annotations use for the agent. The parameter client is the name that the
+// command setup uses for the agent's client.
 func annotationAgentName(client string) string {
 	if client == "claude" {
 		return "claude-code"
@@ -119,7 +120,8 @@ func (r *clientRecognizer) finishTranscript() (*Transcript, error) {
 	return r.transcript, nil
 }
 
-// newReaderForLine returns a reader for the client that writes lines like this line, or nil if no such client is known.
+// newReaderForLine returns a reader for the client that writes lines like this line, and sets t.Client to the name of
+// the client. It returns nil if no such client is known.
 func (t *Transcript) newReaderForLine(line []byte, path string) *eventReader {
 	for _, c := range clientfile.EventClients {
 		if c.RecognizesLine(line) {

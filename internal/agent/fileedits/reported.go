@@ -47,8 +47,10 @@ func findShellPatch(commands ...json.RawMessage) string {
 	return ""
 }
 
-// editsFromReport returns the edits in the file changes that an event reports. Each edit is a copy of template with
-// the changed lines added.
+// editsFromReport returns the edits in changes, the file changes that the client reported, by path. Each edit is a copy
+// of the argument template with the changed lines added. A deleted file results in no edit, but is counted in
+// t.DeletedFiles. Renamed files are added to t.Renames. If a change cannot be read, t.CallsWithUnknownChanges increases
+// by one.
 func (t *Transcript) editsFromReport(template Edit, changes map[string]reportedChange) []Edit {
 	var out []Edit
 	unread := false

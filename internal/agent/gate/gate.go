@@ -291,8 +291,10 @@ const maxAnsweredDecoyShare = .02
 
 // MinStrengthFromDecoys returns the minimum strength for answers, from a test with decoys, which are prompts that no
 // memory can answer. The argument contains, by language, the strength of the memory's best match for each decoy. For
-// each language, at most maxAnsweredDecoyShare of the decoys may exceed the minimum. The result is the highest minimum
-// of all languages, because a memory is written in only one or two languages.
+// each language, the function finds the lowest minimum that at most maxAnsweredDecoyShare of the decoys exceed. It
+// returns the highest of these minimums, but at least lowestMinStrength. The highest minimum is that of the memory's
+// own language, because a memory is written in only one or two languages, and decoys in other languages match it
+// weakly.
 func MinStrengthFromDecoys(strengthsByLanguage map[string][]float64) MinStrength {
 	floor := lowestMinStrength
 	for _, of := range strengthsByLanguage {
@@ -304,8 +306,11 @@ func MinStrengthFromDecoys(strengthsByLanguage map[string][]float64) MinStrength
 	return MinStrength(floor)
 }
 
-// AnswerKindForQuestion returns how much to show of a note or turn that matches a question with strength s. It returns
-// AnswerSilence unless s exceeds the memory's minimum strength f.
+// AnswerKindForQuestion returns how much of a note or conversation turn is shown as the answer to a question. The
+// parameter s tells how well the note or turn matches the question. The result is AnswerSilence if the strength is not
+// above the minimum (see [MinStrength.MinStrengthForQuestion]), if the search score is too low, or if too few subject
+// words match. If many of the question's words are unknown, more subject words must match, and the result is at most
+// AnswerEntryPointers. Otherwise the result is AnswerQuotes.
 func (f MinStrength) AnswerKindForQuestion(s PromptMatchStrength) AnswerKind {
 	switch {
 	case s.Strength <= float64(f.MinStrengthForQuestion(s)) || s.Score < minSearchScore ||

@@ -20,9 +20,10 @@ import (
 // maxRecordTokens is the maximum number of estimated tokens in a record, including its first line.
 const maxRecordTokens = 900
 
-// TaskFromTurns returns a task whose record describes a session. The turns must be ordered by time. The record
-// contains the numbers of added and deleted lines if they can be computed within maxCompareTime. The result depends
-// only on the turns and the working tree. If the turns contain no actions, the task is empty.
+// TaskFromTurns returns a task whose record describes a session. The turns must be ordered by time. The record contains
+// the numbers of added and deleted lines if they can be computed within maxCompareTime. These numbers depend on the
+// working tree. Everything else in the result depends only on the turns. If the turns contain no actions, the task is
+// empty.
 func TaskFromTurns(ctx context.Context, turns []session.Turn) Task {
 	return Task{SessionRecord: composeRecord(turns, countChangedLinesByFile(ctx, turns, maxCompareTime))}
 }

@@ -98,8 +98,9 @@ func countHeadings(text, heading string) (n int) {
 	return n
 }
 
-// splitAtHeading splits a text at the nth line that equals the heading. It returns the text before and after this
-// line. Without such a line, before is the whole text.
+// splitAtHeading splits a text at a line that equals heading, without the white space around the line. headingNumber
+// selects this line: 1 is the first such line. splitAtHeading returns the text before and after the line, both without
+// the white space around them. If there is no such line, before is the whole text.
 func splitAtHeading(text, heading string, headingNumber int) (before, after string) {
 	at := 0
 	for line := range strings.Lines(text) {
@@ -143,8 +144,8 @@ func parseTask(content string) Task {
 }
 
 // parseHead parses the head and reports whether all of it is valid. Each line of the head contains a key and a JSON
-// value. The numbers of the plan and record headings are stored in planHeading and record. The head is read as plain
-// text, because YAML cannot represent every string.
+// value. The values are stored in the fields of t. The numbers of the headings for the plan and the record are stored
+// in planHeading and recordHeading. The head is read as plain text, because YAML cannot represent every string.
 func (t *Task) parseHead(head string, planHeading, recordHeading *int) bool {
 	for line := range strings.Lines(head) {
 		line = strings.TrimSpace(line)
@@ -196,7 +197,7 @@ func (t Task) validate() error {
 			}
 		}
 		for i, w := range l.words {
-			if err := oxbow.CheckName(w); err != nil { // Names of skills must follow the rules for entry names.
+			if err := oxbow.CheckName(w); err != nil { // Each of these words must follow the rules for entry names.
 				return fmt.Errorf("%s: %w", l.field, err)
 			}
 			if slices.Contains(l.words[:i], w) {

@@ -76,10 +76,10 @@ type LoadedSkill struct {
 	LoadProblem string       // reason why the skill cannot be loaded, or ""
 }
 
-// Text returns the text with which a session starts that continues the handoff. It tells the name and the date of the
-// handoff, which parts were loaded and which files exist. Then follow the summary, the plan, the record, the skills
-// and the entries. Summary and plan are enclosed in fences, which their text cannot close, because remembered text is
-// data and not instructions.
+// Text returns the text that a new session gets at its start in order to continue the work of the handoff. The text
+// first tells the name and the date of the handoff, which parts were loaded and which files exist. The summary, the
+// plan, the record, the skills and the entries follow. The summary and the plan are enclosed in fences, which their
+// text cannot close, because remembered text is data and not instructions.
 func (o *LoadedHandoff) Text() string {
 	var b strings.Builder
 	h := &o.Handoff

@@ -25,8 +25,10 @@ const (
 	maxCompareTime   = 300 * time.Millisecond
 )
 
-// countChangedLinesByFile returns how many lines were added and removed in each file that the turns changed. The keys
-// are paths relative to the session's directory. It returns nil if counting fails or takes longer than maxTime.
+// countChangedLinesByFile compares the files that the turns changed with their content in the last Git commit. It
+// returns how many lines were added and removed in each file. It compares at most maxComparedFiles files, and the
+// result lacks files without a difference. The keys are paths relative to the session's directory. It returns nil if
+// the files cannot be compared, or if the comparison takes longer than maxTime.
 func countChangedLinesByFile(ctx context.Context, turns []session.Turn, maxTime time.Duration) map[string]lineChanges {
 	r := newSessionRecord(turns)
 	dir := filepath.FromSlash(r.sessionDir)

@@ -27,11 +27,12 @@ type Loader struct {
 	NoSkillsReason string
 }
 
-// LoadHandoff loads the profile and the skills that a handoff names, and selects entries by the profile. It returns no
-// error, because the handoff may have been taken already: the result contains the reasons for parts that could not be
-// loaded. A session that is bound to a profile loads no other profile. The profile's redactions also apply to the
-// handoff's texts. The token budget of the request (by default the profile's budget) includes the handoff and its
-// skills. The entries get the remaining tokens.
+// LoadHandoff loads the profile and the skills that a handoff names, and selects entries by the profile. If a part
+// cannot be loaded, LoadHandoff does not return an error. Instead, the result contains the reason. An error could lose
+// the handoff, because the caller may have taken it already, and no other session gets a handoff that was taken. A
+// session that is bound to a profile loads no other profile. The profile's redactions also apply to the handoff's
+// texts. The token budget of the request (by default the profile's budget) includes the handoff and its skills. The
+// entries get the remaining tokens.
 func (l *Loader) LoadHandoff(
 	ctx context.Context,
 	m *oxbow.Memory,
@@ -111,9 +112,10 @@ func (l *Loader) SkillText(name string) (string, error) {
 	return s.Text, nil
 }
 
-// selectProfile returns the profile by which entries are selected for a handoff that names the profile name. It
-// returns the default profile if name is "" or if the named profile cannot be used. In the second case, the error is
-// the reason. A nil profile selects no entries.
+// selectProfile returns the profile by which entries are selected for a handoff. The parameter name is the name of the
+// profile in the handoff. If name is "", selectProfile returns the default profile. If the named profile cannot be
+// used, it returns the default profile and an error with the reason. If the returned profile is nil, no entries are
+// selected.
 func (l *Loader) selectProfile(name string) (*profile.Resolved, error) {
 	switch {
 	case name == "":

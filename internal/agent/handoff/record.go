@@ -129,7 +129,8 @@ func (r *sessionRecord) addAgentConclusions(t *session.Turn) {
 	}
 }
 
-// addOpenTodos adds the items that are still open in the main agent's last plan.
+// addOpenTodos adds the open items of the main agent's last plan to r.todos. It leaves out items that look like
+// instructions to an agent (see [screen.ReasonToDoubt]).
 func (r *sessionRecord) addOpenTodos(turns []session.Turn) {
 	for i := len(turns) - 1; i >= 0; i-- {
 		for _, e := range slices.Backward(turns[i].Events) {
@@ -243,7 +244,8 @@ type shortenedName struct{ longWord, shortName string }
 // maxRecentTurns is the number of last turns from which files, commands and conclusions are collected.
 const maxRecentTurns = 30
 
-// cutText shortens a text to at most maxBytes bytes. A shortened text ends with a mark.
+// cutText shortens a text that has more than maxBytes bytes. It cuts the text to at most maxBytes bytes, and then adds
+// a space and the mark […], so that the result can be slightly longer than maxBytes.
 func cutText(s string, maxBytes int) string {
 	if len(s) <= maxBytes {
 		return s

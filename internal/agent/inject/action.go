@@ -4,8 +4,9 @@ package inject
 
 import "github.com/oxbow-memory/oxbow/internal/base/text"
 
-// JoinPartsWithinTokenLimit joins head and as many parts as fit into [maxBeforeActionTokens] tokens to one line. If
-// the first part is too long, it is shortened. partCount is the number of parts in the line. If no part fits,
+// JoinPartsWithinTokenLimit returns a line that consists of lineHead and the first parts. The line contains as many
+// parts as possible. Together with the tags around the line, it has at most [maxBeforeActionTokens] tokens. If the
+// first part is too long, it is shortened. partCount is the number of parts in the line. If no part fits,
 // JoinPartsWithinTokenLimit returns "" and 0.
 func JoinPartsWithinTokenLimit(lineHead string, parts []string) (line string, partCount int) {
 	const fence = 12 // size of the tags that the hook puts around the line, in tokens

@@ -42,9 +42,10 @@ const (
 	minRareTermIDF     = 4. // minimum inverse document frequency of a rare term
 )
 
-// composeQuotesForPrompt returns a block that quotes the strongest notes and turns, the oldest first. The block is
-// empty if none of them is strong enough to be quoted by itself, or if all their sentences were shown before. An entry
-// whose sentences were all shown before also gets this NotShownReason.
+// composeQuotesForPrompt returns a block that quotes sentences from units, the notes and conversation turns that the
+// search found, strongest first. The block shows the oldest quoted entry first. An entry is quoted only if it is strong
+// enough. If all its sentences were shown before, it is not quoted, and its NotShownReason becomes
+// reasonAllShownBefore. The block is empty if no quoted entry is strong enough to be quoted without a stronger one.
 func (p *Prompt) composeQuotesForPrompt(ctx context.Context, units []foundEntry) Block {
 	var shown []quotedEntry
 	asked, prints := p.promptFingerprints(), map[string]bool{}
@@ -163,6 +164,8 @@ func formatQuoteBlock(quotes []quotedEntry) (b Block) {
 }
 
 // composeEntryPointers returns a text for the model that names the entries with the strongest match, but quotes none.
+// It names at most maxEntryPointers entries. It leaves out entries that were shown a short time ago, and entries whose
+// AnswerKind is AnswerSilence. The block is empty if no entry remains.
 func (p *Prompt) composeEntryPointers(units []foundEntry) (b Block) {
 	var names []string
 	for i := range units {
@@ -199,7 +202,9 @@ func (u *foundEntry) entryPointerLine() (line string, fingerprints []string) {
 	return short, nil
 }
 
-// entryTime returns the time when a turn was said, or when a note last changed.
+// entryTime returns the time that is shown for the quoted entry. For a conversation turn, it is the time when the turn
+// began. For a note, it is the time of the last change. For an imported note, or a note of the kind Archive, Journal or
+// History, it is the time of creation.
 func (q quotedEntry) entryTime() time.Time {
 	if q.SourceKind != SourceKindNotes || q.storedEntry.Source.Actor == oxbow.Imported {
 		return q.storedEntry.Created
@@ -258,8 +263,8 @@ func ShownFingerprints(content, shownText string) (fingerprints []string) {
 	return fingerprints
 }
 
-// RemoveShownSentences removes the sentences that were already shown from the content of a note. shownFingerprints
-// contains their fingerprints. It returns "" if no sentence remains.
+// RemoveShownSentences returns the content of a note without the sentences that were already shown. shownFingerprints
+// contains the fingerprints of these sentences. RemoveShownSentences returns "" if no sentence remains.
 func RemoveShownSentences(content string, shownFingerprints map[string]bool) string {
 	if len(shownFingerprints) == 0 {
 		return content
@@ -280,13 +285,16 @@ func RemoveShownSentences(content string, shownFingerprints map[string]bool) str
 	return rest
 }
 
-// JoinToOneLine joins s to one line and removes the fences of hooks, so that s cannot close the fence around a block.
+// JoinToOneLine joins s to one line, in which words are separated by single spaces. It removes the tagged blocks that
+// hooks insert into prompts, such as <oxbow-memory>…</oxbow-memory>. It also changes "</" to "< /", so that s cannot
+// end the block into which it is inserted.
 func JoinToOneLine(s string) string {
 	return strings.ReplaceAll(strings.Join(strings.Fields(session.StripInsertedBlocks(s)), " "), "</", "< /")
 }
 
-// findRareQuotedTerms returns terms of the quoted sentences that are rare in their memory and do not occur in the
-// prompt. The rarest term comes first. The result has at most maxRareQuotedTerms terms.
+// findRareQuotedTerms returns terms of the quoted sentences that do not occur in the prompt. Each term is rare in the
+// memory from which its sentence is quoted. The rarest term comes first. The result has at most maxRareQuotedTerms
+// terms. It is nil if a quoted text cannot be parsed.
 func (p *Prompt) findRareQuotedTerms(ctx context.Context, quotes []quotedEntry) (rare []string) {
 	var terms []oxbow.ParsedTerm
 	for _, q := range quotes {

@@ -43,8 +43,9 @@ func (c MinStrengthCalibration) IsUpToDateFor(entries int) bool {
 }
 
 // IsUsableFor reports whether this minimum strength for showing entries may still be used until a new minimum is
-// computed. It may be used if the memory has fewer than twice, and more than half, as many entries as at the last
-// calibration.
+// computed. entries is the number of entries in the memory now. IsUsableFor returns true if two conditions are met. The
+// minimum was computed with this program's decoys, which are test prompts that no memory can answer. The memory has
+// more than half and less than twice as many entries as at that time.
 func (c MinStrengthCalibration) IsUsableFor(entries int) bool {
 	return c.DecoyPromptsHash == decoyPromptsHash() && entries < 2*c.EntryCount && c.EntryCount < 2*entries
 }
@@ -69,8 +70,8 @@ var decoyPromptsHash = sync.OnceValue(func() string {
 // searches.
 //
 // A note that matches a decoy raises the minimum only if the note would otherwise be shown. A past turn always raises
-// the minimum, because sessions contain the words of everyday talk. (If turns were treated like notes, the benchmark
-// BEAM would get an answer to 53 of 1,000 unanswerable questions, and not to 40.)
+// the minimum, because sessions contain the words of everyday talk. With this rule, the benchmark BEAM gets an answer
+// to 40 of 1,000 unanswerable questions. If turns were treated like notes, it would get an answer to 53 of them.
 //
 // If ctx ends, CalibrateMinStrength returns the error of ctx, and the minimum that results from the searches so far.
 // This minimum is usable after some hundred searches.

@@ -163,8 +163,10 @@ func BlockForPrompt(ctx context.Context, p Prompt, sources ...MemorySource) (Blo
 	return b, err
 }
 
-// findEntries searches a memory for the query words. It returns the found entries, each with the decision whether it
-// may be shown to the model. At most [maxQuotedEntries] entries without a NotShownReason may be shown.
+// findEntries searches a memory for the query words. It returns the found entries, and decides for each entry whether
+// the model gets quotes from the entry, only its name, or nothing. An entry with a NotShownReason is never quoted, but
+// some reasons allow that its name is shown. At most [maxQuotedEntries] entries without a NotShownReason are shown. The
+// next such entry and all entries after it are not shown.
 func (s *MemorySource) findEntries(ctx context.Context, queryWords string, p Prompt) ([]foundEntry, error) {
 	f := s.Filter
 	if s.SourceKind == SourceKindSessions && p.Session != "" {

@@ -116,9 +116,10 @@ func (f ShownTextsFile) recordHookAnswer(
 	return s, isNewAnswer, err
 }
 
-// RecordBlock records a block that is about to be shown to the model. If all sentences of the block were shown to the
-// session in the meantime, it records nothing and returns false. A block of a session's start is always recorded,
-// because [SessionShownTexts.HasStart] depends on it.
+// RecordBlock records a block that is about to be shown to the model. If all sentences of the block were already shown
+// to the session, for example by another hook process, RecordBlock records nothing and returns false. A block without
+// fingerprints is always recorded. A block of a session's start is always recorded too, because
+// [SessionShownTexts.HasStart] depends on it.
 func (f ShownTextsFile) RecordBlock(ctx context.Context, b Block) (isFirstRecord bool, err error) {
 	err = f.lockAndAppend(ctx, func(s SessionShownTexts, _ []shownTextsLine) *shownTextsLine {
 		isFirstRecord = b.HookEvent == HookEventSessionStart || len(b.Fingerprints) == 0 ||
@@ -158,9 +159,9 @@ func (f ShownTextsFile) RecordCompaction(ctx context.Context) error {
 	})
 }
 
-// RecordOtherClientReport records that the client reported another event after the session's start. If the client then
-// reports a start of the same session again, the hook shows its text again. Without this record, the second start
-// would be ignored as a duplicate of the first.
+// RecordOtherClientReport records that the client reported another event after the start of the session. If the client
+// then reports the start of the same session again, the hook shows the text for the start again. Without this record,
+// the hook would ignore the second start as a duplicate of the first.
 func (f ShownTextsFile) RecordOtherClientReport(ctx context.Context) error {
 	_, _, lines, err := f.readShownTexts()
 	if err != nil || len(lines) == 0 {
@@ -332,8 +333,8 @@ func (f ShownTextsFile) appendLine(fileBytes []byte, l *shownTextsLine) error {
 	return errors.Join(err, file.Close())
 }
 
-// removeOldFiles removes the files in dir that were last changed before oldest. It ignores errors, because the next
-// session tries again.
+// removeOldFiles removes the regular files in dir that were last changed before the time oldest. It ignores errors,
+// because the next session tries again.
 func removeOldFiles(dir string, oldest time.Time) {
 	files, _ := os.ReadDir(dir)
 	for _, f := range files {

@@ -115,9 +115,9 @@ func (s *MemorySource) keepRarestWords(ctx context.Context, q *oxbow.Query) erro
 	return nil
 }
 
-// termsFromExplanation converts the explanation of an entry's search score to the terms from which package gate
-// computes the match strength. The map identifiers has the terms as keys. The values are the prompt's identifiers that
-// contain these terms.
+// termsFromExplanation converts the explanation of an entry's search score to terms. Package gate computes the strength
+// of the match from these terms. The map identifiers maps a term to the identifier in the prompt that contains the
+// term. The result is nil if x is nil.
 func termsFromExplanation(x *oxbow.Explanation, identifiers map[string]string) (terms []gate.PromptTerm) {
 	if x == nil {
 		return nil
@@ -140,9 +140,10 @@ func termsFromExplanation(x *oxbow.Explanation, identifiers map[string]string) (
 	return terms
 }
 
-// adjustTermScoresForNote adjusts the scores that a prompt's terms have for a note. The score of a note with at most
-// [maxShortNoteWords] words does not depend on its length, because a note with four sentences answers a prompt as well
-// as a note with one. If the note lacks a word that the prompt repeats, the word counts only once.
+// adjustTermScoresForNote adjusts the scores that a prompt's terms have for a note. The element terms[i] belongs to
+// x.Terms[i]. The score of a note with at most [maxShortNoteWords] words does not depend on its length, because a note
+// with four sentences answers a prompt as well as a note with one. If the note lacks a term, the highest score that the
+// term could reach is computed as if the prompt contained the term only once.
 func adjustTermScoresForNote(x *oxbow.Explanation, terms []gate.PromptTerm) {
 	if x == nil {
 		return

@@ -111,9 +111,9 @@ func (k *contextPacker) includeShortenedContextPart(i int) {
 // backticks, and more backticks than any sequence of backticks in s, so that s cannot end the block.
 func FenceText(language, s string) string { return text.FenceCode(language, s) }
 
-// FitParagraphs returns the longest beginning of s that ends at a paragraph's end and that fits accepts. It returns ""
-// if fits accepts no such beginning. A fits function that accepts a text must also accept every beginning of this
-// text.
+// FitParagraphs returns the longest beginning of s that ends before a blank line, and for which the function fits
+// returns true. It returns "" if there is no such beginning. If fits returns true for a text, it must also return true
+// for every beginning of this text.
 func FitParagraphs(s string, fits func(string) bool) string {
 	var ends []int // offsets in s at which a paragraph ends, before the blank lines
 	for i := 0; i < len(s); {

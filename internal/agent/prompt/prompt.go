@@ -162,6 +162,6 @@ func shortenPart(p Part, tokens int) string {
 	return ""
 }
 
-// EstimateTokens estimates the number of tokens in s. The estimate is usually too high. The table at the estimator
-// shows its error for several kinds of text.
+// EstimateTokens estimates the number of tokens in s. The estimate is usually too high. The comment of
+// [text.EstimateTokens] contains a table of the error for several kinds of text.
 func EstimateTokens(s string) int { return text.EstimateTokens(s) }

@@ -95,7 +95,8 @@ func (w reportSectionWriter) writeFinding(f report.Finding) {
 	w.b.WriteString("\n")
 }
 
-// writeRecord writes a record: the key, then the cells in parentheses, then the text cells on the lines below.
+// writeRecord writes a record. The first line contains the record's effect, or else its title, or else its key. The
+// cells follow in parentheses. The text cells are on the lines below.
 func (w reportSectionWriter) writeRecord(r report.Record) {
 	switch {
 	case !r.Effect.IsEmpty():

@@ -22,8 +22,9 @@ const (
 	maxNamedCutParts = 3
 )
 
-// WithFrame returns a copy of the part whose text is before, body and after. If the part is cut, only body becomes
-// shorter. before and after stay complete, for example the tags of a block.
+// WithFrame returns a copy of the part with a new text: the strings before, body and after, joined together. If the
+// part is cut, only the string body becomes shorter. The strings before and after stay complete. They are, for example,
+// the tags around a block.
 func (p Part) WithFrame(before, body, after string) Part {
 	p.Text = before + body + after
 	p.textBeforeBody = before
@@ -76,9 +77,10 @@ func cutAtParagraph(s string, limit int) string {
 }
 
 // TextWithin returns the context's text, cut to at most limit bytes. If the text is too long, the pinned parts are
-// added first: small ones completely, and large ones cut at a paragraph's end, so that they share the room. Then all
-// other parts fill the remaining room in their order. The last line names the parts that were cut and ends with
-// advice, a sentence that says where the complete text is.
+// added first. Small pinned parts are added completely. Large pinned parts share the room and are cut at a paragraph's
+// end. Then the other parts fill the remaining room in their order. The last line names the parts that were cut. It
+// ends with the string advice, a sentence that tells the reader where the complete text is. TextWithin returns "" if
+// even the cut text is longer than limit.
 func (c Context) TextWithin(limit int, advice string) string {
 	if text := c.Text(); len(text) <= limit {
 		return text
@@ -165,8 +167,9 @@ func (p Part) cutToLimit(limit int) string {
 	return p.shortenBody(limit)
 }
 
-// describeCutContextParts returns the last line of a shortened context. The line names cutParts, the parts that were
-// shortened or left out, and ends with the sentence advice.
+// describeCutContextParts returns the last line of a shortened context. The line names the parts in the list cutParts,
+// which were shortened or left out. It names at most maxNamedCutParts of them and counts the others. The string advice
+// is the last sentence of the line.
 func (w *contextPartLimiter) describeCutContextParts(advice string, cutParts []Part) string {
 	var names []string
 	for _, p := range cutParts {

@@ -194,9 +194,10 @@ type batchAdder struct {
 	totalReport ArchiveReport
 }
 
-// addEventsThen is like AddEvents, and commits the operation that finalOp returns with the last events or after them.
-// If finalOp is nil or returns a nil operation, addEventsThen commits only the events. After a conflict, addEventsThen
-// calls finalOp again.
+// addEventsThen adds events to the archive, like AddEvents. It also commits the operation that the function finalOp
+// returns, in the same change as the last events or in a later change. If finalOp is nil or returns a nil operation,
+// addEventsThen commits only the events. If another process has changed the same session meanwhile, addEventsThen calls
+// finalOp again.
 func (a *Archive) addEventsThen(
 	ctx context.Context,
 	events []Event,
@@ -538,9 +539,10 @@ func (k *storedSession) summaryUpdateOps(s Summary, turns []Turn) []oxbow.Op {
 	)
 }
 
-// summaryAfter returns the session's summary after the given turns have replaced the loaded turns. It returns false if
-// the time of the session's last activity is not known. This happens if the last activity was in a loaded turn and the
-// new version of this turn lacks it. The caller must then load all turns.
+// summaryAfter returns the session's new summary. The list turns contains the new versions of all loaded turns. ok is
+// false if the time of the session's last activity is unknown. The time is unknown if a loaded turn contained the last
+// activity, but no turn in the new list has an activity at this time or later. The last activity may then be in a turn
+// that was not loaded, so the caller must load all turns.
 func (k *storedSession) summaryAfter(turns []Turn) (s Summary, ok bool) {
 	s = Summary{Client: k.key.client, Session: k.key.session, TurnCount: k.firstLoadedNumber - 1 + len(turns)}
 	if k.firstLoadedNumber > 1 {

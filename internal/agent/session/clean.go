@@ -224,7 +224,8 @@ func compareTimes(a, b *Event) int {
 	)
 }
 
-// merge combines two lists of calls whose results a text repeats. Both lists are from reports about the same event.
+// merge combines r and o, which come from two reports about the same event. Each of them lists tool calls whose results
+// are repeated word for word in a text of the event. If r or o is nil, merge returns the other.
 func (r *RepeatedCalls) merge(o *RepeatedCalls) *RepeatedCalls {
 	if r == nil || o == nil {
 		return cmp.Or(r, o)
@@ -233,8 +234,9 @@ func (r *RepeatedCalls) merge(o *RepeatedCalls) *RepeatedCalls {
 		slices.Concat(r.UnvouchedTextCalls, o.UnvouchedTextCalls)}).normalize()
 }
 
-// normalize returns the stored form, in which the call names in Foreign and Unvouched are sorted and free of
-// repetitions. It returns nil if both lists are empty.
+// normalize returns a copy of r in the form in which it is stored. In this form, the names of the calls are shortened,
+// sorted and free of repetitions, and each of the two lists contains at most maxTaintingCallsPerTurn names. It returns
+// nil if r is nil or if both lists are empty.
 func (r *RepeatedCalls) normalize() *RepeatedCalls {
 	if r == nil || len(r.ForeignTextCalls)+len(r.UnvouchedTextCalls) == 0 {
 		return nil

@@ -52,7 +52,7 @@ func (a *Archive) DrainSpool(ctx context.Context, s Spool, read TranscriptReader
 		return r, err
 	}
 	names, err = spoolFiles(dir)
-	if err != nil { // List the files again, because another process may have drained some.
+	if err != nil { // The files were listed again because another process may have drained some.
 		return r, err
 	}
 	var failed error
@@ -98,9 +98,9 @@ func spoolFiles(dir vfs.FS) ([]string, error) {
 	return names, nil
 }
 
-// drainSessionFile moves the events of one session from its spool file into the archive. If an earlier call was
-// interrupted, drainSessionFile first moves the events of the file that this call had renamed. Then it renames the
-// current file and moves its events.
+// drainSessionFile moves the events of one session from its spool file into the archive. To do this, it renames the
+// file, and then moves the events of the renamed file. If an earlier call of drainSessionFile was interrupted, the file
+// that the earlier call renamed still exists. Its events are moved first.
 func (a *Archive) drainSessionFile(
 	ctx context.Context,
 	dir *vfs.OS,
@@ -181,8 +181,9 @@ func (a *Archive) importTranscripts(
 	return r, nil
 }
 
-// parseEvents returns the events in a spool file's content, and the number of invalid lines. A line is incomplete if
-// its writer was killed before acknowledging the events to the client.
+// parseEvents returns the events in a spool file, into which hooks write events as lines of JSON, and the number of
+// invalid lines. An invalid line may be incomplete because the hook was killed while it wrote the line. The client then
+// received no acknowledgement for the line's events.
 func parseEvents(b []byte) (events []Event, invalidLines int) {
 	for line := range bytes.Lines(b) {
 		line = bytes.TrimSpace(line)

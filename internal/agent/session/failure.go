@@ -123,8 +123,9 @@ type variableOutputPart struct {
 
 const digitChars = "0123456789"
 
-// ErrorLine returns the first line of an output that names an error. If no line does, it returns the first line that
-// does not begin with "#", or else the first line. It returns "" if the output is blank.
+// ErrorLine returns the first line that names an error. If no line in the output names an error, it returns the first
+// line that does not begin with "#". If all lines begin with "#", it returns the last line. White space around lines,
+// and blank lines, are ignored. If all lines are blank, ErrorLine returns "".
 func ErrorLine(output string) string {
 	first := ""
 	for line := range strings.Lines(output) {

@@ -54,8 +54,9 @@ func BuildTurns(events []Event) []Turn {
 	return turns
 }
 
-// buildTurns returns the turns of one session. The first turn gets the number first. early is true if an event is
-// older than the first turn. The caller must then load earlier turns and call buildTurns again with their events.
+// buildTurns returns the turns of one session. The argument first is the number for the first of these turns. The
+// result early is true if an event is older than the first turn. The caller must then load earlier turns and call
+// buildTurns again with their events.
 func (t sessionKey) buildTurns(events []Event, first int) (turns []Turn, early bool) {
 	gs := turnGroups{groupsByName: map[string]*turnGroup{}}
 	var rest []Event // events whose turn is not known yet
@@ -87,10 +88,10 @@ func (t sessionKey) buildTurns(events []Event, first int) (turns []Turn, early b
 	return turns, early
 }
 
-// dropReportedListPrompts drops prompts that come only from a client's list of prompts, if a transcript or a hook
-// reports the same prompts. A prompt that a transcript or a hook reports has a turn or an ID. Listed prompts are
-// dropped if they are later than the first such prompt, or at most maxJoinedPromptGap earlier. The events must be
-// sorted.
+// dropReportedListPrompts drops prompts that come from a client's list of prompts if a transcript or a hook reports the
+// prompts too. The function decides by time. It looks for the first prompt from a transcript or a hook, which has a
+// turn or an ID. A listed prompt is dropped if it is later than this prompt, or less than maxJoinedPromptGap earlier.
+// If there is no such prompt, nothing is dropped. The events must be sorted by time.
 func dropReportedListPrompts(events []Event) []Event {
 	isNamed := func(e Event) bool { return e.isMainPrompt() && !e.IsFromPromptList && e.Turn+e.ID != "" }
 	first := slices.IndexFunc(events, isNamed)
@@ -260,8 +261,8 @@ func joinEqualPrompts(all []*turnGroup) []*turnGroup {
 	return slices.DeleteFunc(all, func(g *turnGroup) bool { return gone[g] })
 }
 
-// joinUntimedPrompts joins each prompt from a transcript without times with the same prompt as a hook reported it.
-// Both the transcript and the hooks' reports are in the order of the conversation, but the hooks may have missed its
+// joinUntimedPrompts joins each prompt from a transcript without times with a hook's report of the same prompt. Both
+// the transcript and the hooks' reports are in the order of the conversation, but the hooks may have missed its
 // beginning. Therefore joinUntimedPrompts begins at the end, and joins prompts of equal text in this order. A prompt
 // that a hook reported after the transcript was written is not joined.
 func joinUntimedPrompts(all []*turnGroup) []*turnGroup {
@@ -336,11 +337,11 @@ func turnGroupsByEvent(groups []*turnGroup) map[eventIdentity]*turnGroup {
 	return owner
 }
 
-// addEventsWithoutTurn adds each event whose turn is not known to a group, that is, to the reports of a turn. The
-// groups must be sorted by time. If a group already contains the event, the event is added to that group. If a session
-// was resumed, the events of its start are added to the next group. Any other event is added to the last group that
-// began before the event. If an event is older than all groups, it is added to the first group, and
-// addEventsWithoutTurn returns true.
+// addEventsWithoutTurn adds the events in unplaced, whose turns are not known, to the groups. A group contains the
+// reports of one turn. The groups must be sorted by time. If a group already contains the event, the event is added to
+// the same group. If a session was resumed, the events of the resumed session's start are added to the next group. Any
+// other event is added to the last group that began before the event. If an event is older than all groups, it is added
+// to the first group, and addEventsWithoutTurn returns true.
 func addEventsWithoutTurn(groups []*turnGroup, unplaced []Event) (hasEarlierEvent bool) {
 	owner := turnGroupsByEvent(groups)
 	var started *turnGroup // first group that began after the last session start

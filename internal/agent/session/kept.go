@@ -100,9 +100,14 @@ func (a *Archive) getEntryIfExists(ctx context.Context, name string) (oxbow.Entr
 	return e, err
 }
 
-// loadLastTurns loads the session's last turns, beginning with the first turn that the events can change or that can
-// be joined with such a turn. It returns false if the whole session must be loaded instead. This is the case if the
-// session does not exist, if a turn cannot be read, or if an earlier turn contains an event with the same identifier.
+// loadLastTurns loads the session's last turns. It loads backward from the last turn until it has loaded all turns that
+// the events can change, or that can be joined with a turn that changes. It returns false if the whole session must be
+// loaded instead. This is necessary in these cases:
+//
+//   - The session does not exist.
+//   - A turn cannot be read.
+//   - The first turn was reached.
+//   - A turn before the loaded turns may contain the same event as the events or the loaded turns.
 func (a *Archive) loadLastTurns(
 	ctx context.Context,
 	t sessionKey,
@@ -138,8 +143,9 @@ func (a *Archive) loadLastTurns(
 	return k, enough, err
 }
 
-// loadFirstTurns loads the session's first turns, up to the turns that are already loaded, because the summary depends
-// on them. It returns false if a turn cannot be read.
+// loadFirstTurns loads the session's first turns, because the session's summary contains the first prompt and the
+// working directory from these turns. It stops as soon as it has found both, and at the latest before the turns that
+// are already loaded. It returns false if a turn cannot be read.
 func (a *Archive) loadFirstTurns(ctx context.Context, k *storedSession) (bool, error) {
 	for n, s := 1, (Summary{}); n < k.firstLoadedNumber &&
 		((s.FirstPrompt == "" && k.oldSummary.FirstPrompt != "") || (s.Dir == "" && k.oldSummary.Dir != "")); n++ {
@@ -196,9 +202,11 @@ func (t *turnRange) startAfter(turn *Turn) time.Time {
 	return t.start
 }
 
-// hasUnaffectedEarlierTurns reports whether the events cannot change any turn before the loaded turns. It compares
-// hashes of identifiers, which the archive stores for each turn. The turns before are unaffected if they share no turn
-// name or identifier with the new events or the loaded turns. It returns false if some hashes are missing.
+// hasUnaffectedEarlierTurns reports whether the turns before firstLoadedNumber, which were not loaded, stay unchanged
+// if the events are added to the session. An earlier turn stays unchanged if it has no turn name or identifier in
+// common with the events or the loaded turns. To find this out without reading the turns, the function compares hashes
+// of the names and identifiers, which eventHashPages contains for each turn. It returns false if some hashes are
+// missing.
 func (k *storedSession) hasUnaffectedEarlierTurns(events []Event) bool {
 	asked := map[string]bool{}
 	ask := func(events []Event) {
@@ -233,10 +241,11 @@ func (k *storedSession) hasUnaffectedEarlierTurns(events []Event) bool {
 	return n == k.firstLoadedNumber
 }
 
-// hashEventNames returns two lists with hashes of an event's turn name and identifier. storedHashes are stored, to
-// show that a turn contains the event. searchedHashes are searched for in the stored hashes, to find turns that
-// contain an event that may be the same. The lists differ because an identifier may occur in several turns with
-// different names.
+// hashEventNames returns hashes of an event's turn name and of its identifier. The archive stores storedHashes for the
+// turn that contains the event. It later searches them for searchedHashes to find turns that may contain the same
+// event. The lists differ in the hashes of the identifier. If two events have the same identifier, but both also have a
+// turn name, only the turn names are compared, because an identifier may occur in several turns. If at most one of the
+// two events has a turn name, the identifiers are compared.
 func hashEventNames(e *Event) (storedHashes, searchedHashes []string) {
 	id := string(e.Kind) + "\x00" + e.ID
 	switch {

@@ -173,8 +173,9 @@ func (a *Archive) resolveProject(dir string, existing []oxbow.Label) (name, root
 	return name, root
 }
 
-// projectRelativePath returns a path relative to the project's root, with slashes. A path outside of the
-// project is returned unchanged except for its slashes.
+// projectRelativePath returns the path p relative to the project's directory root, with slashes. If p is relative, it
+// is relative to dir. If root is "", dir is used as the root. If p is outside of the root, the result is the whole
+// cleaned path.
 func projectRelativePath(p, dir, root string) string {
 	p = slashPath(p)
 	dir = slashPath(dir)

@@ -9,9 +9,9 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// SourceRef returns the text by which the source of a change refers to its caller. This is the session if the client
-// names it. Otherwise it is the call ID, by which the archive finds the session. SourceRef returns "" if both are
-// unknown.
+// SourceRef returns a reference to the caller, which is stored in the source of each change that the caller makes. If
+// the client reports the session, the reference names the session. Otherwise it contains the call ID, by which the
+// archive finds the session. SourceRef returns "" if both are unknown.
 func (c *Caller) SourceRef() string {
 	switch {
 	case c.Session != "":

@@ -29,8 +29,9 @@ func (a *Archive) ListSessions(ctx context.Context, f oxbow.Filter, since time.T
 	return all, err
 }
 
-// summaryEntries returns the entries with sessions' summaries. Without a filter, it reads only the entries that were
-// written last, which needs no index.
+// summaryEntries returns the entries that contain summaries of sessions. If f is empty and the store can count entries,
+// it reads only the entries that were written last, until it has found limit summaries. This does not need an index. In
+// all other cases, it searches for the summaries that match f, and returns at most [oxbow.MaxLimit] of them.
 func (a *Archive) summaryEntries(ctx context.Context, f oxbow.Filter, limit int) (heads []oxbow.Entry, err error) {
 	if oxbow.CapabilitiesOf(a.Memory).Counter == nil || !f.IsZero() {
 		hits, err := a.Memory.Recall(ctx, oxbow.Query{Limit: oxbow.MaxLimit,
@@ -57,8 +58,9 @@ func (a *Archive) summaryEntries(ctx context.Context, f oxbow.Filter, limit int)
 	}
 }
 
-// FindSessions returns the sessions whose name SESSION or CLIENT/SESSION is id. If no session has this name, it
-// returns the sessions whose SESSION or CLIENT/SESSION begins with id.
+// FindSessions returns the sessions with the given ID. The parameter id may be the ID of a session, or have the form
+// CLIENT/SESSION, in which SESSION is the ID. If no session has this ID, FindSessions returns the sessions whose ID or
+// CLIENT/SESSION begins with id.
 func (a *Archive) FindSessions(ctx context.Context, id string) ([]Summary, error) {
 	if e, err := a.getEntryIfExists(ctx, id); err != nil || e.Version != 0 {
 		var s Summary

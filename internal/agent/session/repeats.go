@@ -8,7 +8,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/screening/fingerprint"
 )
 
-// findRepeats finds the events in which the agent repeats text by others, and sets their field Repeats.
+// findRepeats finds the events in which the agent repeats text by others, and sets their field RepeatedTextCalls. It
+// does nothing if prints is nil.
 func findRepeats(prints *fingerprint.File, events []Event) {
 	if prints == nil {
 		return
@@ -41,8 +42,9 @@ func (e *Event) agentText() string {
 	return ""
 }
 
-// callsRepeatedInOutput returns the call whose text the output of a failed command repeats. If the command itself read
-// text by others, this is the command's own call. Otherwise callsRepeatedInOutput returns nil.
+// callsRepeatedInOutput returns the tool call whose text the output of this event's command may repeat. An event stores
+// an output only if the command failed. If the command read text by others or by an unknown program, the output may
+// contain this text. The result then describes the event's own call. In all other cases, the result is nil.
 func (e *Event) callsRepeatedInOutput() *RepeatedCalls {
 	r := e.textSource()
 	if r == nil || e.Call.Output == "" {

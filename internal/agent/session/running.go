@@ -133,8 +133,10 @@ func withoutTraceIDs(events []Event) []Event {
 	return events
 }
 
-// callerSessions returns the sessions that may have made the call. It chooses from two groups of sessions: spooled,
-// whose hook events are still in files, and recent sessions in the archive.
+// callerSessions returns the sessions that may have made the call that c describes. The list spooled contains the
+// sessions whose hook events are still in files. callerSessions adds recent sessions from the archive to this list. If
+// c names sessions in the list, it returns these sessions. Otherwise it returns the sessions with c's client and
+// directory, or no session if c.Dir is "".
 func (a *Archive) callerSessions(
 	ctx context.Context,
 	c Caller,
@@ -159,8 +161,8 @@ func (a *Archive) callerSessions(
 	}), nil
 }
 
-// namedSessions returns the session that the caller names. If the caller names none, it returns the session that made
-// the call.
+// namedSessions returns the sessions in the list all that have the session ID c.Session. If there are none, or if
+// c.Session is "", it returns the sessions that contain the call ID c.Call. It returns nil if no session is found.
 func (c *Caller) namedSessions(all []runningSession) []runningSession {
 	if c.Session != "" {
 		if named := filterSessions(all, func(r *runningSession) bool { return r.session == c.Session }); len(
@@ -214,8 +216,9 @@ func (r *runningSession) eventsSincePrompt() []Event {
 	return r.events
 }
 
-// addArchivedSessions appends sessions from the archive to all, if an event was added to them within
-// maxTimeSinceLastEvent and all does not contain them yet.
+// addArchivedSessions appends sessions from the archive to the list all. It appends a session if an event was added to
+// it within maxTimeSinceLastEvent before now, and if the list does not contain it yet. At most maxRunningSessions
+// sessions of the archive are examined.
 func (a *Archive) addArchivedSessions(
 	ctx context.Context,
 	all []runningSession,
@@ -309,8 +312,8 @@ func (s Spool) runningSessions(now time.Time) (all []runningSession) {
 	return all
 }
 
-// withoutInjections removes the lines that record inserted texts from a session's hook events, because an inserted
-// text may contain call IDs of other sessions.
+// withoutInjections returns the hook events of a session without the lines that record an inserted text, because an
+// inserted text may contain call IDs of other sessions. Each line of b contains one event.
 func withoutInjections(b []byte) (rest []byte) {
 	for line := range bytes.Lines(b) {
 		if !bytes.Contains(line, []byte(`"kind":"`+KindInjection+`"`)) {
@@ -359,7 +362,8 @@ func readTail(name string, maxBytes int64) []byte {
 	return b[:n]
 }
 
-// isSameOrBelow reports whether dir is the directory other or is below it.
+// isSameOrBelow reports whether the directory dir is the same as the directory other, or is below it. The case of
+// letters is ignored if other contains a colon, as in the Windows path C:/src.
 func isSameOrBelow(dir, other string) bool {
 	dir, other = slashPath(dir), strings.TrimSuffix(slashPath(other), "/")
 	rest, ok := cutPrefixFold(dir, other, strings.Contains(other, ":"))

@@ -77,8 +77,9 @@ type insertedTag struct {
 	isClosing              bool
 }
 
-// findInsertedTag returns the first tag at or after an offset that begins or ends a fenced block. It returns false for
-// a text without such a tag.
+// findInsertedTag returns the first tag in s that begins or ends a fenced block, such as <NAME> or </NAME>. Programs
+// insert fenced blocks into prompts. The search begins at the offset. findInsertedTag returns false if it finds no such
+// tag.
 func findInsertedTag(s string, offset int) (insertedTag, bool) {
 	for ; offset < len(s); offset++ {
 		next := strings.IndexAny(s[offset:], `<&\`)
@@ -93,7 +94,8 @@ func findInsertedTag(s string, offset int) (insertedTag, bool) {
 		if m == nil {
 			continue
 		}
-		// The tag is written with escapes, such as &lt; for <, so the groups 3 and 4 of the pattern have matched.
+		// If the tag is written with escapes, such as &lt; for <, groups 3 and 4 of the pattern have matched instead of
+		// groups 1 and 2. Use their positions as the positions of groups 1 and 2.
 		if m[4] < 0 {
 			copy(m[2:6], m[6:10])
 		}

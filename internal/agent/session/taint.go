@@ -32,9 +32,9 @@ var foreignDirs = []string{"node_modules", "bower_components", "jspm_packages", 
 	"vendor", "third_party",
 	".venv", "venv", "Pods", "Carthage", ".cargo", ".m2", ".gradle", ".yarn", ".pnpm-store", ".bundle", "elm-stuff"}
 
-// CallsTaintingTurn returns two kinds of calls that returned text by others. The first are calls whose text the turn's
-// texts and commands repeat. The second are calls that lack fingerprints, so that repetitions of their text cannot be
-// found. Each call is described by the tool and its argument.
+// CallsTaintingTurn returns two kinds of tool calls that returned text by others. It first lists the calls whose text
+// has no fingerprints, because oxbow cannot find repetitions of such a text. Then it lists the calls whose text is
+// repeated in the turn's texts and commands. Each call is described by the tool and its argument.
 func (t *Turn) CallsTaintingTurn() []string {
 	found := unfingerprintedCalls(t.Events, t.Dir())
 	for i := range t.Events {
@@ -104,8 +104,9 @@ func eachUnfingerprintedCall(events []Event, dir string, ownFiles ...string) ite
 	}
 }
 
-// foreignTextTraceIDs returns the fingerprint IDs of all texts in the events that others wrote or that nobody vouches
-// for.
+// foreignTextTraceIDs returns the IDs of the fingerprints that were stored for foreign texts. These are texts that
+// calls in the list events returned, and that other people wrote or nobody vouches for. A text without fingerprints is
+// skipped.
 func foreignTextTraceIDs(events []Event) (ids []string) {
 	for _, e := range events {
 		r := e.textSource()
@@ -144,8 +145,9 @@ func (t *Turn) WithoutTaintedTexts() Turn {
 	return u
 }
 
-// unfingerprintedCallText describes the call, as its tool and argument, if the call returned text by others and lacks
-// fingerprints. Otherwise it returns "". The files in wrote are the agent's own.
+// unfingerprintedCallText returns a description of the call, which consists of the tool and its argument, if two
+// conditions are met: the call returned text by others, and oxbow has no fingerprints of this text. Otherwise it
+// returns "". The files in writtenFiles count as the agent's own.
 func (c *ToolCall) unfingerprintedCallText(client, dir string, writtenFiles []string) string {
 	if r := c.TextSource; r != nil {
 		if r.TrustLevel == LevelForeignText && r.TraceID == "" {
@@ -265,8 +267,9 @@ var (
 	}
 )
 
-// findForeignCommandPart returns the first part of a command line that reads a URL, or a path outside of the project.
-// It returns "" if no part does. It removes quotes, but expands no variables or patterns.
+// findForeignCommandPart returns the first part of a command line that reads a URL or a path outside of the directory
+// dir. It ignores the paths in writtenFiles, because the agent wrote these files. It returns "" if no part reads a URL
+// or such a path. It removes quotes, but expands no variables or patterns.
 func findForeignCommandPart(command, dir string, writtenFiles []string) string {
 	for _, part := range strings.FieldsFunc(command, func(r rune) bool { return strings.ContainsRune("|;&\n()`", r) }) {
 		words := strings.Fields(part)

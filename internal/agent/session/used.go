@@ -87,7 +87,8 @@ func (e *Event) textAboutEntry(s ShownEntry) string {
 	return b.String()
 }
 
-// firstWriteTimes returns when the agent first wrote each of the terms that find searches for.
+// firstWriteTimes returns the times at which the agent first wrote each term. It considers the terms that the argument
+// find, a TermFinder, finds in the agent's texts, commands, web queries and names of written files.
 func (t *Turn) firstWriteTimes(find *analysis.TermFinder) map[string]time.Time {
 	first := map[string]time.Time{}
 	for i := range t.Events {

@@ -168,9 +168,10 @@ func joinEventsWithoutID(all []Event) []Event {
 	return all
 }
 
-// textsNotInOtherEvents returns the events in texts that are not repetitions. The events in texts are texts of an agent
-// that have no ID. Events with equal texts are merged into one event. An event is left out if its text only joins
-// several texts in all by the same agent, because then all already contains everything that the agent wrote.
+// textsNotInOtherEvents returns the events in the list texts that do not repeat other events. Each event in the list
+// texts contains a text by an agent and has no ID. Events with equal texts are merged into one event. An event is left
+// out if its text only joins several texts by the same agent in the list all, because the list all then already
+// contains everything that the agent wrote.
 func textsNotInOtherEvents(all, texts []Event) (rest []Event) {
 	for _, e := range texts {
 		var named []string
@@ -190,8 +191,9 @@ func textsNotInOtherEvents(all, texts []Event) (rest []Event) {
 	return rest
 }
 
-// isTextOfAgent reports whether the event is a text that agent wrote and that has an ID. If the client does not report
-// a sub-agent's name, the sub-agent may be any sub-agent.
+// isTextOfAgent reports whether the event has an ID and is a text by the agent that the argument agent names. The name
+// of the main agent is "". Some clients do not report the names of sub-agents, so that a sub-agent is called
+// [clientfile.UnnamedAgent]. This name matches the name of every sub-agent.
 func (e *Event) isTextOfAgent(agent string) bool {
 	isAgent := e.SubAgent == agent
 	if e.SubAgent != "" && agent != "" {
@@ -230,8 +232,9 @@ func isConcatenationOf(s string, parts []string) bool {
 	return s == ""
 }
 
-// mergeMatchingCalls merges each tool call that a hook reported into the same call in the list all, which comes from
-// the transcript and has an ID. It returns the calls that all does not contain.
+// mergeMatchingCalls merges each tool call in the list calls, which a hook reported, into the same call in the list
+// all. The calls in the list all come from the transcript and have an ID. mergeMatchingCalls returns the reported calls
+// that the list all does not contain.
 func mergeMatchingCalls(all, calls []Event) (rest []Event) {
 	if len(calls) == 0 {
 		return nil
@@ -316,9 +319,10 @@ func mergeDuplicateReports(calls []*Event, input func(*Event) string) (rest []*E
 	return rest
 }
 
-// joinCallsByInput merges calls that hooks reported into calls from the transcript (transcriptCalls) for which the
-// function input returns the same text. It returns the reported calls that remain, and the calls from the transcript
-// into which no call was merged. A call is not merged if input returns "".
+// joinCallsByInput merges the calls that hooks reported (calls) into the calls from the transcript (transcriptCalls).
+// Two calls are merged if the function input returns the same text for both. A call for which the function input
+// returns "" is not merged. joinCallsByInput returns the reported calls that remain, and the calls from the transcript
+// into which no call was merged.
 func joinCallsByInput(
 	calls, transcriptCalls []*Event,
 	input func(*Event) string,
@@ -391,8 +395,10 @@ func (e *Event) callArgumentsKey(dir string) string {
 	return boolSortKey(e.SubAgent != "") + d.toolArgsKey()
 }
 
-// isDuplicateCallReport reports whether two reports without IDs are of the same call, because a hook is installed
-// twice. A command may also have run twice within maxDuplicateReportGap. This is noticed only if the outcomes differ.
+// isDuplicateCallReport reports whether a and b seem to be two reports of the same call. If a hook is installed twice,
+// it reports each call twice. Such reports have equal IDs, which are usually empty, and equal outcomes, and their times
+// differ by at most maxDuplicateReportGap. If a command ran twice within this time with the same outcome, its two runs
+// are treated as one call by mistake.
 func isDuplicateCallReport(a, b *Event) bool {
 	return a.ID == b.ID && b.Time.Sub(a.Time).Abs() <= maxDuplicateReportGap && compareCalls(a.Call, b.Call) == 0
 }
@@ -427,8 +433,9 @@ func mergeReportsInOrder(calls, reports []*Event) (joined []*Event) {
 	return joined
 }
 
-// contradictsOutcome reports whether two reports of a command cannot be about the same run, because one says that the
-// command failed and the other that it succeeded.
+// contradictsOutcome reports whether c and o, two reports of a command, cannot be about the same run. This is the case
+// if one report contains a failure and the other a success, or if the exit statuses differ. An unknown outcome
+// contradicts nothing.
 func (c *ToolCall) contradictsOutcome(o *ToolCall) bool {
 	if c == nil || o == nil {
 		return false

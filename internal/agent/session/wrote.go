@@ -14,12 +14,14 @@ import (
 // maxReportDelay is the maximum time between a file's change and the report of the call that changed it.
 const maxReportDelay = time.Minute
 
-// CheckFileWrite reports whether the latest change of a file was made by a tool call of the client. changeTime is the
-// time of the latest change. The client must have reported the call at most maxDuplicateReportGap before changeTime
-// and at most maxReportDelay after changeTime.
+// CheckFileWrite finds the tool calls of the client that wrote a file. hasWritten is true if one of them made the
+// latest change of the file, which was made at changeTime. The client must have reported this call at most
+// maxDuplicateReportGap before changeTime and at most maxReportDelay after changeTime.
 //
-// The list taints contains calls that returned text by others. Each of these calls was followed, in the same turn, by
-// a call that wrote the file after the time since. Calls that only read the agent's own files are not listed.
+// The list taints describes calls that returned text by others, for which no fingerprints were stored. The agent may
+// have copied such text into the file. Each listed call was followed, in the same turn, by a call that wrote the file.
+// That write is the latest change, or it was made after the time in the parameter since. Calls that only read the
+// agent's own files (ownFiles, and files that it wrote) are not listed.
 func (a *Archive) CheckFileWrite(
 	ctx context.Context,
 	client, file string,

@@ -82,9 +82,9 @@ func (e *unknownError) Error() string {
 // Is reports whether target is [oxbow.ErrInvalid].
 func (*unknownError) Is(target error) bool { return target == oxbow.ErrInvalid }
 
-// checkName returns an error matching [oxbow.ErrInvalid] if the name is not valid for a skill. The
-// name is used as a directory name, so it has at most 64 ASCII letters, digits, dots, dashes and
-// underscores, and begins with a letter or a digit.
+// checkName returns an error matching [oxbow.ErrInvalid] if the name is not valid for a skill. The name is used as a
+// directory name. Therefore it must have at most 64 ASCII letters, digits, dots, dashes and underscores, begin with a
+// letter or a digit, and not end with a dot.
 func checkName(name string) error {
 	ok := name != "" && len(name) <= 64 && !strings.ContainsRune("._-", rune(name[0])) && !strings.HasSuffix(name, ".")
 	for i := range len(name) {

@@ -138,8 +138,8 @@ func findProgram(name string) (string, error) {
 	return path, err
 }
 
-// writePlaceholderFiles writes the files to which the command's placeholders refer into dir. It returns the command
-// with all placeholders replaced.
+// writePlaceholderFiles writes the files to which the placeholders in the runner's command refer. It creates the files
+// in the directory scratchDir. It returns the command with all placeholders replaced.
 func (b *Briefing) writePlaceholderFiles(r *Runner, scratchDir string) ([]string, error) {
 	config, err := json.MarshalIndent(map[string]any{"mcpServers": map[string]any{"oxbow": b.MemoryServer}}, "", "  ")
 	if err != nil {
@@ -178,7 +178,8 @@ func (s *Service) agentEnviron(b *Briefing) []string {
 	return env
 }
 
-// runProcess starts the process, waits until it ends, and records the result in out.
+// runProcess starts the process, waits until it ends, and records the result in outcome. The process is stopped if it
+// runs longer than r.RunTimeout, or if callerCtx ends.
 func (s *Service) runProcess(callerCtx context.Context, r *Runner, b *Briefing, argv []string, outcome *RunOutcome) {
 	ctx, cancel := context.WithTimeout(callerCtx, r.RunTimeout)
 	defer cancel()

@@ -111,8 +111,9 @@ func (p *settingsParser) parseSettings(data []byte) *Runner {
 	return r
 }
 
-// eachKey calls fn for each key of the mapping n. It reports keys that are not in known, and repeated keys, as
-// mistakes. YAML aliases are mistakes as well, because an alias does not show its value.
+// eachKey calls the function fn for each key of the mapping n that is in knownKeys. It reports unknown and repeated
+// keys as mistakes, and does not call fn for them. A YAML alias as a value is also a mistake, because an alias does not
+// show its value. If n is not a mapping, eachKey only reports this mistake.
 func (p *settingsParser) eachKey(
 	n *yaml.Node,
 	mappingName string,

@@ -280,8 +280,9 @@ func (s *Service) currentTime() time.Time {
 }
 
 // registerSubAgentRun registers a run. It returns a context that Close cancels, and a function that the caller must
-// call when the run has ended. It returns an error if the service is closed, if too many sub-agents are running, or if
-// too many have started each other.
+// call when the run has ended. It returns an error if the service is closed, or if maxConcurrentRuns sub-agents are
+// already running. A sub-agent can start another sub-agent. If maxSubAgentDepth sub-agents are already above the new
+// sub-agent in such a chain, registerSubAgentRun also returns an error.
 func (s *Service) registerSubAgentRun(ctx context.Context) (context.Context, func(), error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

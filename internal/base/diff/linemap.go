@@ -123,8 +123,9 @@ func (d *LineMapper) findUniqueCommonLines(a, b []int32) [][2]int {
 }
 
 // longestAscending returns the longest subsequence of pairs in which the second numbers increase. It uses patience
-// sorting. For each length, the slice tops contains the last pair of a sequence with this length. Among several such
-// sequences, it is the pair with the smallest second number.
+// sorting: for each length, the slice tops contains an index in pairs. The pair at this index is the last pair of an
+// ascending sequence with this length. If there are several such sequences, tops contains the index of the last pair
+// with the smallest second number.
 func longestAscending(pairs [][2]int) [][2]int {
 	tops := make([]int, 0, len(pairs))
 	previous := make([]int, len(pairs))
@@ -155,8 +156,10 @@ func longestAscending(pairs [][2]int) [][2]int {
 // mapping would not be useful.
 const maxLineEdits = 1000
 
-// mapByMyers maps a part of each text by a shortest edit script. It has the same arguments as mapLineRange. If more
-// than maxLineEdits edits are necessary, it maps no line.
+// mapByMyers maps the lines in one part of each text by a shortest edit script. The arguments a and b are the line IDs
+// in the parts, which begin at line i of the first text and at line j of the second text. For each line in the first
+// part that equals a line in the second part, mapByMyers stores the second line's index in mapping. If more than
+// maxLineEdits edits are necessary, it maps no line.
 func mapByMyers(a, b []int32, i, j int, mapping []int) {
 	maxDistance := min(len(a)+len(b), maxLineEdits)
 	// Myers's algorithm compares both texts on a grid. Diagonal k contains the positions x in a and x-k in b. For each
@@ -186,10 +189,12 @@ func mapByMyers(a, b []int32, i, j int, mapping []int) {
 	}
 }
 
-// isReachedByInsertion is a step of Myers's algorithm, which compares the texts a and b. It decides how the best path
-// with d edits reaches diagonal k, on which the position in a minus the position in b is k. It returns true if the
-// last edit inserts a line from b, and false if the last edit deletes a line from a. The slice furthest contains the
-// largest position in a that d-1 edits reached on each diagonal. Diagonal 0 is at index middle.
+// isReachedByInsertion is a step of Myers's algorithm, which searches for the fewest edits that turn a text a into a
+// text b. A diagonal consists of all pairs of a position in a and a position in b with the same difference. On diagonal
+// k, the position in a minus the position in b is k. The slice furthest contains, for each diagonal, the largest
+// position in a that can be reached with d-1 edits. The element for diagonal 0 is furthest[middle].
+// isReachedByInsertion chooses the last of the d edits that lead furthest on diagonal k. It returns true if this edit
+// inserts a line from b, and false if it deletes a line from a.
 func isReachedByInsertion(furthest []int32, middle, k, d int) bool {
 	if k == -d || k == d {
 		return k == -d
@@ -197,9 +202,11 @@ func isReachedByInsertion(furthest []int32, middle, k, d int) bool {
 	return furthest[middle+k-1] < furthest[middle+k+1]
 }
 
-// mapLinesAlongEditScript follows the shortest sequence of edits from the end of both texts back to the start, and
-// maps each equal line of one text to the other. It implements the last step of Myers' diff algorithm. Element d of
-// trace contains the furthest positions that d edits reach, on the diagonals -d to d.
+// mapLinesAlongEditScript maps each line that a shortest sequence of edits leaves unchanged. It follows this sequence
+// from the end of both parts, where x and y are the numbers of lines, back to the start. The parts begin at line i of
+// the first text and at line j of the second text. For each unchanged line, the index in the second text is stored in
+// lineMapping. This is the last step of Myers' diff algorithm. trace[d] contains the furthest positions that d edits
+// reach, on the diagonals -d to d.
 func mapLinesAlongEditScript(trace [][]int32, x, y, i, j int, lineMapping []int) {
 	for d := len(trace); d > 0; d-- {
 		round := trace[d-1]

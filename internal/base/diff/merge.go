@@ -26,8 +26,8 @@ func (c LineChange) Compare(d LineChange) int {
 	return slices.Compare(c.Lines, d.Lines)
 }
 
-// CompareLines returns the changes that turn base's lines into the lines of changed, in order. Between any two changes
-// there is at least one unchanged line.
+// CompareLines returns the changes that turn the lines in the slice base into the lines in the slice changed. The
+// changes are in the order of the lines. Between any two changes there is at least one unchanged line.
 func CompareLines(base, changed []string) (changes []LineChange) {
 	in := LineNumberer{}
 	var m LineMapper

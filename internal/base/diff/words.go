@@ -16,8 +16,10 @@ type WordRun struct {
 // maxComparedWords is the maximum number of words in a line. [CompareLinesByWord] does not compare longer lines.
 const maxComparedWords = 400
 
-// CompareLinesByWord compares two lines word by word and returns the parts of each. The result is nil if the lines
-// differ more than they have in common, or if a line is too long. In these cases the parts would not help a reader.
+// CompareLinesByWord compares two lines word by word. The result a divides the line before into runs of words that are
+// all changed or all unchanged, and b divides the line after in the same way. The results are nil if the lines differ
+// more than they have in common, or if a line has more than maxComparedWords words. In these cases the runs would not
+// help a reader.
 func CompareLinesByWord(before, after string) (a, b []WordRun) {
 	wordsA, wordsB := splitWords(before), splitWords(after)
 	if len(wordsA) > maxComparedWords || len(wordsB) > maxComparedWords {

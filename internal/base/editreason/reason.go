@@ -59,8 +59,9 @@ var announcementPattern = sync.OnceValue(func() *regexp.Regexp {
 	)
 })
 
-// isNextStepAnnouncement reports whether a sentence only announces the next step. Such a sentence has few words, ends
-// with a colon, or begins like an announcement and does not continue with a reason.
+// isNextStepAnnouncement reports whether a sentence only announces the next step. It returns true for a sentence that
+// ends with a colon, for a sentence of fewer than five words that begins with "I", and for a short exclamation. It also
+// returns true for a sentence that begins like an announcement and does not continue with a reason.
 func isNextStepAnnouncement(s string) bool {
 	words := len(strings.Fields(s))
 	switch {

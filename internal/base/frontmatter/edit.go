@@ -12,10 +12,11 @@ import (
 // lineRange is a range of lines, counted from 0. It excludes the line end.
 type lineRange struct{ start, end int }
 
-// EditKeys changes the lines of some keys in the front matter data. mapping is the parsed data. EditKeys calls
-// renderKey for each of keys, with the key's present value or nil. renderKey returns the key's new lines ("" removes
-// the key) and true, or false to keep the key unchanged. A new key is inserted after the existing keys that come
-// before it in keys. lineEnd is the line ending.
+// EditKeys changes the lines of some keys in the text frontMatter, whose lines end with lineEnd. The node mapping is
+// the parsed text. For each key in orderedKeys, EditKeys calls renderKey with the key and its present value, or with
+// nil if the key does not exist. renderKey returns the key's new lines ("" removes the key) and true, or false to keep
+// the key unchanged. A new key is inserted after the existing keys that precede it in orderedKeys. EditKeys returns the
+// changed text.
 func EditKeys(
 	frontMatter, lineEnd string,
 	mapping *yaml.Node,

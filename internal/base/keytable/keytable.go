@@ -161,8 +161,8 @@ func (f *File) TextAt(textNumber int) TextData {
 	return TextData{binary.LittleEndian.Uint64(row), binary.LittleEndian.Uint64(row[8:])}
 }
 
-// EachText calls fn for each text, in order of the texts' numbers. If a page cannot be read, EachText stops and
-// returns the error, and so does Err.
+// EachText calls fn for each text, in the order of the texts' numbers. If a page cannot be read, EachText stops and
+// returns the error. The method [File.Err] then returns the error too.
 func (f *File) EachText(fn func(t TextData)) error {
 	le := binary.LittleEndian
 	return f.pageReader.EachTablePage(textTableNumber, func(rows []byte) {
@@ -172,8 +172,9 @@ func (f *File) EachText(fn func(t TextData)) error {
 	})
 }
 
-// KeyRow returns a row of the second table, which says that a text has this key. The key is in the row's upper 40
-// bits, and the number of the text is in the lower 24 bits.
+// KeyRow returns a row of the file's second table, which connects keys with texts. The row means that the text with the
+// number textNumber has this key. The upper 40 bits of the row are the upper 40 bits of the key, and the lower 24 bits
+// are the number of the text.
 func KeyRow(key uint64, textNumber int) uint64 {
 	return key>>textNumberBits<<textNumberBits | uint64(textNumber)
 }

@@ -97,13 +97,14 @@ func (r *renderer) renderBlock(n ast.Node, width, depth int) []string {
 	return termtext.WrapAtWords(r.renderInlines(n, "", depth), width)
 }
 
-// indentedWidth returns the width that remains for a text after it was indented by some columns. It is at least
-// minNestedWidth, or width if that is smaller.
+// indentedWidth returns the width that remains for a text after it was indented by some columns. The result is at least
+// minNestedWidth. If the whole output is narrower than minNestedWidth, the result is at least r.Width.
 func (r *renderer) indentedWidth(width, columns int) int {
 	return max(width-columns, min(minNestedWidth, r.Width))
 }
 
-// prefixLines puts a prefix before each line. Before an empty line, the spaces at the prefix's end are left out.
+// prefixLines puts a prefix before each line, and removes the spaces at the end of the result. Therefore an empty line
+// gets the prefix without the spaces at its end. prefixLines changes the slice lines.
 func prefixLines(lines []string, prefix string) []string {
 	for i, l := range lines {
 		lines[i] = strings.TrimRight(prefix+l, " ")

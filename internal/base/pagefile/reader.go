@@ -227,8 +227,9 @@ func (r *Reader) LoadRows(table, startRow, endRow int) {
 	}
 }
 
-// ReleaseRows removes the pages from startRow's page to endRow's page, which is excluded, from the cache. So a scan of
-// a large table needs little memory.
+// ReleaseRows removes some pages of a table from the cache, so that a scan of a large table needs little memory. The
+// first removed page is the page that contains startRow. The page that contains endRow, and all later pages, stay in
+// the cache.
 func (r *Reader) ReleaseRows(table, startRow, endRow int) {
 	perPage := PageDataBytes / r.tables[table].RowSize
 	first := r.firstPages[table]

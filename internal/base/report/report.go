@@ -171,8 +171,9 @@ func EffectVerb(dryRun bool, doneVerb, dryRunVerb string) OxbowText {
 	return OxbowText(doneVerb)
 }
 
-// AddEmptyResultReasons adds the reasons why a result is empty, and the names that are similar to the name in the
-// call. N is a type of text, or a [WordedValue], which each interface shows in other words.
+// AddEmptyResultReasons adds the reasons why a result is empty to the report r. It also adds similarNames, the names
+// that are similar to the name in the call. The type N of a reason is a type of text. It may also be a [WordedValue],
+// so that the wording depends on the interface, such as a terminal, that shows the reason.
 func AddEmptyResultReasons[N any](r *Report, why []N, similarNames []string) {
 	reasons := Reasons{SimilarNames: similarNames}
 	for _, w := range why {

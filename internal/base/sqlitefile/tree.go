@@ -127,8 +127,8 @@ func (n *treePage) decodeCell(i int) (c treeCell, err error) {
 	return c, nil
 }
 
-// bytesStoredInPage returns how many bytes of a record with size bytes are stored in the page itself, and not in
-// overflow pages.
+// bytesStoredInPage returns how many bytes of a record are stored in the page itself, and not in overflow pages.
+// recordSize is the size of the whole record in bytes.
 func (n *treePage) bytesStoredInPage(recordSize int) int {
 	usable := n.db.usablePageSize
 	most := usable - 35
@@ -275,7 +275,8 @@ func (db *DB) eachTableCell(number uint32, depth int, yield func(treeCell) bool)
 	return true, nil
 }
 
-// findRow returns the cell with a row ID in the table whose root is page number.
+// findRow returns the cell that contains the row with the row ID id. The argument number is the number of the page at
+// the root of the table's tree. found is false if the table lacks this row.
 func (db *DB) findRow(number uint32, id int64) (c treeCell, found bool, err error) {
 	visits := db.visitedPages
 	defer func() { db.visitedPages = visits }()

@@ -90,9 +90,9 @@ func mountTypeOfPath(path string) string {
 	return mountTypeOfDevice(string(b), fmt.Sprintf("%d:%d", unix.Major(uint64(st.Dev)), unix.Minor(uint64(st.Dev))))
 }
 
-// mountTypeOfDevice returns the mount type for a device number such as "8:1". mountinfo is the content of
-// /proc/self/mountinfo (see proc_pid_mountinfo(5)). In each line, the third field is the device number, and the first
-// field after a single dash is the type.
+// mountTypeOfDevice returns the mount type for a device number such as "8:1". If no line contains the device number, it
+// returns "fuse". mountinfo is the content of /proc/self/mountinfo (see proc_pid_mountinfo(5)). In each line, the third
+// field is the device number, and the first field after a single dash is the type.
 func mountTypeOfDevice(mountinfo, device string) string {
 	for line := range strings.Lines(mountinfo) {
 		before, after, ok := strings.Cut(line, " - ")

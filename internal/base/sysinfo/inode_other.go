@@ -6,5 +6,5 @@ package sysinfo
 
 import "io/fs"
 
-// InodeNumber returns the file's inode number, or 0 if it is unknown.
+// InodeNumber returns 0, because on this operating system the inode number of a file is not known.
 func InodeNumber(fs.FileInfo) uint64 { return 0 }

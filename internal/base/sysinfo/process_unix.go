@@ -8,8 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// processState sends signal 0 to the process, which does nothing to the process. The process does not exist if the
-// error is ESRCH.
+// processState returns the state of a process: StateGone if the process does not exist, StateStopped if it is stopped,
+// and otherwise stateRunning. It sends signal 0, which has no effect on the process. If the process does not exist,
+// sending this signal fails with ESRCH.
 func processState(pid int) ProcessStatus {
 	switch err := unix.Kill(pid, 0); {
 	case err == unix.ESRCH:

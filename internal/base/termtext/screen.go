@@ -51,7 +51,7 @@ func WrapAtWords(s string, maxColumns int) (lines []string) {
 				space = ""
 			}
 			for isWide := strings.ContainsFunc(w, func(r rune) bool { return r >= utf8.RuneSelf }); isWide; {
-				// A long word need not be cut first, because TruncateString reads only as much as fits into a row.
+				// TruncateString reads only as much of w as fits into a row, so it is also fast if w is very long.
 				part := displaywidth.TruncateString(w, maxColumns-CountColumns(row), "")
 				if part == "" || part == w {
 					break
@@ -67,7 +67,7 @@ func WrapAtWords(s string, maxColumns int) (lines []string) {
 	return lines
 }
 
-// WrapBreakingWords is like Wrap, but also breaks ASCII words that are longer than a line.
+// WrapBreakingWords is like [WrapAtWords], but also breaks ASCII words that are longer than a line.
 func WrapBreakingWords(s string, maxColumns int) (rows []string) {
 	for _, row := range WrapAtWords(s, maxColumns) {
 		if CountColumns(row) > maxColumns {

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// FormatCount formats a number with its noun, such as "1 entry" or "3 entries". The words one and many are the noun in
-// the singular and the plural.
+// FormatCount formats a number with its noun, such as "1 entry" or "3 entries". The parameter one is the noun in the
+// singular, and the parameter many is the noun in the plural.
 func FormatCount(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one

@@ -30,7 +30,8 @@ func Snippet(content string, terms []string, width int) string {
 // spaces. If possible, it begins at the start of a line. Outside of code fences, it joins a paragraph's wrapped lines.
 func Excerpt(content string, terms []string, width int) string {
 	var b strings.Builder
-	// The previous line is outside of a code fence, so the current line may continue the paragraph of that line.
+	// whether the current line may continue the paragraph of the previous line, which is long and is not in a code
+	// fence
 	mayWrap := false
 	inFence := false
 	for line := range strings.Lines(content) {
@@ -103,8 +104,9 @@ func nextCutPosition(s string, from, start int) int {
 	return from
 }
 
-// lastCutPosition returns the best position for the end of an excerpt, from from to to. It prefers the last word end
-// that is not before stop, and otherwise the last end of a character.
+// lastCutPosition returns the best position for the end of an excerpt of s. The position is at most the offset to. It
+// is the offset to if a word ends there. Otherwise it is the last word end that is after the offset from and not before
+// the offset stop. If no such word end exists, it is the last end of a character after the offset from.
 func lastCutPosition(s string, from, to, stop int) int {
 	if to == len(s) || strings.IndexByte(" \n", s[to]) >= 0 {
 		return to

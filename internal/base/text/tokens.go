@@ -154,7 +154,9 @@ func countSameClassBytes(s string) int {
 	return n
 }
 
-// isCamelHump reports whether a capital ASCII letter follows a small ASCII letter.
+// isCamelHump reports whether c begins a part of a camel-case word, as the N in fileName: c is a capital letter, and
+// the byte before it is a small letter. Both arguments must be ASCII letters. At the beginning of a word, the argument
+// before is 0.
 func isCamelHump(before, c byte) bool {
 	return c <= 'Z' && before >= 'a'
 }
@@ -170,7 +172,8 @@ var consonantMask = func() (mask [256]int) {
 	return mask
 }()
 
-// wordTokenCost returns the cost and the length of the word in ASCII letters with which s begins.
+// wordTokenCost estimates how many tokens a model needs for the word of ASCII letters with which s begins. It returns
+// this cost in hundredths of a token, and the length of the word in bytes.
 func wordTokenCost(s string) (cost, length int) {
 	cost = tokenCostWord
 	consonants := 0 // number of consonants since the last vowel or capital

@@ -204,8 +204,8 @@ func composeRunes(rs []rune) []rune {
 	return out
 }
 
-// composePair returns the single character that Unicode defines for a followed by b, such as é for e and an accent. It
-// returns false if Unicode defines no such character.
+// composePair returns the single character that Unicode defines for the character a followed by the character b, such
+// as é for e and an accent. It returns false if Unicode defines no such character.
 func composePair(a, b rune) (rune, bool) {
 	if lead, vowel := a-firstHangulLead, b-firstHangulVowel; isValidIndex(lead, hangulLeadCount) &&
 		isValidIndex(vowel, hangulVowelCount) {

@@ -139,7 +139,8 @@ func LowerWord(word string) string {
 	return word
 }
 
-// lowerCaseFromByte returns the lower case of a word whose first capital is at byte offset index.
+// lowerCaseFromByte returns the word in lower case. The word's first capital letter begins at byte byteIndex, so all
+// bytes before byteIndex are copied.
 func lowerCaseFromByte(word string, byteIndex int) string {
 	b := make([]byte, byteIndex, len(word)+4)
 	copy(b, word)

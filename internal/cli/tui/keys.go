@@ -85,7 +85,9 @@ func decodeKey(b []byte, isFinalInput bool) (k keyPress, n int) {
 	return keyPress{keyText, string(r)}, n
 }
 
-// decodeEscapeKey is like decodeKey. The bytes must begin with an escape character.
+// decodeEscapeKey decodes the first key in b, which must begin with an escape character. It returns the key and its
+// length in bytes. The length is 0 if b contains only the beginning of a key. isFinalInput has the same meaning as for
+// decodeKey.
 func decodeEscapeKey(b []byte, isFinalInput bool) (keyPress, int) {
 	switch {
 	case len(b) == 1 && isFinalInput, len(b) > 1 && b[1] == 0x1b:
@@ -124,8 +126,9 @@ func decodeLongEscapeKey(b []byte, isFinalInput bool) (keyPress, int) {
 	return keyPress{}, 0
 }
 
-// sequenceKeyCode returns the key that was pressed if the terminal sent the escape sequence s, without the two bytes
-// at its beginning. It ignores modifiers such as Shift.
+// sequenceKeyCode returns the key for an escape sequence that a terminal sent. s contains the sequence without its
+// first two bytes. sequenceKeyCode ignores modifiers such as Shift. It returns keyUnknown if it does not know the
+// sequence.
 func sequenceKeyCode(s string) keyCode {
 	if params, _, ok := strings.Cut(s, ";"); ok {
 		s = params + s[len(s)-1:]

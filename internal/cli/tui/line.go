@@ -21,7 +21,7 @@ func newInputLine(s string) inputLine {
 
 func (l *inputLine) String() string { return string(l.text) }
 
-// replace replaces the characters from index from to index to-1 by s, and moves the cursor behind s.
+// replace replaces the characters l.text[from:to] by s, and moves the cursor behind s.
 func (l *inputLine) replace(from, to int, s string) {
 	rest := string(l.text[to:])
 	l.text = append(l.text[:from:from], []rune(s)...)

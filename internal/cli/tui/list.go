@@ -15,7 +15,10 @@ type hitList struct {
 	restoredName string
 }
 
-// setAnswer replaces the answer. If isSameQuery is set, the query has not changed, and the chosen entry stays chosen.
+// setAnswer replaces the list of hits by f and chooses an entry. If l.restoredName is set, it chooses the entry with
+// this name. Otherwise, if isSameQuery is set, the query has not changed, and the entry that was chosen before stays
+// chosen. If this entry is gone, setAnswer chooses the entry that is now at its index. In all other cases, it chooses
+// the first entry.
 func (l *hitList) setAnswer(f QueryResult, isSameQuery bool) {
 	was, ok := l.chosenHit()
 	l.QueryResult, l.hasSearchAnswer = f, true

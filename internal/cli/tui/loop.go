@@ -164,8 +164,9 @@ const (
 	pendingInputComplete
 )
 
-// handlePendingKeys decodes the pending bytes, passes the keys to the model, and performs the effects. An
-// incomplete key stays pending.
+// handlePendingKeys decodes the pending bytes, passes the keys to the model, and performs the effects. An incomplete
+// key stays pending. In this case, an inputPauseEvent follows after a short time. The parameter more tells whether the
+// rest of an incomplete key may still arrive.
 func (l *eventLoop) handlePendingKeys(ctx context.Context, more pendingInputStatus) error {
 	for len(l.pendingKeyBytes) > 0 && !l.hasEnded {
 		k, n := decodeKey(l.pendingKeyBytes, more == pendingInputComplete)
@@ -256,9 +257,9 @@ func (l *eventLoop) performEffects(ctx context.Context, effects []modelEffect) e
 	return nil
 }
 
-// runVerb calls verb, such as a search, in a new goroutine as soon as no other verb is running, and sends the result
-// of verb as an event. If searchContext is cancelled before verb is called, verb is not called. If it is cancelled
-// later, the result is discarded.
+// runVerb calls the function verb, which runs a search or another operation, in a new goroutine. It waits until no
+// other such function is running. It sends the function's result as an event. If searchContext is cancelled before the
+// call, the function is not called. If searchContext is cancelled later, the result is discarded.
 func (l *eventLoop) runVerb(ctx context.Context, verb func() any, searchContext context.Context) {
 	l.verbCalls.Go(func() {
 		defer func() {

@@ -16,7 +16,8 @@ func escapeLine(s string) string {
 // joinLines is like escapeLine, but also replaces each run of white space by one space.
 func joinLines(s string) string { return strings.Join(strings.Fields(termtext.ReplaceHarmful(s)), " ") }
 
-// styleText returns s in the colour that the escape sequence code selects. If code is "", it returns s unchanged.
+// styleText returns s in the color of an escape sequence, which the argument code contains. If code is "", it returns s
+// unchanged.
 func styleText(code, s string) string {
 	if code == "" || s == "" {
 		return s

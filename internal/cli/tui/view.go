@@ -200,7 +200,8 @@ func (m *model) hitRow(h Hit, chosen bool, width int) string {
 	return row
 }
 
-// previewRows returns the part of a hit's text that contains the query words, in at most n rows.
+// previewRows returns at most n rows with a part of the hit's text. If the text contains query words, the part begins
+// near the first query word. If the hit has a warning, the warning is the first of these rows.
 func previewRows(h Hit, width, n int) []string {
 	part := h.Text
 	if most := 4 * n * width; len(part) > most {

@@ -184,13 +184,15 @@ func (b *Store) HasRecords(ctx context.Context, records []Record) ([]bool, error
 			known[r.File] = ids
 		}
 		out[i] = ids[r.ID]
-		ids[r.ID] = true // If a record occurs several times in the call, only the first is stored.
+		ids[r.ID] = true // If records contains a record twice, the second copy counts as already stored.
 	}
 	return out, nil
 }
 
-// appendNewRecords appends the events, and those records whose ID is not in the sidecar yet, to the sidecar. It holds
-// the lock between writers meanwhile.
+// appendNewRecords appends records and events to the sidecar with this name, which is a file with annotations. While it
+// does so, it holds the lock of all writers. It skips a record whose ID is already in the sidecar, and sets the
+// record's Time to the stored time. If the stored annotation is archived, appendNewRecords also appends an event that
+// restores it. It clears the field Archived of such a record.
 func (b *Store) appendNewRecords(
 	ctx context.Context,
 	name string,

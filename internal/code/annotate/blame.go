@@ -61,7 +61,9 @@ func (b *Store) Blame(ctx context.Context, file string) ([]BlameLine, error) {
 	return out, nil
 }
 
-// blameCommits sets the commit fields of the lines in out that HEAD contains.
+// blameCommits sets the fields about the commit in the elements of out. The slice lines contains the present lines of
+// the file, and the slice out has an element for each of them. blameCommits sets only the elements of lines that the
+// file also contains in the commit head.
 func (b *Store) blameCommits(ctx context.Context, head, file string, lines []string, out []BlameLine) error {
 	blob, err := b.repo.BlobAt(ctx, head, file)
 	if err != nil || blob == "" {

@@ -72,10 +72,12 @@ func (s *annotatedBlockSearch) runMethod(method annotatedBlockSearchMethod) anno
 // unchanged. With this factor, a confidence of .5 or more always means that some lines in the block are unchanged.
 const changedBlockConfidence = .49
 
-// findBlock returns the most probable position of the record's block in the new text, whose blob name is blob. It
-// tries several methods in order, and uses the first that finds a position. If the old version is known and contains
-// the block, the methods compare it with the new text. Otherwise they only search for the lines of the block.
-// findBlock returns noMatch for a record without lines.
+// findBlock returns the most probable position of the record's block in the new text. The argument blob is git's name
+// for the new text. If the file has not changed since the record was written, this is the old position. Otherwise
+// findBlock tries several methods in order, and uses the first method that finds a position. If the old version of the
+// file is known and contains the block, the methods compare the old version with the new text. Otherwise they only
+// search the new text for the lines of the block. findBlock returns noMatch for a record without lines, and for a
+// record about an empty file that is still empty.
 func (s *annotatedBlockSearch) findBlock(blob string) annotatedBlockMatch {
 	r := s.record
 	isEmptyFile := r.Span.Len() == 0 && len(s.newText.lines) == 0
@@ -107,8 +109,9 @@ func (s *annotatedBlockSearch) findBlock(blob string) annotatedBlockMatch {
 	return m
 }
 
-// isBlockUnchangedIn reports whether a text contains the annotated lines at the line numbers in the record. It
-// compares a hash, because anybody can edit the record in the annotation file.
+// isBlockUnchangedIn reports whether the lines contain the annotated block at the line numbers in the record. It
+// compares the hash of the lines at these numbers with the hash in the record. The line numbers alone are not enough,
+// because anybody can edit the record in the annotation file.
 func (r *Record) isBlockUnchangedIn(lines []string) bool {
 	return r.Span.Len() > 0 && r.Span.Last <= len(lines) && hashLines(lines[r.Span.First-1:r.Span.Last]) == r.Hash
 }

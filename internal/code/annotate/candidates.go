@@ -116,9 +116,11 @@ func (f *oldVersion) unchangedLines(oldSpan LineSpan) *unchangedBlockLines {
 	return k
 }
 
-// findUnchangedLineRanges returns ranges that contain all unchanged lines of the block, or no range if too few lines
-// are unchanged. Each range ends at the nearest unchanged line outside the block, or has as many additional lines as
-// the block had.
+// findUnchangedLineRanges returns ranges of lines in the new text that may be the block. Each range contains all
+// unchanged lines of the block. If the block's first lines have changed, it is not known where the block begins now. A
+// range then begins at the first unchanged line, or some lines earlier, but not above the nearest unchanged line
+// outside the block. The same is true for the end. findUnchangedLineRanges returns no range if too few lines are
+// unchanged.
 func (s *annotatedBlockSearch) findUnchangedLineRanges() []candidateRange {
 	was := s.record.Span
 	k := s.oldVersion.unchangedLines(was)
@@ -146,8 +148,9 @@ func (k *unchangedBlockLines) areTooFewToFindBlock(oldSpan LineSpan) bool {
 		k.lastNewLineIndex-k.firstNewLineIndex >= 4*oldSpan.Len()+20
 }
 
-// possibleBlockStarts returns the indexes of lines at which the annotated block may begin in the new text. The block
-// must contain all of its unchanged lines.
+// possibleBlockStarts returns the indexes of lines at which the annotated block may begin in the new text. None of them
+// is after k.firstNewLineIndex, the first unchanged line of the block, so that the block contains all its unchanged
+// lines.
 func (f *oldVersion) possibleBlockStarts(oldSpan LineSpan, k *unchangedBlockLines) []int {
 	if k.linesBefore == 0 {
 		return []int{k.firstNewLineIndex}
@@ -167,8 +170,9 @@ func (f *oldVersion) possibleBlockStarts(oldSpan LineSpan, k *unchangedBlockLine
 	return []int{k.firstNewLineIndex, max(limit, k.firstNewLineIndex-k.linesBefore)}
 }
 
-// possibleBlockEnds returns the indexes of lines before which the annotated block may end in the new text. The block
-// must contain all of its unchanged lines.
+// possibleBlockEnds returns the indexes in the new text at which the annotated block may end. Each index is the index
+// of the first line after the block. oldSpan contains the numbers of the block's lines in the old text. k describes
+// which of these lines are unchanged in the new text. The block must contain all unchanged lines.
 func (f *oldVersion) possibleBlockEnds(oldSpan LineSpan, k *unchangedBlockLines) []int {
 	end := k.lastNewLineIndex + 1
 	if k.linesAfter == 0 {
@@ -239,9 +243,10 @@ const (
 	maxExaminedPositions     = 4 // number of positions, those with the most votes, that are examined
 )
 
-// findSimilar returns ranges around the most probable positions of the block. Each line of the block and its context
-// votes for the position that follows from where the line occurs now. White space is ignored. The result is valid
-// until the next search.
+// findSimilar returns ranges around the most probable positions of the block. It searches the new text for each line of
+// the block and of the block's context, and ignores white space. Each occurrence of a line votes for one position: the
+// line at which the block would begin if this occurrence belongs to the block. The result is valid until the next
+// search.
 func (s *annotatedBlockSearch) findSimilar() []candidateRange {
 	votes := s.countBlockPositionVotes()
 	places := slices.SortedFunc(maps.Keys(votes), func(a, b int) int {
@@ -251,7 +256,7 @@ func (s *annotatedBlockSearch) findSimilar() []candidateRange {
 	out := s.reusedCandidates[:0]
 	for i, at := range places[:min(len(places), maxExaminedPositions)] {
 		lo, hi := max(0, at-2), min(len(s.newText.lines), at+n+2)
-		// The annotated block is long, so try only the range that begins at this position.
+		// The middle of a long block is not in the record. Try only one range, with two more lines at each end.
 		if s.record.Cut > 0 && lo < hi {
 			out = append(out, candidateRange{startLineIndex: lo, endLineIndex: hi, assumedPositionRank: i})
 		} else {

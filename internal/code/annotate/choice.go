@@ -13,8 +13,9 @@ const (
 // unchangedExplanation tells a person how a changed block was found by its unchanged lines.
 const unchangedExplanation = "followed through the changes of the file since, which changed the block too"
 
-// chooseUnchanged chooses the best candidate if the whole block is unchanged, or if many lines are unchanged and
-// the words are similar. All candidates contain the same unchanged lines.
+// chooseUnchanged returns the match for the first candidate in cs, which must be sorted with the best candidate first.
+// All candidates contain the same unchanged lines. The candidate matches if the whole block is unchanged. It also
+// matches if its words are similar enough to the words of the block. Otherwise the result is noMatch.
 func (s *annotatedBlockSearch) chooseUnchanged(cs []candidateRange) annotatedBlockMatch {
 	if len(cs) == 0 {
 		return noMatch
@@ -141,9 +142,10 @@ func (s *annotatedBlockSearch) chooseMovedBlock(cs []candidateRange) annotatedBl
 	return m
 }
 
-// bestSimilarRange chooses among ranges of lines that are equally similar to the annotated block. It returns a range
-// at the position that is most probable for the block. Among several such ranges, it prefers the one with the most
-// lines equal to the block's lines, and then the nearest one with the block's number of lines.
+// bestSimilarRange chooses among ranges of lines that are equally similar to the annotated block. The first range in cs
+// must be at the position that is most probable for the block. bestSimilarRange chooses only among the ranges at this
+// position. It prefers the range with the most lines equal to the block's lines, and then the nearest range that has as
+// many lines as the block.
 func bestSimilarRange(cs []candidateRange) candidateRange {
 	best := cs[0]
 	for _, c := range cs[1:] {
@@ -195,17 +197,19 @@ func (s *annotatedBlockSearch) chooseSimilarBlock(cs []candidateRange) annotated
 	if isShort && s.matchingContextShare(c.lineSpan()) < minContextScore {
 		return noMatch
 	}
-	confidence := .9 * c.wordSimilarity // The confidence is reduced, because similarity is the only evidence.
+	confidence := .9 * c.wordSimilarity // The confidence is reduced, because similarity is the main evidence.
 	if confidence < minBlockSimilarity {
 		return noMatch
 	}
 	return annotatedBlockMatch{c.lineSpan(), PlacedAfterEdit, confidence, "similar lines stand there"}
 }
 
-// mayBelongToLostCopy reports whether the range c may belong to another copy of the annotated block, which the old
-// text contained and the new text has lost. This happens if several copies were merged into one. If the context of a
-// lost copy matches the range better than the block's context, the result is true. If the contexts match equally well,
-// it is true only if the new text contains fewer such ranges than there were copies.
+// mayBelongToLostCopy reports whether the range c may come from a lost copy of the annotated block. A lost copy is a
+// copy that the old text contained and that is missing in the new text, for example because several copies were merged
+// into one. mayBelongToLostCopy compares the lines around each copy in the old text with the lines around c. If c
+// matches a lost copy better than the annotated block, the result is true. If c matches some lost copies as well as the
+// annotated block, c may belong to each of them. The new text may contain several ranges that match as well as c. The
+// result is then true if there are fewer such ranges than old copies to which they may belong.
 func (s *annotatedBlockSearch) mayBelongToLostCopy(c candidateRange) bool {
 	f := s.oldVersion
 	if f.oldIndex == nil {

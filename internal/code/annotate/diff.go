@@ -44,10 +44,10 @@ type TouchedAnnotation struct {
 	OldSpan LineSpan
 }
 
-// Diff finds the annotations that a change touches, and the annotations that the change adds. A change touches an
-// annotation if it modifies or deletes lines of the annotation, or inserts lines between these lines. It reads
-// committed files and sidecars, and follows renames. The error matches [oxbow.ErrInvalid] if the range is invalid, and
-// [oxbow.ErrUnsupported] without git.
+// Diff finds the annotations that a change touches, and the annotations that the change adds. o.Range names the commits
+// to compare. A change touches an annotation if it modifies or deletes lines of the annotation, or inserts lines
+// between these lines. Diff reads the files and the annotation files (sidecars) of the commits, and follows renames.
+// The error matches [oxbow.ErrInvalid] if o.Range is invalid, and [oxbow.ErrUnsupported] without git.
 func (b *Store) Diff(ctx context.Context, o DiffOptions) (*Diff, error) {
 	if b.repo == nil {
 		return nil, fmt.Errorf("comparing: %w: %w", oxbow.ErrUnsupported, git.ErrNoRepository)
@@ -116,8 +116,9 @@ func (b *Store) compareRange(ctx context.Context, o DiffOptions) (*rangeComparis
 	return x, nil
 }
 
-// resolveBaseAndHead parses the range in the options, sets the two commits that are compared (the older base and the
-// newer head), and lists the files of both.
+// resolveBaseAndHead parses the range in the options, and sets the two states that are compared. The older state,
+// x.Base, is a commit. The newer state, x.Head, is a commit if the range names two commits. Otherwise it is git's index
+// if o.Staged is set, or else the working tree. resolveBaseAndHead also lists the files of both states.
 func (x *rangeComparison) resolveBaseAndHead(ctx context.Context, o DiffOptions) error {
 	repo := x.worktreeStore.repo
 	from, to, two := strings.Cut(o.Range, "..")
@@ -328,8 +329,9 @@ func (x *rangeComparison) addedFileJobs(ctx context.Context) ([]diffJob, error) 
 	return jobs, nil
 }
 
-// findAnnotationsInFiles finds the annotations of each file in jobs. It first reads all needed data from git in a
-// single call.
+// findAnnotationsInFiles finds the annotations of each file in jobs. It reads the data for all files from git together:
+// first the contents and the sidecars, which are the files with annotations, and then the old contents that the
+// sidecars name.
 func (x *rangeComparison) findAnnotationsInFiles(ctx context.Context, jobs []diffJob) error {
 	var want []string
 	for _, j := range jobs {
@@ -377,8 +379,9 @@ func (x *rangeComparison) readMissingBlobs(ctx context.Context, names []string) 
 	return x.baseBlobs.cacheBlobs(ctx, names)
 }
 
-// findAnnotationsInFile finds the present lines of a file's annotations in one of the two compared states, which is
-// side. It returns no annotations if the file is missing in side, or if the file is binary.
+// findAnnotationsInFile finds the present lines of a file's annotations in one of the two compared states. The
+// parameter side contains the files of this state. findAnnotationsInFile returns no annotations if this state does not
+// contain the file, or if the file is binary.
 func (x *rangeComparison) findAnnotationsInFile(
 	ctx context.Context,
 	side *comparedFileSet,
@@ -463,14 +466,15 @@ func (x *rangeComparison) addNewAnnotations(j diffJob, headAnnotations []FoundAn
 	}
 }
 
-// newTouchedLinesCheck returns a function that reports whether the change from before to after touches a span of old
-// lines: a line in the span was deleted or changed, or a line was inserted between two lines in the span.
+// newTouchedLinesCheck compares an old text (the parameter before) with a new text (the parameter after). It returns a
+// function that reports whether the change touches a span of old lines: a line in the span was deleted or changed, or a
+// line was inserted between two lines in the span.
 func newTouchedLinesCheck(before, after []string) func(LineSpan) bool {
 	in := diff.LineNumberer{}
 	to := new(diff.LineMapper).MapEqualLines(in.LineIDs(before), in.LineIDs(after))
-	// The slice to has an element for each old line: the index of the same line in the new text, or -1 if the line was
-	// deleted. gone[i] counts the deleted lines among the first i old lines. apart[i] counts the lines among the first
-	// i old lines that are preceded by inserted lines.
+	// The slice "to" contains, for each old line, the index of the same line in the new text, or -1 if the line was
+	// deleted. gone[i] is the number of deleted lines among the first i old lines. apart[i] is the number of lines
+	// among the first i old lines that directly follow inserted lines.
 	gone, apart := make([]int, len(to)+1), make([]int, len(to)+1)
 	previous := -1
 	for i, t := range to {

@@ -79,12 +79,12 @@ func splitReference(file string) (string, LineSpan) {
 }
 
 // CheckFileRefs checks whether the referenced files have changed. It compares the old contents with the working tree,
-// including changes that are not committed. It never fails: a reference that cannot be checked is unverifiable, with
-// the reason in Explanation.
+// including changes that are not committed. It never fails: a reference that cannot be checked is unverifiable, and the
+// field Explanation contains the reason.
 //
-// A file's old content is the content of the reference's Blob, if git has that blob. Otherwise the old content is the
-// last version in HEAD's history before the reference's Time, or the first version after that time, which may have
-// existed in the working tree before it was committed.
+// The reference's GitBlobHash is git's name for the file's old content. If git does not have this content, the old
+// content is the last version in HEAD's history before the reference's Time. If there is no such version, it is the
+// first version after that time, which may have existed in the working tree before it was committed.
 func (b *Store) CheckFileRefs(ctx context.Context, refs []fileref.Ref) []fileref.CheckResult {
 	c := &refChecker{store: b, ctx: ctx, remainingGitCalls: maxGitLookups}
 	if b.history != nil {
@@ -133,8 +133,9 @@ type uncheckedFileReference struct {
 	isExistingFile bool
 }
 
-// readReferencedFile reads the referenced file. It returns false, and sets the result of the check, if no comparison
-// with the old content is needed or possible.
+// readReferencedFile reads the referenced file. It returns true if the caller must continue the check, because the
+// content differs from the old content or the file does not exist. It returns false, and sets the result of the check,
+// if the file is unchanged, or if its content cannot be compared, for example because it is binary.
 func (o *uncheckedFileReference) readReferencedFile(b *Store) bool {
 	r := o.checkResult
 	o.referencedFile = b.relativeToTree(r.File)

@@ -94,8 +94,9 @@ func (b *Store) worktreeFiles(ctx context.Context, base map[string]string) (*com
 	return s, nil
 }
 
-// fileBlob returns the blob name of a file in the working tree. It returns false if the file does not exist. The name
-// is "" if the file cannot be read.
+// fileBlob returns the blob name of a file in the working tree, that is, the hash by which git identifies the content.
+// It returns false if no regular file with this name exists, or if the name is not allowed for an annotated file. If
+// the file cannot be read, the blob name is "" and the second result is true.
 func (b *Store) fileBlob(name string, entry *git.IndexEntry, indexTime time.Time) (string, bool) {
 	if CheckFile(name) != nil {
 		return "", false
@@ -114,7 +115,10 @@ func (b *Store) fileBlob(name string, entry *git.IndexEntry, indexTime time.Time
 	return blobName(data, b.usesSHA256()), true
 }
 
-// isUnchanged reports whether a file has the same size and time as when git wrote its index entry.
+// isUnchanged reports whether a file is surely the same as when git wrote the entry for the file into its index. The
+// size and the modification time must be equal, and the entry must not belong to a merge conflict. The modification
+// time must also be before indexTime, the time when git wrote the index. Otherwise the file may have changed at the
+// same time without a new modification time.
 func isUnchanged(entry *git.IndexEntry, info fs.FileInfo, indexTime time.Time) bool {
 	isSame := uint32(info.Size()) == entry.Size && info.ModTime().Equal(entry.Time)
 	return isSame && entry.MergeStage == 0 && entry.Time.Before(indexTime)

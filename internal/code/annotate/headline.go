@@ -41,7 +41,9 @@ func (r *Record) Reasoning() string {
 // NoReasoning is the beginning of an annotation's text if the transcript shows no reason for the edit.
 const NoReasoning = "No reasoning is shown."
 
-// isFromTranscript reports whether the reasoning is text that an agent wrote before an edit.
+// isFromTranscript reports whether the record comes from a transcript, so that its reasoning is text that an agent
+// wrote before an edit. The ID of such a record is the letter t with 16 hexadecimal digits, and Ref contains the
+// position in the transcript.
 func (r *Record) isFromTranscript() bool {
 	return len(r.ID) == 17 && r.ID[0] == 't' && r.Ref != ""
 }

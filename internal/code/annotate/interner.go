@@ -23,7 +23,8 @@ func newLineAndWordNumberer() *lineAndWordNumberer {
 	}
 }
 
-// lineWordIDs returns the numbers of the words in a line, whose own number is n. The result is cached.
+// lineWordIDs returns the numbers of the words in line. The argument n is the number of the line itself. The result is
+// cached.
 func (x *lineAndWordNumberer) lineWordIDs(n int32, line string) []int32 {
 	if int(n) >= len(x.wordsByLine) {
 		x.wordsByLine = append(x.wordsByLine, make([][]int32, len(x.lineIDs)-len(x.wordsByLine))...)
@@ -56,8 +57,8 @@ func (x *lineAndWordNumberer) spacelessLineID(n int32, line string) int32 {
 	return x.spacelessIDByLineID[n] - 1
 }
 
-// spacelessIDsOfLines removes the white space from lines and returns their numbers in spacelessLineIDs. ids are the
-// numbers of the unchanged lines.
+// spacelessIDsOfLines returns a number for each line. Two lines have the same number if they differ only in white
+// space. The parameter ids contains the numbers of the lines with their white space.
 func (x *lineAndWordNumberer) spacelessIDsOfLines(ids []int32, lines []string) []int32 {
 	out := make([]int32, len(ids))
 	for i, n := range ids {
@@ -92,8 +93,8 @@ func newPositionsByLineID(ids []int32, idCount int) positionsByLineID {
 	return p
 }
 
-// positionsOfLineID returns the positions of the lines with number n. It returns nil if n is a line that was numbered
-// after newPositionsByLineID was called.
+// positionsOfLineID returns the positions at which a text contains the line that has been given the number n. Equal
+// lines have the same number. positionsOfLineID returns nil if the number was given to a line only after p was created.
 func (p positionsByLineID) positionsOfLineID(n int32) []int32 {
 	if int(n) >= len(p.firstPositionIndexes)-1 {
 		return nil

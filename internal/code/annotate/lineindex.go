@@ -17,7 +17,8 @@ type indexedText struct {
 	enclosingLineIndexes []int32 // for each line, the index of the line that encloses it; nil until first needed
 }
 
-// newIndexedText returns an index of the lines. Other texts may share the interner.
+// newIndexedText returns an index of the lines of a text. The argument in gives a number to each line. It may also be
+// used for other texts, so that equal lines have equal numbers in all of them.
 func newIndexedText(in *lineAndWordNumberer, lines []string) *indexedText {
 	ids := in.lineIDs.LineIDs(lines)
 	return &indexedText{
@@ -28,8 +29,8 @@ func newIndexedText(in *lineAndWordNumberer, lines []string) *indexedText {
 	}
 }
 
-// spacelessOccurrences returns where each line occurs in the text if white space is ignored. The index is the number
-// of the line's text without white space.
+// spacelessOccurrences returns the positions at which each line occurs in the text if white space is ignored. Lines
+// that differ only in white space have the same number, and the result contains the positions for each number.
 func (p *indexedText) spacelessOccurrences() positionsByLineID {
 	if p.cachedSpacelessOccurrences == nil {
 		at := newPositionsByLineID(p.numberer.spacelessIDsOfLines(p.ids, p.lines), len(p.numberer.spacelessLineIDs))
@@ -94,7 +95,8 @@ func findEnclosingLineIndexes(lines []string) []int32 {
 	return out
 }
 
-// spacelessLineSet returns the set of the lines with indexes from to to-1, without their white space.
+// spacelessLineSet returns a set of lines without their white space. The first line in the set has the index from, and
+// the last line has the index to-1. Indexes outside the text are ignored.
 func (p *indexedText) spacelessLineSet(from, to int) map[string]bool {
 	set := map[string]bool{}
 	for _, l := range p.lines[max(0, min(from, len(p.lines))):max(0, min(to, len(p.lines)))] {

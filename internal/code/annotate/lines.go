@@ -79,8 +79,8 @@ func binaryFileError(file string) error {
 // blobName returns the name that git gives to a blob with this content.
 func blobName(data []byte, usesSHA256 bool) string { return git.BlobName(data, usesSHA256) }
 
-// countLetters returns the number of letters and digits in the lines. Lines with few letters
-// occur in many places.
+// countLetters returns the number of letters and digits in the lines. Callers use it to find out how distinctive lines
+// are, because lines with few letters occur in many places.
 func countLetters(lines ...string) int {
 	n := 0
 	for _, l := range lines {

@@ -21,14 +21,17 @@ type MergeResult struct {
 	RemovedLines int
 }
 
-// MergeSidecars merges two versions of a sidecar, ours and theirs. Both were made from base, which may be empty.
-// Swapping ours and theirs does not change the result.
+// MergeSidecars merges two versions of a sidecar, which is a file with annotations. The arguments ours and theirs
+// contain these versions. The argument base contains the version from which both were made, and may be empty. If ours
+// and theirs are swapped, the result is the same.
 //
-// Data contains the lines of base in their order, then the lines that either side added, sorted by time. Equal lines
-// occur only once. So do annotations that both sides added and that differ only in time, commit and blob.
+// The result's field Data contains the merged file. It consists of the lines of base that neither side deleted, in
+// their order, and of the lines that either side added, sorted by time. If both sides added equal lines, or annotations
+// that differ only in time, commit and blob, Data contains only one of them.
 //
-// A line of base that one side deleted is deleted, because a person may have had to erase it. If that side is damaged,
-// the line is kept, because the deletion may have been an accident. Lines of newer versions are kept.
+// A line of base that only one side deleted is deleted, because a person may have had to erase it. If that side is
+// damaged, the line is kept, because the deletion may have been an accident. Lines that a newer version of oxbow wrote
+// in another format are kept.
 func MergeSidecars(base, ours, theirs []byte) MergeResult {
 	b := parseMergedFileVersion(base)
 	o := parseMergedFileVersion(ours)

@@ -58,9 +58,10 @@ func OpenDir(_ context.Context, dir string, o *Options) (*Store, error) {
 	return b, nil
 }
 
-// findAnnotatedDir returns the nearest directory that contains annotations: dir itself or one of its parents. If none
-// contains annotations, the result is dir. The function ignores directories of other users, as git ignores such
-// repositories.
+// findAnnotatedDir returns the nearest directory that contains annotations: dir itself or one of its parents. The
+// annotations must be in the subdirectory sub, which is DefaultDir if sub is "". If no directory contains annotations,
+// the result is dir. The function isInsideOxbowDir returns false for directories of other users, so that they are
+// ignored, as git ignores such repositories.
 func findAnnotatedDir(dir, sub string) string {
 	if sub == "" {
 		sub = DefaultDir

@@ -111,9 +111,9 @@ type Record struct {
 	Archived bool
 }
 
-// SetLines sets Block, Hash, Cut, Before, After and Scope. It copies the lines in Span from the argument lines, which
-// must contain all the file's lines in the form of [SplitLines]. It returns false and does nothing if the file has
-// fewer lines.
+// SetLines sets Block, Hash, Cut, Before, After and Scope. The argument lines must contain all lines of the file, in
+// the form of [SplitLines]. SetLines copies the lines whose numbers are in Span from this argument. It returns false
+// and does nothing if Span is empty or ends after the last line.
 func (r *Record) SetLines(lines []string) bool {
 	if r.Span.Len() == 0 || r.Span.Last > len(lines) {
 		return false

@@ -17,12 +17,14 @@ type foundAnnotationStore struct {
 	textToSearch     func(*Record) string
 }
 
-// searchedReasoning returns the text in which a search by reasoning looks.
+// searchedReasoning returns the text of an annotation that is searched if a person searches for a reason: the reason
+// and the rejected alternatives.
 func searchedReasoning(r *Record) string {
 	return strings.Join(append([]string{r.Why}, r.Rejected...), "\n")
 }
 
-// annotatedBlockText returns the text in which a search by lines looks.
+// annotatedBlockText returns the annotated lines as one text. It is searched if a person searches for annotations by
+// the words of the lines.
 func annotatedBlockText(r *Record) string { return strings.Join(r.Block, "\n") }
 
 func (s *foundAnnotationStore) entryAt(i int) oxbow.Entry {
@@ -61,7 +63,8 @@ func (s *foundAnnotationStore) Entries(ctx context.Context, f oxbow.Filter) iter
 	}
 }
 
-// Get returns the annotation whose ID is name as an entry.
+// Get returns an entry that represents an annotation. The parameter name is the annotation's ID. If no annotation has
+// this ID, the error is [oxbow.ErrNotFound].
 func (s *foundAnnotationStore) Get(_ context.Context, name string) (oxbow.Entry, error) {
 	for i := range s.foundAnnotations {
 		if s.foundAnnotations[i].ID == name {

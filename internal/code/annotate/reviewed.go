@@ -21,8 +21,9 @@ import (
 // annotations.
 const machineMarkBytes = 12
 
-// textForMachineMark returns the parts of an annotation from which its mark, a keyed hash, is computed: the texts and
-// the annotated lines.
+// textForMachineMark returns the text from which an annotation's mark, a keyed hash, is computed. The text contains the
+// annotated lines with the lines around them, the reasons, and the fields that identify the annotation, such as its ID,
+// file and author.
 func (r *Record) textForMachineMark() string {
 	var b strings.Builder
 	add := func(texts ...string) {
@@ -53,8 +54,9 @@ func (r *Record) hasMachineMarkOfKey(key []byte) bool {
 	return len(key) > 0 && hmac.Equal([]byte(r.Mark), []byte(r.computeMachineMark(key)))
 }
 
-// addMachineMarks adds a mark to each annotation, which shows that this machine wrote the annotation. The mark is a
-// keyed hash. If the machine has no key, addMachineMarks does nothing.
+// addMachineMarks sets the field Mark of each annotation. The mark is a keyed hash that shows that this machine wrote
+// the annotation. If b has no function CreateKey, addMachineMarks does nothing. If CreateKey returns no key, it sets
+// each mark to "".
 func (b *Store) addMachineMarks(ctx context.Context, records []Record) {
 	if b.opts.CreateKey == nil || len(records) == 0 {
 		return

@@ -46,7 +46,8 @@ func (s *annotatedBlockSearch) scoreCandidateContexts(cs []candidateRange) []can
 }
 
 // scoreWords sets how similar each candidate's words are to the words of the block, and sorts the candidates, the most
-// similar first. Among equally similar candidates, the one with the most lines comes first.
+// similar first. Among equally similar candidates, the candidate that is last in cs comes first, because it has the
+// most lines. If the whole block is unchanged in the new text, scoreWords returns cs as it is.
 func (s *annotatedBlockSearch) scoreWords(cs []candidateRange) []candidateRange {
 	if len(cs) == 0 || cs[0].unchanged.isWholeBlockUnchanged {
 		return cs
@@ -105,7 +106,8 @@ const (
 )
 
 // isBlockPositionCertain reports whether a block that is unchanged in the new text can be located with certainty. The
-// block and the unchanged lines next to it must have enough letters.
+// block and the unchanged lines next to it must have at least minLettersForSurePosition letters. In a file of fewer
+// than 2*ContextLines lines, the position is always certain.
 func (f *oldVersion) isBlockPositionCertain(oldSpan LineSpan) bool {
 	from, to := oldSpan.First-1, oldSpan.Last
 	n := countLetters(f.lines[from:to]...)
@@ -125,8 +127,9 @@ func (f *oldVersion) isBlockPositionCertain(oldSpan LineSpan) bool {
 // block has weight 1.
 const enclosingLineWeight = 1.5
 
-// contextMatchShare returns the share, from 0 to 1, of the block's context that is also around the lines first to
-// end-1. Nearer lines have more weight. The beginning and the end of the file count as lines.
+// contextMatchShare compares the block's context with the lines around a range of the new text. The range begins at the
+// line index first and ends before the line index end. contextMatchShare returns the share, from 0 to 1, of the context
+// that is also around the range. Nearer lines have more weight. The beginning and the end of the file count as lines.
 func (s *annotatedBlockSearch) contextMatchShare(first, end int) float64 {
 	r, p := s.record, s.newText
 	got, all := 0.0, 0.0
@@ -217,7 +220,8 @@ func (s *annotatedBlockSearch) blockLetterShareIn(newSpan LineSpan) float64 {
 	return float64(got) / float64(all)
 }
 
-// countLinesEqualByIndex returns the number of indexes at which a and b have the same line.
+// countLinesEqualByIndex returns the number of indexes at which a and b have the same line. Lines that differ only in
+// white space count as the same.
 func countLinesEqualByIndex(a, b []string) int {
 	n := 0
 	for i := range min(len(a), len(b)) {

@@ -135,8 +135,9 @@ func (b *blockWordComparer) removeLine(line int) {
 	}
 }
 
-// blockSimilarityOf returns how similar the words in the lines start to end-1 are to the words in the block, from 0 to
-// 1.
+// blockSimilarityOf compares the words in some lines of the text with the words in the block. The first of these lines
+// has the index start, and the last has the index end-1. The result is from 0, if no word is in both, to 1, if all
+// words are equal.
 func (b *blockWordComparer) blockSimilarityOf(start, end int) float64 {
 	b.moveLineWindow(start, end)
 	if b.blockWordWeight+b.windowWordWeight == 0 {

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// splitContent sets lines and blob from the content. Later calls do nothing.
+// splitContent sets the fields lines and contentBlobName from the field content. Later calls do nothing.
 func (s *fileLookupSources) splitContent(usesSHA256 bool) {
 	if s.contentBlobName == "" {
 		s.lines, s.contentBlobName = SplitLines(s.content), blobName(s.content, usesSHA256)
@@ -163,11 +163,11 @@ func (b *Store) cacheFormerNames(key string, names []string) {
 	b.formerFileNames[key] = names
 }
 
-// possibleSourceFiles returns the files from which this file's annotations may come, because this file may be a
-// renamed or copied version of them. An annotated file F is included in each of these cases: F no longer exists, this
-// file contains a line from one of F's annotations, or an annotation of F has only short lines. Only
-// maxSourceFileSidecars annotation files are examined. If more exist, the files of the others are all included. If the
-// error is not nil, the list is incomplete.
+// possibleSourceFiles returns the files from which this file's annotations may come, because this file may be a renamed
+// or copied version of them. An annotated file F is included in each of these cases: F no longer exists, this file
+// contains a line from one of F's annotations, or an annotation of F has only short lines. Only the first
+// maxSourceFileSidecars annotation files are examined. If there are more annotation files, their annotated files are
+// included without a check. If the error is not nil, the list is incomplete.
 func (b *Store) possibleSourceFiles(ctx context.Context, src *fileLookupSources) (files []string, err error) {
 	var have map[string]bool // set of the lines in the content; nil until first needed
 	stands := func(r *Record) bool {
@@ -218,8 +218,10 @@ const (
 	maxDeletedFileSidecars = 200
 )
 
-// sidecarsOfDeletedFiles returns the sidecars of files that do not exist, at most maxDeletedFileSidecars, sorted by
-// name. If a file was renamed and the rename is not committed, its annotations are in such a sidecar.
+// sidecarsOfDeletedFiles returns the sidecars, which contain the annotations, of files that do not exist. If a file was
+// renamed and the rename is not committed, its annotations are in such a sidecar. The list names contains the names of
+// the annotated files. Both lists are in the order in which walkSidecars visits the sidecars, and have at most
+// maxDeletedFileSidecars elements.
 func (b *Store) sidecarsOfDeletedFiles(ctx context.Context) (names []string, sidecars []*sidecar, err error) {
 	err = b.walkSidecars(ctx, func(name string) error {
 		file, ok := fileOfSidecarPath(name)

@@ -26,10 +26,13 @@ const (
 	workingTreeThenHead
 )
 
-// surveySidecars finds the present positions of all annotations, and calls fn for each annotation file. The parameter
-// at contains the file's annotations, sorted by time. Annotations of a deleted file are searched in the files that git
-// reports as its new names. If the deletion is not committed, they are searched in all files of the working tree.
-// surveySidecars returns the unreadable files, for which fn is not called. If git fails, surveySidecars fails.
+// surveySidecars finds the present positions of all annotations, and calls the function fn for each sidecar, which is a
+// file with annotations. The list at contains the sidecar's annotations, sorted by time. If an annotated file was
+// deleted, surveySidecars searches for the annotations in the files that, according to git, are its new names. If there
+// is no commit, for example because there is no git repository, it searches all files of the working tree.
+//
+// surveySidecars returns the files that cannot be read, and does not call fn for them. If git fails, surveySidecars
+// fails.
 func (b *Store) surveySidecars(
 	ctx context.Context,
 	searchedArea searchedVersions,
@@ -344,14 +347,16 @@ const (
 	minOtherFileConfidence = .85 // minimum confidence for accepting that annotated lines have moved to another file
 )
 
-// mayBeInOtherFile reports whether the block is lost, and distinctive enough to be found in another file by its text.
+// mayBeInOtherFile reports whether the annotation's block should be searched for in other files. The block must be
+// lost, the annotation must have a commit, and the block must be distinctive enough to be found by its text.
 func (f *FoundAnnotation) mayBeInOtherFile() bool {
 	return f.Placed == NotPlaced && f.Commit != "" && areDistinctiveLines(f.Block)
 }
 
-// findBlocksInOtherFiles searches for the lost blocks of a file in other files that were changed by the same later
-// commits, for example because the file was split. A block is accepted only if its text is distinctive and occurs
-// exactly once. If git fails, the blocks stay lost.
+// findBlocksInOtherFiles searches other files for blocks that the file has lost, for example because the file was
+// split. It searches a file only if a commit changed both files after the annotation was written. A block is accepted
+// only if its text is distinctive and occurs exactly once. findBlocksInOtherFiles stores the new positions in the list
+// found. If git fails, the blocks stay lost.
 func (b *Store) findBlocksInOtherFiles(ctx context.Context, file string, found []FoundAnnotation) error {
 	var lost []*FoundAnnotation
 	var since []string

@@ -130,8 +130,9 @@ func (b *Store) SkipLargeSidecars(size int64) { b.maxReadSize = size }
 
 var missingSidecar = &sidecar{} // missingSidecar is the result for a file without a sidecar. It must not be changed.
 
-// readSidecar reads a sidecar. name is the path relative to the sidecar directory. If the file does not exist,
-// readSidecar returns missingSidecar. The caller must not change the result, because the result is cached.
+// readSidecar reads a sidecar, which is the file with the annotations of one file. name is the path relative to the
+// sidecar directory. If the sidecar does not exist, or is larger than b.maxReadSize, readSidecar returns
+// missingSidecar. The caller must not change the result, because the result is cached.
 func (b *Store) readSidecar(name string) (*sidecar, error) {
 	full := path.Join(b.sidecarDir, name)
 	fi, err := b.worktree.Stat(full)
@@ -178,7 +179,7 @@ func (b *Store) CheckSparseCheckout() error {
 	}
 	if names, err := git.IndexNames(filepath.Join(b.root, filepath.FromSlash(b.sidecarDir))); err != nil ||
 		len(names) == 0 {
-		return nil // If the index cannot be read, nothing is known about a sparse checkout.
+		return nil // Git's index cannot be read, or it contains no annotations.
 	}
 	return fmt.Errorf(
 		"the annotations of this repository are not checked out; git sparse-checkout add %s gets them, or git "+

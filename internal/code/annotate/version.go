@@ -72,9 +72,10 @@ func (f *oldVersion) newIndexIgnoringSpace(index int) int {
 // noNewLineIndex marks an old line that was searched for in the new text and not found.
 const noNewLineIndex = -2
 
-// extendToWholeGap finds the whole gap around some changed lines. A gap is a range of old lines that were changed or
-// deleted. The old lines with indexes from to to-1 are extended by the adjacent lines in the gap. The extended range
-// has the indexes first to last-1. The new lines that replaced it have the indexes gapStart to gapEnd-1.
+// extendToWholeGap finds the gap that contains some changed lines. A gap is a range of adjacent old lines that were
+// changed or deleted. The arguments describe the changed lines, whose indexes in the old text are from the number from
+// to the number to-1. The whole gap has the indexes first to last-1 in the old text. In the new text, the gap was
+// replaced by the lines with the indexes gapStart to gapEnd-1.
 func (f *oldVersion) extendToWholeGap(from, to int) (first, last, gapStart, gapEnd int) {
 	for from > 0 && f.newIndexes[from-1] < 0 {
 		from--

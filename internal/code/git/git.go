@@ -77,8 +77,9 @@ type Repo struct {
 	pinnedHead string // commit that is used as HEAD, or "" if HEAD is read from the repository
 }
 
-// FindRepo returns the repository whose working tree contains the directory. It searches in the directory and all
-// parents. The error matches [ErrNoRepository], which [ErrBareRepository] also matches, or [ErrOtherOwner].
+// FindRepo returns the repository whose working tree contains the directory dir. It searches dir and all its parents.
+// If there is no such repository, the error matches [ErrNoRepository]. If the repository is bare, the error also
+// matches [ErrBareRepository]. If the repository belongs to another user, the error matches [ErrOtherOwner].
 func FindRepo(dir string, o *Options) (*Repo, error) {
 	r := &Repo{}
 	if o != nil {
@@ -133,7 +134,7 @@ func (r *Repo) locateDirs(dir string) error {
 					return fmt.Errorf("%w: %s leads nowhere", ErrNoRepository, dot)
 				}
 				r.gitDir = to
-			default: // Ignore a symbolic link named .git. Git would follow it, but no repository needs such a link.
+			default: // Refuse a symbolic link. Git would follow it, but no repository needs such a link.
 				return fmt.Errorf("%w: %s is neither a directory nor a file", ErrNoRepository, dot)
 			}
 			r.commonDir = r.gitDir

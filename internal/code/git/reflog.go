@@ -84,9 +84,10 @@ func parseReflogLine(line string) (HeadMove, bool) {
 	return m, true
 }
 
-// CommitsInPeriod returns a function that finds the commits of a period in dir's reflog: the commit that was checked
-// out at the time from, and the commits that were created until the time to. The function caches the reflog of the
-// last directory.
+// CommitsInPeriod returns a function that finds the commits of a period in the reflog of the repository in dir. The
+// parameters from and to are the beginning and the end of the period. The function returns the commit that was checked
+// out at the beginning, and the commits that were created in the period. It caches the reflog of the last directory.
+// The parameter now returns the current time.
 func CommitsInPeriod(now func() time.Time) func(dir string, from, to time.Time) []string {
 	var mu sync.Mutex // mu guards the variables below.
 	var last string

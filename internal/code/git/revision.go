@@ -48,8 +48,9 @@ var (
 	shortHexPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-f]{4,64}$`) })
 )
 
-// ResolveRevision returns the commit that a revision names: a branch, a tag, a reference, an abbreviated
-// commit name, or @ for HEAD, optionally followed by ~N and ^N. Errors match [ErrNoCommit].
+// ResolveRevision returns the commit that a revision names. The parameter name contains a branch, a tag, a reference,
+// an abbreviated commit name, or @ for HEAD, optionally followed by ~N and ^N. If ctx ends, the error may be that of
+// ctx. All other errors match [ErrNoCommit].
 func (r *Repo) ResolveRevision(ctx context.Context, name string) (string, error) {
 	m := revisionPattern().FindStringSubmatch(name)
 	if m == nil {
@@ -117,7 +118,8 @@ func (r *Repo) CommitFiles(ctx context.Context, commit string) (map[string]strin
 	return r.listTree(ctx, commit, "-r", "")
 }
 
-// CommitFilesIn is like CommitFiles, for the files directly in a directory.
+// CommitFilesIn returns the blob names of a commit's regular files, by path. The result contains only the files
+// directly in the directory dir, and not the files in its subdirectories.
 func (r *Repo) CommitFilesIn(ctx context.Context, commit, dir string) (map[string]string, error) {
 	return r.listTree(ctx, commit, "-t", dir+"/")
 }
@@ -160,8 +162,9 @@ func (r *Repo) FollowRef(name string) (string, error) {
 	return id, nil
 }
 
-// LastCommitOf returns the commit that last changed a file, or "" if no commit changed the file. Only first parents
-// are followed, so a merge counts as a change of each file that it merged.
+// LastCommitOf returns the last commit that changed a file, or "" if no commit changed the file. It searches the
+// history of the given commit, beginning with this commit. Only first parents are followed, so a merge counts as a
+// change of each file that it merged.
 func (r *Repo) LastCommitOf(ctx context.Context, commit, file string) (string, error) {
 	if err := checkHexHash(commit); err != nil {
 		return "", fmt.Errorf("reading a history: %w", err)
@@ -189,8 +192,9 @@ func BlobName(data []byte, usesSHA256 bool) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// CurrentNames returns, by earlier name, the present name of each file that is not in HEAD because a commit renamed
-// the file. It follows only first parents, and runs git only once for all files.
+// CurrentNames returns the present names of files that a commit renamed. The keys of the result are the names in files,
+// and the values are the names in HEAD. Files that were not renamed are left out. CurrentNames follows only first
+// parents. It processes all files together, so that git runs only a few times.
 func (r *Repo) CurrentNames(ctx context.Context, files []string) (map[string]string, error) {
 	head, err := r.HeadCommit(ctx)
 	if err != nil || head == "" {

@@ -86,7 +86,7 @@ func findGitProject(dir string, read func(string) ([]byte, error)) (Project, boo
 		git = resolvePath(dir, to)
 		if b, err := read(filepath.Join(git, "commondir")); err == nil && firstLine(b) != "" {
 			git = resolvePath(git, firstLine(b))
-			main = filepath.Dir(git) // A bare repository is named after the directory that contains it.
+			main = filepath.Dir(git) // the directory that contains .git, unless the repository is bare (see below)
 			if filepath.Base(git) != ".git" {
 				main = strings.TrimSuffix(git, ".git")
 			}
@@ -191,8 +191,8 @@ func configuredRemote(config string) (remote, remoteURL string) {
 	return remote, remoteURL
 }
 
-// projectNameFromURL returns the last element of a git URL as a project name. The URL may have any form of
-// git-clone(1): a URL, host:path, or a path.
+// projectNameFromURL returns the last element of the address of a git repository as a project name. The address may
+// have any form that git-clone(1) accepts: a URL, HOST:PATH, or a path.
 func projectNameFromURL(s string) string {
 	p := s
 	u, err := url.Parse(s)

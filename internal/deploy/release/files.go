@@ -39,8 +39,9 @@ func (r release) checkFiles() error {
 	return err
 }
 
-// checkFileHashes compares the release's files with the checksums in its checksum file. It returns the number of
-// checksums in this file. It returns an error if the checksum file lacks a package of the release.
+// checkFileHashes compares the release's files with the checksums in the release's checksum file. It returns the number
+// of files that the checksum file lists. It returns an error if a file has another checksum, if the checksum file lists
+// a file twice, or if it does not list a file of the release.
 func (r release) checkFileHashes() (int, error) {
 	b, err := os.ReadFile(filepath.Join(r.distDir, checksumsFile))
 	if err != nil {
@@ -68,7 +69,8 @@ func (r release) checkFileHashes() (int, error) {
 	return len(listed), errors.Join(err, rerr)
 }
 
-// checkHash returns an error if the SHA-256 of the file is not want.
+// checkHash returns an error if the SHA-256 of the file differs from wantHash, or if the file cannot be read. wantHash
+// contains hexadecimal digits.
 func checkHash(path, wantHash string) error {
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -81,8 +83,9 @@ func checkHash(path, wantHash string) error {
 	return nil
 }
 
-// checkBinary checks that a program was built with -trimpath, -s and -w, and that its SBOM lists exactly the modules
-// in the program. It returns the number of modules and the program's size.
+// checkBinary checks that a program was built with -trimpath, without cgo, and from a known revision. For Linux, it
+// also checks that the program has no symbols, because it must be built with -s and -w. It checks that the program's
+// SBOM lists each module in the program. It returns the number of modules and the program's size.
 func (r release) checkBinary(b builtProgram) (modules int, size int64, err error) {
 	path := b.Path
 	if !filepath.IsAbs(path) {

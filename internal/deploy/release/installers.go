@@ -43,7 +43,8 @@ var linuxPackageFiles = []string{"usr/share/man/man1/oxbow.1", "usr/share/man/ma
 	"usr/share/fish/vendor_completions.d/oxbow.fish", "usr/share/zsh/vendor-completions/_oxbow",
 	"usr/share/doc/oxbow/copyright"}
 
-// installDeb installs the deb package into a separate root directory. dpkg requires the rights of root for this.
+// installDeb installs the deb package into a separate root directory. The option --force-not-root lets dpkg do this
+// without the rights of root.
 func installDeb(r release, dir string) (installedProgram, error) {
 	root := filepath.Join(dir, "root")
 	dpkg := []string{"dpkg", "--root=" + root, "--force-not-root"}
@@ -272,7 +273,8 @@ func installFormula(r release, dir string) (installedProgram, error) {
 		)
 }
 
-// installImage loads the image with buildah and runs its program without a daemon.
+// installImage loads the container image with buildah, which needs no daemon. The command line in the result runs the
+// image's program.
 func installImage(r release, dir string) (installedProgram, error) {
 	buildah := []string{"buildah", "--root", filepath.Join(dir, "images"), "--runroot", filepath.Join(dir, "run"),
 		"--storage-driver", "vfs"}
@@ -290,8 +292,9 @@ func installImage(r release, dir string) (installedProgram, error) {
 	}, err
 }
 
-// installScoop follows the Scoop manifest: it compares the checksum of the Windows archive and unpacks the archive.
-// The tests for Wine run the program.
+// installScoop installs oxbow in dir as the Scoop manifest describes: it compares the checksum of the Windows archive
+// with the manifest, and unpacks the archive. The function runDemo in the result runs the program under Wine, by the
+// command in internal/deploy/wine.
 func installScoop(r release, dir string) (installedProgram, error) {
 	b, err := os.ReadFile(filepath.Join(r.distDir, "scoop", "oxbow.json"))
 	if err != nil {

@@ -161,7 +161,9 @@ func (r release) packagePath(suffix string) string {
 // runProgram runs a program in dir and returns its output. The environment contains only PATH and a home in dir.
 func runProgram(dir string, argv ...string) (string, error) { return runProgramWith(dir, nil, argv...) }
 
-// runProgramWith is like runProgram, but adds environment variables or replaces them.
+// runProgramWith runs a program in dir and returns its output. The program gets only these environment variables: HOME
+// (which is dir), PATH, npm_config_update_notifier, and the given variables. A given variable replaces another variable
+// with the same name.
 func runProgramWith(dir string, variables []string, argv ...string) (string, error) {
 	c := exec.Command(argv[0], argv[1:]...)
 	c.Dir = dir
@@ -188,8 +190,9 @@ func checkOutputContains(dir string, words []string, argv ...string) error {
 	return nil
 }
 
-// checkDemo runs the demo and then the first commands in a new memory. When the program tells the user to type a
-// command, its messages must begin that command with typed, such as "npx oxbow".
+// checkDemo runs the demo and then the first commands in a new memory. The arguments in program start oxbow. The
+// parameter typed is the text with which a person would start oxbow, such as "npx oxbow". If oxbow tells the person to
+// run a command, the command must begin with this text.
 func checkDemo(dir, typed string, program ...string) error {
 	run := func(words ...string) []string { return slices.Concat(program, words) }
 	return errors.Join(

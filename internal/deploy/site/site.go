@@ -147,7 +147,8 @@ func (s *website) resolveLink(from, link string) (string, error) {
 	return address, nil
 }
 
-// relativeAddress returns the address of the file to relative to the file from.
+// relativeAddress returns the relative address by which the file from can link to the file called to. Both arguments
+// are paths relative to the root of the site.
 func relativeAddress(from, to string) string {
 	return strings.Repeat("../", strings.Count(from, "/")) + to
 }

@@ -172,7 +172,8 @@ func (w wineInstallation) testProgram(ctx context.Context, programPath string) e
 	return nil
 }
 
-// placeProgram copies the program from the path built, or builds it if the path is empty.
+// placeProgram copies the program at the path source to the path target. If source is empty, it builds the program
+// instead.
 func (w wineInstallation) placeProgram(ctx context.Context, source, target string) error {
 	if source == "" {
 		_, err := w.runCommand(ctx, "go", "build", "-trimpath", "-o", target, "./cmd/oxbow")
@@ -205,7 +206,7 @@ func (w wineInstallation) runTests(ctx context.Context, packages []string) error
 		return err
 	}
 	results, rerr := readResults(events)
-	// An event could not be read. Read the rest of the output, so that the tests can end.
+	// If an event could not be read, read the rest of the output, so that the tests can end.
 	_, _ = io.Copy(io.Discard, events)
 	err = errors.Join(rerr, c.Wait())
 	printResults(os.Stdout, results)

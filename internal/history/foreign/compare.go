@@ -39,14 +39,14 @@ const maxTaintedEntryBytes = 64 << 10
 // comparing a new text with it takes too long.
 var ErrTooManyEntries = errors.New("too many entries that nobody vouches for")
 
-// EachRepeatedEntry compares the texts with all entries of the store that others wrote or for which nobody vouches. It
-// calls reportRepeat with each such entry that a text repeats, and with this text's index. An entry never counts as a
-// repetition of itself. If a text repeats several entries of the same origin (see originHash), EachRepeatedEntry may
-// call reportRepeat for only one.
+// EachRepeatedEntry compares the texts with all entries of the store that others wrote or for which nobody vouches. If
+// a text repeats such an entry, EachRepeatedEntry calls onRepeat with the entry e and the index i of the text. An entry
+// never counts as a repetition of itself. If a text repeats several entries of the same origin (see originHash),
+// EachRepeatedEntry may call onRepeat for only one of them.
 //
-// If the store is a log, EachRepeatedEntry uses the index. It may also write the index file, if writerMemory is not
-// nil and the file lacks many entries. writerMemory must be a memory that uses the same log. If the store is not a
-// log, EachRepeatedEntry reads the entries by others. It returns ErrTooManyEntries if these have more than 32 MiB of
+// If the store is a log, EachRepeatedEntry uses the index. It may also write the index file, if writerMemory is not nil
+// and the file lacks many entries. writerMemory must be a memory that uses the same log. If the store is not a log,
+// EachRepeatedEntry reads the entries by others. It returns ErrTooManyEntries if these entries have more than 32 MiB of
 // text.
 func (x *Index) EachRepeatedEntry(
 	ctx context.Context,
@@ -81,9 +81,10 @@ func (x *Index) EachRepeatedEntry(
 	return err
 }
 
-// EachTaintedEntry calls fn with each tainted entry of a store, until fn returns an error. An entry is tainted if an
-// agent wrote it after it had read text by others. If the tainted entries have so much text that EachRepeatedEntry
-// would be faster, it returns ErrTooManyEntries.
+// EachTaintedEntry calls the function fn with each tainted entry of a store, until fn returns an error. An entry is
+// tainted if an agent wrote the entry after the agent had read text by others. If the tainted entries have more than
+// maxTaintedEntryBytes bytes of text, EachTaintedEntry returns ErrTooManyEntries, because EachRepeatedEntry would be
+// faster.
 func EachTaintedEntry(ctx context.Context, store oxbow.Store, fn func(*oxbow.Entry) error) error {
 	left := maxTaintedEntryBytes
 	return eachMatchingEntry(ctx, store, filterTermsByReason[:reasonTaintedEntry+1], func(e *oxbow.Entry) error {
@@ -108,9 +109,9 @@ func (t *Texts) EachRepeatedEntryIn(
 	})
 }
 
-// SaveIndex updates the index file of a memory, from which the next change learns where text by others is repeated. It
-// does nothing if the file lacks only a few entries. Call it after writing many entries, because otherwise the next
-// change would have to read all of them first.
+// SaveIndex updates the index file of a memory. When a change is made, oxbow reads this file to find out whether the
+// new texts repeat text by others. SaveIndex does nothing if the file lacks only a few entries. Call it after writing
+// many entries, because otherwise the next change would have to read all of them first.
 func SaveIndex(ctx context.Context, m *oxbow.Memory) error {
 	db := writableLogStore(m)
 	if db == nil {
@@ -240,9 +241,9 @@ func (c *textComparison) mustCompareWith(e *oxbow.Entry) bool {
 	return class == reasonTaintedEntry || (class != reasonNone && !c.texts.OnlyTaintedEntries)
 }
 
-// isKnownRepeat reports whether reading an entry that may be repeated cannot give a new result. This is the case if
-// each new text that may repeat the entry is already known to repeat another entry of the same origin. The caller then
-// skips the entry. It may skip an old version of an entry, because the current version is also a candidate.
+// isKnownRepeat reports whether the caller can skip candidate, which is a version of an entry that some new texts may
+// repeat. This is the case if each of these texts is already known to repeat another entry of the same origin. The
+// caller can also skip an old version of an entry, because the entry's current version is another candidate.
 func (c *textComparison) isKnownRepeat(candidate *repeatCandidate) bool {
 	return !slices.ContainsFunc(candidate.textIndexes, func(i int32) bool {
 		return !c.foundRepeats[foundRepeat{candidate.originHash, i}]

@@ -50,7 +50,8 @@ func foreignTextReasonOf(e *oxbow.Entry) foreignTextReason {
 	return reasonNone
 }
 
-// ComparableText returns the texts of an entry that can be repeated, joined to one text.
+// ComparableText returns an entry's content, name and aliases as one text, one after the other on separate lines. Other
+// texts are compared with it to find out whether they repeat words of the entry.
 func ComparableText(e *oxbow.Entry) string {
 	return strings.Join(append([]string{e.Content, e.Name}, e.Aliases...), "\n")
 }

@@ -140,8 +140,9 @@ func (x *Index) openIndexFile(db *logstore.DB) bool {
 	return true
 }
 
-// hasCurrentIndexFormat reports whether this version of the program wrote an index file, or a version that splits texts
-// into words and computes their hashes in the same way.
+// hasCurrentIndexFormat reports whether this version of the program can use an index file with the header h. It can use
+// the file if the version that wrote the file splits texts into words and computes their hashes in the same way as this
+// version.
 func hasCurrentIndexFormat(h *keytable.FileHeader) bool {
 	return h.Revision == fingerprint.TextKeyRevision && h.UnicodeVersion == fingerprint.KeyUnicodeVersion
 }
@@ -246,9 +247,10 @@ type repeatCandidate struct {
 	textIndexes   []int32 // indexes of the new texts that may repeat this version
 }
 
-// findCandidates returns the entry versions that have a sequence of words in common with a new text. The versions are
-// sorted by foreignTextReason, in the order in which eachMatchingEntry lists them. textIndexesByKey contains the new
-// texts: it maps a key, which is the hash of a word sequence, to the indexes of the texts with this sequence.
+// findCandidates returns the entry versions that have a sequence of words in common with a new text. If onlyTainted is
+// set, it returns only versions of tainted entries, which an agent wrote after the agent had read text by others. The
+// versions are sorted by foreignReason and then by entryID. textIndexesByKey contains the new texts: it maps a key,
+// which is the hash of a word sequence, to the indexes of the texts with this sequence.
 func (x *Index) findCandidates(
 	textIndexesByKey map[fingerprint.TextKey][]int32,
 	onlyTainted bool,
@@ -292,10 +294,10 @@ func (x *Index) textAt(textNumber int) keytable.TextData {
 	return x.indexFile.TextAt(textNumber)
 }
 
-// shouldSave reports whether the index file should be written, because many index rows are only in memory. Writing
-// takes the longer the larger the file is. Not writing means that each new process must read the entry versions that
-// the file lacks. The total work is smallest if the number of these versions is about the square root of the file's
-// size. A process that runs for long keeps the rows in memory, so it writes less often.
+// shouldSave reports whether the index file should be written, because many index rows are only in memory. A larger
+// file takes longer to write. But if the file is not written, each new process must read the entry versions that the
+// file lacks. The total work is smallest if the file lacks a number of versions that is about the square root of its
+// row count. A process that runs for long keeps the rows in memory, so it writes the file less often.
 func (x *Index) shouldSave() bool {
 	rows := x.rowsInMemory()
 	total := rows
@@ -316,8 +318,9 @@ func (x *Index) shouldSave() bool {
 	return rows >= max(minRowsBeforeFileSave, 4*root) || x.versionsReadFromLog >= max(minVersionsBeforeFileSave, root)
 }
 
-// saveIndexFile writes the index file if it lacks many rows. The log to must be the log from which the index was
-// built. If writing fails, for example because another process is writing to the log, a later call tries again.
+// saveIndexFile writes the index file if the file on disk lacks many rows of the index. The parameter "to" is the log
+// next to which the file is stored. It must be the log from which the index was built. If writing fails, for example
+// because another process is writing to the log, a later call tries again.
 func (x *Index) saveIndexFile(ctx context.Context, to *logstore.DB) error {
 	if x.db == nil || !x.shouldSave() {
 		return nil

@@ -149,9 +149,10 @@ func (f *lineageFinder) readWholeHistory(ctx context.Context, keepFile bool) (er
 	return nil
 }
 
-// readPartialGraph returns the part of the history that is needed to find the sources of the named entries, and the
-// entries that were made from them. It contains these entries' versions, the versions that share words or labels with
-// them, and all changes that are newer than the key file.
+// readPartialGraph returns a part of the history that is sufficient to find the edges of the named entries. An edge
+// leads from an entry to a source from which it was made. The part contains all versions of the named entries, and all
+// versions that have word sequences or source labels in common with them. The key file tells in which versions of
+// entries a word sequence occurs. The part also contains all changes that are newer than the key file.
 func (f *lineageFinder) readPartialGraph(ctx context.Context, names map[string]bool) (*historyGraph, error) {
 	wanted := map[uint32]bool{}
 	for name := range names {

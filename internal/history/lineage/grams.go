@@ -125,8 +125,9 @@ const maxShortWordBytes = 8
 // hashSecrets are two random numbers, so that nobody can construct words with equal hashes.
 var hashSecrets = [2]uint64{maphash.String(hashSeed, "add"), maphash.String(hashSeed, "multiply") | 1}
 
-// hashWord returns the hash of the word in b's first n bytes. b must have at least maxShortWordBytes more bytes. Most
-// words are short, and a short word is hashed faster as a single number.
+// hashWord returns the hash of the word in b's first n bytes. A short word is hashed as a single number, because this
+// is faster and most words are short. This number is read from maxShortWordBytes bytes, so b must have at least as many
+// bytes.
 func hashWord(b []byte, n int) uint64 {
 	if n > maxShortWordBytes {
 		return maphash.Bytes(hashSeed, b[:n])

@@ -117,8 +117,9 @@ func (h *keyFileHead) tables() []pagefile.TableSize {
 	return []pagefile.TableSize{{RowSize: 16, RowCount: h.changeCount}, {RowSize: 8, RowCount: h.keyCount}}
 }
 
-// writeKeyFile writes the file that lists in which entry versions of a history each word sequence, name and label
-// occurs.
+// writeKeyFile writes a file from which a search finds the entry versions that contain a certain word sequence, name or
+// label. The file lists these keys for all versions in the changes. The error matches errUnusableKeyFile if there are
+// too many versions or keys, or if the changes have no hashes.
 func writeKeyFile(to io.WriterAt, changes []oxbow.Change) error {
 	h := keyFileHead{unicodeVersion: unicode.Version}
 	var rows []uint64 // rows of the file's table of keys, which are hashes
@@ -212,7 +213,8 @@ func (f *keyFile) addVersionNumbersWithKey(k versionKey, numbers map[uint32]bool
 	return f.rows.Err()
 }
 
-// findVersion returns the place in the history of an entry version, which is given by its number in the key file.
+// findVersion returns the position of an entry version in the history. The parameter number is the version's number in
+// the key file. findVersion returns an error if no change contains this version.
 func (f *keyFile) findVersion(number uint32) (versionPosition, error) {
 	i := f.rows.SearchKey(changeTableIndex, uint64(number)+1) - 1
 	if i < 0 {

@@ -104,11 +104,13 @@ func (l *Ledger) AddTexts(texts ...ShownText) {
 	l.textsByWord = nil
 }
 
-// FindSources returns the shown texts from which text was probably copied, at most maxSources. First come the texts
-// that have six consecutive words in common with text. Then come the texts that have at least four rare words in
-// common with it. Texts with more matches come first. Words that are also in old, the previous content of the entry,
-// do not count. Texts of the entry itself, whose name is name, are left out. findRareWords must return the words that
-// are rare in the memory.
+// FindSources returns the shown texts from which the argument text was probably copied, at most maxSources. The result
+// begins with shown texts that have six consecutive words in common with text. Then follow shown texts that have at
+// least four rare words in common with text. In both parts, shown texts with more matches come first. The function
+// findRareWords must return the words that are rare in the memory.
+//
+// The argument old is the previous content of the entry. Words that are also in old do not count. The argument name is
+// the entry's name. Shown texts of this entry are left out.
 func (l *Ledger) FindSources(name, text, old string, findRareWords func(words []string) map[string]bool) []*ShownText {
 	if l == nil {
 		return nil
@@ -144,7 +146,8 @@ func (l *Ledger) FindSources(name, text, old string, findRareWords func(words []
 }
 
 // countRareWords returns how many rare words each shown text has in common with the given words. The function
-// findRareWords selects the rare words. Texts that share fewer than minSharedRareWords rare words are left out.
+// findRareWords selects the rare words. Texts that share fewer than minSharedRareWords rare words are left out, and so
+// are the texts of the entry with this name.
 func (l *Ledger) countRareWords(
 	name string,
 	words map[string]bool,
@@ -205,7 +208,8 @@ func (l *Ledger) sortTextsByCount(counts map[*ShownText]int) (found []*ShownText
 // minRareWordLetters is the minimum length, in letters, of a rare word.
 const minRareWordLetters = 3
 
-// longWordsNotIn returns the set of words that have at least minRareWordLetters letters and are not in others.
+// longWordsNotIn returns the set of those words that have at least minRareWordLetters letters and do not occur in the
+// list others.
 func longWordsNotIn(words, others []string) map[string]bool {
 	set := make(map[string]bool, len(words))
 	for _, w := range words {

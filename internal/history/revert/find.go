@@ -120,8 +120,8 @@ func readRevertLogWindow(ctx context.Context, h oxbow.Historian, sel *VersionSel
 	return w, w.linkPrevious(ctx)
 }
 
-// includesRevertsSince reports whether a change reverts other changes, and none of these is before the change with
-// number first.
+// includesRevertsSince reports whether the change c reverts other changes, and none of them is before the change whose
+// number is the argument first.
 func includesRevertsSince(c *oxbow.Change, first uint64) bool {
 	return len(c.Reverts) > 0 && slices.Min(c.Reverts) >= first
 }
@@ -131,8 +131,10 @@ func (sel *VersionSelection) hasVersionOf(c *oxbow.Change) bool {
 	return slices.ContainsFunc(c.Versions, func(v oxbow.Version) bool { return sel.SelectsVersion(c, &v) })
 }
 
-// addChange adds all versions of an entry that a change wrote to w. Changes must be added from the newest to the
-// oldest. readRevertLogWindow reverses the order afterwards.
+// addChange adds all versions in the change c to the window w, except erased versions. It also adds the number of the
+// change to w.selectedChanges, if sel selects one of the versions and the map undone does not contain the change. The
+// caller must add the newest change first and the oldest change last. readRevertLogWindow reverses the order
+// afterwards.
 func (w *revertLogWindow) addChange(c *oxbow.Change, sel *VersionSelection, undone map[uint64]bool) {
 	if sel.hasVersionOf(c) && !undone[c.Seq] {
 		w.selectedChanges = append(w.selectedChanges, c.Seq)
@@ -161,7 +163,8 @@ func (w *revertLogWindow) markUndoAndUndone(c *oxbow.Change, undone map[uint64]b
 	}
 }
 
-// linkPrevious sets, for each version of an entry, the field previous to the version before.
+// linkPrevious sets the field previous of each version. The field then points to the entry as it was right before this
+// version, or is nil if the entry did not exist.
 func (w *revertLogWindow) linkPrevious(ctx context.Context) error {
 	now := map[string]*oxbow.Entry{}
 	for _, n := range w.nodes {
@@ -191,9 +194,10 @@ func getEntryOrNil(ctx context.Context, s oxbow.Store, name string) (*oxbow.Entr
 	return &e, err
 }
 
-// findCopiedVersions finds the versions whose text comes from a version to revert. Equal words are not enough for this,
-// because the words may have been in the memory before. It is expensive to find out when words first occurred.
-// Therefore findCopiedVersions does so only if a later version has words in common with a version to revert.
+// findCopiedVersions finds the versions in w whose text was copied from a version to revert, and sets their field
+// derivedVersion. If a later version has words in common with a version to revert, the words may also have been in the
+// memory before. Therefore findCopiedVersions must find out when these words first occurred. This is expensive, because
+// it reads all entries, so findCopiedVersions does so only if there are such words.
 func (w *revertLogWindow) findCopiedVersions(ctx context.Context, sel *VersionSelection) error {
 	shared := w.traceCopiedVersions(sel, nil)
 	if len(shared) == 0 {
@@ -239,9 +243,10 @@ type copiedTextTrace struct {
 	laterVersionWordHashes map[lineage.WordGram]bool
 }
 
-// traceCopiedVersions sets the field derivedVersion of each version that was made from a version to revert. It returns
-// the hashes of the words that such versions have in common with their origin. firstOccurrence maps such a hash to the
-// number of the change that first contained the words. If it is nil, traceCopiedVersions regards all words as new.
+// traceCopiedVersions finds each version in w that was made from a version to revert, and sets its field
+// derivedVersion. firstOccurrence maps the hash of some words to the number of the change that first contained these
+// words. If firstOccurrence is nil, all words in a version to revert count as new. traceCopiedVersions returns the
+// hashes of the words that a version to revert has in common with a later version.
 func (w *revertLogWindow) traceCopiedVersions(
 	sel *VersionSelection,
 	firstOccurrence map[lineage.WordGram]uint64,
@@ -292,8 +297,10 @@ func (t *copiedTextTrace) markAsCopied(n *logWindowVersion, from, how string) {
 	}
 }
 
-// recordVersionText records which words version n added, if n is to be reverted or contains text of such a version.
-// Later versions with the same words may be copies of n.
+// recordVersionText records which words version n added, if n is affected by the revert. An affected version is to be
+// reverted, or contains text of a version that is to be reverted. Later versions with the same words may be copies of
+// n. If n is not affected, but removes the entry or belongs to an undo of the entry's first affected version,
+// recordVersionText forgets that first affected version.
 func (t *copiedTextTrace) recordVersionText(n *logWindowVersion) {
 	name := n.Entry.Name
 	switch {
@@ -369,17 +376,18 @@ func (sel *VersionSelection) isSelectedSource(label string) bool {
 	return sel.SelectsSource != nil && sel.SelectsSource(label)
 }
 
-// isAffectedVersionLabel reports whether source, such as NAME@SEQ, names an entry that contained text to revert at
-// that time. It compares the version number with the first version of the entry that is to be reverted or was made
-// from such a version.
+// isAffectedVersionLabel reports whether the entry NAME contained affected text after the change SEQ. The parameter
+// source has the form NAME@SEQ. Affected text is in versions that are to be reverted, and in versions that were made
+// from them. isAffectedVersionLabel compares SEQ with the number of the entry's first affected version.
 func (t *copiedTextTrace) isAffectedVersionLabel(source string) bool {
 	name, seq, ok := lineage.ParseSource(source)
 	first := t.firstAffectedVersionByName[name]
 	return ok && first != nil && first.Seq <= seq
 }
 
-// sourceFromText returns the version from which the new text of n was copied, or "". It considers only versions to
-// revert and versions made from them. It also records the hashes of the words that both texts contain.
+// sourceFromText returns the version from which the new text of n was copied, or "" if it finds none. It considers only
+// versions that are to be reverted, and versions that were made from them. It also records, in laterVersionWordHashes,
+// the hashes of the words that n has in common with such a version.
 func (t *copiedTextTrace) sourceFromText(n *logWindowVersion) (from string) {
 	if n.previous != nil && n.previous.Content == n.Entry.Content {
 		return ""

@@ -191,8 +191,9 @@ func (r *entryChangeReplay) findConflict(now *oxbow.Entry) (c Conflict, ok bool)
 	return c, len(c.LaterChanges) > 0
 }
 
-// keptEntryParts returns which parts of the entry the version n changed, if the revert leaves the changed parts as they
-// are. The parts are the content, the aliases, the labels, and whether the entry was removed.
+// keptEntryParts returns the parts of an entry that the version n changed. The caller reports them as parts that the
+// revert keeps. The parts are "content", "aliases" and "labels". If r.entry is nil, the entry does not exist after the
+// revert. The only part is then "forgotten", and only if the version n removed the entry.
 func (r *entryChangeReplay) keptEntryParts(n *logWindowVersion) (parts []string) {
 	if r.entry == nil {
 		if n.Verb == oxbow.VerbRemove {
@@ -234,9 +235,10 @@ func joinChangeNumbers(seqs []uint64) string {
 // IsEmpty reports whether the plan changes nothing.
 func (p *Plan) IsEmpty() bool { return len(p.ops) == 0 }
 
-// Apply executes the plan in a single change or, if it is too large for one change, in the parts of
-// [oxbow.CommitInParts], and returns the number of the last change and the number of parts. If an entry has changed
-// since the plan was made, the error matches [oxbow.ErrConflict]. After an error, the parts that were made stay.
+// Apply executes the plan in a single change. If the plan is too large for one change, Apply makes several changes, the
+// parts of [oxbow.CommitInParts]. The result contains the number of the last change and the number of parts. If an
+// entry has changed since the plan was made, the error matches [oxbow.ErrConflict]. After an error, the parts that were
+// made stay.
 func (p *Plan) Apply(ctx context.Context, o oxbow.PartOptions) (oxbow.Parts, error) {
 	if p.IsEmpty() {
 		return oxbow.Parts{}, nil

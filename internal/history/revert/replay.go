@@ -25,9 +25,10 @@ type entryChangeReplay struct {
 	versionsToReapply []*logWindowVersion
 }
 
-// replayWithout applies an entry's changes again, without the versions to revert and the versions that an undo has
-// already reverted. before is the entry before the first of the nodes (nil if it did not exist). The result contains
-// the entry as it would be.
+// replayWithout computes an entry as if some of its versions had never been written. It starts with the entry before,
+// which is the entry's state before the first version in nodes (nil if the entry did not exist). Then it applies the
+// change of each version in nodes. It skips the versions that are to be reverted, and the versions that an undo has
+// already reverted. The field entry of the result is the computed entry.
 func replayWithout(before *oxbow.Entry, nodes []*logWindowVersion, sel *VersionSelection) *entryChangeReplay {
 	r := &entryChangeReplay{
 		entry:                     before,
@@ -70,9 +71,10 @@ func (r *entryChangeReplay) hadContent(content string) bool {
 	return isBad || r.textsOfKeptVersions[content]
 }
 
-// reapplyChange applies the change that the version n made to r.entry, which lacks the reverted changes, and
-// returns the result. It replaces only the parts of the entry that n changed. If n restored an earlier text that is
-// reverted, the text that takes its place is used. The result is nil if the entry would not exist.
+// reapplyChange applies a change to r.entry, which lacks the reverted changes. It is the change from n.previous to the
+// version n. reapplyChange returns the new entry, or nil if the entry would not exist. It replaces only the parts of
+// the entry that the change modified. If the change restored an earlier text that is now reverted, reapplyChange uses
+// the text that replaces the reverted text (see replacementByRevertedText).
 func (r *entryChangeReplay) reapplyChange(n *logWindowVersion) *oxbow.Entry {
 	old := oxbow.Entry{}
 	if n.previous != nil {
@@ -95,8 +97,8 @@ func (r *entryChangeReplay) reapplyChange(n *logWindowVersion) *oxbow.Entry {
 	return &e
 }
 
-// contentAfterChange returns the text that r.entry gets if the change of the version n is applied to it. The text
-// before n was old. ok is false if the entry would not exist.
+// contentAfterChange returns the text that r.entry gets if the change of the version n is applied to it. The parameter
+// old is the text that the entry had right before the version n was written. ok is false if the entry would not exist.
 func (r *entryChangeReplay) contentAfterChange(n *logWindowVersion, old string) (content string, ok bool) {
 	content = n.Entry.Content
 	if n.previous != nil && content == old {
@@ -124,9 +126,10 @@ func (r *entryChangeReplay) contentAfterChange(n *logWindowVersion, old string) 
 	return content, true
 }
 
-// entryEditOps returns the operations that change the entry from to the entry to. Either may be nil, which means
-// that the entry does not exist. The operations fail if the entry has another version than from. The result is nil
-// if both are equal.
+// entryEditOps returns the operations that change one version of an entry into another. The argument from is the
+// version before the operations, and the argument to is the version after them. Either may be nil, which means that the
+// entry does not exist. The operations fail if the store has another version than from. The result is nil if both
+// versions are equal.
 func entryEditOps(from, to *oxbow.Entry) []oxbow.Op {
 	switch {
 	case from == nil && to == nil:

@@ -31,8 +31,9 @@ type Comparison struct {
 	isTableDifferent                    [TableCount]bool
 }
 
-// NewComparison returns a comparison with the snapshot file that tables reads. formTexts contains the texts in
-// TableLabelSets of this file. Each text contains a kind and labels that many entries have in common.
+// NewComparison returns a comparison with a snapshot file. The reader tables reads the tables of this file. formTexts
+// contains the texts in its table TableLabelSets. Each text contains a kind and labels that many entries have in
+// common.
 func NewComparison(file io.ReaderAt, tables *pagefile.Reader, formTexts []string) *Comparison {
 	c := &Comparison{
 		file:            file,
@@ -150,8 +151,9 @@ func (s *keySet) add(k TableKey) {
 	s.fingerprint += maphash.Comparable(s.seed, k)
 }
 
-// compareKeys compares a table of keys with the expected keys. The table is right if it is sorted and has the same
-// number of keys with the same fingerprint. An error is stored in err, unless err already contains one.
+// compareKeys compares a table of keys with the expected keys, and sets c.isTableDifferent[table] if they differ. The
+// table is right if it is sorted and contains the same keys. To save memory, only the number of keys and a hash of all
+// keys are compared. If the table cannot be read, the error is stored in *err, unless *err already contains an error.
 func (c *Comparison) compareKeys(table int, expected *keySet, err *error) {
 	found := keySet{seed: expected.seed}
 	var last TableKey
@@ -168,9 +170,10 @@ func (c *Comparison) compareKeys(table int, expected *keySet, err *error) {
 	}
 }
 
-// compareNewestFirstTable compares TableNewestFirst. The table is right if it has one row number for each entry, and
-// if each entry follows one that is newer, or that has the same time and a higher row number. An error is stored in
-// err, unless err already contains one.
+// compareNewestFirstTable checks the table TableNewestFirst of the snapshot file. The table must contain the row number
+// of each entry once. Each entry must follow an entry that is newer, or that has the same time and a higher row number.
+// If this is not true, compareNewestFirstTable sets isTableDifferent for the table. An error is stored in err, unless
+// err already contains one.
 func (c *Comparison) compareNewestFirstTable(err *error) {
 	count := 0
 	last := uint32(0)
@@ -190,8 +193,8 @@ func (c *Comparison) compareNewestFirstTable(err *error) {
 	}
 }
 
-// eachRow calls fn with each row of a table in the file. If the space after the rows of a page is not zero, the table
-// is different.
+// eachRow calls fn with each row of a table in the snapshot file. The unused space after the rows of a page must be
+// zero. If it is not, eachRow records in c.isTableDifferent that the table is not as expected.
 func (c *Comparison) eachRow(table int, fn func(row []byte)) error {
 	size := RowSize[table]
 	return c.tables.EachPageData(table, func(rows, unused []byte) {
@@ -204,7 +207,8 @@ func (c *Comparison) eachRow(table int, fn func(row []byte)) error {
 	})
 }
 
-// finishTable compares the last page and the row count of a table with the file. An error is stored in err, unless err
+// finishTable compares the last page and the number of rows of the table t with the table in the snapshot file. If they
+// differ, it sets isTableDifferent for the table. Otherwise, if writing failed, it stores the error in err, unless err
 // already contains one.
 func (c *Comparison) finishTable(t *comparedTable, rows int, err *error) {
 	t.FinishPage()
@@ -238,5 +242,5 @@ func (t *comparedTable) writeBytes(b []byte) {
 	t.byteCount += len(b)
 }
 
-// isDifferent reports whether a page of the table is different.
+// isDifferent reports whether a page with the expected rows differs from the page in the snapshot file.
 func (t *comparedTable) isDifferent() bool { return t.pageComparer.FirstDifferentPage > 0 }

@@ -78,8 +78,9 @@ type Rows struct {
 	labelSetNumbers map[string]uint32
 }
 
-// LabelSetNumber returns the number of a form, which encodes the kind and some labels of an entry. Forms are numbered
-// from 0, and a new form gets the next number.
+// LabelSetNumber returns the number of a label set. A label set is the kind of an entry and those of its labels that
+// many entries have in common, encoded in text. Label sets are numbered from 0, and a new label set gets the next
+// number.
 func (r *Rows) LabelSetNumber(text string) uint32 {
 	n, ok := r.labelSetNumbers[text]
 	if !ok {
@@ -92,9 +93,10 @@ func (r *Rows) LabelSetNumber(text string) uint32 {
 	return n
 }
 
-// WriteFile writes the tables to a snapshot file. The function head gets the row count of each table, or the byte
-// count for a table of bytes, and returns the first page. The caller must have called LabelSetNumber for each form in
-// PreviousTables before, in the table's order.
+// WriteFile writes the tables to a snapshot file. The function head gets the row count of each table, or the byte count
+// for a table of bytes, and returns the first page. If PreviousTables is set, the caller must have called
+// LabelSetNumber before, for each text in the table TableLabelSets of PreviousTables, in the order of that table.
+// Otherwise the numbers in the previous tables would be wrong.
 func (r *Rows) WriteFile(to io.WriterAt, head func(counts [TableCount]int) []byte) error {
 	slices.SortFunc(r.Entries, func(a, b EntryRow) int { return cmp.Compare(a.ID, b.ID) })
 	for _, keys := range [][]TableKey{r.Names, r.Aliases, r.RemovedNames} {
@@ -158,7 +160,7 @@ func (r *Rows) WriteFile(to io.WriterAt, head func(counts [TableCount]int) []byt
 	return cmp.Or(r.err(), out.Flush())
 }
 
-// previousRowCount returns the number of rows that the base has in a table.
+// previousRowCount returns the number of rows in a table of PreviousTables. It returns 0 if PreviousTables is nil.
 func (r *Rows) previousRowCount(table int) int {
 	if r.PreviousTables == nil {
 		return 0
@@ -166,8 +168,8 @@ func (r *Rows) previousRowCount(table int) int {
 	return r.PreviousTables.RowCount(table)
 }
 
-// recordInconsistentTables records that the tables of the previous snapshot contradict each other, so that err returns
-// an error.
+// recordInconsistentTables records that the tables of the previous snapshot contradict each other. The method
+// [Rows.err] then returns an error.
 func (r *Rows) recordInconsistentTables() {
 	if r.PreviousTables != nil {
 		r.PreviousTables.RecordError(errInconsistentTables)
@@ -181,9 +183,10 @@ func (r *Rows) err() error {
 	return r.PreviousTables.Err()
 }
 
-// mergeWithPreviousRows merges newRowCount new rows with a table of the previous snapshot. In the order of the merged
-// table, it calls addPreviousRow for each old row and addNewRow for each new row. isNewRowFirst(next, i, row) must
-// report whether the new row next comes before the old row i.
+// mergeWithPreviousRows merges new rows with the rows of a table in the previous snapshot. The new rows have the
+// numbers 0 to newRowCount-1. In the order of the merged table, mergeWithPreviousRows calls addPreviousRow for each old
+// row and addNewRow for each new row. The function isNewRowFirst must report whether the new row with the number next
+// comes before the old row with the number i.
 func (r *Rows) mergeWithPreviousRows(
 	table, newRowCount int,
 	isNewRowFirst func(next, i int, row []byte) bool,
@@ -209,7 +212,7 @@ func (r *Rows) mergeWithPreviousRows(
 	}
 }
 
-// eachPreviousRow calls fn for each row of a table in the previous snapshot (Base).
+// eachPreviousRow calls fn for each row of a table in the previous snapshot, r.PreviousTables.
 func (r *Rows) eachPreviousRow(table int, fn func(i int, row []byte)) {
 	r.mergeWithPreviousRows(table, 0, nil, fn, nil)
 }
@@ -247,8 +250,9 @@ func (r *Rows) labelSetNumberInRow(row []byte) uint32 {
 	return n
 }
 
-// usedLabelSets returns the content of TableLabelSets in the file that is being written. It contains only forms that
-// an entry still has. newNumbers maps each form's number in labelSetTexts to the number in this table.
+// usedLabelSets returns the content of the table TableLabelSets in the file that is being written. A label set is an
+// entry's kind together with labels that many entries have in common. The table contains only label sets that at least
+// one entry has. newNumbers maps the number of a label set in labelSetTexts to its number in the table.
 func (r *Rows) usedLabelSets() (table []byte, newNumbers []uint32) {
 	has := make([]bool, max(1, len(r.labelSetTexts)))
 	for _, e := range r.Entries {
@@ -381,8 +385,8 @@ func CutLengthAndText[T string | []byte](s T) (text, rest T, ok bool) {
 	return text, rest, false
 }
 
-// eachPreviousText calls fn with each text in TableTexts of the previous snapshot. Without a previous snapshot, it does
-// nothing.
+// eachPreviousText calls fn with each entry's text in the previous snapshot. The text contains the names of the entry.
+// Without a previous snapshot, eachPreviousText does nothing.
 func (r *Rows) eachPreviousText(fn func(i int, text string)) {
 	if r.PreviousTables != nil {
 		EachText(r.PreviousTables, func(i int, text string) bool {
@@ -454,8 +458,9 @@ func appendEntry(w *pagefile.Writer, e *EntryRow) {
 	w.AppendRow(e.ID, e.Version, uint64(e.Offset), uint64(e.Created), uint64(e.Updated))
 }
 
-// appendEntrySummary appends a row of TableEntrySummaries. It consists of the number of the entry's form and the size
-// of the content.
+// appendEntrySummary appends a row about an entry to the table TableEntrySummaries. The argument form is the number of
+// the entry's label set, which consists of the entry's kind and some labels. The argument size is the size of the
+// entry's content.
 func appendEntrySummary(w *pagefile.Writer, form, size uint32) {
 	w.AppendRow(uint64(form) | uint64(size)<<32)
 }

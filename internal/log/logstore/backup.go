@@ -80,8 +80,9 @@ func VerifyFile(ctx context.Context, path string, o Options) (store.CheckReport,
 	return d.checkLog(ctx, log, wal.LockFileContent{}, &comparingReplay{newVersionState(log, 0), nil})
 }
 
-// openForCopy opens a second reader of the log with open. The reader sees a single state of the store, because a log
-// only grows and a rewrite creates a new file. The caller must close the reader.
+// openForCopy calls the function openLog to open a second reader of the log. The reader sees a single state of the
+// store, because a log only grows and a rewrite creates a new file. The caller must close the reader. If the log does
+// not exist yet, the error matches [store.ErrNotFound].
 func (d *DB) openForCopy(ctx context.Context, openLog func() (*wal.Log, error)) (*wal.Log, error) {
 	if err := d.Refresh(ctx); err != nil {
 		return nil, err
@@ -96,8 +97,8 @@ func (d *DB) openForCopy(ctx context.Context, openLog func() (*wal.Log, error)) 
 	return log, nil
 }
 
-// fsForPath returns the file system that contains a path, and the name of the file in it. The directory of the file
-// must exist.
+// fsForPath returns the file system that contains the file at a path, and the file's name in this file system. The
+// directory of the file must exist. The caller must call done when it no longer needs the file system.
 func fsForPath(path string, opts Options) (fsys vfs.FS, name string, done func(), err error) {
 	if opts.FS != nil {
 		return opts.FS, path, func() {}, nil

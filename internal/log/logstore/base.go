@@ -30,9 +30,9 @@ type baseWriter struct {
 	pendingOpsSize   int              // approximate encoded size of pendingOps, in bytes
 }
 
-// newBaseWriter returns a writer of the records with which a compacted log begins. It passes each record and the
-// record's entries to emitRecord. nextEntryID is the ID of the next new entry. opIDs are the op IDs of earlier calls,
-// so that a repeated call is recognized.
+// newBaseWriter returns a writer of the records with which a compacted log begins. It passes the body of each record,
+// and the ops that the record contains, to emitRecord. nextEntryID is the ID of the next new entry. opIDs contains the
+// IDs that callers gave to earlier calls. The records contain these IDs, so that a repeated call is recognized.
 func newBaseWriter(
 	nextEntryID uint64,
 	opIDs []opIDWithChange,
@@ -78,7 +78,8 @@ func isLargeBaseRecord(ops []loggedOp) bool {
 	return len(ops) > 1 && size > maxBaseRecordEntryBytes
 }
 
-// writeOpIDs writes the records that precede the entries. They contain the op IDs and the ID of the next new entry.
+// writeOpIDs writes the pending op IDs in records that precede the entries. Each of these records also contains the ID
+// of the next new entry. writeOpIDs writes nothing if no op IDs are pending.
 func (w *baseWriter) writeOpIDs() error {
 	for len(w.pendingOpIDs) > 0 {
 		n := min(len(w.pendingOpIDs), opIDsPerBaseRecord)

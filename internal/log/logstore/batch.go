@@ -130,8 +130,8 @@ func (g *commitBatch) setEntryForName(name string, e *store.Entry) {
 	}
 }
 
-// findOwner returns the name of an entry that has the word as its name or alias. It does not consider the entry whose
-// name is in except. ok is false if no such entry exists.
+// findOwner returns the name of an entry that has the argument word as its name or alias. The argument except is the
+// name of an entry that findOwner ignores. ok is false if there is no such entry.
 func (g *commitBatch) findOwner(word, except string) (name string, ok bool) {
 	if word != except && g.findEntry(word) != nil {
 		return word, true
@@ -234,7 +234,8 @@ func (g *commitBatch) removeWordFromAliases(
 			v.ops[i].entry.Aliases = e.Aliases // The same change already writes this entry, so edit its op.
 			continue
 		}
-		// Insert the op before the last op, because callers expect the entry that they changed in the last op.
+		// Insert the op before the last op, because callers expect that the last op belongs to the entry that they
+		// changed.
 		v.ops = slices.Insert(v.ops, max(len(v.ops)-1, 0), g.stageEntry(store.VerbAlias, &e))
 	}
 }

@@ -26,9 +26,11 @@ import (
 
 // Check implements [store.Checker].
 //
-// Other processes may write, compact or redact during the check. A problem that the first pass
-// finds may therefore be an unfinished write. Such a problem is reported only if a second pass also
-// finds the problem. During the second pass, no other process can change the files.
+// Other processes may write, compact or redact during the check. A problem that a pass over the files finds may
+// therefore be an unfinished write. If the first pass finds a problem, Check repeats the pass while it prevents other
+// processes from changing the files, and returns the result of this pass. If it cannot prevent this, it repeats the
+// pass until a pass finds no problem, or until two passes in a row find the same problems. After maxCheckPasses
+// repetitions, Check returns the last result with an error, which matches [store.ErrBusy] if no other error occurred.
 func (d *DB) Check(ctx context.Context) (store.CheckReport, error) {
 	look, err := d.runCheckPass(ctx)
 	if err == nil && look.foundNoProblem() {
@@ -155,7 +157,7 @@ func (d *DB) runCheckPass(ctx context.Context) (pass checkPass, err error) {
 	}
 	if herr != nil {
 		if !errors.As(herr, &damaged) || !pass.report.Damaged {
-			// The log is undamaged, so reading the entries failed for a reason outside the store.
+			// The damage in the log, if any, does not explain this error, so return the error.
 			return pass, herr
 		}
 	}
@@ -334,7 +336,8 @@ func (d *DB) findStaleFiles() []store.Problem {
 	return ps
 }
 
-// isRecentFile reports whether a file was changed in the last minute, as a running compaction does.
+// isRecentFile reports whether a file was changed in the last minute. Such a file may belong to a compaction that is
+// still running.
 func (d *DB) isRecentFile(e fs.DirEntry) bool {
 	fi, err := e.Info()
 	return err == nil && d.opts.Clock().Sub(fi.ModTime()).Abs() < time.Minute

@@ -28,7 +28,9 @@ type checkedFiles struct {
 	derivedFileProblems []store.Problem
 }
 
-// openCheckedFiles opens the snapshot and finds the changes from which the derived files were made.
+// openCheckedFiles opens the snapshot and prepares the comparison of each file that was derived from the log. A file
+// was derived from the changes up to a certain change. The caller reads the log and makes the comparison when it
+// reaches this change. If the change is not known, the kind of file is added to uncomparedKinds.
 func (d *DB) openCheckedFiles(ctx context.Context) *checkedFiles {
 	files := &checkedFiles{db: d}
 	if s := d.openReadableSnapshot(); s != nil {
@@ -92,7 +94,9 @@ func (d *DB) openReadableSnapshot() *snapshot {
 	return s
 }
 
-// compareSnapshot compares the snapshot with the state after its last change.
+// compareSnapshot compares the snapshot with p, the state that the log has after the snapshot's last change. If the
+// snapshot differs from p, compareSnapshot sets f.snapshotProblems. It returns errOtherState if the hashes show that p
+// is a state of another history.
 func (f *checkedFiles) compareSnapshot(p *versionState) error {
 	s := f.snapshot
 	if s.head.lastChain != p.lastChain {
@@ -118,7 +122,8 @@ func (f *checkedFiles) compareSnapshot(p *versionState) error {
 	return nil
 }
 
-// findDifferentTable returns the snapshot's first table that differs from the state's table, or sectionCount.
+// findDifferentTable returns the number of the first table in the snapshot that does not fit the state p. If all tables
+// fit, it returns the number of tables, sectionCount.
 func (p *versionState) findDifferentTable(s *snapshot) (table int, err error) {
 	forms, err := decodeLabelSetTable(s.tables.TableBytes(sectionLabelSets))
 	if err != nil {

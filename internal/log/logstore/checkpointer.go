@@ -27,8 +27,9 @@ const (
 	unsnapshottedBytesPerEntry = 80
 )
 
-// maxTailLength returns the number of log bytes after a snapshot with this many entries at which the next snapshot is
-// written. The result is at least minBytes.
+// maxTailLength returns the maximum size, in bytes, of the part of the log after a snapshot. If this part becomes
+// larger, the next snapshot is written. The parameter entries is the number of entries in the snapshot. The result is
+// at least minBytes.
 func maxTailLength(minBytes int64, entries int) int64 {
 	return max(minBytes, min(maxUnsnapshottedLogBytes, unsnapshottedBytesPerEntry*int64(entries)))
 }

@@ -50,7 +50,8 @@ func (d *DB) Commit(ctx context.Context, ops ...store.Op) (store.Change, error) 
 	return decodeChange(r.seq, rec.Chain, v), nil
 }
 
-// checkOps returns an error if the store is closed or read-only, or if no store could apply one of the ops.
+// checkOps returns an error if the store is closed or read-only, if ctx is done, or if one of the ops is invalid. An
+// invalid op cannot be applied to any store.
 func (d *DB) checkOps(ctx context.Context, ops []store.Op) error {
 	err := d.checkOpenAndContext(ctx)
 	for _, op := range ops {
@@ -146,8 +147,8 @@ func (d *DB) withExclusiveLock(ctx context.Context, fn func() error) error {
 	return d.withLock(ctx, fn)
 }
 
-// withLock calls fn with the lock between processes and with exclusive access to the log. Before, it reads the changes
-// of other processes. The caller must hold writerMu.
+// withLock calls fn while it holds the lock that keeps other processes from writing, and has exclusive access to the
+// log. Before it calls fn, it reads the changes that other processes have made. The caller must hold writerMu.
 func (d *DB) withLock(ctx context.Context, fn func() error) error {
 	if err := d.checkOpenAndContext(ctx); err != nil {
 		return err
@@ -169,7 +170,9 @@ func (d *DB) withLock(ctx context.Context, fn func() error) error {
 	return d.describeError(fn())
 }
 
-// catchUpBeforeAppend reads the changes of other processes and releases readNewRecordsMu, which the caller must hold.
+// catchUpBeforeAppend reads the changes that other processes have made, before a change is appended. The caller must
+// hold readNewRecordsMu, and catchUpBeforeAppend releases it. If there is no error, it sets isAppending, which means
+// that all changes in the log were read and only this goroutine can append.
 func (d *DB) catchUpBeforeAppend() error {
 	defer d.readNewRecordsMu.Unlock()
 	if d.brokenErr != nil {
@@ -225,11 +228,11 @@ func (d *DB) commitRequests(batch []*commitRequest) error {
 	return nil
 }
 
-// stageRequests stages the requested changes and returns the changes to append to the log. A request that fails, or
-// whose op ID was used before, adds no change. If no earlier request of the batch has added a change, such a request
-// is finished at once. Otherwise its result may depend on that change. finishLater then contains a function that
-// finishes the request, which the caller must call when the changes are durable. stageRequests returns an error only
-// if the snapshot cannot be read.
+// stageRequests prepares the requested changes, and returns the changes to append to the log. A request adds no change
+// if it fails, or if its op ID was used before. If no earlier request of the batch has added a change, stageRequests
+// finishes a request without a change at once. If an earlier request has added a change, the result may depend on this
+// change, which is not durable yet. Then stageRequests adds a function to finishLater, and the caller must call this
+// function when the changes are durable. stageRequests returns an error only if the snapshot cannot be read.
 func (d *DB) stageRequests(
 	g *commitBatch,
 	requests []*commitRequest,
@@ -295,7 +298,8 @@ func sourceWithoutSecrets(s store.Source) store.Source {
 	return s
 }
 
-// applyDurableChanges applies changes that are durable now to the state, and sends them to the watchers.
+// applyDurableChanges is called when changes have become durable in the log. It applies these changes to the state in
+// memory, and sends them to the watchers. recs and drafts contain the changes.
 func (d *DB) applyDurableChanges(recs []wal.Record, drafts []stagedChange) {
 	deltas := make([]store.Delta, 0, len(drafts))
 	d.mu.Lock()
@@ -347,8 +351,8 @@ func (f *stagedChange) releaseEncoded() {
 func (d *DB) appendDrafts(drafts []stagedChange, appendTime time.Time) ([]wal.Record, error) {
 	for i := range drafts {
 		for _, p := range drafts[i].body.ops {
-			// Do not store the version in the entry, because it equals the change's number, which is in the record.
-			// The batch does not need the version any more.
+			// Do not store the version in the entry, because it equals the change's number, which is in the record. The
+			// version was needed only while the changes were prepared.
 			p.entry.Version = 0
 		}
 	}

@@ -85,7 +85,7 @@ func (d *DB) beginCompaction(ctx context.Context, isDropped isDroppedFunc) (*com
 }
 
 // hasNoEffect reports whether the compaction would change nothing. This is so if all changes must be kept, the log is
-// undamaged, and the records at the log's beginning already have the present format.
+// undamaged, and no record at the log's beginning contains more entries than oxbow puts into one record now.
 func (c *compaction) hasNoEffect() bool {
 	return c.lastDroppedChange == c.oldLog.Header().BaseSeq && len(c.oldLog.Gaps()) == 0 && !c.hasLargeBaseRecord
 }
@@ -307,7 +307,8 @@ func (c *compaction) copyChange(r wal.Record) error {
 	return err
 }
 
-// catchUp calls copyNewChanges until at most maxUncopiedChangesAtLock changes are missing.
+// catchUp copies changes to the new log until a call of copyNewChanges copies fewer than maxUncopiedChangesAtLock
+// changes. It then flushes the new log. After 100 calls that copied more changes, it returns errLogReplaced.
 func (c *compaction) catchUp() error {
 	for range 100 {
 		was := c.oldLog.LastSeq()
@@ -319,8 +320,10 @@ func (c *compaction) catchUp() error {
 	return errLogReplaced
 }
 
-// replaceLog renames the new file over the log. It returns the number of the change that records the compaction. The
-// caller must hold logmu and the lock between processes.
+// replaceLog ends a compaction. It copies the last changes to the new log, and adds a change that records the
+// compaction. It removes files that were made from the old log, replaces the snapshot by the new snapshot, and renames
+// the new log over the old log. It returns the number of the change that records the compaction. If another process has
+// changed the log meanwhile, the error is errLogReplaced. The caller must hold logmu and the lock between processes.
 func (c *compaction) replaceLog(ctx context.Context, note string) (uint64, error) {
 	d := c.db
 	if place, err := c.oldLog.PollName(); err != nil || place != wal.LogUnchanged {
@@ -561,9 +564,9 @@ func (f DerivedFile) isValidAfter(kind DerivedFileKind, s *compactionSurvey) boo
 	return kind.IsValidAfterCompaction(file, s.lastDroppedChange, s.hasVersion)
 }
 
-// newRewriteRecord returns a change that records that the log was rewritten. The change contains the hash of the
-// entries with which the new log begins. Both are written before the new log is renamed, so a log never contains such
-// entries without this change.
+// newRewriteRecord returns the record of a change. The change says that the log was rewritten, and contains sum, the
+// hash of the entries with which the new log begins. The entries and this record are written to the new log before the
+// new log is renamed. Therefore a log with rewritten entries always contains this record.
 func (d *DB) newRewriteRecord(ctx context.Context, sum []byte, note string) wal.Record {
 	v := &recordBody{base: sum, source: d.changeSource(ctx), note: note}
 	r := wal.Record{Seq: d.log.LastSeq() + 1, Time: d.opts.Clock().UnixNano(), Type: recordTypeChange}

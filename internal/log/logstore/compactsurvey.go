@@ -124,8 +124,9 @@ func (s *compactionSurvey) recordBaseEntries() {
 	s.base = s.newestVersionsByID()
 }
 
-// finishSurvey converts the map with entry versions to a slice, which needs a third of the memory. It must be called
-// after the log's last change was read.
+// finishSurvey stores the newest version of each entry in the slice newestByID, which needs a third of the memory of
+// the map newestByName, and then drops the map. If no change is kept, it also records the entries with which the new
+// log begins. It must be called after the log's last change was read.
 func (s *compactionSurvey) finishSurvey() {
 	if s.areDroppedChangesRead {
 		s.newestByID = s.newestVersionsByID()

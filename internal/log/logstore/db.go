@@ -62,7 +62,8 @@ func (d *DB) logOptions() wal.Options {
 		Clock:               d.opts.Clock,
 		Rand:                d.opts.Rand,
 		LockWait:            d.opts.LockWait,
-		// If the caller passed a file system, the log need not exist at its path in the operating system.
+		// FailsIfDirMoved is not set if the caller passed a file system, because the log then need not exist at its
+		// path in the operating system.
 		ReadOnly:        d.opts.ReadOnly,
 		DigestBody:      digestBody,
 		FailsIfDirMoved: d.opts.FS == nil,
@@ -163,10 +164,10 @@ func (d *DB) refresh() error {
 	return d.catchUp()
 }
 
-// rereadOverwrittenLog reads the file again from its start, because another program may have overwritten bytes that
-// were already read. Before, it acquires the lock, because a read without the lock might find a record that the writer
-// is about to remove. If the lock is not free or the home is read-only, it reads nothing and returns false. The next
-// write then finds the difference.
+// rereadOverwrittenLog reads the whole log file again, because another program may have overwritten bytes that were
+// already read. For this, it calls withLock, because a read without the lock might find a record that the writer is
+// about to remove. If the lock is not free or the home is read-only, rereadOverwrittenLog reads nothing and returns
+// false. The next write then finds the difference.
 func (d *DB) rereadOverwrittenLog() (didRead bool, err error) {
 	if d.opts.ReadOnly || !d.writerMu.TryLock() {
 		return false, nil
@@ -322,8 +323,10 @@ func (d *DB) readAll() (*state, []int64, error) {
 	return st, offsets, err
 }
 
-// changesSinceLast returns how entries changed since the last position that was sent to watchers. It returns false if
-// the log does not contain this position in its history. The old state must not be used afterwards.
+// changesSinceLast returns how entries changed since the last position that was sent to watchers. It applies these
+// changes to the old state d.st, which must not be used afterwards. The state st and the offsets of its changes in the
+// log were read from the new log. changesSinceLast returns false if the changes cannot be found, for example because
+// the new log does not contain this position in its history.
 func (d *DB) changesSinceLast(st *state, offsets []int64) ([]store.Delta, bool) {
 	was, ok := logpos.DecodePosition(d.recentDeltas.newestPosition)
 	h := d.log.Header()
@@ -412,7 +415,8 @@ func (d *DB) withState(ctx context.Context, fn func(st *state)) error {
 	}
 }
 
-// reloadWithoutSnapshot reads the state from the whole log, because the snapshot of st is damaged.
+// reloadWithoutSnapshot reads the state again from the whole log, because the snapshot of the state st is damaged. It
+// does nothing if st is no longer the state of d.
 func (d *DB) reloadWithoutSnapshot(st *state) error {
 	d.logmu.Lock()
 	defer d.logmu.Unlock()

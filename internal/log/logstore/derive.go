@@ -24,12 +24,15 @@ var (
 	errWriterActive = fmt.Errorf("%w: a process writes to the store", ErrDerivedFile)
 )
 
-// writeDerivedFile writes a file with content that was computed from the log. It fails if the log was replaced or
-// redacted since epoch. Others can use the store while the content is written, because writing has three steps:
+// writeDerivedFile writes a file with content that was computed from the log. The argument epoch is the log's epoch
+// when the content was computed. The epoch changes if the log is replaced or redacted, and then writeDerivedFile fails.
+// Others can use the store while the content is written, because writing has three steps:
 //
-// First, an empty temporary file is created. This is done by the function that lockedCreate receives and calls while
-// other processes are locked out. Second, write writes the content without a lock. Third, the temporary file is
-// renamed, by the function that lockedRename receives and calls under the same lock.
+//   - writeDerivedFile calls lockedCreate with a function that creates an empty temporary file. lockedCreate must call
+//     this function while other processes are locked out.
+//   - It calls the function write, which writes the content, without a lock.
+//   - It calls lockedRename with a function that renames the temporary file. lockedRename must call this function under
+//     the same lock.
 //
 // The file is not synced, because its checksums reveal damage by a crash. If the log is redacted in the meantime, the
 // temporary file is removed.

@@ -22,7 +22,7 @@ func (d *DB) DerivedFile(suffix string) DerivedFile { return DerivedFile{d, suff
 
 func (f DerivedFile) fileName() string { return f.db.name + f.suffix }
 
-// Path returns the path of the file for messages.
+// Path returns the file's path, for use in messages.
 func (f DerivedFile) Path() string { return f.db.path + f.suffix }
 
 // Open opens the file for reading.
@@ -45,9 +45,10 @@ func (f DerivedFile) CreateEmpty() error {
 	})
 }
 
-// Create writes the file with the content that write produces from the log of an epoch. Others can use the store in
-// the meantime. Create does not wait for other processes: if another process is writing, or if the log was rewritten,
-// the error matches [ErrDerivedFile].
+// Create writes the file. The function write writes the content, which was derived from the log in the given epoch. The
+// epoch changes when the log is rewritten. Others can use the store while the file is written. Create does not wait for
+// other processes. If another process is writing, or if the log was rewritten since the epoch, the error matches
+// [ErrDerivedFile].
 func (f DerivedFile) Create(ctx context.Context, epoch uint64, write func(vfs.File) error) error {
 	between := func(fn func() error) error { return f.db.betweenWrites(ctx, fn) }
 	return f.db.writeDerivedFile(f.fileName(), epoch, between, between, write)
@@ -73,9 +74,10 @@ func (f DerivedFile) CreateTemp(check func() error) (file vfs.File, temp string,
 	return file, temp, err
 }
 
-// ReplaceByTempFile gives a temporary file, which CreateTemp created, the name of the derived file. Before, it reads
-// the changes of other processes and calls finish, which can complete the content. If finish returns an error, or if a
-// process is writing, ReplaceByTempFile removes the temporary file and returns an error.
+// ReplaceByTempFile replaces the derived file by a temporary file, which CreateTemp created. The parameter temp is the
+// temporary file's name. ReplaceByTempFile first reads the changes of other processes, and calls the function finish,
+// which can complete the content. Then it renames the temporary file. If finish or another step returns an error, or if
+// a process is writing to the store, ReplaceByTempFile removes the temporary file and returns an error.
 func (f DerivedFile) ReplaceByTempFile(file vfs.File, temp string, finish func() error) error {
 	err := errWriterActive
 	if ferr := f.db.withoutWriters(func() error {

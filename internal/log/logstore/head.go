@@ -106,7 +106,8 @@ func decodeLabelSetTable(b []byte) (t labelSetTable, err error) {
 // labelSetKind returns the kind of entry in a text that encodeLabelSet returned.
 func labelSetKind(text string) store.Kind { return store.Kind(text[0]) }
 
-// appendLabelSetLabels appends to labels the labels in a text that encodeLabelSet returned.
+// appendLabelSetLabels appends labels to the slice labels and returns the result. text contains these labels in the
+// form that encodeLabelSet returns. If text cannot be decoded, the error is errUnusableSnapshot.
 func appendLabelSetLabels(labels []store.Label, text string) ([]store.Label, error) {
 	for rest := text[1:]; len(rest) > 0; {
 		var l store.Label
@@ -270,5 +271,6 @@ func clampedNanoseconds(t time.Time) int64 {
 	return t.UnixNano()
 }
 
-// isClampedTime reports whether clampedNanoseconds may have changed the time.
+// isClampedTime reports whether ns, a result of clampedNanoseconds, may be the nearest possible value for a time
+// outside the range of int64.
 func isClampedTime(ns int64) bool { return ns == math.MinInt64 || ns == math.MaxInt64 }

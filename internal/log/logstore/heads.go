@@ -15,8 +15,13 @@ import (
 )
 
 // ViewHeads calls fn with the heads of all entries. A head is a short description of an entry from the snapshot,
-// without the content. ViewHeads returns false if the snapshot lacks the labels of a key or cannot be read. The caller
-// must then read the entries.
+// without the content. The argument all of fn yields the heads. The argument read of fn returns the whole entries with
+// the given IDs. The list keys contains the keys of the labels that the heads must contain. If it contains
+// [store.HeadName], the heads also contain names and aliases. For an entry with a name or an alias in the list names,
+// the head contains the whole entry.
+//
+// ViewHeads returns false if the snapshot does not store the labels with one of these keys, or if the snapshot cannot
+// be read. The caller must then read the entries.
 func (d *DB) ViewHeads(
 	ctx context.Context,
 	keys, names []string,
@@ -48,7 +53,9 @@ func (l *entryListing) readByID(ids []uint64) ([]*store.Entry, error) {
 	return es, l.base.readError()
 }
 
-// areFormKeys reports whether a snapshot has the labels with all these keys. The key [store.HeadName] is ignored.
+// areFormKeys reports whether the labels with all these keys are in the store's snapshots, which contain only some
+// labels of an entry. If so, the labels can be read without the entries. The key [store.HeadName] is ignored, because
+// it is not a label.
 func areFormKeys(keys []string) bool {
 	return !slices.ContainsFunc(
 		keys,

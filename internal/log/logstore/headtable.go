@@ -149,7 +149,9 @@ func (f *headForms) hasKey(key []byte) bool {
 	return false
 }
 
-// eachForm calls fn with the kind and the labels of each form. Forms that no entry of the listing has may be included.
+// eachForm calls fn with the number of each form in the snapshot, and with an entry that contains only the form's kind
+// and labels. A form is a kind of entry together with labels that many entries have in common. eachForm includes forms
+// that no entry of the listing has.
 func (f *headForms) eachForm(fn func(form int, e *store.Entry)) error {
 	var e store.Entry
 	for number, text := range f.texts {

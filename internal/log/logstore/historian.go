@@ -366,7 +366,8 @@ func (d *DB) checkHasStateAfter(seq uint64) error {
 	return nil
 }
 
-// replayUpTo applies the log from its start up to change seq to applier.
+// replayUpTo reads the log from its start to the change with the number seq, and applies each record to applier. It
+// returns how the entries changed. If seq is 0, it does nothing.
 func (d *DB) replayUpTo(seq uint64, applier recordApplier) ([]store.Delta, error) {
 	if seq == 0 {
 		return nil, nil

@@ -83,8 +83,8 @@ func (l *entryListing) rowsNamed(words []string) []int {
 	return slices.Compact(rows)
 }
 
-// selectRows returns the rows of the entries that a filter selects, in order. It must be possible to evaluate the
-// filter with heads.
+// selectRows returns the rows of the entries that a filter selects, in order. The filter must use only facts that the
+// snapshot contains: the kind, the times, and the labels in the entries' label sets.
 func (s *snapshot) selectRows(f store.Filter) []int {
 	rows := []int{}
 	if !s.mayHaveKinds(f) {
@@ -436,8 +436,9 @@ func (d *DB) Newest(
 			}
 		}
 		total = len(listed)
-		// Rows of the base are in order. Even if all changed entries come first, the rows before skipped are not on
-		// the page, so their times are not needed.
+		// The rows of the base are ordered from the newest entry to the oldest. Even if all changed entries come before
+		// these rows, the first rows are before the page, so their times are not needed. The variable skipped is the
+		// number of these rows.
 		skipped := max(offset-len(listed), 0)
 		found := 0 // number of rows in the base that the filter selects
 		for row := range st.newestSnapshotRows(f) {

@@ -66,8 +66,9 @@ func (d *DB) UpdateVersionOffsets(ctx context.Context, vs VersionList) error {
 	return nil
 }
 
-// updateOffsetRange updates the log offsets of the versions in vs whose index is at least from and less than to. The
-// caller must hold logmu.
+// updateOffsetRange updates the log offsets of some versions in the list vs. The arguments from and to are indexes in
+// this list. The versions from index from up to, but not including, index to are updated. If a version is not in the
+// log, the error matches ErrDerivedFile. The caller must hold logmu.
 func (d *DB) updateOffsetRange(vs VersionList, from, to int) error {
 	before := map[uint64]int{} // indexes in vs of the versions that the last compaction kept, by entry ID
 	for i := from; i < to; i++ {

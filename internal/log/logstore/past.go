@@ -83,7 +83,9 @@ func (p *LaterChanges) IsUnchanged(id, version uint64) bool {
 // MaxEarlierEntries returns the maximum number of entries that [LaterChanges.EarlierEntries] yields.
 func (p *LaterChanges) MaxEarlierEntries() int { return len(p.earlier) }
 
-// readChanges reads the changes from the one after startSeq up to lastSeq, and sets the fields changedIDs and earlier.
+// readChanges reads the changes after p.startSeq, up to p.lastSeq. It adds the IDs of the entries that these changes
+// wrote or removed to p.changedIDs. It adds the last op before the changes, for each of these entries that had such an
+// op, to p.earlier. An op is the part of a change that concerns one entry.
 func (p *LaterChanges) readChanges(ctx context.Context) error {
 	if p.startSeq == p.lastSeq {
 		return nil
@@ -163,9 +165,10 @@ type EarlierEntry struct {
 	RecordOffset int64 // offset of the record with this version
 }
 
-// EarlierEntries yields the changed entries that existed at the start, in the versions that they had then, in no
-// particular order. It yields each entry once. If ok returns false after the iteration, the log was rewritten meanwhile
-// or does not allow to find a version. The caller must then use [DB.AsOf].
+// EarlierEntries yields the entries that have changed since the change that was passed to [DB.LaterChanges]. It yields
+// each entry in the version that the entry had right after that change, once and in no particular order. It leaves out
+// entries that did not exist then. The caller must call the function ok after the iteration. If ok returns false, the
+// log was rewritten meanwhile, or it does not show which version an entry had. The caller must then use [DB.AsOf].
 func (p *LaterChanges) EarlierEntries(ctx context.Context) (entries iter.Seq2[EarlierEntry, error], ok func() bool) {
 	isUsable := true
 	return func(yield func(EarlierEntry, error) bool) {
@@ -276,9 +279,9 @@ func (r *earlierReader) readBase(ops []earlierOp) error {
 	return err
 }
 
-// readChanges yields the entries that the ops wrote. All ops must be in changes that the log still contains one by
-// one, that is, after the last compaction. If an op was erased, its entry is not yielded. Instead, the result contains
-// the entry's previous op, which the caller must read next.
+// readChanges passes the entries that the ops wrote to r.yield. All ops must belong to changes after the last
+// compaction, because the log contains no separate records of older changes. If an op was erased, its entry is not
+// yielded. Instead, the result contains the entry's previous op, which the caller must read next.
 func (r *earlierReader) readChanges(ops []earlierOp) (before []earlierOp, err error) {
 	reader := r.log.NewReader()
 	for len(ops) > 0 {
@@ -357,8 +360,10 @@ func (r *earlierReader) readChange(record *wal.Record, ops []earlierOp) (before 
 // change. If this takes more comparisons, the ops in the change are first put into a map by entry ID.
 const maxComparedOps = 64
 
-// readOp yields the entry that an op wrote, if the op is not a removal. The heads are those of the op's change. If the
-// op was erased, readOp returns the op before it.
+// readOp yields the entry that the op wrote. An op is the part of a change that concerns one entry. record contains the
+// change, and heads describes the ops of this change. If the change has several ops on the entry, readOp yields the
+// result of the last op that was not erased. It yields nothing if this op removes the entry. If all ops on the entry
+// were erased, the result before contains the entry's previous op, which the caller must read next.
 func (r *earlierReader) readOp(record *wal.Record, heads []opHead, op earlierOp) (before []earlierOp, err error) {
 	var first, last *opHead // first op of the entry in the change, and its last op that was not erased
 	for i := range heads {
@@ -389,7 +394,8 @@ func (r *earlierReader) readOp(record *wal.Record, heads []opHead, op earlierOp)
 	return nil, r.yieldOnce(e, record.FileOffset)
 }
 
-// matches reports whether h is the head of an op on the same entry name.
+// matches reports whether h, the head of an op in the log, concerns the same entry as p. If p has no name, or if the op
+// in the log was erased and therefore lacks its name, matches compares the entry IDs. Otherwise it compares the names.
 func (p *earlierOp) matches(h *opHead) bool {
 	if p.name == "" || h.isErased {
 		return h.entryID == p.entryID

@@ -42,7 +42,7 @@ func findOpPositions(r *wal.Record, findRow func(id uint64) (row int, ok bool)) 
 	p := &opPositions{recordOffset: r.FileOffset, seq: r.Seq}
 	err := wire.EachFieldOffsets(r.Body, func(num, from, at, end int) error {
 		switch num {
-		case 0: // The rest of the body has a number, such as that of a reverted change, and usually no op.
+		case 0: // The rest of the body begins with a numeric field. It usually contains no op.
 			return checkNoOps(r.Body[from:end])
 		case recordFieldSource:
 			return wire.EachField(string(r.Body[from:end]), func(f wire.Field) (err error) {
@@ -73,7 +73,9 @@ func findOpPositions(r *wal.Record, findRow func(id uint64) (row int, ok bool)) 
 	return p
 }
 
-// checkNoOps returns an error if fields of a body contain an op or a source. The record must then be read as a whole.
+// checkNoOps returns an error if some fields of a record's body contain an op, which is a change of one entry, or the
+// source of the change. The fields are the part of the body in which the positions of ops cannot be determined. After
+// an error, the caller must read the record as a whole.
 func checkNoOps(fields []byte) error {
 	return wire.EachField(string(fields), func(f wire.Field) error {
 		switch f.FieldNumber {

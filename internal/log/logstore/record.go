@@ -316,7 +316,7 @@ func decodeOps(data []byte, isWanted func(i int) bool) (*recordBody, error) {
 	i := -1
 	err := wire.EachFieldOffsets(data, func(num, from, _, end int) error {
 		switch num {
-		case 0: // Dividing the rest of the body into fields requires decoding, so decode the whole body.
+		case 0: // The rest of the body cannot be split into fields, so decode the whole body below.
 			isSplit = isSplit && end == from
 			return nil
 		case recordFieldOp, recordFieldErasedOp:
@@ -478,9 +478,10 @@ func digestBody(_ uint8, data []byte) ([32]byte, error) {
 	return sum, err
 }
 
-// eachWantedField calls fn with the fields of a record's body. It skips the ops for entries for which isWanted returns
-// false, so only a small part of a large record is copied. If isWanted is nil, it skips none. The strings of different
-// ops do not share memory, so each can be freed by itself.
+// eachWantedField calls fn with each field of a record's body. If a field is an op, eachWantedField first calls
+// isWanted with the ID of the op's entry, and skips the field if isWanted returns false. Therefore only a small part of
+// a large record is copied. If isWanted is nil, no field is skipped. The strings of different ops do not share memory,
+// so each can be freed by itself.
 func eachWantedField(body []byte, isWanted func(id uint64) bool, fn func(f wire.Field) error) error {
 	return wire.EachFieldOffsets(body, func(num, from, at, end int) error {
 		if num == recordFieldOp && isWanted != nil {
@@ -568,8 +569,8 @@ func decodeOpHead(op []byte, isErased bool) (h opHead, ok bool) {
 	return h, h.verb != "" && h.entryID != 0
 }
 
-// setNumber sets one of the fields verb, entryID and previousChange. An encoded op contains these fields as varints
-// with a field number. Other field numbers are ignored.
+// setNumber sets the field verb, entryID or prevSeq. An encoded op contains these fields as varints with a field
+// number. Other field numbers are ignored. The field verb has another field number if the op is erased.
 func (h *opHead) setNumber(fieldNumber, v uint64) {
 	verbField := uint64(1)
 	if h.isErased {

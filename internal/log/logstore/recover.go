@@ -15,9 +15,10 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// RecoverStore copies the undamaged part of the store in the file path to the new file out. The damaged file is not
-// changed. Each change contains whole entries, so a lost change affects only the entries that it wrote. The history in
-// the new file begins after the last lost change. Derived files, such as a snapshot, are not read.
+// RecoverStore copies the undamaged part of a store to a new file. The parameter path is the path of the damaged file,
+// which is not changed. The parameter out is the path of the new file. Each change contains whole entries, so a lost
+// change affects only the entries that it wrote. The history in the new file begins after the last lost change. Derived
+// files, such as a snapshot, are not read.
 func RecoverStore(ctx context.Context, path, out string, o Options) (store.RecoverReport, error) {
 	opts := o.withDefaults()
 	rep := store.RecoverReport{Out: out}
@@ -73,8 +74,9 @@ type salvagePlan struct {
 	lostRanges      [][2]uint64
 }
 
-// setStartPoint sets the change number and the hash chain after which the first undamaged record must continue. They
-// come from the header of the damaged log.
+// setStartPoint sets the change number and the value of the hash chain after which the first undamaged record must
+// continue. The values come from the header of the damaged log. If this header was damaged and had to be guessed, the
+// hash is computed from the log's ID. Only the first call of setStartPoint has an effect.
 func (p *salvagePlan) setStartPoint(sal *wal.SalvageDamage) {
 	if p.hasStartPoint {
 		return
@@ -143,8 +145,9 @@ func (p *salvagePlan) addLostRange(first, last uint64) {
 	p.lostRanges = append(p.lostRanges, [2]uint64{first, last})
 }
 
-// twoPassProgressReporter returns a function that reports the progress of a recovery, which reads the damaged log
-// twice. Its argument before is the share of the work that was done before the current reading: 0 or a half.
+// twoPassProgressReporter returns a function that reports the progress of a recovery. The recovery reads the damaged
+// log twice. The function's argument before is the share of the work that was finished before the current reading: 0 in
+// the first reading, and 0.5 in the second.
 func (d *DB) twoPassProgressReporter(ctx context.Context) func(r *wal.Record, before float64) {
 	tell, size := progress.Reporter(ctx), int64(1)
 	if fi, err := d.fs.Stat(d.name); err == nil {
@@ -249,9 +252,9 @@ func (d *DB) writeRecoveredLog(
 	return st.len(), err
 }
 
-// AcceptRollback makes a store usable again that went back to an earlier state ([store.ErrRolledBack]), for example
-// because a person restored a backup. The changes made after the earlier state are lost, and new changes reuse their
-// numbers.
+// AcceptRollback makes a store usable again after the store went back to an earlier state ([store.ErrRolledBack]), for
+// example because a person restored a backup. The changes made after the earlier state are lost, and new changes reuse
+// their numbers.
 func (d *DB) AcceptRollback(ctx context.Context) error {
 	d.writerMu.Lock()
 	defer d.writerMu.Unlock()

@@ -40,10 +40,11 @@ func (d *DB) RedactVersions(
 	})
 }
 
-// eraseVersions replaces each op for which isPicked returns true by the op's hash. The hash chain stays valid, because
-// a change's digest is computed from these hashes. A new change records the number of erased versions but not their
-// names. Before, eraseVersions reads the whole log and calls checkAllowed, which may refuse the redaction. If dryRun
-// is set or no op is picked, the log is not changed.
+// eraseVersions erases ops from the log. An op is the part of a change that concerns one entry. Each op for which the
+// function isPicked returns true is replaced by its hash. The hash chain stays valid, because a change's digest is
+// computed from these hashes. A new change records the number of erased versions but not their names. Before
+// eraseVersions erases anything, it reads the whole log and calls the function checkAllowed. If checkAllowed returns an
+// error, or if dryRun is set or no op is picked, the log is not changed.
 func (d *DB) eraseVersions(
 	ctx context.Context,
 	dryRun bool,
@@ -110,8 +111,9 @@ func (d *DB) eraseVersions(
 	return rep, err
 }
 
-// callAfterRefresh reads the changes of other processes and calls fn without the lock between processes. fn must not
-// write.
+// callAfterRefresh reads the changes of other processes and calls fn. Other goroutines cannot use the log during the
+// call, because callAfterRefresh holds logmu. Other processes can write to the log, because callAfterRefresh does not
+// hold the lock file. Therefore fn must not write.
 func (d *DB) callAfterRefresh(ctx context.Context, fn func() error) error {
 	if err := d.checkOpenAndContext(ctx); err != nil {
 		return err
@@ -166,9 +168,10 @@ func eraseOps(r wal.Record, isPicked func(*store.Entry) bool, erasedVersions, er
 }
 
 // rewriteLog writes a new log and reads it. The new log begins with the entries of baseState, if the old log was
-// compacted. Each later record gets the body that editBody returns for it, which must have the same digest as the old
-// body. At the end, rewriteLog adds a change that records the rewrite. The caller must hold logmu and the store's lock
-// file.
+// compacted. Each later record gets the body that editBody returns for it. This body must have the same digest as the
+// old body. That is possible although the body is changed, because the digest is computed from the hash of each op, and
+// an erased op is replaced by its hash. At the end, rewriteLog adds a change that records the rewrite. The caller must
+// hold logmu and the store's lock file.
 func (d *DB) rewriteLog(
 	ctx context.Context,
 	baseState *state,

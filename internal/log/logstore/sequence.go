@@ -53,7 +53,8 @@ func (d *DB) Since(ctx context.Context, p store.Position) iter.Seq2[store.Delta,
 	}
 }
 
-// readSince reads from the log the changes after position start, up to and including the change with the number last.
+// readSince reads changes from the log and passes them to yield. It begins after the position start, and ends with the
+// change whose number is lastSeq. If the log does not contain the position, the error matches [store.ErrPosition].
 func (d *DB) readSince(start store.Position, lastSeq uint64, yield func(store.Delta) bool) error {
 	unknown := fmt.Errorf("%w: %s", store.ErrPosition, d.path)
 	p, ok := logpos.DecodePosition(start)

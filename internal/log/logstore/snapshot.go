@@ -265,7 +265,8 @@ func openSnapshot(
 	return s, nil
 }
 
-// keepFilesOpen keeps the files open until release was called as often as acquire.
+// keepFilesOpen counts another user of the snapshot and returns s. The snapshot's files stay open until each user has
+// called release.
 func (s *snapshot) keepFilesOpen() *snapshot {
 	if s != nil {
 		s.refCount.Add(1)
@@ -318,7 +319,8 @@ func (s *snapshot) len() int {
 	return s.head.sectionCounts[sectionEntries]
 }
 
-// logOffset returns the record offset of the last change in the snapshot.
+// logOffset returns the offset in the log of the record with the last change in the snapshot. Without a snapshot, it
+// returns the offset of the log's first record.
 func (s *snapshot) logOffset() int64 {
 	if s == nil {
 		return wal.HeaderSize
@@ -338,7 +340,9 @@ func (s *snapshot) entryPosition(row int) (version uint64, offset int64) {
 	return uint64(s.entryField(row, 1)), s.entryField(row, 2)
 }
 
-// entryLabelSets returns all forms in the snapshot.
+// entryLabelSets returns all label sets in the snapshot. A label set is the kind of an entry, and those of its labels
+// that many entries have in common. If the table of label sets cannot be read, the error is recorded, and the result
+// contains only an empty label set.
 func (s *snapshot) entryLabelSets() *labelSetTable {
 	if t := s.cachedLabelSets.Load(); t != nil {
 		return t
@@ -401,7 +405,9 @@ type labelsByNumber struct {
 	skipsDecoding bool            // the caller needs no label that occurs in the snapshot, so labels are not decoded
 }
 
-// decodeLabelSet returns the kind and the labels that have this number in the snapshot. The labels must not be changed.
+// decodeLabelSet returns the kind and the labels of the label set with this number in the snapshot s. A label set is a
+// kind of entry together with labels that many entries have in common. If c.skipsDecoding is set, decodeLabelSet
+// returns no labels. The caller must not change the labels.
 func (c *labelsByNumber) decodeLabelSet(s *snapshot, number int) (store.Kind, []store.Label) {
 	forms := s.entryLabelSets().texts
 	text := forms[number]
@@ -421,13 +427,15 @@ func (c *labelsByNumber) decodeLabelSet(s *snapshot, number int) (store.Kind, []
 	return labelSetKind(text), c.decodedLabels[number]
 }
 
-// recordLabelSetError records that the snapshot is damaged, because the entry in a row has a kind and labels with an
-// unknown number.
+// recordLabelSetError records that the snapshot is damaged. The entry in the row refers to its kind and labels by a
+// number that does not exist in the snapshot.
 func (s *snapshot) recordLabelSetError(row int) {
 	s.recordError(fmt.Errorf("%w: entry %d has a form that is not there", errUnusableSnapshot, s.entryID(row)))
 }
 
-// rowAtNewestRank returns the row whose version is at index rank when the rows are sorted by time, newest first.
+// rowAtNewestRank returns a row number of the table of entries. If the rows are sorted by the time of their versions,
+// newest first, the row is at the index rank. If the snapshot is damaged, rowAtNewestRank records an error and returns
+// 0.
 func (s *snapshot) rowAtNewestRank(rank int) (row int) {
 	row = int(binary.LittleEndian.Uint32(s.tables.Row(sectionNewestFirst, rank)))
 	if row >= s.len() {

@@ -134,8 +134,8 @@ func (d *DB) updateSnapshot(ctx context.Context) error {
 	return d.writeSnapshotOfFrozenState(ctx, f, between, between)
 }
 
-// freezeIf returns a frozen copy of the state if isSnapshotWorthwhile, which is called with logmu held, returns true.
-// Otherwise it returns nil. It also returns nil if the store is closed or the log cannot be read.
+// freezeIf returns a frozen copy of the state if the function isWorthwhile returns true. It calls isWorthwhile while it
+// holds logmu. It returns nil if isWorthwhile returns false, if the store is closed, or if the log cannot be read.
 func (d *DB) freezeIf(isWorthwhile func() bool) (*frozenState, error) {
 	d.logmu.RLock()
 	defer d.logmu.RUnlock()
@@ -199,8 +199,8 @@ func (d *DB) renewSnapshot(ctx context.Context) error {
 		func(put func() error) error { return d.writeAndUseSnapshot(ctx, put, useSnapshotAlways) })
 }
 
-// writeSnapshotOfFrozenState writes a snapshot of the frozen state. It writes nothing if the existing snapshot
-// contains the last change of this state. For begin and end, see [DB.writeDerivedFile].
+// writeSnapshotOfFrozenState writes a snapshot of the frozen state. It writes nothing if the existing snapshot contains
+// the last change of this state. For lockedCreate and lockedRename, see [DB.writeDerivedFile].
 func (d *DB) writeSnapshotOfFrozenState(
 	ctx context.Context,
 	f *frozenState,
@@ -232,9 +232,11 @@ const (
 	useSnapshotIfWorthwhile
 )
 
-// writeAndUseSnapshot calls writeSnapshot, which may write a snapshot, and then reads the entries from this snapshot
-// instead of from memory. Only later changes are kept in memory. Other processes are locked out during the call. The
-// error is errUnusableSnapshot if the snapshot is not newer than the one in use, or if the condition is not met.
+// writeAndUseSnapshot calls the function writeSnapshot, which may write a snapshot. It then opens the snapshot file, so
+// that entries are read from this snapshot instead of from memory. Only later changes are kept in memory. Other
+// processes are locked out during the call. The error is errUnusableSnapshot if the snapshot is not newer than the
+// snapshot in use. If condition is useSnapshotIfWorthwhile, the error is also errUnusableSnapshot if less than half of
+// the changes in memory could be dropped.
 func (d *DB) writeAndUseSnapshot(
 	ctx context.Context,
 	writeSnapshot func() error,

@@ -14,7 +14,8 @@ func newRow(rows *keydir.Rows, e *store.Entry, offset int64) keydir.EntryRow {
 	return r
 }
 
-// newRowWithoutLabelSet is like newRow, but does not set Form.
+// newRowWithoutLabelSet returns a snapshot row of the entry e. offset is the offset of the log record with this version
+// of the entry. The caller must set the field Form, which is the number of the entry's label set.
 func newRowWithoutLabelSet(e *store.Entry, offset int64) keydir.EntryRow {
 	return keydir.EntryRow{ID: e.ID, Version: e.Version, Offset: offset, Created: clampedNanoseconds(e.Created),
 		Updated: e.Updated.UnixNano(), Size: uint32(len(e.Content)), Text: encodeNames(e)}

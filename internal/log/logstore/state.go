@@ -217,7 +217,9 @@ func (st *state) applyChange(seq uint64, changeTime time.Time, v *recordBody) []
 	return deltas
 }
 
-// rememberOpIDs remembers the op IDs with which a change was made.
+// rememberOpIDs stores the IDs in the record v of the change seq. These are the op ID with which the change was made,
+// and the older op IDs that the record lists. An op ID shows later that a call was already made. If the record contains
+// a larger ID for the next entry, rememberOpIDs also stores this ID.
 func (st *state) rememberOpIDs(seq uint64, v *recordBody) {
 	st.nextEntryID = max(st.nextEntryID, v.nextEntryID)
 	if v.opID != "" {
@@ -237,8 +239,8 @@ func (st *state) rememberedOpIDs() []opIDWithChange {
 	return ids
 }
 
-// putEntry makes e the entry with its name and ID. If this removes another entry that had the name, it returns the ID
-// of that entry, otherwise 0.
+// putEntry stores e in the state as the current version of the entry with this ID and name. If another entry had this
+// name, putEntry removes that entry and returns its ID. Otherwise it returns 0.
 func (st *state) putEntry(e *store.Entry) (replaced uint64) {
 	old := st.changedByName[e.Name]
 	switch row, ok := st.base.findRow(e.ID); {
@@ -308,8 +310,8 @@ type largeChange struct {
 // minLargeChangeOps is the minimum number of ops of a large change.
 const minLargeChangeOps = 64
 
-// movesManyEntries reports whether a change has many ops, and does more than to append entries to
-// entriesNotInSnapshotByID.
+// movesManyEntries reports whether a change has at least minLargeChangeOps ops, and some entries in
+// entriesNotInSnapshotByID would have to be moved, because the change does not only append entries to this list.
 func (st *state) movesManyEntries(v *recordBody) bool {
 	if len(v.ops) < minLargeChangeOps {
 		return false

@@ -28,7 +28,8 @@ func (s *entryTotals) addEntry(e *store.Entry, n int) {
 	s.addEntryCounts(e.Kind, e.Labels, len(e.Content), n)
 }
 
-// addEntryCounts counts an entry n times. The entry has this kind, these labels and a content of size bytes.
+// addEntryCounts adds n entries to the totals. All of them have this kind and these labels, and the content of each has
+// size bytes. Of the labels, only projects and tags are counted.
 func (s *entryTotals) addEntryCounts(kind store.Kind, labels []store.Label, size, n int) {
 	s.contentBytes += int64(n * size)
 	s.addLabelCount(store.Label{Key: "kind", Value: kind.String()}, n)

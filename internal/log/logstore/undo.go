@@ -142,8 +142,9 @@ type aliasTable struct {
 	namesByAlias map[string][]string
 }
 
-// newAliasTable returns a table of the entries that are not in the snapshot. For the entries in the snapshot, the
-// snapshot has a table of its own.
+// newAliasTable returns a table that maps each alias to the names of the entries with this alias. The table contains
+// the entries that the batch has written so far, and the other entries that are not in the snapshot. The snapshot has a
+// table of its own for its entries.
 func (g *commitBatch) newAliasTable() *aliasTable {
 	t := &aliasTable{g, map[string][]string{}}
 	add := func(e *store.Entry) {
@@ -198,13 +199,13 @@ func isUnchangedSinceOp(current *store.Entry, p loggedOp) bool {
 		slices.Equal(store.WithoutTextBy(current.Labels), store.WithoutTextBy(e.Labels))
 }
 
-// lastOpForEachName returns only the last op for each name, because a change must write each name once. In the
-// returned op, previousChange is the number of the entry's last change before the undo. This number comes from the
-// first op for the name.
+// lastOpForEachName returns only the last op for each name, because a change must write each name once. The ops belong
+// to an undo. In the returned op, previousChange is the number of the entry's last change before the undo. This number
+// comes from the first op for the name.
 //
-// If the last op removes an entry, the returned op removes the entry that had the name before the undo (see
-// entriesBefore). The removed entry may be a different one, because an earlier op may have restored an older entry
-// with the same name and another ID.
+// The map entriesBefore contains the entries as they were before the undo. If the last op removes an entry, the
+// returned op removes the entry that has the name in this map. This need not be the entry that the last op names,
+// because an earlier op of the undo may have restored an older entry with the same name and another ID.
 func lastOpForEachName(ops []loggedOp, entriesBefore map[string]*store.Entry) []loggedOp {
 	var kept []loggedOp
 	places := map[string]int{}
@@ -286,8 +287,10 @@ func (r *previousVersions) readSteps(seq uint64, v *recordBody) ([]revertStep, e
 	return steps, nil
 }
 
-// readVersionBefore returns the version that an entry had before op p in change seq, or nil if the entry did not exist.
-// No earlier op of the change may concern the entry. It fails if the version was erased or dropped by a compaction.
+// readVersionBefore returns the version that an entry had before the op p. An op is the part of a change that concerns
+// one entry, and p belongs to the change seq. No earlier op of this change may concern the same entry. If the entry did
+// not exist, the version is nil. readVersionBefore returns an error if the version was erased, or if a compaction of
+// the log dropped the version.
 func (r *previousVersions) readVersionBefore(seq uint64, p *loggedOp) (*store.Version, error) {
 	if p.previousChange == 0 {
 		return nil, nil
@@ -322,7 +325,9 @@ func (r *previousVersions) readVersionBefore(seq uint64, p *loggedOp) (*store.Ve
 	return &v, nil
 }
 
-// versionsInChange returns the versions of the entry with this name that change seq wrote, like [DB.versionsInChange].
+// versionsInChange returns the versions that change seq wrote of one entry, like [DB.versionsInChange]. These are the
+// versions with the entry's name, and the erased versions with the entry's ID. The records of the last change are
+// cached in r.
 func (r *previousVersions) versionsInChange(seq uint64, name string, id uint64) (vs []store.Version, err error) {
 	if r.seq != seq {
 		if err := r.readChange(seq); err != nil {
@@ -406,8 +411,9 @@ func (d *DB) restoredEntry(ctx context.Context, v *store.Version) store.Entry {
 	return e
 }
 
-// restoreVersion restores the version of an entry that change seq wrote. If wantedVersion is not nil, it fails unless
-// the entry has this version now.
+// restoreVersion restores the version that the entry had after the change seq. If wantedVersion is not nil, and the
+// present version of the entry is another version, the error is a [store.ConflictError]. If the entry did not exist
+// after the change seq, the error matches [store.ErrNotFound].
 func (d *DB) restoreVersion(ctx context.Context, name string, seq uint64, wantedVersion *uint64) (uint64, error) {
 	if err := d.Refresh(ctx); err != nil {
 		return 0, err

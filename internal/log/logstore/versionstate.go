@@ -121,7 +121,8 @@ func (p *versionState) putEntry(e *store.Entry, offset int64) {
 	p.rows[i] = row
 }
 
-// removeEntry removes the entry with the name of e.
+// removeEntry removes the entry with the name of e, if there is one. It also records that the change seq removed this
+// name.
 func (p *versionState) removeEntry(e *store.Entry, seq uint64) {
 	name := p.hashName(e.Name)
 	if owner, found := p.idsByName[name]; found {
@@ -220,7 +221,8 @@ func (p *versionState) readEntryFromLog(reader *wal.Reader, row int) (*store.Ent
 	return requireEntry(decoded[row], err, at.id)
 }
 
-// requireEntry returns an error if e is nil, because the record of the entry with this ID does not contain the entry.
+// requireEntry returns e and err. If e is nil and err is nil, it returns an error, because the record of the entry with
+// this ID does not contain the entry.
 func requireEntry(e *store.Entry, err error, id uint64) (*store.Entry, error) {
 	if e == nil {
 		err = cmp.Or(err, fmt.Errorf("entry %d is not in its record", id))
@@ -231,8 +233,9 @@ func requireEntry(e *store.Entry, err error, id uint64) (*store.Entry, error) {
 // CheckedVersion is a version of an entry that a check has read.
 type CheckedVersion struct{ ID, Version uint64 }
 
-// compareHashes compares the entries with which a store answers with the state. answered are the hashes of these
-// entries, ordered by ID. compareHashes returns a problem if the entries and the state differ.
+// compareHashes compares the entries that the store returns to callers with the entries in the log, which are in p. The
+// parameter answered contains the hashes of the returned entries, ordered by ID. compareHashes returns a problem if the
+// entries differ.
 func (p *versionState) compareHashes(answered []uint64) []store.Problem {
 	const mend = "this is a defect of oxbow: please report it; a restart reads the file anew"
 	if len(answered) != p.entryCount() {

@@ -97,7 +97,8 @@ const fieldsPerLogHeadLine = 6
 // messageToSign returns the message that is signed for a line. The line does not contain the signature.
 func messageToSign(line string) []byte { return []byte("oxbow signed head 1\n" + line) }
 
-// SignLogHead returns a signed line that proves the log's state at a change, including the line end.
+// SignLogHead returns a line that describes the log's state at a change and ends with a signature, which proves the
+// state. The line includes its line feed.
 func (k SigningKey) SignLogHead(h SignedLogHead) []byte {
 	line := fmt.Sprintf(
 		"%s %d %s %s %s",

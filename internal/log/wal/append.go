@@ -30,8 +30,9 @@ type Payload struct {
 // be in the log later, and the log refuses further appends.
 func (l *Log) Append(payloads ...Payload) ([]Record, error) { return l.AppendWhile(nil, payloads...) }
 
-// AppendWhile is like [Log.Append], but also calls work while the device makes the records durable, so that both
-// happen at the same time. work may be nil. It is not called if nothing was written or if the sync cannot be started.
+// AppendWhile is like [Log.Append], but also calls the function work while the device makes the records durable, so
+// that both happen at the same time. The function work may be nil. It is not called if nothing was written or if the
+// sync cannot be started.
 func (l *Log) AppendWhile(work func(), payloads ...Payload) ([]Record, error) {
 	if err := l.prepareFile(); err != nil {
 		return nil, err
@@ -71,8 +72,9 @@ func (l *Log) AppendWhile(work func(), payloads ...Payload) ([]Record, error) {
 	return recs, nil
 }
 
-// prepareFile ensures that bytes can be written to the file after the last record. It ensures that the file exists,
-// contains everything that was durable, has a single name, and has free space after the last record.
+// prepareFile ensures that records can be written to the file after the last record. It ensures that the file exists
+// and contains everything that was durable. If the file has a second name, which is a hard link, prepareFile copies the
+// log to a new file. It also removes the rest of an interrupted write after the last record.
 func (l *Log) prepareFile() error {
 	if l.appendErr != nil {
 		return errors.Join(ErrReadOnly, l.appendErr)
@@ -94,7 +96,9 @@ func (l *Log) prepareFile() error {
 	return l.truncateTornTail()
 }
 
-// syncFile makes the written data durable. It calls work while the device is writing.
+// syncFile makes the written data durable. If the argument work is not nil, syncFile calls this function before it
+// waits for the device. If the file is a [vfs.SyncStarter], the device is then already writing, so that no time is
+// lost.
 func (l *Log) syncFile(work func()) error {
 	if work != nil {
 		if f, ok := l.file.(vfs.SyncStarter); ok {

@@ -152,8 +152,8 @@ func (h *Header) encode() []byte {
 	return b
 }
 
-// FirstChainHash returns the hash with which the chain of a new log begins. It depends on the log's identity. The hash
-// of the first change continues it.
+// FirstChainHash returns the hash with which the hash chain of a new log begins. It depends on the log's identity id.
+// The hash of the log's first change is computed from the change and this hash.
 func FirstChainHash(id [16]byte) [32]byte {
 	h := Header{ID: id}
 	return sha256.Sum256(h.encode()[:32])
@@ -352,7 +352,8 @@ func (n *lockFileMetadata) encode(b []byte) []byte {
 	return append(b[:lockMetaSize-1], '\n')
 }
 
-// appendFields appends the fields of the lock file on which oxbow relies. Therefore a checksum covers them.
+// appendFields appends the fields of the lock file that a checksum covers. These are the fields whose values must be
+// right, because oxbow relies on them.
 func (n *lockFileMetadata) appendFields(b []byte) []byte {
 	b = append(b, `"id":"`...)
 	b = append(b, n.ID...)

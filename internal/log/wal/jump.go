@@ -8,12 +8,13 @@ import (
 	"io"
 )
 
-// JumpToRecord sets the log's position to the end of the change at the given offset, as if all records before it had
-// been read. The change must have the given sequence number and hash. The hash (chain) covers all changes up to this
-// change, so it proves that the history is as expected. Damage in earlier bytes of the file is not detected. Offset 0
-// means the state before the log's first change. The caller must know that the bytes before offset synced are on
-// stable storage. If JumpToRecord returns an error (a *[CorruptError] or a file system error), the position does not
-// change.
+// JumpToRecord sets the log's position to the end of the change at the given offset, as if all records before this
+// change had been read. The change must have the given sequence number and hash. The hash, chain, covers all changes up
+// to this change, so it proves that the history is as expected. Damage in earlier bytes of the file is not detected.
+// Offset 0 means the state before the log's first change.
+//
+// The argument synced is an offset. The caller must know that all bytes before this offset are on stable storage. If
+// JumpToRecord returns an error (a *[CorruptError] or a file system error), the position does not change.
 func (l *Log) JumpToRecord(offset int64, seq uint64, chain [32]byte, synced int64) error {
 	wrong := func(offset int64) error {
 		return &CorruptError{

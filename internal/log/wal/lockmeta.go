@@ -23,8 +23,9 @@ type LockFileContent struct {
 	HasFailedSync bool
 }
 
-// ReadLockFileContent reads the lock file of the log with this name. It does not acquire the lock. The second result
-// is false if the file does not exist or cannot be read. If the checksum is wrong, only the holder is returned.
+// ReadLockFileContent reads the lock file of the log with this name. It does not acquire the lock. The second result is
+// false if the file does not exist or cannot be read. If the checksum is wrong, only the holder is returned. If the
+// lock file has several hard links, the durable sequence number is 0, because it may belong to another log.
 func ReadLockFileContent(fsys vfs.FS, name string) (LockFileContent, bool) {
 	l := Log{fs: fsys, name: name}
 	var n lockFileMetadata

@@ -244,10 +244,11 @@ func (l *Log) LastSeq() uint64 { return l.lastSeq }
 // LastChain returns the hash of all changes up to the change with the number LastSeq.
 func (l *Log) LastChain() [32]byte { return l.lastChainHash }
 
-// EndOffset returns the position as an offset in the file.
+// EndOffset returns the offset in the file after the last record that was read or appended.
 func (l *Log) EndOffset() int64 { return l.endOffset }
 
-// ReadOnly reports whether the file could only be opened for reading.
+// ReadOnly reports whether the log can only be read. This is so if the options have ReadOnly set, or if the file could
+// not be opened for writing.
 func (l *Log) ReadOnly() bool { return l.opts.ReadOnly }
 
 // Size returns the size of the file in bytes, including free space.

@@ -77,8 +77,10 @@ func (l *Log) Close() error {
 	return errors.Join(errs...)
 }
 
-// SealLastRecord marks the last record as durable by a seal, so that later damage to the record can be distinguished
-// from a torn tail. The seal is not synced and errors are ignored, because nothing depends on the seal.
+// SealLastRecord writes a seal after the last record, if this process wrote that record. The seal is an empty record
+// which shows that the last record is durable. If the last record is damaged later, the seal shows that the damage does
+// not come from an interrupted write. The seal is not synced and errors are ignored, because nothing depends on the
+// seal. SealLastRecord does nothing if it cannot get the lock at once, or if another process has changed the log.
 func (l *Log) SealLastRecord() {
 	if !l.isLastOwnRecordUnsealed {
 		return

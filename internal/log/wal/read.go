@@ -26,8 +26,10 @@ var chunkPool = sync.Pool{New: func() any { return new([firstReadSize]byte) }}
 const maxReadTries = 3
 
 // Read calls fn for each record after the position, and moves the position to the end of the record. The record's body
-// is valid only during the call. Read returns nil at the end of the log or at a torn tail. If durable records are
-// damaged, it returns a *[CorruptError]. An error of fn is returned unchanged.
+// is valid only during the call. Read returns nil at the end of the log or at a torn tail. Read returns a
+// *[CorruptError] if records are damaged and a durable change is lost, if the hash chain is broken, or if the damage is
+// in the records with which a compacted log begins. If other bytes are damaged but no change is lost, Read records the
+// damaged bytes as a gap and continues after them. An error of fn is returned unchanged.
 func (l *Log) Read(fn func(r *Record) error) error {
 	if l.file == nil {
 		return nil
@@ -87,7 +89,7 @@ func (l *Log) readOnce(fn func(r *Record) error) error {
 		switch {
 		case want <= cap(buf):
 		case want <= firstReadSize:
-			buf = first[:len(buf)] // Move the unused bytes to the start of the buffer.
+			buf = first[:len(buf)] // buf is the beginning of first, so use the rest of first as well.
 		default:
 			size := max(want, int(min(l.Size()-off+1, readChunk)))
 			buf = append(make([]byte, 0, size), buf...)
@@ -192,10 +194,10 @@ func (l *Log) acceptRecord(r *Record) {
 	l.isLastOwnRecordUnsealed = false
 }
 
-// findNextRecord searches for valid records after an invalid record, beginning at the offset from. If a found record
-// directly follows the last valid record, no change was lost, and next is the found record's offset. If a later record
-// shows that durable changes were lost, lostSeqs contains their sequence numbers (at most 1,000). If both results are
-// zero, the bytes are only the incomplete end of the log.
+// findNextRecord searches for valid records after the invalid record whose offset is the argument from. If a found
+// record directly follows the last valid record, no change was lost, and next is the found record's offset. If a later
+// record shows that durable changes were lost, lostSeqs contains their sequence numbers (at most 1,000). If both
+// results are zero, the bytes are only the incomplete end of the log.
 func (l *Log) findNextRecord(from int64) (next int64, lostSeqs []uint64, err error) {
 	err = l.scanRecords(from+1, func(r *Record) bool {
 		if l.isNextRecord(r) {
@@ -232,7 +234,7 @@ func (l *Log) isTornSeal(from, to int64) (bool, error) {
 	seal.Time = int64(binary.LittleEndian.Uint64(b[24:]))
 	whole := appendRecord(nil, &seal, l.checksumSeed)
 	end := len(bytes.TrimRight(b, "\x00"))
-	// The seal was not written up to the end of its checksum, so compare only the fields before the checksum.
+	// If the seal was not written up to the end of its checksum, compare only the fields before the checksum.
 	if end < prefixSize {
 		return bytes.HasPrefix(whole, b[:min(end, prefixSize-4)]), nil
 	}
@@ -254,8 +256,8 @@ func (l *Log) isNextRecord(r *Record) bool {
 	return err == nil && r.Seq == l.lastSeq+1 && r.Chain == NextChain(l.lastChainHash, r.Seq, r.Time, r.Type, digest)
 }
 
-// scanRecords calls fn for each valid record that begins at or after the offset from. It ends when fn returns false.
-// The body of a record is valid only during the call.
+// scanRecords calls fn for each valid record that begins at or after an offset in the file. The argument from is this
+// offset. scanRecords ends when fn returns false. The body of a record is valid only during the call.
 func (l *Log) scanRecords(from int64, fn func(r *Record) bool) error {
 	size := l.Size()
 	var room []byte // reused memory for records

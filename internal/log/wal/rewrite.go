@@ -42,7 +42,8 @@ func (w *fileWriter) flushBuffer() error {
 	return err
 }
 
-// copyFrom copies the bytes of f from offset from to offset to-1.
+// copyFrom copies a range of bytes of the file f. The range begins at offset from and ends before offset to. If f ends
+// earlier, the error is io.ErrUnexpectedEOF.
 func (w *fileWriter) copyFrom(f vfs.File, from, to int64) error {
 	buf := make([]byte, min(readChunk, to-from))
 	for from < to {
@@ -118,7 +119,8 @@ func (w *Rewriter) AppendRecord(r Record) (offset int64, err error) {
 	return offset, nil
 }
 
-// TempName returns the name of the new file until it replaces the log. The file can be opened after Flush.
+// TempName returns the temporary name of the new file. The file has this name until the file replaces the log. It can
+// be opened after Flush.
 func (w *Rewriter) TempName() string { return w.tempName }
 
 // EndOffset returns the offset after the last record in the new file.
@@ -190,9 +192,10 @@ func (l *Log) ReplaceBy(w *Rewriter) error {
 	return asFullError(err)
 }
 
-// rewriteFile writes a new file with header h and the records that fill appends, syncs the file, and renames it
-// over the log. The position does not change. Therefore the new file must have the same records before the position
-// as the log.
+// rewriteFile writes a new file with the header h, syncs the file, and renames it over the log. The function fill
+// appends the records to the new file. The position up to which l has read the log (endOffset) does not change.
+// Therefore the new file must contain the same records as the log up to this position. keepPrefix is the beginning of
+// the names of files that must not be removed.
 func (l *Log) rewriteFile(h *Header, keepPrefix string, fill func(w *Rewriter) error) error {
 	// Remove files that interrupted rewrites left, except while a log is copied without the lock. Another process may
 	// then be writing such a file.
@@ -258,8 +261,9 @@ func (l *Log) renameOverLog(w *Rewriter) error {
 	return nil
 }
 
-// writeRenameIntent writes to the lock file that a new file with header h is about to replace the log, and that the
-// rename may not be durable. The caller must call confirm after the directory was synced, which removes this note.
+// writeRenameIntent writes a note to the lock file before a new file with the header h replaces the log. The note says
+// that the rename may not be durable. The caller must sync the directory after the rename and then call confirm, which
+// removes the note.
 //
 // If the process is killed before that, the next writer finds the note and writes another new file. Therefore no
 // process appends to a file whose rename may be undone by a crash.
@@ -298,9 +302,10 @@ func (l *Log) removeRewriteFiles(keepPrefix string) {
 	}
 }
 
-// isRewriteFile reports whether a file in the log's directory is a new file of a rewrite or belongs to one. Such a
-// file's name joins the log's name, 12 hexadecimal digits, "tmp", and possibly the suffix of a file that belongs to
-// it.
+// isRewriteFile reports whether a file in the log's directory was created by a rewrite of the log. The argument name is
+// the file's name. The new log of a rewrite is named after the old log, followed by 12 hexadecimal digits and "tmp",
+// with a period before each of them. A file that belongs to the new log has the same name, followed by a period and a
+// suffix.
 func (l *Log) isRewriteFile(name string) bool {
 	rest, ok := strings.CutPrefix(name, path.Base(l.name)+".")
 	if !ok {
@@ -313,7 +318,7 @@ func (l *Log) isRewriteFile(name string) bool {
 	return end == "tmp" || strings.HasPrefix(end, "tmp.")
 }
 
-// writeZeros writes zeros to the file from offset from to offset to-1.
+// writeZeros writes zeros to the file f. The zeros begin at offset from and end before offset to.
 func writeZeros(f vfs.File, from, to int64) error {
 	b := make([]byte, min(freeSpaceZerosPerWrite, to-from))
 	for from < to {

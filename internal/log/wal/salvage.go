@@ -99,8 +99,10 @@ func SalvageRecords(
 	return s, nil
 }
 
-// CreateLog creates a new log with the given name and header. The function fill must first emit base records, then
-// chained records that continue the header's sequence number and chain. If the file exists, the error matches
+// CreateLog creates a new log with the header h, in the file that is called name in fsys. It calls the function fill,
+// which must pass the log's records to the function emit. The first of these are base records, which contain the
+// entries before the first change. The others are chained records, which contain the changes. The sequence numbers and
+// the hash chain of the chained records must continue those of the header. If the file exists, the error matches
 // fs.ErrExist.
 func CreateLog(fsys vfs.FS, name string, o Options, h Header, fill func(emit func(r Record) error) error) error {
 	if _, err := fsys.Stat(name); !errors.Is(err, fs.ErrNotExist) {
@@ -127,7 +129,8 @@ func CreateLog(fsys vfs.FS, name string, o Options, h Header, fill func(emit fun
 	})
 }
 
-// WriteTo writes the part of the log before the position to w, without the free space. The result is a valid log file.
+// WriteTo writes a copy of the log to w. The copy contains the records that end at or before the log's position,
+// without the free space in the file. It is a valid log file.
 func (l *Log) WriteTo(w io.Writer) (int64, error) {
 	if l.file == nil {
 		return 0, fs.ErrNotExist
@@ -143,8 +146,8 @@ func (l *Log) WriteTo(w io.Writer) (int64, error) {
 	return int64(n) + m, err
 }
 
-// CopyTo copies the part of the log before the position to a new file in dst, and makes the file durable. If the file
-// exists and mayReplace is false, the error matches fs.ErrExist.
+// CopyTo copies the log to a new file in dst, up to the last record that this process has read or written, and makes
+// the file durable. If the file exists and mayReplace is false, the error matches fs.ErrExist.
 func (l *Log) CopyTo(dst vfs.FS, name string, mayReplace bool) error {
 	if l.file == nil {
 		return fs.ErrNotExist

@@ -11,7 +11,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// truncateAtPosition durably cuts off the file at the position.
+// truncateAtPosition cuts the file off at endOffset, after the last record that was read or appended. It syncs the
+// file, so that the change is durable.
 func (l *Log) truncateAtPosition() error {
 	if err := l.file.Truncate(l.endOffset); err != nil {
 		return err

@@ -82,9 +82,10 @@ func DecodeTwoFields(message string) (first, second Field, err error) {
 	return first, second, err
 }
 
-// EachFieldOffsets calls visit for each field of a message. num is the field's number, from is the offset at which the
+// EachFieldOffsets calls visit for each field of a message. num is the field's number. from is the offset at which the
 // field starts, at is the start of its value, and end is the field's end. If a field is not length-delimited or not
-// valid, visit is called with num 0 for this field and the whole rest of the message, and no more.
+// valid, visit is called for the last time. In this call, num is 0, and the range from from to end is the whole rest of
+// the message, beginning with this field. EachFieldOffsets returns the first error of visit.
 func EachFieldOffsets(message []byte, visit func(num, from, at, end int) error) error {
 	for from := 0; from < len(message); {
 		tag, n := binary.Uvarint(message[from:])

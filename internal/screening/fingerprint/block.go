@@ -121,7 +121,8 @@ func (k *cipherKey) shortHMAC(parts ...[]byte) uint64 {
 	return byteOrder.Uint64(h.Sum(nil))
 }
 
-// makeHeader returns the header of a file in which the first size bytes are valid.
+// makeHeader returns the header of a fingerprint file. The parameter size is the number of bytes at the beginning of
+// the file that are valid.
 func (k *cipherKey) makeHeader(size int64) []byte {
 	b := make([]byte, headerSize)
 	copy(b, headerMagic)

@@ -342,8 +342,9 @@ func (f File) scanBlocks(name string, fn func(key *cipherKey, h *blockHeader, se
 	return nil
 }
 
-// openFile opens the fingerprint file with this name for reading. The returned file is nil if no text's fingerprints
-// were ever added.
+// openFile opens the fingerprint file with this name for reading. The result key is the key of the home, and the result
+// size is the number of valid bytes at the beginning of the file. If no fingerprints were ever stored, the result file
+// is nil and the error is nil.
 func (f File) openFile(name string) (file *os.File, key *cipherKey, size int64, err error) {
 	dir, err := vfs.Dir(f.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -407,10 +408,10 @@ func (f File) HasAllIDs(ids ...string) bool {
 	return err == nil && len(missing) == 0
 }
 
-// shrinkFile makes a file of fingerprints smaller. It removes the blocks that are too old, and then the oldest
-// remaining blocks. The removed fingerprints are added to a Bloom filter. Otherwise a flood of new texts could make
-// the home forget an earlier text. Blocks about text that a person vouched for, and blocks about foreign files, are
-// removed last.
+// shrinkFile makes a file of fingerprints smaller. It removes the blocks that are too old, which scanBlocks leaves out,
+// and then the oldest remaining blocks. If these contain fingerprints of texts by others, the fingerprints are added to
+// a Bloom filter. Otherwise a flood of new texts could make the home forget an earlier text. Blocks about text that a
+// person vouched for, and blocks about foreign files, are removed last.
 func (f File) shrinkFile(dir *vfs.OS, name string, key *cipherKey) error {
 	var blocks []storedBlock
 	err := f.scanBlocks(name, func(_ *cipherKey, h *blockHeader, sealed, prints []byte) error {

@@ -42,7 +42,8 @@ type writtenTextHashes[P hashNumber] struct {
 // and small enough that the filter fits into the processor's cache.
 const filterBitsPerHash = 64
 
-// buildFilter sets the bit of each hash in texts in the filter, for the quick test mayContainHash.
+// buildFilter builds hashFilter, with which mayContainHash quickly tests whether a written text may contain a hash. It
+// sets the bit of each hash in textIndexesByHash.
 func (w *writtenTextHashes[P]) buildFilter() {
 	size := 1 << bits.Len(uint(len(w.textIndexesByHash)*filterBitsPerHash))
 	w.hashFilterMask = P(max(size, 64) - 1)
@@ -58,8 +59,9 @@ func (w *writtenTextHashes[P]) mayContainHash(p P) bool {
 	return w.hashFilter[p&w.hashFilterMask/64]&(1<<(p%64)) != 0
 }
 
-// addText adds the hashes of the written text number i, except hashes that the text ignored also contains. The
-// function convertHash converts a hash to the form in which hashes are compared.
+// addText adds the hashes of a written text, which has the index i. It leaves out the hashes that the string ignored
+// also contains, for example because this string is an earlier version of the text. The function convertHash converts a
+// hash to the form in which hashes are compared.
 func (w *writtenTextHashes[P]) addText(i int, text, ignored string, convertHash func(hash uint64) P) {
 	ignoredHashes := map[uint64]bool{}
 	if ignored != "" {
@@ -82,10 +84,11 @@ type fingerprintOrigin struct {
 	labels    []string
 }
 
-// FindRepeats returns a Match for each text, which lists the earlier texts that the text repeats. The slice ignored
-// contains, for each text, another text whose words are ignored, such as an earlier version. It may be shorter than
-// texts. After a damaged file has lost fingerprints, each text that contains words is for some time treated as a
-// repetition of a text by an unknown author.
+// FindRepeats returns a Match for each text in texts. The Match lists the earlier texts that this text repeats. The
+// slice named ignored contains another text for each text, for example its earlier version. Words of this other text do
+// not count as repeated. The slice may be shorter than texts. If fingerprints were lost in the last 14 days, for
+// example because the file was damaged, each text that is long enough counts as a repetition of a text by an unknown
+// author.
 func (f File) FindRepeats(texts, ignored []string) []Match {
 	matches := make([]Match, len(texts))
 	_, isLost := f.LastFingerprintLoss()
@@ -125,9 +128,10 @@ func isLongEnoughToMatch(text string) (ok bool) {
 	return ok
 }
 
-// findBatch searches for earlier texts that the given texts repeat, from index first on, in one pass over the
-// fingerprint file. end is the index of the first text that was left for the next pass, because this pass already
-// searches for enough fingerprints.
+// findBatch searches for earlier texts that the given texts repeat, and adds them to matches. It reads the fingerprint
+// file once. The argument first is the index of the first text to search for. If the texts have more than batchSize
+// fingerprints, findBatch does not search for all texts. end is the index of the first text for which it has not
+// searched.
 func (f File) findBatch(texts, ignored []string, matches []Match, first int) (end int, err error) {
 	var w *writtenTextHashes[textFingerprint] // created with the first block, when the home's key is known
 	found := map[textFingerprint][]fingerprintOrigin{}
@@ -158,9 +162,10 @@ func (f File) findBatch(texts, ignored []string, matches []Match, first int) (en
 }
 
 // searchRemovedFingerprints searches for the written texts' fingerprints among the fingerprints that were removed from
-// the main file. It adds the matches to found, as text of unknown origin. A match may be a mistake, because a Bloom
-// filter is searched. Call searchRemovedFingerprints before the blocks of the file are searched. If a person has
-// vouched for a text, a block then removes the text's fingerprints from found.
+// the main file. It adds each match to the map found, as text of unknown origin. A match may be a mistake, because a
+// Bloom filter is searched. Call searchRemovedFingerprints before the blocks of the main file are searched, because a
+// block may record that a person has vouched for a text. The search then removes the fingerprints of this text from the
+// map.
 func (f File) searchRemovedFingerprints(
 	key *cipherKey,
 	w *writtenTextHashes[textFingerprint],
@@ -262,8 +267,8 @@ type RepeatComparison struct {
 	writtenHashes writtenTextHashes[uint64]
 }
 
-// NewRepeatComparison returns a Comparison that finds out which of these texts repeat an earlier text. ignored has the
-// same meaning as in [File.FindRepeats].
+// NewRepeatComparison returns a RepeatComparison that finds out which of the given texts repeat an earlier text. The
+// slice named ignored has the same meaning as in [File.FindRepeats].
 func NewRepeatComparison(texts, ignored []string) *RepeatComparison {
 	c := &RepeatComparison{
 		writtenTexts:  texts,

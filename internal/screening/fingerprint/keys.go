@@ -29,8 +29,10 @@ func textKeyFromHash(hash uint64) TextKey {
 	return TextKey(hash >> (64 - textKeyHashBits) << (64 - textKeyHashBits))
 }
 
-// eachWordRunWithKey calls fn with the hash and the key of each run, which is a sequence of wordsPerRun consecutive
-// words. Neighbouring runs often have the same key, so a text has only about half as many keys as runs.
+// eachWordRunWithKey calls fn with the hash and the key of each run of words. A run is a sequence of consecutive words
+// that together have at least halfWordsPerWordRun half words. A word counts as two half words, and a letter in a script
+// without spaces counts as one. Neighbouring runs often have the same key, so a text has only about half as many keys
+// as runs.
 func eachWordRunWithKey(words []word, fn func(hash uint64, k TextKey)) {
 	for i := range words {
 		hash := uint64(0)
@@ -66,8 +68,8 @@ func wordRunKey(run []word) TextKey {
 	return textKeyFromHash(least)
 }
 
-// eachWrittenTextHashWithKey calls fn with each hash of a written text that may equal an earlier text's stored hash,
-// and with the index key of this hash.
+// eachWrittenTextHashWithKey calls fn with the hashes of a text that was written, each with its index key. If the text
+// repeats words of an earlier text, one of these hashes may be equal to a hash that was stored for the earlier text.
 func eachWrittenTextHashWithKey(text string, fn func(hash uint64, k TextKey)) {
 	keyLine := func(h uint64) { fn(h, textKeyFromHash(h)) }
 	for _, form := range repeatableTextForms(text) {
@@ -122,10 +124,10 @@ func appendWordRunKeys(keys []TextKey, words []word) []TextKey {
 		eachWordRunWithKey(words, func(_ uint64, k TextKey) { keys = appendTextKey(keys, k) })
 		return keys
 	}
-	// A run is a sequence of wordsPerRun words. Its key is computed from the hashes of three parts, which begin at its
-	// first, second and third word. The last two of these parts also belong to the next run.
-	// hashes of two earlier parts of the text: older begins two words before word i, and old begins one word before
-	// word i
+	// A run is a sequence of wordsPerRun words. Its key is computed from the hashes of three parts, which begin at the
+	// run's first, second and third word. The last two of these parts also belong to the next run, so keep their
+	// hashes. The variable older is the hash of the part that begins two words before word i. The variable old is the
+	// hash of the part that begins one word before word i.
 	var older, old uint64
 	for i := 0; i+partWords <= len(words); i++ {
 		hash := uint64(0)

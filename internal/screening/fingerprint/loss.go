@@ -27,16 +27,18 @@ type FingerprintLoss struct {
 	EndTime time.Time
 }
 
-// renameDamagedFile renames a damaged file, and records that fingerprints were lost. It also renames a directory or
-// link that has the name of the file. reason names the file that was damaged first. Errors are ignored, because the
-// caller will then fail to write the new file.
+// renameDamagedFile adds damagedSuffix to the name of a damaged file, and records that fingerprints were lost. It also
+// renames a directory or a link with this name. The string reason says why the fingerprints were lost, and may name
+// another file, for example if the damaged key makes this file useless. Errors are ignored, because the caller notices
+// them when it fails to write a new file with this name.
 func (f File) renameDamagedFile(dir *vfs.OS, name, reason string) {
 	_ = vfs.RemoveTree(filepath.Join(f.Dir, name+damagedSuffix))
 	_ = os.Rename(filepath.Join(f.Dir, name), filepath.Join(f.Dir, name+damagedSuffix))
 	f.recordFingerprintLoss(dir, reason)
 }
 
-// recordFingerprintLoss records in a file that fingerprints of earlier texts were lost now, for the given reason.
+// recordFingerprintLoss records that fingerprints of earlier texts were lost. It writes the present time and the reason
+// to the file fingerprintLossFile.
 func (f File) recordFingerprintLoss(dir *vfs.OS, reason string) {
 	line := fmt.Sprintf("%s %s\n", f.Now().UTC().Format(time.RFC3339), reason)
 	_ = vfs.WriteFile(dir, fingerprintLossFile, []byte(line), 0o600)
@@ -45,8 +47,9 @@ func (f File) recordFingerprintLoss(dir *vfs.OS, reason string) {
 // lossReason returns a text that says which file lost fingerprints and why.
 func lossReason(name string, err error) string { return fmt.Sprintf("%s: %v", name, err) }
 
-// repairFile repairs the fingerprint file with this name, and the files with removed fingerprints. It renames the
-// damaged files. It writes the blocks that can be read to a new file.
+// repairFile repairs the fingerprint file with this name. It renames a damaged file, and writes the blocks that can be
+// read into a new file. It also renames damaged files with the fingerprints that were removed from fingerprint files
+// earlier. It does nothing if no file is damaged.
 func (f File) repairFile(name string) {
 	_, _ = vfs.WithLock(context.Background(), f.Dir, lockFile, lockWait, func(dir *vfs.OS) error {
 		key, err := f.openOrCreateKey(dir)

@@ -21,9 +21,10 @@ const (
 	WriterUnknownTextProgram // a program that may have written text that nobody vouches for
 )
 
-// AddProgramRun records that a program ran from one time to another. A file that changed in this period counts as
-// written by the program, with text of the given level, unless the agent writes the file later. level must be
-// ForeignTextBlock or UnknownAuthorTextBlock.
+// AddProgramRun records that a program ran from the time start to the time end. The argument level describes the text
+// that the program may have written: ForeignTextBlock means text by others, and UnknownAuthorTextBlock means text that
+// nobody vouches for. A file that changed in this period counts as a file with such text. If the agent writes the file
+// later, the file counts as written by the agent.
 func (f File) AddProgramRun(level BlockKind, start, end time.Time) error {
 	run := foreignTextProgramRunBlock
 	if level == UnknownAuthorTextBlock {
@@ -42,10 +43,13 @@ var writerByProgramRunKind = map[BlockKind]FileWriter{
 	unknownTextProgramRunBlock: WriterUnknownTextProgram,
 }
 
-// setProgramRunWriters records who may have written each file that changed while a certain program ran. changed
-// contains the change times of the files, and writers has an element for each file. prints contains the program's
-// start and end time. run is the kind of the program, which determines the writer. A file with a change time in the
-// future is also regarded as changed by the program, because somebody may have set such a time to hide a change.
+// setProgramRunWriters records which files may have been written by a program while it ran. The list changed contains
+// the time of the last change of each file. For each file that was changed while the program ran, the function sets the
+// element of writers with the same index. The bytes prints contain the program's start time and end time. The block
+// kind run says what kind of text the program may have written, which determines the writer.
+//
+// A file with a change time in the future is also regarded as changed by the program, because somebody may have set
+// such a time to hide a change.
 func setProgramRunWriters(writers []FileWriter, changed []int64, now int64, run BlockKind, prints []byte) {
 	if len(prints) < 2*bytesPerFingerprint {
 		return

@@ -215,7 +215,10 @@ func eachWordRun(words []word, fn func(hash uint64)) {
 	}
 }
 
-// eachShortLine calls fn with the hash of each line or sentence that has fewer than about wordsPerRun words.
+// eachShortLine calls fn with the hash of each short line or sentence. A line is short if it has fewer than
+// halfWordsPerWordRun half words. A word counts as two half words, and a letter in a script without spaces counts as
+// one half word. Lines with fewer than minShortLineHalfWords half words or fewer than minShortLineLetters letters are
+// skipped.
 func eachShortLine(words []word, fn func(hash uint64)) {
 	for from := 0; from < len(words); {
 		to := from
@@ -297,7 +300,8 @@ func eachStoredHash(text string, fn func(hash uint64)) {
 	eachShortLine(splitWords(linesWithToolPrefix(text)), fn)
 }
 
-// eachWrittenTextHash calls fn with each hash of a written text that may equal an earlier text's stored hash.
+// eachWrittenTextHash calls fn with each hash that is needed to compare a newly written text with earlier texts. If the
+// text repeats words of an earlier text, one of these hashes equals a hash that was stored for the earlier text.
 func eachWrittenTextHash(text string, fn func(hash uint64)) {
 	for _, form := range repeatableTextForms(text) {
 		words := splitWords(form)
@@ -430,7 +434,8 @@ func mayHaveLinePrefix(line string) bool {
 	return false
 }
 
-// mayHaveLinePrefixes reports whether at least one line of a text may begin with a prefix.
+// mayHaveLinePrefixes reports whether at least one line of a text may begin with a prefix that tools print before
+// lines, such as a line number or a file name.
 func mayHaveLinePrefixes(text string) bool {
 	for line := range strings.Lines(text) {
 		if mayHaveLinePrefix(line) {
@@ -440,7 +445,8 @@ func mayHaveLinePrefixes(text string) bool {
 	return false
 }
 
-// isLinePrefix reports whether s is a number or a file name. Spaces before and after it are allowed.
+// isLinePrefix reports whether s is a number or a file name, which programs print before the text of a line. Spaces
+// before it are allowed. A text without spaces counts as a file name if it contains a period or a slash.
 func isLinePrefix(s string) bool {
 	s = strings.TrimLeft(s, " ")
 	return isNumber(s) || (s != "" && !strings.Contains(s, " ") && strings.ContainsAny(s, "./"))

@@ -74,8 +74,9 @@ func (f *ruleFinder) addStrongMatch(name string) {
 	}
 }
 
-// applyMatchingRules applies the rules to low, a form of the text in lower case. If words in this form may be split,
-// as in "ig nore", applyMatchingRules also applies the rules to the form with joined words.
+// applyMatchingRules applies the rules to the text low, which is in lower case. In some texts, words are split, as in
+// "ig nore". If the text looks like this, applyMatchingRules also applies the rules to a form of the text in which the
+// parts are joined.
 func (f *ruleFinder) applyMatchingRules(low string) {
 	flowingText, hasShortLines := low, false
 	isJoined := f.hasLines || strings.Contains(low, "  ")
@@ -160,7 +161,8 @@ type instructionRule struct {
 // sentence.
 const sentencePartPattern = `[^.!?\n]{0,60}`
 
-// needsLineStart reports whether a match must be at the start of a line. Signs may precede the match in its line.
+// needsLineStart reports whether a match must be at the start of a line. Characters that are not part of a word, such
+// as "- ", may precede the match in the line.
 func (r *instructionRule) needsLineStart() bool { return r.expression[0] == '^' }
 
 // matches reports whether a text matches the rule's expression. The text must be in lower case and begin with a line

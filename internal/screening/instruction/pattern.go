@@ -26,8 +26,9 @@ type pattern struct {
 	maxLength     int // maximum length of a match in bytes (negative if unlimited)
 }
 
-// newPattern compiles a regular expression. If expr begins with ^, it matches only at the start of a line, or after
-// characters that are not part of a word, such as "- ". newPattern panics if a match can begin with any character.
+// newPattern compiles a regular expression. If expr begins with ^, the pattern matches only at the start of a line.
+// Characters that are not part of a word, such as "- ", may then precede the match in the line. newPattern panics if a
+// match can begin with any character.
 func newPattern(expr string) *pattern {
 	expr, isAtLineStart := strings.CutPrefix(expr, "^")
 	re, err := syntax.Parse(expr, syntax.Perl)
@@ -99,7 +100,8 @@ func beginsWithAny(text string, others []string) bool {
 	return slices.ContainsFunc(others, func(s string) bool { return strings.HasPrefix(text, s) })
 }
 
-// mayMatchAfter reports whether the pattern can match directly after the text in before.
+// mayMatchAfter reports whether the pattern can match directly after a text. The parameter before is this text, which
+// must not be empty if isAtWordStart is set.
 func (p *pattern) mayMatchAfter(before string) bool {
 	if p.isAtWordStart && isWordByte(before[len(before)-1]) {
 		return false
@@ -164,8 +166,9 @@ func matchPrefixes(re *syntax.Regexp) (all []string, areCompleteMatches bool) {
 	return []string{""}, false
 }
 
-// listChars returns the characters in the ranges. If the ranges contain too many characters, listChars returns the
-// empty prefix and false.
+// listChars returns the characters in the ranges. Two consecutive elements of ranges are the first and the last
+// character of a range. If the ranges contain more than maxMatchPrefixes characters, listChars returns a list with only
+// the empty string, and false.
 func listChars(ranges []rune) (all []string, areAllListed bool) {
 	for i := 0; i < len(ranges); i += 2 {
 		for c := ranges[i]; c <= ranges[i+1]; c++ {

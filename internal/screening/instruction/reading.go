@@ -193,7 +193,8 @@ func isShortLine(line string) bool {
 
 func isLetter(c byte) bool { return c >= 'a' && c <= 'z' }
 
-// isListItem reports whether a line begins like a list item, a heading or a quotation.
+// isListItem reports whether a line begins like a list item, a heading or a quotation. It also returns true for a blank
+// line.
 func isListItem(line string) bool {
 	line = strings.TrimLeft(line, " \t")
 	if line == "" || strings.IndexByte("-*#>|+", line[0]) >= 0 {

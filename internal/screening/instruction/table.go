@@ -52,8 +52,9 @@ type ruleWord struct {
 	wordGroups                 wordGroupSet // the rules' word groups that contain this word
 }
 
-// addTo adds a word to a list. If the list already contains the word's text, addTo only adds the word's groups to that
-// element. A group is a set of words from which a text must contain one to match a rule.
+// addTo adds the word w to a list and returns the list. If the list already contains a word with the same text, addTo
+// only adds the groups of w to the groups of that word. A group is a set of words. A rule requires that a text contains
+// at least one word of each of the rule's groups.
 func (w ruleWord) addTo(list []ruleWord) []ruleWord {
 	for i := range list {
 		if list[i].text == w.text {
@@ -89,8 +90,8 @@ func (t *ruleTable) addWord(w ruleWord) {
 	t.addWordAtFirstBytes(w, w.firstBytes)
 }
 
-// addWordAtFirstBytes adds a word to the index, in the list that is searched at text positions with the bytes in
-// firstBytes.
+// addWordAtFirstBytes adds a word to the index, in the list for words that begin with the bytes in firstBytes. A text
+// is searched for the words of this list at each position with these bytes.
 func (t *ruleTable) addWordAtFirstBytes(w ruleWord, firstBytes uint32) {
 	place := prefixHash(firstBytes)
 	t.wordsByPrefixHash[place] = w.addTo(t.wordsByPrefixHash[place])
@@ -105,8 +106,9 @@ func (t *ruleTable) addUnspacedWord(w ruleWord) {
 	t.usedUnspacedPrefixHashes[place/64] |= 1 << (place % 64)
 }
 
-// findUnspacedGroups returns the word groups from which a long word contains a word, at any position. The long word
-// may be several words without the spaces between them.
+// findUnspacedGroups searches a long word for the words in the rules, at any position. The argument unspaced is the
+// long word, which may consist of several words without the spaces between them. The result contains each word group to
+// which a found word belongs. To match a rule, a text must contain one word from each of the rule's word groups.
 func (t *ruleTable) findUnspacedGroups(unspaced string) (found wordGroupSet) {
 	for i := 0; i+minInnerWordLetters <= len(unspaced); i++ {
 		head := firstFourBytes(unspaced[i:])
@@ -155,8 +157,9 @@ func (t *ruleTable) findWordGroups(lowerText string) (found wordGroupSet, mayHav
 	return found, splits.hasDividedWord
 }
 
-// findGroupsAtTextStart finds the words in the list words with which a text begins. It returns the sets of alternative
-// words (groups) that contain them. firstBytes contains the first bytes of the text.
+// findGroupsAtTextStart compares the start of text with each word in the list words. It returns the word groups to
+// which the words at the start of text belong. To match a rule, a text must contain one word from each of the rule's
+// word groups. firstBytes contains the first bytes of text.
 func findGroupsAtTextStart(words []ruleWord, firstBytes uint32, text string) (found wordGroupSet) {
 	for i := range words {
 		if w := &words[i]; firstBytes&w.firstBytesMask == w.firstBytes && strings.HasPrefix(text, w.text) {
@@ -179,8 +182,9 @@ const (
 	minLongWordLetters  = 16 // A word of so many letters may be several words without the spaces between them.
 )
 
-// examineBlock examines the next 64 bytes of a text for split or joined words. letters and nonLetters are the sets
-// that classifyBytes returns. letterBefore is 1 if the byte before them is a letter.
+// examineBlock examines the next 64 bytes of a text. It sets hasDividedWord if the text may contain a word that is
+// split into letters, or several words without spaces between them. letters and nonLetters are the sets that
+// classifyBytes returns for these bytes. letterBefore is 1 if the byte before the 64 bytes is a letter.
 func (a *dividedWordDetector) examineBlock(letters, nonLetters, letterBefore uint64) {
 	if a.hasDividedWord {
 		return

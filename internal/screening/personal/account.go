@@ -92,9 +92,11 @@ func matchesGroupSizes(groups []digitGroup, shape []int) bool {
 	return true
 }
 
-// isNumberSeparate reports whether groupCount groups of digits, beginning with the group at index firstGroup, are a
-// number of their own and not a part of a longer number. They are separate if the groups of digits before and after
-// them have another length or another separator.
+// isNumberSeparate reports whether some groups of digits are a number of their own, and not a part of a longer number.
+// The number begins with the group at index firstGroup and has groupCount groups. A group before or after the number
+// must be separated from it by a space. After a number with several groups, a slash is also accepted. If the number has
+// several groups, a group that is separated by a space must have another length than the number's first group. At the
+// start and at the end of the chain, the text around the number must allow a number there.
 func (c *digitGroupChain) isNumberSeparate(firstGroup, groupCount int) bool {
 	first, last := c.groups[firstGroup], c.groups[firstGroup+groupCount-1]
 	if firstGroup == 0 && !canNumberStart(c.text, first.start) {

@@ -111,9 +111,10 @@ func separatorAt(text string) (digitSeparator, int) {
 	return 0, 0
 }
 
-// digitGapAt returns the separator at the start of text, if another group of digits may follow, and the length of the
-// whole gap in bytes. The length is 0 if no group can follow. The separator may have a space on each side. A closing
-// parenthesis may be followed by another separator.
+// digitGapAt examines the gap between two groups of digits. The gap begins at the start of text. digitGapAt returns the
+// kind of the gap's separator, and the length of the whole gap in bytes. The length is 0 if the text begins with no gap
+// after which another group of digits can follow. The separator may have a space on each side. A closing parenthesis
+// may be followed by another separator.
 func digitGapAt(text string) (sep digitSeparator, size int) {
 	signs := 0
 	for n := 0; n < 3; n++ {

@@ -45,7 +45,8 @@ func (c *Cleaner) ReplaceSecrets(text string, found []Secret) string {
 	return c.loadRedactor().ReplaceFindings(text, found)
 }
 
-// loadRedactor returns the redactor of the cleaner. If c is nil, it returns a redactor without a key.
+// loadRedactor returns the redactor of the cleaner. If c is nil, it returns nil. The methods of a nil redactor work
+// without a key.
 func (c *Cleaner) loadRedactor() *secret.Redactor {
 	if c == nil {
 		return nil

@@ -53,8 +53,8 @@ func (f *ConversationTexts) TextToExamine(content string) string {
 
 type conversationTextsKey struct{}
 
-// WithConversationTexts returns a context for changes that may write conversations whose speakers' words are recorded
-// in f.
+// WithConversationTexts returns a context that contains f. If a change with this context writes a conversation that f
+// knows, only the words of the speakers are examined, and not the role names that oxbow added.
 func WithConversationTexts(ctx context.Context, f *ConversationTexts) context.Context {
 	return context.WithValue(ctx, conversationTextsKey{}, f)
 }

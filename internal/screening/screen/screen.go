@@ -35,8 +35,9 @@ type Findings struct {
 	InstructionRuleNames []string
 }
 
-// ExamineTexts examines texts that are read together. The texts in added come from programs, such as the values of
-// labels about the text's origin. Find searches these only for personal data.
+// ExamineTexts examines texts that are read together. It searches them for personal data, and for instructions to an
+// agent. The texts in addedTexts come from programs, such as the values of labels about the text's origin. These texts
+// are searched only for personal data.
 func ExamineTexts(texts, addedTexts []string) Findings {
 	size := 0
 	for _, text := range texts {

@@ -203,8 +203,9 @@ func (m *regexpMatcher) matchRepetitionAndRest(pc, pos int) bool {
 	return false
 }
 
-// countRepeatedBytes returns how many bytes from position pos on the repetition instruction at pc can match. The
-// result is at most the instruction's maximum length plus one.
+// countRepeatedBytes returns how many bytes a repetition instruction can match. pc is the index of the instruction, and
+// pos is the position in the text at which the bytes begin. The result is at most the instruction's maximum length plus
+// one.
 func (m *regexpMatcher) countRepeatedBytes(pc, pos int) int {
 	in := &m.instructions[pc]
 	if in.maxLength <= maxUncachedRepetition {

@@ -19,7 +19,7 @@ type decodedText struct {
 	originalPartStart, originalPartEnd int
 }
 
-// originalRange returns the position in the original text from which the bytes start to end of the decoded text come.
+// originalRange returns the range in the original text that was decoded to r.text[start:end].
 func (r *decodedText) originalRange(start, end int) (originalStart, originalEnd int) {
 	if r.originalOffsets == nil {
 		return r.originalPartStart, r.originalPartEnd
@@ -82,7 +82,7 @@ func mayHideSecret(text string) bool {
 			return true
 		}
 	}
-	nonASCII := 0 // number of characters outside ASCII
+	nonASCII := 0 // number of ASCII bytes at the start of text
 	for nonASCII < len(text) && text[nonASCII] < utf8.RuneSelf {
 		nonASCII++
 	}
@@ -106,9 +106,9 @@ func mayHideSecret(text string) bool {
 	return false
 }
 
-// decodePlainForm returns the decoded form of a text's part. The part begins at the offset in the text.
-// decodePlainForm replaces variants of ASCII letters by the letters, removes invisible characters, and decodes
-// percent-encoding.
+// decodePlainForm returns the decoded form of text, which is a part of a longer text. offset is the position at which
+// the part begins in the longer text. decodePlainForm replaces variants of ASCII letters by the letters, removes
+// invisible characters, and decodes percent-encoding.
 func decodePlainForm(text string, offset int) decodedText {
 	decoded := make([]byte, 0, len(text))
 	starts := make([]int, 0, len(text)+1)

@@ -50,8 +50,9 @@ func beginsWithAssignment(sign string) bool {
 	return strings.IndexByte("=>:|,?", sign[0]) >= 0 || sign == "：" || sign == "＝"
 }
 
-// looksLikeAssignedValue reports whether a text can consist of a name's rest, an assignment sign, and a value without
-// white space.
+// looksLikeAssignedValue reports whether a secret may be assigned to a name at the start of text. The text may begin
+// with the rest of the name. It must then contain an assignment sign and the beginning of a value, which is at least
+// minAssignedValueBytes bytes without white space.
 func looksLikeAssignedValue(text string) bool {
 	i := 0
 	for i < len(text) && i < maxNameLength && (isWordByte(text[i]) || strings.IndexByte(" \t\r\n\f.-'\"\\*[]?()",
@@ -324,9 +325,10 @@ const (
 	minAverageStopwordValue = 2.5 // minimum average length of the words, in bytes, in a value that contains a stop word
 )
 
-// looksRandom reports whether a value looks random: in one of its parts, upper case, lower case and digits alternate
-// as often as in a random value. Separators such as hyphens divide the parts. If a value looks random, common words in
-// it occur by chance, so they do not prove that the value is harmless.
+// looksRandom reports whether a value looks random. Separators such as hyphens divide the value into parts. In a part,
+// a word ends where the kind of characters changes, for example from lower case to digits. The value looks random if a
+// long part consists of words that are very short on average. A hexadecimal value does not look random. If a value
+// looks random, common words in it occur by chance, so they do not prove that the value is harmless.
 func looksRandom(s string) bool {
 	if isHexadecimal(s) {
 		return false

@@ -187,8 +187,8 @@ func redactionMarkLength(text string) int {
 	return len(redactionMarkStart) + len(body) + len(redactionMarkEnd)
 }
 
-// isTag reports whether a text has the form of a tag, by which two marks show that they replaced the same secret. A
-// tag consists of eight lower-case hexadecimal digits.
+// isTag reports whether a text has the form of a tag. In a text, a mark replaces each secret. The mark contains a tag,
+// and equal secrets have equal tags. A tag consists of eight lower-case hexadecimal digits.
 func isTag(s string) bool {
 	return len(s) == secretTagDigits && strings.Trim(s, "0123456789abcdef") == ""
 }
@@ -292,8 +292,8 @@ func findAcrossLines(text string) (found []Finding) {
 	}
 }
 
-// findSecretPieceStart returns the start of the longest sequence of characters that may be part of a key and that ends
-// at end.
+// findSecretPieceStart returns the start of the characters before byte end of text that may be part of a key. It goes
+// back as long as all characters may be part of a key, but at most maxSecretPieceBytes bytes.
 func findSecretPieceStart(text string, end int) int {
 	start := end
 	for start > max(0, end-maxSecretPieceBytes) && isSecretKeyByte(text[start-1]) {
@@ -327,8 +327,10 @@ func hasKeyword(piece string) (ok bool) {
 	return ok
 }
 
-// findDividedKey returns the secret that two pieces form together, and how many bytes of the secret are in the second
-// piece. The number is 0 if the pieces do not form a secret, or if the second piece may be an ordinary word.
+// findDividedKey finds a secret that begins in one piece of text and ends in another. It returns the secret, with
+// offsets in the joined pieces, and the number of the secret's bytes in the second piece. The number is 0 if the pieces
+// do not form a secret together, or if the second piece may be an ordinary word. It is also 0 if the first piece alone
+// contains a secret and the second piece has no digits.
 func findDividedKey(first, second string) (f Finding, size int) {
 	isWord := strings.Trim(second, "abcdefghijklmnopqrstuvwxyz.-_") == ""
 	isAfterWhole := !strings.ContainsAny(second, "0123456789") && findLiteral(first) != nil

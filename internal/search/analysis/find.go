@@ -61,7 +61,9 @@ func NewTermFinder(choice *TermSet) *TermFinder {
 	return f
 }
 
-// addWordFirstLetters registers the first letters of plain words, because the terms of these words are searched for.
+// addWordFirstLetters adds a pattern for the first letters of each word in words. The finder analyzes a word of a
+// document only if the word's first letters match such a pattern. The terms of words must be among the terms that are
+// searched for.
 func (f *TermFinder) addWordFirstLetters(words []string) {
 	for _, w := range words {
 		f.addFirstLettersPattern(packLetters(w), 8)
@@ -83,8 +85,8 @@ func packThreeLetters(first uint64) uint32 {
 	return uint32(first&31<<10 | first>>8&31<<5 | first>>16&31)
 }
 
-// addFirstLettersPattern registers that words may have a searched term if they begin with certain letters. These are
-// the first n letters in first, which has the form that [packLetters] returns.
+// addFirstLettersPattern registers the first n letters of a word. Words that begin with these letters may have a term
+// that is searched for. The parameter first contains the letters in the form that [packLetters] returns.
 func (f *TermFinder) addFirstLettersPattern(first uint64, n int) {
 	b := firstLettersPattern{first, math.MaxUint64}
 	if n < 8 {
@@ -111,7 +113,8 @@ func (f *TermFinder) hasThreeLetterStart(three uint32) bool {
 	return f.threeLetterStarts[three>>5]>>(three&31)&1 != 0
 }
 
-// matchesFirstLetters reports whether the first letters of a word match a pattern in firstLettersPatterns.
+// matchesFirstLetters reports whether the first letters of a word match a pattern in firstLettersPatterns. If there are
+// more than maxFirstLettersPatterns patterns, it returns true for each word, because the comparison would be too slow.
 func (f *TermFinder) matchesFirstLetters(first uint64) bool {
 	if len(f.firstLettersPatterns) > maxFirstLettersPatterns {
 		return true
@@ -136,7 +139,8 @@ var irregularWordsByTerm = sync.OnceValue(func() map[string][]string {
 	return words
 })
 
-// trimCache empties the cache of chunks if it is full.
+// trimCache replaces the cache of chunks by an empty cache if it is full. It also creates the cache when it is called
+// for the first time.
 func (f *TermFinder) trimCache() {
 	if f.cache.termsToFind == nil || f.cache.isFull() {
 		f.cache = newChunkTermCache(f.termIfSearchedFor, 1<<6)
@@ -165,11 +169,15 @@ func (f *TermFinder) WantsWord(word string) bool {
 	return term != "" && f.termsToFind.Has(term)
 }
 
-// addStemFirstLetters registers the first letters of all plain words whose stem is t or begins with t. Stemming does
-// not change a word's first two letters, and changes other letters only at the end of the stem, except for the words
-// in irregularWordsByTerm. In a stem of three letters, only the last letter may differ from the word: an e may replace
-// ing or ed (using, use), and an i may replace y (cry, cri). In a longer stem, the first three letters, and all
-// letters except the last two, are unchanged (bility, ble).
+// addStemFirstLetters registers the first letters of all plain words whose stem is t or begins with t. The first
+// letters of a word and of its stem are usually the same. For all words except those in irregularWordsByTerm, these
+// rules apply:
+//
+//   - The first two letters are always the same.
+//   - In a stem of three letters, the last letter may differ from the third letter of the word. An e in the stem may be
+//     an i in the word (the stem of using is use), and an i may be a y (the stem of cry is cri).
+//   - In a longer stem, the first three letters are the same. The other letters are the same except the last two
+//     letters of the stem, for example because bility becomes ble.
 func (f *TermFinder) addStemFirstLetters(t string) {
 	for i := range len(t) {
 		if !isLower(t[i]) {
@@ -245,8 +253,10 @@ func (f *TermFinder) addTextTerms(ctx context.Context, d *index.Document, s stri
 	return hasSome
 }
 
-// addChunkTerms adds those terms of a chunk to the document d that are in f.termsToFind. It reports whether the chunk
-// has any terms.
+// addChunkTerms adds the terms of a chunk c to the document d, but only the terms that are searched for (see
+// f.termsToFind). A chunk is a sequence of letters, digits and marks in a text, usually a single word. addChunkTerms
+// also adds the number of the chunk's words, multiplied by weight, to d.Len. It reports whether the chunk has any
+// terms.
 func (f *TermFinder) addChunkTerms(d *index.Document, c string, weight uint32) bool {
 	if len(c) <= maxCombinedTermBytes {
 		k := f.cache.findOrAnalyzeChunk(c)
@@ -260,16 +270,18 @@ func (f *TermFinder) addChunkTerms(d *index.Document, c string, weight uint32) b
 	return any
 }
 
-// addFoundChunkTerms adds to the document d the terms in us, which come from one piece of the text.
+// addFoundChunkTerms adds the terms in the slice us to the document d. These terms come from one piece of the text,
+// which has the given weight.
 func (f *TermFinder) addFoundChunkTerms(d *index.Document, us []chunkTerm, weight uint32) {
 	for i := range us {
 		d.Terms = append(d.Terms, index.Term{Text: us[i].text, TF: uint16(weight)})
 	}
 }
 
-// measurePlainWord determines whether the text s starts with a plain word that is a whole chunk, except for a
-// contraction such as 's. It returns the word's length, the chunk's end, and the word's first letters in the form that
-// [packLetters] returns. If this cannot be determined without an analysis of the chunk, the length is 0.
+// measurePlainWord measures the plain word with which the text s starts. The word must be a whole chunk, which is a
+// sequence of letters, digits and marks. A contraction such as 's may follow the word. measurePlainWord returns the
+// length n of the word, the end of the chunk, and the word's first letters in the form that [packLetters] returns. The
+// length is 0 if s does not start with such a word, or if only an analysis of the chunk can show this.
 func measurePlainWord(s string) (n, end int, first uint64) {
 	const (
 		each = 0x0101010101010101
@@ -307,7 +319,8 @@ func measurePlainWord(s string) (n, end int, first uint64) {
 }
 
 // measureContraction returns the length of the English contraction, such as 's, with which the text s starts. It
-// returns 0 without a contraction, or if the chunk does not end after the contraction.
+// returns 0 if s does not start with a contraction. It also returns 0 if the chunk may continue after the contraction.
+// A chunk is a sequence of letters, digits and marks in a text.
 func measureContraction(s string) int {
 	n := len("'")
 	if s[0] != '\'' {
@@ -324,8 +337,9 @@ func measureContraction(s string) int {
 	return 0
 }
 
-// measureNumber returns the length of the chunk with which the text s starts if the chunk is certainly a number and
-// therefore a single word. Otherwise, it returns 0.
+// measureNumber returns the length of the number with which the text s starts. The first byte of s must be a digit. The
+// number must be a whole chunk, which is a sequence of letters, digits and marks, because it is then a single word. If
+// this is not certain, measureNumber returns 0.
 func measureNumber(s string) int {
 	n := 1
 	for n < len(s) && isDigit(s[n]) {
@@ -337,7 +351,9 @@ func measureNumber(s string) int {
 	return n
 }
 
-// chunkEndsAt reports whether the chunk at the start of the text s certainly ends at byte n.
+// chunkEndsAt reports whether the chunk at the start of the text s certainly ends at byte n. A chunk is a sequence of
+// letters, digits and marks in a text. If the result is false, the chunk may end there or not, so a slower analysis
+// must decide.
 func chunkEndsAt(s string, n int) bool {
 	if n == len(s) {
 		return true

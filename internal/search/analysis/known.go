@@ -182,14 +182,15 @@ func (k *chunkTermCache) termsOfChunk(c string) []chunkTerm {
 	return us
 }
 
-// storedTermsOfChunk returns the stored units of a chunk.
+// storedTermsOfChunk returns the terms that the cache stores for the chunk s.
 func (k *chunkTermCache) storedTermsOfChunk(s *cachedChunk) []chunkTerm {
 	return k.allChunkTerms[s.firstTermIndex:][:s.termCount]
 }
 
-// appendNumberedTerms appends the terms of a chunk to us and assigns numbers to them. If termsToFind is set, it omits
-// the other terms. It also returns the number of words in the chunk, and whether the chunk has any terms. A term that
-// combines several words does not count as a word.
+// appendNumberedTerms appends the terms of the chunk c to the slice us, and returns the slice. If termsToFind is set,
+// it appends only the terms in this set. Otherwise it appends all terms, each with its number in the cache. It also
+// returns the number of words in the chunk, and whether the chunk has any terms. A term that combines several words
+// does not count as a word.
 func (k *chunkTermCache) appendNumberedTerms(us []chunkTerm, c string) (_ []chunkTerm, parts int, hasUnits bool) {
 	k.reusedTerms = appendChunkTerms(k.reusedTerms[:0], c, k.wordRoot)
 	for _, u := range k.reusedTerms {

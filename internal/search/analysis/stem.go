@@ -86,7 +86,8 @@ func (w *stemmer) markConsonantY() {
 }
 
 // setRegions determines the regions R1 and R2. R1 is the part of the word after the first consonant that follows a
-// vowel. R2 is defined within R1 in the same way.
+// vowel. If the word begins with gener, commun or arsen, R1 is the part after this beginning. R2 is the part of R1
+// after the first consonant in R1 that follows a vowel.
 func (w *stemmer) setRegions() {
 	next := func(i int) int {
 		for ; i < len(w.letters) && !isVowel(w.letters[i]); i++ {

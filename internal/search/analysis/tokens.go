@@ -118,8 +118,8 @@ func (k *chunkTermCache) chunkTermSignature(c string) (wordCount int, signature 
 	return wordCount, signature
 }
 
-// FindOccurrences calls fn for each occurrence of a wanted term in the text. The argument at is the number of words up
-// to the occurrence's end. FindOccurrences returns the number of words in the text.
+// FindOccurrences calls fn for each occurrence of a wanted term in the text. The second argument of fn is the number of
+// words up to the end of the occurrence. FindOccurrences returns the number of words in the text.
 func (f *TermFinder) FindOccurrences(t *Tokens, fn func(term string, at int)) (words int) {
 	k := borrowChunkTermCache()
 	defer spareChunkTermCaches.Put(k)
@@ -178,8 +178,8 @@ func (f *TermFinder) matchesChunkSignature(signature uint64) bool {
 	return false
 }
 
-// FindInText is like [TermFinder.FindOccurrences], for a text without tokens. If ctx is done, FindInText returns
-// early.
+// FindInText is like [TermFinder.FindOccurrences], but its argument is a text that was not split into tokens yet. If
+// ctx is done, FindInText returns early.
 func (f *TermFinder) FindInText(ctx context.Context, s string, fn func(term string, at int)) (words int) {
 	return f.FindOccurrences(Tokenize(ctx, s), fn)
 }

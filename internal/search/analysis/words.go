@@ -127,8 +127,9 @@ func (s *chunkTermSet) addIdentifierTerms(c string, root func(word string) strin
 	}
 }
 
-// appendChunkTerms appends the terms of a chunk, such as getUserName, to us. The terms of single words are in order. A
-// combined term follows the terms of its words. The function root must return the term of a folded word.
+// appendChunkTerms appends the terms of the chunk c, such as getUserName, to the slice us, and returns the slice. The
+// terms of single words are in order. A combined term follows the terms of its words. The function root must return the
+// term of a folded word.
 func appendChunkTerms(us []chunkTerm, c string, root func(word string) string) []chunkTerm {
 	if isPlainWord(c) {
 		w := Fold(c)
@@ -137,8 +138,8 @@ func appendChunkTerms(us []chunkTerm, c string, root func(word string) string) [
 	return appendCompoundTerms(us, c, root)
 }
 
-// appendCompoundTerms appends the terms of a chunk to us. The chunk may consist of several words, such as getUserName.
-// The function root must return the term of a folded word.
+// appendCompoundTerms appends the terms of the chunk c to the slice us, and returns the slice. The chunk may consist of
+// several words, such as getUserName. The function root must return the term of a folded word.
 func appendCompoundTerms(us []chunkTerm, c string, root func(word string) string) []chunkTerm {
 	set := chunkTermSet{terms: us, firstTermOfChunk: len(us)}
 	if class, _ := classifyFirstChar(c); class == emojiChar {
@@ -220,8 +221,8 @@ func isNumberChunk(s string) bool {
 	return false
 }
 
-// addVersionPrefixes adds the shorter versions with which a version of at least three parts begins. For 1.2.3-rc1,
-// these are 1.2 and 1.2.3.
+// addVersionPrefixes adds the shorter versions with which a version begins, if they have at least two parts. For
+// 1.2.3-rc1, these are 1.2 and 1.2.3.
 func addVersionPrefixes(set *chunkTermSet, version string) {
 	dots := 0
 	for i := range len(version) {
@@ -241,8 +242,9 @@ func addVersionPrefixes(set *chunkTermSet, version string) {
 // contractionEndings contains the endings that may follow an apostrophe in an English word.
 var contractionEndings = []string{"s", "t", "d", "m", "ve", "ll", "re"}
 
-// splitIdentifier splits an identifier at its hyphens, underscores and apostrophes, and before each capital that
-// begins a word. It removes English endings after an apostrophe.
+// splitIdentifier splits an identifier at its hyphens, underscores, commas and apostrophes, and before each capital
+// that begins a word. If the identifier ends with an apostrophe and an English ending, such as 's, this ending is
+// removed.
 func splitIdentifier(s string) []string {
 	var parts []string
 	from := 0

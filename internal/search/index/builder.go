@@ -70,8 +70,8 @@ func (b *builder) addDocument(d *Document) {
 	s.addDocumentWithoutTerms(d, b.countsEmptyDocuments)
 }
 
-// addDocumentWithoutTerms adds a document without its terms to the segment. If countsEmpty is true, a document without
-// terms counts in the number of documents and in the average length.
+// addDocumentWithoutTerms adds a document to the segment, but not the document's terms. If d.Terms is empty, the
+// document counts in the number of documents and in the average length only if countsEmpty is true.
 func (s *segment) addDocumentWithoutTerms(d *Document, countsEmpty bool) {
 	dl := uint32(unscoredDocumentLength)
 	if len(d.Terms) > 0 || countsEmpty {
@@ -106,9 +106,9 @@ func (b *builder) newTerm(text string, hash uint64) uint32 {
 	return n
 }
 
-// countTerms returns the numbers of the document's distinct terms, and sets their frequencies in
-// pendingTermFrequencies. It adds missing terms, and increments the document frequency of each term. The result is
-// valid until the next call.
+// countTerms returns the term numbers of the document's distinct terms. A term number identifies a term in the segment
+// that is being built. countTerms adds new terms to the segment, increments the document frequency of each term, and
+// sets the term's frequency in pendingTermFrequencies. The result is valid until the next call.
 func (b *builder) countTerms(d *Document) []uint32 {
 	b.distinctTermNumbers = b.distinctTermNumbers[:0]
 	numbers := d.Numbers
@@ -219,8 +219,9 @@ type postingListFiller struct {
 // singlePostingMark in nextPosting means that the term has only one posting, which is stored in the term itself.
 const singlePostingMark = math.MaxUint32
 
-// newPostingListFiller allocates the posting lists of all terms. The document frequency of each term must be known,
-// because it is the length of the term's list.
+// newPostingListFiller allocates the posting lists of the terms, which are filled later. A posting says that a document
+// contains the term. The document frequency of each term must be known, because it is the length of the term's list. A
+// term in a single document needs no list.
 func newPostingListFiller(s *segment) *postingListFiller {
 	l := &postingListFiller{segment: s, nextPosting: make([]uint32, len(s.terms))}
 	for n := range s.terms {
@@ -265,9 +266,9 @@ func (l *postingListFiller) pushPosting(n uint32, p posting) {
 	*to++
 }
 
-// finishSearchTables computes data for fast searches from the complete posting lists: the largest impact of each term,
-// columns for frequent terms, the range of times in each block of documents, and the table that finds a document by
-// its ID.
+// finishSearchTables computes data for fast searches from the complete posting lists: the highest score impact of each
+// term, the posting columns of frequent terms, and the table that finds a document by its ID. It also releases memory
+// that is not needed any more.
 func (l *postingListFiller) finishSearchTables(slope float64) {
 	s := l.segment
 	few := slices.Clone(l.postings[:l.maxListPostings])
@@ -296,7 +297,9 @@ func (l *postingListFiller) finishSearchTables(slope float64) {
 	s.buildIDTable()
 }
 
-// buildIDTable builds the tables that find a document by its ID.
+// buildIDTable completes a segment after its documents were added. It builds the table that finds a document by its ID,
+// unless the IDs are in ascending order. It also computes the times of the documents for each block, and removes the
+// field data if no document has data.
 func (s *segment) buildIDTable() {
 	s.createdBlocks = timeBlocks(s.created.allValues())
 	s.latestUpdates = blockMaxima(s.updated.allValues())

@@ -142,7 +142,9 @@ func (c *documentComparison) findTerm(text string) (*snapshotTerm, error) {
 	return &c.terms[j], nil
 }
 
-// compareTerm compares the postings of one term, which must be ordered by document number.
+// compareTerm compares the wanted postings of one term with the postings in the snapshot. The wanted postings must be
+// ordered by document number. The documents of postings that the snapshot lacks, or contains with another frequency,
+// are recorded by addDifferent.
 func (c *documentComparison) compareTerm(wanted []wantedPosting) error {
 	t, err := c.findTerm(wanted[0].term)
 	if err != nil {
@@ -157,7 +159,9 @@ func (c *documentComparison) compareTerm(wanted []wantedPosting) error {
 	return err
 }
 
-// compareList compares the postings of a term with the term's list. It returns the postings after the end of the list.
+// compareList compares wanted postings with the list of postings that the snapshot contains for the term t. The
+// documents of postings that the list lacks, or contains with another frequency, are recorded by addDifferent.
+// compareList returns the wanted postings for documents after the last document of the list.
 func (c *documentComparison) compareList(t *snapshotTerm, wanted []wantedPosting) ([]wantedPosting, error) {
 	b, err := readBytesAt(c.snapshot.reader, t.listOffset, int64(t.listSize), math.MaxInt64)
 	if err != nil {

@@ -37,7 +37,8 @@ func (k *TermNumberCache) indexNumber(number uint32) uint32 {
 	return k.indexTermNumbers[number]
 }
 
-// setIndexNumber records that the analyzer's number and the index's number term belong to the same term.
+// setIndexNumber records which number a term has in the index. The parameter number is the number that the analyzer
+// uses for the term, and the parameter term is its number in the index.
 func (k *TermNumberCache) setIndexNumber(number, term uint32) {
 	for int(number) >= len(k.indexTermNumbers) {
 		k.indexTermNumbers = append(k.indexTermNumbers, 0)
@@ -150,7 +151,8 @@ func TermsForWords(words []string) []QueryTerm {
 	return terms
 }
 
-// distinctTerms appends the valid terms to dst, which must be empty. The result is sorted and contains each term once.
+// distinctTerms appends the valid terms to dst, which must be empty. A term is valid if its weight is positive and
+// finite. A weight of 0 counts as 1. The result is sorted and contains each text once, with its highest weight.
 func distinctTerms(dst, terms []QueryTerm) []QueryTerm {
 	for _, t := range terms {
 		if t.Weight == 0 {

@@ -91,10 +91,10 @@ func readDocsHeader(page []byte, size int64, p Params) (docsHeader, error) {
 	return h, nil
 }
 
-// writeDocs writes the first part of a snapshot, which contains the documents, and returns the checksum of page 0. doc
-// must return the fields of document i. Its IDs must ascend, and it may be called several times for a document.
-// writeDocs itself sets longLengthCount and the checksum of the rows in h. It ignores write errors, so the caller must
-// get the first error from out afterwards.
+// writeDocs writes the first part of a snapshot, which contains the documents, and returns the checksum of page 0. The
+// function doc must return the fields of document i. The IDs that it returns must ascend, and it may be called several
+// times for a document. writeDocs itself sets longLengthCount and the checksum of the rows in h. It ignores write
+// errors. Therefore the caller must afterwards get the first error from the writer "out".
 func writeDocs(
 	out io.Writer,
 	h docsHeader,

@@ -111,7 +111,7 @@ func (f *indexFill) startWritingRun() {
 }
 
 // waitForRunFile waits until the file that is being written is complete. It returns at once if no file is being
-// written.
+// written. If the file could not be written, waitForRunFile sets runOptions to nil, so that no further file is written.
 func (f *indexFill) waitForRunFile() {
 	if f.runWritten == nil {
 		return
@@ -194,6 +194,6 @@ func (b *builder) sortedSegment() *segment {
 			s.postingLists[t.listIndexOrDocNumber].list = l.postings[l.nextPosting[n]-t.df : l.nextPosting[n]]
 		}
 	}
-	s.isAscending = true // The documents are in order of ID, because FillEmpty requires this order if it writes files.
+	s.isAscending = true // FillEmpty writes a segment to a file only if the documents' IDs ascend.
 	return s
 }

@@ -30,9 +30,10 @@ func (w *filterSet) accepts(number uint32) bool {
 	return w.acceptsAll || (w.hasBit(number) && w.isInTime(number))
 }
 
-// hasBit reports whether the bit of a document is set in documentBits. This is enough for a document that meets the
-// conditions, unless unappliedRange is set. In this case, isInTime must be called as well. Do not call hasBit if
-// acceptsAll is set, because documentBits is then invalid.
+// hasBit reports whether the bit of the document with this number is set in documentBits. If unappliedRange is nil, a
+// set bit means that the document meets all conditions of the search. Otherwise the caller must also call isInTime,
+// because documentBits does not take the range of times into account completely. Do not call hasBit if acceptsAll is
+// set, because documentBits is then invalid.
 func (w *filterSet) hasBit(number uint32) bool { return w.documentBits[number/64]>>(number%64)&1 != 0 }
 
 // blockDocumentBits returns a bit for each document from 64*block to 64*block+63, which is set if the document meets
@@ -129,9 +130,10 @@ func (w *filterSet) applyTermCondition(v *segmentView, c TermCondition, hash fun
 	return left != 0
 }
 
-// applyTimeRange removes the documents outside a range of times from the set. Reading the times of all documents may
-// be slower than reading only the times of the documents that the search is expected to examine. Then applyTimeRange
-// leaves the documents in the set and sets unappliedRange.
+// applyTimeRange removes documents outside the range of times t from the set. It removes a block of 64 documents at
+// once if all of them are outside. In a block with documents inside and outside the range, it must read the times of
+// all documents. If the search is expected to examine only few documents, reading only their times later is faster. In
+// this case, applyTimeRange leaves the documents of such a block in the set and sets unappliedRange.
 func (w *filterSet) applyTimeRange(v *segmentView, t *TimeRange, expectedVisits int) {
 	w.created = &v.created
 	blocks := v.blockTimeRanges()

@@ -76,7 +76,7 @@ func (t *numberHashTable) releaseUnusedMemory() {
 	}
 }
 
-// firstSlot returns the index in t.slots at which the search for a hash begins.
+// firstSlot returns the index in t.hashSlots at which the search for a hash begins.
 func (t *numberHashTable) firstSlot(hash uint32) int {
 	return int(uint64(hash) * uint64(len(t.hashSlots)) >> 32)
 }

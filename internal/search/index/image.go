@@ -106,8 +106,8 @@ func (img *snapshotTerms) readTerm(t *snapshotTerm, f *foundTerm) error {
 	return err
 }
 
-// loadDocuments returns the documents that have the term. A filter needs no more, and decodes them in a third of the
-// time that loadTermByText takes. The documents are cached.
+// loadDocuments returns the documents that have the term. It is meant for a filter, which does not need the rest of the
+// postings. It takes a third of the time that loadTermByText takes. The documents are cached.
 func (img *snapshotTerms) loadDocuments(text string) docSet {
 	t, ok := img.findTerm(text)
 	if !ok {

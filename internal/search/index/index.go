@@ -161,7 +161,7 @@ func (s *segment) copyForGrowth() *segment {
 // removeDocuments removes the changed documents from a searcher, which must not be published yet. It calls
 // countLostTerm for each term of each removed document.
 func (x *Searcher) removeDocuments(changes []Change, countLostTerm func(text string, hash uint64)) {
-	// segments whose bit set of deleted documents this change has already copied, so that it may be written
+	// segments whose bit set of deleted documents was already copied by this call, so that the copy may be changed
 	owned := map[*segment]bool{}
 	// numbers of the deleted documents whose terms must be found by reading all postings of the segment
 	wanted := map[*segment][]uint32{}

@@ -60,7 +60,8 @@ func (v *segmentView) countLiveBits(docBits []uint64) (n int) {
 	return n
 }
 
-// eachLiveTerm is like eachTermWithPrefix, but counts the documents of each term that are not deleted.
+// eachLiveTerm calls fn with each term that begins with prefix, until fn returns false. df is the number of documents
+// that contain the term and are not deleted.
 func (v *segmentView) eachLiveTerm(prefix string, fn func(text string, df int) bool) {
 	if v.snapshot != nil {
 		v.snapshot.eachTermDocuments(prefix, func(text string, numbers []uint32) bool {

@@ -10,18 +10,18 @@ import (
 	"slices"
 )
 
-// searchBest adds the documents with the highest scores in a part of the index (v) to the heap best. It implements
-// MaxScore (Turtle and Flood, 1995). It processes the query's terms in descending order of the maximum that a term can
-// add to a score.
+// searchBest searches v, a part of the index, and adds the documents with the highest scores to the heap best. It
+// implements MaxScore (Turtle and Flood, 1995). It processes the query's terms in descending order of the maximum that
+// a term can add to a score.
 //
 // For each term and each document that contains the term, the index stores an impact. The impact is an upper bound of
 // what the term adds to the document's score. A document is skipped if this impact, plus the maximum of all weaker
 // terms, is below the lowest score among the best documents so far. The search ends when all remaining terms together
 // cannot reach that score.
 //
-// Until then, scores are estimates in single precision, divided by the query's norm. Bounds of the estimates allow for
-// rounding errors. At the end, the scores of the remaining candidates are computed in double precision over all terms
-// in order. They are therefore identical to the scores that scoreDocuments computes.
+// During the search, scores are estimates in single precision, divided by the query's norm. Bounds of the estimates
+// allow for rounding errors. After the search, the scores of the remaining candidates are computed in double precision
+// over all terms in order. They are therefore identical to the scores that scoreDocuments computes.
 //
 // searchBest returns false, without changing the heap, if it is better to compute the scores of all documents. This is
 // so in a small part of the index, for weights that single precision cannot represent, and if too many candidates are
@@ -91,10 +91,13 @@ func (b *maxScoreSearch) isUnfilteredQuery() bool {
 	return b.filter.acceptsAll && b.searchQuery.AcceptDocument == nil && b.searchQuery.ScoreFactor == nil
 }
 
-// tenthBestScoreBound returns a score that at least ten documents of the view reach, even if only their strongest term
-// counts. It returns 0 if the query wants more than ten documents, or if some of the ten might not be hits. It
-// computes the score from impacts. Impacts are rounded up, so it uses the next lower impact. It reduces the result if
-// document lengths reduce scores more now than when the impacts were computed.
+// tenthBestScoreBound returns a score that at least ten documents of the view reach. For each term, the tenth highest
+// impact shows how much the term alone adds to the scores of at least ten documents. The result is the largest of these
+// amounts. Impacts are rounded up, so the next lower impact is used. If document lengths reduce scores more now than
+// when the impacts were computed, the result is reduced.
+//
+// The result is 0 if the query wants more than ten documents. It is also 0 if documents were deleted or the query has a
+// filter, because some of the ten documents might then not be hits.
 func (b *maxScoreSearch) tenthBestScoreBound() float32 {
 	v, least := b.view, 0.0
 	if b.limit > tenthHighestRank {
@@ -221,8 +224,9 @@ const (
 	gatherLowBitsFactor = 0x0102040810204080
 )
 
-// scoreColumns estimates the scores of documents that contain the term of c. It reads only the postings with an impact
-// from minUsefulScoreImpact to impactLimit-1. minUsefulScoreImpact rises during the loop, together with the threshold.
+// scoreColumns estimates the scores of documents that contain the term of c. It first reads the postings with an impact
+// from minImpact to impactLimit-1. During the loop, the score that a document needs to become a hit rises. If
+// minUsefulScoreImpact then returns a higher value than minImpact, postings with a lower impact are skipped.
 func (b *maxScoreSearch) scoreColumns(c *queryCursor, orderIndex, minImpact, impactLimit int) {
 	w := c.columns
 	upper, end := uint32(0), w.endOfSameUpperBits(0)
@@ -277,13 +281,14 @@ func (b *maxScoreSearch) scoreColumns(c *queryCursor, orderIndex, minImpact, imp
 	}
 }
 
-// collectHighScoreImpacts finds the postings of a term whose impact is from minUsefulScoreImpact to impactLimit-1, and
-// collects their indexes. It starts at index i and stops when the batch is full. It returns the number of collected
-// indexes, and the index at which to continue.
+// collectHighScoreImpacts finds the postings of a term whose impact is from minImpact to impactLimit-1, and stores
+// their indexes in b.hitCandidateBatch. It starts at index i and stops when the batch is full. n is the number of
+// stored indexes, and next is the index at which to continue.
 //
-// One addition compares eight impacts. It overflows into the top bit of each byte whose impact is at least
-// minUsefulScoreImpact. Few blocks contain such an impact, so a branch on it would be mispredicted. Therefore
-// collectHighScoreImpacts first collects these blocks without a branch that depends on the impacts.
+// To be fast, collectHighScoreImpacts compares eight impacts with a single addition. If an impact is at least
+// minImpact, the addition sets the top bit of the impact's byte. Few blocks of postings contain such an impact, so the
+// processor would mispredict a branch for each block. Therefore collectHighScoreImpacts first collects these blocks
+// without a branch, and then examines only them.
 func (b *maxScoreSearch) collectHighScoreImpacts(impacts []uint8, i, minImpact, impactLimit int) (n, next int) {
 	var blocks [64]int32
 	low, high := uint64(0x80-minImpact)*onesInBytes, uint64(0x80-impactLimit)*onesInBytes
@@ -410,9 +415,12 @@ func (c *queryCursor) addEstimatedTermScores(candidates []hitCandidate) {
 	}
 }
 
-// keepCandidateIfLikelyHit keeps a candidate for the best documents. It ignores the candidate if the document is
-// deleted or not accepted, or if the search already found it by a term that was processed before the term at
-// termOrderIndex.
+// keepCandidateIfLikelyHit adds a candidate to the likely hits of the search. It ignores the candidate in these cases:
+//
+//   - The document is deleted, or the query does not accept the document.
+//   - The document contains a term that was processed earlier. The search has then already examined the document. The
+//     earlier terms are those before termOrderIndex in cursorIndexesByGain.
+//   - ScoreFactor reduces the estimated score below the threshold.
 func (b *maxScoreSearch) keepCandidateIfLikelyHit(termOrderIndex int, x hitCandidate) {
 	if b.view.isDeleted(x.docNumberOrPostingIndex) {
 		return
@@ -440,8 +448,8 @@ func (b *maxScoreSearch) keepCandidateIfLikelyHit(termOrderIndex int, x hitCandi
 }
 
 // insertTopScoreEstimate inserts a document's estimated score into the list of the largest estimates. If the list is
-// full, the smallest of these estimates becomes the new threshold. insertTopScoreEstimate always processes the whole
-// list, because branches would be mispredicted.
+// full, the smallest of these estimates becomes the new threshold, and an estimate that is not larger than the smallest
+// one is ignored. The loop has no branches, because the processor would often predict them wrong.
 func (b *maxScoreSearch) insertTopScoreEstimate(sum float32) {
 	// Compare the estimated score as an integer, because the bits of non-negative floats have the same order.
 	bits := math.Float32bits(sum)

@@ -50,8 +50,10 @@ func largeViewsToMerge(views, merging []segmentView) []segmentView {
 	return viewsToMerge(views, merging, func(class int) bool { return class >= largeSegmentClass })
 }
 
-// viewsToMerge returns the segments that should be merged next, or nil. It considers only segments of a size class for
-// which hasClass returns true.
+// viewsToMerge returns the segments that should be merged next, or nil. It usually returns several segments of the same
+// size class, for which hasClass returns true. If a segment of such a class has many deleted documents, viewsToMerge
+// returns this segment and all segments that are not larger, in any class. It ignores segments that are already being
+// merged.
 func viewsToMerge(views, merging []segmentView, hasClass func(class int) bool) []segmentView {
 	var byClass [24][]segmentView
 	for _, v := range views {
@@ -100,9 +102,10 @@ func containsAllSegments(views, wanted []segmentView) bool {
 	return !slices.ContainsFunc(wanted, func(v segmentView) bool { return !hasSegment(views, v) })
 }
 
-// mergeViews merges several parts of the index into a new part without the deleted documents. It keeps, for each term,
-// how many documents with the term were deleted from other parts. If a file cannot be read, it returns nil, and x.Err
-// returns the error.
+// mergeViews merges several parts of the index into a new part without the deleted documents. For each term, it also
+// adds up how many documents with the term were deleted from parts of the index that are not merged. The document
+// frequencies in the whole index stay right because of this number. If a file cannot be read, mergeViews returns nil,
+// and x.Err returns the error.
 func (x *Searcher) mergeViews(views []segmentView) *segment {
 	b, sc := x.newBuilder(), x.currentBM25Scale()
 	s := b.segment
@@ -184,8 +187,9 @@ func (b *builder) copyDocuments(v *segmentView) []uint32 {
 	return numbers
 }
 
-// copyTerms adds the terms in a part of the index, with their counts of documents, to the builder. It returns each
-// term's number in the builder. scratch is reused memory.
+// copyTerms adds the terms in v, a part of the index, to the builder, together with their numbers of documents. It
+// returns, for each term in v, the term's number in the builder. If no document contains a term any more, the term is
+// not added, and its number is deletedDocument. scratch is reused memory.
 func (b *builder) copyTerms(v *segmentView, scratch *[]posting) []uint32 {
 	numbers := make([]uint32, v.termCount())
 	for n := range numbers {

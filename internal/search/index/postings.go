@@ -101,7 +101,8 @@ func newPostings(list []posting, docs int) postings {
 	return postings{columns: w}
 }
 
-// newColumns returns empty columns with capacity for a number of postings, in a segment with docs documents.
+// newColumns returns empty columns for the postings of a term. The parameter postings is the number of postings, for
+// which the columns have capacity. The parameter docs is the number of documents in the segment.
 func newColumns(postings, docs int) *postingColumns {
 	w := &postingColumns{
 		scoreImpacts:  make([]uint8, 0, (postings+scoreImpactBlockSize-1)&^(scoreImpactBlockSize-1)),
@@ -170,8 +171,8 @@ func (w *postingColumns) finishColumns() {
 	w.scoreImpacts = w.scoreImpacts[:cap(w.scoreImpacts)]
 }
 
-// endOfSameUpperBits finds the end of the documents in docs whose numbers have the same upper 16 bits as number. It
-// returns the index in docs after the last such document.
+// endOfSameUpperBits returns the index in lowDocNumbers after the last document whose number has the same upper 16 bits
+// as the parameter number.
 func (w *postingColumns) endOfSameUpperBits(number uint32) int {
 	return int(
 		w.firstPostingIndexes[min(int(number>>16+1)<<(16-w.firstPostingIndexShift), len(w.firstPostingIndexes)-1)],
@@ -189,8 +190,9 @@ func (w *postingColumns) findIndex(number uint32) (int, bool) {
 	return int(at), ok
 }
 
-// findLowDocNumber searches docs, from index at to index to-1, for the value low. It returns the index and whether low
-// was found. It compares several values at once, because branches would be mispredicted.
+// findLowDocNumber searches for a value in the elements docs[at] to docs[to-1]. The argument low is this value.
+// findLowDocNumber returns the index of the element and true, or false if no element has the value. It compares several
+// elements at once, because the processor would mispredict branches.
 func findLowDocNumber(docs []uint16, at, to uint32, low uint16) (uint32, bool) {
 	pattern := uint64(low) * lowBitOfEachUint16
 	for {
@@ -314,7 +316,9 @@ func (t *postings) allPostings(reusedMemory *[]posting) []posting {
 	return *reusedMemory
 }
 
-// termFrequency returns how often a document contains the term, in sixteenths, or 0.
+// termFrequency returns how often a document contains the term, or 0 if the document does not contain it. The result is
+// in sixteenths, so that an occurrence in a special field can count more or less than an occurrence in the text, which
+// counts sixteen.
 func (t *postings) termFrequency(number uint32) uint16 {
 	if t.columns != nil {
 		return t.columns.termFrequency(number)
@@ -334,9 +338,10 @@ func (t *postings) hasDocument(number uint32) bool {
 	return i < len(t.list) && t.list[i].docNumber == number
 }
 
-// findIndex returns the index in the list of a document's posting. If the document does not contain the term, the
-// result is the index of another document's posting, so the caller must compare the document. The code does not branch
-// on the contents of the list, because such branches are mispredicted.
+// findIndex returns the index in t.list of the posting for the document with this number. If this document does not
+// contain the term, the result is the index of another document's posting. Therefore the caller must compare the
+// document number of the posting with number. The code does not branch on the contents of the list, because such
+// branches are mispredicted.
 func (t *postings) findIndex(number uint32) int {
 	from := 0
 	for n := len(t.list); n > 1; {

@@ -182,12 +182,12 @@ func (q *searchState) countPostings() (n int) {
 	return n
 }
 
-// scoreDocuments computes the score of each document in a view that contains a query term. If the score is at least
-// minScore, it calls visit once for the document. visit returns the minimum score for the next documents, which must
-// be above 0 and must not decrease. Deleted documents may also be visited.
+// scoreDocuments computes the score of each document in the view that contains a query term. It calls visit once for
+// each document whose score is at least minScore. visit returns the minScore for the documents that follow. It must be
+// above 0 and must not decrease. Deleted documents may also be visited.
 //
-// The documents are scored in groups of docsPerScoreWindow, called windows. Within a window, the terms are processed
-// in order:
+// The documents are scored in groups of docsPerScoreWindow, called windows. Within a window, the terms are processed in
+// order:
 //
 //	numbers       0 …… 2047 │ 2048 …… 4095 │ …
 //	"apple"       ▪   ▪  ▪▪ │              │      postings, ascending
@@ -200,7 +200,7 @@ func (v *segmentView) scoreDocuments(
 ) {
 	for first := 0; first < len(v.docLengths); first += docsPerScoreWindow {
 		lens := v.docLengths[first:min(first+docsPerScoreWindow, len(v.docLengths))]
-		met := 0 // number of postings for documents from first on, up to the end of lens
+		met := 0 // number of the postings of all terms in this window
 		for i := range q.cursors {
 			c := &q.cursors[i]
 			c.windowStart = c.windowEnd
@@ -243,8 +243,8 @@ func (c *queryCursor) indexInScoreWindow(index int) int {
 	return int(c.list[index].docNumber % docsPerScoreWindow)
 }
 
-// addPostingListScores adds a term's contributions to the scores of the documents in the current window, which begins
-// with document first. The term's postings must be in a list.
+// addPostingListScores adds a term's contributions to the scores of the documents in the current window. The first
+// document in this window has the number first. The term's postings must be in a list.
 func (q *searchState) addPostingListScores(c *queryCursor, first int, lens []uint32) {
 	gain := c.termScoreGain
 	rest := q.scale.adjustedK1Base
@@ -264,8 +264,9 @@ func (q *searchState) addPostingListScores(c *queryCursor, first int, lens []uin
 	}
 }
 
-// addColumnScores adds the contributions of a term to the scores of the documents in the current window, which begins
-// with document first. The term's postings must be in columns.
+// addColumnScores adds the contributions of a term to the scores of the documents in the current window. The parameter
+// first is the number of the first document in the window. The slice lens contains the lengths of the documents. The
+// term's postings must be in columns.
 func (q *searchState) addColumnScores(c *queryCursor, first int, lens []uint32) {
 	gain := c.termScoreGain
 	rest := q.scale.adjustedK1Base

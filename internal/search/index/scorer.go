@@ -49,8 +49,8 @@ type bm25Scale struct {
 	adjustedK1Base, adjustedK1Slope float64
 }
 
-// newScale computes those parts of the formula that are the same for all documents, from the number of documents n and
-// their total length.
+// newScale computes those parts of the scoring formula BM25 that are the same for all documents. n is the number of
+// documents, and total is their total length.
 func (p Params) newScale(n int, total uint64) bm25Scale {
 	s := bm25Scale{scoredDocumentCount: float64(n), k1: p.K1}
 	if s.scoredDocumentCount > 0 {
@@ -89,8 +89,9 @@ func (s bm25Scale) score(gain float64, tf, dl uint32) float64 {
 // eight impacts.
 const maxScoreImpact = 127
 
-// scoreImpact returns a posting's contribution to a score, divided by the term's largest possible contribution. The
-// result is a multiple of 1/127, rounded up, without the denominator.
+// scoreImpact returns a posting's impact, that is, the posting's contribution to a score in relation to the term's
+// largest possible contribution. The largest possible contribution has the impact maxScoreImpact (127). The impact is
+// rounded up to a whole number. tf is the term's frequency in the document, and dl is the document's length.
 func (s bm25Scale) scoreImpact(tf uint16, dl uint32) uint8 {
 	f := float64(tf)
 	return uint8(

@@ -110,8 +110,9 @@ func (d documentUpdateTime) compare(other documentUpdateTime) int {
 	return cmp.Or(cmp.Compare(other.updated, d.updated), cmp.Compare(other.id, d.id))
 }
 
-// insertNewest inserts a document into best, which has at most ask.Limit documents in order, if the document is among
-// the newest and the query accepts it.
+// insertNewest inserts the document d into the list best and returns the list. The list contains the newest documents,
+// the newest first, but at most ask.Limit documents. insertNewest does not insert d if all documents in a full list are
+// newer, or if the query does not accept d.
 func insertNewest(best []documentUpdateTime, d documentUpdateTime, ask *Query) []documentUpdateTime {
 	at, _ := slices.BinarySearchFunc(best, d, documentUpdateTime.compare)
 	if at == ask.Limit {

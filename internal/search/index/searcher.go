@@ -59,7 +59,7 @@ type Searcher struct {
 	countsDF bool
 }
 
-// Len returns the number of documents with terms, which is N in the formula.
+// Len returns the number of documents with terms. It is the number N in the scoring formula BM25.
 func (x *Searcher) Len() int { return x.scoredDocumentCount }
 
 // Err returns the error that occurred when the searcher read its snapshot, or nil. After an error, all results of the

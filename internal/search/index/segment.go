@@ -97,7 +97,8 @@ func (s *segment) addTermBits(docBits []uint64, text string, hash uint64) {
 	f.addDocBits(docBits)
 }
 
-// findTermAt is like find, for a term number.
+// findTermAt is like findTerm, but for a term number instead of a text. If the term has a single posting without a
+// list, the posting is appended to *singlePostings, and the result refers to it.
 func (s *segment) findTermAt(n uint32, singlePostings *[]posting) foundTerm {
 	t := &s.terms[n]
 	f := foundTerm{
@@ -115,8 +116,9 @@ func (s *segment) findTermAt(n uint32, singlePostings *[]posting) foundTerm {
 	return f
 }
 
-// termDF returns the segment's contribution to a term's document frequency: the posting count minus the number of lost
-// documents.
+// termDF returns the segment's contribution to a term's document frequency. This is the number of postings, minus the
+// number of documents with the term that were deleted from older segments while this segment was the newest. For a
+// segment in a snapshot, it is the number of postings. If the segment lacks the term, the result is 0.
 func (s *segment) termDF(text string, hash uint64) int {
 	if s.snapshot != nil {
 		t, ok := s.snapshot.findTerm(text)

@@ -284,8 +284,10 @@ func (f *snapshotFooter) appendTo(b []byte) []byte {
 	return le.AppendUint32(b, crc32.Checksum(b[from:], castagnoli))
 }
 
-// readFooter reads the last bytes of a snapshot of the given size. The documents are in the first part of the
-// snapshot. from is the offset at which this part ends, and docs is its checksum, which the footer must also contain.
+// readFooter reads the footer at the end of a snapshot. The argument size is the size of the snapshot in bytes. The
+// documents are in the first part of the snapshot. The argument from is the offset after this part, at which the terms
+// begin. The argument docs is the checksum of this part. If the footer does not contain this checksum, or does not fit
+// these values, readFooter returns an error.
 func readFooter(r io.ReaderAt, size, from int64, docs uint32) (snapshotFooter, error) {
 	b, err := readCheckedBytes(r, size-footerSize, footerSize, size)
 	if err != nil {
@@ -313,9 +315,10 @@ func (f *snapshotFooter) hasTable(from, to int64) bool {
 		f.blockCount == (f.termCount+termsPerBlock-1)/termsPerBlock
 }
 
-// OpenSnapshot opens the index in the first size bytes of r. The index reads them later as well, so changes are
-// forbidden while the index is used. The parameters must be those with which the snapshot was written. An error
-// matches errSnapshot, or comes from package pagefile or from r.
+// OpenSnapshot opens the index in r. The argument size is the number of bytes that the index has at the start of r. The
+// index also reads these bytes later, so they must not change while the index is used. The parameters p must be the
+// parameters with which the snapshot was written. An error matches errSnapshot, or comes from package pagefile or from
+// r.
 func OpenSnapshot(r io.ReaderAt, size int64, p Params) (*Index, error) {
 	x := New(p)
 	var h docsHeader
@@ -363,7 +366,8 @@ func OpenSnapshot(r io.ReaderAt, size int64, p Params) (*Index, error) {
 	return x, nil
 }
 
-// readBlockTable decodes the table of blocks. All blocks must be between the offsets from and end.
+// readBlockTable decodes the table of blocks in b. The argument blocks is the number of blocks. No block may begin
+// before the offset from or end after the offset end in the snapshot.
 func readBlockTable(b []byte, blocks, from, end int64) ([]dictBlock, error) {
 	le := binary.LittleEndian
 	if int64(len(b)) < blocks*termBlockRowBytes {

@@ -82,7 +82,8 @@ func advanceCursors(cs []*termCursor, n int) []*termCursor {
 	return cs
 }
 
-// sortTerms sorts the terms of a view that is in memory.
+// sortTerms fills c.sortedTerms with the terms of the view, sorted by their texts. It leaves out terms that no document
+// contains. The view must be in memory.
 func (c *termCursor) sortTerms() {
 	for n := range c.view.termCount() {
 		if t := c.view.termCountsAt(n); t.df > 0 {

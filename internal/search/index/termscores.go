@@ -75,7 +75,7 @@ func (x *Searcher) ComputeTermScores(p *TermScores, ids []uint64, terms []QueryT
 
 // locateDocuments finds the documents with these IDs in the index x. It stores their positions in p.documents, and
 // groups documents with consecutive numbers in p.consecutiveDocumentRuns. It leaves out documents that are missing,
-// deleted or without a score. p.isIndexed and p.data get an element for each ID.
+// deleted or without a score. p.isIndexed and p.documentData get an element for each ID.
 func (p *TermScores) locateDocuments(x *Searcher, ids []uint64) {
 	p.documents = p.documents[:0]
 	p.isIndexed, p.documentData = zeroedSlice(p.isIndexed, len(ids)), zeroedSlice(p.documentData, len(ids))
@@ -133,7 +133,7 @@ func appendConsecutiveRuns(runs [][]scoredDocument, docs []scoredDocument) [][]s
 }
 
 // eachTermDocumentInRun calls fn for each document in run that contains the term, with the term's frequency in the
-// document.
+// document. The documents in run must have consecutive numbers.
 func (p *postings) eachTermDocumentInRun(run []scoredDocument, fn func(p scoredDocument, tf uint16)) {
 	if p.columns != nil {
 		for _, d := range run {

@@ -96,10 +96,11 @@ func (t *dialogueScorer) addNeighbourScores(i int, own *hitCandidate, a *scoreEx
 	}
 }
 
-// maxNeighbourOnlyScore returns an upper limit for the score of a turn that contains no query word, unless the turn
-// follows a question with such a word. The limit is the second-best score of the turns with the rarest query word, or
-// the best score if only one turn has the word. If no turn contains a query word, the result is 0, which means no
-// limit.
+// maxNeighbourOnlyScore returns an upper limit for the scores of turns that contain no query word and are found only
+// because of neighbouring turns. The limit ensures that at least minTurnsWithRarestWord turns with the rarest query
+// word rank before these turns. If fewer turns contain this word, the limit is the lowest of their scores. If no turn
+// contains a query word, the result is 0, which means no limit. A turn that follows a question with a query word is not
+// limited.
 func (t *dialogueScorer) maxNeighbourOnlyScore() float64 {
 	t.plan.maxNeighbourOnlyScore = 0
 	if !t.plan.foundDialogueKinds.hasPersonTurns {
@@ -163,8 +164,8 @@ func (t *dialogueScorer) limitNeighbourOnlyScore(i int, own *hitCandidate, a *sc
 	a.score *= f.multiplier
 }
 
-// isTermInTurnText reports whether the turn itself has term termIndex, which must not be a date or the name of
-// its speaker.
+// isTermInTurnText reports whether the text of a turn contains the term with the index termIndex. The turn is own.turn.
+// The result is false if the turn is not by a person, or if the term is a date or a name of the turn's speaker.
 func (t *dialogueScorer) isTermInTurnText(own *hitCandidate, termIndex int) bool {
 	if own.turn.dialogueKind != analysis.PersonTurn {
 		return false

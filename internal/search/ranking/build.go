@@ -31,10 +31,13 @@ type itemBatch struct {
 	analysisDone chan struct{} // receives a value when all items of this batch are analyzed (buffered)
 }
 
-// FillIndex adds items to an empty index. The items must be in order of ID. If ctx is done, FillIndex returns an
-// error, and the index must not be used. FillIndex does not use busyProcessors of the processors, because the
-// goroutines that produce the items need them. If runOptions is not nil, parts of the index are written to files to
-// save memory (see [index.Index.FillEmpty]). All items must be Late then.
+// FillIndex adds items to an empty index. The items must be in order of ID. If ctx is done, FillIndex returns an error,
+// and the index must not be used. The argument busyProcessors is the number of processors that FillIndex leaves to the
+// goroutines that produce the items.
+//
+// If runOptions is not nil, parts of the index are written to files to save memory (see [index.Index.FillEmpty]). The
+// field Late must then be set in the [ItemTextCache] of all items, which means that the index does not keep the items
+// in memory.
 func (r *Scorer) FillIndex(
 	ctx context.Context,
 	items iter.Seq2[Item, error],
@@ -80,7 +83,8 @@ type analyzedDocuments struct {
 // err returns the error because of which documents are missing. Call it after yieldAll.
 func (a *analyzedDocuments) err() error { return cmp.Or(a.failed, a.ctx.Err()) }
 
-// yieldAll calls use with the document of each item, in order. A document is valid only during the call.
+// yieldAll calls the function use with the document of each item, in order. A document is valid only during the call.
+// If ctx is done, yieldAll does not call the function any more.
 func (a *analyzedDocuments) yieldAll(use func(d *index.Document)) {
 	ctx := a.ctx
 	most := max(1, min(runtime.GOMAXPROCS(0)-a.busyProcessors, maxWorkers))

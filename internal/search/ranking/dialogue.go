@@ -38,7 +38,8 @@ const (
 	minEnglishTermShare = 0.001
 )
 
-// candidateCount returns the number of hits to fetch from the index if limit turns are wanted.
+// candidateCount returns the number of hits to fetch from the index if the search shall return limit hits. The number
+// is larger than limit, because the hits are ranked again afterwards.
 func candidateCount(limit int) int { return max(minHitCandidates, limit+limit/2) }
 
 // hitDialogueKinds reports which kinds of dialogue occur among the hits. Only kinds that affect the ranking are
@@ -50,7 +51,8 @@ type hitDialogueKinds struct {
 	hasWholeDialogueHits bool // there are hits that contain a whole dialogue
 }
 
-// findDialogueKinds returns the kinds of dialogue among the hits.
+// findDialogueKinds returns the kinds of dialogue among the hits. Turns by programs are not reported if the query asks
+// for texts by programs.
 func (v *View) findDialogueKinds(p *Plan, hits []index.Hit) (s hitDialogueKinds) {
 	for i := range hits {
 		switch v.itemTurn(v.hitItem(&hits[i])).dialogueKind {
@@ -65,8 +67,9 @@ func (v *View) findDialogueKinds(p *Plan, hits []index.Hit) (s hitDialogueKinds)
 	return s
 }
 
-// rescoreDialogues adjusts the scores of the candidates for dialogues, and ranks them again. The candidates are the
-// index's hits and the nearest neighbours of these hits.
+// rescoreDialogues adjusts the scores of the candidates and ranks them again, because dialogues are ranked in another
+// way than other texts. The candidates are the index's hits and the nearest neighbours of these hits. It returns at
+// most limit hits.
 func (v *View) rescoreDialogues(p *Plan, found []index.Hit, limit int) []index.Hit {
 	p.passageRankedIDs = nil
 	if p.foundDialogueKinds.hasWholeDialogueHits {
@@ -150,8 +153,9 @@ type hitCandidate struct {
 // spareDialogues contains used dialogueScorers for reuse, because a dialogueScorer has a size of about 50 kB.
 var spareDialogues = sync.Pool{New: func() any { return new(dialogueScorer) }}
 
-// newDialogue looks up the hits and their neighbours. The nearest neighbours become candidates as well. The caller may
-// release the result as soon as nothing refers to a part of it.
+// newDialogue looks up the hits of the index and the neighbours of each hit. In a talk between people, the neighbours
+// are the turns before and after a turn. A candidate is an entry that may become a hit in the result: each hit of the
+// index, and its nearest neighbours. The caller may release the result as soon as nothing refers to a part of it.
 func newDialogue(v *View, p *Plan, hits []index.Hit) *dialogueScorer {
 	t := spareDialogues.Get().(*dialogueScorer)
 	t.view, t.plan = v, p
@@ -247,8 +251,9 @@ func (t *dialogueScorer) releaseForReuse() {
 	spareDialogues.Put(t)
 }
 
-// readTurn returns the entry with index i in the list neighbourhood, with its turn of a dialogue. This may read a
-// file. Therefore it is called only when the turn is needed, because most neighbours contribute nothing.
+// readTurn returns the entry with index i in candidatesAndNeighbours. It sets the entry's field turn, unless an earlier
+// call has set it. This may read a file. Therefore readTurn is called only when the turn is needed, because most
+// neighbours contribute nothing.
 func (t *dialogueScorer) readTurn(i int) *hitCandidate {
 	n := &t.candidatesAndNeighbours[i]
 	if n.turn != nil {
@@ -267,7 +272,8 @@ func (t *dialogueScorer) readTurn(i int) *hitCandidate {
 	return n
 }
 
-// itemAt returns the entry with index i in the list neighbourhood, or nil if the entry cannot be read.
+// itemAt returns the item of the entry with index i in the list candidatesAndNeighbours. It returns nil if the entry
+// cannot be read.
 func (t *dialogueScorer) itemAt(i int) Item {
 	n := &t.candidatesAndNeighbours[i]
 	if n.item == nil {
@@ -280,7 +286,7 @@ func (t *dialogueScorer) itemAt(i int) Item {
 	return n.item
 }
 
-// indexOfID returns the index of the entry with this ID in the list neighbourhood.
+// indexOfID returns the index in the list candidatesAndNeighbours of the entry with this ID.
 func (t *dialogueScorer) indexOfID(id uint64) int {
 	i, _ := slices.BinarySearchFunc(
 		t.candidatesAndNeighbours,
@@ -290,11 +296,12 @@ func (t *dialogueScorer) indexOfID(id uint64) int {
 	return i
 }
 
-// eachNeighbourTurn calls fn for the turns before and after turn i of a talk between people. It visits at most reach
-// turns in each direction, which have consecutive IDs. A turn is visited only if the query's conditions select it and
-// it was created at most an hour before or after turn i. Both turns must belong to the same session, if they have one.
-// Other entries between the turns are skipped. If isWorthwhile is not nil and returns false for a turn, the turn is
-// skipped without being read. If the entry with index i is not a turn of a talk, fn is not called.
+// eachNeighbourTurn calls fn for turns before and after turn i of a talk between people. It examines the entries whose
+// IDs differ from the ID of turn i by at most reach, the nearest first. An entry is skipped if it is not a turn of a
+// talk, if the query's conditions do not select it, or if it was created more than an hour before or after turn i. An
+// entry is also skipped if it belongs to another session than turn i. If isWorthwhile is not nil, entries without a
+// query word and entries for which isWorthwhile returns false are skipped without being read. If the entry with index i
+// is not a turn of a talk, fn is not called.
 func (t *dialogueScorer) eachNeighbourTurn(
 	i, reach int,
 	isWorthwhile func(n *hitCandidate, step int) bool,
@@ -392,9 +399,10 @@ func (t *dialogueScorer) explainScore(i int, a *scoreExplanation) {
 	t.limitNeighbourOnlyScore(i, own, a)
 }
 
-// termRarities returns the weight of each term in a chat with a program, because such a chat usually has many
-// subjects. The weight is the square root of the term's information, relative to a term that occurs in one in 1,000
-// English texts.
+// termRarities returns a weight for each query term. The weights are used to score a chat with a program. Such a chat
+// usually has many subjects and therefore contains most common words, so common words must count less. The weight is
+// the square root of the term's information, relative to a term that occurs in one in 1,000 English texts. A rarer term
+// also has the weight 1.
 func (t *dialogueScorer) termRarities() []float64 {
 	if t.cachedRarities == nil {
 		for _, term := range t.termScores.Terms {
@@ -405,9 +413,9 @@ func (t *dialogueScorer) termRarities() []float64 {
 	return t.cachedRarities
 }
 
-// findBestPassage finds the part of a dialogue, 40 words long, that matches the query best. It returns the
-// contribution by each query term to the entry's score for this part. It returns nil if no part scores high enough.
-// The result is valid until the next call.
+// findBestPassage finds the 40 consecutive words that match the query best, in the dialogue with index i in
+// candidatesAndNeighbours. For each query term, it returns how much these words add to the entry's score. It returns
+// nil if the entry cannot be read, or if no term occurs. The result is valid until the next call.
 func (t *dialogueScorer) findBestPassage(i int) []float64 {
 	it := t.itemAt(i)
 	if it == nil || t.candidatesAndNeighbours[i].maxTermScore == 0 {
@@ -419,8 +427,8 @@ func (t *dialogueScorer) findBestPassage(i int) []float64 {
 	return t.passageFinder.findBestPassage(t.view.spokenTokens(it), t.termScores.TermScoreGains)
 }
 
-// appendScoreFactors appends the factors by which the score of the entry own is multiplied. termScores contains the
-// contribution by each query term to this score.
+// appendScoreFactors appends to fs the factors by which the score of an entry is multiplied. The parameter own is this
+// entry. termScores contains the contribution by each query term to its score.
 func (t *dialogueScorer) appendScoreFactors(own *hitCandidate, termScores []float64, fs []scoreFactor) []scoreFactor {
 	switch own.turn.dialogueKind {
 	case analysis.ProgramTurn:
@@ -447,10 +455,12 @@ func (t *dialogueScorer) appendScoreFactors(own *hitCandidate, termScores []floa
 	return fs
 }
 
-// matchedTermFraction returns the fraction of the query's terms, not counting dates, that contribute to the score. The
-// result is never 0: if only a date matches, it counts as half a term. The factor for the score is the fourth root of
-// the fraction. It is computed as two square roots, because a general power is five times slower and not identical on
-// all machines.
+// matchedTermFraction returns the fraction of the query's terms that contribute to the score. Dates are not counted.
+// The result is never 0: if only a date contributes, it counts as half a term. If the query has only dates, the result
+// is 1.
+//
+// The score is multiplied by the fourth root of this fraction. The caller computes the fourth root as two square roots,
+// because a general power is five times slower and not identical on all machines.
 func (t *dialogueScorer) matchedTermFraction(termScores []float64) float64 {
 	has, all := 0, 0
 	for k, given := range termScores {
@@ -473,7 +483,9 @@ type speakerTermWeights struct {
 	termWeights []float64 // weight of each query term (nil if the query does not name this speaker)
 }
 
-// speakerByName returns the speaker with this name. The query names the speaker if it contains a word of the name.
+// speakerByName returns the speaker with this name, with a weight for each query term. If the query contains a word of
+// the name, the query names the speaker. The words of the name then have the weight speakerNameWeight, and all other
+// terms have the weight 1. If the query does not name the speaker, termWeights is nil.
 func (t *dialogueScorer) speakerByName(name unique.Handle[string]) *speakerTermWeights {
 	for i := range t.cachedSpeakers {
 		if t.cachedSpeakers[i].name == name {

@@ -131,8 +131,8 @@ func (v *View) fieldExplainer(p *Plan, id uint64, it Item, terms []index.TermSco
 	}
 }
 
-// applyFactors multiplies a term's score by the factors. To explain the result, it appends to FieldScores by how much
-// each factor has changed the score.
+// applyFactors multiplies a term's score by the factors. For each factor, it appends the resulting change of the score
+// to t.FieldScores, with the reason for the factor. These changes explain the score.
 func applyFactors(t *TermScore, factors []scoreFactor) {
 	for _, f := range factors {
 		if more := t.Score*f.multiplier - t.Score; more != 0 {

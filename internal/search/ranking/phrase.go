@@ -13,8 +13,8 @@ type fieldWordPositions struct {
 	positionsByWord map[string][]int
 }
 
-// containsSequence reports whether the words of seq occur in sequence in the field. It returns false if
-// ctx is done.
+// containsSequence reports whether the list words occurs in the field, in the same order and without other words in
+// between. It returns false if ctx is done before the sequence is found.
 func (f *fieldWordPositions) containsSequence(ctx context.Context, words []string) bool {
 	rarest := 0
 	for i, w := range words {

@@ -131,8 +131,8 @@ func (s *scanTermStats) recordMissingTerm(term string) {
 	}
 }
 
-// recordMissingPrefix records that the query has looked up all terms with a prefix and that the small index of a scan
-// may lack some of them.
+// recordMissingPrefix records that the query has looked up all terms with a prefix. It is called if the scan may not
+// have collected all these terms. The result of the scan is then incomplete, so hasMissingTerm is set.
 func (s *scanTermStats) recordMissingPrefix(prefix string) {
 	s.hasMissingTerm.Store(true)
 	if s.scannedTerms == nil {

@@ -34,11 +34,11 @@ type ItemTextCache struct {
 	Late bool
 }
 
-// TextCache returns m, so that a type that embeds a Memo has this method of [Item].
+// TextCache returns m. Because of this method, a type that embeds an ItemTextCache has the method TextCache of [Item].
 func (m *ItemTextCache) TextCache() *ItemTextCache { return m }
 
-// ItemTextCacheBytes returns the approximate memory, in bytes, that a Memo with all cached results needs for an item
-// with this content.
+// ItemTextCacheBytes returns the approximate memory, in bytes, that is needed by an [ItemTextCache] with all cached
+// results of an item with this content.
 func ItemTextCacheBytes(content string) int {
 	if kind := analysis.ClassifyDialogue(content); kind == analysis.WholePeopleDialogue ||
 		kind == analysis.WholeProgramDialogue {
@@ -91,8 +91,9 @@ var turnOutsideDialogue = turnByNonPersonKind[analysis.NotDialogue]
 // maxNeighbourTime is the maximum time between the creation of neighbouring turns.
 const maxNeighbourTime = time.Hour
 
-// isInSameDialogueAs reports whether t is a turn of the same talk as other, created within maxNeighbourTime.
-// The caller must check that their IDs are close.
+// isInSameDialogueAs reports whether t belongs to the same talk as the turn in the parameter other. Both turns must
+// have the same session, and t must have been created at most maxNeighbourTime before or after the other turn. The
+// caller must check that their IDs are close.
 func (t *dialogueTurn) isInSameDialogueAs(other *dialogueTurn) bool {
 	return t.dialogueKind == analysis.PersonTurn && t.session == other.session &&
 		t.isCreatedNearTime(other.createdNanoseconds)

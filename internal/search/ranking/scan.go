@@ -59,8 +59,8 @@ func ScanItems(ctx context.Context, ranking string, items []Item, chosenTerms *a
 	return v, nil
 }
 
-// CoversTerms reports whether the scan that created the view was for this ranking and included
-// all terms of c. It returns false if c is nil, which means all terms.
+// CoversTerms reports whether the scan that created the view was for the given ranking and collected all terms in c. If
+// c is nil, the caller needs all terms, so CoversTerms returns false.
 func (v *View) CoversTerms(ranking string, c *analysis.TermSet) bool {
 	have := v.termStats.(*scanTermStats).scannedTerms
 	return v.Ranking() == ranking && c != nil && !slices.ContainsFunc(c.ListTerms(), func(t string) bool {
@@ -76,8 +76,8 @@ func (v *View) HasMissingTerms() bool {
 	return ok && s.hasMissingTerm.Load()
 }
 
-// MarkSeedScanIncomplete makes [View.HasMissingTerms] true if the query must return documents without words. A scan for
-// the ranking Seed does not contain such documents.
+// MarkSeedScanIncomplete makes [View.HasMissingTerms] true if the view is the result of a scan for the ranking Seed.
+// Call it if the query also returns documents without words, because such a scan does not contain these documents.
 func (v *View) MarkSeedScanIncomplete(p *Plan) {
 	if s, ok := v.termStats.(*scanTermStats); ok && p.isForSeedRanking {
 		s.hasMissingTerm.Store(true)
@@ -102,7 +102,8 @@ func newItemScanner(ranking string, c *analysis.TermSet) *itemScanner {
 	for _, t := range slices.Concat(c.ListTerms(), c.ListPrefixes()) {
 		sc.shouldCollectKeywords = sc.shouldCollectKeywords || isKeyword(t)
 		date, ok := strings.CutPrefix(t, datePrefix)
-		// The query looks up a "date:" term for each word that may be a date, so check whether the term is a real date
+		// The query looks up a "date:" term for each word that may be a date. Collect dates only if such a term is a
+		// month, begins with a digit, or is the prefix of all dates.
 		if ok && ranking != SeedRanking {
 			sc.shouldCollectDates = sc.shouldCollectDates || slices.Contains(monthTerms[:], t) || date == "" ||
 				(date[0] >= '0' && date[0] <= '9')
@@ -135,8 +136,9 @@ func (sc *itemScanner) scanItems(ctx context.Context, items []Item) []index.Docu
 	return docs
 }
 
-// scanItem sets d to the document of an item with the chosen terms only, except for Data. It reuses the memory of d.
-// For the ranking Seed, hasWords is false if the item lacks words.
+// scanItem sets d to the document of an item. The document contains only the chosen terms, and its field Data is not
+// set. scanItem reuses the memory of d. For the simple ranking Seed, hasWords is false if the item contains no words.
+// For other rankings, hasWords is always true.
 func (sc *itemScanner) scanItem(ctx context.Context, it Item, d *index.Document) (hasWords bool) {
 	t := &sc.buffer.text
 	it.FillText(t)

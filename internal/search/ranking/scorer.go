@@ -207,8 +207,9 @@ func isOutsideInt64(t time.Time) bool {
 	return y < 1678 || y > 2261
 }
 
-// CreationRange returns a condition for the time of creation: at or after from, and before before. A zero time means
-// no bound. isInexact is true if the condition includes too much because a bound exceeds the range of an int64.
+// CreationRange returns a condition for the time of creation: the time is at or after the argument from, and earlier
+// than the argument before. A zero argument means no bound. isInexact is true if the condition includes too much
+// because a bound exceeds the range of an int64.
 func CreationRange(from, before time.Time) (times *index.TimeRange, isInexact bool) {
 	if from.IsZero() && before.IsZero() {
 		return nil, false

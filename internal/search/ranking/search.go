@@ -82,7 +82,8 @@ func (v *View) Newest(p *Plan, limit int) []Hit {
 func (v *View) NewestIDs(p *Plan, limit int) []uint64 {
 	v.MarkSeedScanIncomplete(p)
 	lookup := p.indexQuery
-	// The index for the ranking Seed lacks keywords of documents without words, so do not use it to check conditions.
+	// In the index for the simple ranking Seed, a document without words has no keywords either. Therefore do not use
+	// this index to check conditions.
 	if p.isForSeedRanking {
 		lookup = index.Query{AcceptDocument: p.acceptDocument}
 	}

@@ -32,15 +32,15 @@ type termStats interface {
 	TermsWithPrefix(prefix string) iter.Seq2[string, int]
 }
 
-// NewView returns the present state of the scorer. As soon as ctx is done, the view's results must be discarded.
-// readItem reads the item of a document without Data, or returns nil if this fails. readItem may be nil if all
-// documents have Data.
+// NewView returns a view of the scorer's present state. As soon as ctx is done, the view's results must be discarded.
+// The function readItem is called for a document that was indexed without Data. It must read and return the document's
+// item, or return nil if this fails. It may be nil if all documents have Data.
 func (r *Scorer) NewView(ctx context.Context, readItem func(id uint64) Item) *View {
 	return r.ViewOfSearcher(ctx, r.index.Searcher(), readItem)
 }
 
-// ViewOfSearcher returns a view of the index that x searches. x must belong to the scorer's index, in any of its
-// states.
+// ViewOfSearcher returns a view of the index that x searches. This must be the scorer's index, but x may search an
+// earlier state of it. The function readItem reads the item of a document without Data.
 func (r *Scorer) ViewOfSearcher(ctx context.Context, x *index.Searcher, readItem func(id uint64) Item) *View {
 	return &View{ctx: ctx, scorer: r, searcher: x, termStats: x, loadItem: readItem}
 }
@@ -61,8 +61,9 @@ func (v *View) Searcher() *index.Searcher { return v.searcher }
 // DF returns the number of documents that contain a term (the document frequency).
 func (v *View) DF(term string) int { return v.termStats.DF(term) }
 
-// TermFrequency returns how many documents contain a word of the plan, and the inverse document frequency for the
-// word's term. For a corrected word, both results belong to the word as the user wrote it.
+// TermFrequency returns how many documents contain a word of the plan, and the inverse document frequency of the word's
+// term. If w.Corrected is set, the user mistyped the word, and w.Term is the corrected word. df is then 0 because no
+// document contains the mistyped word, and idf is the value for this df.
 func (v *View) TermFrequency(w QueryWordTerm) (df int, idf float64) {
 	if !w.Corrected {
 		df = v.termStats.DF(w.Term)
@@ -159,8 +160,9 @@ func (v *View) itemTurn(it Item) *dialogueTurn {
 	return kept.Load()
 }
 
-// NeighbourTurns returns the turns before and after a turn, in order, up to the distance maxDistance. If accept is not
-// nil, turns are left out for which accept returns false. If the entry is not a turn in a talk, the result is empty.
+// NeighbourTurns returns the turns before and after the turn with this ID, in order. It returns at most maxDistance
+// turns on each side. If the function accept is not nil, and returns false for a turn, this turn is left out. The
+// result is empty if the ID does not belong to a person's turn in a dialogue.
 func (v *View) NeighbourTurns(id uint64, maxDistance int, accept func(id uint64) bool) (before, after []Item) {
 	own := v.itemTurn(v.findItem(id))
 	if own.dialogueKind != analysis.PersonTurn {

@@ -73,7 +73,7 @@ type analyzedText struct {
 }
 
 // wordBitSet returns a set with one bit for each word. Several words may have the same bit. If text a contains all
-// words of text b, a's signature contains all bits in b's signature.
+// words of text b, the set of a contains all bits in the set of b.
 func (s *analyzedText) wordBitSet() (bits uint64) {
 	for _, w := range s.stemNumbers {
 		bits |= 1 << (w * 0x9e3779b1 >> 26)
@@ -97,17 +97,17 @@ type duplicateSearch struct {
 // results must never change.
 func NormalizeText(s string) string { return strings.Join(strings.Fields(strings.ToLower(s)), " ") }
 
-// FindNearDuplicates returns the texts that can be dropped, in order of Drop. The result
-// depends only on the texts.
+// FindNearDuplicates returns the texts that can be dropped, each with the text to keep. The result is sorted by the
+// field Drop, which is the index of the text to drop. The result depends only on the texts.
 //
 // A text is a duplicate of an equal text. A text is also a duplicate of a longer text that contains all its words
 // (stemmed, without stop words) in the same order. There must be at least three such words, and they must be at least
-// three fifths of the longer text's words. Both must then have the same numbers, the same words with symbols, and the
-// same negations. Texts in scripts without spaces between words are only duplicates of equal texts. If very many texts
-// share their rarest word, not all pairs are compared.
+// three fifths of the longer text's words. Both texts must then have the same numbers, the same words with symbols, and
+// the same negations. Texts in scripts without spaces between words are only duplicates of equal texts. If very many
+// texts share their rarest word, not all pairs are compared.
 //
-// FindNearDuplicates returns an error if ctx is done. After each analyzed text, it calls
-// progress, which may be nil, with the number of analyzed texts.
+// FindNearDuplicates returns an error if ctx is done. After each analyzed text, it calls progress, which may be nil,
+// with the number of analyzed texts.
 func FindNearDuplicates(ctx context.Context, texts []Passage, progress func(done int)) ([]nearDuplicate, error) {
 	d := duplicateSearch{replacementByDropped: map[int]int{}, isExactByDropped: map[int]bool{}}
 	err := d.findAllDuplicates(ctx, texts, progress)
@@ -129,7 +129,8 @@ func (d *duplicateSearch) findAllDuplicates(ctx context.Context, texts []Passage
 	return d.findContainedTexts(ctx, d.findEqualTexts(samples), len(c.stemNumbers))
 }
 
-// findEqualTexts finds equal texts, and returns one text from each group of equal texts.
+// findEqualTexts returns each text once. If several texts are equal, it returns the text with the highest KeepPriority,
+// and records in d that this text replaces the others.
 func (d *duplicateSearch) findEqualTexts(samples []*analyzedText) []*analyzedText {
 	samples = slices.Clone(samples)
 	slices.SortStableFunc(
@@ -165,7 +166,8 @@ func (d *duplicateSearch) findContainedTexts(ctx context.Context, samples []*ana
 			cmp.Compare(a.passageIndex, b.passageIndex),
 		)
 	})
-	// for each word number, the last text in samples that contains the word; the first text counts as 1
+	// Count, for each word number, the texts that contain the word. The slice last contains the index in samples of the
+	// last text with the word, plus 1.
 	frequency, last := make([]int, wordCount), make([]int, wordCount)
 	for i, s := range samples {
 		for _, w := range s.stemNumbers {
@@ -178,8 +180,9 @@ func (d *duplicateSearch) findContainedTexts(ctx context.Context, samples []*ana
 	keys, number := rarestWords(samples, frequency)
 	clear(last)
 	signatures := make([]uint64, len(samples))
-	// For each number that rarestWords assigned to a key, the texts with this key, longest first. All these texts have
-	// the same rarest word and the same exact words (such as numbers and negations).
+	// For each number that rarestWords assigned to a key, the texts that contain the key's word and have the key's
+	// exact words (such as numbers and negations), longest first. Each text is listed under all its words, so that a
+	// shorter text can be compared with all texts that contain its rarest word.
 	holders := make([][]int32, len(number))
 	for i, s := range samples {
 		if err := ctx.Err(); err != nil {
@@ -366,7 +369,9 @@ func (c *textAnalyzer) prepareText(ctx context.Context, index int, t Passage) *a
 	return s
 }
 
-// analyzeWord analyzes a word between spaces.
+// analyzeWord analyzes a word between spaces. The result contains the numbers of the word's stems, without stop words.
+// If a duplicate must contain exactly the same word, such as a negation, the result also contains the word's exact
+// form.
 func (c *textAnalyzer) analyzeWord(ctx context.Context, w string) (analyzed analyzedWord) {
 	w = strings.Trim(w, trimmedCharacters)
 	folded := analysis.Fold(w)

@@ -67,9 +67,10 @@ func intersectLists(listName string, a, b []string) ([]string, error) {
 	return common, nil
 }
 
-// Scope returns a scope with the given title that enforces the permissions, except for their profile. It returns false
-// if the permissions restrict nothing. The caller must use the scope together with all scopes in below. A new entry
-// without a project gets the first permitted project that all scopes in below allow as well.
+// Scope returns a scope with the given title that restricts a memory to what the permissions allow. It does not take
+// the profile of the permissions into account. It returns false if the permissions restrict nothing. The argument below
+// lists the scopes that restrict the memory as well. The caller must use the returned scope together with all of these
+// scopes. A new entry without a project gets the first permitted project that all of these scopes also allow.
 func (r Permissions) Scope(title string, below ...scope.Scope) (s scope.Scope, ok bool) {
 	if !r.AreLimited() && !r.ReadOnly {
 		return scope.Scope{}, false
@@ -89,9 +90,10 @@ func (r Permissions) Scope(title string, below ...scope.Scope) (s scope.Scope, o
 	return FitAddedLabelsToScopes(s, below...), true
 }
 
-// FitAddedLabelsToScopes returns the scope s with changes to the labels that the scope adds to new entries. The
-// changes are necessary if one of the scopes in below forbids such a label. FitAddedLabelsToScopes then chooses
-// another value that s allows. If all scopes have no allowed value in common, it removes the label.
+// FitAddedLabelsToScopes returns a copy of the scope s in which the labels for new entries are changed, if this is
+// necessary. The field s.Own contains these labels. The argument below lists other scopes. If one of them forbids a
+// label, FitAddedLabelsToScopes chooses another value for the label that s and all scopes in this list allow. If there
+// is no such value, it removes the label.
 func FitAddedLabelsToScopes(s scope.Scope, below ...scope.Scope) scope.Scope {
 	var label []oxbow.Label
 	for _, l := range s.Own {

@@ -171,8 +171,9 @@ func (e *RefusedError) SetChallenge(h http.Header) {
 	}
 }
 
-// isHostAllowed reports whether requests with this Host header are permitted. The header may contain a port. A name is
-// not permitted only because it resolves to this machine, because attacks by DNS rebinding use such names.
+// isHostAllowed reports whether requests with this Host header are permitted. The header may contain a port. It permits
+// loopback names and addresses, such as localhost, and the hosts in g.Hosts. It refuses any other name, even a name
+// that resolves to this machine, because attacks by DNS rebinding use such names.
 func (g Guard) isHostAllowed(host string) bool {
 	name := host
 	if h, _, err := net.SplitHostPort(host); err == nil {

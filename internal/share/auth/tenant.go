@@ -47,7 +47,8 @@ func CheckTenant(name string) error {
 	return nil
 }
 
-// TenantNames returns the sorted names of the tenants to which the tokens belong.
+// TenantNames returns the sorted names of the tenants to whose memories the tokens give access. It ignores tokens that
+// are only for another purpose (see Token.Only).
 func (ts Tokens) TenantNames() []string {
 	var names []string
 	for _, t := range ts {
@@ -59,8 +60,8 @@ func (ts Tokens) TenantNames() []string {
 	return slices.Compact(names)
 }
 
-// ForTenant returns the tokens for the memory of a tenant. If tenant is "", it returns the tokens for the server's own
-// home.
+// ForTenant returns the tokens that give access to the memory of a tenant. If tenant is "", it returns the tokens for
+// the server's own home. Tokens that may only read the server's metrics are left out.
 func (ts Tokens) ForTenant(tenant string) Tokens {
 	return slices.DeleteFunc(slices.Clone(ts), func(t Token) bool { return t.Tenant != tenant || t.Only != "" })
 }

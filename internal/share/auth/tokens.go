@@ -40,7 +40,8 @@ func NewToken(name, secret string, r Permissions) Token {
 	return Token{Name: name, Rights: r, secretDigest: sha256.Sum256([]byte(secret))}
 }
 
-// Title returns a name for the permissions of the token. The errors of the permissions' scope contain this name.
+// Title returns a name for the permissions of the token. If the permissions do not allow a call, the error contains
+// this name.
 func (t Token) Title() string {
 	if t.Name == "" {
 		return "the rights of this server"

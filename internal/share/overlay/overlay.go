@@ -81,7 +81,7 @@ func (o *overlayStore) Capabilities() oxbow.Capabilities {
 	return c
 }
 
-// Upper returns the upper store. The history of the overlay is its history.
+// Upper returns the upper store. The history of the upper store is also the history of the overlay.
 func (o *overlayStore) Upper() oxbow.Store { return o.upperStore }
 
 // LowerEntries returns the entries that the overlay adds to the upper memory, as they were at the last refresh. They
@@ -167,8 +167,8 @@ func (o *overlayStore) loadLower(ctx context.Context) ([]*oxbow.Entry, error) {
 	return all, nil
 }
 
-// makeNameUnique appends the suffix to the name of an entry from the store lower until no entry of upper has this name
-// and usedNames does not contain it.
+// makeNameUnique makes the name of an entry from the lower store unique. It appends lowerNameSuffix to the name until
+// no entry of upperStore has this name and usedNames does not contain it. It then adds the name to usedNames.
 func (o *overlayStore) makeNameUnique(ctx context.Context, e *oxbow.Entry, usedNames map[string]bool) error {
 	for {
 		_, err := o.upperStore.Get(ctx, e.Name)
@@ -205,8 +205,8 @@ func compareEntries(old, current []*oxbow.Entry) (deltas []oxbow.Delta) {
 	return deltas
 }
 
-// currentLowerEntries returns the entries of the store lower, with their names in the overlay. It loads them again if
-// a store has changed.
+// currentLowerEntries returns the entries of the lower one of the two stores, with their names in the overlay. It loads
+// the entries again if one of the two stores has changed. If the overlay is closed, it returns [oxbow.ErrClosed].
 func (o *overlayStore) currentLowerEntries(ctx context.Context) ([]*oxbow.Entry, error) {
 	if o.isClosed.Load() {
 		return nil, oxbow.ErrClosed

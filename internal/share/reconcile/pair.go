@@ -60,8 +60,10 @@ func (s *syncRun) pairEntries(home, server *homeOrServerEntries) {
 	}
 }
 
-// findServerEntry searches for the server's entry that p.record describes, and sets p.server to it. An entry in used
-// is not considered, because it belongs to another record.
+// findServerEntry searches for the server's entry that p.trustedRecord describes. If it finds the entry, it sets
+// p.server to it and adds it to the map used. It ignores an entry that is already in this map, because the entry
+// belongs to another record. If the entry does not exist on the server any more, it sets p.serverChange to
+// entryRemovedSinceSync.
 func (s *syncRun) findServerEntry(p *entryPair, server *homeOrServerEntries, used map[*oxbow.Entry]bool) {
 	r := p.trustedRecord
 	e, candidate := server.byID[r.ID]
@@ -107,9 +109,13 @@ func (s *syncRun) findRenames(home, server *homeOrServerEntries, atHome, atServe
 		})
 }
 
-// findMovedEntries finds entries that were renamed in the home or on the server since the last synchronization.
-// entries lists the entries that exist there now. For each pair whose old entry is missing there, it searches for a
-// new entry with the same kind and creation time. If there are several, an alias or the content decides.
+// findMovedEntries finds entries that were renamed since the last synchronization, either in the home (the user's own
+// store) or on the server. The list entries contains the entries that exist on that side now. The map used contains the
+// entries of that side that already belong to a pair. The function lostIdentity returns the identity that a pair's
+// entry had, and whether this entry is missing on that side. For each pair with a missing entry, findMovedEntries
+// searches the list entries for an unused entry with the same kind and creation time. The function isNameFree must
+// accept the entry's name. If several entries or pairs match, an alias or the content decides. Then findMovedEntries
+// passes the pair and the entry to the function assign.
 func (s *syncRun) findMovedEntries(
 	entries []*oxbow.Entry,
 	used map[*oxbow.Entry]bool,
@@ -161,8 +167,14 @@ func (s *syncRun) findMovedEntries(
 	}
 }
 
-// setEntryChanges sets p.homeChange and p.serverChange: how the entry of a record has changed on each side since the
-// last synchronization.
+// setEntryChanges sets p.homeChange and p.serverChange, which say how the entry of a record has changed on each side
+// since the last synchronization. If the server's entry is unchanged, setEntryChanges also updates its ID, version and
+// time in the record.
+//
+// An entry that is missing on one side was not necessarily removed, because the history of that side may have been
+// replaced or read only in part. In this case, setEntryChanges treats the entry as an entry that this side never had,
+// so that the version of the other side is used. It clears p.trustedRecord and counts the entry in
+// s.report.NotRemovedCount.
 func (s *syncRun) setEntryChanges(p *entryPair, home, server *homeOrServerEntries) {
 	r := p.trustedRecord
 	switch {

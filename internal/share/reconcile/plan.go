@@ -71,9 +71,10 @@ type planStep struct {
 	Record *syncRecord `json:"record,omitempty"`
 }
 
-// WritePlan writes a file with the changes that a run is about to make. Call it from [Options.WritePlanFile],
-// before the first change. If the run is killed before [State.Write], the next run reads from the plan which changes
-// this run was making.
+// WritePlan writes a file with the changes that a run is about to make. Call it from [Options.WritePlanFile], before
+// the first change. If the run is killed before [State.Write], the next run reads the plan to find out which changes
+// the killed run was making. If the state contains results of an earlier killed run that are not in the state file yet,
+// WritePlan first writes the state.
 func (s *State) WritePlan(fsys vfs.FS, name string) error {
 	if s.hasUnsavedKilledRunResults {
 		if err := s.writeState(fsys, name); err != nil {

@@ -41,7 +41,8 @@ func (s *syncRun) planPull() (steps []*plannedStep, err error) {
 	return steps, nil
 }
 
-// isRenamedOnServer reports whether the server's entry no longer has the name that the home's entry has.
+// isRenamedOnServer reports whether the server no longer has an entry with the name of the home's entry, because the
+// server's entry was renamed or removed.
 func (p *entryPair) isRenamedOnServer() bool {
 	switch p.serverChange {
 	case entryRemovedSinceSync:
@@ -88,7 +89,9 @@ func boolToInt(b bool) int {
 	return 0
 }
 
-// pullStepSortKey returns a number by which steps are sorted: removals first, then renames, then all other steps.
+// pullStepSortKey returns a number by which steps are sorted. A removal (the op Remove alone) has the number 1. A
+// rename (Remove, followed by the op that adds the entry under the new name) has the number 2. All other steps have the
+// number 3.
 func pullStepSortKey(s *plannedStep) int {
 	if len(s.ops) > 0 {
 		if _, ok := s.ops[0].(oxbow.Remove); ok {
@@ -108,8 +111,10 @@ func (s *syncRun) chooseFreeHomeName(e *oxbow.Entry, currentName string) string 
 	return name
 }
 
-// conflictName returns the n-th variant of an entry's name. The variant is used when the server's version must be
-// stored in addition to the home's version. All homes choose the same variants.
+// conflictName returns the n-th variant of the name of the entry e. A pull stores the server's entry under a variant if
+// another entry in the home (the user's own store) has the name. The variant depends only on e and n. Therefore pulls
+// into different homes choose the same variant. If the name is too long, conflictName shortens it so that the variant
+// has at most oxbow.MaxName bytes.
 func conflictName(e *oxbow.Entry, n int) string {
 	end := fmt.Sprintf(" (conflict %.3x)", sha256.Sum256([]byte(e.Content)))
 	if n > 1 {
@@ -123,7 +128,8 @@ func conflictName(e *oxbow.Entry, n int) string {
 	return strings.TrimSpace(name) + end
 }
 
-// planHomeAdd makes the step add the entry e to the home.
+// planHomeAdd makes the step st add the entry e to the home. If another entry in the home has the entry's name, the new
+// entry gets a variant of the name, and the change is marked as a conflict.
 func (s *syncRun) planHomeAdd(st *plannedStep, e oxbow.Entry) {
 	st.record = s.state.pairRecord(st.serverEntry, nil)
 	name := s.chooseFreeHomeName(&e, "")
@@ -202,8 +208,9 @@ func (s *syncRun) planHomeMerge(st *plannedStep, p *entryPair) error {
 	return nil
 }
 
-// mergeEntry merges the two versions of an entry. The merge base consists of mergeBaseContent and the aliases and
-// labels whose hashes are in the record.
+// mergeEntry merges the two versions of an entry. The merge base is the entry at the last synchronization. It consists
+// of baseContent, and of those aliases and labels of both versions whose hashes are in the record. The result has the
+// kind of the home's version.
 func (s *syncRun) mergeEntry(p *entryPair, baseContent string) (oxbow.Entry, error) {
 	a, b := p.home.Clone(), p.server.Clone()
 	a.Labels, b.Labels = withoutServerStamps(a.Labels), withoutServerStamps(b.Labels)
@@ -281,8 +288,9 @@ func countStepsPerChange(steps []*plannedStep, items, bytes int) (n int) {
 	return n
 }
 
-// forgetUndoData removes the data about the last pull from the records. That information is needed only to notice that
-// the pull was undone.
+// forgetUndoData plans the removal of the data about the last pull, which is needed only to notice that somebody undid
+// the pull. In s.replacementRecords, it maps each record that the last pull wrote to a copy without this data. It maps
+// the record of each entry that the pull removed to nil, so that the record is deleted.
 func (s *syncRun) forgetUndoData() {
 	for _, r := range s.state.records {
 		if r.WasRemoved {
@@ -337,7 +345,8 @@ func removalSortKey(op oxbow.Op) int {
 	return 1
 }
 
-// withoutLastPullData returns a copy of the sync record without the data by which undoing the last pull is recognized.
+// withoutLastPullData returns a copy of the sync record without the fields WasPulled and BeforePull. A run uses these
+// fields to recognize that a person has undone the last pull. If r is nil, the result is nil.
 func withoutLastPullData(r *syncRecord) *syncRecord {
 	if r == nil {
 		return nil

@@ -94,7 +94,7 @@ func (s *syncRun) planServerChange(st *plannedStep, p *entryPair) bool {
 	}
 	e := p.home.Clone()
 	for _, a := range e.Aliases {
-		// The server gave this alias to another entry. Do not send the entry now. The next pull decides which of the
+		// If the server gave the alias to another entry, do not send the entry now. The next pull decides which of the
 		// two entries keeps the alias.
 		if owner, ok := s.unpulledServerAliases[oxbow.NormalName(a)]; ok {
 			err := fmt.Errorf(
@@ -161,10 +161,10 @@ func (s *syncRun) applyPush(steps []*plannedStep) error {
 	return sendErr
 }
 
-// fetchSentEntryVersions asks the server for the IDs and versions of the entries that were sent. Without the IDs and
-// versions, a later run could not tell whether the server has removed an entry or has never received it. If the server
-// does not answer, the next run asks again. If no other client has written since, the next run only needs to read the
-// changes after this push.
+// fetchSentEntryVersions asks the server for the IDs and versions of the entries that this push sent. Without the IDs
+// and versions, a later run could not tell whether the server has removed an entry or has never received it. If the
+// server does not answer, the next run asks again. If no other client has written to the server since the last
+// synchronization, the next run only needs to read the changes after this push.
 func (s *syncRun) fetchSentEntryVersions() {
 	before, d := s.serverPos, newHomeOrServerEntries()
 	now, err := s.readPosition()

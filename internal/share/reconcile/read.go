@@ -102,8 +102,10 @@ func (s *syncRun) isPullUndone() (bool, error) {
 	return false, nil
 }
 
-// readServerEntries reads the changes on the server since the last synchronization. If the server cannot list all these
-// changes, readServerEntries reads all entries on the server.
+// readServerEntries reads the changes on the server since the last synchronization. It reads all entries on the server
+// if the changes do not suffice: if the server cannot list all of them, if somebody undid the last pull, if homeTrusted
+// is false, or if a record has no entry ID and no entry with its name has changed. homeTrusted reports whether the
+// home's change history continues from the last synchronization.
 func (s *syncRun) readServerEntries(homeTrusted bool) (d *homeOrServerEntries, err error) {
 	s.serverPos, err = s.readPosition()
 	if err != nil {
@@ -146,7 +148,8 @@ func (s *syncRun) readPosition() (oxbow.Position, error) {
 	return p, err
 }
 
-// readAllServerEntries reads all entries of the server into all.
+// readAllServerEntries reads all entries of the server and adds them to the value that is called all. It returns an
+// error if two entries have the same name, or if the server sends too much.
 func (s *syncRun) readAllServerEntries(all *homeOrServerEntries) error {
 	b := s.newServerReadCounter()
 	for e, err := range s.server.Entries(s.ctx, oxbow.Filter{}) {
@@ -258,10 +261,10 @@ func (b *serverReadCounter) checkEntry(e *oxbow.Entry) error {
 	return nil
 }
 
-// mergeBaseContent returns the content from which the merge of the home's and the server's entry starts. It is the
-// newest content that the home has had since the last synchronization and that the server has had as well, or "" if no
-// such content is known. It may be newer than the content in the sync record, because a push that was killed at the
-// end may not have updated the record.
+// mergeBaseContent returns the content from which the merge of the home's entry and the server's entry starts. This is
+// the newest content that both entries have had since the last synchronization. If no such content is known,
+// mergeBaseContent returns "". The content may be newer than the content in the sync record, because a push that was
+// killed at the end may not have updated the record.
 func (s *syncRun) mergeBaseContent(p *entryPair) (string, error) {
 	base := func(text string) bool {
 		return p.trustedRecord != nil && s.state.saltedHash(text) == p.trustedRecord.Content
@@ -312,8 +315,10 @@ func (s *syncRun) findNewestContent(
 	})
 }
 
-// findNewestMatchingContent searches the versions of the entries with these names. It returns the content of the newest
-// version for which matches returns true. The bool is false if such a version does not exist.
+// findNewestMatchingContent searches the versions of the entries with these names. It examines one name after the
+// other, and the versions of each name from the newest to the oldest. It returns the content of the first version for
+// which matches returns true. The bool is false if there is no such version, if the store has no history, or if more
+// than maxVersions versions were examined.
 func (s *syncRun) findNewestMatchingContent(
 	store oxbow.Store,
 	names []string,

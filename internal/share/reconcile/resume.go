@@ -32,7 +32,7 @@ func (s *syncRun) ensureSession() error {
 }
 
 // recordPullPlan stores the plan of a pull in the state, and calls [Options.WritePlanFile], so that the caller writes
-// the plan to a file.
+// the plan to a file. It does nothing if WritePlanFile is nil, or if the steps change no entry.
 func (s *syncRun) recordPullPlan(steps []*plannedStep) error {
 	if s.opts.WritePlanFile == nil || countChanges(steps) == 0 {
 		return nil
@@ -44,7 +44,8 @@ func (s *syncRun) recordPullPlan(steps []*plannedStep) error {
 	return s.opts.WritePlanFile()
 }
 
-// recordPushPlan stores the plan of a push in the state, and calls [Options.WritePlanFile].
+// recordPushPlan stores the plan of a push in the state, and calls [Options.WritePlanFile], so that the caller writes
+// the plan to a file. It does nothing if WritePlanFile is nil, or if the steps change no entry.
 func (s *syncRun) recordPushPlan(steps []*plannedStep) error {
 	if s.opts.WritePlanFile == nil || countChanges(steps) == 0 {
 		return nil
@@ -161,8 +162,9 @@ func (d *pullChanges) addChange(c oxbow.Change) {
 	}
 }
 
-// stepOfKilledPull returns the step of the killed pull that was planned as q, if the history of the home contains its
-// change. If the pull was killed before this change, it returns nil. d contains the changes in the home's history.
+// stepOfKilledPull returns a step of an earlier pull whose process was killed. The parameter q is this step in the plan
+// that the pull had stored. The parameter d contains the changes that the pull made in the home before it was killed.
+// If d does not contain the change of the step, stepOfKilledPull returns nil.
 func (s *syncRun) stepOfKilledPull(q *planStep, d pullChanges) *plannedStep {
 	st := &plannedStep{oldRecord: s.recordByNumber(q.ReplacedRecordNumber), record: q.Record}
 	if q.Record == nil {

@@ -61,7 +61,8 @@ func Push(ctx context.Context, home, server oxbow.Store, st *State, o *Options) 
 	return s.report, err
 }
 
-// beginRun completes an earlier pull or push that was killed, if there was one. Then it reads the home and the server.
+// beginRun prepares a pull or a push. It chooses a salt if the state has none. Then readAndPairEntries updates the
+// state for an earlier pull or push that was killed, and reads the home and the server.
 func beginRun(ctx context.Context, home, server oxbow.Store, st *State, o *Options) (*syncRun, error) {
 	s := &syncRun{
 		ctx:                ctx,

@@ -318,7 +318,8 @@ func (s *Store) applyBody(ctx context.Context, ops []oxbow.Op, since *wirePositi
 	return body, err
 }
 
-// chooseOpID returns given, or a new random ID if given is "".
+// chooseOpID returns the ID in the argument given. If this ID is empty, chooseOpID returns a new random ID. It returns
+// an error if it cannot read random bytes.
 func (s *Store) chooseOpID(given string) (string, error) {
 	var b [16]byte
 	s.randMu.Lock()

@@ -37,7 +37,8 @@ type eventFeeds struct {
 
 func newEventFeeds() *eventFeeds { return &eventFeeds{} }
 
-// feedFor returns the feed of a store, and creates a missing feed.
+// feedFor returns the feed of a store. If the store lacks a feed, feedFor creates one. If there are then more than
+// maxEventFeeds feeds, it stops and drops the feed that was not requested for the longest time.
 func (fs *eventFeeds) feedFor(w oxbow.Watcher) *recentEventFeed {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()

@@ -38,7 +38,8 @@ func (s *Store) requestSince(ctx context.Context, p oxbow.Position) (*http.Respo
 	return s.link.get(ctx, "since", url.Values{"position": {base64.RawURLEncoding.EncodeToString([]byte(p))}})
 }
 
-// Watch implements [oxbow.Watcher]. The first call asks the server for its position.
+// Watch implements [oxbow.Watcher]. The first call asks the server for its current position in the sequence of changes,
+// so that the store can later request the changes after this position.
 func (s *Store) Watch(fn func(oxbow.Event)) (stop func()) { return s.follower.addWatcher(fn) }
 
 // Refresh implements [oxbow.Watcher].
@@ -71,8 +72,8 @@ type serverFollower struct {
 	position     oxbow.Position
 }
 
-// knownPosition returns the position up to which events were sent. It returns nil without watchers, or if the position
-// is unknown.
+// knownPosition returns the position up to which events were sent. It returns nil if there are no watchers, if the
+// position is unknown, or if another goroutine has locked the position.
 func (f *serverFollower) knownPosition() *wirePosition {
 	if f.watchers.Len() == 0 {
 		return nil
@@ -140,10 +141,13 @@ func (f *serverFollower) sendServerChangesEvent(ctx context.Context) error {
 	return nil
 }
 
-// readChangeAnswer reads the server's answer to a request that made a change, and passes an event to the functions
-// that watch the store. It returns the change, which is empty if the server did not return it. If from is not nil, the
-// answer contains all changes since the position from. These cannot be used if another event was passed on after from.
-// In that case, readChangeAnswer asks the server for the changes since that event.
+// readChangeAnswer reads the server's answer to a request that made a change. It returns the change, which is empty if
+// the server did not return it. It also passes the server's new changes, as an event, to the functions that watch the
+// store.
+//
+// If the parameter from is not nil, the answer contains all changes since this position. They cannot be used if another
+// event was passed on in the meantime, because f.position is then another one. If the answer lacks changes that can be
+// used, readChangeAnswer asks the server for the changes since f.position.
 func (f *serverFollower) readChangeAnswer(
 	ctx context.Context,
 	res *http.Response,

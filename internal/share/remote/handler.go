@@ -116,8 +116,8 @@ func (h *handler) serveRoute(w http.ResponseWriter, r *http.Request, route route
 	return route.serve(&servedCall{ctx, w, r, q, store, h.feeds, h.log})
 }
 
-// unsupportedRequestError returns the error if a store lacks an optional interface. feature says which ability the
-// store lacks.
+// unsupportedRequestError returns an error that matches [oxbow.ErrUnsupported]. The caller uses it for a store that
+// lacks an optional interface. The parameter feature says which ability the store lacks.
 func unsupportedRequestError(feature string) error {
 	return fmt.Errorf("%w: %s", oxbow.ErrUnsupported, feature)
 }

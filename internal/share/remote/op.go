@@ -41,8 +41,9 @@ type wireChangeMetadata struct {
 	ClaimedIdentity oxbow.Claim `json:"claimed,omitzero"`
 }
 
-// stampContext returns a context with the operation ID, the note, the client and the agent that the request names. The
-// rest of the source in ctx is kept, such as the authenticated writer.
+// stampContext returns a context with data from the request: the operation ID, the note, and the client and the agent
+// that made the request. The rest of the source in ctx is kept, such as the authenticated writer. If the source has no
+// door, the door is "http". If it has no actor, the actor is [oxbow.Agent].
 func (s wireChangeMetadata) stampContext(ctx context.Context) context.Context {
 	from, _ := oxbow.SourceFrom(ctx)
 	from.Door, from.Actor = cmp.Or(from.Door, "http"), cmp.Or(from.Actor, oxbow.Agent)
@@ -227,7 +228,8 @@ func badRequestError(reason string) error {
 	return &oxbow.InvalidError{Field: "request", Reason: reason}
 }
 
-// requestError converts an error that occurred while a request was read to an error that blames the request.
+// requestError is called with an error that occurred while a request was read. It returns an error that describes what
+// is wrong with the request. Errors that already do so are returned unchanged, and so is nil.
 func requestError(err error) error {
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError

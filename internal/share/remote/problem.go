@@ -92,7 +92,8 @@ var problemCodes = []struct {
 // maxDetailBytes is the maximum length, in bytes, of the error text in an answer with an error.
 const maxDetailBytes = 4 << 10
 
-// MakeProblem returns the document for an error. It contains no remedy.
+// MakeProblem returns the application/problem+json document that the server sends for an error. The field Remedy of the
+// document is empty.
 func MakeProblem(err error) Problem {
 	p := Problem{Type: "about:blank", Title: "The server failed", Status: http.StatusInternalServerError,
 		Code: "internal", Detail: text.TruncateWithEllipsis(err.Error(), maxDetailBytes)}
@@ -122,7 +123,9 @@ var serverPathPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(^|[^\w.~/-])(/[^/\s]|[A-Za-z]:[\\/]|\\\\)`)
 })
 
-// hideFileNames removes the server's file names from Detail if the server has failed. They are kept in Withheld.
+// hideFileNames replaces the field Detail if it contains a path on the server, and if the error is one that may name
+// the server's files. Such an error has a status of at least 500, or the code read_only or position. The original error
+// is stored in the field ErrorWithFileNames.
 func (p *Problem) hideFileNames(err error) {
 	mayNameFiles := p.Status >= 500 || p.Code == "read_only" || p.Code == "position"
 	if !mayNameFiles || !serverPathPattern().MatchString(p.Detail) {
@@ -141,7 +144,9 @@ func (p Problem) LogErrorWithFileNames(log *slog.Logger) {
 	}
 }
 
-// setErrorFields sets the fields that an error type of package oxbow also has.
+// setErrorFields copies the fields of an error type of package oxbow to the fields of p, for example the name in an
+// [oxbow.NameError] to p.Name. For an [oxbow.AliasError], it also replaces p's code and title, and sets the status if
+// the alias is taken.
 func (p *Problem) setErrorFields(err error) {
 	if e, ok := errors.AsType[*oxbow.InvalidError](err); ok && p.Code == "invalid" {
 		p.Field = e.Field

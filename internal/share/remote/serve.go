@@ -75,7 +75,8 @@ func (c *servedCall) writeEntries() error {
 
 // sendStream sends each value as a line of the response. It then sends a last line, which shows that the response is
 // complete. If p is not empty, the last line also contains the store's position p, from which the client can ask for
-// later changes.
+// later changes. If a value cannot be read or sent, sendStream sends the error to the client instead of the last line.
+// Therefore it always returns nil.
 func sendStream[T any](
 	out *streamWriter,
 	all iter.Seq2[T, error],

@@ -214,7 +214,8 @@ func (s *streamReader) readDelta() (oxbow.Delta, error) {
 	return oxbow.Delta{ID: l.Delta.ID, Entry: &e}, nil
 }
 
-// readVersion reads a version of an entry. Its change number must be at most before.
+// readVersion reads a version of an entry. The parameter before is the highest change number that the version may have.
+// If the stream contains anything else, the error matches errInvalidAnswer.
 func (s *streamReader) readVersion(before uint64) (oxbow.Version, error) {
 	l, err := s.nextLine()
 	if err != nil {
@@ -228,7 +229,8 @@ func (s *streamReader) readVersion(before uint64) (oxbow.Version, error) {
 	return oxbow.Version{}, fmt.Errorf("%w: no version where one is next", errInvalidAnswer)
 }
 
-// readChange reads a change and its versions. The number of the change must be less than before.
+// readChange reads a change and its versions. The number of the change must be less than the parameter before.
+// Otherwise the error matches errInvalidAnswer.
 func (s *streamReader) readChange(before uint64) (oxbow.Change, error) {
 	l, err := s.nextLine()
 	if err != nil {

@@ -105,8 +105,8 @@ func toWireVersion(v oxbow.Version) *wireVersion {
 	return &wireVersion{v.Seq, v.Prev, v.Verb, toWireEntry(v.Entry), v.Source, v.Note, v.Erased}
 }
 
-// toVersion returns the version. It returns false if w is invalid, because a correct server never sends an invalid
-// version.
+// toVersion converts w to a version. It returns false if w is invalid, that is, if w lacks an entry or has an unknown
+// verb. A correct server never sends such a version.
 func (w *wireVersion) toVersion() (oxbow.Version, bool) {
 	if w.Entry == nil || !slices.Contains(validVerbs, w.Verb) {
 		return oxbow.Version{}, false

@@ -13,13 +13,14 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/share/trust"
 )
 
-// Identity returns the name under which it is recorded that the user trusts the repository. It is the URL of the
-// remote, so that trust applies to all clones. A repository without a remote is identified by the path of its root
-// directory.
+// Identity returns the name of the repository in the record of the repositories that the user trusts. The name is the
+// URL of the remote, so that the trust applies to all clones. If the repository has no remote, the name is the path of
+// its root directory.
 //
-// URLs with ssh and https are equivalent if host and path are equal, because a host that offers both serves the same
-// repository. A URL whose protocol does not authenticate the host, such as http, keeps its scheme. The URL comes from
-// the repository's own config, which somebody could change. But whoever can do that can make git run programs anyway.
+// URLs with ssh and https are equivalent if host and path are equal, because a host that offers both protocols serves
+// the same repository. A URL whose protocol does not authenticate the host, such as http, keeps its scheme. The URL
+// comes from the repository's own config, which somebody could change. But whoever can change the config can make git
+// run programs anyway.
 func (t *Tree) Identity() string {
 	if u := normalizeURL(t.repo.RemoteURL(remoteName), t.repo.Root()); u != "" {
 		return u
@@ -34,8 +35,11 @@ func realPathOrClean(p string) string {
 	return filepath.Clean(p)
 }
 
-// normalizeURL returns a URL without credentials, default port, and final .git. It resolves a relative path on this
-// machine against root. It returns "" if the URL is empty.
+// normalizeURL returns a form of a git remote's address that is the same for all spellings of the address. The result
+// for a URL contains no password, no default port of HTTPS or SSH, and no final ".git". It contains the user name only
+// for SSH, and only if the user is not git. The result for a file path is "path:" and the absolute path, and a relative
+// path is resolved against root. The result for an invalid URL is "url:" and the address. If the address is empty, the
+// result is "".
 func normalizeURL(address, root string) string {
 	address = strings.TrimSpace(address)
 	scheme, _, full := strings.Cut(address, "://")

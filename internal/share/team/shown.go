@@ -43,8 +43,9 @@ type TeamStore struct {
 
 var _ oxbow.Watcher = (*TeamStore)(nil)
 
-// NewTeamStore presents the entries of files as a store. Closing the store closes files. The function readHashes
-// returns the hashes of all entries that the user has shared. It may be nil.
+// NewTeamStore returns a store with the entries of the store in the argument files, which contains team files. Closing
+// the TeamStore closes that store. The function readHashes returns the hashes of all entries that the user has shared.
+// It may be nil.
 func NewTeamStore(files *Store, readHashes func() map[string]bool) *TeamStore {
 	if readHashes == nil {
 		readHashes = func() map[string]bool { return nil }
@@ -114,8 +115,9 @@ func labelReviewState(e oxbow.Entry, reviewed bool, sharedHashes map[string]bool
 	return e
 }
 
-// EntryHash returns a hash by which an entry that the user shared with the team is recognized. The hash has the format
-// of package mdtree, because earlier versions stored lists of such hashes.
+// EntryHash returns the hash by which an entry that the user shared with the team is recognized. The result is the
+// SHA-256 hash, in hex, of the text that package mdtree writes for the entry. The format of this text must not change,
+// because earlier versions stored lists of such hashes.
 func EntryHash(e oxbow.Entry) string {
 	sum := sha256.Sum256([]byte(mdtree.FormatEntry(e)))
 	return hex.EncodeToString(sum[:])
@@ -135,7 +137,7 @@ func (s *TeamStore) Apply(context.Context, ...oxbow.Op) error {
 func (s *TeamStore) Watch(fn func(oxbow.Event)) (stop func()) { return s.watchers.Add(fn) }
 
 // Refresh implements [oxbow.Watcher]. It checks whether the files, the reviewed branch or the list of shared entries
-// have changed.
+// have changed. If the branch or the list has changed, the watchers receive a reset event.
 func (s *TeamStore) Refresh(ctx context.Context) error {
 	if err := s.files.Refresh(ctx); err != nil {
 		return err

@@ -118,8 +118,9 @@ func (t *Tree) readUpstream(ctx context.Context) (blobs map[string]string, up Up
 	return blobs, up, err
 }
 
-// defaultBranch returns the remote's default branch in the state that this clone has fetched last, or the zero
-// Upstream if it is unknown.
+// defaultBranch returns the branch of the remote that is probably its default branch: the first of defaultBranches that
+// exists. The branch is in the state that this clone has fetched last. If none of them exists, defaultBranch returns
+// the zero Upstream.
 func defaultBranch(repo *git.Repo) (up Upstream, err error) {
 	for _, name := range defaultBranches {
 		up = Upstream{Branch: remoteName + "/" + name}

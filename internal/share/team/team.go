@@ -39,8 +39,8 @@ type Tree struct {
 }
 
 // FindTree returns the team files that are nearest to a directory. The search covers the directory and its parents, up
-// to the root of the git working tree. It ignores a directory that is reached through a link below the working tree.
-// It returns nil if team files do not exist.
+// to the root of the git working tree. A symbolic link with the name of a team directory is ignored. FindTree returns
+// nil if the search finds no team files, or if they are not in a git repository.
 func FindTree(dir string) (*Tree, error) {
 	current, err := realDir(dir)
 	if err != nil {
@@ -56,8 +56,9 @@ func FindTree(dir string) (*Tree, error) {
 	}
 }
 
-// FindDirectory returns the path of the directory with team files in dir or the nearest parent, whether or not git is
-// used. It returns "" if such a directory does not exist.
+// FindDirectory returns the path of the directory with team files. It searches dir and then each parent of dir for such
+// a subdirectory, and returns the first that it finds, whether or not git is used. It returns "" if no such directory
+// exists.
 func FindDirectory(dir string) string {
 	current, err := realDir(dir)
 	for ; err == nil; current = filepath.Dir(current) {

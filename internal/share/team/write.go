@@ -33,10 +33,11 @@ const (
 	ignoreFile     = ".gitignore"
 )
 
-// Init creates the directory, the settings, and the attributes that assign the merge driver, unless they already
-// exist. It changes the file .gitignore in .oxbow so that git does not ignore team files, and makes command the merge
-// driver of this clone. It returns the paths of the written files, relative to the working tree's root. In a dry run,
-// it returns the paths of the files that would be written.
+// Init creates the directory for team files, the settings file, and the attributes file that assigns the merge driver,
+// unless they already exist. Init changes the file .gitignore in .oxbow so that git does not ignore team files. Unless
+// the git config of this clone already names the merge driver, Init sets the driver to a shell command that runs the
+// program in the argument command. Init returns the paths of the written files, relative to the working tree's root. In
+// a dry run, Init changes nothing, and returns the paths of the files that would be written.
 func (t *Tree) Init(ctx context.Context, command string, dryRun bool) (written []string, err error) {
 	defer func() { err = wrapError("setting up team files", err) }()
 	exists, err := t.directoryExists()
@@ -193,8 +194,9 @@ func (e *UncommittedEditError) Error() string {
 func (e *UncommittedEditError) Is(target error) bool { return target == oxbow.ErrConflict }
 
 // CheckReplace returns an [UncommittedEditError] if the file contains text that exists nowhere else. The file may be
-// replaced if it does not exist, if the commit at HEAD contains the same text, or if ownHashes contains the file's
-// hash. In the last case, the text is also in the home's history.
+// replaced if it does not exist, or if the commit at HEAD contains the same text. The file may also be replaced if it
+// contains nothing but one entry whose [EntryHash] is in ownHashes. In this case, the history of the user's home also
+// contains the text.
 func (t *Tree) CheckReplace(ctx context.Context, file string, ownHashes map[string]bool) error {
 	text, err := t.readTeamFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -211,8 +213,9 @@ func (t *Tree) CheckReplace(ctx context.Context, file string, ownHashes map[stri
 	return t.checkCommitted(ctx, file, text)
 }
 
-// CheckRemove returns an [UncommittedEditError] if the file contains text besides its entry that is not committed,
-// because removing the file would lose this text. The text of the entry itself is stored elsewhere.
+// CheckRemove returns an [UncommittedEditError] if the file p.Path contains other text than its entry, and the commit
+// at HEAD does not contain the file's present text. Removing the file would lose this text. If the file contains only
+// its entry, CheckRemove returns nil, because the entry's text is stored elsewhere.
 func (t *Tree) CheckRemove(ctx context.Context, p mdtree.FileItem) error {
 	text, err := t.readTeamFile(p.Path)
 	if err != nil || containsOnlyEntry(text, &p.Entry) {

@@ -42,7 +42,9 @@ func (h *Health) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 	_, _ = io.WriteString(w, "ok\n")
 }
 
-// checkReady returns the result of ready. The result may be up to healthMaxAge old.
+// checkReady returns the error that checkMemory returned, which is nil if memories can be read. If the last call of
+// checkMemory was less than healthMaxAge ago, checkReady returns the result of that call. Otherwise checkReady calls
+// checkMemory again. If h is nil, checkReady returns nil.
 func (h *Health) checkReady() error {
 	if h == nil {
 		return nil

@@ -37,7 +37,8 @@ func (s *limitedHistory) allowOps(ctx context.Context, ops []oxbow.Op, err error
 	return s.limit.Allow(ctx, s.Historian, ops)
 }
 
-// Apply implements [oxbow.Store]. Packages that plan an undo by themselves call Apply.
+// Apply implements [oxbow.Store]. It returns an error if the tenant's limit does not allow the ops. The limit must also
+// be checked here, because some packages plan an undo by themselves and then call Apply.
 func (s *limitedHistory) Apply(ctx context.Context, ops ...oxbow.Op) error {
 	if err := s.allowOps(ctx, ops, nil); err != nil {
 		return err

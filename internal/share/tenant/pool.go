@@ -56,7 +56,8 @@ type tenantHomeSlot struct {
 	closed    chan struct{} // closed when the home was closed
 }
 
-// New returns a pool without open homes. The pool opens the home of a tenant with open.
+// New returns a pool without open homes. The pool calls the function open to open the home of a tenant. If o is nil or
+// an option is zero, New uses the default: at most 64 open homes, an idle timeout of 10 minutes, and no log.
 func New(open func(ctx context.Context, tenant string) (TenantHome, error), o *Options) *Pool {
 	p := &Pool{open: open, slotsByTenant: map[string]*tenantHomeSlot{}}
 	if o != nil {

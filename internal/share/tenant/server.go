@@ -94,8 +94,8 @@ func (s *Server) serveTenant(w http.ResponseWriter, r *http.Request, tenant stri
 	home.ServeHTTP(w, r)
 }
 
-// requestTenant returns the tenant of a request, or "" if it lacks a tenant. If the request has both a token and a
-// cookie, the token decides.
+// requestTenant returns the tenant of a request. If the request has both a token and a cookie, the token decides.
+// requestTenant returns "" if the request has no tenant, or if the guard refuses the request.
 func (s *Server) requestTenant(w http.ResponseWriter, r *http.Request) string {
 	if s.Guard.CheckSite(r) != nil {
 		return ""

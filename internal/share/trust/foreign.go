@@ -14,9 +14,9 @@ import (
 // instructiveLabels lists the labels because of which an entry is shown to agents that did not ask for it.
 var instructiveLabels = []string{"pinned", "process"}
 
-// NewForeignMemory returns a read-only memory with the entries of m. In it, the source of each entry has the actor
-// [oxbow.ForeignHome], and no entry has the labels in instructiveLabels. The history cannot be read. Each change fails
-// with the error refused. Closing the memory closes m.
+// NewForeignMemory returns a read-only memory with the entries of m. In the returned memory, the source of each entry
+// has the actor [oxbow.ForeignHome], and no entry has a label in instructiveLabels. The history cannot be read. Each
+// change returns the error that the caller passed as the argument refused. Closing the returned memory closes m.
 func NewForeignMemory(m *oxbow.Memory, refused error) *oxbow.Memory {
 	o := m.Options()
 	return oxbow.New(&foreignStore{m.Store(), m.Close, refused}, &o)

@@ -118,7 +118,9 @@ func (f *homeOwnershipFacts) updateOldestChange(t time.Time) {
 	}
 }
 
-// readGitTrackedNames sets gitTrackedNames. It asks git about the path of the home with and without symbolic links.
+// readGitTrackedNames stores in gitTrackedNames the names of the files in the home that git tracks. It leaves out team
+// files and other names that people share on purpose. It asks git about the path of the home with and without symbolic
+// links, and stores the first error in trackedErr.
 func (f *homeOwnershipFacts) readGitTrackedNames() {
 	for _, path := range slices.Compact([]string{f.home, f.resolvedHomePath}) {
 		names, err := git.IndexNames(path)

@@ -50,10 +50,19 @@ func (h *Home) matchesExactly(f homeOwnershipFacts) bool {
 	return h.Path == f.resolvedHomePath && h.Link == f.linkToHomePath && isSameStore && h.ID == f.id
 }
 
-// isForHome reports whether this line of the trust list is about the home with the facts f. The home must be the same
-// directory, which may have been moved. Another directory at the same path also matches if the store is the same and
-// git does not track it, because the user may have restored a backup there. A copy or a clone at another path never
-// matches. If the user has revoked the trust, the line matches any home at its path.
+// isForHome reports whether the line h of the trust list is about the home with the facts f. The home's link (h.Link)
+// must always be equal. The other conditions are:
+//   - If the user has revoked the trust, the path must be equal.
+//   - If the home's memory is the recorded memory and has an ID, the directory must be the same. The directory may have
+//     been moved. Another directory at the same path also matches if git tracks no file in the home, because the user
+//     may have restored a backup there.
+//   - If the home now has no memory, or its memory is the recorded memory but has no ID, the directory must be the
+//     same.
+//   - If the memory is damaged, or if h records a home without a memory, the directory must be the same, and git must
+//     not track any file in the home.
+//   - Otherwise h is not about the home.
+//
+// Therefore a copy or a clone of a home at another path never matches.
 func (h *Home) isForHome(f homeOwnershipFacts) bool {
 	if h.Link != f.linkToHomePath {
 		return false
@@ -77,8 +86,10 @@ func (h *Home) isForHome(f homeOwnershipFacts) bool {
 	}
 }
 
-// isSameFile reports whether a and b identify the same directory. If the path is the same, the volume numbers may
-// differ, because they may change. If the path is the same and a value is not known, this value counts as equal.
+// isSameFile reports whether a and b identify the same directory. isSamePath specifies whether both directories have
+// the same path. If their paths differ, a and b must be equal and contain a creation time. If their paths are equal,
+// only the inodes and the creation times must be equal, because the volume number of a disk may change. In this case, a
+// missing creation time equals any creation time. If the paths are equal and a or b is empty, isSameFile returns true.
 func isSameFile(a, b sysinfo.FileID, isSamePath bool) bool {
 	if !isSamePath {
 		return a == b && a.CreationTime != 0
@@ -140,7 +151,8 @@ func (l List) recordStart() (time.Time, error) {
 // A home that is older than the record counts as created by an earlier version of oxbow.
 func (l List) StartRecord() { _, _ = l.recordStart() }
 
-// Homes returns the recorded homes. Lines that cannot be read are ignored.
+// Homes returns the recorded homes, without the homes for which the user has revoked the trust. A home is a directory
+// with a memory. Lines that cannot be read are ignored.
 func (l List) Homes() []Home {
 	return slices.DeleteFunc(parseHomes(l.readFile(homesFileName)), func(h Home) bool { return h.Revoked })
 }
@@ -191,8 +203,9 @@ func parseHomes(file []byte) []Home {
 	return parseJSONLines(file, func(h *Home) string { return h.Path })
 }
 
-// TrustHome records that the user trusts a home in the present state, including the settings file settings, unless
-// settings is "".
+// TrustHome records that the user trusts a home in its present state. The record contains the digests of the home's
+// documents and of the settings file. The argument settings is the path of the settings file, or "" if no settings file
+// is trusted. TrustHome returns the recorded line.
 func (l List) TrustHome(ctx context.Context, home, store, settings string, now time.Time) (Home, error) {
 	f, err := examineHome(home, store)
 	if err != nil {
@@ -226,7 +239,8 @@ func (l List) TrustHome(ctx context.Context, home, store, settings string, now t
 	return h, l.replaceHomeRecord(ctx, h)
 }
 
-// addDocument records the digest of the document at path. A missing document is not recorded.
+// addDocument records the digest of the document at path, relative to the directory home, in h.Documents. If the
+// document does not exist, the digest is "". addDocument returns an error if the document cannot be read.
 func (h *Home) addDocument(home, path string) error {
 	path = filepath.FromSlash(path)
 	is, err := fileDigest(filepath.Join(home, path))
@@ -237,7 +251,8 @@ func (h *Home) addDocument(home, path string) error {
 	return err
 }
 
-// newHomeRecord returns a line for the trust list that describes the home with its path, store and directory.
+// newHomeRecord returns a record about the home for the trust list. The record contains the home's path, the link that
+// leads to it, the fingerprint of its store, and the ID of its directory.
 func (f *homeOwnershipFacts) newHomeRecord(now time.Time) Home {
 	return Home{
 		Path:        f.resolvedHomePath,
@@ -248,8 +263,9 @@ func (f *homeOwnershipFacts) newHomeRecord(now time.Time) Home {
 	}
 }
 
-// RecordHome records that this machine created a home. If the user trusted settings and documents of the home before,
-// they stay trusted.
+// RecordHome records in the list that this machine created a home. If the list already contains the home and the user
+// has not revoked the trust, the old record's origin and time are kept. The settings and documents that the user
+// trusted also stay trusted.
 func (l List) RecordHome(ctx context.Context, home, store string, now time.Time) error {
 	f, err := examineHome(home, store)
 	if err != nil {
@@ -269,8 +285,9 @@ func (l List) RecordHome(ctx context.Context, home, store string, now time.Time)
 	return l.replaceHomeRecord(ctx, h)
 }
 
-// replaceHomeRecord adds the line h to the trust list. It removes all older lines with the same path, or with the same
-// link to the home.
+// replaceHomeRecord adds the record h to the trust list. It removes older records with the same path and the same link,
+// where the link is a symbolic link that leads to the home. It also starts the list, unless the list was started
+// before.
 func (l List) replaceHomeRecord(ctx context.Context, h Home) error {
 	if err := l.updateHomes(ctx, func(homes []Home) []Home {
 		return append(withoutHome(homes, h.Path, h.Link), h)
@@ -322,7 +339,7 @@ func (l List) DocumentRefusalReason(home, name string) string {
 		return ""
 	}
 	if err != nil && slices.ContainsFunc(l.Homes(), func(h Home) bool { return h.Path == realPath(home) }) {
-		return "" // Without an index, git tracks no file in the home.
+		return "" // The home is recorded as the user's, and without an index git tracks no file.
 	}
 	return "git tracks it, and you have not trusted it as it is now; read it, then say: oxbow trust"
 }
@@ -401,7 +418,8 @@ func encodeJSONLines[T any](values []T) ([]byte, error) {
 	return out.Bytes(), errors.Join(errs...)
 }
 
-// realPath returns a path without symbolic links. If the links cannot be resolved, it returns the path unchanged.
+// realPath returns a path without symbolic links. If the links cannot be resolved, it returns the cleaned path (see
+// filepath.Clean).
 func realPath(path string) string {
 	if p, err := filepath.EvalSymlinks(path); err == nil {
 		return p

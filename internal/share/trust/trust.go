@@ -110,9 +110,10 @@ func refuseOtherUsersHome(home, store string) (v OwnershipVerdict, refused bool)
 	return OwnershipVerdict{}, false
 }
 
-// judgeUnrecordedHome judges a home that is not in the record. Earlier versions of oxbow recorded only few homes.
-// Therefore a home that is older than the record belongs to the user if git tracks nothing in it. A newer home is
-// foreign, because it comes from an archive, a copy or a clone.
+// judgeUnrecordedHome judges a home that is not in the record. The home does not belong to the user if git tracks a
+// file in it, or if the home is a link to a home that is not the user's. Otherwise the home belongs to the user if it
+// is empty or older than the record, because earlier versions of oxbow recorded only few homes. A home with files that
+// is newer than the record does not belong to the user, because it comes from an archive, a copy or a clone.
 func (l List) judgeUnrecordedHome(f homeOwnershipFacts) OwnershipVerdict {
 	if f.trackedErr != nil {
 		return f.verdictForUnknownOwner(fmt.Sprintf(
@@ -146,8 +147,9 @@ func (l List) judgeUnrecordedHome(f homeOwnershipFacts) OwnershipVerdict {
 	return OwnershipVerdict{Ownership: OwnHome, LacksTrustRecord: true}
 }
 
-// verdictForUnknownOwner returns the verdict for a home of which nothing shows that it belongs to the user. If the home
-// contains a memory, it is foreign. Otherwise the home is ignored, so that it does not hide a memory of the user.
+// verdictForUnknownOwner returns the verdict for a home if nothing shows that the home belongs to the user. If the home
+// contains a memory and was not found through a link, the home is foreign. Otherwise the verdict is NotAHome, so that
+// the home is ignored and does not hide a memory of the user. The argument why becomes the reason in the verdict.
 func (f *homeOwnershipFacts) verdictForUnknownOwner(why string) OwnershipVerdict {
 	v := OwnershipVerdict{Ownership: ForeignHome, Reason: why, Mend: "oxbow trust " + text.ShellQuote(f.home)}
 	if f.homeFingerprint == "" || f.linkToHomePath != "" {
@@ -201,9 +203,10 @@ func (f *homeOwnershipFacts) firstGitTrackedPath() string {
 	return filepath.Join(filepath.Base(f.home), filepath.FromSlash(f.gitTrackedNames[0]))
 }
 
-// findUnexpectedFile returns a file in the home that git tracks and that the record does not contain, or "". A pull or
-// a checkout may have brought such a file into the user's home. It does not compare the files of the store, which the
-// fingerprint identifies, nor settings and documents, which are compared when used.
+// findUnexpectedFile returns the path of a file in the home that git tracks although the record does not contain its
+// topmost name. It returns "" if no such file exists. A git pull or checkout may have brought such a file into the
+// user's home. Files of the store are ignored, because the fingerprint identifies them. Settings and documents are also
+// ignored, because they are compared when they are used.
 func (f *homeOwnershipFacts) findUnexpectedFile(record Home) string {
 	if f.homeFingerprint == otherLayoutFingerprint {
 		// In a layout that is not oxbow's own, the memory consists of the tracked files. They change when an entry

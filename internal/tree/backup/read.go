@@ -78,8 +78,9 @@ func Restore(ctx context.Context, file string, k Keys, target string) (temp stri
 // copyStepBytes is how many bytes are written between two checks of the context.
 const copyStepBytes = 256 << 10
 
-// RenameRestored renames a file from [Restore] to file, which must be in the same directory, and syncs the directory.
-// If file exists, the error matches [fs.ErrExist].
+// RenameRestored renames a restored file and syncs the directory. The argument temp is the name of the temporary file,
+// which [Restore] returned. The argument file is the new path, which must be in the same directory. If file already
+// exists, the error matches [fs.ErrExist].
 func RenameRestored(temp, file string) (err error) {
 	dir, name, err := openFileDir(file)
 	if err != nil {

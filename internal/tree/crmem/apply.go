@@ -239,9 +239,10 @@ func (g *unwrittenRecordChanges) stageRequest(r *commitRequest) error {
 	return err
 }
 
-// reloadIfChanged updates the state from the file. The caller must have the lock between processes. If another program
-// wrote the file, its checksum is compared with the checksum of the last read. Comparing times is not enough, because
-// a program may overwrite a file within a tick of the file system's clock and keep the file's length.
+// reloadIfChanged updates the state from the file. The caller must hold the lock that keeps other processes from
+// writing. If this store did not write the file that it has read last, reloadIfChanged compares the file's checksum
+// with the checksum of the last read. Comparing times is not enough, because a program may overwrite a file within a
+// tick of the file system's clock and keep the file's length.
 func (s *Store) reloadIfChanged() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -326,8 +327,9 @@ func (s *Store) writeError(err error) error {
 	return fmt.Errorf("writing %s: nothing was changed: %w", s.pathForMessages, err)
 }
 
-// createTemp creates a temporary file whose mode is the mode of the store's file. It does not use the name NAME.tmp of
-// the RFC, because a running crabtalk would truncate that file.
+// createTemp creates a temporary file whose mode is the mode of the store's file. RFC 0150 of crabtalk, which specifies
+// the file format, names the temporary file NAME.tmp. createTemp uses another name, because a running crabtalk would
+// truncate a file with the name NAME.tmp.
 func (s *Store) createTemp(basedOn openFileState) (vfs.File, string, error) {
 	perm := fs.FileMode(0o600)
 	if basedOn.file != nil {
@@ -385,8 +387,8 @@ func (s *Store) publishChanges(g *unwrittenRecordChanges, records []*record, ima
 	next := &state{byName: g.base.byName, sortedRecords: records, nextID: g.nextID}
 	if s.st != g.base {
 		// s.st has changed since these changes were applied to g.base. A program that ignores the lock wrote a
-		// different file just before this process replaced that file, and a reader has loaded it into s.st. Therefore
-		// build the map of names anew.
+		// different file, a reader of this process loaded that file into s.st, and then this process replaced the file.
+		// Therefore build the map of names anew.
 		next.byName = make(map[string]*record, len(records))
 		for _, r := range records {
 			next.byName[r.Name] = r

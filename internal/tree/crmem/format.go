@@ -132,7 +132,8 @@ func decodeMemoryFile(data []byte) (*memoryFile, map[string]*record, error) {
 	return f, names, nil
 }
 
-// nextID returns the ID of the next entry. If the file contains an ID that is already in use, nextID corrects it.
+// nextID returns the ID of the next entry. If the next ID in the file is not higher than the last entry's ID, nextID
+// returns the ID after the last entry's ID instead.
 func nextID(f *memoryFile) uint64 {
 	next := max(f.NextID, 1)
 	if n := len(f.Entries); n > 0 {

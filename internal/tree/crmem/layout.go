@@ -87,11 +87,11 @@ type ImportedFile struct {
 	Warnings []string
 }
 
-// Import reads the entries from a memory file of crabtalk. It fails for a file that is valid in two layouts, because
-// it cannot know which one is right. Unlike [Open], Import accepts bytes after the last entry, reserved bytes, and
-// repeated IDs and names. It returns warnings for the bytes and the names. If several entries have the same name, the
-// last entry in the file keeps the name, and a number is added to the name of each earlier entry. Errors are
-// [*FormatError].
+// Import reads the entries from a memory file of the program crabtalk. It fails if the file is valid in two layouts,
+// because it cannot know which layout is right. Unlike [Open], Import accepts bytes after the last entry, reserved
+// bytes that are not zero, entries with the same ID, and entries with the same name. It returns a warning about the
+// bytes after the last entry, and a warning about each repeated name. If several entries have the same name, the last
+// entry in the file keeps the name, and a number is added to the name of each earlier entry. Errors are [*FormatError].
 func Import(data []byte) (ImportedFile, error) {
 	if err := checkHeader(data); err != nil {
 		return ImportedFile{}, err
@@ -243,7 +243,8 @@ func readCrabIndex(data []byte) (keys map[crabRecordKey]int, replayOffset int, o
 	return keys, int(at + n), true
 }
 
-// isCrabDB reports whether data is a consistent crabdb.
+// isCrabDB reports whether data is a valid file in the format crabdb, the newer file format of crabtalk. The index and
+// all records after the index must be valid. An incomplete record at the end of the file is allowed.
 func isCrabDB(data []byte) bool {
 	_, replay, ok := readCrabIndex(data)
 	if !ok {
@@ -259,8 +260,10 @@ func isCrabDB(data []byte) bool {
 	return true
 }
 
-// importCrabDB adds the entries of a crabdb to in. It leaves out keys that are not entries, and an interrupted last
-// write, and adds a warning.
+// importCrabDB adds the entries of data, which is a file of the database crabdb, to in.Entries. It skips keys that are
+// not memory entries, entries that cannot be decoded, and an incomplete record that an interrupted write left at the
+// end of the file. It adds a warning to the result in for each of these cases. It returns an error if a record cannot
+// be read a second time.
 func (in *ImportedFile) importCrabDB(data []byte) error {
 	keys, at, _ := readCrabIndex(data)
 	if keys == nil {

@@ -93,10 +93,11 @@ func (m openFileState) close() {
 }
 
 // Open opens the store in a file. If the file does not exist, the store is empty, and the first change creates the
-// file and its parent directories. Errors match [ErrBadFormat] or an error of package io/fs.
+// file. If o.FS is nil and o.ReadOnly is not set, Open creates the missing parent directories of the file. Errors match
+// [ErrBadFormat] or an error of package io/fs.
 //
-// The options FS, Clock, LockWait and ReadOnly have the same meaning as for [oxbow.Open]. Other options are ignored.
-// If FS is nil and the path is a symbolic link, Open follows the link, so that a write replaces the target and not the
+// The options FS, Clock, LockWait and ReadOnly have the same meaning as for [oxbow.Open]. Other options are ignored. If
+// FS is nil and the path is a symbolic link, Open follows the link, so that a write replaces the target and not the
 // link.
 func Open(file string, o *oxbow.Options) (*Store, error) {
 	if o == nil {
@@ -225,7 +226,8 @@ func (s *Store) refreshFromFile() error {
 // errChangedDuringRead is returned if the file changed while the store read it.
 var errChangedDuringRead = errors.New("changed while being read")
 
-// readFileState reads the file. The caller must close the image.
+// readFileState opens and reads the store's file. It returns the state of the open file and the file's content. The
+// caller must close the state.
 func (s *Store) readFileState() (openFileState, []byte, error) {
 	f, err := s.fs.OpenFile(s.fileName, os.O_RDONLY, 0)
 	if err != nil {
@@ -260,8 +262,9 @@ func hasSameSizeAndTime(a, b fs.FileInfo) bool {
 	return a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
 }
 
-// handleMissingFile is called if the file does not exist. If the store had entries, it returns an error. Otherwise,
-// the store would appear to be empty.
+// handleMissingFile is called if the file does not exist. If the store had entries or invalid content,
+// handleMissingFile returns an error that matches [oxbow.ErrVanished], because otherwise the store would appear to be
+// empty. If the store was empty, handleMissingFile forgets the file and returns nil.
 func (s *Store) handleMissingFile() error {
 	if s.lastImage.file == nil {
 		return nil
@@ -336,7 +339,8 @@ func (s *Store) replaceState(next *state) {
 // Watch implements [oxbow.Watcher].
 func (s *Store) Watch(fn func(oxbow.Event)) (stop func()) { return s.watchers.Add(fn) }
 
-// Refresh implements [oxbow.Watcher]. It only calls Stat if the file has not changed.
+// Refresh implements [oxbow.Watcher]. It reads the file again if the file has changed. If the file has not changed,
+// Refresh calls only Stat and returns the error that the last reading of the content found, or nil.
 func (s *Store) Refresh(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err

@@ -19,8 +19,9 @@ type splitPosition struct {
 	text   string // text of the heading without # and underline
 }
 
-// splitPositions yields the positions at which a text may be split, in order. A heading with an underline that follows
-// a blank line is yielded twice, first as a paragraph.
+// splitPositions yields the positions at which a text may be split, in order. If a heading has an underline (a line of
+// = or - below its text) and follows a blank line, the heading is yielded twice: as a paragraph when its text is read,
+// and as a heading when the underline is read.
 func splitPositions(text string) iter.Seq[splitPosition] {
 	return func(yield func(splitPosition) bool) {
 		var s blockScanner
@@ -167,8 +168,8 @@ func parseATXHeading(s string) (level int, title string, ok bool) {
 	return level, rest, true
 }
 
-// headingLevelOfUnderline returns the level of the heading that a line underlines: 1 for =, and 2 for -. It returns 0
-// for other lines.
+// headingLevelOfUnderline returns the level of the heading that a line of a Markdown text underlines. The level is 1
+// for a line of = signs, and 2 for a line of - signs. The result for all other lines is 0. The line must not be empty.
 func headingLevelOfUnderline(s string) int {
 	switch {
 	case strings.Trim(s, "=") == "":

@@ -17,20 +17,19 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// readChat reads chat logs with a session on each line, in the format of LongMemEval and many other
-// exports:
+// readChat reads chat logs with a session on each line, in the format of LongMemEval and many other exports:
 //
 //	{"id":"s1","turns":[["user","Hello"],["assistant","Hello!"]]}
 //	{"session_id":"s2","date":"2023-04-30","messages":[{"role":"user","content":"Hello"}]}
 //
-// Lines with a role, {"role":"user","content":"Hello"}, are the turns of a single session. The
-// session is named after the file.
+// If lines have a role, such as {"role":"user","content":"Hello"}, these lines are the turns of a single session. The
+// ID of this session is the name of the file without its extension.
 //
-// Each session becomes an archive. The archive's name is the session's ID, and the content consists of the turns:
-// "user: Hello\n\nassistant: Hello!". If a message's content is a list of parts, only parts with the type text are
-// used. The time of creation is the field date or created or, without these fields, the session's date in o.Dates.
-// Without any date, the time stays zero, and the store uses the present time. Fields that an archive cannot store are
-// listed in the item's warnings.
+// Each session becomes an entry of the kind archive. The entry's name is the session's ID, and the content consists of
+// the turns: "user: Hello\n\nassistant: Hello!". If a message's content is a list of parts, only parts with the type
+// text are used. The time of creation is the session's field date or created. If the session lacks both fields, the
+// time is the session's date in o.Dates. Without any date, the time stays zero, and the store uses the present time.
+// Fields that an archive cannot store are listed in the item's warnings.
 func readChat(r io.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		var turns []json.RawMessage
@@ -166,9 +165,11 @@ func (o jsonObject) textOrNumber(key string) (string, error) {
 	return o.textValue(key)
 }
 
-// formatSessionTurns returns the turns of a session as text. In content, the role of the speaker precedes each turn.
-// textWithoutRoles is the same text without the roles in usualRoles. The private parts of a person's messages are left
-// out ([text.WithoutPrivate]). omittedFields lists the fields that are not in the text.
+// formatSessionTurns returns the turns of a session as text. In content, each turn begins with the role of the speaker.
+// textWithoutRoles is the same text, but without the roles in usualRoles. In both texts, [text.HidePrivateParts]
+// replaces the private parts of a person's messages by a mark. omittedFields lists the fields of the turns that are not
+// in the text. formatSessionTurns returns an error if raw is not a list, contains no turns, or contains an invalid
+// turn.
 func formatSessionTurns(raw json.RawMessage) (content, textWithoutRoles string, omittedFields []string, err error) {
 	if raw[0] != '[' {
 		return "", "", nil, fmt.Errorf("turns must be a list, not %s", quoteShort(string(raw)))

@@ -104,8 +104,9 @@ func claudeMemories(rec locatedJSONObject) (items []Item, err error) {
 	return items, nil
 }
 
-// claudeAccount returns the ID of the account to which the memories belong, from the object or from a file name such
-// as memories/ID.json. It keeps the memories of several accounts apart. It is "" if neither contains an ID.
+// claudeAccount returns "/" followed by the ID of the account to which the memories in rec belong. The ID comes from
+// the field account_uuid or from a file name such as memories/ID.json. If neither contains an ID, claudeAccount returns
+// "". The caller uses the result to distinguish the memories of several accounts.
 func claudeAccount(rec locatedJSONObject) (string, error) {
 	if raw, ok := rec.fields.rawValue("account_uuid"); ok && string(raw) != "null" {
 		id, err := decodeText("account_uuid", raw)

@@ -122,7 +122,7 @@ func (c *converter) recordWrittenEntry(add oxbow.Add) {
 // kept. A store may accept an entry although it cannot store all the entry's parts. For example, a file without front
 // matter cannot contain a date.
 func (c *converter) compareWritten(ctx context.Context) error {
-	rows := map[string]int{} // index of an entry in c.report.Adapted, by the name of the entry
+	rows := map[string]int{} // index of an entry in c.report.AdaptedEntries, by the entry's name
 	for i, a := range c.report.AdaptedEntries {
 		rows[a.Name] = i
 	}
@@ -181,7 +181,9 @@ func isRefusedByStore(err error) bool {
 	return errors.Is(err, oxbow.ErrUnsupported) || errors.Is(err, oxbow.ErrInvalid) || errors.Is(err, oxbow.ErrExists)
 }
 
-// writeBatch writes a batch in one change. If the store refuses it, writeBatch writes each entry in a separate change.
+// writeBatch writes a batch in one change. If an alias belongs to another entry, writeBatch first removes the alias
+// from the batch and adds it to the report. If the store refuses the change, writeBatch writes each entry in a separate
+// change.
 func (c *converter) writeBatch(ctx context.Context, batch []oxbow.Op) error {
 	if len(batch) == 0 {
 		return nil

@@ -149,8 +149,9 @@ func (t *csvReader) readRow() (locatedJSONObject, error) {
 	return o, o.itemError(err)
 }
 
-// csvReadError returns the error for a table that is damaged. If err does not contain a line number, the number is
-// line.
+// csvReadError returns the error for a table that cannot be read. If the table is invalid, the error is an item error
+// with a line number: the line in err if err is a [csv.ParseError], otherwise the parameter line. Any other error, such
+// as a read error, gets no line number.
 func csvReadError(ref string, line int, err error) error {
 	parse, isParse := errors.AsType[*csv.ParseError](err)
 	switch {
@@ -182,7 +183,8 @@ func (b *limitedReader) Read(p []byte) (int, error) {
 // errNoTextColumn is returned if no column has a name in csvTextColumns.
 var errNoTextColumn = errors.New("no column has the text of the entries")
 
-// csvColumns returns the column names in the form of front matter keys. It fails if no column contains text.
+// csvColumns returns the column names in the form of front matter keys. It returns an error that matches
+// errNoTextColumn if no column has one of the names in csvTextColumns, such as content or text.
 func csvColumns(names []string) (keys []string, err error) {
 	for _, name := range names {
 		keys = append(keys, frontmatter.FoldKeySpelling(strings.TrimSpace(name)))
@@ -198,8 +200,9 @@ func csvColumns(names []string) (keys []string, err error) {
 		quoteShort(strings.Join(names, ", ")))
 }
 
-// csvFields returns the fields of a row. It fails if the row has more values than columns, or a text that is not
-// UTF-8.
+// csvFields returns the fields of a row as text. It skips blank values. A field whose column has no name is named after
+// the number of the column, such as column_3. csvFields returns an error if the row has more values than names, if two
+// values have the same column name, or if a value is not UTF-8.
 func csvFields(names, row []string) (jsonObject, error) {
 	var fields jsonObject
 	for i, value := range row {

@@ -17,8 +17,8 @@ import (
 // globsFrontKey is the key of the file patterns to which a rule applies.
 const globsFrontKey = "globs"
 
-// readCursorRules reads a rule like a Markdown file. The description is put above the text. Each file pattern becomes
-// a label. The entry gets the tag rule.
+// readCursorRules reads a rule of the editor Cursor with [ReadMarkdown], which puts the description above the text.
+// Each file pattern becomes a label. The entry gets the tag rule.
 func readCursorRules(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		for it, err := range ReadMarkdown(r, ref, o) {

@@ -105,7 +105,9 @@ var (
 // timeZoneExpr matches a time zone whose difference from UTC is known.
 const timeZoneExpr = `([Zz]|(?:UTC|GMT)?[+-][0-9]{2}:?(?:[0-9]{2})?|UTC|GMT)`
 
-// parseWrittenDate parses a date in one of the dateForms, and the time after the date.
+// parseWrittenDate parses a date in one of the dateForms. A weekday before the date is ignored. A time may follow the
+// date. It is in the time zone loc if it does not name a time zone. If no time follows, the result has the hour
+// dateOnlyHour. parseWrittenDate returns false if s contains anything else, or if the time is not valid.
 func parseWrittenDate(s string, loc *time.Location) (time.Time, bool) {
 	s = s[len(weekdayPattern().FindString(s)):]
 	for _, form := range dateForms() {
@@ -184,7 +186,9 @@ func parseMonth(s string) int {
 	return parseDigits(s)
 }
 
-// withTimeOfDay returns the time on a day. groups are the groups of timePattern.
+// withTimeOfDay returns the given day with the time of day in groups. The argument groups contains the texts that the
+// groups of timePattern matched: hour, minute, second, fraction, am or pm, and time zone. loc is the time zone if
+// groups contains none. The second result is false if the time of day or the time zone is invalid.
 func withTimeOfDay(day time.Time, groups []string, loc *time.Location) (time.Time, bool) {
 	hour, minute := parseDigits(groups[0]), parseDigits(groups[1])
 	second := parseDigits(groups[2])

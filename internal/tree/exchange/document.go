@@ -170,7 +170,7 @@ func (d *documentReader) readField(o *locatedJSONObject, name string) error {
 	return checkJSONText(raw)
 }
 
-// isTable reports whether a value is a list that contains only objects.
+// isTable reports whether a value is a list whose first element is an object. It returns false for an empty list.
 func isTable(raw json.RawMessage) bool {
 	if raw[0] != '[' {
 		return false
@@ -196,7 +196,9 @@ func (d *documentReader) yieldTableRows(list string, raw json.RawMessage, line i
 	}
 }
 
-// readListMember reads a member of a document. If the member is a known list, it yields the records in the list.
+// readListMember reads the value of a document's member, which must be a list, and yields the records in the list. If
+// the value is null, it is ignored. If the value is not a list, readListMember yields an error. After an object or
+// invalid JSON, reading ends.
 func (d *documentReader) readListMember(name string) {
 	tok, err := d.readToken()
 	switch {
@@ -259,7 +261,8 @@ func (d *documentReader) readValue() (raw json.RawMessage, line int) {
 	return raw, d.lines.lineAt(end - int64(len(raw)))
 }
 
-// parseValidObject parses a JSON object that is known to be valid.
+// parseValidObject parses a JSON value whose syntax was already checked. It returns an error if the value is not an
+// object, or if checkJSONText finds text that encoding/json would change, such as invalid UTF-8.
 func parseValidObject(raw []byte) (jsonObject, error) {
 	if err := checkJSONText(raw); err != nil {
 		return nil, err

@@ -26,16 +26,14 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Read reads a file, or all files below a directory whose names end in .md, .markdown, .jsonl or
-// .ndjson (optionally followed by .gz), sorted by name. Hidden files and directories, whose names
-// start with a dot, are skipped. Read yields an [*ItemError] for each hidden directory that
-// contains such files, for each file with a different ending, and for each symbolic link with such
-// an ending, because it does not follow links. Files of dates apply to the chat logs in the same
-// directory. For an mdBook, it skips book.toml and the table of contents: the file SUMMARY.md next
-// to book.toml or in the source directory.
+// Read reads a file, or all files below a directory whose names end in .md, .markdown, .jsonl or .ndjson (optionally
+// followed by .gz), sorted by name. Hidden files and directories, whose names start with a dot, are skipped. Read
+// yields an [*ItemError] for each hidden directory that contains such files, for each file with a different ending, and
+// for each symbolic link with such an ending, because Read does not follow links. A file that contains the dates of
+// chat sessions sets the dates of the chat logs in the same directory. For an mdBook, Read skips book.toml and the
+// table of contents: the file SUMMARY.md next to book.toml or in the source directory.
 //
-// A file that cannot be read is an ItemError. A directory without any file to read is a fatal
-// error.
+// If a file cannot be read, Read yields an ItemError. A directory without any file to read is a fatal error.
 func Read(fsys vfs.FS, name string, o *ReadOptions) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		info, err := fsys.Stat(name)
@@ -226,7 +224,8 @@ var bookSourcePattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?m)^\s*src\s*=\s*["']([^"']*)["']`)
 })
 
-// recordBookContentsPath records the path at which the mdBook in the directory has its table of contents.
+// recordBookContentsPath records two paths at which the mdBook in the directory can have its table of contents. One is
+// in the directory itself. The other is in the source directory that the book's configuration names, or in src.
 func (w *fileWalker) recordBookContentsPath(dir string) {
 	src := "src"
 	text, err := vfs.ReadFile(w.fsys, path.Join(dir, bookFile), peekSize)
@@ -294,8 +293,11 @@ func (w *fileWalker) isHiddenImportable(name string, d fs.DirEntry, depth int) b
 	return formatByExtension(d.Name()) != ""
 }
 
-// visitFile adds a file to w.files if it can be imported. Otherwise it records why the file is skipped. If name is a
-// directory, visitFile walks into the directory.
+// visitFile adds a file to w.files if the file is to be imported. If name is a directory, visitFile calls walkDir for
+// the directory. Links and files that are not regular are recorded in w.problems. Hidden files that could be imported,
+// and files that checkFile refuses, are recorded in w.skippedFileErrors. Some files are skipped without a record: a
+// settings file and the tables of contents of an mdBook, other hidden files, and files for which checkFile returns
+// errIgnoredFile. visitFile returns an error if there are more than maxImportFiles files.
 func (w *fileWalker) visitFile(name string, d fs.DirEntry, depth int) error {
 	switch {
 	case d.Name() == bookFile, w.bookContentsPaths[name]:
@@ -337,7 +339,8 @@ func compareBool(a, b bool) int {
 	return -1
 }
 
-// withoutExtension returns a path without its extension, if files with this extension can be imported.
+// withoutExtension returns a path without the extension ".gz". It also removes the extension before it if files with
+// that extension can be imported.
 func withoutExtension(name string) string {
 	name = strings.TrimSuffix(name, ".gz")
 	if s := strings.TrimSuffix(name, path.Ext(name)); path.Base(s) != "" && formatByExtension(name) != "" {
@@ -358,8 +361,11 @@ func compareFiles(a, b string) int {
 	return strings.Compare(a, b)
 }
 
-// readFiles reads the files in the order of their names. In each directory, files of dates come first and conflict
-// copies last, so that a note gets a name and aliases before its conflict copies.
+// readFiles reads the files and yields their items. Files with the dates of chat sessions are read first, because the
+// other files in the same directory need the dates. The other files are read in the order of compareFiles. In this
+// order, a conflict copy, which a synchronization program makes of a note that was edited twice, comes after the note,
+// so that the note gets the name and aliases. readFiles yields an error if the files contain dates of sessions, but no
+// sessions.
 func readFiles(fsys vfs.FS, files []string, o *ReadOptions, yield func(Item, error) bool) {
 	slices.SortFunc(files, compareFiles)
 	dates, rest, ok := readChatSessionDates(fsys, files, o, yield)

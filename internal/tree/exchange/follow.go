@@ -44,8 +44,8 @@ func LabelsWithImportLabels(e oxbow.Entry, file string) []oxbow.Label {
 	return withImportLabels(Item{Entry: e.Clone(), Origin: file}).Entry.Labels
 }
 
-// WithImportMarks returns the labels without the labels with which an import marks an entry's origin. In place of
-// these, it adds the labels of this kind from marked.
+// WithImportMarks replaces the import labels of an entry, by which an import records the entry's origin. It returns the
+// argument labels without their import labels, together with the import labels in the argument marked.
 func WithImportMarks(labels, marked []oxbow.Label) []oxbow.Label {
 	labels = slices.DeleteFunc(slices.Clone(labels), isImportLabel)
 	for _, l := range marked {
@@ -98,8 +98,10 @@ func SetFrontTitle(file, title string) (string, error) {
 	return rule + string(b) + rule + "\n" + file, nil
 }
 
-// FormatNote returns an entry as the text of a Markdown file. The front matter contains the aliases and labels. It
-// contains the name only if withName is set, which is necessary if the name of the file is different.
+// FormatNote returns an entry as the text of a Markdown file. The front matter contains the aliases and the labels,
+// except labels that record the origin, labels that programs set automatically, and the label [oxbow.LabelVerified]. If
+// withName is true, the front matter contains the name as well. This is necessary if the name of the file is different.
+// FormatNote returns an error if the front matter cannot be encoded as YAML.
 func FormatNote(e oxbow.Entry, withName bool) (string, error) {
 	top := &yaml.Node{Kind: yaml.MappingNode}
 	if withName {

@@ -219,7 +219,9 @@ func cutComment(value string) (rest, comment string) {
 // maxFrontMatterNesting is the maximum depth of lists and mappings in front matter.
 const maxFrontMatterNesting = 64
 
-// decodeValue decodes a value as YAML. It returns nil if the value is not valid YAML.
+// decodeValue decodes as YAML a value that begins with the text value and continues on lines. It returns nil if the
+// value is not valid YAML. Texts in lines that contain a # sign are put in quotes first, because YAML would read the
+// rest of such a text as a comment. Lines of a block, which begins with | or >, are not quoted.
 func decodeValue(value string, lines []string) *yaml.Node {
 	r := frontmatter.MappingReader{MaxDepth: maxFrontMatterNesting}
 	if !strings.HasPrefix(value, "|") && !strings.HasPrefix(value, ">") {
@@ -298,7 +300,8 @@ func (k frontKey) flattenNode(n *yaml.Node) []frontKey {
 	return keys
 }
 
-// readScalarNodes returns k with the values of the nodes, followed by a key for each node that cannot be read.
+// readScalarNodes returns k with the values of the nodes, followed by a key with an error for each node that cannot be
+// read. If k is not a list and a node cannot be read, readScalarNodes returns only the keys with errors.
 func (k frontKey) readScalarNodes(nodes []*yaml.Node) []frontKey {
 	var unread []frontKey
 	for _, n := range nodes {
@@ -382,7 +385,8 @@ func textNode(s string) *yaml.Node {
 	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: strings.ReplaceAll(s, "\x00", "")}
 }
 
-// joinLines joins a value and the lines that continue it with spaces.
+// joinLines returns the text value followed by the lines that continue the text. The parts are separated by spaces.
+// Blank lines are skipped.
 func joinLines(value string, lines []string) string {
 	for _, l := range lines {
 		l = strings.TrimSpace(l)

@@ -11,8 +11,10 @@ import (
 	"strings"
 )
 
-// MissingFileCheck returns a function that reports whether an entry's origin was a file in one of the directories that
-// does not exist any more. The paths in dirs are absolute. For root, see [ReadPath].
+// MissingFileCheck returns a function that reports whether the file from which an entry was imported no longer exists.
+// The function's argument origin is the path of this file. The function returns false if the file was in none of the
+// directories dirs, or if that directory did not exist when MissingFileCheck was called. The paths in dirs are
+// absolute. For the argument root, see [ReadPath].
 func MissingFileCheck(root string, dirs []string) func(origin string) bool {
 	// Directories of dirs that exist, by path prefix. An entry belongs to a directory if its origin (the path of the
 	// imported file) begins with the prefix.
@@ -34,7 +36,8 @@ func MissingFileCheck(root string, dirs []string) func(origin string) bool {
 	}
 }
 
-// IsVault reports whether a directory is a vault of Obsidian. In its notes, #tags are tags.
+// IsVault reports whether a directory is an Obsidian vault. In the notes of a vault, a word such as #idea in the text
+// is a tag.
 func IsVault(dir string) bool {
 	info, err := os.Stat(filepath.Join(dir, ".obsidian"))
 	return err == nil && info.IsDir()

@@ -47,8 +47,9 @@ var (
 
 var errGraphSize = fmt.Errorf("the knowledge graph has more than %d MiB of text; cut the file", maxGraphBytes>>20)
 
-// addGraphLine adds a relation to the graph if typ is "relation", and otherwise an entity. where is its position.
-// addGraphLine fails if a required field is missing or empty, or if the graph becomes too large.
+// addGraphLine adds the object o to the graph. The object becomes a relation if typ is "relation", and otherwise an
+// entity. The argument where is the object's position, for messages. addGraphLine fails if a required field is missing
+// or empty, or if the graph becomes too large.
 func (g *knowledgeGraph) addGraphLine(typ string, o jsonObject, where string) error {
 	need := func(key string) (s string, err error) {
 		s, err = o.textValue(key)
@@ -164,8 +165,9 @@ func (g *knowledgeGraph) checkSize() error {
 	return nil
 }
 
-// yieldEntityNotes yields a note for each entity of the knowledge graph, in the order of the file. Before these notes,
-// it yields an error for each relation that names an entity which does not exist.
+// yieldEntityNotes yields a note for each entity of the knowledge graph, in the order of the file. Before the notes, it
+// yields an error for each relation whose source entity (fromName) does not exist. It does not check the target entity
+// (toName), whose name becomes part of the note's text.
 func (g *knowledgeGraph) yieldEntityNotes(ref string, yield func(Item, error) bool) {
 	for _, e := range g.edges {
 		i, ok := g.byName[e.fromName]

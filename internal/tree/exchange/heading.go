@@ -107,7 +107,8 @@ type headingReader struct {
 	imageDepth int // number of Markdown images around the node of the syntax tree that is being read
 }
 
-// addText adds the text of a node and its children to r.text, without markup. Text in an image is added to r.images.
+// addText adds the text of a node and its children to r.text, without markup. Text in an image is added to
+// r.imageAltTexts.
 func (r *headingReader) addText(n ast.Node) {
 	out := &r.text
 	if r.imageDepth > 0 {

@@ -128,29 +128,31 @@ func (r *Report) addMessage(list *[]string, format string, args ...any) {
 	*list = append(*list, fmt.Sprintf(format, args...))
 }
 
-// Import adds the items to the store in batches of at most 500 entries or 4 MiB. Each batch is written with one Apply,
-// and the actor of its source is [oxbow.Imported] or o.Author. If reading or writing fails, Import returns an error
-// and a report of the batches that were written. To continue, call Import again.
+// Import adds the items to the store in batches of at most 500 entries or 4 MiB. Each batch is written with one call of
+// Apply. The actor of each batch's source is [oxbow.Imported] or o.Author. If reading or writing fails, Import returns
+// an error and a report of the batches that were written. To continue, call Import again.
 //
-// If no entry has the name of an item, the item is added. Otherwise:
+// If no entry has the name of an item, the item is added. Otherwise Import compares the item with the entry of this
+// name:
 //
-//   - An entry with the same content, aliases and labels stays as it is.
-//   - An item without an origin, which comes from an export, belongs to the entry if both have the same
-//     creation time, or if an import of the same file wrote the entry. The item replaces the entry if the item
-//     was updated later and the entry was not edited since its import. Otherwise the item is skipped and
-//     reported. An item without a creation time is also skipped, because nothing shows that it is a different
-//     entry.
-//   - An item with an origin replaces an entry that was imported from the same origin and was not edited
-//     since. If the entry was edited and the file is unchanged, the entry stays as it is. If both have changed,
-//     the item is skipped.
+//   - If the content, aliases and labels are equal, the entry stays as it is.
+//   - An item without an origin comes from an export. Such an item and the entry are the same if both have the same
+//     creation time, or if an import of the same file wrote the entry. If they are the same, the item replaces the
+//     entry only if the item was updated later and the entry was not edited in the store. Otherwise the item is skipped
+//     and reported. If they are not known to be the same, and the item has no creation time, the item is skipped as
+//     well, because the item may be another version of the entry.
+//   - An item with an origin replaces an entry that was imported from the same origin and was not edited since. If the
+//     entry was edited and the file is unchanged, the entry stays as it is. If both have changed, the item is skipped,
+//     unless o.ImportsOverEdits is set.
 //   - In all other cases, the entry stays as it is, and the item gets a name with a number: "NAME (2)".
 //
-// The same rules apply within an import: if two different items have the same name, the second gets a number. An
-// item's alias that is already the name or an alias of another entry is omitted, with a note.
+// The option o.Overwrite makes more items replace entries. The same rules apply within an import: if two different
+// items have the same name, the second item gets a number. If an alias of an item is already the name or an alias of
+// another entry, the alias is omitted, and the report contains a note.
 //
-// Labels identify an entry's origin: import:ORIGIN, import-id:ID for a program's record, and import-sum with a digest
-// of the imported content, aliases and labels. The digest shows whether the entry or the file was edited since the
-// import.
+// Labels identify the origin of an entry: import:ORIGIN, import-id:ID for the record of a program, and import-sum with
+// a digest of the imported content, aliases and labels. The digest shows whether the entry or the file was edited since
+// the import.
 func Import(ctx context.Context, s oxbow.Store, items iter.Seq2[Item, error], o *ImportOptions) (Report, error) {
 	if o == nil {
 		o = &ImportOptions{}
@@ -467,8 +469,9 @@ func fileOfRef(ref string) string {
 	return ref
 }
 
-// findStaleEntries adds imported entries to two lists of the report. Stale lists the entries whose file was read now,
-// but does not contain the entry any more. Gone lists the entries whose file does not exist any more.
+// findStaleEntries adds the names of entries from earlier imports to two lists of the report. EntriesMissingFromFile
+// contains the entries whose file was read now, but no longer contains the entry. EntriesOfMissingFiles contains the
+// entries whose file no longer exists.
 func (im *importer) findStaleEntries() error {
 	if im.opts.NoOriginLabels || im.storesNoLabels {
 		return nil

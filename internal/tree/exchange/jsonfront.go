@@ -11,8 +11,10 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/frontmatter"
 )
 
-// parseJSONFront is like [parseYAMLFront] for front matter in JSON. If a text consists only of an object, the object is
-// not front matter.
+// parseJSONFront is like [parseYAMLFront], but the front matter is a JSON object at the beginning of the text. It
+// returns the keys of the object, and the size of the front matter in bytes (size) and in lines (count). All results
+// are zero if the text does not begin with a JSON object. They are also zero if no text follows the object, because the
+// object is then the content of the file.
 func parseJSONFront(text string) (keys []frontKey, size, count int) {
 	first, _, _ := strings.Cut(text, "\n")
 	if strings.TrimRight(first, " \t\r") != "{" {

@@ -27,19 +27,19 @@ var keySynonyms = map[string]string{
 	"label": "labels", "metadata": "labels", "date": "created", "created_at": "created", "updated_at": "updated",
 }
 
-// readJSONL reads JSON objects, such as the lines written by [Export]. ref is the input's name, for
-// messages and origins.
+// readJSONL reads JSON objects, such as the lines written by [Export]. The argument ref is the name of the input. It
+// appears in messages and origins.
 //
-// name and content are required. kind (default: note), aliases, created and labels are optional.
-// labels is a list of {"key":…,"value":…} or an object such as {"project":"x","tag":["a","b"]}.
-// updated shows whether the item or the store's entry is newer. id, version and source belong to
-// the old store and are ignored. Labels can also be given as project, tags, related_files (a string
-// or a list of strings) and confidence (a number from 0 to 1). Any other key is an error.
+// The keys "name" and "content" are required. The keys "kind" (default: note), "aliases", "created" and "labels" are
+// optional. "labels" is a list of {"key":…,"value":…} or an object such as {"project":"x","tag":["a","b"]}. "updated"
+// shows whether the item or the entry in the store is newer. "id", "version" and "source" belong to the old store and
+// are ignored. Labels can also be written as "project", "tags", "related_files" (a string or a list of strings) and
+// "confidence" (a number from 0 to 1). Any other key is an error.
 //
-// Lines of the official MCP memory server are recognized by their type, entity or relation. An
-// entity becomes a note. The content of the note lists the entity's observations, then its
-// relations ("- works at → Acme"). The entity's type becomes a tag. These notes are yielded after
-// all other items. The graph in an input may contain at most maxGraphBytes bytes of text.
+// Lines of the official MCP memory server are recognized because their key "type" has the value "entity" or "relation".
+// An entity becomes a note. The content of the note lists the observations of the entity, then its relations ("- works
+// at → Acme"). The type of the entity becomes a tag. These notes are yielded after all other items. The texts in the
+// graph of an input may have at most maxGraphBytes bytes.
 func readJSONL(r io.Reader, ref string) iter.Seq2[Item, error] {
 	return readObjects(eachJSONObject(r, ref), ref)
 }

@@ -89,8 +89,9 @@ func scanLines(r io.Reader, ref string) iter.Seq2[numberedLine, error] {
 	}
 }
 
-// checkLineUTF8AndLength returns an error if a line of a file is not UTF-8, or is longer than the limit so that unread
-// bytes of the line were not read. data contains the line without the unread bytes.
+// checkLineUTF8AndLength returns an error if a line of a file is longer than the limit maxLineBytes, or is not UTF-8.
+// data contains the bytes of the line that were read. The argument read is the number of these bytes, before spaces
+// were trimmed from data. unread is the number of bytes beyond the limit, which were skipped.
 func checkLineUTF8AndLength(data []byte, read, unread int) error {
 	switch {
 	case unread > 0:
@@ -200,7 +201,9 @@ func eachJSONObject(r io.Reader, ref string) iter.Seq2[locatedJSONObject, error]
 	}
 }
 
-// isMultilineDocument reports whether a line begins a JSON value that continues on the next line.
+// isMultilineDocument reports whether the first line of a file, text, begins one large JSON document instead of JSON
+// objects, one on each line. It returns true for a line that contains only "{", and for every line that begins with
+// "[".
 func isMultilineDocument(text []byte) bool {
 	return string(text) == "{" || string(text) == "[" || (len(text) > 0 && text[0] == '[')
 }

@@ -20,35 +20,40 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// ReadMarkdown reads a Markdown file of at most maxMarkdownBytes bytes. ref is the file's name, for messages and
-// origins, and is used as title if the file lacks a title.
+// ReadMarkdown reads a Markdown file of at most maxMarkdownBytes bytes. The argument ref is the name of the file. It
+// appears in messages and origins, and is used as the title if the file lacks a title.
 //
 // Front matter is YAML between "---" lines, TOML between "+++" lines, or a JSON object that begins with a line "{" and
-// ends with a line "}". These keys are used: name or title, kind or type (a type that is not a kind becomes a label),
-// tags, aliases, project, related_files, confidence, created or date, and description, which is put above the text as
-// a paragraph. The keys tag, alias, created_at, createdAt and "date created" mean tags, aliases and created. All other
-// keys become labels. A key in a nested mapping becomes a label such as owner_name, or type if it is below metadata. A
-// value that cannot become a label is put above the text as "key: value", and so are comments and lines that are not a
-// key and a value. The lines of a value that are not plain YAML, for example with anchors, are put there unchanged. A
-// block of several lines becomes a label, in which spaces replace the line breaks, and is put above the text as well.
-// Therefore nothing is left out. The item's warnings list possible mistakes. If a file consists only of front matter,
-// the front matter becomes the text. A second front matter below the first stays in the text, and its keys are used as
-// well.
+// ends with a line "}". The following keys have a meaning: "name" or "title", "kind" or "type", "tags", "aliases",
+// "project", "related_files", "confidence", "created" or "date", and "description". The description is put above the
+// text as a paragraph. If the value of "type" is not a kind, the value becomes a label. The keys "tag", "alias",
+// "created_at", "createdAt" and "date created" mean "tags", "aliases" and "created".
 //
-// A file below 4 kB, or of at most 16 kB without headings, becomes a single entry. The entry's name comes from the
-// front matter. Without a name there, it comes from the only heading of level 1 if this heading is at the beginning,
-// without the heading's links, emphasis and images. Otherwise it comes from the file name. If the file name is common,
-// such as README, the directory's name is put before it. If the entry's name does not come from the file name, the
-// file name becomes an alias, because links refer to the file name. Only one entry gets this alias. In the format
-// [Obsidian], #tags in the text become tags. A larger file is split at headings of level 1 and 2 into entries named
-// "Title > Heading". A section above 16 kB is split at headings of level 3, and if necessary between paragraphs ("…
-// (part 2)"). Names are unique within the file. The pieces, joined, are exactly the original text.
+// All other keys become labels. A key in a nested mapping becomes a label with a joined key, such as owner_name for
+// "name" below "owner". Keys below "metadata" are an exception: "type" below "metadata" means "type".
 //
-// If a sync program has left a conflict copy of a note, the copy is named after its file, so that
-// the note itself gets the name from the heading.
+// Nothing in the front matter is left out. Everything that cannot become a label is put above the text: values in the
+// form "key: value", comments, and lines that are not a key with a value. If the lines of a value use features that are
+// not supported, such as YAML anchors, the lines are put above the text unchanged. A value of several lines becomes a
+// label, in which spaces replace the line breaks, and is put above the text as well. The warnings of the item list
+// possible mistakes. If a file consists only of front matter, the front matter becomes the text. If a second front
+// matter follows the first, it stays in the text, and its keys are used as well.
 //
-// Created is the date in the front matter, or else a date in the file name (2026-04-18), or else
-// o.ModTime.
+// A file below 4 kB, or a file of at most 16 kB without headings, becomes a single entry. The entry gets the name in
+// the front matter. Without such a name, it gets the text of the only heading of level 1 if this heading is at the
+// beginning of the text. Links, emphasis and images are removed from the heading. Otherwise the entry is named after
+// the file. If many directories have a file of this name, such as README, the name of the directory is put before it.
+// If the entry is not named after the file, the name of the file becomes an alias of one entry, because links refer to
+// the file name. In the format [Obsidian], #tags in the text become tags.
+//
+// A larger file is split at headings of level 1 and 2 into entries named "Title > Heading". A section above 16 kB is
+// split at headings of level 3, and if necessary between paragraphs ("… (part 2)"). Names are unique within the file.
+// The pieces, joined, are exactly the original text.
+//
+// If a sync program has left a conflict copy of a note, the copy is named after its file, so that the note itself gets
+// the name from the heading.
+//
+// Created is the date in the front matter, or else a date in the file name (2026-04-18), or else o.ModTime.
 func ReadMarkdown(r io.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		b, err := io.ReadAll(io.LimitReader(r, maxMarkdownBytes+1))
@@ -270,8 +275,7 @@ func titleFromFileName(ref string) (title string, isCommon bool) {
 	return cmp.Or(makeValidName(base, oxbow.MaxName), "untitled"), isCommon
 }
 
-// nameWords returns the words of a name in lower case. If a title and the file name have the same words, the file name
-// need not become an alias.
+// nameWords returns the words of a name in lower case. A word consists of letters and digits.
 func nameWords(name string) []string {
 	return strings.FieldsFunc(strings.ToLower(name), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
@@ -313,9 +317,10 @@ func findInlineTags(text string) (ls []oxbow.Label) {
 	return ls
 }
 
-// nameForTextPiece returns a name for a piece of a text, which need not be unique. title is shortened if the headings
-// above the piece would not fit into the name, because these distinguish the pieces. The heading top of the whole file
-// is not repeated.
+// nameForTextPiece returns a name for a piece of a text. The name need not be unique. It consists of title and the
+// headings above the piece, joined by " > ", and the number of the piece if the section was split. Each part is cut to
+// a third of the maximum length, so that the headings, which distinguish the pieces, fit into the name. If the first
+// heading is top, which is the title of the whole text, the heading is left out.
 func nameForTextPiece(title, top string, p textPiece) string {
 	path := p.headingPath
 	if len(path) > 0 && top != "" && makeValidName(visibleHeadingText(path[0]), oxbow.MaxName) == top {

@@ -44,7 +44,7 @@ func readMem0(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error
 		for rec, err := range documentObjects(r, ref, mem0Lists) {
 			isName := rec.listName == "categories" || rec.listName == "apps"
 			if err == nil && isName {
-				id, _ := rec.fields.textValue("id") // Skip a row without an ID, because nothing can refer to its name.
+				id, _ := rec.fields.textValue("id") // A name without an ID is stored under "", and is never used.
 				names[id], _ = rec.fields.textValue("name")
 				continue
 			}

@@ -53,8 +53,9 @@ type okfHeader struct {
 	Labels map[string][]string `yaml:"labels"`
 }
 
-// readOKF reads a concept as one entry. If oxbow exported the concept, the entry is as it was before the export.
-// Otherwise the path of the concept becomes an alias.
+// readOKF reads a concept, a Markdown file in the Open Knowledge Format, and yields the concept as one item. If oxbow
+// exported the concept, the item is equal to the exported entry. Otherwise the concept's path becomes an alias of the
+// entry. If the file is not a concept, readOKF yields an error and then reads the file as Markdown.
 func readOKF(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		b, err := io.ReadAll(io.LimitReader(r, maxMarkdownBytes+1))
@@ -155,8 +156,8 @@ func mappingPairs(n *yaml.Node) iter.Seq2[*yaml.Node, *yaml.Node] {
 	}
 }
 
-// parseOKFTime returns the time in a node that is a time or has a member at with a time. For any other node, it
-// returns the zero time.
+// parseOKFTime returns the time in a node. The node contains either a time, or a mapping in which the key "at" has the
+// time. For any other node, parseOKFTime returns the zero time.
 func parseOKFTime(n *yaml.Node, o *ReadOptions) time.Time {
 	if n.Kind == yaml.MappingNode {
 		for key, value := range mappingPairs(n) {
@@ -212,8 +213,10 @@ func (it *Item) applyOKFValue(key string, v *yaml.Node) {
 	}
 }
 
-// addOKFLabel adds a value as a label with the key labelKey. If labelKey is not valid, or if only programs may set it,
-// the value is stored in a label with the key okf. A value that is too long for a label is put below the text.
+// addOKFLabel adds a label with the key labelKey and the given value to the item. If such a label is not valid, or if
+// only programs may set such a label, addOKFLabel adds a label with the key okf instead. The value of this label is a
+// JSON object with key and value. If this label is not valid either, because it is too long, or if the entry has too
+// many labels, addOKFLabel puts key and value below the text and adds a warning. It ignores an empty value.
 func (it *Item) addOKFLabel(labelKey, key, value string) {
 	l := oxbow.Label{Key: labelKey, Value: value}
 	if value == "" {
@@ -232,7 +235,8 @@ func (it *Item) addOKFLabel(labelKey, key, value string) {
 	it.Entry.Labels = append(it.Entry.Labels, l)
 }
 
-// jsonOrText returns a value that is a JSON object or array unchanged. It returns any other value as a JSON string.
+// jsonOrText returns the text value in the form of JSON. If the text is a JSON object or array, jsonOrText returns the
+// text unchanged. Otherwise it returns the text as a JSON string.
 func jsonOrText(value string) string {
 	if isJSONCollection(value) {
 		return value

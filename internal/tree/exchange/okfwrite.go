@@ -128,7 +128,8 @@ func formatOKFFront(e oxbow.Entry, c *okfConcept) (string, error) {
 	return string(b), err
 }
 
-// splitOKFLabel splits the value of a label okf into the front matter key and its value.
+// splitOKFLabel splits the value of a label okf, which is a JSON object with one member such as {"key":"text"}. It
+// returns the key of the object as key, and the value that belongs to this key as member.
 func splitOKFLabel(value string) (key, member string) {
 	isKey := true
 	for part := range rawjson.EachElement([]byte(value)) {
@@ -154,7 +155,10 @@ func needsOxbowSection(l oxbow.Label) bool {
 		l.Key == okfLabelKey
 }
 
-// conceptType returns a concept's type: a note's label type, or otherwise the kind of the entry.
+// conceptType returns the type of the concept as which an entry is exported. If the entry is a note and own.Labels
+// contains exactly one label with the key okfTypeKey, the type is the value of this label. Otherwise the type is the
+// kind of the entry. conceptType also adds okfTypeKey to own.ComputedByExport, which lists the keys that the export
+// computed.
 func conceptType(e oxbow.Entry, own *okfHeader) string {
 	types := own.Labels[okfTypeKey]
 	own.ComputedByExport = append(own.ComputedByExport, okfTypeKey)
@@ -258,8 +262,8 @@ func addKeyWithValues(top *yaml.Node, key string, values []string) {
 	top.Content = append(top.Content, newTextScalar(key), list)
 }
 
-// unquoteDates removes the quotes around dates, because YAML writes dates without quotes. It removes those around
-// times only in a mapping with one key on each line.
+// unquoteDates removes the quotes around the dates and times in the node n and the nodes below it, because YAML writes
+// dates without quotes. It also changes lists and mappings to the style with one item on each line.
 func unquoteDates(n *yaml.Node) {
 	n.Style &^= yaml.FlowStyle
 	for _, sub := range n.Content {

@@ -68,8 +68,9 @@ func isImportLabel(l oxbow.Label) bool {
 	return l.Key == originLabelKey || l.Key == importDigestLabelKey || l.Key == recordIDLabelKey
 }
 
-// withoutImportMarks returns the items without the labels that record an item's origin. It also removes aliases and
-// labels that not every store can store, so that items from different stores can be compared.
+// withoutImportMarks returns the items without the labels that record an item's origin. It also removes the alias
+// FileName and the labels in Further, because not every store can store them. Therefore items from different stores can
+// be compared.
 func withoutImportMarks(items []Item) []Item {
 	bare := slices.Clone(items)
 	for i := range bare {
@@ -130,7 +131,7 @@ func isImportableLabel(l oxbow.Label) bool {
 	return !l.IsLocal() && !isImportLabel(l) && !isAutomaticLabel(l)
 }
 
-// areSortedLabels reports whether the labels are in the order of [oxbow.SortLabels] and different.
+// areSortedLabels reports whether the labels are in the order of [oxbow.SortLabels] and contain no label twice.
 func areSortedLabels(labels []oxbow.Label) bool {
 	for i := 1; i < len(labels); i++ {
 		a, b := labels[i-1], labels[i]
@@ -339,8 +340,8 @@ func (im *importer) readEntryNamesByRecord() error {
 }
 
 // withoutTakenAliases returns the item without the aliases that belong to another entry, because an alias of two
-// entries would be ambiguous. name is the name that the item will have. Aliases in had, which the entry already has,
-// are kept. left contains a message for each omitted alias.
+// entries would be ambiguous. The argument name is the name that the item will have. An alias in the list had is kept,
+// because the entry already has the alias. The result left contains a message for each omitted alias.
 func (im *importer) withoutTakenAliases(
 	it Item,
 	name string,
@@ -447,8 +448,11 @@ func (im *importer) decideItem(it Item, old oxbow.Entry, nameNumber int) (import
 	return im.decideItemOfProgram(it, old)
 }
 
-// judgeExported decides about an item of an export and an entry that differs from it. A later date in the file is not
-// enough to replace the entry, because anybody can write a date.
+// judgeExported decides whether an item from an export by oxbow replaces the entry old, which has the same name but
+// differs from the item. Otherwise the item is skipped or gets another name. nameNumber is the number that was appended
+// to the item's name to get the name of old (1 if no number was appended). The second result is the reason if the item
+// is skipped, and "" otherwise. A later date in the file is not a sufficient reason to replace the entry, because
+// anybody can write a date.
 func (im *importer) judgeExported(it Item, old oxbow.Entry, nameNumber int) (importDecision, string) {
 	known := isCopyOfEntry(it, old) || isImportedFromFile(it, old)
 	switch {
@@ -492,7 +496,11 @@ func isImportedFromFile(it Item, old oxbow.Entry) bool {
 		(file == old.Source.Ref || strings.HasPrefix(file, old.Source.Ref+"/"))
 }
 
-// decideItemOfProgram decides about an item from another program and an entry that differs from it.
+// decideItemOfProgram decides what an import does with an item from another program. old is the entry in the store that
+// has the same name and differs from the item. The item can replace the entry, be skipped, or get another name. The
+// decision can also be that the entry needs no change (decisionUnchanged), or that the entry and the file were both
+// changed (decisionMergeBothChanged). The second result explains the decisions decisionSkip and
+// decisionMergeBothChanged, and is "" otherwise.
 func (im *importer) decideItemOfProgram(it Item, old oxbow.Entry) (importDecision, string) {
 	was, _ := old.Label(importDigestLabelKey)
 	switch {

@@ -109,8 +109,9 @@ func (f recordForm) toItem(o locatedJSONObject, opts *ReadOptions) (Item, error)
 	return it, nil
 }
 
-// recordID returns the ID of a record, or "" for a record without an ID. A number is unique only within a database, so
-// recordID puts the ID of the record's session before it.
+// recordID returns the ID of a record. The ID consists of the values of the fields in f.idFields, separated by slashes.
+// Only the last of these fields must be present. If it is missing, recordID returns "". The fields before it contain
+// the ID of the record's session, because a number in the last field is unique only within one database.
 func (f recordForm) recordID(o jsonObject) (string, error) {
 	var parts []string
 	last := ""
@@ -183,8 +184,10 @@ func lineOfRef(ref string) int {
 	return line
 }
 
-// appendJSONKeys appends the front matter keys for a value: one key for a scalar or a list, and one key for each
-// member of an object. Members of an object named metadata keep their names.
+// appendJSONKeys appends the front matter keys for the value raw to the list keys. A scalar or a list becomes one key.
+// An object becomes one key for each of its members, and the key is named after the object and the member, such as
+// owner.name. If the object itself is named metadata, its members get their own names without "metadata." before them.
+// Objects in a list become keys of their own, which follow the key of the list.
 func appendJSONKeys(keys []frontKey, name string, raw json.RawMessage, line int) []frontKey {
 	k := frontKey{name: name, key: frontmatter.FoldKeySpelling(name), line: line}
 	switch raw[0] {

@@ -159,7 +159,8 @@ func readNoSessionItems(_ *bufio.Reader, ref string, _ *ReadOptions) iter.Seq2[I
 		"reading %s: holds dates of sessions, but no sessions; name the directory that holds both", ref))
 }
 
-// isObsidianDir reports whether a directory with these names is a vault of Obsidian.
+// isObsidianDir reports whether a directory is a vault of Obsidian. The argument files contains the names of the files
+// in the directory.
 func isObsidianDir(files []string) bool { return slices.Contains(files, ".obsidian") }
 
 // isClaudeExportDir reports whether a directory with these names is an export of claude.ai.
@@ -169,9 +170,10 @@ func isClaudeExportDir(files []string) bool {
 			"memories.json")
 }
 
-// checkClaudeExportFile returns nil for the files with memories and projects. Files with conversations are ignored,
-// because they belong to the archive of sessions, and so is the file that describes the account. Files that are not
-// JSON are uploads, which the conversations name.
+// checkClaudeExportFile returns nil for the files of a Claude export that contain memories and projects. It returns
+// errIgnoredFile for three kinds of files: conversations, which belong to the archive of sessions; users.json, which
+// describes the account; and files that are not JSON, which are uploads to conversations. For any other file, it
+// returns a [*skippedError], so that the user sees a message.
 func checkClaudeExportFile(file string) error {
 	isProject := strings.HasPrefix(file, "projects/") && path.Ext(file) == ".json"
 	if isProject || slices.Contains([]string{"memories.json", "projects.json"}, file) {
@@ -227,7 +229,9 @@ func readExportedEntries(r *bufio.Reader, ref string, _ *ReadOptions) iter.Seq2[
 	return readJSONL(r, ref)
 }
 
-// isDocumentStart reports whether the input begins with a JSON document that continues after the first line.
+// isDocumentStart reports whether the input is one JSON document instead of JSON lines (one object per line). The input
+// is a document if it begins with an array, if the first line is only "{", or if the first object has a list entities
+// with an object, or a key relations.
 func isDocumentStart(r *bufio.Reader) bool {
 	head, err := r.Peek(peekSize)
 	if isPeekError(err) {

@@ -27,8 +27,10 @@ type textPiece struct {
 	partNumber int
 }
 
-// splitText splits a text at its headings of level 1 and 2. If a section is still too long, it is split at headings of
-// level 3, and then between paragraphs. A paragraph or a code block is split only if it is too long for an entry.
+// splitText splits a text at its headings of level 1 and 2. If a section is longer than maxSectionBytes, it is split at
+// headings of level 3, and then between paragraphs. A paragraph or a code block is split only if it is too long for an
+// entry. A text shorter than maxWholeTextBytes is not split, nor is a text without headings that has at most
+// maxSectionBytes.
 func splitText(text string) []textPiece {
 	var heads []splitPosition
 	for m := range splitPositions(text) {
@@ -131,8 +133,8 @@ func splitParagraphs(text string, p textPiece) []textPiece {
 	return all
 }
 
-// splitLongParagraph splits a piece that is too long for an entry after a line break. If a line is too long, it
-// splits the line before a character.
+// splitLongParagraph splits a piece that has more bytes than an entry may contain. It splits after a line break. If one
+// line is too long, it splits within the line, but not within a character.
 func splitLongParagraph(text string, p textPiece) []textPiece {
 	var ps []textPiece
 	for p.end-p.start > oxbow.MaxContent {

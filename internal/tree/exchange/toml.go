@@ -66,7 +66,9 @@ var tomlStringPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile("\"\"\"|'''|\"(?:[^\"\\\\]|\\\\.)*\"|'[^']*'|#.*")
 })
 
-// tomlComments returns each comment as a key without a name.
+// tomlComments returns the comments in the TOML front matter data. Each comment is returned as a frontKey without a
+// name, whose field rawLines contains the comment. Therefore the caller can treat comments like other lines that it
+// cannot interpret.
 func tomlComments(data string) (keys []frontKey) {
 	// open contains the quotes that will close the current multi-line string (""" or '''), or "" outside of such a
 	// string.

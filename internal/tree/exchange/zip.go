@@ -51,7 +51,8 @@ func openZip(f vfs.File) (fsys vfs.FS, root string, err error) {
 // Stat returns the description of a file or directory.
 func (z *zipFS) Stat(name string) (fs.FileInfo, error) { return fs.Stat(z.files, name) }
 
-// ReadDir lists a directory. It omits the directory of metadata that macOS adds to an archive.
+// ReadDir lists a directory. It omits the files that macOS adds to an archive: the directory __MACOSX, and files whose
+// names begin with "._".
 func (z *zipFS) ReadDir(name string) ([]fs.DirEntry, error) {
 	list, err := fs.ReadDir(z.files, name)
 	var kept []fs.DirEntry

@@ -73,7 +73,9 @@ func (c *FolderComparison) IsEmpty() bool {
 	return len(c.ChangedFiles)+len(c.RenamedFiles)+len(c.DeletedFiles) == 0
 }
 
-// SaveState writes the new state into a home if it differs from the previous state. The new state contains Position.
+// SaveState writes c.State into the directory home, in the file for the folder with this name. It does nothing if the
+// state is the same as before the comparison. c.State also contains the position in the memory's history up to which
+// the folder was compared.
 func (c *FolderComparison) SaveState(home, name string) error {
 	if !c.isStateChanged {
 		return nil
@@ -94,8 +96,8 @@ func (c *FolderComparison) AddStateNotes(notes ...string) {
 // ForceStateSave makes Save write the state even if it did not change.
 func (c *FolderComparison) ForceStateSave() { c.isStateChanged = true }
 
-// Compare compares the files of a folder with the state old. If the folder cannot be read, so that nothing is known
-// about its files, the error matches [ErrUnavailable].
+// Compare compares the files of a folder with their earlier state, the argument old. It returns an error that matches
+// [ErrUnavailable] if the folder cannot be read, because nothing is then known about its files.
 func Compare(fsys vfs.FS, old *State, o Options) (*FolderComparison, error) {
 	w := noteFileLister{
 		fsys:          fsys,
@@ -134,8 +136,9 @@ func Compare(fsys vfs.FS, old *State, o Options) (*FolderComparison, error) {
 	return c, nil
 }
 
-// compareFile compares a file's size, times and inode with the values that the last comparison recorded in old. It
-// reads the file only if these differ.
+// compareFile compares a file's size, times and inode with the values in the argument old, which is the state after the
+// last comparison. If the values are equal, compareFile does not read the file. Otherwise it reads the file, and adds
+// the file to c.ChangedFiles if the content is new. The new values are recorded in c.State.
 func (c *FolderComparison) compareFile(fsys vfs.FS, name string, info fs.FileInfo, old *State, now time.Time) {
 	was, isKnown := old.files[name]
 	st := newFileStamp(info, was.contentDigest)
@@ -172,9 +175,10 @@ func newFileStamp(info fs.FileInfo, contentDigest string) fileStamp {
 	}
 }
 
-// sortMissingFiles divides the files that are in the old state but not in the folder into renamed, deleted and withheld
-// files. If so many files are missing that the folder may be incomplete, and o.Prune is false, files are withheld so
-// that their notes are kept.
+// sortMissingFiles finds the files that are in the state (the argument old) but no longer in the folder. It adds each
+// missing file to the renamed, deleted or withheld files of c. The caller does not delete the notes of withheld files,
+// because these files may be missing only for a time, for example if a disk is not mounted. Files are withheld if
+// o.Prune is false and so many files are missing that the folder may be incomplete.
 func (c *FolderComparison) sortMissingFiles(lister *noteFileLister, old *State, o Options) {
 	var missing []string
 	for name, was := range old.files {

@@ -50,8 +50,9 @@ type fileStamp struct {
 	isRacy bool
 }
 
-// isSame reports whether a file is certainly unchanged and need not be read again. s contains the file's recorded
-// size, times and inode, and now contains the present values.
+// isSame reports whether a file is certainly unchanged and need not be read again. The receiver s contains the file's
+// recorded size, times and inode. The argument now contains the file's present values. If s.isRacy is set, the result
+// is false.
 func (s fileStamp) isSame(now fileStamp) bool {
 	isSameTime := s.modTime == now.modTime && s.changeTime == now.changeTime
 	return !s.isRacy && s.size == now.size && isSameTime && s.inode == now.inode

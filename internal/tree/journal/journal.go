@@ -148,7 +148,8 @@ func (s StagingDir) CreateFile(name string, data []byte, perm fs.FileMode) error
 	return errors.Join(err, f.Close())
 }
 
-// CreateStream is like [Stage.CreateFile], but write writes the content, which need not be in memory as a whole.
+// CreateStream is like [StagingDir.CreateFile], but the function write writes the content to a writer. Therefore the
+// content need not be in memory as a whole.
 func (s StagingDir) CreateStream(name string, perm fs.FileMode, write func(w io.Writer) error) error {
 	f, err := s.createFile(name, perm)
 	if err != nil {
@@ -157,8 +158,8 @@ func (s StagingDir) CreateStream(name string, perm fs.FileMode, write func(w io.
 	return errors.Join(writeStream(f, write), f.Close())
 }
 
-// CreateStreamSync is like [Stage.CreateFileSync], but write writes the content, which need not be in memory as a
-// whole.
+// CreateStreamSync is like [StagingDir.CreateFileSync], but the function write writes the content to a writer.
+// Therefore the content need not be in memory as a whole.
 func (s StagingDir) CreateStreamSync(name string, perm fs.FileMode, write func(w io.Writer) error) error {
 	f, err := s.createFile(name, perm)
 	if err != nil {
@@ -200,8 +201,8 @@ func (s StagingDir) LoadJournal(isBadWrite, isBadRemoval func(path string) bool)
 	return s.parseJournal(data, isBadWrite, isBadRemoval)
 }
 
-// Commit writes and syncs the journal, which commits the change. If it returns an error, the change may be committed
-// or not. Call [Stage.LoadJournal] to find out.
+// Commit writes and syncs the journal, which commits the change. If Commit returns an error, the change may or may not
+// be committed. Call [StagingDir.LoadJournal] to find out.
 func (s StagingDir) Commit(j *Journal) error {
 	data, err := json.Marshal(j)
 	if err != nil {

@@ -164,8 +164,10 @@ func checkOtherEntriesUnchanged(name string, versionsBefore, versionsAfter map[s
 	return nil
 }
 
-// mergeWithOtherPrograms merges an op with changes by another program. The op was made for the entry as this store
-// last returned it, and the program changed the entry afterwards.
+// mergeWithOtherPrograms is called with an op that was made for the entry as this store last returned it. If another
+// program has changed the entry since, mergeWithOtherPrograms returns an update that contains both changes. If the
+// changes cannot be merged, it returns the op unchanged and adds the file to outcome.conflictCopies, so that a copy of
+// the file is kept. It does the same if the op removes the entry. All other ops are returned unchanged.
 func (s *Store) mergeWithOtherPrograms(op oxbow.Op, current FileItem, outcome *opPlanEffects) oxbow.Op {
 	name := current.Entry.Name
 	base := s.servedEntries.base[name]

@@ -100,9 +100,10 @@ func newStoreHistory(ctx context.Context, s oxbow.Store) *storeHistory {
 	return &storeHistory{ctx: ctx, history: h, isUndoBySeq: map[uint64]bool{}, firstReadSeq: ^uint64(0)}
 }
 
-// hadEntry reports whether the store's history contains fileEntry, the entry as a file contains it now, after the
-// state that the last dump wrote (base), and whether the entry was changed afterwards by something other than an undo.
-// In this case, the store is newer than the file.
+// hadEntry reports whether the store is newer than a file. fileEntry is the entry in the file, and base is the version
+// that the last dump wrote. hadEntry returns true if the history of the store contains fileEntry after base, and no
+// later version was restored or removed by an undo. Otherwise it returns false. It returns false as well if the store
+// has no history.
 func (p *storeHistory) hadEntry(fileEntry *oxbow.Entry, base manifestItem) (bool, error) {
 	if p.history == nil {
 		return false, nil
@@ -129,8 +130,9 @@ func (p *storeHistory) hadEntry(fileEntry *oxbow.Entry, base manifestItem) (bool
 	return false, nil
 }
 
-// dumpedEntry returns the entry in the version that the last dump wrote to the file with the hash in base. ok is false
-// if the store's history does not contain this version.
+// dumpedEntry returns an earlier version of the entry with the given name: the version that the last dump wrote. The
+// argument base is the manifest item that describes the file of that dump. ok is false if the store's history does not
+// contain this version.
 func (p *storeHistory) dumpedEntry(name string, base manifestItem) (e oxbow.Entry, ok bool, err error) {
 	if p.history == nil {
 		return e, false, nil

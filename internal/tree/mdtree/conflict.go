@@ -28,7 +28,8 @@ func IsConflict(p string) bool {
 	return n != "" && strings.Trim(n, "0123456789") == ""
 }
 
-// conflictName returns an unused name for a conflict copy of a file. It must not be in taken either.
+// conflictName returns an unused file name for a conflict copy of the file p. The name is neither the name of an
+// existing file nor a key of takenNames. If p already has maxConflictCopies copies, conflictName returns an error.
 func conflictName(fsys vfs.FS, p string, takenNames map[string]bool) (string, error) {
 	ext := path.Ext(p)
 	for n := 1; n <= maxConflictCopies; n++ {

@@ -194,7 +194,8 @@ func (d *dumper) discardPlan() {
 	d.reportedEntryCount.Store(0)
 }
 
-// dumpOnce makes a dump. If the text of an entry is needed again and the entry was changed in the meantime, dumpOnce
+// dumpOnce makes a dump. To save memory, it does not store the text of an entry whose file probably has this text
+// already. If this was wrong, dumpOnce reads the entry again. If the entry was changed in the meantime, dumpOnce
 // changes nothing, and the error matches errEntryChanged.
 func (d *dumper) dumpOnce(ctx context.Context) error {
 	if err := d.readLastDumpState(); err != nil {
@@ -231,7 +232,8 @@ func (d *dumper) planFiles(ctx context.Context) error {
 	return err
 }
 
-// deleteUnusedSpool deletes the temporary file with the texts of entries (the spool) if the dump writes no files.
+// deleteUnusedSpool is called if the dump writes no files. It deletes the temporary file with the texts of entries (the
+// spool), and the staged files. It does nothing if there is no spool.
 func (d *dumper) deleteUnusedSpool() error {
 	if d.spool.spoolFile == nil {
 		return nil
@@ -239,7 +241,9 @@ func (d *dumper) deleteUnusedSpool() error {
 	return errors.Join(d.spool.deleteSpoolFile(), d.stagingArea.RemoveUncommitted())
 }
 
-// checkOnlyDumpedFiles returns an error if the directory contains files that are not from a dump.
+// checkOnlyDumpedFiles returns an error if the directory seems to contain files that no dump wrote. The directory is
+// accepted if it contains the manifest or the staging directory of a dump, or a table of contents that a dump wrote. It
+// is also accepted if all its files are hidden, or if the user forced the dump.
 func (d *dumper) checkOnlyDumpedFiles() error {
 	if d.isForced {
 		return nil
@@ -308,7 +312,8 @@ func (d *dumper) recoverDump() error {
 	return d.resumeChange(j)
 }
 
-// readLastDumpState reads the last dump's manifest and the settings of the book.
+// readLastDumpState reads the last dump's manifest into d.lastDump. It also determines whether mdBook would execute
+// directives in the entries (see checkMdBookRunsDirectives).
 func (d *dumper) readLastDumpState() error {
 	if err := d.checkTopDirectory(); err != nil {
 		return err
@@ -383,7 +388,8 @@ func (d *dumper) checkTopDirectory() error {
 }
 
 // stageAndMove writes the new files to a temporary directory, commits the dump, and moves the files to their places.
-// It returns a test that decides which new files later dumps need not read again.
+// The result decides for each new file whether later dumps must read the file again. A dump need not read a file again
+// if the file's last change is old enough, because a further change then gets another time.
 func (d *dumper) stageAndMove(ctx context.Context) (*fileStabilityTest, error) {
 	written := &fileStabilityTest{isStableTimeUnknown: true}
 	j, staged, err := d.makeJournal()

@@ -87,7 +87,8 @@ func (d *dumper) renderEntry(e *oxbow.Entry, buf []byte) (outputFile, []byte, er
 	return out, text, err
 }
 
-// assignFilePaths assigns a path to the file of each entry, and determines the file's hash.
+// assignFilePaths assigns a path to the file of each entry. If the name of an entry cannot be recovered from the file
+// name, the file's text must contain the name. Therefore assignFilePaths computes the hash of each such file again.
 func (d *dumper) assignFilePaths(ctx context.Context) error {
 	if err := d.outputs.sortAndAssignPaths(); err != nil {
 		return err
@@ -407,9 +408,9 @@ func (d *dumper) determineStableTime() {
 	d.stableFileTest.isStableTimeUnknown = !ok
 }
 
-// saveKnownHashList writes the list of known files if it has changed. The parameter written is the test by which files
-// from this dump are added to the list. Errors are ignored, because without the list, the next dump and load only take
-// longer.
+// saveKnownHashList writes the list of known files (the files that the next dump or load need not read), if the list
+// has changed. The argument written decides which files of this dump are old enough for the list. Errors are ignored,
+// because without the list, the next dump and load only take longer.
 func (d *dumper) saveKnownHashList(written *fileStabilityTest) {
 	head := knownHashListHeader{d.newManifestDigest, d.newSummaryDigest}
 	hasNewFiles := d.hasNewFileForHashList || len(d.rowsToWrite) > 0
@@ -460,9 +461,10 @@ func (d *dumper) stampForKnownHashList(
 	return s, false
 }
 
-// mayReplace returns the hash of a file, and reports whether the dump may replace or remove the file. lastItem is the
-// file's item in the last dump. If the file was edited, it is added to d.editedFiles or, with Force, to
-// d.editedFilesToCopy.
+// mayReplace returns the hash of the file p, and reports whether the dump may replace or remove the file. lastItem is
+// the file's item in the last dump. The file may be replaced if it is unchanged since the last dump, or if the store's
+// history contains its text. Otherwise somebody has edited the file. If the dump is forced, the edited file may be
+// replaced and is added to d.editedFilesToCopy. If not, the file is added to d.editedFiles.
 func (d *dumper) mayReplace(
 	ctx context.Context,
 	p string,

@@ -22,8 +22,9 @@ const (
 	commitFile   = dumpStageDir + "/commit.json"
 )
 
-// isForbiddenWrite reports whether no dump ever writes a file with this path. A journal with such a path was made by
-// another program and must not be carried out.
+// isForbiddenWrite returns true if a dump never writes a file with the path p. A dump writes only the files of entries,
+// the book file, the table of contents and the manifest. A journal that writes to a forbidden path was made by another
+// program and must not be executed.
 func isForbiddenWrite(p string) bool {
 	return isForbiddenRemoval(p) && p != bookFile && p != summaryFile && p != manifestFile
 }
@@ -87,8 +88,8 @@ type dirEntry struct {
 	mode fs.FileMode // type of the file
 }
 
-// isKindDir reports whether a file has the path of a directory for entries of one kind, such as "notes". If so, there
-// is no directory with this path.
+// isKindDir reports whether e has the path of a directory for the entries of one kind, such as "notes". In this case, e
+// itself is not a directory, but for example a regular file or a link.
 func (e *dirEntry) isKindDir() bool { return e.path == e.kind.dir }
 
 // eachEntry calls fn for all files in the directories of entries, including hidden files. The files of a directory are

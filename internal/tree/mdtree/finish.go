@@ -91,9 +91,9 @@ func (t *fileTree) filesMovedIntoPlace(j *journal.Journal) (map[string]bool, err
 	return placed, nil
 }
 
-// moveStagedDir moves a staged directory to its place. It moves the files individually if another program created a
-// directory with that name or, on Windows, has a file in the staged directory open. It adds the directories whose
-// content changed to dirs.
+// moveStagedDir moves a staged directory to its final place. It moves the files one by one if another program created a
+// directory with the same name or, on Windows, has a file in the staged directory open. It adds each directory whose
+// content has changed to the map changedDirs.
 func (t *fileTree) moveStagedDir(dir string, changedDirs map[string]bool) error {
 	changedDirs["."] = true
 	there, err := t.nameExists(t.fullPath(dir))
@@ -204,7 +204,8 @@ func (t *fileTree) copyFile(from, to string, limit int64) error {
 	return t.fs.Remove(from)
 }
 
-// pruneAndSync removes empty directories if the tree removes them. It then syncs all remaining directories.
+// pruneAndSync syncs the directories in changedDirs. If t.removesEmptyDirs is set, it first removes each empty
+// directory in changedDirs, except the root of the tree.
 func (t *fileTree) pruneAndSync(changedDirs map[string]bool) error {
 	if t.removesEmptyDirs {
 		if err := t.removeEmptyDirs(changedDirs); err != nil {

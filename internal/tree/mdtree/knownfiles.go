@@ -100,8 +100,8 @@ func (w *knownHashListWriter) flushBuffer() {
 	w.buf = w.buf[:0]
 }
 
-// finishKnownHashList writes the zero and the checksum at the end of the list of known files. It returns the first
-// error that occurred while the list was written.
+// finishKnownHashList writes the end of the list of known files: a zero byte, which marks the end of the rows, and the
+// checksum. It returns the first error that occurred while the list was written.
 func (w *knownHashListWriter) finishKnownHashList() error {
 	w.buf = append(w.buf, 0)
 	w.flushBuffer()
@@ -195,8 +195,8 @@ func (r *rowReader) readBytes(n uint64) []byte {
 	return b
 }
 
-// loadKnownFiles reads the list of known files, which later dumps of this tree need not read again. It calls fn for
-// each row. If the list cannot be read, ok is false.
+// loadKnownFiles reads the list of known files, and calls fn for each row. A later dump need not read a known file
+// again if the file's size, inode and times are unchanged. ok is false if the list cannot be read.
 func (t *dumpTree) loadKnownFiles(fn func(fileWithKnownHash)) (head knownHashListHeader, ok bool) {
 	f, err := t.openFile(t.fullPath(knownFilesFile))
 	if err != nil {
@@ -263,9 +263,10 @@ func (t *dumpTree) supportsFileStamps() bool {
 	return ok
 }
 
-// settledTime returns the time before which a file must have been changed so that it may be added to the
-// list of known files. This is the present time minus the resolution of the clock, so that any later change results in
-// a later time. It uses the file system's clock, because the clock of a file server may be different.
+// settledTime returns a time in nanoseconds since 1970. A file may be added to the list of known files only if the
+// file's last change was before this time. The result is the present time minus the resolution of the clock, so that
+// any later change of such a file results in a later time. It uses the file system's clock, because the clock of a file
+// server may be different. The second result is false if the time cannot be determined.
 func (t *dumpTree) settledTime() (int64, bool) {
 	f, err := t.fs.OpenFile(t.fullPath(probeFile), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {

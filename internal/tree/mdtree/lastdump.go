@@ -24,7 +24,8 @@ type lastDump struct {
 	loadedManifest   *manifest // the whole manifest (nil until it is needed)
 }
 
-// readLastDump reads the manifest of a store's last dump.
+// readLastDump reads the manifest of the last dump. If the manifest is missing, is invalid, or belongs to the dump of
+// another store, readLastDump returns an empty lastDump and no error.
 func (t *dumpTree) readLastDump(origin StoreIdentity) (last lastDump, err error) {
 	f, err := t.openManifest()
 	if errors.Is(err, fs.ErrNotExist) {
@@ -101,7 +102,9 @@ func (l *lastDump) itemByName(t *dumpTree, name string) (f manifestItem, err err
 	return f, nil
 }
 
-// lastDumpSummaryLinks returns the links to entries in the table of contents, as the last dump of any store wrote them.
+// lastDumpSummaryLinks returns a function that yields the links to the entries of a directory, sorted by the entry's
+// name. The links are those that the last dump wrote into the table of contents. They come from the manifest, even if
+// another store was dumped. If the manifest is missing or damaged, the function yields nothing.
 func (t *dumpTree) lastDumpSummaryLinks() (func(dir *entryKindDir) iter.Seq[summaryLink], error) {
 	m, err := t.readManifest()
 	isMissing := errors.Is(err, fs.ErrNotExist)

@@ -81,19 +81,19 @@ type MissingFile struct {
 	File string
 }
 
-// ReadTree reads a whole tree and changes nothing. If a crash interrupted a dump, ReadTree returns the tree
-// either before or after the dump, never a mixture.
+// ReadTree reads a whole tree and changes nothing. If a crash interrupted a dump, ReadTree returns the tree either
+// before or after the dump, never a mixture.
 //
-// Read reads a crabtalk tree like crabtalk, with two differences. Read keeps white space around
-// contents and aliases. It reads topics, a kind that oxbow does not have, as notes with the label
-// tag:topic. Encoded file names (a%2Fb.md) are decoded even if another program wrote them. Names
-// that start with a dot, files whose names do not end in ".md", and subdirectories in the kinds'
-// directories are ignored. If such a file is not hidden, Read adds a warning.
+// ReadTree reads a crabtalk tree like crabtalk, with two differences. ReadTree keeps white space around contents and
+// aliases. It reads topics, a kind that oxbow does not have, as notes with the label tag:topic. Encoded file names
+// (a%2Fb.md) are decoded even if another program wrote them. Names that start with a dot, files whose names do not end
+// in ".md", and subdirectories in the kinds' directories are ignored. If such a file is not hidden, ReadTree adds a
+// warning.
 //
-// If the directory does not exist or contains no entries, the error matches [ErrNoTree], unless the
-// manifest shows that an empty memory was dumped. All other problems are listed in a single
-// [*ProblemsError]: links and other irregular files, text that is not UTF-8, files that are too
-// long, too many files, invalid blocks of data, and names that two files use.
+// If the directory does not exist or contains no entries, the error matches [ErrNoTree], unless the manifest shows that
+// an empty memory was dumped. If dumps change the tree repeatedly while it is read, the error matches [oxbow.ErrBusy].
+// All other problems are listed in a single [*ProblemsError]: links and other irregular files, text that is not UTF-8,
+// files that are too long, too many files, invalid blocks of data, and names that two files use.
 func ReadTree(fsys vfs.FS, dir string, o *ReadOptions) (*Tree, error) {
 	opts := ReadOptions{}
 	if o != nil {
@@ -229,8 +229,9 @@ func (t *Tree) addWarning(file string, err error) {
 	t.Warnings = append(t.Warnings, Problem{file, err})
 }
 
-// listFiles returns the files with entries that must be read, sorted by kind and path. It leaves out the files that
-// are unchanged since the last dump, and marks them.
+// listFiles returns the files with entries that must be read, sorted by kind and path. It omits the files that are
+// unchanged since the last dump, because hasKnownHash has marked them as unchanged. It reports files that do not
+// contain entries as problems or warnings.
 func (r *treeReader) listFiles(t *dumpTree) ([]entryDirFile, error) {
 	var files []entryDirFile
 	var others []dirEntry
@@ -280,7 +281,8 @@ func (r *treeReader) reportNonEntryFile(e *dirEntry) {
 	}
 }
 
-// manifest returns the manifest, or nil for a tree without a manifest.
+// manifest returns the manifest of the tree. It returns nil if the tree has no manifest, or if the manifest cannot be
+// read. In the second case, it adds the error to problems.
 func (t *dumpTree) manifest(problems *ProblemsError) *manifest {
 	m, err := t.readManifest()
 	if errors.Is(err, fs.ErrNotExist) {
@@ -363,8 +365,9 @@ func (r *treeReader) readFile(t *dumpTree, it *entryDirFile) bool {
 	return true
 }
 
-// manifestRowOf returns the row of a file in the manifest. ok is true if the file need not be parsed because the row
-// describes it completely, as long as the file has the hash in the row.
+// manifestRowOf returns the row of a file in the manifest. The result ok is true if the row describes the file
+// completely. In this case, the caller need not parse the file if the file has the hash in the row. The caller must
+// compare the hash.
 func (r *treeReader) manifestRowOf(p string, kind *entryKindDir) (row int, ok bool) {
 	base := r.tree.base
 	if r.tree.isUnchanged == nil || kind.isTopic {
@@ -387,8 +390,9 @@ func (r *treeReader) manifestRowOf(p string, kind *entryKindDir) (row int, ok bo
 	return row, isUnique && decodeStem(fileStem(p)) == name
 }
 
-// hasKnownHash reports whether the list of known files shows that a file has the hash in its manifest row. If so,
-// hasKnownHash marks the file as unchanged.
+// hasKnownHash reports whether the file e is unchanged since the last dump, without reading the file. The file is
+// unchanged if its size, inode and times are equal to the values in the list of known files. In this case, hasKnownHash
+// also marks the file as unchanged.
 func (r *treeReader) hasKnownHash(t *dumpTree, e *dirEntry) bool {
 	isStaged := e.DirEntry == nil
 	if r.fileStampByRow == nil || isStaged {
@@ -494,9 +498,9 @@ func (t *Tree) readUnchanged(row int) error {
 	return nil
 }
 
-// lastDumpPathSpelling returns the spelling of a path in the last dump. Some file systems (HFS+) and archives change
-// names to another Unicode normal form, but entries' names must not change. It returns "" if the last dump had no such
-// path.
+// lastDumpPathSpelling returns the spelling that the last dump used for the path p. It is needed because some file
+// systems (HFS+) and archives change names to another Unicode normal form, but the names of entries must not change. It
+// returns "" if p is ASCII, or if the last dump had no such path.
 func (r *treeReader) lastDumpPathSpelling(p string) string {
 	if isASCII(p) {
 		return "" // An ASCII path has only one spelling in Unicode, so the dump cannot have spelled it differently.
@@ -507,8 +511,9 @@ func (r *treeReader) lastDumpPathSpelling(p string) string {
 	return r.lastDumpPathSpellings[normalizeNFC(p)]
 }
 
-// dumpedSpellings maps the paths in the manifest that are not ASCII, in Unicode normal form C, to their spelling
-// in the dump.
+// dumpedSpellings returns the spelling of each path in the manifest that contains other characters than ASCII. The keys
+// of the map are the paths in Unicode normal form C. The values are the paths as the dump wrote them. A value is "" if
+// two paths have the same normal form.
 func (m *manifest) dumpedSpellings() map[string]string {
 	as := make(map[string]string)
 	if m == nil {

@@ -142,10 +142,10 @@ func isPlainJSON(s string) bool {
 // longer lines is read as a whole.
 const maxManifestLine = 64 << 10
 
-// eachManifestItem reads a manifest. It calls fn for each file, in the order of the manifest. The strings of an item
-// share memory with each other, so that fn must clone a string that it keeps. If the content is invalid, the error
-// matches [oxbow.ErrVersion] or [oxbow.ErrInvalid]. fn must not use the items before eachManifestItem has returned
-// nil.
+// eachManifestItem reads a manifest. It calls fn for each file, in the order of the manifest. Strings of the items
+// share memory, so that fn must clone a string that it keeps. fn may store items, but must not rely on them until
+// eachManifestItem has returned nil, because the manifest may be invalid. If the content is invalid, the error matches
+// [oxbow.ErrVersion] or [oxbow.ErrInvalid].
 func eachManifestItem(file io.ReaderAt, fn func(manifestItem)) (manifestHead, error) {
 	var bad error
 	count := 0

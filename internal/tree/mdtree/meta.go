@@ -238,8 +238,9 @@ func removeDumpedTime(block, value string) string {
 	return before + shown + after
 }
 
-// replacePart replaces a title, such as "Labels", and the text of this property in the block with an entry's
-// properties. change returns the replacement for the text.
+// replacePart changes one property in block, which is the HTML text of an entry's properties. The argument title is the
+// title of the property, such as "Labels". replacePart removes the title, and replaces the text of the property by the
+// result of change. If block does not contain the title, replacePart returns block unchanged.
 func replacePart(block, title string, change func(part string) string) string {
 	before, s, ok := strings.Cut(block, "<dt>"+title+"</dt>")
 	if !ok {
@@ -506,8 +507,8 @@ var htmlEntities = []struct{ name, text string }{
 	{"&amp;", "&"}, {"&lt;", "<"}, {"&gt;", ">"}, {"&quot;", `"`}, {"&apos;", "'"},
 }
 
-// unescapeBlockText reverses escapeText. It also decodes the names of the two quotes and all decimal numbers.
-// Anything else is left unchanged.
+// unescapeBlockText reverses escapeText. It decodes the names in htmlEntities, such as &amp; and &quot;, and decimal
+// character references such as &#39;. Any other text is left unchanged.
 func unescapeBlockText(s string) string {
 	if !strings.Contains(s, "&") {
 		return s

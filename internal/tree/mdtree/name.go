@@ -71,9 +71,9 @@ func encodeNameAsFileStem(name string) (stem string, isNameRecoverable bool) {
 	return shortenStem(stem, maxStemBytes-40) + "~" + hex.EncodeToString(sum[:8]), false
 }
 
-// isNameUsableAsStem is a fast check whether an entry's name can be the name of its file (without .md) unchanged. If
-// it returns true, the name begins and ends with a letter or a digit and contains only ASCII characters that are
-// allowed in file names. If it returns false, the name may still be usable.
+// isNameUsableAsStem quickly checks whether an entry's name can be used unchanged as the name of its file without .md.
+// If it returns true, the name contains only ASCII letters, digits, hyphens, underscores and spaces, and has no space
+// at either end. If it returns false, the name may still be usable.
 func isNameUsableAsStem(name string) bool {
 	for i := range len(name) {
 		c := name[i]
@@ -133,10 +133,11 @@ func decodeStem(stem string) string {
 	return b.String()
 }
 
-// fileStemsLackingNames determines the file names for entries in one directory whose names cannot be recovered from
-// the file name. It returns the file name without extension (stem) of each such entry, by the entry's index. All other
-// entries have the stem that encodeNameAsFileStem returns. The n names that nameAt returns must be sorted and
-// distinct. No two stems have the same [foldFileName]. The result depends only on the set of names.
+// fileStemsLackingNames determines a stem (a file name without extension) for each entry whose name cannot be recovered
+// from its stem. All entries belong to the same directory. The function nameAt returns the names of the n entries,
+// which must be sorted and distinct. The result maps the index of such an entry to its stem. Every entry that is not in
+// the result has the stem that encodeNameAsFileStem returns. For any two stems in the directory, foldFileName returns
+// different strings. The result depends only on the set of names.
 func fileStemsLackingNames(n int, nameAt func(i int) string) map[int]string {
 	// Compare hashes of the folded file names first, because a set with all folded names would need much memory.
 	hashes := make([]uint64, 0, n)
@@ -207,8 +208,9 @@ func hashFoldedStem(stem string) uint64 {
 	return h
 }
 
-// hashKey returns the hash (FNV-1a) of a file name that foldFileName has returned. The hash is the same in all
-// processes, because two different names with the same hash get different file names in a dump.
+// hashKey returns the FNV-1a hash of key, a file name that foldFileName has returned. If two names have the same hash,
+// a dump may append a number to one of the file names. The hash must be the same in all processes, because otherwise
+// another process could choose different file names for the same entries.
 func hashKey(key string) uint64 {
 	h := uint64(fnvOffset)
 	for i := range len(key) {
@@ -230,10 +232,11 @@ func isReservedRune(r rune) bool {
 		(r >= 0x2028 && r <= 0x202e) || (r >= 0x2066 && r <= 0x2069)
 }
 
-// foldFileName maps file names that some file system treats as equal to the same string: names that
-// differ in case, in normal form, or in ignorable characters. It treats more names as equal than
-// any single system. The compatibility forms of Unicode include its full case folding, except for
-// the sharp s.
+// foldFileName returns the same string for two file names if some file system considers the names equal. Such names
+// differ in case, in Unicode normal form, or in ignorable characters. foldFileName considers more names equal than any
+// single file system does. It decomposes the name into normal form NFKD, and folds the case of each character. NFKD
+// already covers the characters whose full case folding has several characters, except for the sharp s. Therefore the
+// sharp s is replaced by SS.
 func foldFileName(s string) string {
 	plain := true
 	for i := range len(s) {
@@ -258,7 +261,7 @@ func foldFileName(s string) string {
 	return b.String()
 }
 
-// foldRune returns the smallest character that differs from r only in case.
+// foldRune returns the smallest character that is equal to r if case is ignored. The result may be r itself.
 func foldRune(r rune) rune {
 	least := r
 	for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {

@@ -49,7 +49,8 @@ func Open(ctx context.Context, fsys vfs.FS, l Layout, o Options) (*Store, error)
 	return s, nil
 }
 
-// scanUnlessManual scans for changes by other programs before a caller reads, unless Options.Manual is set.
+// scanUnlessManual scans for changes by other programs before a caller reads. If Options.ScansOnlyOnRequest is set, it
+// scans only if the files were never read.
 func (s *Store) scanUnlessManual(ctx context.Context) error {
 	if s.options.ScansOnlyOnRequest && s.scanner.hasReadFiles {
 		return s.checkReady(ctx)

@@ -88,8 +88,8 @@ func (o *outputTable) isAt(row int32, p string) bool {
 	return o.stemOfRow(row) == stem && o.dirOfRow(row) == dir
 }
 
-// rowRangeOfKind returns the rows of the table that contain entries of this kind: from the row from to the row before
-// to.
+// rowRangeOfKind returns the rows of the table that contain entries of the kind k. The result from is the first of
+// these rows, and the result to is the row after the last.
 func (o *outputTable) rowRangeOfKind(k oxbow.Kind) (from, to int) {
 	compare := func(out outputFile, k oxbow.Kind) int { return cmp.Compare(out.kind, k) }
 	from, _ = slices.BinarySearchFunc(o.outputFiles, k, compare)
@@ -122,7 +122,8 @@ func (o *outputTable) sortAndAssignPaths() error {
 	return nil
 }
 
-// sortPaths sets rowsByPath and rowByPath, by which the rows of outputFiles are listed and found by file path.
+// sortPaths sets o.rowsByPath, which lists the rows of outputFiles in the order of their file paths. It also sets
+// o.rowByPath, which finds the row that has a given file path.
 func (o *outputTable) sortPaths() {
 	o.rowsByPath = make([]int32, len(o.outputFiles))
 	o.rowByPath = newRowIndex(len(o.outputFiles))

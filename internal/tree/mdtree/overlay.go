@@ -213,8 +213,10 @@ func (v *treeWithPlannedEdits) pendingFile(p string) (*plannedFile, error) {
 	return e, nil
 }
 
-// applyEdit applies an edit to a pending file, and parses the entries in the new text if the layout matches the file.
-// It returns an error if the new text is invalid, too long, or cannot be parsed.
+// applyEdit applies the edit ed to the pending file e. If ed.Remove is set, it marks the file as removed. Otherwise
+// ed.Text becomes the new text of the file, and an empty text becomes a line break. If the layout may store entries in
+// the file, applyEdit also parses the entries in the new text. It returns an [oxbow.InvalidError] if the new text
+// contains characters that are not allowed, is longer than maxEntryFileBytes, or cannot be parsed.
 func (v *treeWithPlannedEdits) applyEdit(e *plannedFile, ed Edit) error {
 	e.newText = ed.Text
 	e.isRemoved = ed.Remove

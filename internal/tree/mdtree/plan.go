@@ -195,10 +195,11 @@ func (t *Tree) readEntries(ctx context.Context, s oxbow.Store, f oxbow.Filter) (
 	return have, nil
 }
 
-// normalizeEntryNames changes the entries' names to the spelling in the store or in the last dump, or
-// otherwise to Unicode normal form C. This is needed because some file systems and archives change
-// the composition of names. If this makes two names equal and the store does not have both, the
-// decomposed name gets a number.
+// normalizeEntryNames changes the names of entries in the tree, because some file systems and archives change the
+// composition of names. A name stays unchanged if the store or the last dump has exactly this spelling. Otherwise the
+// name gets the spelling that the store uses for it, or else Unicode normal form C. If another file has the same name
+// in normal form, and the store does not have exactly the spelling of this file, the entry gets the name in normal form
+// with a number, and a warning is added.
 func (p *loadPlanner) normalizeEntryNames() {
 	t := p.tree
 	have, used := p.storeEntryByName, p.nameUses
@@ -238,9 +239,10 @@ func (p *loadPlanner) normalizeEntryNames() {
 	}
 }
 
-// countNames returns how often each normalized name occurs, and whether a name occurs twice in t.Entries. If no name
-// occurs twice, only the names of t.Entries are counted. Otherwise a load with a few edited files would have to index
-// the names of all other entries.
+// countNames returns how often each normalized name occurs, and whether a name in t.Entries occurs twice. The second
+// occurrence may be in t.Entries or in a file that is unchanged since the last dump. The names of unchanged files are
+// counted only if a name occurs twice. Therefore a load with a few edited files need not index the names of all other
+// entries.
 func (t *Tree) countNames() (used map[string]int, hasDuplicateNames bool) {
 	used = make(map[string]int, len(t.Entries))
 	for i := range t.Entries {
@@ -334,8 +336,10 @@ func (p *loadPlanner) makePlan() error {
 	return problems.orNil()
 }
 
-// planUnchangedFiles plans the entries whose files are unchanged since the last dump. It reads the files for which the
-// store has a different entry.
+// planUnchangedFiles plans the load of the entries whose files are unchanged since the last dump. If the store's entry
+// is also unchanged, it adds the name to UnchangedNames. If the store no longer has the entry, and this store wrote the
+// last dump, it adds the name to ChangedOnlyInStore. Otherwise it reads the file, so that the entry is planned like the
+// entry of a changed file.
 func (p *loadPlanner) planUnchangedFiles() error {
 	for row, isUnchanged := range p.tree.isUnchanged {
 		if !isUnchanged {
@@ -518,7 +522,12 @@ func (p *loadPlanner) isWordTaken(word, exceptName string) bool {
 	)
 }
 
-// planRemovals plans to remove the entries of the store that the tree does not contain.
+// planRemovals plans to remove those entries from the store that have no file in the tree. It returns a FilesError if
+// files of the last dump are missing and p.opts.RemovesMissing is not set.
+//
+// If the last dump is the base of the comparison, entries that were changed in the store since the dump are not
+// removed, unless p.opts.FilesWin is set. If the last dump contains such an entry, the path of its file is added to
+// p.unmergeableFiles. Otherwise the entry is new in the store, and its name is added to p.ChangedOnlyInStore.
 func (p *loadPlanner) planRemovals() error {
 	in := make(map[string]bool, len(p.tree.Entries))
 	for i := range p.tree.Entries {
@@ -609,7 +618,8 @@ func haveSameAliases(a, b []string) bool {
 	return slices.Equal(a, b) || slices.Equal(tidyAliases(a), tidyAliases(b))
 }
 
-// tidyAliases trims aliases and removes empty and repeated aliases, like a store.
+// tidyAliases removes white space around aliases, and then removes empty and repeated aliases. A store changes aliases
+// in the same way.
 func tidyAliases(aliases []string) []string {
 	var tidy []string
 	for _, a := range aliases {

@@ -50,7 +50,9 @@ func (s *Store) rereadAllFiles(ctx context.Context) error {
 	return s.scanFiles(ctx, &fileScan{store: s, readsAllFiles: true})
 }
 
-// scanFiles is like scanForChanges, but uses a fileScan of the caller.
+// scanFiles updates the state of the store from the files on disk. It reads the files that may have changed since the
+// last scan, or all files if r.readsAllFiles is set. The changed files are collected in r.changedFiles. The caller must
+// have locked scanner.mu.
 func (s *Store) scanFiles(ctx context.Context, r *fileScan) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -77,9 +79,9 @@ func (s *Store) scanFiles(ctx context.Context, r *fileScan) error {
 	return nil
 }
 
-// applyFiles replaces the stored state of files by next, the files that were read again, and reports the changed
-// entries to the watchers. If this store wrote the files, outcome describes the change. If another program wrote them,
-// outcome is nil.
+// applyFiles updates the state of the store after files were read again, and reports the changed entries to the
+// watchers. The map next contains the new state of each such file, by its path. If this store wrote the files, outcome
+// describes the change. If another program wrote them, outcome is nil.
 func (s *Store) applyFiles(next map[string]*treeFile, outcome *opPlanEffects) {
 	touched := s.st.namesChangingFile()
 	if len(next)+len(touched) == 0 {
@@ -187,7 +189,9 @@ func (s *Store) scanWatchedDir(d *layoutDirectory, r *fileScan, changed []string
 	}
 }
 
-// isFileStateCurrent reports whether the state contains the file with this size and modification time.
+// isFileStateCurrent reports whether the file p has not changed since the store read it. info is the present metadata
+// of the file. isFileStateCurrent returns false if the store has not read the file. It also returns false if the file
+// had been changed so shortly before it was read that a further change might not show in its modification time.
 func (s *Store) isFileStateCurrent(p string, info fs.FileInfo) bool {
 	f := s.st.files[p]
 	return f != nil && !f.canChangeUnnoticed && f.info != nil && isSameUnchangedFile(info, f.info)
@@ -243,8 +247,8 @@ func (s *Store) listDir(ctx context.Context, d *layoutDirectory, r *fileScan) er
 	return r.readFiles(ctx, todo)
 }
 
-// filesToRead returns the files in a listed directory that must be read: the changed and removed
-// files, or, with force, all files.
+// filesToRead returns the paths of the files in a listed directory that must be read. These are the changed and removed
+// files. If readAll is set, filesToRead returns all files.
 func (s *Store) filesToRead(
 	ctx context.Context,
 	d *layoutDirectory,
@@ -402,15 +406,17 @@ func (s *Store) readFile(p string) (l readResult) {
 	return l
 }
 
-// hasSameText reports whether now, the state of a file that was just read, has the same text and modification time as
-// f, the state before. It returns false if the text before was not valid.
+// hasSameText reports whether a file is unchanged since the state f was recorded. The argument now is the file's new
+// state, which was just read. The file is unchanged if its text and its modification time are equal in both states.
+// hasSameText returns false if the text in the state f was not valid.
 func (f *treeFile) hasSameText(now *treeFile) bool {
 	return f.staleTextReason == "" && !f.wasNeverValid && f.info != nil && f.lastValidText == now.lastValidText &&
 		f.info.ModTime().Equal(now.info.ModTime())
 }
 
 // compareWithState compares the text of a file, which was just read, with the text that this store read before. If the
-// text has changed, it adds the file to r.changedFiles.
+// text has changed, it adds the file to r.changedFiles. It adds nil for a file that no longer exists. If the new text
+// cannot be used, for example because it is not UTF-8, it adds the file with its last valid text and logs a warning.
 func (r *fileScan) compareWithState(p string, l *readResult) {
 	s := r.store
 	old := r.store.st.files[p]

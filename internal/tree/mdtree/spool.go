@@ -36,7 +36,8 @@ type spooledText struct {
 	nameOffset int32 // position in the text at which the entry's name is inserted
 }
 
-// addText adds a text and returns the number of the text.
+// addText adds a text and returns the number of the text. nameAt is the offset in the text at which the entry's name is
+// inserted later. When the texts in memory reach maxMemoryBytes, addText moves them to a temporary file.
 func (s *textTempStore) addText(text []byte, nameAt int) (int32, error) {
 	at := int32(len(s.textPlaces))
 	s.textPlaces = append(

@@ -170,7 +170,8 @@ func (st *treeState) setFile(path string, f *treeFile, affectedNames map[string]
 	}
 }
 
-// fileUsedForName returns the file whose entry is used if several files contain the name.
+// fileUsedForName returns the file whose entry is used if several files contain the name. This is the file that
+// isPreferredFile chooses, and otherwise the first file in the order of the paths.
 func (st *treeState) fileUsedForName(name string) *treeFile {
 	c := st.filesByName[name]
 	if st.isPreferredFile != nil && len(c) > 1 {
@@ -184,8 +185,8 @@ func (st *treeState) fileUsedForName(name string) *treeFile {
 	return c[0]
 }
 
-// namesChangingFile returns the names for which the store must return the entry in another file than before, because
-// isPreferredFile chooses another file now.
+// namesChangingFile returns a set of entry names that occur in several files. For each of these names, isPreferredFile
+// now chooses another file than before, so that the store must return the entry in that other file.
 func (st *treeState) namesChangingFile() map[string]bool {
 	touched := map[string]bool{}
 	if st.isPreferredFile == nil {

@@ -134,8 +134,9 @@ func isSummary(text string) bool {
 	return true
 }
 
-// linkText returns a name as the text of a Markdown link. It escapes only characters that have a
-// meaning in Markdown, so that most names stay unchanged.
+// linkText returns a name as the text of a Markdown link. It escapes only characters that have a meaning in Markdown,
+// so that most names stay unchanged. It replaces control characters and invisible characters, such as marks for the
+// direction of text, by U+FFFD.
 func linkText(name string) string {
 	var b strings.Builder
 	before := ' '
@@ -173,8 +174,8 @@ func linkTarget(path string) string {
 	return "<" + targetEscaper.Replace(path) + ">"
 }
 
-// isEntryPath reports whether p could be the path of an entry's file. This is a kind's directory
-// and a file name that ends in ".md" and is not hidden.
+// isEntryPath reports whether p could be the path of an entry's file. Such a path consists of the directory for a kind
+// of entries, and a file name that ends in ".md" and is not hidden.
 func isEntryPath(p string) bool {
 	dir, file, _ := strings.Cut(p, "/")
 	return slices.ContainsFunc(kindDirs[:], func(s entryKindDir) bool { return s.dir == dir }) &&

@@ -192,9 +192,9 @@ func (t *fileTree) nameExists(name string) (bool, error) {
 	return err == nil, err
 }
 
-// createAndSyncDir creates a directory and its parents, and syncs the names. Directories that existed already are also
-// synced, once, because the process that created them may have ended before the sync. The caller must have the lock
-// between processes.
+// createAndSyncDir creates a directory and its parents, and syncs the names of all these directories. It also syncs
+// directories that existed already, because the process that created them may have ended before the sync. Each
+// directory is synced only once. The caller must hold the lock that keeps other processes from changing the tree.
 func (t *fileTree) createAndSyncDir(dir string) error {
 	if dir == "." {
 		return nil
@@ -273,7 +273,8 @@ func (t *fileTree) stageFiles(ctx context.Context, n int, file stagedFileFunc) e
 	})
 }
 
-// writeFiles writes n new files with the function put, in several goroutines.
+// writeFiles creates n new files with the function file and writes them with the function putFile, in several
+// goroutines. It stops after the first error and returns this error.
 func (t *fileTree) writeFiles(
 	ctx context.Context,
 	n, workers int,
@@ -306,8 +307,8 @@ func (t *fileTree) writeFiles(
 	return context.Cause(ctx)
 }
 
-// showChangeAsComplete makes [tree.readText] return the files as they will be when the journal's change is
-// complete. A nil journal ends this state.
+// showChangeAsComplete makes [fileTree.readText] return the files as they will be when the change in the journal j is
+// complete. If j is nil, readText returns the files as they are now.
 func (t *fileTree) showChangeAsComplete(j *journal.Journal) error {
 	t.newTextFileByPath = nil
 	if j == nil {

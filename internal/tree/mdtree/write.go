@@ -156,9 +156,10 @@ func (s *Store) prepareChanges(v *treeWithPlannedEdits, outcome *opPlanEffects) 
 	return changes, nil
 }
 
-// readPresentFile reads the present text of a file into w before the file is changed. If the text differs from the
-// text for which the change was planned, the error matches vfs.ErrChanged. If the change was planned for an earlier
-// text, because the present text was not valid, the present text is kept as a conflict copy.
+// readPresentFile reads the present text of the file w.path into w, before the file is changed. If the text has changed
+// since the change was planned, the error matches vfs.ErrChanged. If the text on disk is not valid, the change was
+// planned for the last valid text. In this case, readPresentFile adds the file to outcome.conflictCopies, so that the
+// invalid text is kept as a conflict copy, unless it is empty.
 func (s *Store) readPresentFile(w *fileChange, e *plannedFile, outcome *opPlanEffects) error {
 	text, info, err := s.readText(w.path, maxEntryFileBytes)
 	switch {
@@ -203,7 +204,8 @@ func (s *Store) writeChange(w fileChange) error {
 		return err
 	}
 	if text, _, rerr := s.readText(w.path, maxEntryFileBytes); rerr != nil || text == w.newText {
-		// The file already has the new text, but the write was perhaps not synced.
+		// It is unknown whether the write was made if the file cannot be read, or if the file already has the new text
+		// but was perhaps not synced.
 		return fmt.Errorf("%w: %w", oxbow.ErrUnknownOutcome, err)
 	}
 	return err

@@ -120,8 +120,9 @@ func decisionSentence(file string) func(e *oxbow.Entry) string {
 	}
 }
 
-// pastFixSentence tells how an earlier session fixed the same error. It returns "" if the entry is not a fix or looks
-// like instructions.
+// pastFixSentence returns a sentence that tells how an earlier session fixed an error. The entry e describes the fix.
+// pastFixSentence returns "" if e is not a fix, or if e must not be shown to a model that did not ask for it, for
+// example because e looks like instructions.
 func pastFixSentence(e *oxbow.Entry) string {
 	f, ok := inbox.ParseFix(e)
 	if !ok || !e.MayShow(oxbow.Unasked) {
@@ -173,7 +174,7 @@ func correctionSentence(file string) func(e *oxbow.Entry) string {
 
 func quoteArg(s string) string { return `"` + joinToShortLine(s) + `"` }
 
-// firstParagraph returns the text before the first blank line.
+// firstParagraph returns the text before the first two consecutive blank lines.
 func firstParagraph(content string) string {
 	said, _, _ := strings.Cut(strings.TrimSpace(content), "\n\n\n")
 	return said
@@ -188,9 +189,12 @@ type actionHints struct {
 	quotedEntries []session.ShownEntry // entries that the sentences in hintSentences quote
 }
 
-// addHintsAboutEntries adds hints about at most limit of the project's newest entries with the given labels, which are
-// pairs with a key and a value. describe must return the sentence about an entry, or "" to leave it out. Entries that
-// cannot be read are left out, too.
+// addHintsAboutEntries adds hints about the newest entries in m that have all the given labels and may be shown to a
+// model that did not ask for them. If a.input.Project is set, the entries must belong to this project. The list labels
+// contains keys and values in turn. At most limit entries are read. The function describe must return the sentence
+// about an entry, or "" if the entry is to be left out. The argument project is the kind of the source, such as
+// [inject.SourceKindNotes], which is recorded for each quoted entry. If the search fails, or if m is nil, no hints are
+// added.
 func (a *actionHints) addHintsAboutEntries(
 	ctx context.Context,
 	m *oxbow.Memory,

@@ -45,8 +45,8 @@ type SkippedFile struct {
 	Reason string `json:"why"`
 }
 
-// GCAnnotations archives the annotations whose lines are gone, and restores the archived annotations whose lines are
-// back. If in.Undo is set, it takes the last run back instead.
+// GCAnnotations archives the annotations of lines that no longer exist, and restores the archived annotations of lines
+// that exist again. If in.UndoLastGC is set, GCAnnotations undoes its last run instead.
 func GCAnnotations(ctx context.Context, w *verb.Workspace, in GCAnnotationsIn) (GCAnnotationsOut, error) {
 	ctx, s, err := OpenStore(ctx, w)
 	if err != nil {
@@ -266,8 +266,10 @@ type MergeSidecarsOut struct {
 // Theirs.
 const maxSidecarSize = 256 << 20
 
-// MergeSidecars merges two sidecars, which have a common base, and writes the result to Ours. It writes unreadable
-// lines to NAME.damaged. Without a name in the call, these lines are appended to Ours.
+// MergeSidecars merges two sidecars, which are files with annotations. It merges the sidecars at in.OurPath and
+// in.TheirPath, whose common base is at in.BasePath, and writes the result to in.OurPath. It adds lines that it cannot
+// read to the file NAME.damaged in the directory in.Dir, in which NAME is in.Name. If in.Name is empty, it appends
+// these lines to the result instead.
 func MergeSidecars(_ context.Context, _ *verb.Workspace, in MergeSidecarsIn) (out MergeSidecarsOut, err error) {
 	defer func() {
 		if err != nil {

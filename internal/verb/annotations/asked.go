@@ -35,9 +35,10 @@ func addPromptsToAnnotations(ctx context.Context, w *verb.Workspace, all []Annot
 	}
 }
 
-// findSessionTurns returns the turns of the session in which an annotation was written, or nil if the session is not
-// in the archive. If several clients' sessions have this ID, it uses the client with whose name the agent's name
-// begins, such as claude for claude-code.
+// findSessionTurns returns the turns of the session in which the annotation a was written. If sessions of several
+// clients have this ID, it uses the session whose client is named at the beginning of the agent's name. For example,
+// the agent claude-code belongs to the client claude. findSessionTurns returns nil if the archive does not contain
+// exactly one such session.
 func findSessionTurns(ctx context.Context, w *verb.Workspace, a *Annotation) []session.Turn {
 	ctx, archive, err := w.OpenArchive(ctx)
 	if err != nil {

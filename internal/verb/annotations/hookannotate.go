@@ -41,13 +41,15 @@ type AnnotateHookOut struct {
 	Added int `json:"added"`
 }
 
-// AnnotateHook adds annotations for the edit that a hook reports, or at the end of a turn for all edits in the turn.
-// If the working tree does not contain annotations yet, it adds some only if AnnotateEveryTree is set, and these are
-// private.
+// AnnotateHook adds annotations for the edit that a hook reports. At the end of a turn, it adds annotations for all
+// edits in the turn. If the working tree contains no annotations yet, AnnotateHook adds annotations only if
+// in.AnnotateEveryTree is set and the tree is a git repository. In this case, the new annotations are private, so git
+// ignores them.
 //
-// The reason in an annotation is shown to a model that edits the annotated lines, so it must not contain instructions
-// by others. Therefore a reason is omitted if it repeats text from outside, such as a web page, or if it was written
-// after the session had read such text. The transcript still contains the reason.
+// An annotation contains the reason for an edit. The reason is shown to models that edit the annotated lines later, so
+// it must not contain instructions by others. Therefore AnnotateHook drops an annotation if the reason repeats text
+// from outside, such as a web page. If the session has read such text since the person's last prompt, AnnotateHook adds
+// no annotations. The transcript still contains the reasons.
 func AnnotateHook(ctx context.Context, w *verb.Workspace, in HookReportIn) (AnnotateHookOut, error) {
 	ctx, s, err := OpenStore(ctx, w)
 	if err != nil {
@@ -99,9 +101,10 @@ type AnnotationsBeforeEditOut struct {
 	IDs  []string `json:"ids,omitempty"` // IDs of the annotations whose texts Line contains
 }
 
-// AnnotationsBeforeEdit returns on one line the annotations of the lines that the agent is about to edit. It leaves
-// out annotations that the session has seen, annotations without a reason, and annotations by others that are not on
-// the reviewed branch. If this takes longer than lookupTimeout, it returns nothing.
+// AnnotationsBeforeEdit returns, in one line, the annotations of the lines that the agent is about to edit. It leaves
+// out annotations that the session has seen, annotations that only announce the agent's next step, and annotations that
+// look like instructions. An annotation that was not written on this machine is left out unless it is on the reviewed
+// branch. If the search takes longer than lookupTimeout, AnnotationsBeforeEdit returns nothing.
 func AnnotationsBeforeEdit(ctx context.Context, w *verb.Workspace, in HookReportIn) (AnnotationsBeforeEditOut, error) {
 	ctx, stop := context.WithTimeout(ctx, lookupTimeout)
 	defer stop()

@@ -227,9 +227,9 @@ func unstoredEditRecords(
 	return fresh, nil
 }
 
-// addImportedRecords adds the records that are not stored yet. Nobody vouches for the content of an imported file, so
-// they count as annotations by somebody else. In a dry run, it adds nothing and returns only the error that adding
-// would return.
+// addImportedRecords stores the records that are not stored yet, and returns them. Nobody vouches for the content of an
+// imported file, so these records count as annotations by somebody else. In a dry run, addImportedRecords stores
+// nothing. It then returns the records that it would store, and the error of the check for a sparse checkout.
 func addImportedRecords(
 	ctx context.Context,
 	w *verb.Workspace,

@@ -26,8 +26,8 @@ func (o WhyDiffOut) MarkdownReport() (r report.Report) {
 	return r
 }
 
-// remarkReport adds a warning for each file that was not examined, and the notes. Without anything else to report, it
-// says that the change touches no annotation.
+// remarkReport returns a report with a warning for each skipped file, and the notes in o.Notes. If the change neither
+// touches nor adds an annotation, and o.Notes is empty, the report contains a note that no annotation is touched.
 func (o WhyDiffOut) remarkReport() (r report.Report) {
 	for _, s := range o.Skipped {
 		r.Warnf("passed over %s: %s", s.File, report.QuotedText(s.Reason))

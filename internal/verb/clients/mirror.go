@@ -182,9 +182,10 @@ func (m *memoryMirroring) importChangedFiles(ctx context.Context, settledBefore 
 	return nil
 }
 
-// importUnreportedFile imports a changed memory file that the report of the hook does not name. If a session is
-// running and the file was changed after noReportExpectedBefore, a hook may still report the call that changed the
-// file. Then the file is left to a later call of Mirror.
+// importUnreportedFile imports the memory file f, which has changed although the report of the hook does not name it.
+// The archive of sessions may contain no call that wrote the file, because a hook will still report the call. This is
+// possible if a session is running and the file was changed after noReportExpectedBefore. In this case,
+// importUnreportedFile does not import the file, and a later call of Mirror does.
 func (m *memoryMirroring) importUnreportedFile(
 	ctx context.Context,
 	f setup.MemoryFile,

@@ -151,8 +151,8 @@ func SetupClients(ctx context.Context, w *verb.Workspace, in SetupIn) (SetupOut,
 	return out, nil
 }
 
-// remainingFiles returns the files that setup has changed and that still contain oxbow. It leaves out the files of
-// clients that have a problem.
+// remainingFiles returns the files that setup has changed and for which it still has a record. It leaves out the files
+// of clients that have a problem.
 func (in *SetupIn) remainingFiles(all []SetupClient) []string {
 	o := in.setupOptions()
 	return slices.DeleteFunc(in.SetupMachine.RecordedFiles(), func(path string) bool {
@@ -274,8 +274,10 @@ func (in *SetupIn) turnOnInjection(w *verb.Workspace, clientName string) error {
 	return switchInjectionFile(p.Dir(), clientName, in.NoInject && !in.Remove)
 }
 
-// switchAnnotations makes the client's hooks start or stop recording why its agent edits lines. It does nothing in a
-// check or a dry run.
+// switchAnnotations makes the hooks of the client c start or stop recording why its agent edits lines. It sets
+// s.RecordsEditReasons to the new setting. If in.OnlyCheck is set, it only reads the present setting into
+// s.RecordsEditReasons. If in.DryRun is set, it sets s.RecordsEditReasons to the setting that it would make, and does
+// not change the hooks.
 func (in *SetupIn) switchAnnotations(c *setup.Client, o setup.Options, s *SetupClient) error {
 	if in.OnlyCheck {
 		s.RecordsEditReasons = in.SetupMachine.IsAnnotationOn(c.Name, in.SetupMachine.Dir)
@@ -288,9 +290,10 @@ func (in *SetupIn) switchAnnotations(c *setup.Client, o setup.Options, s *SetupC
 	return c.SwitchAnnotations(in.SetupMachine, o, s.RecordsEditReasons)
 }
 
-// setUpClientMemory starts, continues or ends mirroring the client's own memory, as in.ClientMemoryMode demands, and
-// stores the result in s. If the memory is mirrored, it also imports the notes. In a dry run or a check, it only sets
-// the result. Nothing is done if the client lacks a memory of its own, or if the home has another layout.
+// setUpClientMemory starts, continues or ends the mirroring of the client's own memory, which means that its notes are
+// copied into this memory. It does what the field in.ClientMemoryMode demands, and stores the result in s. If the
+// memory is mirrored, setUpClientMemory also imports the notes. In a dry run or a check, it only sets the result. It
+// does nothing if the client has no memory of its own, or if the home has another layout than oxbow's own.
 func (in *SetupIn) setUpClientMemory(ctx context.Context, w *verb.Workspace, c *setup.Client, s *SetupClient) error {
 	p, err := w.FindPlace()
 	if err != nil {
@@ -355,7 +358,9 @@ func (in *SetupIn) checkMirrorAllowed(w *verb.Workspace) error {
 	return err
 }
 
-// chosenClients returns the clients that the call names. If the call names none, it returns all clients.
+// chosenClients returns the clients that the call names in in.Clients. The name "all" means all installed clients, and
+// all known clients if in.Remove is set. If the call names no client, chosenClients returns all known clients. It
+// returns an error if a name is unknown.
 func (in *SetupIn) chosenClients() (all []*setup.Client, err error) {
 	if len(in.Clients) == 0 {
 		return setup.Clients(), nil
@@ -526,8 +531,9 @@ func (in *SetupIn) checkServer(
 	}
 }
 
-// parseEntryCount returns the entry count in an answer from the tool list, which begins with a text such as "0
-// entries" or "1 of 9 entries". It returns nil if the answer has another form.
+// parseEntryCount returns the number of entries in the memory, according to an answer of the tool named list. Such an
+// answer begins with a text such as "0 entries" or "1 of 9 entries". In the second case, the number is 9. If the answer
+// has another form, parseEntryCount returns nil.
 func parseEntryCount(answer string) *int {
 	words := strings.Fields(answer)
 	if len(words) > 2 && words[1] == "of" {

@@ -206,9 +206,10 @@ func runWithTimeout[T any](ctx context.Context, fn func() (T, error)) (T, error)
 	}
 }
 
-// originPathPrefix returns the path that is put before the name of a folder's file in the labels that say where an
-// entry comes from. It is a path relative to the project's directory if the home belongs to a project that contains
-// the folder. Otherwise it is an absolute path.
+// originPathPrefix returns the path of the folder f for the labels that record the origin of an entry. In such a label,
+// the path is followed by the name of a file in the folder. If the home belongs to a project that contains the folder,
+// the path is relative to the project's directory. Otherwise, or if the folder is the project's directory itself, the
+// path is absolute.
 func (c *folderSyncRun) originPathPrefix(f folder.Folder) string {
 	if filepath.Base(c.home) != ".oxbow" {
 		return filepath.ToSlash(f.Path)

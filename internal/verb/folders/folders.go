@@ -82,9 +82,10 @@ func Add(ctx context.Context, w *verb.Workspace, in AddIn) (out AddOut, err erro
 	return out, folder.SaveFolders(home, all)
 }
 
-// registerFolder returns the folder that in describes, and the list all with this folder added or replaced. If the
-// path is already registered, the folder keeps the name and the time at which it was added. It returns an error if the
-// path is registered under another name, or if another folder has the name.
+// registerFolder returns the folder f that the receiver describes. It also returns the list all in which f was added or
+// replaced. If the path is already registered, f keeps the name and the time at which the folder was added.
+// registerFolder returns an error if the path is registered under another name, if another folder has the name, or if
+// the name is invalid.
 func (in *AddIn) registerFolder(
 	all []folder.Folder,
 	now time.Time,
@@ -111,8 +112,9 @@ func (in *AddIn) registerFolder(
 	return f, append(all, f), nil
 }
 
-// resolvePath returns the path of the directory without symbolic links. It refuses a relative path from a server's
-// caller: the server has another working directory, so the server would find another directory than the caller means.
+// resolvePath returns the path of the directory. If in.Path is set, resolvePath returns in.Path unchanged. Otherwise it
+// returns in.Dir without symbolic links. It returns an error if in.Dir is a relative path. Such a path would be
+// ambiguous, because a server that reads it has another working directory than the caller who wrote it.
 func (in *AddIn) resolvePath() (string, error) {
 	switch {
 	case in.Path != "":

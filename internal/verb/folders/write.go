@@ -59,8 +59,9 @@ func (s *folderSync) writeEntriesBack(ctx context.Context) error {
 	return nil
 }
 
-// changedEntries returns the folder's entries that were changed after the position since and that still exist. If the
-// history does not reach back to this position, it returns all entries of the folder.
+// changedEntries returns the folder's entries that still exist and were changed after a position in the history. The
+// argument since is this position. If the history does not reach back to the position, changedEntries returns all
+// entries of the folder.
 func (s *folderSync) changedEntries(
 	ctx context.Context,
 	m *oxbow.Memory,
@@ -108,9 +109,10 @@ func (s *folderSync) belongsToFolder(e *oxbow.Entry) bool {
 		(exchange.ImportFileLabelValue(*e) == "" && slices.Contains(e.Values(oxbow.LabelTag), s.folder.Name))
 }
 
-// writeEntry writes an entry into the file from which it was made, if the file has another text, or into a new file.
-// It returns an error if models do not get the entry before a person's approval, because others may have written the
-// text.
+// writeEntry writes an entry to a file. If the entry was imported from a file of this folder, writeEntry updates this
+// file. If the entry was not imported, writeEntry writes a new file. If the entry was imported from another file, it
+// writes nothing. It returns an error if a person must approve the entry first, because text by others may be part of
+// it.
 func (s *folderSync) writeEntry(ctx context.Context, m *oxbow.Memory, e oxbow.Entry) error {
 	if !e.MayShow(oxbow.WithoutLabels) {
 		return fmt.Errorf("it waits for your approval: oxbow approve %s", text.QuoteShellOperand(e.Name))
@@ -127,9 +129,10 @@ func (s *folderSync) writeEntry(ctx context.Context, m *oxbow.Memory, e oxbow.En
 	return nil // Write nothing. The file from which the entry was imported was deleted, or belongs to another folder.
 }
 
-// writeToOriginFile writes an entry into the file from which it was imported. It does nothing if the file already has
-// this text, or has changed since the folder was listed. It returns an error if the file does not contain the entry,
-// or contains a secret.
+// writeToOriginFile writes an entry to the file from which it was imported. It writes nothing if the file already has
+// this text, or has changed since the folder was listed. It returns an error if the file contains a secret, or if it
+// contains several notes (or none) and none has the name of the entry. If the file contains only one note, this note
+// belongs to the entry, even if its name is different.
 func (s *folderSync) writeToOriginFile(ctx context.Context, m *oxbow.Memory, e oxbow.Entry, file string) error {
 	old, err := vfs.ReadFile(s.fsys, file, maxNoteBytes)
 	if err != nil {
@@ -194,8 +197,9 @@ func (s *folderSync) rewriteItem(
 	return changed, *after, nil
 }
 
-// checkRewrite checks a changed text of a file before it is written. It parses the text and returns item i, which must
-// have the content of entry e. It returns nil if the content differs, or if other items have changed.
+// checkRewrite checks the new text of a file before the text is written. The argument changed is this text.
+// checkRewrite parses the text and returns item i, which must have the content of entry e. It returns nil if the
+// content differs, or if the number or the names of the items differ from oldItems.
 func (s *folderSync) checkRewrite(
 	ctx context.Context,
 	file, changed string,
@@ -290,9 +294,9 @@ func (s *folderSync) parseFile(
 	return items, hasSecret, nil
 }
 
-// writeFile writes content to a file of the folder, and records that the entry e belongs to this file. For this
-// purpose, it sets labels of e: the labels that were read from the content (in it), the folder's label, and labels
-// that name the file.
+// writeFile writes content to a file of the folder, and records in the memory that the entry e belongs to this file. To
+// record this, it adds labels to e: the labels of the item it, which was read from content, the label of the folder,
+// and labels that name the file.
 func (s *folderSync) writeFile(
 	ctx context.Context,
 	m *oxbow.Memory,
@@ -332,8 +336,9 @@ func (s *folderSync) writeFile(
 		ops...)
 }
 
-// addMissingLabels returns the labels together with those stamps in stamped that they lack, sorted. Stamps are labels
-// that hold an entry back from models, record its approval, or name the text's author.
+// addMissingLabels returns the argument labels together with the stamps in the argument stamped that labels does not
+// contain. The result is sorted. Stamps are the labels that hold an entry back from models, record its approval, or
+// name the text's author.
 func addMissingLabels(labels, stamped []oxbow.Label) []oxbow.Label {
 	labels = slices.Clone(labels)
 	for _, l := range stamped {

@@ -39,8 +39,8 @@ type ChangeFeed struct {
 // defaultTickInterval is the time after which the feed by default asks the store for changes again.
 const defaultTickInterval = 100 * time.Millisecond
 
-// NewChangeFeed returns a feed of the memory that open returns. If newTicker is nil, the feed ticks every
-// [defaultTickInterval].
+// NewChangeFeed returns a feed of the changes in the memory that the function openMemory returns. If newTicker is nil,
+// the feed polls the memory every [defaultTickInterval].
 func NewChangeFeed(
 	openMemory func(context.Context, verb.MemoryAccess) (*oxbow.Memory, error),
 	newTicker func() (<-chan time.Time, func()),
@@ -214,8 +214,9 @@ func (f *ChangeFeed) addListener(l *ChangeListener, wholeMemory *oxbow.Memory) e
 
 var errNoEvents = fmt.Errorf("%w: this store does not report its changes", oxbow.ErrUnsupported)
 
-// pollStore makes the store look for changes of other processes at each tick, until ctx is done. For each change, the
-// store calls wakeAll. Errors are ignored, because the next call of any verb returns them.
+// pollStore calls w.Refresh at each tick, until ctx is done. Refresh makes the store look for changes by other
+// processes and report each change to the feed. pollStore ignores errors, because the next call that uses the memory
+// returns the same error.
 func (f *ChangeFeed) pollStore(ctx context.Context, w oxbow.Watcher) {
 	ticks, stop := f.newTicker()
 	defer stop()

@@ -205,9 +205,10 @@ func revertSelection(
 	return sel, a, nil
 }
 
-// matchesVersion reports whether a version was written through the interface (Door) and by the client and agent that
-// the arguments select. If the arguments select only changes after reading foreign text, the version must be such a
-// change.
+// matchesVersion reports whether the version v, whose source is s, matches the arguments in the receiver. The version
+// must have been written through the interface, by the agent, and by the client in the arguments. The client argument
+// may be the beginning of the client's name. An empty argument matches every version. If OnlyWithTrust is set, the
+// version must also have been written after its author read text by others (see isWrittenAfterForeignText).
 func (in *RevertIn) matchesVersion(s oxbow.Source, v *oxbow.Version) bool {
 	return (in.Interface == "" || strings.EqualFold(s.Door, in.Interface)) &&
 		(in.Agent == "" || strings.EqualFold(s.Claimed.Agent, in.Agent)) &&
@@ -225,11 +226,15 @@ func hasPrefixFold(s, prefix string) bool {
 	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)
 }
 
-// sessionMatchers finds the session with the identifier id. It returns two functions: hasSource reports whether a
-// source belongs to the session, and hasTurn reports whether a turn with this name does. hasTurn is nil if the session
-// is not in the archive. id may name a run of the command line or a server, as in the log, or a client's session, as
-// in the log or the archive. It may also be the beginning of such a name, but an exact match takes precedence. If
-// several sessions match, sessionMatchers fails. If none matches, hasSource always returns false.
+// sessionMatchers finds the session that id identifies, and returns two functions. hasSource reports whether a change
+// with the given source was made by the session. hasTurn reports whether the turn with the given name belongs to the
+// session.
+//
+// id is the name of a run of the command line or of a server, or the name of a client's session. The names of runs are
+// read from the log. The names of clients' sessions, which are SESSION or CLIENT/SESSION, are read from the log and
+// from the archive a. id may also be the beginning of a name, but a name that equals id takes precedence. If several
+// sessions match, sessionMatchers returns an error. If none matches, hasSource always returns false. hasTurn is nil if
+// none matches, if a is nil, or if id names a run.
 func sessionMatchers(
 	ctx context.Context,
 	h oxbow.Historian,
@@ -298,8 +303,9 @@ func matchingNames(names map[string]bool, id string) []string {
 	})
 }
 
-// shownInjections returns the injections that showed a model one of the entries in minVersions in this version or a
-// later version. The newest are first.
+// shownInjections lists which entries hooks showed to a model although the model had not asked for them. It includes
+// only the entries whose names are keys of minVersions, and only in the version that minVersions contains for the name,
+// or in a later version. The newest are first.
 func shownInjections(
 	ctx context.Context,
 	a *session.Archive,

@@ -144,9 +144,9 @@ type injectionSource struct {
 	memoryStorePath string
 }
 
-// CalibrateFloors computes again how strong a match must be at least (the floor) before it is shown to an agent. It
-// does so for each memory whose size has changed so much that the stored floor does not fit. The new floor is stored
-// beside the memory.
+// CalibrateFloors recomputes the floor of each memory, which is the minimum strength of a match that is shown to an
+// agent. A floor is recomputed only if the size of the memory has changed so much that the stored floor no longer fits.
+// The new floor is stored beside the memory.
 func CalibrateFloors(ctx context.Context, w *verb.Workspace) error {
 	sources, err := openInjectionSources(ctx, w)
 	for _, s := range sources {
@@ -209,17 +209,18 @@ func openInjectionSources(ctx context.Context, w *verb.Workspace) (all []injecti
 // strength of a match (the floor) is computed. With fewer decoys the floor would be too inaccurate.
 const minCalibrationDecoys = 300
 
-// calibrateMinStrength sets the floor, which a match in this memory must exceed before it is shown to an agent. It
-// uses the stored floor if that floor fits the present size of the memory. Otherwise it tries many unrelated prompts
-// (decoys), and stores the new floor. If maxWait is over before enough decoys were tried, it sets
-// [gate.UnreachableFloor], so that nothing is shown.
+// calibrateMinStrength sets s.MinStrength, the strength that a match in this memory must exceed before it is shown to
+// an agent. It uses the stored value if this value fits the present number of entries. Otherwise it computes a new
+// value from decoys, which are prompts that the memory cannot answer, and stores the value. If maxWait is over before
+// minCalibrationDecoys decoys were tried, it sets [gate.UnreachableMinStrength], so that nothing is shown. If maxWait
+// is 0, the time is not limited.
 func (s *injectionSource) calibrateMinStrength(ctx context.Context, maxWait time.Duration) error {
 	n, err := s.CountShowable(ctx)
 	if err != nil {
 		return err
 	}
 	if n == 0 {
-		// The memory contains no entry that may be shown, so a floor need not be computed.
+		// The memory contains no entry that may be shown, so a minimum strength need not be computed.
 		s.MinStrength = gate.UnreachableMinStrength
 		return nil
 	}
@@ -248,7 +249,7 @@ func (s *injectionSource) calibrateMinStrength(ctx context.Context, maxWait time
 		return nil
 	}
 	if s.memoryStorePath != "" {
-		// Ignore the error. If the floor was not stored, the next call computes the floor again.
+		// Ignore the error. If the value was not stored, the next call computes it again.
 		_ = c.WriteMinStrengthFile(s.memoryStorePath)
 	}
 	return nil

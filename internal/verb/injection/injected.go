@@ -74,8 +74,9 @@ type InjectedTotal struct {
 // injections since a date includes turns that began this much earlier.
 const maxTurnDuration = 24 * time.Hour
 
-// ListInjections lists the texts that hooks showed to models. It looks only at the newest [oxbow.MaxLimit] turns, and
-// a note in the result says if there are more.
+// ListInjections lists the texts that hooks showed to models. It examines only the newest [oxbow.MaxLimit] turns, and a
+// note in the result says if there are more. If in.ListUnused is set, it instead lists the entries that were shown
+// often and never used.
 func ListInjections(ctx context.Context, w *verb.Workspace, in InjectedIn) (InjectedOut, error) {
 	out := InjectedOut{Injections: []InjectedItem{}, Total: InjectedTotal{CountByHookEvent: map[string]int{}}}
 	since, err := sessions.ParseSince(w, in.Since)
@@ -122,8 +123,8 @@ func ListInjections(ctx context.Context, w *verb.Workspace, in InjectedIn) (Inje
 	return out, err
 }
 
-// possibleTurnFilter returns a filter for turns of sessions. A turn that does not match the filter cannot have an
-// injection for which the caller of ListInjections asks.
+// possibleTurnFilter returns a filter for turns of sessions. The filter matches all turns that can contain an injection
+// (a text that a hook showed to the model) that the receiver selects. It may also match other turns.
 func (in InjectedIn) possibleTurnFilter(
 	ctx context.Context,
 	a *session.Archive,
@@ -151,7 +152,9 @@ func (in InjectedIn) possibleTurnFilter(
 	return f, nil
 }
 
-// TurnInjections returns those injections of a turn that the argument selects and that are not older than since.
+// TurnInjections returns the injections, texts that hooks showed to the agent, that are recorded in the turn e of a
+// session. It returns only injections that match in.HookEvent and in.Entry and did not happen before the time since. It
+// returns nil if the turn cannot be parsed.
 func (in InjectedIn) TurnInjections(e oxbow.Entry, since time.Time) (items []InjectedItem) {
 	t, err := session.ParseTurn(e.Content)
 	if err != nil {
@@ -176,8 +179,8 @@ func (in InjectedIn) TurnInjections(e oxbow.Entry, since time.Time) (items []Inj
 	return items
 }
 
-// matchesInjection reports whether an injection happened at in.Place, such as "prompt", and showed the entry in.Entry.
-// If in.Place or in.Entry is empty, that condition is always met.
+// matchesInjection reports whether the hook event of the injection x is in.HookEvent, such as "prompt", and x showed
+// the entry in.Entry. If in.HookEvent or in.Entry is empty, the corresponding condition is always met.
 func (in InjectedIn) matchesInjection(x *session.Injection) bool {
 	if in.HookEvent != "" && x.HookEvent != in.HookEvent {
 		return false

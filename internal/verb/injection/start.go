@@ -137,8 +137,8 @@ func StartBlock(ctx context.Context, w *verb.Workspace, in StartIn) (StartOut, e
 	return out, nil
 }
 
-// shownSelection returns the entries in sel, which are shown at the start of a session, in the form in which they are
-// recorded in the archive as shown entries.
+// shownSelection returns the entries of the selection sel in the form in which the archive records shown entries. The
+// caller shows these entries to the model at the start of a session.
 func shownSelection(ctx context.Context, m *oxbow.Memory, sel *profile.Selection) (shown []session.ShownEntry) {
 	for _, p := range sel.Context.Parts {
 		if p.Name != profile.PartEntry {
@@ -235,9 +235,10 @@ func sortMostUsedFirst(ctx context.Context, w *verb.Workspace, notes []oxbow.Ent
 	slices.SortStableFunc(notes, func(a, b oxbow.Entry) int { return cmp.Compare(used[b.Name], used[a.Name]) })
 }
 
-// addNoteGroup appends a line to lines for each note in a group, if it fits. The appended lines have at most maxTokens
-// tokens together. used is the number of their tokens. Lines of pinned notes, and of notes that every process gets,
-// may be longer.
+// addNoteGroup appends a line to lines for each note in the list group. The appended lines have at most maxTokens
+// tokens together, and the result used is the number of their tokens. If a line does not fit, addNoteGroup shortens the
+// line, and omits the note if this is not enough. A line may be longer if the group contains pinned notes or notes that
+// every process gets. addNoteGroup also adds the notes to the lists in out.
 func (out *StartOut) addNoteGroup(lines *strings.Builder, group []oxbow.Entry, maxTokens int) (used int) {
 	if len(group) == 0 {
 		return 0
@@ -416,8 +417,8 @@ func (n *startBlockNote) formatLine(size int) string {
 	return n.lineStart + short + "\n"
 }
 
-// shownFingerprints returns the fingerprints of the note's sentences that are shown completely if the line contains at
-// most size bytes from the note's text.
+// shownFingerprints returns the fingerprints of the note's sentences that the model sees completely. The start text
+// contains a line for the note with at most size bytes of the note's text.
 func (n *startBlockNote) shownFingerprints(size int) []string {
 	return inject.ShownFingerprints(n.noteEntry.Content, text.TruncateBytes(n.noteText, size))
 }

@@ -21,8 +21,9 @@ type HookStateOut struct {
 	ClientsOff      []string `json:"clients_off"` // clients for which oxbow setup has switched injection off
 }
 
-// HookState reports whether hooks show texts to models in this home and working directory. If not, HookOffSwitches
-// lists the variables and files that prevent it. A client for which injection is switched off does not change IsOn.
+// HookState reports in AreHooksOn whether hooks show texts to models in this home and working directory. If they do
+// not, HookOffSwitches lists the variables and files that prevent it. ClientsOff lists the clients for which injection
+// is switched off. These clients do not affect AreHooksOn.
 func HookState(_ context.Context, w *verb.Workspace, _ StateIn) (HookStateOut, error) {
 	out := HookStateOut{HookOffSwitches: []string{}, ClientsOff: []string{}}
 	p, err := w.FindPlace()

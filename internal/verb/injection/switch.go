@@ -130,7 +130,8 @@ func SwitchInjection(ctx context.Context, w *verb.Workspace, in SwitchInjectIn) 
 		err = nil
 	}
 	if in.Project {
-		// The directory is removed only if it is empty: oxbow would take an empty directory for a home.
+		// Oxbow would mistake an empty directory for a home, so remove it. Remove fails if other files are in it, which
+		// is fine.
 		_ = os.Remove(dir)
 	}
 	out.StillOffFile = FindSwitchOffFile(InjectOffFile, p.Dir(), w.Dir)

@@ -197,9 +197,11 @@ func collectQuarantinedEntries(
 	})
 }
 
-// classifyEntrySummaries examines the heads (the metadata without the content) of all entries that are held back.
-// Heads of imported entries are collected by the version of the entry, because such entries form a group. If a head
-// contains the whole entry, the entry is added at once. It returns the IDs of all other entries, which must be read.
+// classifyEntrySummaries sorts all entries that are held back into three kinds. The list all contains heads, which are
+// the metadata of entries without the content. If a head contains the whole entry, the entry is added to the collector
+// s at once. Entries that are held back only because they were imported are collected by their version, because all
+// entries with the same version were written by the same change, and are later shown as one group. All other entries
+// must be read, and classifyEntrySummaries returns their IDs.
 func (s *quarantinedCollector) classifyEntrySummaries(all heads.List) (unread []uint64, err error) {
 	for h, err := range all.All {
 		if err != nil {
@@ -245,9 +247,10 @@ func countGroupLabels(counts map[oxbow.Label]int, e *oxbow.Entry) {
 	}
 }
 
-// groupEntrySummaries assigns the entries in summariesByVersion to the imports that added them. It reads only one
-// entry of each version, because all entries with the same version have the same source. If a version was not written
-// by an import, groupEntrySummaries reads each of its entries and lists them as single entries.
+// groupEntrySummaries assigns the entries in summariesByVersion to the imports that added them. A version is the number
+// of the change that wrote the entry. All entries with the same version have the same source, so groupEntrySummaries
+// reads only one of them. If a version was not written by an import, groupEntrySummaries reads all entries with this
+// version and lists them as single entries.
 func (s *quarantinedCollector) groupEntrySummaries(all heads.List) error {
 	versions := slices.Sorted(maps.Keys(s.summariesByVersion))
 	// ID of one entry for each version; one entry is enough to find out whether an import wrote the version, because
@@ -453,9 +456,10 @@ func describeQuarantinedEntry(ctx context.Context, t *entryWithSource) Quarantin
 	return held
 }
 
-// CountHeldEntries returns the number of entries that an import changed and that are held back. It also returns the ID
-// of a group with such entries. The ID is "" if no such group exists. The function isChanged must report whether the
-// import changed the entry with the given name.
+// CountHeldEntries returns the number of entries that an import changed and that are held back from models. Entries
+// that are held back only because they were imported form a group, which a person approves or rejects as a whole. If
+// such entries exist, group is the ID of the group with the first of them, otherwise group is "". The function
+// isChanged must report whether the import changed the entry with the given name.
 func CountHeldEntries(
 	ctx context.Context,
 	m *oxbow.Memory,
@@ -509,7 +513,8 @@ func importOrigin(s oxbow.Source) string {
 	return origin
 }
 
-// withoutQuarantineLabels returns the labels except those because of which an entry is held back.
+// withoutQuarantineLabels returns the labels without the labels that prevent an entry from being shown to a model that
+// did not ask for it.
 func withoutQuarantineLabels(ls []oxbow.Label) []oxbow.Label {
 	return slices.DeleteFunc(slices.Clone(ls), func(l oxbow.Label) bool {
 		return slices.Contains(oxbow.Unasked.HeldLabels(), l.Key)

@@ -279,8 +279,8 @@ func applyLabelPlan(ctx context.Context, w *verb.Workspace, plan label.Planner, 
 	return out, nil
 }
 
-// isSetByProgram reports whether only oxbow itself sets the label. Except for oxbow, only a person may change such a
-// label.
+// isSetByProgram reports whether oxbow itself sets the label l. A person may also change such a label, but agents and
+// other programs may not.
 func isSetByProgram(l oxbow.Label) bool {
 	return slices.Contains(oxbow.Unasked.HeldLabels(), l.Key) || l.Key == oxbow.LabelVerified ||
 		l.Key == oxbow.LabelApproved ||
@@ -288,8 +288,9 @@ func isSetByProgram(l oxbow.Label) bool {
 		l.IsPersonal()
 }
 
-// refuseOxbowOwnLabels returns a planner that returns an error if the given planner changes labels that only oxbow
-// itself sets. Otherwise, these labels would not change, and the caller would not notice this.
+// refuseOxbowOwnLabels returns a planner that calls plan and returns an error if the plan changes labels that only
+// oxbow itself may set. Without the error, oxbow would silently restore these labels, and the caller would not notice
+// that the labels did not change.
 func refuseOxbowOwnLabels(plan label.Planner) label.Planner {
 	return func(ctx context.Context, s oxbow.Store) (label.LabelChangePlan, error) {
 		p, err := plan(ctx, s)
@@ -432,7 +433,8 @@ func SuggestLabels(ctx context.Context, w *verb.Workspace, in SuggestLabelsIn) (
 	return out, err
 }
 
-// AcceptLabels adds the labels that SuggestLabels suggests to the entries.
+// AcceptLabels adds labels to entries. These are the labels that SuggestLabels suggests for the entries with at least
+// the confidence in.MinConfidence. In a dry run, AcceptLabels changes nothing and returns what it would change.
 func AcceptLabels(ctx context.Context, w *verb.Workspace, in SuggestLabelsIn) (RelabelOut, error) {
 	ss, err := suggestLabels(ctx, w, in, verb.Write.UnlessDryRun(in.DryRun))
 	if err != nil {

@@ -236,7 +236,8 @@ func restoreToTempFile(ctx context.Context, file string, k backup.Keys, target s
 	return "", fmt.Errorf("opening the backup %s: %w", file, err)
 }
 
-// checkAndRenameStore checks the store in the temporary file temp and renames the file to store.
+// checkAndRenameStore checks the store in a temporary file, whose path is the argument temp. If the store has no
+// problem, checkAndRenameStore renames the file to the path in the argument store. Otherwise it returns an error.
 func checkAndRenameStore(ctx context.Context, w *verb.Workspace, temp, store string) error {
 	r, err := checkStoreFile(ctx, w, temp)
 	if err == nil && len(r.Problems) > 0 {

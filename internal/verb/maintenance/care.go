@@ -76,8 +76,8 @@ func Compact(ctx context.Context, w *verb.Workspace, in CompactIn) (CompactOut, 
 	}, nil
 }
 
-// oldVersions yields the versions that a compaction up to the time before may drop: those that are not current, were
-// written before this time, and have content.
+// oldVersions yields the versions that a compaction may drop. These versions are not current, have content, and were
+// written before the time in the argument before.
 func oldVersions(ctx context.Context, m *oxbow.Memory, before time.Time) iter.Seq2[oxbow.Entry, error] {
 	return func(yield func(oxbow.Entry, error) bool) {
 		now := map[string]uint64{}
@@ -163,7 +163,8 @@ func Redact(ctx context.Context, w *verb.Workspace, in RedactIn) (RedactOut, err
 	return out, err
 }
 
-// unerasedVersions yields those versions of an entry that are not erased.
+// unerasedVersions yields the versions of an entry that have text. It skips versions that were erased, and versions
+// that record a removal of the entry.
 func unerasedVersions(ctx context.Context, m *oxbow.Memory, name string) iter.Seq2[oxbow.Entry, error] {
 	return func(yield func(oxbow.Entry, error) bool) {
 		for v, err := range m.Versions(ctx, name) {

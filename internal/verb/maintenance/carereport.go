@@ -99,7 +99,8 @@ func (o RecoverOut) Report() (r report.Report) {
 	return r
 }
 
-// addLostChanges adds the ranges of changes that could not be saved.
+// addLostChanges adds to the report r what was lost. The report contains a verdict, the ranges of lost changes, the
+// number of bytes that could not be read, and whether the header was damaged.
 func (o RecoverOut) addLostChanges(r *report.Report) {
 	switch {
 	case o.IsSound && len(o.LostChangeRanges) > 0:

@@ -53,7 +53,9 @@ func CheckAll(ctx context.Context, w *verb.Workspace, in CheckIn) (CheckOut, err
 	return out, nil
 }
 
-// nothingToCheckError returns the error if nothing exists that could be checked, otherwise nil.
+// nothingToCheckError returns an error if the store's file is missing and nothing else was checked. Usually a check of
+// annotations or sessions suffices. If in.Since or in.Sign is set, such a check does not suffice, because these
+// arguments are about the store's log. If a problem was found, the result is nil.
 func (o *CheckOut) nothingToCheckError(in CheckIn) error {
 	if !o.IsStoreFileMissing || !o.OK {
 		return nil

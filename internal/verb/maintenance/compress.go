@@ -89,8 +89,8 @@ func textsByDigestGroup(
 		return nil, &oxbow.InvalidError{Field: "texts", Reason: "are for one period; say which"}
 	case len(groups) == 0 && len(in.Texts) == 1:
 		r.Dry = true
-		// The caller passed the text of the digest, so replace logs of any length by this digest. By default, short
-		// logs are skipped.
+		// Find the groups of the digest in a dry run. The caller passed the digest's text, so include logs of any
+		// length. By default, short logs are skipped.
 		r.Over = cmp.Or(r.Over, 1)
 		would, err := c.Compress(ctx, r)
 		if err != nil {
@@ -116,7 +116,8 @@ func textsByDigestGroup(
 	return texts, nil
 }
 
-// compressFile shortens the file that is always in the context to in.MaxTokens.
+// compressFile shortens the memory's file that a model always receives. The file then has at most *in.MaxTokens tokens.
+// compressFile returns ErrNoWholeFile if the home has no such file.
 func compressFile(ctx context.Context, w *verb.Workspace, in CompressIn, out CompressOut) (CompressOut, error) {
 	hasOthers := in.Span != "" || in.Period != "" || in.LogByteThreshold != 0 || len(in.Texts)+len(in.TextGroups) > 0
 	switch {

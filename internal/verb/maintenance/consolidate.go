@@ -26,8 +26,9 @@ type ConsolidateOut struct {
 	Dropped []duplicate.Duplicate
 }
 
-// Consolidate removes, in one change, the entries that repeat other entries. If the layout shortens its own files,
-// Consolidate instead removes repeated facts from these files.
+// Consolidate removes, in one change, the entries that repeat other entries. If the home has a layout of files that can
+// itself remove repeated facts, Consolidate uses that function of the layout instead. If in.TokenThreshold is positive
+// and the memory's text has at most this number of tokens, nothing is removed.
 func Consolidate(ctx context.Context, w *verb.Workspace, in ConsolidateIn) (out ConsolidateOut, err error) {
 	how := verb.Write.UnlessDryRun(in.DryRun)
 	home, isTidier, err := w.Tidier(how)
@@ -66,7 +67,9 @@ func Consolidate(ctx context.Context, w *verb.Workspace, in ConsolidateIn) (out 
 	return out, duplicate.RemoveDuplicates(ctx, m, out.Dropped, in.DryRun)
 }
 
-// consolidateHome removes repeated facts from the files of a home whose layout can do this.
+// consolidateHome removes facts that repeat other facts from the files of a home. If in.TokenThreshold is set, it
+// removes nothing unless the memory has more tokens than this number. If in.DryRun is set, it removes nothing and
+// returns the changes that it would make.
 func consolidateHome(ctx context.Context, home verb.Tidier, in ConsolidateIn) (verb.Tidied, error) {
 	if in.TokenThreshold <= 0 {
 		return home.Consolidate(ctx, in.DryRun)

@@ -20,8 +20,9 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// checkEnvironment adds a finding that says how the home was found. It also checks whether programs that start oxbow
-// by name will find the same home.
+// checkEnvironment adds a finding that says how the home was found. It adds findings about environment variables of
+// oxbow that have a wrong value. It also checks whether the first oxbow program in the directories of PATH is this
+// program, because agents start oxbow by its name.
 func (d *diagnosis) checkEnvironment() {
 	d.addFinding(findingLevelOK, "home", "", "%s, chosen by %s", d.place.Home, d.place.HomeChoiceReason)
 	if v := d.workspace.Host.Getenv("OXBOW_HOME"); v != "" && !filepath.IsAbs(v) {
@@ -64,7 +65,9 @@ func (d *diagnosis) checkEnvironment() {
 	)
 }
 
-// isExecutable reports whether the operating system would run a file. On Windows, this depends on the name of the file.
+// isExecutable reports whether the operating system can run a file. On Windows, every regular file counts as
+// executable, because the caller only passes files whose name ends in .exe. On other systems, the file's mode must
+// contain an execute permission.
 func (d *diagnosis) isExecutable(fi fs.FileInfo) bool {
 	if !fi.Mode().IsRegular() {
 		return false
@@ -72,7 +75,8 @@ func (d *diagnosis) isExecutable(fi fs.FileInfo) bool {
 	return d.workspace.Host.GOOS == "windows" || fi.Mode().Perm()&0o111 != 0
 }
 
-// checkTrust adds a finding that says whether the home belongs to the user. It returns false if the home does not.
+// checkTrust adds a finding that says whether the home belongs to the user or is trusted. It also adds findings about
+// the home's documents and the files that git tracks. It returns true if the home belongs to the user or is trusted.
 func (d *diagnosis) checkTrust() bool {
 	v := ownership.JudgeHome(d.workspace.Host, d.place)
 	switch v.Ownership {

@@ -20,8 +20,9 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// checkStaleFiles adds a finding about each file next to the store that an interrupted or earlier command left, with
-// advice. If there is such a file but no store, this is a problem.
+// checkStaleFiles adds a finding with advice for each file next to the store that an interrupted or earlier command
+// left. If the store is missing, and one of these files is a damaged or recovered store, checkStaleFiles also adds a
+// problem.
 func (d *diagnosis) checkStaleFiles() {
 	const about = "leftovers"
 	left, err := listStaleFiles(d.place.StorePath)
@@ -121,7 +122,9 @@ func readStorePartText(m *oxbow.Memory) string {
 	return "it opens, and every change was read"
 }
 
-// checkStore checks an open store.
+// checkStore examines an open memory, and adds its findings to d. It checks for lost changes at the end of the log, a
+// failed sync of the file, the date of the last change, entry names, the index file and the size. If the memory does
+// not have oxbow's own layout, checkStore only reports the size.
 func (d *diagnosis) checkStore(ctx context.Context, m *oxbow.Memory) error {
 	s, err := m.Stats(ctx)
 	if err != nil {

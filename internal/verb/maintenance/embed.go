@@ -29,7 +29,8 @@ type EmbedOut struct {
 	Bytes           int    `json:"bytes"` // size of the texts that are sent to the endpoint, in bytes
 }
 
-// Report says how many vectors were computed, or would be by a dry run.
+// Report returns a report with the number of vectors that were computed. For a dry run, this is the number of vectors
+// that a real run would compute.
 func (o EmbedOut) Report() (r report.Report) {
 	r.AddLinef("%s %s of %s by %s: %s of text; %d had one", report.EffectVerb(o.DryRun, "made", "would make"),
 		report.OxbowText(text.FormatCount(o.NewVectors, "vector", "vectors")), o.Model, o.Endpoint,

@@ -58,8 +58,8 @@ func (f HookFailure) Save(home string) {
 	}
 }
 
-// lastFailure returns the last failure of a hook. If the disk was full, only its time is known. ok is false without a
-// recent failure.
+// lastFailure returns the last failure of a hook. If the file with the failure is damaged, which happens if the disk
+// was full, only the time of the failure is known. The result ok is false if there is no such file.
 func lastFailure(home string) (f HookFailure, ok bool) {
 	b, err := os.ReadFile(failureFile(home))
 	if err != nil || json.Unmarshal(b, &f) == nil {
@@ -84,8 +84,9 @@ func (d *diagnosis) checkFingerprints(spool string) {
 		d.workspace.FormatDate(l.Time), l.LossReason, d.workspace.FormatDate(l.EndTime))
 }
 
-// checkHookReports adds findings about the omitted parts of the transcripts that hooks named. The next import reports
-// this too, and removes the report.
+// checkHookReports adds findings about the parts of transcripts that hooks left out, because the type was unknown or a
+// line could not be read. It ignores reports that are older than failureLifetime. The next import of sessions reports
+// the same parts and removes the hooks' reports.
 func (d *diagnosis) checkHookReports(spool string) {
 	const about = "hooks"
 	reports, err := transcript.HookReports{Dir: spool}.List()

@@ -43,8 +43,9 @@ type InitOut struct {
 	LastSeq uint64 `json:"last_change,omitempty"`
 }
 
-// InitHome creates a home with an empty memory. If the home exists already, InitHome only checks that its memory can
-// be opened.
+// InitHome creates a home with an empty memory. If in.From is set, the new memory is a copy of the memory in this
+// backup. If the home has another layout than oxbow's own, InitHome creates the missing files of the layout. If the
+// memory exists already, InitHome only checks that the memory can be opened.
 func InitHome(ctx context.Context, w *verb.Workspace, in InitIn) (InitOut, error) {
 	p, err := w.FindPlace()
 	if err != nil {

@@ -56,7 +56,9 @@ type RecoverOut struct {
 }
 
 // Recover saves the readable part of a damaged memory in a new file. If in.Replace is set, the new file replaces the
-// damaged file. If in.File is set, Recover reads this backup and not the memory.
+// damaged file. If in.File is set, Recover reads the backup in.File instead of the memory. If the memory is not
+// damaged, Recover saves nothing and sets IsSound in the result. If the memory is not damaged but its last changes are
+// missing, the error matches [oxbow.ErrRolledBack].
 func Recover(ctx context.Context, w *verb.Workspace, in RecoverIn) (RecoverOut, error) {
 	if in.File != "" {
 		return recoverBackup(ctx, w, in)
@@ -371,7 +373,7 @@ func saveReadablePart(ctx context.Context, w *verb.Workspace, store, out string)
 // If the file system supports hard links, the store's name always belongs to one of the two files, even after a crash.
 // Otherwise there is a moment without a store, which doctor can detect.
 func replaceStore(w *verb.Workspace, dir vfs.FS, store, recovered string) (damaged string, err error) {
-	// The archive did not exist before, so nothing must be kept.
+	// There is no store, so rename the recovered file without keeping another file.
 	if _, err := os.Lstat(store); errors.Is(err, fs.ErrNotExist) {
 		return "", verb.WrapError("naming what was restored", backup.RenameRestored(filepath.Base(recovered), store))
 	}

@@ -175,7 +175,8 @@ func (o *ScanOut) eraseVersions(
 		return verb.WrapError("erasing old versions", err)
 	}
 	o.ErasedVersionCount += r.Versions
-	// Leave out files with the end of a damaged log, because scanFiles searches them for secrets.
+	// Leave out the files into which oxbow moved the unreadable end of a damaged log (STORE.lost). The function
+	// scanFiles searches these files for secrets.
 	r.Left = slices.DeleteFunc(r.Left, func(l string) bool { return strings.HasSuffix(l, lostTailFileSuffix) })
 	o.PlacesNotFixed = uniqueWords(append(o.PlacesNotFixed, r.Left...))
 	return nil
@@ -231,9 +232,10 @@ func (l *memorySecretScan) scanVersion(e oxbow.Entry) bool {
 	return found != nil
 }
 
-// eachVersionNotCurrent calls fn for each version of an entry that is not current. These are versions in the log's
-// changes, and entries in the state with which the log begins after a compaction. It calls step for each change, to
-// report progress.
+// eachVersionNotCurrent calls fn for each version of an entry that a later version has replaced. currentVersions
+// contains the current version of each entry, by name. The versions come from the changes in the log. If a compaction
+// has removed the oldest changes, eachVersionNotCurrent also examines the entries as they were before the first change
+// in the log. It calls step for each change, so that the caller can report progress.
 func eachVersionNotCurrent(
 	ctx context.Context,
 	m *oxbow.Memory,

@@ -16,9 +16,10 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// scanChanges finds secrets in the notes and sources of changes. sources contains the secrets in version sources. It
-// returns the time up to which changes must be dropped to remove all these secrets. Without such secrets, the time is
-// zero.
+// scanChanges adds the secrets in the notes and sources of the log's changes to o.FoundSecrets. The source of a change
+// records who made it. The map sources contains the secrets in the sources of entry versions, by change number.
+// scanChanges returns the time up to which changes must be dropped to remove all these secrets. Without such secrets,
+// the time is zero.
 func (o *ScanOut) scanChanges(
 	ctx context.Context,
 	m *oxbow.Memory,
@@ -62,10 +63,12 @@ func (o *ScanOut) scanChanges(
 	return until, nil
 }
 
-// dropChangesUntil removes changes whose notes or sources contain secrets. Single notes and sources cannot be
-// replaced, because the hash chain covers them. In the archive of sessions, a compaction drops all changes up to the
-// time until, because nobody undoes changes there. For the user's memory, only the command for this compaction is
-// reported.
+// dropChangesUntil removes changes whose notes or sources contain secrets from the archive of sessions. A note or a
+// source cannot be replaced alone, because the hash chain covers it. Therefore a compaction of the archive drops all
+// changes up to the time in the argument until. This is acceptable because nobody undoes changes in the archive. If m
+// is the user's memory (isArchive is false), dropChangesUntil removes nothing. It only adds the command for such a
+// compaction to o.RemainingSteps. found is the number of secrets in notes and sources. If found is 0, dropChangesUntil
+// does nothing.
 func (o *ScanOut) dropChangesUntil(
 	ctx context.Context,
 	w *verb.Workspace,

@@ -28,8 +28,8 @@ func (o VerifyOut) Failed() bool {
 	return !o.OK || (o.NotedHashResult != nil && !o.NotedHashResult.Found)
 }
 
-// VerifyHistory proves that the history was not edited. If in.Head is a hash that the user noted earlier, it also
-// finds the change that had this hash.
+// VerifyHistory proves that the history was not edited. If in.NotedChangeHash is a hash that the user noted earlier,
+// VerifyHistory also finds the change that had this hash.
 func VerifyHistory(ctx context.Context, w *verb.Workspace, in VerifyIn) (VerifyOut, error) {
 	if err := checkHead("--head", in.NotedChangeHash); err != nil {
 		return VerifyOut{}, err
@@ -134,7 +134,8 @@ func (o *CheckOut) compareWithSignedHeads(
 	return err
 }
 
-// compareHeads returns the differences between the signed heads and a sound log, as problems.
+// compareHeads compares the signed hashes of earlier states of the log, which are in heads, with the log of the store
+// out.Store. The log must be undamaged. compareHeads returns the differences as problems.
 func compareHeads(
 	ctx context.Context,
 	w *verb.Workspace,
@@ -148,8 +149,8 @@ func compareHeads(
 	return heads.CompareWithLog(ctx, w, out.Store, h, out.LastSeq)
 }
 
-// findHead finds the change after which the log's hash chain had the hash head. If there is no such change, Found is
-// false.
+// findHead searches for the change after which the hash of the log was equal to the argument head. If the log contains
+// such a change, the result contains its number and time. Otherwise the field Found of the result is false.
 func findHead(ctx context.Context, w *verb.Workspace, store, head string) (*NotedLogHash, error) {
 	ctx, m, err := w.OpenMemory(ctx, verb.ReadWithoutTeamFiles)
 	if err != nil {

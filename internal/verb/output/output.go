@@ -155,8 +155,10 @@ func (o Output) writeToTarget(
 	return kept, nil
 }
 
-// writeFile writes a file in a single step. It returns the new file's digest, and the name of the old file's copy. The
-// name is "" if no copy was necessary.
+// writeFile replaces or creates a file in a single step, so that no reader sees half of the new content. The function
+// write writes the content. If the file exists with other content, and isOurs returns false for the digest of that
+// content, somebody has edited the file. In this case, writeFile first copies the old file. It returns the digest of
+// the new content and the name of the copy (kept), which is "" if no copy was made.
 func writeFile(
 	fsys vfs.FS,
 	name string,
@@ -195,7 +197,9 @@ func writeFile(
 	return digest, kept, errors.Join(err, d.Discard())
 }
 
-// rootCause returns the operating system's error that an error wraps, because the error contains another path.
+// rootCause returns the error of the operating system that a [fs.PathError] contains. The caller puts this error into a
+// new PathError, because the old PathError names a path that the user does not know, such as the path of a temporary
+// file. Any other error is returned unchanged.
 func rootCause(err error) error {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return p.Err

@@ -20,7 +20,8 @@ type OutputDir struct {
 	OperationName string // start of error messages, such as "making the new home"
 }
 
-// CheckEmpty returns an error if the path leads to anything except an empty directory.
+// CheckEmpty returns an error if the path exists and is not an empty directory. It returns nil if the path does not
+// exist.
 func (o OutputDir) CheckEmpty() error {
 	entries, err := os.ReadDir(o.Path)
 	switch {

@@ -90,7 +90,8 @@ func TrustHome(ctx context.Context, w *verb.Workspace, in TrustIn) (TrustOut, er
 	return out, err
 }
 
-// mayBeHomePath reports whether a path leads to a directory, which may be a home, or to a file, which may be a store.
+// mayBeHomePath reports whether a path may lead to a home or to its store. It returns true for a file, and for a
+// directory whose content allows it to be a home.
 func mayBeHomePath(path string) bool {
 	fi, err := os.Stat(path)
 	if err != nil {

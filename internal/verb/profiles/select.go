@@ -53,8 +53,9 @@ func selectFromProfile(
 	return verb.NewSelectionOut(&got), nil
 }
 
-// selectionRequest returns the request for a selection. It converts the date in the argument to the number of a
-// change.
+// selectionRequest returns the request for the selection that the argument in describes. It converts the date or change
+// number in.AsOf to the number of the last change up to it. If the date is before the memory's first change, the error
+// is a [*BeforeFirstChangeError].
 func selectionRequest(ctx context.Context, w *verb.Workspace, m *oxbow.Memory, in SelectIn) (profile.Request, error) {
 	req := profile.Request{Query: in.Query, Budget: in.MaxTokens}
 	if in.AsOf == "" {

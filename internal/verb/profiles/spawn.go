@@ -208,7 +208,8 @@ func (o *SpawnSubAgentOut) addRunOutcome(outcome *subagent.RunOutcome, maxBytes 
 	}
 }
 
-// runnerForRequest returns the runner that starts the sub-agent, or nil if the call only makes a briefing.
+// runnerForRequest returns the runner that starts the sub-agent. It returns nil if the call only makes a briefing, or
+// if the service cannot start sub-agents because service.LoadRunner is nil.
 func runnerForRequest(service *subagent.Service, in SpawnSubAgentIn) (*subagent.Runner, error) {
 	if in.BriefingOnly || service.LoadRunner == nil {
 		return nil, nil

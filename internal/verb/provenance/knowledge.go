@@ -8,9 +8,11 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// recordFingerprints records fingerprints of texts that repeat foreign text or have an unknown author. Errors are
-// ignored, because later texts are also compared with the entries themselves. For texts that were only imported, that
-// comparison is enough: a large import's fingerprints would displace the fingerprints of texts that agents have read.
+// recordFingerprints records fingerprints of the texts in ops that repeat foreign text or have an unknown author, so
+// that later repetitions of these texts are recognized. Errors are ignored, because later texts are also compared with
+// the entries themselves. Texts that were only imported are not recorded. For imported texts, the comparison with the
+// entries is enough, and the fingerprints of a large import would displace the fingerprints of texts that agents have
+// read.
 func recordFingerprints(ops []oxbow.Op, k verb.ProvenanceData) {
 	if k.Fingerprints == nil {
 		return

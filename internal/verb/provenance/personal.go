@@ -12,8 +12,8 @@ import (
 )
 
 // labelPersonalData returns the changes with a label for each kind of personal data in the text that the entry will
-// have. Old labels for personal data are removed, and callers cannot set or remove such labels. The changes whose
-// indexes are in labelled have these labels already.
+// have. Old labels for personal data are removed, and callers cannot set or remove such labels. labelledIndexes
+// contains the indexes of the changes that already have these labels.
 func labelPersonalData(
 	ctx context.Context,
 	store oxbow.Store,

@@ -220,9 +220,9 @@ func findRepeatsOfTainted(
 	)
 }
 
-// recordPersonTexts records that the texts of a person's changes count as the person's own, even if they repeat
-// foreign text. Approving an entry counts as writing its text. Errors are ignored. In that case, the text counts as a
-// repetition until the fingerprint of the foreign text expires after 14 days.
+// recordPersonTexts records that the texts in a person's changes are the person's own, even if they repeat foreign
+// text. If a person approves an entry, its text also becomes the person's own. Errors are ignored. If recording fails,
+// the text counts as a repetition of foreign text until the fingerprint of the foreign text expires after 14 days.
 func recordPersonTexts(ctx context.Context, store oxbow.Store, ops []oxbow.Op, k verb.ProvenanceData) {
 	if k.Fingerprints == nil {
 		return

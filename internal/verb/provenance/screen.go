@@ -26,8 +26,9 @@ type Screener struct {
 // ScreenOps returns the changes in the form in which they may be stored. It is an [oxbow.Options.Screen].
 //
 // First, secrets are replaced, or the changes are refused, so that later steps cannot store secrets. Then labels are
-// added for the origins of the texts ([addOriginLabels]) and for personal data. If a person did not write the text,
-// labels are also added if the text looks like instructions.
+// added, unless s.OmitLabels is set. These are labels for the origins of the texts ([addOriginLabels]), labels for
+// texts that look like instructions and were not written by a person, and labels for personal data. If s.KeepOrigins is
+// set, only labels for personal data are added.
 func (s *Screener) ScreenOps(ctx context.Context, store oxbow.Store, ops []oxbow.Op) ([]oxbow.Op, error) {
 	ops = slices.Clone(ops)
 	for i, op := range ops {

@@ -60,7 +60,8 @@ func NewScreening(s ScreeningSettings) *Screening {
 // remove the secrets.
 func (s *Screening) Cleaner() *screen.Cleaner { return s.cleaner }
 
-// SecretPolicy returns how secrets are treated. This depends on the author of the text.
+// SecretPolicy returns the policy for secrets in texts. It contains the cleaner, which finds and replaces secrets, and
+// the function that reports whether a person has allowed storing secrets.
 func (s *Screening) SecretPolicy() verb.SecretPolicy {
 	return verb.SecretPolicy{Cleaner: s.cleaner, Allow: s.settings.AllowSecrets}
 }

@@ -27,16 +27,17 @@ var protectedLabelKeys = []string{profile.LabelPinned, profile.LabelProcess}
 // does not know which texts the agent has read.
 const unvouchedNoHooksValue = "no-hooks"
 
-// addOriginLabels returns the changes with labels that record where the text of each change comes from.
+// addOriginLabels returns the changes in ops with labels that record where the text of each change comes from. The
+// author of the changes decides which labels are added:
+//   - If a person made the changes at a terminal or on a page, addOriginLabels adds only labels that record who vouches
+//     for a text. If a text repeats foreign text, the repeated text counts as the person's own text from then on.
+//   - If a person made the changes without a terminal, addOriginLabels adds the labels of the next item only to changes
+//     whose text repeats foreign text.
+//   - All other changes get labels for the foreign texts that they repeat ([findRepeats]), for the calls since the last
+//     prompt whose results are not known, and for the text's origin. They also get a label for each rule by which the
+//     text looks like instructions. An entry keeps the taints that it already has.
 //
-// Changes by a person at a terminal or a page are returned without new labels. If such a text repeats foreign text,
-// the repeated text counts as the person's text from then on. Changes by a person whose input is not a terminal are
-// returned without new labels unless their text repeats foreign text.
-//
-// All other changes get several labels. Labels name the foreign texts that the change repeats ([findRepeats]), the
-// calls since the last prompt whose results are not known, and the text's origin. Further labels name each rule by
-// which the text looks like instructions. An entry keeps the taints that it already has. fullyLabelled contains the
-// indexes of the changes in out that need no further examination.
+// fullyLabelled contains the indexes of the changes in the result out that need no further examination.
 //
 // A change of an entry that is pinned or belongs to every process is refused if its text repeats foreign text, or if
 // the session's model has read foreign text since the last prompt. The error matches [oxbow.ErrInvalid].
@@ -99,9 +100,10 @@ func addOriginLabels(
 	return out, s.fullyLabelledChanges, nil
 }
 
-// addSessionReads records the texts that the model of the caller's session has read since the last prompt by a person:
-// the calls that returned text by others, and the texts that hooks showed. If the context itself lists the texts by
-// others (see [verb.ContextTaints]), only these are recorded.
+// addSessionReads records in s which calls of the caller's session have returned text by others to the model since the
+// last prompt by a person, and which texts hooks showed. It also records whether the agent works without hooks, and the
+// last command that tested or committed the agent's work. If the context itself lists the calls that returned text by
+// others (see [verb.ContextTaints]), addSessionReads records only this list.
 func (s *originLabeller) addSessionReads(ctx context.Context, k verb.ProvenanceData) {
 	caller, ok := verb.ContextCaller(ctx)
 	if !ok {
@@ -123,10 +125,10 @@ func (s *originLabeller) addSessionReads(ctx context.Context, k verb.ProvenanceD
 	s.originFinder.addTextsShownByHooks(x.ShownTexts)
 }
 
-// addOriginLabelsToOp returns the op with labels for its origin. After it, addOriginLabelsToOp returns further ops
-// that change labels if this is necessary, for example because a new alias repeats text by others. If the entry cannot
-// be read, the op is returned unchanged, because the store will report the error. If the caller must not change the
-// entry, addOriginLabelsToOp returns an error.
+// addOriginLabelsToOp adds labels for the origin of the text to an op. It returns the op with these labels. If
+// necessary, the list that it returns also contains ops that change the labels of the entry afterwards, for example
+// because a new alias repeats text by others. If the entry cannot be read, the op is returned unchanged, because the
+// store will report the error. If the caller must not change the entry, addOriginLabelsToOp returns an error.
 func (s *originLabeller) addOriginLabelsToOp(
 	ctx context.Context,
 	store oxbow.Store,
@@ -169,9 +171,10 @@ func (s *originLabeller) addOriginLabelsToOp(
 	return []oxbow.Op{op}, err
 }
 
-// labelAliasedEntry returns the change that adds warning labels to an entry if a call adds aliases after it may have
-// read text by others. Others may then have chosen the aliases, which are words by which the entry is found. The
-// result is nil if the call has read no such text, or if it adds no alias.
+// labelAliasedEntry returns a change that adds warning labels to an entry after the change o adds aliases to the entry.
+// The labels are needed if the session may have read text by others, or if o repeats such text. Others may then have
+// chosen the aliases, which are words by which the entry is found. The result is nil if no labels are needed, or if o
+// adds no new alias.
 func (s *originLabeller) labelAliasedEntry(o oxbow.Alias, oldEntry oxbow.Entry) []oxbow.Op {
 	add := slices.DeleteFunc(
 		slices.Clone(o.Aliases),
@@ -186,7 +189,7 @@ func (s *originLabeller) labelAliasedEntry(o oxbow.Alias, oldEntry oxbow.Entry) 
 		foreignRepeats:       s.foreignRepeats,
 		stagedEntries:        newEntriesAfterChanges(1),
 	}
-	// Ignore the error, which computeLabels returns only for protected labels. This call contains no labels.
+	// Ignore the error. computeLabels returns an error only for protected labels, and no labels are passed here.
 	ls, _ := bare.computeLabels("", "", add, nil, oxbow.Entry{})
 	bare.textsToExamine[0].knownLabels = append(ls, oldEntry.Labels...)
 	out := []oxbow.Op{oxbow.Relabel{Name: o.Name}}
@@ -265,9 +268,11 @@ func (s *originLabeller) labelFindingsInTexts(ops []oxbow.Op) {
 // label value.
 const unnamableCallLabelValue = "call"
 
-// computeLabels returns the labels of an entry: the given labels, the warnings about texts by others that the previous
-// version has, and labels for the tool call and for the origin of the text. computeLabels also queues the text for
-// [originLabeller.labelFindingsInTexts], which adds labels for the rules that the text matches.
+// computeLabels returns the labels of an entry. The result contains the given labels that the caller may set, and the
+// labels taint and unvouched of oldEntry, which warn about text by others. The result also contains labels for tool
+// calls and for the origin of the text. computeLabels queues the text for [originLabeller.labelFindingsInTexts], which
+// adds labels for the rules that the text matches. If the caller must not set one of the labels, computeLabels returns
+// an error.
 func (s *originLabeller) computeLabels(
 	name, content string,
 	aliases []string,
@@ -314,7 +319,7 @@ func (s *originLabeller) computeLabels(
 		texts = append(texts, l.Value)
 		texts = append(texts, multiWordLabelKeys(l)...)
 	}
-	writers := len(out) // index in out of the first label that this function adds about the origin of the text
+	writers := len(out) // index of the first label about the text's origin in the slice named out
 	add(oxbow.LabelTaint, s.callsWithUnknownText)
 	add(oxbow.LabelTaint, s.foreignRepeats.foreignTextSources)
 	add(oxbow.LabelUnvouched, s.foreignRepeats.unvouchedSources)
@@ -364,10 +369,10 @@ func isIdentifierOrTime(value string) bool {
 	return isLong && strings.Trim(value, "0123456789abcdef-") == ""
 }
 
-// addPersonVouchLabels returns the changes of a person with labels that record who vouches for each text. A person
-// vouches for a new text that the person writes. Therefore labels about the old text are removed: that nobody vouches
-// for it, where it comes from, and who wrote it. A person who only changes labels or aliases, or restores an old text,
-// does not vouch for the text. In this case, a label names the author of the text.
+// addPersonVouchLabels returns the changes of a person with labels that record who vouches for each text. If the person
+// writes a new text, the person vouches for it. The labels of the old text no longer apply, so addPersonVouchLabels
+// removes the labels unvouched, origin and text-by. If the person only changes labels or aliases, or restores an old
+// text, the person does not vouch for the text. In this case, a label names the text's author.
 func addPersonVouchLabels(ctx context.Context, store oxbow.Store, ops []oxbow.Op) []oxbow.Op {
 	out := make([]oxbow.Op, 0, len(ops))
 	for _, op := range ops {
@@ -451,14 +456,17 @@ func isUnapprovedImport(e *oxbow.Entry) bool {
 // import cannot set these labels, because the author of the file is unknown.
 var unaskedDisplayLabelKeys = append([]string{oxbow.LabelVerified, oxbow.LabelApproved}, protectedLabelKeys...)
 
-// updateApprovalLabels returns the labels of a changed entry after it corrected the labels about approval:
+// updateApprovalLabels corrects the labels about approval after an entry was changed, and returns all labels of the
+// entry.
 //
-//   - The label approved is kept only if the old entry has it, the text stays the same, and the change is not
-//     an import.
-//   - If the text stays the same and a person or the team vouches for it, the label approved is added.
-//   - An import cannot add labels that vouch for an entry. If an import changes the text, or any part of an entry that
-//     a person approved, the entry gets the label of an unapproved import. Until a person approves an entry with this
-//     label, the entry keeps the label.
+//   - The label approved is kept only if the old entry has it, the text stays the same, and the change is not an
+//     import.
+//   - An import cannot add labels that vouch for an entry. updateApprovalLabels removes such new labels.
+//   - An import may change the text of an entry, or any part of an entry that a person approved. Then
+//     updateApprovalLabels adds the label unvouchedImportLabel. After any other change, an imported entry that no
+//     person has approved also gets this label.
+//   - Otherwise updateApprovalLabels adds the label approved if the text stays the same, a person or the team wrote it,
+//     and the old entry may be shown at the start of a session.
 //
 // updateApprovalLabels may overwrite the elements of the argument labels.
 func (s *originLabeller) updateApprovalLabels(
@@ -499,9 +507,9 @@ func citesFile(content string, labels []oxbow.Label, files []string) bool {
 	})
 }
 
-// checkProtected returns an error if the labels put the entry into every prompt and the change may come from others.
-// This is so if the change's text repeats text by others, or if the agent has read text by others in this turn. For a
-// change without text, such as pinning a note, only the second condition matters.
+// checkProtected returns an error if a label in labelLists puts the entry into every prompt, and text by others may be
+// part of the change. Text by others may be part of the change if the text of the change repeats it, or if the agent
+// has read it in this turn. If the change has no text, such as pinning a note, only the second condition can be met.
 func (s *originLabeller) checkProtected(labelLists ...[]oxbow.Label) error {
 	read := slices.Concat(
 		s.foreignRepeats.foreignTextSources,

@@ -63,8 +63,9 @@ type ChangedEntry struct {
 	AgentChanges int `json:"changes"`
 }
 
-// ListAgentChanges lists the entries with a text by a person that an agent has changed, forgotten, or deprived of a
-// protecting label. An entry is listed until the person keeps the agent's change or restores the text.
+// ListAgentChanges lists the entries of a person that an agent has changed. In such an entry, a person wrote the text,
+// and an agent then changed the text, forgot the entry, or removed a protecting label (a label that puts the entry into
+// every prompt). An entry is listed until the person keeps the agent's change or restores the text.
 func ListAgentChanges(ctx context.Context, w *verb.Workspace, in ChangedIn) (ChangedOut, error) {
 	out := ChangedOut{Entries: []ChangedEntry{}}
 	limit, notes, err := verb.ResolveLimit(in.Limit, verb.DefaultListLimit)
@@ -131,8 +132,10 @@ func agentEdits(ctx context.Context, m *oxbow.Memory, name string) ([]agentedit.
 	return edits, nil
 }
 
-// describeChangedEntry describes an edit by agents: the person's text, the present text, and the labels and aliases
-// that the agents added or removed. Texts that the caller may not see are left out.
+// describeChangedEntry describes an edit by agents. The result contains the text that the person wrote, the present
+// text, and the aliases of the person's version that the entry no longer has. It also contains the labels that were
+// added or removed, but only labels that put an entry into every prompt. A text that the caller may not see is
+// withheld.
 func describeChangedEntry(
 	ctx context.Context,
 	pastTextFilter verb.PastTextFilter,
@@ -180,7 +183,7 @@ func protectionLabels(ls []oxbow.Label) []oxbow.Label {
 	})
 }
 
-// elementsNotIn returns the elements of all that are not in known.
+// elementsNotIn returns the elements of the list all that the list known does not contain.
 func elementsNotIn[T comparable](known, all []T) []T {
 	return slices.DeleteFunc(slices.Clone(all), func(t T) bool { return slices.Contains(known, t) })
 }
@@ -277,8 +280,8 @@ func decideAgentChanges(
 	return out, nil
 }
 
-// findNamedEdits returns the agents' edits of the entries in in.Names, each entry once. If in.All is set, it returns
-// all edits.
+// findNamedEdits returns the agents' edits of the entries in in.Names, each entry once. If in.AllChangedEntries is set,
+// it returns all edits by agents. It returns an error if agents have not changed a named entry.
 func findNamedEdits(
 	ctx context.Context,
 	m *oxbow.Memory,
@@ -309,8 +312,10 @@ func findNamedEdits(
 	return edits, nil
 }
 
-// keepEdits writes each entry again, so that the present version is by the person. A forgotten entry is added and
-// forgotten again by the person. All ops are one change.
+// keepEdits writes the present text of each entry again, so that the person becomes the author of the present version.
+// If an agent has forgotten an entry, keepEdits adds the person's last version again and then removes the entry, so
+// that the person becomes the author of the removal. All ops are one change. keepEdits returns the number of this
+// change, or nil without edits.
 func keepEdits(ctx context.Context, m *oxbow.Memory, edits []agentedit.AgentEdit) ([]uint64, error) {
 	var ops []oxbow.Op
 	for _, e := range edits {
@@ -352,7 +357,8 @@ func restoreEdits(ctx context.Context, m *oxbow.Memory, edits []agentedit.AgentE
 	return seqs, nil
 }
 
-// restoreEdit restores the person's text of an entry. Labels that the person changed after the agents are kept.
+// restoreEdit restores the text of an entry as the person wrote it last, and returns the number of the new change. If
+// the person changed labels after the agents' last edit (e.Relabelled), these labels are kept.
 func restoreEdit(ctx context.Context, m *oxbow.Memory, e *agentedit.AgentEdit) (uint64, error) {
 	switch {
 	case e.Now == nil:

@@ -27,7 +27,8 @@ type FindCommandsOut struct {
 	Notes         []verb.Note `json:"notes,omitempty"`
 }
 
-// FindCommands lists the commands for a task that succeeded in past sessions.
+// FindCommands lists commands that succeeded in past sessions and that fit the task in.Task. It returns at most
+// in.Limit commands, but at least one if any exists.
 func FindCommands(ctx context.Context, w *verb.Workspace, in FindCommandsIn) (FindCommandsOut, error) {
 	out := FindCommandsOut{Commands: []inbox.PassedCommand{}}
 	ctx, a, err := w.OpenArchive(ctx)

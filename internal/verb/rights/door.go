@@ -64,8 +64,9 @@ func (d *AgentDoor) ContextWithSource(ctx context.Context, w *verb.Workspace, se
 // shown.
 const maxSeenSessions = 64
 
-// sessionSeenEntries returns the entries that a session was shown. Requests without a session belong to the same
-// session if they have the same token and client name.
+// sessionSeenEntries returns the entries that a session was shown. The argument session identifies the session and the
+// client. If the session is new, sessionSeenEntries adds an empty set of entries for it. If there are then too many
+// sessions, sessionSeenEntries forgets the session that was not used for the longest time.
 func (d *AgentDoor) sessionSeenEntries(session string, w *verb.WrittenTexts) *verb.SeenEntries {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -40,9 +40,10 @@ type PrunedArchive struct {
 	Bytes   int    `json:"bytes"`
 }
 
-// PruneArchives forgets archives that exceed a limit. A single undo takes this back. If an archive is changed at the
-// same time, the error matches [oxbow.ErrConflict]. In this case, nothing is forgotten, except that the first parts of
-// the work stay done if it is too large for one change (see [oxbow.CommitInParts]).
+// PruneArchives forgets archives that exceed a limit. A single undo takes all removals back. If an archive is changed
+// at the same time, the error matches [oxbow.ErrConflict]. If all removals fit into one change, nothing is then
+// forgotten. Otherwise they are made as several changes (see [oxbow.CommitInParts]), and the changes before the error
+// stay.
 func PruneArchives(ctx context.Context, w *verb.Workspace, in PruneArchivesIn) (PruneArchivesOut, error) {
 	out := PruneArchivesOut{DryRun: in.DryRun, Forgotten: []PrunedArchive{}}
 	before, err := in.oldestKeptTime(w.CurrentTime())

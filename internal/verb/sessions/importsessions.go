@@ -167,9 +167,9 @@ func ImportSessions(ctx context.Context, w *verb.Workspace, in ImportSessionsIn)
 	return out, in.addHookReports(out.Clients)
 }
 
-// addHookReports adds to each client a report about the parts that were left out while the transcripts that its hooks
-// named were read. An import of files that the user named does not report this, because the user asks about these
-// files only.
+// addHookReports adds to each client a report about omitted parts of transcripts. These are transcripts that the
+// client's hooks named and that were read since the last import. If the user named files, addHookReports adds nothing,
+// because the user asks only about these files.
 func (in *ImportSessionsIn) addHookReports(clients []ImportedClient) error {
 	if in.TakeHookReport == nil || len(in.Files) > 0 {
 		return nil
@@ -184,9 +184,10 @@ func (in *ImportSessionsIn) addHookReports(clients []ImportedClient) error {
 	return nil
 }
 
-// transcriptReader returns a function that reads a transcript. If the user named the transcript and no events are
-// found, the function returns an error, because another client may have written the file. A client's list of prompts
-// may yield no events, because prompts are left out if the transcript of their session exists.
+// transcriptReader returns a function that reads a transcript. If the user named the transcript and the function finds
+// no events in the whole file, it returns an error, because another client may have written the file. There is no such
+// error for an empty file. There is none for a client's list of prompts either. Such a list may yield no events,
+// because a prompt is omitted if the transcript of its session exists.
 func (in *ImportSessionsIn) transcriptReader(c *ImportedClient) session.TranscriptReader {
 	read := in.NewReader(func(r transcript.ReadReport) {
 		if in.KeepInstructions != nil {
@@ -221,7 +222,9 @@ func isEmptyFile(path string) bool {
 	return err == nil && info.Size() == 0
 }
 
-// findTranscripts returns the transcripts that are imported.
+// findTranscripts returns the transcripts to import. These are the transcripts in in.Files, or, if no files are given,
+// all transcripts of the clients in.Clients ("all" or no clients mean all known clients). Transcripts that were last
+// written before the date in.Since are left out.
 func (in *ImportSessionsIn) findTranscripts(w *verb.Workspace) (files []transcript.FoundTranscript, err error) {
 	clients := in.Clients
 	if len(clients) == 0 || slices.Contains(clients, "all") {

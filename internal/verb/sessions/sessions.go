@@ -79,7 +79,8 @@ func (in SessionsIn) explainEmpty(ctx context.Context, a *session.Archive, f oxb
 	return []verb.Note{verb.Notef("no session fits %s; without a filter there are some", given)}, nil
 }
 
-// ParseSince returns the beginning of a date. It returns the zero time if the date is empty.
+// ParseSince returns the time at which a date begins. date has a form such as 2026-04-18, 7d or yesterday. If date is
+// empty, ParseSince returns the zero time. If date has another form, it returns an error.
 func ParseSince(w *verb.Workspace, date string) (time.Time, error) {
 	f, err := verb.TimeFilter("since", "since", date, w.CurrentTime())
 	return f.After, err
@@ -249,7 +250,9 @@ type ForgetSessionOut struct {
 // forgetNotePrefix is the prefix of the note in a change that forgets a session.
 const forgetNotePrefix = "forget session "
 
-// ForgetSession removes a session from the archive. With in.Undo, it restores the session that was removed last.
+// ForgetSession removes the session in.Session from the archive. If in.EraseFromHistory is set, it also erases the
+// session from the history of the archive, so that the session cannot be restored. If in.DryRun is set, it only returns
+// which session it would remove. If in.Undo is set, ForgetSession restores the session that was removed last.
 func ForgetSession(ctx context.Context, w *verb.Workspace, in ForgetSessionIn) (out ForgetSessionOut, err error) {
 	ctx, a, err := w.OpenArchive(ctx)
 	if err != nil {
@@ -305,8 +308,9 @@ func ForgetSession(ctx context.Context, w *verb.Workspace, in ForgetSessionIn) (
 	return out, err
 }
 
-// forgottenSession returns the forgotten session whose name is, or begins with, the given name. The history of the
-// archive contains the session until it is purged, or after a purge that was interrupted.
+// forgottenSession returns the forgotten session whose name (CLIENT/SESSION or SESSION) is name or begins with name. It
+// finds the session in the history of the archive, from which forgotten sessions are removed only when they are purged.
+// It returns an error if several forgotten sessions match, or if none does.
 func forgottenSession(ctx context.Context, a *session.Archive, name string) (found session.Summary, err error) {
 	name = strings.TrimSpace(name)
 	for c, err := range a.Memory.Log(ctx) {

@@ -76,8 +76,8 @@ type SyncProblem struct {
 // Failed reports whether entries were not sent that should have been sent.
 func (o SyncOut) Failed() bool { return len(o.WaitingEntries) > 0 }
 
-// CountConflicts returns the number of changes with a conflict. Then both sides have changed the same part of an
-// entry, and both texts are kept.
+// CountConflicts returns the number of changes with a conflict. In a conflict, both sides have changed the same part of
+// an entry, and both texts are kept.
 func (o SyncOut) CountConflicts() (n int) {
 	for _, c := range o.Changes {
 		if c.Conflict {
@@ -226,8 +226,8 @@ func makeSyncOut(url string, dryRun bool, rep reconcile.Report) SyncOut {
 	return out
 }
 
-// openServer connects to the server named in.Server, or to the server that is recorded for the home. It reads the
-// server's token and the state of the last synchronization.
+// openServer connects to the server whose URL is in.Server. If in.Server is empty, openServer connects to the server
+// that is recorded for the home. It reads the server's token and the state of the last synchronization.
 func openServer(w *verb.Workspace, dir vfs.FS, p verb.Place, verbName string, in SyncIn) (*serverSync, error) {
 	known, err := findServer(w, dir, p, verbName, in.Server)
 	if err != nil {

@@ -30,7 +30,7 @@ type ServersOut struct {
 	Servers []trust.Server `json:"servers"`
 }
 
-// ListServers returns the servers that are recorded for the home, which push and pull use.
+// ListServers returns the servers with which the user synchronizes the home by the commands push and pull.
 func ListServers(_ context.Context, w *verb.Workspace, _ ServersIn) (ServersOut, error) {
 	p, err := w.FindPlace()
 	if err != nil {

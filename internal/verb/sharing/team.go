@@ -113,8 +113,9 @@ func (o TeamTrustOut) NamesText() string {
 	return s
 }
 
-// TeamTrust records that the team files of this repository may be recalled, in every clone. If in.Forget is set, it
-// removes the record. If in.List is set, it lists the records of all repositories.
+// TeamTrust records that the team files of this repository may be recalled, in every clone. If in.ForgetTeam is set, it
+// removes the record. If in.DryRun is set, it changes nothing. If in.ListTeams is set, it only lists the records of all
+// repositories. TeamTrust returns an error if the caller is not a person, unless in.ListTeams is set.
 func TeamTrust(ctx context.Context, w *verb.Workspace, in TeamTrustIn) (out TeamTrustOut, err error) {
 	if in.ListTeams {
 		return TeamTrustOut{Teams: w.Host.Trusted.Teams()}, nil
@@ -225,8 +226,9 @@ func TeamStatus(ctx context.Context, w *verb.Workspace, _ TeamStatusIn) (out Tea
 	return out, nil
 }
 
-// addProblems adds problems with team files to out. These are the findings of the linter, and reasons why the reviewed
-// files cannot be found (rerr, up) or merged.
+// addProblems adds problems with the team files to out. The argument findings contains the findings of the linter. rerr
+// is the error of the search for the reviewed files, and up is the branch with these files. addProblems also reports if
+// the user does not trust the team files, or if the merge driver is not set up.
 func (out *TeamStatusOut) addProblems(t *team.Tree, findings []team.Finding, up team.Upstream, rerr error) {
 	add := func(file, what, mend string) { out.Problems = append(out.Problems, TeamProblem{file, what, mend}) }
 	switch {

@@ -78,8 +78,8 @@ func TeamCheck(ctx context.Context, w *verb.Workspace, in TeamCheckIn) (TeamChec
 	return out, nil
 }
 
-// findStaleCitations returns a problem for each file to which an entry refers and that has changed since. Without a
-// working tree, it returns nil.
+// findStaleCitations returns a problem for each file to which an entry refers and that has changed since the entry was
+// created. If there is no working tree, it returns nil.
 func findStaleCitations(ctx context.Context, w *verb.Workspace, files []team.File) (out []TeamProblem) {
 	for some := range slices.Chunk(files, 50) {
 		var es []oxbow.Entry
@@ -120,8 +120,8 @@ type MergeEntryOut struct {
 	Conflict bool `json:"conflict"`
 }
 
-// MergeEntry merges two versions of a team file, which were both made from base, and writes the result to the file
-// ours. Git expects this of a merge driver.
+// MergeEntry merges two versions of a team file, in.OurVersionFile and in.Theirs, which were both made from in.Base. It
+// writes the result to the file in.OurVersionFile, because git expects this of a merge driver.
 func MergeEntry(_ context.Context, _ *verb.Workspace, in MergeEntryIn) (out MergeEntryOut, err error) {
 	out.Conflict, err = team.MergeFiles(in.Base, in.OurVersionFile, in.Theirs)
 	return out, err

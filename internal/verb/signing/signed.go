@@ -36,10 +36,10 @@ const changesPerSignature = 256
 // maxInvalidLines is the maximum number of invalid lines that are reported.
 const maxInvalidLines = 20
 
-// SignLogHashPeriodically signs the log's hash (head) after each changesPerSignature changes of the memory in the file
-// store. It does so in the background. If this fails, it tries again after the next changes. The caller must call
-// signDue before it closes the memory, because signDue signs the head if changesPerSignature changes were made since
-// the last signature.
+// SignLogHashPeriodically signs the hash of the log (the head) after each changesPerSignature changes of the memory m.
+// The argument store is the path of the memory's file. Signing happens in the background. If signing fails, the next
+// attempt follows after changesPerSignature more changes. The caller must call signDue before it closes the memory.
+// signDue signs the head if at least changesPerSignature changes were made since the last signature.
 func SignLogHashPeriodically(m *oxbow.Memory, store string, now func() time.Time) (signDue func()) {
 	var changes atomic.Int64
 	var running sync.WaitGroup
@@ -54,7 +54,7 @@ func SignLogHashPeriodically(m *oxbow.Memory, store string, now func() time.Time
 		}
 	})
 	if err != nil {
-		return func() {} // A store without events does not report changes, so nothing has to be signed.
+		return func() {} // The store does not report changes, so the head cannot be signed periodically.
 	}
 	return func() {
 		stop()
@@ -93,8 +93,9 @@ func signLogHashAfterChanges(store string, now time.Time, seq uint64, chain stri
 	)
 }
 
-// SignAcceptedRollback signs that the owner accepts that the log went back to the last change in s, if heads of later
-// changes were signed. It reports whether there are such heads.
+// SignAcceptedRollback signs that the owner accepts a rollback of the log to the last change in s. It signs only if the
+// heads (hashes of the log) of later changes were signed before, and returns true in this case. If there is no signed
+// head or no signing key, it returns false.
 func SignAcceptedRollback(store string, now time.Time, s oxbow.Stats) (bool, error) {
 	text, err := os.ReadFile(store + signedHeadsSuffix)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -325,9 +326,9 @@ func signedHashesProblem(description, remedy string) verb.Problem {
 	return verb.Problem{Offset: -1, Description: description, Mend: remedy}
 }
 
-// UnknownHashProblem returns the problem to report if no change in the log has the noted hash. first is the number of
-// the first change in the log. If the hash was signed and a compaction dropped its change, the problem says so. c may
-// be nil.
+// UnknownHashProblem returns the problem to report if no change in the log has the hash head, which the user noted
+// earlier. The argument first is the number of the first change in the log. If the hash was signed and a compaction
+// dropped its change, the problem says so. The receiver c may be nil.
 func (c *SignedHashCheck) UnknownHashProblem(head string, first uint64) verb.Problem {
 	if c != nil {
 		for _, h := range c.heads {

@@ -49,8 +49,9 @@ type DumpOut struct {
 	EntriesWithDirectives []string `json:"directives,omitempty"`
 }
 
-// DumpEntries writes the entries that the caller may read to the directory in.Path, as Markdown files. If the
-// directory has an earlier dump, DumpEntries updates it.
+// DumpEntries writes entries as Markdown files to the directory in.Path. It writes only entries that the caller may
+// read, and reports the number of other entries in LeftOutEntries. If the directory contains an earlier dump,
+// DumpEntries updates the dump.
 func DumpEntries(ctx context.Context, w *verb.Workspace, in DumpIn) (out DumpOut, err error) {
 	ctx, m, err := w.OpenMemory(ctx, verb.ReadWithoutTeamFiles)
 	if err != nil {

@@ -219,7 +219,7 @@ func Import(ctx context.Context, w *verb.Workspace, in ImportIn) (ImportOut, err
 	return out, err
 }
 
-// describeImport returns the result of the verb for the report of an import.
+// describeImport converts the report r about an import to the answer that the user receives.
 func describeImport(in ImportIn, r exchange.Report) ImportOut {
 	return ImportOut{
 		DryRun:                in.DryRun,

@@ -88,7 +88,8 @@ func (o ImportOut) addFirstEntryNamesNote(r *report.Report) {
 	r.AddNotef("%s: %s", report.OxbowText(did), report.QuotedText(names))
 }
 
-// changeList lists the entries that would be added or updated.
+// changeList lists the entries in o.Changes. The import has added or updated these entries. In a dry run, it would add
+// or update them. The mark + means added, and ~ means updated.
 func (o ImportOut) changeList() report.List {
 	list := report.List{AllItemsAdvice: verb.ListChangedEntriesAdvice(o.DryRun), ShowsItemsInShortReport: true}
 	for _, c := range o.Changes {

@@ -20,8 +20,8 @@ import (
 // BeforeLoadPrefix begins the names of files with entries that a load removed from a home without a history.
 const BeforeLoadPrefix = "before-load"
 
-// SaveEntries exports the selected entries to a new file of the home whose name begins with stem. It
-// returns the path of the file.
+// SaveEntries exports the selected entries to a new file in the home, and returns the path of the file. The name of the
+// file consists of fileStem, the current time in UTC, and the extension .jsonl.
 func SaveEntries(
 	ctx context.Context,
 	w *verb.Workspace,

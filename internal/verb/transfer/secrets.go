@@ -12,8 +12,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// screenItems yields the imported items with their secrets replaced by marks. If an item is a conversation,
-// screenItems records the speakers' words in frames.
+// screenItems yields the imported items with their secrets replaced by marks, and with a warning about the secrets. If
+// an item is a conversation, screenItems adds the words that the speakers said to the argument frames.
 func screenItems(
 	ctx context.Context,
 	s *verb.SecretPolicy,

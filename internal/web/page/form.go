@@ -30,7 +30,8 @@ func TextArea(name, label, value string, more ...g.Node) g.Node {
 	)
 }
 
-// SelectField is a labelled field that selects one of the values. none is the text for the value "".
+// SelectField is a labelled field that selects one of the values. The argument none is the text that is shown for the
+// value "". If it is empty, the value "" cannot be selected.
 func SelectField(name, label, value, none string, values []string) g.Node {
 	option := func(v, text string) g.Node {
 		return h.Option(h.Value(v), g.If(v == value, h.Selected()), h.Text(VisibleText(text)))

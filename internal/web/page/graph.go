@@ -96,7 +96,8 @@ func (gr *Graph) scaleToPicture() {
 	}
 }
 
-// DrawGraph draws a graph. Its nodes are links, in the order of the list below the graph.
+// DrawGraph draws the graph gr. Each node is a link. The links are in the order of gr.Nodes, which should be the order
+// of a list of the nodes on the same page.
 func DrawGraph(gr Graph, title string) g.Node {
 	gr.placeNodes()
 	num := func(f float64) string { return fmt.Sprintf("%.0f", f) }

@@ -74,7 +74,8 @@ func EntryLink(name string) g.Node {
 // FindPath returns the path to the page with the results of a search, relative to [RootPath].
 func FindPath(query string) string { return "find?" + url.Values{"q": {query}}.Encode() }
 
-// RelativeTime shows how long before now a time is. The exact time is the tooltip.
+// RelativeTime shows the time t relative to the time now, for example "5 minutes ago". The exact time is the tooltip.
+// If t is zero, the result is nil.
 func RelativeTime(now, t time.Time) g.Node {
 	if t.IsZero() {
 		return nil
@@ -100,8 +101,9 @@ func Badge(kind, text, tooltip string) g.Node {
 	return h.Span(h.Class("badge "+kind), g.If(tooltip != "", h.Title(tooltip)), h.Text(text))
 }
 
-// TrustBadge warns about an entry that is shown only to models that ask for it. For other levels of trust, it shows
-// nothing.
+// TrustBadge returns a badge that warns about an entry with the level of trust [oxbow.TrustTainted], which is shown
+// only to agents that ask for it, or [oxbow.TrustQuarantined], which agents do not see. For other levels of trust, it
+// returns nil.
 func TrustBadge(trust string) g.Node {
 	switch oxbow.Trust(trust) {
 	case oxbow.TrustTainted:

@@ -111,7 +111,9 @@ func (p reportRenderer) renderFindingText(what any) g.Node {
 	return p.renderValue(what)
 }
 
-// renderRecord shows a record: its title, or a sentence about the call's effect on the item, and then the cells.
+// renderRecord shows a record, which describes one thing such as an entry. It shows the record's title first. If the
+// record describes what a call did to the thing, renderRecord shows this sentence instead of the title. The record's
+// other values follow.
 func (p reportRenderer) renderRecord(r report.Record) g.Node {
 	title := r.Key
 	if r.Title != nil {

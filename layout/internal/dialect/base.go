@@ -57,9 +57,9 @@ func NewBase(o layout.Options) Base {
 	return Base{Options: o, entriesSeenOutsideSessions: &verb.SeenEntries{}}
 }
 
-// ListWritten makes the home record the texts that the tools write, in a file in the directory dir of fsys. With this
-// record, a tool may overwrite a text that only tools wrote, and never a text that a person edited. Without this
-// record, a session may overwrite only texts that it has seen.
+// ListWritten makes the home keep a list of the texts that the tools write. The list is stored in a file in the
+// directory dir of fsys. With this list, a tool may overwrite a text that only tools wrote, and never a text that a
+// person edited. Without this list, a session may overwrite only texts that it has seen.
 func (b *Base) ListWritten(fsys vfs.FS, dir string) {
 	b.writtenTexts = verb.NewWrittenTexts(fsys, path.Join(dir, verb.WrittenFile))
 	b.entriesSeenOutsideSessions = verb.NewSeenEntries(b.writtenTexts)
@@ -75,9 +75,10 @@ func (b *Base) SetStore(s oxbow.Store) {
 	b.HomeMemory = oxbow.New(s, &mo)
 }
 
-// OpenTree opens a layout's files in fsys as a store, with the clock, the lock timeout and the access of the home's
-// options. It does not change b. The caller must assign the returned store to b.Tree and then call [Base.SetStore].
-// path is the root directory's path in messages. lock is the path of the lock file, or "" for the default path.
+// OpenTree opens a layout's files in fsys as a store. The store has the clock, the lock timeout and the read-only mode
+// of the home's options. OpenTree does not change b. The caller must assign the returned store to b.Tree and then call
+// [Base.SetStore]. The argument path is the root directory's path in messages. The argument lock is the path of the
+// lock file, or "" for the default path.
 func (b *Base) OpenTree(
 	ctx context.Context,
 	fsys vfs.FS,

@@ -250,9 +250,9 @@ func (c writerContract) checkToolTextReplaced(t *testing.T, row []WriteCall) {
 	}
 }
 
-// checkMergedLinesKept tests that a session which was not shown a line that a person wrote cannot remove the line.
-// This applies even if the line was merged into a text by a tool, or was written again by a tool. The parameter second
-// is the text that the tool writes after the person.
+// checkMergedLinesKept tests that a session cannot remove a line that a person wrote if the session has not seen this
+// line. This must also hold if the layout merged the line into a text that a tool wrote, or if a tool wrote the line
+// again. The argument second is the text that the tool writes after the person's edit.
 func (c writerContract) checkMergedLinesKept(t *testing.T, row []WriteCall, second string) {
 	for _, call := range row {
 		h := personAndAgentHome{vfs.NewMem(), c.dialect}

@@ -78,8 +78,9 @@ func newRuleResult(rule string) *RuleResult {
 	return r
 }
 
-// addDecision counts d, what the rule showed for a prompt of the group. If expectedUnits is not nil, the prompt
-// matches only if one of these notes or turns was shown.
+// addDecision counts the decision d of the rule about a prompt of the group. Answers that quote texts are counted in
+// r.QuoteMatchCounts, and answers that only name texts are counted in r.NameOnlyMatchCounts. If expectedUnits is not
+// nil, an answer is a match only if it shows one of the notes or turns in expectedUnits.
 func (r *RuleResult) addDecision(group PromptGroup, d Decision, expectedUnits map[string]bool) {
 	r.QuoteMatchCounts[group].addPrompt(
 		d.AnswerKind == gate.AnswerQuotes && (expectedUnits == nil || d.showsExpectedUnit(expectedUnits)),
@@ -119,9 +120,9 @@ func (s *TestMemory) withMemory(
 	return fn(&memoryMeasurement{m, rules, rows})
 }
 
-// askAllRules passes a prompt to each rule, each time in a new session, and counts in the results for group a what the
-// rule shows. If rightUnits is not nil, the prompt matches only if one of these notes or turns is shown. If rightUnits
-// is nil, the prompt matches if anything is shown.
+// askAllRules passes a prompt to each rule, each time in a new session. It counts the texts that the rule shows in the
+// rule's results for the prompt group a. If rightUnits is not nil, the prompt matches only if one of these notes or
+// turns is shown. If rightUnits is nil, the prompt matches if anything is shown.
 func (b *memoryMeasurement) askAllRules(
 	ctx context.Context,
 	a PromptGroup,
@@ -138,7 +139,8 @@ func (b *memoryMeasurement) askAllRules(
 	return nil
 }
 
-// askAnswerable passes the questions that the memory can answer to each rule, and counts the results in group a.
+// askAnswerable passes each question to all rules if the memory contains the answer to the question. It counts the
+// results in the prompt group a.
 func (b *memoryMeasurement) askAnswerable(ctx context.Context, a PromptGroup, questions []Question) error {
 	for _, q := range questions {
 		if q.Unanswerable || len(q.Right) == 0 {

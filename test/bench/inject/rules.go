@@ -97,8 +97,8 @@ func matchStrengthOfHit(x *oxbow.Explanation) (s unitMatchStrength) {
 	return s
 }
 
-// coverageTimesBM25 is the number by which oxbow originally decided how well a text matches a prompt: coverage × √BM25,
-// if at least two words match.
+// coverageTimesBM25 returns the strength of a match between a text and a prompt: coverage × √BM25. If fewer than two
+// words match, it returns 0. The first versions of oxbow used this strength to decide whether the text is shown.
 func (s unitMatchStrength) coverageTimesBM25() float64 {
 	if s.matchedTermCount < 2 {
 		return 0
@@ -171,9 +171,9 @@ func (o *oxbowSession) decideAnswer(ctx context.Context, prompt string) (Decisio
 }
 
 // calibrateThresholds computes how strong a match must be before it is shown, for this memory. It searches for decoys,
-// which are prompts that have nothing to do with the memory. decoyStrengthLimit results from the BM25 strengths of
-// their matches, and StrengthFloor is the threshold of oxbow's rule. If the memory cannot be searched, it returns an
-// error.
+// which are prompts that have nothing to do with the memory. It sets m.decoyStrengthLimit to the strength that 98 % of
+// the decoys' best BM25 matches do not exceed. It sets m.memorySource.MinStrength to the threshold that oxbow itself
+// uses. If the memory cannot be searched, it returns an error.
 func (m *openedMemory) calibrateThresholds(ctx context.Context) error {
 	var gs []float64
 	for _, d := range gate.DecoyPrompts() {

@@ -39,7 +39,8 @@ type questionPool struct {
 // maxOtherPeopleMemories is the maximum number of stores in memory that represent other people.
 const maxOtherPeopleMemories = 12
 
-// RunMeasurement runs the measurement.
+// RunMeasurement measures which texts each rule in DisplayRules shows for test prompts. It measures each memory in
+// o.Stores, and changed versions of some of these memories. The result contains the counts for each rule.
 func RunMeasurement(ctx context.Context, o Options) (*MeasurementResult, error) {
 	p, err := gatherQuestions(o.Stores)
 	if err != nil {
@@ -87,9 +88,9 @@ func RunMeasurement(ctx context.Context, o Options) (*MeasurementResult, error) 
 	return res, nil
 }
 
-// gatherQuestions reads all stores. It returns the number of stores and the questions that can be answered. It also
-// returns the first stores, whose questions serve as questions of other people, which a store cannot answer. If a
-// store cannot be read, it returns an error.
+// gatherQuestions reads all stores. The result contains the number of stores, and the questions that can be answered.
+// It also contains the first stores, up to maxOtherPeopleMemories. They represent other people: the questions about one
+// of these stores cannot be answered from any other store. If a store cannot be read, gatherQuestions returns an error.
 func gatherQuestions(stores iter.Seq2[*TestMemory, error]) (p questionPool, err error) {
 	for s, err := range stores {
 		if err != nil {
@@ -128,9 +129,10 @@ func (p *questionPool) otherMemoryQuestions(s *TestMemory, storeNumber, maxQuest
 	return some
 }
 
-// measureUnchangedMemory measures the texts that the rules show with an unchanged memory. It passes the memory's own
-// questions, foreign questions, orders for work, unanswerable questions, repeated prompts, and the prompts of a
-// working day. storeNumber is the number of the memory, and the seed of the working day.
+// measureUnchangedMemory measures which texts the rules show with an unchanged memory. It passes these prompts to the
+// rules: the memory's own questions, questions for other memories (foreign), orders for work, unanswerable questions,
+// repeated prompts, and the prompts of a working day. storeNumber is the number of the memory. It is also the seed of
+// the random numbers that select the prompts of the working day.
 func (b *memoryMeasurement) measureUnchangedMemory(
 	ctx context.Context,
 	s *TestMemory,
@@ -166,8 +168,8 @@ func (b *memoryMeasurement) measureUnchangedMemory(
 	)
 }
 
-// measureChangedMemories measures the texts that the rules show with changed versions of the memory s, in which the
-// answers are harder to find.
+// measureChangedMemories measures which texts the rules show if the memory s is changed, so that the answers are harder
+// to find. It changes s in up to three ways, and adds each measurement to rows.
 func (p *questionPool) measureChangedMemories(
 	ctx context.Context,
 	s *TestMemory,

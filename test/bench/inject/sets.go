@@ -63,7 +63,8 @@ func convertToStores[T any](
 	}
 }
 
-// storeFromQuestion returns a store with the haystack of a LongMemEval question.
+// storeFromQuestion returns a store with the sessions that the benchmark LongMemEval provides for the question q. Some
+// of these sessions contain the answer.
 func storeFromQuestion(q *quality.Question, _ int) *TestMemory {
 	s := &TestMemory{Name: q.ID, In: inject.SourceKindSessions, Holds: map[string]bool{}}
 	ask := Question{

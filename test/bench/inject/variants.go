@@ -81,7 +81,8 @@ func (s *TestMemory) withAnswersAsToolOutput() *TestMemory {
 	return &j
 }
 
-// paraphrase moves the second half of the words in a prompt to the front.
+// paraphrase rewords a prompt. It moves the second half of the words to the front, puts "Sorry, once more:" before the
+// words, and ends with a question mark.
 func paraphrase(prompt string) string {
 	words := strings.Fields(strings.TrimRight(prompt, "?.! "))
 	half := len(words) / 2

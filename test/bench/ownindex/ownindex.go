@@ -95,8 +95,9 @@ func (t IndexedTexts) indexDocument(i int) *index.Document {
 	return &d
 }
 
-// NewFilledIndex creates an index with the texts for one of the SearchWays. For "worn" and "opened", the index is
-// prepared differently.
+// NewFilledIndex creates an index with the texts for one of the [SearchWays]. For "opened", it writes a snapshot of the
+// index and opens the index from this snapshot. For "worn", an eighth of the texts is added in small steps after the
+// others, and some texts are deleted, so that the index looks as after many changes.
 func NewFilledIndex(texts IndexedTexts, searchWay string) (*FilledIndex, error) {
 	e := &FilledIndex{searchWayName: searchWay, textCount: uint64(texts.Count), termsByPrefix: map[string][]string{}}
 	x := index.New(index.Params{})
@@ -129,8 +130,8 @@ func NewFilledIndex(texts IndexedTexts, searchWay string) (*FilledIndex, error) 
 	return e, nil
 }
 
-// addInSegments adds the texts from number first on, 500 at a time. Then it deletes every eleventh text, and adds the
-// last 20 texts one by one.
+// addInSegments adds the texts to the index. The first of them has the number firstText. It adds 500 texts at a time,
+// up to the last 20 texts. Then it deletes every eleventh text, and adds the last 20 texts one by one.
 func addInSegments(x *index.Index, texts IndexedTexts, firstText int) {
 	var some []index.Change
 	for i := firstText; i < texts.Count-20; i++ {

@@ -78,7 +78,8 @@ func createMemory(ctx context.Context, es []MemoryEntry, ranking string) (*recal
 // shownNeighborTurns is the number of turns that are shown before and after a hit in a conversation.
 const shownNeighborTurns = 2
 
-// recall asks a question. If seen is not nil, it is called with the hits.
+// recall asks a question. The result contains the ranking of the hits, and the IDs of the first five hits and the turns
+// around them. If the function seen is not nil, it is called with the hits.
 func (h *recalledMemory) recall(
 	ctx context.Context,
 	query string,

@@ -151,7 +151,9 @@ func (p *splitQuestion) toQuestion(sessions map[string][]publishedTurn) (*Questi
 	return q, q.validate()
 }
 
-// addSession adds a session to the sessions in which the answer has to be found, unless it is already there.
+// addSession adds a session to q.Sessions, the sessions in which the answer has to be found. It adds the turns that
+// contain the answer to q.Evidence. If a session with this ID is already in q.Sessions, addSession does nothing. It
+// returns an error if the date has another form.
 func (q *Question) addSession(id, date string, turns []publishedTurn) error {
 	if slices.ContainsFunc(q.Sessions, func(s Session) bool { return s.ID == id }) {
 		return nil
@@ -283,8 +285,9 @@ func (q *Question) RightSessionIDs() map[string]bool {
 	return m
 }
 
-// longMemEvalCases yields two test cases for each question of the data set LongMemEval. In one, the entries are the
-// sessions. In the other, the entries are the turns.
+// longMemEvalCases yields up to two test cases for each question of the data set LongMemEval. In the first case, the
+// entries are the sessions. It is omitted if no session contains the answer. In the second case, the entries are the
+// turns. It is omitted if no turn contains the answer.
 func longMemEvalCases(s *DataSetSource) iter.Seq2[TestCase, error] {
 	return func(yield func(TestCase, error) bool) {
 		for q, err := range s.Questions() {

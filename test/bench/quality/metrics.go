@@ -55,8 +55,8 @@ func dcg(ranking []string, right map[string]bool, k int) float64 {
 	return sum
 }
 
-// idealDCG returns the dcg of a ranking with right entries in the first n places, but at most
-// k.
+// idealDCG returns the highest possible dcg of the first k entries if there are n right entries. In this case, all
+// right entries come first.
 func idealDCG(n, k int) float64 {
 	sum := 0.0
 	for i := range min(n, k) {
@@ -165,7 +165,8 @@ type questionQueryResult struct {
 	shownIDs []string // IDs of the first five hits and the turns that are shown around them
 }
 
-// addResult adds the measures for one question. All measures except recall at 100 use the first ten hits.
+// addResult adds the measures for one question. Recall at 100 uses the first 100 hits, and one measure uses all entries
+// in a.shownIDs. All other measures use the first ten hits at most.
 func (s *questionScoreSums) addResult(a questionQueryResult, right map[string]bool) {
 	s.QuestionCount++
 	for i, m := range s.fieldPointers() {

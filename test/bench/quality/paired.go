@@ -51,8 +51,9 @@ type RankingComparison struct {
 	NDCG, Any5         Difference
 }
 
-// Compare pairs the questions in now with the same questions in before and returns the
-// differences, in the order of now. It omits questions that before does not contain.
+// Compare compares two lists of scores, the arguments now and before. For each question that both lists contain, it
+// computes the difference of the scores. It returns the differences for each set, kind of entry and ranking, in the
+// order in which they occur in the list now.
 func Compare(now, before []QuestionScore) []RankingComparison {
 	was := map[QuestionScore]QuestionScore{}
 	id := func(q QuestionScore) QuestionScore { q.NDCG, q.RecallAnyAt5 = 0, 0; return q }

@@ -181,8 +181,8 @@ func (s *DataSetSource) countDataAnomaly(format string, n int) {
 	}
 }
 
-// FindSources returns the copies and parts of the data set that it finds in the directories of fsys. root is the name
-// of the directory that fsys contains.
+// FindSources returns the copies and parts of the data set that it finds in fsys. The argument root is the path of the
+// directory that fsys represents.
 func (s *QuestionSet) FindSources(fsys fs.FS, root string) ([]*DataSetSource, error) {
 	ds, err := findDirectories(fsys)
 	if err != nil {

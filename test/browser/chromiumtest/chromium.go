@@ -50,8 +50,8 @@ func KillBrowser(t *testing.T, browser context.Context) {
 	}
 }
 
-// StartBrowser starts a browser whose data is in the directory profile, and returns its first tab. The browser ends
-// with the test.
+// StartBrowser starts a browser and returns its first tab. The browser stores its data in the directory profileDir, and
+// ends with the test.
 func StartBrowser(t *testing.T, profileDir string) context.Context {
 	t.Helper()
 	path := testenv.RequireProgram(t, "chromium", "apt install chromium")
@@ -93,8 +93,8 @@ func RunActions(t *testing.T, tab context.Context, actionName string, actions ..
 	}
 }
 
-// EvalJavaScript evaluates a JavaScript expression and returns its value as a T. If the value is a promise, Eval
-// waits for it.
+// EvalJavaScript evaluates a JavaScript expression and returns its value as a T. If the value is a promise,
+// EvalJavaScript waits for the promise and returns its result. If the evaluation fails, the test fails.
 func EvalJavaScript[T any](t *testing.T, tab context.Context, expression string) T {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(tab, MaxWait)

@@ -85,7 +85,7 @@ func run(ctx context.Context) error {
 	select {}
 }
 
-// undo reverts the last change and describes it.
+// undo reverts the last change and returns its number. If there is no change, it returns an error.
 func undo(ctx context.Context, m *oxbow.Memory) (any, error) {
 	for c, err := range m.Log(ctx) {
 		if err != nil {
@@ -102,8 +102,9 @@ func entry(e oxbow.Entry) map[string]any {
 	return map[string]any{"name": e.Name, "content": e.Content}
 }
 
-// async returns a JavaScript function that returns a promise at once. A goroutine does the work,
-// because the browser answers the memory only after control has returned to JavaScript.
+// async returns a JavaScript function that returns a promise at once. The function work runs in a goroutine and settles
+// the promise. A goroutine is necessary because work waits for the browser's database, and the browser continues only
+// after control has returned to JavaScript.
 func async(work func(args []string) (any, error)) js.Func {
 	return js.FuncOf(func(_ js.Value, args []js.Value) any {
 		var texts []string

@@ -49,8 +49,9 @@ type RunOxbow func(env map[string]string, stdin string, args ...string)
 // startTime is the creation time of the oldest entry.
 var startTime = time.Date(2025, time.November, 3, 9, 0, 0, 0, time.UTC)
 
-// WriteTrialHome writes the memory. It runs the commands of oxbow that a person, imports and agents would run. It
-// writes the files for the imports to dir, and the sessions' transcripts to home, the home directory of the commands.
+// WriteTrialHome fills the memory of a home for trials. It runs the commands of oxbow that a person, imports and agents
+// would run. It writes the files for the imports to dir, and the transcripts of the sessions to home, the home
+// directory of the commands. The function run runs a command of oxbow.
 func WriteTrialHome(dir, home string, run RunOxbow) error {
 	files := map[string][]importedEntry{
 		"reference.jsonl": apiReferenceEntries(),
@@ -190,7 +191,8 @@ func apiReferenceEntries() []importedEntry {
 	return out
 }
 
-// readmeSectionEntries returns entries that resemble the sections of README files.
+// readmeSectionEntries returns entries whose texts resemble sections of README files. InstructionLikeEntryCount of
+// these texts also contain an instruction to a language model.
 func readmeSectionEntries() []importedEntry {
 	const n = 1150
 	out := make([]importedEntry, 0, n)

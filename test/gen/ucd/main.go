@@ -151,8 +151,9 @@ func writeSetAsPageBitmaps(w *bytes.Buffer, name, what string, set *[codePointLi
 	fmt.Fprintf(w, "}\n\n")
 }
 
-// writeCases writes the table of lower-case letters. Code points with equal distances between them are written as one
-// row if their lower cases are all equally far away from them.
+// writeCases writes the table of the code points that have a lower case. lower contains pairs of a code point and its
+// lower case. Consecutive code points are written as one row if each is at the same distance (1 or 2) from the next,
+// and if the distance between a code point and its lower case is the same for all of them.
 func writeCases(w *bytes.Buffer, lower [][2]int) {
 	fmt.Fprintf(
 		w,

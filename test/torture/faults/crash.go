@@ -84,7 +84,8 @@ func FindCrashViolation(seed uint64, o CrashOptions) (CrashTally, *Violation) {
 	return crashScript(s, o)
 }
 
-// crashScript examines a script.
+// crashScript runs a script of changes to a store and examines every disk content that a crash at any point may leave.
+// It returns the counts of the tests, and the first violation of a guarantee of the store, or nil.
 func crashScript(s workload.Script, o CrashOptions) (CrashTally, *Violation) {
 	setup := setupForSeed(s.Seed, o)
 	r := &crashRun{opts: o, script: s, setup: setup, judge: workload.NewJudge(s.Seed, setup)}
@@ -99,8 +100,8 @@ func crashScript(s workload.Script, o CrashOptions) (CrashTally, *Violation) {
 	return r.tally, v
 }
 
-// setupForSeed returns the setup of the store for a seed. Most scripts get small disks, so that many possible disk
-// contents can be tested.
+// setupForSeed returns the setup of the store for a seed. In most scripts, the store's file grows in small steps, so
+// that disks are small and many possible disk contents can be tested.
 func setupForSeed(seed uint64, o CrashOptions) workload.StoreSetup {
 	setup := o.Setup
 	setup.SnapshotOnClose = workload.WritesSnapshots(seed)
@@ -181,9 +182,10 @@ func (r *crashRun) examineNewImage(w *workload.World, im *crashfs.CrashContent, 
 	return nil
 }
 
-// runWithKillAt runs the script again and kills the process that performs disk operation k, after this operation. The
-// second process continues. If the operation is a write, runWithKillAt runs the script once more and kills the process
-// in the middle of the write. dry contains the disk and the log of a run without a kill.
+// runWithKillAt runs the script, which has two processes, on a new disk. The process that performs disk operation k is
+// killed after this operation, and the other process continues. If the operation is a write, runWithKillAt runs the
+// script once more and kills the process in the middle of the write. dry contains the disk and the log of a run without
+// a kill.
 func (r *crashRun) runWithKillAt(dry *workload.World, k int) error {
 	op := dry.Disk.Log()[k-1]
 	if err := r.killInWorld(workload.NewWorld(r.script, r.setup), dry, k); err != nil {

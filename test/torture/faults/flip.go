@@ -84,8 +84,9 @@ func (s *damagedStore) applyDamages() (DamageTally, *Violation) {
 // examineDamagedFileFunc examines a damaged file. If it returns false, no further damage is tried.
 type examineDamagedFileFunc func(b []byte, what string, args ...any) bool
 
-// tryFilesWithFlippedBit tries files in each of which one bit is flipped. In the free space, it flips only some of the
-// bits.
+// tryFilesWithFlippedBit calls the function try with copies of the file in which a single bit is flipped. In the free
+// space of the file, it flips only some of the bits. It returns false if try returned false. A file with more than 8
+// KiB is skipped, and the result is true.
 func (s *damagedStore) tryFilesWithFlippedBit(try examineDamagedFileFunc) bool {
 	if len(s.file) > 8<<10 {
 		return true
@@ -331,7 +332,8 @@ func (s *damagedStore) checkUsable(m *oxbow.Memory, mem *vfs.Mem, have []oxbow.E
 }
 
 // checkDamagedEndSaved returns an error if the store cut off the damaged end of its file for a new change, but did not
-// save this end in another file.
+// save this end in another file. The argument tail is the damaged end. To save time, only every eighth opened file is
+// checked.
 func (s *damagedStore) checkDamagedEndSaved(mem *vfs.Mem, tail []byte) error {
 	if s.openedFiles%8 != 0 {
 		return nil
@@ -357,7 +359,8 @@ type recordRange struct {
 	isChange              bool
 }
 
-// readRecordRanges returns where the records are in an undamaged store file.
+// readRecordRanges returns the positions of the records in an undamaged store file. It also returns the offset of the
+// end of the log.
 func readRecordRanges(fsys vfs.FS) ([]recordRange, int, error) {
 	log, err := wal.Open(fsys, workload.StoreFile, wal.Options{ReadOnly: true,
 		DigestBody: func(uint8, []byte) ([32]byte, error) { return [32]byte{}, nil }})

@@ -59,7 +59,9 @@ func (s *damagedStore) random() io.Reader {
 	return rand.NewChaCha8([32]byte{byte(s.seed), byte(s.seed >> 8), 1})
 }
 
-// buildStore builds a store.
+// buildStore builds a store of the kind k, whose file will be damaged later. It makes random changes and, if k requires
+// this, a compaction. It records the entries and the file after each change, so that the content of a damaged file can
+// be compared with them. seed determines the random numbers.
 func buildStore(k damagedStoreKind, seed uint64, setup workload.StoreSetup) (*damagedStore, error) {
 	s := &damagedStore{setup: setup, seed: seed, now: storeStartTime, states: map[uint64][]oxbow.Entry{0: nil}}
 	r := rand.New(rand.NewPCG(seed, 5))
@@ -140,7 +142,9 @@ func (s *damagedStore) recordState(m *oxbow.Memory, mem *vfs.Mem) error {
 	return nil
 }
 
-// randomChangeOps returns ops that add two entries, or that change one entry and remove another.
+// randomChangeOps returns the ops of one turn in a test. In every third turn, they change the entry of the turn before,
+// and remove the entry of the turn before that. In any other turn, the result is one op that adds an entry with an
+// alias.
 func randomChangeOps(r *rand.Rand, turnNumber, wordsPerEntry int) []oxbow.Op {
 	text := func() string {
 		var b strings.Builder

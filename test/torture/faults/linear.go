@@ -327,8 +327,8 @@ func (r *linearizabilityRun) makeCall(proc *crashfs.Process, m *oxbow.Memory, id
 	if in.verb == callUpdateIfContent {
 		e, err := m.Get(ctx, in.name)
 		if err != nil {
-			// The entry cannot be swapped, because it could not be read. Make a read instead, which is recorded as a
-			// call of its own.
+			// The entry could not be read, so an update that expects its old content is impossible. Read the entry
+			// instead, and record the read as a call of its own.
 			in.verb = callReadEntry
 		}
 		in.oldText, version = e.Content, e.Version
@@ -402,7 +402,9 @@ func wasChangeMade(err error, allowedErrors ...error) (bool, error) {
 	return err == nil, err
 }
 
-// readFinalState reads all names from the disk at the end of a run, and checks the store.
+// readFinalState opens the store at the end of a run, and reads the entry of each name from the disk. It adds these
+// reads to the recorded calls, so that the linearizability check includes them. Then it checks the store. Errors are
+// added to r.
 func (r *linearizabilityRun) readFinalState(seed uint64) {
 	m, err := oxbow.Open(
 		workload.StoreFile,

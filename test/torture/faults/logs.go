@@ -72,7 +72,8 @@ func openLog(fsys *workload.HookedFS, clock func() time.Time, key [32]byte) (*wa
 	)
 }
 
-// appendUntilStopped appends records until the disk is stopped.
+// appendUntilStopped appends random records to the logs in 3 to 10 rounds. In some rounds, it instead seals the last
+// record or closes a log. It returns an error if an operation fails, for example because the disk was stopped.
 func (l *logRun) appendUntilStopped() error {
 	for range 3 + l.random.IntN(8) {
 		i := l.random.IntN(2)
@@ -131,7 +132,8 @@ func (l *logRun) appendRecords(log *wal.Log, bodies []string) error {
 	return err
 }
 
-// readLog returns the bodies of the records that were added to the log since the last call.
+// readLog returns the bodies of the changes that were added to the log since the last call. It omits records that are
+// not changes. Such records have the type MinTypeOutsideHashChain or a higher type.
 func readLog(log *wal.Log) ([]string, error) {
 	news, err := log.PollChanges()
 	if err != nil {
@@ -152,8 +154,9 @@ func readLog(log *wal.Log) ([]string, error) {
 	return bodies, err
 }
 
-// crashLog makes the appends to a log that belong to the seed, and crashes the disk at each operation. It examines the
-// log after each crash.
+// crashLog tests a log with a script of appends, which depends on the seed. It runs the script again and again, and
+// stops the disk at another operation each time. After each stop, it examines the log in the possible contents of the
+// disk. It returns the counts and the first violation, or nil without a violation.
 func crashLog(seed uint64, o CrashOptions) (CrashTally, *Violation) {
 	setup := setupForSeed(seed, o)
 	tally := CrashTally{ScriptsRun: 1}

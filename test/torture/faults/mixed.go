@@ -24,8 +24,9 @@ const (
 	snapshotMixesPerContent = 4
 )
 
-// examineMixedSnapshots examines the disk content after a crash again with other snapshot files: an older file, and
-// files in which some pages are zero or come from other snapshots.
+// examineMixedSnapshots repeats the test of a disk content after a crash, with other snapshot files in place of the
+// content's own file: an older file, and files in which some pages are zero or come from other snapshots. Most contents
+// are skipped. One in contentsPerMixedTest is tested.
 func (r *crashRun) examineMixedSnapshots(im *crashfs.CrashContent, allowed []*workload.StoreState) error {
 	sum := im.HashFiles(workload.IsLockFile)
 	if sum>>40%contentsPerMixedTest != 0 {
@@ -59,8 +60,10 @@ func (r *crashRun) examineMixedSnapshots(im *crashfs.CrashContent, allowed []*wo
 	return nil
 }
 
-// olderOrMixedSnapshot returns another snapshot file for a test. If i is 0, it is an older file. Otherwise, it is own,
-// the present file, with some pages from older files. It returns nil if there is no older file.
+// olderOrMixedSnapshot returns a wrong snapshot file for a test. The argument own is the present snapshot file. If i is
+// 0, the result is an older snapshot file. Otherwise, the result is a copy of own in which some pages are replaced,
+// completely or by half, by pages of an older file, and some pages are zero. If there is no older file, the result is
+// nil.
 func (r *crashRun) olderOrMixedSnapshot(own []byte, i int, rnd *rand.Rand) []byte {
 	if len(r.snapshots) == 0 {
 		return nil

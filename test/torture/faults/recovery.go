@@ -15,9 +15,10 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// stepAfterCrash returns the step that a caller makes after a crash. Usually it repeats the interrupted step with
-// another text of the same length. The new record then has the same length as the record that the crash left
-// incomplete. If recovery left the incomplete record in the file, this record could become valid again.
+// stepAfterCrash returns the step that a caller makes after a crash. Usually the step repeats the interrupted step with
+// another text of the same length. The crash may have left an incomplete record in the file, and the new record has the
+// same length. If the store did not remove the incomplete record, the end of this record could become valid again
+// behind the new record.
 func (r *crashRun) stepAfterCrash(acknowledgedCount int, hash uint64) workload.Step {
 	var steps []workload.Step
 	for _, st := range r.script.Steps {
@@ -55,7 +56,8 @@ func (r *crashRun) stepAfterCrash(acknowledgedCount int, hash uint64) workload.S
 	return st
 }
 
-// differentTextOfSameLength returns a different text of the same length.
+// differentTextOfSameLength replaces each of the letters a to z in a text by the next letter, and z by a. Therefore the
+// result has the same length and differs from s if s contains such a letter.
 func differentTextOfSameLength(s string) string {
 	return strings.Map(func(c rune) rune {
 		switch {

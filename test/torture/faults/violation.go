@@ -30,7 +30,8 @@ func (v *Violation) Error() string {
 // Unwrap returns the broken guarantee.
 func (v *Violation) Unwrap() error { return v.Err }
 
-// describeCrash names the operation at which the disk was stopped, and the writes that were lost.
+// describeCrash describes a crash. op is the operation at which the disk was stopped. image describes the content of
+// the disk after the crash, such as which writes were lost. If image is "", the text contains only the operation.
 func describeCrash(op int, image string) string {
 	s := fmt.Sprintf("crash at operation %d", op)
 	if image != "" {

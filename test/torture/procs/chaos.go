@@ -11,8 +11,9 @@ import (
 	"time"
 )
 
-// disturbProcesses kills and pauses processes at random times until the campaign is over. The mean interval is every.
-// Two of five actions are pauses that last 1 to 200 ms. When disturbProcesses returns, no process is paused.
+// disturbProcesses kills and pauses processes at random times until the campaign is over. The argument every is the
+// mean time between two actions. Two of five actions are pauses that last 1 to 200 ms. When disturbProcesses returns,
+// no process is paused.
 func (r *processCampaign) disturbProcesses(
 	ctx context.Context,
 	rnd *rand.Rand,

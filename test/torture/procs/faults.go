@@ -30,10 +30,11 @@ const (
 	processReadsLockFile = "curious"
 )
 
-// LockAndFileFaults returns the deliberate faults of files and locks that a run can have. An element is a name, or
-// several names separated by commas. The log itself notices many faults by the note that processes write to the lock
-// file. Therefore some elements contain the fault no-note, so that only the campaign can notice the other fault. The
-// fault no-note by itself does not violate any guarantee.
+// LockAndFileFaults returns the deliberate faults of files and locks with which the campaign, a long test with several
+// processes, can run. The campaign must notice each of these faults. An element is the name of a fault, or several
+// names separated by commas. Processes write a note about the log to the lock file, and by this note the log itself
+// notices many faults. The fault no-note removes the note. By itself, it violates no guarantee. It is combined with
+// another fault, so that the log cannot notice that fault, and only the campaign can.
 func LockAndFileFaults() []string {
 	return []string{
 		faultFcntlLock,

@@ -195,8 +195,9 @@ func (l *changeLedger) recordRemovalFound(name string, seq uint64) error {
 	return l.recordFound(tag, name, seq)
 }
 
-// removeVerifiedChanges removes changes that were found in the log from the ledger. It also removes the names of
-// entries that were removed and will not be added again.
+// removeVerifiedChanges removes the changes with the given op IDs from the ledger, because they were found in the log.
+// If a change belongs to an entry that was removed, and every requested change of that entry was answered, the entry's
+// name is removed as well.
 func (l *changeLedger) removeVerifiedChanges(opIDs []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -213,7 +214,8 @@ func (l *changeLedger) removeVerifiedChanges(opIDs []string) {
 	}
 }
 
-// expectedEntryStates returns the names of the entries that must exist when no change is in progress.
+// expectedEntryStates returns the entries that must exist when no change is in progress. The result maps the name of
+// each such entry to the known facts about the entry.
 func (l *changeLedger) expectedEntryStates() map[string]knownEntryState {
 	m := l.allStates()
 	maps.DeleteFunc(m, func(_ string, f knownEntryState) bool { return f.isRemoved || f.version == 0 })

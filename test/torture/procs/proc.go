@@ -134,8 +134,9 @@ func (p *processRole) currentConnection() (processConnection, int) {
 	return p.connection, p.processNumber
 }
 
-// restart replaces the process with the number processNumber. If another goroutine has already replaced it, restart
-// does nothing.
+// restart starts a new process in place of a process that has ended. processNumber is the number of the process that
+// has ended. If another goroutine has already replaced this process, or if p is closed, restart does nothing. If the
+// process was not killed by the test, restart reports a violation with the reason.
 func (p *processRole) restart(ctx context.Context, processNumber int, reason error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -152,7 +153,8 @@ func (p *processRole) restart(ctx context.Context, processNumber int, reason err
 	return p.start(ctx)
 }
 
-// waitForExit waits until the process has ended, and returns how it ended. The caller must hold mu.
+// waitForExit kills the process if it is still running, waits until it has ended, and returns how it ended. The caller
+// must hold mu.
 func (p *processRole) waitForExit() error {
 	if p.connection != nil {
 		p.connection.closeInput()
@@ -161,7 +163,8 @@ func (p *processRole) waitForExit() error {
 	return p.cmd.Wait()
 }
 
-// kill kills the process.
+// kill kills the process, and reports whether it has done so. It does nothing if the process was killed or closed
+// before, or has no connection.
 func (p *processRole) kill() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -266,7 +266,8 @@ func Run(ctx context.Context, o Options, w io.Writer) (Report, error) {
 	return r.makeReport(start, auditor), ctx.Err()
 }
 
-// printProgress writes progress until the time is up or the run is over.
+// printProgress writes progress until the time is up or the run is over. Then it calls r.stopChanges, so that the
+// processes make no more changes.
 func (r *processCampaign) printProgress(ctx context.Context, w io.Writer, start time.Time) {
 	defer r.stopChanges()
 	end := time.NewTimer(r.opts.Duration)

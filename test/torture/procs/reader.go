@@ -41,7 +41,9 @@ func (r *readingGoroutine) readUntilEnd(ctx context.Context) {
 	}
 }
 
-// readEntry reads an entry that was recently changed, and checks the answer. It returns false if no entry was read.
+// readEntry reads an entry that was recently changed, and checks the answer. It returns false if no entry was changed
+// recently, if the call failed, or if the process refused the read although the entry was not missing. It reports such
+// a refusal as a violation.
 func (r *readingGoroutine) readEntry(ctx context.Context) bool {
 	name, before, ok := r.run.ledger.recentName(r.rand.Int())
 	if !ok {

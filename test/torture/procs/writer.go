@@ -63,7 +63,7 @@ func (l *writingGoroutine) writeUntilCampaignEnds(ctx context.Context) {
 func (l *writingGoroutine) newContent(tag, name string) string {
 	n := 1 + l.rand.IntN(40)
 	if l.rand.IntN(200) == 0 {
-		n = 8000 // make the text longer than a page, and longer than a step in which the log's free space grows
+		n = 8000 // make the text longer than a page, and longer than a step in which the log file grows
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s", tag, name)

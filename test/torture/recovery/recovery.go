@@ -118,8 +118,10 @@ func (s *Store) RecordDamages() (all []Damage) {
 	return all
 }
 
-// DamageAllBytes returns several ways to damage each byte of the store file. They also differ in which of the
-// snapshot, the index and the lock file exist. seed determines which of these exist for the first way.
+// DamageAllBytes returns several ways to damage each byte of the store file, and the 100 bytes after the used part. A
+// way changes a byte, zeroes bytes from there on, or cuts off the rest of the used part. Next to the store file, there
+// may be a snapshot, an index and a lock file. Successive ways use different sets of these files, so that all sets are
+// tested. seed determines the set for the first element of the result.
 func (s *Store) DamageAllBytes(seed uint64) []Damage {
 	var all []Damage
 	used := s.UsedBytes()
@@ -392,8 +394,8 @@ func (x *damageTrial) callRecover(in maintenance.RecoverIn) (out maintenance.Rec
 	return out, err
 }
 
-// judgeRecovered checks the answer of recover. It must agree with check about the damage, and the saved entries must
-// be the entries of all undamaged records.
+// judgeRecovered checks the result of the command "recover". This command and the command "check" must agree whether
+// the file is damaged. The saved entries must be the entries of all undamaged records.
 func (x *damageTrial) judgeRecovered(out maintenance.RecoverOut, err error) error {
 	switch {
 	case errors.Is(err, oxbow.ErrRolledBack) && x.isRolledBack:
@@ -415,7 +417,8 @@ func (x *damageTrial) judgeRecovered(out maintenance.RecoverOut, err error) erro
 	return x.compareEntries(saved, x.restorableEntries)
 }
 
-// compareEntries returns an error if the entries in have are not those in want. A missing entry counts as lost.
+// compareEntries returns an error if the saved entries (have) differ from the expected entries (want). An expected
+// entry that is missing or has another text counts as lost in x.LostEntryCount.
 func (x *damageTrial) compareEntries(have, want contentByEntryName) error {
 	for name, text := range want {
 		if have[name] != text {
@@ -429,8 +432,9 @@ func (x *damageTrial) compareEntries(have, want contentByEntryName) error {
 	return nil
 }
 
-// rememberWithAdvice calls remember on the damaged file, and then follows the advice of check. Neither may lose an
-// undamaged record.
+// rememberWithAdvice runs the command "remember" on the damaged file, and then follows the advice of the command
+// "check". It returns an error if one of these steps loses an undamaged record, if "remember" fails and changes the
+// file, or if "remember" fails although "check" found no damage.
 func (x *damageTrial) rememberWithAdvice() error {
 	if err := x.writeFiles(); err != nil {
 		return err
@@ -483,8 +487,9 @@ func (x *damageTrial) followCheckAdvice() error {
 // maxRepairCommands is the maximum number of commands that a person may have to run until check reports no problem.
 const maxRepairCommands = 3
 
-// followAdviceUntil runs the commands that check advises, until check reports no problem. Then the memory must contain
-// exactly the entries in want.
+// followAdviceUntil runs the commands that the command "check" advises, until this command reports no problem. Then the
+// memory must contain exactly the entries in want. If the advice is that nothing has to be done, runRemedy writes the
+// entry rememberedEntryName. This entry is then also expected, unless want is nil.
 func (x *damageTrial) followAdviceUntil(want contentByEntryName) error {
 	for commands := 0; ; {
 		out, err := x.callCheck()
@@ -592,7 +597,7 @@ func (x *damageTrial) isUnrecognizable() bool {
 }
 
 // hasUnnoticedLoss reports whether the damage removed only the end of the file, and nothing shows that the file was
-// longer. If a lock file exists, it shows this.
+// longer. It returns false if a lock file exists, because the lock file shows the former end of the file.
 func (x *damageTrial) hasUnnoticedLoss() bool {
 	end := len(bytes.TrimRight(x.damaged, "\x00"))
 	last := headerSize

@@ -58,8 +58,9 @@ func checkStoreAfterFault(ctx context.Context, home, output string, p FailurePoi
 	return errors.Join(checkStoredEntries(ctx, m, done, open), m.Close())
 }
 
-// checkStoredEntries checks that the store contains the entries that it must contain after the steps for which
-// isStepDone is true. Then it makes another change and checks the store.
+// checkStoredEntries checks that the store contains the entries that it must contain after the steps of the test. A
+// step was executed if isStepDone is true for its index. A step whose index is in unknownStepIndexes may or may not
+// have been executed. Then checkStoredEntries makes another change, compacts the store, and checks the store again.
 func checkStoredEntries(ctx context.Context, m *oxbow.Memory, isStepDone []bool, unknownStepIndexes []int) error {
 	have, err := readContents(ctx, m)
 	if err != nil {

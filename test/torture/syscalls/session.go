@@ -134,8 +134,8 @@ const (
 	outcomeUnknown     = "unknown" // the step may or may not have been done
 )
 
-// Child is the main function of the child process. It runs the session on the store in a home, and writes a line to
-// out after each step.
+// Child is the main function of the child process. It runs the steps of the session on the store in a home. After each
+// step, it writes a line with the outcome to the writer out.
 func Child(ctx context.Context, home string, out io.Writer) error {
 	// Keep all system calls in the same thread, so that they can be counted.
 	runtime.LockOSThread()

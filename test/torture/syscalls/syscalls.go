@@ -197,8 +197,9 @@ func sumCallCounts(counts map[string]int) int {
 	return n
 }
 
-// runStrace runs the test session in a child process under strace. It returns the outputs of the child process and of
-// strace. If the child process was killed or failed, runStrace ignores the exit status.
+// runStrace runs the test session in a child process under strace. If inject is not "", strace makes system calls fail
+// as inject says. runStrace returns the outputs of the child process and of strace. If the child process was killed or
+// failed, runStrace returns an error only if inject is "", because a failed call may end the child process.
 func (o Options) runStrace(
 	ctx context.Context,
 	home string,

@@ -77,7 +77,8 @@ func (f *HookedFS) FreeSpace() (step, reserve int64) {
 	return 0, 0
 }
 
-// NextTemp implements [vfs.TempNumberer]. It ensures that each run of a script uses the same names.
+// NextTemp implements [vfs.TempNumberer]. If the underlying file system is a TempNumberer, NextTemp returns its number,
+// so that each run of a script uses the same names. Otherwise NextTemp returns the present time in nanoseconds.
 func (f *HookedFS) NextTemp() uint64 {
 	if t, ok := f.FS.(vfs.TempNumberer); ok {
 		return t.NextTemp()

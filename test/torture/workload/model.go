@@ -182,8 +182,8 @@ func (m *StoreModel) UndoChange(seq uint64) error {
 	return nil
 }
 
-// RecordCompaction records a compaction, which is a change that affects no entry. Because earlier changes can no
-// longer be undone, the model does not depend on how much history the store has dropped.
+// RecordCompaction records a compaction, which is a change that affects no entry. From then on, the model contains no
+// earlier change that can be undone. Therefore the model need not know how much history the compaction has dropped.
 func (m *StoreModel) RecordCompaction() {
 	m.seq++
 	m.lastCompaction = m.seq

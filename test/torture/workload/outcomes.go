@@ -38,8 +38,9 @@ func (o *PossibleOutcomes) LastUndoableSeq() uint64 {
 	return undo
 }
 
-// ApplyStep executes a step in each possible content of the store (model). It returns the models in which the step
-// succeeds, after the step. It also returns the errors of the models in which the step fails.
+// ApplyStep computes the possible results of the step st. o.PossibleStores contains models, which are all contents that
+// the store may have before the step. For each model in which the step succeeds, next contains the content after the
+// step. For each model in which the step fails, expectedErrors contains the error.
 func (o *PossibleOutcomes) ApplyStep(
 	w *World,
 	st Step,
@@ -95,7 +96,8 @@ func DescribeMismatches(ms []*StoreModel, es []oxbow.Entry) error {
 	return errors.Join(errs...)
 }
 
-// ModelStates returns a StoreState for each possible content of a store. The entries in it lack times.
+// ModelStates returns a StoreState for each model in ms. Each model is a possible content of the store. The entries in
+// the StoreState lack times.
 func ModelStates(ms []*StoreModel) []*StoreState {
 	var ss []*StoreState
 	for _, m := range ms {

@@ -181,7 +181,8 @@ func (w *World) RunSteps() error {
 	return nil
 }
 
-// isDeadProcessError reports whether the error was returned because the process was killed.
+// isDeadProcessError reports whether the error was returned because the process was killed, or because the machine
+// crashed.
 func isDeadProcessError(err error) bool {
 	return errors.Is(err, crashfs.ErrCrashed) || errors.Is(err, crashfs.ErrKilled)
 }
@@ -194,8 +195,9 @@ func (w *World) ignoreCrash(err error) error {
 	return err
 }
 
-// RunStep executes a step of the test script. If the step has an NestedStep, another process executes the NestedStep in
-// the middle of the step.
+// RunStep executes a step of the test script. If the step has a NestedStep, another process executes the nested step in
+// the middle of the step: before the file system call with the number NestedBeforeFSCall. If the step makes fewer
+// calls, the nested step is executed after the step. The NestedStep of a RevertStep is not executed.
 func (w *World) RunStep(st Step) error {
 	st = w.resolveRetryStep(st)
 	if st.NestedStep == nil || st.Kind == RevertStep {
@@ -489,8 +491,9 @@ func collectEntries(s oxbow.Store) ([]oxbow.Entry, error) {
 	return es, nil
 }
 
-// describeDifference describes the first difference between the entries got and the entries that the store should
-// contain. It returns "" if there is no difference.
+// describeDifference describes the first difference between two lists of entries. The argument got contains the entries
+// that were read, and m.Entries returns the entries that the store should contain. describeDifference returns "" if
+// there is no difference.
 func (m *StoreModel) describeDifference(got []oxbow.Entry) string {
 	want := m.Entries()
 	for i, e := range got {

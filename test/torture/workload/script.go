@@ -91,7 +91,7 @@ func NewScript(seed uint64, processes int) Script {
 	return s
 }
 
-// ShortenTexts shortens all texts in the script to at most most bytes.
+// ShortenTexts shortens each text in the script to at most maxBytes bytes.
 func (s *Script) ShortenTexts(maxBytes int) {
 	for i := range s.Steps {
 		for st := &s.Steps[i]; st != nil; st = st.NestedStep {

@@ -71,9 +71,9 @@ func (j *CrashJudge) ExamineSketch(
 	return st, true, nil
 }
 
-// ExamineImage checks a disk image that the caller composed, for example of a log and an older snapshot, like an image
-// after a crash. It examines the image even if an equal image was examined before, and never closes the store before
-// opening the store again.
+// ExamineImage checks a disk image like an image after a crash. The caller composed the image, for example of a log and
+// an older snapshot. ExamineImage examines the image even if an equal image was examined before. It opens the store,
+// makes changes, and opens the store a second time without closing it first.
 func (j *CrashJudge) ExamineImage(image *vfs.Mem, allowed []*StoreState) error {
 	j.ImageCount++
 	j.ExaminedImages++
@@ -113,9 +113,9 @@ func (j *CrashJudge) examineOpenedImage(image *vfs.Mem, allowed []*StoreState, c
 			return nil, fmt.Errorf("close: %w", err)
 		}
 	}
-	// After the three changes that were made above, the disks of most crashes are equal, except for the files in which
-	// the store has saved incomplete records. Leave these files out of the hash and hide them from the store, so that
-	// such disks are opened and checked only once.
+	// After most crashes, the three changes above make the disks equal, except for the files in which the store has
+	// saved incomplete records. The hash does not cover these files, and openAndCheck hides them from the store.
+	// Therefore equal disks are opened and checked only once.
 	sum := crashfs.HashFiles(image, IsTornRecordFile)
 	end, ok := j.entriesAfterJudgeChanges[sum]
 	if !ok {

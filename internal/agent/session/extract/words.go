@@ -96,7 +96,8 @@ func endsWithInitial(s string) bool {
 
 // foldWords returns a sentence in the form that the patterns match: in lower case, without diacritics, and with spaces
 // around each word and each punctuation mark. A run of Chinese or Japanese characters counts as a single word. An
-// apostrophe separates two words: "don't" becomes "don t".
+// apostrophe separates two words: "don't" becomes "don t". Quotation marks, and marks of emphasis such as *, are
+// dropped.
 func foldWords(sentence string) string {
 	var b strings.Builder
 	b.Grow(len(sentence) + 16)

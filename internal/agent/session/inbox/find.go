@@ -217,7 +217,10 @@ func writtenFiles(c *session.ToolCall, dir string) (files []string) {
 	return files
 }
 
-// addCallAfterFailure records a tool call after the command failed, and the agent's text before the call.
+// addCallAfterFailure adds a tool call to the fix f. A fix records the work between the failure of a command and its
+// next success, and c is a call in this time. The list edits contains the files that the call changed, and command is
+// the call's command line. The command is recorded only if it passed. agentText is the agent's text before the call. It
+// is recorded only if the call changed files.
 func (f *foundFix) addCallAfterFailure(c *session.ToolCall, edits []string, command, agentText string) {
 	for _, e := range edits {
 		if !slices.Contains(f.EditedFiles, e) {
@@ -235,8 +238,9 @@ func (f *foundFix) addCallAfterFailure(c *session.ToolCall, edits []string, comm
 	}
 }
 
-// findExplanation returns the agent's explanation of the fix. It prefers the agent's last conclusion, and otherwise
-// the last sentence that gives a reason for an edit. It returns "" if the agent only announced next steps.
+// findExplanation returns the agent's explanation of the fix. It returns the last sentence in which the agent reports a
+// finding or a decision. If there is no such sentence, it returns the last sentence that is not only an announcement of
+// the agent's next step. If all sentences only announce next steps, it returns "".
 func (f *foundFix) findExplanation() string {
 	if found := extract.FindConclusions(strings.Join(f.agentTexts, "\n")); len(found) > 0 {
 		return found[len(found)-1]

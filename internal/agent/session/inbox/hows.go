@@ -81,7 +81,9 @@ type commandSearch struct {
 	byCommand     map[string]*PassedCommand
 }
 
-// addTurnCommands counts the runs of commands in a turn.
+// addTurnCommands counts how often each command in a turn passed and how often it failed. If a command passed, it also
+// records the turn and the time of the last success. It skips commands that only print something, and commands that the
+// archive does not contain completely.
 func (s *commandSearch) addTurnCommands(turn *session.Turn, e *oxbow.Entry) {
 	said := stemTextWords(turn.Prompt() + " " + turn.AgentText())
 	for _, ev := range turn.CallEvents() {
@@ -131,7 +133,10 @@ func (s *commandSearch) matchTask(commandWords, turnWords map[string]bool) float
 	return sum / float64(len(s.taskWordStems))
 }
 
-// bestCommands returns the commands that passed at least once, best first.
+// bestCommands returns commands that passed at least once, best first. It leaves out a command if the share of the
+// searched task's words that match the command is less than minMatchingWordShare. The best command is the one with the
+// largest such share. Commands with equal shares are compared by the number of sessions, then by the rate of successful
+// runs, and then by the time of the last success.
 func (s *commandSearch) bestCommands() []PassedCommand {
 	all := []PassedCommand{}
 	for _, h := range s.byCommand {

@@ -122,10 +122,10 @@ type versionedSummary struct {
 	session.Summary
 }
 
-// changedSessions returns the summaries of the sessions that were written after the change with number after, oldest
-// first. Usually it reads only the changes since then, and last is 0. If there are more than maxReadChanges changes,
-// it reads the summaries of all sessions instead. Then last is the number of the newest change, and the caller must
-// set the cursor to it.
+// changedSessions returns the summaries of the sessions that changed after a given change, oldest first. The argument
+// after is the number of that change. Usually changedSessions reads only the later changes, and last is 0. If there are
+// more than maxReadChanges later changes, it reads the summaries of all sessions instead. Then last is the number of
+// the newest change, and the caller must set the cursor to last.
 func changedSessions(ctx context.Context, m *oxbow.Memory, after uint64) (
 	heads []versionedSummary,
 	last uint64,
@@ -162,8 +162,9 @@ func changedSessions(ctx context.Context, m *oxbow.Memory, after uint64) (
 // maxReadChanges is the maximum number of changes that [sessionsWrittenSince] reads.
 const maxReadChanges = 256
 
-// sessionsWrittenSince returns the names of the sessions that were written after the change with number after, and the
-// newest change's number. isComplete is false if there are too many changes to read them all.
+// sessionsWrittenSince reads the changes that are newer than a given change. The argument after is the number of that
+// change. names contains the names of the sessions that these changes wrote, and newest is the number of the newest
+// change. isComplete is false if there are more than maxReadChanges newer changes. Then names is not complete.
 func sessionsWrittenSince(ctx context.Context, m *oxbow.Memory, after uint64) (
 	names []string,
 	newest uint64,
@@ -403,8 +404,8 @@ func decodeProposal(e oxbow.Entry) StoredProposal {
 	return it
 }
 
-// ListProposals returns the proposals with a state in a project. The proposal whose first turn is the latest comes
-// first. An empty state or project means all.
+// ListProposals returns the proposals that have a given state and belong to a given project. An empty state or an empty
+// project matches all proposals. The proposals are sorted by the time of their first turn, the latest first.
 func ListProposals(ctx context.Context, m *oxbow.Memory, state, project string) ([]StoredProposal, error) {
 	f := oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: []string{labelProposalState}}}}
 	if state != "" {
@@ -493,8 +494,9 @@ type passedProjectCommand struct {
 	LastPassed time.Time `json:"last"`
 }
 
-// listPassedCommands returns the commands that passed in a session, with the time at which each last passed. It
-// leaves out commands that only print something, and commands that were cut.
+// listPassedCommands returns the commands that passed in a session, with the time at which each last passed. The
+// commands are in the form that [extract.NormalizeCommand] returns. It leaves out commands that only print something,
+// and commands that the archive does not contain completely.
 func listPassedCommands(turns []session.Turn) map[string]time.Time {
 	passed := map[string]time.Time{}
 	for i := range turns {
@@ -646,8 +648,8 @@ func mergePassedRuns(all, recent []passedProjectCommand) []passedProjectCommand 
 	return merged
 }
 
-// changedPassedCommands compares two lists of commands. It returns the elements of runs that are missing in old, and
-// the elements whose sessions or time differ in old.
+// changedPassedCommands compares two lists of commands. It returns the elements of the list runs whose command is
+// missing in the list old, and the elements whose sessions or time differ there.
 func changedPassedCommands(runs, old []passedProjectCommand) []passedProjectCommand {
 	byCommand := map[string]*passedProjectCommand{}
 	for i := range old {
@@ -664,8 +666,9 @@ func changedPassedCommands(runs, old []passedProjectCommand) []passedProjectComm
 	return rest
 }
 
-// addPassedRuns adds the commands that passed in one session to runs. The session is identified by id. The result
-// has at most maxCountedCommands elements, and the commands with the most sessions come first.
+// addPassedRuns adds the session with this ID to the list runs, which counts the sessions in which each command passed.
+// The keys of the map passed are the commands that passed in the session, and its values are the times. The result has
+// at most maxCountedCommands elements, and the commands with the most sessions come first.
 func addPassedRuns(runs []passedProjectCommand, passed map[string]time.Time, id string) []passedProjectCommand {
 	for _, line := range slices.Sorted(maps.Keys(passed)) {
 		i := slices.IndexFunc(runs, func(r passedProjectCommand) bool { return r.Command == line })

@@ -211,7 +211,8 @@ func (t *workingTree) applyGitCommand(args []string) {
 	}
 }
 
-// applyGitRestore reverts the uncommitted changes of the files that the arguments name.
+// applyGitRestore simulates git restore or git checkout with these arguments. It marks the uncommitted edits of the
+// files that the arguments name as reverted, and removes these edits from uncommittedEdits.
 func (t *workingTree) applyGitRestore(args []string) {
 	some := editingTurnsByFile{}
 	for f, turns := range t.uncommittedEdits {
@@ -259,8 +260,9 @@ func (t *workingTree) markChangesReverted(changes editingTurnsByFile) {
 	}
 }
 
-// findCorrectedTurns returns marks for the turns with a prompt that refuses the previous turn's work and names a file
-// which that turn changed. It is not known whether the edit was undone.
+// findCorrectedTurns finds turns in which the person's prompt refuses the work of the previous turn and names a file
+// that the previous turn changed. It returns a label with the turn's index and the file for each such turn and file. It
+// is not known whether the edit was undone.
 func findCorrectedTurns(turns []session.Turn) (found []turnFileLabel) {
 	for i := range turns {
 		if i == 0 || extract.FindCorrection(turns[i].Prompt()) == "" {

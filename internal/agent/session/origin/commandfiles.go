@@ -61,7 +61,9 @@ func (s *shellState) highestFileLevel(files []string) TrustLevel {
 	return apart.highestLevel
 }
 
-// resolveFileWords returns the files that the words name. File patterns in the words are expanded.
+// resolveFileWords returns the files that the words of a shell command name. If a word is a pattern such as *.go, it is
+// replaced by the files that match. The prefix "?" is removed from a word. A word with this prefix is left out if its
+// file does not exist. Empty words, the word "-", and words whose value is unknown are left out.
 func (s *shellState) resolveFileWords(words []string) (files []string) {
 	for _, w := range words {
 		isOptional := strings.HasPrefix(w, "?") && len(w) > 1
@@ -126,8 +128,8 @@ func (s *shellState) recordAbsolutePaths(files []string, record func(paths ...st
 	}
 }
 
-// changeDir sets s.dir to the directory to which the command cd with these arguments changes. If this directory is not
-// known, s.dir becomes "".
+// changeDir sets s.currentDir to the directory to which the shell command cd would change. The list args contains the
+// arguments of cd. If the new directory is unknown, s.currentDir becomes "".
 func (s *shellState) changeDir(args []string) {
 	rest := findOperands(args)
 	switch {

@@ -42,8 +42,9 @@ var gitOutputKinds = sync.OnceValue(func() map[string]gitOutputKind {
 	return all
 })
 
-// judgeGit judges a git command. Outside of the project's own working tree, the output is not trusted, because it is
-// unknown which repository git reads.
+// judgeGit determines who may have written the text that a git command prints, and raises the trust level in s.verdict
+// accordingly. A higher level means less trust. If the command does not run in the project's own working tree, the text
+// counts as text by others (LevelForeignText), because it is unknown which repository git reads.
 func (s *shellState) judgeGit(p program) {
 	was := s.currentDir
 	defer func() { s.currentDir = was }()
@@ -115,8 +116,9 @@ var gitTreeCommands = []string{
 	"commit",
 }
 
-// skipGitOptions returns the arguments after git's global options, which precede the command. It returns false if an
-// option is unknown.
+// skipGitOptions skips the global options of git at the beginning of args, and returns the arguments that follow: the
+// git command and its arguments. If the option -C is given, skipGitOptions changes the current directory of s. It
+// returns false if an option is unknown.
 func (s *shellState) skipGitOptions(args []string) (rest []string, ok bool) {
 	for len(args) > 0 && strings.HasPrefix(args[0], "-") && args[0] != "--version" {
 		switch {
@@ -196,7 +198,8 @@ var (
 )
 
 // namesOnlyOwnCommits reports whether all commits in the output of a git command were made on this machine. The
-// pattern hashes finds the commits' hashes in the output.
+// parameter hashes is a pattern that finds the commits in the output. The first group of the pattern matches a commit's
+// hash.
 func (s *shellState) namesOnlyOwnCommits(hashes *regexp.Regexp) bool {
 	for _, m := range hashes.FindAllStringSubmatch(s.commandOutput, -1) {
 		if !s.verdict.tree.isOwnCommit(m[1]) {
@@ -210,8 +213,14 @@ func (s *shellState) namesOnlyOwnCommits(hashes *regexp.Regexp) bool {
 // commit message cannot be mistaken for a hash.
 var logFormatsWithHash = []string{"oneline", "short", "medium", "full", "fuller"}
 
-// isOwnGitLog reports whether git log or git show printed only commits that were made on this machine. It returns false
-// if the format is neither the default nor listed in logFormatsWithHash, or if the output contains a git note.
+// isOwnGitLog reports whether a run of git log or git show printed only commits that were made on this machine. It
+// returns false if args choose a format that is not in logFormatsWithHash. Otherwise it returns true if the output is
+// empty, or if all these conditions are met:
+//
+//   - The output contains at least one hash of a commit.
+//   - All hashes in the output belong to commits that were made on this machine.
+//   - The output contains no git note.
+//   - No git setting can change the format of the log.
 func (s *shellState) isOwnGitLog(args []string) bool {
 	for _, a := range args {
 		name, value, _ := strings.Cut(a, "=")
@@ -238,8 +247,9 @@ func (s *shellState) areOwnCommits(operands []string) bool {
 	})
 }
 
-// areProjectFileOperands reports whether all operands of git show name files of the project, as in HEAD:FILE (in the
-// last commit) or :FILE (in git's index).
+// areProjectFileOperands reports whether all operands of the command "git show" are files of the project. Such an
+// operand has the form HEAD:FILE (a file in the last commit) or :FILE (a file in git's index). areProjectFileOperands
+// returns false if the command has no operands.
 func areProjectFileOperands(operands []string) bool {
 	return len(operands) > 0 && !slices.ContainsFunc(operands, func(a string) bool {
 		rev, file, ok := strings.Cut(a, ":")

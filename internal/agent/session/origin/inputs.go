@@ -15,7 +15,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/git"
 )
 
-// isInProjectDir reports whether the current directory is in the project.
+// isInProjectDir reports whether the current directory is in the project. Directories with code by third parties, such
+// as node_modules, do not count as part of the project. If the project has a git working tree, other working trees
+// inside the project do not count either.
 func (s *shellState) isInProjectDir() bool {
 	if s.currentDir == "" || s.currentDir == s.verdict.tree.workingDir {
 		return s.currentDir == s.verdict.tree.workingDir
@@ -24,9 +26,12 @@ func (s *shellState) isInProjectDir() bool {
 	return isInside && !isThirdPartyCodeDir(rel) && (s.verdict.tree.worktree == nil || s.isInWorkingTree())
 }
 
-// isProjectInput reports whether a build program's argument names only data of the project. This includes every
-// argument except files and addresses. A file in the project is accepted unless somebody else wrote it. An untracked
-// file is accepted as well, because most untracked files are results of an earlier build.
+// isProjectInput reports whether an argument of a build program names only data of the project. It decides as follows:
+//
+//   - An address must not be on another machine.
+//   - A file must not be in a directory with code by third parties, and must not contain text that somebody else wrote.
+//   - An untracked file of the project is accepted, because most untracked files are results of an earlier build.
+//   - A directory of the project, and an argument that names no existing file, are accepted.
 func (s *shellState) isProjectInput(arg string) bool {
 	if strings.Contains(arg, "://") {
 		return !isRemoteAddress(arg)
@@ -86,8 +91,8 @@ func (p *program) inputFiles() (all []string) {
 	return all
 }
 
-// optionValueFiles returns the values of options that may be files, as in --file=NAME and -fNAME. Each result has the
-// prefix "?", because it is ignored if the file does not exist.
+// optionValueFiles returns the values of options, as in --file=NAME and -fNAME, that may be names of files. Each result
+// has the prefix "?". The prefix tells the caller to ignore the name if no such file exists.
 func optionValueFiles(args []string) (files []string) {
 	for _, a := range args {
 		if !strings.HasPrefix(a, "-") || a == "-" {
@@ -139,7 +144,9 @@ func (s *shellState) readsOtherHome(args []string) bool {
 		findNearestHome(s.currentDir) != findNearestHome(s.verdict.tree.workingDir)
 }
 
-// isProjectDir reports whether a directory is in the project.
+// isProjectDir reports whether the directory dir is in the project. Directories with code by third parties, such as
+// node_modules, do not count as part of the project. isProjectDir returns false if dir is unknown, or if dir is
+// relative to a current directory that is unknown.
 func (s *shellState) isProjectDir(dir string) bool {
 	isRelative := s.currentDir == "" &&
 		!filepath.IsAbs(dir) // The directory is relative to a directory that is not known.
@@ -167,8 +174,8 @@ func findNearestHome(dir string) string {
 	return ""
 }
 
-// areOwnGoPackages reports whether all packages that are passed to the command go belong to the project or to the
-// standard library.
+// areOwnGoPackages reports whether all packages in an invocation of the command "go" belong to the project or to the
+// standard library. The parameter names contains the packages' names.
 func (s *shellState) areOwnGoPackages(names []string) bool {
 	module := s.verdict.tree.goModulePath()
 	return !slices.ContainsFunc(names, func(n string) bool {

@@ -30,8 +30,10 @@ func (j *toolCallVerdictState) raiseTrustLevel(l TrustLevel, cause string) {
 	j.raisePrintedTrustLevel(l, cause)
 }
 
-// raisePrintedTrustLevel records that a program may have printed text of this trust level, but wrote no such text into
-// files. Lower levels than the recorded level are ignored.
+// raisePrintedTrustLevel records in j that the tool call may have printed text of the trust level l. A higher level
+// means that the text is less trusted. If l is not higher than the recorded level, nothing changes. The argument cause
+// is the part of the command that may have printed the text. Unlike raiseTrustLevel, this method does not record that
+// the call may have written such text into files.
 func (j *toolCallVerdictState) raisePrintedTrustLevel(l TrustLevel, cause string) {
 	if l > j.highestLevel {
 		j.highestLevel, j.trustLevelCause = l, cause

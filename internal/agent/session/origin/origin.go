@@ -190,7 +190,8 @@ func patternBaseDir(args map[string]any) []string {
 	return nil
 }
 
-// dirBeforeGlobPattern returns the directories in a path that come before the first wildcard, such as "*".
+// dirBeforeGlobPattern returns the directories in the path p that come before the first wildcard, such as "*". If there
+// are no such directories, it returns ".", or "/." for an absolute path. If p contains no wildcard, it returns p.
 func dirBeforeGlobPattern(p string) string {
 	i := strings.IndexAny(p, "*?[{")
 	if i < 0 {
@@ -240,7 +241,9 @@ func shellCommandLine(arguments map[string]any) string {
 // quoteArg quotes an argument for a shell.
 func quoteArg(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-// patchedFilePaths returns the files that a patch for apply_patch names in lines that begin with one of the marks.
+// patchedFilePaths returns the paths of files in a patch for the tool apply_patch. The map args contains the arguments
+// of the tool. patchedFilePaths finds each line of the patch that begins with one of linePrefixes. The rest of this
+// line is the path.
 func patchedFilePaths(args map[string]any, linePrefixes ...string) (files []string) {
 	patch := firstTextArgument(args, "input", "patch", "patchText", "command")
 	for line := range strings.Lines(patch) {

@@ -138,7 +138,8 @@ func (s *shellState) judgeSimpleCommand(words []string) {
 	s.judgeProgram(p)
 }
 
-// judgeProgram records whose text a program may print. The program's kind determines how its arguments are examined.
+// judgeProgram records in s.verdict who may have written the text that a program prints, and so how far the text can be
+// trusted. The program's kind determines how the program's arguments are examined.
 func (s *shellState) judgeProgram(p program) {
 	switch programKinds()[p.name] {
 	case programKindMessagePrinter:
@@ -226,8 +227,9 @@ func (s *shellState) operandFiles(name string, operands []string) (files []strin
 	return files
 }
 
-// judgeURLFetcher records whose text a program such as curl may print. If an argument is a URL or is not known, the
-// text is by others.
+// judgeURLFetcher determines who may have written the output of a program that fetches URLs, such as curl. If an
+// argument is an address on another machine, or is not known, the output has LevelForeignText. Otherwise it has
+// LevelUnvouchedText. judgeURLFetcher also records the files into which the program writes what it fetched.
 func (s *shellState) judgeURLFetcher(p program) {
 	level := LevelUnvouchedText
 	if slices.ContainsFunc(p.args, func(a string) bool { return a == unknownWordValue || isRemoteAddress(a) }) {
@@ -294,7 +296,9 @@ func (s *shellState) judgeLineFilter(p program) {
 	s.raiseLevelForSearchedFiles(files, p.fullCommandText)
 }
 
-// judgeFilterScript examines a script of sed or awk, because such a script may read files and run commands.
+// judgeFilterScript judges a script of sed or awk, because such a script may read files and run commands. It records
+// the files that the script names as printed files. If the script may run a command or is not completely known, the
+// output has at least LevelUnvouchedText. For other programs, it does nothing.
 func (s *shellState) judgeFilterScript(p program, script string) {
 	isScript := strings.HasSuffix(p.name, "sed") || strings.HasSuffix(p.name, "awk")
 	if !isScript {

@@ -10,9 +10,10 @@ import (
 	"sync"
 )
 
-// raiseTrustLevelForSearch records whose text the output of a search may contain. The least trusted of the searched
-// files and of the files with lines in the output determines the output's trust level. A printed line without a file
-// name may come from any file in a searched directory. With such a line, the level is at least LevelUnvouchedText.
+// raiseTrustLevelForSearch records who may have written the text in the output of a search. The output may contain text
+// from the searched files. If a directory was searched, it may also contain text from the files that the output names.
+// The least trusted of these files determines the output's trust level. A printed line without a file name may come
+// from any file in a searched directory. With such a line, the level is at least LevelUnvouchedText.
 func (j *toolCallVerdictState) raiseTrustLevelForSearch(dir string, paths []string, output, cause string) {
 	j.raiseTrustLevelForReadFiles(dir, paths, cause)
 	hasDir := slices.ContainsFunc(absolutePaths(dir, paths), isDir)

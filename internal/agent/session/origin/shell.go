@@ -13,7 +13,8 @@ import (
 // A command line may contain another command line, as in sh -c. maxCommandLineNesting is the maximum depth.
 const maxCommandLineNesting = 8
 
-// judgeCommandLine judges a command line. commandOutput is the text that the command line printed.
+// judgeCommandLine determines who may have written the text that a shell command line printed, and records the result
+// in j. The argument line is the command line. commandOutput is the text that it printed.
 func (j *toolCallVerdictState) judgeCommandLine(line, commandOutput string) {
 	s := shellState{
 		verdict:           j,
@@ -24,9 +25,10 @@ func (j *toolCallVerdictState) judgeCommandLine(line, commandOutput string) {
 	s.judgeShellLine(line)
 }
 
-// judgeShellLine records whose text a command line may print and which files it writes. If a line is not valid in a
-// Unix shell, for example because it is for PowerShell, its output has LevelUnvouchedText. Such a line is split at the
-// characters that separate commands in most shells.
+// judgeShellLine determines who may have written the text that a command line prints, and records the files that the
+// command line writes. If the line is not valid in a Unix shell, for example because it is for PowerShell, its output
+// has at least LevelUnvouchedText. Such a line is split at the characters that separate commands in most shells. If
+// command lines are nested too deeply, the output has LevelForeignText.
 func (s *shellState) judgeShellLine(line string) {
 	s.nestingDepth++
 	if s.nestingDepth > maxCommandLineNesting {
@@ -63,8 +65,9 @@ func (s *shellState) judgeSubshell(list []*syntax.Stmt) {
 	inner.judgeStatements(list)
 }
 
-// judgeStatement records whose text a shell statement may print and which files it writes. A written file counts as
-// the agent's own only if the statement reads nothing but the agent's own text.
+// judgeStatement determines who may have written the text that a shell statement prints, and records the files that the
+// statement writes. A written file counts as the agent's own only if the statement reads nothing but the agent's own
+// text.
 func (s *shellState) judgeStatement(st *syntax.Stmt) {
 	oldLevel, oldWhat := s.verdict.highestLevel, s.verdict.trustLevelCause
 	s.verdict.highestLevel = LevelOwnText
@@ -79,8 +82,9 @@ func (s *shellState) judgeStatement(st *syntax.Stmt) {
 	}
 }
 
-// judgeRedirectedFile records a redirection of a shell command. It records whose text a file with input contains, or
-// which file receives the output.
+// judgeRedirectedFile judges a redirection of a shell command. If the command reads its input from a file, the file
+// counts as printed, and its author determines the trust level of the output. If the output goes to a file, the file is
+// recorded as written.
 func (s *shellState) judgeRedirectedFile(r *syntax.Redirect) {
 	if r.Hdoc != nil {
 		s.wordValues(r.Hdoc)
@@ -151,7 +155,9 @@ func (s *shellState) judgeCompound(c syntax.Command) {
 	}
 }
 
-// assignLoopVariable assigns all values of the loop to its variable.
+// assignLoopVariable assigns all values in the head of a shell loop, such as "for x in a b", to the loop's variable. A
+// loop in the style of C has no list of values. For such a loop, assignLoopVariable only judges the commands in the
+// loop's head.
 func (s *shellState) assignLoopVariable(l syntax.Loop) {
 	loop, ok := l.(*syntax.WordIter)
 	if !ok {
@@ -197,8 +203,8 @@ func (s *shellState) judgeBinaryCommand(c *syntax.BinaryCmd) {
 	s.isPiped = wasPiped
 }
 
-// judgeCommandsIn records whose text the commands in a part of a shell line may print. The part is, for example, a
-// word with a command substitution.
+// judgeCommandsIn judges the commands inside a part of a shell line, for example in a word with a command substitution.
+// It determines who may have written the text that these commands print.
 func (s *shellState) judgeCommandsIn(node syntax.Node) {
 	syntax.Walk(node, func(n syntax.Node) bool {
 		switch n := n.(type) {

@@ -95,10 +95,15 @@ func (t *projectTree) trustLevelFromPath(realPath string, m Machine) TrustLevel 
 	return levelUndecidedByPath
 }
 
-// trustLevelOfFiles returns the highest level of the files, whose paths do not contain symbolic links. A file is the
-// agent's own if the agent wrote the file last, or if git tracks the file in the project and nobody else wrote the
-// file. All other files are foreign. If the project lacks a git repository, or if git fails, files in the project are
-// unvouched instead.
+// trustLevelOfFiles returns the trust level of the least trusted file, which is the highest level. The paths of the
+// files must not contain symbolic links. Each file gets one of these levels:
+//
+//   - LevelOwnText, if an agent wrote the file last.
+//   - LevelForeignText, if a program that may print text by others wrote the file last, or if the file is outside the
+//     project and no agent wrote it.
+//   - LevelUnvouchedText, if the file is in the project, and a program that oxbow does not know wrote the file last.
+//   - For any other file in the project: LevelOwnText if git tracks the file, and otherwise LevelForeignText. If the
+//     project has no git repository, or if git fails, the level is LevelUnvouchedText.
 func (t *projectTree) trustLevelOfFiles(files []string, m Machine) TrustLevel {
 	writers := make([]fingerprint.FileWriter, len(files))
 	if m.LastWriters != nil {

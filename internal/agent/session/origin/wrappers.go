@@ -75,7 +75,7 @@ func (s *shellState) judgeWrappedProgram(w commandWrapper, args []string) {
 		args = s.skipWrapperOption(w, args[0], args[1:])
 	}
 	args = args[min(w.operandsBeforeProgram, len(args)):]
-	// After ::::, the program parallel reads arguments from files.
+	// In a command of GNU parallel, the names after :::: are files, from which parallel reads more arguments.
 	if i := slices.Index(args, "::::"); w.hasStdinArguments && i >= 0 {
 		s.recordPrintedFiles(args[i+1:], "::::")
 	}
@@ -146,8 +146,9 @@ func isAssignment(w string) bool {
 
 func listHasWord(list, word string) bool { return slices.Contains(strings.Fields(list), word) }
 
-// judgeShellStartedWithArgs examines a call of a shell such as sh or bash with arguments. It records whose text the
-// call may print.
+// judgeShellStartedWithArgs judges a call of a shell such as sh or bash with arguments. It determines who may have
+// written the text that the call prints. If an argument contains a command line, as in sh -c, that command line is
+// judged.
 func (s *shellState) judgeShellStartedWithArgs(p program) {
 	for i, a := range p.args {
 		isShort := strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "--") && strings.HasSuffix(a, "c")

@@ -124,9 +124,10 @@ type CallOutcome struct {
 	OmitsZeroExit bool
 }
 
-// CompleteCall completes the event e for a finished call. The event's kind becomes [session.KindCall], or
-// [session.KindPlan] if the tool manages a to-do list. CompleteCall returns false if the call need not be reported.
-// The function clean removes what must not be stored from each text.
+// CompleteCall completes the event e for a finished tool call. The event's kind becomes [session.KindCall], or
+// [session.KindPlan] if the tool manages a to-do list. CompleteCall returns false if the call need not be reported. The
+// function clean is applied to the texts that the event stores. It removes secrets and other parts that must not be
+// stored.
 func CompleteCall(
 	e session.Event,
 	tool string,
@@ -344,7 +345,8 @@ func trimClientText(out string) string {
 // maxOutputTailBytes is the maximum size of outputTail's result, in bytes.
 const maxOutputTailBytes = 4 << 10
 
-// outputTail returns the last lines of an output, at most [session.MaxOutputLines] lines.
+// outputTail returns the end of an output, which has at most [session.MaxOutputLines] lines and at most
+// maxOutputTailBytes bytes. The first line may be incomplete.
 func outputTail(s string) string {
 	s = strings.TrimSpace(strings.ReplaceAll(s, "\r\n", "\n"))
 	if len(s) > maxOutputTailBytes {

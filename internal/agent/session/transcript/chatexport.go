@@ -68,8 +68,8 @@ func (b *boundedReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// FindChatFiles returns the paths of the files with conversations in an export, which is a directory, a ZIP
-// archive, or such a file.
+// FindChatFiles returns the paths of the files that contain conversations. export is the path of a directory, of a ZIP
+// archive, or of a single file with conversations.
 func FindChatFiles(export string) ([]string, error) {
 	files, isSingleFile, err := listExport(export)
 	if isSingleFile || err != nil {

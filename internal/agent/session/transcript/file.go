@@ -60,8 +60,8 @@ func (f *transcriptFile) countLeftOut(kind string, count int) {
 	f.report.addLeftOutParts(kind, count)
 }
 
-// countUnknown counts a part of an unknown type, unless an earlier call has counted the part. The record is the part's
-// place in the JSON of the line, if the line contains several records.
+// countUnknown counts a part of an unknown type, unless an earlier call has counted the part. The parameter record
+// describes where in the line the part is, if the line contains several JSON records. Otherwise it is "".
 func (f *transcriptFile) countUnknown(offset int64, kind, record string) {
 	if offset >= f.countedPartsEndOffset {
 		f.report.addUnknownParts(UnknownPlace{Kind: f.cleanText(kind), Count: 1, Place: f.currentPlace(record)})
@@ -190,7 +190,9 @@ func (f *transcriptFile) reportText(e session.Event, text string) {
 	}
 }
 
-// reportPrompt reports a prompt whose line begins at offset, and begins a new turn.
+// reportPrompt reports a prompt of the person to the main agent. Its line begins at offset. The prompt begins a new
+// turn if turnID differs from the turn ID of the prompt before. If turnID is "", an ID is made from the offset. An
+// empty prompt and a prompt to a sub-agent are ignored.
 func (f *transcriptFile) reportPrompt(turnID, text string, promptTime time.Time, offset int64) {
 	text = ExtractPromptText(text, f.cleanText)
 	if text == "" || f.subAgent != "" {

@@ -47,9 +47,9 @@ func ClientNames() []string {
 	return slices.Compact(names)
 }
 
-// FindTranscripts returns the transcripts of the clients, oldest first. If no clients are given, it searches for all.
-// The argument home is the user's home directory. A directory or a file that cannot be read is also returned. The
-// error is then reported when the caller reads it.
+// FindTranscripts returns the transcripts of the given clients, oldest first. Without clients, it returns none.
+// [ClientNames] returns the possible clients. The argument home is the user's home directory. A directory or a file
+// that cannot be read is also returned, so that the caller gets the error when it reads this transcript.
 func FindTranscripts(home string, getenv func(string) string, clients ...string) []FoundTranscript {
 	var all []FoundTranscript
 	for client, p := range transcriptPlaces() {
@@ -200,9 +200,10 @@ type TranscriptDirectory struct {
 	Path   string
 }
 
-// FindDirectories returns the existing directories in which clients store transcripts. The projects are given by their
-// paths. If a client has a directory for each project, the first directory for any of the projects is returned, not
-// the client's whole directory.
+// FindDirectories returns the existing directories in which clients store transcripts. The arguments projects are the
+// paths of projects. Claude Code and Qwen Code have a separate directory for each project. For these clients,
+// FindDirectories returns the first directory that belongs to one of the projects. If no such directory exists, it
+// returns the directory that contains the directories of all projects.
 func FindDirectories(home string, getenv func(string) string, projects ...string) []TranscriptDirectory {
 	var all []TranscriptDirectory
 	for client, p := range transcriptPlaces() {

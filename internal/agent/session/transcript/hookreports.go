@@ -35,10 +35,13 @@ type HookReport struct {
 	Report ReadReport `json:"report"`
 }
 
-// NewReader returns a function like that of [NewReader], which adds the omitted parts to the stored reports. The
-// function must be called while the lock of the spool is held, as [session.Archive.DrainSpool] does, because otherwise
-// two processes could change the reports at the same time. If a report cannot be stored, the function returns an
-// error, so that the part of the transcript is read again later.
+// NewReader returns a function that reads transcripts, like the function that the package's [NewReader] returns. If
+// parts of a transcript were left out, for example because a line cannot be read, the function also adds these parts to
+// the reports that h stores. If a report cannot be stored, the function returns an error, so that the part of the
+// transcript is read again later.
+//
+// The caller must hold the lock of the spool, the directory in which hooks store events, as
+// [session.Archive.DrainSpool] does. Otherwise two processes could change the reports at the same time.
 func (h HookReports) NewReader(cleanText func(string) string, now func() time.Time) session.TranscriptReader {
 	var report ReadReport
 	read := NewReader(cleanText, func(r ReadReport) { report = r })

@@ -26,7 +26,14 @@ type Place struct {
 	Record string `json:"record,omitempty"`
 }
 
-// String returns the place in the form PATH:LINE, PATH, messages[3] or PATH:LINE, messages[3].
+// String returns the place in one of these forms, depending on which fields are set:
+//
+//	PATH
+//	PATH:LINE
+//	PATH, RECORD
+//	PATH:LINE, RECORD
+//
+// A record is, for example, messages[3].
 func (p Place) String() string {
 	s := p.Path
 	if p.Line > 0 {

@@ -16,8 +16,10 @@ import (
 // many places of a file.
 const minHashedTextChars = 8
 
-// setTextHashes sets OldTextHash and NewTextHash for a call that changed a single file. The function clean is applied
-// to the texts before they are hashed, so that no hash depends on a secret.
+// setTextHashes sets c.OldTextHash and c.NewTextHash, which are hashes of the text before and after an edit. The
+// function clean is applied to both texts first, so that no hash depends on a secret. Lines that both texts have in
+// common at the beginning or the end are not hashed. setTextHashes changes nothing if the call did not write exactly
+// one file, if both texts are equal, or if they have less than minHashedTextChars letters and digits.
 func setTextHashes(c *session.ToolCall, args *toolInput, clean func(string) string) {
 	if len(c.WrittenFiles) != 1 {
 		return

@@ -14,8 +14,8 @@ func ExtractPromptText(s string, clean func(string) string) string {
 	return strings.TrimSpace(clean(clientfile.ExtractPromptText(s)))
 }
 
-// ExtractSummaryText returns the summary of a conversation. The argument is the text that a client stored or showed
-// to the model.
+// ExtractSummaryText returns the summary of a conversation. s is the text with the summary that a client stored or
+// showed to the model. The function clean removes secrets and other parts that must not be stored.
 func ExtractSummaryText(s string, clean func(string) string) string {
 	if _, in, ok := strings.Cut(s, "<summary>"); ok {
 		s, _, _ = strings.Cut(in, "</summary>")

@@ -122,7 +122,7 @@ func (f *transcriptFile) readEvents(ctx context.Context, in io.ReadSeeker, from 
 	if r == nil {
 		return errUnknownClient
 	}
-	if from > 0 { // Read the first line again, because it identifies the session.
+	if from > 0 { // Read line 1 again, because it names the session. Numbered IDs need all earlier lines.
 		before := lineRange{firstOffset: 0, endOffset: from, maxLines: 1}
 		if r.client.HasNumberedIDs {
 			before.maxLines = 0

@@ -164,10 +164,11 @@ func parseAuthoredLines(s string) (e authoredLines, bad error) {
 	return e, bad
 }
 
-// ReadGitAI converts Git AI's notes in the repository of b to records for [annotate.Store.Add]. It makes one record
-// for each line range that a session wrote. Adjacent and overlapping ranges of a session are joined. A record names
-// the author of the lines. It contains a reason only if the log contains the messages of the conversation. Reading the
-// same notes again returns the same records. Without a repository, the error matches [oxbow.ErrUnsupported].
+// ReadGitAI converts Git AI's notes in the repository of b to records for [annotate.Store.Add]. It makes one record for
+// each line range that a session wrote. Adjacent and overlapping ranges of a session are joined. A record names the
+// author of the lines. It contains a reason only if the note contains the messages of the conversation. If ReadGitAI
+// reads the same notes again, it returns the same records. Without a repository, the error matches
+// [oxbow.ErrUnsupported].
 func ReadGitAI(ctx context.Context, b *annotate.Store) ([]annotate.Record, ConversionReport, error) {
 	var rep ConversionReport
 	notes, err := b.ReadGitNotes(ctx, gitAINotesRef)
@@ -278,9 +279,9 @@ func joinSpans(spans []annotate.LineSpan) []annotate.LineSpan {
 	return out
 }
 
-// formatEditReason returns the text for Record.Why: the last request of the session without its private parts
-// ([text.WithoutPrivate]), the agent's last answer, and the author. The request and the answer are left out if the log
-// does not contain them.
+// formatEditReason returns the text for Record.Why: the last request of the session with its private parts hidden
+// ([text.HidePrivateParts]), the agent's last answer, and the author. The request and the answer are left out if the
+// log does not contain them. If both are missing, the text says that no reason is known.
 func (p *promptSession) formatEditReason() string {
 	asked, said := "", ""
 	for _, m := range p.Messages {

@@ -96,7 +96,8 @@ func readFileVersions(
 		return then, nil
 	}
 	got, err := b.FilesAt(ctx, places)
-	if errors.Is(err, oxbow.ErrUnsupported) { // A commit exists only in a repository.
+	// Ignore the error: without a git repository there are no commits to read.
+	if errors.Is(err, oxbow.ErrUnsupported) {
 		return then, nil
 	}
 	if err != nil {
@@ -117,7 +118,7 @@ func truncateField(s string) string {
 	return text.TruncateBytes(strings.ToValidUTF8(s, "\ufffd"), maxFieldBytes)
 }
 
-// truncateReasoning removes invalid UTF-8 from a text and shortens it to [annotate.MaxWhy] bytes.
+// truncateReasoning removes invalid UTF-8 from a text and shortens the text to at most [annotate.MaxReasoning] bytes.
 func truncateReasoning(s string) string {
 	return text.TruncateBytes(strings.ToValidUTF8(s, ""), annotate.MaxReasoning)
 }

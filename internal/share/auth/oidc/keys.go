@@ -77,9 +77,10 @@ func isSecureURL(u *url.URL) bool {
 	return u.Scheme == "https" || isLoopbackURL(u)
 }
 
-// findKey returns the key with an ID for an algorithm. If the key is unknown or old, findKey fetches the keys from the
-// provider, unless it did so recently. If fetching fails, it returns the old key. Without an old key, the error is an
-// [*auth.UncheckedError].
+// findKey returns the public key with the argument id for an algorithm. If the key is unknown or old, findKey fetches
+// the keys from the provider, unless it did so recently. If fetching fails, findKey returns the old key. If it has no
+// old key, the error is an [*auth.TokenUncheckedError]. findKey also returns an error if the provider has no key with
+// this ID, or if the key is for another algorithm.
 func (s *keySet) findKey(ctx context.Context, id, algorithm string) (crypto.PublicKey, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
