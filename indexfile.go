@@ -194,7 +194,7 @@ func (r entryRows) version(i int) uint64 { return binary.LittleEndian.Uint64(r.r
 func (r entryRows) offset(i int) int64   { return int64(binary.LittleEndian.Uint64(r.row(i)[16:])) }
 
 // Version returns the ID and version of an entry. It implements the interface for
-// [logstore.DB.Locate].
+// [logstore.DB.UpdateVersionOffsets].
 func (r entryRows) Version(i int) (id, version uint64) { return r.id(i), r.version(i) }
 
 // SetOffset sets the record offset of a row in memory.

@@ -2,7 +2,7 @@
 // state, or a temporary index.
 //
 // A temporary index answers the first query of a memory that still lacks an index. Indexing 100,000 entries takes
-// seconds. A single query needs only a few terms, so [ranking.Scan] indexes only those terms, and returns the same
+// seconds. A single query needs only a few terms, so [ranking.ScanItems] indexes only those terms, and returns the same
 // hits.
 
 package oxbow

@@ -66,8 +66,8 @@ const (
 // profile's include section lists their kind or name. An entry is never included if it must not be shown to a model
 // that did not ask for it (see [oxbow.Entry.WhyHeld] and [oxbow.Unasked]).
 //
-// [prompt.Context.Pack] packs the text, so the budget is never exceeded. Only the highest-ranking entries, up to four
-// times the budget, are tried. All other entries are reported in a single line.
+// [prompt.Context.FitToBudget] packs the text, so the budget is never exceeded. Only the highest-ranking entries, up to
+// four times the budget, are tried. All other entries are reported in a single line.
 func (s *Set) Select(ctx context.Context, m *oxbow.Memory, r *Resolved, req Request) (Selection, error) {
 	sel := Selection{Profile: r.Name, AsOf: req.AsOf}
 	budget := req.Budget

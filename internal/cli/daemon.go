@@ -31,7 +31,7 @@ func MainDaemon(d Daemon) int {
 }
 
 // runDaemon runs one command line of a daemon, and returns its exit status. It must be called only once in a process,
-// because the flags of d.Root can be defined only once.
+// because the flags of d.RootCommand can be defined only once.
 func runDaemon(ctx context.Context, env Env, d Daemon) int {
 	return runCommandTree(
 		ctx,

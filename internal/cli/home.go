@@ -132,7 +132,7 @@ func (finder *homeFinder) chooseHome() (dir, rule string, err error) {
 }
 
 // nearestHome returns the nearest home at or above a directory, or "" if none exists. It skips a directory whose
-// verdict is [trust.None]. Otherwise, such a directory could hide the user's own memory.
+// verdict is [trust.NotAHome]. Otherwise, such a directory could hide the user's own memory.
 func (finder *homeFinder) nearestHome(dir string) (string, error) {
 	if home, found := finder.homeByStartDir[dir]; found {
 		return home, nil

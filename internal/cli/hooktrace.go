@@ -22,8 +22,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
 )
 
-// archiveLevels maps levels of exposure, such as origin.LevelForeign (the session has read text by others), to their
-// names in archived session events.
+// archiveLevels maps levels of exposure, such as origin.LevelForeignText (the session has read text by others), to
+// their names in archived session events.
 var archiveLevels = map[origin.TrustLevel]string{
 	origin.LevelOwnText:       session.LevelOwnText,
 	origin.LevelUnvouchedText: session.LevelUnvouchedText,

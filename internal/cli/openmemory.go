@@ -89,7 +89,7 @@ type openMemory struct {
 	// does.
 	repeatsForeignText func(text string) bool
 
-	// chooseInjectedBlock chooses the block that a hook shows with a prompt. If it is nil, verb.Inject chooses the
+	// chooseInjectedBlock chooses the block that a hook shows with a prompt. If it is nil, injection.Inject chooses the
 	// block.
 	chooseInjectedBlock func(context.Context, inject.Prompt) (inject.Block, error)
 }

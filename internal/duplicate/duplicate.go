@@ -20,7 +20,7 @@ type Duplicate struct {
 }
 
 // FindDuplicates returns the entries that can be removed because another entry has the same words in the same order
-// (see [sametext.NearDuplicates]). The result is sorted by ID, and depends only on the entries.
+// (see [sametext.FindNearDuplicates]). The result is sorted by ID, and depends only on the entries.
 //
 // Only notes and world facts are compared, and only with entries of the same kind and the same projects. An entry with
 // the label tag:keep is not removed, nor an entry whose names and labels do not fit into the remaining entry. An entry

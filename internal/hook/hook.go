@@ -4,7 +4,7 @@
 // session events. It also encodes answers in the form that each client expects.
 //
 // A report is a JSON object. All clients, and the plug-in for opencode ([OpencodePlugin]), use nearly the same field
-// names. The reports of Gemini CLI and Copilot CLI identify neither the prompt nor the tool call. [session.Fold]
+// names. The reports of Gemini CLI and Copilot CLI identify neither the prompt nor the tool call. [session.BuildTurns]
 // infers them from the order of the reports.
 package hook
 

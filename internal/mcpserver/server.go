@@ -41,7 +41,7 @@ type Options struct {
 	// The default is two minutes.
 	DrainTimeout time.Duration
 
-	// Tools are the tools for clients that see the whole memory. By default, these are the tools of [verb.Table] in
+	// Tools are the tools for clients that see the whole memory. By default, these are the tools of [verb.Tools] in
 	// ToolSets. Clients that see only a part of the memory get the default tools and recall_memory instead. If Tools
 	// is empty but not nil, no memory tools are offered.
 	Tools []verb.Tool
@@ -69,7 +69,7 @@ type Options struct {
 	// Rights restrict every client, in addition to BoundProfile and the client's own rights.
 	Rights auth.Permissions
 
-	// Instructions tell the model when to use Tools. The default describes the tools of verb.Table. Clients that see
+	// Instructions tell the model when to use Tools. The default describes the tools of verb.Tools. Clients that see
 	// only a part of the memory always get the default.
 	Instructions string
 	// ExtraInstruction is a line that is added for clients that see the whole memory, for example how to get more

@@ -39,7 +39,7 @@ func (a MemoryAccess) UnlessDryRun(isDryRun bool) MemoryAccess {
 // workspace and do not change it.
 type Workspace struct {
 	// Open returns the memory with the requested access. Every call returns the same memory. A server opens the memory
-	// only once, so it only distinguishes [CallWithStore] from all other values. The program that calls the verbs must
+	// only once, so it only distinguishes [Read] from all other values. The program that calls the verbs must
 	// close the memory. See [OpenOnFirstUse] for an implementation.
 	Open func(ctx context.Context, how MemoryAccess) (*oxbow.Memory, error)
 

@@ -16,7 +16,7 @@ import (
 )
 
 // Consolidate implements [layout.Tidier]. A fact is a paragraph or a list item, and
-// [sametext.NearDuplicates] decides which facts repeat others. If two facts are equal, the fact
+// [sametext.FindNearDuplicates] decides which facts repeat others. If two facts are equal, the fact
 // with a name stays, or otherwise the first fact. If one fact merely repeats another, the longer
 // fact stays. A removed fact whose text differs is moved to HISTORY.md. The name, aliases and
 // labels of a removed entry are added to the fact that stays.

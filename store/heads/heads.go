@@ -20,8 +20,8 @@ type List struct {
 // Needs describes which parts of entries the caller needs. A head is an entry without its content, and usually with
 // only some labels.
 type Needs struct {
-	// Keys of the labels that a head must contain, and of the terms in filters. The key [store.HeadName] requests
-	// names and aliases.
+	// Keys of the labels that a head must contain, and of the terms in filters. The key "name" (store.HeadName)
+	// requests names and aliases.
 	Keys  []string
 	Names []string // names and aliases. The head of an entry with one of these must contain the whole entry.
 }

@@ -39,6 +39,7 @@ func (h *house) typeCheck(dir string) *typed {
 		Info: types.Info{
 			Uses:       map[*ast.Ident]types.Object{},
 			Defs:       map[*ast.Ident]types.Object{},
+			Scopes:     map[ast.Node]*types.Scope{},
 			Selections: map[*ast.SelectorExpr]*types.Selection{},
 		},
 	}

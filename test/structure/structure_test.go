@@ -206,6 +206,7 @@ var rules = slices.Concat(
 	sizeRules,
 	circleRules,
 	nameRules,
+	referenceRules,
 	styleRules,
 	testRules,
 	linkRules,

@@ -11,7 +11,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/annotate"
 )
 
-// reportedChange is the change of one file in a [clientfile.EventEdit].
+// reportedChange is the change of one file that the client reported beside a call.
 type reportedChange struct {
 	Type    string `json:"type"`
 	Content string `json:"content"`

@@ -54,7 +54,7 @@ type Handoff struct {
 	Trust   oxbow.Trust  // whether the handoff's text may be trusted
 
 	IsTakeable       bool // a session may take the handoff without naming it (see [oxbow.WithoutLabels])
-	IsOfferedUnasked bool // a session may get the handoff without asking for one (see [oxbow.IsAutomaticRequest])
+	IsOfferedUnasked bool // a session may get the handoff without asking for one (see the occasion [oxbow.Unasked])
 }
 
 // LoadedHandoff is a handoff together with the files, skills and memory entries that it names.

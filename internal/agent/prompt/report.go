@@ -38,7 +38,7 @@ func ReportText(r report.Report, formatCommands func(text string) string) string
 	return b.String()
 }
 
-// endLine appends a newline if the text in b does not end with a newline. The text of a [report.Document] may end
+// endLine appends a newline if the text in b does not end with a newline. The text of a report may end
 // within a line.
 func endLine(b *strings.Builder) {
 	if text := b.String(); text != "" && !strings.HasSuffix(text, "\n") {

@@ -4,7 +4,7 @@
 // Package foreign finds entries whose foreign text is repeated in a new text. Foreign text was written by others, or
 // nobody vouches for it.
 //
-// An index file next to the log contains keys of the entries with foreign text (see [fingerprint.Key]). A new text
+// An index file next to the log contains keys of the entries with foreign text (see [fingerprint.TextKey]). A new text
 // must be compared only with the few entries that have a key in common with it. A comparison with all entries would
 // have the same result.
 package foreign

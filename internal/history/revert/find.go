@@ -21,8 +21,8 @@ type VersionSelection struct {
 	// of the change are set.
 	SelectsVersion func(c *oxbow.Change, v *oxbow.Version) bool
 
-	// SelectsSource reports whether a value of the label [lineage.Label] names something outside the memory, such as a
-	// turn of a session, from which all entries are to be reverted. If SelectsSource is nil, only SelectsVersion
+	// SelectsSource reports whether a value of the label [lineage.SourceLabel] names something outside the memory, such
+	// as a turn of a session, from which all entries are to be reverted. If SelectsSource is nil, only SelectsVersion
 	// counts.
 	SelectsSource func(value string) bool
 

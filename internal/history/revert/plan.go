@@ -14,7 +14,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// These are the values of [Step.EntryOutcome].
+// These are the values of [EntryStep.EntryOutcome].
 const (
 	outcomeEntryRemoved = "removed" // The entry is removed, because a reverted change had created it.
 	// The entry gets the state that it would have if the reverted changes had never been made.

@@ -13,7 +13,7 @@ import (
 )
 
 // A TextKey is a number computed from a part of a text. If a written text repeats a text by others, both have a key in
-// common. The converse is not true, so the result must be checked by [Comparison.FindRepeats]. The lower 64 -
+// common. The converse is not true, so the result must be checked by [RepeatComparison.FindRepeats]. The lower 64 -
 // textKeyHashBits bits of a key are zero. Keys are the same in each run of the program, so they can be stored.
 type TextKey uint64
 

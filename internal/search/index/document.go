@@ -59,7 +59,7 @@ type Document struct {
 	Len     uint32
 	Created int64 // creation time, for [Query.CreatedRange]
 	Updated int64 // time of the last change; among hits with equal scores, the newest comes first
-	Data    any   // the caller's data, of the same type in all documents (see [Searcher.DocumentData])
+	Data    any   // the caller's data, of the same type in all documents (see [TermScores.DocumentData])
 
 	// Known and Numbers make FillEmpty faster. An analyzer that numbers its terms can set both. Numbers contains the
 	// analyzer's numbers for the first len(Numbers) elements of Terms, and Known maps an analyzer's number to a term

@@ -22,7 +22,7 @@ type TermScores struct {
 
 	// for each document, and each term in Terms: contribution of the term to the document's score
 	documentTermScores      []float64
-	documentData            []any  // [Document.DocumentData] of each document (an element may be nil)
+	documentData            []any  // [Document.Data] of each document (an element may be nil)
 	isIndexed               []bool // for each document, whether the index contains it
 	documents               []scoredDocument
 	consecutiveDocumentRuns [][]scoredDocument

@@ -22,7 +22,7 @@ type Options struct {
 	Rand io.Reader
 
 	// WritePlanFile is called before a pull or push makes its first change, when the state contains the list of all
-	// planned changes. It should call [State.WritePlanFile] to store this list. If the process is then killed, the next
+	// planned changes. It should call [State.WritePlan] to store this list. If the process is then killed, the next
 	// pull or push knows which changes may have been made. If WritePlanFile returns an error, the pull or push ends.
 	// WritePlanFile may be nil.
 	WritePlanFile func() error

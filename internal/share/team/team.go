@@ -74,7 +74,7 @@ func FindDirectory(dir string) string {
 
 // FindOrNewTree is like [FindTree], but also works in a working tree without team files. It then returns a Tree that
 // can create team files at the root of the working tree. If the directory is not in a working tree, the error matches
-// [git.ErrNone].
+// [git.ErrNoRepository].
 func FindOrNewTree(dir string) (*Tree, error) {
 	t, err := FindTree(dir)
 	if err != nil || t != nil {

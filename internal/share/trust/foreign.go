@@ -15,7 +15,7 @@ import (
 var instructiveLabels = []string{"pinned", "process"}
 
 // NewForeignMemory returns a read-only memory with the entries of m. In the returned memory, the source of each entry
-// has the actor [oxbow.ForeignHome], and no entry has a label in instructiveLabels. The history cannot be read. Each
+// has the actor [oxbow.Foreign], and no entry has a label in instructiveLabels. The history cannot be read. Each
 // change returns the error that the caller passed as the argument refused. Closing the returned memory closes m.
 func NewForeignMemory(m *oxbow.Memory, refused error) *oxbow.Memory {
 	o := m.Options()

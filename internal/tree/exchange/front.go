@@ -279,7 +279,7 @@ func quoteTextWithHashSign(text string) string {
 	return strings.TrimRight(quoted+" "+comment, " ")
 }
 
-// flattenNode returns a key for each value in a node (see [frontmatter.Flatten]).
+// flattenNode returns a key for each value in a node (see [frontmatter.FlattenProperty]).
 func (k frontKey) flattenNode(n *yaml.Node) []frontKey {
 	var keys []frontKey
 	properties := frontmatter.FlattenProperty(k.name, n)

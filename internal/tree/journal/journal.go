@@ -43,7 +43,7 @@ const FormatVersion = 2
 // MaxJournalBytes is the maximum size, in bytes, of a journal.
 const MaxJournalBytes = 1 << 30
 
-// These are the errors of [Stage.LoadJournal].
+// These are the errors of [StagingDir.LoadJournal].
 var (
 	ErrInvalid = errors.New("the journal cannot be read")
 	ErrVersion = errors.New("the journal is of an unknown version")

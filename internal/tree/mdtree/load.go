@@ -48,8 +48,8 @@ type Tree struct {
 	// EntryPaths contains the path of each entry's file, relative to the tree.
 	EntryPaths []string
 
-	// DumpedStore is the name of the store that was dumped to this tree, in the form of [Origin.Name]. It is "" if the
-	// manifest does not exist or does not name a store.
+	// DumpedStore is the name of the store that was dumped to this tree, in the form of [StoreIdentity.Name]. It is ""
+	// if the manifest does not exist or does not name a store.
 	DumpedStore string
 
 	// MissingFiles lists the entries of the last dump whose files do not exist any more.

@@ -29,7 +29,7 @@ var (
 )
 
 // CodeTools returns the verbs for annotations of code, which need [verb.Workspace.Annotations]. They are not in
-// [verb.Table], because most memories do not belong to a repository.
+// [verb.Tools], because most memories do not belong to a repository.
 func CodeTools() []verb.Tool {
 	return []verb.Tool{
 		verb.DefineTool(

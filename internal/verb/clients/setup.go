@@ -497,7 +497,7 @@ func describeFileChange(c *setup.Change) string {
 	return "changed"
 }
 
-// checkServer starts a client's server, asks which home it serves, and stores the answer in s.Server. The answer
+// checkServer starts a client's server, asks which home it serves, and stores the answer in s.StartedServer. The answer
 // contains a problem if the server does not answer, or serves another home than w's home. checkServer does nothing if
 // the client lacks an entry for a server, or if in.StartServer is nil.
 func (in *SetupIn) checkServer(

@@ -27,7 +27,7 @@ import (
 var spawnDescription string
 
 // SubAgentTools returns the verb spawn_sub_agent. The verb starts sub-agents with the given service. It is not in
-// [verb.Table], because some interfaces must not start programs.
+// [verb.Tools], because some interfaces must not start programs.
 func SubAgentTools(service *subagent.Service) []verb.Tool {
 	return []verb.Tool{
 		verb.DefineTool(

@@ -26,7 +26,7 @@ type ScreeningSettings struct {
 	// ProvenanceData returns the data with which it is decided whether a text repeats foreign text.
 	ProvenanceData func() verb.ProvenanceData
 
-	// ReopenMemory opens the memory a second time for reading (see [verb.SecondReader]).
+	// ReopenMemory opens the memory a second time for reading (see [verb.SecondMemoryReader]).
 	ReopenMemory func() (*oxbow.Memory, error)
 
 	// CheckLimit returns an error if the changes exceed a limit on writing. It may be nil.

@@ -309,8 +309,8 @@ func acceptedNoteName(ctx context.Context, w *verb.Workspace, it inbox.StoredPro
 	return e.Name, err
 }
 
-// markUndoneProposals sets the state of each accepted proposal whose note was undone to [inbox.Undone]. If the note
-// was forgotten or moved to a team, the proposal stays accepted.
+// markUndoneProposals sets the state of each accepted proposal whose note was undone to [inbox.ProposalStateUndone]. If
+// the note was forgotten or moved to a team, the proposal stays accepted.
 func markUndoneProposals(ctx context.Context, w *verb.Workspace, items []inbox.StoredProposal) error {
 	accepted := func(it inbox.StoredProposal) bool {
 		return it.State == inbox.ProposalStateAccepted && it.NoteName != ""

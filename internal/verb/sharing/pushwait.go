@@ -37,7 +37,7 @@ func newServerRetryWaiter(
 	return w
 }
 
-// waitFor implements [remote.Options.WaitLater].
+// waitFor implements [remote.Options.WaitForServer].
 func (w *serverRetryWaiter) waitFor(ctx context.Context, d time.Duration) error {
 	if w.totalWaited+d > maxTotalWait {
 		return errWaitTooLong

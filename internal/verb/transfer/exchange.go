@@ -111,7 +111,7 @@ type ImportOut struct {
 	StaleEntries          []string          `json:"stale"`
 	EntriesOfMissingFiles []string          `json:"gone,omitempty"` // entries whose files were deleted or renamed
 	UnlistedMessages      int               `json:"more"`           // number of problems and notes that are not listed
-	// number of added or updated entries in quarantine (see [QuarantinedEntries])
+	// number of added or updated entries in quarantine, which models do not get before a person approves them
 	QuarantinedEntries int `json:"held,omitempty"`
 	// name of the group by which a person can approve all entries in quarantine from this import together
 	ApprovalGroup string `json:"group,omitempty"`

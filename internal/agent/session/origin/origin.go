@@ -3,8 +3,8 @@
 // Package origin judges whether a text that a tool returned to an agent comes from the project, from the agent itself,
 // from somebody else, or from an unknown program.
 //
-// The origin depends on the source of the bytes: the tool ([clientfile.Tools]), the program that a command runs
-// ([programs]), and the files that the tool or the program reads. Symbolic links are resolved first. A file in a
+// The origin depends on the source of the bytes: the tool ([clientfile.ClientTools]), the program that a command runs
+// ([programKinds]), and the files that the tool or the program reads. Symbolic links are resolved first. A file in a
 // directory of foreign code in the project, such as node_modules, is foreign. Any other file is the agent's own if the
 // agent was the last writer, or if git tracks the file in the project and nobody else wrote it. A file in which a
 // client stores its notes ([clientMemoryFiles]) is also the agent's own. All other files are foreign. If the project
