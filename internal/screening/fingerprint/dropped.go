@@ -45,13 +45,6 @@ const (
 
 var removedFileMagic = []byte("OXdrop01")
 
-// removedFingerprintFilter is a Bloom filter with the fingerprints that were removed from the fingerprint file in one
-// period.
-type removedFingerprintFilter struct {
-	startTime time.Time
-	data      []byte // content of the file with the Bloom filter: a header, then the filter's bits
-}
-
 // eachFilterBit calls fn with the position of each bit that the fingerprint p sets in the Bloom filter, until fn
 // returns false. It reports whether all calls returned true.
 func eachFilterBit(p textFingerprint, fn func(bit uint64) bool) bool {
@@ -111,8 +104,7 @@ func (f File) readRemovedFingerprintFile(name string, key *cipherKey) (*removedF
 		return nil, errDamaged
 	}
 	d.startTime = time.Unix(int64(byteOrder.Uint64(d.data[16:])), 0)
-	// The newest fingerprint was added at most maxBlockAge after start, so it is too old now.
-	if f.Now().Sub(d.startTime) >= 2*maxBlockAge {
+	if f.isTooOld(d) {
 		return nil, nil
 	}
 	return d, nil
@@ -148,14 +140,47 @@ func (f File) addRemovedFingerprints(dir *vfs.OS, key *cipherKey, prints []textF
 // readRemovedFingerprints reads the two files with removed fingerprints. Files that do not exist or are too old are
 // left out.
 func (f File) readRemovedFingerprints(key *cipherKey) (sets []*removedFingerprintFilter, err error) {
+	c := cacheOfDir(f.Dir)
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	for _, name := range []string{removedFingerprintsFile, oldRemovedFingerprintsFile} {
-		d, err := f.readRemovedFingerprintFile(name, key)
+		d, err := c.readRemovedFilter(f, name, key)
 		if err != nil {
 			return nil, err
 		}
-		if d != nil {
+		if d != nil && !f.isTooOld(d) {
 			sets = append(sets, d)
 		}
 	}
 	return sets, nil
+}
+
+// readRemovedFilter returns the content of a file with removed fingerprints, which it reads only if the file was
+// changed since the last call. The result must not be changed. It is nil if the file does not exist or is too old. The
+// caller must hold c.mu.
+func (c *fileCache) readRemovedFilter(f File, name string, key *cipherKey) (*removedFingerprintFilter, error) {
+	info, err := os.Lstat(filepath.Join(f.Dir, name))
+	if err != nil {
+		delete(c.removedFilters, name)
+		return f.readRemovedFingerprintFile(name, key)
+	}
+	if old, ok := c.removedFilters[name]; ok && old.version.isSame(info) && old.key == string(key.key) {
+		return old.filter, nil
+	}
+	delete(c.removedFilters, name)
+	d, err := f.readRemovedFingerprintFile(name, key)
+	if err != nil || d == nil {
+		return d, err
+	}
+	if c.removedFilters == nil {
+		c.removedFilters = map[string]cachedRemovedFilter{}
+	}
+	c.removedFilters[name] = cachedRemovedFilter{fileVersion{info}, string(key.key), d}
+	return d, nil
+}
+
+// isTooOld reports whether all fingerprints in a filter are too old. The newest one was added at most maxBlockAge after
+// the first.
+func (f File) isTooOld(d *removedFingerprintFilter) bool {
+	return f.Now().Sub(d.startTime) >= 2*maxBlockAge
 }

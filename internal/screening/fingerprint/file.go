@@ -201,6 +201,7 @@ func (f File) appendBlockTo(dir *vfs.OS, name string, key *cipherKey, blocks []e
 	if len(added) == 0 {
 		return nil
 	}
+	before, beforeErr := file.Stat()
 	if _, err := file.WriteAt(added, size); err != nil {
 		return err
 	}
@@ -208,8 +209,12 @@ func (f File) appendBlockTo(dir *vfs.OS, name string, key *cipherKey, blocks []e
 	if _, err := file.WriteAt(key.makeHeader(size), 0); err != nil {
 		return err
 	}
+	after, afterErr := file.Stat()
 	if err := file.Close(); err != nil {
 		return err
+	}
+	if name == fingerprintsFile && beforeErr == nil && afterErr == nil {
+		cacheOfDir(f.Dir).extend(key, before, after, added)
 	}
 	if size > maxFileBytes {
 		return f.shrinkFile(dir, name, key)

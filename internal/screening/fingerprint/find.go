@@ -3,8 +3,12 @@
 package fingerprint
 
 import (
+	"io/fs"
 	"math/bits"
+	"os"
+	"path/filepath"
 	"slices"
+	"time"
 )
 
 // A Match lists the earlier texts whose words a text repeats. Each earlier text is represented by its labels, such as
@@ -78,10 +82,28 @@ func (w *writtenTextHashes[P]) addText(i int, text, ignored string, convertHash 
 	})
 }
 
-// fingerprintOrigin describes an earlier text, one of whose fingerprints was found in a written text.
-type fingerprintOrigin struct {
-	blockKind BlockKind
-	labels    []string
+// foundFingerprints contains the origins of the fingerprints that were found in written texts. The origins of a
+// fingerprint are different from each other, although many earlier texts may have the same origin.
+type foundFingerprints struct {
+	byFingerprint map[textFingerprint][]*fingerprintOrigin
+	known         map[originKey]*fingerprintOrigin // to use the same pointer for equal origins
+}
+
+// origin returns the pointer for an origin.
+func (f *foundFingerprints) origin(kind BlockKind, labels []string) *fingerprintOrigin {
+	key := makeOriginKey(kind, labels)
+	o := f.known[key]
+	if o == nil {
+		o = &fingerprintOrigin{kind, labels}
+		f.known[key] = o
+	}
+	return o
+}
+
+func (f *foundFingerprints) add(p textFingerprint, o *fingerprintOrigin) {
+	if all := f.byFingerprint[p]; !slices.Contains(all, o) {
+		f.byFingerprint[p] = append(all, o)
+	}
 }
 
 // FindRepeats returns a Match for each text in texts. The Match lists the earlier texts that this text repeats. The
@@ -134,31 +156,109 @@ func isLongEnoughToMatch(text string) (ok bool) {
 // searched.
 func (f File) findBatch(texts, ignored []string, matches []Match, first int) (end int, err error) {
 	var w *writtenTextHashes[textFingerprint] // created with the first block, when the home's key is known
-	found := map[textFingerprint][]fingerprintOrigin{}
+	found := &foundFingerprints{map[textFingerprint][]*fingerprintOrigin{}, map[originKey]*fingerprintOrigin{}}
 	end = len(texts)
-	err = f.scanBlocks(fingerprintsFile, func(key *cipherKey, h *blockHeader, sealed, prints []byte) error {
-		if w == nil {
-			w = &writtenTextHashes[textFingerprint]{textIndexesByHash: map[textFingerprint][]int32{}}
-			for i := first; i < len(texts); i++ {
-				w.addText(i, texts[i], textOrEmpty(ignored, i), key.encryptWordRunHash)
-				if len(w.textIndexesByHash) > batchSize {
-					end = i + 1
-					break
-				}
-			}
-			w.buildFilter()
-			if err := f.searchRemovedFingerprints(key, w, found); err != nil {
-				return err
+	begin := func(key *cipherKey) error {
+		w = &writtenTextHashes[textFingerprint]{textIndexesByHash: map[textFingerprint][]int32{}}
+		for i := first; i < len(texts); i++ {
+			w.addText(i, texts[i], textOrEmpty(ignored, i), key.encryptWordRunHash)
+			if len(w.textIndexesByHash) > batchSize {
+				end = i + 1
+				break
 			}
 		}
-		return w.searchBlock(key, h, sealed, prints, found)
-	})
-	for p, origins := range found {
+		w.buildFilter()
+		return f.searchRemovedFingerprints(key, w, found)
+	}
+	isDone, err := f.searchIndex(begin, &w, found)
+	if err == nil && !isDone {
+		err = f.scanBlocks(fingerprintsFile, func(key *cipherKey, h *blockHeader, sealed, prints []byte) error {
+			if w == nil {
+				if err := begin(key); err != nil {
+					return err
+				}
+			}
+			return w.searchBlock(key, h, sealed, prints, found)
+		})
+	}
+	for p, origins := range found.byFingerprint {
 		for _, i := range w.textIndexesByHash[p] {
 			matches[i].addCommonFingerprint(p, origins)
 		}
 	}
 	return end, err
+}
+
+// searchIndex searches for the written texts' fingerprints in the index in memory. isDone is false if no index is in
+// memory, so that the file must be scanned. If the file contains blocks, searchIndex first calls begin, which sets w.
+func (f File) searchIndex(
+	begin func(*cipherKey) error,
+	w **writtenTextHashes[textFingerprint],
+	found *foundFingerprints,
+) (isDone bool, err error) {
+	file, key, _, err := f.openFile(fingerprintsFile)
+	if file == nil || err != nil {
+		return true, err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return false, nil // The scan will report the error.
+	}
+	defer dropOldCaches()
+	c := cacheOfDir(f.Dir)
+	c.mu.Lock()
+	index := f.indexForLookup(c, key, info)
+	oldest := f.Now().Add(-maxBlockAge)
+	isOutdated := index != nil && time.Unix(index.newestBlock, 0).Before(oldest)
+	c.mu.Unlock()
+	if index == nil || isOutdated {
+		return isOutdated, nil
+	}
+	if err := begin(key); err != nil {
+		return true, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for p := range (*w).textIndexesByHash {
+		origins, isVouched := index.findOrigins(p, oldest)
+		if isVouched {
+			delete(found.byFingerprint, p)
+		}
+		for _, o := range origins {
+			found.add(p, found.origin(o.blockKind, o.labels))
+		}
+	}
+	return true, nil
+}
+
+// lookupsBeforeIndexing is the number of lookups in an unchanged file after which its fingerprints are indexed in
+// memory. A process that compares only few texts, such as a hook, scans the file, because that is faster than to index
+// it.
+const lookupsBeforeIndexing = 3
+
+// indexForLookup returns the index of the file with fingerprints, or nil if the file must be scanned. info describes
+// the file, which must be open. The caller must hold c.mu as long as it uses the index.
+func (f File) indexForLookup(c *fileCache, key *cipherKey, info fs.FileInfo) *fingerprintIndex {
+	if !c.version.isSame(info) || (c.index != nil && c.index.key != string(key.key)) {
+		c.version = fileVersion{info}
+		c.lookupCount = 0
+		c.index = nil
+	}
+	c.lookupCount++
+	if c.index == nil && c.lookupCount > lookupsBeforeIndexing {
+		x := newFingerprintIndex(key)
+		err := f.scanBlocks(fingerprintsFile, x.addBlock)
+		now, statErr := os.Stat(filepath.Join(f.Dir, fingerprintsFile))
+		if err == nil && statErr == nil && c.version.isSame(now) {
+			c.index = x
+		} else {
+			// A block is damaged, which the scan for this lookup will find out, too. Or a block was added during the
+			// scan, so it is unknown whether x contains the block.
+			c.lookupCount = 0
+		}
+	}
+	return c.index
 }
 
 // searchRemovedFingerprints searches for the written texts' fingerprints among the fingerprints that were removed from
@@ -169,19 +269,17 @@ func (f File) findBatch(texts, ignored []string, matches []Match, first int) (en
 func (f File) searchRemovedFingerprints(
 	key *cipherKey,
 	w *writtenTextHashes[textFingerprint],
-	found map[textFingerprint][]fingerprintOrigin,
+	found *foundFingerprints,
 ) error {
 	sets, err := f.readRemovedFingerprints(key)
 	if err != nil {
 		return err
 	}
+	origin := found.origin(UnknownAuthorTextBlock, []string{removedFingerprintLabel})
 	for _, d := range sets {
 		for p := range w.textIndexesByHash {
 			if d.mayContain(p) {
-				found[p] = append(
-					found[p],
-					fingerprintOrigin{UnknownAuthorTextBlock, []string{removedFingerprintLabel}},
-				)
+				found.add(p, origin)
 			}
 		}
 	}
@@ -202,19 +300,19 @@ func (w *writtenTextHashes[P]) searchBlock(
 	key *cipherKey,
 	h *blockHeader,
 	sealed, prints []byte,
-	found map[P][]fingerprintOrigin,
+	found *foundFingerprints,
 ) error {
 	if h.blockKind > vouchedWordsBlock {
 		return nil
 	}
 	var blockOrigin *fingerprintOrigin // set when the first fingerprint matches, because decrypting the labels is slow
 	for ; len(prints) >= bytesPerFingerprint; prints = prints[bytesPerFingerprint:] {
-		p := P(decodeFingerprint(prints))
-		if !w.mayContainHash(p) || w.textIndexesByHash[p] == nil {
+		p := decodeFingerprint(prints)
+		if !w.mayContainHash(P(p)) || w.textIndexesByHash[P(p)] == nil {
 			continue
 		}
 		if h.blockKind == vouchedWordsBlock {
-			delete(found, p)
+			delete(found.byFingerprint, p)
 			continue
 		}
 		if blockOrigin == nil {
@@ -222,16 +320,16 @@ func (w *writtenTextHashes[P]) searchBlock(
 			if err != nil {
 				return err
 			}
-			blockOrigin = &fingerprintOrigin{h.blockKind, labels}
+			blockOrigin = found.origin(h.blockKind, labels)
 		}
-		found[p] = append(found[p], *blockOrigin)
+		found.add(p, blockOrigin)
 	}
 	return nil
 }
 
 // addCommonFingerprint records that the written text has the fingerprint p in common with earlier texts, which origins
 // describes.
-func (m *Match) addCommonFingerprint(p textFingerprint, origins []fingerprintOrigin) {
+func (m *Match) addCommonFingerprint(p textFingerprint, origins []*fingerprintOrigin) {
 	if len(origins) > 0 {
 		m.commonFingerprints = append(m.commonFingerprints, p)
 	}

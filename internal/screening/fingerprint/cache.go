@@ -1,0 +1,140 @@
+// This file keeps the content of fingerprint files in memory, so that a process that compares many texts, such as a
+// server, need not read the files for each text.
+
+package fingerprint
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+)
+
+// maxCachedBytes limits the memory for the cached content of all files together. If it is exceeded, the content of the
+// homes that were not used for the longest time is dropped.
+const maxCachedBytes = 96 << 20
+
+// fileVersion identifies the content of a file, as far as the file system tells.
+type fileVersion struct{ info fs.FileInfo }
+
+// isSame reports whether the file is unchanged.
+func (v fileVersion) isSame(info fs.FileInfo) bool {
+	return v.info != nil && v.info.Size() == info.Size() && v.info.ModTime().Equal(info.ModTime()) &&
+		os.SameFile(v.info, info)
+}
+
+// fileCache contains the cached content of a home's fingerprint files.
+type fileCache struct {
+	mu sync.Mutex // guards the following fields
+
+	version     fileVersion // of the file with fingerprints when it was last looked up, or extended by this process
+	lookupCount int         // number of lookups in this version, and in versions that only this process has extended
+	index       *fingerprintIndex
+
+	removedFilters map[string]cachedRemovedFilter // by file name
+}
+
+// cachedRemovedFilter is the content of a file with removed fingerprints.
+type cachedRemovedFilter struct {
+	version fileVersion
+	key     string // key of the home
+	filter  *removedFingerprintFilter
+}
+
+// removedFingerprintFilter is a Bloom filter with the fingerprints that were removed from the fingerprint file in one
+// period.
+type removedFingerprintFilter struct {
+	startTime time.Time
+	data      []byte // content of the file with the Bloom filter: a header, then the filter's bits
+}
+
+// fileCaches contains the caches of all homes whose fingerprints this process has compared with texts.
+var fileCaches struct {
+	mu     sync.Mutex
+	byDir  map[string]*fileCache
+	recent []string // directories, those that were used last at the end
+}
+
+// cacheOfDir returns the cache for the files in a directory.
+func cacheOfDir(dir string) *fileCache {
+	full, err := filepath.Abs(dir)
+	if err != nil {
+		return new(fileCache) // Cache nothing, because another directory could have the same relative path later.
+	}
+	all := &fileCaches
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	if all.byDir == nil {
+		all.byDir = map[string]*fileCache{}
+	}
+	c := all.byDir[full]
+	if c == nil {
+		c = new(fileCache)
+		all.byDir[full] = c
+	}
+	if n := len(all.recent); n == 0 || all.recent[n-1] != full {
+		all.recent = append(slices.DeleteFunc(all.recent, func(d string) bool { return d == full }), full)
+	}
+	return c
+}
+
+// dropOldCaches drops the content of the homes that were not used for the longest time, until maxCachedBytes is
+// enough for the others. The caller must not hold the lock of a cache.
+func dropOldCaches() {
+	all := &fileCaches
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	total := 0
+	for i, dir := range slices.Backward(all.recent) {
+		c := all.byDir[dir]
+		c.mu.Lock()
+		total += c.sizeBytes()
+		c.mu.Unlock()
+		if total > maxCachedBytes && i < len(all.recent)-1 {
+			for _, old := range all.recent[:i+1] {
+				delete(all.byDir, old)
+			}
+			all.recent = slices.Clone(all.recent[i+1:])
+			return
+		}
+	}
+}
+
+func (c *fileCache) sizeBytes() int {
+	size := 0
+	for _, r := range c.removedFilters {
+		size += len(r.filter.data)
+	}
+	if c.index != nil {
+		size += len(c.index.slots) * indexSlotBytes
+	}
+	return size
+}
+
+// extend adds the blocks that this process has appended to the file with fingerprints. before and after describe the
+// file before and after this. If the file before was not the cached one, extend does nothing.
+func (c *fileCache) extend(key *cipherKey, before, after fs.FileInfo, blocks []byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.version.isSame(before) {
+		return
+	}
+	c.version = fileVersion{after}
+	if c.index == nil {
+		return
+	}
+	for len(blocks) > 0 {
+		h, err := readBlockHeader(blocks)
+		if err == nil {
+			body := blocks[blockHeaderSize:h.blockSize()]
+			err = c.index.addBlock(key, &h, body[:h.encryptedLabelsSize], body[h.encryptedLabelsSize:])
+		}
+		if err != nil { // This process has encoded the blocks, so they can always be read.
+			c.index = nil
+			return
+		}
+		blocks = blocks[h.blockSize():]
+	}
+}

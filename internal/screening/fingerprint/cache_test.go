@@ -1,0 +1,184 @@
+// This file compares lookups in the index in memory with scans of the fingerprint file.
+
+package fingerprint
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// withoutCaches calls fn as a process that has cached no fingerprints.
+func withoutCaches(fn func()) {
+	all := &fileCaches
+	byDir, recent := all.byDir, all.recent
+	all.byDir, all.recent = nil, nil
+	fn()
+	all.byDir, all.recent = byDir, recent
+}
+
+func hasIndex(f File) bool {
+	c := cacheOfDir(f.Dir)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.index != nil
+}
+
+// TestIndexLikeScan makes random changes and compares random texts with the stored fingerprints, once with the index
+// and once by a scan.
+func TestIndexLikeScan(t *testing.T) {
+	const seed = 3
+	rng := rand.New(rand.NewPCG(seed, 0))
+	f, now := newFile(t)
+	sentence := func() string {
+		first := rng.IntN(25)
+		return words(first, 4+rng.IntN(4))
+	}
+	text := func() string {
+		var parts []string
+		for range 1 + rng.IntN(5) {
+			parts = append(parts, sentence())
+		}
+		return strings.Join(parts, ".\n\n")
+	}
+	sorted := func(ms []Match) []Match {
+		for i := range ms {
+			slices.Sort(ms[i].commonFingerprints)
+		}
+		return ms
+	}
+	var lookups, repeats, vouches int
+	for round := range 900 {
+		switch n := rng.IntN(20); {
+		case n < 5:
+			kind := BlockKind(1 + rng.IntN(2))
+			mustAdd(t, f, kind, text(), fmt.Sprint("label ", rng.IntN(3)))
+		case n < 6:
+			withoutCaches(func() { mustAdd(t, f, ForeignTextBlock, text(), "other process") })
+		case n < 7:
+			if err := f.VouchForWords(f.FindRepeats([]string{sentence()}, nil)...); err != nil {
+				t.Fatal(err)
+			}
+			vouches++
+		case n < 8:
+			*now = now.Add(time.Duration(rng.IntN(60)) * time.Hour)
+		case n == 8 && rng.IntN(12) == 0:
+			*now = now.Add(20 * 24 * time.Hour)
+		}
+		if round == 800 { // The file becomes too large, so that its oldest blocks are dropped.
+			for i := range 230 {
+				mustAdd(t, f, ForeignTextBlock, words(100_000+i, 7_000), "flood")
+			}
+		}
+		const vouched = "a person vouches for these words after they were dropped from the file"
+		switch round {
+		case 790:
+			mustAdd(t, f, ForeignTextBlock, vouched, "page")
+		case 860:
+			if err := f.VouchForWords(f.FindRepeats([]string{vouched}, nil)...); err != nil {
+				t.Fatal(err)
+			}
+		}
+		texts, ignored := []string{text(), sentence(), "", vouched}, []string{sentence()}
+		usesIndex := hasIndex(f)
+		got := sorted(f.FindRepeats(texts, ignored))
+		var want []Match
+		withoutCaches(func() { want = sorted(f.FindRepeats(texts, ignored)) })
+		if !reflect.DeepEqual(got, want) {
+			t.Fatalf("seed %d, round %d, index %t: FindRepeats(%q) = %+v, want %+v", seed, round, usesIndex, texts, got,
+				want)
+		}
+		if usesIndex {
+			lookups++
+		}
+		if got[0].IsRepeat() {
+			repeats++
+		}
+	}
+	if lookups < 500 || repeats < 400 || vouches < 20 {
+		t.Errorf("%d lookups used the index, %d texts were repeats, %d vouches, want more", lookups, repeats, vouches)
+	}
+}
+
+// TestIndexKeepsNewestTime checks that a text which was read twice is kept until the second reading is too old.
+func TestIndexKeepsNewestTime(t *testing.T) {
+	f, now := newFile(t)
+	mustAdd(t, f, ForeignTextBlock, page, "page")
+	*now = now.Add(48 * time.Hour)
+	mustAdd(t, f, ForeignTextBlock, page, "page")
+	for range 2 * lookupsBeforeIndexing {
+		f.FindRepeats([]string{page}, nil)
+	}
+	*now = now.Add(maxBlockAge - 24*time.Hour)
+	if got := labelsOf(f, page, ""); got != "page|" || !hasIndex(f) {
+		t.Errorf("after the first reading expired: %q, index %t", got, hasIndex(f))
+	}
+	*now = now.Add(24*time.Hour + time.Second)
+	if got := labelsOf(f, page, ""); got != "|" {
+		t.Errorf("after both readings expired: %q", got)
+	}
+}
+
+// TestCacheIsBounded checks that the content of other homes is dropped if the caches are too large.
+func TestCacheIsBounded(t *testing.T) {
+	withoutCaches(func() {
+		var files []File
+		for range 3 {
+			f, _ := newFile(t)
+			mustAdd(t, f, ForeignTextBlock, page, "page")
+			for range 2 * lookupsBeforeIndexing {
+				f.FindRepeats([]string{page}, nil)
+			}
+			c := cacheOfDir(f.Dir)
+			if !hasIndex(f) {
+				t.Fatal("the file was not indexed")
+			}
+			c.index.slots = make([]indexSlot, maxCachedBytes/2/indexSlotBytes+1) // as if it were large
+			files = append(files, f)
+			dropOldCaches()
+		}
+		if n := len(fileCaches.byDir); n != 1 || fileCaches.byDir[mustAbs(t, files[2].Dir)] == nil {
+			t.Errorf("%d caches are left, want the newest one", n)
+		}
+		for _, f := range files[:2] {
+			if got := labelsOf(f, page, ""); got != "page|" {
+				t.Errorf("after its cache was dropped: %q", got)
+			}
+		}
+	})
+}
+
+func mustAbs(t *testing.T, dir string) string {
+	full, err := filepath.Abs(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return full
+}
+
+// TestConcurrentIndex adds and compares texts at the same time. Each text must be found as soon as it was added.
+func TestConcurrentIndex(t *testing.T) {
+	f, _ := newFile(t)
+	var all sync.WaitGroup
+	for g := range 4 {
+		all.Go(func() {
+			for i := range 60 {
+				text := words(10_000*g+100*i, 12)
+				if _, err := f.AddText(ForeignTextBlock, text, fmt.Sprint(g, " ", i)); err != nil {
+					t.Error(err)
+					return
+				}
+				if got := labelsOf(f, text, ""); got != fmt.Sprint(g, " ", i, "|") {
+					t.Errorf("text %d of %d repeats %q", i, g, got)
+				}
+			}
+		})
+	}
+	all.Wait()
+}

@@ -1,0 +1,180 @@
+// This file defines an index of a fingerprint file's content in memory.
+
+package fingerprint
+
+import (
+	"encoding/binary"
+	"math"
+	"time"
+)
+
+// fingerprintOrigin describes an earlier text, one of whose fingerprints was found in a written text.
+type fingerprintOrigin struct {
+	blockKind BlockKind
+	labels    []string
+}
+
+// originKey is equal for equal origins.
+type originKey struct {
+	blockKind    BlockKind
+	joinedLabels string
+}
+
+func makeOriginKey(kind BlockKind, labels []string) originKey {
+	var joined []byte
+	for _, l := range labels {
+		joined = append(binary.AppendUvarint(joined, uint64(len(l))), l...)
+	}
+	return originKey{kind, string(joined)}
+}
+
+// fingerprintIndex contains the fingerprints of all blocks in a file. For each pair of a fingerprint and an origin, it
+// contains only the time of the newest block. It is a hash table with open addressing: all pairs of a fingerprint are
+// in consecutive slots, beginning at the slot that its hash selects.
+type fingerprintIndex struct {
+	key         string // key of the home with which the fingerprints were encrypted
+	slots       []indexSlot
+	usedSlots   int
+	newestBlock int64 // time of the newest block of any kind, in seconds since 1970
+
+	origins       []fingerprintOrigin // by number; number 0 is unused
+	originNumbers map[originKey]uint32
+}
+
+// indexSlot contains a fingerprint, the number of an origin, and the time of the newest block that contains both. A
+// slot with the origin number 0 is empty.
+type indexSlot struct {
+	fingerprint  textFingerprint
+	originNumber uint32
+	seconds      uint32 // since 1970
+}
+
+const indexSlotBytes = 16
+
+// vouchedOrigin is the number of the origin of fingerprints for which a person vouches. retiredOrigin replaces the
+// origin of older blocks in slots of such a fingerprint.
+const (
+	vouchedOrigin = 1
+	retiredOrigin = math.MaxUint32
+)
+
+func newFingerprintIndex(key *cipherKey) *fingerprintIndex {
+	return &fingerprintIndex{
+		key:           string(key.key),
+		slots:         make([]indexSlot, 1<<10),
+		origins:       make([]fingerprintOrigin, vouchedOrigin+1),
+		originNumbers: map[originKey]uint32{},
+	}
+}
+
+// addBlock adds the fingerprints of a block. Blocks must be added in the order of the file.
+func (x *fingerprintIndex) addBlock(key *cipherKey, h *blockHeader, sealed, prints []byte) error {
+	x.newestBlock = max(x.newestBlock, h.time.Unix())
+	if h.blockKind > vouchedWordsBlock || len(prints) == 0 {
+		return nil
+	}
+	number := uint32(vouchedOrigin)
+	if h.blockKind != vouchedWordsBlock {
+		labels, err := key.openLabels(h, sealed)
+		if err != nil {
+			return err
+		}
+		number = x.originNumber(h.blockKind, labels)
+	}
+	seconds := uint32(min(max(h.time.Unix(), 0), math.MaxUint32))
+	for ; len(prints) >= bytesPerFingerprint; prints = prints[bytesPerFingerprint:] {
+		x.addFingerprint(decodeFingerprint(prints), number, seconds)
+	}
+	return nil
+}
+
+// originNumber returns the number of an origin, which it adds if necessary.
+func (x *fingerprintIndex) originNumber(kind BlockKind, labels []string) uint32 {
+	key := makeOriginKey(kind, labels)
+	number, known := x.originNumbers[key]
+	if !known {
+		number = uint32(len(x.origins))
+		x.origins = append(x.origins, fingerprintOrigin{kind, labels})
+		x.originNumbers[key] = number
+	}
+	return number
+}
+
+// firstSlot returns the index of the slot at which the slots of a fingerprint begin.
+func (x *fingerprintIndex) firstSlot(p textFingerprint) int {
+	return int(mixBits(uint64(p)) & uint64(len(x.slots)-1))
+}
+
+// addFingerprint adds a fingerprint of a block. If a person vouches for the fingerprint, the earlier origins no longer
+// count.
+func (x *fingerprintIndex) addFingerprint(p textFingerprint, originNumber, seconds uint32) {
+	i := x.firstSlot(p)
+	isAdded := false
+	for ; x.slots[i].originNumber != 0; i = (i + 1) & (len(x.slots) - 1) {
+		s := &x.slots[i]
+		switch {
+		case s.fingerprint != p:
+		case s.originNumber == originNumber:
+			s.seconds = max(s.seconds, seconds)
+			isAdded = true
+		case originNumber == vouchedOrigin:
+			s.originNumber = retiredOrigin
+		}
+	}
+	if isAdded {
+		return
+	}
+	x.slots[i] = indexSlot{p, originNumber, seconds}
+	x.usedSlots++
+	if x.usedSlots > len(x.slots)/4*3 {
+		x.grow()
+	}
+}
+
+// grow rebuilds the table without retired slots. If necessary, the new table is larger, so that at most half of the
+// slots are used.
+func (x *fingerprintIndex) grow() {
+	old := x.slots
+	live := 0
+	for i := range old {
+		if old[i].originNumber != 0 && old[i].originNumber != retiredOrigin {
+			live++
+		}
+	}
+	size := len(old)
+	for size/2 < live {
+		size *= 2
+	}
+	x.slots = make([]indexSlot, size)
+	x.usedSlots = live
+	for _, s := range old {
+		if s.originNumber == 0 || s.originNumber == retiredOrigin {
+			continue
+		}
+		i := x.firstSlot(s.fingerprint)
+		for x.slots[i].originNumber != 0 {
+			i = (i + 1) & (size - 1)
+		}
+		x.slots[i] = s
+	}
+}
+
+// findOrigins returns the origins of a fingerprint in blocks that are not older than oldest. isVouched reports whether
+// a person has vouched for the fingerprint in such a block.
+func (x *fingerprintIndex) findOrigins(
+	p textFingerprint,
+	oldest time.Time,
+) (origins []*fingerprintOrigin, isVouched bool) {
+	for i := x.firstSlot(p); x.slots[i].originNumber != 0; i = (i + 1) & (len(x.slots) - 1) {
+		s := x.slots[i]
+		if s.fingerprint != p || s.originNumber == retiredOrigin || time.Unix(int64(s.seconds), 0).Before(oldest) {
+			continue
+		}
+		if s.originNumber == vouchedOrigin {
+			isVouched = true
+		} else {
+			origins = append(origins, &x.origins[s.originNumber])
+		}
+	}
+	return origins, isVouched
+}
