@@ -8,8 +8,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/sametext"
 )
 
-// examinedHitsPerCollapsedHit limits the work for similar hits: if similar hits are collapsed, recall examines
-// this many hits for each hit that the caller requested.
+// examinedHitsPerCollapsedHit limits the work of a search that collapses similar hits into one hit. Such a search
+// examines at most this many hits for each hit that the caller requested.
 const examinedHitsPerCollapsedHit = 4
 
 // collapseSimilar returns hits without near-duplicates, as defined by [sametext.FindNearDuplicates]. It returns at most

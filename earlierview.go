@@ -12,9 +12,9 @@ import (
 )
 
 const (
-	// minScannedEntries is a number of old entry versions. If a search of the memory's earlier content needs at least
-	// so many old versions, it indexes only the words that the query asks for, because indexing all words would take
-	// too long. With fewer old versions, it indexes all their words.
+	// minScannedEntries is the number of old entry versions from which on a search indexes fewer words. If a search of
+	// the memory's earlier content must read at least this many old versions, it indexes only the words of the query,
+	// because indexing all words would take too long. If it must read fewer old versions, it indexes all their words.
 	minScannedEntries = 1024
 
 	// maxEarlierBytes is the size, in bytes, of the earlier entries that a view keeps in memory. It reads further
@@ -60,7 +60,8 @@ func (s *searcher) viewAfter(
 	return &rankedView{View: v, searcher: s, scorer: r, ctx: ctx, eachEarlierName: e.eachName}, nil
 }
 
-// earlierEntries reads the entries of an earlier state. A view uses it for a single query.
+// earlierEntries reads the entries that the memory contained after an earlier change. Each value is created for a
+// single search of this earlier state and is used only by this search.
 type earlierEntries struct {
 	searcher *searcher
 	seq      uint64 // number of the last change in the earlier state

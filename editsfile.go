@@ -29,8 +29,8 @@ func droppableFileKind(suffix string) logstore.DerivedFileKind {
 // neverStaysValid is the function StaysValid of [logstore.DerivedFileKind] for files that every compaction deletes.
 func neverStaysValid(vfs.File, uint64, func(id, version uint64) bool) bool { return false }
 
-// EditsFile is the file next to the log of a memory that package agentedit reads and
-// writes. It is derived from the log and may be deleted at any time.
+// EditsFile is the file that package agentedit reads and writes. The file is stored next to the log of a memory. The
+// file's content is derived from the log, so the file may be deleted at any time.
 type EditsFile struct {
 	db            *logstore.DB
 	storeLogEpoch uint64

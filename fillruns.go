@@ -17,7 +17,7 @@ const maxRunBytes = 64 << 20
 // indexRunFiles are the temporary files that contain the finished parts (runs) of a search index while the index is
 // being built.
 type indexRunFiles struct {
-	maxBytes  int // size in bytes of the documents in memory above which they are written to a file (0 means never)
+	maxBytes  int // if the documents in memory exceed this size in bytes, they go to a file (0: never)
 	tempFiles []vfs.File
 }
 

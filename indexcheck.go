@@ -134,10 +134,12 @@ func compareIndexFile(
 	return sample.compare()
 }
 
-// maxSampleTerms is the number of terms at which the documents of a sample are compared.
+// maxSampleTerms limits the size of a sample of documents. If the documents of a sample have at least this many terms,
+// they are compared with the index, and a new sample begins.
 const maxSampleTerms = 1 << 16
 
-// indexSample contains documents that are compared with an index together, so that each posting list is read once.
+// indexSample contains documents that are all compared with an index in one pass, so that each posting list is read
+// only once.
 type indexSample struct {
 	searcher  *index.Searcher
 	documents []index.ExpectedDocument

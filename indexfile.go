@@ -32,7 +32,8 @@ import (
 //	48    8 number of the last indexed change, S
 //	56   32 hash chain of the log at S
 //	88    8 number of entries, N
-//	96    8 offset of the record of S in the log, or 0 if S is its base; a
+//	96    8 offset of the record of S in the log, or 0 if S is the base of
+//	the log (the last change that a compaction dropped); a
 //	compaction may have moved the record since
 //	104    8 ID of the next new entry
 //	112   12 zeros
@@ -44,13 +45,14 @@ import (
 // follows the last page. Opening the file reads page 0. A query reads other pages only to load the entries on these
 // pages.
 //
-// A query uses the file if the log has the same hash chain at S, which shows that file and log have the same history
-// up to S. For an entry whose version in the log is the version in the table, the file's index is used. All other
-// entries are indexed again.
+// A query uses the file if the log has the same hash chain at S, which shows that file and log have the same history up
+// to S. For an entry whose version in the log is the version in the table, the file's index is used. All other entries
+// are indexed again.
 //
 // A file is ignored if it belongs to another store, has another format, or is damaged. An empty file is ignored as
-// well. A process creates an empty file if a scan answers its only query, and an interrupted redaction leaves an empty
-// file behind.
+// well. An empty file has one of two causes. If a process makes only one query, and answers this query by reading all
+// entries (a scan), the process creates an empty file. An interrupted redaction, which removes texts from the store,
+// also leaves an empty file behind.
 //
 // Format 3 ordered the documents differently. Format 4 stored each document and each entry as one block.
 const indexSuffix = index.FileSuffix

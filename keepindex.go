@@ -14,8 +14,9 @@ const (
 	minMissingEntriesAtStart   = 256
 	minMissingEntriesWhileOpen = 4096
 
-	// Close writes the index file only if this takes a few milliseconds. These are the maximum numbers of entries and
-	// log bytes, and the maximum text size, in bytes, in pending changes.
+	// Close writes the index file only if the write takes a few milliseconds, which is so if all of these limits are
+	// met. The limits are the number of entries, the size of the log in bytes, and the size, in bytes, of the text in
+	// pending changes.
 	maxEntriesToSaveAtClose = 8192
 	maxLogBytesAtClose      = 2 << 20
 	maxPendingTextAtClose   = 64 << 10
@@ -175,7 +176,7 @@ func (m *Memory) isIndexFileStale(minMissing func(n int) int, extraMissing int) 
 type indexToSave struct {
 	immutableIndexState
 	searcher            *searcher
-	searcherUnsavedWork int64 // value of searcher.searcherUnsavedWork when the index was frozen
+	searcherUnsavedWork int64 // value of searcher.unsavedAnalysisWork when the index was frozen
 	// Memory no longer uses the searcher, so the goroutine that writes the index file must close the searcher
 	mustCloseSearcher bool
 }

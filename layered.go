@@ -7,8 +7,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/log/logstore"
 )
 
-// overlayStore is an overlay store. It shows the entries of two stores as if they were in one store. Writes go to the
-// upper store, and the lower store is only read. The IDs of the lower store's entries begin at firstLowerStoreID.
+// overlayStore is a store that shows the entries of two stores as if they were in one store. Writes go to the upper
+// store, and the lower store is only read. An entry with an ID of at least firstLowerStoreID is an entry of the lower
+// store, and all other entries are in the upper store.
 type overlayStore interface {
 	Upper() Store
 	LowerEntries() []*Entry // entries of the lower store, as of the last refresh

@@ -1,5 +1,5 @@
-// This file implements LineageFile, the file in which package lineage stores the word sequences of
-// a memory's history, so that it does not have to read the whole log for each question.
+// This file implements LineageFile. In this file, package lineage stores the word sequences of a memory's history.
+// Therefore package lineage can find the sources of a text without reading the whole log each time.
 
 package oxbow
 
@@ -14,8 +14,8 @@ import (
 
 const lineageFileSuffix = ".words"
 
-// LineageFile is the file next to the log of a memory that package lineage reads and writes. It is
-// derived from the log and may be deleted at any time.
+// LineageFile is a file next to the log of a memory. Package lineage reads and writes this file. The file is derived
+// from the log and may be deleted at any time.
 type LineageFile struct {
 	db       *logstore.DB
 	epoch    uint64

@@ -22,7 +22,8 @@ type Memory struct {
 	buildMu      ctxmutex.Mutex // held while the index is built
 	applyMu      ctxmutex.Mutex // held while changes are applied to the index or a ranking is added
 	minScanBytes int            // minimum size of the text, in bytes, for a scan (tests change it)
-	// minimum number of earlier entries for which only the terms of a query are searched for (tests change it)
+	// minScannedEntries is a number of old entry versions. If a search of an earlier state needs at least so many, it
+	// indexes only the words of the query (tests change it).
 	minScannedEntries int
 
 	editLocks editLocks // locks of the entries that are being edited again after a conflict
@@ -37,9 +38,9 @@ type Memory struct {
 
 	// saveIndexSoon writes the index file in the background if the file lacks many changes of the log.
 	saveIndexSoon func()
-	// saveIndexAtLowerLimit writes the index file in the background if the file lacks more changes than a starting
-	// process should have to index (see missingEntriesLimitAtStart). This limit is lower than the limit of
-	// saveIndexSoon.
+	// saveIndexAtLowerLimit writes the index file in the background if too many changes are missing in the file. The
+	// limit is the number of changes that a starting process should have to index at most (see
+	// missingEntriesLimitAtStart). This limit is lower than the limit of saveIndexSoon.
 	saveIndexAtLowerLimit func()
 
 	savingIndexMu           ctxmutex.Mutex // held while the index file is written
@@ -108,5 +109,5 @@ const minScanBytes = 2 << 20
 // scan's query.
 type queryTermsIndex struct {
 	view     *rankedView
-	addCount int64 // value of pending.addDeltasCalls before the entries were read
+	addCount int64 // value of pendingChanges.addDeltasCalls before the entries were read
 }

@@ -78,9 +78,9 @@ type Options struct {
 	Screen func(ctx context.Context, s Store, ops []Op) ([]Op, error)
 
 	// History, if not nil, wraps the history of the store, for example to limit what undo and restore can bring back.
-	// If the wrapper does not change the entries and changes that are read, it should have a method ReadsFrom()
-	// Historian that returns the wrapped history, because some searches of an earlier state are fast only if the
-	// history is known to be the store's history.
+	// Some searches of an earlier state are fast only if they know that the history belongs to the store. Therefore, if
+	// the wrapper does not change the entries and changes that are read, it should have a method ReadsFrom() Historian
+	// that returns the wrapped history.
 	History func(Historian) Historian
 
 	// Ranking is used for queries that do not set [Query.Rank]. It is [RankOxbow] (the
@@ -103,8 +103,8 @@ type Options struct {
 	// freeStep and freeReserve are the sizes of the log's free space, in bytes. 0 means the
 	// default. Tests set them to get small files.
 	freeStep, freeReserve int64
-	// size in bytes of the documents in memory above which a part of the index is written to a temporary file while
-	// the index is built (set by tests)
+	// If the documents in memory need more than maxRunBytes bytes while the index is built, a part of the index is
+	// written to a temporary file (set by tests).
 	maxRunBytes   int
 	snapshotLeast int64 // minimum number of changes before a snapshot is written (set by tests)
 	// number of calls of the memory after which the process counts as long-lived, and does more work in the background

@@ -18,7 +18,7 @@ type pendingChangeList struct {
 	filler *indexFiller
 
 	queuedChangeCount atomic.Int64 // len(deltas), for readers that do not lock mu
-	isApplyingChanges atomic.Bool  // changes that were taken are being applied to the index
+	isApplyingChanges atomic.Bool  // changes that were removed from deltas are being applied to the index
 	addDeltasCalls    atomic.Int64 // number of calls of addDeltas
 	writesSinceRecall atomic.Int64 // number of writes by this memory since the last recall
 }

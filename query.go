@@ -61,8 +61,8 @@ type Query struct {
 	// corrected.
 	Weigh bool
 
-	// Collapse removes hits with nearly the same text as a better hit. Their names are
-	// added to Alike of the better hit. With Collapse, four times Limit hits are examined.
+	// Collapse removes hits with nearly the same text as a better hit. Their names are added to the better hit's field
+	// [Hit.Alike]. With Collapse, four times Limit hits are examined.
 	Collapse bool
 	Rank     string // [RankOxbow] or [RankSeed] (empty means [Options.Ranking])
 
@@ -96,9 +96,9 @@ type Query struct {
 // A Ranker ranks entries by something other than their words, for example by the similarity
 // of vectors.
 type Ranker interface {
-	// Rank returns the IDs of at most limit entries, the best match for words first. If Rank cannot
-	// rank entries, it returns nil. Recall then uses only the ranking by words. All must not be
-	// used after Rank has returned.
+	// Rank returns the IDs of at most limit entries. The entry that fits the text in the parameter words best comes
+	// first. If Rank cannot rank entries, it returns nil. Recall then uses only the ranking by words. The argument all
+	// must not be used after Rank has returned.
 	Rank(ctx context.Context, words string, limit int, all Entries) []uint64
 }
 
@@ -125,9 +125,8 @@ type Operators struct {
 	Prefixes []string // prefixes typed as word*, each of which searches for all words that begin with it
 }
 
-// A Span is a date expression in a query and the time range that it means, from From
-// (inclusive) to To (exclusive). If From or To is zero, the range is unbounded on that
-// side.
+// A Span is a date expression in a query and the time range that it means. The field From is the inclusive start of the
+// range, and the field To is its exclusive end. If From or To is zero, the range is unbounded on that side.
 type Span struct {
 	Text     string
 	From, To time.Time
@@ -150,7 +149,7 @@ type Hit struct {
 type Explanation struct {
 	Formula string // "bm25" for RankSeed, "oxbow" for RankOxbow
 	Entries int    // number of entries in the index, N in the formulas
-	// number of terms in this entry, weighted by field, dl in the formulas (a conversation turn gets 16 more)
+	// number of terms in this entry, weighted by field (a conversation turn counts 16 more). The formulas call it dl.
 	Length float64
 	AvgLen float64     // average Length over all entries, avgdl in the formulas
 	Terms  []TermScore // query terms with their scores, in sorted order
@@ -180,12 +179,13 @@ type TermScore struct {
 //   - name, alias, label, body, speaker, user, assistant, date: the field with the term
 //   - "beside NAME": a neighbouring turn in the conversation
 //   - "best stretch": the densest part of a dialogue
-//   - "how common it is": reduction for a word that is common in English, in a chat
+//   - "how common it is": in a chat, the reduction for a word that is common in English
 //   - "the name of who speaks": reduction for a word that is the speaker's name
 //   - "who speaks": the query names the speaker
 //   - "it tells when": the query asks for a time and the turn has one
-//   - "it asks", "a program says it", "words it has not": reductions for a question, for
-//     program output, and for missing query words
+//   - "it asks": reduction for a turn that is a question
+//   - "a program says it": reduction for a turn of a program
+//   - "words it has not": reduction for a turn that lacks some words of the query
 //   - "age": the reduction by [Query.Recency]
 //   - "text": for RankSeed, the score before the reduction by age
 type FieldScore struct {
@@ -218,13 +218,15 @@ type Diagnosis struct {
 	Terms      []ParsedTerm // the words of the query, sorted
 	StopWords  bool         // the query has only words that are too common or too short to search for
 	Unfiltered int          // number of hits that the query has without its filter, at most [MaxLimit]
-	// query conditions that exclude hits, each with the number of hits that match this condition
+	// query conditions that exclude hits; FilterEffect.Left is the number of hits that the query has with only this
+	// condition
 	Removed []FilterEffect
 	Near    []string // names, projects or tags that resemble words of the query, the most similar first
 }
 
-// A FilterEffect is a query condition, with the number of hits if the query had only this condition. The condition is
-// a part of the filter (see [Filter.Parts]), or a required or excluded word or phrase.
+// A FilterEffect is a condition in a query, and its effect. The field Left is the number of hits that the query has if
+// this condition is its only condition. The condition is a part of the filter (see [Filter.Parts]), or a required or
+// excluded word or phrase.
 type FilterEffect struct {
 	Filter Filter
 	Clause string // required or excluded words, such as +harbor or -"two words" ("" if Filter is the condition)

@@ -220,8 +220,8 @@ func checkedHitLimit(n int) (int, error) {
 	return min(n, MaxLimit), nil
 }
 
-// maxSuggestions is the maximum number of suggestions in a [Diagnosis]. Suggestions are searched
-// for at most maxSuggestionLookups words and values of the query.
+// maxSuggestions is the maximum number of suggestions in a [Diagnosis]. maxSuggestionLookups is the maximum number of
+// words and values in the query for which suggestions are searched.
 const maxSuggestions, maxSuggestionLookups = 5, 40
 
 // Diagnose explains why a query has few or no hits. It reports the words that occur in no

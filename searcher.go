@@ -25,8 +25,8 @@ type searcher struct {
 	scorers atomic.Pointer[map[string]*ranking.Scorer]
 	// index file that the index was read from, or nil if it was built
 	savedIndex *savedIndex
-	// approximate work for the next process if the index file is not written again, in units of an average entry (see
-	// relativeAnalysisCost)
+	// approximate work to analyze the changes that are not in the index file, which the next process must do again if
+	// the file is not written. The unit is the work to analyze an average entry (see relativeAnalysisCost).
 	unsavedAnalysisWork atomic.Int64
 	// bytes of the entries that were added and are not in the index file
 	unsavedEntryBytes atomic.Int64
@@ -39,7 +39,8 @@ type searcher struct {
 	cachedItems      *cache.ValueSlots[*rankedEntryItem] // cached entries by row
 	// error from a failed read of an entry, after which the searcher's results are discarded
 	err atomic.Pointer[error]
-	// entries of an overlay store's lower store when the index was built, always kept in memory
+	// If the store is an overlay (a store on top of another store), the entries that the lower store had when the index
+	// was built. These entries are always kept in memory.
 	lowerStoreEntries []*Entry
 	indexPartFiles    indexRunFiles // temporary files with parts of the index, until they are merged
 }
@@ -304,8 +305,8 @@ type rankedView struct {
 	scorer   *ranking.Scorer
 	ctx      context.Context // the query ends early when this context is done
 
-	// calls use with the name of each entry of the earlier state that the view has, until use returns false; nil if
-	// the view has the present state
+	// eachEarlierName calls the function use with the name of each entry in the earlier state that the view shows. It
+	// stops if use returns false. eachEarlierName is nil if the view shows the present state.
 	eachEarlierName func(
 		ctx context.Context,
 		isWanted func(name []byte) bool,

@@ -26,7 +26,7 @@ type (
 	// A TakenAlias is an alias that was denied to an entry, or removed from it, because another
 	// entry has the alias.
 	TakenAlias = store.TakenAlias
-	// An AliasError reports that several entries have the alias.
+	// An AliasError reports that several entries have the same alias, or would have it after a change.
 	AliasError = store.AliasError
 	// A BusyError reports that another process holds the lock of the store.
 	BusyError = store.BusyError
@@ -54,7 +54,7 @@ type (
 	Counter = store.Counter
 	// A Delta is a changed entry with its ID and its state after the change.
 	Delta = store.Delta
-	// A DryRunner is a Store that refuses some ops for which [Op] Check reports no error.
+	// A DryRunner is a Store that may refuse an op for which the op's method Check reports no error.
 	DryRunner = store.DryRunner
 	// Entry is a note, a turn of a conversation or another text that was remembered. An entry has a
 	// name, a kind, content in Markdown, aliases and labels, and the time and author of the current
@@ -199,7 +199,7 @@ const (
 	RefCall    = store.RefCall
 )
 
-// The verbs name the action of a change on an entry.
+// These constants are the verbs of changes. A verb says what a change did with an entry.
 const (
 	VerbAdd     = store.VerbAdd
 	VerbUpdate  = store.VerbUpdate
@@ -228,16 +228,16 @@ const (
 	WithoutLabels     = store.WithoutLabels
 )
 
-// HeldAsImported is the reason why an entry from outside that nobody approved must not be shown (see
-// [Entry.WhyHeld]).
+// HeldAsImported is the reason why an imported entry must not be shown if nobody approved it. An imported entry is an
+// entry that comes from outside of this memory (see [Entry.WhyHeld]).
 const HeldAsImported = store.HeldAsImported
 
 // The keys and values of labels that only programs write.
 const (
 	LabelTaint   = store.LabelTaint
 	LabelSuspect = store.LabelSuspect
-	// label key with which the names of entries are requested when only the entries' metadata (heads) is read (see
-	// package heads)
+	// label key that requests the names of entries from a store that returns only heads (entries without their
+	// contents, see package heads)
 	HeadName        = store.HeadName
 	LabelQuarantine = store.LabelQuarantine
 	LabelOrigin     = store.LabelOrigin

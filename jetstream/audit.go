@@ -1,5 +1,5 @@
-// This file implements the audit. It compares the servers' copies of each brain. Servers with a
-// different copy may no longer lead.
+// This file implements the audit. The audit compares the copies of each brain (a memory in a stream) that the servers
+// have. If a server's copy differs from the copies of the other servers, the server must not lead the stream any more.
 
 package jetstream
 
@@ -28,9 +28,10 @@ type Finding struct {
 	Stream string `json:"stream,omitempty"`
 	Server string `json:"server,omitempty"` // "" if the problem concerns all servers
 	// name of the brain (a memory in the stream), or "" if the problem concerns the whole stream
-	Brain  string `json:"brain,omitempty"`
-	What   string `json:"what"`
-	Fenced bool   `json:"fenced,omitempty"` // the server may no longer lead the stream
+	Brain string `json:"brain,omitempty"`
+	What  string `json:"what"`
+	// The server is fenced: it must not lead the stream any more, because its data differ.
+	Fenced bool `json:"fenced,omitempty"`
 }
 
 // leaderFence records that a server must not become the leader of a stream, because the server's data differs from the
@@ -40,7 +41,8 @@ type leaderFence struct{ stream, server string }
 // directoryKey returns the key under which the cluster's directory stores this leaderFence.
 func (f leaderFence) directoryKey() string { return "fence." + f.stream + "." + f.server }
 
-// brainCopyOnServer is a server's copy of a brain, as the audit read it.
+// brainCopyOnServer is a server's copy of a brain, which is a memory that several servers store. The audit compares the
+// copies of all servers. The fields contain what the audit read from this copy.
 type brainCopyOnServer struct {
 	serverName          string
 	seq, envelopeNumber uint64

@@ -19,8 +19,8 @@ const (
 	pauseBetweenAttempts  = 300 * time.Millisecond
 )
 
-// temporaryCodes contains the codes of errors that servers return until enough servers have started. That is a
-// majority or, if streams must be created, all servers.
+// temporaryCodes contains the codes of errors that servers may return while the cluster is starting. The errors end
+// when enough servers have started. Enough servers are a majority or, if streams must be created, all servers.
 var temporaryCodes = []api.ErrorCode{
 	10004, // NATS server: some servers of the cluster have not answered
 	10005, // NATS server: too few servers are ready to store a replica of the stream

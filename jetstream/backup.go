@@ -1,4 +1,5 @@
-// This file writes backups. A backup consists of a manifest and, for each brain, a file in the local memory format.
+// This file writes backups. A backup consists of a manifest and one file for each brain (a memory in the cluster). The
+// file has the format of a local memory.
 
 package jetstream
 
@@ -18,12 +19,12 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// maxConcurrentCopies is the number of brains that are copied at the same time.
+// maxConcurrentCopies is the number of brains (memories in the cluster) that are copied at the same time.
 const maxConcurrentCopies = 8
 
 // BackupReport is the result of a backup.
 type BackupReport struct {
-	Brains  int   `json:"brains"` // number of brains in the directory
+	Brains  int   `json:"brains"` // number of brains (memories) in the cluster
 	Read    int   `json:"read"`   // number of brains that were read because they have changed since the last backup
 	Kept    int   `json:"kept"`   // number of brains with an unchanged file from the last backup
 	Bytes   int64 `json:"bytes"`  // size of the written files

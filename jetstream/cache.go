@@ -1,5 +1,5 @@
-// This file implements the local cache of a process. For each brain, the cache contains a log file in the format of a
-// local memory, and a file that records how far the brain's stream was read.
+// This file implements the local cache of a process. The cache contains two files for each brain (a memory in the
+// cluster). The log file has the format of a local memory. The other file records how far the brain's stream was read.
 
 package jetstream
 
@@ -28,15 +28,16 @@ const minRecentEnvelopeIDs = 256
 
 // cachedPosition is the position of a replica in the stream.
 type cachedPosition struct {
-	Cluster        string    `json:"cluster"`
-	LastReadSeq    uint64    `json:"seq"`  // sequence of the last message that was read from the stream
-	EnvelopeNumber uint64    `json:"n"`    // number of the last envelope (message with changes) that was read
-	ChainHash      chainHash `json:"hash"` // hash that covers all messages up to the message with LastEnvelopeNumber
-	EnvelopeTime   int64     `json:"time"` // time of the envelope LastEnvelopeNumber
-	// number of the brain's last change in all messages up to the message with LastEnvelopeNumber
+	Cluster        string `json:"cluster"`
+	LastReadSeq    uint64 `json:"seq"` // sequence of the last message that was read from the stream
+	EnvelopeNumber uint64 `json:"n"`   // number of the last envelope (message with changes) that was read
+	// hash that covers all messages up to the message with the number EnvelopeNumber
+	ChainHash    chainHash `json:"hash"`
+	EnvelopeTime int64     `json:"time"` // time of the envelope with the number EnvelopeNumber
+	// number of the brain's last change after all messages up to the envelope with the number EnvelopeNumber
 	LastChange uint64 `json:"last"`
 	IsSynced   bool   `json:"clean"` // the log file is synced and has not been changed since
-	// IDs of the last messages with changes. The last ID belongs to the message with LastEnvelopeNumber.
+	// IDs of the last messages with changes. The last ID belongs to the envelope with the number EnvelopeNumber.
 	RecentEnvelopeIDs []string `json:"recent"`
 
 	// last snapshot of the brain in the stream, without the file that it may contain
@@ -51,8 +52,8 @@ const (
 	positionFileName = "place"
 )
 
-// brainFiles contains the paths of a brain's files. Each brain has a directory of its own, because a store that
-// creates a file lists the whole directory.
+// brainFiles contains the paths of the files of a brain (a memory in the cluster). Each brain has a directory of its
+// own. This is faster because a store lists its whole directory when it creates a file.
 type brainFiles struct {
 	fsys vfs.FS
 	dir  string
@@ -165,8 +166,8 @@ type unsyncedFile struct{ vfs.File }
 // Sync implements [vfs.File].
 func (unsyncedFile) Sync() error { return nil }
 
-// logIdentitySource is the source of random bytes for a brain's log file. It is deterministic, so
-// that each replica creates the same file with the same chain.
+// logIdentitySource is the source of random bytes for the log file of a brain (a memory in the cluster). The bytes are
+// determined by the seed. Therefore every local copy of a brain has the same log file with the same chain of hashes.
 type logIdentitySource struct {
 	seed               [32]byte
 	generatedHashCount uint64

@@ -1,4 +1,5 @@
-// This file encodes the change that a call makes, as a part of an envelope.
+// This file encodes the change that a call makes. The encoded change is a part of an envelope, which is a message that
+// is sent to the servers and contains changes.
 
 package jetstream
 
@@ -14,10 +15,10 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/share/remote/opjson"
 )
 
-// requestedChange is a change of a brain, as it is sent to the stream in a message (envelope). It contains ops, or the
-// numbers of changes to revert, or a version to restore. Ops are validated before the envelope is sent. A revert or a
-// restore is sent in an envelope of its own. Each process that keeps a copy of the brain computes the result, which is
-// the same everywhere.
+// requestedChange is a change of a brain (a memory on the servers), as it is sent to the stream in a message
+// (envelope). It contains ops, or the numbers of changes to revert, or a version to restore. Ops are validated before
+// the envelope is sent. A revert or a restore is sent in an envelope of its own. Each process that keeps a copy of the
+// brain computes the result, which is the same everywhere.
 type requestedChange struct {
 	OpID   string       `json:"op_id,omitempty"`
 	Note   string       `json:"note,omitempty"`

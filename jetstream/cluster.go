@@ -1,5 +1,5 @@
-// This file manages the connection to the servers, the open brains, and the messages (invalidations) by which other
-// processes announce that they have changed a brain.
+// This file manages the connection to the servers and the brains (memories in the cluster) that are open. It also
+// manages the invalidations, which are messages by which other processes announce that they have changed a brain.
 
 package jetstream
 
@@ -31,7 +31,8 @@ type Options struct {
 	// server loses its data, the memories are lost.
 	Dev bool
 
-	// Replicas is the number of servers that store each brain. The default is 3, or 1 with Dev.
+	// Replicas is the number of servers that store each brain (a memory in the cluster). The default is 3, or 1 with
+	// Dev.
 	Replicas int
 
 	// Partitions is the number of streams in a new cluster. The default is 16. For an
@@ -92,7 +93,8 @@ func (o *Options) withDefaults() Options {
 	return r
 }
 
-// Cluster is a connection to the servers that store brains. It is safe for concurrent use.
+// Cluster is a connection to the servers that store brains. A brain is a memory on these servers. A Cluster is safe for
+// concurrent use.
 type Cluster struct {
 	natsConn                  *nats.Conn
 	link                      serverRequestSender
@@ -106,7 +108,7 @@ type Cluster struct {
 
 	cacheFS               vfs.FS
 	cacheLock             vfs.Lock
-	receivesInvalidations atomic.Bool // messages by which other processes announce changes are arriving
+	receivesInvalidations atomic.Bool // set if this process receives the change announcements of other processes
 
 	randMu sync.Mutex // serializes reads of Options.Rand
 

@@ -30,12 +30,13 @@ const (
 	maxMessageBytes         = 8<<20 - 64<<10 // maximum number of bytes in a message
 	writeInProgressPause    = 300 * time.Microsecond
 	noServerPause           = 20 * time.Millisecond
-	minAttemptTime          = 50 * time.Millisecond // minimum remaining time in which sending a message is tried again
+	// if less time remains until the caller's deadline, sending a message is not tried again
+	minAttemptTime = 50 * time.Millisecond
 
-	// Before a message with changes is built, the committer waits for further changes. It waits for
-	// 1/gatherTimeDivisor of the time that the last message took. Callers whose changes were stored together return
-	// one by one. Without this wait, the next change of the first caller would get a message of its own, and each
-	// message would contain half as many changes.
+	// Before a message with changes is built, the committer waits for further changes. It waits for 1/gatherTimeDivisor
+	// of the time that the last message took. This wait is useful because callers whose changes were in the same
+	// message return one by one, and then make their next changes one by one. Without the wait, the first caller's next
+	// change would get a message of its own, and each message would contain half as many changes.
 	gatherTimeDivisor   = 4
 	maxChangeGatherTime = 5 * time.Millisecond
 )
@@ -45,8 +46,9 @@ type commitRequest struct {
 	change       requestedChange
 	ops          []oxbow.Op
 	changedNames []string // names of the entries that this request changes
-	// The change must be the only change in its message, because the effect of a revert is known only after the revert
-	// was applied, and some changes take aliases from other entries.
+	// The change must be the only change in its message. There are two such kinds of changes. The effect of a revert is
+	// known only after the revert was applied. A change with UniqueAliases may fail, or take aliases from other
+	// entries, depending on the changes before it.
 	needsOwnEnvelope bool
 	textBytes        int
 
@@ -229,8 +231,8 @@ func (r *brainReplica) commitBatch(qs []*commitRequest) error {
 	}
 }
 
-// chosenRequests contains the requests that were chosen for an envelope, and the requests that were deferred or
-// refused.
+// chosenRequests contains the requests that were selected for the next envelope (a message with changes that is
+// published in the stream). It also contains the requests that were deferred or refused.
 type chosenRequests struct {
 	selected []*commitRequest
 	// requests that must wait for the next message, because they depend on a change in this message

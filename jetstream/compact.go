@@ -1,4 +1,5 @@
-// This file compacts a brain: it replaces all messages of the brain in the stream by a snapshot of the brain's file.
+// This file compacts a brain (a memory in the cluster). A compaction replaces all messages of the brain in the stream
+// by a snapshot of the brain's file.
 
 package jetstream
 
@@ -15,7 +16,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// These constants determine when a brain is compacted, and how its file is stored.
+// These constants determine when a brain (a memory on the servers) is compacted, and how its file is stored.
 const (
 	// minimum number of messages with changes after the last snapshot before a new snapshot is made
 	minEnvelopesAfterSnapshot = 64

@@ -19,10 +19,12 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// clusterDirectoryBucket is the name of the key-value bucket that contains the directory of the cluster's brains.
+// clusterDirectoryBucket is the name of the key-value bucket that lists all brains (memories) in the cluster. The list
+// is called the directory of the cluster.
 const clusterDirectoryBucket = "DIR"
 
-// clusterDirectory is an open directory. It has these keys:
+// clusterDirectory is an open directory of the cluster, which is a list of all its brains (memories). The directory has
+// these keys:
 //
 //	cluster             {"id", "partitions", "replicas"}
 //	stream.BRAIN_03     {"created"}: a stream with this creation time must exist
@@ -31,7 +33,7 @@ const clusterDirectoryBucket = "DIR"
 //
 // The directory is always read from the leader, because any other server may lack recent values.
 type clusterDirectory struct {
-	// Key-value bucket of the servers that contains the directory. It is used only for writing.
+	// The servers' key-value bucket, in which the directory is stored. It is used only for writing.
 	bucket     api.KeyValue
 	nc         *nats.Conn
 	link       serverRequestSender

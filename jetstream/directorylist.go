@@ -1,5 +1,5 @@
-// This file lists the brains in the cluster's directory, and the fences, which are records that a server must not lead
-// a stream.
+// This file lists the brains (memories) in the cluster's directory. It also lists the fences. A fence is a record in
+// the directory which says that a server must not lead a stream.
 
 package jetstream
 

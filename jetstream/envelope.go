@@ -1,5 +1,5 @@
-// This file encodes and decodes the messages of a brain. A message has a frame with a checksum, and contains the chain
-// of the previous message.
+// This file encodes and decodes the messages with the changes of a brain, which is a memory on the servers. A message
+// has a frame with a checksum. It contains the hash of the previous message, so that the messages form a chain.
 
 package jetstream
 
@@ -15,7 +15,8 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// A message is a frame around a body. Integers are little-endian:
+// These are the parts of a message. A message that contains changes or a snapshot of a brain (a memory in the cluster)
+// is called an envelope. A message is a frame around a body. Integers are little-endian:
 //
 //	offset size field
 //	     0    4 magic "oxj1"
@@ -23,8 +24,8 @@ import (
 //	     5    4 CRC-32C of the rest of the message
 //	     9    … body
 //
-// The chain at an envelope is the SHA-256 of its body as sent. The body contains the chain of the
-// previous envelope, so that each hash covers all earlier envelopes.
+// The chain at an envelope is a hash: the SHA-256 of the body of the message as sent. The body contains the chain of
+// the previous envelope, so that each hash covers all earlier envelopes.
 const (
 	messageMagic           = "oxj1"
 	messageHeadSize        = 9
@@ -33,9 +34,9 @@ const (
 )
 
 // envelopeVersion is the format version of the messages (envelopes) that this code writes. It is also the newest
-// version that this code can read.
+// version that this code can read. These versions exist:
 //
-//	1 November 2026: changes, and snapshots in segments
+//	version 1, November 2026: changes, and snapshots in segments
 const envelopeVersion = 1
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -59,9 +60,10 @@ func (h *chainHash) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// envelope is a message of a brain. It contains either changes that were made together, or a
-// snapshot of all earlier messages. A snapshot is not a link of the chain. Its number is the number
-// of the last envelope in the snapshot, and Prev is the chain at that envelope.
+// envelope is a message in the stream of a brain (a memory in the cluster). It contains either changes that were made
+// together, or a snapshot of all earlier messages. Envelopes form a chain, because each envelope contains the hash of
+// the previous one. A snapshot is not a link of this chain. The EnvelopeNumber of a snapshot is the number of the last
+// envelope that the snapshot contains, and PrevChainHash is the chain hash of that envelope.
 type envelope struct {
 	Version          int       `json:"v"`
 	BrainName        string    `json:"brain"`
@@ -78,8 +80,9 @@ type envelope struct {
 	Snapshot *snapshot         `json:"snapshot,omitempty"`
 }
 
-// snapshot is the file of a brain's local copy as it was after the change LastChange. A small file is contained in the
-// message with the snapshot. A larger file is divided into segments, which are separate messages.
+// snapshot describes a copy of the file that a process uses as its local copy of a brain (a memory in the cluster). The
+// copy was made after the change LastChange. If the copy is small, the message with the snapshot contains it. A larger
+// copy is divided into segments, which are separate messages.
 type snapshot struct {
 	FileSize   int64     `json:"size"`
 	FileHash   chainHash `json:"sha256"` // hash of the file

@@ -14,7 +14,7 @@ import (
 // onlyServerName is the name of the leader if there is a single server.
 const onlyServerName = "the only server"
 
-// memberInfo is the report by the leader of a stream or the whole cluster about another server.
+// memberInfo is what a leader reports about another server. The leader leads a stream or the whole cluster.
 type memberInfo struct {
 	Name               string        `json:"name"`
 	ServerID           string        `json:"peer"` // ID of the server (see serverID)

@@ -18,9 +18,9 @@ import (
 // pause reads queued messages, and concludes that it has just heard from all other servers. The only proof is a
 // message that a majority of the servers has stored.
 const (
-	// leaderLeaseLength is the time after a stream stored a message of this process, counted from when the message
-	// was sent. In this time, no other server can become leader, because servers hold an election only after they
-	// have heard nothing from the leader for at least 4 s.
+	// leaderLeaseLength is the time for which a stored message proves that the leader is still the leader. It begins
+	// when this process sent the message that the stream stored. In this time, no other server can become leader,
+	// because servers hold an election only after they have heard nothing from the leader for at least 4 s.
 	leaderLeaseLength = time.Second
 
 	// maxServerSilence is the maximum time since the leader last heard from another server. A server that was heard

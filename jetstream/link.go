@@ -51,7 +51,7 @@ const (
 	headerRollup        = "Nats-Rollup"
 )
 
-// serverRequestSender sends the requests of a cluster.
+// serverRequestSender sends the requests of a [Cluster] to the servers.
 type serverRequestSender struct {
 	requester      messageRequester
 	maxAttemptTime time.Duration // maximum time to wait for the answer to an attempt to publish

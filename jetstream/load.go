@@ -1,5 +1,5 @@
-// This file brings a replica up to date. It compares the replica with the brain's head, and reads the missing messages
-// from any server that has all these messages.
+// This file brings a replica (the local copy of a brain, a memory in the cluster) up to date. It compares the replica
+// with the last message of the brain in the stream. It reads the missing messages from any server that has all of them.
 
 package jetstream
 

@@ -25,11 +25,11 @@ type backupManifest struct {
 	Format       int          `json:"format"`
 	ClusterID    string       `json:"cluster"`
 	BackupTime   time.Time    `json:"time"`
-	Brains       []savedBrain `json:"brains"` // brains, sorted by tenant and name
+	Brains       []savedBrain `json:"brains"` // the saved brains (memories of the cluster), sorted by tenant and name
 	ManifestHash chainHash    `json:"sum"`    // SHA-256 of this manifest's JSON with the sum set to zeros
 }
 
-// savedBrain describes a brain in a backup.
+// savedBrain describes a brain (a memory in the cluster) in a backup.
 type savedBrain struct {
 	Tenant     string    `json:"tenant"`
 	Brain      string    `json:"brain"`

@@ -1,4 +1,4 @@
-// This file replaces a server that has lost its data by another running server, with an audit
+// This file replaces a server that has lost its data. Another running server takes its place. The cluster is audited
 // before and after.
 
 package jetstream
@@ -40,7 +40,7 @@ const (
 
 // ReplaceReport is the state of the replacement of a server.
 type ReplaceReport struct {
-	Step    ReplaceStep `json:"step"`    // the step of replacing the server that has begun last
+	Step    ReplaceStep `json:"step"`    // the latest step that was begun while the server was being replaced
 	Streams int         `json:"streams"` // number of streams, including the directory
 	Whole   int         `json:"whole"`   // number of streams that have all their replicas again
 	Before  AuditReport `json:"before"`

@@ -1,5 +1,5 @@
-// This file implements a process's local copy of a brain. The copy is a local store, to which the messages (envelopes)
-// of the brain's stream are applied in order.
+// This file implements a process's local copy of a brain (a memory in the cluster). The copy is a local store. The
+// messages (envelopes) of the brain's stream are applied to it in order.
 
 package jetstream
 
@@ -17,7 +17,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/subscribers"
 )
 
-// localStore is the interface of the store in which a replica keeps its brain.
+// localStore is the interface of the local store that contains a process's copy of a brain (a memory in the cluster).
 type localStore interface {
 	oxbow.Historian
 	oxbow.Committer
@@ -38,7 +38,7 @@ type brainReplica struct {
 	directoryBrain brainDirectoryEntry
 	files          brainFiles
 	openStoreCount int           // number of open stores that use this local copy of the brain (guarded by Cluster.mu)
-	filesClosed    chan struct{} // closed when the files are closed (nil while there are handles; guarded by Cluster.mu)
+	filesClosed    chan struct{} // closed when the files are closed (nil while stores are open; guarded by Cluster.mu)
 
 	watchers        subscribers.List[oxbow.Event]
 	headComparisons sharedHeadComparisons
@@ -46,7 +46,7 @@ type brainReplica struct {
 
 	readerStore         atomic.Pointer[localStore] // the store, for readers (nil if it is not open)
 	currentEnvelopeTime atomic.Int64               // time in the message (envelope) that is being applied
-	lastReadSeq         atomic.Uint64              // copy of place.LastReadSeq, which can be read without locking mu
+	lastReadSeq         atomic.Uint64              // copy of position.LastReadSeq, which can be read without locking mu
 	// sequence of the last message whose existence another process has announced
 	announcedMessageSeq atomic.Uint64
 	// time when the local copy was last compared with the brain's last message, in nanoseconds of Options.Clock (0

@@ -1,5 +1,5 @@
-// This file restores brains into a cluster that lacks them. It reads the files in a backup or in
-// the caches of nodes.
+// This file restores brains, which are memories on the servers, into a cluster that does not contain them. It reads the
+// files in a backup, or in the cache directories of the processes that used the brains.
 
 package jetstream
 
@@ -30,18 +30,19 @@ type RestoreOptions struct {
 
 // RestoreReport is the result of a restore.
 type RestoreReport struct {
-	Brains   int       `json:"brains"`   // number of brains in the backup that Tenant and Brain select
+	Brains   int       `json:"brains"`   // number of brains (memories) in the backup that the restore options select
 	Restored int       `json:"restored"` // number of brains that were restored or, with DryRun, can be restored
 	Present  int       `json:"present"`  // number of brains that the cluster already has with the state in the backup
 	Bytes    int64     `json:"bytes"`    // size of the restored files
 	Findings []Finding `json:"findings"` // damaged files
 }
 
-// restorableFile is a file from which a brain can be restored.
+// restorableFile is a file from which a brain (a memory in the cluster) can be restored.
 type restorableFile struct {
 	savedBrain
 	sourceDir *restoreSourceDir
-	// the file is from the cache of a process, and may contain more changes than the position beside it says
+	// The file is from the cache of a process. It may contain more changes than the position file in the same directory
+	// records.
 	isFromProcessCache bool
 }
 

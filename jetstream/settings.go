@@ -23,8 +23,8 @@ const (
 	minPayloadBytes                  = 8 << 20
 )
 
-// ErrSettings reports that servers or streams have settings that are not safe for brains. The text
-// of the error explains how to fix them.
+// ErrSettings reports that servers or streams have settings that are not safe for brains (memories in the cluster). The
+// text of the error explains how to fix the settings.
 var ErrSettings = errors.New("the servers are not set up for brains")
 
 func settingError(format string, args ...any) error {

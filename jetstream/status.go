@@ -34,8 +34,8 @@ type ServerStatus struct {
 	SyncInterval time.Duration `json:"sync_interval,omitempty"` // time between syncs (only if SyncAlways is not set)
 }
 
-// StreamStatus is the state of one stream: the stream of a partition, which contains a part of the brains, or the
-// stream of the directory.
+// StreamStatus is the state of one stream. A stream contains either a part of the brains (memories in the cluster) or
+// the directory, which lists all brains.
 type StreamStatus struct {
 	Name     string          `json:"name"`
 	Leader   string          `json:"leader"` // "" for a stream without a leader
@@ -50,7 +50,7 @@ type ReplicaStatus struct {
 	Server  string `json:"server"`
 	Current bool   `json:"current"`
 	Offline bool   `json:"offline,omitempty"`
-	Joining bool   `json:"joining,omitempty"` // the server is joining or leaving
+	Joining bool   `json:"joining,omitempty"` // the server is joining or leaving the stream
 	Lag     uint64 `json:"lag,omitempty"`     // number of messages of the stream that the server lacks
 	// an audit found differing data on this server, so the server must not become the leader
 	Fenced bool `json:"fenced,omitempty"`

@@ -1,4 +1,4 @@
-// This file implements [oxbow.Store] and its history for a brain of a cluster.
+// This file implements [oxbow.Store] and its history for a brain (a memory in the cluster).
 
 package jetstream
 
@@ -247,7 +247,8 @@ func (s *Store) Stats(ctx context.Context) (oxbow.Stats, error) {
 	return withStore(ctx, s, func(v localStore) (oxbow.Stats, error) { return v.Stats(ctx) })
 }
 
-// Lag describes how outdated a read may be if Options.Announced is set, so that reads do not ask the servers.
+// Lag describes how outdated a read may be. It is useful if Options.Announced is set, because reads then do not ask the
+// servers.
 type Lag struct {
 	Attached bool          // the messages by which other processes announce changes are arriving
 	Age      time.Duration // time since the local copy was last compared with the brain's last message in the stream

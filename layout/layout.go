@@ -51,12 +51,12 @@ type Dialect struct {
 	// HasTidier is set if the homes of the layout implement [Tidier].
 	HasTidier bool
 
-	// Detect returns the number of this layout's markers in the directory, or 0 if the directory
-	// does not use the layout. A marker is a file or directory by which the layout is recognized.
-	// fsys is rooted at the directory. The dialect with the most markers is chosen, and an equal
-	// number of markers is an error, so count a file that other layouts also have as less than the
-	// files that only this layout has. Detect is called for every home that does not have
-	// oxbow's own layout. It reads as little as possible and changes nothing.
+	// Detect returns the number of this layout's markers in the directory, or 0 if the directory does not use the
+	// layout. A marker is a file or directory by which the layout is recognized. fsys is rooted at the directory. The
+	// dialect with the most markers is chosen. If several dialects have the same number of markers, the home cannot be
+	// opened. Therefore a file that only this layout has must count more than a file that other layouts also have.
+	// Detect is called for every home that does not have oxbow's own layout. It reads as little as possible and changes
+	// nothing.
 	Detect func(fsys vfs.FS) (markers int, err error)
 
 	// Init creates those files and directories of the layout that are missing, so that Detect
@@ -117,10 +117,10 @@ type Home interface {
 	// Memory returns the memory that is stored in the home. Close also closes the
 	// memory.
 	Memory() *oxbow.Memory
-	// Tools returns the dialect's own tools in the dialect's order. The tools belong to this home,
-	// but read and write the memory of the workspace that is passed to them. If Tools returns nil, a
-	// server offers oxbow's own tools (see [Dialect.Sets]), unless the home is a [MemorySwitch] that
-	// is off.
+	// Tools returns the tools of the program to which this layout belongs, in the order of that program. The tools
+	// belong to this home, but they read and write the memory of the workspace that is passed to them. If Tools returns
+	// nil, a server offers oxbow's own tools (see [Dialect.Sets]). But if the home is a [MemorySwitch] whose memory is
+	// off, the server does not offer these tools.
 	Tools() []verb.Tool
 	// Documents returns the paths of the files in the home that contain no entries and that clients
 	// may read.
@@ -150,10 +150,10 @@ type MemorySwitch interface {
 // selections of entries.
 type Profiler interface {
 	Home
-	// WithProfile returns a view of the home for an agent that is bound to the named profile. The
-	// memory of the view contains only the entries that the profile selects. These entries also
-	// replace the home's own context. Closing the view does not close the home. If the profile does
-	// not exist, the error matches [oxbow.ErrInvalid].
+	// WithProfile returns a view of the home for an agent that is bound to the named profile. The memory of the view
+	// contains only the entries that the profile selects. In the view, these entries are also the context for a new
+	// session, in place of the context that the home has without a profile. Closing the view does not close the home.
+	// If the profile does not exist, the error matches [oxbow.ErrInvalid].
 	WithProfile(name string) (Home, error)
 }
 

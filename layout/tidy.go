@@ -1,12 +1,12 @@
-// This file declares the interfaces of homes that can shorten their own files. The verbs consolidate, compress and undo
-// use them.
+// This file declares the interfaces of homes (directories of memories) that can shorten their own files. The verbs
+// "consolidate", "compress" and "undo" use these interfaces.
 
 package layout
 
 import "github.com/oxbow-memory/oxbow/internal/verb"
 
-// A Tidier is a [Home] that can shorten by fixed rules the memory that is always in the context. It can also take this
-// back.
+// A Tidier is a [Home] that can shorten the part of its memory that is always in the context. It shortens this part by
+// fixed rules. It can also undo the shortening.
 type Tidier interface {
 	Home
 	verb.Tidier
@@ -22,7 +22,7 @@ type Compressor interface {
 type (
 	// Tidied describes the changes that a [Tidier] has made, or would make.
 	Tidied = verb.Tidied
-	// Step describes the change of one fact.
+	// Step describes how one unit of the memory, such as a fact in MEMORY.md, was changed.
 	Step = verb.Step
 	// Compression selects the logs that a [Compressor] replaces by digests.
 	Compression = verb.Compression

@@ -32,7 +32,7 @@ type Changed struct {
 }
 
 // Diff is the difference between the texts that two profiles A and B select from a memory. The entries are ordered by
-// ID. The documents are in the order of the profile.
+// ID. DocumentsA is in the order in which profile A lists its documents, and DocumentsB is in the order of profile B.
 type Diff struct {
 	OnlyA      []Chosen  `json:"only_a"`
 	OnlyB      []Chosen  `json:"only_b"`

@@ -1,4 +1,4 @@
-// This file parses the front matter of texts that are not profiles.
+// This file parses the front matter (YAML at the beginning) of files such as handoffs, which are not profiles.
 
 package profile
 

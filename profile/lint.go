@@ -58,8 +58,9 @@ type linter struct {
 	resolvedProfile *Resolved
 	profile         *Profile // the profile in the file that is being examined
 	entries         []oxbow.Entry
-	valuesByKey     map[string]map[string]bool // values that occur in the entries, by key
-	diagnostics     Diagnostics
+	// values in the entries, by label key (and kinds and names, by "kind" and "name")
+	valuesByKey map[string]map[string]bool
+	diagnostics Diagnostics
 }
 
 // addWarning adds a warning about a value. The parameter valuePath specifies the value, such as

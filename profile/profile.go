@@ -53,15 +53,17 @@ type Profile struct {
 	lineNumbers map[string]int
 }
 
-// A Choice selects entries by their labels, kind, date or name. An entry must match a value in each list. A nil list
-// matches all entries.
+// A Choice selects entries by their labels, kind, date or name. An entry matches the Choice if it matches a value in
+// each of the lists Projects, Tags, Kinds and RelatedFiles, and if its creation time is in the range. A nil list
+// matches all entries. In addition, the entries that the list Entries names are selected.
 type Choice struct {
 	Projects     []string
 	Tags         []string
 	Kinds        []string
 	RelatedFiles []string
 	Entries      []string // names of entries that are chosen even if they do not meet the other conditions
-	// Range of creation times, from From (inclusive) to To (exclusive). A zero time does not set a bound.
+	// Range of creation times. The field From is its inclusive start, and the field To is its exclusive end. A zero
+	// time does not set a bound.
 	From, To time.Time
 }
 
@@ -115,7 +117,7 @@ type Resolved struct {
 	Chain []string
 	// An entry is included if it matches a Choice in this list. If the list is empty, all entries are included.
 	Includes  []Choice
-	Excludes  []Choice // An entry is excluded if it matches any line of a Choice in this list.
+	Excludes  []Choice // An entry is excluded if it meets one condition of a Choice, such as its tags.
 	Documents []Document
 	MaxTokens int
 	Process   bool     // entries with the label process:true are included

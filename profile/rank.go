@@ -116,7 +116,8 @@ func (o *rankingInput) isBarredFromSelection(e *oxbow.Entry) bool {
 type selectedEntryParts struct {
 	selectedCount int // number of entries that the profile selects
 	textParts     []prompt.Part
-	// number of entries that rank too low to be tried, and their total token count
+	// number of entries that ranked too low to be formatted as text before the budget was used up, and their total
+	// token count
 	omittedCount, omittedTokens int
 }
 
@@ -267,8 +268,8 @@ func (r *Resolved) isSelectable(e *oxbow.Entry, input *rankingInput) bool {
 	return input.profileScope.Sees(e) && !r.isTextOmitted(e)
 }
 
-// bestEntries collects the highest-ranking entries: as few as are necessary for the contents to have more than
-// tokenBudget tokens.
+// bestEntries collects the highest-ranking entries. The estimated number of tokens in their contents must exceed
+// tokenBudget, and bestEntries keeps only as many entries as are necessary for this.
 type bestEntries struct {
 	heap         rankHeap
 	contentBytes int // total size of the contents of all entries in the heap, in bytes

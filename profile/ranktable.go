@@ -1,5 +1,6 @@
-// This file ranks the entries of a selection by a table of heads. It examines only as many entries as can be among the
-// best, so that a selection from a million entries takes little time.
+// This file ranks the entries of a selection. It uses a table of heads, which are entries without their contents. It
+// examines only as many entries as can be among the best. Therefore a selection from a million entries takes little
+// time.
 
 package profile
 
@@ -79,7 +80,7 @@ const maxSmallGroupEntries = 256
 type traitGroup struct {
 	rankTraits
 	rows        []int // rows of the entries in a group with at most maxSmallGroupEntries entries
-	unreadCount int   // number of the entries that may still be among the best
+	unreadCount int   // number of entries not examined yet (0 if none of them can rank high enough)
 }
 
 // addRow adds the entry in a row of the table to the group.
@@ -95,7 +96,7 @@ func (g *traitGroup) addRow(row int) {
 
 // traitGroups are the groups of entries that a selection may contain.
 type traitGroups struct {
-	byForm []*traitGroup // the group of each form (nil if a selection must not contain entries with the form)
+	byForm []*traitGroup // group for each form, a combination of kind and labels (nil if it is not selectable)
 	all    map[rankTraits]*traitGroup
 }
 

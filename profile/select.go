@@ -264,7 +264,8 @@ type Budget struct {
 	Documents []Cost `json:"documents"`
 	Entries   int    `json:"entries"`        // number of entries that the profile includes
 	Tokens    int    `json:"entries_tokens"` // estimated number of tokens in the entries that the profile includes
-	// estimated number of tokens in the profile's documents and in the heading above the text
+	// estimated number of tokens in the profile's documents and in the heading of the text that the profile's selection
+	// creates
 	Fixed int `json:"fixed_tokens"`
 }
 

@@ -51,10 +51,11 @@ type Place struct {
 	Repeats func(text string) bool
 }
 
-// A Set is the set of all profiles that can be used by name. It reads them from one or more directory trees, such as
-// the home and a project. If several files define a profile with the same name, the first tree in Places that has one
-// is used, and the first directory in this tree. Therefore a project cannot replace a profile that the user wrote. A
-// Set is safe for concurrent use. It caches nothing, so each call reads the current files.
+// A Set is the set of all profiles that can be used by name. It reads the profiles from one or more directory trees,
+// such as the home and a project. If several files define a profile with the same name, the Set uses the file in the
+// first tree of the list Places. If several directories of this tree contain such a file, the Set uses the first one.
+// Therefore a project cannot replace a profile that the user wrote. A Set is safe for concurrent use. It caches
+// nothing, so each call reads the current files.
 type Set struct {
 	Places []Place
 	Zone   *time.Location // time zone of dates that do not contain a zone (nil for UTC)

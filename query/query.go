@@ -56,7 +56,7 @@ const (
 // A Request is a query that also says which of a home's memories it searches.
 type Request struct {
 	Query        oxbow.Query
-	Memory       string        // the memory that the term in: names, or "" without such a term
+	Memory       string        // memory named by the term with the key "in", such as in:work, or ""
 	Misspellings []Misspelling // words that were probably meant as terms of a filter
 }
 

@@ -149,8 +149,8 @@ type scopedOpConverter struct {
 	// entries as they will be after the ops that were checked so far (nil for a removed entry)
 	pendingEntries map[string]*oxbow.Entry
 	boundOps       []oxbow.Op
-	// the scope added to an op the condition that the entry still has the version that was checked, so the op fails if
-	// another writer has changed the entry
+	// The scope has added a condition to an op: the entry must still have the version that was checked. Therefore the
+	// op fails if another writer has changed the entry in the meantime.
 	canConflictWithWriter bool
 }
 

@@ -17,7 +17,8 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// history is the [oxbow.Historian] of a scope.
+// history is the history of a store that is restricted to a scope. It contains only the entries in the scope. It
+// implements [oxbow.Historian].
 type history struct {
 	*store
 	historian oxbow.Historian
@@ -226,8 +227,8 @@ func (h *history) visibleChanges(
 	}
 }
 
-// seekableScopedHistory is a restricted history that can be read from any change on, because the base store's history
-// is an [oxbow.LogSeeker].
+// seekableScopedHistory is a history that is restricted to a scope. It can be read beginning at any change, because the
+// base store's history is an [oxbow.LogSeeker].
 type seekableScopedHistory struct{ history }
 
 var _ oxbow.LogSeeker = (*seekableScopedHistory)(nil)

@@ -28,8 +28,9 @@ type Scope struct {
 	// Own contains labels that new entries get, unless the entry has another label with the same key. Callers cannot
 	// remove these labels. An update keeps these labels, and an [oxbow.Relabel] without them fails.
 	Own []oxbow.Label
-	// Only restricts which labels may be added. If a term has a new label's key, the label's value must be one of the
-	// term's values. A term without values forbids its key. An entry may keep the labels that it already has.
+	// The list Only restricts which labels may be added. If a term in Only has a new label's key, the label's value
+	// must be one of the term's values. A term without values forbids its key. An entry may keep the labels that it
+	// already has.
 	Only []oxbow.Term
 
 	// Redact lists the kinds of personal data that are hidden. All texts are shown with a mark, such as [mail], in

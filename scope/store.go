@@ -73,10 +73,10 @@ type store struct {
 	scope            Scope
 	clock            func() time.Time
 	changeSource     oxbow.Source
-	closesBaseStore  bool // closing this store also closes the store base
+	closesBaseStore  bool // closing this store also closes the store in the field base
 
 	watchers     subscribers.List[oxbow.Event]
-	stopWatching func()      // ends the subscription to events of the store base
+	stopWatching func()      // ends the subscription to the events of the store in the field base
 	closed       atomic.Bool // Close was called
 
 	// screen is [oxbow.Options.Screen], or nil.

@@ -37,8 +37,9 @@ type AliasHolder struct {
 type AliasRule int
 
 const (
-	// currentHolderKeeps is the rule for entries that are added to a store: an entry that had the alias before the
-	// change keeps it. If no entry had the alias, the oldest entry gets it.
+	// currentHolderKeeps is the rule for changes in one store. If several entries would have the same alias after the
+	// change, the entry that had the alias before the change keeps it. If no entry had the alias before, the oldest
+	// entry gets it.
 	currentHolderKeeps AliasRule = iota
 
 	// OldestKeeps is the rule for merging two stores: the oldest entry keeps the alias. So the result is the same in

@@ -70,13 +70,14 @@ func HistoryOf(s Store) (Historian, error) {
 // should use package heads and not call a HeadViewer directly.
 type HeadViewer interface {
 	// ViewHeads calls fn with the heads of all entries as of one moment, ordered by ID. A head is an entry without its
-	// content. If all yields an error, the iteration ends. fn can call read to get whole entries by their IDs.
+	// content. If the sequence all yields an error, the iteration ends. fn can call the function read to get whole
+	// entries by their IDs.
 	//
-	// A head contains only the labels with the given keys (see [Head]). The head of an entry whose name or alias is in
-	// names contains the whole entry.
+	// A head contains only the labels with the given keys (see [Head]). If the list names contains the name or an alias
+	// of an entry, the head contains the whole entry.
 	//
-	// ViewHeads returns false if the store does not have the requested data or could not read all data. The caller
-	// must then read the entries.
+	// ViewHeads returns false if the store does not have the requested data or could not read all data. The caller must
+	// then read the entries.
 	ViewHeads(
 		ctx context.Context,
 		keys, names []string,

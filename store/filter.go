@@ -20,23 +20,20 @@ type Filter struct {
 	Before time.Time // time before which the entry was created (zero means no limit)
 }
 
-// A Term is a single condition in a [Filter]. An entry satisfies the term if the entry
-// matches at least one of the Values. If Not is set, the entry satisfies the term if it
-// matches none of the Values.
+// A Term is a single condition in a [Filter]. An entry satisfies the term if the entry matches at least one of the
+// Values. If Not is set, the entry satisfies the term if it matches none of the Values.
 //
 // Key is a label key, or one of these words, which specify the property that a value is compared with:
 //
 //   - kind: the entry's [Kind], such as note
 //   - name: the entry's exact name or an alias
 //   - by: the [Actor] that wrote the current version
-//   - door: the Door of the current version's [Source]
+//   - door: the interface through which the current version was written: cli, mcp, http or library (see [Source])
 //   - has: a label key that the entry has
 //   - trust: the level of [Trust]
-//   - confidence: the lowest confidence to select (entries without a confidence are
-//     excluded)
+//   - confidence: the lowest confidence to select (entries without a confidence are excluded)
 //
-// Names, aliases and label values match even if their Unicode composition differs (see
-// [SameName]).
+// Names, aliases and label values match even if their Unicode composition differs (see [SameName]).
 type Term struct {
 	Key    string
 	Values []string

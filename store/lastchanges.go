@@ -37,7 +37,7 @@ func Undoable(ctx context.Context, h Historian, n int) ([]Change, error) {
 type undoWalk struct {
 	found     []Change
 	count     int             // number of calls in found
-	openCalls []Change        // for each call in found with earlier parts, the earliest part that was found
+	openCalls []Change        // for each call whose first part is not yet found: its earliest part in found
 	undone    map[uint64]bool // numbers of the changes that were undone
 }
 

@@ -14,8 +14,8 @@ import (
 // An Op changes one entry. It is an [Add], [Update], [Alias], [Relabel] or [Remove], because no other type can
 // implement Op.
 //
-// If the field If of an op is not 0, the entry must have this version. Otherwise no op of the call is applied, and the
-// error matches [ErrConflict].
+// Some ops have a field named If, which contains a version. If this version is not 0, it must be the present version of
+// the entry. Otherwise no op of the call is applied, and the error matches [ErrConflict].
 type Op interface {
 	// Check returns an error matching ErrInvalid if no store can apply the op.
 	Check() error
@@ -26,12 +26,13 @@ type Op interface {
 	// IfVersion returns the version that the entry must have, or 0 if it may have any version.
 	IfVersion() uint64
 
-	// ApplyTo returns the entry old after the op, without a new version or time. For a [Remove], it returns old. The
-	// result shares the memory of labels and aliases with old or the op.
+	// ApplyTo returns the entry as it is after the op, without a new version or time. The argument old is the entry
+	// before the op. For a [Remove], ApplyTo returns old. The result shares the memory of labels and aliases with old
+	// or the op.
 	ApplyTo(old Entry) Entry
 
-	// uniqueAliases returns the op's aliases if no other entry may have one of them as its name or alias. Otherwise it
-	// returns nil.
+	// uniqueAliases returns the op's aliases if the op requires that no other entry has one of them as its name or
+	// alias. If the op does not require this, uniqueAliases returns nil.
 	uniqueAliases() []string
 }
 
@@ -79,7 +80,8 @@ type Relabel struct {
 	If     uint64
 }
 
-// Remove removes an entry. A store with history keeps its versions in the log.
+// Remove removes the entry with a Name. If the field If is not 0, the entry must have this version. A store with
+// history keeps the versions of the removed entry in its log.
 type Remove struct {
 	Name string
 	If   uint64

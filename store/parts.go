@@ -17,8 +17,9 @@ import (
 )
 
 const (
-	// defaultPartBytes is the size in bytes up to which a call makes a single change. The log accepts 64 MiB, but a
-	// smaller change needs less memory, and a person who stops a call waits only for one change.
+	// defaultPartBytes is the maximum size, in bytes, of the entries that a call writes in a single change. A call that
+	// writes more makes several changes. The log accepts 64 MiB, but a smaller change needs less memory, and a person
+	// who stops a call waits only for one change.
 	defaultPartBytes = 16 << 20
 
 	// maxUndoBytes is the size in bytes up to which RevertInParts tries to undo a change. It is the size of the
@@ -30,22 +31,22 @@ const (
 // writes its text into another entry.
 type OpGroup struct {
 	Ops []Op
-	// OldBytes is the total size of the entries that the ops replace or remove, as [EntryBytes] returns it. An undo
-	// writes these entries again, so they count for the size of a change.
+	// OldBytes is the total size of the entries that the ops replace or remove, as [EntryBytes] returns it. OldBytes is
+	// added to the size of a change, because an undo of the change writes these entries again.
 	OldBytes int
 }
 
 // PartOptions configures [CommitInParts].
 type PartOptions struct {
 	MaxBytes     int // maximum size of a change in bytes (0 means 16 MiB)
-	EarlierParts int // number of changes that the same call has made before
+	EarlierParts int // number of changes that earlier attempts at the same call have made
 }
 
 // Parts describes the changes that [CommitInParts] has made.
 type Parts struct {
 	ChangeCount int
-	// GroupCount groups of ops were committed. These are the first elements of the list of groups that the caller
-	// passed.
+	// GroupCount is the number of op groups that were committed. They are the first GroupCount elements of the caller's
+	// list.
 	GroupCount int
 	LastSeq    uint64 // number of the last change (0 if the store does not number changes)
 }

@@ -11,7 +11,7 @@ import (
 type Summary struct {
 	Entries int
 	Content int64 // total size of the entries' contents, in bytes
-	// number of entries for each kind, project and tag; filters use the same label keys
+	// number of entries for each kind, project and tag (the label keys are the keys that filters use)
 	Counts         map[Label]int
 	Oldest, Newest time.Time // creation times of the first and the last entry
 }
@@ -28,7 +28,7 @@ type RecoverReport struct {
 	Lost     [][2]uint64 // ranges [first, last] of changes that could not be read
 	BadBytes int64       // number of bytes that belong to no record
 	Header   bool        // The header of the log file was damaged and was reconstructed from the log's records.
-	// Some entries could not be read that were stored in the log's base, which contains the state after a compaction.
+	// The log's base contains the state after a compaction. Base is set if some entries in the base could not be read.
 	Base bool
 }
 
@@ -38,9 +38,9 @@ const HeadName = "name"
 // A Head is an entry without its content. If a store has the whole entry in memory, the head may contain the whole
 // entry (see package heads).
 type Head struct {
-	// If Whole is set, Entry is the whole entry. Otherwise Entry has only the ID, version, kind and times, and the
-	// labels with the requested keys. If [HeadName] is a requested key, Entry also has the name and the aliases. They
-	// are valid only until the iteration returns the next Head.
+	// If Whole is set, Entry is the whole entry. Otherwise, Entry contains only the ID, version, kind, times and the
+	// labels with the requested keys. If [HeadName] is a requested key, Entry also contains the name and the aliases.
+	// Entry is valid only until the iteration returns the next Head.
 	Entry *Entry
 	Whole bool
 	Size  int // number of bytes in the content
@@ -53,9 +53,9 @@ type Redactor interface {
 	// name was never used, the error matches ErrNotFound.
 	Redact(ctx context.Context, name string, dryRun bool) (RedactReport, error)
 
-	// RedactVersions removes from the history the earlier versions of all entries for which match returns true. match
-	// is called with each version and must not call the store. For a current version, its result is ignored. If dryRun
-	// is set, nothing is removed.
+	// RedactVersions removes old versions of entries from the history. The function match is called with each version,
+	// and must not call the store. If match returns true, the version is removed, unless it is the current version of
+	// its entry. If dryRun is set, nothing is removed.
 	RedactVersions(ctx context.Context, match func(e Entry, isCurrent bool) bool, dryRun bool) (RedactReport, error)
 }
 

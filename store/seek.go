@@ -12,12 +12,13 @@ import (
 // A LogSeeker is a [Historian] that can find a change without reading the changes after it. Callers
 // use [LogFrom] and [ReadChanges].
 type LogSeeker interface {
-	// LogFrom yields the changes up to number seq, newest first, but leaves out the first
-	// skip of these changes.
+	// LogFrom yields the changes up to number seq, newest first. It leaves out as many of the newest changes as the
+	// parameter skip says.
 	LogFrom(ctx context.Context, seq uint64, skip int) iter.Seq2[Change, error]
 }
 
-// LastChange is at least as high as the number of any change, for [LogFrom].
+// LastChange is a number that is not lower than the number of any change. Pass it to [LogFrom] to read a log from its
+// newest change on.
 const LastChange = math.MaxUint64
 
 // ReadHistory returns the history from which h reads. This is h itself, unless h wraps another history only to limit

@@ -20,7 +20,7 @@ const (
 	Agent    Actor = "agent"   // a model made the call
 	Program  Actor = "tool"    // a program or a rule made the change
 	Imported Actor = "import"  // an import read the text from a file or another system
-	Team     Actor = "team"    // reviewed in the project's repository (never stored)
+	Team     Actor = "team"    // the text was reviewed in the project's repository (this actor is not stored)
 	Foreign  Actor = "foreign" // somebody who wrote a text in a project that the user does not trust (never stored)
 )
 

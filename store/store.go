@@ -32,7 +32,7 @@ type Store interface {
 	Close() error
 }
 
-// A DryRunner is a Store that refuses some ops for which [Op] Check reports no error.
+// A DryRunner is a Store that may refuse an op for which the op's method Check reports no error.
 type DryRunner interface {
 	// DryRun returns the error that Apply would return for these ops, without changing
 	// anything. Apply may still fail, for example if writing fails or if another change
@@ -66,21 +66,20 @@ type Historian interface {
 	// undone by this call, the error matches ErrConflict.
 	Revert(ctx context.Context, seqs ...uint64) (uint64, error)
 
-	// Restore writes the version of an entry that change number seq wrote again, as a new
-	// change, and returns its number. The entry may have been removed since.
+	// Restore makes a new change that gives an entry the version that the change with number seq wrote. It returns the
+	// number of the new change. The entry may have been removed since.
 	Restore(ctx context.Context, name string, seq uint64) (uint64, error)
 
-	// RestoreIf is like Restore, but fails with an error matching ErrConflict unless the entry's present version is
-	// the argument version. Version 0 means that the entry must not exist now.
+	// RestoreIf is like Restore, but fails with an error matching ErrConflict unless the entry's present version is the
+	// parameter version. If the parameter version is 0, the entry must not exist now.
 	RestoreIf(ctx context.Context, name string, seq, version uint64) (uint64, error)
 }
 
 // A Watcher is a Store that sends events. Any number of functions may watch it.
 type Watcher interface {
-	// Watch calls fn with each event until stop is called or the store is closed. Fn is
-	// called before the Apply or Refresh that caused the event returns, and never by two
-	// goroutines at the same time. Fn must not call the store. Fn may be called once more
-	// while stop runs.
+	// Watch calls the function fn with each event until the function stop is called or the store is closed. If an Apply
+	// or Refresh causes an event, fn is called before that Apply or Refresh returns. fn is never called by two
+	// goroutines at the same time. fn must not call the store. fn may be called once more while stop runs.
 	Watch(fn func(Event)) (stop func())
 
 	// Refresh looks for changes by other processes and sends their events.

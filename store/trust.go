@@ -21,10 +21,11 @@ const (
 	trustVerified Trust = "verified" // written by an agent after a test had passed or a commit was made
 	trustTeam     Trust = "team"     // reviewed by the project's team, because it is in the project's repository
 	// written by an agent or a program, without any of the signs that change the level of trust
-	trustAgent     Trust = "agent"
-	TrustImported  Trust = "imported"
-	TrustUnvouched Trust = "unvouched" // written by an agent whose reads no hook reports
-	TrustTainted   Trust = "tainted"   // written after the agent had read text by others, such as a web page
+	trustAgent    Trust = "agent"
+	TrustImported Trust = "imported"
+	// written by an agent in a session for which no hook reports what the agent reads
+	TrustUnvouched Trust = "unvouched"
+	TrustTainted   Trust = "tainted" // written after the agent had read text by others, such as a web page
 	// The text is tainted (see LabelTaint) and also looks like instructions. A search does not find the entry by its
 	// text.
 	TrustQuarantined Trust = "quarantined"
@@ -46,13 +47,14 @@ const (
 	// change
 	LabelApproved = "approved"
 
-	// LabelUnvouched marks a text that nobody vouches for, although it is not known to contain text by others. The
-	// value is the reason. It is "no-hooks" if the writer's session does not report which texts it reads, and "import"
-	// if the text was imported. If the text repeats the output of a command, it is the command.
+	// LabelUnvouched marks a text that nobody vouches for, although the text is not known to contain text by others.
+	// The value is the reason. The value "no-hooks" means that the writer's session does not report which texts it
+	// reads. The value "import" means that the text was imported. If the text repeats the output of a command, the
+	// value is the command.
 	LabelUnvouched = "unvouched"
 
-	// LabelTextBy names the author of an entry's text if the last change does not. This is so after a person changed
-	// only the labels of another author's entry or restored the entry.
+	// LabelTextBy names the author of an entry's text if the author of the last change is not the author of the text.
+	// This is the case if a person changed only the labels of another author's entry, or restored such an entry.
 	LabelTextBy = "text-by"
 )
 

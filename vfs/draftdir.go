@@ -11,12 +11,12 @@ import (
 	"slices"
 )
 
-// A DraftDir is a new directory that is built under another name in the same parent directory. [DraftDir.Commit] gives
-// the directory its final name, so that the final name never refers to an incomplete directory. A DraftDir must not be
-// used by several goroutines at the same time.
+// A DraftDir is a new directory that is built in a temporary directory beside its final place. [DraftDir.Commit] moves
+// the directory to its final name, so that the final name never refers to an incomplete directory. A DraftDir must not
+// be used by several goroutines at the same time.
 //
-// The draft of the directory NAME is the directory NAME.unfinished. It contains a lock file, which the builder keeps
-// locked, and the directory that gets the final name.
+// The temporary directory for the directory NAME is NAME.unfinished. It contains a lock file, which the builder keeps
+// locked, and the new directory.
 type DraftDir struct {
 	fsys               FS
 	name               string // final name of the directory

@@ -22,7 +22,7 @@ type TempNumberer interface {
 }
 
 // A sameFileReporter is a file description that can determine whether another description describes the same file.
-// Descriptions from an [OS] do not implement identity, because os.SameFile compares them.
+// Descriptions from an [OS] do not implement sameFileReporter, because os.SameFile compares such descriptions.
 type sameFileReporter interface {
 	fs.FileInfo
 

@@ -1,4 +1,5 @@
-// This file implements the files, file descriptions and locks of Mem.
+// This file implements the files, the file descriptions (fs.FileInfo) and the locks of Mem, the file system that is
+// stored in memory.
 
 package vfs
 

@@ -1,8 +1,8 @@
 //go:build linux && !android
 
-// This file checks with a single statx call whether a name refers to a file. The call does not request the times of
-// the file. Since Linux 6.13, a write after a request for the times has to record new times. The call also avoids the
-// memory allocations of package os.
+// This file checks with a single statx call whether a name refers to a file. The call does not request the times of the
+// file, because such a request can make the next write slower: since Linux 6.13, the first write after a request for
+// the times has to record a new, exact time. The call also avoids the memory allocations of package os.
 
 package vfs
 

@@ -13,7 +13,7 @@ import (
 
 var _ SyncStarter = (*dataFile)(nil)
 
-// dataFile is a file whose Sync does not write its times.
+// dataFile is a file whose method Sync makes the content durable, but not the file's modification time.
 type dataFile struct {
 	*os.File
 	conn syscall.RawConn

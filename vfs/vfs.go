@@ -85,9 +85,9 @@ type Lock interface {
 // A BulkSyncer is a file system that can sync many files at once. This is much faster than a separate Sync of each
 // file.
 type BulkSyncer interface {
-	// SyncAfter calls write and then makes all changes of write durable. These are file contents, and all names in the
-	// file system of the directory. If the system does not support this, SyncAfter does not call write and returns an
-	// error that matches [ErrUnsupported].
+	// SyncAfter calls the function write and then makes all changes that write made durable. The changes may be file
+	// contents and names, and may be anywhere in the file system that contains the directory dir. If the system does
+	// not support this, SyncAfter does not call write and returns an error that matches [ErrUnsupported].
 	SyncAfter(dir string, write func() error) error
 }
 

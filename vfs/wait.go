@@ -113,7 +113,7 @@ func WithLock(
 	return call.wasLockAcquired, call.err
 }
 
-// lockedCall is a call of WithLock. The fields ok and err are set before the channel done is closed.
+// lockedCall is a call of WithLock. The fields wasLockAcquired and err are set before the channel done is closed.
 type lockedCall struct {
 	startTime       time.Time
 	limit           time.Duration

@@ -21,12 +21,12 @@ type Watch interface {
 
 	// Changed returns the names of the files that changed since the previous call, and the lost directories. A
 	// directory is lost if its changes are not known or if the watch has ended. The caller must list the lost
-	// directories and add them again. Changed does not wait. It reports all changes that processes on this machine
-	// made before the call.
+	// directories and add them again. Changed does not wait. It reports all changes that processes on this machine made
+	// before the call.
 	//
 	// However, it does not report writes through a memory map, writes through a hard link in another directory, and
-	// changes to a file outside of the directory to which a symbolic link leads. A directory in which such a link was
-	// created is returned as lost.
+	// changes to a file outside of the watched directory that is reached by a symbolic link in the directory. A
+	// directory in which such a link was created is returned as lost.
 	Changed() (files, lost []string, err error)
 
 	// Close ends the watch.

@@ -17,8 +17,8 @@ import (
 	"syscall"
 )
 
-// watchableFileSystems contains the magic numbers of the file systems whose changes are all made through this kernel
-// (from linux/magic.h, ZFS and bcachefs).
+// watchableFileSystems contains the magic numbers of the file systems whose changes are all made through this kernel.
+// The numbers come from linux/magic.h and, for ZFS and bcachefs, from the sources of these file systems.
 var watchableFileSystems = []int64{
 	0xef53,     // magic number of ext2, ext3 and ext4
 	0x58465342, // magic number of XFS

@@ -63,8 +63,8 @@ func requireArgCount(minArgs, maxArgs int, description string) cobra.PositionalA
 // flags.
 var negatedTermPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^-[a-z][a-z0-9_-]*:`) })
 
-// excludedWordPattern matches a word that recall must exclude, such as -deploy. The only short flags of recall are -q
-// and -h.
+// excludedWordPattern matches an argument with which the command "recall" excludes a word, such as -deploy. The
+// argument cannot be a short flag, because the only short flags of this command are -q and -h.
 var excludedWordPattern = sync.OnceValue(
 	func() *regexp.Regexp { return regexp.MustCompile(`^-([^-\s=]..|[^-qh\s=].|[qh][^qh])`) },
 )

@@ -17,7 +17,8 @@ var commandPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`((?:^|[\s;,:("']))oxbow (--home|[a-z]+)\b`)
 })
 
-// commandsWithoutHome contains the commands that do not use the home of a run. They get no flag --home.
+// commandsWithoutHome contains the commands that do not use an oxbow home, which is the directory with a memory. These
+// commands have no flag --home.
 var commandsWithoutHome = map[string]bool{"bench": true, "completion": true, "demo": true, "help": true, "hook": true,
 	"trust": true, "version": true}
 

@@ -1,4 +1,5 @@
-// This file finds profiles, and restricts a run to the profile to which it is bound.
+// This file finds memory profiles. If the command was started with a profile, it also restricts the command to the part
+// of the memory that the profile selects.
 
 package cli
 
@@ -151,9 +152,9 @@ func (mem *openMemory) restrictToProfile(m *oxbow.Memory) (*oxbow.Memory, error)
 	return scope.Within(m, r.Scope()), nil
 }
 
-// commandsWithinProfile lists the commands that may run while a profile binds the run. They reach entries only through
-// the restricted memory. All other commands are refused, because they read or write files with entries outside of the
-// profile.
+// commandsWithinProfile lists the commands that may run if the run is bound to a profile, that is, restricted to the
+// entries that the profile selects. These commands reach entries only through the restricted memory. All other commands
+// are refused, because they read or write files with entries outside of the profile.
 var commandsWithinProfile = []string{
 	"remember", "recall", "get", "list", "edit", "forget", "log", "undo", "restore", "export", "import", "mcp",
 	"context",
@@ -199,7 +200,8 @@ func (mem *openMemory) outputPath(path string) (string, error) {
 	return abs, asUsageError(output.CheckTarget(p, abs, bound != ""))
 }
 
-// scopeError reports that a command cannot run while a profile binds the run. It matches oxbow.ErrUnsupported.
+// scopeError reports that a command cannot run, because the run is bound to a profile, that is, restricted to the
+// entries that the profile selects. It matches oxbow.ErrUnsupported.
 type scopeError struct{ command, profile string }
 
 func (e *scopeError) Error() string {

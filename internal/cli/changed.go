@@ -1,5 +1,5 @@
-// This file implements the command "oxbow changed". It also prints the notice of other commands that agents have
-// changed a person's text.
+// This file implements the command "oxbow changed". It also prints a notice for other commands. The notice says that
+// agents have changed a text of a person.
 
 package cli
 

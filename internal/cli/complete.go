@@ -41,8 +41,8 @@ also works for filters in a query: oxbow recall project:<Tab>.`,
 // maxCompletions is the maximum number of words that a shell is offered.
 const maxCompletions = 200
 
-// completionSource returns the words that may replace start. After an error it returns nothing, because a shell cannot
-// show errors during completion.
+// completionSource returns the words that may complete the text in the parameter start, which the user has typed so
+// far. After an error it returns nothing, because a shell cannot show errors during completion.
 type completionSource func(ctx context.Context, start string) []string
 
 // completeFirstArgs returns a completion function for the first n arguments. The shell adds no space after a word that

@@ -18,8 +18,8 @@ type Daemon struct {
 	RootCommand  *cobra.Command // root command with the program's name, and its commands besides serve
 	ServeCommand *cobra.Command // help text and additional flags of the command serve
 
-	// StartStorage starts the storage of the memories and waits until it can be used. During the wait, it calls tell
-	// with messages that tell the person why it waits.
+	// StartStorage starts the storage of the memories and waits until it can be used. During the wait, it calls the
+	// function tell with messages that explain the wait to the person.
 	StartStorage func(ctx context.Context, home string, tell func(format string, args ...any)) (Memories, error)
 }
 

@@ -49,7 +49,7 @@ func (mem *openMemory) editAndPrint(ctx context.Context, name string) error {
 // editOutcomeUnchanged is the outcome if the person did not change the text.
 const editOutcomeUnchanged = "unchanged"
 
-// editOut is the result of the command edit. As JSON, it has the same fields as the result of remember.
+// editOut is the result of the command "oxbow edit". As JSON, it has the same fields as the result of "oxbow remember".
 type editOut struct{ verb.RememberOut }
 
 // Report says what happened to the entry. If the person did not change the text, nothing was stored.

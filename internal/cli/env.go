@@ -12,9 +12,9 @@ import (
 )
 
 // Env contains everything of the outside world that a run uses. These fields may be zero: IsStdinTerminal,
-// IsStdoutTerminal, IsStderrTerminal, Width, Height, OpenTerminal, Executable, Environ, RunProgram, StartDetached,
-// RunEditor, ShowInPager, OpenBrowser, OnListening, DelayExit, Sleep, ServerDrainTime and HookTimeLimits. All other
-// fields must be set.
+// IsStdoutTerminal, IsStderrTerminal, TerminalWidth, TerminalHeight, MaxChangeBytes, OpenTerminal, Executable, Environ,
+// RunProgram, StartDetached, RunEditor, ShowInPager, OpenBrowser, OnListening, DelayExit, Sleep, ServerDrainTime and
+// HookTimeLimits. All other fields must be set.
 type Env struct {
 	Args   []string // command line arguments without the program's name
 	Stdin  io.Reader
@@ -83,17 +83,20 @@ type Env struct {
 	// connections.
 	OnListening func(addr string)
 
-	// DelayExit, unless nil, is called by a server that finishes the calls that it has read. Until release is called,
-	// the process is not ended by a first signal or by a client that stops reading. A second signal ends it.
+	// DelayExit, unless nil, is called by a server before the server finishes the calls that it has already read. It
+	// delays the end of the process until the returned function release is called: until then, neither a first signal
+	// nor a client that stops reading ends the process. A second signal ends the process.
 	DelayExit func() (release func())
 }
 
-// HookTimeLimits limits the time for each step of a hook. The client waits for all steps except Drain.
+// HookTimeLimits limits the time for each step of a hook. The client waits for all steps except the step that
+// SpoolDrain limits.
 type HookTimeLimits struct {
 	// SessionStart limits the time for the context that a model is shown at the start of a session. PromptAnswer
 	// limits the time for the context that a model is shown with a prompt.
 	SessionStart, PromptAnswer time.Duration
-	// time limit for calibrating a memory for the first time, which happens within PromptAnswer
+	// time limit for the first calibration of a memory, which finds out how well an entry must match a prompt to be
+	// shown (the time is part of the time PromptAnswer)
 	FirstMemoryCalibration time.Duration
 	// time limit for moving the hook reports of a turn into the session archive
 	SpoolDrain time.Duration
@@ -131,7 +134,8 @@ type environment struct {
 	wantsJSON       bool
 	isQuiet         bool
 	commandRewriter func(text string) string // rewrites the commands in a text so that they work as typed (may be nil)
-	// The opened home has another layout. Its versions are not change numbers.
+	// The opened home has the layout of another memory system. The versions of its entries are not change numbers, as
+	// they are in oxbow's own layout.
 	isHomeOfOtherLayout bool
 
 	supportsPager, noPager bool // The command supports a pager, and the flag --no-pager is set.

@@ -1,4 +1,5 @@
-// This file defines the flags of commands. Each field of a verb's In struct that can be a flag becomes one.
+// This file defines the flags of commands. A verb is a function that a command calls. Its arguments are the fields of a
+// struct, such as RememberIn. Each field that can be a flag becomes a flag of the command.
 
 package cli
 

@@ -32,7 +32,8 @@ const storeFileName = "memory.oxbow"
 // homeDirName is the directory name of a home inside a project.
 const homeDirName = injection.ProjectDir
 
-// homeFinder finds the home of a run and describes it.
+// homeFinder finds the home that a command uses, which is the directory or other place with the memory. It also
+// describes this home and how it was found.
 type homeFinder struct {
 	env             *environment
 	homeFlag        string
@@ -77,12 +78,12 @@ func (finder *homeFinder) homePath() (string, error) {
 	return dir, err
 }
 
-// nearestHomeRule describes the rule for a home that was found and not named. Such a home may have come with a
-// project.
+// nearestHomeRule describes the rule by which a home was found if the person did not name a home. A home is a directory
+// with a memory. A home that was found by this rule may have come with a project from somebody else.
 const nearestHomeRule = "the nearest " + homeDirName + " at or above the working directory"
 
-// mainWorktreeHomeRule describes why a home was chosen that is in the main working tree of a git repository, if the
-// command runs in another worktree of the repository.
+// mainWorktreeHomeRule describes why oxbow chose the home in the main working tree of a git repository. oxbow chooses
+// this home if the command runs in another worktree of the same repository.
 const mainWorktreeHomeRule = "the " + homeDirName + " of the main tree of this git worktree"
 
 const dataDirHomeRule = "your data directory"

@@ -1,4 +1,5 @@
-// This file takes the open handoff when a hook reports that a session begins.
+// This file handles handoffs at the start of a session. A handoff is a text with which one session passes its work to
+// the next session. If a hook reports that a session begins, the session receives the open handoff.
 
 package cli
 
@@ -11,7 +12,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// maxHandoffTokens limits the memory that a handoff's profile selects at the start of a session, in tokens.
+// maxHandoffTokens is the maximum size, in tokens, of the entries that are shown at the start of a session because a
+// handoff names a memory profile that selects them. A handoff describes the work that an earlier session has left to
+// the new session.
 const maxHandoffTokens = 2_000
 
 // openHandoffName returns the name of an open handoff: the handoff for the session's project, or else the handoff

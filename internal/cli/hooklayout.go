@@ -1,4 +1,5 @@
-// This file answers hooks in homes of other layouts. It does the work that the layout's own system does by itself.
+// This file answers hooks in homes that have the layout of another memory system. In such a home, the files are stored
+// as that memory system stores them. This file does the work that the other memory system would do by itself.
 
 package cli
 
@@ -168,7 +169,8 @@ func (l otherLayoutHook) sessionStartContext(ctx context.Context, file inject.Sh
 	return text
 }
 
-// minContextBytes is how many bytes of the home's context are kept even if the handoff is long.
+// minContextBytes is the number of bytes that are reserved for the home's context, which is the text that a model
+// always sees. A long handoff from an earlier session is shortened so that this part of the context is kept.
 const minContextBytes = 3500
 
 // sessionStartText returns the text that a model gets at the start of a session, with at most maxBytes bytes. The text
@@ -357,7 +359,7 @@ type sessionNotes struct {
 	firstPrompt      string   // the session's first prompt, on one line
 	lastMessage      string   // the agent's last message
 	foreignTextCalls []string // tool calls that returned foreign text, which neither the agent nor the person wrote
-	// the calls in foreignTextCalls since the last prompt for whose text no fingerprints were stored
+	// those calls in foreignTextCalls since the last prompt whose returned text has no stored fingerprints
 	unfingerprintedCalls []string
 }
 
@@ -375,7 +377,7 @@ type sessionNoteLine struct {
 
 // These limits apply to a session's notes.
 const (
-	maxNotesBytes       = 4 << 20 // maximum number of bytes that are read at the file's end
+	maxNotesBytes       = 4 << 20 // maximum number of bytes that are read at the end of the file with the notes
 	maxForeignTexts     = 8
 	maxFirstPromptBytes = 200 // maximum size of the first prompt in bytes
 )

@@ -207,7 +207,8 @@ func (mem *openMemory) markWrittenNotes(ctx context.Context, w commandLineNotes)
 	_ = w.labelAllNotes(oxbow.WithSource(ctx, src), m)
 }
 
-// commandLineNotes describes which notes get the label "taint": those that the command line has written since a time.
+// commandLineNotes describes which notes get the label labelToAdd. These are the notes that oxbow's command-line
+// program has written since minWriteTime.
 type commandLineNotes struct {
 	minWriteTime time.Time // Notes that were written before this time are not labeled.
 

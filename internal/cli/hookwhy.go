@@ -23,9 +23,9 @@ type editHookInput struct {
 	home   string
 	report fileedits.HookInput
 
-	// stateDir and hasReadUnfingerprintedText are set only in a home of another layout. stateDir is the directory with
-	// the sessions' state. hasReadUnfingerprintedText reports whether the session's current turn has read text by
-	// others.
+	// stateDir and isTurnTainted are set only in a home that has the layout of another memory system. stateDir is the
+	// directory with the sessions' state. isTurnTainted reports whether the session has read text by others in its
+	// current turn.
 	stateDir      string
 	isTurnTainted func(client, session string) bool
 }

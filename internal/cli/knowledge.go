@@ -1,4 +1,5 @@
-// This file provides knowledge about the texts that agents have read.
+// This file tells verbs which texts by others the agents' sessions have read. A verb then decides whether a new text
+// repeats such a text.
 
 package cli
 

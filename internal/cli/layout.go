@@ -12,7 +12,7 @@ import (
 	"github.com/oxbow-memory/oxbow/layout"
 )
 
-// dialects lists all layouts except oxbow's own.
+// dialects lists the layouts of all other memory systems that oxbow supports. It does not contain oxbow's own layout.
 var dialects = layouts.All()
 
 // ownLayoutName is the name of oxbow's own layout, which is the default.

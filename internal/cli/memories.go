@@ -1,4 +1,5 @@
-// This file opens the memories of a daemon, which are not files in their homes.
+// This file opens the memories of a daemon. A daemon keeps memories in a storage of its own. Other programs keep each
+// memory in a store file in a directory called the home.
 
 package cli
 
@@ -17,11 +18,13 @@ type Memories interface {
 	// Ready returns nil if memories can be read, or a short reason that everyone may see.
 	Ready(ctx context.Context) error
 
-	// Close releases the provider's resources. It is called after the stores of all memories have been closed.
+	// Close releases the resources of the implementation. It is called after the stores of all memories have been
+	// closed.
 	Close() error
 }
 
-// daemonMemories provides the memories of a daemon, which are not kept in store files.
+// daemonMemories provides the memories of a [Daemon], a program that keeps memories in a storage of its own and not in
+// store files.
 type daemonMemories struct {
 	startMemories func(ctx context.Context, home string, tell func(format string, args ...any)) (Memories, error)
 	memories      Memories // nil until startMemories has succeeded

@@ -28,15 +28,16 @@ import (
 )
 
 // openMemory is the memory that a run uses. The memory is opened when a command needs it, and stays open until the end
-// of the run. The field finder finds the home that contains it.
+// of the run. The field finder locates the home, which is the directory with the memory's files.
 type openMemory struct {
 	env    *environment
 	finder *homeFinder
 
-	agentFlag       string
-	profileFlag     string
-	embedFlag       string                // URL of the server that computes vectors
-	modelFlag       string                // name of the model with which the server embedFlag computes vectors
+	agentFlag   string
+	profileFlag string
+	embedFlag   string // URL of the server that computes vectors
+	// name of the model with which the server at the URL embedFlag computes vectors
+	modelFlag       string
 	allowSecret     bool                  // --allow-secret: stores text even if it looks like a secret
 	cachedScreening *provenance.Screening // settings for examining texts (nil until they are needed)
 	runID           string                // random ID that identifies this run
@@ -57,8 +58,8 @@ type openMemory struct {
 	folderState        folderState
 	profileSet         *profile.Set      // nil until it is needed
 	cachedBoundProfile *profile.Resolved // nil until it is needed, or if no profile binds the run
-	// describeStoreDefect returns a description of the open store's defect, or "". It calls say to convert notes to
-	// text for the caller's interface. It is nil for a store without a defect.
+	// describeStoreDefect returns a description of the open store's defect, or "". It calls the function say to convert
+	// notes to text for the caller's interface. It is nil for a store without a defect.
 	describeStoreDefect atomic.Pointer[func(say func(verb.Note) string) string]
 	otherLayoutHome     layout.Home // the home, if it has another layout (nil until needed)
 	// functions that sign the memory's latest state; they are called before the memory is closed
@@ -73,15 +74,16 @@ type openMemory struct {
 	missingHome          string          // home without a memory file that the run has read ("" without such a home)
 	closeFuncs           []func() error  // functions that are called at the end of the run
 
-	// opens the archive of sessions after draining the spool (nil until it is needed)
+	// opens the archive of sessions after moving the waiting hook reports from the spool into the archive (nil until it
+	// is needed)
 	openDrainedArchive func(context.Context) (*session.Archive, error)
 	// isArchiveReadOnly is set if nothing may be written to the session archive. Waiting hook reports then stay where
 	// they are.
 	isArchiveReadOnly bool
 	// opens the archive of sessions without draining the spool
 	openUndrainedArchive func(context.Context) (*session.Archive, error)
-	// callerExposure returns, in a server, which texts by others the session of a caller has seen. It is nil in any
-	// other run.
+	// callerExposure returns which texts by other people or programs a caller's session has read. It is set only in a
+	// server, and nil in any other run.
 	callerExposure    func(ctx context.Context, c session.Caller) session.Exposure
 	unknownCommandErr error // error about an unknown command for which help was requested
 

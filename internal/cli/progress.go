@@ -23,8 +23,8 @@ const (
 // rateDelay is the time after which the rate and the remaining time are shown. Earlier values would not be reliable.
 const rateDelay = 2 * time.Second
 
-// progressLine is standard error with a line at its end that shows a command's progress. The line is erased before any
-// other text is written. It is hidden while the person answers a question.
+// progressLine writes to standard error and keeps a line with a command's progress at the end of the output. The line
+// is erased before any other text is written. It is hidden while the person answers a question.
 type progressLine struct {
 	io.Writer
 	now func() time.Time

@@ -245,7 +245,7 @@ func (mem *openMemory) buildSimilarCommands(c *cobra.Command) (similar []*cobra.
 	return similar
 }
 
-// commandBuildFunc builds a command for the memory of a run.
+// commandBuildFunc builds a command that uses the given memory.
 type commandBuildFunc = func(*openMemory) *cobra.Command
 
 // buildFromEnvironment converts a function whose command needs only the environment to a commandBuildFunc.

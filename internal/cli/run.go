@@ -31,7 +31,8 @@ func Run(ctx context.Context, env Env) int {
 type commandTree struct {
 	// builds the command tree, at least with the commands that the command line needs
 	buildCommands func(*openMemory) *cobra.Command
-	commandNames  func(*openMemory) []string // returns the names of all commands (nil if build builds all commands)
+	// returns the names of all commands (nil if buildCommands builds all commands)
+	commandNames func(*openMemory) []string
 }
 
 // runCommandTree runs one command line of a program with these commands.

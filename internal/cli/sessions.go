@@ -1,4 +1,4 @@
-// This file opens the archive of sessions, and drains the spool with hook reports into it.
+// This file opens the archive of sessions. It also moves the hook reports in the spool into the archive.
 
 package cli
 
@@ -32,7 +32,8 @@ const (
 	// moves the rest.
 	spoolDrainTimeout = 500 * time.Millisecond
 
-	// The archive removes old versions of turns by itself, because a growing turn is written again in full each time.
+	// The archive keeps at least the last archiveKeepChanges changes and the changes of the last archiveKeepTime. It
+	// removes older versions of turns by itself, because a growing turn is written again in full each time.
 	archiveKeepChanges = 1000
 	archiveKeepTime    = 7 * 24 * time.Hour
 )
@@ -95,7 +96,8 @@ func (o *archiveOpener) openDrained(ctx context.Context) (*session.Archive, erro
 	return o.visibleArchive, nil
 }
 
-// maxUnindexedBytes is the maximum size, in bytes, of an archive that can be queried at once without an index file.
+// maxUnindexedBytes is the maximum size, in bytes, of an archive that can be queried without delay even if it has no
+// index file.
 const maxUnindexedBytes = 4 << 20
 
 // isArchiveQueryable reports whether the archive in a file can be queried at once. This is so if it has an index

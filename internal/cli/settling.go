@@ -6,7 +6,7 @@ import "sync"
 
 // closeHooks collects functions to call before a memory is closed. It is safe for concurrent use.
 type closeHooks struct {
-	mu    sync.Mutex // guards fns
+	mu    sync.Mutex // guards hooks
 	hooks []func()
 }
 

@@ -1,4 +1,5 @@
-// This file implements the command "oxbow setup". It also starts a server in the way in which a client does this.
+// This file implements the command "oxbow setup". To test a configured server, the command starts the server in the
+// same way as a client does.
 
 package cli
 

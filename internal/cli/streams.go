@@ -1,5 +1,5 @@
-// This file implements a standard input whose reads end with the run, and a standard output that remembers its first
-// write error.
+// This file implements a standard input whose pending reads end when the command ends. It also implements a standard
+// output that remembers its first write error.
 
 package cli
 

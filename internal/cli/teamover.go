@@ -1,4 +1,4 @@
-// This file adds the entries in team files to the memory of a run.
+// This file adds the entries in team files to the memory that a command uses.
 
 package cli
 
@@ -14,8 +14,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// teamSearchInterval is how long a search that found no team files is not repeated. A server searches again, because
-// team files may be added or trusted later.
+// teamSearchInterval is the minimum time between two searches for team files, if the first search found no files. A
+// server searches again after this time, because team files may be added or trusted later.
 const teamSearchInterval = time.Second
 
 // trustedTeamTree returns the team files of the working directory if the user trusts them, and otherwise nil. Once

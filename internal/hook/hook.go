@@ -41,8 +41,8 @@ type Report struct {
 	Events []session.Event
 
 	// SessionStartReason is the reason why the session started. It is set only in the report of a session's start.
-	// Prompt is the text that a person wrote. It is set only in the report of a prompt. Other reports get no answer
-	// with context.
+	// Prompt is the text that a person wrote. It is set only in the report of a prompt. If both fields are "", the
+	// answer to the report contains no context for the model.
 	SessionStartReason string
 	Prompt             string
 
@@ -138,8 +138,8 @@ func subagentName(r clientfile.HookReport, client string) string {
 	return r.AgentType
 }
 
-// sessionEventAdders maps an event name, as Claude Code spells it, to a function. The function adds the session events
-// of such a report to out.
+// sessionEventAdders maps the name of a hook event, as Claude Code spells it, to a function. The function adds the
+// session events that follow from the report r to the Report in the parameter out.
 var sessionEventAdders = map[string]func(out *Report, r *clientfile.HookReport, e session.Event,
 	clean func(string) string){
 	"SessionStart":       addSessionStart,
@@ -300,7 +300,9 @@ func LosesStartContext(client string) bool {
 	return c.Hook.ForgetsStartContext
 }
 
-// MaxContextBytes is the maximum length of a context, in characters, that all clients accept without truncating it.
+// MaxContextBytes is the maximum length of a context, which is a text that a hook adds to a conversation. All clients
+// accept a context of this length without truncating it. The length is measured in characters, although the name says
+// bytes.
 const MaxContextBytes = 9_500
 
 // AcceptsContext reports whether the client adds an answer to the conversation, if a hook answers this report. It
@@ -333,8 +335,8 @@ func (r Report) EncodeAnswer(context string) []byte {
 	return encodeContextAnswer(c.Hook.MakeAnswer, r.eventName, context)
 }
 
-// insertedBlockStart and insertedBlockEnd are the tags around the context in an answer. insertedTagPattern matches
-// such tags inside the context, which must be made harmless.
+// insertedBlockStart and insertedBlockEnd are the tags around the context in a hook's answer. If the context itself
+// contains such tags, they must be made harmless. The pattern insertedTagPattern finds them.
 const (
 	insertedBlockStart = "<" + session.InsertedTagName + ">\n"
 	insertedBlockEnd   = "\n</" + session.InsertedTagName + ">"

@@ -1,4 +1,5 @@
-// This file answers a request: it calls the verb of the route and builds the response.
+// This file answers an HTTP request. It calls the operation of oxbow that belongs to the route, which is called a verb,
+// and builds the response.
 
 package httpapi
 

@@ -39,8 +39,9 @@ func containsTag(header []string, tag string) bool {
 	return false
 }
 
-// maxConditionAttempts is the maximum number of attempts for a request. A further attempt is needed if another request
-// changes the entry after the check, and the new version also meets the condition, as with "*".
+// maxConditionAttempts is the maximum number of attempts for a request with the header If-Match or If-None-Match. A
+// further attempt is needed if another request changes the entry after the condition in the header was checked, and the
+// new version also meets the condition. For example, each version meets the condition "*" in If-Match.
 const maxConditionAttempts = 50
 
 // entryCondition specifies the versions of an entry that a request may change.

@@ -12,7 +12,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/history"
 )
 
-// changeEvent is the data in an event about a change, or in the event reset. A reset does not contain entries.
+// changeEvent is the data in an event about a change, or in an event with the name "reset". The data of a reset does
+// not contain entries.
 type changeEvent struct {
 	// number of the change; the client has now received all changes up to this number
 	Seq     uint64         `json:"seq"`

@@ -17,8 +17,8 @@ const idempotencyKeyHeader = "Idempotency-Key"
 
 // replayCache keeps the responses to requests with an idempotency key, so that a repeated request gets the same
 // response. Each combination of token and profile has its own cache. The responses are lost when the process ends.
-// After that, a request whose verb makes a single change is still recognized, because the store also keeps the key
-// (see [viewState.contextWithKey]). The zero replayCache is empty.
+// After that, a repeated request is still recognized if it makes a single change, because the store keeps the
+// idempotency key together with the change (see [viewState.contextWithKey]). The zero replayCache is empty.
 type replayCache struct {
 	mu         sync.Mutex // guards the following fields
 	byKey      map[string]*keptResponse

@@ -22,7 +22,7 @@ type viewState struct {
 	tokenAndProfile viewKey
 	agentDoor       *rights.AgentDoor
 	replayCache     replayCache
-	heavyCalls      heavyCallLimit // limits expensive calls for all tokens and profiles together
+	heavyCalls      heavyCallLimit // limits expensive calls; all view states share this limit
 
 	mu             sync.Mutex    // guards readableMemory
 	readableMemory *oxbow.Memory // part of the view's memory that programs may read (nil until first used)

@@ -1,5 +1,5 @@
-// This file defines the server, its options, and the lookup of the state that requests with the same token and profile
-// share.
+// This file defines the server and its options. It also looks up the state for a request. Requests with the same token
+// and profile share this state.
 
 package httpapi
 
@@ -40,7 +40,7 @@ type Server struct {
 	mux           func() *http.ServeMux // Built by the first request, because many programs never receive one.
 	heavyCalls    heavyCallLimit
 
-	mu         sync.Mutex // guards viewStates and opts.Rand
+	mu         sync.Mutex // guards viewStates and serverOptions.Rand
 	viewStates map[viewKey]*viewState
 }
 

@@ -90,8 +90,8 @@ type consolidateOut struct {
 	RemovedDuplicates []removedDuplicate `json:"dropped"`
 
 	// Steps is set only if the home keeps its facts in files of another program, and repeated facts were removed from
-	// these files. Steps describes these removals. UndoableChangeNumber is the number of the change that removed them,
-	// which the caller passes to undo.
+	// these files. Steps describes these removals. UndoableChangeNumber is the number of the change that removed the
+	// facts. To undo the change, the caller passes this number to the operation undo.
 	Steps                []verb.Step `json:"steps,omitempty"`
 	UndoableChangeNumber int         `json:"number,omitempty"`
 }

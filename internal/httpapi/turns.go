@@ -1,4 +1,4 @@
-// This file limits how many calls that read much of the memory run at the same time.
+// Some calls read much of the memory. This file limits how many of these calls run at the same time.
 
 package httpapi
 
@@ -7,10 +7,10 @@ import (
 	"runtime"
 )
 
-// heavyCallLimit is a semaphore for calls that read much of the memory, such as listing all entries. It leaves
-// processors for recalls. Without this limit, a recall of one millisecond that runs together with fifty listings would
-// take a quarter of a second, because Go's scheduler runs each ready goroutine for up to 10 ms. A call releases the
-// semaphore before its response is sent, so that a slow client does not block others.
+// heavyCallLimit is a semaphore for calls that read many entries of the memory, such as listing all entries. The limit
+// leaves processors free for recalls. Without this limit, a recall of one millisecond that runs together with fifty
+// listings would take a quarter of a second, because Go's scheduler runs each ready goroutine for up to 10 ms. A call
+// releases the semaphore before its response is sent, so that a slow client does not block others.
 type heavyCallLimit chan struct{}
 
 // newHeavyCallLimit returns a limit that lets half as many calls run at once as the machine has processors.

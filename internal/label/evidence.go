@@ -38,16 +38,18 @@ type labelEvidenceModel struct {
 	valueCountsByFile map[string]map[string]int
 }
 
-// Before a kind of evidence was tested with labelled entries, it is assumed to be right with this probability. The
-// assumption counts like a test with assumedTestEntryCount entries.
+// Evidence for a label is, for example, a name or a file in the text of an entry. These constants are used before
+// enough labelled entries have shown how often a kind of evidence is right. assumedNamePrecision and
+// assumedFilePrecision are the assumed probabilities that the evidence is right. The assumption has the same weight as
+// assumedTestEntryCount labelled entries.
 const (
 	assumedTestEntryCount = 2
 	assumedNamePrecision  = 0.75
 	assumedFilePrecision  = 0.6
 )
 
-// maxTrainingEntries is the maximum number of labelled entries from which a model learns. If there are more, it uses
-// only every second, third or further entry.
+// maxTrainingEntries is the maximum number of labelled entries from which a model learns. If there are more, the model
+// uses only every nth entry, where n is the smallest number that keeps this limit.
 const maxTrainingEntries = 5000
 
 // newLabelEvidenceModel returns a model that has learned from the labelled entries.
@@ -244,7 +246,8 @@ func mentionedFiles(e *oxbow.Entry) []string {
 	return fs
 }
 
-// maxMentionedFiles limits how many files that an entry mentions are used as evidence for the entry's labels.
+// maxMentionedFiles is the maximum number of files whose mention in an entry is used as evidence for the entry's
+// labels. Further files that the entry mentions are ignored.
 const maxMentionedFiles = 64
 
 func cleanFilePath(f string) string { return path.Clean(strings.ReplaceAll(f, `\`, "/")) }

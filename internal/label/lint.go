@@ -18,8 +18,7 @@ import (
 type SimilarLabels struct {
 	Labels []Count
 	Why    string
-	// Merge is the label that should replace all other labels of the finding. It is zero if the labels should not be
-	// merged.
+	// Merge is the label that should replace all other labels in Labels. It is zero if the labels should not be merged.
 	Merge oxbow.Label
 }
 

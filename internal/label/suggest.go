@@ -39,13 +39,16 @@ const (
 	maxQueryTextBytes    = 2000 // maximum length, in bytes, of the text with which similar entries are searched
 	// maximum number of labelled entries that are used to test how often the labels of similar entries are right
 	maxVoteTests = 200
-	// width of the Gaussian kernel that smooths how often suggestions for the tested entries were right
+	// The reliability of a suggestion is estimated from tests. A test weighs more if its vote share is closer to the
+	// vote share of the suggestion. The weight is a Gaussian function of the difference, and this is the function's
+	// width.
 	voteTestSmoothingWidth = 0.12
 	// weight of the assumed reliability of a suggestion, compared with the weight 1 of a test
 	assumedPrecisionWeight = 4
 	unlabelledProjectOdds  = 0.2 // assumed odds that the entry belongs to a project for which no entry is labelled yet
-	// For an entry of a project without labelled entries: the share of labelled entries among the most similar
-	// entries, divided by the share of labelled entries in the whole memory (assumed value).
+	// This assumption is for an entry of a project without labelled entries. Among the entries that are most similar to
+	// this entry, labelled entries are less frequent than in the whole memory. Their frequency is assumed to be the
+	// frequency in the whole memory, multiplied by this number.
 	unlabelledProjectLabelRate = 0.3
 )
 
@@ -147,7 +150,7 @@ const minEntriesWithLabel = 2
 type suggester struct {
 	memory            *oxbow.Memory
 	labelKey          string
-	isKeySingleValued bool // an entry has at most one label with labelKey, such as project
+	isKeySingleValued bool // an entry has at most one label with labelKey, which is so for the key project
 
 	entryCount    int
 	labelledCount int
@@ -180,7 +183,8 @@ func (g *suggester) suggestLabels(ctx context.Context, es []oxbow.Entry, o Sugge
 	return all, nil
 }
 
-// voteTest is a test of a vote, in which similar entries suggest a label value for an entry whose label is known.
+// voteTest is the result of a test with an entry whose label is already known. In the test, entries that are similar to
+// this entry suggest (vote for) a value of the label.
 type voteTest struct {
 	voteShare         float64
 	isVotedValueRight bool

@@ -55,7 +55,8 @@ func (s *Server) Handler(g auth.Guard) http.Handler {
 type viewKey struct{ tokenName, profile string }
 
 // viewHandlerCache contains the handlers for each combination of token and profile. A session is known only to the
-// handlers that created it. With a different token or at a different path, it is unknown.
+// handlers that created it. Therefore a request for the session fails if it has a different token, or a path with a
+// different profile.
 type viewHandlerCache struct {
 	server *Server
 

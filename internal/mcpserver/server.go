@@ -48,8 +48,8 @@ type Options struct {
 	// ToolSets selects which of oxbow's own tools are offered. By default, all are offered.
 	ToolSets verb.VerbSets
 	// CodeTools are additional tools that use the working tree of the workspace. They are offered only to clients that
-	// may see the project of the working tree. Other clients lack a working tree, so files that entries cite are not
-	// checked for them either.
+	// may see the project of the working tree. All other clients have no working tree. For such a client, oxbow also
+	// does not check the files that entries cite.
 	CodeTools []verb.Tool
 	// UnrestrictedTools are additional tools whose effects are not limited to the memory, such as a tool that starts
 	// programs. They are offered only to clients without any restriction except BoundProfile.
@@ -84,7 +84,7 @@ type Options struct {
 type Server struct {
 	viewOptions   rights.Options
 	serverOptions Options
-	randMu        sync.Mutex // guards opts.Rand
+	randMu        sync.Mutex // guards serverOptions.Rand
 }
 
 // New returns a server that offers tools for the workspace d. The memory is opened by the first call that needs it.

@@ -12,9 +12,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/rights"
 )
 
-// clientService serves all clients that have the same rights. It contains the view of the memory and the tools for
-// these rights. All tools, resources, prompts and completions access the memory only through the workspace of this
-// view.
+// clientService serves all clients that have the same rights. The embedded MemoryView restricts the memory to these
+// rights, and tools contains the tools that these rights permit. All tools, resources, prompts and completions access
+// the memory only through the MemoryView, so that they need not check rights.
 type clientService struct {
 	*Server
 	*rights.MemoryView

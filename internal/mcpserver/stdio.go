@@ -56,7 +56,7 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 type discardAfterErrorWriter struct {
 	writer io.Writer
 
-	mu         sync.Mutex // guards err
+	mu         sync.Mutex // guards firstError
 	firstError error
 }
 

@@ -19,11 +19,12 @@ import (
 // statelessVersion is the first protocol version without sessions.
 const statelessVersion = "2026-07-28"
 
-// stdioDoorName is the name of the transport over standard streams in [oxbow.Source].
+// stdioDoorName is the name for clients that are connected over standard input and output. Changes by these clients
+// have this name in the field Door of [oxbow.Source].
 const stdioDoorName = "mcp"
 
-// serverTransport is a connection of clients: one client over standard streams, or all clients over HTTP that have
-// the same rights.
+// serverTransport serves clients that have the same rights: a single client over standard streams, or all clients with
+// these rights over HTTP.
 type serverTransport struct {
 	*clientService
 	agentDoor rights.AgentDoor // the way in which these clients reach the memory; its DoorName is "mcp" or "http"

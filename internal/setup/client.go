@@ -49,7 +49,7 @@ type Client struct {
 // clientFile describes a file of a client, and what setup changes in it.
 type clientFile struct {
 	path        string
-	serversPath []string   // path of names, in a JSON file, that leads to the object with the servers
+	serversPath []string   // names of the nested members in a JSON file that lead to the object with the servers
 	additions   []jsonPart // parts of a JSON file that setup adds
 	// parts of a JSON file that setup removes, because the options exclude them (for example NoMCP)
 	removals            []jsonPart

@@ -17,7 +17,7 @@ import (
 	"strings"
 )
 
-// Levels of a finding, in addition to "ok".
+// Levels of a finding.
 const (
 	LevelOK      = "ok"
 	levelWarning = "warning" // the setup works, but may differ from the person's expectation
@@ -30,10 +30,11 @@ type Finding struct {
 	Level         string   `json:"level"`
 	Message       string   `json:"what"`
 	Mend          string   `json:"mend,omitempty"` // what to do: a command to type, or a sentence
-	IsAlwaysShown bool     `json:"-"`              // the command setup shows the finding even if nothing is wrong
+	IsAlwaysShown bool     `json:"-"`              // "oxbow setup" shows the finding even if nothing is wrong
 }
 
-// ServerAnswer is the answer of oxbow's MCP server in a client to the question which memory the server uses.
+// ServerAnswer is the answer of an oxbow MCP server that a client is configured to start. The server was asked which
+// memory it uses.
 type ServerAnswer struct {
 	Home string // directory of the memory that the server serves
 	Text string // text of the memory's newest entry, or the text that the server returns as context for a session
@@ -67,7 +68,7 @@ type Status struct {
 	ServerEntries []ServerEntry
 	IsRecorded    bool  // setup has changed files of the client, and nobody has undone these changes
 	HasOxbowParts bool  // the files contain something that belongs to oxbow
-	Err           error // error about a file that cannot be read; set only if HasSetupRecord is set
+	Err           error // error about a file that cannot be read; set only if IsRecorded is set
 
 	choices *setupChoices // options of the last setup (nil if they are unknown)
 	// Codex runs hooks only if the person trusts them. For other clients, isTrusted is always true.

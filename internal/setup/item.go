@@ -12,8 +12,9 @@ import (
 	"strings"
 )
 
-// jsonPart is a part of a JSON file that belongs to oxbow. The function add writes the part. The function remove
-// removes it, and restores what base contains instead. base is the file without oxbow.
+// jsonPart is a part of a JSON file that belongs to oxbow. The parameter d is the file to change. The parameter base is
+// the same file without oxbow's parts. The function add writes the part. The function remove removes the part, and
+// restores in its place what base contains.
 type jsonPart struct {
 	add, remove func(d, base *jsonDocument) error
 }

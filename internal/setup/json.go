@@ -406,7 +406,7 @@ func (d *jsonDocument) isEmptyValue(v *hujson.Value) bool {
 	return !bytes.ContainsAny(d.text[v.StartOffset:v.EndOffset], "/#")
 }
 
-// fields is a JSON object whose members are encoded in this order.
+// fields is a JSON object. Its members are encoded in the order of the slice.
 type fields []field
 
 type field struct {

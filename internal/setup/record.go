@@ -21,7 +21,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// maxFile is the maximum size, in bytes, of a file that setup edits.
+// maxFile is the maximum size, in bytes, of a file that the command "oxbow setup" edits.
 const maxFile = 64 << 20
 
 // fileSetupRecord describes a file that setup has changed. The record is stored next to a copy of the file without

@@ -4,10 +4,10 @@
 // removed. The content is merged line by line. If both sides changed the same or adjacent lines, the entry contains
 // both texts between special comments, and gets the label conflict:content.
 //
-// The order of several merges does not matter. A version is treated as a change set relative to the base, and a merge
-// is the union of two such sets. A conflict contains the complete text of each change, so that the next merge can
-// determine the changes again. If lines are repeated, the comparison of lines is ambiguous, so that the order may
-// matter.
+// Several merges usually have the same result in any order. A version is treated as a change set relative to the base,
+// and a merge is the union of two such sets. A conflict contains the complete text of each change, so that the next
+// merge can determine the changes again. The order can matter only if a text contains repeated lines, because the
+// comparison of lines is then ambiguous.
 
 package threeway
 
@@ -35,8 +35,8 @@ const (
 	conflictEndLine    = "<!-- conflict: end -->"
 )
 
-// errNestedConflict is returned if both sides change a conflict. In this case, git merges the file line by line, and
-// the user must resolve the conflict.
+// errNestedConflict is returned if an entry contains a conflict that an earlier merge left there, and both sides change
+// this conflict. In this case, git merges the file line by line, and the user must resolve the conflict.
 var errNestedConflict = errors.New("there is a conflict in it already, which this merge touches")
 
 // MergeKeepingBoth merges two versions a and b of an entry that were derived from base. The result is the same if a

@@ -43,7 +43,7 @@ type vectorFile struct {
 	name      string
 	key       [16]byte // hash of the endpoint and the model, which the header contains
 	size      int64    // number of valid bytes in the file (0 means that the file must be created)
-	newRows   []byte   // vectors in the format of the file that were computed and are not in the file yet
+	newRows   []byte   // computed vectors, in the file's format, that are not in the file yet
 	dimension int      // number of elements in each vector (0 if it is unknown)
 }
 

@@ -18,8 +18,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// DefaultWait is the time for which a query waits for the endpoint. In this time, vectors of new entries are computed
-// as well.
+// DefaultWait is the maximum time for which a query waits for the endpoint that computes vectors. In this time, the
+// endpoint computes the vector of the query and the missing vectors of new entries.
 const DefaultWait = 2 * time.Second
 
 // textsPerRequest is the number of entries whose texts are sent in one request.
@@ -157,7 +157,7 @@ func (x *Index) ComputeMissingVectors(
 // missingText is an entry whose present version lacks a vector.
 type missingText struct {
 	id   uint64
-	row  storedVector // row of the index for the entry, without the vector, which is added after it was computed
+	row  storedVector // row of the index for the entry; the vector is added to this row when it has been computed
 	text string
 }
 

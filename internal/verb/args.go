@@ -343,8 +343,8 @@ func (p Param) checkBool(s argumentValue) error {
 	return nil
 }
 
-// nonNegativeParams lists the parameters for which a negative number is accepted here. The verbs refuse it with a
-// better error message.
+// nonNegativeParams lists parameters that must not be negative. For these parameters, this file accepts a negative
+// number, and the verb refuses it with a better error message.
 var nonNegativeParams = []string{"limit", "max_tokens", "count", "offset"}
 
 func (p Param) parseInteger(s argumentValue) (int64, error) {

@@ -1,5 +1,6 @@
-// This file stores facts about a call in its context. They are the client that makes the call, and the taints, which
-// name earlier calls that returned text by others. Changes of the call are labelled with the taints.
+// This file stores facts about a call in the context of the call. One fact is the client that makes the call. The other
+// facts are the taints. A taint names an earlier call that returned text by others. Changes that the call makes are
+// labelled with its taints.
 
 package verb
 

@@ -1,4 +1,5 @@
-// This file decides whether a text needs a warning if the home's files lack labels.
+// The files of some homes (a home is the directory of a memory) have no labels. In such a home, this file decides
+// whether a text needs a warning, because a label cannot mark it.
 
 package verb
 

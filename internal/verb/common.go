@@ -328,7 +328,7 @@ func mistypedLabelHints(diagnosis oxbow.Diagnosis) (hints []Note) {
 // DateTerms contains the terms of a filter that select by time, as the caller typed them, such as on:yesterday.
 type DateTerms []dateTerm
 
-// dateTerm is a typed term, and the range of time that it selects.
+// dateTerm is a search term for dates as a person typed it, and the range of time that it selects.
 type dateTerm struct {
 	typedTerm string
 	timeRange oxbow.Filter
@@ -412,7 +412,7 @@ func hasWords(s string) bool {
 	return strings.ContainsFunc(s, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) })
 }
 
-// maxWordsInNote is the maximum number of words or terms that a note names from a query.
+// maxWordsInNote limits a note about a query. The note lists at most this many of the query's words or terms.
 const maxWordsInNote = 10
 
 // joinFirstWords joins words with commas. It joins at most maxWordsInNote words, and adds the number of further words.
@@ -430,7 +430,7 @@ func countWithIs(n int, noun string) string {
 	return strconv.Itoa(n) + " " + noun + "s are"
 }
 
-// DefaultListLimit is the number of items that list and history return by default.
+// DefaultListLimit is the number of items that the verbs "list" and "history" return by default.
 const DefaultListLimit = 20
 
 func InvalidValue(field, value, reason string) error {

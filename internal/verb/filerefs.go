@@ -18,7 +18,7 @@ import (
 type FileRef struct {
 	File  string `json:"file"`  // path of the file as the entry contains it
 	State string `json:"state"` // FRESH (almost unchanged), MOVED, STALE (changed) or UNVERIFIABLE
-	// if State is MOVED: the file's new path, or the file that now contains the remaining lines
+	// If State is MOVED, the file's new path. If the lines were moved to another file, the path of that file.
 	NewPlace string `json:"now,omitempty"`
 	// share of the file's lines that are unchanged (0 if it is unknown)
 	UnchangedLineShare float64 `json:"kept,omitempty"`

@@ -1,4 +1,5 @@
-// This file implements the verbs history and undo.
+// This file implements the verbs "history" and "undo". A verb is an operation that every interface of oxbow, such as
+// the command line, offers.
 
 package verb
 

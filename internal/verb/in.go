@@ -1,7 +1,7 @@
 // This file defines the verbs' arguments (see [StructParams] for the tags).
 //
-// Models fill in arguments that they do not need. Therefore null and an empty list mean that an
-// argument is absent, and so does an empty string unless the tag empty allows it. If zero differs
+// Models fill in arguments that they do not need. Therefore null and an empty list mean that an argument is absent. An
+// empty string means the same, unless the field has the struct tag "empty", which allows empty strings. If zero differs
 // from absent, the field is a pointer.
 
 package verb
@@ -30,7 +30,8 @@ type RememberIn struct {
 	MustBeNew bool     `json:"-"` // fail if an entry with this name exists (see [RememberNew])
 }
 
-// EntrySelection contains the parameters by which recall, list and export select entries, in addition to a filter.
+// EntrySelection contains the parameters with which a call of the verbs "recall", "list" or "export" selects entries,
+// in addition to a filter.
 type EntrySelection struct {
 	Project       string   `json:"project,omitempty" also:"project_name" usage:"Only entries of this project."`
 	Tags          []string `json:"tags,omitempty"    also:"tag,labels"   usage:"Only entries with all of these tags."                                flag:"tag"`
@@ -89,7 +90,7 @@ type ForgetIn struct {
 	DryRun    bool    `json:"dry_run,omitempty"                    also:"preview"                             jsonschema:"Only show." usage:"Show what would be forgotten and change nothing."`
 }
 
-// HistoryIn is the argument of history.
+// HistoryIn is the argument of the verb "history".
 type HistoryIn struct {
 	Name      string `json:"name,omitempty"       also:"key,title,id"                         flag:"-" usage:"Entry whose versions are wanted; without it, the changes to the whole memory."`
 	Limit     *int   `json:"limit,omitempty"      also:"max_results,top_k,per_page,k,n,count"          usage:"Maximum number of changes, 20 by default, at most 1000."                       jsonschema:"20 by default."`

@@ -1,5 +1,5 @@
-// This file contains the data and functions that are needed to decide whether a new text repeats foreign text. It also
-// records fingerprints of texts for later comparisons.
+// This file contains the data and functions that are needed to decide whether a new text repeats foreign text, that is,
+// text by others that an agent has read. It also records fingerprints of texts for later comparisons.
 
 package verb
 
@@ -30,9 +30,9 @@ type ProvenanceData struct {
 	SecondMemory *SecondMemoryReader
 }
 
-// SecondMemoryReader opens a memory a second time, only for reading. A store that has found damage accepts no more
-// changes. If the comparison read through the store that is being written, damage that only the comparison finds would
-// prevent writing.
+// SecondMemoryReader opens a memory a second time, only for reading. New texts are compared with the entries in this
+// memory. The comparison does not read the store that is being written, because a store that has found damage accepts
+// no more changes. If the comparison read that store, damage that only the comparison finds would prevent writing.
 type SecondMemoryReader struct {
 	// OpenMemory opens the memory a second time.
 	OpenMemory func() (*oxbow.Memory, error)

@@ -1,4 +1,4 @@
-// This file implements searches for the tools that belong to other layouts.
+// This file implements methods with which the tools of homes in the layouts of other memory systems search the memory.
 
 package verb
 

@@ -36,8 +36,9 @@ func isLargeWrite(writtenEntries int, s oxbow.Stats) bool {
 	return writtenEntries >= minLargeWrite+s.Entries/64 && hasIndexFile(s.Path)
 }
 
-// If an index file exists, a write of more than minLargeWrite entries, plus a 64th of all entries, replaces the file
-// at once (see [IndexAfterLargeWrite]).
+// minLargeWrite is used to decide whether a write is large. If an index file exists, a write is large if it wrote at
+// least minLargeWrite entries plus a 64th of all entries. After a large write, the index file is written again at once
+// (see [IndexAfterLargeWrite]).
 const minLargeWrite = 256
 
 // hasIndexFile reports whether a store has an index file with content. The file is empty if no index was needed yet.

@@ -10,8 +10,9 @@ import (
 	"strings"
 )
 
-// Note is a sentence in an answer. It may contain a [NoteReference] to a verb, a parameter or a call. [Note.String] and
-// [Note.MarshalText], and therefore JSON, use the wording for models. The zero Note is empty.
+// Note is a sentence in an answer. It may contain a [NoteReference] to a verb (an operation of oxbow), a parameter or a
+// call. Each interface words such a reference in its own way. [Note.String] and [Note.MarshalText] use the wording that
+// models get. JSON has this wording too, because it is written with MarshalText. The zero Note is empty.
 type Note struct {
 	format string
 	args   []any
@@ -100,7 +101,8 @@ type NoteReference interface {
 // ParamRef refers to a parameter, such as max_tokens.
 type ParamRef string
 
-// VerbRef refers to a verb, such as list.
+// VerbRef is the name of a verb, which is an operation that every interface of oxbow offers, such as "remember" or
+// "list".
 type VerbRef string
 
 // NextPageRef refers to the call that returns the next page, which begins at this offset.

@@ -8,7 +8,8 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// neverForgottenError means that a call of restore must name a version, because the entry was not forgotten.
+// neverForgottenError means that a call of the verb "restore" did not name a version, although the entry exists. Only
+// an entry that was forgotten can be restored without naming a version.
 type neverForgottenError struct {
 	name string
 	// number of the change that wrote the version before the current version (0 if such a version does not exist)

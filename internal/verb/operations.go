@@ -11,8 +11,8 @@ import (
 
 // Operation is a single change, or all changes of one call, such as an import.
 type Operation struct {
-	// the call's newest change, but with the entries of all changes that the call made (newest first), and with the
-	// note that the caller passed
+	// The call's newest change. Two fields differ from it: Entries contains the entries of all changes of the call,
+	// newest first, and Note is the note that the caller passed.
 	Change
 	FirstSeq uint64 // number of the oldest change
 }

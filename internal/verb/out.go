@@ -16,7 +16,7 @@ type Entry struct {
 	ID   uint64 `json:"id"`
 	Name string `json:"name"`
 	Kind string `json:"kind"`
-	// rank of a hit; a higher score is better (0 for an entry that is not a hit)
+	// score of a hit; hits with a higher score are listed first (0 for an entry that is not a hit)
 	Score float64 `json:"score,omitempty"`
 	// the part of the content that fits the query best, on one line
 	Snippet string              `json:"snippet,omitempty"`
@@ -50,8 +50,9 @@ type Turn struct {
 	Content string `json:"content"`
 }
 
-// Source says who wrote a version. Actor, Door, Session and Profile are determined by oxbow. Client and Agent are
-// claims of the caller, which nobody has checked.
+// Source says who wrote a version. Actor, Door, Session and Profile are determined by oxbow. Door names the interface
+// that received the call, for example "cli", "mcp" or "http". Client and Agent are claims of the caller, which nobody
+// has checked.
 type Source struct {
 	Actor   string `json:"by,omitempty"` // kind of author: person, agent, tool, import or team
 	Door    string `json:"door,omitempty"`
@@ -152,10 +153,11 @@ type Page struct {
 // GetOut is the result of get.
 type GetOut struct {
 	Entry
-	Page                // which part of the content the result contains
-	ShownInTurns int    `json:"shown,omitempty"` // number of turns in which hooks have shown the entry to a model
-	UsedInTurns  int    `json:"used,omitempty"`  // number of the ShownInTurns in which the agent used the entry
-	Notes        []Note `json:"notes,omitempty"`
+	Page             // which part of the content the result contains
+	ShownInTurns int `json:"shown,omitempty"` // number of turns in which hooks have shown the entry to a model
+	// number of turns, among those that ShownInTurns counts, in which the agent used the entry
+	UsedInTurns int    `json:"used,omitempty"`
+	Notes       []Note `json:"notes,omitempty"`
 }
 
 // ListOut is the result of list.
@@ -172,7 +174,7 @@ type ListOut struct {
 type ForgetOut struct {
 	Entry          // the entry as it was before forget removed it, with a snippet instead of its content
 	Forgotten bool `json:"forgotten"` // the entry was removed (false for a dry run)
-	// The removed entry cannot be restored, because its layout keeps no history.
+	// The removed entry cannot be restored, because the home stores entries in files without a history.
 	IsFinalRemoval bool   `json:"final,omitempty"`
 	Seq            uint64 `json:"seq,omitempty"`
 	Notes          []Note `json:"notes,omitempty"`
@@ -198,7 +200,7 @@ type TouchedEntry struct {
 	IsTextErased bool   `json:"erased,omitempty"`
 }
 
-// HistoryOut is the result of history.
+// HistoryOut is the result of the verb "history".
 type HistoryOut struct {
 	Name       string   `json:"name,omitempty"`
 	Changes    []Change `json:"changes"` // the changes, the newest first
@@ -209,13 +211,14 @@ type HistoryOut struct {
 
 // UndoOut is the result of undo.
 type UndoOut struct {
-	DryRun bool     `json:"dry_run,omitempty"`
-	Seq    uint64   `json:"seq,omitempty"` // number of the change that was made by this undo, or of the last one
-	Undone []Change `json:"undone"`        // the changes that were undone, the newest first
+	DryRun bool `json:"dry_run,omitempty"`
+	// number of the change that this undo made, or of the last change if this undo made several
+	Seq    uint64   `json:"seq,omitempty"`
+	Undone []Change `json:"undone"` // the changes that were undone, the newest first
 	Notes  []Note   `json:"notes,omitempty"`
 
-	// Tidied is set, and Undone is empty, if a change by consolidate or compress was undone in a home with another
-	// layout.
+	// Some homes (a home is the directory of a memory) are not in oxbow's own layout. If the verb "undo" has undone a
+	// change by the verb "consolidate" or "compress" in such a home, Tidied is set, and Undone is empty.
 	Tidied *Tidied `json:"tidied,omitempty"`
 
 	madeSeqs []uint64 // numbers of all changes that were made by this undo

@@ -15,8 +15,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// Default budgets of answers, in tokens. Recall's budget is enough for five entries of a few paragraphs each. Clients
-// cut or hide answers that are longer than answerPageTokens.
+// Token limits of answers. defaultMaxTokens is the default limit for an answer of Recall. It is enough for five entries
+// of a few paragraphs each. answerPageTokens is the default limit for a page of any other answer, because clients cut
+// or hide longer answers.
 const (
 	defaultMaxTokens = 2000
 	answerPageTokens = 4000

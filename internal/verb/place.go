@@ -30,7 +30,7 @@ type Place struct {
 	LayoutName       string // name of the layout if the memory has several files, or "" for oxbow's own layout
 	LayoutTitle      string // name of the layout LayoutName, as shown to people
 
-	ClientHome string // home that clients' configurations name ("" if clients find it without that)
+	ClientHome string // home that clients' configurations name ("" if clients find the home without it)
 }
 
 // HasOwnLayout reports whether the memory has oxbow's own layout, which is a single file.

@@ -49,11 +49,12 @@ type unloadMemoryProfileIn struct {
 type LoadMemoryProfileOut struct {
 	ProfileHandle string `json:"handle,omitempty"`
 	Profile       string `json:"profile,omitempty"`
-	// The profile restricts all later calls of the session, even if a call does not pass Handle.
+	// The profile restricts all later calls of the session, even if a call does not pass the handle.
 	RestrictsSession bool `json:"in_force,omitempty"`
 	// number of entries that belong to the profile and that the caller may see
-	IncludedEntries int              `json:"inside"`
-	SelectedEntries int              `json:"in"`     // number of entries that the selection contains
+	IncludedEntries int `json:"inside"`
+	// number of IncludedEntries whose texts the field Selection contains, as a whole or in part
+	SelectedEntries int              `json:"in"`
 	Tokens          int              `json:"tokens"` // estimated number of tokens in the whole answer
 	Budget          int              `json:"budget"`
 	Selection       string           `json:"selection,omitempty"`

@@ -1,5 +1,6 @@
-// This file finds out whether a text repeats text by others before it is written to a file. In the memory, such a text
-// is marked by a label, but a file cannot contain labels.
+// A text that somebody else wrote must be recognized when it is written. In the memory, a label marks such a text, but
+// a file cannot contain labels. Therefore this file finds out whether a text repeats text by others before it is
+// written to a file.
 
 package verb
 

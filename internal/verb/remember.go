@@ -208,8 +208,8 @@ func (in RememberIn) changedParams() (names []string) {
 // make.
 type rememberCall struct {
 	arguments RememberIn
-	// base is the name that was derived from the content, or "" if the caller gave a name. name is base, possibly with
-	// a number.
+	// The field base is the name that was derived from the content. If the caller gave a name, base is "". The field
+	// name is the name of the entry. If it was derived from the content, it is base, or base with a number.
 	name, base        string
 	takenDerivedNames int // number of names that were made from base but belong to other entries
 
@@ -235,7 +235,7 @@ type rememberCall struct {
 // errNameTaken means that a name derived from the content belongs to another entry.
 var errNameTaken = errors.New("the name is taken")
 
-// The possible outcomes of a remember call.
+// The possible outcomes of a call of the verb "remember".
 const (
 	outcomeAdded     = "added"
 	outcomeUpdated   = "updated"

@@ -7,8 +7,9 @@ import (
 	"sync"
 )
 
-// maxSearchedBytes is the maximum total size, in bytes, of the texts that a call remembers. Other texts may be
-// searched several times.
+// During a call, oxbow records the texts in which no secret was found, so that they are not searched again.
+// maxSearchedBytes is the maximum total size, in bytes, of the recorded texts. If a text would exceed this limit, it is
+// not recorded, and may be searched several times in the call.
 const maxSearchedBytes = 4 << 20
 
 // secretFreeTexts is a set of texts that were searched for secrets and contain none. A verb searches the arguments of a

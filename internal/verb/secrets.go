@@ -30,8 +30,9 @@ func (e *SecretError) Error() string {
 // Is reports whether target is [oxbow.ErrInvalid], which each SecretError matches.
 func (e *SecretError) Is(target error) bool { return target == oxbow.ErrInvalid }
 
-// SecretPolicy decides how secrets in changes are treated. The zero value replaces secrets of agents by placeholders
-// without tags. All calls of an interface share one policy.
+// SecretPolicy decides how secrets in changes are treated. The zero value replaces secrets in texts that agents write.
+// It replaces them by marks without tags. A tag is a value by which equal secrets can be recognized. All calls of an
+// interface share one policy.
 type SecretPolicy struct {
 	Cleaner *screen.Cleaner
 	Allow   func() bool // reports whether a person has allowed storing secrets (nil means that nobody has)
@@ -161,7 +162,7 @@ func (s *SecretPolicy) replaceDividedSecrets(ctx context.Context, texts []*strin
 
 // FoundSecret says where a secret was found.
 type FoundSecret struct {
-	Name    string `json:"name"` // name of the entry, in which secrets are replaced
+	Name    string `json:"name"` // name of the entry; if the name itself contains secrets, they are replaced
 	Version uint64 `json:"version"`
 	// the current version of the entry contains the secret, and not only the history
 	IsInCurrentVersion bool   `json:"current"`
@@ -222,7 +223,8 @@ func FindEntrySecrets(e oxbow.Entry) (found []FoundSecret) {
 	return found
 }
 
-// minSecretPart is the minimum length in bytes of a secret's beginning that is removed from the end of a name.
+// minSecretPart is a length in bytes. If a name ends with the beginning of a secret, and if this beginning has at least
+// minSecretPart bytes, the end of the name is replaced.
 const minSecretPart = 8
 
 // redactCutSecret replaces the end of a name if the end is the beginning of a secret in the content. Such names occur

@@ -20,7 +20,8 @@ import (
 
 // SeenEntries contains the entries that a session was shown or has written. In a home without a history, a verb that
 // replaces or removes an entry compares the present entry with the version that the session has seen. Therefore a
-// session does not overwrite changes by another session. It is safe for concurrent use. The zero value is empty.
+// session does not overwrite changes by another session. A SeenEntries is safe for concurrent use. Its zero value is
+// empty.
 type SeenEntries struct {
 	writeMu sync.Mutex // held while an entry is written, until the new version is recorded
 
@@ -237,7 +238,8 @@ func (s *SeenEntries) CheckRemoval(stored oxbow.Entry) error {
 	return nil
 }
 
-// maxTextInMergeError is the maximum number of bytes of an entry's present text in the error of SeenEntries.Merge.
+// maxTextInMergeError is the maximum number of bytes of an entry's present text in the error of
+// SeenEntries.MergeUnseenChanges.
 const maxTextInMergeError = 32 << 10
 
 // seenWithoutHistory returns the record of the entries that the session has seen. It returns nil if the memory has a

@@ -30,8 +30,8 @@ type Profiles struct {
 	Visible func(name string) bool
 	// Document reports whether a document of a profile may be shown. If it is nil, every document may be shown.
 	Document func(profile.Document) bool
-	// Fit returns a scope without the labels that the workspace's memory does not allow, because the memory is itself
-	// restricted to some labels. If Fit is nil, scopes are not changed.
+	// Fit is called for a scope if the workspace's memory is itself restricted to some labels. It returns the scope
+	// without all other labels. If Fit is nil, scopes are not changed.
 	Fit func(scope.Scope) scope.Scope
 
 	mu             sync.Mutex // guards the fields below
@@ -48,11 +48,12 @@ type profileScopedMemory struct {
 	base             *oxbow.Memory
 	scopeKey         string
 	memory           *oxbow.Memory
-	runningCallCount int    // number of running calls that use the view
+	runningCallCount int    // number of running calls that use the field memory, the restricted memory
 	lastUseNumber    uint64 // value of Profiles.cachedViewUses when the view was used last
 }
 
-// loadedProfile is a memory profile that a session or a handle has loaded.
+// loadedProfile is a memory profile that a session has loaded. A client without a session can pass a handle instead,
+// from which oxbow makes the loadedProfile. The handle contains the profile's name, the time of loading and a digest.
 type loadedProfile struct {
 	handle      string
 	name        string
@@ -132,8 +133,9 @@ func parseHandle(h string) (name string, at time.Time, digest string, err error)
 	return name, time.Unix(sec, 0), digest, nil
 }
 
-// maxHandleAge is the time for which a handle is valid without a session. It is limited because a handle in an old
-// text should not restrict a new conversation.
+// maxHandleAge is the time for which a handle is valid if the client has no session. A handle is the text by which a
+// call names the profile that it loaded earlier. The time is limited because a handle that remains in an old
+// conversation should not restrict a new conversation.
 const maxHandleAge = 24 * time.Hour
 
 // resolveHandle returns the profile to which a handle belongs, for a client without a session. It returns an error if

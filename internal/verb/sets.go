@@ -1,4 +1,5 @@
-// This file implements sets of verbs. A server offers the verbs in the sets for which it was configured.
+// This file implements sets of verbs. A verb is an operation on the memory, such as "remember". A server offers the
+// verbs in the sets for which it was configured.
 
 package verb
 
@@ -13,8 +14,8 @@ type VerbSet struct {
 	Verbs []string
 }
 
-// VerbSetCore is the default set. VerbSetFull contains all of oxbow's verbs. SetAll also contains the tools of another
-// layout.
+// These constants name sets of verbs (operations of oxbow) that a server offers. VerbSetCore is the default set.
+// VerbSetFull contains all verbs of oxbow. VerbSetAll also contains the tools that a home in another layout adds.
 const (
 	VerbSetCore = "core"
 	VerbSetFull = "full"
@@ -33,7 +34,8 @@ var verbSets = []VerbSet{
 // KnownSets returns all sets. The default set is the first.
 func KnownSets() []VerbSet { return slices.Clone(verbSets) }
 
-// VerbSets contains the names of the sets that a server offers. Nil means all verbs.
+// VerbSets contains the names of the sets of verbs that a server offers. A verb is an operation of oxbow, such as
+// "recall". If VerbSets is nil, the server offers all verbs.
 type VerbSets []string
 
 // ParseSets parses names of sets. Each argument may contain several names, separated by commas.

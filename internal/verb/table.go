@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// oxbowTools creates the table when it is first needed. A command line does not need it, because commands call the
-// functions.
+// oxbowTools returns the table of the tools that every server offers. The table is created when it is first needed. A
+// command that a person types does not need the table, because it calls the function of the verb directly.
 var oxbowTools = sync.OnceValue(func() []Tool {
 	look := verbTraits{readOnly: true, idempotent: true}
 	change := verbTraits{idempotent: true} // A single call can undo a change that a verb with these traits makes.

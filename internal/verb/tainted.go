@@ -1,4 +1,5 @@
-// This file keeps a memory's tainted entries in working memory during a series of changes, such as an import.
+// A tainted entry is an entry that an agent wrote after it had read text by others. During a series of changes, such as
+// an import, this file keeps the tainted entries in RAM, so that they need not be read from the home again.
 
 package verb
 
@@ -9,9 +10,10 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// TaintedEntries contains the entries that an agent wrote after it had read text by others. In a series of changes,
-// each new text is compared with them. They are read once, before the first change, and the changes add to them.
-// Otherwise each change would have to read the memory again, with all changes before it.
+// TaintedEntries contains the tainted entries. An agent wrote such an entry after it had read text by others. In a
+// series of changes, each new text is compared with the tainted entries. The entries are read from the memory once,
+// before the first change. Later, each change adds its own tainted entries to the list, so that the next change need
+// not read the memory again.
 type TaintedEntries struct {
 	mu             sync.Mutex
 	haveBeenRead   bool

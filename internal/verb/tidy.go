@@ -1,4 +1,6 @@
-// This file declares operations that a home in another layout may offer: shortening its own files, and undoing that.
+// A home is the directory of a memory, and its layout is the way in which entries are stored in files. This file
+// declares operations that a home in a layout other than oxbow's may offer. Such a home can shorten its own files, and
+// can undo that change.
 
 package verb
 
@@ -14,8 +16,8 @@ type LayoutHome interface {
 	Memory() *oxbow.Memory
 }
 
-// A Tidier is a home with a memory that is always in the context of a model. It can shorten this memory by fixed
-// rules, and can undo that.
+// A Tidier is a home (the directory of a memory) with a file that every model receives as a whole. It can shorten this
+// file by fixed rules, and can undo that.
 type Tidier interface {
 	// Consolidate removes facts that repeat other facts. If dry is set, it changes nothing, and returns the changes
 	// that a call without dry would make.
@@ -69,8 +71,9 @@ type Compression struct {
 	// Texts contains the text of each digest, by [DigestPart.Group]. The layout generates the text of a group that is
 	// missing. If Texts is set, Period must be set.
 	Texts map[string]string
-	// Over is a size in bytes. Only longer logs are compressed. 0 means the layout's default size, or 1 if Texts is
-	// set.
+	// Over is a size in bytes: only logs that are longer than Over bytes are compressed. If Over is 0, the layout's
+	// default size is used. But if Texts is set, 0 means 1, so that every log for which Texts contains a text is
+	// compressed.
 	Over int
 	Dry  bool // return the digests without changing anything
 }
@@ -86,9 +89,9 @@ type Digest struct {
 	Skipped string `json:"skipped,omitempty"`
 }
 
-// DigestPart is one entry of a digest, which replaces older entries. Entries with different labels are replaced by
-// different parts, so that a filter by labels still finds the right text. Differences in tags, files and confidence
-// are ignored.
+// DigestPart is one entry of a digest. A digest is a file that replaces older entries. The replaced entries with the
+// same labels are combined in one DigestPart, so that a filter by labels still finds the right text. Entries with
+// different labels are in different parts. Differences in tags, files and confidence are ignored.
 type DigestPart struct {
 	Entry string `json:"entry"`
 	// labels that the replaced entries have in common, such as "project:vtt" (may be empty)

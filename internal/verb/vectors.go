@@ -1,4 +1,4 @@
-// This file lets recall rank by vectors in addition to words.
+// This file makes the verb "recall", which searches the memory, rank entries by vectors as well as by words.
 
 package verb
 

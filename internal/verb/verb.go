@@ -1,4 +1,5 @@
-// This file makes a verb from a typed function, for interfaces that decode requests.
+// This file makes a [Verb], which can be called with JSON arguments, from a Go function whose argument is a struct.
+// Interfaces that decode requests use Verbs.
 
 package verb
 

@@ -1,5 +1,5 @@
-// This file defines the Workspace, through which verbs access the memory and its
-// surroundings.
+// This file defines the Workspace, through which verbs access the memory, the session archive, the working tree and the
+// settings of the caller.
 
 package verb
 
@@ -107,8 +107,8 @@ type Workspace struct {
 	Project func() string
 
 	// Profiles contains the memory profiles that may be loaded. Loaded contains the profiles that the caller's session
-	// has loaded. Loaded is nil if the caller lacks a session. The caller then gets handles. Only the verbs of
-	// [ToolsWithProfiles] use these fields.
+	// has loaded. If the caller has no session, Loaded is nil, and the caller gets a handle for each profile that it
+	// loads. The caller passes this handle to the tools. Only the verbs of [ToolsWithProfiles] use these fields.
 	Profiles *Profiles
 	Loaded   *LoadedProfiles
 

@@ -16,12 +16,12 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// WrittenTexts lists the texts that a home's tools have written, and the lines of these texts. It is stored as a file
-// of hashes, in a home without a history. A text is not in the list if somebody else has written one of its lines or
-// aliases, so that a tool never overwrites a person's text.
+// WrittenTexts lists the texts that tools have written in a home (the directory of a memory), and the lines of these
+// texts. The list is stored as a file of hashes. It is used in a home without a history. A text is not in the list if
+// somebody else has written one of its lines or aliases. Therefore a tool never overwrites a person's text.
 //
-// Errors of the file are ignored, because a text that is missing in the list is only protected more than necessary. A
-// nil list is empty. It is safe for concurrent use.
+// Errors of the file are ignored. If a text is missing in the list, the only effect is that tools cannot overwrite it,
+// even though a tool wrote it. A nil list is empty. A WrittenTexts is safe for concurrent use.
 type WrittenTexts struct {
 	fs   vfs.FS
 	path string

@@ -15,8 +15,8 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// maxAnnotations is how many annotations the list of all files counts at most. maxFileLines is how many lines a file's
-// page shows at most.
+// maxAnnotations is the maximum number of annotations that are counted for the list of all files. maxFileLines is the
+// maximum number of lines that a file's page shows.
 const maxAnnotations, maxFileLines = 1000, 2000
 
 func annotationsPage(c *pageRequest) (pageReply, error) {

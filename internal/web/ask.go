@@ -132,8 +132,8 @@ func (c *pageRequest) hookAnswerPreview(query, project string) g.Node {
 		g.If(out.Text != "", h.Pre(h.Class("text"), page.IsolatedText(out.Text))), hookAnswerTable(out)}
 }
 
-// hookAnswerTexts describes how much of an entry a hook gives an agent that has received a prompt. The keys are the
-// possible decisions about an entry.
+// hookAnswerTexts maps each kind of answer that a hook can give to a prompt to a phrase. The phrase says what an agent
+// gets of an entry: "payload" means sentences of the entry, "pointer" means only its name, and "silence" means nothing.
 var hookAnswerTexts = map[string]string{"payload": "sentences", "pointer": "the name", "silence": "nothing"}
 
 // hookAnswerTable lists the entries and session turns that might be given to the agent because of its prompt. For

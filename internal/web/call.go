@@ -27,7 +27,7 @@ type pageHandler func(c *pageRequest) (pageReply, error)
 
 // pageRequest is a request, together with the part of the memory that the browser may see.
 type pageRequest struct {
-	ctx               context.Context // context of the request, which contains the source for changes
+	ctx               context.Context // context of the request, which also contains the author to record with changes
 	r                 *http.Request
 	now               time.Time // time of the request, in the time zone in which dates are shown
 	view              *rights.MemoryView
@@ -60,7 +60,8 @@ func (c *pageRequest) accessSummary() string {
 	return s + ". oxbow " + c.version
 }
 
-// maxChangesSearched is how many recent changes [pageRequest.changeNotice] searches for the change of a form.
+// maxChangesSearched is the number of most recent changes in which [pageRequest.changeNotice] searches for the change
+// that a form made.
 const maxChangesSearched = 50
 
 // changeNotice is shown on the page after a form was sent. It shows the changes that the form made, with an undo
@@ -148,7 +149,7 @@ type redirectReply struct {
 	earlierChanges []uint64 // If the form made several changes, the numbers of the changes before changeNumber.
 	message        string   // text that the page shows above the change (may be empty)
 
-	importSession string // run of an import, which the person can undo (may be empty)
+	importSession string // session ID of an import, by which the person can undo the whole import (may be empty)
 }
 
 func (d redirectReply) send(c *pageRequest, w http.ResponseWriter, _ page.Assets) {

@@ -1,5 +1,5 @@
-// This file shows texts of a person that agents changed, with buttons to keep or restore
-// each.
+// This file shows the texts that a person wrote and an agent changed later. Each text has buttons to keep the change or
+// to restore the person's text.
 
 package web
 
@@ -17,7 +17,7 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// maxChangedShown is the maximum number of entries in the section.
+// maxChangedShown is the maximum number of entries in the section that lists the person's texts which agents changed.
 const maxChangedShown = 10
 
 // agentEditsSection returns the section with texts that agents changed, or nil if such texts do not exist.
@@ -59,7 +59,8 @@ func (c *pageRequest) changedEntryNotice(name string) g.Node {
 	)
 }
 
-// agentChangeWords maps an agent's kinds of changes to the words on pages.
+// agentChangeWords maps each kind of change that an agent can make to an entry to the word that web pages show for this
+// kind.
 var agentChangeWords = map[string]string{
 	review.EditKindTextChanged: "Changed",
 	review.EditKindForgotten:   "Forgotten",

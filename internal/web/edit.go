@@ -1,5 +1,6 @@
-// This file implements the page that edits an entry. The form replaces the version for which it was made. If somebody
-// else has changed the entry since, a page shows both texts.
+// This file implements the page that edits an entry. The form contains the entry's version number at the time when the
+// page was loaded. The sent form replaces the entry only if the entry still has this version. If somebody else has
+// changed the entry in the meantime, a page shows both texts.
 
 package web
 

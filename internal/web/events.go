@@ -1,5 +1,5 @@
-// This file streams an event to open pages whenever the memory changes. The script of the
-// page then reloads its live parts.
+// This file streams events to the pages that are open in browsers. An event is sent whenever the memory changes. The
+// script of a page then reloads the parts of the page that show current data.
 
 package web
 

@@ -26,8 +26,8 @@ type filterFacet struct {
 	countsByFilter map[string]int // number of entries that each filter selects, such as the filter project:oxbow
 }
 
-// maxFacetValues is the maximum number of filters that are shown for a facet. The filters with the largest numbers are
-// shown.
+// maxFacetValues is the maximum number of filters that are shown for a facet, which is a property such as the project
+// or the tag. The filters with the most entries are shown.
 const maxFacetValues = 8
 
 // maxCountedListEntries is the maximum length of a list whose entries are read to count their labels.

@@ -17,8 +17,8 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// quarantinedEntryGroup contains the entries from one session or one import that models do not get before a person
-// approves them.
+// quarantinedEntryGroup contains entries that came from the same session or the same import. Models do not get these
+// entries before a person approves the entries.
 type quarantinedEntryGroup struct {
 	key     string
 	entries []labels.QuarantinedEntry

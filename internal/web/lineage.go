@@ -17,7 +17,8 @@ type lineageRow struct {
 	seq             uint64
 }
 
-// relationTexts contains the words with which the page about an entry's sources names each kind of relation.
+// relationTexts contains, for each kind of relation between an entry and its source, the words that the page about an
+// entry's sources shows.
 var relationTexts = map[string]string{
 	"from":   "named as a source",
 	"merged": "merged into it",

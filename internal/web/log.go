@@ -1,5 +1,5 @@
-// This file implements the page Log. It shows every change with the author and an undo button. It does not render the
-// report of the verb, because a report cannot contain buttons.
+// This file implements the page Log. It shows every change with its author and a button that undoes the change. The
+// page does not use the text report that the command "oxbow log" prints, because a text report cannot contain buttons.
 
 package web
 

@@ -88,7 +88,7 @@ func numbersPage(c *pageRequest) (pageReply, error) {
 	return s, nil
 }
 
-// dayStartTimes contains the start of each day that the page Numbers shows, oldest first.
+// dayStartTimes contains the start of each day on the page "Numbers", oldest first.
 type dayStartTimes []time.Time
 
 func (c *pageRequest) lastDays() (all dayStartTimes) {

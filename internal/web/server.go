@@ -2,7 +2,7 @@
 
 // Package web shows a memory to a person in a browser, with the reasons for each entry and the texts that agents were
 // shown. A person can correct the memory with the forms on the pages. The server builds the pages, which work without
-// scripts. Each page shows the result of verbs from package verb.
+// scripts. Each page shows the results of verbs, which are the operations of package verb.
 package web
 
 import (
@@ -31,12 +31,13 @@ type Options struct {
 	// ChangeFeed provides the recent changes of the memory. It is set if several servers share it. By default, the
 	// server creates its own.
 	ChangeFeed *history.ChangeFeed
-	// HasSeveralUsers is set if several people may sign in, so that a person's change may be another person's.
+	// HasSeveralUsers is set if several people may sign in. Pages then do not assume that a person's change was made by
+	// the person who is reading the page.
 	HasSeveralUsers bool
 	// ForbidsFileWrites prevents pages from writing files on this machine, such as backups.
 	ForbidsFileWrites bool
 	OnlyTLSCookies    bool // browsers send cookies only over TLS
-	// BrowserSessions are the browsers that are signed in. By default, the server creates its own.
+	// Sessions contains the browsers that are signed in. By default, the server creates its own.
 	Sessions *BrowserSessions
 }
 

@@ -1,6 +1,6 @@
-// This file shows a session's turns, including the texts of the memory that hooks showed to the model. The page does
-// not use the text that the command line shows, because a person can fold each turn, link to it, and turn it into a
-// note.
+// This file shows the turns of a session, including the texts of the memory that hooks showed to the model. The page
+// does not reuse the plain text that the command line prints for a session, because on the page a person can fold each
+// turn, link to a turn, and turn it into a note.
 
 package web
 

@@ -55,7 +55,8 @@ func settingsPage(c *pageRequest) (pageReply, error) {
 	return s, nil
 }
 
-// maxSearchedSessions is the number of recent sessions in which clients are searched.
+// maxSearchedSessions is the number of recent sessions that are examined to find out which clients have reported
+// sessions.
 const maxSearchedSessions = 200
 
 // clientList lists the clients that have reported sessions, and when each client last reported. It also contains the

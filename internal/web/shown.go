@@ -13,7 +13,7 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// maxShownPrompts is the maximum number of prompts in the list.
+// maxShownPrompts is the maximum number of prompts in the list of prompts for which an entry was shown.
 const maxShownPrompts = 5
 
 // shownPromptsSection returns a section with the prompts for which the entry was shown. It returns nil without such

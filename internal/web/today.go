@@ -22,7 +22,7 @@ import (
 
 const (
 	maxRecentEntries = 12 // number of newest entries on the page Today
-	maxRecentChanges = 50 // The changes since yesterday are counted only among so many newest changes.
+	maxRecentChanges = 50 // number of newest changes among which the changes since yesterday are counted
 )
 
 func todayPage(c *pageRequest) (pageReply, error) {

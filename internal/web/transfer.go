@@ -42,8 +42,8 @@ func (c *pageRequest) importExportScreen(status int, notices ...g.Node) framedPa
 	return s
 }
 
-// maxUploadBytes is the maximum size of an uploaded file in bytes. The rest of a request is for the remaining parts in
-// the form.
+// maxUploadBytes is the maximum size of an uploaded file, in bytes. It is 4096 bytes less than the maximum size of a
+// request, so that the request has room for the other fields of the form.
 const maxUploadBytes = auth.MaxBodyBytes - 4096
 
 func importForm() g.Node {

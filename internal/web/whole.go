@@ -1,4 +1,5 @@
-// This file restricts handlers to browsers that see the whole memory.
+// This file restricts pages about files, profiles and the machine: only browsers that have access to the whole memory
+// may open them.
 
 package web
 

@@ -18,15 +18,16 @@ import (
 	"github.com/oxbow-memory/oxbow/jetstream/server"
 )
 
-// These are the names of the tenant and the brain in which oxbowd stores its own memory. No other tenant has this
-// name, because names of tenants never begin with an underscore.
+// A brain is a memory on the servers, and has a tenant and a name. noTenantBrainName is the tenant of oxbowd's own
+// memory. No other tenant has this name, because names of tenants never begin with an underscore. memoryBrainName is
+// the name of the brain of each tenant.
 const (
 	noTenantBrainName = "_own"
 	memoryBrainName   = "memory"
 )
 
-// brainCacheBytes is the maximum size of the cached entries for each brain, in bytes. It is small because many brains
-// can be open.
+// brainCacheBytes is the maximum size, in bytes, of the cached entries of each brain (a memory on the servers). It is
+// small because many brains can be open.
 const brainCacheBytes = 32 << 20
 
 // clusterMemories opens the memories of this process. It implements cli.Memories.

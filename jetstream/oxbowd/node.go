@@ -1,4 +1,4 @@
-// This file runs the server in this process, and checks that its directory is still the directory of the same server.
+// This file runs a NATS server in this process. It checks that the server's directory still belongs to the same server.
 
 package main
 

@@ -1,4 +1,4 @@
-// This file implements the command "oxbowd serve", and starts the server of its process.
+// This file implements the command "oxbowd serve". It starts the NATS server in the process of this command.
 
 package main
 

@@ -14,7 +14,7 @@ import (
 	"github.com/oxbow-memory/oxbow/layout"
 )
 
-// shortenedTextMark is appended to a fact that was shortened.
+// shortenedTextMark is appended to a paragraph or list item of MEMORY.md that was shortened.
 const shortenedTextMark = " […]"
 
 // compressText shortens a text until it fits the budget. movedTexts contains the removed texts, which the caller must
@@ -56,7 +56,8 @@ type compressor struct {
 	shortTextByUnitIndex map[int]string
 }
 
-// factShorteningAction shortens a unit or moves it to HISTORY.md.
+// factShorteningAction shortens a unit (a piece of MEMORY.md, such as a paragraph or a list item) or moves the unit to
+// HISTORY.md.
 type factShorteningAction struct {
 	unitIndex       int
 	isMoveToHistory bool

@@ -1,4 +1,4 @@
-// This file finds the directory that contains the memory of a home.
+// This file finds the directory that contains the memory, which may be below the directory that the user has chosen.
 
 package clawft
 

@@ -1,11 +1,11 @@
 // This file parses MEMORY.md and HISTORY.md into entries.
 //
-// Each paragraph (lines without a blank line between them) is an entry. Headings belong to the
-// paragraph below them. A fenced and closed code block is always part of a single paragraph. An
-// entry's name is made from its first line, or from the last of several headings. If the name is
-// already used, a number is appended. An HTML comment above a paragraph, which Markdown does not
-// show, contains data that the paragraph cannot express. This is a different name, labels,
-// aliases, a time, or the end of a content with blank lines:
+// Each paragraph (lines without a blank line between them) is an entry. Headings belong to the paragraph below them. A
+// fenced and closed code block is always part of a single paragraph. An entry's name is made from its first line, or
+// from the last of several headings. If the name is already used, a number is appended. An HTML comment above a
+// paragraph, which Markdown does not show, contains data that the paragraph cannot express. Such data are a name that
+// differs from the first line, labels, aliases, a time, or the number of the closing line of a content with blank
+// lines:
 //
 //	<!-- oxbow {"name":"style","labels":["tag:go"],"created":"2026-04-14T10:23:45Z"} -->
 //	Tabs, not spaces.
@@ -16,12 +16,12 @@
 //	Dr. Chen, at nine.
 //	<!-- /oxbow 1 -->
 //
-// With "end", the content extends to the closing line with the same number, which is chosen so that
-// the content does not contain this line. A missing closing line or an invalid comment is not an
+// If the comment contains "end", the content extends to the closing line with the same number. The writer chooses a
+// number whose closing line does not occur in the content. A missing closing line or an invalid comment is not an
 // error. The text is then parsed as paragraphs.
 //
-// In HISTORY.md a paragraph may begin with its date, as in "[2026-04-14 10:23]". Paragraphs without
-// a date have the time of the paragraph before them.
+// In HISTORY.md a paragraph may begin with its date, as in "[2026-04-14 10:23]". Paragraphs without a date have the
+// time of the paragraph before them.
 
 package clawft
 

@@ -36,7 +36,7 @@ func lowerText(s string) string { return strings.ReplaceAll(strings.ToLower(s), 
 // paragraph is a sequence of lines that are not blank.
 type paragraph struct {
 	text string // text of the paragraph without oxbow's comments
-	name string // the entry's name, aliases and labels, from oxbow's comment above the entry
+	name string // the entry's name, aliases and labels, one per line, from oxbow's comment
 }
 
 // splitParagraphs splits a text at blank lines outside of code blocks. If an entry has oxbow's comment above it, all

@@ -1,4 +1,4 @@
-// This file finds, opens and creates homes.
+// This file finds, opens and creates homes (directories of memories) that have the layout of CodeRhapsody.
 
 // Package coderhapsody is the layout of CodeRhapsody's memory. Such a home has daily logs with labels in YAML front
 // matter, an identity, a curated MEMORY.md, and memory profiles.

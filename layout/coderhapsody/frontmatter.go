@@ -30,7 +30,7 @@ type frontMatterValues struct {
 	valuesByLabelKey map[string][]string
 }
 
-// frontMatterReader decodes front matter and collects its mistakes.
+// frontMatterReader decodes front matter and collects the mistakes in the front matter.
 type frontMatterReader struct{ frontmatter.MappingReader }
 
 // readMatter decodes the YAML front matter of an entry in a log file. A mistake is returned as [profile.Diagnostics].

@@ -16,8 +16,8 @@ import (
 	"github.com/oxbow-memory/oxbow/profile"
 )
 
-// maxLogSize is the maximum size of a log in bytes to which entries are added. If the log is larger, further entries
-// of the day are added to another file.
+// maxLogSize is the size in bytes up to which entries are added to a log. If the log is larger, further entries of the
+// day are added to another file.
 const maxLogSize = 8 << 20
 
 // logLayout is the [mdtree.Layout] of logs.
@@ -144,8 +144,9 @@ func (l logLayout) Parse(p, text string) ([]mdtree.Item, error) {
 	return items, err
 }
 
-// summarizedLabel is the label of all entries in logs that were moved away because a digest summarizes them. The label
-// is not stored in the log, because summarizing a log must not change its text.
+// summarizedLabel is the label of all entries in summarized logs. A digest, which is a shorter text, replaces these
+// logs, and the logs are moved away. The label is not stored in the log, because summarizing a log must not change its
+// text.
 var summarizedLabel = oxbow.Label{Key: profile.LabelCovered, Value: "true"}
 
 // digestLabel is the label of all entries in a digest, that is, in a file that summarizes logs. The label is not

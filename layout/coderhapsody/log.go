@@ -13,14 +13,13 @@
 //	time: 2026-04-18T15:10:00Z
 //	…
 //
-// A block begins with a line --- if the next line begins with a known key (listed below) and a
-// colon. At the beginning of a file, any key is sufficient. The front matter ends with the next
-// line ---. Text before the first such line is a block without front matter. Logs from before
-// labels existed consist of only this block.
+// A block begins with a line --- if the next line begins with a known key (listed below) and a colon. At the beginning
+// of a file, any key is sufficient. The front matter ends with the next line ---. Text before the first line --- that
+// begins a block is itself a block, without front matter. Logs that were written before labels existed consist only of
+// such a block.
 //
-// The content does not include an empty line after the front matter, the last line end, and the
-// empty line before the next block. A content line --- that would begin a block is written as \---.
-// Parsing removes the backslash.
+// The content does not include an empty line after the front matter, the last line end, and the empty line before the
+// next block. A content line --- that would begin a block is written as \---. Parsing removes the backslash.
 
 package coderhapsody
 
@@ -63,7 +62,8 @@ var frontMatterKeys = []string{
 	frontKeySummarizedLogs,
 }
 
-// logBlock is a block of a log. All fields except frontMatterFirstLine are byte offsets in the text.
+// logBlock is a block of a log. frontMatterStart, frontMatterEnd, contentStart, contentEnd, nextBlockOffset and start
+// are byte offsets in the text of the log.
 type logBlock struct {
 	start                    int
 	hasFrontMatter           bool

@@ -100,7 +100,8 @@ func parseLogPath(p string, zone *time.Location) (logFile, bool) {
 	return logFile{}, false
 }
 
-// compressionPeriodKind is a kind of period, such as a week, into which days are compressed.
+// compressionPeriodKind is a kind of period, such as a week. Compression replaces the entries of all days in a period
+// by a single shorter entry.
 type compressionPeriodKind struct {
 	periodKindName string
 	// periodOf returns the period that contains a day, and the first days of this period and the next.

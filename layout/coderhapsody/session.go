@@ -40,7 +40,7 @@ func (h *home) Session(ctx context.Context, r layout.Request) (layout.Session, e
 // session is a conversation.
 type session struct {
 	layout.Summaries
-	home           *home // restricted to a profile if the handoff named one
+	home           *home // home, restricted to a profile if the handoff (task from another session) names one
 	request        layout.Request
 	namesInContext map[string]bool // names of the entries in the model's context
 }

@@ -1,6 +1,6 @@
-// This file composes the text of a digest, the log into which older logs are compressed, if the caller provides none.
-// For each day, the text contains the beginnings of all sections. Its size is an eighth of the entries' size. If
-// digests are compressed again, each day in them is a section, and all texts are cut to an eighth again.
+// This file composes the text of a digest if the caller does not provide the text. A digest is an entry that replaces
+// older logs. For each day, the text contains the beginnings of all sections. Its size is an eighth of the entries'
+// size. If digests are compressed again, each day in them is a section, and all texts are cut to an eighth again.
 
 package coderhapsody
 

@@ -1,5 +1,6 @@
-// This file opens the backend that a home is configured to use: the files of the agent and the world, or a store made
-// from these files.
+// This file opens the store that a home (the directory of a memory) is configured to use. This is either the files
+// themselves, with the entries of one agent and the facts that all agents share about the world, or an oxbow store that
+// was created from these files.
 
 package duragent
 

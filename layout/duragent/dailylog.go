@@ -10,15 +10,14 @@
 //
 //	A second entry of the same minute.
 //
-// A line "## HH:MM" begins an entry. Other headings are part of their entry. The first line is the
-// day's line and is written once. Some versions of duragent write it before each entry. Such a line
-// does not belong to an entry if an entry's heading, or nothing, follows it. The text between the
-// first line and the first entry is called the opening of the day.
+// A line "## HH:MM" begins an entry. Other headings are part of their entry. The first line is the day's line and is
+// written once. Some versions of duragent write the day's line before each entry. Such a line is not part of an entry
+// if the heading of an entry follows it, or if the file ends after it. The text between the first line and the first
+// entry is called the opening of the day.
 //
-// Content lines that look like a day's line or an entry's heading are escaped by a backslash, which
-// Markdown does not show. A line that already begins with backslashes gets one more backslash.
-// Parsing removes the added backslash. So each content is read back unchanged and cannot begin
-// another entry.
+// Content lines that look like a day's line or an entry's heading are escaped by a backslash, which Markdown does not
+// show. A line that already begins with backslashes gets one more backslash. Parsing removes the added backslash.
+// Therefore each content is read back unchanged and cannot begin another entry.
 
 package duragent
 

@@ -20,7 +20,8 @@ import (
 //go:embed memory.md
 var memoryDirective string
 
-// memoryFile is the name of the file for memoryDirective.
+// memoryFile is the name of the file in the directory directives from which instructions about the memory are read. If
+// the file does not exist, memoryDirective contains the instructions.
 const memoryFile = "memory.md"
 
 // An agent's context begins with the texts of its directive files. maxDirectiveBytes is the maximum size of such a

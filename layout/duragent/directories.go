@@ -1,4 +1,5 @@
-// This file finds the directories of a home: the workspace, the world and the agents.
+// This file finds the directories of a home (the directory of a memory). They are the workspace, the directory of facts
+// that all agents share (the world), and the directory of agents.
 
 package duragent
 
@@ -11,7 +12,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// defaultAgent is the agent of a home without agents.
+// defaultAgent is the name of the agent that is used if the home, the directory of the memory, contains no agent.
 const defaultAgent = "main"
 
 // homeDirectories contains the directories of a home for an agent.

@@ -1,8 +1,8 @@
 // This file contains the package documentation.
 
-// Package duragent is the dialect of duragent's memory. All agents share facts about the world, and
-// each agent has a curated MEMORY.md and daily logs. All files are Markdown that people read and
-// edit.
+// Package duragent defines a layout (called a dialect), which is the form in which the program duragent stores its
+// memory. All agents share facts about the world, and each agent has a curated MEMORY.md and daily logs. All files are
+// Markdown that people read and edit.
 //
 //	duragent.yaml                    workspace, agents_dir, world_memory.path
 //	.duragent/                       the workspace
@@ -15,6 +15,6 @@
 //	        ├── MEMORY.md            the note "MEMORY"
 //	        └── daily/2026-02-18.md  entries of kind journal: "2026-02-18 15:46"
 //
-// A home presents the memory of one agent and the world's memory. [Dialect] opens it. Its tools are recall, remember,
-// reflect, update_world and search_memory.
+// A home (the opened directory) presents the memory of one agent and the shared facts about the world. [Dialect] opens
+// a home. The home's tools are recall, remember, reflect, update_world and search_memory.
 package duragent

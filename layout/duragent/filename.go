@@ -11,8 +11,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/tree/mdtree"
 )
 
-// worldFactPrefix is put before a fact's name that would otherwise be the name of the curated note or an entry in a
-// daily log.
+// worldFactPrefix is put before the name of a fact that all agents share, if an agent's own entry could have the same
+// name. Such names are the name of the agent's curated note, and the names of entries in the agent's daily logs.
 const worldFactPrefix = "world/"
 
 // reservedChars contains the characters that some file systems do not allow in file names, and the

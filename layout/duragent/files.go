@@ -1,5 +1,6 @@
-// This file implements the backend filesystem, a tree of files. The backend also accepts entries of
-// kinds that the layout does not have, and stores them under another kind.
+// This file implements the backend "filesystem", which stores entries in a tree of files. The files have places only
+// for some kinds of entries. The backend also accepts entries of other kinds, and stores such an entry under another
+// kind.
 
 package duragent
 
@@ -10,7 +11,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/tree/mdtree"
 )
 
-// agentFileStore is the store for the files of one agent and the world.
+// agentFileStore is the store for the files of one agent and for the facts that all agents share (the world).
 type agentFileStore struct{ *mdtree.Store }
 
 // Capabilities returns the optional interfaces of the store, for [oxbow.CapabilitiesOf]. The store s itself implements

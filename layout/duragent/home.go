@@ -1,4 +1,4 @@
-// This file defines an open home.
+// This file defines the type home, which is an opened home (the directory of a memory).
 
 package duragent
 

@@ -1,5 +1,5 @@
-// This file formats the answer of the tool recall as duragent does: the world, the agent's MEMORY.md and its daily
-// logs.
+// This file formats the answer of the tool "recall" as duragent does. The answer contains the facts that all agents
+// share (the world), the agent's MEMORY.md and the agent's daily logs.
 
 package duragent
 
@@ -14,8 +14,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// sectionSeparator is put between the sections of the text that recall returns, and between the days in its last
-// section.
+// sectionSeparator is put between the sections of the text that the tool "recall" returns. It is also put between the
+// days in the last section of this text.
 const sectionSeparator = "\n\n---\n\n"
 
 // dateSpan is a range of dates, including the first and the last. An empty date means that the range is open on this

@@ -1,5 +1,6 @@
-// This file implements the backend oxbow. By default, one store contains the entries of all agents and the world, and
-// each agent sees its own part.
+// This file implements the backend "oxbow", which stores entries in a store of oxbow instead of files. By default, one
+// store contains the entries of all agents and the facts that all agents share (the world). Each agent sees only its
+// own part of the store.
 
 package duragent
 
@@ -15,8 +16,9 @@ import (
 )
 
 // scopedStore shows one agent's part of a store that contains the entries of all agents: the agent's own entries, and
-// the facts about the world. In the store, the names of the own entries begin with agents/NAME/. scopedStore removes
-// this prefix, so that the names are the same as if the agent had files. Facts cannot have such names.
+// the facts about the world. In the store, the names of an agent's own entries begin with agents/NAME/. scopedStore
+// removes this prefix, so that an entry has the same name as if it were stored in the agent's files. The names of facts
+// never begin with this prefix.
 type scopedStore struct {
 	memory      *oxbow.Memory // the store with the entries of all agents; its index is not used
 	agentPrefix string        // beginning of the agent's own entry names, such as "agents/rei/"

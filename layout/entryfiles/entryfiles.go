@@ -1,7 +1,7 @@
 // This file finds, opens and creates homes.
 
-// Package entryfiles is the layout of crabtalk's RFC 0038. Such a home has a Markdown file for each
-// entry, a curated MEMORY.md, and an identity in Crab.md.
+// Package entryfiles is the layout of crabtalk's RFC 0038. A home is the directory with an agent's memory. In this
+// layout, a home has a Markdown file for each entry, a curated MEMORY.md, and an identity in Crab.md.
 //
 //	Crab.md              the agent's identity
 //	memory.toml          limits, and whether the agent may rewrite Crab.md

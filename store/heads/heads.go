@@ -13,7 +13,8 @@ import (
 type List struct {
 	// yields the heads in the order of their IDs (an error ends the iteration)
 	All iter.Seq2[oxbow.Head, error]
-	// returns the entries with these IDs, if the heads contain only parts of the entries
+	// Read returns the entries with these IDs. It is for heads that lack parts of the entries, such as the content. If
+	// the heads contain whole entries, it returns nil.
 	Read func(ids []uint64) ([]*oxbow.Entry, error)
 }
 
@@ -23,7 +24,7 @@ type Needs struct {
 	// Keys of the labels that a head must contain, and of the terms in filters. The key "name" (store.HeadName)
 	// requests names and aliases.
 	Keys  []string
-	Names []string // names and aliases. The head of an entry with one of these must contain the whole entry.
+	Names []string // names and aliases of the entries whose heads must contain the whole entry
 }
 
 // AddFilter adds the keys and names to which the filter refers.

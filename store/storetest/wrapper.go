@@ -154,7 +154,7 @@ type wrapperTest struct {
 	t                      *testing.T
 	wrapper                Wrapper
 	fullStore              oxbow.Store // the store below the tested wrapper, with all its optional interfaces
-	wrapped                oxbow.Store // wrapper that is tested
+	wrapped                oxbow.Store // the tested wrapper around fullStore
 	capabilities           oxbow.Capabilities
 	entriesListedByWrapper []oxbow.Entry // entries that the tested wrapper lists
 	names                  []string      // names of all entries that the wrapped store has ever had

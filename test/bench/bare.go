@@ -1,6 +1,7 @@
-// This file implements the command bare. It measures the processor time of searches in oxbow's index, without a store
-// around it. It compares the index with an earlier version and with a prototype, by passing some queries to each of
-// them alternately.
+// This file implements the command "bare", which measures the processor time of searches in oxbow's index alone,
+// without a store. The command can compare this index with the index of an earlier version and with a prototype. For a
+// fair comparison, the indexes take turns: each index gets a few queries, and then the next index gets the same
+// queries.
 
 package main
 
@@ -48,7 +49,7 @@ type comparedIndex interface {
 type otherIndex struct {
 	name      string
 	fillIndex func(t indexTexts, way string) (comparedIndex, error)
-	// function by which all engines cut texts into words (nil if any will do)
+	// function by which all compared indexes cut texts into words (nil if this index works with any function)
 	wordSplitter func(text string, emit func(string))
 	// If this index supports only one kind of search, its name in ownindex.SearchWays, otherwise "".
 	onlySearchWay string
@@ -71,7 +72,7 @@ func (e checkoutIndex) listHits(_ string, words []string) iter.Seq2[uint64, floa
 	}
 }
 
-// indexRun is one run of the command bare.
+// indexRun is one run of the command "bare", which measures oxbow's search index without a store.
 type indexRun struct {
 	*bench
 	indexBuild

@@ -1,9 +1,10 @@
-// This file builds the command bare with other engines: it replaces files (go run -overlay)
-// and uses a separate go.mod (-modfile), so that this module does not depend on the engines.
+// This file builds the command named "bare" with other search indexes. The build replaces files (go run -overlay) and
+// uses a separate go.mod (-modfile), so that this module does not depend on the other indexes. These flags specify the
+// indexes:
 //
 //	--before DIR     internal/search/index of another checkout, such as
 //	                 git worktree add DIR HEAD~3
-//	--prototype DIR  a module perf/proto with NewDyn's engine: FromIndex(Build(…)),
+//	--prototype DIR  a module perf/proto, whose index has FromIndex(Build(…)),
 //	                 Search, Tokens
 
 package main
@@ -20,8 +21,8 @@ import (
 	"strings"
 )
 
-// indexBuild says which search indexes the command bare compares with oxbow's index. They must be built into the
-// program.
+// indexBuild specifies which search indexes the command named "bare" compares with oxbow's index. These indexes must be
+// built into the program.
 type indexBuild struct {
 	earlierCheckoutDir string // path to another checkout of this repository, or ""
 	prototypeIndexDir  string // path of the module perf/proto, or ""

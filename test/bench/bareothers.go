@@ -1,5 +1,5 @@
-// This file is used if the command bare is built without search indexes for comparison. Otherwise the build replaces
-// it by a file in testdata/bare; see barebuild.go.
+// This file is used if the command named "bare" is built without other search indexes, with which oxbow's index could
+// be compared. Otherwise the build replaces this file by a file in testdata/bare (see barebuild.go).
 
 package main
 

@@ -1,4 +1,5 @@
-// This file measures whole recalls for the command bare, which otherwise measures only the search in an index.
+// This file measures whole recalls for the command "bare". The other measurements of this command include only the
+// search in an index.
 
 package main
 

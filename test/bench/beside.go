@@ -1,5 +1,5 @@
-// This file implements the command beside. It measures how much recalls and durable writes of the same memory slow
-// each other down.
+// This file implements the command named "beside". It measures how much recalls and durable writes slow each other down
+// if they use the same memory at the same time.
 
 package main
 
@@ -29,7 +29,7 @@ type interferenceRun struct {
 	entriesToWrite           []oxbow.Add
 	phrases                  []string
 	plainFiles               *plainWriteFiles
-	// size of the data in a plain file write, with which writes to the memory are compared, in bytes
+	// size in bytes of the data in each write to a plain file (such writes are compared with writes to the memory)
 	plainWriteSize    int
 	writtenEntryCount int
 }

@@ -1,5 +1,5 @@
-// This file implements the command close. It measures the cost of closing a memory, which depends on how much was
-// written since the memory was opened.
+// This file implements the command "close". The command measures the cost of closing a memory, which depends on how
+// much was written since the memory was opened.
 
 package main
 
@@ -77,7 +77,7 @@ func closeCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	}
 }
 
-// closeRun measures one store.
+// closeRun measures how much time it takes to close one store.
 type closeRun struct {
 	path              string
 	entries           []oxbow.Add

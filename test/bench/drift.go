@@ -74,7 +74,8 @@ func driftCommand(b *bench, fs *flag.FlagSet) func(ctx context.Context) error {
 	}
 }
 
-// placementRun is one run of the command.
+// placementRun is one run of the command "drift", which measures how well annotated lines are found again after later
+// commits.
 type placementRun struct {
 	bench                 *bench
 	plan                  sampleSizes
@@ -83,7 +84,8 @@ type placementRun struct {
 	tempDir               string
 }
 
-// trackedBlockKinds are the kinds of anchors. An anchor in a renamed file belongs to two kinds.
+// trackedBlockKinds contains the kinds of trackedBlock, which is a line or a block of lines that is searched in a later
+// commit. In a renamed file, such a line or block belongs to two kinds.
 var trackedBlockKinds = []string{"lines", "blocks", "lines of renamed files", "blocks of renamed files"}
 
 // placementTallies counts how often lines or blocks were found again after a file changed. The counts are separate for
@@ -424,8 +426,8 @@ func (r *placementRun) placePublishedLines(ctx context.Context, dir string, repo
 	return nil
 }
 
-// publishedFilePair is a file at two commits, as read from a data file. texts contains the texts of its annotated
-// lines, by which the repository's contents are checked.
+// publishedFilePair is a file at two commits, as read from a data file. lineTexts contains the texts of its annotated
+// lines. With these texts, the contents of the repository's files are checked.
 type publishedFilePair struct {
 	fileAtTwoCommits
 	lineTexts []string

@@ -1,17 +1,18 @@
 // This file selects lines and blocks of a repository's files at one commit, to which annotations could belong, and
 // computes their true positions at a later commit.
 //
-// The true positions are computed in small steps. git diff with rename detection compares each commit between the two,
-// along first parents, with its parent. A line that the diff does not touch has moved with its file. A line that the
-// diff deletes is gone, with three exceptions. First, a commit may move a block of lines within a file. Such a block
-// has two or more consecutive lines with at least 40 letters and digits. It occurs exactly once in the deleted and
-// once in the added lines. Second, a line that git diff --ignore-all-space does not touch was reworded. Third, a
-// deleted line was reworded if a similar line was added in its place.
+// The true positions are computed in small steps, along the first parents of the commits. For each commit after the
+// first up to the later commit, git diff with rename detection compares the commit's parent with the commit. A line
+// that the diff does not touch has moved with its file. A line that the diff deletes is gone, with three exceptions.
+// First, a commit may move a block of lines within a file. Such a block has two or more consecutive lines with at least
+// 40 letters and digits. It occurs exactly once in the deleted and once in the added lines. Second, a line that git
+// diff --ignore-all-space does not touch was reworded. Third, a deleted line was reworded if a similar line was added
+// in its place.
 //
-// Reworded lines are followed further and counted separately. Similar lines have at least 60 % of their adjacent
-// letter pairs in common. If a hunk allows several assignments of deleted to added lines, the assignment with the
-// highest total similarity that keeps the order is chosen. The similarity does not use words, because oxbow itself
-// uses words. An error of git diff in one step is an error in the true positions.
+// Reworded lines are followed further and counted separately. Similar lines have at least 60 % of their adjacent letter
+// pairs in common. If a hunk allows several assignments of deleted to added lines, the assignment with the highest
+// total similarity that keeps the order is chosen. The similarity does not use words, because oxbow itself uses words.
+// An error of git diff in one step is an error in the true positions.
 
 package main
 
@@ -224,8 +225,8 @@ func parseHunk(l string) (c diffHunk, n, m int, err error) {
 	return c, n, m, err
 }
 
-// laterLinePosition is a line's position in a later commit. index is -1 if the line is gone. isTextReworded is set if
-// the line's text has changed.
+// laterLinePosition is a line's position in a later commit. lineIndex is -1 if the line is gone. isTextReworded is set
+// if the line's text has changed.
 type laterLinePosition struct {
 	lineIndex      int
 	isTextReworded bool
@@ -285,7 +286,7 @@ type fileAtTwoCommits struct {
 type sampleSizes struct {
 	// how many commits apart the two commits of a pair are; values that exceed the history's length are skipped
 	commitGaps                  []int
-	commitPairsPerGap           int  // how many pairs of commits are selected for each value in gaps
+	commitPairsPerGap           int  // how many pairs of commits are selected for each value in commitGaps
 	filesPerCommitPair          int  // how many files are selected for each pair of commits
 	linesPerFile, blocksPerFile int  // how many lines and how many blocks are selected in each file
 	countsRewordedAsGone        bool // If the text of a line was changed, the line counts as deleted.

@@ -24,18 +24,18 @@ type linePlacement struct {
 	isReportedEdited     bool // The method reported that the text of the lines was changed.
 
 	confidence    float64 // how sure oxbow is of this position, from 0 to 1 (0 for other methods)
-	placementRule string  // by which rule oxbow found the lines, as it reports ("" for other methods)
+	placementRule string  // name of the rule by which oxbow found the lines ("" for other methods)
 }
 
 // placementMethod is a method that finds the lines and blocks of an earlier commit in a file at a later commit.
 type placementMethod struct {
 	methodName string
-	// finds the lines of x, which are in file text a, in file text b (nil for oxbow, which finds all lines of a file
-	// at once)
+	// placeBlock searches in the text b for the lines of x. The lines of x come from the text a of the same file.
+	// placeBlock is nil for oxbow, which finds all lines of a file at once.
 	placeBlock func(a, b []string, x trackedBlock) linePlacement
 }
 
-// contextLineCount is the number of lines before and after the searched lines that a simple method compares.
+// contextLineCount is the number of lines before a block, and after it, that the method placeByContextLines compares.
 const contextLineCount = 3
 
 var baselineMethods = []placementMethod{
@@ -275,19 +275,21 @@ const minPlacementConfidence = .5
 // placementTally counts the results of one method to find annotated lines again. It counts either single lines or
 // blocks.
 type placementTally struct {
-	// Lines and blocks whose text did not change and whose lines are still adjacent: their number, and how many were
-	// found at the right position, at a wrong position, and not at all.
+	// Numbers of lines and blocks whose text did not change and, for blocks, whose lines are still adjacent. The first
+	// field is the total. The others are the numbers that were found at the right position, at a wrong position, and
+	// not at all.
 	unchangedTotal, unchangedAtRightLine, unchangedAtWrongLine, unchangedNotFound int
 
-	// Lines and blocks of which a line was reworded, or of which at least half of the lines remain: their number, and
-	// how many were found at the right position, at a wrong position, and not at all.
+	// Numbers of lines that were reworded, and of blocks in which a line was reworded or at least half of the lines
+	// remain. The first field is the total. The others are the numbers that were found at the right position, at a
+	// wrong position, and not at all.
 	changedTotal, changedAtRightLine, changedAtWrongLine, changedNotFound int
 
-	// Lines and blocks of which no line remains: their number, and how many a method reported as lost, as changed, and
-	// as found.
+	// Numbers of lines and blocks of which no line remains. The first field is the total. The others are the numbers
+	// that the method reported as lost, as changed, and as found.
 	goneTotal, goneReportedLost, goneReportedEdited, goneReportedFound int
 
-	mostlyGoneBlocks int // number of blocks of which fewer than half of the lines remain
+	mostlyGoneBlocks int // number of blocks in which fewer than half of the lines remain
 }
 
 // addResult compares where a method found a line or block (s) with its true position (x), and adds to the counts.

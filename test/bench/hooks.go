@@ -1,4 +1,4 @@
-// This file implements the command hooks: the time that the hooks of a session take.
+// This file implements the command "hooks", which measures how long the hooks of a session take.
 
 package main
 

@@ -1,4 +1,5 @@
-// This file implements the command imports: the cost of importing the files from each program and format.
+// This file implements the command named "imports". It measures how long it takes to import files from each program and
+// in each format.
 
 package main
 
@@ -67,11 +68,11 @@ type recordFormat struct {
 	fileHead, recordSeparator, fileTail string
 	record                              func(r sampleRecord) string
 
-	// each record is written to a file of its own, and the field file contains only the file extension
+	// each record is written to a file of its own, and the field fileName contains only the file extension
 	isDir bool
 }
 
-// sampleRecord is a record that the formats encode.
+// sampleRecord is a record that is written to a sample file in each import format, so that the import can be measured.
 type sampleRecord struct {
 	number int
 	text   string

@@ -1,5 +1,5 @@
-// This file implements the command inject: which memory is shown for prompts, on public question sets, by oxbow's rule
-// and by the rules of other systems.
+// This file implements the command named "inject". It measures which texts from a memory are shown to a model for
+// prompts. It uses public question sets, and compares oxbow's rule with the rules of other systems.
 
 package main
 
@@ -19,7 +19,7 @@ import (
 	"github.com/oxbow-memory/oxbow/test/bench/quality"
 )
 
-// injectFlags contains the flags of inject.
+// injectFlags contains the flags of the command named "inject", which measures what is shown to a model.
 type injectFlags struct {
 	data, dataSetNames       string
 	json                     bool
@@ -52,7 +52,8 @@ func injectCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	return func(ctx context.Context) error { return b.runInject(ctx, &f) }
 }
 
-// injectionDataSet is a set of conversations and prompts on which injection is measured, with the result.
+// injectionDataSet is a set of conversations and prompts for the measurement of injection, which is the text from the
+// memory that is shown to a model at a prompt. It also contains the result.
 type injectionDataSet struct {
 	Title        string   `json:"set"`
 	Files        []string `json:"files,omitempty"`

@@ -1,5 +1,5 @@
-// This file implements the command labels: how often a proposed label is right, and how well its
-// confidence predicts this. Some labels are hidden, and the proposals are compared with them.
+// This file implements the command named "labels". It measures how often a label that oxbow proposes is right, and how
+// well the confidence of the label predicts this. Some labels are hidden, and the proposals are compared with them.
 
 package main
 
@@ -31,8 +31,8 @@ type projectLabelledEntry struct {
 	files         []string // files that the entry's labels name, if any
 }
 
-// labelSets contains entry sets with a project: conversations between several pairs of people, meetings, and source
-// files from several repositories.
+// labelSets contains sets of entries for the measurement of proposed labels. Each entry is labelled with a project. A
+// project is, for example, the talks of one pair of people, a meeting, or a repository of source files.
 var labelSets = []struct {
 	name, what string
 	read       func(data fs.FS) ([]projectLabelledEntry, error)

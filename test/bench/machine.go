@@ -1,4 +1,4 @@
-// This file describes the machine on which the figures were measured.
+// This file describes the machine on which the results of the benchmarks were measured.
 
 package main
 

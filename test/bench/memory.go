@@ -1,4 +1,4 @@
-// This file implements the command memory: the memory that a process uses for a store after
+// This file implements the command named "memory". It measures how much main memory a process uses for a store after
 // each operation.
 
 package main

@@ -1,5 +1,5 @@
-// This file maintains the page with measurements: the recorded results, with one table in each JSON line, and the
-// tables of docs/benchmarks.md, which are generated from the results.
+// This file maintains docs/benchmarks.md, the page with the measurements. The results file contains one recorded table
+// in each JSON line. The tables in docs/benchmarks.md are generated from the results file.
 
 package main
 
@@ -30,7 +30,7 @@ const (
 
 // recordedTable is a measured table. It is one line of the results file.
 type recordedTable struct {
-	Name    string     `json:"name"`    // name in the page, such as recall or recall/2
+	Name    string     `json:"name"`    // name of the table in docs/benchmarks.md, such as recall or recall/2
 	Command string     `json:"command"` // command line that repeats the measurement
 	Date    string     `json:"date"`
 	Machine string     `json:"machine"`

@@ -1,5 +1,5 @@
-// This file defines peers, the ways to search that are compared, and our own: the two
-// rankings of oxbow through Memory.Recall, its index with stop words, and a plain scan.
+// This file defines the search methods that are compared (peers). oxbow's own methods are its two rankings through
+// Memory.Recall, its index with stop words, and a plain scan. The other methods are other search libraries.
 
 package main
 
@@ -26,8 +26,8 @@ type searchMethod struct {
 	name  string // name of this way to search, for the flag --engines
 	title string
 
-	// build writes the files that the function open reads later, in an empty directory. It adds a thousand texts at a
-	// time, and then calls done with the number of texts so far.
+	// build writes files into the empty directory dir. The function open reads these files later. build adds a thousand
+	// texts at a time. After each thousand, it calls the function done with the number of texts that were added so far.
 	build func(ctx context.Context, dir string, texts []string, done func(int)) error
 	open  func(dir string) (searcher, error)
 

@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// If the environment variable searchMethodJobVar contains a searchMethodJob, this program opens the search program
-// that the job names, searches with it, prints the cost and exits.
+// If the environment variable searchMethodJobVar contains a searchMethodJob, this program runs this job: it opens the
+// search method of the job, searches with it, prints the cost and exits.
 const searchMethodJobVar = "OXBOW_BENCH_PEER"
 
 // searchMethodJob is the task for a process that measures one search program. It is passed as JSON in an environment

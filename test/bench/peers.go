@@ -1,5 +1,5 @@
-// This file implements the command peers: it compares oxbow in turns with other search
-// libraries for Go.
+// This file implements the command "peers". It measures oxbow and other search libraries for Go alternately, and
+// compares the results.
 
 package main
 
@@ -39,7 +39,7 @@ type peersRun struct {
 	sizes      []int
 	queries    int
 	seed       uint64
-	// maximum time for the queries to one search program that contains a certain number of texts
+	// maximum time for all queries to one search program at one size (number of texts)
 	budget        time.Duration
 	queryRateTime time.Duration // duration of one measurement in which queries per second are counted
 	dropStopWords bool          // Remove stop words from the queries.

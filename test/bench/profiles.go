@@ -1,5 +1,6 @@
-// This file implements the command profiles. For a store that several people share, it measures how much text
-// that the model gets is about other subjects, and how much needed text is included.
+// This file implements the command named "profiles". It measures the text that a model gets from a memory that several
+// projects share. The results are how much of this text is about other projects than the question's project, and how
+// much of the needed text is included.
 
 package main
 
@@ -25,7 +26,7 @@ type multiProjectMemory struct {
 	entries   []projectEntry
 	questions []projectQuestion
 	projects  []string
-	budgets   []int // the maximum sizes of a selection that are measured, in tokens
+	budgets   []int // maximum sizes of a selection, in tokens; the selection is measured with each size
 }
 
 type projectEntry struct {
@@ -54,8 +55,8 @@ var multiProjectDataSets = []struct {
 	{"LongMemEval", "the histories of 50 people, one entry a session", mixLongMemEvalHistories},
 }
 
-// injectionSettings contains the settings whose results are compared. profile says whether the profile of the
-// question's project selects the entries. message says whether the entries are also ranked by the question.
+// injectionSettings contains the settings whose results are compared. If the field profile is set, the profile of the
+// question's project selects the entries. If the field message is set, the entries are also ranked by the question.
 var injectionSettings = []struct {
 	name             string
 	profile, message bool

@@ -1,4 +1,5 @@
-// This file builds the programs that are measured, and installs the peer.
+// This file builds the programs that are measured, and installs the npm package of another memory program, with which
+// oxbow is compared.
 
 package main
 

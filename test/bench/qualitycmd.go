@@ -1,5 +1,5 @@
-// This file implements the command quality: how well recall ranks the entries of public sets, as
-// Markdown tables or as JSON.
+// This file implements the command named "quality". It measures how well Recall ranks the entries of public data sets.
+// The result is printed as Markdown tables or as JSON.
 
 package main
 
@@ -34,7 +34,8 @@ var tinyDataSet embed.FS
 // every process of the machine can read flags.
 const embedKey = "OXBOW_EMBED_KEY"
 
-// qualityFlags contains the flags of the command quality, which measures how well recall finds answers.
+// qualityFlags contains the flags of the command named "quality". The command measures how well the search finds
+// answers.
 type qualityFlags struct {
 	data, dataSetNames string
 	groups, json       bool

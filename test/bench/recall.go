@@ -1,5 +1,5 @@
-// This file implements the command recall. It measures how long oxbow takes to find an entry, and how much RAM the
-// index uses.
+// This file implements the command "recall". The command measures how long oxbow takes to find an entry, and how much
+// RAM the index uses.
 
 package main
 

@@ -22,7 +22,8 @@ import (
 )
 
 // gitleaksModule is the module version whose rules are in internal/screening/secret. The module is not in go.mod. The
-// measurement downloads the module, which checks the module's hash, and runs the module as a separate program.
+// measurement downloads the module with the go command, which checks the module's hash, and runs the module as a
+// separate program.
 const gitleaksModule = "github.com/zricethezav/gitleaks/v8@v8.30.1"
 
 // gitleaksRule is a rule of gitleaks, with example texts: texts in which the rule finds a secret, and
@@ -36,9 +37,9 @@ type gitleaksRule struct {
 	TP, FP          []string
 }
 
-// gitleaksAllowList is an allow list in one of gitleaks' rules, which exempts findings. A finding is not a secret if a
-// condition of the list matches it, or with And, if all conditions match. Paths is the number of conditions about the
-// path of the file.
+// gitleaksAllowList is an allow list in one of gitleaks' rules. A finding that matches a condition of the list is not a
+// secret. If the field And is set, the finding must match all conditions. The field Paths is the number of conditions
+// about the path of the file.
 type gitleaksAllowList struct {
 	Target             string
 	And                bool
@@ -105,9 +106,9 @@ func generateRules(ctx context.Context, dir string) (rules []gitleaksRule, err e
 	}
 }
 
-// patternShortener replaces the parts that many of gitleaks' regular expressions have in common by short names. A
-// match of the shorter expression may begin earlier, with more of the name before the secret. The secret in it stays
-// the same.
+// patternShortener replaces parts that many of gitleaks' regular expressions have in common by short names. A match of
+// the shorter expression may begin earlier, and include more characters of the variable's name that is in front of the
+// secret. The secret in the match stays the same.
 var patternShortener = strings.NewReplacer(
 	`[\w.-]{0,50}?`, ``,
 	`(?:[ \t\w.-]{0,20})[\s'"]{0,3}`, `%{name}`,
@@ -123,9 +124,9 @@ var patternShortener = strings.NewReplacer(
 	`([a-z0-9]{4}-){3}`, `(?:[a-z0-9]{4}-){3}`,
 )
 
-// allowPatternReplacer changes the regular expressions with which gitleaks allows a text as harmless. An arbitrary
-// prefix is removed from an expression. A word that stands for a password must be the whole value and not a part of
-// it.
+// allowPatternReplacer changes the regular expressions by which gitleaks recognizes a text as harmless. It removes an
+// expression's prefix that matches any text. It also restricts an expression with words that are no passwords, such as
+// token. Such a word must be the whole value and not only a part of the value.
 var allowPatternReplacer = strings.NewReplacer(`[a-z0-9-]*?api`, `api`, `|token|\*+|x+)`, `|token|\*+|x+)['"]?$`)
 
 var namedGroupPattern = regexp.MustCompile(`\(\?P<\w+>`)
@@ -211,8 +212,9 @@ func writeRule(b *strings.Builder, r gitleaksRule, keywords []string, short stri
 // random value may lack digits, so these expressions are applied only to values that consist of words.
 var lettersOnlyPatterns = []string{`^[a-zA-Z_.-]+$`, `s\.[A-Za-z]{24}`}
 
-// Some expressions allow any number of bytes between the beginning of a match and the keyword by which their rule is
-// chosen. maxBytesBeforeKeyword is the number of bytes that are searched before a keyword in this case.
+// maxBytesBeforeKeyword is a limit for some regular expressions of gitleaks. A rule is tried only at its keywords. Some
+// expressions match any number of bytes in front of the keyword. For such an expression, only maxBytesBeforeKeyword
+// bytes in front of the keyword are searched.
 const maxBytesBeforeKeyword = 512
 
 // keywordOffset returns where the keyword is in the texts that a regular expression matches. The result is "0" if these

@@ -1,4 +1,5 @@
-// This file implements the command sessions: the cost of importing clients' transcripts.
+// This file implements the command named "sessions". It measures how long it takes to import the transcripts of
+// clients.
 
 package main
 

@@ -1,5 +1,5 @@
-// This file implements the command shapes. It measures how many sections of ordinary documentation are mistaken for
-// instructions to an agent.
+// This file implements the command named "shapes". It measures how many sections of ordinary documentation oxbow
+// mistakes for instructions to an agent.
 
 package main
 
@@ -26,7 +26,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/screening/instruction"
 )
 
-// instructionCheckFlags contains the flags of the command shapes.
+// instructionCheckFlags contains the flags of the command named "shapes", which measures how often ordinary text is
+// mistaken for instructions.
 type instructionCheckFlags struct {
 	data, goroot                             string
 	sectionsPerSource                        int

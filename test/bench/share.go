@@ -1,5 +1,5 @@
-// This file implements the command share: each process's throughput while several processes write to one memory at the
-// same time.
+// This file implements the command named "share". It measures the throughput of each process while several processes
+// write to the same memory at the same time.
 
 package main
 

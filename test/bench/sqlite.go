@@ -1,6 +1,6 @@
 //go:build !js && !wasip1
 
-// This file measures SQLite as a peer for durable writes.
+// This file measures durable writes to SQLite. The results are compared with the results of oxbow.
 
 package main
 

@@ -1,4 +1,4 @@
-// This file implements the command start. It measures the size of oxbow's program file, and the time from the
+// This file implements the command named "start". It measures the size of oxbow's program file, and the time from the
 // program's start to its first answer.
 
 package main

@@ -1,5 +1,5 @@
-// This file implements the command survive: how many of the writes that a server acknowledged are
-// stored afterwards.
+// This file implements the command "survive". The command measures how many of the writes that a server acknowledged
+// are stored afterwards.
 
 package main
 
@@ -21,7 +21,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// peerPackage is the npm package of the peer that is measured by default.
+// peerPackage is the npm package of the other memory program (the peer) with which oxbow is compared by default.
 const peerPackage = "@modelcontextprotocol/server-memory@2026.8.31"
 
 func surviveCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {

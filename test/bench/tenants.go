@@ -1,5 +1,5 @@
-// This file implements the command tenants: the call latency for many tenants of one server, the server's memory, and
-// how many acknowledged writes are stored after kill -9.
+// This file implements the command named "tenants". It measures a server with many tenants: the latency of calls, the
+// server's memory, and how many acknowledged writes are stored after kill -9.
 
 package main
 
@@ -33,7 +33,7 @@ type tenantsRun struct {
 	measureTime                  time.Duration
 	kills                        int
 	killInterval                 time.Duration // time after which the server is killed again
-	// pauseAfterWrite of each client after a write, while the server is killed repeatedly
+	// time for which a client waits after each write, while the server is killed repeatedly
 	pauseAfterWrite time.Duration
 	textSource      textSource
 

@@ -1,5 +1,5 @@
-// This file implements the command tokens: how much the estimated number of tokens differs from a
-// tokenizer's count.
+// This file implements the command named "tokens". It measures how much oxbow's estimated number of tokens differs from
+// a tokenizer's count.
 
 package main
 
@@ -24,8 +24,8 @@ import (
 // this size.
 const tokenCountTextBytes = 4000
 
-// maxTokenCountTexts is the maximum number of texts in each of the tokenCountDataSets whose tokens are counted. They
-// are evenly distributed over the set.
+// maxTokenCountTexts is the maximum number of texts whose tokens are counted in each data set of tokenCountDataSets.
+// The counted texts are evenly distributed over the data set.
 const maxTokenCountTexts = 300
 
 // tokenCountDataSets contains sets of texts, of the kinds that memories contain, on which oxbow's estimate of token

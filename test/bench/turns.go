@@ -1,5 +1,5 @@
-// This file implements the command turns: the time to recall turns of conversations, which the default
-// ranking ranks together with their neighbours.
+// This file implements the command "turns". The command measures how long recalls take if the hits are turns of
+// conversations. The default ranking ranks such turns together with their neighbours.
 
 package main
 

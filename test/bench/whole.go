@@ -1,5 +1,5 @@
-// This file implements the command whole: the time of oxbow's commands in a full home, from the process's start to its
-// end.
+// This file implements the command named "whole". It measures the time of oxbow's commands in a home (the directory of
+// a memory) with many entries. The time is measured from the process's start to its end.
 
 package main
 
@@ -96,7 +96,7 @@ func wholeCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	}
 }
 
-// homeCommandsRun runs commands in a home below dir.
+// homeCommandsRun runs oxbow's commands in a home (the directory of a memory) inside homeParentDir.
 type homeCommandsRun struct {
 	homeParentDir, oxbowPath string
 	rounds                   int

@@ -1,5 +1,5 @@
-// This file implements the command words: how frequent common words are in the chats of LongMemEval.
-// Package analysis embeds the result.
+// This file implements the command named "words". It counts how frequent common words are in the chats of the data set
+// LongMemEval. Package analysis embeds the result.
 
 package main
 

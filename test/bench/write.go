@@ -97,7 +97,7 @@ type durableWriter struct {
 	times      timings
 }
 
-// writeRun measures writes to a store that contains n entries.
+// writeRun measures writes to a store that contains entryCount entries.
 type writeRun struct {
 	*bench
 	entryCount, rounds int
@@ -279,8 +279,8 @@ type plainWriteFiles struct {
 	appendOffset, overwriteOffset int64
 }
 
-// bytesPerOverwrite is the number of zeros that are written to a file beforehand for each later overwrite, so that an
-// overwrite does not make the file longer.
+// bytesPerOverwrite is the space for each overwrite, in bytes. Before the measurement, a file of zeros with this much
+// space for each overwrite is created. Then an overwrite does not make the file longer.
 const bytesPerOverwrite = 8 << 10
 
 // newPlainWriteFiles creates in dir a file for appends, and a file of zeros for overwrites. The result contains a

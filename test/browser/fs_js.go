@@ -37,9 +37,9 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// version is the version of the database. So far there is one:
+// version is the version of the database. So far there is one version:
 //
-//	1: nodes and chunks, as described above
+//	1: object stores for nodes (files and directories) and chunks (file contents)
 const version = 1
 
 const (
@@ -259,8 +259,8 @@ func (f *FS) nextChangeTime(before float64) float64 {
 }
 
 // minTimeStep is the minimum time between two changes of a file, in milliseconds. It is about a microsecond. Smaller
-// steps would be lost when times are rounded: neighbouring floating-point numbers of this size are a quarter step
-// apart.
+// steps would be lost when times are rounded. Times are floating-point numbers of milliseconds since 1970. Neighbouring
+// numbers of this size differ by a quarter of minTimeStep.
 const minTimeStep = 1.0 / 1024
 
 // node is a row of the object store "nodes": a file or a directory.

@@ -28,7 +28,8 @@ func (f *FS) openLockName(ino float64) string { return fmt.Sprintf("oxbow/%s/ope
 // writeLockName returns the name of the Web Lock behind a file's vfs.Lock.
 func (f *FS) writeLockName(ino float64) string { return fmt.Sprintf("oxbow/%s/lock/%.0f", f.name, ino) }
 
-// hold is a Web Lock that this page holds. The browser keeps the lock until its promise is fulfilled.
+// hold is a Web Lock that this page has acquired. The browser keeps the lock until the promise of the lock request is
+// fulfilled (see fulfilPromise).
 type hold struct {
 	fileSystem    *FS
 	freeOnce      sync.Once

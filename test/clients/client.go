@@ -47,7 +47,8 @@ func prefixedCalls(prefix string) func(string, map[string]any) toolCall {
 	return func(tool string, input map[string]any) toolCall { return toolCall{Name: prefix + tool, Input: input} }
 }
 
-// subagentTask is the prompt of a sub-agent. If a person typed the same prompt, oxbow's hooks would show a note.
+// subagentTask is the prompt of a sub-agent. It is a question for which oxbow's hooks would show a note if a person
+// typed it. The tests check that the hooks show no note to the sub-agent.
 const subagentTask = "From which pier does the ferry to Bornholm leave at dawn? Look for the timetable."
 
 var testedClients = []testedClient{

@@ -1,7 +1,7 @@
 // This file implements a server that plays a model. It follows a script, and speaks the APIs of all clients.
 
-// Package clients tests oxbow with real clients of agents. It sets up the clients by "oxbow setup" and runs each
-// client with a scripted model on this machine. Then it checks the session that oxbow has recorded.
+// Package clients tests oxbow with real agent clients, such as Claude Code. It sets up the clients by "oxbow setup" and
+// runs each client with a scripted model on this machine. Then it checks the session that oxbow has recorded.
 package clients
 
 import (
@@ -13,8 +13,8 @@ import (
 	"sync"
 )
 
-// promptMarker is a part of each prompt in the tests. The model recognizes by it the requests of the main
-// conversation. Other requests, for example for a title, get a short answer.
+// promptMarker is a part of each prompt in the tests. If a request contains promptMarker, the model knows that the
+// request belongs to the main conversation. Other requests, for example for a title, get a short answer.
 const promptMarker = "[acceptance of oxbow]"
 
 // scriptStep is one tool call that the model makes. After the last step, the model ends the turn.
@@ -36,7 +36,7 @@ type scriptedModel struct {
 	// text that occurs only in requests of the client's main conversation, so that the test can recognize them
 	mainConversationMarker   string
 	mainConversationRequests []string // request bodies of the client's main conversation, the oldest first
-	// bodies of all requests that do not contain marker, such as requests by a sub-agent
+	// bodies of all requests that do not contain mainConversationMarker, such as requests by a sub-agent
 	requestsWithoutMarker []string
 	subagentTask          string   // text by which the simulated model recognizes requests of a sub-agent
 	endAgentCall          toolCall // call with which the model ends a sub-agent

@@ -2,14 +2,15 @@
 
 // Package crashfs simulates a disk that loses unsynced data. It is only for tests.
 //
-// One or more processes use a [Disk]. Each process is a separate [vfs.FS]. Every operation that changes something has
-// a number. The disk can do three things at an operation:
+// One or more processes use a [Disk]. Each process is a separate [vfs.FS]. Every operation that changes something has a
+// number. The disk can do three things at an operation:
 //
 //   - Stop, which simulates a crash of the machine.
 //   - End one process. This releases the locks of the process and loses nothing else.
 //   - Make the operation fail.
 //
-// Afterwards, [Disk.EachCrashFileSystem] lists the possible contents of the disk after a crash.
+// Afterwards, [Disk.EachCrashFileSystem] lists the possible contents of the disk after a crash. A possible content is
+// also called an image.
 //
 // # The model
 //
@@ -17,32 +18,31 @@
 //
 //   - A write or a truncation is pending until a Sync of the file, by any handle, returns nil. A Sync makes the bytes
 //     and the length durable, but no name.
-//   - A create, rename, remove or mkdir is a pending change of names. It is pending until a OpSyncDir of its directory
-//     returns nil. OpSyncDir makes no bytes durable, so a file whose name is durable may be empty.
-//   - A crash keeps or loses each pending change on its own. It may keep a later change and lose an earlier one.
+//   - A create, rename, remove or mkdir is a pending change of names. It is pending until a SyncDir of its directory
+//     returns nil. SyncDir makes no bytes durable, so a file whose name is durable may be empty.
+//   - A crash keeps or loses each pending change independently of the others. It may keep a later change and lose an
+//     earlier one.
 //   - A change gives one name a new meaning: "this name leads to that inode" or "to nothing". It does not need the
-//     changes before it. So a rename of a temporary file gives the new name even if the create of the temporary file
-//     was lost.
+//     changes before it. Therefore a rename of a temporary file creates the new name even if the create of the
+//     temporary file was lost.
 //   - A crash keeps or loses a rename within a directory as a whole. A name that the rename replaces leads to the old
 //     file or to the new one, never to nothing. (If a remove of that name is pending too, the crash may keep only the
 //     remove and leave nothing.)
-//   - A rename of a file between directories is two changes: first the new name, then the end of the old name. A
-//     crash may leave both names, but never neither. A sync of the old directory makes both changes durable. A sync
-//     of the new directory makes only the first change durable. A rename of a directory is always one change. A sync
-//     of either directory makes it durable.
-//   - A directory never has two names. If lost renames would give it two, it keeps the name that comes first in
-//     order.
-//
-// - A pending write is lost, kept, or kept in part (see [Disk.EachCrashFileSystem]). In place of lost bytes, readers
-// find the
-//
-//	  earlier bytes, or zeros after the old end of the file.
-//	- After a Sync has failed, the pending changes count as clean. Reads still show them, but later Syncs succeed
-//	  without making them durable, and every later crash may keep or lose them. Only new writes over the same bytes
-//	  help. If the failed Sync left a truncation, the length becomes durable with the next Sync that succeeds and has
-//	  something to write. OpSyncDir fails in the same way.
-//	- The operation at which the disk stops has begun. If it is a write or a change of names, it is pending. If it is
-//	  a Sync or OpSyncDir, it has made nothing durable. So one of the images contains the operation completely.
+//   - A rename of a file between directories is two changes: first the new name, then the end of the old name. A crash
+//     may leave both names, but never neither. A sync of the old directory makes both changes durable. A sync of the
+//     new directory makes only the first change durable. A rename of a directory is always one change. A sync of either
+//     directory makes it durable.
+//   - A directory never has two names. If lost renames would give a directory two names, it keeps the name that comes
+//     first in order.
+//   - A pending write is lost, kept, or kept in part (see [Disk.EachCrashFileSystem]). In place of lost bytes, readers
+//     find the earlier bytes, or zeros after the old end of the file.
+//   - After a failed Sync, the pending changes count as clean. Reads still show them. Later Syncs succeed without
+//     making them durable, and every later crash may keep or lose them. They become durable only if their bytes are
+//     written again. If a truncation was pending at the failed Sync, its length becomes durable with the next Sync that
+//     succeeds and has something to write. SyncDir fails in the same way.
+//   - The operation at which the disk stops has begun. If it is a write or a change of names, it is pending. If it is a
+//     Sync or SyncDir, it has made nothing durable. Therefore one of the possible contents contains the operation
+//     completely.
 package crashfs
 
 import (

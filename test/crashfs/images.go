@@ -11,13 +11,14 @@ import (
 )
 
 const (
-	// If at most so many name changes are not durable, a crash may lose any subset of them. Otherwise only some
-	// subsets are tried.
+	// If the number of name changes that are not durable is at most maxExhaustiveNameChanges, every subset of them is
+	// tried as the lost changes. If the number is larger, only some subsets are tried.
 	maxExhaustiveNameChanges = 6
 	// If at most so many writes and truncations are not durable, a crash may lose any subset of them. Otherwise only
 	// some subsets are tried.
 	maxExhaustiveDataOps = 4
-	// If many writes are not durable, only so many of the oldest are tried with a part of their bytes lost.
+	// If many writes are not durable, only the partlyLostFirstWrites oldest writes, and the newest ones (see below),
+	// are tried with a part of their bytes lost.
 	partlyLostFirstWrites = 8
 	// If many writes are not durable, only so many of the newest are tried with a part of their bytes lost.
 	partlyLostLastWrites = 8
@@ -86,7 +87,7 @@ type crashContentEnumerator struct {
 	// hash of a file's content after a crash, by the file and the crash's effect on its pending writes
 	fileHashes map[string]uint64
 	scratch    []byte
-	// description of each operation, for the labels that name the operations that a crash has lost
+	// descriptions of all operations, from which the label of a disk content, which names the lost operations, is made
 	opTexts map[*pendingDataOp]string
 	// for each file with a single pending write at its end: the content with that write
 	fullyWrittenFiles map[*inode][]byte
@@ -94,8 +95,8 @@ type crashContentEnumerator struct {
 	yieldedContent    CrashContent // the description that is passed to yield; it is reused for the next disk content
 }
 
-// CrashContent describes one possible content of the disk. It is valid only until the function that got the sketch
-// returns.
+// CrashContent describes one possible content of the disk after a crash. It is valid only until the function to which
+// it is passed returns.
 type CrashContent struct {
 	enumerator        *crashContentEnumerator
 	tree              *fileTree

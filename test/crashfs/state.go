@@ -1,5 +1,5 @@
-// This file records which bytes in files and names in directories a crash of the disk certainly keeps, and which a
-// crash may lose.
+// This file records what remains after the disk crashes. For the bytes in files and the names in directories, it
+// records which of them certainly remain, and which may be lost.
 
 package crashfs
 
@@ -21,7 +21,7 @@ type diskState struct {
 	inodeCountToPruneAt int           // number of inodes at which addInode removes the inodes that are no longer used
 }
 
-// inode is a file or directory, whatever its names are.
+// inode is a file or directory. It can have several names, or no name.
 type inode struct {
 	number    uint64
 	mode      fs.FileMode
@@ -30,7 +30,7 @@ type inode struct {
 	children  map[string]uint64 // durable names in a directory, with their inodes
 
 	base                  []byte // the bytes of the file that no crash can lose
-	hasSharedDurableBytes bool   // other states of the disk share the slice base; then it must be copied before a write
+	hasSharedDurableBytes bool   // other disk states share the slice base, so copy base before changing it
 	// Writes and truncations that a crash may lose, oldest first. Operations that a failed Sync should have made
 	// durable come before all others.
 	pendingOps []*pendingDataOp
@@ -44,12 +44,13 @@ type pendingDataOp struct {
 	isFailed bool
 }
 
-// nameChange is a change of file names that is not durable yet. A crash keeps or loses it as a whole. Its fields do
-// not change, with two exceptions: isFailed may become true, and effects lose the names for which a later change has
-// become durable.
+// nameChange is a change of file names that is not durable yet. A crash keeps or loses the change as a whole. The
+// fields do not change, with two exceptions. First, isFailed may become true. Second, a name is removed from
+// nameEffects if a later change of this name has become durable.
 type nameChange struct {
 	op Op
-	// If one operation makes several name changes, a text that says which of them this is, for labels.
+	// If an operation makes several name changes, opPartText tells in the label of a lost change which of these changes
+	// it is, such as "the new name of ".
 	opPartText  string
 	nameEffects []nameEffect
 	// another change that a crash must keep if it keeps this change: a rename removes the old name only if the new

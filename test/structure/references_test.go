@@ -20,8 +20,8 @@ var (
 	// exportedWord matches a name that is exported and is not an abbreviation, such as Memory.
 	exportedWord = regexp.MustCompile(`^[A-Z]\w*[a-z]`)
 
-	// commentSelector matches a selector with an exported or an unexported name, such as m.Recall or c.path.
-	commentSelector = regexp.MustCompile(`(?:^|[^\w./\-"])([a-z]\w*)\.([A-Za-z_]\w*)\b`)
+	// commentSelector matches a selector with an exported or an unexported name, such as m.Recall or Options.Cache.
+	commentSelector = regexp.MustCompile(`(?:^|[^\w./\-"])([A-Za-z]\w*)\.([A-Za-z_]\w*)\b`)
 
 	// fileExtension matches the name in a selector that is rather the extension of a file name, as in go.mod.
 	fileExtension = regexp.MustCompile(`^(go|mod|sum|md|jsonl?|txt|html|js|toml|ya?ml|db|sh|log|oxbow|lock|key)$`)
@@ -29,8 +29,8 @@ var (
 
 // commentReferencesExist checks the names in comments that are written as links or as selectors. In a link such as
 // [store.Entry], the package must have this name. In a selector such as in.Limit, the first part may be a parameter,
-// a receiver, a result or a variable of the function, or a package that the file imports. Then the second part must
-// be a field, a method or a name of it. Other words are not checked.
+// a receiver, a result or a variable of the function, a type of the package, or a package that the file imports. Then
+// the second part must be a field, a method or a name of it. Other words are not checked.
 func commentReferencesExist(h *house) (wrong []string) {
 	for _, dir := range slices.Sorted(maps.Keys(h.linux())) {
 		checked := h.typeCheck(dir)
@@ -102,10 +102,13 @@ func (c commentReader) linkResolves(first, second, third string) bool {
 }
 
 // selectorResolves reports whether a selector in a comment exists. It returns true if first is neither a variable of
-// the function nor a package that the file imports.
+// the function, nor a type of the package, nor a package that the file imports.
 func (c commentReader) selectorResolves(g *ast.CommentGroup, first, second string) bool {
 	if v, ok := c.variable(g, first).(*types.Var); ok {
 		return hasMember(v, second)
+	}
+	if named, ok := c.checked.Scope().Lookup(first).(*types.TypeName); ok {
+		return hasMember(named, second)
 	}
 	for _, imported := range c.checked.Imports() {
 		if imported.Name() == first && c.importsPath(imported.Path()) {
@@ -163,12 +166,13 @@ func hasMember(o types.Object, name string) bool {
 var referenceRules = []rule{
 	{"CommentReferencesExist", commentReferencesExist, map[string]string{
 		"a.go": "package oxbow\n\nimport \"" + module + "/store\"\n\n// T has [T.F], [T.Old], [store.Entry], " +
-			"[store.Gone] and [os.File]. See go.mod.\ntype T struct{ F store.Entry }\n\n// M uses in.F and in.G of " +
+			"[store.Gone] and [os.File]. See go.mod, T.F and T.X.\ntype T struct{ F store.Entry }\n\n// M uses in.F and in.G of " +
 			"[Missing], and store.Lost. It returns [n].\nfunc (t T) M(in T) (n int) {\n\t// Set t.F, not t.H.\n" +
 			"\treturn 0\n}",
 		"store/a.go": "package store\n\ntype Entry struct{ ID int }\n\n// An Entry has [Entry.ID], and not [other.ID].",
 	}, []string{
-		"a.go:5:1: the comment mentions [T.Old]", "a.go:5:1: the comment mentions [store.Gone]",
+		"a.go:5:1: the comment mentions [T.Old]", "a.go:5:1: the comment mentions T.X",
+		"a.go:5:1: the comment mentions [store.Gone]",
 		"a.go:8:1: the comment mentions [Missing]", "a.go:8:1: the comment mentions in.G",
 		"a.go:8:1: the comment mentions store.Lost", "a.go:10:2: the comment mentions t.H",
 	}},

@@ -1,6 +1,7 @@
 //go:build !unix
 
-// This file measures wall-clock time on systems without processor time.
+// This file implements ProcessorTime by wall-clock time, for systems on which the processor time of a process is not
+// known.
 
 package testenv
 

@@ -19,7 +19,8 @@ import (
 	"github.com/oxbow-memory/oxbow/test/torture/procs"
 )
 
-// procsChildCommand is the name of the subcommand with which the campaign procs starts this program again as a child.
+// procsChildCommand is the name of a subcommand. The campaign "procs" starts this program again as a child process with
+// this subcommand.
 const procsChildCommand = "procs-child"
 
 func runProcs(args []string, stdout, stderr io.Writer) int {

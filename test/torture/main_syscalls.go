@@ -1,6 +1,6 @@
 //go:build linux
 
-// This file implements the command syscalls, a campaign that makes single system calls of a program fail.
+// This file implements the command "syscalls". It runs a campaign that makes single system calls of a program fail.
 
 package main
 
@@ -17,7 +17,8 @@ import (
 	"github.com/oxbow-memory/oxbow/test/torture/syscalls"
 )
 
-// syscallsChildCommand is the name of the subcommand with which the campaign starts this program again.
+// syscallsChildCommand is the name of the subcommand with which the campaign "syscalls" (a long randomized test) starts
+// this program again as a child process.
 const syscallsChildCommand = "syscalls-child"
 
 func runSyscalls(args []string, stdout, stderr io.Writer) int {

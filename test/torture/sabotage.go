@@ -29,7 +29,8 @@ import (
 // deliberateFault is a deliberate fault. The disk or the library does not give a certain guarantee.
 type deliberateFault struct {
 	title string
-	// name of a fault of the simulated disk, or "" (for the campaign "procs", a fault of files and locks)
+	// Name of a fault of the simulated disk, or "". For the campaign "procs", it is the name of a fault of files and
+	// locks.
 	diskFault  string
 	mutantName string // name of a deliberately broken version of the library, or ""
 	// campaign that must notice the fault: a key of campaignCommandLines, "procs", or the package and name of a test
@@ -46,8 +47,10 @@ var campaignCommandLines = map[string]string{
 	"linear":        "linear --count 100",
 }
 
-// deliberateFaults contains all deliberate faults. If the campaign "crash" must notice a fault, the shorter "crash
-// --short" must notice the fault as well, because even "crash" stores short texts on most of its simulated disks.
+// deliberateFaults contains all deliberate faults. The four values of an element are the title, the fault of the disk,
+// the broken version of the library, and the campaign or test that must notice the fault. If the campaign "crash" must
+// notice a fault, the shorter campaign "crash --short" must notice the fault as well. This is possible because most of
+// the simulated disks contain only short texts in both campaigns.
 var deliberateFaults = []deliberateFault{
 	{"no sync after an append", "no-append-sync", "", "crash"},
 	{"no sync after the cut of a torn tail", "no-cut-sync", "", "crash"},
@@ -221,16 +224,17 @@ func runMutants(args []string, stdout, stderr io.Writer) int {
 	})
 }
 
-// recoveryTestCampaign is the value of sabotage.campaignThatMustNotice for a fault that the test with damaged memories
-// must notice.
+// recoveryTestCampaign is the value of deliberateFault.campaignThatMustNotice for a fault that the test of damaged
+// memories must notice. This test is TestRecovery in the package test/torture/recovery.
 const recoveryTestCampaign = "./test/torture/recovery TestRecovery"
 
-// logstoreTestPrefix is the beginning of sabotage.campaignThatMustNotice if a test of package logstore must notice the
-// fault.
+// logstoreTestPrefix is the first part of the value of deliberateFault.campaignThatMustNotice if a test of package
+// logstore must notice the fault. The name of the test follows the prefix.
 const logstoreTestPrefix = "./internal/log/logstore "
 
-// mdtreeTestPrefix is the beginning of sabotage.campaignThatMustNotice if a test of package mdtree must notice the
-// fault. twoSidedEditTestCampaign names the test in which both the store and the files of a dump are edited.
+// mdtreeTestPrefix is the first part of the value of deliberateFault.campaignThatMustNotice if a test of package mdtree
+// must notice the fault. The name of the test follows the prefix. twoSidedEditTestCampaign names the test in which both
+// the store and the files of a dump are edited.
 const (
 	mdtreeTestPrefix         = "./internal/tree/mdtree "
 	twoSidedEditTestCampaign = mdtreeTestPrefix + "TestTwoSides"
@@ -277,7 +281,7 @@ type deliberateFaultRunner struct {
 
 	mu            sync.Mutex // guards the following fields
 	pendingFaults []deliberateFault
-	// function that builds the program with each broken version of the library, by the version's name
+	// for the name of each broken version of the library, a function that builds the program with this version
 	buildFuncByMutant map[string]func() (string, error)
 	missedCount       int
 }

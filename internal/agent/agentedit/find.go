@@ -23,8 +23,9 @@ const (
 	// minNewChangesToSave is the number of new changes in the memory after which the list of edited entries is saved
 	// to a file again. Until then, each search reads these changes again.
 	minNewChangesToSave = 64
-	// maxSingleEntryReads is the maximum number of entries whose versions are read one entry at a time. If it is
-	// unknown of more entries whether an agent's edit still applies, the whole log is read instead.
+	// maxSingleEntryReads is the maximum number of entries whose versions are read one entry at a time. An entry's
+	// versions are read if the search does not know yet whether an agent's edit of this entry still applies. If there
+	// are more such entries, the search reads the whole log instead.
 	maxSingleEntryReads = 64
 	// maxChangesInFirstSearch is the maximum number of changes that a search reads if no earlier result was saved.
 	maxChangesInFirstSearch = 2000
@@ -38,8 +39,8 @@ const (
 	maxVersionsRead = 10_000
 )
 
-// editedNamesResult is the saved result of a search for entries that agents edited. It covers the log up to the change
-// with the number Seq.
+// editedNamesResult is the saved result of a search for entries that agents edited. The result covers the changes in
+// the log up to the change LastChange.
 type editedNamesResult struct {
 	LastChange  uint64   `json:"seq"`
 	LogHash     string   `json:"hash"`  // hash of the log after change Seq
@@ -198,7 +199,7 @@ func (f *editedNamesFinder) readHistoriesFromLog() (histories map[string]*entryH
 // AgentEdit describes how agents edited an entry of a person.
 type AgentEdit struct {
 	Name    string
-	Own     oxbow.Version // newest version of the entry whose text the person wrote
+	Own     oxbow.Version // newest version of the entry with a text that the person wrote
 	Now     *oxbow.Entry  // current entry, or nil if it was deleted
 	Renamed string        // if the entry was deleted, the name under which its text is stored now, or ""
 	Back    uint64        // number of the change to which the entry can be restored
@@ -208,8 +209,8 @@ type AgentEdit struct {
 
 	// Relabelled is true if the person changed labels or aliases after the newest version by an agent.
 	Relabelled bool
-	// Labels contains the labels that the person set last on the entry. It contains only labels that put an entry into
-	// every prompt (see ProtectingKeys).
+	// Labels contains the labels that the person set last on the entry, but only labels with keys that put an entry
+	// into every prompt (see ProtectingKeys).
 	Labels []oxbow.Label
 }
 

@@ -69,7 +69,8 @@ type entryHistory struct {
 	hasAgentEdit       bool // an agent edited the entry (valid if isAgentEditDecided is set)
 
 	newestParts comparedVersionParts // text hash, aliases and labels of the newest version
-	// labels with ProtectingKeys in the newest version that a person wrote (valid if hasLabels is set)
+	// labels from the newest version that a person wrote, but only the labels with keys in ProtectingKeys, which put an
+	// entry into every prompt (valid if hasLabels is set)
 	editPreventingLabels []oxbow.Label
 	hasLabels            bool // A version of the entry that a person wrote, with its labels, was read.
 
@@ -81,7 +82,8 @@ type entryHistory struct {
 	isRelabelledByPerson bool   // a person changed labels or aliases after the newest version by an agent
 
 	undoneSeqs map[uint64]bool // numbers of the changes that a person has undone
-	// content of the entry after a person's undo (nil if the undo's note lists all undone changes)
+	// Parts of the entry after a person's undo, if the note of the undo lists only some of the undone changes. Older
+	// versions are then ignored until a version with equal parts is found. Otherwise nil.
 	restoredParts *comparedVersionParts
 }
 

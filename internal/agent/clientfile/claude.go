@@ -1,5 +1,5 @@
-// This file reads transcripts of Claude Code: a session's transcript is ~/.claude/projects/*/*.jsonl, and a
-// sub-agent's transcript is SESSION/subagents/agent-ID.jsonl.
+// This file reads transcripts of Claude Code: a session's transcript is ~/.claude/projects/*/*.jsonl, and a sub-agent's
+// transcript is SESSION/subagents/agent-ID.jsonl.
 //
 // A line is a block of a message: {"type":"assistant"|"user","uuid","parentUuid","sessionId","cwd",
 // "gitBranch","timestamp","isSidechain","agentId","message":{"role","model","content"}}. An assistant's content
@@ -8,14 +8,15 @@
 // contains the result in toolUseResult, in the form that hooks report. A compaction is a user line with
 // isCompactSummary. A prompt that the person typed while the agent worked is a line of type attachment.
 //
-// The parents make the lines a tree, because a conversation can be rewound. Older versions wrote the
-// conversations of sub-agents into the same file.
+// The parents make the lines a tree, because a conversation can be rewound. Older versions wrote the conversations of
+// sub-agents into the same file.
 //
-// A forked conversation continues in a new file, which begins with a copy of the old file. The copied lines differ
-// only in the session, and all have the promptId of the first new prompt. Newer versions name the line's origin in
-// forkedFrom. In other files, a line is recognized as a copy if it is older than the first line of the file. This
-// applies up to the first line that is not older, because the clock may be set back later. Copies by other versions
-// are recognized by turnPosition, because a later prompt with the same promptId has a different position.
+// A forked conversation continues in a new file, which begins with a copy of the old file. The copied lines differ only
+// in the session, and all have the promptId of the first new prompt. Newer versions name the line's origin in
+// forkedFrom. In other files, a line is recognized as a copy if it is older than the first line of the file. After the
+// first line that is not older, no line is recognized as a copy by its time. A later line may be older only because the
+// clock was set back. Copies by other versions are recognized by turnPosition, because a later prompt with the same
+// promptId has a different position.
 
 package clientfile
 
@@ -108,16 +109,17 @@ type claudeReader struct {
 	promptPosition string // position of the main agent's current prompt
 	agentTurnID    string // ID of the sub-agents' current turn
 
-	// For each line, the UUID of the nearest line at or above it that contained something to report, such as a prompt
-	// or a call. A line is below the line that it names as its parent. The keys are the UUIDs of the lines.
+	// For each line, the UUID of the nearest line that contained something to report, such as a prompt or a call. The
+	// search for the nearest line begins at the line itself and then goes from parent to parent. The keys are the UUIDs
+	// of the lines.
 	lastEventUUIDs map[string]string
 
 	personCommands personCommandReporter
 }
 
-// A forked session begins with lines copied from another session, which are older than the file's first line.
-// maxTimeBeforeFirstLine is by how much a line may be older without being regarded as a copy, because the client does
-// not write all lines in the order of their times.
+// maxTimeBeforeFirstLine is a tolerance for recognizing copied lines. A forked session begins with lines copied from
+// another session, which are older than the file's first line. A line counts as a copy only if it is older than the
+// first line by more than this time, because the client does not write all lines in the order of their times.
 const maxTimeBeforeFirstLine = time.Second
 
 func newClaudeReader(path string) EventReader {
@@ -268,7 +270,8 @@ func (c *claudeReader) reportAgentLine(l *claudeLine, e Event, yield func(*Event
 	}
 }
 
-// claudeTextlessBlockTypes contains the types of blocks that contain no text by the person or the agent.
+// claudeTextlessBlockTypes contains the types of blocks that are ignored if their field Text is empty, because they
+// contain no other text by the person or the agent.
 var claudeTextlessBlockTypes = lazyWordSet("text redacted_thinking fallback connector_text container_upload")
 
 // isCallType reports whether a block of this type is a call: tool_use, server_tool_use or mcp_tool_use.

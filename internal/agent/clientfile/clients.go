@@ -32,7 +32,8 @@ type EventClient struct {
 	// arguments.
 	HasUnnamedCalls bool
 
-	// ShowsResponses is set if an event's DisplayData has the same format as a tool's response in hook reports.
+	// ShowsResponses is set if the field DisplayData of a transcript event can be read like the tool's response in a
+	// hook report, because both have the same format.
 	ShowsResponses bool
 
 	HasUniqueCallIDs bool // Call IDs are unique across all sessions.

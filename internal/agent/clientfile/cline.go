@@ -4,15 +4,16 @@
 // internal/parser/cline.go in kenn-io/agentsview.
 //
 // An extension has a directory for each task, tasks/ID. The task's file ui_messages.json is an array of the messages
-// that the person sees, {"ts","type":"say"|"ask","say","ask","text","partial"}. say is "task" ("text" in Roo Code) for
-// the task, user_feedback for a later text by the person, text, completion_result and reasoning for texts by the
-// agent, and tool, command, use_mcp_server or browser_action for a call, whose text is JSON or a command line. The
-// results are in command_output, mcp_server_response and browser_action_result. The file api_conversation_history.json
-// has the same conversation as the model sees it, [{"role","content"}]. It is read only if ui_messages.json is
-// missing.
+// that the person sees, {"ts","type":"say"|"ask","say","ask","text","partial"}. The member "say" is "task" ("text" in
+// Roo Code) for the task, and "user_feedback" for a later text by the person. It is "text", "completion_result" or
+// "reasoning" for a text by the agent. It is "tool", "command", "use_mcp_server" or "browser_action" for a call. The
+// member "text" of a call is JSON or a command line. The result of a call is in a message with "command_output",
+// "mcp_server_response" or "browser_action_result". The file api_conversation_history.json has the same conversation as
+// the model sees it, [{"role","content"}]. It is read only if ui_messages.json is missing.
 //
-// The command line has ~/.cline/data/sessions/ID/ID.messages.json, {"sessionId","messages":[{"id","role",
-// "content","ts","modelInfo":{"id"}}]}, and ID.json with the directory in cwd.
+// Cline's command-line program stores a session in ~/.cline/data/sessions/ID/ID.messages.json,
+// {"sessionId","messages":[{"id","role", "content","ts","modelInfo":{"id"}}]}. The file ID.json in the same directory
+// contains the working directory in the member "cwd".
 
 package clientfile
 
@@ -118,13 +119,14 @@ func newClineReader(path string) EventReader {
 	return c
 }
 
-// clinePromptExtractor returns a function that extracts the person's text from a message for the model. The extensions
-// put that text between tags.
+// clinePromptExtractor returns a function that extracts the person's text from a message that Cline, Roo Code or Kilo
+// Code sent to the model. These editor extensions enclose the person's text in tags, such as <task>.
 var clinePromptExtractor = sync.OnceValue(func() func(string) string {
 	return taggedTextExtractor("task", "feedback", "user_message", "answer", "user_input")
 })
 
-// clineInsertedTextPattern matches the texts that the command line inserts into a person's message.
+// clineInsertedTextPattern matches the texts that Cline's command-line program inserts into a person's message. Each of
+// these texts is enclosed in tags with the name environment_details or mode_notice.
 var clineInsertedTextPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(
 		`(?s)<(environment_details|mode_notice)(?: [^>]*)?>.*?</(?:environment_details|mode_notice)>`,

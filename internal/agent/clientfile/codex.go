@@ -123,8 +123,8 @@ type codexReader struct {
 
 	isStarted bool
 	startTime time.Time // time of the file's first line
-	// An old version of Codex wrote each message or call as a line of its own, without the object that now contains
-	// its type and time.
+	// An old version of Codex wrote the transcript. In such a transcript, each message or call is a line of its own,
+	// without the outer object that now contains the type and the time.
 	hasUnwrappedLines bool
 	isInForkCopy      bool      // The lines are still copies from the parent session.
 	lastTime          time.Time // time of the previous line
@@ -151,15 +151,16 @@ type codexReader struct {
 	reportedThoughts          map[string]bool // reasoning that was already reported in this turn
 }
 
-// unreportedPrompt is a text in the person's name, and the attachments beside the text, such as "[image]".
+// unreportedPrompt is a text that a transcript line attributes to the person, and the attachments beside the text, such
+// as "[image]". It is not reported yet, because a later event may repeat the prompt.
 type unreportedPrompt struct {
 	Event
 	files []string
 }
 
-// A fork begins with copies of the parent session's lines, which have almost the same time. minGapAfterForkCopy is the
-// shortest time between two lines after which the second line is not a copy. The person's first prompt in a fork
-// always comes later than this.
+// minGapAfterForkCopy is the minimum time between two lines of a transcript that shows that the second line is not a
+// copy. A forked session begins with copies of the parent session's lines, and the copies have almost the same time.
+// The person's first prompt in a forked session always follows after at least this time.
 const minGapAfterForkCopy = 100 * time.Millisecond
 
 func newCodexReader(path string) EventReader {
@@ -485,8 +486,9 @@ var codexWorkingDirPattern = sync.OnceValue(func() *regexp.Regexp {
 // imageTagPattern matches the tags that Codex inserts before and after an image.
 var imageTagPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^</?image\b[^>\n]*>\n?`) })
 
-// codexInsertedTextPattern matches the beginning of a text that Codex wrote in the person's name. Such a text begins
-// with a tag whose name contains an underscore or is one of a few words.
+// codexInsertedTextPattern matches the beginning of a text that Codex itself wrote, although the transcript attributes
+// the text to the person. Such a text begins with "# AGENTS.md", or with a tag whose name contains an underscore or is
+// skill, skills, permissions or INSTRUCTIONS.
 var codexInsertedTextPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:<(?:[a-z]+_[a-z_]+|skills?|permissions|INSTRUCTIONS)\b|# AGENTS\.md)`)
 })

@@ -29,7 +29,7 @@ type copilotLine struct {
 	Data    copilotData `json:"data"`
 }
 
-// copilotData is the member data of a line, with the fields for all line types.
+// copilotData is the value of the JSON member "data" of a transcript line. It has the fields for all types of lines.
 type copilotData struct {
 	SessionID string `json:"sessionId"`
 	Producer  string `json:"producer"`

@@ -24,7 +24,9 @@ import (
 	"time"
 )
 
-// cursorLine is a whole session of the editor, or one line in a command line transcript.
+// cursorLine is decoded from a transcript of Cursor in one of two forms. For the editor, it is a whole session, and
+// Composer and MessageBubbles are set. For the command line agent, it is one line of a transcript, and Role and Message
+// are set.
 type cursorLine struct {
 	Composer struct {
 		ID      string          `json:"composerId"`
@@ -135,7 +137,8 @@ func (c *cursorReader) addMissingResults(yield func(*Event)) func(*Event) {
 	}
 }
 
-// cursorPromptExtractor returns a function that extracts the person's text from a message of the command line.
+// cursorPromptExtractor returns a function that extracts the person's prompt from a message of Cursor's command-line
+// program. The program encloses the prompt in the tags <user_query> and </user_query>.
 var cursorPromptExtractor = sync.OnceValue(func() func(string) string { return taggedTextExtractor("user_query") })
 
 // ReadLine implements [EventReader].

@@ -1,6 +1,6 @@
 // This file reads sessions from the SQLite databases of clients. A session in a database has a path that consists of
-// the database's path, a slash, and the session's ID. [Open] returns it as a JSON document, which the client's
-// [EventReader] reads. The readers describe the documents.
+// the database's path, a slash, and the session's ID. [Open] returns the session as a JSON document, which the client's
+// [EventReader] reads. The file with a client's EventReader describes the format of the client's documents.
 
 package clientfile
 

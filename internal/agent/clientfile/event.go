@@ -35,11 +35,12 @@ const (
 	EventNonTextParts
 
 	// EventUnknown reports a transcript part that the reader does not understand, such as a line with a type that a
-	// newer version of the client writes. Text is a noun in the plural with the type.
+	// newer version of the client writes. The field Text describes such parts as a plural noun with their type, for
+	// example: lines of the type "x".
 	EventUnknown
 
-	// EventUnread reports a record that cannot be read, for example because it is not a JSON object. Record is its
-	// place.
+	// EventUnread reports a part of the transcript that cannot be read, for example because it is not a JSON object.
+	// The event's field Record names this part.
 	EventUnread
 )
 
@@ -169,7 +170,7 @@ type EventReader interface {
 
 // EventFlusher is an EventReader that may hold an event until a later line shows to which turn the event belongs.
 type EventFlusher interface {
-	// FlushEvents passes the events that ReadLine kept back to yield. It is called after the last line of the file,
-	// because no further line can then show to which turn such an event belongs.
+	// FlushEvents calls the function yield with each event that ReadLine has held back. FlushEvents is called after the
+	// last line of the file, because no further line can then show to which turn such an event belongs.
 	FlushEvents(yield func(*Event))
 }

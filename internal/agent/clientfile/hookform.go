@@ -16,7 +16,8 @@ type HookFormat struct {
 	// client's own name. MakeAnswer is nil if the client ignores all answers.
 	MakeAnswer func(event, context string) any
 
-	// IgnoresPromptAnswer is set if the client ignores the answer to a prompt.
+	// IgnoresPromptAnswer is set if the client ignores the answer that a hook returns when the person has sent a
+	// prompt.
 	IgnoresPromptAnswer bool
 
 	// MakePreToolAnswer is like MakeAnswer, for the event before a tool is used. It is nil if the client cannot add
@@ -38,8 +39,8 @@ type HookFormat struct {
 	// resumed session then needs this context again.
 	ForgetsStartContext bool
 
-	// MCPClientPrefix is how the name begins under which the client connects to MCP servers. It is "" if that name
-	// begins with the client's own name.
+	// MCPClientPrefix is the beginning of the name that the client tells MCP servers when it connects to them. It is ""
+	// if this name begins with the client's own name.
 	MCPClientPrefix string
 }
 

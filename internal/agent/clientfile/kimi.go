@@ -39,9 +39,9 @@ type kimiReader struct {
 	// lines of the first kind. It counts how often each prompt must still be expected as a message, so that the
 	// message is not reported again.
 	turnPrompts map[string]int
-	// lastMessagePrompt is the last prompt that was found in a message line of the session file, but not in a line
-	// with the type turn.prompt or turn.steer. If such a line with the same prompt follows before the agent's next
-	// event, it is a repetition and is ignored.
+	// lastMessagePrompt is the last prompt that was found in a message line of the session file, but not in a line with
+	// the type turn.prompt or turn.steer. If a line with one of these two types and the same prompt follows before the
+	// agent's next event, this line is a repetition and is ignored.
 	lastMessagePrompt string
 }
 
@@ -116,11 +116,12 @@ type kimiPayload struct {
 		Failed bool            `json:"is_error"`
 		Output json.RawMessage `json:"output"`
 	} `json:"return_value"`
-	Question string `json:"question"` // side question of the person
+	Question string `json:"question"` // question that the person asked beside the main conversation
 	Response string `json:"response"` // answer to a side question
 	Feedback string `json:"feedback"` // the person's text when refusing a call
 
-	AgentID    string          `json:"agent_id"` // the sub-agent has a file of its own
+	// sub-agent's ID, if its events are also in its own file (otherwise "")
+	AgentID    string          `json:"agent_id"`
 	TaskCallID string          `json:"task_tool_call_id"`
 	Event      json.RawMessage `json:"event"` // event of a sub-agent
 }
@@ -367,8 +368,9 @@ func (k *kimiReader) reportPrompt(m *messageReporter, text string, content json.
 	m.reportText(EventPrompt, text)
 }
 
-// kimiStates contains the types of lines that store Kimi CLI's or Kimi Code's state, or repeat other lines' texts. For
-// types with a dot, it contains the part before the first dot if all such types are states.
+// kimiStates contains the types of lines that store the state of Kimi CLI or Kimi Code, or that repeat the texts of
+// other lines. If all types with the same text before the first dot are such types, kimiStates contains this text in
+// place of the types.
 var kimiStates = lazyWordSet(`
 	ApprovalRequest CompactionBegin CompactionEnd HookRequest HookResolved HookTriggered MCPLoadingBegin MCPLoadingEnd
 	Notification QuestionRequest StatusUpdate StepBegin StepInterrupted StepRetry ToolCallPart ToolCallRequest TurnEnd

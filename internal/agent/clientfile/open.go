@@ -250,7 +250,8 @@ func (t *Transcript) Seek(offset int64, whence int) (int64, error) {
 	return t.offset, nil
 }
 
-// readerWithoutSeek hides Seek from io.CopyN.
+// readerWithoutSeek is a reader that has only the method Read, even if the embedded Reader has further methods such as
+// Seek.
 type readerWithoutSeek struct{ io.Reader }
 
 // Close closes the transcript and its file.

@@ -1,8 +1,8 @@
 // This file reads opencode's sessions from its database, in the form that the command opencode export writes.
 //
-// Version 1 has the tables session, message and part. The columns data of a message and a part are the objects that
-// the export contains. Version 2 has the tables session_v2 and session_message, and keeps the tables of version 1. A
-// row of session_message has the type user {"text","files"}, assistant {"model":{"id"},"content":[{"type":"text"|
+// Version 1 has the tables session, message and part. In the tables message and part, the column "data" contains the
+// same objects as the export. Version 2 has the tables session_v2 and session_message, and keeps the tables of version
+// 1. A row of session_message has the type user {"text","files"}, assistant {"model":{"id"},"content":[{"type":"text"|
 // "reasoning"|"tool",…}]}, shell {"command","output","exit"} for a person's command, compaction {"summary"}, or a type
 // in opencodeIgnoredMessageTypes. The schema comes from packages/opencode in anomalyco/opencode, v2.0.21.
 
@@ -107,7 +107,7 @@ func readOpencodeDocumentV1(db *sqlitefile.DB, id string) (any, error) {
 // the conversation.
 var opencodeIgnoredMessageTypes = lazyWordSet("agent-switched idle model-switched skill synthetic system")
 
-// opencodeRowData is the content of the column data in a session_message row.
+// opencodeRowData is the JSON object in the column "data" of a row in opencode's table session_message.
 type opencodeRowData struct {
 	Text  string            `json:"text"`
 	Files []json.RawMessage `json:"files"`

@@ -178,10 +178,11 @@ func (ampReader) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 	return true
 }
 
-// crushReader reads the database .crush/crush.db of a project (see database.go). The document of a session is
+// crushReader reads the database .crush/crush.db of a project (see database.go). [Open] returns a session of the
+// database as the JSON document
 // {"crush":{"id","parent_session_id"},"dir","messages":[{"id","role","parts":[{"type","data"}],"model",
-// "created_at","is_summary_message"}]}. A part has the type text, reasoning, tool_call, tool_result or
-// shell_command (a command that the person ran).
+// "created_at","is_summary_message"}]}. A part has the type text, reasoning, tool_call, tool_result or shell_command (a
+// command that the person ran).
 type crushReader struct{}
 
 func newCrushReader(string) EventReader { return crushReader{} }
@@ -286,9 +287,10 @@ func crushTextKind(role string, summary int, isHidden bool) EventKind {
 var crushRoles = lazyWordSet("assistant system tool user")
 
 // hermesReader reads the database state.db of Hermes (see database.go), and its older files sessions/SESSION.jsonl.
-// The document of a session is {"hermes":{"id","model","cwd"},"messages":[…]}. A message, or a line in a file, is
-// {"role","content","tool_calls","tool_call_id","timestamp"} in the form of OpenAI's API, where tool_calls is
-// [{"id","function":{"name","arguments"}}]. The first line of a file has the role session_meta.
+// [Open] returns a session of the database as the JSON document {"hermes":{"id","model","cwd"},"messages":[…]}. A
+// message, or a line in a file, is {"role","content","tool_calls","tool_call_id","timestamp"} in the form of OpenAI's
+// API, where tool_calls is [{"id","function":{"name","arguments"}}]. The first line of a file has the role
+// session_meta.
 type hermesReader struct {
 	sessionID, model string
 	messageCount     int

@@ -1,5 +1,5 @@
 // This file reads commands that the person ran inside the client, for example by typing "!ls". Clients store such a
-// command as a text in the person's name. It is not a prompt.
+// command as a message by the person, but the command is not a prompt to the agent.
 
 package clientfile
 

@@ -39,7 +39,8 @@ func IsPromptList(path string) bool {
 	return base == promptHistoryFile || base == promptLogFile
 }
 
-// promptLine is an element of a list. It contains the field names that the different clients use.
+// promptLine is one prompt in a client's list of past prompts. Each client uses other field names, so promptLine has
+// the fields of all clients.
 type promptLine struct {
 	Display        string          `json:"display"`
 	PastedContents json.RawMessage `json:"pastedContents"`

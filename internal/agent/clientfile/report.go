@@ -9,8 +9,9 @@ import (
 	"time"
 )
 
-// HookReport is the JSON object that a client writes to a hook's standard input. It contains the fields of all
-// clients. If Claude Code also has a field, the field is under Claude Code's name.
+// HookReport is the JSON object that a client writes to a hook's standard input. It contains the fields of all clients.
+// If clients use different names for the same field, HookReport contains the field only under the name that Claude Code
+// uses.
 type HookReport struct {
 	EventName       string          `json:"hook_event_name"`
 	SessionID       string          `json:"session_id"`

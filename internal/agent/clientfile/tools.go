@@ -5,7 +5,8 @@ package clientfile
 
 // ClientTools lists a client's tools by purpose. The purpose determines who wrote a tool's output. Names are in lower
 // case, unless a field says otherwise. A tool that is not listed belongs to an MCP server if its name has the form of
-// ServerName. The output of any other tool is unvouched.
+// ServerName. The output of any other tool counts as unvouched, which means that nobody vouches for the text because
+// its author is unknown.
 type ClientTools struct {
 	Shells        []string // tools that run a shell command (the command determines who wrote the output)
 	FileReaders   []string // tools that read the files that the arguments name

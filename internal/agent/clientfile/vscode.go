@@ -1,12 +1,13 @@
 // This file reads the chats of VS Code: User/workspaceStorage/WORKSPACE/chatSessions/SESSION.json or .jsonl, and
-// User/globalStorage/emptyWindowChatSessions. The formats come from src/vs/workbench/contrib/chat/common/model
-// in microsoft/vscode (chatModel.ts and objectMutationLog.ts).
+// User/globalStorage/emptyWindowChatSessions. The formats come from src/vs/workbench/contrib/chat/common/model in
+// microsoft/vscode (chatModel.ts and objectMutationLog.ts).
 //
 // A session is {"sessionId","requests":[{"requestId","timestamp","modelId","message":{"text"},"response":[…],
 // "result":{"metadata":{"toolCallRounds":[{"toolCalls":[{"id","name","arguments"}]}],"toolCallResults":
-// {ID:{"content":[{"value"}]}}}}}]}. A part of the response without a kind is text. The kinds thinking and
-// toolInvocationSerialized are reasoning and a call. The calls in result have the arguments and the results, but
-// are missing if the request was stopped. The directory is in the file workspace.json of the workspace.
+// {ID:{"content":[{"value"}]}}}}}]}. A part of the response without a "kind" is text. A part with the kind "thinking"
+// is reasoning, and a part with the kind "toolInvocationSerialized" is a call. The object "result" contains the calls
+// with their arguments and results, but it lacks the calls if the request was stopped. The session's working directory
+// is stored in the file workspace.json of the workspace.
 //
 // A file .jsonl is a log with the session's changes: {"kind":0,"v"} sets the whole session, {"kind":1,"k":PATH,"v"}
 // sets a member, {"kind":2,"k":PATH,"v":[…],"i"} truncates an array at index i and appends the elements of v, and

@@ -1,12 +1,13 @@
 // This file reads the threads of Zed's agent, which are in the database threads/threads.db (see database.go). The
 // formats come from crates/agent/src/db.rs, thread.rs (commit 000e783f) and legacy_thread.rs in zed-industries/zed.
 //
-// The document of a thread is {"zed":{"id","folder_paths","created_at","updated_at"},"thread":{"version",
-// "messages","model":{"model"}}}. A message of version 0.3.0 is {"User":{"id","content":[{"Text"}|{"Mention":
-// {"uri","content"}}]}} or {"Agent":{"content":[{"Text"}|{"Thinking":{"text"}}|{"ToolUse":{"id","name",
+// [Open] returns a thread as the JSON document
+// {"zed":{"id","folder_paths","created_at","updated_at"},"thread":{"version", "messages","model":{"model"}}}. A message
+// of version 0.3.0 is {"User":{"id","content":[{"Text"}|{"Mention": {"uri","content"}}]}} or
+// {"Agent":{"content":[{"Text"}|{"Thinking":{"text"}}|{"ToolUse":{"id","name",
 // "input"}}],"tool_results":{ID:{"is_error","content","output"}}}}, or "Resume". A message of older versions is
-// {"id","role","segments":[{"type","text"}],"tool_uses","tool_results"}. Messages lack times, so that all have the
-// time of the thread.
+// {"id","role","segments":[{"type","text"}],"tool_uses","tool_results"}. Messages lack times, so that all have the time
+// of the thread.
 
 package clientfile
 

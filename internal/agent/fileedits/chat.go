@@ -1,5 +1,5 @@
-// This file records the calls of editing tools and their answers, for all clients. It also interprets the calls of all
-// clients except Claude Code, whose file tools are similar.
+// This file records the calls of editing tools and the answers to these calls, for all clients. It also interprets
+// these calls for all clients except Claude Code. The editing tools of the other clients are similar to each other.
 
 package fileedits
 
@@ -24,7 +24,7 @@ type chatState struct {
 	reasoningByAgent map[string]*agentReasoning
 	pendingCalls     map[string]*chatCall // calls without an answer, by call ID
 	seenCallIDs      map[string]bool
-	editsByCallIndex map[int][]Edit // edits that were found, by chatCall.index
+	editsByCallIndex map[int][]Edit // edits that were found, by chatCall.callIndex
 	callCount        int
 
 	hasUniqueCallIDs bool // Call IDs are unique across all sessions.
@@ -35,7 +35,8 @@ type chatState struct {
 	model      string
 }
 
-// chatCall is a call of an editing tool whose answer was not read yet.
+// chatCall is a call of an editing tool whose edits were not made yet, because the answer or the end of the transcript
+// was not read yet.
 type chatCall struct {
 	callIndex    int
 	edit         Edit

@@ -19,7 +19,7 @@ type eventReader struct {
 	conversationNodeByAgent map[string]string
 
 	hasCallsWithoutIDs bool // The calls lack IDs and are identified by their arguments.
-	// Each value is a key made from a tool call's arguments. The map's key is the call's ID in the transcript.
+	// For each tool call without an ID of its own, a text made from the call's arguments, by the ID in the transcript.
 	unnamedCallKeys map[string]string
 }
 

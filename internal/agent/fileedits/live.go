@@ -48,7 +48,8 @@ type HookInput struct {
 	CopilotHome        string // directory in which Copilot CLI stores its sessions
 	OpencodeReportFile string // file in which hooks have stored the earlier reports of opencode
 
-	RemoveSecrets func(string) string // removes text that must not be stored from the agent's reasoning
+	// removes secrets and the like, which must not be stored, from the agent's reasoning
+	RemoveSecrets func(string) string
 }
 
 func (r HookInput) parseReport() (*clientfile.HookReport, bool) {

@@ -3,22 +3,22 @@
 
 // Package gate decides whether a note or a conversation turn answers a prompt well enough to be shown for the prompt.
 // Both are called units. The package reads no clock and no files. It gets the terms that a search matched in the unit,
-// computes the unit's strength from them, and compares the strength with a minimum, the floor. The floor was
-// calibrated with decoys, which are prompts that no memory can answer ([DecoyPrompts]).
+// computes the unit's strength from them, and compares the strength with a minimum, the floor. The floor was calibrated
+// with decoys, which are prompts that no memory can answer ([DecoyPrompts]).
 //
 // The strength g of a unit u for a prompt with the terms t is
 //
 //	g = share · √score,  share = Σ score(t, u) ÷ Σ a(t)·(k1+1)·weight(t)·idf(t)
 //
 // The score is the BM25 score, and (k1+1)·weight·idf is the highest score that a term can reach. Thus share says how
-// much of the highest possible score the unit has reached. If no unit contains a term, its idf is that for document
-// frequency 0, and a(t) is .5. For any other term, a(t) is 1. Unknown words therefore lower the share, because the
-// memory may not know the prompt's subject. But a long prompt in ordinary words can still find its note. The benchmark
-// command inject compares this rule with others.
+// much of the highest possible score the unit has reached. If no unit contains the term t, idf(t) is computed with the
+// document frequency 0, and a(t) is .5. For any other term, a(t) is 1. Unknown words therefore lower the share, because
+// the memory may not know the prompt's subject. But a long prompt in ordinary words can still find its note. The
+// benchmark command inject compares this rule with others.
 //
-// A note's strength ([NoteMatchStrength]) differs from a turn's ([TurnMatchStrength]). In the sum below the line, only
-// the [maxWordsInNoteMaxScore] heaviest words of the prompt count, because a prompt may be long and still be about a
-// single note. A note is stronger if it states a rule, or if it contains a word of the prompt that no other note
+// A note's strength ([NoteMatchStrength]) differs from a turn's ([TurnMatchStrength]). In the divisor of the share,
+// only the [maxWordsInNoteMaxScore] heaviest words of the prompt count, because a prompt may be long and still be about
+// a single note. A note is stronger if it states a rule, or if it contains a word of the prompt that no other note
 // contains.
 package gate
 
@@ -37,8 +37,9 @@ type AnswerKind string
 
 // How much of the memory is shown for a prompt, from the least to the most.
 const (
-	AnswerSilence       AnswerKind = "silence"
-	AnswerEntryPointers AnswerKind = "pointer" // the answer is a line with the names of the matching units
+	AnswerSilence AnswerKind = "silence"
+	// the answer is a line with the names of the matching notes and conversation turns
+	AnswerEntryPointers AnswerKind = "pointer"
 	// the answer contains sentences of the matching notes and conversation turns
 	AnswerQuotes AnswerKind = "payload"
 )
@@ -49,8 +50,9 @@ const (
 	minMatchedPromptWords = 2 // the note or turn must contain at least this many words of the prompt
 	// at least this many of the matched words must not be steering words, with which people steer an agent
 	minMatchedSubjectWords = 1
-	// If many words of the prompt are unknown (see maxUnknownWordShare), a note or turn must match at least this many
-	// subject words of the prompt. Otherwise, minMatchedSubjectWords are enough.
+	// Subject words are the words of a prompt that are neither stop words nor steering words. If many words of the
+	// prompt are unknown (see maxUnknownWordShare), a note or turn must match at least this many subject words.
+	// Otherwise, minMatchedSubjectWords are enough.
 	minSubjectWordsIfUnknown = 2
 	// A note or turn is shown only if its search score is at least this. Two common words do not reach this score,
 	// even if the memory is small.
@@ -59,9 +61,10 @@ const (
 	// Words that direct an agent, such as "fix", are not counted.
 	maxWordsMatchedByChance = 3
 
-	// If a larger share of the prompt's words occurs nowhere in the memory, the answer is at most a pointer: the
-	// memory knows the subject, but not the answer. Rare words weigh more in the share, and words that direct an
-	// agent, such as "please", do not count.
+	// maxUnknownWordShare is the largest share of the prompt's words that may be missing in the whole memory if the
+	// answer is to quote sentences. If a larger share is missing, the answer contains at most the names of the matching
+	// notes and turns (AnswerEntryPointers), because the memory knows the subject, but not the answer. Rare words weigh
+	// more in the share, and words that direct an agent, such as "please", do not count.
 	maxUnknownWordShare = .2
 
 	// A prompt word that occurs nowhere in the memory has less influence on the result: the highest score that the
@@ -72,10 +75,11 @@ const (
 	// be at least this part of the minimum strength.
 	minWeakerTextStrengthRatio = .5
 
-	// minLongIdentifierTerms is the number of terms from which an identifier counts as two words: three parts and the
-	// whole identifier. Such an identifier is as rare as two words. An identifier with an underscore also counts as
-	// two words. File and product names, such as main.go, src/main_test.go and TypeScript, count as a single word
-	// because any kind of prompt may contain them.
+	// minLongIdentifierTerms is the minimum number of search terms of an identifier that counts as two words, because
+	// such an identifier is as rare as two words. The terms are the parts of the identifier and the whole identifier.
+	// An identifier with three parts therefore has four terms. An identifier with an underscore also counts as two
+	// words. File and product names, such as main.go, src/main_test.go and TypeScript, count as a single word because
+	// any kind of prompt may contain them.
 	minLongIdentifierTerms = 4
 
 	// The minimum strength of an answer is calibrated for each memory, but is never lower than this.
@@ -86,13 +90,15 @@ const (
 	questionNoteMinStrength    = .9   // minimum strength of a note as an answer to a question
 	instructionNoteMinStrength = 1.25 // minimum strength of a note as an answer to an order, such as "fix the parser"
 
-	// ShareOfMaxScore is a note's score, divided by the highest score that the prompt's words can reach. If the prompt
-	// is long, only this many words with the highest scores count in the divisor.
+	// maxWordsInNoteMaxScore is used to compute the share of the highest possible score that a note has reached. The
+	// note's score is divided by the highest score that the prompt's words can reach. If the prompt is long, only this
+	// many words with the highest scores count in the divisor.
 	maxWordsInNoteMaxScore = 6
 
 	// A note's strength is always multiplied by noteStrengthFactor. If the note states a rule, the strength is also
-	// multiplied by ruleNoteStrengthFactor. If the note is the only one with a word of the prompt, it is also
-	// multiplied by uniqueTermStrengthFactor. If exactly one of the two is true, the factors cancel out.
+	// multiplied by ruleNoteStrengthFactor. If the note contains a word of the prompt that no other note contains, the
+	// strength is also multiplied by uniqueTermStrengthFactor. If only one of these two conditions is met, the strength
+	// does not change, because the product of the factors is 1.
 	noteStrengthFactor     = 1 / 1.6
 	ruleNoteStrengthFactor = 1.6 // factor for the strength of a note that states a rule ([isRuleText])
 	// factor for the strength of a note that contains a word of the prompt that no other note contains
@@ -102,7 +108,7 @@ const (
 // PromptTerm is a search term of a prompt. It also records how well the term matches one note or conversation turn.
 type PromptTerm struct {
 	Text   string
-	Most   float64 // highest score that the term can reach: (k1+1)·weight·idf
+	Most   float64 // highest BM25 score that the term can reach: (BM25's k1 + 1) · term weight · IDF
 	IDF    float64 // inverse document frequency (if no note or turn contains the term, the value for a frequency of 0)
 	Score  float64 // amount that the term adds to the score of the note or turn
 	Held   bool    // the note or turn contains the term
@@ -110,8 +116,8 @@ type PromptTerm struct {
 	// Exactly one note or turn contains the term. It is false in a small memory, in which most words occur only once.
 	Unique bool
 
-	// Of is the identifier to which the term belongs, or "" for an ordinary word. The terms of the identifier
-	// parse.go, for example, are parse, go and parse.go.
+	// The field Of contains the identifier to which the term belongs. It is "" for an ordinary word. For example, the
+	// identifier parse.go has the terms parse, go and parse.go.
 	Of string
 }
 
@@ -282,7 +288,8 @@ var commandTerms = sync.OnceValue(func() map[string]bool {
 // for each memory with decoys, which are prompts that no memory can answer.
 type MinStrength float64
 
-// UnreachableMinStrength is above the strength of every unit, so nothing is shown.
+// UnreachableMinStrength is higher than the strength of any note or conversation turn. A memory with this minimum
+// strength shows nothing for any prompt.
 const UnreachableMinStrength MinStrength = math.MaxFloat64
 
 // Decoys are prompts that no memory can answer. maxAnsweredDecoyShare is the share of the decoys in one language for

@@ -15,7 +15,8 @@ var ruleWordList string
 // ruleWords returns the lower-case words with which people state rules, limits and reasons.
 var ruleWords = sync.OnceValue(func() map[string]bool { return parseWordList(ruleWordList) })
 
-// rulePhrases are substrings that occur in Chinese and Japanese rules.
+// rulePhrases are Chinese and Japanese phrases, such as "must not" and "because", that mark a sentence as a rule for
+// the agent.
 var rulePhrases = []string{"不要", "不能", "不可", "不得", "必须", "必須", "只能", "禁止", "从不", "從不", "因为", "因為", "否则",
 	"ない", "ません", "必ず", "だけ", "のみ", "ため"}
 

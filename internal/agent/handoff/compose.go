@@ -97,16 +97,20 @@ func selectedCommandLines(commands []mergedCommandLine, isSelected []bool) (line
 	return lines
 }
 
-// sessionRecordLimits limits the parts of a record: the first two fields in bytes, the next three in lines. It also
-// selects the form of the file and command lines.
+// sessionRecordLimits limits the parts of a record about a session. maxGoalBytes and maxLastRequestBytes are in bytes.
+// maxAgentConclusions, maxTodos and maxFailures are numbers of lines. fileLineFormIndex selects the form of the lines
+// about changed files: 0 means the full form, and greater numbers mean shorter forms.
 type sessionRecordLimits struct {
 	maxGoalBytes, maxLastRequestBytes, maxAgentConclusions, maxTodos, maxFailures int
 	fileLineFormIndex                                                             int
 	mergesSimilarCommands                                                         bool // merge similar commands
 }
 
-// sessionRecordLimitSteps contains length limits for a handoff that oxbow composes from a session's record, from loose
-// to strict. They are tried in this order until the text is short enough.
+// sessionRecordLimitSteps contains limits for a handoff that oxbow composes from a session's record. The steps are
+// ordered from loose to strict, and are tried in this order until the text is short enough. The numbers of a step are
+// the maximum sizes of the goal and of the last request in bytes, the maximum numbers of conclusions, to-do items and
+// failures, and the index of the form in which files are listed. A larger index selects a shorter form. The last value
+// says whether similar commands are merged.
 var sessionRecordLimitSteps = []sessionRecordLimits{
 	{600, 1200, 12, 12, 8, 0, false},
 	{300, 800, 8, 8, 6, 0, false},

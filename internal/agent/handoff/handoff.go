@@ -4,17 +4,17 @@
 //
 // A handoff comes from one of two sources:
 //
-//   - An agent or a person writes a [Task]: what was done, what to do next, the files to read, and the
-//     memory profile and skills to load. [StoreTask] stores it as an entry of kind handoff (content.go has the
-//     format). It is open until a session takes it with [TakeHandoff], which only one session can do. [FindNext]
-//     finds the handoff that a session would take.
-//   - [TaskFromTurns] composes a handoff from the archived turns of a session, without a model: the goal, the
-//     last prompt, conclusions, open items, failing commands, changed files and passed commands. A
-//     client that compacts a conversation loses these, so the same session gets this handoff afterwards.
-//     It can also be stored, with or without words of its own.
+//   - An agent or a person writes a [Task]: what was done, what to do next, the files to read, and the memory profile
+//     and skills to load. [StoreTask] stores it as an entry of kind handoff (content.go has the format). It is open
+//     until a session takes it with [TakeHandoff], which only one session can do. [FindNext] finds the handoff that a
+//     session would take.
+//   - [TaskFromTurns] composes a handoff from the archived turns of a session, without a model: the goal, the last
+//     prompt, conclusions, open items, failing commands, changed files and passed commands. A client that compacts a
+//     conversation loses these, so the same session gets this handoff afterwards. The composed handoff can also be
+//     stored, with or without additional text by an agent or a person.
 //
-// The text of every handoff is written by [LoadedHandoff.Text]. A [Loader] loads the
-// profile and the skills that the handoff names.
+// The text of every handoff is written by [LoadedHandoff.Text]. A [Loader] loads the profile and the skills that the
+// handoff names.
 package handoff
 
 import (

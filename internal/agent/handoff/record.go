@@ -148,8 +148,8 @@ func (r *sessionRecord) addOpenTodos(turns []session.Turn) {
 	}
 }
 
-// A handoff that is composed from a session's record lists at most so many files and commands. Older files and
-// commands would not fit into the text.
+// These constants are the maximum numbers of files and commands in a handoff that is composed from a session's record.
+// Older files and commands are left out, because they would not fit into the text.
 const (
 	maxRecordFiles = 200
 	maxCommands    = 120

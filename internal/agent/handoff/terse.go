@@ -166,8 +166,9 @@ func chooseWordsToShorten(r *sessionRecord) (shortenedNames []shortenedName) {
 	return shortenedNames
 }
 
-// wordChars are the characters of a word. pathChars are the characters of a path. A text gets a short name only where
-// none of these characters precedes or follows it.
+// wordChars are the characters of a word. pathChars are the characters of a path. A long word or path in a line is
+// replaced by a short name, such as $A, only if it is not a part of a longer word or path. Therefore the character
+// before it and the character after it must not be in wordChars (for a word) or pathChars (for a text with a slash).
 const (
 	wordChars = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 	pathChars = wordChars + "-./@+"
@@ -281,8 +282,8 @@ func mergeCommandsByKey(lines []mergedCommandLine, key func(*mergedCommandLine) 
 	return all
 }
 
-// similarCommandSet is a set of commands that differ only in the word at differingWordIndex. members contains the
-// commands' indexes.
+// similarCommandSet is a set of commands that differ only in the word at differingWordIndex. commandIndexes contains
+// the commands' indexes.
 type similarCommandSet struct {
 	differingWordIndex int
 	commandIndexes     []int

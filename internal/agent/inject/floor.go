@@ -1,5 +1,6 @@
-// This file calibrates the floor of a memory, the strength that a unit must have to be shown. It searches the memory
-// for decoys, which are questions that the memory cannot answer, and stores the result in a file.
+// This file calibrates the minimum strength of a memory. A note or conversation turn is shown for a prompt only if its
+// strength, which measures how well it matches the prompt, exceeds the minimum. To find the minimum, this file searches
+// the memory for decoys, which are questions that the memory cannot answer. It stores the minimum in a file.
 
 package inject
 
@@ -17,8 +18,9 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// minStrengthFileSuffix is the suffix of the file beside a store that contains the minimum strength for showing an
-// entry. The file can be deleted at any time, because it can be computed from the store.
+// minStrengthFileSuffix is the suffix of the file that contains a memory's minimum strength. A note or turn is shown
+// for a prompt only if its strength is higher. The file is stored next to the memory's store. It can be deleted at any
+// time, because its content can be computed from the store.
 const minStrengthFileSuffix = ".gate"
 
 // MinStrengthCalibration contains a memory's floor, which is the minimum strength for showing an entry to the model.

@@ -1,5 +1,6 @@
-// This file chooses the units that are shown for a prompt. It searches the memories, decides with package gate which
-// units are strong enough, and composes the block.
+// This file chooses the notes and conversation turns (called units) that are shown for a prompt. It searches the
+// memories, decides with package gate which units match the prompt well enough, and composes the block of text that a
+// hook adds to the prompt.
 
 // Package inject chooses the text from memory that a hook shows to a model. This text is called a block. It quotes
 // notes and past turns (units) that package [gate] considers strong enough for the prompt. If no unit is strong
@@ -18,7 +19,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/analysis"
 )
 
-// Places are the moments at which a hook shows memory to a model.
+// These are the moments at which a hook shows memory to a model.
 const (
 	HookEventSessionStart = "start"  // a session starts
 	HookEventPrompt       = "prompt" // a person has written a prompt
@@ -43,7 +44,7 @@ const (
 	SourceKindSessions = "sessions"
 )
 
-// MemorySource is a memory in which a prompt's answer is searched.
+// MemorySource is a memory that is searched for an answer to a prompt.
 type MemorySource struct {
 	SourceKind  string // SourceKindNotes or SourceKindSessions
 	Memory      *oxbow.Memory
@@ -68,7 +69,7 @@ type SessionShownTexts struct {
 	Stored map[string]bool
 
 	HasStart  bool // the block of the session's start was shown and is still in the model's context
-	Compacted bool // the client has compacted the conversation since memory was last shown for a session's start
+	Compacted bool // the client compacted the conversation, and no start block was shown since then
 }
 
 // ShownEntryKey returns the key that identifies an entry in a [SessionShownTexts].
@@ -83,7 +84,7 @@ func (s *SessionShownTexts) wasShownRecently(e session.ShownEntry) bool {
 // Prompt is a text that a person wrote to an agent, with its session and project.
 type Prompt struct {
 	Text            string
-	Client, Session string // session of the prompt, whose own turns are not shown ("" if unknown)
+	Client, Session string // the prompt's client and session; turns of the session are not shown ("" if unknown)
 	Project         string // project of the session ("" if unknown)
 	Now             time.Time
 	State           SessionShownTexts
@@ -110,7 +111,7 @@ type EntryDecision struct {
 	NotShownReason string `json:"why,omitempty"`
 }
 
-// Values of EntryDecision.Reason.
+// These are values of the field NotShownReason, which tells why an entry is not shown, or why only its name is shown.
 const (
 	reasonShownRecently    = "it was shown a short time ago"
 	reasonOtherProject     = "it is of another project"

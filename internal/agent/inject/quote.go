@@ -16,7 +16,7 @@ import (
 const (
 	// maximum number of sentences from the best entry, besides a sentence that states the entry's conclusion
 	maxStrongestEntrySentences = 2
-	// maximum number of sentences from each weaker entry, without a sentence that states the entry's conclusion
+	// maximum number of sentences from each weaker entry, besides a sentence that states the entry's conclusion
 	maxWeakerEntrySentences = 1
 	maxSentenceChars        = 200 // maximum length of a sentence in characters
 	// maximum length of a quoted sentence if the whole text would otherwise be too long
@@ -28,7 +28,7 @@ const (
 type quotableSentence struct {
 	text             string
 	index            int
-	promptTermIDFSum float64 // sum of the inverse document frequencies that the prompt's terms in the sentence have
+	promptTermIDFSum float64 // sum of the inverse document frequencies of the prompt terms in the sentence
 	isConclusion     bool
 }
 
@@ -42,7 +42,7 @@ type quotedEntry struct {
 type quotedSentence struct {
 	quotableSentence
 	shownText   string // part of the sentence that is shown to the model, on one line
-	fingerprint string // fingerprint of the whole sentence, from which quotedText may be only a part
+	fingerprint string // fingerprint of the whole sentence, of which shownText may be only a part
 }
 
 // quotedText returns the quoted sentences, joined to one text.

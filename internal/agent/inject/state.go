@@ -31,8 +31,8 @@ type ShownTextsFile struct {
 	Now             time.Time
 }
 
-// Kinds of lines in a session's state file. Further kinds are the moments at which a hook shows memory, such as
-// [HookEventPrompt].
+// These are kinds of lines in a session's state file. The constants for hook events, such as [HookEventPrompt], are
+// further kinds of lines. A line of such a kind records that a hook begins to answer this event.
 const (
 	eventShown             = "shown"   // a text from memory was shown to the model
 	eventCompaction        = "compact" // the client has compacted the conversation
@@ -40,7 +40,8 @@ const (
 )
 
 // shownTextsLine is a line of the file that records which texts a session was shown. If EventKind is "start", "prompt"
-// or "action", the line records that a hook begins to answer such an event.
+// or "action", the line records that a hook begins to answer the start of the session, a prompt, or an action of the
+// agent.
 type shownTextsLine struct {
 	Time      time.Time `json:"time"`
 	EventKind string    `json:"event"`

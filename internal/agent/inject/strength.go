@@ -28,8 +28,9 @@ const (
 	textLengthWeight  = .75 // BM25 parameter b: how much the length of a text reduces its score
 	maxShortNoteWords = 60. // a note with at most this many words does not get a lower score because of its length
 
-	// minEntriesForUniqueWords is the minimum number of entries in a memory from which a word counts as unique if only
-	// one entry contains it. In a smaller memory, most words occur in only one entry.
+	// minEntriesForUniqueWords is a minimum number of entries in a memory. A word that occurs in only one entry counts
+	// as unique only if the memory has at least so many entries, because in a smaller memory most words occur in only
+	// one entry.
 	minEntriesForUniqueWords = 40
 )
 

@@ -37,8 +37,9 @@ type Archive struct {
 	// known. A name without a root is a guess. FindProject may be nil.
 	FindProject func(dir string) (name, root string)
 
-	// FindCommits returns the commit that was checked out in dir at the time from, and the commits made there until
-	// the time to. It returns nil if the commits are unknown. FindCommits may be nil.
+	// FindCommits returns the commits of a period, which begins at the time in the parameter from and ends at the time
+	// in the parameter to. The result contains the commit that was checked out in the directory dir at the beginning,
+	// and the commits that were made there until the end. It is nil if the commits are unknown. FindCommits may be nil.
 	FindCommits func(dir string, from, to time.Time) []string
 
 	// Redact removes secrets from a text. If Redact is set, the archive also removes the fenced blocks that hooks

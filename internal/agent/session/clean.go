@@ -21,14 +21,15 @@ import (
 const (
 	maxTextBytes          = 256 << 10 // maximum size of a text in bytes
 	maxTurnBytes          = 1 << 20   // maximum size of all texts in a turn of a conversation, in bytes
-	maxTurnReports        = 2000      // maximum number of reports in a turn
+	maxTurnReports        = 2000      // maximum number of reports in a turn (a report is an event from a client)
 	maxIDOrNameBytes      = 200       // maximum size of an identifier, a tool name or similar, in bytes
 	maxPathBytes          = 1 << 10   // maximum size of a path or a URL in bytes
 	maxCallPaths          = 200       // maximum number of paths in a call
 	maxOutputLineBytes    = 400       // maximum size of an output line in bytes
 	maxShownEntries       = 40        // maximum number of entries in an injection
 	maxInjectionRareTerms = 100       // maximum number of rare terms in an injection
-	// maximum length of a turn's list that contains the calls that returned text by others
+	// A turn has a list of its calls that returned text by others, such as a web page. This is the maximum length of
+	// the list.
 	maxTaintingCallsPerTurn = 8
 	// maximum size in bytes of an element in the list of calls that returned text by others
 	maxTaintingCallTextBytes = 250

@@ -1,5 +1,5 @@
-// This file moves events from the spool, into which hooks write them, into the archive. It also reads transcripts from
-// the point where the last reading ended.
+// This file moves events from the spool into the archive of sessions. The spool is a directory to which hooks write
+// events. This file also reads transcripts from the point where the last reading ended.
 
 package session
 

@@ -71,8 +71,9 @@ type Event struct {
 	Injection *Injection `json:"injection,omitempty"` // set only if the kind is [KindInjection]
 
 	// IsFromPromptList is set for a prompt from a client's list of prompts. The archive drops such a prompt if a
-	// transcript or a hook reports an ID for this prompt or an earlier one, because then the transcript or hook also
-	// reports this prompt. IsFromPromptList is not set in the events of a [Turn].
+	// transcript or a hook reports an ID for this prompt or for an earlier prompt. In both cases, the transcript or the
+	// hook also reports this prompt, which would otherwise be stored twice. IsFromPromptList is not set in the events
+	// of a [Turn].
 	IsFromPromptList bool `json:"listed,omitempty"`
 }
 
@@ -103,7 +104,7 @@ type ToolCall struct {
 type TextSource struct {
 	TrustLevel string `json:"level"` // one of LevelOwnText, LevelUnvouchedText and LevelForeignText
 
-	// CallDescription names the tool and its argument. It is "" if Level is LevelOwnText.
+	// CallDescription names the tool and its argument. It is "" if TrustLevel is LevelOwnText.
 	CallDescription string `json:"what,omitempty"`
 
 	// TraceID identifies the text's fingerprints, by which later repetitions of the text are found. It is "" if the
@@ -119,7 +120,7 @@ const (
 	LevelForeignText   = "foreign"   // Somebody else wrote the text, for example the author of a web page.
 )
 
-// RepeatedCalls names the calls from whose results a text repeats passages word for word.
+// RepeatedCalls names the calls whose results contain passages that a text repeats word for word.
 type RepeatedCalls struct {
 	ForeignTextCalls   []string `json:"foreign,omitempty"`
 	UnvouchedTextCalls []string `json:"unvouched,omitempty"`

@@ -5,27 +5,27 @@
 // client reports no identifiers, the following rules decide which reports are of the same event. Such reports are
 // joined into one. A report is joined with at most one other report.
 //
-//   - A prompt without Turn begins a turn. It is joined with a prompt of equal text that is at
-//     most maxJoinedPromptGap away, unless both have a Turn or both have an ID. Therefore a hook's
-//     prompt is joined with the transcript's, and "continue" entered twice makes two turns.
-//   - A prompt from a client's list of prompts is dropped if it is not earlier than the first
-//     prompt with an identifier. The transcript then also has the prompt, perhaps in other words.
+//   - A prompt without Turn begins a turn. It is joined with a prompt of equal text that is at most maxJoinedPromptGap
+//     away, unless both have a Turn or both have an ID. Therefore a hook's prompt is joined with the transcript's, and
+//     "continue" entered twice makes two turns.
+//   - A prompt from a client's list of prompts is dropped if it is not earlier than the first prompt with an
+//     identifier. The transcript then also has the prompt, perhaps in other words.
 //   - A prompt with NoTime is joined by text and order instead. See joinUntimedPrompts.
-//   - A call without ID is joined with a call with ID. Both must have the same turn, agent, tool
-//     and input. The call with ID must have begun before the report of the other call, and the
-//     outcomes must not contradict each other. See mergeReportsInOrder. A call with HasHookID is
-//     joined with a call that has the same ID, or else by the same rule. If no call of the same
-//     tool remains, the command or the files suffice, because hooks and transcripts of a client
-//     may name a tool differently.
-//   - Two prompts or two calls without identifiers that are otherwise equal and at most
-//     maxDuplicateReportGap apart are joined, because a hook may be installed twice.
-//   - A text without ID is dropped if it consists of texts with ID from the same turn, because
-//     hooks report the last message or all messages at a turn's end. Events of other kinds
-//     without ID are joined if their texts are equal.
+//   - A call without ID is joined with a call with ID. Both must have the same turn, agent, tool and input. The call
+//     with ID must have begun before the report of the other call, and the outcomes must not contradict each other. See
+//     mergeReportsInOrder.
+//   - A call with HasHookID is joined with a call that has the same ID. If no call has the same ID, the call with
+//     HasHookID is treated like a call without ID.
+//   - Hooks and transcripts of a client may name a tool differently. Therefore, if no call of the same tool is left to
+//     join with, a call of another tool with the same command or the same files is joined.
+//   - Two prompts or two calls without identifiers that are otherwise equal and at most maxDuplicateReportGap apart are
+//     joined, because a hook may be installed twice.
+//   - A text without ID is dropped if it consists of texts with ID from the same turn, because hooks report the last
+//     message or all messages at a turn's end. Events of other kinds without ID are joined if their texts are equal.
 //
-// An event without Turn belongs to the turn that contains an event of the same kind and ID. Otherwise it belongs to
-// the last turn that began earlier, or to the first turn if all began later. The start of a session and the text that
-// the model was shown at the start belong to the next turn, because a resumed session begins with them.
+// An event without Turn belongs to the turn that contains an event of the same kind and ID. Otherwise it belongs to the
+// last turn that began earlier, or to the first turn if all began later. The start of a session and the text that the
+// model was shown at the start belong to the next turn, because a resumed session begins with them.
 
 package session
 
@@ -122,7 +122,7 @@ func mergeReports(events []Event) []Event {
 // turnGroup collects the reports that belong to one turn.
 type turnGroup struct {
 	turnID, promptID string // the turn's name and the ID of its prompt ("" if not known)
-	promptText       string // text of the first prompt in reports
+	promptText       string // text of the first prompt in the list reports
 	start            time.Time
 	hasNoTime        bool // The time of the first prompt is only an estimate (see Event.NoTime).
 	promptCount      int
@@ -159,7 +159,8 @@ func (g *turnGroup) addReportsOfGroup(o *turnGroup) {
 // turnGroups contains a session's groups of reports while turns are made from the groups.
 type turnGroups struct {
 	allGroups []*turnGroup
-	// groups by name. The name is the Turn of the group's events, or "\x00" + ID for a prompt without Turn.
+	// Groups by name. The name is the value that the group's events have in the field Turn. For a prompt whose field
+	// Turn is empty, the name is "\x00" followed by the ID.
 	groupsByName     map[string]*turnGroup
 	groupsWithoutIDs []*turnGroup
 }
@@ -394,7 +395,7 @@ func (e *Event) isFromSessionStart() bool {
 		(e.Kind == KindInjection && e.Injection != nil && e.Injection.HookEvent == hookEventSessionStart)
 }
 
-// hookEventSessionStart is the place of an injection that is made when a session starts.
+// hookEventSessionStart is the value of the field HookEvent in an [Injection] that a hook makes when a session starts.
 const hookEventSessionStart = "start"
 
 // reportsWithinTurnLimit returns the reports that fit into a turn. Prompts and injections come first, then the

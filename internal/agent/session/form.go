@@ -38,7 +38,7 @@ const (
 	maxTurnMetadataBytes = 16 << 20 // maximum size in bytes of the uncompressed JSON in a stored turn's last line
 )
 
-// textPrefixesByKind maps an event kind to the prefix of its text in a content.
+// textPrefixesByKind maps an event kind to the prefix of the event's text in the content of a stored turn.
 var textPrefixesByKind = map[EventKind]string{KindTitle: "title: ", KindPrompt: "user: ", KindText: "assistant: "}
 
 // turnMetadata is the decoded last line of a turn's content.

@@ -2,8 +2,9 @@
 
 package session
 
-// KindInjection is the kind of an event that records an injection. The event's Text is the whole injected text without
-// its fence. A search does not find this text.
+// KindInjection is the kind of an event that records an injection, which is a text that a hook inserted into the
+// conversation. The event's Text is the whole injected text without the tags around it. A search does not find this
+// text.
 const KindInjection EventKind = "injected"
 
 // Injection contains the facts that a [KindInjection] event records besides the injected text.
@@ -14,10 +15,11 @@ type Injection struct {
 	// shown
 	AnswerKind string `json:"answer,omitempty"`
 	// estimated tokens of the inserted text and the tags around it
-	Tokens            int          `json:"tokens"`
-	BestMatchStrength float64      `json:"g,omitempty"`     // how well the best entry or turn matched the prompt
-	MinStrength       float64      `json:"floor,omitempty"` // minimum Strength for showing the text
-	ShownEntries      []ShownEntry `json:"shown,omitempty"`
+	Tokens            int     `json:"tokens"`
+	BestMatchStrength float64 `json:"g,omitempty"` // how well the best entry or turn matched the prompt
+	// strength that BestMatchStrength must exceed for the text to be shown
+	MinStrength  float64      `json:"floor,omitempty"`
+	ShownEntries []ShownEntry `json:"shown,omitempty"`
 
 	// RareTerms lists terms of the text that are rare in the memory and do not occur in the prompt. An agent that
 	// later writes some of these terms has used the text.

@@ -1,10 +1,10 @@
-// This file loads a stored session. If possible, it loads only the last turns, because new events usually do not
-// change the others.
+// This file loads a stored session. If possible, it loads only the last turns, because new events usually do not change
+// the others.
 //
-// New events can change a turn in two ways. The turn may be near in time: it begins at most maxTurnInfluenceTime
-// before a turn with new events. Or an event has the name of the turn, or the identifier of an event in the turn. To
-// find such a turn without reading all turns, the entries CLIENT/SESSION/ids/0001 and so on, called pages, contain
-// hashes of these names and identifiers. A page has one line for each of turnsPerPage turns.
+// New events can change a turn in two ways. The turn may be near in time: it begins at most maxTurnInfluenceTime before
+// a turn with new events. Or a new event contains the name of the turn, or has the same identifier as an event in the
+// turn. To find such a turn without reading all turns, the entries CLIENT/SESSION/ids/0001 and so on, called pages,
+// contain hashes of these names and identifiers. A page has one line for each of turnsPerPage turns.
 
 package session
 
@@ -26,9 +26,10 @@ const (
 	turnsPerPage = 64
 	charsPerHash = 8 // number of characters in a 40-bit hash
 
-	// maxTurnInfluenceTime is more than the largest time between two turns that can influence each other. A prompt may
-	// be joined with a second prompt, which is joined with a third, each maxJoinedPromptGap later. The next turn may
-	// begin another maxJoinedPromptGap later.
+	// maxTurnInfluenceTime is more than the largest time between the beginnings of two turns that can influence each
+	// other. Such turns are at most three gaps of maxJoinedPromptGap apart: a prompt may be joined with a second
+	// prompt, the second prompt with a third, and the next turn may begin one more gap later. Each end may be later by
+	// maxDuplicateReportGap, because duplicate reports are joined too.
 	maxTurnInfluenceTime = 3*maxJoinedPromptGap + 2*maxDuplicateReportGap
 )
 

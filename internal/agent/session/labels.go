@@ -22,7 +22,8 @@ const (
 	labelUsedEntry  = "used"
 )
 
-// turnNumberLabelKey is the key of a label that marks the entries with turns. Its value is the turn's number.
+// turnNumberLabelKey is the key of the label that marks an entry as a stored turn. The label's value is the turn's
+// number.
 const turnNumberLabelKey = "turn"
 
 // TurnFilter selects the entries of an archive that are turns.

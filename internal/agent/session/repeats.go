@@ -1,4 +1,5 @@
-// This file finds events whose text repeats text by others that the agent had read.
+// This file finds events that repeat foreign text. Foreign text is text that the agent has read and that neither the
+// agent nor the person wrote.
 
 package session
 

@@ -23,7 +23,7 @@ import (
 // Caller describes who called a server. The client reports all fields except Dir, so these fields cannot be trusted.
 // Each field may be "".
 type Caller struct {
-	Client  string // the client's name in setup ("" for an unknown client)
+	Client  string // the client's name, as in the command oxbow setup ("" for an unknown client)
 	Session string // the client's session ID
 	Call    string // the client's call ID
 	Dir     string // the working directory
@@ -45,7 +45,8 @@ const (
 // Exposure describes which texts the model of a session has seen.
 type Exposure struct {
 	IsReportedByHooks bool // The client's hooks report the session.
-	// Calls since the person's last prompt that returned text by others, if the text's fingerprints are not known.
+	// Calls that returned text by others after the person's last prompt. Only calls are listed for whose text no
+	// fingerprints are stored.
 	UnfingerprintedReads []string
 	// calls since the person's last prompt that returned text by others, such as a web page
 	ForeignTextReads []string

@@ -21,7 +21,8 @@ const SpoolDir = "spool"
 const (
 	spoolSuffix         = ".jsonl"
 	drainingSpoolSuffix = ".taken" // suffix of a session's file while its events are moved into the archive
-	// maximum number of attempts to append events to a file that other processes rename to archive it
+	// Maximum number of attempts to append events to a session's file. An attempt fails if another process renames the
+	// file in the meantime, to move its events into the archive.
 	maxAppendTries = 100
 )
 

@@ -23,9 +23,9 @@ var insertedTagNames = []string{
 	"mem0-memories", "recalled-memories",
 }
 
-// insertedTagPattern matches a tag at the beginning of a text, if clients or memory programs insert texts between such
-// tags. An example is <oxbow-memory>. The pattern also matches oxbow's tags in escaped form, such as
-// &lt;oxbow-memory&gt;, because a client may have put them into another element.
+// insertedTagPattern matches a tag at the beginning of a text, if the tag's name is in insertedTagNames. Clients and
+// memory programs insert texts between tags with these names. An example is <oxbow-memory>. The pattern also matches
+// oxbow's tags in escaped form, such as &lt;oxbow-memory&gt;, because a client may have put them into another element.
 var insertedTagPattern = sync.OnceValue(func() *regexp.Regexp {
 	const ampersand = `(?:&|\\+u0026)`
 	const open, end = `(?:<|` + ampersand + `(?:amp;)*lt;|\\+u003c)`, `(?:>|` + ampersand + `(?:amp;)*gt;|\\+u003e)`

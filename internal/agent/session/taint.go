@@ -19,8 +19,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// TaintWarning is a sentence in every answer of oxbow that includes an entry in which others may have had a part. A
-// call that returned such an answer counts as a call that read text by others.
+// TaintWarning is a sentence that oxbow adds to an answer if an entry in the answer may contain text by others. A call
+// that returned such an answer counts as a call that read text by others.
 const TaintWarning = "others may have had a part in what it says"
 
 // ownServers lists the names under which setup registers oxbow's MCP server. Another program's server with such a name

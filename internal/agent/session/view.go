@@ -1,4 +1,5 @@
-// This file joins the reports of a turn, so that the turn contains each event once.
+// This file joins the reports of a turn. A report is an event from a hook or a transcript, and both may report the same
+// event. The joined turn contains each event once.
 
 package session
 
@@ -22,15 +23,15 @@ const (
 	writeDelay = time.Minute
 )
 
-// eventIdentity identifies an event. Reports with equal keys are reports of the same event.
+// eventIdentity identifies an event. Reports with equal eventIdentity values are reports of the same event.
 type eventIdentity struct {
 	turn    string
 	kind    EventKind
 	eventID string
 	// for an event without ID: the agent's name and the event's text, and for a call also the tool's arguments
 	text string
-	// set only for an event without ID, if it is a prompt, a call or a note about omitted reports, or if it has no
-	// turn
+	// time is the event's time. It is zero for an event with an ID. For an event without ID, it is set if the event has
+	// no turn, or if it is a prompt, a call or a note about omitted reports.
 	time time.Time
 }
 

@@ -1,8 +1,8 @@
 // This file finds skills in the user's and the project's directories. The user's directories have priority.
 
-// Package skill finds the skills that agents share. A skill is a directory with a file SKILL.md
-// that describes how to do a certain kind of work. It contains the list of directories in which
-// clients such as Claude Code and Codex keep skills.
+// Package skill finds the skills that agents share. A skill is a directory with a file SKILL.md that describes how to
+// do a certain kind of work. The package contains the list of directories in which clients such as Claude Code and
+// Codex keep skills.
 package skill
 
 import (
@@ -40,7 +40,7 @@ type SearchRoot struct {
 	// os.Root's FS does not. For the user's directories, it may follow links, because these often lead elsewhere.
 	FS        fs.FS
 	RootPath  string   // path of the tree's root, for messages
-	SkillDirs []string // directories with skills, separated by slashes, in search order
+	SkillDirs []string // paths of the directories that contain skills, with slashes, in search order
 	IsProject bool     // The skills belong to a project, not to the user.
 }
 

@@ -46,7 +46,7 @@ const (
 const (
 	maxOutputStartBytes = 8 << 10
 	maxOutputEndBytes   = 24 << 10
-	maxErrorOutput      = 4 << 10 // maximum size of the stored part of the standard error output, which is its end
+	maxErrorOutput      = 4 << 10 // maximum size of the standard error output that is stored (only the end is stored)
 )
 
 // defaultTermToKillDelay is the time that a stopped process has to end by itself: the time between SIGTERM and SIGKILL.

@@ -26,11 +26,12 @@ import (
 // Environment variables that restrict a sub-agent to its memory. An oxbow process with these variables uses this home
 // and this profile.
 const (
-	EnvHome     = "OXBOW_HOME"
-	envProfile  = "OXBOW_PROFILE"
-	envAgent    = "OXBOW_AGENT"
-	EnvDepth    = "OXBOW_SPAWN_DEPTH" // number of sub-agents that started each other, including this one
-	EnvSettings = "OXBOW_SETTINGS"    // path of the settings file, or "none" (NoSettings) without a settings file
+	EnvHome    = "OXBOW_HOME"
+	envProfile = "OXBOW_PROFILE"
+	envAgent   = "OXBOW_AGENT"
+	// length of the chain in which each sub-agent started the next, including this one
+	EnvDepth    = "OXBOW_SPAWN_DEPTH"
+	EnvSettings = "OXBOW_SETTINGS" // path of the settings file, or "none" (NoSettings) without a settings file
 )
 
 // NoSettings is the value of EnvSettings if no settings file is used.
@@ -39,7 +40,7 @@ const NoSettings = "none"
 // Limits of sub-agents.
 const (
 	maxTaskBytes      = 256 << 10 // maximum size of a task in bytes
-	maxSubAgentDepth  = 3         // maximum number of sub-agents that start each other
+	maxSubAgentDepth  = 3         // maximum length of a chain of sub-agents in which each one starts the next
 	maxConcurrentRuns = 4         // maximum number of sub-agents that a service runs at the same time
 )
 
@@ -55,7 +56,7 @@ type Service struct {
 	SpawnDepth  int               // number of sub-agents above the caller
 
 	// LoadRunner returns the runner, or nil if none is configured. It is called before each run, so that changes of the
-	// settings take effect. If Runner is nil, only briefings can be made.
+	// settings take effect. If it returns nil, only briefings can be made.
 	LoadRunner      func() (*Runner, error)
 	WorkingDir      string           // working directory of sub-agents
 	Environ         func() []string  // environment for sub-agents, without oxbow's variables (nil means empty)
@@ -80,7 +81,7 @@ type SubagentRequest struct {
 	// profile
 	Profile string
 	Skill   string // name of a skill (may be empty)
-	AsOf    uint64 // change number as of which the memory is read (0 means the present)
+	AsOf    uint64 // the memory is read as it was after the change with this number (0 means the present)
 	Budget  int    // maximum tokens of the selected entries (0 means the profile's budget)
 }
 

@@ -8,9 +8,9 @@ import (
 	"sync/atomic"
 )
 
-// A SizeBudget limits the total size of the values in several [ValueSlots]. If the limit is exceeded, the oldest
-// values are removed. If an old value was read since it was added, it stays and is treated like a newly added value. A
-// Budget is safe for concurrent use.
+// A SizeBudget limits the total size of the values in several [ValueSlots]. If the limit is exceeded, the oldest values
+// are removed. An old value that was read since it was added is not removed but treated like a newly added value. A
+// SizeBudget is safe for concurrent use.
 type SizeBudget struct {
 	maxBytes int64
 
@@ -84,7 +84,7 @@ const blockSlots = 128
 
 type slot[T any] struct {
 	value   T
-	wasRead atomic.Bool // The value was read since its addition, or since the last eviction that kept the value.
+	wasRead atomic.Bool // The value was read after it was added, or after the last eviction that spared it.
 }
 
 // NewValueSlots returns n empty places for cached values. The sizes of their values count against the budget b.

@@ -12,7 +12,8 @@ type ReaderWriterAt interface {
 	io.WriterAt
 }
 
-// A File reads and writes Inner. As soon as Context is done, its methods return the error of Context instead.
+// A File reads from and writes to the file InnerFile. After the context in the field Context is done, the methods of
+// File return the context's error and do not use InnerFile any more.
 type File struct {
 	Context   context.Context
 	InnerFile ReaderWriterAt

@@ -29,7 +29,7 @@ func (in LineNumberer) LineIDs(lines []string) []int32 {
 }
 
 // A LineMapper finds, for the lines in one text, the equal lines in another text. A LineMapper can be used for many
-// pairs of texts, and reuses its working memory. The zero Mapper is ready to use.
+// pairs of texts, and reuses its working memory. The zero LineMapper is ready to use.
 type LineMapper struct {
 	// Equal lines have the same number, which is their index in this slice. Between two calls of MapEqualLines, all
 	// counts are zero.

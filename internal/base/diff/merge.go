@@ -49,8 +49,8 @@ func CompareLines(base, changed []string) (changes []LineChange) {
 }
 
 // ResolveConflict is called for changes that contradict each other, because they replace the same or adjacent lines of
-// the base text by different lines. All these changes are between line changes[0].From and line to-1. It returns new
-// lines for this whole part of the base text.
+// the base text by different lines. The changes affect the lines of the base text from changes[0].From up to, but not
+// including, the line number to. ResolveConflict returns new lines for this whole part of the base text.
 type ResolveConflict func(changes []LineChange, to int) ([]string, error)
 
 // ApplyChanges applies the changes in several versions to the lines of base. Equal changes are applied once. The

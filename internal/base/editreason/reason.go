@@ -1,6 +1,6 @@
 // This file selects the sentence that gives the reason for an edit.
 
-// Package editreason finds the reason for an edit in the text that the agent wrote before the edit.
+// Package editreason finds the reason for an edit of a file. It searches the text that the agent wrote before the edit.
 package editreason
 
 import (

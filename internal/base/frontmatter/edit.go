@@ -9,7 +9,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// lineRange is a range of lines, counted from 0. It excludes the line end.
+// lineRange is a range of lines, counted from 0. It includes the line with the number start and excludes the line with
+// the number end.
 type lineRange struct{ start, end int }
 
 // EditKeys changes the lines of some keys in the text frontMatter, whose lines end with lineEnd. The node mapping is

@@ -94,7 +94,8 @@ func (r *MappingReader) addDiagnostic(d Diagnostic) {
 	r.Diagnostics = append(r.Diagnostics, d)
 }
 
-// decodeErrorPattern matches an error message of the YAML decoder, which contains a line number.
+// decodeErrorPattern matches an error message of the YAML decoder. The message may contain a line number, which is the
+// first submatch. The rest of the message is the second submatch.
 var decodeErrorPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?s)^yaml: (?:line (\d+): )?(.*)$`)
 })

@@ -49,10 +49,11 @@ const (
 
 var fileMagic = [8]byte{0x89, 'o', 'x', 'k', 'e', 'y', '\r', '\n'}
 
-// ForeignSuffix is the suffix of the file that contains the keys of texts written by others, such as web pages.
+// ForeignSuffix is the suffix of the key table for texts written by others, such as web pages. A key is a number
+// computed from some words of a text, so that texts with the same words are found.
 const ForeignSuffix = ".foreign"
 
-// ErrFormat is returned for a file that does not contain a table of texts' keys in this format.
+// ErrFormat is returned for a file that is not a key table in the format that the caller expects.
 var ErrFormat = errors.New("the file of keys has another format")
 
 // errDamaged is returned for a file of texts' keys whose content contradicts itself, so it must be damaged.

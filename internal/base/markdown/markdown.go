@@ -1,5 +1,5 @@
 // Package markdown parses the Markdown of entries, which others may have written, and renders it for a terminal. The
-// pages render the same tree as HTML.
+// web pages of oxbow render the same tree as HTML.
 package markdown
 
 import (

@@ -1,11 +1,11 @@
 // Package pagefile reads and writes files that contain tables. A file is divided into pages with checksums, so that a
 // program can read and check a single page.
 //
-// A page has 4,096 bytes. It ends with a CRC-32C checksum over the checksum of page 0 (except in page 0 itself), the
-// page number (8 bytes), and the page's first 4,092 bytes. Therefore a page of another file, or a page at a wrong
-// position, is detected. Page 0 contains a head that the caller defines. The tables follow in order, and each begins
-// on a new page. A row never crosses pages, and the space after the last row of a page is zero. All integers are
-// little-endian.
+// A page has 4,096 bytes. The last 4 bytes of a page are a CRC-32C checksum. It is computed over three parts: the
+// checksum of page 0, the page number (8 bytes), and the page's first 4,092 bytes. The first part is missing for page 0
+// itself. Therefore a page of another file, or a page at a wrong position, is detected. Page 0 contains a head that the
+// caller defines. The tables follow in order, and each begins on a new page. A row never crosses pages, and the space
+// after the last row of a page is zero. All integers are little-endian.
 package pagefile
 
 import (

@@ -7,9 +7,10 @@ import (
 	"io"
 )
 
-// A Writer writes page 0 and the tables to an [io.Writer]. It keeps one page in memory. The caller must call
-// FinishPage after page 0 and after each table. Write errors are ignored, so the underlying writer must keep the first
-// error and report it to the caller.
+// A Writer writes a page file to an [io.Writer]. The file begins with page 0, whose content the caller defines, and
+// continues with the caller's tables. The Writer keeps one page in memory. The caller must call FinishPage after page 0
+// and after each table. Write errors are ignored, so the underlying writer must keep the first error and report it to
+// the caller.
 type Writer struct {
 	out               io.Writer
 	page              []byte // content of the current page so far

@@ -95,8 +95,8 @@ type List struct {
 	Items         []Section
 	HasBlankLines bool // an empty line separates the items, because they contain long texts
 	IsNumbered    bool // the items have numbers, because their order matters
-	// AllItemsAdvice says how to list all items. If it is not empty, a renderer may shorten a long list. A short
-	// report then omits all items, unless the items are the answer.
+	// AllItemsAdvice says how to list all items. If AllItemsAdvice is not empty, a renderer may shorten a long list. A
+	// short report then omits all items, unless ShowsItemsInShortReport is set.
 	AllItemsAdvice          OxbowText
 	ShowsItemsInShortReport bool // the caller asked for the items, so even a short report shows Items
 }
@@ -147,20 +147,21 @@ type (
 	Names []string
 	// QuotedText is a text that oxbow did not write. It may have several lines.
 	QuotedText string
-	// Quote is a Text that is marked as a quotation, because the caller did not ask for the text.
+	// Quote is a text like QuotedText that is marked as a quotation, because the caller did not ask for the text.
 	Quote string
 	// Change is the number of the change that wrote a version. Reports of homes without numbered changes do not show
 	// it.
 	Change uint64
-	// QuotedLines are short texts that oxbow did not write. A sentence with Lines shows each text on a separate line
-	// below the sentence. The format of such a sentence has no space before the verb for the Lines.
+	// QuotedLines are short texts that oxbow did not write. A sentence with QuotedLines shows each text on a separate
+	// line below the sentence. In the format string of such a sentence, no space precedes the formatting verb for the
+	// QuotedLines.
 	QuotedLines []string
 	// Labels are labels of entries. They are shown without quotation marks, because all characters are safe.
 	Labels []string
 )
 
-// WordedValue is a value of oxbow that each interface shows in other words. An example is a note that names a
-// parameter.
+// WordedValue is a value for which each interface of oxbow uses its own wording. An example is a note that names a
+// parameter, because a parameter has different names in different interfaces.
 type WordedValue interface{ WordingForModel() string }
 
 // EffectVerb returns the verb that describes the effect of a call: did, or would in a dry run.

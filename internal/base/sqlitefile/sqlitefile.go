@@ -37,12 +37,14 @@ var headerMagic = []byte("SQLite format 3\x00")
 
 // DB is an open database.
 type DB struct {
-	file, walFile  *os.File // wal is nil without a write-ahead log
+	file, walFile  *os.File // walFile is nil without a write-ahead log
 	pageSize       int
 	usablePageSize int              // bytes of a page without its reserved end
 	pageCount      int64            // number of pages
 	walOffsets     map[uint32]int64 // for each page in the write-ahead log, the offset of its newest version
-	// The database's state when it was opened. If readState returns another text later, another program has written.
+	// changeCountersAtOpen is the result of the method readState when the database was opened: a text with the
+	// database's change counter, the log's header, and the sizes and times of both files. If readState returns another
+	// text later, another program has written to the database.
 	changeCountersAtOpen string
 	path                 string
 	visitedPages         int64 // number of pages that were visited while the tree of one table or index is read

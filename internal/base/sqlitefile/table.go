@@ -17,7 +17,8 @@ type Table struct {
 	rootPage    uint32
 	columns     []string
 	rowIDColumn int // index of the column that is the row ID, or -1
-	// for each index of the table, the number of its root page, by the index's first column (ascending order only)
+	// indexRoots contains the number of the root page for each index of the table. The key is the name of the index's
+	// first column. Only indexes in ascending order are included.
 	indexRoots map[string]uint32
 }
 
@@ -28,7 +29,8 @@ type Row struct {
 	rowID        int64
 }
 
-// schemaRow is a row of the table sqlite_schema, which describes a table or an index.
+// schemaRow is a row of sqlite_schema, the system table of an SQLite database. Each row describes a table or an index
+// of the database.
 type schemaRow struct {
 	objectType, name, table, sql string
 	rootPage                     uint32

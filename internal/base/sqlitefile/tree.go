@@ -345,7 +345,8 @@ func (db *DB) eachIndexEntry(number uint32, depth int, s textSpan, yield func(ro
 	return nil
 }
 
-// textSpan is a range of texts, compared by their bytes. It includes first and excludes end.
+// textSpan is a range of texts, compared by their bytes. It includes the text in the field firstText and excludes the
+// text in the field end.
 type textSpan struct{ firstText, end string }
 
 // compare compares a value with the span in SQLite's order of types. It returns -1 for a value before the span, 0 for

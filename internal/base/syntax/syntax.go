@@ -18,8 +18,9 @@ var knownKeys = []string{"project", "tag", "file", "confidence",
 // NonLabelKeys contains the keys of conditions that cannot be used as label keys.
 var NonLabelKeys = []string{"kind", "name", "by", "door", "after", "before", "on", "id", "has", "trust"}
 
-// untilFilterKey is a known key that may also be a label key. It once was a synonym, so memories may contain labels
-// with this key. Its misspellings are not recognized, because similar words such as util are likely label keys.
+// untilFilterKey is a word that people may use as a filter key, but that is also allowed as a label key. In an earlier
+// version it was a synonym of a filter key, so memories may contain labels with this key. Its misspellings are not
+// recognized, because similar words such as util are likely label keys.
 const untilFilterKey = "until"
 
 // keySynonyms maps a word that people may type to the known key that it means.

@@ -1,4 +1,4 @@
-// This file is for other Unix systems, on which creation times are not read.
+// This file is for Unix systems other than Linux and macOS. On these systems, creation times are not read.
 
 //go:build unix && !linux && !darwin
 

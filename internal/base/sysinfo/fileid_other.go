@@ -1,4 +1,4 @@
-// This file is for systems that do not identify files.
+// This file is for systems on which fileID cannot identify a file, for example by its volume and inode number.
 
 //go:build !unix && !windows
 

@@ -60,8 +60,8 @@ func appendSafeRune(b []byte, r rune) []byte {
 	return fmt.Appendf(b, "\\u%04x", r)
 }
 
-// A SafeWriter writes text to W and escapes harmful characters like [ReplaceHarmful]. It does not change CR LF and the
-// escape sequences in EscapeSequences.
+// A SafeWriter writes text to Output and escapes harmful characters in the same way as [ReplaceHarmful]. It does not
+// change CR LF and the escape sequences in EscapeSequences.
 type SafeWriter struct {
 	Output io.Writer
 	// start of a character or of an allowed escape sequence whose other bytes were not written yet

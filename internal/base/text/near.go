@@ -197,7 +197,7 @@ type similarCandidate struct {
 	lengthDifference int // difference between the lengths of the word and the candidate, in characters
 }
 
-// similarityClass is a class of similar candidates, best class first (see [FindSimilar]).
+// similarityClass says in which way a candidate is similar to a word. A smaller class is better (see [FindSimilar]).
 type similarityClass int
 
 const (

@@ -127,7 +127,8 @@ const (
 	lineEndByteClass
 )
 
-// byteClasses contains the class of each byte. Bytes outside ASCII have the class of marks.
+// byteClasses contains the class of each byte. Bytes outside ASCII, punctuation marks and all other bytes that are not
+// listed here have the class punctuationByteClass.
 var byteClasses = func() (cs [256]asciiByteClass) {
 	for b := range cs[:utf8.RuneSelf] {
 		switch {
@@ -205,8 +206,8 @@ func wordTokenCost(s string) (cost, length int) {
 	return cost + max(0, n-maxUsualWordLetters)*tokenCostLongWordLetter, n
 }
 
-// scriptCosts contains the cost of a character for each writing system for which the token estimate has a special
-// cost.
+// scriptCosts contains the cost of a character in certain writing systems, in hundredths of a token. The token estimate
+// uses a default cost for all other writing systems.
 var scriptCosts = []struct {
 	tables []*unicode.RangeTable
 	cost   int

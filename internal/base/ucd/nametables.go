@@ -2995,7 +2995,8 @@ var decompositions = [...]decomposition{
 	{0x2fa1d, "\U0002a600"},
 }
 
-// compositions has the characters that are composed of two, in order of the composed one.
+// compositions contains the characters that are composed of two other characters. Each row contains the two characters
+// and then the composed character. The rows are ordered by the composed character.
 var compositions = [...]composition{
 	{0x41, 0x300, 0xc0},
 	{0x41, 0x301, 0xc1},

@@ -4,8 +4,9 @@
 
 package ucd
 
-// alnumPage tells, for each 256 code points, which of the bitmaps holds those
-// that are alphanumeric. Beyond its end there are none.
+// alnumPage divides the code points into pages of 256 code points. For each page, it contains the index of the bitmap
+// in alnumBits that marks the alphanumeric code points of the page. Pages after the end of alnumPage contain no
+// alphanumeric code points.
 var alnumPage = [821]uint8{
 	0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 1, 17, 18, 19, 1, 20, 21,
 	22, 23, 24, 25, 26, 27, 1, 28, 29, 30, 31, 31, 32, 31, 31, 33, 31, 31, 31, 31, 34, 35, 36, 31,
@@ -180,8 +181,9 @@ var alnumBits = [133][4]uint64{
 	{0xffffffffffffffff, 0x3ffffffffffffff, 0x0, 0x0},
 }
 
-// capitalPage tells, for each 256 code points, which of the bitmaps holds those
-// that are changed by lower case. Beyond its end there are none.
+// capitalPage divides the code points into pages of 256 code points. For each page, it contains the index of the bitmap
+// in capitalBits that marks the code points that change when they are converted to lower case. Pages after the end of
+// capitalPage contain no such code points.
 var capitalPage = [490]uint8{
 	0, 1, 2, 3, 4, 5, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 7, 6, 6, 8, 6, 6, 6, 6,
 	6, 6, 6, 6, 9, 6, 10, 11, 6, 12, 6, 6, 13, 6, 6, 6, 6, 6, 6, 6, 14, 6, 6, 6,
@@ -234,8 +236,9 @@ var capitalBits = [25][4]uint64{
 	{0x3ffffffff, 0x0, 0x0, 0x0},
 }
 
-// lowerRuns holds the code points whose lower case is another single one:
-// first, first+step, … last, each that far away. U+0130 alone becomes two.
+// lowerRuns contains the code points whose lower case is a single other code point. Each row contains the first and the
+// last code point of a range, the step between its code points, and the offset. The lower case of a code point is the
+// code point plus the offset. U+0130 is missing, because its lower case has two code points.
 var lowerRuns = []lowerCaseRange{
 	{0x41, 0x5a, 1, 32},
 	{0xc0, 0xd6, 1, 32},

@@ -80,8 +80,9 @@ func Words(s string) iter.Seq[Word] {
 	}
 }
 
-// lowerCaseRange describes the code points first, first+step, and so on up to last. The lower case of each is the code
-// point plus delta.
+// lowerCaseRange describes upper-case code points with lower-case forms. The code points are firstCodePoint,
+// firstCodePoint + codePointStep, and so on up to lastCodePoint. The lower case of each code point is the code point
+// plus lowerCaseOffset.
 type lowerCaseRange struct {
 	firstCodePoint, lastCodePoint  rune
 	codePointStep, lowerCaseOffset int32

@@ -8,7 +8,7 @@ import "time"
 // An event for the screen's state is a pressed key, or a value with a type from this group.
 type (
 	screenSize struct{ width, height int }
-	timerEvent struct{} // the time for which the model waited has come
+	timerEvent struct{} // the time has come for which the screen's state (the model) requested a timer event
 
 	searchAnswer struct { // the result of the search that was started with the number lastSearchNumber
 		searchNumber int
@@ -24,8 +24,8 @@ type (
 	}
 )
 
-// An effect is an action that the event loop must perform after a key or another event, such as a search. Its type is
-// one of the types in this group.
+// An effect is an action, such as a search, that the event loop must perform because a key was pressed or another event
+// occurred. Its type is one of the types in this group.
 type (
 	modelEffect any
 

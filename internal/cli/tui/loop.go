@@ -71,7 +71,8 @@ type (
 		bytes []byte
 		err   error
 	}
-	// no byte of input has arrived for a while after the first pendingCount bytes of an incomplete key
+	// A pause in the input: only the first pendingCount bytes of a key's byte sequence have arrived, and no further
+	// byte has arrived for a while.
 	inputPauseEvent struct{ pendingCount int }
 	panicEvent      struct {
 		value any

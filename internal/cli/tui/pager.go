@@ -48,7 +48,8 @@ func (p *entryPager) layOut(width, height int) {
 	p.scroll(0)
 }
 
-// factNameWidth is the width, in columns, of the longest fact name.
+// factNameWidth is the width, in columns, of the longest name of an entry property, which is shown in front of the
+// property's value.
 const factNameWidth = 8
 
 // scroll moves the view down by the given number of rows, or up if it is negative.

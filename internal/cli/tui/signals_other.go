@@ -6,7 +6,8 @@ package tui
 
 import "time"
 
-// signals sends a notice at regular intervals. After each notice, the screen checks the size of the terminal.
+// signals replaces the signal about a changed terminal size on systems that do not send this signal. It sends a notice
+// at regular intervals, and the screen checks the size of the terminal after each notice.
 type signals struct {
 	notices chan signalNotice
 	done    chan struct{}

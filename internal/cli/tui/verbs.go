@@ -1,6 +1,6 @@
 // Package tui implements the screen of "oxbow recall -i". While a person types a query, the screen shows the list of
-// hits and the chosen entry. A model receives the keys and decides which rows are shown and which verbs are called.
-// The rest of the package connects the model to the terminal.
+// hits and the chosen entry. The model is the state of the screen. It receives the keys and decides which rows are
+// shown and which operations of oxbow are called. The rest of the package connects the model to the terminal.
 package tui
 
 import "context"

@@ -11,8 +11,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// frame is the content of the screen. The rows are safe to show and contain escape sequences for colours. The cursor
-// is at column and row if hasCursor is set.
+// frame is the content of the screen. The rows are safe to show and contain escape sequences for colours. If hasCursor
+// is set, the cursor is at cursorColumn and cursorRow.
 type frame struct {
 	rows                    []string
 	hasCursor               bool

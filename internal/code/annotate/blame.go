@@ -23,7 +23,7 @@ type BlameLine struct {
 	Summary         string
 	PorcelainHeader []string // lines with author, committer and summary in the format of git blame --porcelain
 
-	Annotations []FoundAnnotation // annotations whose block contains this line (never lost annotations)
+	Annotations []FoundAnnotation // annotations whose block contains this line (lost annotations are excluded)
 }
 
 // Blame returns the lines of a file in the working tree. It returns the errors of [Store.Lookup].

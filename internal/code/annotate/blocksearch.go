@@ -14,7 +14,11 @@ type annotatedBlockSearchMethod struct {
 	chooseMatch     func(*annotatedBlockSearch, []candidateRange) annotatedBlockMatch
 }
 
-// The methods to find a block, the most certain method first.
+// These are methods to find an annotated block in a new text. searchMethodsByOldVersion contains the methods for the
+// case that the old version of the file, in which the block was annotated, is available. searchMethodsByText contains
+// the methods that need only the text of the block. In both lists, the most certain method is first. copyMethod and
+// uniqueCopySearchMethod search for copies of the block. copyMethod chooses among several copies by the lines around
+// them, and uniqueCopySearchMethod needs a unique copy.
 var (
 	searchMethodsByOldVersion = []annotatedBlockSearchMethod{
 		{

@@ -1,4 +1,5 @@
-// This file checks whether the lines of sidecars are valid.
+// This file checks whether the lines of sidecars are valid. A sidecar is a file with the annotations of one source
+// file.
 
 package annotate
 

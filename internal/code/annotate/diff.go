@@ -36,8 +36,9 @@ type Diff struct {
 	BaseHasAnnotations bool // The older commit contained at least one annotation file.
 }
 
-// TouchedAnnotation is an annotation whose lines the change touches. The embedded FoundAnnotation has the annotation's
-// position after the change, and OldFile and OldSpan have the position at the base.
+// TouchedAnnotation is an annotation whose lines are touched by the change between an older version of the files (the
+// base) and a newer version. The embedded FoundAnnotation has the annotation's position in the newer version. OldFile
+// and OldSpan have the position in the base.
 type TouchedAnnotation struct {
 	FoundAnnotation
 	OldFile string
@@ -68,8 +69,8 @@ type rangeComparison struct {
 	baseStore            *Store
 	baseBlobs            cachedHistory
 	baseFiles, headFiles *comparedFileSet
-	// for each file of the older commit, the git blobs of the annotation files (sidecars) that are still named after a
-	// former name of the file
+	// For each file of the older commit that was renamed before, the git blobs of annotation files (sidecars) that
+	// still have the file's former name in their names.
 	formerNameSidecars map[string][]string
 	// maps the old name of a file to its new name, if the file was renamed between base and head
 	renamedFiles map[string]string

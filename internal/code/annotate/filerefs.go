@@ -23,8 +23,8 @@ import (
 // reference to the file or to some of its lines counts as current.
 const minUnchangedLetterShare = .8
 
-// maxGitLookups limits how many references of one call may each start git. Further references are reported as
-// unverifiable, unless their content is unchanged.
+// maxGitLookups is the maximum number of references for which a single check may start git. A reference leads from a
+// memory entry to a file. Further references are reported as unverifiable, unless their content is unchanged.
 const maxGitLookups = 20
 
 // errTooManyLookups is the reason if git was already started maxGitLookups times.

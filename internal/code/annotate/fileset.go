@@ -127,7 +127,8 @@ func isUnchanged(entry *git.IndexEntry, info fs.FileInfo, indexTime time.Time) b
 // Limits for finding renamed files.
 const (
 	maxRenames = 1000 // maximum number of deleted files, and of added files, that are compared
-	// minimum share of letters in common lines from which a deleted and an added file count as one renamed file
+	// A deleted and an added file count as one renamed file if at least this share of their letters is in lines that
+	// both files contain.
 	minRenameLetterShare = .5
 	maxFilesWithSameLine = 50 // A line of text that occurs in more files is not used to find renamed files.
 )
@@ -224,8 +225,8 @@ func (x *rangeComparison) findSimilarRenames(ctx context.Context, deletedFiles, 
 	return nil
 }
 
-// renamePair is a possible rename: the deleted file's index, the added file's index, and the equal share of the
-// contents.
+// renamePair is a possible rename of a file. It contains the index of the deleted file, the index of the added file,
+// and the share of the files' letters that is in lines of both files.
 type renamePair struct {
 	deletedIndex, addedIndex int
 	commonLetterShare        float64

@@ -1,20 +1,18 @@
 // This file encodes and decodes sidecars. docs/format.md describes the format for other programs.
 //
-// A sidecar is a UTF-8 text. Each line is a JSON object, ends with a line feed, and does not
-// depend on other lines. Lines may be in any order and may be repeated. Therefore git's union
-// merge, or a concatenation of two sidecars, results in a sidecar with both contents. There are
-// three kinds of lines, distinguished by a key:
+// A sidecar is a UTF-8 text. Each line is a JSON object, ends with a line feed, and does not depend on other lines.
+// Lines may be in any order and may be repeated. Therefore git's union merge, or a concatenation of two sidecars,
+// results in a sidecar with both contents. There are three kinds of lines, distinguished by a key:
 //
 //	{"v":1,"id":"3f…","file":"a/b.go","lines":[42,60],"why":"…",…}   an annotation
 //	{"v":1,"archive":"3f…","time":"2026-11-21T12:00:00Z"}            it is archived
 //	{"v":1,"return":"3f…","time":"2026-11-22T09:00:00Z"}             it is back
 //
-// A line written by [Store.GC] has the name of the run as "run". A line that undoes it has the same
-// name as "undo", and a new name as "run".
+// If [Store.GC] writes a line, the member "run" contains the name of this GC run. If [Store.UndoGC] writes a line to
+// undo the run, the member "undo" contains the name of the undone run, and the member "run" contains a new name.
 //
-// If two annotations have the same ID, the annotation whose line sorts first counts, so that the
-// order does not matter. If archive and return both exist, the later line counts. If the times are
-// equal, return counts.
+// If two annotations have the same ID, the annotation whose line sorts first counts, so that the order does not matter.
+// If archive and return both exist, the later line counts. If the times are equal, return counts.
 //
 // Lines are only appended. If the last line lacks a line feed and cannot be read, it is an incomplete write and is
 // ignored. The next append starts a new line. Any other line that cannot be read is reported as damaged, and the
@@ -243,7 +241,7 @@ type damagedLine struct {
 	err    error
 }
 
-// sidecar is the parsed content of a sidecar.
+// sidecar is the parsed content of a sidecar file, which contains the annotations of one source file.
 type sidecar struct {
 	records       []*Record      // sorted by time, then by ID; each ID occurs once
 	archiveEvents []archiveEvent // sorted by time, without duplicates

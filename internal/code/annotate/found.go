@@ -13,11 +13,11 @@ type FoundAnnotation struct {
 
 	In     string // file that contains the annotated lines now, or that contained them last
 	Placed PlacementKind
-	Now    LineSpan // line numbers of the annotated lines in the file In (zero if Placed is [NotPlaced])
+	Now    LineSpan // lines of the block in the file that field In names (zero if Placed is [NotPlaced])
 
-	// Confidence is the probability, from 0 to 1, that the block is at this position. For [PlacedAfterEdit], it is the
-	// share of the block that is unchanged. If it is at least .5, some lines are equal except for white space. For
-	// [NotPlaced], it is 0.
+	// Confidence is the probability, from 0 to 1, that the block is at this position. For [PlacedAfterEdit], Confidence
+	// is the share of the block that is unchanged. If this share is at least .5, at least some lines of the block are
+	// unchanged except for white space. For [NotPlaced], Confidence is 0.
 	Confidence float64
 
 	// how the annotated lines were found, as a text for people ("" if they were not found, so that Placed is

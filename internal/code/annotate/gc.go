@@ -22,8 +22,7 @@ type GCReport struct {
 	ExaminedAnnotations int
 	// annotations that were archived, sorted by the path of the sidecar, then by time
 	Archived []FoundAnnotation
-	// annotations that were restored, with their present positions, sorted by the path of their annotation file, then
-	// by time
+	// annotations that were restored, with their present positions, sorted by the path of the sidecar, then by time
 	Restored     []FoundAnnotation
 	SkippedFiles []SkippedFile // files that could not be examined and were not changed
 }

@@ -25,9 +25,10 @@ type GitHistory interface {
 	// path.
 	BlobAt(ctx context.Context, commit, file string) (string, error)
 
-	// FormerNames returns the former names that a file in HEAD had, newest first, and the names of the files from
-	// which it was copied. If a commit copied a file without changing the original, git finds the original only if its
-	// name is in others. If git fails, FormerNames returns the names found so far and the error.
+	// FormerNames returns the former names of a file in HEAD, newest first. It also returns the names of the files from
+	// which this file was copied. If a commit copied a file without changing the original, git finds the original only
+	// if the list others contains the original's name. If git fails, FormerNames returns the names found so far and the
+	// error.
 	FormerNames(ctx context.Context, file string, others []string) ([]string, error)
 
 	// FilesChangedWith returns the files, except the given file, that commits after the given commit added
@@ -35,7 +36,8 @@ type GitHistory interface {
 	FilesChangedWith(ctx context.Context, commit, file string) ([]string, error)
 
 	// LaterNames returns the names to which commits renamed a file that is not in HEAD, in the order of the renames.
-	// The names need not exist in HEAD. wasInHistory reports whether a commit ever deleted or renamed the file.
+	// The names need not exist in HEAD. wasInHistory reports whether a commit deleted or renamed the file, which shows
+	// that the file existed in the history.
 	LaterNames(ctx context.Context, file string) (names []string, wasInHistory bool, err error)
 
 	// BlobsAround returns two blobs of a file: before is from the last commit before t that changed the file, and
@@ -61,7 +63,7 @@ type oldVersionCache struct {
 	numberer     *lineAndWordNumberer
 	mapper       diff.LineMapper
 	oldFileTexts map[string]*oldFileText // old versions, by blob name
-	// maps a blob that git did not have to the commit that was HEAD when the blob was searched
+	// blobs that git does not have; the value is the commit that was HEAD when git was asked for the blob
 	missingAtHead map[string]string
 	bytes         int
 }

@@ -1,5 +1,5 @@
-// This file contains functions for importers of annotations. They encode and parse records, and read files at a commit
-// and git notes.
+// This file contains functions for programs that import annotations. The functions encode and parse records, read files
+// at a commit, and read git notes.
 
 package annotate
 

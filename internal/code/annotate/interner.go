@@ -70,7 +70,8 @@ func (x *lineAndWordNumberer) spacelessIDsOfLines(ids []int32, lines []string) [
 // positionsByLineID is an index for a text whose lines are numbered so that equal lines have the same number. For each
 // number, it lists the positions of the lines with this number.
 type positionsByLineID struct {
-	firstPositionIndexes []int32 // for each line number, the index in positions at which the line's positions begin
+	// for each line number, the index in the field positions at which the line's positions begin
+	firstPositionIndexes []int32
 	positions            []int32 // positions of lines in the text, grouped by line number, in ascending order
 }
 

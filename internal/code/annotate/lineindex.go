@@ -7,7 +7,7 @@ type indexedText struct {
 	lines []string
 	// assigns equal numbers to equal lines, in this text and in other versions of the file
 	numberer        *lineAndWordNumberer
-	ids             []int32           // for each line, the number that interner assigned to it
+	ids             []int32           // for each line, the number that numberer assigned to it
 	lineOccurrences positionsByLineID // for each line number, the positions at which it occurs in ids
 
 	// Positions of the lines by their numbers without white space; nil until first needed.

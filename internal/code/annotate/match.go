@@ -51,7 +51,8 @@ type candidateRange struct {
 	startLineIndex, endLineIndex int // indexes of the first line and the line after the last
 	// the unchanged lines of the annotated block, which are all in the range
 	unchanged *unchangedBlockLines
-	// rank of the assumed position of the block near which the range lies; 0 is the most probable position
+	// The search assumes several possible positions of the block. This field is the rank of the assumed position near
+	// which the range lies. Rank 0 is the most probable position.
 	assumedPositionRank int
 	distanceToPosition  int // number of lines between the range and the assumed position of the block
 

@@ -1,4 +1,4 @@
-// This file merges the sidecars of two branches.
+// This file merges the sidecars of two branches. A sidecar is a file with the annotations of one source file.
 
 package annotate
 

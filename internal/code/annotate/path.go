@@ -19,7 +19,7 @@ import (
 // DefaultDir is the default sidecar directory, relative to the root of the working tree.
 const DefaultDir = ".oxbow/annotations"
 
-// sidecarSuffix is the end of each sidecar's name.
+// sidecarSuffix is the end of each sidecar's name. A sidecar is a file with the annotations of one source file.
 const sidecarSuffix = ".why"
 
 // CheckFile checks whether a file with this path can be annotated. If not, the error matches [oxbow.ErrInvalid]. A

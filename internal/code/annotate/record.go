@@ -25,8 +25,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/git"
 )
 
-// LineSpan is a range of lines, counted from 1, including both ends. The zero Span contains no lines.
-// As an argument it may mean the whole file.
+// LineSpan is a range of lines, counted from 1. It includes the lines with the numbers First and Last. The zero
+// LineSpan contains no lines. Some functions interpret a zero LineSpan in their arguments as the whole file.
 type LineSpan struct{ First, Last int }
 
 // Len returns the number of lines.
@@ -92,8 +92,8 @@ type Record struct {
 	Blob string
 
 	// Hash is the hash of the whole block. Block contains the block's lines in the form of [SplitLines]. If the block
-	// is long, Cut lines in its middle are left out. Before and After contain up to [ContextLines] lines around the
-	// block.
+	// is long, some lines in its middle are left out of Block, and Cut is the number of these lines. Before and After
+	// contain up to [ContextLines] lines around the block.
 	Hash          string
 	Block         []string
 	Before, After []string

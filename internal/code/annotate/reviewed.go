@@ -1,5 +1,5 @@
-// This file decides which annotations are trusted. Anybody can commit a sidecar, so the author named in a record
-// proves nothing.
+// This file decides which annotations are trusted. Annotations are stored in files called sidecars, which are committed
+// with the code. Anybody can commit a sidecar, so the author named in an annotation proves nothing.
 
 package annotate
 

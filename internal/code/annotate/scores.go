@@ -1,5 +1,6 @@
-// This file implements the second step of finding a block: it measures how well each candidate fits. A score is a
-// share, from 0 to 1, of either the block or its surrounding context.
+// This file implements the second step of the search for an annotated block, which consists of the lines that an
+// annotation describes. It measures how well each candidate fits. A candidate is a range of lines that may be the block
+// in the new text. A score is a share, from 0 to 1, of either the block or its surrounding context.
 
 package annotate
 
@@ -18,18 +19,18 @@ const (
 
 	// minimum share of the context that must match if a block is too short to be found by its text
 	minContextScore = .34
-	// minimum similarity to the annotated block, from which lines count as an edited version of the block
+	// Lines count as an edited version of the annotated block if their similarity to the block is at least this.
 	minBlockSimilarity = .5
 	minLineSimilarity  = .6 // minimum similarity of a single edited line, which contains only few words
 )
 
-// These are minimum shares of an annotated block's letters. So many letters must be in lines that are unchanged in the
-// new file. Letters are counted instead of lines, because lines with few letters, such as braces, may occur in the
-// same order by accident.
+// These are minimum shares of an annotated block's letters. At least this share of the letters must be in lines that
+// are unchanged in the new file. Letters are counted instead of lines, because lines with few letters, such as braces,
+// may occur in the same order by accident.
 const (
 	minUnchangedBlockShare = .3
-	// minimum share of the block's letters in unchanged lines, if the words of the block have changed too much for a
-	// comparison by words; it is also enough if half of the block's lines are unchanged
+	// minShareIfWordsChanged is the minimum share if the words of the block have changed too much for a comparison by
+	// words. A block with a smaller share is still found if at least half of its lines are unchanged.
 	minShareIfWordsChanged = .5
 )
 
@@ -97,8 +98,8 @@ func areDistinctiveLines(lines []string) bool {
 
 // Limits of [oldVersion.isBlockPositionCertain].
 const (
-	// minimum number of letters, in an unchanged block and the unchanged lines next to it, from which its position is
-	// certain
+	// The position of an unchanged block is certain if the block and the unchanged lines next to it have at least this
+	// many letters in total.
 	minLettersForSurePosition = 30
 	// confidence in the position of an unchanged block, if the block and the unchanged lines next to it have fewer
 	// than minLettersForSurePosition letters
@@ -123,8 +124,9 @@ func (f *oldVersion) isBlockPositionCertain(oldSpan LineSpan) bool {
 	return n >= minLettersForSurePosition || len(f.lines) < 2*ContextLines
 }
 
-// enclosingLineWeight is the weight of the enclosing lines in contextMatchShare. Each of the two lines next to the
-// block has weight 1.
+// enclosingLineWeight is the weight, in contextMatchShare, of all lines that enclose the annotated block, such as the
+// first line of a function. It is the weight of these lines together. Each of the two lines next to the block has
+// weight 1.
 const enclosingLineWeight = 1.5
 
 // contextMatchShare compares the block's context with the lines around a range of the new text. The range begins at the
@@ -256,6 +258,7 @@ func (f *oldVersion) wasMovedInGroup(oldSpan, newSpan LineSpan) bool {
 // These limits keep the comparison of a block with other lines fast.
 const (
 	maxMovedGroupLines = 1000 // maximum number of lines in a group of lines that was moved together
-	// If more lines than this were replaced together, other deleted lines are not compared with a candidate.
+	// If more lines than this were replaced together with the block, a candidate is not compared with the other deleted
+	// lines among them. A candidate is a range of lines that may be the block in the new text.
 	maxComparedDeletedLines = 100
 )

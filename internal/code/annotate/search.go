@@ -127,7 +127,8 @@ func (b *Store) unlocatedAnnotations(ctx context.Context) ([]FoundAnnotation, er
 	return all, err
 }
 
-// maxRenameQueries limits for how many missing files one search asks git for the new name.
+// maxRenameQueries is the maximum number of missing files in one search. The search asks git for the new name of each
+// of these files.
 const maxRenameQueries = 50
 
 // currentName returns the present name of a file that is missing in the working tree. If git knows no new name, it

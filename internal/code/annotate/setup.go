@@ -1,4 +1,4 @@
-// This file sets up how git merges sidecars.
+// This file sets up how git merges sidecars. A sidecar is a file with the annotations of one source file.
 
 package annotate
 

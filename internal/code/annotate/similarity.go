@@ -16,7 +16,7 @@ type blockWordComparer struct {
 	numberer         *lineAndWordNumberer
 	blockWordCounts  []int32 // for each word, how often the block contains it
 	windowWordCounts []int32 // for each word, how often it occurs in the lines from windowStartLine to windowEndLine-1
-	blockWords       []int32 // words of the searched block, as numbers that interner assigned
+	blockWords       []int32 // words of the searched block, as numbers that numberer assigned
 	wordWeights      []int32 // each word's weight, in units of 1/1,024
 	blockWordWeight  int     // sum of the weights of all words in the searched block
 	// sum of the weights of the words that occur in the searched block and also in the window

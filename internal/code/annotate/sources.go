@@ -210,9 +210,10 @@ func (b *Store) possibleSourceFiles(ctx context.Context, src *fileLookupSources)
 	return files, err
 }
 
-// These constants limit how many annotation files (sidecars) a search reads. maxSourceFileSidecars is the limit for the
-// search for files that were renamed or copied to the examined file, together with their annotations.
-// maxDeletedFileSidecars is the limit for the search for annotations of files that do not exist any more.
+// These constants limit how many annotation files (sidecars) a search reads. A search for annotations may have to read
+// the sidecars of other files, because the examined file may have been renamed or copied from another file.
+// maxSourceFileSidecars is the limit for this search. maxDeletedFileSidecars is the limit for the search for
+// annotations of files that do not exist any more.
 const (
 	maxSourceFileSidecars  = 200
 	maxDeletedFileSidecars = 200

@@ -268,8 +268,8 @@ func (l *annotationLocator) searchHead(ctx context.Context, names []string, blob
 	return nil
 }
 
-// maxSearchedTreeFiles is the maximum number of files in the working tree that are searched for the lines of deleted
-// files.
+// maxSearchedTreeFiles is the maximum number of files of the working tree in which the lines of deleted files are
+// looked for.
 const maxSearchedTreeFiles = 5000
 
 // searchOtherFiles searches all files in the working tree for lost annotations of deleted files, because any file may

@@ -1,4 +1,5 @@
-// This file implements the annotation store, which reads and writes the sidecars of one working tree.
+// This file implements the annotation store. The store reads and writes the sidecars of one working tree. A sidecar is
+// a file with the annotations of one source file.
 
 package annotate
 
@@ -27,8 +28,8 @@ type Options struct {
 	// [DefaultDir]. The layout of CodeRhapsody uses .cr/annotations.
 	Dir string
 
-	// GitHistory reads the git history of the tree. If History is nil, old versions of files are unknown, and
-	// blocks are found only by their text.
+	// GitHistory reads the git history of the tree. If GitHistory is nil, old versions of files are unknown, and blocks
+	// are found only by their text.
 	History GitHistory
 
 	Clock    func() time.Time // returns the time for a record without a time; the default is time.Now
@@ -109,7 +110,8 @@ func (b *Store) Close() error {
 	return b.closeDir()
 }
 
-// cachedSidecar is a parsed sidecar, with the size and modification time of its file.
+// cachedSidecar is a parsed sidecar, which is a file with annotations. size and modTime are the size and the
+// modification time of this file.
 type cachedSidecar struct {
 	size    int64
 	modTime time.Time

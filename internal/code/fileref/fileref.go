@@ -26,10 +26,10 @@ type Ref struct {
 	// annotate.Store.Blob returns it. It is "" if the hash is not known.
 	GitBlobHash string
 
-	Time time.Time // time of the reference; if Blob is "", the content at this time is looked up in git's history
+	Time time.Time // time of the reference; if GitBlobHash is "", git finds the content at this time
 
 	// MayBeFromOtherTree means that the referenced file may belong to another working tree. The reference is then
-	// checked only if Blob is the hash of a known content.
+	// checked only if GitBlobHash is the hash of a content that is known in this tree.
 	MayBeFromOtherTree bool
 }
 
@@ -37,8 +37,9 @@ type Ref struct {
 type CheckResult struct {
 	Ref
 	State RefState
-	// CurrentPath is the file's present path, or the path of the file that contains the remaining lines. It has line
-	// numbers if File has line numbers. It is "" if the file and the lines are still at File.
+	// CurrentPath is the file's present path. If only a part of the file's lines still exists, CurrentPath is the path
+	// of the file that contains these lines now. It has line numbers if the reference has line numbers. It is "" if the
+	// file and the lines are still at the path in the reference.
 	CurrentPath           string
 	UnchangedContentShare float64 // unchanged share of the content, from 0 to 1 (0 if it is not known)
 	Explanation           string  // sentence for people that explains why the reference has this state

@@ -58,7 +58,7 @@ func (r *Repo) ReadNotes(ctx context.Context, ref string) (map[string]string, er
 	return notes, nil
 }
 
-// FileAtCommit is the path of a file and a commit.
+// FileAtCommit identifies a version of a file: the file with the path File as it is in the commit Commit.
 type FileAtCommit struct{ Commit, File string }
 
 // BlobsAt returns the blob name of each file at its commit, in the same order as places. The name is "" if the commit

@@ -1,4 +1,4 @@
-// This file reads the history: it contains the methods that a store of annotations needs.
+// This file reads the git history. It contains the methods that a store of annotations needs.
 
 package git
 

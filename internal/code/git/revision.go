@@ -37,7 +37,9 @@ var refPathFormats = []string{
 	"refs/remotes/%s/HEAD",
 }
 
-// These patterns match a revision, which is a name followed by steps to parents, and its parts.
+// revisionPattern matches a revision, which is a name followed by steps to parents, such as HEAD~2. Its two submatches
+// are the name and the steps. refNamePattern matches a name of a reference. shortHexPattern matches a hash in hex, or
+// the beginning of a hash.
 var (
 	revisionPattern = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^([^~^]+)((?:[~^][0-9]*|\^\{(?:commit)?\})*)$`)

@@ -149,7 +149,8 @@ func checkLauncher(dir, programPackage string) error {
 	return nil
 }
 
-// mcpHandshake is the first message from a client to an MCP server.
+// mcpHandshake contains the first messages from a client to an MCP server. The messages initialize the connection and
+// request the list of tools.
 const mcpHandshake = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18",` +
 	`"capabilities":{},"clientInfo":{"name":"try","version":"1"}}}
 {"jsonrpc":"2.0","method":"notifications/initialized"}

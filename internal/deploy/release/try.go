@@ -26,7 +26,7 @@ type installedProgram struct {
 	typedCommand string   // command that the program's messages tell users to type
 	// environment for the commands that docs/install.md lists for this kind of package; nil if it lists no commands
 	environment []string
-	runDemo     func() error // function that runs the demo (used if argv is nil)
+	runDemo     func() error // function that runs the demo (used if commandLine is nil)
 	uninstall   func() error // uninstalls the program (may be nil)
 }
 

@@ -16,7 +16,7 @@ import (
 // Texts are new texts that a caller is about to write into entries, and that are compared with the texts of existing
 // entries.
 type Texts struct {
-	Names []string // for each of the Texts, the name of the entry into which it is written, or ""
+	Names []string // names of the entries into which the texts in the field Texts are written (or "")
 	Texts []string
 	// IgnoredTexts contains a second text for each of the Texts, such as its earlier version. Words that the second
 	// text contains as well do not count as repeated from an entry.
@@ -30,9 +30,10 @@ type Texts struct {
 // store has more, the comparison fails with ErrTooManyEntries.
 const maxComparedBytes = 32 << 20
 
-// maxTaintedEntryBytes is a total size of tainted entries, in bytes. An entry is tainted if an agent wrote it after it
-// had read text by others. Up to this size, tainted entries are compared one by one, which is faster for the few that
-// most memories have. Above this size, the index is used.
+// maxTaintedEntryBytes decides how new texts are compared with tainted entries. An entry is tainted if an agent wrote
+// it after it had read text by others. If the tainted entries have at most this total size in bytes, they are compared
+// one by one. This is the usual case, because most memories have few tainted entries, and is then faster. If the total
+// size is larger, the index is used.
 const maxTaintedEntryBytes = 64 << 10
 
 // ErrTooManyEntries is returned if so much text in the store was written by others, or by unknown writers, that

@@ -1,5 +1,5 @@
-// This file defines which entries have foreign text, which others wrote or for which nobody vouches. It also reads
-// these entries.
+// This file defines which entries contain foreign text. Foreign text is text by others, or text for which nobody
+// vouches. This file also reads these entries.
 
 // Package foreign finds entries whose foreign text is repeated in a new text. Foreign text was written by others, or
 // nobody vouches for it.

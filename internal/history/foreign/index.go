@@ -24,15 +24,17 @@ import (
 // are hashes of word sequences. It is safe for concurrent use. The zero Index is ready to use. Its first use reads the
 // index file or, without a usable file, all entries. Later uses read only the changes since.
 //
-// Each row, in the file or in memory, connects a key with a version of an entry. A row contains the entry's ID, the
-// class of the entry's origin (id<<2 | class), and the originHash. Each current version with foreign text has rows.
-// Rows of older versions and removed entries may remain. Such rows do no harm, because the entry is read before its
-// text is compared.
+// Each row, in the file or in memory, connects a key with a version of an entry. The version is described by two
+// numbers. The first number contains the entry's ID and, in its two lowest bits, the reason why the text counts as
+// foreign. The second number is a hash of the text's origin. Each current version with foreign text has rows. Rows of
+// older versions and removed entries may remain. Such rows do no harm, because the entry is read before its text is
+// compared.
 type Index struct {
 	mu sync.Mutex // guards all other fields
 	indexState
 	comparisonCallCount int // how often new texts were compared with the entries in this index
-	// After the index file could not be written, writing is tried again when versionsReadFromLog reaches this number.
+	// If the index file could not be written, the next attempt is made when the number of entry versions that were read
+	// from the log has reached this number.
 	retrySaveAt int
 
 	minRowsBeforeSave    int // The index file is written when this many index rows are in memory (0 means the default).

@@ -14,9 +14,9 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// The file that lists where word sequences occur is written again if the changes after the last listed change are too
-// long. They are too long if their content exceeds maxUnindexedBytes bytes plus unindexedBytesPerKey for each key in
-// the file.
+// The key file lists where word sequences occur in the changes up to a certain change. The file is written again if the
+// content of the later changes exceeds a limit. The limit is maxUnindexedBytes bytes plus unindexedBytesPerKey bytes
+// for each key in the file.
 const (
 	maxUnindexedBytes    = 256 << 10
 	unindexedBytesPerKey = 1
@@ -24,9 +24,10 @@ const (
 
 // lineageFinder finds edges in a memory's history. An edge leads from an entry to its source.
 type lineageFinder struct {
-	history     oxbow.Historian
-	lineageFile *oxbow.LineageFile // the key file, or nil if this memory cannot have one
-	wholeGraph  *historyGraph      // the whole history, or nil if it was not read
+	history oxbow.Historian
+	// gives access to the key file, see the field keys (nil if the memory cannot have one)
+	lineageFile *oxbow.LineageFile
+	wholeGraph  *historyGraph // the whole history, or nil if it was not read
 
 	// The fields below are used if there is a key file. This file tells in which versions of entries each sequence of
 	// six words occurs, so that the whole history need not be read.
@@ -34,7 +35,7 @@ type lineageFinder struct {
 	changesAfterKeyFile []oxbow.Change // changes that are newer than the key file, oldest first
 	// versions that were read from the log, by their number in the key file
 	versions map[uint32]oxbow.Version
-	// places in the history of the versions that were read, by their number in the key file
+	// For each version that was read, its position in the history. The keys are the versions' numbers in the key file.
 	versionPositions map[uint32]versionPosition
 }
 

@@ -10,9 +10,10 @@ import "math/bits"
 // searched.
 const bitsPerGram = 32
 
-// A wordGramSet is a set of hashes of word sequences. It contains the hashes that a search looks for. Nearly all
-// hashes in a history are not in this set. Therefore contains checks a bitmap of a few kilobytes before the map. In
-// the bitmap, the upper bits of each hash are marked. It rejects a hash several times faster than the map.
+// A wordGramSet is a set of hashes of word sequences. It contains the hashes that a search looks for. Nearly all hashes
+// in a history are not in this set. Therefore the method contains checks a bitmap of a few kilobytes before it checks
+// the map. In the bitmap, the upper bits of each hash are marked. The bitmap rejects a hash several times faster than
+// the map.
 type wordGramSet struct {
 	wordGrams         map[WordGram]bool
 	bitFilter         []uint64

@@ -18,13 +18,13 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// A key file is a pagefile (see package pagefile). All integers are little-endian. Page 0 has these fields, with
-// offset and size in bytes:
+// A key file is a pagefile (see package pagefile). All integers are little-endian. Page 0 has these fields, with offset
+// and size in bytes:
 //
 //	 0    8 magic: 89 "oxwds" 0D 0A
 //	 8    4 format, 2 (in format 1, Lao, Khmer and Burmese letters were not words)
 //	12    4 zeros
-//	16   16 version of Unicode that divided the texts into words, padded with zeros
+//	16   16 version of Unicode whose rules were used to divide the texts into words, padded with zeros
 //	32    8 number of the last change in the file, S
 //	40   32 hash of change S, so that the file is not used for another history
 //	72    8 number of changes with versions
@@ -33,8 +33,8 @@ import (
 //
 // The versions are numbered from 0, in the order of the changes. The first table has a row for each change with
 // versions: the number of the change's first version and the change's number (8 bytes each). The second table has an
-// 8-byte row for each key of each version: the key in the upper 40 bits, and the version's number in the lower 24
-// bits. Both tables are in ascending order.
+// 8-byte row for each key of each version: the key in the upper 40 bits, and the version's number in the lower 24 bits.
+// Both tables are in ascending order.
 const (
 	keyFileFormat      = 2
 	maxKeyFileVersions = 1 << versionNumberBits
@@ -164,7 +164,8 @@ func writeKeyFile(to io.WriterAt, changes []oxbow.Change) error {
 	return out.Flush()
 }
 
-// keyFile is an open key file.
+// keyFile is an open key file. A key is a hash of a sequence of words, and the key file lists the entry versions that
+// contain each key.
 type keyFile struct {
 	head keyFileHead
 	rows *pagefile.Reader

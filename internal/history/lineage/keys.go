@@ -9,10 +9,11 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// A key file is an index that finds texts with six consecutive words in common. A file with the hashes of all six
-// words would be larger than the log. Therefore the file contains hashes of four words, and only about half of these.
-// Six words contain three sequences of four words. The smallest of the three hashes is the key of the six words. This
-// key depends only on these words. Therefore each text that contains the words has the same key.
+// A key file is an index that finds texts with six consecutive words in common. A file with the hashes of all sequences
+// of six words would be larger than the log. Therefore the file contains hashes of sequences of four words. Six words
+// contain three such sequences, and only the smallest of their three hashes is stored, as the key of the six words.
+// Because neighbouring sequences often have the same key, only about half of all hashes are stored. The key depends
+// only on the six words, so each text that contains the words has the same key.
 const (
 	wordsPerVersionKey = 4
 	keyHashesPerGram   = wordsPerGram - wordsPerVersionKey + 1

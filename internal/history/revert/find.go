@@ -51,7 +51,8 @@ type logWindowVersion struct {
 	previous       *oxbow.Entry // the entry as it was before this version (nil if the entry did not exist)
 	isToBeReverted bool
 	derivedVersion *CopiedVersion
-	// An undo has reverted this version, or the version is itself an undo. It does not affect the present entry.
+	// An undo has reverted this version, or an undo wrote it. In both cases, the version contains no new work that is
+	// in the present entry.
 	isUndone bool
 }
 
@@ -227,8 +228,9 @@ func (w *revertLogWindow) findCopiedVersions(ctx context.Context, sel *VersionSe
 	return nil
 }
 
-// copiedTextTrace is used to follow text through the memory. It reads one version after the other, and records which
-// words the versions to revert wrote, and the versions that copied from them.
+// copiedTextTrace is used to follow text through the memory. It reads one version after the other. It records the words
+// that were written by the versions to revert, and the words that were written by later versions that copied from these
+// versions.
 type copiedTextTrace struct {
 	versionsToRevert *VersionSelection
 	// number of the change in which each sequence of six words first occurred (nil while these numbers are not yet

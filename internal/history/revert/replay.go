@@ -16,8 +16,8 @@ import (
 // without the changes to revert.
 type entryChangeReplay struct {
 	entry *oxbow.Entry // the entry as it would be without the versions to revert (nil if it would not exist)
-	// For each text that only reverted versions have, the entry that takes its place (nil if the entry would not
-	// exist).
+	// For each text that only reverted versions contain, the entry that the revert would put in place of the version
+	// with this text (nil if the entry would not exist).
 	replacementByRevertedText map[string]*oxbow.Entry
 	textsOfKeptVersions       map[string]bool // texts of the entry's versions that are not reverted
 	revertedVersionNumbers    []uint64        // numbers of the reverted versions

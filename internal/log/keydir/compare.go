@@ -138,8 +138,9 @@ func (c *Comparison) expectedLabelSets() (table []byte) {
 	return table
 }
 
-// keySet is a set of keys, with only a fingerprint for each key. The fingerprint depends on a random seed, so two sets
-// of keys that are different by mistake have the same fingerprint only with a probability of about 2⁻⁶⁴.
+// keySet is a set of keys, of which only the number and a common fingerprint are stored. The fingerprint depends on a
+// random seed. Therefore, two different sets have the same fingerprint only with a probability of about 2⁻⁶⁴, if they
+// are different because of an error and not because of an attack.
 type keySet struct {
 	seed        maphash.Seed
 	count       int

@@ -17,7 +17,7 @@ import (
 
 // These are the tables of a snapshot, in the order in which they are in the file.
 const (
-	TableEntries = iota // one row for each entry, by ID: ID, version, offset, times of creation and version
+	TableEntries = iota // row for each entry, by ID: ID, version, log offset, creation time, version's time
 	// one row for each entry: hash of the entry's name, and the entry's ID. The rows are ordered by hash and then ID.
 	TableEntryNames
 	// one row for each alias: hash of the alias, and the entry's ID. The rows are ordered by hash and then ID.
@@ -28,12 +28,12 @@ const (
 	TableChanges        // offset of each change
 	TableOpIDs          // bytes with the remembered op IDs, by which repeated calls are recognized
 	TableEntryTotals    // bytes with sums over all entries, such as how many entries have a label
-	TableEntrySummaries // one row for each entry, by ID: number of the form in TableLabelSets, and size of the content
+	TableEntrySummaries // row for each entry, by ID: row number in TableLabelSets, and size of the content
 	TableNewestFirst    // row numbers of TableEntries, the most recently written version first
 	// the forms in ascending order, each after its length. A form is a kind with labels that many entries have in
 	// common.
 	TableLabelSets
-	TableTexts // for each entry, by ID: a text that contains the entry's names, after the length of this text
+	TableTexts // for each entry, by ID: the length of a text, and this text with the entry's names
 	TableCount
 )
 
@@ -59,8 +59,9 @@ func (a TableKey) compare(b TableKey) int {
 	return cmp.Or(cmp.Compare(a.Hash, b.Hash), cmp.Compare(a.Number, b.Number))
 }
 
-// Rows are the rows of the tables in a new snapshot file. They are new rows, and the rows of the previous snapshot
-// (Base) that are still valid. An entry is either in the new rows or in Base, never in both.
+// Rows are the rows of the tables in a new snapshot file. They consist of new rows, and of the rows of the previous
+// snapshot (PreviousTables) that are still valid. An entry is either in the new rows or in these valid rows, never in
+// both.
 type Rows struct {
 	Entries                      []EntryRow
 	Names, Aliases, RemovedNames []TableKey
@@ -420,8 +421,8 @@ type tableWriter struct {
 	newLabelSetNumbers []uint32
 	// for each element of Rows.Entries: its row in TableEntries of the file that is being written
 	newEntryRowNumbers []uint32
-	// for each row of TableEntries in the previous snapshot: its row in the file that is being written, or the next
-	// row if the old row is outdated
+	// For each row of TableEntries in the previous snapshot, its row number in the file that is being written. If the
+	// old row is outdated and therefore not copied, the number is that of the row that is written next.
 	previousEntryRowNumbers []uint32
 }
 

@@ -16,16 +16,17 @@ type commitBatch struct {
 	// entries that staged changes write, by name (nil if a staged change removes the entry)
 	stagedByName map[string]*store.Entry
 	removedNames map[string]uint64
-	opIDs        map[string]opIDWithChange // op IDs of the staged changes, by a key that is made from the op ID
-	nextEntryID  uint64
-	seq          uint64 // number of the change that is staged now
-	changeTime   time.Time
+	// op IDs of the staged changes, each with its change; the key is a digest of the ID
+	opIDs       map[string]opIDWithChange
+	nextEntryID uint64
+	seq         uint64 // number of the change that is staged now
+	changeTime  time.Time
 
 	rollbackSteps []stagedNameBackup // steps that remove the change that is staged now, if it fails
 }
 
-// stagedNameBackup contains the entry that the batch stored for a name before the change that is staged now. If the
-// change fails, this is restored.
+// stagedNameBackup contains what the batch had stored for a name before the change that is staged now. If the change
+// fails, the batch restores the content of this backup.
 type stagedNameBackup struct {
 	name        string
 	stagedEntry *store.Entry

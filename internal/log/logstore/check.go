@@ -62,7 +62,7 @@ const maxCheckPasses = 10
 // checkPass is the result of reading and comparing the store once.
 type checkPass struct {
 	report            store.CheckReport
-	isComparedWithLog bool // answers and files were compared with the log at their changes
+	isComparedWithLog bool // each answer and file was compared with the log's state after the change it belongs to
 }
 
 // foundNoProblem reports whether the check compared everything and found no problem.

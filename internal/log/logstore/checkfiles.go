@@ -19,9 +19,9 @@ import (
 type checkedFiles struct {
 	db       *DB
 	snapshot *snapshot // open snapshot file, or nil if it cannot be used
-	// Each element compares one file that was derived from the log with the entries that the log contains up to a
-	// certain change. The file was written for this change, so the comparison is made when the check has read the log
-	// up to the change.
+	// Each element compares one derived file with the entries in the log. Such a file was written after a certain
+	// change, and describes the entries directly after this change. Therefore the comparison is made at the moment when
+	// the check has read the log up to this change.
 	comparisons         []*stateComparison
 	uncomparedKinds     []DerivedFileKind
 	snapshotProblems    []store.Problem

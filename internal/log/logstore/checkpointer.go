@@ -19,10 +19,11 @@ const (
 	// Close writes a snapshot only if it has at most maxSnapshotRowsAtClose rows. This takes a few milliseconds.
 	maxSnapshotRowsAtClose = 8192
 
-	// While a store is open, a snapshot is written if the log after the previous snapshot is long: it has at least
-	// [Options.MinUnsnapshottedLogBytes] bytes and unsnapshottedBytesPerEntry bytes for each entry, or
-	// maxUnsnapshottedLogBytes bytes. So the written bytes grow only by a constant factor, and the memory for the end
-	// of the log does not grow with the store.
+	// While a store is open, a snapshot is written if the log after the previous snapshot is long. The required length
+	// is unsnapshottedBytesPerEntry bytes for each entry, but not more than maxUnsnapshottedLogBytes and not less than
+	// [Options.MinUnsnapshottedLogBytes]. Because the length grows with the number of entries, the bytes written for
+	// snapshots are at most a constant multiple of the bytes written to the log. Because of the maximum, the memory for
+	// the end of the log does not grow with the store.
 	maxUnsnapshottedLogBytes   = 256 << 20
 	unsnapshottedBytesPerEntry = 80
 )

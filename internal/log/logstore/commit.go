@@ -323,7 +323,8 @@ type stagedChange struct {
 	encoded *bodyEncoder // encoded form of the change in body, or nil if it was not needed yet
 }
 
-// maxUncheckedChangeBytes is an estimated size, in bytes, up to which a change always fits into a record.
+// maxUncheckedChangeBytes is the maximum estimated size, in bytes, of a change that is not encoded to check its exact
+// size. The estimate is not exact, but a change with at most this estimated size always fits into a record.
 const maxUncheckedChangeBytes = 1 << 20
 
 // checkSize returns an error if the change is too large for a record.

@@ -1,23 +1,21 @@
-// This file implements compaction, which rewrites the log so that the log begins at a later change,
-// the horizon, with the entries at that time. This process and others can read and write during a
-// compaction:
+// This file implements compaction, which rewrites the log so that the log begins at a later change, the horizon, with
+// the entries at that time. This process and others can read and write during a compaction:
 //
-// 1. Survey. The log is read once without a lock. For each entry, the survey keeps a row of
-// 24 bytes. The survey finds the versions at the horizon, the last change that is dropped,
-// and the last version of each entry.
+//   1. Survey. The log is read once without a lock. For each entry, the survey keeps a row of 24 bytes. The survey
+//      finds the versions at the horizon, the last change that is dropped, and the last version of each entry.
 //
-// 2. Copy. The entries at the horizon, by ID, and the later changes are written to a new
-// file. The new file is synced in steps of 4 MiB, so that writers do not have to wait long
-// for their own syncs. A snapshot of the new file is written as well.
+//   2. Copy. The entries at the horizon, by ID, and the later changes are written to a new file. The new file is synced
+//      in steps of 4 MiB, so that writers do not have to wait long for their own syncs. A snapshot of the new file is
+//      written as well.
 //
-// 3. Follow. Changes that were appended in the meantime are copied until only a few are
-// left.
+//   3. Follow. Changes that were appended in the meantime are copied until only a few are left.
 //
-// 4. Replace. The rest is copied while the lock between processes is held. If the copied changes' chain ends like the
-// log's chain, the copy is complete, regardless of torn or rolled back writes. A change is added that records the
-// compaction and the hash of the base, so that the chain covers the entries that were kept. The file is synced and
-// renamed over the log, and the directory is synced. If another process has replaced the log, the compaction starts
-// again.
+//   4. Replace. The rest is copied while the lock between processes is held. Each change has a hash that also covers
+//      all changes before it (the chain). If the last copied change has the same hash as the last change in the log,
+//      the copy is complete. This comparison is right even if a write was torn or rolled back in the meantime. A change
+//      is added that records the compaction and the hash of the base. The base consists of the entries at the horizon,
+//      with which the new log begins. Therefore the chain also covers these entries. The file is synced and renamed
+//      over the log, and the directory is synced. If another process has replaced the log, the compaction starts again.
 //
 // The old file is not changed before the rename, so that a crash leaves either the old or the new file, each with all
 // acknowledged changes. Readers notice that the name refers to a new file. They read the new snapshot and keep the
@@ -48,8 +46,8 @@ const (
 	// maxReadAheadBytes is the maximum size of the cached entries. They were not needed yet, but are in a log record
 	// that was read for another entry.
 	maxReadAheadBytes = 32 << 20
-	// maxUncopiedChangesAtLock is the number of changes that may still have to be copied to the new log when the lock
-	// is acquired. So many changes can be copied quickly.
+	// maxUncopiedChangesAtLock is the maximum number of changes that may still have to be copied to the new log when
+	// the lock is acquired. This number is small, so that writers do not wait long for the lock.
 	maxUncopiedChangesAtLock = 256
 	// entryOverheadBytes is the approximate size, in bytes, that an entry needs in the log in addition to its content.
 	entryOverheadBytes = 256

@@ -47,7 +47,7 @@ const maxRecentDeltas = 4096
 // recentDeltas contains the store's current position in the history, and the latest changes of entries up to this
 // position.
 type recentDeltas struct {
-	newestPosition store.Position // current position, or "" while the log lacks a file
+	newestPosition store.Position // current position, or "" as long as the log does not have a file
 	deltaSteps     []deltaStep
 	deltaCount     int // number of changed entries in all steps
 }

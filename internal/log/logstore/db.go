@@ -21,12 +21,12 @@ import (
 // DB is a store in a single file.
 //
 // Locks must be acquired in this order: the mutex of compactor or checkpointer, writerMu, the lock file,
-// readNewRecordsMu, logmu, mu. A goroutine that already holds logmu may acquire the mutexes of compactor and
-// checkpointer, and writerMu, only with TryLock.
+// readNewRecordsMu, logmu, mu. The last three locks are fields of the embedded structs. A goroutine that already holds
+// logmu may acquire the mutexes of compactor and checkpointer, and writerMu, only with TryLock.
 type DB struct {
 	fs   vfs.FS
 	name string // name of the log in the file system fs
-	path string // path of the log in messages
+	path string // path of the log as it is shown in messages
 	opts Options
 
 	writerMu      ctxmutex.Mutex // held by the goroutine that writes the waiting changes of all callers to the log

@@ -133,16 +133,16 @@ func (t *labelSetTable) mayHaveLabelKey(keys ...string) bool {
 // labelSetMatcher decides whether a filter selects entries with a certain form, which is a kind and labels that entries
 // share.
 type labelSetMatcher struct {
-	// kindTerms contains the filter's conditions for the kind of an entry. labels contains the filter's conditions for
-	// labels. Conditions that every entry in the snapshot meets are left out of labels, because they need not be
-	// checked.
+	// kindTerms contains the filter's conditions for the kind of an entry. labelTerms contains the filter's conditions
+	// for labels. Conditions that every entry in the snapshot meets are left out of labelTerms, because they need not
+	// be checked.
 	kindTerms, labelTerms store.Filter
 	// Each element belongs to a condition of the filter that requires a label. The condition can be met only if an
 	// entry's encoded kind and labels contain one of these texts.
 	requiredTexts [][]string
 	// A form that contains none of these texts satisfies all terms that are negated.
 	negatedTexts []string
-	entry        store.Entry // reused entry into which the labels are decoded that are matched
+	entry        store.Entry // reused entry into which labels are decoded before they are matched
 }
 
 // newMatcher returns a matcher for the conditions of a filter. The conditions must be about the kind or about labels

@@ -1,4 +1,4 @@
-// This file reads the heads of entries from a snapshot.
+// This file reads the heads of entries from a snapshot. A head is a short description of an entry without its content.
 
 package logstore
 
@@ -113,7 +113,7 @@ func (l *entryListing) yieldNamedHeads(
 type headReader struct {
 	listing *entryListing
 	yield   func(store.Head, error) bool
-	named   []int // rows of the entries whose heads must be whole because of their names, ascending
+	named   []int // rows, ascending, of the entries with names that the caller needs as whole entries
 	labels  labelsByNumber
 	changed []*store.Entry // the entries without a row that have not been yielded yet, ordered by ID
 	entry   store.Entry    // the entry that the heads share

@@ -1,5 +1,5 @@
-// This file presents the heads of a snapshot as a table, so that a caller can rank a million entries without decoding a
-// head for each.
+// This file presents the heads of the entries in a snapshot as a table. A head is a short description of an entry
+// without its content. With the table, a caller can rank a million entries without decoding the head of each entry.
 
 package logstore
 

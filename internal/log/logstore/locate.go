@@ -1,5 +1,5 @@
-// This file finds where in the log entry versions and history positions are. Files that are derived from the log, such
-// as search indexes, need this.
+// This file finds the offsets of entry versions and history positions in the log. Files that are derived from the log,
+// such as search indexes, need these offsets.
 
 package logstore
 
@@ -109,7 +109,8 @@ type LogState struct {
 	Position      logpos.Position
 	LogFileExists bool   // The log has a file, so it has a position.
 	NextEntryID   uint64 // ID of the next new entry
-	// The epoch changes when the log is read again, because data that were derived in an earlier epoch may contain
+	// The epoch changes each time when the log is read again from its start, for example because a redaction has
+	// replaced the log. Data that were derived in an earlier epoch must not be used any more, because they may contain
 	// redacted texts.
 	LogEpoch uint64
 }

@@ -32,11 +32,13 @@ type Options struct {
 	ReadOnly            bool
 	WriteDerivedFiles   bool              // Derived files are written even if the store is read-only.
 	DerivedFileKinds    []DerivedFileKind // kinds of derived files that other packages write
-	// Number of calls after which the process is expected to run for long (0 disables this).
+	// Number of calls of the store after which the process is expected to run for long. The store then writes a missing
+	// snapshot (0 disables this).
 	CallsBeforeLongRun int64
 
 	// The following sizes are in bytes, and 0 means the default. Only tests set them.
-	FreeSpaceStep, FreeSpaceReserve int64 // sizes of the free space at the log's end
+	// unit in which the log's free space grows, and the part of it for urgent appends only
+	FreeSpaceStep, FreeSpaceReserve int64
 	// an automatic compaction starts only if at least this part of the log is not needed any more
 	MinUnneededBytes int64
 	// number of log bytes after the last snapshot from which on the next snapshot may be written
@@ -51,8 +53,9 @@ type DerivedFileKind struct {
 	Suffix string
 
 	// IsValidAfterCompaction reports whether a file can be used after a compaction that drops the changes up to
-	// horizon. The file must not depend on a dropped change. Each entry version in it must still be in the log, as the
-	// function holds reports. A file that does not stay valid is removed.
+	// horizon. The file must not depend on a dropped change. Each entry version in the file must still be in the log.
+	// The function in the parameter holds reports whether the log contains a version. A file that does not stay valid
+	// is removed.
 	IsValidAfterCompaction func(f vfs.File, horizon uint64, holds func(id, version uint64) bool) bool
 
 	// Position returns the last change whose content is in the file. Check is then called with the entries after this
@@ -60,8 +63,8 @@ type DerivedFileKind struct {
 	// entries.
 	Position func(f CheckedFile) (seq uint64, ok bool)
 
-	// Check returns the problems of the file. It is called while the log is read, when the state is that after
-	// the change of Position, or after the log was read.
+	// Check returns the problems of the file. If Position returns a change, Check is called while the log is read, at
+	// the moment when all changes up to this change were read. Otherwise Check is called after the whole log was read.
 	Check func(ctx context.Context, f CheckedFile) ([]store.Problem, error)
 }
 
@@ -74,9 +77,10 @@ type CheckedFile interface {
 	// position with this offset. If the change is not in the log's history, the error matches [store.ErrPosition].
 	RefreshPosition(p logpos.Position) (logpos.Position, error)
 
-	// StateAt returns the entries after the change at a position. The result is valid only until Check returns. It
-	// fails if the change is not the one that Position returned, because another process has written the file
-	// meanwhile. Check must return this error, so that the file is checked again.
+	// StateAt returns the entries after the change at a position. The result is valid only until the function Check of
+	// the [DerivedFileKind] returns. StateAt fails if the change is not the change that the function Position of the
+	// [DerivedFileKind] returned, because another process has written the file meanwhile. Check must return this error,
+	// so that the file is checked again.
 	StateAt(p logpos.Position) (StateAfterChange, error)
 }
 

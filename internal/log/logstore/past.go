@@ -2,8 +2,9 @@
 // given change.
 //
 // Every op in the log contains the number of the previous change to its entry. So it is enough to read the changes
-// after the given change once. If the previous change in such an op is not after the given change, it wrote the
-// version that is searched. The contents of entries are not decoded for this.
+// after the given change once. For each entry, the first op after the given change has the number of a change that is
+// not after the given change. This earlier change wrote the version that is searched for. The contents of entries are
+// not decoded for this.
 
 package logstore
 
@@ -41,8 +42,8 @@ type earlierOp struct {
 	seq     uint64 // number of the op's change
 	entryID uint64 // ID of the entry
 	name    string // name of the entry, or "" if the op can be found in its change by entryID
-	// The next op on this name added an entry. So the op that is searched must be a removal, or its content was erased
-	// from the log.
+	// The next op on this name added an entry, so no entry had this name before it. Therefore the op to find must be
+	// the removal of an entry with this name, or its content was erased from the log.
 	isForAdd bool
 }
 
@@ -356,8 +357,8 @@ func (r *earlierReader) readChange(record *wal.Record, ops []earlierOp) (before 
 	return before, nil
 }
 
-// maxComparedOps is a maximum number of comparisons. To find ops in a change, each op is compared with each op in the
-// change. If this takes more comparisons, the ops in the change are first put into a map by entry ID.
+// maxComparedOps is the maximum number of comparisons to find certain ops in a change. Each wanted op is compared with
+// each op in the change. If this takes more comparisons, the ops in the change are first put into a map by entry ID.
 const maxComparedOps = 64
 
 // readOp yields the entry that the op wrote. An op is the part of a change that concerns one entry. record contains the

@@ -14,8 +14,8 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// minIndexedBodyBytes is the minimum size, in bytes, of a body whose entries' positions are recorded. A smaller
-// body can be read and checked as a whole in the time of a single system call.
+// minIndexedBodyBytes is the minimum size, in bytes, of a log record's body for which the positions of the entries in
+// the body are recorded. A smaller body can be read and checked as a whole in the time of a single system call.
 const minIndexedBodyBytes = 8 << 10
 
 // opPositions contains the positions of the entries in one record.
@@ -27,7 +27,8 @@ type opPositions struct {
 	positionsInRecord []opPosition
 }
 
-// opPosition tells where a log record contains the entry in one row of the snapshot.
+// opPosition describes where the log contains the op that wrote an entry. The number row is the entry's row in the
+// snapshot.
 type opPosition struct {
 	row, bodyOffset, size uint32
 	checksum              uint32 // checksum of the op's bytes, computed when the whole record was checked

@@ -1,11 +1,12 @@
-// This file encodes changes and entries as the bodies of the log's records. Package wal
-// defines the framing around them.
+// This file encodes changes and entries as the bodies of the log's records. Package wal defines the framing around
+// them.
 //
-// Bodies have the wire format of protocol buffers
-// (https://protobuf.dev/programming-guides/encoding), so that common tools can print them.
-// Only varints (wire type 0) and length-delimited bytes (wire type 2) are used. Empty
-// fields and zeros are omitted. Unknown fields are refused, because a program must not lose
-// data that it does not understand.
+// Bodies have the wire format of protocol buffers (https://protobuf.dev/programming-guides/encoding), so that common
+// tools can print them. Only varints (wire type 0) and length-delimited bytes (wire type 2) are used. Empty fields and
+// zeros are omitted. Unknown fields are refused, because a program must not lose data that it does not understand.
+//
+// A compaction drops the oldest changes. It replaces them with the base, which consists of base records with the
+// entries after these changes.
 //
 // Body of a change record (type 1) or a base record (type 128):
 //
@@ -35,14 +36,14 @@
 //	12  updated   varint, zigzag, base records only: its time, nanoseconds
 //	13  source    message, base records only: its source
 //
-// Source: 1 door, 2 actor, 3 session, 4 profile, 5 ref, 6 claimed client, 7 claimed agent,
-// all strings.
+// Source: 1 door (the interface through which the change was made, such as cli), 2 actor, 3 session, 4 profile, 5 ref,
+// 6 claimed client, 7 claimed agent, all strings.
 //
 // Erased: 1 SHA-256 of the op's bytes, 2 id, 3 verb, 10 prev.
 //
-// The chain covers a digest of the body. It is the SHA-256 over the body's fields, with
-// each op, erased or not, replaced by the byte 2 and the SHA-256 of the op's bytes. So an
-// op can be erased without breaking the chain.
+// The log's hash chain, in which the hash of each change also covers the changes before it, covers a digest of the
+// body. The digest is the SHA-256 over the body's fields, with each op, erased or not, replaced by the byte 2 and the
+// SHA-256 of the op's bytes. So an op can be erased without breaking the chain.
 
 package logstore
 
@@ -117,8 +118,8 @@ func (v *recordBody) setWriteMetadata(seq uint64, changeTime time.Time) {
 	}
 }
 
-// loggedOp is an op as it is logged. It contains the entry after the change or, if the verb is remove, the removed
-// entry.
+// loggedOp is an op as it is logged, that is, one part of a change. It contains the entry after the change. If the verb
+// is [store.VerbRemove], it contains the removed entry instead.
 type loggedOp struct {
 	verb            store.Verb
 	entry           *store.Entry

@@ -1,6 +1,6 @@
-// This file compares the store's answers, and the files derived from the log, with the log while a check reads the
-// log. Each comparison is made when the check reaches the change to which the answer or file belongs, so that the log
-// is read only once.
+// A check of the store reads the log. Meanwhile, this file compares the log with the store's answers and with the files
+// that are derived from the log. Each comparison is made when the check reaches the change to which the answer or file
+// belongs, so that the log is read only once.
 
 package logstore
 
@@ -13,8 +13,8 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// stateComparison checks data that should be equal to the entries in the log up to the change with the number seq. The
-// data are a file that was derived from the log, or a list of entries that the store returned.
+// stateComparison checks data that should be equal to the entries in the log up to the change with the number
+// changeNumber. The data are a file that was derived from the log, or a list of entries that the store returned.
 type stateComparison struct {
 	changeNumber uint64
 	compare      func(p *versionState) error
@@ -71,8 +71,8 @@ func (c *comparingReplay) areComparisonsDone() bool {
 	return true
 }
 
-// errOtherState means that a derived file was written for another history, or for another change than the one whose
-// state is at hand.
+// errOtherState means that a derived file does not belong to the present state. It was written for another history, or
+// for another change than the change at which the present state ends.
 var errOtherState = errors.New("the state is not that of the file")
 
 // checkedFile implements [CheckedFile] with the state of the whole log.

@@ -97,8 +97,8 @@ type deltaReader struct {
 	db          *DB
 	yield       func(store.Delta) bool
 	positionErr error
-	// reads earlier versions of entries, to find an entry that was removed because an undo restored another entry with
-	// the same name
+	// Reads earlier versions of entries. An earlier version is needed if an undo restored an entry and so removed
+	// another entry that had the same name.
 	replaced previousVersions
 }
 

@@ -13,10 +13,10 @@ import (
 
 // sharedLog is the log, to which other processes may also append, and the part of the log that this process has read.
 //
-// logmu guards all fields. A goroutine holds logmu shared to use them, and exclusively to read new records or to
-// append. While isAppending is set, the goroutine that holds logmu also holds the lock between processes, and has read
-// all changes of other processes. The state is current then, so readers need not wait. A writer holds readNewRecordsMu
-// while it waits for logmu and reads these changes.
+// logmu guards all fields. To use the fields, a goroutine holds logmu shared. To read new records or to append, it
+// holds logmu exclusively. isAppending is set while the goroutine that holds logmu also holds the lock between
+// processes and has read all changes of other processes. During this time the state is current, so readers need not
+// wait. A writer holds readNewRecordsMu while it waits for logmu and reads the changes of other processes.
 type sharedLog struct {
 	logmu            sync.RWMutex
 	readNewRecordsMu sync.Mutex

@@ -1,9 +1,10 @@
-// This file reads snapshots. A snapshot is a file next to the log with the position of each
-// entry in the log, so that opening a store or reading an entry does not require reading
-// the whole log. It is derived from the log and may be deleted at any time.
+// This file reads snapshots. A snapshot is a file next to the log with the position of each entry in the log, so that
+// opening a store or reading an entry does not require reading the whole log. It is derived from the log and may be
+// deleted at any time.
 //
-// The file has the format of package pagefile: pages with checksums, and tables (here called
-// sections). All integers are little-endian. Page 0:
+// The file has the format of package pagefile: pages with checksums, and tables (here called sections). All integers
+// are little-endian. The chain of the log at a change is a hash that covers all changes up to this change. The base of
+// the log is the last change that a compaction has dropped. Page 0:
 //
 //	offset size field
 //	0    8 magic: 89 "oxsnp" 0D 0A
@@ -45,16 +46,14 @@
 //	11 texts   by ID: for each entry its length (uvarint), then the entry's name and
 //	aliases, each after its length (uvarint)
 //
-// A hash is the first 8 bytes of a text's SHA-256. Different texts may have the same hash,
-// so a row that is found must be compared with the record that it refers to.
+// A hash is the first 8 bytes of a text's SHA-256. Different texts may have the same hash, so a row that is found must
+// be compared with the record that it refers to.
 //
-// A snapshot is valid if the log has the record of S with this chain at the given offset.
-// Its history up to S is then the history from which the snapshot was made, and the log is
-// read from there on. A file that does not match, is damaged or has another version is
-// ignored, and the log is read from its start.
+// A snapshot is valid if the log has the record of S with this chain at the given offset. Its history up to S is then
+// the history from which the snapshot was made, and the log is read from there on. A file that does not match, is
+// damaged or has another version is ignored, and the log is read from its start.
 //
-// Example: in a store with a single entry, "style" with ID 1, the names section is a page
-// that begins with
+// Example: in a store with a single entry, "style" with ID 1, the names section is a page that begins with
 //
 //	cb 86 eb 2d 91 4d 37 df  first bytes of SHA-256("style")
 //	01 00 00 00 00 00 00 00  ID 1
@@ -399,7 +398,8 @@ func (s *snapshot) labelSetNumberAndSize(row int) (number int, size uint32) {
 	return number, binary.LittleEndian.Uint32(r[4:])
 }
 
-// labelsByNumber caches decoded labels. Many entries of a snapshot share the same kind and labels, which have a number.
+// labelsByNumber caches decoded labels. Many entries of a snapshot have the same kind and the same labels. The snapshot
+// contains each such combination once, with a number.
 type labelsByNumber struct {
 	decodedLabels [][]store.Label // decoded labels, by their number in the snapshot
 	skipsDecoding bool            // the caller needs no label that occurs in the snapshot, so labels are not decoded

@@ -19,7 +19,7 @@ import (
 // frozenState is the state of a store at one moment. A snapshot can be written from it while new changes are made. The
 // caller must release it.
 type frozenState struct {
-	logEpoch       uint64 // number that increases when the log is replaced, as it was when the state was frozen
+	logEpoch       uint64 // number of the log's epoch when the state was frozen; a replaced log has a higher number
 	st             *state // copy of the state without the name map, with the changed entries ordered by ID
 	snapshotHeader snapshotHead
 	offsets        []int64 // offsets in the log of the changes after the last snapshot
@@ -228,7 +228,7 @@ type snapshotUseCondition int
 
 const (
 	useSnapshotAlways snapshotUseCondition = iota
-	// Use the snapshot only if at least half of the changes in memory are then not needed any more.
+	// Use the snapshot only if it replaces at least half of the changes that are kept in memory.
 	useSnapshotIfWorthwhile
 )
 

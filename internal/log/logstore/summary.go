@@ -19,7 +19,8 @@ import (
 // entryTotals contains the number of entries for each kind, project and tag, and the size of all contents.
 type entryTotals struct {
 	contentBytes int64 // total size of the contents, in bytes
-	// number of entries for each kind, project and tag, by the label that a filter would use
+	// Number of entries for each kind, project and tag. The map's key is a label. For a kind, it is the label "kind"
+	// with the kind's name, as in a filter.
 	counts map[store.Label]int
 }
 

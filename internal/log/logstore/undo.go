@@ -234,8 +234,8 @@ func joinNumbers(seqs []uint64) string {
 }
 
 // previousVersions reads versions that entries had before certain changes. It keeps the last decoded record, because
-// consecutive ops usually replace versions of the same change. It also keeps versions from the records that a
-// compaction wrote at the start of the log (the base), because reading these records takes long.
+// the versions that consecutive ops replaced are usually in the same record. It also keeps versions from the records
+// that a compaction wrote at the start of the log (the base), because reading these records takes long.
 type previousVersions struct {
 	db    *DB
 	names map[string]bool // names of the entries whose versions are put into baseVersions

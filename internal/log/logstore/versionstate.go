@@ -17,8 +17,8 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// Rows of removed entries are deleted from a versionState only when it has at least this many, because each deletion
-// copies all rows.
+// minRemovedRowsToPurge is the minimum number of removed entries in a versionState before their rows are deleted. Rows
+// are deleted together and seldom, because each deletion copies all rows.
 const minRemovedRowsToPurge = 4096
 
 // versionRow describes the current version of an entry. A row of a removed entry has version 0.

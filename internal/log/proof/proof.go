@@ -1,9 +1,9 @@
-// Package proof signs hashes over the changes of a log, which are called heads, so that readers notice if
-// somebody without the signing key cut off, edited or replaced the log. It only reads and
-// writes lines of text and does not access the log.
+// Package proof signs hashes over the changes of a log, so that readers notice if somebody without the signing key cut
+// off, edited or replaced the log. A head is such a hash over all changes up to a certain change. The package only
+// reads and writes lines of text and does not access the log.
 //
-// A key file is a text file with comments (#) and a line with the key. A comment names the
-// public key. The line has this prefix and the seed of an Ed25519 key (RFC 8032) in hex:
+// A key file is a text file with comments (#) and a line with the key. A comment names the public key. The line has
+// this prefix and the seed of an Ed25519 key (RFC 8032) in hex:
 //
 //	OXBOW-SIGNING-KEY-9d61b19d…
 //
@@ -12,11 +12,10 @@
 //	head 512 CHAIN TIME KEY SIGNATURE
 //	back 400 CHAIN TIME KEY SIGNATURE
 //
-// "head" states that the log had this chain at this change. "back" states that the owner
-// went back to this change, so that earlier lines about later changes are void. CHAIN has
-// 64 hexadecimal digits, TIME is in RFC 3339 format in UTC, and KEY is the public key in
-// hex. SIGNATURE, in base64 without padding, signs "oxbow signed head 1\n" followed by the
-// line up to, but excluding, the space before the signature.
+// "head" states that the log had this chain at this change. "back" states that the owner went back to the state after
+// this change. All lines above it that are about later changes are then invalid. CHAIN has 64 hexadecimal digits, TIME
+// is in RFC 3339 format in UTC, and KEY is the public key in hex. SIGNATURE, in base64 without padding, signs "oxbow
+// signed head 1\n" followed by the line up to, but excluding, the space before the signature.
 package proof
 
 import (
@@ -48,7 +47,7 @@ type SignedLogHead struct {
 	PublicKey   string // public key of the signer in hex
 }
 
-// A SigningKey signs heads.
+// A SigningKey signs heads. A head is a hash over the changes of a log.
 type SigningKey struct{ private ed25519.PrivateKey }
 
 // PublicKey returns the public key that belongs to k, in hex.
@@ -91,7 +90,8 @@ func ParseKey(text []byte) (SigningKey, error) {
 	return SigningKey{}, errors.New("it holds no key with which oxbow signs")
 }
 
-// fieldsPerLogHeadLine is the number of fields in a line of the file with signed heads.
+// fieldsPerLogHeadLine is the number of fields in a line of the file with signed heads. A head is a signed line about
+// the log's history, for example about the log's hash after a change.
 const fieldsPerLogHeadLine = 6
 
 // messageToSign returns the message that is signed for a line. The line does not contain the signature.

@@ -18,8 +18,8 @@ type Payload struct {
 	Time   int64 // nanoseconds since 1970
 	Body   []byte
 	Digest [32]byte // digest of the body; zero means that the log computes it
-	// The append may use disk space that is reserved for a full disk, because the record deletes data and so frees
-	// space later.
+	// The append may use the disk space that the log keeps in reserve for the case that the disk is full. This is
+	// allowed because the record deletes data and so frees space later.
 	IsUrgent bool
 }
 

@@ -71,7 +71,8 @@ func (e *RolledBackError) Error() string {
 	)
 }
 
-// sentinelError is a file system's error err that also matches sentinel, an error of this package.
+// sentinelError contains the error err, which a file system returned. It also matches the error matchedError of this
+// package.
 type sentinelError struct{ matchedError, err error }
 
 func (r *sentinelError) Error() string   { return r.err.Error() }

@@ -15,10 +15,10 @@
 //	88    4 reserved, 0
 //	92    4 CRC-32C of bytes 0 to 91
 //
-// In a new log, base is 0, the chain at base is SHA-256 of bytes 0 to 31, and the base section is
-// empty, which means that it ends at 96. A rewrite may store the state after the dropped records
-// there, as unchained records. The base section is on stable storage before the file is renamed, so
-// that damage in it is never a torn tail.
+// In a new log, base is 0, the chain at base is SHA-256 of bytes 0 to 31, and the base section is empty, which means
+// that it ends at 96. A rewrite of the log may drop old records. It then stores the state after these records as
+// unchained records in the base section. The base section is on stable storage before the file is renamed. Therefore
+// damage in the base section is never caused by an interrupted write.
 //
 // Record, 72 bytes and its body:
 //
@@ -35,25 +35,23 @@
 //	40    n body
 //	40+n   32 chain
 //
-// A record of type 1 to 127 is chained. Its sequence number is one higher than the previous
-// chained record's, and
+// A record of type 1 to 127 is chained. Its sequence number is one higher than the previous chained record's, and
 //
 //	chain = SHA-256(previous chain ‖ sequence number ‖ time ‖ type ‖ digest)
 //
-// where digest is 32 bytes that the user of the log computes from the body. A record of type
-// 128 to 255 does not belong to the history. It repeats the sequence number and the chain of
-// the previous chained record (or the base). Type 255 is a seal: an empty record, written
-// only for its durable field.
+// where digest is 32 bytes that the user of the log computes from the body. A record of type 128 to 255 does not belong
+// to the history. It repeats the sequence number and the chain of the previous chained record (or the base). Type 255
+// is a seal: an empty record, written only for its durable field.
 //
-// A gap may separate two records if a seal between them was damaged. The record after the gap
-// then links to the record before it, which proves that nothing is missing.
+// A gap may separate two records if a seal between them was damaged. The record after the gap then links to the record
+// before it, which proves that nothing is missing.
 //
-// The durable field distinguishes a torn tail from damage. An invalid record was never acknowledged if no later record
-// marks it as durable, so the record is cut off. If a later record says that the invalid record was durable, data was
-// lost and the log is refused.
+// A torn tail is the invalid end of a log, which remains if a write was interrupted. The durable field distinguishes a
+// torn tail from damage. An invalid record was never acknowledged if no later record marks it as durable, so the record
+// is cut off. If a later record says that the invalid record was durable, data was lost and the log is refused.
 //
-// The checksum includes the log's identity, so that records from other logs, or inside an
-// entry's text, are never mistaken for this log's records.
+// The checksum includes the log's identity, so that records from other logs, or inside an entry's text, are never
+// mistaken for this log's records.
 //
 // Versions:
 //
@@ -113,9 +111,9 @@ type Header struct {
 	ID      [16]byte
 	Created int64 // nanoseconds since 1970
 	BaseSeq uint64
-	// hash of the log up to the change BaseSeq, which the hashes of later changes continue
+	// Hash of the log up to and including the change BaseSeq. The hashes of later changes continue this hash.
 	BaseChainHash        [32]byte
-	BaseSectionEndOffset int64 // offset in the file after the records that contain the state at the change BaseSeq
+	BaseSectionEndOffset int64 // offset at which the records end that contain the state after the change BaseSeq
 }
 
 // Record is one record in a log.
@@ -310,13 +308,13 @@ func (e *VersionError) Error() string {
 	return fmt.Sprintf("the file is of format version %d; this program knows version %d", e.Version, FormatVersion)
 }
 
-// lockFileMetadata is the content of the lock file. It describes the process that is the lock's present or last
-// holder, and how far the log is durable. From the durable position, a process notices that the log went back to an
-// earlier state.
+// lockFileMetadata is the content of the lock file. It describes the process that is the lock's present or last holder,
+// and how far the log is durable. If the log lacks a change up to DurableSeq, a process notices that the log went back
+// to an earlier state.
 //
 // The lock file is not synced, so it may be outdated or missing after a crash. It never claims more than is on stable
-// storage. A checksum is needed, because a crash may leave a mixture of two versions. A wrong number could name
-// changes that never existed, and the log would be refused because it lacks these changes.
+// storage. A checksum is needed, because a crash may leave a mixture of two versions. A wrong number could name changes
+// that never existed, and the log would be refused because it lacks these changes.
 type lockFileMetadata struct {
 	LockHolder
 	ID         string `json:"id,omitempty"`      // identity of the log, in hex

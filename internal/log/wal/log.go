@@ -51,8 +51,8 @@ type Log struct {
 	checksumSeed uint32
 
 	endOffset int64 // the position: the offset after the last record that was read or appended
-	// number of the last change before endOffset; if no change precedes endOffset, the number BaseSeq from the log's
-	// header, which is the last change that a compaction dropped (0 for a new log)
+	// Number of the last change before endOffset. If endOffset is not preceded by a change, lastSeq is the number
+	// BaseSeq from the log's header, that is, the last change that a compaction dropped (0 for a new log).
 	lastSeq       uint64
 	lastChainHash [32]byte // hash of all changes up to lastSeq
 	durableSeq    uint64   // highest sequence number that is known to be on stable storage
@@ -84,7 +84,8 @@ type Log struct {
 	hexID               string             // the identity in hexIDSource as hexadecimal digits, which are cached
 	hexIDSource         [16]byte
 	appendErr           error // the error because of which appends are refused, or nil
-	// This process keeps the lock after an error, because it could not write to the lock file that a sync has failed.
+	// A sync has failed, and this process could not record the failure in the lock file. Therefore this process keeps
+	// the lock.
 	isSyncFailureUnrecorded bool
 }
 
@@ -263,8 +264,8 @@ func (l *Log) Size() int64 {
 	return fi.Size()
 }
 
-// DamagedByteRange is a range of damaged bytes between two records. The chain proves that no record is missing between
-// them.
+// DamagedByteRange is a range of damaged bytes between two records. The records' hash chain proves that no record is
+// missing between them.
 type DamagedByteRange struct {
 	StartOffset, EndOffset int64 // range of offsets
 	// The damaged bytes are the rest of a seal, an empty record that marks the record before it as durable. A crash

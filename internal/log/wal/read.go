@@ -1,4 +1,5 @@
-// This file reads records: all records after the position, a record at an offset, and records after damage.
+// This file reads records: all records after the position of the log, a record at an offset, and records after damage.
+// The position is the end of the last record that was read or appended.
 
 package wal
 

@@ -23,7 +23,7 @@ type fileWriter struct {
 	buf    []byte // bytes that are not written yet; they end at offset
 }
 
-// writeChunk is the number of bytes that one call writes.
+// writeChunk is the number of bytes that a fileWriter collects before it writes them to the file with a single call.
 const writeChunk = 256 << 10
 
 func (w *fileWriter) writeBytes(b []byte) error {

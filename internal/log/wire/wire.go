@@ -12,7 +12,7 @@ import (
 // Field is a decoded field of a message.
 type Field struct {
 	FieldNumber  int
-	IsBytes      bool   // the value is in Text (otherwise it is a varint in Uint)
+	IsBytes      bool   // the value is in BytesValue (otherwise it is a varint in VarintValue)
 	VarintValue  uint64 // value of the field if it is a number (a varint)
 	BytesValue   string // value of a length-delimited field
 	EncodedField string // the whole encoded field, including its tag

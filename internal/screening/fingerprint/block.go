@@ -3,7 +3,7 @@
 // The file begins with a header of 32 bytes. Numbers are little-endian.
 //
 //	magic   8 bytes "OXprint1"
-//	check   8 bytes of the key: the start of HMAC-SHA-256(key, "prints")
+//	key     8 bytes by which the key is recognized: the start of HMAC-SHA-256(key, "prints")
 //	size    8 bytes length of the valid part of the file; the rest is ignored
 //	zero    4 bytes
 //	check   4 bytes CRC-32C of the bytes before
@@ -13,17 +13,17 @@
 //	magic   4 bytes "OXfp"
 //	check   4 bytes CRC-32C of the rest of the head
 //	check   4 bytes CRC-32C of the bytes after the head
-//	sealed  4 bytes length of the sealed labels
-//	prints  4 bytes length of the prints
-//	level   4 bytes
+//	sealed  4 bytes length of the encrypted labels
+//	prints  4 bytes length of the fingerprints
+//	level   4 bytes kind of the block, a [BlockKind]
 //	time    8 bytes seconds since 1970
-//	id      8 bytes
+//	id      8 bytes start of an HMAC of the level, the labels and the fingerprints
 //	labels  a nonce of 12 bytes, and the labels encrypted with AES-256-GCM, with the head
 //	        from "level" on as additional data; each label follows its length (uvarint)
 //	prints  6 bytes each: AES-256 of the hash of a run of words, with the key of the home
 //
-// Therefore nobody can read the labels or the words from the file without the key, and a search
-// does not need to decrypt the file.
+// Therefore nobody can read the labels or the words from the file without the key, and a search does not need to
+// decrypt the file.
 
 package fingerprint
 
@@ -66,7 +66,8 @@ type BlockKind uint32
 const (
 	ForeignTextBlock       BlockKind = 1 // fingerprints of a text that neither the agent nor the person wrote
 	UnknownAuthorTextBlock BlockKind = 2 // fingerprints of a text whose author is unknown
-	// fingerprints of words that a person vouched for (equal fingerprints in older blocks are ignored)
+	// Fingerprints of words that a person vouched for. If an older block contains the same fingerprint, that
+	// fingerprint is ignored, so that a repetition of these words is not reported.
 	vouchedWordsBlock     BlockKind = 3
 	agentPathsBlock       BlockKind = 4 // paths of files that the agent wrote (stored in place of fingerprints)
 	foreignTextPathsBlock BlockKind = 5 // paths of files into which a program wrote foreign text

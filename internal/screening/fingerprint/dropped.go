@@ -3,12 +3,12 @@
 //
 // The set is a Bloom filter, which never loses a print but may report a print that was never added. The filter stores
 // no labels. Therefore a text with such a print counts as a repetition of a text that nobody vouches for. The more
-// prints are dropped, the more texts are mistaken for repetitions.
+// prints the set contains, the more texts are mistaken for repetitions.
 //
 // The set has two generations, each in a file of its own. A new generation begins after 14 days:
 //
 //	magic   8 bytes "OXdrop01"
-//	check   8 bytes of the key: the start of HMAC-SHA-256(key, "dropped")
+//	key     8 bytes by which the key is recognized: the start of HMAC-SHA-256(key, "dropped")
 //	start   8 bytes seconds since 1970 when the first print was added
 //	zero    4 bytes
 //	check   4 bytes CRC-32C of the bytes before and of the bits

@@ -44,15 +44,16 @@ const (
 	lockWait             = 2 * time.Second
 )
 
-// File stores the fingerprints of a home. One file contains fingerprints of texts, and another contains hashed paths
-// of written files. Several processes may use it at the same time.
+// A File stores the fingerprints of a home (the directory of a memory) in the directory Dir. The directory contains two
+// files: the first contains fingerprints of texts, and the second contains hashed paths of written files. Several
+// processes may use the directory at the same time.
 type File struct {
 	Dir string // directory of the files; AddText and AddAll create it
 	Now func() time.Time
 }
 
-// errTextTooLong means that a text was too long to be stored as a whole with its labels. The labels were stored only
-// with the fingerprints of the beginning and the end.
+// errTextTooLong means that a text was too long to be stored as a whole with its labels. Only the fingerprints of its
+// beginning and its end were stored with the labels. The fingerprints of its middle have no labels.
 var errTextTooLong = errors.New("it is too long to be kept as a whole")
 
 // TextReadByTool is a text that a tool read. It is an argument of [File.AddAll].
@@ -95,8 +96,8 @@ func (f File) AddAll(texts ...TextReadByTool) (ids []string, err error) {
 	return ids, err
 }
 
-// maxMiddleTextBytes limits the part of a very long text, between its beginning and its end, whose fingerprints are
-// stored. If this part has more bytes, its fingerprints are lost.
+// maxMiddleTextBytes is the maximum size, in bytes, of the middle of a very long text. The middle is the part between
+// the beginning and the end. If the middle is larger, none of its fingerprints are stored.
 const maxMiddleTextBytes = 8 << 20
 
 // addMiddleFingerprints stores fingerprints of the middle of a long text. They are stored without labels in a Bloom
@@ -456,7 +457,8 @@ func (f File) shrinkFile(dir *vfs.OS, name string, key *cipherKey) error {
 	return vfs.WriteFile(dir, name, slices.Concat(contents...), 0o600)
 }
 
-// storedBlock is a block as it was read from a file.
+// storedBlock is a block as it was read from a fingerprint file. A block contains the labels and fingerprints of one
+// text.
 type storedBlock struct {
 	blockKind        BlockKind
 	encoded          []byte

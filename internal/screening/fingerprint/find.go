@@ -14,7 +14,7 @@ import (
 // A Match lists the earlier texts whose words a text repeats. Each earlier text is represented by its labels, such as
 // its source.
 type Match struct {
-	// labels of the earlier texts that are repeated and that others than the agent and the person wrote
+	// Labels of those repeated earlier texts that neither the agent nor the person wrote.
 	ForeignTextLabels   []string
 	UnknownAuthorLabels []string // labels of the earlier texts that are repeated and whose author is unknown
 
@@ -29,21 +29,23 @@ func (m *Match) IsRepeat() bool {
 // batchSize is the approximate number of fingerprints that are searched for while the fingerprint file is read once.
 const batchSize = 1 << 18
 
-// hashNumber is a hash of a few words, with the home's key (a fingerprint) or without a key.
+// hashNumber is a hash of a few words. It is either a fingerprint, which was encrypted with the secret key of an oxbow
+// home, or a hash without a key.
 type hashNumber interface{ ~uint64 }
 
 // writtenTextHashes contains the hashes of some texts that were written now. It is used to find out which earlier texts
 // contain the same hashes.
 type writtenTextHashes[P hashNumber] struct {
 	textIndexesByHash map[P][]int32 // for each hash, the indexes of the written texts that contain it
-	// bits for a quick test; the bit of a hash is set if texts contains the hash (the number of bits is a power of
-	// two)
+	// Bits for a quick test. The bit of a hash is set if textIndexesByHash contains the hash. The number of bits is a
+	// power of two.
 	hashFilter     []uint64
-	hashFilterMask P // selects the part of a hash that is the number of its bit in filter
+	hashFilterMask P // selects the low bits of a hash, which are the number of its bit in hashFilter
 }
 
-// filterBitsPerHash is the number of bits in the filter for each hash. It is large enough that few other hashes pass,
-// and small enough that the filter fits into the processor's cache.
+// filterBitsPerHash is the number of bits in hashFilter for each hash of the written texts. It is large enough that the
+// filter rejects most hashes that no written text contains, and small enough that the filter fits into the processor's
+// cache.
 const filterBitsPerHash = 64
 
 // buildFilter builds hashFilter, with which mayContainHash quickly tests whether a written text may contain a hash. It

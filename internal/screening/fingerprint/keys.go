@@ -17,12 +17,13 @@ import (
 // textKeyHashBits bits of a key are zero. Keys are the same in each run of the program, so they can be stored.
 type TextKey uint64
 
-// textKeyHashBits is the number of upper bits of a Key that are set from a hash. The other bits are zero.
+// textKeyHashBits is the number of upper bits of a [TextKey] that are set from a hash. The other bits are zero.
 const textKeyHashBits = 40
 
-// TextKeyRevision must be incremented if a change makes the function Keys return other keys for a text than before. An
-// index with the older keys would then miss repeated texts. Such a change is a new form in which texts are compared,
-// or a new character in the table of look-alikes. TestKeyRevision detects it.
+// TextKeyRevision must be incremented if a change of the program makes AppendTextKeys return other keys for a text than
+// before. An index with the older keys would otherwise miss repeated texts. An example of such a change is a new
+// character in the table of look-alikes, or another way to normalize texts before they are compared. TestKeyRevision
+// detects such a change.
 const TextKeyRevision = 1
 
 func textKeyFromHash(hash uint64) TextKey {

@@ -14,8 +14,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// lostFingerprintsLabel is reported as the label of the repeated text while fingerprints are missing because of a
-// damaged file.
+// lostFingerprintsLabel is a label that stands for an unknown earlier text. FindRepeats reports it for each text as
+// long as fingerprints are missing because a file was damaged.
 const lostFingerprintsLabel = "fingerprints-lost"
 
 // A FingerprintLoss says when and why the stored fingerprints of texts were lost, for example because a file was

@@ -13,11 +13,11 @@ import (
 )
 
 const (
-	// recentBlockBytes is how many bytes at the end of a fingerprint file are read before this process first adds
-	// fingerprints, to find the texts that were added recently.
+	// recentBlockBytes is how many bytes at the end of a fingerprint file are read to find the texts that were added
+	// recently. They are read when this process adds fingerprints for the first time.
 	recentBlockBytes = 256 << 10
 
-	blockRewriteInterval = 24 * time.Hour // age from which the same text's fingerprints are written again
+	blockRewriteInterval = 24 * time.Hour // if a text's fingerprints are older than this, they are written again
 )
 
 // recentBlockIDs contains the identifiers of the blocks near a file's end, including blocks appended later by this or

@@ -18,7 +18,7 @@ var spareBuffers sync.Pool
 // fileReadWindow is the part of a file that is in memory. It moves from the beginning of the file to the end.
 type fileReadWindow struct {
 	file        *io.SectionReader
-	buf         []byte // buf[from:] contains the bytes that were read and not skipped yet
+	buf         []byte // buf[unreadStart:] contains the bytes that were read and not skipped yet
 	unreadStart int
 	fileOffset  int64 // offset in the file of the byte after buf
 }

@@ -49,8 +49,8 @@ const RuleHiddenChars = "hidden"
 // weak rule also matches harmless texts. Any other rule is enough without a second rule.
 const minWeakRuleMatches = 2
 
-// Some texts mark each word of a phrase as bold, as in **ignore** **all** **rules**. minBoldMarks is the number of **
-// or __ in a text from which on this is checked.
+// Some texts mark each word of a phrase as bold, as in **ignore** **all** **rules**. A text is checked for such phrases
+// only if it contains at least minBoldMarks times ** or __.
 const minBoldMarks = 6
 
 // mayHaveBoldWords reports whether a text may have several consecutive words, each of which is bold by itself.

@@ -18,7 +18,8 @@ type pattern struct {
 	anchoredExpr   *regexp.Regexp // matches any one character, followed by a match of the pattern
 	unanchoredExpr func() *regexp.Regexp
 	prefixes       []string // sorted prefixes (each match begins with a prefix)
-	// for each byte value, the index in prefixes of the first prefix whose first byte is not smaller
+	// For each byte value, an index in the sorted list prefixes. At this index is the first prefix that begins with
+	// this byte or a greater byte.
 	firstPrefix   [1<<8 + 1]uint16
 	isAtWordStart bool // The pattern matches only at the start of a word.
 	// The pattern matches only at the start of a line, or after characters that are not part of a word, such as "- ".

@@ -69,8 +69,8 @@ func isInvisible(c rune) bool {
 var lookalikeSource string
 
 // lookalikes maps a character to the ASCII characters that the character looks like, in lower case. Each line of
-// letters.txt contains an ASCII text, a tab, and the characters that look like the ASCII text. The test of that file
-// derives its content from Unicode's compatibility decompositions.
+// letters.txt contains an ASCII text, a tab, and the characters that look like the ASCII text. A test derives the
+// content of letters.txt from Unicode's compatibility decompositions, and compares the file with this content.
 var lookalikes = sync.OnceValue(func() map[rune]string {
 	m := make(map[rune]string, len(lookalikeSource)/3)
 	for line := range strings.Lines(lookalikeSource) {
@@ -210,7 +210,8 @@ const (
 	maxShortLineWords        = 2  // maximum number of words in a short line
 	minConsecutiveShortLines = 3  // So many consecutive lines of one or two words are joined to a sentence.
 	minJoinedSingleLetters   = 5  // So many single letters in a row, such as "i g n o r e", are joined to a word.
-	// If the same sign follows so many words, as in "ignore-all-rules", the words are separated.
+	// If one sign joins at least this number of words to the next word, as in "ignore-all-rules", the words are
+	// separated.
 	minSignJoinedWords = 2
 	minUnspacedLetters = 16 // A word of at least so many letters may be several words without the spaces between them.
 	// Maximum number of long words in a text that are examined because they may be several words without spaces.
@@ -480,7 +481,8 @@ func hasShortLineRun(low string) bool {
 	return false
 }
 
-// lineStartSigns contains the characters that do not count as a word before the first word of a line.
+// lineStartSigns contains the characters that are ignored at the start of a line, before its first word: list marks,
+// digits and spaces.
 const lineStartSigns = " \t-*#>|+0123456789.)"
 
 // isLineStartSign has the value true for each byte in lineStartSigns.

@@ -46,8 +46,8 @@ const maxGroups = 64
 // word.
 type ruleWord struct {
 	text string
-	// firstBytes contains the first four bytes of the field text, or 0 for each byte after its end. mask has the bits
-	// of these zero bytes cleared, so that they are not compared.
+	// The field firstBytes contains the first four bytes of the field text. If the text is shorter, the missing bytes
+	// are 0. The field firstBytesMask has cleared bits for these missing bytes, so that they are not compared.
 	firstBytes, firstBytesMask uint32
 	wordGroups                 wordGroupSet // the rules' word groups that contain this word
 }
@@ -173,12 +173,12 @@ func findGroupsAtTextStart(words []ruleWord, firstBytes uint32, text string) (fo
 // examines 64 bytes at a time.
 type dividedWordDetector struct {
 	hasDividedWord    bool
-	joinCount         int // number of signs between two letters, such as "-", in the previous 64 bytes of text
+	joinCount         int // number of single signs between two letters (the "-" in "i-g") in the previous 64 bytes
 	lettersAtBlockEnd int // number of letters directly at the end of the previous 64 bytes of text
 }
 
 const (
-	minWordJoiningSigns = 3  // A text with so many signs between letters, within 128 bytes, may contain split words.
+	minWordJoiningSigns = 3  // A text with this many single signs between letters in 128 bytes may have split words.
 	minLongWordLetters  = 16 // A word of so many letters may be several words without the spaces between them.
 )
 

@@ -23,7 +23,7 @@ const (
 type digitGroup struct {
 	start, end             int // position of the digits in the text, in bytes
 	firstDigit, digitCount int // index of the first digit in digitGroupChain.digits, and digit count
-	// digitSeparator between the previous group of digits and this one (unused for the first group)
+	// separator in front of this group, that is, after the previous group (not used for the first group)
 	separatorAfter digitSeparator
 }
 
@@ -40,13 +40,13 @@ type digitGroupChain struct {
 	text   string
 	groups []digitGroup
 	digits []byte // digits of all groups. A digit of any script is stored as a byte from '0' to '9'.
-	// hasAllNumberGroups is false if the number in the text has more than maxGroups groups of digits, so that groups
-	// lacks some.
+	// hasAllNumberGroups is false if the number in the text has more than maxGroups groups of digits. In this case, the
+	// field groups contains only the first maxGroups groups.
 	hasAllNumberGroups bool
 }
 
-// otherZeroDigits contains the digit 0 of all other recognized scripts: full-width, Arabic, Persian and Devanagari. In
-// UTF-8, the digits 1 to 9 of a script differ from the script's digit 0 only in the last byte.
+// otherZeroDigits contains the digit 0 of each recognized script except ASCII: full-width, Arabic, Persian and
+// Devanagari. In UTF-8, the digits 1 to 9 of a script differ from the script's digit 0 only in the last byte.
 var otherZeroDigits = []string{"０", "٠", "۰", "०"}
 
 // digitAt returns the digit at a position and the length of the digit in bytes. Without a digit at the position, the

@@ -16,9 +16,9 @@ func FindSecrets(text string) []Secret { return secret.Find(text) }
 // contains the parts of these secrets in the text.
 func FindDividedSecrets(texts ...string) [][]Secret { return secret.FindDivided(texts...) }
 
-// A Cleaner replaces secrets in a text by marks: passwords, keys and tokens. Every text passes a Cleaner before oxbow
-// writes it to a disk, whether the text becomes an entry, a past turn, a report of a hook, an annotation or a note
-// about a change. Any further kind of text that must not be stored should be handled here.
+// A Cleaner replaces the secrets in a text by marks. Secrets are passwords, keys and tokens. Every text passes a
+// Cleaner before oxbow writes the text to a disk, whether it becomes an entry, a past turn, a report of a hook, an
+// annotation or a note about a change. Any further kind of text that must not be stored should be handled here.
 //
 // A Cleaner is safe for concurrent use. If two secrets are equal, their marks are equal as well, unless the Cleaner is
 // nil.

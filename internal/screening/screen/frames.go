@@ -1,4 +1,5 @@
-// This file remembers conversations that oxbow has formatted itself, so that the roles in them are not examined.
+// This file remembers conversations whose text oxbow has formatted itself. In such a text, a role such as "user:" was
+// written by oxbow. Therefore the role is not reported as a sign that the text contains instructions.
 
 package screen
 
@@ -13,7 +14,7 @@ import (
 // The zero ConversationTexts is empty. It is safe for concurrent use.
 type ConversationTexts struct {
 	mu sync.Mutex
-	// by the hash of a conversation's content, the words of its speakers without the role names
+	// words of a conversation's speakers, without the role names; the key is the hash of the conversation's content
 	turnTextsByContentHash map[[sha256.Size]byte]string
 	totalBytes             int // total size of the texts in bytes
 }

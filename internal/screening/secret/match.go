@@ -26,7 +26,8 @@ type regexpInstruction struct {
 	repeatedBytes        *byteSet // bytes that may be repeated in an opRun instruction
 	minLength, maxLength int      // how often bytes from repeatedBytes must and may be repeated
 	branches             []int    // indexes of the instructions with which the alternatives begin
-	// index of the instruction to jump to, or of the group boundary (in slots) that is set to the position
+	// For a jump, the index of the instruction to jump to. For an instruction that saves a group boundary, the index of
+	// the boundary in groupSlots; the current position in the text is stored there.
 	targetOrSlot int
 }
 
@@ -44,8 +45,9 @@ const (
 	opMatchFound
 )
 
-// An instruction can match a repetition of bytes, such as [a-z]{1,100}. If the maximum number of repetitions exceeds
-// maxUncachedRepetition, the end of the repetition in the text is cached.
+// An instruction of a compiled pattern can match several bytes of the same class, such as [a-z]{1,100}. If the maximum
+// number of these bytes exceeds maxUncachedRepetition, the position at which the bytes of the class end in the text is
+// cached.
 const maxUncachedRepetition = 64
 
 // byteSet is a set of bytes. If an expression's set contains characters outside ASCII, the byteSet contains all bytes

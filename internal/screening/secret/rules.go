@@ -15,7 +15,8 @@ const genericRuleName = "generic-api-key"
 type secretRule struct {
 	name           string
 	ruleTableIndex int // index of the rule in the table
-	// Maximum distance in bytes between the start of a match and its keyword's start.
+	// A match of the rule may start at most maxBytesBefore bytes before the start of the rule's keyword, and at most
+	// maxBytesAfter bytes after it.
 	maxBytesBefore, maxBytesAfter int
 	// the rule finds values that are assigned to a name, and its keywords are parts of such names
 	isForAssignments       bool
@@ -174,8 +175,8 @@ func isJoinedWords(s string) bool {
 // number of letters in each joined word. Longer parts can be random letters that are pronounceable by chance.
 const maxJoinedWordLetters = 16
 
-// publicKeys contains the first characters of public keys, which are not secret: age keys, SSH keys (RSA, Ed25519,
-// ECDSA, security keys) and OpenPGP keys.
+// publicKeys contains the first characters of public keys. Public keys are not secret. The keys are keys of the
+// encryption program age, SSH keys (RSA, Ed25519, ECDSA, security keys) and OpenPGP keys.
 var publicKeys = []string{"age1", "AAAAB3NzaC1", "AAAAC3NzaC1", "AAAAE2VjZHNh", "AAAAGnNrLXNz", "AAAAInNrLWVj",
 	"mQEN", "mQIN", "mQGN", "mDME", "xsBN", "xsFN"}
 
@@ -196,8 +197,8 @@ func (r *secretRule) hasUnexpectedWords(secret string) bool {
 		(r.isForAssignments && isPlainValue(secret) && isCapitalized(secret))
 }
 
-// maxLineContextBytes is the maximum number of bytes that are examined before and after a match because they are in the
-// match's lines.
+// maxLineContextBytes limits the text around a match. When the lines that contain a match are examined, at most this
+// many bytes before the match and this many bytes after it are included.
 const maxLineContextBytes = 128
 
 // withSurroundingLines returns text[start:end] together with the rest of its lines. It adds at most maxLineContextBytes
@@ -285,8 +286,9 @@ func countHexLines(lines []string) (n int) {
 	return n
 }
 
-// minAverageWordBytes is the minimum average length, in bytes, of the words in an identifier or path. The words that
-// are found in random letters and digits are shorter.
+// minAverageWordBytes is the minimum average length, in bytes, of the words in an identifier or path. Random letters
+// and digits also contain pieces that look like words, but these pieces are shorter on average. Therefore a text with a
+// smaller average is not treated as an identifier or path.
 const minAverageWordBytes = 3.3
 
 // isPlainValue reports whether an assigned value looks like an identifier or a path. Such a value consists of
@@ -319,8 +321,8 @@ const (
 	minRandomValueBytes = 14
 	// letters that cannot be pronounced, such as TLS, count as one word if they have at most this length in bytes
 	maxAcronymBytes = 4
-	// If a sequence of letters that cannot be pronounced has more than maxAcronymBytes bytes, it counts as one word,
-	// plus the length of the whole sequence divided by bytesPerAcronymWord.
+	// Each word in a value normally counts as 1. A sequence of letters that cannot be pronounced and has more than
+	// maxAcronymBytes bytes counts as 1 plus its length in bytes divided by bytesPerAcronymWord.
 	bytesPerAcronymWord     = 3.0
 	minAverageStopwordValue = 2.5 // minimum average length of the words, in bytes, in a value that contains a stop word
 )

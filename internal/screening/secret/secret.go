@@ -58,8 +58,8 @@ func findLiteral(text string) []Finding {
 	return s.findings
 }
 
-// searchPool contains slices for the searches of a text to reuse, because most texts are short and have only a few
-// keywords.
+// searchPool contains slices that are reused when other texts are searched. Reuse is worthwhile because most texts are
+// short and have only a few keywords, so that allocating a slice would take a large part of the time.
 var searchPool = sync.Pool{New: func() any { return new([]ruleSearch) }}
 
 // textSearch is a search for secrets in a text. At each position, it tries each rule for secrets at most once.

@@ -15,14 +15,17 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// keyFile is the name of the file that contains the key from which tags of secrets in a home are computed. The name
-// begins with the store file's name, so that the home's .gitignore also ignores the key file.
+// keyFile is the name of the file with the key for the tags in the marks that replace secrets. A tag is computed from
+// the key and the secret, so that equal secrets get equal tags. The key file is in the home, which is the directory
+// with the store file. The name begins with the store file's name, so that the home's .gitignore also ignores the key
+// file.
 const keyFile = "memory.oxbow.key"
 
-const keySize = 32 // length of the key from which tags are computed, in bytes
+const keySize = 32 // length, in bytes, of the key from which the tags of secrets are computed
 
-// A Redactor replaces the secrets in a text by marks. The tags of the marks depend on a home's key. A Redactor is safe
-// for concurrent use. A nil Redactor uses marks without tags.
+// A Redactor replaces each secret in a text by a mark. The mark contains a tag, which is computed from the secret and
+// from a key in the home (the directory of the memory). Therefore equal secrets get equal tags. A Redactor is safe for
+// concurrent use. A nil Redactor writes marks without tags.
 type Redactor struct {
 	dir string
 

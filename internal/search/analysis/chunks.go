@@ -50,7 +50,7 @@ func classifyFirstChar(s string) (class uint8, size int) {
 }
 
 // maxChunkBytes is the maximum size of a chunk in bytes. A longer chunk is split, so that a text without spaces needs
-// little memory, and so that the end of the context is noticed soon.
+// little memory. The split also lets the analysis stop soon after its context.Context has ended.
 const maxChunkBytes = 1 << 16
 
 // contextChecker checks whether a context is done, after every [maxChunkBytes] bytes of a text.
@@ -138,7 +138,7 @@ func isLower(c byte) bool { return c >= 'a' && c <= 'z' }
 const (
 	zeroWidthJoiner = '\u200d'
 
-	maxEmojiBytes = 64 // maximum size of an emoji in bytes, without its last character
+	maxEmojiBytes = 64 // limit for an emoji: no character after this many bytes is added to it
 )
 
 // isEmojiStart reports whether the character r is an emoji or another pictograph. Arrows, box drawings and geometric

@@ -4,8 +4,8 @@
 
 package analysis
 
-// letterDecompositions pairs each lower-case letter with diacritics with its base letter,
-// rising by the first.
+// letterDecompositions lists pairs of a lower-case letter that has a diacritic, such as 'à', and its base letter, such
+// as 'a'. The pairs are sorted by the letter with the diacritic.
 var letterDecompositions = [...][2]rune{
 	{'à', 'a'}, {'á', 'a'}, {'â', 'a'}, {'ã', 'a'}, {'ä', 'a'}, {'å', 'a'},
 	{'ç', 'c'}, {'è', 'e'}, {'é', 'e'}, {'ê', 'e'}, {'ë', 'e'}, {'ì', 'i'},

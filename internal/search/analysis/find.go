@@ -14,9 +14,10 @@ import (
 )
 
 // A TermFinder builds documents like an [Analyzer], but only with the terms in a given set. It is faster than an
-// Analyzer because most words are not analyzed. The first letters of a word in lower-case letters are usually enough
-// to determine that its term is not in the set. The length of the document is still right, because such a word always
-// has exactly one term. A TermFinder must not be used by several goroutines at the same time. A TermFinder keeps
+// Analyzer because it does not analyze most words. If a word consists of lower-case letters, its first letters are
+// usually enough to determine that its term is not in the set. A TermFinder then skips the word and adds 1 to the
+// length of the document, because such a word always has exactly one term. Therefore the length of the document is the
+// same as with an Analyzer. A TermFinder must not be used by several goroutines at the same time. A TermFinder keeps
 // references to the texts that are passed to it.
 type TermFinder struct {
 	termsToFind *TermSet

@@ -14,19 +14,19 @@ import (
 // maxCachedChunks is the maximum number of chunks in the cache. It limits the cache to about 10 MB.
 const maxCachedChunks = 1 << 16
 
-// chunkTermCache is a cache of chunks (sequences of letters, digits and marks in a text) and their search terms, which
-// are called units. It is a special hash table, because most of the time for filling an index is spent in look-ups.
+// chunkTermCache is a cache that maps chunks to their search terms. A chunk is a sequence of letters, digits and marks
+// in a text. The cache is a special hash table, because most of the time for filling an index is spent in look-ups.
 // Usually, a chunk is a single word of at most 16 bytes, and a look-up needs three memory accesses:
 //
-//	slots     by hash      ──► number of a chunk; linear probing
-//	chunks    by number    ──► its bytes, the term of its first unit
-//	terms     by number    ──► text, and its index in the current document
+//	slots           by hash      ──► number of a chunk; linear probing
+//	chunks          by number    ──► its bytes, and its first term
+//	terms           by number    ──► text, and its index in the current document
 //
 // Other data is stored separately:
 //
-//	texts     by chunk     ──► its bytes, if it is longer
-//	units     from ‥ to    ──► units of all chunks, one after the other
-//	termByText             ──► number of a term
+//	longChunkTexts  by chunk     ──► its bytes, if it has more than 16 bytes
+//	allChunkTerms   from ‥ to    ──► the terms of all chunks, one after the other
+//	termByText      by text      ──► number of a term
 type chunkTermCache struct {
 	hashSeed1, hashSeed2 uint64
 	seed                 maphash.Seed
@@ -55,10 +55,10 @@ type cacheSlot struct {
 // cachedChunk is a chunk in the cache.
 type cachedChunk struct {
 	firstAndLastBytes      firstAndLastBytes
-	firstTerm              uint32 // number of the chunk's first stored term
-	firstTermIndex         uint32 // index in chunkTermCache.units of the chunk's first term
+	firstTerm              uint32 // index in chunkTermCache.terms of the chunk's first stored term
+	firstTermIndex         uint32 // index in chunkTermCache.allChunkTerms of the chunk's first term
 	length                 uint8
-	termCount              uint8 // number of the chunk's terms in chunkTermCache.units
+	termCount              uint8 // number of the chunk's terms in chunkTermCache.allChunkTerms
 	startsWithCombinedTerm bool  // The first stored term combines several words, such as getusername.
 	partCount              uint8 // number of words in the chunk, with or without a stored term
 	hasTerms               bool  // The chunk has at least one term, stored or not.

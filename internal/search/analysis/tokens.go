@@ -13,15 +13,16 @@ import (
 type Tokens struct {
 	text string
 
-	// The words of the text, each encoded as a number. The lower 16 bits of the number are the distance in bytes from
-	// the start of the previous word. The upper 16 bits depend on the word:
-	// - For a word in lower-case letters, with or without a first capital, they are its first three letters (see
-	//   packThreeLetters).
-	// - For a number, they are numberTokenCode.
-	// - For any other chunk, they are chunkTokenCode. Three more numbers follow: the chunk's word count, and the
-	// signature
-	//   of its terms in two parts.
-	// - For spaceTokenCode, no word begins here. The number only increases the distance to the next word.
+	// The words of the text, each encoded as a number. A chunk is a sequence of letters, digits and marks. The
+	// signature of a chunk is a set of 64 bits in which each term of the chunk sets one or two bits, as in a Bloom
+	// filter. The lower 16 bits of the number are the distance in bytes from the start of the previous word. The upper
+	// 16 bits depend on the word:
+	//   - For a word in lower-case letters, with or without a first capital, they are its first three letters (see
+	//     packThreeLetters).
+	//   - For a number, they are numberTokenCode.
+	//   - For any other chunk, they are chunkTokenCode. Three more numbers follow: the number of words in the chunk,
+	//     and the lower and the upper half of the chunk's signature.
+	//   - For spaceTokenCode, no word begins here. The number only increases the distance to the next word.
 	encodedWords []uint32
 }
 

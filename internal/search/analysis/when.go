@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// timeWordTerms contains the terms of words that specify when something happened or will happen. The word may is not
-// included, because it is usually a verb.
+// timeWordTerms contains the terms of words that specify when something happened or will happen. The month name "may"
+// is not included, because "may" is usually a verb.
 var timeWordTerms = sync.OnceValue(func() map[string]bool {
 	m := map[string]bool{}
 	for w := range strings.FieldsSeq(`

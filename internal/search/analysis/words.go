@@ -1,7 +1,7 @@
 // This file splits chunks into words, and converts words to terms.
 
 // Package analysis converts texts to terms for the default ranking. Terms are the words of the index. The package
-// analyzes documents field by field, and queries. It does not depend on entries or scores.
+// analyzes documents, field by field. It also analyzes queries. It does not depend on entries or scores.
 //
 // A text is split into chunks. A chunk is a sequence of letters, digits and marks that is as long as possible. Single
 // connectors can join the parts of a chunk, as in snake_case or internal/search/analysis/words.go. These are examples
@@ -52,15 +52,15 @@ const (
 // chunkTermSet collects the terms of a chunk, such as getUserName.
 type chunkTermSet struct {
 	terms            []chunkTerm
-	firstTermOfChunk int // index in units of the first term that belongs to the current chunk
-	// texts of the current chunk's terms in the first indexedTermCount elements of units (nil for a chunk with few
-	// terms)
+	firstTermOfChunk int // index in terms of the first term that belongs to the current chunk
+	// the texts of the current chunk's terms among the first indexedTermCount elements of the slice terms (nil for a
+	// chunk with few terms)
 	chunkTermTexts   map[string]bool
 	indexedTermCount int
 }
 
-// maxTermsWithoutMap is the number of terms up to which a chunk's terms are searched one after the other, without a
-// map.
+// maxTermsWithoutMap is the maximum number of terms in a chunk that are searched one after the other. A chunk with more
+// terms is searched with a map.
 const maxTermsWithoutMap = 32
 
 // addPartTerm adds a term that is one word of the analyzed chunk. text is the term, and word is the word from which

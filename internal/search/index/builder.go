@@ -18,8 +18,8 @@ type builder struct {
 	countsEmptyDocuments bool // documents without terms count in the number of documents and in the average length
 	// approximate size in bytes of the added documents in memory (without the terms' texts)
 	approxBytes int
-	// the segment will be the whole index, so a term that has a number in TermNumberCache need not be looked up by its
-	// text
+	// isWholeIndex is set if the segment will be the whole index. Then a TermNumberCache can store the segment's term
+	// numbers. A term whose number is in this cache need not be looked up by its text.
 	isWholeIndex  bool
 	docTermMemory []docTerm   // memory that was allocated in advance for elements of documentTerms
 	documentTerms [][]docTerm // the terms of each document

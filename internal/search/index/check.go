@@ -1,5 +1,6 @@
-// This file checks a whole snapshot, and compares documents with it. Both read the snapshot block by block and cache
-// nothing, so that checking a large index needs little memory.
+// This file contains two checks. The first checks a whole snapshot (an index that is stored in a file). The second
+// compares documents with a snapshot. Both checks read the snapshot block by block and cache nothing, so that checking
+// a large index needs little memory.
 
 package index
 
@@ -60,9 +61,10 @@ func (img *snapshotTerms) checkList(t *snapshotTerm, b []byte) error {
 
 // ExpectedDocument is a document that a snapshot should contain.
 type ExpectedDocument struct {
-	ID          uint64
-	Length      uint32         // length in sixteenths of a word, see [Document.Len]
-	Frequencies map[string]int // frequency of each term in sixteenths (empty for a document without terms)
+	ID     uint64
+	Length uint32 // length in sixteenths of a word, see [Document.Len]
+	// weighted frequency of each term; 16 is one occurrence in plain text (empty without terms)
+	Frequencies map[string]int
 }
 
 // FindDifferentDocument returns the index of the first document that the snapshot does not contain, or contains with

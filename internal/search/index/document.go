@@ -19,9 +19,9 @@ type Term struct {
 	TF   uint16 // term frequency in sixteenths: [TFPerOccurrence] for each occurrence in plain text
 }
 
-// TermNumberCache maps an analyzer's term numbers to the term numbers of an index that is being filled, so that
-// [Index.FillEmpty] looks up each text only once. The zero value is ready to use. Do not use it for several analyzers
-// or for several fills at the same time.
+// TermNumberCache maps an analyzer's term numbers to the term numbers of an index that is being filled. Therefore
+// [Index.FillEmpty] looks up the text of each term only once. The zero value is ready to use. Do not use a
+// TermNumberCache for several analyzers or for several fills at the same time.
 type TermNumberCache struct {
 	// number of a term in the index, plus 1 (0 if not known yet), by the number that the analyzer has for the term
 	indexTermNumbers []uint32
@@ -61,9 +61,9 @@ type Document struct {
 	Updated int64 // time of the last change; among hits with equal scores, the newest comes first
 	Data    any   // the caller's data, of the same type in all documents (see [TermScores.DocumentData])
 
-	// Known and Numbers make FillEmpty faster. An analyzer that numbers its terms can set both. Numbers contains the
-	// analyzer's numbers for the first len(Numbers) elements of Terms, and Known maps an analyzer's number to a term
-	// number in the index.
+	// Known and Numbers make FillEmpty faster. Both can be set by an analyzer that has its own number for each term.
+	// Numbers contains these numbers for the first len(Numbers) elements of Terms. Known caches, for each number of the
+	// analyzer, the term number that the index uses.
 	Known   *TermNumberCache
 	Numbers []uint32
 }
@@ -178,7 +178,8 @@ type TermCondition struct {
 	IsNegated bool
 }
 
-// A TimeRange is a range of times that includes both First and Last.
+// A TimeRange is a range of times that includes both First and Last. The times have the same unit as
+// [Document.Created]. Package ranking uses nanoseconds since 1970.
 type TimeRange struct{ First, Last int64 }
 
 func (t *TimeRange) containsTime(at int64) bool { return at >= t.First && at <= t.Last }

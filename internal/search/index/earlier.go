@@ -9,14 +9,15 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/idset"
 )
 
-// Earlier describes the documents of an earlier state: the present documents, except those in ChangedIDs, and
-// Documents.
+// Earlier describes an earlier state of the index. The documents of the earlier state are the present documents without
+// the documents in the set ChangedIDs, together with the documents that the field Documents yields.
 type Earlier struct {
 	ChangedIDs *idset.Set
 
-	// Documents yields the documents that are not in the present state. Each document is used only until the next one
-	// is requested. It may have only some of its terms, but Len must count all. The searcher must then be asked only
-	// for these terms.
+	// Documents yields the documents of the earlier state that differ from the present state or are missing there. Each
+	// document is used only until the next document is requested. A document may lack some of its terms, but its field
+	// Len must count all terms. If documents lack terms, the searcher must be asked only for the terms that the
+	// documents contain.
 	Documents iter.Seq[*Document]
 
 	// HasPartialDocuments is set if Documents may lack terms. A document without terms then counts like others.

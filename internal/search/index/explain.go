@@ -16,7 +16,7 @@ type Explanation struct {
 type TermScore struct {
 	Term              string
 	Weight            float64 // weight of the term in the query
-	Occurrences       float64 // how often the document contains the term, a multiple of 1/16
+	Occurrences       float64 // occurrences in the document, in steps of 1/16, because field weights count
 	DocumentFrequency int     // number of documents that contain the term
 	// ln((N − DF + 0.5)/(DF + 0.5) + 1), after the term's [LanguageFrequency] was added to N and DF
 	IDF   float64

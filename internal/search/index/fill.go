@@ -15,8 +15,9 @@ type RunFile interface {
 	io.WriterAt
 }
 
-// RunOptions limit the memory of [Index.FillEmpty]. When the documents in memory reach a size, they are written to a
-// file, which is called a run. The index consists of all runs until [Searcher.WriteSnapshot] merges them.
+// RunOptions limit the memory of [Index.FillEmpty]. When the size of the documents in memory reaches MaxBytes,
+// FillEmpty writes the documents to a file. These documents in a file are called a run. The index consists of all runs
+// until [Searcher.WriteSnapshot] merges them.
 type RunOptions struct {
 	MaxBytes int // approximate size in bytes of the documents in memory at which FillEmpty writes them to a file
 
@@ -55,7 +56,7 @@ func (x *Index) FillEmpty(documents iter.Seq[*Document], runs *RunOptions) {
 
 // indexFill is the state of one FillEmpty call.
 type indexFill struct {
-	searcher *Searcher // searcher of the index before FillEmpty, which is still empty
+	searcher *Searcher // searcher from before FillEmpty, when the index was still empty
 	builder  *builder  // contains the documents that are not yet written to a file
 	// when to write documents to a file, and how to create it (nil if all further documents stay in memory)
 	runOptions *RunOptions
@@ -63,7 +64,8 @@ type indexFill struct {
 	// groups of documents that were written to files so far, or are still in memory because writing failed
 	finishedViews []segmentView
 
-	// receives whether the run that is being written was successful (nil if no run is being written)
+	// receives whether the file that is being written was successful. The file contains a run, that is, a group of
+	// documents. The channel is nil if no file is being written.
 	runWritten chan bool
 }
 

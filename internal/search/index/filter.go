@@ -158,8 +158,8 @@ func (w *filterSet) applyTimeRange(v *segmentView, t *TimeRange, expectedVisits 
 	}
 }
 
-// lateTimeCheckCost is for a search that compares the time of a document only when it reaches the document. If one in
-// k documents is in the range of times, such a search compares the times of about lateTimeCheckCost·k documents.
+// lateTimeCheckCost is the factor for an estimate. If a search compares the time of a document only when it reaches the
+// document, and if one in k documents is in the range of times, the search compares about lateTimeCheckCost·k times.
 const lateTimeCheckCost = 4096
 
 // lateTimeCheckLimit compares two methods for a condition on the time. The first compares the time of each document
@@ -185,9 +185,9 @@ func lateTimeCheckLimit(blocks []blockTimeRange, t *TimeRange) int {
 	return 64 * partial
 }
 
-// If fewer than 1 in fewMatchesDivisor documents meet the conditions, the search looks up the terms in each such
-// document, and does not process all postings. postingsPerTermLookup is the number of postings that are skipped in the
-// time of one such lookup.
+// If fewer than 1 in fewMatchesDivisor documents meet the conditions, the search does not process all postings.
+// Instead, it looks up the query's terms in each document that meets the conditions. Looking up one term in one
+// document takes as long as skipping postingsPerTermLookup postings.
 const (
 	fewMatchesDivisor     = 200
 	postingsPerTermLookup = 4

@@ -4,16 +4,18 @@ package index
 
 import "slices"
 
-// numberHashTable is a hash table of numbers. The table finds a term's number by the text hash, or a document's number
-// by the ID hash. The table stores neither text nor ID, so the caller must compare them. Collisions are resolved by
-// linear probing.
+// numberHashTable is a hash table that stores the numbers of terms or documents. A term's number is found by the hash
+// of its text, and a document's number is found by the hash of its ID. The table stores neither texts nor IDs. Because
+// two texts or IDs may have the same hash, the caller must check whether the found number belongs to the wanted text or
+// ID. Collisions are resolved by linear probing.
 type numberHashTable struct {
 	hashSlots []hashSlot
 	usedSlots int
 }
 
-// hashSlot is one place in the hash table, of only 8 bytes. It contains the upper half of the stored number's hash. If
-// this half is equal to the half that is searched for, the stored number is almost certainly the right one.
+// hashSlot is one place in the hash table, of only 8 bytes. It contains a number, and the upper half of the hash under
+// which the number was inserted. If this half is equal to the upper half of the wanted hash, the number is almost
+// certainly the right number.
 type hashSlot struct {
 	hash          uint32
 	numberPlusOne uint32 // number that the caller has inserted, plus 1, or 0 if the slot is free

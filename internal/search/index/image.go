@@ -374,7 +374,8 @@ type snapshotTerms struct {
 	docs         *pagefile.Reader
 	rowsChecksum uint32   // checksum of the documents' rows
 	docLengths   []uint32 // length of each document, in sixteenths of a word
-	// version of the scoring formula for which impacts (bounds of a posting's share in a score) are computed
+	// The impact of a posting is an upper bound of what the posting can add to a score. scoreImpactScale is the version
+	// of the scoring formula for which impacts are computed.
 	scoreImpactScale bm25Scale
 	termCount        int
 	blocks           []dictBlock
@@ -403,7 +404,8 @@ type snapshotTerm struct {
 	listSize       uint32
 	checksum       uint32
 	cachedPostings atomic.Pointer[foundTerm] // documents that contain the term (nil until they are read from the file)
-	// documents with the term, for conditions of a query (nil until they are read)
+	// The documents with the term, without the term's frequencies. Conditions of a query need only these. The pointer
+	// is nil until the documents are read.
 	cachedDocuments atomic.Pointer[docSet]
 }
 

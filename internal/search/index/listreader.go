@@ -14,8 +14,9 @@ import (
 // decodeBatchSize is the number of postings in a batch. The decoded values fit into the processor's L1 cache.
 const decodeBatchSize = 512
 
-// cachedLengths limits for how many document lengths a [postingListReader] caches the result of bm25Scale.impact, the
-// upper bound of a posting's share in a score. Only lengths below cachedLengths are cached.
+// cachedLengths limits a cache in each [postingListReader]. For a term that occurs once in a document, the reader
+// caches the result of bm25Scale.scoreImpact by the document's length. The impact is the upper bound of a posting's
+// contribution to a score. Only lengths below cachedLengths are cached.
 const cachedLengths = 4096
 
 // postingListReader decodes one posting list of a snapshot.
@@ -31,8 +32,9 @@ type postingListReader struct {
 	tfs             [decodeBatchSize]uint16
 	impacts         [decodeBatchSize]uint8
 
-	// by document length: impact of a posting for a term that occurs once, or 0 if not computed yet. The slice is
-	// empty if the list is so short that caching is not worthwhile.
+	// Impacts of postings for a term that occurs once, by document length. An impact is an upper bound of what a
+	// posting can add to a score. It is 0 if it was not computed yet. The slice is empty if the list is so short that
+	// caching is not worthwhile.
 	singleTFScoreImpacts []uint8
 	singleTFImpactMemory [cachedLengths]uint8 // memory that singleTFScoreImpacts uses
 }
@@ -94,8 +96,9 @@ func (r *postingListReader) decodeBatch() (n int, err error) {
 	return n, nil
 }
 
-// multiByteMask selects two bits in each of eight bytes. The bits say whether the distance continues in another byte,
-// and whether a frequency follows. If all of these bits are 0, the eight bytes encode eight postings.
+// multiByteMask selects two bits in each of eight bytes of an encoded posting list. One bit says that the distance to
+// the next document's number continues in another byte. The other bit says that a frequency follows. If all of these
+// bits are 0, the eight bytes encode eight postings.
 const multiByteMask = 0x8181818181818181
 
 // decodePostings decodes the document numbers and frequencies of the next n postings. One-byte and two-byte postings

@@ -1,5 +1,6 @@
-// This file counts the documents of a view that have a term and are not deleted. Such counts are needed if the terms of
-// the deleted documents are not known.
+// A view is a segment of the index (a group of documents) together with a list of the deleted documents in the segment.
+// This file counts the documents of a view that contain a term and are not deleted. Such counts are needed if the terms
+// of the deleted documents are not known.
 
 package index
 

@@ -125,12 +125,14 @@ func (b *maxScoreSearch) tenthBestScoreBound() float32 {
 // that later batches skip more postings.
 const firstCandidateBatchSize = 32
 
-// maxPostingsToAdd is the largest number of postings for which adding up all postings is faster than MaxScore.
+// maxPostingsToAdd is the largest number of postings for which a search adds up the scores of all postings. For more
+// postings, MaxScore is faster. MaxScore is an algorithm that skips documents which cannot be among the best hits.
 const maxPostingsToAdd = 400
 
-// postingsPerNonHit limits when a MaxScore search gives up. A document may turn out not to be a hit only after the
-// search has computed an estimate for it. In the same time, postingsPerNonHit postings could have been added up by
-// the simpler method.
+// postingsPerNonHit determines when a MaxScore search gives up, so that a simpler method is used, which adds up all
+// postings. An estimate is wasted if its document turns out not to be a hit. In the time of one wasted estimate, the
+// simpler method processes postingsPerNonHit postings. Therefore the search gives up if the number of wasted estimates
+// exceeds the number of postings divided by postingsPerNonHit.
 const postingsPerNonHit = 32
 
 // minPostingsForBestFirst applies to frequent terms. If a term has at least this many postings, the search begins with
@@ -195,8 +197,9 @@ func (b *maxScoreSearch) minUsefulScoreImpact(c *queryCursor, termOrderIndex int
 	return int(min(max(need, 1), maxScoreImpact+1))
 }
 
-// If a smaller share of all documents than maxDocumentShareForLookup meets the query's conditions, it is faster to
-// look up which of these documents contain a term than to go through all documents with the term.
+// maxDocumentShareForLookup is a share of all documents. If the documents that meet the query's conditions are a
+// smaller share, it is faster to check for each of them whether it contains a term. Otherwise, it is faster to process
+// all documents with the term.
 const maxDocumentShareForLookup = 0.15
 
 // makeCandidate returns the candidate for a posting of term c.

@@ -10,12 +10,15 @@ import (
 
 // memtable contains the terms of a segment that is still growing. A new version of the memtable follows each change,
 // and all versions share the same arrays. A version uses the elements up to its own lengths, and new elements are
-// written after these. The elements are linked in chains that start with the newest element, so a reader skips
-// elements that are newer than its version. If an array is full, the next version gets larger arrays.
+// written after these. The elements are linked in chains that start with the newest element, so a reader skips elements
+// that are newer than its version. If an array is full, the next version gets larger arrays.
 //
 //	slots      hash ──► newest term ──► the term before it in the slot ──► …
 //	terms      its text ─► newest posting ──► the posting before it ──► …
-//	postings   {document, tf}, or: a deleted document of another segment contained the term
+//	postings   {document, tf}, or {deletedElsewhereMark}
+//
+// A posting normally consists of a document that contains the term, and the term's frequency in the document. A posting
+// with deletedElsewhereMark says that a document with the term was deleted from another segment.
 type memtable struct {
 	// hash table: for each slot, the number of the newest term in the slot, plus 1, or 0 (the slot count is a power of
 	// two)
@@ -28,14 +31,14 @@ type memtable struct {
 type memTerm struct {
 	text        string
 	hash        uint64
-	nextInSlot  uint32 // number of the next older term with the same element in slots, plus 1
-	lastPosting uint32 // index in postings of the term's newest posting, plus 1
+	nextInSlot  uint32 // number of the next older term in the same slot of the hash table, plus 1
+	lastPosting uint32 // number of the term's newest posting, which is an index in memtable.postings, plus 1
 }
 
 type memPosting struct {
 	term        uint32
 	docNumber   uint32 // number of the document that contains the term, or deletedElsewhereMark
-	prevPosting uint32 // index of the same term's next older posting, plus 1
+	prevPosting uint32 // index, plus 1, of the previous posting with the same term, or 0 if there is none
 	tf          uint16
 }
 
@@ -43,9 +46,9 @@ type memPosting struct {
 // part of the index.
 const deletedElsewhereMark = math.MaxUint32
 
-// A memtable with this many documents, or this many pairs of a term and a document, is full. A call that fills a
-// memtable may still add all its changes. Even then, the memtable has fewer than 64 documents, so that a 64-bit word
-// has a bit for each.
+// A memtable with maxMemDocs documents, or with maxMemPostings pairs of a term and a document, is full. A call that
+// fills a memtable may still add all its changes, but a single call adds fewer than maxMemDocs documents. Therefore a
+// memtable always has fewer than 64 documents, so that one 64-bit word has a bit for each document.
 const (
 	maxMemDocs     = 32
 	maxMemPostings = 1 << 14

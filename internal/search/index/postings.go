@@ -8,12 +8,12 @@ import (
 	"slices"
 )
 
-// A posting says that a document contains a term. It has the term's frequency in sixteenths, and the impact, which is
-// an upper bound of the posting's contribution to a score.
+// A posting says that a document contains a term. The field tf is the term's frequency in the document, in sixteenths
+// of an occurrence in plain text. The impact is an upper bound of the posting's contribution to a score.
 type posting struct {
 	docNumber   uint32
 	tf          uint16
-	scoreImpact uint8 // see bm25Scale.impact
+	scoreImpact uint8 // see bm25Scale.scoreImpact
 }
 
 // postings are all postings of a term in a segment. They never change.
@@ -35,14 +35,12 @@ func (p postings) addDocBits(docBits []uint64) {
 // postingColumns store the postings of a frequent term. The impacts of all postings are together in memory, because a
 // search mostly looks for large impacts. The other parts of the postings are in further arrays:
 //
-//	index      0    1    2    3  …
-//	impacts   90   12   55   31  …   padded with zeros to a multiple of scoreImpactBlockSize
-//	docs       3   17   64    2  …   lower half of document numbers: 65,538 is 2
-//	tfs       16   16   32   16  …
+//	index          0    1    2    3  …
+//	scoreImpacts  90   12   55   31  …   padded with zeros to a multiple of scoreImpactBlockSize
+//	lowDocNumbers  3   17   64    2  …   lower half of document numbers: 65,538 is 2
+//	tfs           16   16   32   16  …
 //
-//	starts    by number >> shift: index of the first posting from that number on
-//
-// firstPostingIndexes (starts above) finds the posting of a document. If at least one in bitmapShareDivisor documents
+// The array firstPostingIndexes finds the posting of a document. If at least one in bitmapShareDivisor documents
 // contains the term, docBits also has a bit for each document. If at least one in tfBytesShareDivisor documents
 // contains the term, tfBytes has a byte for each document and replaces tfs.
 type postingColumns struct {
@@ -60,14 +58,14 @@ type postingColumns struct {
 	tfBytes []uint8
 	// impact of the tenth posting if the term's postings are ordered by impact, largest first
 	tenthHighestScoreImpact uint8
-	// OneTF if the term's frequencies in all documents are multiples of OneTF, otherwise 1
+	// TFPerOccurrence if the term's frequencies in all documents are multiples of TFPerOccurrence, otherwise 1
 	tfBytesUnit     uint16
 	largeTFPostings []posting // postings whose frequency is too large for a byte in tfBytes
 }
 
 const (
-	// minimum number of a term's postings for which columns are used. It must be greater than ten, because of
-	// tenthHighestScoreImpact.
+	// minimum number of a term's postings for which postingColumns is used. The number must be greater than ten because
+	// tenthHighestScoreImpact is the impact of the tenth posting.
 	minPostingsForColumns = 64
 	// position of the posting whose impact is tenthHighestScoreImpact, if the postings are ordered by impact
 	tenthHighestRank = 10
@@ -213,8 +211,8 @@ func findLowDocNumber(docs []uint16, at, to uint32, low uint16) (uint32, bool) {
 }
 
 const (
-	// number of document numbers that are compared at once. The slice docs has this much unused capacity, so that
-	// reading after the end is allowed.
+	// How many document numbers are compared at once. Arrays of document numbers have this much unused capacity, so
+	// that reading after the end is allowed.
 	docNumbersPerStep  = 8
 	lowBitOfEachUint16 = 0x0001000100010001
 	topBitOfEachUint16 = 0x8000 * lowBitOfEachUint16
@@ -352,6 +350,7 @@ func (t *postings) findIndex(number uint32) int {
 	return from
 }
 
-// docsPerScoreWindow is the number of documents that are scored together. The sums of their scores must fit into the
-// processor's L1 cache, but switching between terms should be rare. It is a multiple of 64.
+// docsPerScoreWindow is the number of documents that are scored together. For each window, the search processes one
+// query term after the other. A larger window makes it switch between terms less often. But the scores of the window's
+// documents must fit into the processor's L1 cache. The number is a multiple of 64.
 const docsPerScoreWindow = 1 << 11

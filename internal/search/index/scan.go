@@ -18,11 +18,11 @@ type searchState struct {
 	hashes   []uint64    // hash of each term's text
 	// largest possible contribution of each term to a document's score (see bm25Scale.termScoreGain)
 	termScoreGains []float64
-	// sum of gains. The search in maxscore.go divides all estimated scores by this sum, so that single precision
-	// suffices.
+	// Sum of termScoreGains. The search in maxscore.go divides all estimated scores by this sum, so that single
+	// precision suffices.
 	termScoreGainSum float64
-	// For each query term, the number of a term in the current segment, plus 1, that has the same hash. It is usually
-	// the same term.
+	// For each query term, the number, plus 1, of the term in the current segment that has the same hash as the query
+	// term. It is usually the same term.
 	likelyTermNumbers []uint32
 	documentCounts    []int
 	foundTerms        []foundTerm // for each segment, and each query term: the term's postings in the segment
@@ -31,9 +31,9 @@ type searchState struct {
 	singlePostingMemory []posting
 	// positions in the postings of the current segment, one for each query term that the segment contains
 	cursors             []queryCursor
-	cursorIndexesByGain []int // indexes in cursors. The term that can contribute most to a score comes first.
-	// maxRemainingTermScores[n] is the largest score that the terms from cursorIndexesByGain[n] on can contribute
-	// together, divided by termScoreGainSum
+	cursorIndexesByGain []int // indexes in the slice cursors, the term with the largest possible gain first
+	// maxRemainingTermScores[n] is the largest score that all terms in cursorIndexesByGain[n:] can contribute together,
+	// divided by termScoreGainSum
 	maxRemainingTermScores []float64
 	hitHeap                []rankedHit
 	filter                 filterSet
@@ -294,10 +294,11 @@ func (q *searchState) addColumnScores(c *queryCursor, first int, lens []uint32) 
 // hitCandidate is a document that contains a certain term. The terms with a greater maximum contribution have already
 // been processed.
 type hitCandidate struct {
-	docNumberOrPostingIndex uint32 // number of the document, or the index of its posting until the batch is complete
+	docNumberOrPostingIndex uint32 // document number; while a batch is collected, the index of the document's posting
 	// estimated score from the terms that were processed so far, divided by the sum of all terms' gains
 	sum float32
-	// the part k1·(1 − b + b·dl/avgdl) of the scoring formula, times 16 because frequencies are also in sixteenths
+	// the part k1·(1 − b + b·dl/avgdl) of the BM25 formula, where dl is the document's length and avgdl is the average
+	// length. It is multiplied by 16 because term frequencies are in sixteenths of an occurrence.
 	lengthAdjustedK1 float32
 }
 
@@ -311,5 +312,5 @@ type likelyHit struct {
 	estimatedScore float32 // estimated score of the document
 	// exact contributions of the terms that were processed so far, added in the order of the terms
 	score            float64
-	lengthAdjustedK1 float64 // like candidate.k
+	lengthAdjustedK1 float64 // part of the BM25 formula, as in hitCandidate.lengthAdjustedK1
 }

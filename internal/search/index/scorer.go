@@ -44,8 +44,8 @@ type bm25Scale struct {
 	scoredDocumentCount float64 // number of documents (N)
 	averageLength       float64
 	k1                  float64
-	// OneTF·k1·(1−b+b·dl/avgdl) in the formula is equal to adjustedK1Base + adjustedK1Slope·dl, with the document
-	// length dl in sixteenths
+	// The scoring formula BM25 contains TFPerOccurrence·k1·(1−b+b·dl/avgdl), where dl is the document's length in
+	// sixteenths of a word, and avgdl is the average length. This term is equal to adjustedK1Base + adjustedK1Slope·dl.
 	adjustedK1Base, adjustedK1Slope float64
 }
 
@@ -84,9 +84,9 @@ func (s bm25Scale) score(gain float64, tf, dl uint32) float64 {
 	return float64(gain*f) / (f + (s.adjustedK1Base + float64(s.adjustedK1Slope*float64(dl))))
 }
 
-// maxScoreImpact is the highest impact. An impact limits a term's contribution to a document's score, as a share of
-// the term's largest possible contribution to any score. Impacts have 7 bits, so that a single addition can compare
-// eight impacts.
+// maxScoreImpact is the highest impact. An impact is an upper bound for a term's contribution to a document's score.
+// The unit is the term's largest possible contribution to any score divided by maxScoreImpact. Impacts have 7 bits, so
+// that a single addition can compare eight impacts.
 const maxScoreImpact = 127
 
 // scoreImpact returns a posting's impact, that is, the posting's contribution to a score in relation to the term's

@@ -125,8 +125,8 @@ func insertNewest(best []documentUpdateTime, d documentUpdateTime, ask *Query) [
 	return best[:min(len(best), ask.Limit)]
 }
 
-// maxTimesComparedSingly is the number of documents up to which reading each document's time is faster than reading
-// the latest time in every block with 64 documents.
+// If at most this number of documents match, the search reads the time of each document. If more documents match, it is
+// faster to compare the latest time of every block with 64 documents first.
 const maxTimesComparedSingly = 512
 
 // NewestIDs returns the IDs of at most ask.Limit documents that the query accepts, with the

@@ -15,13 +15,13 @@
 //
 // # Structure
 //
-//	Index ──► Searcher ──► views: a segment each, and which of its documents are deleted
-//	N, avgdl
+// An Index has a Searcher, which contains N, avgdl and a list of views. A view consists of a segment and a list of the
+// deleted documents in this segment. A segment contains these tables:
 //
-//	segment       dictionary   hash of a text ──► number of a term
-//	terms        number ──► text, df, lost, and {document number, tf, impact} or,
-//	if several documents have the term, a list of them, by number
-//	documents    number ──► ID, times, dl
+//	dictionary   hash of a text ──► number of a term
+//	terms        number of a term ──► text, df, lost, and {document number, tf, impact}, or
+//	             a list of such postings if several documents have the term
+//	documents    document number ──► ID, times, dl
 //
 // Segments are immutable parts of the index. A change of many documents creates a new segment. A change also deletes
 // the old versions of its documents from other segments. For each term, the new segment counts the documents with the
@@ -51,7 +51,7 @@ type Searcher struct {
 	params              Params
 	seed                maphash.Seed
 	views               []segmentView
-	scoredDocumentCount int    // number of documents with terms, without deleted documents (N in the formula)
+	scoredDocumentCount int    // number of documents with terms, without deleted ones (N in [TermScore].IDF)
 	totalLength         uint64 // sum of the lengths of the documents that scoredDocumentCount counts
 
 	// countsDF is set if document frequencies must be counted from the postings, because the counts in the views do

@@ -24,7 +24,7 @@ type segment struct {
 	// earliest and latest creation time in each block of 64 documents (see blockTimeRanges)
 	createdBlocks []blockTimeRange
 
-	latestUpdates []int64 // maximum that updated has in each block of 64 documents (see latestUpdateBlocks)
+	latestUpdates []int64 // latest update time in each block of 64 documents (see latestUpdateBlocks)
 
 	isAscending bool            // a document with a higher number has a higher ID
 	byID        numberHashTable // finds documents by ID if the IDs do not ascend
@@ -55,7 +55,7 @@ type term struct {
 	// number of documents with the term that were deleted from older segments while this segment was the newest
 	deletedElsewhereCount int32
 	tf                    uint16 // frequency in the only posting, or 0 if the term has several postings or none
-	// the largest of the term's impacts, which limit the term's contribution to a document's score
+	// largest impact of the term. An impact is an upper bound for the term's contribution to the score of a document.
 	maxScoreImpact uint8
 	// listIndexOrDocNumber is an index in postingLists, because the term has several postings
 	hasPostingList bool
@@ -247,8 +247,8 @@ func (s *segment) eachTermOfDocuments(documents []uint32, fn func(text string)) 
 	}
 }
 
-// postingsPerDocumentSearch compares two ways to find out whether documents contain a term. In the time of a binary
-// search for one document, so many documents of the term's list can be decoded.
+// postingsPerDocumentSearch compares two ways to find out whether documents contain a term. A binary search for one
+// document in the term's list takes as much time as decoding postingsPerDocumentSearch documents of the list.
 const postingsPerDocumentSearch = 8
 
 // postingListAt returns the postings of term n if they are in memory and there are several. Otherwise it returns nil.

@@ -3,39 +3,42 @@
 // All numbers are little-endian. A checksum is the CRC-32C over the preceding bytes in the same piece, or over the
 // bytes that the description names. The length of a document is called dl. The number of documents that contain a term
 // is called df, and the frequency of a term in a document is called TF. The list of a term contains the documents with
-// the term and the frequencies.
+// the term and the frequencies. The parameters of the scoring formula BM25 are called k1 and b. A document does not
+// count if the average length excludes the document, for example because the document has no terms. A snapshot consists
+// of these parts, in this order:
 //
 //	documents: a file of package pagefile, that is, pages of 4,096 bytes, each with
 //	a checksum. Page 0, with offset and size of each field:
-//	0    4 number of documents, N
-//	4    4 number of long documents, L
-//	8    8 sum of dl over the documents that have terms
-//	16    8 k1, float64
-//	24    8 b, float64
-//	32    4 1 if documents without terms count, otherwise 0
-//	36    4 checksum of the rows of table 1, concatenated
-//	40      zeros
-//	tables:
-//	1 documents  24 bytes, ascending by ID: ID, updated, created
-//	2 lengths    2 bytes: dl; 2¹⁶−1 for a document that does not count,
-//	2¹⁶−2 for a long document
-//	3 long       8 bytes, ascending: number of a document (4), its dl (4), which
-//	is 2¹⁶−2 or more, and at most 2³²−2
-//	4 times      16 bytes for 64 documents: the earliest created, the latest
+//	   0    4  number of documents, N
+//	   4    4  number of long documents, L
+//	   8    8  sum of dl over the documents that have terms
+//	  16    8  k1, float64
+//	  24    8  b, float64
+//	  32    4  1 if documents without terms count, otherwise 0
+//	  36    4  checksum of the rows of table 1, concatenated
+//	  40       zeros
+//	tables, one after the other:
+//	  1 documents  24 bytes, ascending by ID: ID, updated, created
+//	  2 lengths    2 bytes: dl; 2¹⁶−1 for a document that does not count,
+//	               2¹⁶−2 for a long document
+//	  3 long       8 bytes, ascending: number of a document (4), its dl (4), which
+//	               is 2¹⁶−2 or more, and at most 2³²−2
+//	  4 times      16 bytes for 64 documents: the earliest created, the latest
 //	blocks, each of 64 terms except the last, ascending by text:
-//	the lists of its terms, concatenated
-//	for each term: length of the text (4), df (4), length of its list (4),
-//	checksum of its list (4); then the texts
-//	table: for each block: offset (8), size of lists (4), size of terms (4),
-//	checksum of the terms (4), length of the first term (4); then the first
-//	terms, and a checksum
-//	footer, 32 bytes:
-//	0    4 number of terms
-//	4    4 number of blocks
-//	8    8 offset of the table, from the first byte of the snapshot
-//	16    8 length of the snapshot
-//	24    4 checksum of page 0
-//	28    4 checksum
+//	  the lists of its terms, concatenated
+//	  for each term: length of the text (4), df (4), length of its list (4),
+//	  checksum of its list (4); then the texts
+//	table of the blocks:
+//	  for each block: offset (8), size of lists (4), size of terms (4),
+//	  checksum of the terms (4), length of the first term (4)
+//	  then the first terms, and a checksum
+//	footer, 32 bytes, with offset and size of each field:
+//	   0    4  number of terms
+//	   4    4  number of blocks
+//	   8    8  offset of the table of the blocks, from the first byte of the snapshot
+//	  16    8  length of the snapshot
+//	  24    4  checksum of page 0
+//	  28    4  checksum
 //
 // A list has a varint for each document. The varint is twice the distance to the previous document number minus one
 // (the first distance is counted from -1), plus 1 if the TF is not [TFPerOccurrence]. In that case the TF follows as a
@@ -43,9 +46,10 @@
 // 00 02 01 02.
 //
 // Deleted documents are not written. Readers verify each piece's checksum and the range of each value in the piece, so
-// that a number cannot lead outside the snapshot. Opening a snapshot reads page 0, the lengths, the table and the
-// footer. A query reads a block's terms, a list for each query term, and a page of documents for each hit. Lengths are
-// stored apart from a document's remaining fields because a query needs them for all documents that contain its terms.
+// that a number cannot lead outside the snapshot. Opening a snapshot reads page 0, the lengths, the table of the blocks
+// and the footer. A query reads a block's terms, a list for each query term, and a page of documents for each hit.
+// Lengths are stored apart from a document's remaining fields because a query needs them for all documents that contain
+// its terms.
 
 package index
 
@@ -99,7 +103,7 @@ type snapshotWriter struct {
 	searcher     *Searcher
 	out          *bufio.Writer
 	size         int64  // number of bytes written so far
-	docsChecksum uint32 // checksum of page 0
+	docsChecksum uint32 // checksum of page 0, the first page of the part with the documents
 	termCount    int
 	// for each part of the index, each document's number in the snapshot (deletedDocument for a deleted document)
 	newDocNumbers [][]uint32
@@ -111,7 +115,8 @@ type snapshotWriter struct {
 
 // termBlock is the block of terms that is being written.
 type termBlock struct {
-	// offset in the snapshot at which the lists of documents begin that contain the block's terms
+	// listsOffset is the offset in the snapshot at which the posting lists of the block's terms begin. A posting list
+	// contains the documents with one term.
 	listsOffset                          int64
 	firstTerm                            string
 	termCount                            int

@@ -27,7 +27,8 @@ type termCursor struct {
 	scratchPostings []posting
 }
 
-// sortedTerm is a term of a view that is in memory.
+// sortedTerm is a term of a part of the index that is kept in memory. The field number is the term's number in this
+// part.
 type sortedTerm struct {
 	text   string
 	number int

@@ -25,11 +25,13 @@ const (
 	// A turn that contains no query word may get a score from its neighbours. At least this many turns with the rarest
 	// query word must rank before all turns without a query word.
 	minTurnsWithRarestWord = 2
-	// The scores of turns without query words are lowered below a limit. The highest of them is placed below the limit
-	// by this part of the limit.
+	// A turn without query words must rank below the turns with the rarest query word. If its score is above the limit
+	// for such turns, the score is lowered to just below the limit. The distance to the limit is at most this share of
+	// the limit.
 	neighbourOnlyScoreMargin = 1e-6
-	// A neighbouring turn adds nothing for a word if it would add less than this share of the score from the turn's
-	// own text.
+	// A neighbour adds to a turn's score, for each word, a share of the neighbour's own score for the word. It adds
+	// nothing for a word if this share is not more than minNeighbourScoreRatio times the score that the turn's own text
+	// has for the word.
 	minNeighbourScoreRatio = 0.25
 )
 

@@ -14,8 +14,8 @@ import (
 
 const (
 	itemsPerBatch = 64 // number of items in a batch
-	// number of batches for each worker that may wait for the analysis of their texts; the same number may wait to be
-	// added to the index after the analysis
+	// For each worker, at most this number of batches may wait until their texts are analyzed. At most the same number
+	// of analyzed batches may wait until they are added to the index.
 	maxWaitingItemBatches = 4
 	// number of batches of items after which another goroutine starts to analyze items (each has its own word cache)
 	itemBatchesPerNewWorker = 8

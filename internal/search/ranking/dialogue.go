@@ -19,8 +19,8 @@ import (
 
 // These parameters adjust the scores of dialogues. A turn is short, and often only earlier turns mention its subject.
 const (
-	// Scores are adjusted only if the first hits of the index contain parts of dialogues. This is how many hits are
-	// examined.
+	// Scores are adjusted only if some of the best hits of the index are parts of dialogues. maxHitsCheckedForDialogue
+	// is the number of best hits that are examined for this.
 	maxHitsCheckedForDialogue = 10
 	// minimum number of index hits whose scores are recomputed with the adjustments for dialogues
 	minHitCandidates = 30
@@ -45,7 +45,7 @@ func candidateCount(limit int) int { return max(minHitCandidates, limit+limit/2)
 // hitDialogueKinds reports which kinds of dialogue occur among the hits. Only kinds that affect the ranking are
 // distinguished.
 type hitDialogueKinds struct {
-	hasPersonTurns bool // there are turns of talks
+	hasPersonTurns bool // at least one hit is a turn that a person wrote in a conversation between people
 	// some hits are turns that programs wrote in a chat, and the query does not ask for texts by programs
 	hasProgramTurns      bool
 	hasWholeDialogueHits bool // there are hits that contain a whole dialogue
@@ -122,7 +122,7 @@ func (v *View) rescoreDialogues(p *Plan, found []index.Hit, limit int) []index.H
 type dialogueScorer struct {
 	view             *View
 	plan             *Plan
-	candidateIndexes []int // indexes in the list neighbourhood of the entries that may become hits, ascending
+	candidateIndexes []int // indexes in candidatesAndNeighbours of the entries that may become hits, ascending
 	// the entries that may become hits and the entries with the IDs around them, sorted by ID
 	candidatesAndNeighbours []hitCandidate
 	termScores              index.TermScores
@@ -137,8 +137,8 @@ type dialogueScorer struct {
 	explanationBuffer scoreExplanation
 }
 
-// hitCandidate is an entry that may become a hit, or a neighbour of such an entry. No entry may exist with this ID,
-// because all IDs around a hit are looked up.
+// hitCandidate is an entry that may become a hit, or a neighbour of such an entry. It may also stand for an ID without
+// an entry, because all IDs around an entry are looked up.
 type hitCandidate struct {
 	id uint64
 	// the contribution by each query term to the entry's score in the index (nil if the entry is not in the index)

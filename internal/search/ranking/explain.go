@@ -22,7 +22,7 @@ type Explanation struct {
 type TermScore struct {
 	index.TermScore
 	QueryWord   string           // word in the query from which Term was made (empty if it is equal to Term)
-	FieldScores []TermFieldScore // parts of Score by field (nil for the ranking Seed without recency)
+	FieldScores []TermFieldScore // parts of Score by field (nil for the simple ranking "Seed" if age does not count)
 }
 
 // A TermFieldScore is the part of a term's score that comes from a certain field.

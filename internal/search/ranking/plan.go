@@ -29,7 +29,7 @@ type Query struct {
 	// reports whether a document meets all conditions, including IndexConditions and CreatedRange (nil if there are no
 	// conditions)
 	AcceptDocument func(id uint64) bool
-	// MatchesDocument checks more conditions than IndexConditions and CreatedRange
+	// The function AcceptDocument checks more conditions than IndexConditions and CreatedRange.
 	HasUnindexedConditions bool
 	// returns the factor by which a document's score is multiplied for its age, above 0 and at most 1 (may be nil)
 	RecencyFactor func(id uint64) float64
@@ -57,7 +57,7 @@ type WordClause struct {
 type Plan struct {
 	HasNoWords    bool // the query lacks words to rank by, so the newest documents are returned
 	WordTerms     []QueryWordTerm
-	OnlyStopWords bool // the query consists of stop words only, so that they are searched
+	OnlyStopWords bool // all words of the query are stop words, so the search uses the stop words
 	WordClauses   []WordClause
 
 	// indexQuery is the query for the index, without a limit. Its MatchesDocument checks the conditions that the index
@@ -69,8 +69,8 @@ type Plan struct {
 	isAddressedToProgram bool // the query asks for texts by programs
 	// kinds of dialogues, such as talks between people, among the best hits of the last search
 	foundDialogueKinds hitDialogueKinds
-	// IDs of the last search's hits whose score includes a bonus for the part of the text with the most query words,
-	// ascending
+	// IDs of some hits of the last search, in ascending order. The score of each of these hits includes a bonus. The
+	// bonus is for the part of the hit's text that contains the most query words.
 	passageRankedIDs []uint64
 	// reports whether a document meets the query's filter and its required and excluded words (may be nil)
 	acceptDocument func(id uint64) bool

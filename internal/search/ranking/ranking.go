@@ -1,6 +1,6 @@
-// Package ranking parses a query and ranks entries or other items by it. It has two rankings based on
-// [github.com/oxbow-memory/oxbow/internal/search/index]. It also ranks turns of dialogues, explains scores, and can
-// answer a query from an index with only that query's terms.
+// Package ranking parses a query and ranks entries or other items by it. It offers two rankings, which are based on
+// [github.com/oxbow-memory/oxbow/internal/search/index]. It also ranks turns of dialogues and explains scores. If a
+// full index does not exist, it can answer a query with a small index that contains only the terms of this query.
 package ranking
 
 import (
@@ -11,8 +11,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/analysis"
 )
 
-// Item is an entry or another text that can be ranked. Either all data of the item are in memory (Data), or the item
-// is read when it is needed.
+// Item is an entry or another text that can be ranked. Either the index keeps the item in memory with all its data, or
+// it reads the item each time the item is needed.
 type Item interface {
 	// FillText sets t to the texts of the item. It reuses the memory of the slices in t.
 	FillText(t *ItemText)
@@ -24,8 +24,8 @@ type Item interface {
 	TextCache() *ItemTextCache
 }
 
-// ItemTextCache caches results that were computed from the text of an item. Each type that implements [Item] must
-// embed a Memo.
+// ItemTextCache caches results that were computed from the text of an item. Each type that implements [Item] must embed
+// an ItemTextCache.
 type ItemTextCache struct {
 	cachedTurn atomic.Pointer[dialogueTurn]
 	// words of the fields that contain what people said (nil until needed)
@@ -85,7 +85,7 @@ var turnByNonPersonKind = [...]*dialogueTurn{
 	analysis.WholeProgramDialogue: {dialogueKind: analysis.WholeProgramDialogue},
 }
 
-// turnOutsideDialogue describes all items that do not belong to a dialogue.
+// turnOutsideDialogue is the value that all items share that do not belong to a dialogue.
 var turnOutsideDialogue = turnByNonPersonKind[analysis.NotDialogue]
 
 // maxNeighbourTime is the maximum time between the creation of neighbouring turns.

@@ -84,8 +84,8 @@ func (v *View) MarkSeedScanIncomplete(p *Plan) {
 	}
 }
 
-// itemScanner searches items for the chosen terms. It finds a term exactly if [Scorer.AnalyzeItem] would. Only one
-// goroutine may use a scanner.
+// itemScanner searches items for the chosen terms. It finds the same chosen terms in an item as [Scorer.AnalyzeItem]
+// would. Only one goroutine may use a scanner.
 type itemScanner struct {
 	chosenTerms *analysis.TermSet
 	// finds the terms in texts (nil for the simple ranking Seed, which divides texts in another way)

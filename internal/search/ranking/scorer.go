@@ -48,8 +48,9 @@ const (
 	// minimum number of words in a query that is treated as a text, in which repeated words show the subject
 	minLongQueryWords = 20
 
-	// englishPriorTexts is how strongly a word's frequency in ordinary English counts, compared with its frequency in
-	// the memory: as much as this number of texts. It is about the number of entries in a small memory.
+	// englishPriorTexts sets the weight of a word's frequency in ordinary English, compared with its frequency in the
+	// memory. The frequency in ordinary English counts like the frequency in this number of additional texts. The
+	// number is about the number of entries in a small memory.
 	englishPriorTexts = 300
 )
 

@@ -11,15 +11,15 @@ import (
 // These parameters are for documents that contain whole dialogues. The score of the dialogue's best part is added to
 // the whole dialogue's score, because only a few turns answer a question.
 const (
-	passageWordCount = 40 // length, in words, of the part of a dialogue that is searched for the most query words
+	passageWordCount = 40 // length, in words, of the parts that are compared to find the best part of a dialogue
 	// The score of the dialogue's best part is multiplied by this factor and added to the whole dialogue's score.
 	bestPassageWeight      = 0.5
-	maxPassageSearchedHits = 15 // number of best hits for which the part with the most query words is searched
+	maxPassageSearchedHits = 15 // number of best hits in which the part with the most query words is looked for
 )
 
-// passageFields are the fields of a dialogue in which the part with the most query words is searched. All these fields
-// have the weight contentWordWeight. Texts by programs are left out, because their weight is too low to be worth the
-// time.
+// passageFields are the fields of a dialogue in which the best passage is searched for. The best passage is the part
+// with the most query words. All these fields have the weight contentWordWeight. Texts by programs are left out,
+// because their weight is too low to be worth the time.
 var passageFields = []string{"body", "user"}
 
 // spokenTokens returns the words in the fields of an item that contain what people said. They are cached in the item's
@@ -50,9 +50,10 @@ type passageFinder struct {
 	termNumbers     map[string]int // number of each term
 	termOccurrences []termOccurrence
 
-	// The part of a text that is examined now is called the present part. For each query term, these are the number of
-	// occurrences in the present part, the term's score for the present part, and its weighted score for the best part
-	// so far.
+	// These slices have an element for each query term. The current passage is the part of a text that is examined now.
+	// currentPassageCounts contains the number of the term's occurrences in the current passage. currentPassageScores
+	// contains the term's score for the current passage. bestPassageScores contains the term's weighted score for the
+	// best passage so far.
 	currentPassageCounts, currentPassageScores, bestPassageScores []float64
 }
 

@@ -28,8 +28,9 @@ import (
 // A Passage is a text to compare.
 type Passage struct {
 	Text string
-	// Heading is the heading above the text. A text with fewer than three words is a duplicate only of a text with the
-	// same heading. In scripts without spaces, this applies to fewer than six characters.
+	// Heading is the heading above the text. A short text is a duplicate only of a text with the same heading. A text
+	// is short if it has fewer than three words. In scripts without spaces between words, such as Chinese, a text is
+	// short if it has fewer than six characters.
 	Heading string
 	// KeepPriority decides which of two equal texts is kept: the text with the greater weight or, if the weights are
 	// equal, the first text.
@@ -43,9 +44,10 @@ type nearDuplicate struct {
 }
 
 const (
-	// minWordsToCompare is used twice. A text with fewer words, without stop words, is not compared by its words. A
-	// text with fewer words, with stop words, is a duplicate of an equal text only if both have the same heading. For
-	// scripts without spaces, minRunesToCompare is the minimum number of characters for the second purpose.
+	// minWordsToCompare is a number of words that is used in two ways. First, if a text has fewer words when stop words
+	// are not counted, its words are not compared with other texts. Second, if a text has fewer words when all words
+	// are counted, it is a duplicate of an equal text only if both texts have the same heading. For the second purpose,
+	// a text in a script without spaces is measured in characters, and minRunesToCompare is used instead.
 	minWordsToCompare, minRunesToCompare = 3, 6
 
 	// The shorter text must have at least this share of the longer text's words. Otherwise, the longer text probably
@@ -204,9 +206,9 @@ func (d *duplicateSearch) findContainedTexts(ctx context.Context, samples []*ana
 	return nil
 }
 
-// rarestWordKey decides which texts are compared by their words. A text is compared only with texts that contain its
-// rarest word and have the same exactWordsID. This number stands for the numbers, the words with symbols and the
-// negations in a text.
+// rarestWordKey decides which texts are compared by their words. stemNumber identifies the rarest word of a text.
+// exactWordsID identifies the combination of all numbers, words with symbols and negations in the text. A text is
+// compared only with texts that contain its rarest word and have the same exactWordsID.
 type rarestWordKey struct{ stemNumber, exactWordsID uint32 }
 
 // rarestWords returns a key for each text. The key consists of the word in the text that occurs in the fewest texts,

@@ -24,12 +24,13 @@ const MaxBodyBytes = 4 << 20
 // The handlers that use a Guard must be served only on a loopback address.
 type Guard struct {
 	// Tokens contains the valid tokens. Each request must contain a valid token in the form "Authorization: Bearer …".
-	// If Tokens is empty and Verify is nil, all requests are refused.
+	// If Tokens is empty and VerifySecret is nil, all requests are refused.
 	Tokens Tokens
 
 	// Hosts contains additional permitted values of the Host header, without a port. The names of this machine
-	// (localhost, 127.0.0.0/8, ::1) are always permitted. UNSAFE: a web page that makes a browser resolve such a name
-	// to this machine can send requests that get as far as the check of the token.
+	// (localhost, 127.0.0.0/8, ::1) are always permitted. UNSAFE: a web page can make a browser resolve such an
+	// additional name to this machine. The requests of this page are then not refused because of their host, so that
+	// only the check of the token protects the server.
 	Hosts []string
 
 	// Origins contains additional permitted values of the Origin header, such as "https://example.org". Origins on
@@ -37,11 +38,11 @@ type Guard struct {
 	Origins []string
 
 	// VerifySecret returns the token for a secret that is not in Tokens, for example for a secret that a provider
-	// signed. If Verify cannot check the secret at present, it returns an [*TokenUncheckedError]. If Verify is nil,
-	// only the tokens in Tokens are valid.
+	// signed. If VerifySecret cannot check the secret at present, it returns an [*TokenUncheckedError]. If VerifySecret
+	// is nil, only the tokens in Tokens are valid.
 	VerifySecret func(ctx context.Context, secret string) (Token, error)
 
-	// MetadataURL is the URL at which clients find the provider of the tokens that Verify accepts. It may be "".
+	// MetadataURL is the URL at which clients find the provider of the tokens that VerifySecret accepts. It may be "".
 	MetadataURL string
 
 	// LargeBodyPath is the path of a handler that permits more than MaxBodyBytes bytes and limits the request size

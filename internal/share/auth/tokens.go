@@ -186,7 +186,8 @@ func splitTokenLine(line string) ([]string, error) {
 	}
 }
 
-// tokenOptions contains the keys that may follow ro or rw.
+// tokenOptions lists the keys that may follow the rights in the line of a token. The rights are ro (only reading) or rw
+// (reading and writing). An option has the form KEY=VALUE, for example project=vtt.
 var tokenOptions = []string{"profile", "project", "kind", "tenant", "only"}
 
 func parseToken(words []string) (Token, error) {

@@ -38,8 +38,8 @@ type unfinishedRunPlan struct {
 	steps               []*planStep
 }
 
-// pullIdentity identifies the changes of a pull in the home's history. They are the changes after LastChangeBeforePull
-// that have this session and whose note is Note.
+// pullIdentity identifies the changes that a pull made in the home's history. These are the changes after
+// LastChangeBeforePull whose session is PullSession and whose note is NotePrefix.
 type pullIdentity struct {
 	LastChangeBeforePull uint64 `json:"after,omitempty"`
 	PullSession          string `json:"session,omitempty"`
@@ -63,7 +63,8 @@ type planStep struct {
 	// number of the sync record that the step replaces, counted from 1 (0 if the step creates a sync record)
 	ReplacedRecordNumber int    `json:"old,omitempty"`
 	Name                 string `json:"name"` // name that the entry has after this planned change
-	// for a pull: name that the sync record will contain for the entry in the home
+	// for a pull: the name of the entry in the home (the memory on this computer) after the pull, as the sync record
+	// will contain it
 	EntryNameInHome string `json:"at,omitempty"`
 	// for a pull: the home's entry will contain changes that are not on the server
 	HasHomeChanges bool `json:"stay,omitempty"`

@@ -62,7 +62,8 @@ type Problem struct {
 	Err  error
 }
 
-// ErrBothChanged is the reason if both sides changed an entry, which must be pulled before it can be pushed.
+// ErrBothChanged is the reason why a push did not send an entry: the entry was changed both in the home (the memory on
+// this computer) and on the server. The user must pull the entry before the entry can be pushed.
 var ErrBothChanged = errors.New("both sides changed it")
 
 // Limits for the data that a pull or push reads from the server. They protect this computer from a faulty server.
@@ -136,7 +137,8 @@ type plannedStep struct {
 	change       Change
 	record       *syncRecord // the record after the step (nil if the step deletes it)
 	oldRecord    *syncRecord // the record about the entry before this step (nil without a record)
-	// for a pull: the entry in the home after this step; for a push: the entry that is in the home now
+	// for a pull: the entry in the home (the memory on this computer) after this step; for a push: the entry in the
+	// home, which a push does not change
 	homeEntry      *oxbow.Entry
 	serverEntry    *oxbow.Entry // for a pull: the server's entry
 	pair           *entryPair   // for a pull: the entry's versions in the home and on the server

@@ -1,5 +1,6 @@
-// This file finds out which changes a pull or push made before its process was killed. Otherwise the next run would
-// find the same change in the home and on the server, and would treat it as a conflict between two people's changes.
+// This file finds out which changes a pull or push made before its process was killed. It is needed because the next
+// run would find the same change both in the home (the memory on this computer) and on the server. Without knowing that
+// one run made both changes, the next run would treat them as a conflict between two people.
 
 package reconcile
 

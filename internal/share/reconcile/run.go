@@ -1,13 +1,13 @@
 // This file implements the functions Pull and Push.
 
-// Package reconcile synchronizes a home with a server, entry by entry. It merges the changes that both sides made
-// since the last synchronization, by the rules of package threeway.
+// Package reconcile synchronizes a home with a server, entry by entry. It merges the changes that both sides made since
+// the last synchronization, by the rules of package threeway.
 //
-// [Pull] changes only the home, and [Push] changes only the server. Labels and aliases are merged as sets, and
-// contents line by line. If both sides changed the same lines, both texts are kept and get the label conflict. A
-// change wins over a removal. A removed entry and a new entry with the same kind and the same time of creation count
-// as a renamed entry. If only one side changed an entry, both sides get this side's version. If both sides gave an
-// alias to different entries, the entry that was created first keeps the alias.
+// [Pull] changes only the home, and [Push] changes only the server. Labels and aliases are merged as sets, and contents
+// line by line. If both sides changed the same lines, both texts are kept and the entry gets a label with the key
+// "conflict". A change wins over a removal. A removed entry and a new entry with the same kind and the same time of
+// creation count as a renamed entry. If only one side changed an entry, both sides get this side's version. If both
+// sides gave an alias to different entries, the entry that was created first keeps the alias.
 //
 // A [State] records the entries that both sides had when they were last synchronized. If the state is lost, no entries
 // are lost, but removed entries may reappear. The same happens if the history of a side was rewritten or belongs to a

@@ -47,7 +47,8 @@ type State struct {
 	records               []*syncRecord
 
 	fileHeaderDigest []byte // digest of the header in the state file (nil if the file is missing)
-	// results of a pull or push that was killed are in this state, and not yet in the state file
+	// This State contains the results of a pull or push that was killed before it wrote them to the state file. They
+	// are not in the state file yet.
 	hasUnsavedKilledRunResults bool
 	// changes that this run is about to make, or that a killed run was about to make
 	plan *unfinishedRunPlan

@@ -31,7 +31,7 @@ const (
 
 // eventFeeds contains the feeds of the stores that were used most recently.
 type eventFeeds struct {
-	mu       sync.Mutex         // guards list
+	mu       sync.Mutex         // guards allFeeds
 	allFeeds []*recentEventFeed // all feeds; the one that was used last is at the end
 }
 
@@ -73,7 +73,7 @@ type recentEventFeed struct {
 
 	mu                sync.Mutex // guards the fields below
 	id                [16]byte
-	droppedEventCount uint64 // number of events that were removed from the start of events
+	droppedEventCount uint64 // number of events that were removed from the start of the slice events
 	events            [][]oxbow.Delta
 	bytes             int // size of the contents in events, in bytes
 }

@@ -19,7 +19,8 @@ type RetryLaterError struct {
 func (e *RetryLaterError) Error() string { return e.Err.Error() }
 func (e *RetryLaterError) Unwrap() error { return e.Err }
 
-// maxRetryAfter is the maximum time that a client accepts. A longer time is shortened to this time.
+// maxRetryAfter is the maximum time that a client waits before another attempt, if the server names such a time. If the
+// server names a longer time, the client waits maxRetryAfter.
 const maxRetryAfter = 365 * 24 * time.Hour
 
 // parseRetryAfter returns the time for which the server asks the client to wait, or 0 if it does not ask. If the server

@@ -63,7 +63,7 @@ func (s *Store) AsOf(ctx context.Context, seq uint64) (oxbow.Store, error) {
 	return &storeAtPastChange{s, seq}, nil
 }
 
-// storeAtPastChange is a server's store in the state after the change seq. It is read-only.
+// storeAtPastChange is a server's store in the state after the change with the number seq. It is read-only.
 type storeAtPastChange struct {
 	store *Store
 	seq   uint64

@@ -40,7 +40,8 @@ type Problem struct {
 	ExpectedVersion uint64 `json:"want,omitempty"`
 	// set only if Code is "conflict": the present version (0 if the entry does not exist)
 	PresentVersion uint64 `json:"have,omitempty"`
-	// limit that was exceeded: in bytes for the code too_large, in the quota's unit for the code quota
+	// The limit that was exceeded. If Code is "too_large", the unit is bytes. If Code is "quota", the unit is the unit
+	// of the quota.
 	Limit     int64  `json:"limit,omitempty"`
 	LimitName string `json:"bound,omitempty"` // set only if Code is "quota": the name of the limit
 	// set only if Code is "quota": the number of seconds after which another attempt may succeed

@@ -86,7 +86,8 @@ func (w *wireChange) toChange() oxbow.Change {
 	return oxbow.Change{Seq: w.Seq, Hash: w.Hash, Time: w.Time, Source: w.Source, Note: w.Note, Reverts: w.Reverts}
 }
 
-// validVerbs lists the verbs that a version may have.
+// validVerbs lists the values that the field Verb of a version may have. The verb says how the version was made, for
+// example by adding or updating an entry.
 var validVerbs = []oxbow.Verb{oxbow.VerbAdd, oxbow.VerbUpdate, oxbow.VerbAlias, oxbow.VerbLabel, oxbow.VerbRemove,
 	oxbow.VerbRestore}
 

@@ -35,7 +35,8 @@ const (
 
 const lineEndChars = "\r\n"
 
-// labelKeys lists the keys in the front matter that contain labels, each with the key of these labels.
+// labelKeys lists the keys in the front matter of a team file whose values are labels. Each element has such a key, and
+// the label key of these labels.
 var labelKeys = []struct{ key, label string }{
 	{keyProject, oxbow.LabelProject}, {keyTags, oxbow.LabelTag}, {keyFiles, oxbow.LabelFile},
 }
@@ -212,8 +213,8 @@ func (r *teamFileReader) readKnownKey(k, v *yaml.Node) {
 	}
 }
 
-// maxUnknownKeyLabels limits how many labels an entry may have after labels were made from an unknown key. The
-// remaining labels are reserved for oxbow.
+// maxUnknownKeyLabels limits the labels that are made from front matter keys that oxbow does not know. No such label is
+// added if the entry has this many labels already. The remaining labels are reserved for oxbow.
 const maxUnknownKeyLabels = oxbow.MaxLabels / 2
 
 // readUnknownKey converts a key that oxbow does not know to labels, like an import does.

@@ -21,7 +21,7 @@ const settingsVersion = "1"
 
 // teamSettings is the content of team.yaml.
 type teamSettings struct {
-	Branch string // the branch of the remote that is reviewed ("" means the remote's default branch)
+	Branch string // the reviewed branch of the remote ("" means the remote's default branch)
 }
 
 // parseSettings parses the text of team.yaml, which is a mapping with the keys version and branch. An empty text means

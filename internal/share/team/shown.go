@@ -21,14 +21,15 @@ import (
 // gets.
 const unreviewedReason = "team files: not on the reviewed branch"
 
-// privilegedLabels lists labels with special effects. Agents receive entries with the first two without asking, and
-// the last says that somebody has verified the entry. They are removed from entries that were not reviewed.
+// privilegedLabels lists labels with special effects. Agents receive entries with the label "pinned" or "process" even
+// if they do not search for these entries. The label [oxbow.LabelVerified] says that somebody has verified the entry.
+// All these labels are removed from entries that were not reviewed.
 var privilegedLabels = []string{"pinned", "process", oxbow.LabelVerified}
 
 // TeamStore presents the entries of team files as a store. A reviewed entry has the actor [oxbow.Team], and its source
-// names the reviewed branch and commit. Any other entry counts as imported and has a taint, because an agent that can
-// write files may have written it. An entry that the user has shared from this machine is not tainted as long as the
-// entry stays the same.
+// names the reviewed branch and commit. Any other entry is marked as imported and as tainted, because an agent that can
+// write files may have written the entry. The mark tainted is a label for text from an untrusted source. An entry that
+// the user has shared from this machine is not tainted as long as the entry stays the same.
 type TeamStore struct {
 	files                 *Store
 	readSharedEntryHashes func() map[string]bool // returns the hashes of the entries that the user has shared

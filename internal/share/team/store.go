@@ -135,8 +135,9 @@ func (s *blobNameCache) blobNameOfText(file, text string) string {
 	return cached.blob
 }
 
-// teamFileLayout is the format of team files. Each file contains one entry. Files are read in parallel, so their blob
-// names are computed in parallel as well.
+// teamFileLayout is the format of team files, in which each file contains one entry. When a file is read,
+// teamFileLayout also computes the file's blob name, which is the name that git gives to the content. Files are read in
+// parallel, so the blob names are computed in parallel as well.
 type teamFileLayout struct{ blobNames *blobNameCache }
 
 // Dirs implements [mdtree.Layout].

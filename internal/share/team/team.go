@@ -25,7 +25,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/git"
 )
 
-// Dir is the path of the directory with team files, relative to the directory to which they belong.
+// Dir is the path of the directory with team files, relative to the directory of the project that shares them.
 const Dir = ".oxbow/team"
 
 // Tree represents the directory of team files in a working tree. It is safe for concurrent use.

@@ -20,7 +20,8 @@ type Health struct {
 	checkMemory func(context.Context) error
 	now         func() time.Time
 
-	// fieldsLock for the fields below: a channel with capacity 1 that contains a value while the fields are in use
+	// fieldsLock is the lock for the fields below. It is a channel with capacity 1 that contains a value while the
+	// fields are in use.
 	fieldsLock chan struct{}
 	checkTime  time.Time // time when checkMemory was last called
 	err        error

@@ -37,7 +37,8 @@ type requestKey struct {
 	code                  int
 }
 
-// histogram counts durations. Each duration is counted for the lowest bound that is not below it.
+// histogram counts durations. Each duration is counted for the lowest bound that is greater than or equal to the
+// duration.
 type histogram struct {
 	// numbers of durations, by upper bound; the last element counts the durations above the highest bound
 	counts [12]int

@@ -36,7 +36,7 @@ type Pool struct {
 	open func(ctx context.Context, tenant string) (TenantHome, error)
 	opts Options
 
-	mu            sync.Mutex // guards the fields below and the fields of all homeSlots
+	mu            sync.Mutex // guards the fields below and the fields of all elements of slotsByTenant
 	slotsByTenant map[string]*tenantHomeSlot
 	isClosed      bool
 	openCount     int // number of times that homes were opened

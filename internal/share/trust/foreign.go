@@ -11,7 +11,8 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// instructiveLabels lists the labels because of which an entry is shown to agents that did not ask for it.
+// instructiveLabels lists the labels of entries that agents receive without searching for them, so that the text works
+// like an instruction.
 var instructiveLabels = []string{"pinned", "process"}
 
 // NewForeignMemory returns a read-only memory with the entries of m. In the returned memory, the source of each entry

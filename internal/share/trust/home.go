@@ -16,8 +16,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/git"
 )
 
-// DirName is the name of a project's home. The directory also contains annotations, team files,
-// profiles and skills of the project.
+// DirName is the name of a project's home, which is the directory with the project's memory. The directory also
+// contains annotations, team files, profiles and skills of the project.
 const DirName = ".oxbow"
 
 // sharedNames lists the names in a home's directory that people commit on purpose, and the names of files that desktop
@@ -51,14 +51,14 @@ type homeOwnershipFacts struct {
 	resolvedHomePath string // path of the home without symbolic links
 	linkToHomePath   string // path of the link to the home, or "" if no link leads to it
 	id               sysinfo.FileID
-	homeFingerprint  string // result of [Fingerprint]
+	homeFingerprint  string // value that identifies the home's memory, made by [Fingerprint] ("" without a memory)
 	// names of files in the home, without those that a team is meant to share in a repository (see isTeamSharedName)
 	namesProvingHome []string
 	// Earliest time at which a file in the home changed. If a symbolic link leads to the home, it is the time of the
 	// link. The time proves that the home existed then.
 	oldestFileChangeTime time.Time
-	// names in namesProvingHome that git tracks, so that they may come from a cloned repository ("." is the home
-	// itself)
+	// names in namesProvingHome that git tracks. A tracked file does not prove that the home belongs to the user,
+	// because it may come from a cloned repository. The name "." means the directory of the home itself.
 	gitTrackedNames []string
 	trackedErr      error // error because of which gitTrackedNames is not known
 }

@@ -22,7 +22,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Home is a line of the record. It describes a home that belongs to the user.
+// Home describes a home that belongs to the user. The list of these homes is a file with JSON lines. Each line of this
+// file is a Home.
 type Home struct {
 	Path        string `json:"home"` // path of the home without symbolic links
 	Fingerprint string `json:"fingerprint"`

@@ -1,5 +1,6 @@
-// This file records the repositories whose team files the user trusts. The record is a separate file, because versions
-// of oxbow without team files would damage its lines.
+// This file records the repositories whose team files the user trusts. A team file is a file with an entry that people
+// share in a repository. The record is a file of its own and not part of the list of trusted homes, because older
+// versions of oxbow do not know team files and would damage the lines about teams in that list.
 
 package trust
 
@@ -45,7 +46,8 @@ func withoutTeam(teams []Team, id string) []Team {
 	return slices.DeleteFunc(teams, func(t Team) bool { return t.ID == id })
 }
 
-// A teamFileHash is the hash of a team file that this user wrote.
+// A teamFileHash is the recorded hash of a team file. This user wrote the file. A team file is a Markdown file with an
+// entry that people share in a repository.
 type teamFileHash struct {
 	Hash string `json:"print"`
 }

@@ -1,4 +1,5 @@
-// This file decides whether a home may be used that oxbow found by searching from the working directory.
+// oxbow can find a home (the directory of a memory) by searching from the working directory. This file decides whether
+// oxbow may use a home that it found in this way.
 
 // Package trust decides whether a home that oxbow found from the working directory belongs to the user. A home belongs
 // to the user if this machine created it, according to a record outside of the working tree, or if the user ran oxbow
@@ -38,7 +39,7 @@ const (
 	NotAHome HomeOwnership = "none"
 )
 
-// OwnershipVerdict is the state of a home and the reason for it.
+// OwnershipVerdict says whether a home (the directory with a memory) belongs to the user and can be trusted, and why.
 type OwnershipVerdict struct {
 	Ownership HomeOwnership `json:"state"`
 	Reason    string        `json:"why,omitempty"`
@@ -47,8 +48,8 @@ type OwnershipVerdict struct {
 	// IsHomeLinkTracked is set if git tracks a link that leads to the home. Such a home cannot be trusted.
 	IsHomeLinkTracked bool `json:"-"`
 
-	// LacksTrustRecord is set if the home belongs to the user but the record does not describe it, because an earlier
-	// version of oxbow created the home or because the home was moved.
+	// LacksTrustRecord is set if the home belongs to the user, but the user's record of own homes does not describe it.
+	// The reason is that an earlier version of oxbow created the home, or that the home was moved.
 	LacksTrustRecord bool `json:"-"`
 }
 

@@ -15,7 +15,8 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// These are the prefixes of a public age key, a secret age key, and an ssh key.
+// These are the prefixes of three kinds of keys: a public key of the encryption program age, a secret key of age, and
+// an SSH key.
 const (
 	publicKeyPrefix = "age1"
 	secretKeyPrefix = "AGE-SECRET-KEY-"
@@ -33,7 +34,7 @@ const maxKeyFileBytes = 1 << 20
 
 // Keys name the keys for encrypting or decrypting a backup.
 type Keys struct {
-	Recipients    []string // public keys, or names of files with one public key on each line, as for age -R
+	Recipients    []string // public keys, or names of files with one public key on each line, as for "age -R"
 	SecretKeyFile string   // name of a file with secret keys, as age-keygen writes it (may be empty)
 	Passphrase    string   // name of a file with a passphrase (may be empty)
 }

@@ -20,8 +20,9 @@ import (
 // Layout is the layout of a file.
 type Layout uint8
 
-// Layouts of a file that begins like a memory file of crabtalk. The first bytes do not tell them apart: CRMEM v1, the
-// newer CRMEM with topics and crabdb have the same magic number, version and flags.
+// Layouts of a file that begins like a memory file of crabtalk. Three file formats of crabtalk begin in this way: CRMEM
+// v1, a newer version of CRMEM that also stores topics, and crabdb. The first bytes do not tell them apart, because all
+// three have the same magic number, version and flags.
 const (
 	layoutUnknown Layout = iota // the file has a different layout or is damaged
 	layoutV1                    // file format CRMEM v1, which [Open] can open
@@ -71,16 +72,17 @@ func detectLayout(data []byte) Layout {
 	return layoutUnknown
 }
 
-// topicLabel is added to an entry that was a topic (the third kind of a later crabtalk).
+// topicLabel is added to an entry that was a topic in crabtalk's file. A topic is the third kind of entry, which only
+// later versions of crabtalk write.
 var topicLabel = oxbow.Label{Key: oxbow.LabelTag, Value: "topic"}
 
 // ImportedFile is a file's content in any of the layouts.
 type ImportedFile struct {
 	Layout Layout
 
-	// Entries have the fields Name, Kind, Content, Aliases, Labels and Created. They are sorted by ID, or by key if
-	// the file is a crabdb, crabtalk's newer format. A topic of crabtalk becomes a note with topicLabel. Names are
-	// unique. They are not changed, so that other stores may refuse some names.
+	// Entries have the fields Name, Kind, Content, Aliases, Labels and Created. They are sorted by ID, or by key if the
+	// file is a crabdb, crabtalk's newer format. A topic of crabtalk becomes a note with topicLabel. Names are unique.
+	// The names are not changed, so some of them may be names that other stores refuse.
 	Entries []oxbow.Entry
 
 	// Warnings describe data that was left out or changed.

@@ -68,8 +68,9 @@ type state struct {
 
 func compareByID(a, b *record) int { return cmp.Compare(a.ID, b.ID) }
 
-// openFileState is a state of the file. The file is kept open while the store uses its state. Otherwise the
-// inode number could be reused for another file, which would then be mistaken for this file.
+// openFileState is the store's knowledge about its file at one moment. The file is kept open while the store uses this
+// knowledge. If the file were closed, the system could reuse its inode number for another file, and the store would
+// mistake that file for its own file.
 type openFileState struct {
 	file       vfs.File // nil if the file does not exist
 	info       fs.FileInfo

@@ -1,4 +1,5 @@
-// This file reads the memories of crabtalk. It recognizes such a file by the first bytes, whatever the name is.
+// This file reads the memories of crabtalk, which are in a binary file. It recognizes such a file by its first bytes,
+// whatever the file's name is.
 
 package exchange
 

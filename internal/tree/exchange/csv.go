@@ -164,8 +164,8 @@ func csvReadError(ref string, line int, err error) error {
 	return fmt.Errorf("reading %s: %w", ref, err)
 }
 
-// limitedReader is a reader that fails after remaining bytes. Without this limit, a missing quotation mark would make
-// the rest of a file a single value.
+// limitedReader is a reader that returns an error when the bytes in the field remaining are used up. Without this
+// limit, a missing quotation mark would make the rest of a file a single value.
 type limitedReader struct {
 	r         io.Reader
 	remaining int

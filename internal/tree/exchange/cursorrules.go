@@ -14,7 +14,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// globsFrontKey is the key of the file patterns to which a rule applies.
+// globsFrontKey is the front matter key with which a rule lists the file patterns to which it applies.
 const globsFrontKey = "globs"
 
 // readCursorRules reads a rule of the editor Cursor with [ReadMarkdown], which puts the description above the text.

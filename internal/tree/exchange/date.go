@@ -65,8 +65,9 @@ func parseStandardTime(s string) (time.Time, bool) {
 	return t, err == nil
 }
 
-// dateForms lists the forms that a date may have at the beginning of a text. partOrder has a letter for each group's
-// meaning: year, month or day. A ? is a number that may be a day or a month.
+// dateForms lists the forms that a date may have at the beginning of a text. Each element has a pattern, and a string
+// with one letter for each group of the pattern. The letter y means that the group is the year, m means the month, and
+// d means the day. A ? means that the group is a number that may be a day or a month.
 var dateForms = sync.OnceValue(func() []dateForm {
 	const month, day = `([A-Za-z]{3,9})`, `([0-9]{1,2})(?:st|nd|rd|th)?`
 	return []dateForm{

@@ -297,8 +297,8 @@ func (o locatedJSONObject) itemError(err error) error {
 // errRecordTooLong is returned for a record that is longer than maxLineBytes.
 var errRecordTooLong = fmt.Errorf("has more than the %d MiB of one record that are read", maxLineBytes>>20)
 
-// lineCounter is a reader that can tell the line number at a byte offset. After it has read the number of bytes in
-// remaining, it returns an error, so that a record cannot use too much memory.
+// lineCounter is a reader that can tell the line number at a byte offset. When it has read as many bytes as the field
+// remainingBytes allows, it returns an error, so that a record cannot use too much memory.
 type lineCounter struct {
 	r                  io.Reader
 	remainingBytes     int

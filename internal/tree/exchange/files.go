@@ -209,8 +209,8 @@ type fileWalker struct {
 	skippedFileErrors []error
 	bookContentsPaths map[string]bool // paths at which mdBooks have tables of contents
 
-	// decides by the name whether a file is read, if the format has its own rule for this, such as Cursor rules (may
-	// be nil)
+	// Decides by the name whether a file is read. It is set if the format has its own rule for file names, as the
+	// format of Cursor rules does (may be nil).
 	checkFormatFile func(file string) error
 	root            string // directory or file from which the walk begins
 	hasIgnoredFile  bool   // At least one file was ignored without a message.

@@ -10,7 +10,8 @@ import (
 // Format is the format of a file with memories.
 type Format string
 
-// These are the formats. All except the first five are named after the program that writes them.
+// These are the formats. JSONL, Markdown, Chat, ChatDates and csvTable are general formats. All other formats are named
+// after a program, a service or a standard.
 const (
 	JSONL     Format = "jsonl"    // entries as JSON, one on each line or in an array
 	Markdown  Format = "markdown" // see [ReadMarkdown]

@@ -91,8 +91,8 @@ func parseYAMLFront(text string) (keys []frontKey, size, count int) {
 	return keys, len(text) - len(body), len(lines) + 2
 }
 
-// textKeys lists the keys whose value is a text. Programs omit the quotes of such a text even if the text contains " #
-// ", so " # " does not begin a comment there.
+// textKeys lists the keys whose value is a text. Programs omit the quotes of such a text even if it contains a space
+// and a "#". Therefore a "#" after a space does not begin a comment there.
 var textKeys = []string{"name", "title", "description"}
 
 // maxHeaderLabels is the maximum number of labels made from front matter. An entry needs room for more labels: origin

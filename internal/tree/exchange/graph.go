@@ -36,8 +36,9 @@ type graphEdge struct {
 	unofficialMembers []string
 }
 
-// These keys belong to the members of entities and relations. The official memory server writes the first key of each
-// list, and its forks write the remaining keys.
+// These are the names of JSON members in the descriptions of relations (fromKeys, toKeys and relationKeys) and of
+// entities (entityTypeKeys). The official memory server writes the first name in each list. Its forks write the other
+// names.
 var (
 	fromKeys       = []string{"from", "from_entity", "fromEntity", "source"}
 	toKeys         = []string{"to", "to_entity", "toEntity", "target"}

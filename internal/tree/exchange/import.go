@@ -27,14 +27,15 @@ const (
 // meantime.
 const maxBatchAttempts = 4
 
-// maxReportMessages is the maximum number of problems in a report, and also limits the notes.
+// maxReportMessages is the maximum number of messages in each of the two lists of a report, Problems and Notes.
 const maxReportMessages = 1000
 
 // ImportOptions configure [Import]. Nil means the defaults.
 type ImportOptions struct {
-	// Overwrite lets an imported item replace an entry with the same name that is otherwise kept: the entry was
-	// written or edited in this store, is newer than the imported file, or has another kind. (A replaced entry with
-	// another kind gets a new ID.) An item with an origin replaces only an entry with the same origin.
+	// Overwrite lets an imported item replace an entry with the same name even if the entry was written or edited in
+	// this store, is newer than the imported file, or has another kind. Without Overwrite, such an entry is kept. (A
+	// replaced entry with another kind gets a new ID.) An item with an origin replaces only an entry with the same
+	// origin.
 	Overwrite bool
 
 	// NoOriginLabels omits the labels that name the origin of an entry. A later import then cannot match a changed
@@ -46,9 +47,9 @@ type ImportOptions struct {
 	// for a mirror of a client's own memory.
 	Author oxbow.Actor
 
-	// If Follow is set, Import also imports a changed file whose entry was edited in the store. The entry gets the
-	// text of the file, and the labels are merged. The edited text from the store is kept as an additional entry, so
-	// that nothing is lost.
+	// If ImportsOverEdits is set, Import also imports a changed file whose entry was edited in the store. The entry
+	// gets the text of the file, and the labels are merged. The edited text from the store is kept as an additional
+	// entry, so that nothing is lost.
 	ImportsOverEdits bool
 
 	// IsOriginMissing reports whether the file from which an entry was imported has been deleted or renamed. It must
@@ -73,8 +74,8 @@ type ImportOptions struct {
 	Interrupt func()
 }
 
-// Report is the result of an import. Added, Updated, Same and Skipped add up to the number of all items, including
-// invalid items.
+// Report is the result of an import. AddedCount, UpdatedCount, UnchangedCount and SkippedCount add up to the number of
+// all items, including invalid items.
 type Report struct {
 	AddedCount     int
 	UpdatedCount   int
@@ -82,8 +83,8 @@ type Report struct {
 	SkippedCount   int // items that were not imported; Problems and Notes contain the reasons
 
 	// Problems lists the items that were not imported, with file and line. Notes lists items that were imported with
-	// changes, and files without items. Each list has at most maxReportMessages messages. More is the number of omitted
-	// messages.
+	// changes, and files without items. Each list has at most maxReportMessages messages. OmittedMessageCount is the
+	// number of omitted messages.
 	Problems            []string
 	Notes               []string
 	OmittedMessageCount int
@@ -107,7 +108,7 @@ type Report struct {
 	entryMatchStates map[digest]byte
 }
 
-// maxFirstEntryNames is the maximum number of names in Report.First.
+// maxFirstEntryNames is the maximum number of names in Report.FirstEntryNames.
 const maxFirstEntryNames = 3
 
 // IsEntryChanged reports whether the import has added or updated the entry with this name.
@@ -187,7 +188,8 @@ func Import(ctx context.Context, s oxbow.Store, items iter.Seq2[Item, error], o 
 type importer struct {
 	ctx   context.Context
 	store oxbow.Store
-	// store in which an entry can be found by its exact name: s, or the store that s wraps
+	// Store in which an entry can be found by its exact name. It is the store of the import, or, if that store is a
+	// Memory, the store in the Memory. A Memory would search all aliases for a name that does not exist.
 	storeWithExactNames oxbow.Store
 	opts                *ImportOptions
 	report              Report
@@ -340,7 +342,7 @@ func (im *importer) reportSkipped(n int, format string, args ...any) {
 // importBatch contains the imported items that are written to the store in one change.
 type importBatch struct {
 	items             []Item
-	hasNoImportLabels bool // The labels that identify the entries in a later import were removed from the items.
+	hasNoImportLabels bool // No item has the labels by which a later import could identify its entry.
 }
 
 // writeBatch writes a batch in one change. If the store cannot store import marks, writeBatch leaves them out. If the

@@ -35,7 +35,7 @@ const (
 	maxExpandedBytes = 4 << 30
 
 	maxDirDepth          = 64      // maximum depth of nested directories
-	maxSessionsWithDates = 1 << 20 // maximum number of sessions that the files with dates of chat sessions may contain
+	maxSessionsWithDates = 1 << 20 // maximum number of chat sessions in the files that contain the sessions' dates
 )
 
 // Item is an entry in the form that it had in another program.
@@ -57,14 +57,14 @@ type Item struct {
 	ID string
 
 	// FileName is the name of the Markdown file from which the entry comes, if the entry has another name. Import adds
-	// this name as an alias to the first entry from the file. Further contains the labels in Entry.Labels that come
-	// from unknown keys in front matter. If the store cannot contain aliases or labels, Import omits FileName and
-	// Further.
+	// this name as an alias to the first entry from the file. The list Further contains the labels in Entry.Labels that
+	// were made from unknown keys in the file's front matter. If the store cannot contain aliases or labels, Import
+	// omits both the alias FileName and the labels in the list Further.
 	FileName string
 	Further  []oxbow.Label
 
-	// Spoken contains the texts of a conversation without the roles. Entry.Content contains them with the role of the
-	// speaker before each text. For other items, it is "".
+	// Spoken contains the texts of a conversation without the roles. Entry.Content contains the same texts, with the
+	// role of the speaker before each text. If the item is not a conversation, Spoken is "".
 	Spoken string
 
 	// Losses describes input that an entry cannot store, each with its file:line. Warnings describes other facts that
@@ -77,18 +77,20 @@ type Item struct {
 	cachedContentDigest string // importableContentDigest of Entry ("" before it is computed)
 }
 
-// errEmptyFile is returned for a file without text. It leads only to a note, because nothing is lost.
+// errEmptyFile is returned for a file without text. The report lists it among the notes and not among the problems,
+// because nothing is lost.
 var errEmptyFile = errors.New("holds no text")
 
-// errOtherExtension is returned for a file in a directory whose extension belongs to no format. It leads only to a
-// note.
+// errOtherExtension is returned for a file in a directory if the extension of the file belongs to no format. The report
+// lists the file among the notes and not among the problems.
 var errOtherExtension = errors.New("was passed over: its name ends in none of .md, .markdown, .jsonl and .ndjson")
 
-// errHidden is returned for a hidden file, and for a hidden directory that contains files to import. It leads only to
-// a note.
+// errHidden is returned for a hidden file, and for a hidden directory that contains files to import. The report lists
+// it among the notes and not among the problems.
 var errHidden = errors.New("was passed over: its name begins with a dot; name it to import what it has")
 
-// skippedError is the reason why a file in a directory was skipped. It leads only to a note.
+// skippedError is the reason why a file in a directory was skipped. The report lists the file among the notes and not
+// among the problems.
 type skippedError struct{ reason string }
 
 func (p *skippedError) Error() string { return p.reason }
@@ -170,7 +172,7 @@ func numberedName(name string, n int) string {
 // quoteShort returns the beginning of a text in quotes, for an error message.
 func quoteShort(s string) string { return fmt.Sprintf("%q", text.TruncateWithEllipsis(s, 60)) }
 
-// boundedReader is a reader that fails if r has more than remaining bytes.
+// boundedReader is a reader that returns an error if r contains more bytes than the field remaining allows.
 type boundedReader struct {
 	r         io.Reader
 	remaining int64

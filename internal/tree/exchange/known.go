@@ -1,4 +1,5 @@
-// This file recognizes files of records by their beginning.
+// This file recognizes files that contain the records of a known program. It recognizes them by the first bytes of the
+// file.
 
 package exchange
 

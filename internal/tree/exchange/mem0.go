@@ -1,7 +1,8 @@
-// This file reads the memories of mem0: the get_all answer, which is {"results":[{"id","memory",
-// "user_id","metadata","created_at","updated_at"}]} or only the array, and the OpenMemory backup. The backup is a ZIP
-// archive with memories.jsonl.gz, whose lines are {"id","content","metadata", "state","app","categories"}, and
-// memories.json, which has the same in tables.
+// This file reads the memories of mem0. There are two sources. The first is the answer of get_all, which is
+// {"results":[{"id","memory","user_id","metadata","created_at","updated_at"}]} or only the array. The second is the
+// OpenMemory backup, a ZIP archive. The archive contains memories.jsonl.gz, whose lines are
+// {"id","content","metadata","state","app","categories"}. It also contains memories.json, which holds the same memories
+// as database tables.
 
 package exchange
 
@@ -26,8 +27,9 @@ var mem0Form = recordForm{
 	},
 }
 
-// mem0Lists says which lists in mem0's documents contain memories. All other tables of OpenMemory contain users,
-// settings and history.
+// mem0Lists says which lists in mem0's documents are read. The lists in recordLists contain memories. The lists in
+// tableLists contain the names of the categories and apps to which the memories refer. The lists in ignoredListNames
+// are ignored. All other tables of OpenMemory contain users, settings and history.
 var mem0Lists = documentListNames{
 	recordLists:      []string{"results", "memories"},
 	tableLists:       []string{"categories", "apps"},

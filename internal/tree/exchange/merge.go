@@ -1,4 +1,5 @@
-// This file merges an entry that was edited in the store with its file, which was edited as well.
+// This file merges the text of an entry with the text of the file from which the entry was imported. It is needed if
+// the entry was edited in the store and the file was edited as well.
 
 package exchange
 

@@ -23,8 +23,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// These are the front matter keys that correspond to a field of an entry. All other keys become labels, from which an
-// export can write the same key again.
+// These are the front matter keys that correspond to a field of an entry. All other keys become labels, so that an
+// export can write the key again.
 const (
 	okfTypeKey      = "type"
 	okfTitleKey     = "title"
@@ -32,12 +32,13 @@ const (
 	okfAliasesKey   = "aliases"
 	okfGeneratedKey = "generated"
 	okfTimestampKey = "timestamp" // The format had this key in version 0.1.
-	// Exports of oxbow put the properties of an entry that the Open Knowledge Format lacks below this key.
+	// An entry has properties that the Open Knowledge Format cannot store. Exports of oxbow write these properties
+	// below this key.
 	okfOxbowKey = "oxbow"
 )
 
-// okfLabelKey is the key of labels that keep a front matter key which is not allowed as a label key. The label's value
-// is a JSON object with the front matter key and its value.
+// okfLabelKey is a label key for front matter keys that are not valid as label keys. The label's value is a JSON object
+// with the front matter key and its value.
 const okfLabelKey = "okf"
 
 // okfHeader contains the properties of an entry that an oxbow export writes in the front matter below the key "oxbow".
@@ -83,7 +84,8 @@ func readOKF(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error]
 	}
 }
 
-// errNoConcept is returned for a file in a bundle that lacks front matter. Its text is imported as Markdown.
+// errNoConcept is returned for a file that has no front matter although it is in a bundle. A bundle is a directory of
+// concepts, which are Markdown files with front matter. The text of the file is imported as Markdown.
 var errNoConcept = errors.New(
 	"is no concept of OKF, because its front matter is missing or is not YAML; it is read as " +
 		"plain Markdown",
@@ -277,7 +279,8 @@ func isOKFIndex(text []byte) bool {
 	return ok && strings.Contains(data, "okf_version:")
 }
 
-// maxSampledFiles is the maximum number of files whose front matter is read to recognize a bundle.
+// maxSampledFiles limits how many files of a directory are sampled to recognize a bundle, which is a directory of
+// Markdown files in the Open Knowledge Format. The front matter of the sampled files is read.
 const maxSampledFiles = 20
 
 // isOKFBundle reports whether a directory is a bundle although its index lacks okf_version. Some of the files in the

@@ -85,8 +85,8 @@ func isOpenClawDir(files []string) bool {
 		containsAny(files, "SOUL.md", "IDENTITY.md", "HEARTBEAT.md")
 }
 
-// errNoOpenClawMemory is returned for a file of a workspace that contains instructions or belongs to a tool. It leads
-// only to a note.
+// errNoOpenClawMemory is returned for a file in a workspace of OpenClaw if the file contains instructions or belongs to
+// a tool. The report lists the file among the notes and not among the problems.
 var errNoOpenClawMemory = &skippedError{"was passed over: it is no memory of the agent; name it to import it"}
 
 // checkOpenClawFile returns nil if a file of a workspace contains memories. file is the path relative to the

@@ -22,8 +22,8 @@ type ReadOptions struct {
 	// Location is the time zone of dates that contain no time zone. Nil means UTC.
 	Location *time.Location
 
-	// ModTime is the creation time for a Markdown text that contains no date. If it is zero, the store uses the
-	// present time. [Read] uses the time of the file instead.
+	// ModTime is used as the creation time for a Markdown text that contains no date. If it is zero, the store uses the
+	// present time. [Read] uses the modification time of the file instead.
 	ModTime time.Time
 
 	// Dates contains the dates of chat sessions, by session ID. For a chat log, [Read] also takes dates from other

@@ -170,8 +170,8 @@ type usedNames struct {
 	// last number that was appended to each item name to make the name unique (0 if none was)
 	lastNumberByName map[digest]int
 
-	// name of the entry to which the import gave each alias, or "" if the import took the alias from an entry and gave
-	// it to no other
+	// For each alias that the import has given or taken, the name of the entry that now has the alias. The name is ""
+	// if the import has removed the alias from an entry and no other entry got it.
 	entryNameByAlias map[digest]string
 }
 

@@ -19,11 +19,12 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// errDeleted is returned for a record that its program marks as deleted. It leads only to a note.
+// errDeleted is returned for a record that its program marks as deleted. The report lists the record among the notes
+// and not among the problems.
 var errDeleted = errors.New("was passed over: it is deleted in the program that wrote it")
 
-// errNotMemory is returned for a record that only describes other records, such as a session without a summary. It is
-// not reported.
+// errNotMemory is returned for a record that only describes other records, such as a session without a summary. Such a
+// record is skipped and does not appear in the report.
 var errNotMemory = errors.New("is no memory")
 
 // programRecordFormat specifies how records are read from an export of another memory program.

@@ -29,8 +29,9 @@ const (
 	// same modification time.
 	racyFileAge = 2 * time.Second
 
-	// maxMissingFiles is the maximum number of files that may disappear at once without a question. If more files
-	// are missing, and more than half of the folder's files are missing, the missing files are withheld.
+	// maxMissingFiles is the maximum number of files whose notes are removed from the memory without asking the person,
+	// if the files disappear at once. If more files are missing, and more than half of the folder's files are missing,
+	// their notes stay in the memory until the person confirms the removal.
 	maxMissingFiles = 10
 
 	// maxMissingFromEmptyDirs is the maximum number of notes that are removed from the memory without asking the
@@ -56,8 +57,8 @@ type FolderComparison struct {
 	RenamedFiles map[string]string // present name of each renamed file, by its former name
 	DeletedFiles []string          // names of deleted files
 
-	// WithheldFiles contains the names of files that are missing but may not have been deleted. Reason explains why
-	// they are withheld.
+	// WithheldFiles contains the names of files that are missing but may not have been deleted. WithholdReason explains
+	// why the files are not reported as deleted.
 	WithheldFiles  []string
 	WithholdReason string
 

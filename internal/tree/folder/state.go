@@ -19,7 +19,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// stateHeader is the beginning of a state's file. The number is the version of the format:
+// stateHeader is the beginning of the file that stores a folder's state at its last comparison with the memory. The
+// number is the version of the format:
 //
 //	oxbow-folder 2 CRC32                    of the following lines, in hexadecimal
 //	at POSITION                             of the memory, in hexadecimal
@@ -27,8 +28,9 @@ import (
 //	p PATH TAB PROBLEM                      a file or directory that could not be read
 //	n NOTE                                  what a person should know about an earlier comparison
 //
-// Paths are quoted like strings in Go, and so are problems and notes. Version 1 lacks CHANGED. Its files are read
-// again once.
+// POSITION is the memory's position in its history at the time of the comparison. Paths, problems and notes are quoted
+// like strings in Go. In version 1, the field CHANGED is missing. Therefore, after a state in version 1 was loaded, all
+// files of the folder are read again once.
 const (
 	stateHeader   = "oxbow-folder 2 "
 	stateHeaderV1 = "oxbow-folder 1 "

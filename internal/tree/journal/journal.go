@@ -56,8 +56,8 @@ type Journal struct {
 	Writes   []StagedWrite   `json:"write"`
 	Removals []StagedRemoval `json:"remove"`
 
-	// Dirs lists directories that do not exist yet. Each directory is staged as a whole, under its own name. The files
-	// in it are not listed in Writes.
+	// Dirs lists directories that do not exist yet. Each directory is staged as a whole: it is built in the staging
+	// directory under its final name. The files in it are not listed in Writes.
 	Dirs []string `json:"dirs,omitempty"`
 }
 

@@ -21,9 +21,9 @@ type StoreIdentity struct {
 	Name          string
 	IsNameOfStore func(was string) bool // reports whether a name is this store's present name or a former name
 
-	// ChangesSince yields the entries that were changed after the store had a former name. The parameter was is this
-	// name. The function is nil if the store does not know its changes. If it yields an error, the changes are
-	// unknown.
+	// ChangesSince yields the entries that were changed after the store had a former name. The caller passes the former
+	// name in the parameter was. The function is nil if the store does not know its changes. If it yields an error, the
+	// changes are unknown.
 	ChangesSince func(ctx context.Context, was string) iter.Seq2[oxbow.Delta, error]
 }
 

@@ -1,15 +1,14 @@
 // This file contains the package documentation and the specification of a dump.
 
-// Package mdtree stores a memory in directories of Markdown files that people and programs can
-// edit. It implements a store that consists of such files ([Open]), and a dump that is written and
-// loaded as a whole ([Dump], [ReadTree]).
+// Package mdtree stores a memory in directories of Markdown files that people and programs can edit. It implements a
+// store that consists of such files ([Open]), and a dump that is written and loaded as a whole ([Dump], [ReadTree]).
 //
 // # The store
 //
 // A [Store] detects changes that other programs make to the store's files. The store writes either all files of a
 // change or none, and never overwrites text that it has not read. A [Layout] defines which files contain entries, how
-// their text is parsed, and how an entry's change is expressed as an edit of text. An edit replaces only the parts of
-// a file that belong to the entry, and leaves all other bytes unchanged.
+// their text is parsed, and how an entry's change is expressed as an edit of text. An edit replaces only the parts of a
+// file that belong to the entry, and leaves all other bytes unchanged.
 //
 // # Layout of a dump
 //
@@ -24,10 +23,10 @@
 //	.oxbow-dump.lock          held while a dump runs
 //	.oxbow-dump/              the new files of a dump that is not complete yet
 //
-// The tree is an mdbook, which "mdbook serve DIR" shows. It has the same format as the tree that
-// the memory of crabtalk (crabtalk RFC 0150) dumps and loads, with additional directories. All
-// other files below the directory belong to the user and are never touched. In the directories of
-// kinds, these are the files whose names do not end in ".md" or start with a dot.
+// The tree is an mdbook, which "mdbook serve DIR" shows. It has the same format as the tree that the memory of crabtalk
+// (crabtalk RFC 0150) dumps and loads, with additional directories. All other files below the directory belong to the
+// user and are never touched. In the directories of kinds, a file belongs to the user if its name starts with a dot, or
+// if its name does not end in ".md".
 //
 // # Entry files
 //
@@ -69,12 +68,12 @@
 // line breaks, the comment lists them: LF, CR or CRLF, with *N for N in a row. Spaces are kept.
 //
 // Reading a dump returns the same names, kinds, contents, aliases, labels and dates, byte for byte. A dump of the
-// entries that were read has the same bytes as the first dump, except for the manifest's line that names the memory.
-// If all files are up to date, a dump writes at most the list of known files. [Dump] describes the state after a
-// crash, and [ReadTree] describes which trees are refused.
+// entries that were read has the same bytes as the first dump, except for the manifest's line that names the memory. If
+// all files are up to date, a dump writes at most the list of known files. [Dump] describes the state after a crash,
+// and [ReadTree] describes which trees are refused.
 //
-// A load compares three states: the files, the store, and the manifest as their base. Files that were not edited
-// change nothing. A change that was made only in the store is kept. If both were changed, the load is refused; see
+// A load compares three states: the files, the store, and the manifest as their base. Files that were not edited change
+// nothing. A change that was made only in the store is kept. If both were changed, the load is refused; see
 // [Tree.PlanLoad]. It is not an edit to convert a file's line ends to CRLF, or to add or remove line breaks at the end
 // of the file. A different store's manifest, or the manifest of a state that the store has not reached, is not used as
 // a base.

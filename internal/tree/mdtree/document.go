@@ -1,4 +1,5 @@
-// This file reads documents: files of a tree that contain no entries. The method Edit changes them.
+// This file reads documents. Documents are files of a directory tree that are not the file of an entry. They are
+// changed with [Store.Edit].
 
 package mdtree
 

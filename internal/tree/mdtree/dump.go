@@ -54,8 +54,9 @@ type DumpReport struct {
 	RemovedFiles         int  // number of files removed because their entries do not exist any more
 	CompletedEarlierDump bool // the dump first completed an earlier dump that was interrupted
 
-	// EditedFileCopies lists copies of edited files. This dump replaced or removed the files before their edits were
-	// loaded into the store. They may be the table of contents and, if Force is set, files of entries.
+	// EditedFileCopies lists copies of files that were edited after the last dump. This dump replaced or removed the
+	// files although their edits were not loaded into the store. The edited files can be the table of contents and, if
+	// Force is set, files of entries.
 	EditedFileCopies []string
 
 	// EntriesWithDirectives lists the entries with mdbook directives, such as {{#include FILE}}, if a
@@ -111,11 +112,12 @@ type dumper struct {
 
 	outputs outputTable
 	spool   textTempStore
-	// the new text of each entry is stored until it is written, even if the entry's file probably has this text
-	// already
+	// If keepsAllTexts is set, the spool (a temporary buffer) stores the new text of each entry until the entry's file
+	// is written. If it is not set, the spool does not store a text that the entry's file probably contains already.
 	keepsAllTexts      bool
-	reportedEntryCount atomic.Int64   // number of entries that were reported as progress
-	filesWithoutEntry  []entryDirFile // files of entries that the dump would not write, sorted by path
+	reportedEntryCount atomic.Int64 // number of entries that were reported as progress
+	// files in the directories for entries that belong to no entry in the dump, sorted by path
+	filesWithoutEntry []entryDirFile
 	// the spelling of each path on disk, by its Unicode normal form C (only for paths that are not ASCII)
 	pathByNFC map[string]string
 	lastDump  lastDump

@@ -36,7 +36,7 @@ func isForbiddenRemoval(p string) bool { return !isEntryPath(p) }
 // dumpTree is a directory that a dump writes and a load reads.
 type dumpTree struct {
 	fileTree
-	clockResolution time.Duration // resolution of the file system's clock (0 means that it is determined)
+	clockResolution time.Duration // resolution of the file system's clock (if 0, it is estimated from a file's time)
 	stampHashSeed   maphash.Seed  // seed of fileStampHash
 }
 
@@ -79,8 +79,8 @@ type entryDirFile struct {
 	kind *entryKindDir
 }
 
-// dirEntry is a file in a directory for one kind of entry. If a file has the name and the place of such a directory,
-// dirEntry is this file.
+// dirEntry is a file in the directory for one kind of entry. If the path of this directory is the path of a file
+// instead, dirEntry describes that file.
 type dirEntry struct {
 	fs.DirEntry
 	path string // path relative to the root of the dump's directory tree

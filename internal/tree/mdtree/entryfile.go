@@ -1,5 +1,5 @@
-// This file exports the format of an entry's file, for packages that store each entry in a file.
-// The package comment describes the format.
+// This file contains exported functions that read and write the text of an entry's file. They are for other packages
+// that store each entry in a file. The package comment describes the format.
 
 package mdtree
 

@@ -1,14 +1,14 @@
-// This file implements the list of known files. With this list, a dump and a load need not read the
-// files that nobody has changed.
+// This file implements the list of known files. A dump writes the entries of a store to files, and a load reads the
+// files. With this list, neither a dump nor a load needs to read files that nobody has changed.
 //
-// The list contains a hash and a stamp for each file: the size, the inode, and the times at which the content and the
-// inode last changed. While the stamp stays the same, the file has the same content. The only exception is a change
-// within the resolution of the clock. Therefore a file that was changed shortly before it was examined is left out of
-// the list, like git does.
+// The list contains two values for each file: a hash of its content, and a stamp. The stamp consists of the size, the
+// inode, and the times at which the content and the inode last changed. While the stamp stays the same, the file has
+// the same content. The only exception is a change within the resolution of the clock. Therefore a file that was
+// changed shortly before it was examined is left out of the list, like git does.
 //
-// The list belongs to a directory on one machine: in a copy, the stamps differ, and all files are
-// read. A damaged list counts as empty. A wrong row cannot destroy text, because a dump reads a file
-// again before it replaces or removes the file.
+// The list belongs to a directory on one machine: in a copy, the stamps differ, and all files are read. A damaged list
+// counts as empty. A wrong row cannot destroy text, because a dump reads a file again before it replaces or removes the
+// file.
 
 package mdtree
 
@@ -57,9 +57,10 @@ type knownHashListHeader struct {
 	summaryDigest  sha256Digest // hash that the table of contents has after the dump
 }
 
-// knownHashListWriter writes the list. The list contains, in this order, the magic, the manifest's hash, the hash for
-// the table of contents, the rows, a zero, and the SHA-256 over all previous bytes. A row consists of the path's
-// length, the path, the hash, the size, both times, and the inode. Numbers are varints.
+// knownHashListWriter writes the list of known files, which a dump and a load need not read again if nobody has changed
+// them. The list contains, in this order, the magic, the manifest's hash, the hash of the table of contents, the rows,
+// a zero, and the SHA-256 over all previous bytes. A row consists of the path's length, the path, the hash, the size,
+// the times at which the file's content and its inode last changed, and the inode. Numbers are varints.
 type knownHashListWriter struct {
 	out                 io.Writer
 	knownHashListDigest hash.Hash
@@ -239,7 +240,8 @@ func fileStampOfDirEntry(f fs.DirEntry) (s sysinfo.FileStamp, ok bool) {
 }
 
 // fileStabilityTest decides which files can be added to the list of known files, so that later dumps need not read
-// them. A file that was changed just before is not added, because its time might not show a further change.
+// them. If a file was changed just before the test, a further change in the same tick of the clock would leave the
+// file's time unchanged. Therefore such a file is not added.
 type fileStabilityTest struct {
 	// a file may be added to the list of known files only if its last change was before this time (0 until the time is
 	// determined)

@@ -18,9 +18,9 @@ import (
 // layout/coderhapsody, a file contains several entries.
 type Layout interface {
 	// Dirs returns the directories whose files may contain entries, without subdirectories. "." is the root. The
-	// directories need not exist. Dirs always returns the same result. A path with a hidden element, such as
-	// ".notes/a.md", can be written only if Dirs contains a path that begins with the same elements up to the hidden
-	// element.
+	// directories need not exist. Dirs always returns the same result. A hidden element of a path is an element that
+	// starts with a dot. A file whose path contains a hidden element, such as ".notes/a.md", can be written only if
+	// Dirs returns the path up to this element, such as ".notes", or a path below it.
 	Dirs() []string
 
 	// Match reports whether a file in one of Dirs may contain entries. It is not called for hidden files (whose names
@@ -28,39 +28,39 @@ type Layout interface {
 	Match(path string) bool
 
 	// Parse parses the text of a file. The text is non-empty UTF-8 without NUL. The items are in the order of their
-	// spans, which do not overlap. Parse sets Name, Kind, Content, Aliases and Labels of each entry, and Created and
-	// Updated if the text contains them. If the text contains no time, the store uses the modification time of the
-	// file. For Created, it uses the earliest known modification time. The store sets ID, Version and Source.
+	// spans, which are the parts of the text that contain entries. The spans do not overlap. Parse sets Name, Kind,
+	// Content, Aliases and Labels of each entry, and Created and Updated if the text contains them. If the text
+	// contains no time, the store uses the modification time of the file. For Created, it uses the earliest known
+	// modification time. The store sets ID, Version and Source.
 	//
-	// The entries of a file must have different names. If entries in different files have the same name, only the
-	// first entry by path can be read (see Options.Prefer), and Check reports the unreadable entries. Therefore the
-	// name should contain what distinguishes the file, such as its date. Text that is in no span belongs to people and
-	// is not shown as an entry. The content of an entry that Plan wrote must be read back exactly, including spaces
-	// and line breaks at its ends. For example, a handoff ends with a line break.
+	// The entries of a file must have different names. If entries in different files have the same name, only the first
+	// entry by path can be read (see Options.NewFilePreference), and Check reports the unreadable entries. Therefore
+	// the name should contain what distinguishes the file, such as its date. Text outside all spans is not shown as an
+	// entry, because people may have written it for themselves. The content of an entry that Plan wrote must be read
+	// back exactly, including spaces and line breaks at its ends. For example, a handoff ends with a line break.
 	//
 	// An error means that the text cannot be trusted. If the file has a last good state, the store uses that state and
 	// reports the error. Otherwise it uses the items that were returned with the error.
 	Parse(path, text string) ([]Item, error)
 
-	// Plan returns the edits of files that make the change, at most one edit for each file. op is an
-	// [oxbow.Add], Update, Alias, Relabel or Remove. For all but Add, v.Find(op.Target()) returns the
-	// entry and its span, and op.ApplyTo(entry) returns the entry after the change. now is the time
-	// of the change, for an Add without Created. Text outside the span should stay unchanged. The
-	// store has checked that the op is valid, that the entry exists (or for an Add does not), and
-	// that it has the required version. If the layout cannot store the entry, for example its kind,
-	// labels or name, Plan returns an error that matches [oxbow.ErrUnsupported] or
+	// Plan returns the edits of files that make the change, at most one edit for each file. The argument op is an
+	// [oxbow.Add], Update, Alias, Relabel or Remove. For all but Add, v.Find(op.Target()) returns the entry and its
+	// span, and op.ApplyTo(entry) returns the entry after the change. The argument now is the time of the change, for
+	// an Add without Created. Text outside the span should stay unchanged. The store has checked that the op is valid,
+	// that the entry exists (or for an Add does not), and that it has the required version. If the layout cannot store
+	// the entry, for example its kind, labels or name, Plan returns an error that matches [oxbow.ErrUnsupported] or
 	// [oxbow.ErrInvalid] and explains the reason.
 	//
-	// The store parses the edited text with Parse. It refuses a plan with an error matching
-	// [oxbow.ErrInvalid] if the name, kind, content, aliases or labels of the parsed entry differ
-	// from the op, or if another entry in the file would change. Therefore Plan escapes content that
-	// Parse would read as the beginning of another entry, and stores a name, alias, label or kind that
-	// the text cannot express in another way, such as front matter or a comment, or refuses it.
+	// The store parses the edited text with Parse. It refuses a plan with an error matching [oxbow.ErrInvalid] if the
+	// name, kind, content, aliases or labels of the parsed entry differ from the op, or if another entry in the file
+	// would change. Therefore Plan escapes content that Parse would read as the beginning of another entry. If a name,
+	// alias, label or kind cannot be written in the text itself, Plan stores it in another place, such as front matter
+	// or a comment, or returns an error.
 	Plan(v View, op oxbow.Op, now time.Time) ([]Edit, error)
 }
 
-// An IgnoredTextReporter is a [Layout] whose directories may contain texts that the layout does not read. Check
-// lists them.
+// An IgnoredTextReporter is a [Layout] whose directories may contain texts that the layout does not read. The store's
+// method Check lists these texts.
 type IgnoredTextReporter interface {
 	// IsIgnoredText reports whether a file contains text, but is not read by the layout. It is called only for paths
 	// for which Match returned false.
@@ -99,7 +99,7 @@ type View interface {
 	Items(path string) []Item
 	// Files yields the paths of all files that the layout matches, sorted.
 	Files() iter.Seq[string]
-	// IsPathTaken reports whether a file with the path exists, including files that the layout does
-	// not match. If the file system ignores letter case, so does Taken.
+	// IsPathTaken reports whether a file with the path exists, including files that the layout does not match. If the
+	// file system ignores letter case, IsPathTaken also ignores letter case.
 	IsPathTaken(path string) bool
 }

@@ -19,8 +19,9 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// defaultMaxFiles is the maximum number of entries in a tree without a manifest. If there is a manifest, the tree may
-// have this many entries more than the manifest lists, so that every dump can be loaded.
+// defaultMaxFiles limits the number of entries in a tree, which are stored as files. A tree without a manifest may
+// contain at most this many entries. If there is a manifest, the limit is the number of entries in the manifest plus
+// defaultMaxFiles, so that every dump can be loaded.
 const defaultMaxFiles = 100_000
 
 // ReadOptions configure [ReadTree]. Nil and zero fields mean the default.
@@ -299,7 +300,8 @@ func (t *dumpTree) manifest(problems *ProblemsError) *manifest {
 type treeReader struct {
 	tree     *Tree
 	problems *ProblemsError
-	// spellings of the paths that are not ASCII in the last dump, by their Unicode normal form C (nil until needed)
+	// The paths in the last dump that contain characters other than ASCII, as they were spelled in the dump. The key is
+	// the path in the Unicode normal form C. The map is nil until it is needed.
 	lastDumpPathSpellings map[string]string
 	fileByEntryName       map[string]string // for each name of an entry, the file that contains it
 	unchangedFiles        int               // number of files that are known to be unchanged

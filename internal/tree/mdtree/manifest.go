@@ -33,7 +33,7 @@ const (
 // manifestHead is the manifest file's content before the list of files.
 type manifestHead struct {
 	Version     int    `json:"version"`
-	DumpedStore string `json:"memory,omitempty"` // store that was dumped, see [DumpOptions.Origin]
+	DumpedStore string `json:"memory,omitempty"` // name of the store that was dumped, see [DumpOptions.Origin]
 	EntryCount  int    `json:"count"`            // number of entries that the dump wrote
 }
 
@@ -55,7 +55,7 @@ type manifestFileLine struct {
 type manifest struct {
 	manifestHead
 	fileRows []manifestRow
-	// name of the entry, by row, for rows with a file name that does not represent the entry's name
+	// Names of entries, by row. The map contains only rows whose entry name cannot be derived from the file name.
 	entryNameByRow map[int32]string
 
 	rowByPath          rowsByString
@@ -63,7 +63,8 @@ type manifest struct {
 	namesInSeveralRows map[string]bool
 }
 
-// manifestRow is a file in the manifest. dir is an index in kindDirs.
+// manifestRow is a file in the manifest. The field kindDirIndex is an index in kindDirs, and so selects the directory
+// of the file.
 type manifestRow struct {
 	fileStem     string
 	fileDigest   sha256Digest

@@ -104,7 +104,8 @@ type parsedFile struct {
 	aliases []string
 	labels  []oxbow.Label
 	content string
-	// descriptions of text in the block with the entry's properties that was ignored or may have been misunderstood
+	// Warnings about the block with the entry's properties. Each describes text in this block that was ignored or that
+	// may have been misunderstood.
 	warnings []string
 
 	hasIgnoredText bool // the block with the entry's properties contains text that is ignored

@@ -1,19 +1,20 @@
 // This file converts entry names to file names and back.
 //
-// A stem is a file name without ".md". A name that is safe on all systems is used as stem
-// unchanged. Otherwise, each byte of the following characters is written as %XX:
-//
+// A stem is a file name without ".md". A name that is safe on all systems is used as stem unchanged. Otherwise, each
+// byte of the following characters is written as %XX:
 //   - / \ : * ? " < > | % and control characters
-//   - characters that change the direction of text or break lines, and invisible formatting
-//     characters (U+200E, U+200F, U+2028 to U+202E, U+2066 to U+2069, U+FEFF)
+//   - characters that change the direction of text or break lines, and invisible formatting characters (U+200E, U+200F,
+//     U+2028 to U+202E, U+2066 to U+2069, U+FEFF)
 //   - a dot at the beginning or the end
 //   - the first letter of a name that Windows reserves for a device, such as CON
 //   - bytes that are not UTF-8
 //
-// Names that cannot be represented in this way are stored in the file's block of data, and the stem
-// is only similar: the empty name, a name that ends in a space (mdbook decodes %20 in a link to a
-// space), a name whose stem has more than 200 bytes (the stem is cut and gets a hash), and a name
-// whose stem some file system treats as equal to another stem (it gets ~2, ~3, …).
+// Some names cannot be represented in this way. Such a name is stored in the file's block of data, and the stem is only
+// similar to the name. These names are:
+//   - the empty name
+//   - a name that ends in a space, because mdbook decodes %20 in a link to a space
+//   - a name whose stem has more than 200 bytes; the stem is cut and gets a hash
+//   - a name whose stem some file system treats as equal to another stem; the stem gets ~2, ~3, …
 
 package mdtree
 

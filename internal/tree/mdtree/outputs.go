@@ -21,7 +21,7 @@ type outputTable struct {
 	nameLosingStemByRow map[int32]string
 
 	rowsByPath []int32      // indexes in outputFiles, sorted by the paths of the files
-	rowByPath  rowsByString // rows by path
+	rowByPath  rowsByString // finds the index in outputFiles by the path of the file
 }
 
 // outputFile is an entry and its file. It does not contain the text, so that a dump does not need memory for all
@@ -31,9 +31,9 @@ type outputFile struct {
 	fileDigest sha256Digest // hash of the text that the entry's file will have after the dump
 	stamp      fileStampHash
 
-	// tempStoreTextNumber is the number under which the spool, a temporary buffer, contains the text. It is
-	// notInTextTempStore if the last dump probably wrote the same file, because the text can then be read from the
-	// store again.
+	// tempStoreTextNumber is the number under which the spool, a temporary buffer, contains the text. If the last dump
+	// probably wrote the same text to the file, the field is notInTextTempStore. The spool then does not contain the
+	// text, because it can be read from the store again.
 	tempStoreTextNumber int32
 
 	kind oxbow.Kind
@@ -42,8 +42,8 @@ type outputFile struct {
 	state    outputFileState
 }
 
-// notInTextTempStore is the spool number of an entry whose text was not stored in the spool, the temporary storage of
-// a dump.
+// notInTextTempStore is the text number of an entry whose text is not in the temporary store, where a dump keeps the
+// texts of entries until it writes their files.
 const notInTextTempStore = -1
 
 // outputFileState contains the facts that a dump knows about the present file of an entry, before the dump writes

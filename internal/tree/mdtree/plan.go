@@ -36,9 +36,10 @@ type PlanOptions struct {
 	// base of the comparison, so that changes made only in the store are kept.
 	Origin StoreIdentity
 
-	// FilesWin uses the files if both the files and the store were changed since the last dump.
-	// With [ReplaceMode], it also removes entries that were added to the store since. Without FilesWin,
-	// changes of both are an error, and added entries are kept.
+	// FilesWin decides what happens to an entry that was changed both in the files and in the store since the last
+	// dump. With FilesWin, the file's version is used. Without FilesWin, both versions are merged, and a conflict is an
+	// error. With [ReplaceMode], FilesWin also removes entries that were added to the store since the last dump.
+	// Without FilesWin, such entries are kept.
 	FilesWin bool
 }
 
@@ -51,7 +52,7 @@ type LoadPlan struct {
 	RemovedNames          []string // removed entries (none with [KeepEntriesWithoutFile])
 	UnchangedNames        []string
 	ChangedOnlyInStore    []string // entries that were changed, added or removed only in the store since the last dump
-	ChangedInStoreAndFile []string // entries in Changed that were also changed in the store since the last dump
+	ChangedInStoreAndFile []string // entries in ChangedNames that were also changed in the store since the last dump
 	// the state of the last dump was used as the base to distinguish changes in files from changes in the store
 	UsedLastDumpAsBase bool
 
@@ -108,12 +109,13 @@ type storedEntry struct {
 	aliases              []string
 	version              uint64
 	isUnchangedSinceDump bool // the entry is unchanged since the last dump
-	// the whole entry (nil if no file of the tree has the entry's name, or the file cannot differ from the entry)
+	// the whole entry; nil if the load does not need it, because no file that was read has the entry's name, and any
+	// unread file is unchanged since the last dump and so is the entry
 	wholeEntry *oxbow.Entry
 }
 
-// maxEntriesReadSingly is the maximum number of entries that planning a load reads one by one. If more entries are
-// needed, reading all entries of the store is faster.
+// If a load needs at most this many entries of the store, its planner reads them one by one. If it needs more, reading
+// all entries of the store is faster.
 const maxEntriesReadSingly = 200
 
 // readStore reads the entries of the store. If the changes since the last dump are known and few, it reads only the
@@ -282,9 +284,10 @@ type loadPlanner struct {
 	opts    PlanOptions
 	history *storeHistory
 
-	// storeEntryByName contains all entries of the store, or only the entries that [planner.readStore] describes. In
-	// the second case, namesChangedSinceDump contains the names of the entries that were changed since the last dump.
-	// Otherwise namesChangedSinceDump is nil.
+	// storeEntryByName contains entries of the store. Usually it contains all of them, and namesChangedSinceDump is
+	// nil. If the changes since the last dump are known and few, it contains only the entries that
+	// [loadPlanner.readStore] describes. In this case, namesChangedSinceDump contains the names of the entries that
+	// were changed since the last dump.
 	storeEntryByName      map[string]*storedEntry
 	namesChangedSinceDump map[string]bool
 

@@ -22,9 +22,9 @@ import (
 )
 
 const (
-	// minFileAgeWhenRead is the minimum time between the last change of a file and reading it. If a file
-	// was changed later, a further change may not change its modification time, because some file
-	// systems record times with a precision of only 2 s.
+	// minFileAgeWhenRead is the minimum age of a file's last change when the file is read. If the last change was more
+	// recent, a further change may get the same modification time and stay unnoticed, because some file systems record
+	// times with a precision of only 2 s.
 	minFileAgeWhenRead = 2 * time.Second
 
 	// minFilesToWatchDir is the minimum number of files in a watched directory. For smaller

@@ -10,7 +10,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// spoolFile is the name of the spool's file in the staging directory.
+// spoolFile is the name of the temporary file in which a dump stores the texts of entries if memory is not enough. The
+// file is in the staging directory.
 const spoolFile = "texts"
 
 // defaultMaxTextBytesInMemory is the number of bytes that a spool keeps in memory before it uses a file.
@@ -21,7 +22,7 @@ const defaultMaxTextBytesInMemory = 4 << 20
 type textTempStore struct {
 	tempFileTree   *fileTree
 	maxMemoryBytes int    // maximum size of recentTexts before the texts are moved to the file
-	recentTexts    []byte // the texts that were added to the spool last and are not in the file yet
+	recentTexts    []byte // the texts that were added last, and that are not in the file yet
 	// temporary file with the texts that were added before recentTexts (nil if all texts are in memory)
 	spoolFile     vfs.File
 	spoolFileSize int64 // length of spoolFile, in bytes

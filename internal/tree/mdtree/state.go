@@ -46,7 +46,7 @@ type treeState struct {
 	nextID        uint64
 
 	namesInSeveralFiles map[string]bool              // names for which several files contain an entry
-	isPreferredFile     func(path, text string) bool // see Options.Prefer (may be nil)
+	isPreferredFile     func(path, text string) bool // see Options.NewFilePreference (may be nil)
 }
 
 // namedEntry is the entry with a certain name, and its position.

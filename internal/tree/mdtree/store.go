@@ -30,18 +30,19 @@ type Options struct {
 	LockPath string
 	// ReadOnly makes all changes fail. No lock is acquired.
 	ReadOnly bool
-	// NoJournal is for directories that git shares, to which a lock file must not be added, and whose journal could
-	// come from somebody else. The store does not use a lock file, and ignores journals and staged files. A change may
-	// write only one file, and leftover temporary files are deleted only if they are stale (see
-	// [vfs.RemoveStaleTemps]).
+	// NoJournal is for a directory whose files are shared by git. A lock file must not be added to such a directory,
+	// and a journal in it could come from somebody else. The store does not use a lock file, and ignores journals and
+	// staged files. A change may write only one file, and leftover temporary files are deleted only if they are stale
+	// (see [vfs.RemoveStaleTemps]).
 	NoJournal bool
 	// ScansOnlyOnRequest lets only Open, Refresh and Check scan the directory for changed files. Other methods use the
 	// result of the last scan.
 	ScansOnlyOnRequest bool
-	// NewFilePreference chooses an entry if several files contain an entry with the same name. The store calls
-	// NewFilePreference at each scan for changed files. The function that it returns reports whether the entry in a
-	// file with this path and text has priority over entries in files that come earlier by path. It must not call the
-	// store. A change to such an entry changes the preferred file. By default, the first file by path is used.
+	// NewFilePreference chooses between several files that contain an entry with the same name. The store calls
+	// NewFilePreference at each scan for changed files. NewFilePreference returns a function. The returned function
+	// reports whether the entry in a file with this path and text has priority over entries in files whose paths sort
+	// before this path. Neither function may call the store. A change to such an entry changes the preferred file. By
+	// default, the file whose path sorts first is used.
 	NewFilePreference func(ctx context.Context) func(path, text string) bool
 	// MaxFile is the maximum size, in bytes, of a file. The default is large enough for the longest
 	// content.
@@ -82,7 +83,7 @@ type Store struct {
 // returnedEntries contains entries and documents that callers have received, and that other programs may have changed
 // since. scanner.mu guards it.
 type returnedEntries struct {
-	// entries as callers received them (only entries that were changed since)
+	// entries as callers received them; an entry is in the map only if another program has changed it since
 	base          map[string]*oxbow.Entry
 	documentTexts map[string]string // texts of documents as callers received them
 	// Documents that somebody made empty. The store returns their last text instead.
@@ -130,7 +131,7 @@ type scanState struct {
 	dirs               []*layoutDirectory
 	fileWatch          vfs.Watch // nil if no directory is watched
 	isWatchUnsupported bool      // the file system does not support watching
-	hasReadFiles       bool      // the files were read for the first time, so that the store is open
+	hasReadFiles       bool      // all files have been read at least once, when the store was opened
 	// paths of files that must be read at the next scan even if they seem to be unchanged
 	dirtyFiles map[string]bool
 }
@@ -142,7 +143,7 @@ type layoutDirectory struct {
 	hiddenPrefix string
 	watchedInfo  fs.FileInfo // description of the watched directory (nil if it is not watched)
 	fileCount    int         // number of matching files in the last listing
-	// Links in the directory that the layout matches. A watch of the directory does not report changes to their
+	// Links in the directory whose names match the layout. A watch of the directory does not report changes to their
 	// targets.
 	linkFiles []string
 	listError string // error from listing the directory, which is reported once
@@ -201,11 +202,12 @@ func (s *Store) mayHoldEntries(p string) bool {
 		s.layout.Match(p)
 }
 
-// opPlanEffects contains the effects of planned operations on entries, except the edited texts of files.
+// opPlanEffects lists what planned operations do to entries. It does not contain the edited texts of the files.
 type opPlanEffects struct {
 	// Names of entries that were removed. If an entry is added again with such a name, it gets a new ID.
 	removedNames map[string]bool
-	// Files with a foreign change that could not be merged, each with the reason. Copies of these files are kept.
+	// Files that another program has changed, if that change could not be merged with the operations. The value is the
+	// reason. Copies of these files are kept.
 	conflictCopies  map[string]string
 	writtenVersions []oxbow.Version // entry after each op
 }

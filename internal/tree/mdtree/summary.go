@@ -1,5 +1,5 @@
-// This file makes a dumped tree an mdbook. It defines the directories for entries, the table of contents, and the
-// book's settings.
+// A dump writes the entries of a store to a tree of Markdown files. This file turns the tree into a book for the
+// program mdbook. It defines the directories for entries, the table of contents, and the book's settings.
 
 package mdtree
 

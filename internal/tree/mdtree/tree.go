@@ -41,7 +41,7 @@ type fileTree struct {
 	// file that this change removes to "". The map is nil unless [fileTree.showChangeAsComplete] has set it.
 	newTextFileByPath map[string]string
 
-	syncedDirs map[string]bool // directories that were synced in their parents
+	syncedDirs map[string]bool // directories whose creation is durable, because their parent directories were synced
 	movedDirs  map[string]bool // new directories that finishChange moved from the staging area to the tree as a whole
 	dirPerm    fs.FileMode     // mode of new directories
 
@@ -52,7 +52,7 @@ type fileTree struct {
 	warn             func(format string, args ...any)
 
 	removesEmptyDirs bool // directories that become empty by a change are removed at the end of the change
-	// files that list all entries, which may therefore be as large as a journal
+	// Files that list all entries. Such a file may be as large as a journal.
 	filesListingEntries []string
 	minBulkSync         int // minimum number of staged files for which the whole file system is synced at once
 }
@@ -218,8 +218,9 @@ func (t *fileTree) createAndSyncDir(dir string) error {
 }
 
 // These constants limit how new files are staged. Several workers are faster, because a sync waits for the disk, and
-// file systems can complete several syncs with a single write of their journal. Unless the files are synced together,
-// each worker stages at least filesPerWorker files. Therefore a single worker stages a few files in order.
+// file systems can complete several syncs with a single write of their journal. If each file is synced on its own,
+// every worker stages at least filesPerWorker files. Therefore a single worker stages all files, in order, if there are
+// only a few. If the files are synced together, this minimum does not apply.
 const (
 	maxStagingWorkers = 8
 	filesPerWorker    = 64

@@ -20,7 +20,7 @@ import (
 )
 
 // maxChangeAttempts is the maximum number of attempts to make a change. An attempt fails if another program changes a
-// file just before it is written.
+// file just before oxbow writes the file.
 const maxChangeAttempts = 50
 
 // makeChange plans edits, writes the new files and syncs them. It returns the outcome of the plan whose edits were

@@ -27,11 +27,12 @@ type BeforeActionIn struct {
 	AskedFingerprints map[string]bool `json:"-"`
 }
 
-// BeforeActionOut is a line of hints for an agent before an edit. The line may be empty. Fingerprints identifies the
-// files and failures for which hints were searched, so that they are not searched for again in this session.
+// BeforeActionOut contains a line of hints that an agent gets before an edit. The line may be empty. The field
+// Fingerprints of [inject.Block] identifies the files and failures for which hints were searched, so that they are not
+// searched for again in this session.
 type BeforeActionOut struct{ inject.Block }
 
-const maxDecisionsPerFile = 2 // maximum number of decisions about one file that the hints quote
+const maxDecisionsPerFile = 2 // maximum number of decisions that the hints to an agent quote for each file
 
 // BeforeAction returns a line of hints for an agent before an edit. The line tells how the last failure was fixed in a
 // past session. It also cites decisions about the files, a reverted edit of a file, and a correction by a person. Each

@@ -197,7 +197,7 @@ type SetupAnnotationsOut struct {
 	Install bool `json:"-"`
 }
 
-// MergeDriver is the git configuration by which a clone merges annotations with oxbow.
+// MergeDriver is the git configuration of a clone. It tells git to run oxbow when annotations are merged.
 type MergeDriver struct {
 	Installed  bool              `json:"installed"`
 	Config     map[string]string `json:"config"`
@@ -246,8 +246,8 @@ func SetupAnnotations(ctx context.Context, w *verb.Workspace, in SetupAnnotation
 	return out, nil
 }
 
-// MergeSidecarsIn is the argument of MergeSidecars. Base, Ours and Theirs are paths in the form of the operating
-// system. Name is a path relative to Dir.
+// MergeSidecarsIn is the argument of MergeSidecars. BasePath, OurPath and TheirPath are paths in the form of the
+// operating system. Name is a path relative to Dir.
 type MergeSidecarsIn struct {
 	BasePath  string `json:"base"           flag:"-"`
 	OurPath   string `json:"ours"           flag:"-"`

@@ -1,4 +1,4 @@
-// This file implements the verb blame, which shows the commit and the annotations for each line of a file.
+// This file implements "oxbow blame", which shows the commit and the annotations for each line of a file.
 
 package annotations
 
@@ -26,7 +26,7 @@ type BlameOut struct {
 type BlameLine struct {
 	Line   int    `json:"line"`
 	Commit string `json:"commit,omitempty"`
-	// number that the line had in the version of the file at the commit Commit
+	// line number in the version of the file at the commit that the field Commit names
 	LineInCommit  int      `json:"from,omitempty"`
 	Author        string   `json:"author,omitempty"`
 	Time          string   `json:"time,omitempty"`

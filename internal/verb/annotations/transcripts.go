@@ -35,7 +35,7 @@ type AnnotateTranscriptsOut struct {
 	Transcripts int  `json:"transcripts"`
 	// number of annotations that were added, or would be added by a dry run
 	AddedAnnotations int `json:"added"`
-	// number of edits in the transcripts whose annotations were stored before this call
+	// number of edits in the transcripts that had an annotation in the store before this call
 	KnownAnnotations int               `json:"known"`
 	Annotations      []EditAnnotation  `json:"annotations"`
 	Skipped          SkippedItemCounts `json:"skipped"`

@@ -22,12 +22,14 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// mirrorFile is the name of the file in a home that lists the mirrored clients.
+// mirrorFile is the name of a file in a home, the directory of a memory. The file lists the clients whose own memory
+// files oxbow imports into the memory (mirrors).
 const mirrorFile = "mirror.json"
 
-// memoryImportTimes records how far oxbow has imported the notes in the memory files of clients such as Claude Code.
-// It maps a client's name to the modification time of the newest imported file. It also maps the path of a changed
-// file to the time of the change, as long as no hook has reported the call that changed the file.
+// memoryImportTimes records how far oxbow has imported the notes in the memory files of clients such as Claude Code. It
+// has two kinds of keys. The key for a client is its name, and the value is the modification time of the newest
+// imported file. The key for a changed file is its path, and the value is the time of the change. Such an entry exists
+// until a hook reports the call that changed the file.
 type memoryImportTimes map[string]time.Time
 
 func readMirrors(home string) (m memoryImportTimes, err error) {
@@ -71,7 +73,7 @@ func HasMirrors(home string) bool {
 	return err == nil
 }
 
-// maxAgeOfUnstableFile is the age below which a file may be changed again and keep its modification time.
+// If a file was changed less than maxAgeOfUnstableFile ago, a further change may leave the modification time unchanged.
 const maxAgeOfUnstableFile = 2 * time.Second
 
 // MirrorIn is the argument of Mirror.
@@ -81,8 +83,9 @@ type MirrorIn struct {
 	// returns the name of the project to which a directory belongs (may be nil)
 	Project func(dir string) string `json:"-"`
 
-	// SessionStart is an event that a hook of a running session has reported, or nil. Taints names the texts by others
-	// that the session has read since the person's last prompt. It does not count the files in own as texts by others.
+	// SessionStart is an event that a hook of a running session has reported, or nil. ForeignTextsRead returns the
+	// names of texts by others that the session has read since the person's last prompt. Files in the list own do not
+	// count as texts by others.
 	SessionStart     *session.Event              `json:"-"`
 	ForeignTextsRead func(own []string) []string `json:"-"`
 }

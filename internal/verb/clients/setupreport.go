@@ -1,4 +1,4 @@
-// This file describes the answer of setup as a report.
+// This file formats the result of the command "setup" as a report.
 
 package clients
 

@@ -29,8 +29,8 @@ type SyncIn struct {
 
 	Path string `json:"-"` // absolute path of the directory, if Folder is a directory's path
 
-	// OnlyIfFilesChanged makes the call ignore changes in the memory unless a file of the folder has changed, so that
-	// the memory need not be opened. A later call writes these changes to files.
+	// OnlyIfFilesChanged makes the call do nothing unless a file of the folder has changed. The memory then need not be
+	// opened. Changes in the memory are then not written to files by this call, but by a later call.
 	OnlyIfFilesChanged bool `json:"-"`
 }
 

@@ -76,7 +76,8 @@ type TakenChanges struct {
 	Changes            []verb.Change // changes, oldest first, without the contents of entries
 }
 
-// If more than maxReturnedChanges changes were made since the last call, TakeChanges returns a reset.
+// maxReturnedChanges is the maximum number of changes that TakeChanges returns. If more changes were made since the
+// last call, TakeChanges sets MustReadEverything instead, so that the reader reads everything again.
 const maxReturnedChanges = 500
 
 // Listen returns a listener for the memory as w shows it. The first call of [ChangeListener.TakeChanges] returns the

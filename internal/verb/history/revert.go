@@ -41,9 +41,10 @@ type RevertIn struct {
 type RevertOut struct {
 	DryRun bool `json:"dry_run,omitempty"`
 	// number of the change that reverts the selected changes
-	Seq     uint64             `json:"seq,omitempty"`
-	Changes []uint64           `json:"changes"` // numbers of the selected changes
-	Steps   []revert.EntryStep `json:"entries"` // the action on each entry that reverted the changes
+	Seq     uint64   `json:"seq,omitempty"`
+	Changes []uint64 `json:"changes"` // numbers of the selected changes
+	// for each changed entry, the action that reverted the selected changes to this entry
+	Steps []revert.EntryStep `json:"entries"`
 	// changes by others, made after the selected changes, that are kept
 	Conflicts       []revert.Conflict      `json:"conflicts,omitempty"`
 	DerivedVersions []revert.CopiedVersion `json:"derived,omitempty"`

@@ -1,4 +1,4 @@
-// This file implements the verb import.
+// This file implements the verb "import" (a verb is an operation that oxbow offers as a command or tool).
 
 package imports
 
@@ -25,8 +25,9 @@ type ImportIn struct {
 	// directory of the project; labels name files below it by relative paths (may be "")
 	Root string `json:"-"`
 	// do not list the changes, which may be many, unless this is a dry run
-	OmitChanges   bool   `json:"-"`
-	InterruptRead func() `json:"-"` // makes a blocked Read of an input return (may be nil)
+	OmitChanges bool `json:"-"`
+	// Ends a Read of an input that is waiting for data, so that this Read returns (may be nil).
+	InterruptRead func() `json:"-"`
 
 	// PrepareSessions is called before transcripts are read. It sets the fields that depend on the machine, such as
 	// the user's directory. It may be nil.

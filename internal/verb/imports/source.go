@@ -64,7 +64,7 @@ type classifiedPaths struct {
 	entryPaths []string            // files and directories that contain entries to import
 	// format of the entries at a path (missing if the import must detect the format)
 	formats map[string]exchange.Format
-	notes   []string // files of a service's export that contain nothing to import
+	notes   []string // notes for the user about files of a service's export that are not read
 }
 
 func (c *classifiedPaths) addSessions(client string, files ...string) {

@@ -26,8 +26,8 @@ type InjectIn struct {
 	// the text in HookPrompt. HookPrompt is nil if no hook asks, for example if a person tries out which texts a
 	// prompt would get.
 	HookPrompt *inject.Prompt `json:"-"`
-	// MaxWait limits the time for calibrating the floor of each memory. A match must be stronger than the floor to be
-	// shown. 0 means no limit.
+	// A text is shown only if its match with the prompt is stronger than the floor, a minimum that is calibrated for
+	// each memory. MaxWait limits the time for this calibration. 0 means no limit.
 	MaxWait time.Duration `json:"-"`
 }
 

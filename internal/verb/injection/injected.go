@@ -64,10 +64,11 @@ const maxPromptBytes = 120
 // InjectedTotal counts the injections that match the argument of ListInjections. An injection is a text that a hook
 // showed to a model.
 type InjectedTotal struct {
-	Injections       int            `json:"injections"`
-	UsedInjections   int            `json:"used"` // number of injections in which at least one entry was used
-	Tokens           int            `json:"tokens"`
-	CountByHookEvent map[string]int `json:"places"` // number of injections by place: "start", "prompt" or "action"
+	Injections     int `json:"injections"`
+	UsedInjections int `json:"used"` // number of injections in which at least one entry was used
+	Tokens         int `json:"tokens"`
+	// number of injections by the hook that showed the text: "start", "prompt" or "action"
+	CountByHookEvent map[string]int `json:"places"`
 }
 
 // maxTurnDuration is the assumed maximum time from the beginning of a turn to its last injection. A search for

@@ -1,4 +1,4 @@
-// This file prints the list of injections.
+// An injection is a text from the memory that a hook showed to a model. This file prints the list of injections.
 
 package injection
 

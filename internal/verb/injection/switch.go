@@ -56,9 +56,10 @@ func pathExists(path string) bool {
 
 // SwitchInjectIn is the argument of SwitchInjection.
 type SwitchInjectIn struct {
-	Off     bool   `json:"off,omitempty"     flag:"-"`
-	Project bool   `json:"project,omitempty"          usage:"apply to the project of the working directory, and not to the home"`
-	Root    string `json:"root,omitempty"    flag:"-"` // root directory of the project, if the switch is only for that
+	Off     bool `json:"off,omitempty"     flag:"-"`
+	Project bool `json:"project,omitempty"          usage:"apply to the project of the working directory, and not to the home"`
+	// root directory of the project, if only this project is switched ("" for the whole home)
+	Root string `json:"root,omitempty"    flag:"-"`
 }
 
 // SwitchInjectOut is the result of SwitchInjection.
@@ -66,7 +67,8 @@ type SwitchInjectOut struct {
 	IsSwitchedOff bool   `json:"off"`
 	File          string `json:"file"`
 	Changed       bool   `json:"changed"`
-	// path of a file other than File that still keeps injection off ("" without such a file)
+	// Injection means that hooks show texts of the memory to agents without being asked. StillOffFile is the path of
+	// another file than File that also switches injection off, so that injection is still off ("" without such a file).
 	StillOffFile string `json:"still,omitempty"`
 }
 

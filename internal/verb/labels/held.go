@@ -56,7 +56,7 @@ type QuarantinedEntry struct {
 type QuarantinedImportGroup struct {
 	ID           string `json:"id"`             // ID by which [ApproveIn.Group] selects this group
 	ImportSource string `json:"from,omitempty"` // file, directory or server from which the entries were imported
-	// run of the import that added the entries (the command revert can undo it)
+	// session of the import that added the entries (the command "revert" can undo the import)
 	Session string   `json:"session,omitempty"`
 	Time    string   `json:"time"`
 	Count   int      `json:"count"`
@@ -128,7 +128,8 @@ type quarantinedCollector struct {
 
 	// entries that a person approves or rejects one by one, not as part of an import
 	individuallyDecided []entryWithSource
-	// entries that one import added and that are held back from models, by the ID of this group
+	// By group ID, the entries that one import added and that are held back from models. The group ID is computed from
+	// the source of the entries.
 	groupsByID map[string]*importGroupCollector
 
 	// Entries that may belong to an import, by version. All entries with the same version were written by the same
@@ -146,7 +147,8 @@ type entryWithSource struct {
 // QuarantinedImportGroup is complete.
 type importGroupCollector struct {
 	QuarantinedImportGroup
-	// IDs of the group's entries that have not been read, because the index of entries (heads) describes them
+	// IDs of the group's entries that need not be read, because the index that summarizes each entry (heads) already
+	// contains the necessary data
 	summarizedEntryIDs []uint64
 	// the entries of the group that are not in summarizedEntryIDs, without their contents
 	entriesWithoutSummary []oxbow.Entry

@@ -146,8 +146,7 @@ func ArchiveRepairAdvice(file string) string {
 		"clients still have"
 }
 
-// checkStoreFunc checks the store in a file. The parameter also contains further functions, which are called with the
-// open store.
+// checkStoreFunc checks the store in a file. The functions in the parameter also are called with the open store.
 type checkStoreFunc func(
 	ctx context.Context,
 	w *verb.Workspace,

@@ -1,5 +1,6 @@
-// This file implements the verbs compress, which shortens the files of a home in another layout, and decompress, which
-// takes this back.
+// A home is the directory of a memory, and its layout is the way in which entries are stored in its files. This file
+// implements two verbs for homes whose layout is not oxbow's own layout. The verb "compress" shortens the files. The
+// verb "decompress" restores them.
 
 package maintenance
 
@@ -20,8 +21,9 @@ var (
 		oxbow.ErrUnsupported)
 )
 
-// CompressIn is the argument of Compress. MaxTokens is used for a home with a file that is always in the context. All
-// remaining fields are used for a home with daily logs.
+// CompressIn is the argument of Compress. Two kinds of homes (a home is the directory of a memory) can be compressed.
+// MaxTokens is used for a home with a file that every model receives as a whole. All remaining fields are used for a
+// home that stores its entries in a log for each day.
 type CompressIn struct {
 	MaxTokens        *int     `json:"max_tokens,omitempty" usage:"At most so many tokens of the file that a model always receives."`
 	Span             string   `json:"span,omitempty"       usage:"Length of the periods: week or month; the shortest by default."`
@@ -35,8 +37,8 @@ type CompressIn struct {
 // CompressOut is the result of Compress and Decompress.
 type CompressOut struct {
 	DryRun  bool          `json:"dry_run,omitempty"`
-	Digests []verb.Digest `json:"digests"` // digests that replace the logs of periods
-	// change of the file that is always in the context (nil without such a file)
+	Digests []verb.Digest `json:"digests"` // digests, each of which replaces the daily logs of a week or month
+	// change of the file that every model receives as a whole (nil if the home has no such file)
 	Tidied *verb.Tidied `json:"tidied,omitempty"`
 }
 

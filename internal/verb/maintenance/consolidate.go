@@ -22,7 +22,8 @@ type ConsolidateIn struct {
 type ConsolidateOut struct {
 	verb.Tidied
 
-	// Dropped lists the removed entries. The list is empty if the layout shortens its own files.
+	// Dropped lists the removed entries. It is empty if the home has the layout of another memory system, which
+	// shortens its own files.
 	Dropped []duplicate.Duplicate
 }
 

@@ -1,5 +1,5 @@
-// This file implements the verb doctor, which looks for problems in a memory and its surroundings and tells the
-// solutions.
+// This file implements the verb "doctor", which looks for problems in a memory and in the file system, the clients and
+// the hooks that belong to it. For each problem, "doctor" names a solution.
 
 package maintenance
 
@@ -14,12 +14,13 @@ import (
 type DoctorIn struct {
 	Full bool `json:"full,omitempty" jsonschema:"examine the memory's file, byte by byte"`
 
-	// Clients checks the configuration of the agents' clients. If it is nil, servers in this configuration are not
-	// started.
+	// Clients checks the configuration of the clients that agents use. This check may start the servers in the
+	// configuration. If Clients is nil, the configuration is checked without starting servers.
 	Clients *setup.Inspection `json:"-"`
 
-	// CheckNames returns the result of check, or an earlier result if the last change is the same. With it, a server
-	// checks the names only after the memory has changed. If it is nil, check is called each time.
+	// CheckNames returns the result of the check for names that several entries have. If the memory's last change is
+	// the same as in an earlier call, CheckNames may return the earlier result. With this function, a server checks the
+	// names only after the memory has changed. If it is nil, the names are checked in each call.
 	CheckNames cachedNamesCheckFunc `json:"-"`
 }
 

@@ -22,10 +22,11 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// maxUnreadFiles is the maximum number of unread files that a check lists.
+// If the store's directory contains files that the store does not read, because of their names, a check lists at most
+// maxUnreadFiles of these files.
 const maxUnreadFiles = 5
 
-// CheckOut is the result of the verb check.
+// CheckOut is the result of the verb "check".
 type CheckOut struct {
 	OK                 bool           `json:"ok"`
 	Store              string         `json:"store"`
@@ -102,8 +103,8 @@ type SessionsCheck struct {
 type NotedLogHash struct {
 	LogHash string `json:"head"`
 	Found   bool   `json:"found"`
-	// number of the change after which the log had this hash (the number before the first change if the log began with
-	// it)
+	// Number of the change after which the log had this hash. If the log had this hash before the first change that it
+	// contains, Seq is the number before that change's number.
 	Seq  uint64 `json:"seq"`
 	Time string `json:"time,omitempty"` // time of the change (RFC 3339)
 }

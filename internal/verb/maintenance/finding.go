@@ -18,7 +18,7 @@ const (
 	findingLevelProblem     = "problem" // The checked thing does not work, or entries may get lost.
 )
 
-// Finding is the result of a check by doctor.
+// Finding is the result of a check by the command "oxbow doctor".
 type Finding struct {
 	Subject     string `json:"about"`
 	Level       string `json:"level"` // ok, unknown, warning or problem
@@ -41,13 +41,13 @@ type diagnosis struct {
 	storeExists    bool   // The file of the store exists.
 	findings       []Finding
 
-	// returns the result of the check for names that several entries have, perhaps from an earlier run (nil always
-	// runs the check)
+	// Returns the result of the check for names that several entries have. If the memory is unchanged, it may be an
+	// earlier result. If cachedNameCheck is nil, the check runs each time.
 	cachedNameCheck cachedNamesCheckFunc
 }
 
-// cachedNamesCheckFunc returns the result of check. It may return an earlier result instead if the memory has not
-// changed since: last is the number of the memory's last change.
+// cachedNamesCheckFunc returns the result of the function check. The parameter last is the number of the memory's last
+// change. If the result for this number is cached, the cached result is returned, and check is not called.
 type cachedNamesCheckFunc = func(last uint64, check func() (EntryNamesCheck, error)) (EntryNamesCheck, error)
 
 func (d *diagnosis) addFinding(level, subject, remedy, format string, args ...any) {
@@ -73,7 +73,7 @@ const (
 	lowFreeSpaceBytes = 100 << 20
 	largeHistoryBytes = 16 << 20
 
-	// An index file that is smaller does not contain an index, and only counts recalls.
+	// A file with fewer bytes contains no index yet. Such a file only counts the searches that ran without an index.
 	minIndexBytes = 128
 )
 

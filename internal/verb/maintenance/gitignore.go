@@ -19,8 +19,9 @@ import (
 // skills may be tracked.
 var gitignoreLines = []string{"memory.oxbow*", "sessions.oxbow*", "spool/", "redact.key", "token", "unsaved/"}
 
-// tokenDraftIgnoreLine is the line for the temporary file of a token, which a killed process may leave. Doctor does
-// not report this line as missing, because homes from earlier versions do not contain the line.
+// tokenDraftIgnoreLine is a line that a new .gitignore gets for the temporary file of a token. A killed process may
+// leave this file. The command "doctor" does not report that the line is missing, because the .gitignore of a home from
+// an earlier version does not contain this line.
 const tokenDraftIgnoreLine = "token.*.tmp"
 
 // WriteGitignore creates a home and its .gitignore, if the home is in a git working tree or in a directory that may

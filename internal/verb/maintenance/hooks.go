@@ -1,4 +1,5 @@
-// This file records the failures of hooks, which print nothing themselves, so that the verb doctor can report them.
+// This file records the failures of hooks, so that the command "oxbow doctor" can report them. Hooks themselves print
+// nothing about their failures.
 
 package maintenance
 

@@ -19,7 +19,8 @@ type InitIn struct {
 	From string `json:"from,omitempty" value:"FILE" usage:"Begin with the content of this backup."`
 	BackupKeyFiles
 
-	// OuterHome is the home in a parent directory that was used here until now, or "".
+	// OuterHome is the path of the home (the directory with a memory) that was used here until now. This home is in a
+	// parent directory. It is "" if no such home exists.
 	OuterHome string `json:"-"`
 
 	// CreateLayoutFiles creates the missing files of a home in another layout, and returns their names. It is nil for

@@ -131,5 +131,5 @@ func (o entryByNameOrAlias) addNameAndAliases(e *oxbow.Entry, isAdded func(word 
 const sharedAliasAdvice = "oxbow remember NAME --alias … or --clear aliases gives one of them others; of two names, oxbow " +
 	"get NAME and oxbow forget NAME move the text of one"
 
-// maxListedFindings is the maximum number of lines that doctor lists.
+// maxListedFindings is the maximum number of lines that the command "oxbow doctor" lists.
 const maxListedFindings = 5

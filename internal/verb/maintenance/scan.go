@@ -1,4 +1,5 @@
-// This file implements the verb scan, which finds passwords and keys that are already stored.
+// This file implements the verb "scan", which finds passwords and keys that are already stored. (A verb is an operation
+// that oxbow offers as a command or tool.)
 
 package maintenance
 

@@ -20,7 +20,7 @@ type leftoverFileKind int
 
 const (
 	staleTempFile leftoverFileKind = iota // unfinished rewrite of the log
-	// end of the log after an interrupted write, which was cut off and kept
+	// the end of the log that an interrupted write left incomplete; the end was cut off and is kept in this file
 	leftoverIncompleteTail
 	// The file is a damaged store that oxbow recover --replace has replaced.
 	leftoverDamagedStore
@@ -36,7 +36,8 @@ type staleFile struct {
 	time time.Time
 }
 
-// These are the suffixes of the files next to the store.
+// These are the suffixes of the files next to the store: an unfinished rewrite of the log, the end of the log that was
+// cut off, a damaged store that was replaced, and a store that oxbow recover has written.
 const (
 	tempSuffix         = ".tmp"
 	lostTailFileSuffix = ".lost"

@@ -16,8 +16,9 @@ type OpenSessionIn struct {
 	Project string `json:"project,omitempty"`
 }
 
-// OpenSessionOut is the text for the start of a session: a handoff with a selection or, if no handoff is open, only a
-// selection.
+// OpenSessionOut is the text for the start of a session. It consists of a handoff (the task that an earlier session
+// left for this one) and a selection (the text that a profile selects from the memory). If no handoff is open, it
+// consists only of a selection.
 type OpenSessionOut struct {
 	Handoff   *verb.HandoffOut
 	Selection *verb.SelectionOut

@@ -13,8 +13,9 @@ import (
 	"github.com/oxbow-memory/oxbow/profile"
 )
 
-// SelectIn is the argument of Select. If it names no profile, the profile is used to which the caller is bound. If the
-// caller is unbound, the whole memory is selected.
+// SelectIn is the argument of Select. If it names no profile, Select uses the profile to which the caller is bound. A
+// bound caller can see only the entries that belong to this profile. If the caller is not bound to a profile, Select
+// uses the whole memory.
 type SelectIn struct {
 	Profile   string `json:"profile,omitempty"    flag:"-" usage:"Name of the profile."`
 	Query     string `json:"query,omitempty"               usage:"rank entries higher if they match this TEXT"      value:"TEXT"`
@@ -103,7 +104,8 @@ type ProfileIn struct {
 // ProfileBudgetOut is the size of a profile in tokens.
 type ProfileBudgetOut struct {
 	profile.Budget
-	RemainingTokens int `json:"room"` // number of tokens that can be added even if the estimate is too low
+	// largest token estimate that fits into the profile's limit even if the estimate is too low
+	RemainingTokens int `json:"room"`
 }
 
 // ProfileBudget counts the tokens of everything that a profile includes.

@@ -16,7 +16,8 @@ import (
 
 // repeatedForeignTexts lists the texts by others that a change of the memory repeats word for word.
 type repeatedForeignTexts struct {
-	// names of the calls that returned the repeated text, or the taints of the entry that contains the repeated text
+	// names of the calls that returned the repeated text, or the taints (labels that name such calls) of the entry with
+	// the repeated text
 	foreignTextSources   []string
 	unvouchedSources     []string
 	repeatsImportedEntry bool // the change of the memory repeats an entry that was imported
@@ -137,12 +138,13 @@ func findRepeats(
 	return c.foreignRepeatsByText
 }
 
-// foreignRepeatFinder finds out which foreign texts the new texts of a change repeat.
+// foreignRepeatFinder compares the new texts of changes with texts that others wrote. It finds the foreign texts that
+// the new texts repeat word for word.
 type foreignRepeatFinder struct {
 	entryNames              []string // for each text, the name of its entry (or "")
 	newTexts, replacedTexts []string
 	foreignRepeatsByText    []repeatedForeignTexts
-	areChangesUnvouched     bool // nobody vouches for the texts of the changes, even if these repeat nothing
+	areChangesUnvouched     bool // nobody vouches for the changes: even a text without repetitions is untrusted
 }
 
 // findRepeatsOfSessionTexts finds repetitions of texts that sessions have read.
@@ -155,9 +157,9 @@ func (c *foreignRepeatFinder) findRepeatsOfSessionTexts(k verb.ProvenanceData) {
 	}
 }
 
-// unvouchedNotComparedValue is the value of the label unvouched if a text could not be compared with all unvouched
-// entries. The reason is that the memory is damaged. Or the memory is not stored in oxbow's log, and contains so many
-// unvouched entries that comparing them would take too long.
+// unvouchedNotComparedValue is a value of the label with the key "unvouched". An entry gets this label if its text
+// could not be compared with all unvouched entries. This happens if the memory is damaged. It also happens if the
+// memory is not stored in oxbow's log and contains so many unvouched entries that comparing them would take too long.
 const unvouchedNotComparedValue = "not-compared"
 
 // findInEntries finds out which tainted, unvouched and imported entries the new texts repeat. If the texts cannot be

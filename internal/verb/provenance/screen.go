@@ -18,8 +18,8 @@ type Screener struct {
 	// OmitLabels is set if the layout of the home cannot store labels. The changes then get no labels.
 	OmitLabels bool
 
-	// KeepsOriginLabels keeps the origins and labels that the entries already have, and only adds labels for personal
-	// data. It is set when a home is converted.
+	// KeepOrigins keeps the origins and the labels that the entries already have. Only labels for personal data are
+	// added. KeepOrigins is set when a home is converted.
 	KeepOrigins bool
 }
 

@@ -1,4 +1,5 @@
-// This file decides how the texts of a home are examined before they are stored.
+// This file decides how texts that will be stored in a home (the directory of a memory) are examined for secrets and
+// foreign text.
 
 package provenance
 
@@ -16,8 +17,9 @@ type ScreeningSettings struct {
 	// MemoryPlace returns the location of the home's memory.
 	MemoryPlace func() (verb.Place, error)
 
-	// ConfigDir is the user's configuration directory. It contains the key for the marks that replace secrets, if the
-	// home has the layout of another memory system. Such a home contains only files of that system.
+	// ConfigDir is the user's configuration directory. It contains a key for the marks that replace secrets in texts.
+	// The key is stored there if the home has the layout of another memory system, because such a home contains only
+	// files of that system.
 	ConfigDir string
 
 	// AllowSecrets reports whether a person has allowed secrets to be stored.

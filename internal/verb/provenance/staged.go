@@ -1,4 +1,4 @@
-// This file keeps the entries that the changes of a call create or modify.
+// This file stores, while the changes of a call are examined, the entries as they will be after these changes.
 
 package provenance
 

@@ -23,8 +23,8 @@ import (
 // text by others, such an entry must not be written or changed.
 var protectedLabelKeys = []string{profile.LabelPinned, profile.LabelProcess}
 
-// unvouchedNoHooksValue is the value of the label unvouched for a text by an agent without hooks. Without hooks, oxbow
-// does not know which texts the agent has read.
+// unvouchedNoHooksValue is a value of the label with the key "unvouched". An entry gets this label if its text was
+// written by an agent without hooks. Without hooks, oxbow does not know which texts the agent has read.
 const unvouchedNoHooksValue = "no-hooks"
 
 // addOriginLabels returns the changes in ops with labels that record where the text of each change comes from. The
@@ -215,7 +215,8 @@ type originLabeller struct {
 
 	changeIndex    int                  // index of the change that is being labelled
 	textsToExamine []entryTextToExamine // texts that were not examined yet
-	// indexes of changes that have all labels, also for personal data. Nil if only an entry's aliases are examined.
+	// Indexes of the changes that have all their labels, including the labels for personal data. The map is nil if only
+	// an entry's aliases are examined. In this case, no labels for personal data are added.
 	fullyLabelledChanges map[int]bool
 }
 
@@ -225,7 +226,7 @@ type entryTextToExamine struct {
 	textParts               []string
 	programLabelValues      []string      // values of labels that programs added
 	knownLabels             []oxbow.Label // labels of the entry that are already known, before the text is examined
-	instructionRuleLabelKey string        // key of the labels that name a rule by which a text looks like instructions
+	instructionRuleLabelKey string        // key of the labels that name the matched rules for instruction-like texts
 	findings                screen.Findings
 }
 

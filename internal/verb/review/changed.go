@@ -1,5 +1,5 @@
-// This file implements the verbs for texts of persons that agents have changed. They list the changes, and let the
-// person keep a change or restore the text.
+// This file implements the verbs (operations of oxbow) for entries whose text a person wrote and an agent changed. One
+// verb lists the changes by agents. The others keep such a change or restore the person's text.
 
 package review
 
@@ -31,15 +31,15 @@ type ChangedIn struct {
 	Offset *int   `json:"offset,omitempty" usage:"skip the first N entries"`
 }
 
-// ChangedOut lists the entries with a text by a person that agents changed.
+// ChangedOut lists entries whose text a person wrote and an agent changed.
 type ChangedOut struct {
 	Total   int            `json:"total"`
-	Entries []ChangedEntry `json:"entries"` // entries, the one that was changed last first
+	Entries []ChangedEntry `json:"entries"` // the entries, the most recently changed first
 	HasMore bool           `json:"more,omitempty"`
 	Notes   []verb.Note    `json:"notes,omitempty"`
 }
 
-// ChangedEntry is an entry with a text by a person that agents have changed.
+// ChangedEntry is an entry whose text a person wrote and an agent changed.
 type ChangedEntry struct {
 	Name          string `json:"name"`
 	AgentEditKind string `json:"what"`           // one of changed, forgotten, renamed and relabelled
@@ -199,7 +199,7 @@ type DecideChangedIn struct {
 type DecideChangedOut struct {
 	DryRun     bool           `json:"dry_run,omitempty"`
 	ChangeSeqs []uint64       `json:"seqs,omitempty"` // numbers of the changes that this call made, oldest first
-	Entries    []ChangedEntry `json:"entries"`        // entries as they were before the changes in Seqs
+	Entries    []ChangedEntry `json:"entries"`        // entries as they were before the changes in ChangeSeqs
 	Notes      []verb.Note    `json:"notes,omitempty"`
 }
 

@@ -1,4 +1,4 @@
-// This file writes the report about texts of persons that agents changed.
+// This file writes the report about entries whose text a person wrote and an agent changed.
 
 package review
 

@@ -1,4 +1,4 @@
-// This file writes the report about fixes.
+// This file writes the report that shows how failed commands were fixed.
 
 package review
 

@@ -1,4 +1,4 @@
-// This file implements the verb how, which finds the commands for a task in a project.
+// This file implements the verb "how", which finds the commands for a task in a project.
 
 package review
 

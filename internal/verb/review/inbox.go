@@ -207,7 +207,7 @@ type AcceptProposalsIn struct {
 	Content string `json:"-"`
 }
 
-// AcceptProposalsOut contains the new notes, in the order of the IDs.
+// AcceptProposalsOut contains the new notes, in the order of the IDs in AcceptProposalsIn.
 type AcceptProposalsOut struct {
 	Notes []verb.RememberOut `json:"notes"`
 }

@@ -26,8 +26,9 @@ type AgentDoor struct {
 	// TokenName is the name of the token that is used for all calls. It is "" if the server has a single token without
 	// a name.
 	TokenName string
-	// MergesWithShownEntries is true if the home does not have a history. In this case, a change is compared with the
-	// entries that the session was shown.
+	// MergesWithShownEntries is true if the home, the directory of the memory, does not have a history. The door then
+	// keeps, for each session, the entries that the session was shown. A change is compared with these entries, so that
+	// a session does not overwrite changes by another session.
 	MergesWithShownEntries bool
 
 	mu             sync.Mutex // guards the following fields

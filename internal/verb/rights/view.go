@@ -1,8 +1,9 @@
-// This file implements views, which restrict a workspace to the rights of a client.
+// This file implements views. A view gives a client access to the memory, restricted to the client's rights.
 
-// Package rights limits the data that a client of a server may see and change. A server has a single [Options] for all
-// its doors, and creates a [MemoryView] for each token. All requests from a client use the workspace of the client's
-// view, so that doors need not check rights.
+// Package rights limits the data that a client of a server may see and change. A server can offer several interfaces,
+// such as HTTP and MCP, which are called doors. A server has a single [Options] for all its doors, and creates a
+// [MemoryView] for each token. Each request uses only the memory as the client's MemoryView shows it, so that the doors
+// need not check rights.
 package rights
 
 import (

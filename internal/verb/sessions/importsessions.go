@@ -37,8 +37,9 @@ type ImportSessionsIn struct {
 	// same text several times. If it is nil, custom instructions count as left out.
 	KeepInstructions func(transcript.Instructions) `json:"-"`
 
-	// TakeHookReport returns the omitted parts of a client's sessions since the last import, while the transcripts
-	// that hooks named were read. The next call returns an empty report. It may be nil.
+	// TakeHookReport returns a report about transcripts that a client's hooks named and that were read since the last
+	// import. The report describes the parts of these transcripts that were omitted. The next call returns an empty
+	// report. TakeHookReport may be nil.
 	TakeHookReport func(client string) (transcript.ReadReport, error) `json:"-"`
 }
 

@@ -104,8 +104,8 @@ type SessionOut struct {
 // ShowsSomething returns true, because a session has turns.
 func (SessionOut) ShowsSomething() bool { return true }
 
-// maxWrittenChanges is how many changes of a session are listed at most. maxSearchedChanges is how many changes are
-// searched for them at most.
+// A list of the changes that a session made to notes contains at most maxWrittenChanges changes. To find them, at most
+// maxSearchedChanges changes of the memory's history are examined.
 const (
 	maxWrittenChanges  = 100
 	maxSearchedChanges = 20_000

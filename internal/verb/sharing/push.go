@@ -37,8 +37,7 @@ type SyncOut struct {
 	DryRun  bool         `json:"dry_run,omitempty"`
 	Server  string       `json:"server"`
 	Changes []SyncChange `json:"changes"`
-	// for a push: entries that were not sent, because both the home and the server changed them or because the server
-	// refused them
+	// for a push: entries that both the home and the server changed, or that the server did not accept
 	WaitingEntries []SyncProblem `json:"waiting"`
 	// for a push: entries that were not sent because they must not be shared
 	RefusedEntries []SyncProblem `json:"kept"`
@@ -65,8 +64,8 @@ type SyncChange struct {
 	Conflict   bool   `json:"conflict,omitempty"`
 }
 
-// SyncProblem is an entry that was not transferred. The reason is a conflict if IsConflict is set, and otherwise
-// Reason.
+// SyncProblem is an entry that was not transferred. If IsConflict is set, the reason is a conflict. Otherwise, the
+// field Reason contains the reason.
 type SyncProblem struct {
 	Name       string `json:"name"`
 	IsConflict bool   `json:"both,omitempty"` // the entry was changed both in the home and on the server
@@ -156,7 +155,7 @@ type serverSync struct {
 	stateFile string // path of the file that records the last synchronization
 	server    *remote.Store
 	state     *reconcile.State
-	// writes the changes that this call is going to make to stateFile, before the first change
+	// Before the first change, writes to stateFile which changes this call is going to make.
 	recordState func() error
 }
 

@@ -71,8 +71,9 @@ func slowServerError(ctx context.Context, err error) error {
 	return err
 }
 
-// minSpeedBody is the body of an answer. Only the time in calls of Read counts, and not the time that the reader
-// needs between two calls.
+// minSpeedBody is the body of an answer from a server that must send a minimum number of bytes per second. If the
+// server is slower, the request is cancelled. Only the time in calls of Read counts as transfer time. The time that the
+// reader needs between two calls does not count.
 type minSpeedBody struct {
 	io.ReadCloser
 	ctx           context.Context

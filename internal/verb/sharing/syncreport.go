@@ -1,4 +1,4 @@
-// This file describes the answers of push, pull and team trust as reports.
+// This file formats the results of the commands "push", "pull" and "team trust" as reports.
 
 package sharing
 
@@ -7,7 +7,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// maxListedChanges is the largest number of changes for which push and pull list each change.
+// maxListedChanges is the largest number of changes that a report of "oxbow push" or "oxbow pull" lists individually.
+// If there are more changes, they are listed only in a dry run.
 const maxListedChanges = 20
 
 // PushReport reports the sent changes, and which entries were not sent and why.

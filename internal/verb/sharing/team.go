@@ -44,11 +44,12 @@ type TeamInitIn struct {
 
 // TeamInitOut is the result of TeamInit.
 type TeamInitOut struct {
-	DryRun          bool     `json:"dry_run,omitempty"`
-	Dir             string   `json:"dir"`
-	WrittenFiles    []string `json:"written"` // paths of the files, relative to the working tree's root
-	GitMergeDriver  string   `json:"driver"`  // command with which git merges entries in this clone
-	TrustedIdentity string   `json:"trusted"` // identity under which it is recorded that the repository is trusted
+	DryRun         bool     `json:"dry_run,omitempty"`
+	Dir            string   `json:"dir"`
+	WrittenFiles   []string `json:"written"` // paths of the files, relative to the working tree's root
+	GitMergeDriver string   `json:"driver"`  // command with which git merges entries in this clone
+	// URL or path that identifies the repository in the record of trusted repositories
+	TrustedIdentity string `json:"trusted"`
 }
 
 // TeamInit creates the team files of a working tree if they are missing, sets up the merge driver in this clone, and

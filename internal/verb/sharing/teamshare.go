@@ -1,4 +1,5 @@
-// This file implements team share and team unshare, which move entries between the home and the team files.
+// This file implements the commands "team share" and "team unshare". They move entries between the home and the team
+// files.
 
 package sharing
 
@@ -32,7 +33,7 @@ type TeamShareOut struct {
 	DryRun       bool           `json:"dry_run,omitempty"`
 	TopDir       string         `json:"top"` // root of the working tree, in which new files must be added to git
 	MovedEntries []TeamFileMove `json:"moved"`
-	// the home was changed, by one change that the command undo can undo
+	// The home was changed. The command "undo" can undo this change.
 	IsHomeChanged bool `json:"home_changed,omitempty"`
 
 	// aliases that entries did not get in the home, because other entries have them

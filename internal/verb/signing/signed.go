@@ -190,7 +190,8 @@ func createSigningKey(store string) (proof.SigningKey, error) {
 
 // SignedHashCheck is the result of comparing the signed hashes (heads) of earlier log states with a memory's log.
 type SignedHashCheck struct {
-	MatchingHashes int `json:"signed"` // number of signed lines whose change has the same hash in the log
+	// number of signed hashes that are equal to the hash of the log after the same change
+	MatchingHashes int `json:"signed"`
 	// Number of signed hashes for changes that a compaction has dropped, so that the log cannot be compared with these
 	// hashes.
 	CompactedHashes int    `json:"dropped,omitempty"`

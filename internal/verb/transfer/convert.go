@@ -28,7 +28,8 @@ type ConvertIn struct {
 
 // ConvertOut is the result of Convert.
 type ConvertOut struct {
-	OldHomePath    string                  `json:"from"` // path of the old home, which the interface sets
+	// path of the old home (the directory of the memory), set by the command that calls Convert
+	OldHomePath    string                  `json:"from"`
 	NewHomePath    string                  `json:"to"`
 	Layout         string                  `json:"layout"`
 	DryRun         bool                    `json:"dry_run"`

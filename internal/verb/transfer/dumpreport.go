@@ -1,4 +1,4 @@
-// This file describes the results of dump and load.
+// This file formats the results of the verbs Dump and Load as texts for the reader.
 
 package transfer
 

@@ -90,7 +90,8 @@ type ImportIn struct {
 	// Author is the author of the items. If it is empty, the author is unknown, and the items count as imported.
 	Author oxbow.Actor
 
-	// Items returns the items to import. If it is not nil, Paths is ignored, and Note is the note of the change.
+	// Items returns the items to import. If Items is not nil, Paths is ignored, and ChangeNote is recorded as the note
+	// of the change.
 	Items      func(context.Context, *time.Location) iter.Seq2[exchange.Item, error]
 	ChangeNote string
 

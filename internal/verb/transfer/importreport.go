@@ -116,9 +116,10 @@ func addNamesNote(r *report.Report, noteText string, all []string) {
 	}
 }
 
-// variableMessageParts matches parts of a message that may differ between messages with the same cause: numbers and
-// quoted texts. If the word key or field precedes a quoted text, the match includes this word, because
-// firstMessagePerCause must not ignore such texts.
+// variableMessageParts matches the parts of a message that may differ between messages with the same cause. These parts
+// are numbers and quoted texts. If the word "key" or "field" precedes a quoted text, the match begins with this word.
+// The caller firstMessagePerCause recognizes such matches by this word and does not ignore them, because a different
+// key or field means a different cause.
 var variableMessageParts = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`[0-9]+|(?:\b(?:key|field) )?"(?:[^"\\]|\\.)*"`)
 })

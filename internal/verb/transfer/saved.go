@@ -1,4 +1,5 @@
-// This file saves entries before a change that cannot be undone in a memory without a history.
+// This file saves entries to a file before a change. It is used for a memory without a history, in which the change
+// cannot be undone.
 
 package transfer
 
@@ -17,7 +18,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// BeforeLoadPrefix begins the names of files with entries that a load removed from a home without a history.
+// BeforeLoadPrefix is the first part of the names of some files. If a home (the directory of a memory) has no history,
+// such a file saves the entries that a load of a dump replaced or removed.
 const BeforeLoadPrefix = "before-load"
 
 // SaveEntries exports the selected entries to a new file in the home, and returns the path of the file. The name of the

@@ -21,7 +21,7 @@ type Graph struct {
 type GraphNode struct {
 	Kind, Text string
 	Path       string // path of the page, relative to [RootPath]
-	Weight     int    // number of entries with this label, which is shown in the node unless it is 0
+	Weight     int    // number of entries behind the node, such as those with a tag (hidden if it is 0)
 	IsCenter   bool   // This is the node whose neighbours the graph shows.
 
 	x, y float64

@@ -166,7 +166,8 @@ func (p reportRenderer) renderNotices(kind string, sentences []report.Sentence) 
 	})
 }
 
-// valuePlaceholder stands for a value that others may have written, in the text of a sentence.
+// valuePlaceholder is a placeholder in the text of a sentence. It is later replaced by a value that others may have
+// written.
 const valuePlaceholder = "\x00"
 
 // renderSentence renders a sentence with a capital letter at its beginning. If the sentence begins with a command or

@@ -19,10 +19,10 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Base implements the methods of [layout.Home] that do not depend on the layout. A home embeds it,
-// and adds Tools, Context and Session. Its fields do not change after the home was opened.
+// Base implements the methods of [layout.Home] that do not depend on the layout. A home embeds it, and adds Tools,
+// Context and Session. The fields of a Base do not change after the home was opened.
 //
-// A layout whose memory consists of files that an [mdtree.Layout] reads opens its home like this:
+// Many layouts store the memory in files that an [mdtree.Layout] reads. Such a layout opens its home like this:
 //
 //	h := &home{Base: dialect.NewBase(o)}
 //	h.Tree, err = h.OpenTree(ctx, o.FS, o.Path, treeLayout{h.Zone}, "")

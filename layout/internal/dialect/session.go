@@ -1,4 +1,5 @@
-// This file implements the sessions for layouts that store no summaries, and reads the entries of stored summaries.
+// This file implements the conversations (sessions) of layouts that do not store a summary when a conversation ends. It
+// also reads the entries of summaries that other layouts have stored.
 
 package dialect
 

@@ -1,5 +1,5 @@
-// This file defines the groups of test prompts (arms) in the measurement of what is shown to a model. For each group,
-// it says which answer to a prompt is counted.
+// This file defines the arms, which are groups of test prompts. The measurement counts what a model is shown for the
+// prompts of each arm. For each arm, this file says which answer to a prompt is counted.
 
 package inject
 
@@ -11,7 +11,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/gate"
 )
 
-// PromptGroup is a group of test prompts, such as questions that the memory can answer. The matches of each arm are
+// PromptGroup is a group of test prompts, such as questions that the memory can answer. The results of each group are
 // counted separately.
 type PromptGroup string
 
@@ -96,8 +96,8 @@ func (d *Decision) showsExpectedUnit(expectedUnits map[string]bool) bool {
 	return slices.ContainsFunc(d.ShownUnitIDs, func(id string) bool { return expectedUnits[id] })
 }
 
-// memoryMeasurement passes test prompts to several rules, which decide what is shown to a model. All rules use the
-// same memory. results contains the counts for each rule, in the order of rules.
+// memoryMeasurement passes test prompts to several rules. Each rule decides what is shown to a model. All rules use the
+// same memory. ruleResults contains the counts for each rule, in the order of the field rules.
 type memoryMeasurement struct {
 	memory      *openedMemory
 	rules       []DisplayRule

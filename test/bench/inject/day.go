@@ -1,4 +1,5 @@
-// This file measures working days. A working day is a realistic mixture of prompts.
+// This file measures how much text the rules show to a model on a simulated working day, which is a realistic mixture
+// of prompts.
 
 package inject
 

@@ -37,9 +37,9 @@ type DisplayRule struct {
 // OxbowRuleName is the name of the rule by which oxbow decides what to show to a model.
 const OxbowRuleName = "oxbow"
 
-// fixedMinStrength is a minimum for how well a text matches a prompt. It is the same for all memories. With it,
-// a text is shown for 5 % of the questions about other people's memories, in that half of LongMemEval that was used
-// for development.
+// fixedMinStrength is a minimum for how well a text matches a prompt. It is the same for all memories. It was chosen
+// with the half of LongMemEval that is used for development: for 5 % of the questions about other people's memories, a
+// text was shown by mistake.
 const fixedMinStrength = 2.36
 
 // DisplayRules returns the rules whose decisions about what to show are compared. The last rule is oxbow's. All others

@@ -1,5 +1,5 @@
-// This file runs the measurement for each test memory, with all groups of test prompts and all rules that decide which
-// text is shown.
+// This file measures what is shown to a model. For each test memory, it passes all groups of test prompts to all rules.
+// A rule decides which entries are shown for a prompt.
 
 package inject
 
@@ -15,7 +15,8 @@ import (
 // Options configure the measurement.
 type Options struct {
 	Stores iter.Seq2[*TestMemory, error] // the test memories (the sequence is iterated twice)
-	// number of questions that another memory must answer, for all memories together (0 means 1,000)
+	// Number of questions from other memories, for all memories together (0 means 1,000). Each memory is asked
+	// questions that only another memory can answer.
 	OtherMemoryQuestionCount int
 	// number of memories that are also measured after they were changed to make the answer harder to find (0 means 20)
 	ChangedMemoryCount int
@@ -29,14 +30,16 @@ type MeasurementResult struct {
 	RuleResults []*RuleResult `json:"rows"`
 }
 
-// questionPool contains the questions of all stores that can be answered, and stores that represent other people.
+// questionPool contains the questions of all stores, without the questions that have no answer. It also contains some
+// stores that represent the memories of other people.
 type questionPool struct {
 	questions   []Question
 	storeCount  int
 	otherStores []*TestMemory
 }
 
-// maxOtherPeopleMemories is the maximum number of stores in memory that represent other people.
+// maxOtherPeopleMemories is the maximum number of test memories that are kept to represent the memories of other
+// people.
 const maxOtherPeopleMemories = 12
 
 // RunMeasurement measures which texts each rule in DisplayRules shows for test prompts. It measures each memory in

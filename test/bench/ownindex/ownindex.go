@@ -9,12 +9,12 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/index"
 )
 
-// SearchWays contains the names of the searches that are measured, each of which tests another part of the index:
+// SearchWays contains the names of the searches that are measured. Each search tests another part of the index:
 //
 //	plain     texts with any of the words, in one segment
 //	held      plain, filtered by a term that one text in ten contains
 //	rare      plain, filtered by a term that one text in a hundred contains
-//	lacked    plain, without the texts that contain the term of held
+//	lacked    plain, without the texts that contain the term that the search named "held" filters by
 //	newest    plain, limited to the newest tenth of the texts
 //	allowed   plain, filtered by a function that accepts every second text
 //	prefix    plain, and any of the terms that have a prefix in common with the last word
@@ -43,8 +43,9 @@ type FilledIndex struct {
 	termsByPrefix map[string][]string // terms by prefix, which are cached because finding them is not measured
 }
 
-// A search by prefix also finds words that begin like the last word of the query. Their first prefixLength bytes must
-// be the same. At most maxTermsPerPrefix such words are searched for.
+// A search by prefix also finds words that begin like the last word of the query. The first prefixLength bytes of a
+// found word must be the same as the first prefixLength bytes of the last word. At most maxTermsPerPrefix such words
+// are searched.
 const (
 	prefixLength      = 4
 	maxTermsPerPrefix = 40

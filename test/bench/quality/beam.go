@@ -1,5 +1,5 @@
-// This file reads BEAM: long chats between a person and a program, and questions for ten abilities, most of which are
-// answered by some messages.
+// This file reads the data set BEAM, which contains long chats between a person and a program. The questions about a
+// chat test ten abilities. Most questions are answered by some messages of the chat.
 
 package quality
 
@@ -69,10 +69,11 @@ func (s *chatSourceIDs) UnmarshalJSON(b []byte) error {
 	return add(v)
 }
 
-// beamAnchorDateFormat is the format of a time_anchor.
+// beamAnchorDateFormat is the format of a chat message's date in the JSON key time_anchor of the data set BEAM.
 const beamAnchorDateFormat = "January-02-2006"
 
-// Chat is a BEAM chat with its questions.
+// Chat is a chat in the data set BEAM, together with its questions. BEAM consists of long chats between a person and a
+// program.
 type Chat struct {
 	Messages  []Message
 	Questions []ChatQuestion // questions about the chat, ordered by the ability that they test
@@ -83,11 +84,11 @@ type Message struct {
 	ID   int
 	Role string
 	Text string
-	Date time.Time // last date that this message or an earlier message has in the data set
+	Date time.Time // date of this message or, without one, of the last earlier message with a date
 }
 
-// ChatQuestion is a question about a chat with the IDs of the messages that answer it. For the ability "abstention",
-// Sources is empty.
+// ChatQuestion is a question about a chat. Sources contains the IDs of the messages that answer the question. For the
+// ability "abstention", Sources is empty.
 type ChatQuestion struct {
 	Ability string
 	Text    string

@@ -1,4 +1,5 @@
-// This file caches vectors in one file each. A file's name is a hash of the endpoint, the model and the text.
+// This file caches vectors of texts. Each vector has a file of its own. A file's name is a hash of the endpoint, the
+// model and the text.
 
 package quality
 
@@ -16,7 +17,8 @@ import (
 // programs.
 type Cache struct{ CacheFS vfs.FS }
 
-// A file contains the magic, a CRC-32C of the following bytes (four bytes), and the numbers as little-endian float32.
+// cacheMagic is the beginning of a cache file with one vector. The rest of the file is a CRC-32C of the following bytes
+// (four bytes) and the numbers of the vector as little-endian float32.
 const cacheMagic = "oxbow vector 1\n"
 
 var castagnoliTable = crc32.MakeTable(crc32.Castagnoli)

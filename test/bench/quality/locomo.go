@@ -20,9 +20,9 @@ type Conversation struct {
 	Turns     []MemoryEntry
 	Asks      []ConversationQuestion
 
-	// Adversarial are questions about things that were never said. The authors made such a question from a text in the
-	// conversation, often a statement by another speaker. The sessions and turns of the question are those with this
-	// text.
+	// Adversarial are questions about things that the conversation does not say. The authors made such a question from
+	// a text of the conversation, often from a statement by another speaker. The sessions and turns of the question are
+	// the sessions and turns that contain this text.
 	Adversarial []ConversationQuestion
 
 	// number of IDs in the data that are given as evidence for an answer but do not belong to a turn
@@ -33,7 +33,7 @@ type Conversation struct {
 // ConversationQuestion is a question about a conversation with the IDs of the sessions and turns that answer it.
 type ConversationQuestion struct {
 	Text            string
-	Category        int // key of categories
+	Category        int // number of the question's kind in LoCoMo, a key of categoryNames
 	Sessions, Turns map[string]bool
 }
 

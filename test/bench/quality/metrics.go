@@ -127,8 +127,8 @@ type Scores struct {
 
 	RecallAt5  float64 `json:"recall@5"` // mean share of the entries that answer the question and are among the first 5
 	RecallAt10 float64 `json:"recall@10"`
-	// share of the questions with an answer among the first 5 entries and their neighbours, which are up to two turns
-	// before and after
+	// share of the questions for which one of the first 5 entries, or a turn up to two turns before or after such an
+	// entry, is an answer
 	ShownAnyAt5 float64 `json:"shown_any@5"`
 
 	// DCG divided by the DCG of the same 10 entries in the best order, so that missing entries do not matter

@@ -18,7 +18,8 @@ type QuestionScore struct {
 	RecallAnyAt5 float64 `json:"recall_any@5"`
 }
 
-// Difference is the mean difference between pairs, with the bounds of its 95 % interval.
+// Difference is the mean of the differences between two rankings. Each difference compares the scores that both
+// rankings reached for one question. Low and High are the bounds of the mean's 95 % interval.
 type Difference struct{ Mean, Low, High float64 }
 
 // PairedDifference returns the mean of the differences, and its 95 % interval. Each difference is between two

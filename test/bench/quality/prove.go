@@ -1,5 +1,5 @@
-// This file verifies the scorer: on SciFact, it must reproduce the published result for the
-// same formula.
+// This file verifies the scorer. On the data set SciFact, the scorer must reproduce the result that was published for
+// the formula that the scorer uses.
 
 package quality
 
@@ -31,7 +31,7 @@ type ScorerCheck struct {
 	DefaultParamsNDCG         float64 `json:"own_ndcg@10"` // measured nDCG with oxbow's default values of k1 and b
 	// share of the relevant documents that are among the first 100 hits of a query
 	Recall    float64 `json:"recall@100"`
-	Reason    string  `json:"why,omitempty"` // reason why NDCG is not equal to Published
+	Reason    string  `json:"why,omitempty"` // reason why the values of NDCG and PublishedNDCG differ
 	Documents int     `json:"documents"`
 	Queries   int     `json:"queries"`
 }

@@ -1,4 +1,5 @@
-// This file reads QMSum: meeting transcripts, and questions that some of their parts answer.
+// This file reads the data set QMSum. It contains transcripts of meetings, and questions. Some parts of a transcript
+// answer each question.
 
 package quality
 

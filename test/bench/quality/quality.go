@@ -41,7 +41,7 @@ type Options struct {
 	// OnQuestionScore is called with the score of each question for each ranking. It may be nil.
 	OnQuestionScore func(QuestionScore)
 
-	// Progress is called with the number of finished questions in a source. It may be nil.
+	// Progress is called with the title of a data set and the number of its questions that are finished. It may be nil.
 	Progress func(title string, done int)
 }
 
@@ -81,7 +81,7 @@ type MissingDataSet struct {
 	URL           string `json:"from"`
 }
 
-// maxHits is the number of hits for each question from which the measures are computed.
+// maxHits is the number of hits for each question that are used to compute the measures, such as nDCG.
 const maxHits = 10
 
 // Run runs the measurement. The report lists sets that are not available. If the error is a

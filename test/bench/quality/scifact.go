@@ -67,7 +67,8 @@ func readSciFact(s *DataSetSource) (*sciFactData, error) {
 	return c, nil
 }
 
-// SciFactText is an abstract, or a query, which lacks a title. It is one line of corpus.jsonl or queries.jsonl.
+// SciFactText is an abstract or a query in the data set SciFact. A query has no title. A SciFactText is one line of
+// corpus.jsonl or queries.jsonl.
 type SciFactText struct {
 	ID    string `json:"_id"`
 	Title string `json:"title"`

@@ -17,10 +17,11 @@ import (
 
 // These are the numbers of entries and sessions in the memory that WriteTrialHome writes.
 const (
-	EntryCount                = 4000 // approximate number of entries in the memory
-	SessionCount              = 80   // number of imported sessions
-	NatsTagEntryCount         = 186  // number of entries with the tag "nats", on which tests make changes to many entries at once
-	InstructionLikeEntryCount = 23   // number of imported entries whose text looks like an instruction to a language model
+	EntryCount   = 4000 // approximate number of entries in the memory
+	SessionCount = 80   // number of imported sessions
+	// number of entries with the tag "nats". Tests change all of these entries at once.
+	NatsTagEntryCount         = 186
+	InstructionLikeEntryCount = 23 // number of imported entries whose text looks like an instruction to a language model
 	// number of prompts in the imported sessions in which the person asks the agent to remember something
 	RememberRequestCount = 7
 )
@@ -39,7 +40,7 @@ const OwnText = "We ship on Fridays at noon.\n\nThe release is cut from main, an
 // web page.
 var WrittenNames = []string{"retry budget", "circuit breaker", "backoff of the card network"}
 
-// ShownPrompt is the name of a note that a hook showed to the model at a prompt in the session AgentSessionID.
+// ShownPrompt is the name of a note. At a prompt in the session AgentSessionID, a hook showed this note to the model.
 const ShownPrompt = "card network timeout"
 
 // RunOxbow runs the command oxbow with these arguments and this standard input. It adds the variables env to the
@@ -81,7 +82,7 @@ func WriteTrialHome(dir, home string, run RunOxbow) error {
 	return playSession(dir, run)
 }
 
-// importedEntry is an entry in the form that oxbow import reads.
+// importedEntry is an entry in the JSON form that the command "oxbow import" reads.
 type importedEntry struct {
 	Name    string          `json:"name"`
 	Content string          `json:"content"`

@@ -35,7 +35,7 @@ type CrashTally struct {
 	DiskStopPoints        int // number of operations at which the disk was stopped
 	PossibleDiskContents  int // number of possible disk contents after a crash
 	DistinctCrashContents int // number of different disk contents after a crash, all of which were examined
-	// number of disk contents that were examined after a second crash, during the recovery from the first
+	// number of disk contents for which a second crash, during the recovery from the first crash, was examined
 	RecoveryCrashes int
 	Kills           int // number of operations at which one process was killed while a second process continued
 	FromSnapshot    int // number of stores that were opened from a snapshot
@@ -62,7 +62,7 @@ type crashRun struct {
 	setup     workload.StoreSetup
 	tally     CrashTally
 	judge     *workload.CrashJudge
-	snapshots [][]byte // snapshot files that were found last in disk contents after a crash
+	snapshots [][]byte // the snapshot files that were found most recently in disk contents after a crash
 }
 
 // FindCrashViolation examines the script of a seed. It returns the first violation, or nil. For one seed in four,

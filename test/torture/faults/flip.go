@@ -351,8 +351,8 @@ func (s *damagedStore) checkDamagedEndSaved(mem *vfs.Mem, tail []byte) error {
 	return fmt.Errorf("the tail of %d bytes was cut off and not kept", len(tail))
 }
 
-// recordRange is a record's byte range. durable is the number of the last change that was durable when the record was
-// written.
+// recordRange is a record's byte range. lastDurableSeqAtWrite is the number of the last change that was durable when
+// the record was written.
 type recordRange struct {
 	fromOffset, toOffset  int
 	lastDurableSeqAtWrite uint64

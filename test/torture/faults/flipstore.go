@@ -35,7 +35,8 @@ var storeKinds = []damagedStoreKind{
 	{"large, compacted", 7, 3, 1, true, 400},
 }
 
-// damagedStore is a sound store with all its earlier states, for comparisons with damaged copies.
+// damagedStore is the store from which damaged copies of the file are made. The store itself is sound. The type also
+// contains all earlier states of the store, with which a damaged copy is compared.
 type damagedStore struct {
 	setup               workload.StoreSetup
 	seed                uint64

@@ -1,5 +1,5 @@
-// This file tests I/O errors. In each run of a script of store operations, one disk operation fails or is done only in
-// part, either once or from then on.
+// This file tests I/O errors. In each run of a script of store operations, one disk operation fails, or is done only in
+// part. In some runs, all following operations fail in the same way.
 
 package faults
 
@@ -16,8 +16,8 @@ import (
 // ErrorOptions are the options of the test that lets disk operations fail.
 type ErrorOptions struct {
 	Setup workload.StoreSetup // faults that are put into the disk on purpose
-	// number of possible disk contents after a crash that are examined after each I/O error and at the end (0 means
-	// 24)
+	// number of possible disk contents that are examined after each I/O error and at the end (0 means 24). A possible
+	// disk content is what the disk may contain after a crash.
 	ImageCount int
 }
 

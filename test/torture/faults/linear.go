@@ -57,11 +57,12 @@ func (t *LinearizabilityTally) Add(u LinearizabilityTally) {
 type callVerb int
 
 const (
-	callReadEntry       callVerb = iota
-	callRememberEntry            // The call is [oxbow.Memory.Remember], which writes the entry whether or not it exists.
-	callAddEntry                 // The call is Add, which fails if the entry exists.
-	callUpdateIfContent          // The call is Update with If, which fails if the entry does not have the expected content.
-	callForgetEntry              // The call is Forget, which fails if the entry does not exist.
+	callReadEntry     callVerb = iota
+	callRememberEntry          // The call is [oxbow.Memory.Remember], which writes the entry whether or not it exists.
+	callAddEntry               // The call is Add, which fails if the entry exists.
+	// The call is Update with the field If, and fails if the entry lacks the expected content.
+	callUpdateIfContent
+	callForgetEntry // The call is Forget, which fails if the entry does not exist.
 	// The call compacts the store. It is not recorded in the history, because it does not change an entry.
 	callCompact
 )

@@ -18,8 +18,8 @@ const (
 	snapshotPageBytes = 4096
 	// number of old snapshot files that are kept, because parts of them are written into later snapshot files
 	keptOldSnapshots = 4
-	// The content of the disk after a crash is called an image. One in this many images with a snapshot file is tested
-	// with other snapshot files.
+	// The content of the disk after a crash is called an image. Of all images with a snapshot file, only one in
+	// contentsPerMixedTest is tested with other snapshot files.
 	contentsPerMixedTest    = 16
 	snapshotMixesPerContent = 4
 )

@@ -1,9 +1,9 @@
 // This file defines the report about a store that broke one of its guarantees, for example that no acknowledged change
 // is lost.
 
-// Package faults has the campaigns that test one store in this process with crashes of the disk
-// ([FindCrashViolation]), failing operations ([FindErrors]), damaged files ([DamageStores]), and goroutines in several
-// processes ([CheckLinearHistory]).
+// Package faults contains campaigns, which are long randomized tests of a store. [FindCrashViolation] lets the
+// simulated disk crash. [FindErrors] lets disk operations fail. [DamageStores] damages files. [CheckLinearHistory] runs
+// goroutines in several simulated processes. All of them run in a single operating system process.
 package faults
 
 import (

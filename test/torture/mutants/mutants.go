@@ -15,7 +15,8 @@ import (
 	"strings"
 )
 
-// Mutant is a fault in the library. In File, the text New replaces the text Old.
+// Mutant is a deliberate fault in the library. Name identifies the fault. In the file with the path File, the text in
+// the field Old is replaced by the text in the field New.
 type Mutant struct {
 	Name, File, Old, New string
 }

@@ -18,8 +18,9 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// minUncompactedChanges is the minimum number of changes that a compaction keeps in the history: the newest changes
-// that the auditor has read.
+// minUncompactedChanges is the number of changes that a compaction keeps at least. The auditor compares the store's log
+// with the answers of the writing processes. The kept changes are the newest changes that the auditor has read, so that
+// it has read all dropped changes.
 const minUncompactedChanges = 100
 
 // logAuditor compares the store's log with the answers that the writing processes have given. It reads the log through

@@ -1,7 +1,7 @@
 //go:build unix
 
-// This file defines calls and answers, which are the same for all transports. It also defines the transport of child
-// processes.
+// This file defines the calls to a tested process and the answers of the process. They are the same for all ways in
+// which a process can be called. It also implements one of these ways: calls to a child process by lines of JSON.
 
 package procs
 
@@ -57,8 +57,8 @@ type callAnswer struct {
 	Refusal string            `json:"refused,omitempty"` // reason for a refusal, or an error message
 }
 
-// processConnection is the connection to a process that writes or reads the store. Several goroutines may use it at
-// the same time. call returns an error only if the process has ended. It is then unknown whether the call was
+// processConnection is the connection to a process that writes or reads the store. Several goroutines may use it at the
+// same time. The method call returns an error only if the process has ended. It is then unknown whether the request was
 // executed.
 type processConnection interface {
 	call(ctx context.Context, c callRequest) (callAnswer, error)
@@ -72,7 +72,7 @@ var errProcessGone = errors.New("the process is gone")
 
 // lineConnection is the connection to a child process that runs [ChildCommand]. Requests and answers are lines of JSON.
 type lineConnection struct {
-	mu     sync.Mutex // guards in, next and open
+	mu     sync.Mutex // guards calls, nextID and pendingCalls
 	calls  io.WriteCloser
 	nextID uint64
 	// calls that were not answered yet, by their IDs (nil after the process has ended)

@@ -22,7 +22,7 @@ import (
 // Names of the deliberate faults of files and locks that a run of the campaign can have.
 const (
 	faultNoLock = "no-lock" // a process gets the store's lock although another process holds it
-	// the file system does not store the note about the log that processes write to the lock file
+	// the file system does not store the note about the log's state that processes write to the lock file
 	faultLockFileNoteLost = "no-note"
 	// The lock uses fcntl, and the process also reads the lock file. Closing the file then releases the lock.
 	faultFcntlLock = "fcntl-lock"

@@ -20,7 +20,7 @@ type requestedChange struct {
 	callVerb    string
 	outcome     requestOutcome
 	version     uint64 // version of the entry in the process's answer (0 if the answer did not contain a version)
-	numberInLog uint64 // number of the change in the store's log (0 until the auditor has found the change there)
+	numberInLog uint64 // number of the change in the store's log (0 until it was found there)
 }
 
 type requestOutcome int
@@ -31,8 +31,8 @@ const (
 	requestRefused
 )
 
-// knownEntryState contains the facts that the campaign knows about the entry with a name, from the answers of the
-// tested processes.
+// knownEntryState contains what the campaign (a test with many processes) knows about the entry with a certain name.
+// The campaign learns these facts from the answers of the tested processes.
 type knownEntryState struct {
 	version              uint64 // last version of the entry that a process has acknowledged
 	lastOpID             string // op ID of the change that wrote this version
@@ -40,7 +40,8 @@ type knownEntryState struct {
 	requestedChangeCount int    // number of requested changes of the entry
 	answeredChangeCount  int    // number of requested changes of the entry that a process has answered
 	isRemovalRequested   bool   // the removal of the entry was requested
-	// Several goroutines change the entry. Therefore version may be newer than the change lastOpID.
+	// several goroutines change the entry, so lastOpID may belong to an older change than the change to the number
+	// version
 	isSharedByWriters bool
 }
 
@@ -49,7 +50,7 @@ type knownEntryState struct {
 type changeLedger struct {
 	mu      sync.Mutex
 	states  map[string]*knownEntryState
-	changes map[string]*requestedChange // changes that the auditor has not found in the store's log yet, by op ID
+	changes map[string]*requestedChange // changes that were not found in the store's log yet, by op ID
 	// names of entries whose changes were acknowledged recently (the reading processes choose from these names)
 	recentNames []string
 	// index at which the next name is stored in recentNames, where it replaces the oldest
@@ -57,8 +58,8 @@ type changeLedger struct {
 	acknowledgedChangeCount int
 }
 
-// maxRecentEntryNames is how many recently changed names are kept. The reading goroutines read entries with these
-// names.
+// maxRecentEntryNames is the number of entry names that are remembered. They are the names of the entries that were
+// changed most recently. Goroutines that read choose the entries to read from these names.
 const maxRecentEntryNames = 512
 
 func newChangeLedger() *changeLedger {

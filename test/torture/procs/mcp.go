@@ -121,20 +121,22 @@ func refusalReason(s string) string {
 	return s
 }
 
-// entryHeadPattern matches an entry in an answer: the line with its name and version, and the content in the fenced
-// block below. The contents that this campaign writes contain no fence and do not end with a line feed.
+// entryHeadPattern matches an entry in the text that the tool of an MCP server returned. It matches the line with the
+// entry's name and version, and the content in the fenced block below. The contents that this test writes contain no
+// fence and do not end with a line feed.
 var entryHeadPattern = regexp.MustCompile(
 	"(?m)^(?:[0-9]+\\. )?(\"(?:[^\"\\\\]|\\\\.)*\") \\([a-z]+, .*version ([0-9]+).*\\)\\n(?:[a-z]+: " +
 		".*\\n)*```[a-z]+\\n((?s:.*?))\\n?```\\n",
 )
 
-// rememberedPattern matches the beginning of the answer to remember. Its group is the version of the entry.
+// rememberedPattern matches the beginning of the text that the MCP tool "remember" returns. The group in the pattern
+// matches the version of the entry.
 var rememberedPattern = regexp.MustCompile(
 	`^(?:remembered|updated|already remembered) "(?:[^"\\]|\\.)*" \([a-z]+, .*?version ([0-9]+)`,
 )
 
-// forgottenPattern matches the note in the text that the MCP tool forget returns. The group in the pattern matches the
-// number of the change.
+// forgottenPattern matches the text that the MCP tool "forget" returns, up to the number in the note at its end. The
+// group in the pattern matches this number, which is the number of the change.
 var forgottenPattern = regexp.MustCompile(
 	`(?s)^forgot ".*\nnote: (?:undo with seq \[|op_id "[^"]*" was used before: change )([0-9]+)`,
 )

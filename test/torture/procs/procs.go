@@ -30,7 +30,8 @@ type Options struct {
 	// Program is the path of the program to test (see [Build]).
 	Program string
 
-	// ChildCommand is the command line that runs [ChildCommand], without its arguments.
+	// ChildCommand is the command line of a child process that runs the function [ChildCommand]. It does not include
+	// the arguments of that function.
 	ChildCommand []string
 
 	Duration       time.Duration // how long the writing processes are asked to make changes (default 8 s)
@@ -46,8 +47,8 @@ type Options struct {
 	// broken file system.
 	LockOrFileFault string
 
-	// Mutant, if not nil, is the command line of a deliberately broken build of the program in [ChildCommand]. The
-	// writing and reading processes run this build.
+	// MutantCommand is the command line of a deliberately broken build of the program that runs [ChildCommand]. If
+	// MutantCommand is not nil, the writing and reading processes run this build.
 	MutantCommand []string
 }
 

@@ -20,8 +20,8 @@ const sharedEntryCount = 4
 
 func sharedName(i int) string { return fmt.Sprintf("shared%d", i) }
 
-// maxOwnEntries is the number of its own entries from which a writing goroutine does not add any more. It then only
-// changes and removes entries.
+// maxOwnEntries is the maximum number of entries that a writing goroutine has for itself. If it has that many, it adds
+// no further entries, and only changes and removes entries.
 const maxOwnEntries = 40
 
 // writingGoroutine is a goroutine that makes changes.

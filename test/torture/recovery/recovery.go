@@ -41,8 +41,8 @@ type DamageTally struct {
 	HarmlessCount int // number of files whose damage left all entries as they were
 	// number of files that lost their last changes without any sign of the loss in the remaining bytes
 	UnnoticedLossCount      int
-	RolledBackCount         int // number of files that lack changes which were written according to the lock file
-	ReportedDamageCount     int // number of files whose damage the verb check reported
+	RolledBackCount         int // number of files that lack changes which the lock file records as written
+	ReportedDamageCount     int // number of files whose damage the command named "check" reported
 	UnrecognizableFileCount int // number of files that nobody can recognize as memories any more
 	LostEntryCount          int // number of entries that were not saved although their records are undamaged
 }
@@ -69,7 +69,7 @@ const (
 
 // Damage tells which bytes of a file are damaged, and how.
 type Damage struct {
-	Kind string // what happens to the bytes from Start to End-1: "changed", "zeroed" or "cut"
+	Kind string // what happens to the bytes from StartOffset to EndOffset-1: "changed", "zeroed" or "cut"
 	// offsets in the store file of the first damaged byte, and of the byte after the last damaged byte
 	StartOffset, EndOffset int
 	// which of the snapshot, the index and the lock file exist next to the store file: a sum of withSnapshotFile,
@@ -166,12 +166,12 @@ type damageTrial struct {
 	dir               string
 	damaged           []byte
 	derivedFileSet    int
-	storeKind         string             // kind of the damage, as in Damage.Kind
+	storeKind         string             // kind of the damage in the store file, as in Damage.Kind
 	damageOffset      int                // offset of the first damaged byte
 	restorableEntries contentByEntryName // entries that can be restored from the undamaged records
-	isCheckClean      bool               // whether the command check finds no problem in the damaged file
+	isCheckClean      bool               // set if the command "oxbow check" finds no problem in the damaged file
 	isRolledBack      bool               // whether check reports only that the store file went back to an earlier state
-	listedEntries     contentByEntryName // entries that the verb list returns (nil if it fails)
+	listedEntries     contentByEntryName // entries that "oxbow list" returns (nil if the command fails)
 }
 
 // TestDamage writes the store with this damage to dir, which must be empty, and calls the verbs. It adds the outcome to
@@ -484,7 +484,8 @@ func (x *damageTrial) followCheckAdvice() error {
 	return x.followAdviceUntil(x.restorableEntries)
 }
 
-// maxRepairCommands is the maximum number of commands that a person may have to run until check reports no problem.
+// maxRepairCommands is the maximum number of commands that a person may have to run before the command "check" reports
+// no problem.
 const maxRepairCommands = 3
 
 // followAdviceUntil runs the commands that the command "check" advises, until this command reports no problem. Then the

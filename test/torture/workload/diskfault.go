@@ -10,7 +10,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// DiskFault is a guarantee that a file system breaks.
+// DiskFault is a deliberate fault of the simulated disk. With this fault, the disk breaks a guarantee that real file
+// systems give.
 type DiskFault int
 
 // These are the deliberate faults of the simulated disk. Some skip only the syncs for one purpose. The purpose is

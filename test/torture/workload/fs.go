@@ -1,5 +1,6 @@
-// This file implements the file system of a tested store. It counts calls and open files, and calls a function between
-// two calls so that another process can run. It also has the deliberate faults that the StoreSetup selects.
+// This file implements the file system of a tested store. The file system counts calls and open files. It calls a
+// function before each call that changes something, so that another process can run at this point. It also has the
+// deliberate faults that the StoreSetup selects.
 
 package workload
 
@@ -15,7 +16,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// StoreFile is the name of the store's file in all campaigns.
+// StoreFile is the name of the store's file in all randomized tests (campaigns).
 const StoreFile = "m.oxbow"
 
 // IsLockFile reports whether name is the name of a lock file. A lock file begins with a random identity, so its
@@ -37,7 +38,8 @@ func WritesSnapshots(seed uint64) bool { return seed%16/4 != 3 }
 // IsTornRecordFile reports whether name is the name of a file in which the store has saved an incomplete record.
 func IsTornRecordFile(name string) bool { return strings.HasPrefix(name, StoreFile+".lost/") }
 
-// StoreSetup describes how the tested store differs from a store in real use. The zero Setup is a store without faults.
+// StoreSetup describes how the tested store differs from a store in real use. The zero StoreSetup is a store without
+// faults.
 type StoreSetup struct {
 	DiskFault          DiskFault // fault of the disk
 	GrowsInSmallSteps  bool      // The file grows in small steps when records are appended (see FreeSpace).

@@ -30,7 +30,7 @@ type StoreState struct {
 type World struct {
 	Script          Script
 	Disk            *crashfs.Disk
-	CompletedEvents int // number of steps of the test script that have ended (also counted if refused)
+	CompletedEvents int // number of ended steps of the test script, including refused steps
 
 	// RecordsStates makes RunStep compare the store with the expected content after each step, and record the state.
 	// Otherwise, the steps are only executed.
@@ -57,7 +57,8 @@ type storeProcess struct {
 	memory *oxbow.Memory // nil if the memory is not open
 }
 
-// scriptClock advances most of the time. As in real use, its fractional seconds have different numbers of digits.
+// scriptClock is a clock whose time usually moves forward and sometimes backward. As in real use, its fractional
+// seconds have different numbers of digits.
 type scriptClock struct {
 	r   *rand.Rand
 	now time.Time

@@ -27,7 +27,8 @@ type CrashJudge struct {
 	seed         uint64
 	setup        StoreSetup
 	statesByHash map[uint64]*StoreState // content of the store on each examined disk image, by the hash of the image
-	// entries in the store after the judge's own changes, by the hash of the disk
+	// entries in the store after the changes that the CrashJudge itself made to test the store, by the hash of the disk
+	// image
 	entriesAfterJudgeChanges map[uint64][]oxbow.Entry
 }
 

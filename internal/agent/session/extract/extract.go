@@ -90,7 +90,8 @@ func (r *sentenceRule) matchesSentence(foldedSentence string) bool {
 }
 
 type ruleIndex struct {
-	// rules by signal and trigger word; only the rules of the words in a sentence are tried
+	// rules by the meaning of the sentences that they recognize, and by trigger word; a rule is tried only if the
+	// sentence contains its trigger word
 	rulesByWord map[sentenceMeaning]map[string][]*sentenceRule
 	// rules without trigger words, which are tried for every sentence in Chinese or Japanese
 	cjkRules []*sentenceRule

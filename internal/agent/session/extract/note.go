@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// rememberRequestPattern matches the request words at the beginning of a sentence, such as "please remember that". It
-// matches only if the rest is a complete sentence without these words.
+// rememberRequestPattern matches the words at the beginning of a sentence with which a person asks the agent to
+// remember something, such as "please remember that".
 var rememberRequestPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)^(?:(?:please|pls|ok|okay|also|and|so|por favor|bitte|пожалуйста),? )*(?:` +
 		`(?:always |do |you (?:should|must|need to) |i (?:want|need) you to |i['’]d like you to )?remember(?:,? (?:that|this|to|for (?:next time|later|the future)))*[,:]? ` +
@@ -19,7 +19,8 @@ var rememberRequestPattern = sync.OnceValue(func() *regexp.Regexp {
 		`|(?:recuerda|ten en cuenta) que |lembre-se (?:de )?que |(?:запомни|помни),? что |(?:记住|记得|牢记)[，：,: ]+)`)
 })
 
-// sentenceStarters contains words that are capitalized only at the beginning of a sentence.
+// sentenceStarters contains, in lower case, words that often begin a sentence. Except for "i", these words are
+// capitalized only because they begin a sentence.
 var sentenceStarters = map[string]bool{"a": true, "all": true, "always": true, "an": true, "do": true, "don't": true,
 	"each": true, "every": true, "i": true, "if": true,
 	"in": true, "it": true, "my": true, "never": true, "no": true, "not": true, "only": true, "our": true, "run": true,

@@ -1,9 +1,9 @@
 // This file finds proposals and fixes in the turns of a session.
 
-// Package inbox finds lessons in sessions that no note contains yet. A proposal is a sentence of a person that waits
-// for approval as a note. A fix describes the work between the failure of a command and its next success. Both are
-// stored as entries of the archive. The package also labels turns in which an edit was reverted or corrected later. It
-// never makes a note without a person's approval.
+// Package inbox searches sessions for lessons that are not contained in any note yet. A proposal is a sentence of a
+// person that waits for approval as a note. A fix describes the work between the failure of a command and its next
+// success. Both are stored as entries of the archive. The package also labels turns in which an edit was reverted or
+// corrected later. It never makes a note without a person's approval.
 package inbox
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/sametext"
 )
 
-// These are the values of the field Why. They say why a sentence becomes a proposal.
+// These are the values of the field Why in a proposal. They say why a sentence becomes a proposal for a note.
 const (
 	ReasonRememberRequest = "asked"  // The person asks the agent to remember the sentence.
 	ReasonAgentCorrection = "lesson" // The sentence corrects the agent's work.
@@ -106,7 +106,8 @@ type foundFix struct {
 	Explanation    string       // sentence in which the agent names the cause or the change
 	Turn           session.Turn // turn in which Command succeeded
 
-	// calls that returned texts by other people, if the failed command or its output repeats these texts
+	// Repeats lists the calls that returned texts by other people, if these texts occur again in the failed command or
+	// its output. Otherwise it is nil.
 	Repeats *session.RepeatedCalls
 
 	agentTexts []string // texts that the agent wrote after Command failed, up to the last edit of a file
@@ -148,7 +149,8 @@ func findFixes(turns []session.Turn) []foundFix {
 
 // fixSearch is the state of findFixes while it reads a session's calls.
 type fixSearch struct {
-	// commands that failed and have not passed since, each with the fix that will be complete when the command passes
+	// unfixedCommands contains the commands that failed and have not passed since. The value describes the work on the
+	// command so far, which becomes a found fix when the command passes.
 	unfixedCommands        map[string]*foundFix
 	agentTextAfterLastEdit string // text of the agent in this turn after the last edit
 	foundFixes             []foundFix

@@ -27,7 +27,8 @@ type PassedCommand struct {
 	LastPassed   time.Time `json:"time"` // time at which the command last passed
 	FirstPrompt  string    `json:"asked,omitempty"`
 
-	// share of the words in the searched task that occur in Command or in the turns that ran it
+	// share of the words in the caller's description of a task that occur in Command or, with less weight, in the turns
+	// that ran Command
 	matchingWordShare float64
 	sessions          map[string]bool
 }

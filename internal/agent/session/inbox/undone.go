@@ -13,8 +13,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/session/extract"
 )
 
-// These are the keys of the labels for a turn whose work was undone or criticized. The value is a file, in the form
-// that changedFiles returns.
+// These are the keys of the labels for a turn whose work was undone or criticized. The value of the label is the path
+// of a file. If the file is below the turn's working directory, the path is relative to this directory.
 const (
 	LabelReverted = "reverted" // Git, or an edit in a later turn, reverted the turn's edits of the file.
 	// In the prompt of the next turn, the person criticized this turn's work and named the file.

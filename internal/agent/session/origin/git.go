@@ -9,8 +9,9 @@ import (
 	"sync"
 )
 
-// gitOutputKind is the kind of output that a git command prints. Commands that are not listed, such as pull, notes,
-// shortlog, tag and cat-file, print text by other people.
+// gitOutputKind is the kind of output that a git command prints. gitOutputKinds lists commands with their kinds.
+// Commands that gitOutputKinds does not list, such as pull, notes, shortlog, tag and cat-file, print text by other
+// people.
 type gitOutputKind int
 
 const (
@@ -92,8 +93,9 @@ func (s *shellState) judgeCommandsRunByGit(args []string) {
 	}
 }
 
-// gitTreeCommands are the git commands that only write files from commits into the working tree. Git tracks these
-// files, so they count as the project's own.
+// gitTreeCommands are the git commands that may print text by other people, but do not write it into untracked files.
+// If they write files into the working tree, git tracks these files, so the files count as the project's own. Therefore
+// only the printed text of these commands is treated as foreign.
 var gitTreeCommands = []string{
 	"pull",
 	"checkout",

@@ -1,4 +1,5 @@
-// This file defines the levels of trust in a text, depending on its author. It also defines the access to the machine.
+// This file defines the levels of trust in a text, which depend on the text's author. It also defines the type
+// [Machine], which provides the facts about the computer that are needed to find the author.
 
 package origin
 
@@ -14,7 +15,7 @@ const (
 	LevelForeignText                     // Somebody else wrote the text.
 )
 
-// Machine provides information about the computer on which the call was made.
+// Machine provides information about the computer on which an agent made the tool call that is judged.
 type Machine struct {
 	Getenv func(string) string
 

@@ -31,7 +31,7 @@ type ToolCall struct {
 // ToolCallVerdict says who wrote the text that a call returned and the files that the call wrote.
 type ToolCallVerdict struct {
 	TrustLevel      TrustLevel
-	TrustLevelCause string // the tool and its argument that are the reason for Level ("" for LevelOwnText)
+	TrustLevelCause string // the tool and its argument that are the reason for TrustLevel ("" for LevelOwnText)
 
 	// FilesOfAgentText are the files into which the call wrote only the agent's own text. FilesOfOtherText are the
 	// other files that it wrote. The paths are absolute and free of symbolic links.
@@ -42,7 +42,8 @@ type ToolCallVerdict struct {
 	UnnamedFilesTrustLevel TrustLevel
 }
 
-// maxCauseBytes is the maximum length of a verdict's Cause, in bytes.
+// maxCauseBytes is the maximum length, in bytes, of the text that names the cause of a verdict. A verdict is a
+// judgement about who wrote the text that a tool call returned.
 const maxCauseBytes = 250
 
 // JudgeToolCall returns the origin of the text that a call returned. If it panics, the verdict is LevelForeignText.

@@ -21,10 +21,10 @@ const (
 	// The program is a build tool, which prints messages about the project that it builds or tests.
 	programKindBuildTool
 	programKindFileReader // kind of a program that prints the files in its arguments
-	// The program prints lines of files, such as grep or sed. Its first argument is a pattern or a script. The other
+	// The program, such as grep or sed, prints lines of files. Its first argument is a pattern or a script. The other
 	// arguments name the files.
 	programKindLineFilter
-	programKindFileLister // The program prints file names, such as ls.
+	programKindFileLister // The program, such as ls, prints file names.
 	// The program prints file names, and the output of a program that it runs for the files.
 	programKindFileFinder
 	programKindURLFetcher // The program prints the content of a URL.

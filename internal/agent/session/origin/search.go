@@ -30,8 +30,9 @@ func (j *toolCallVerdictState) raiseTrustLevelForSearch(dir string, paths []stri
 	}
 }
 
-// maxWordsInLineWithoutFile is the maximum number of words in an output line that may lack a file name. So short a
-// line may be a count that the search program itself wrote. A longer line contains text of an unknown file.
+// maxWordsInLineWithoutFile is a maximum number of words. An output line without a file name is accepted if it has at
+// most this many words, because so short a line may be a count that the search program itself wrote. A longer line
+// contains text of an unknown file.
 const maxWordsInLineWithoutFile = 5
 
 // searchOutput collects the files from which a search printed lines.

@@ -21,7 +21,7 @@ var thirdPartyCodeDirs = []string{"node_modules", "bower_components", "jspm_pack
 // projectTree is the project in which a session works.
 type projectTree struct {
 	workingDir    string // working directory of the session
-	root          string // root of the git working tree with symbolic links resolved, or dir without git
+	root          string // root of the git working tree with symbolic links resolved (workingDir without git)
 	worktree      *git.Worktree
 	resolvedPaths map[string]string // results of resolveLinks, by path
 	ownCommits    map[string]bool   // hashes of the commits that were made on this machine (nil until they are read)

@@ -78,14 +78,15 @@ var toolKindsByName = map[string]toolKind{
 
 // toolInput contains the arguments of a tool, under the names that the different clients use.
 type toolInput struct {
-	Command         json.RawMessage `json:"command"`
-	Cmd             json.RawMessage `json:"cmd"`
-	FilePath        string          `json:"file_path"`
-	FilePathCamel   string          `json:"filePath"`
-	NotebookPath    string          `json:"notebook_path"`
-	AbsolutePath    string          `json:"absolute_path"`
-	Path            string          `json:"path"`
-	TargetFile      string          `json:"target_file"`           // name in Cursor until 2025
+	Command       json.RawMessage `json:"command"`
+	Cmd           json.RawMessage `json:"cmd"`
+	FilePath      string          `json:"file_path"`
+	FilePathCamel string          `json:"filePath"`
+	NotebookPath  string          `json:"notebook_path"`
+	AbsolutePath  string          `json:"absolute_path"`
+	Path          string          `json:"path"`
+	// path of the edited file, in calls of Cursor until 2025
+	TargetFile      string          `json:"target_file"`
 	TargetFileCamel string          `json:"targetFile"`            // path of the edited file, in calls of Cursor
 	RelativePath    string          `json:"relativeWorkspacePath"` // path of the edited file, in edits of Cursor
 	URL             string          `json:"url"`

@@ -36,8 +36,8 @@ const (
 	ClaudeAI = "claude-ai"
 )
 
-// conversationFormats contains the function that reads a conversation of each service. A conversation has the format
-// if it has the member that key names.
+// conversationFormats contains, for each chat service, the function that reads a conversation of this service. A
+// conversation comes from the service if its JSON object has a member whose name is the string in the field key.
 var conversationFormats = map[string]struct {
 	key  string
 	read func(f *transcriptFile, b []byte) bool

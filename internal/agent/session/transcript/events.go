@@ -48,7 +48,8 @@ type startedCall struct {
 	args  json.RawMessage
 }
 
-// maxSniffedLines is the number of lines from which the author is recognized.
+// maxSniffedLines is the number of lines at a transcript's beginning that are examined to recognize the program that
+// wrote the transcript.
 const maxSniffedLines = 20
 
 // readLine reads the line that begins at offset. It returns false if the line cannot be read. If another client wrote

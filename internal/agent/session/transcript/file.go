@@ -21,7 +21,8 @@ type transcriptFile struct {
 	startOffset    int64 // offset at which reading began
 	lastTurnOffset int64 // offset at which the last turn begins
 	endOffset      int64 // end of the transcript's lines that were read so far
-	// end of the lines whose unread and unknown parts were already counted in an earlier call of the reader
+	// end of the lines that an earlier call of the reader has read; parts in these lines that cannot be read or are not
+	// understood were already counted by that call
 	countedPartsEndOffset int64
 	conversationOffset    int64 // offset of the conversation that is being read
 	report                ReadReport

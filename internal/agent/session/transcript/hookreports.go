@@ -1,5 +1,6 @@
-// This file stores reports about the parts that were left out when the transcripts that hooks named were read. Nobody
-// sees the output of the command that reads them, so the next import and the verb doctor report it.
+// This file stores reports about parts of transcripts that were left out. Hooks name the transcripts, and a command in
+// the background reads them. Nobody sees the output of this command, so the next import and the command doctor show the
+// reports.
 
 package transcript
 
@@ -18,14 +19,18 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// hookReportsFile is the name of the file with the reports.
+// hookReportsFile is the name of the file in which [HookReports] stores its reports about the parts of transcripts that
+// were left out.
 const hookReportsFile = "leftout.json"
 
 // maxHookReportsBytes is the maximum size, in bytes, of the file with the reports about transcript parts that were not
-// stored. Each report has a limited size, so a larger file must be damaged and is ignored.
+// stored. The file contains one report of limited size for each client. A larger file must therefore be damaged, and is
+// ignored.
 const maxHookReportsBytes = 8 << 20
 
-// HookReports stores a report for each client in a directory, which is the spool of a home.
+// HookReports stores a report for each client. The report lists the parts that were left out when the client's
+// transcripts were read. Dir is the directory for the reports. It is the spool of an oxbow home, that is, the directory
+// in which hooks store events.
 type HookReports struct{ Dir string }
 
 // HookReport is the report about one client.

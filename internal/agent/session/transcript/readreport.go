@@ -87,7 +87,8 @@ type ReadReport struct {
 	instructions []Instructions
 }
 
-// leftOutInstructions is the kind of custom instructions among the parts that are not stored.
+// leftOutInstructions is the name for custom instructions in LeftOutParts, which counts the transcript parts that are
+// not stored.
 const leftOutInstructions = "custom instructions"
 
 // Instructions is a text that a person has written for all conversations with a chat service.

@@ -21,7 +21,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/annotate"
 )
 
-// traceFormatVersion is the version of the specification. The schema requires three numbers.
+// traceFormatVersion is the version of the Agent Trace specification in each trace record. It has three numbers,
+// because the JSON schema of the specification requires three numbers.
 const traceFormatVersion = "0.1.0"
 
 // traceMetadataKey is the metadata key under which a trace record contains the whole annotation.

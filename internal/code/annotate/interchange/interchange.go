@@ -19,7 +19,7 @@ import (
 // ConversionReport counts the converted items, and the losses in the conversion.
 type ConversionReport struct {
 	WrittenCount int // number of annotations that an import wrote, or of trace records that an export wrote
-	NotesRead    int // number of notes that were read
+	NotesRead    int // number of git notes that an import read (each is about one commit)
 	// how often information of each kind was lost in the conversion, by the kind's description
 	LossCounts map[string]int
 }
@@ -34,7 +34,7 @@ func (r *ConversionReport) countLoss(description string) {
 // importedLineRange is a range of code lines, for which an annotation will be imported.
 type importedLineRange struct {
 	record annotate.Record
-	place  annotate.FileAt // If place.Commit is "", the range is in the current file of the working tree.
+	place  annotate.FileAt // file and commit with the range (Commit "" means the file in the working tree)
 }
 
 // completeRecords reads the code lines to which each imported range refers, and returns the records of the ranges with
