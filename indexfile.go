@@ -54,11 +54,12 @@ import (
 // entries (a scan), the process creates an empty file. An interrupted redaction, which removes texts from the store,
 // also leaves an empty file behind.
 //
-// Format 3 ordered the documents differently. Format 4 stored each document and each entry as one block.
+// Format 3 ordered the documents differently. Format 4 stored each document and each entry as one block. Format 5
+// lacked the time of the latest update in each block of documents.
 const indexSuffix = index.FileSuffix
 
 const (
-	indexFormat   = 5
+	indexFormat   = 6
 	indexHeadSize = 128
 	indexRowSize  = 24
 )

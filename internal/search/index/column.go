@@ -67,24 +67,3 @@ func (c *storedColumn[T]) allValues() []T {
 	c.cachedValues.CompareAndSwap(nil, &values)
 	return *c.cachedValues.Load()
 }
-
-// blockMaxima returns the largest value of the field in each block of 64 documents. It reads all documents, but keeps
-// only these maxima in memory.
-func (c *storedColumn[T]) blockMaxima() []T {
-	count := c.docs.RowCount(tableNumberDocuments)
-	blocks := make([]T, (count+63)/64)
-	number := 0
-	err := c.docs.EachTablePage(tableNumberDocuments, func(rows []byte) {
-		for ; len(rows) > 0; rows = rows[documentRowBytes:] {
-			value := T(binary.LittleEndian.Uint64(rows[c.fieldOffset:]))
-			if number%64 == 0 || value > blocks[number/64] {
-				blocks[number/64] = value
-			}
-			number++
-		}
-	})
-	if err != nil {
-		return make([]T, len(blocks)) // docs.Err returns the error, so the results of the search will be discarded
-	}
-	return blocks
-}

@@ -26,7 +26,7 @@ const (
 	// tableNumberTimes.
 	documentRowBytes   = 24
 	longLengthRowBytes = 8
-	timeRowBytes       = 16
+	timeRowBytes       = 24
 
 	// The table of document lengths contains two values that are not lengths: unscoredLengthMark for a document without
 	// terms that is not counted, and longLengthMark for a length that is in the table of long lengths.
@@ -132,13 +132,14 @@ func writeDocs(
 	}
 	w.FinishPage()
 	for from := 0; from < h.docCount; from += 64 {
-		_, _, first, _ := doc(from)
+		_, latestUpdate, first, _ := doc(from)
 		t := blockTimeRange{first, first}
 		for i := from + 1; i < min(from+64, h.docCount); i++ {
-			_, _, created, _ := doc(i)
+			_, updated, created, _ := doc(i)
 			t = blockTimeRange{min(t.firstTime, created), max(t.lastTime, created)}
+			latestUpdate = max(latestUpdate, updated)
 		}
-		w.AppendRow(uint64(t.firstTime), uint64(t.lastTime))
+		w.AppendRow(uint64(t.firstTime), uint64(t.lastTime), uint64(latestUpdate))
 	}
 	w.FinishPage()
 	return w.FirstPageChecksum()
@@ -218,24 +219,26 @@ func (s *segment) readDocumentLengths(docs *pagefile.Reader) error {
 	return err
 }
 
-// blockTimeRanges returns the range of creation times for each block with 64 documents. They are cached after the first
-// call.
-func (img *snapshotTerms) blockTimeRanges() []blockTimeRange {
-	if ts := img.cachedTimeBlocks.Load(); ts != nil {
-		return *ts
+// blockTimes returns the times of each block with 64 documents. They are cached after the first call.
+func (img *snapshotTerms) blockTimes() *documentBlockTimes {
+	if ts := img.cachedBlockTimes.Load(); ts != nil {
+		return ts
 	}
-	ts := make([]blockTimeRange, 0, img.docs.RowCount(tableNumberTimes))
+	count := img.docs.RowCount(tableNumberTimes)
+	ts := &documentBlockTimes{make([]blockTimeRange, 0, count), make([]int64, 0, count)}
 	err := img.docs.EachTablePage(tableNumberTimes, func(rows []byte) {
 		le := binary.LittleEndian
 		for ; len(rows) > 0; rows = rows[timeRowBytes:] {
-			ts = append(ts, blockTimeRange{int64(le.Uint64(rows)), int64(le.Uint64(rows[8:]))})
+			created := blockTimeRange{int64(le.Uint64(rows)), int64(le.Uint64(rows[8:]))}
+			ts.createdRanges = append(ts.createdRanges, created)
+			ts.latestUpdates = append(ts.latestUpdates, int64(le.Uint64(rows[16:])))
 		}
 	})
-	if err != nil {
-		return ts[:cap(ts)]
+	if err != nil { // docs.Err returns the error, so the results of the search will be discarded.
+		return &documentBlockTimes{ts.createdRanges[:count], ts.latestUpdates[:count]}
 	}
-	img.cachedTimeBlocks.CompareAndSwap(nil, &ts)
-	return *img.cachedTimeBlocks.Load()
+	img.cachedBlockTimes.CompareAndSwap(nil, ts)
+	return img.cachedBlockTimes.Load()
 }
 
 // checkDocs reads the whole first part of a snapshot, which contains the documents. It returns an error if the tables
@@ -245,19 +248,26 @@ func (img *snapshotTerms) checkDocs() error {
 	n := 0
 	next := uint64(0)
 	fits := true
-	ts, of := img.blockTimeRanges(), blockTimeRange{}
+	ts := img.blockTimes()
+	var created blockTimeRange // of the documents in the present block that were read
+	var latestUpdate int64     // of the same documents
 	err := img.docs.EachTablePage(tableNumberDocuments, func(rows []byte) {
 		sum = crc32.Update(sum, castagnoli, rows)
 		for ; len(rows) > 0; rows = rows[documentRowBytes:] {
-			id, created := binary.LittleEndian.Uint64(rows), int64(binary.LittleEndian.Uint64(rows[16:]))
+			le := binary.LittleEndian
+			id := le.Uint64(rows)
+			updated := int64(le.Uint64(rows[8:]))
+			time := int64(le.Uint64(rows[16:]))
 			if n%64 == 0 {
-				of = blockTimeRange{created, created}
+				created, latestUpdate = blockTimeRange{time, time}, updated
 			}
-			of = blockTimeRange{min(of.firstTime, created), max(of.lastTime, created)}
+			created = blockTimeRange{min(created.firstTime, time), max(created.lastTime, time)}
+			latestUpdate = max(latestUpdate, updated)
 			fits = fits && (n == 0 || (id >= next && next > 0))
 			next, n = id+1, n+1
 			if n%64 == 0 || n == len(img.docLengths) {
-				fits = fits && ts[(n-1)/64] == of
+				block := (n - 1) / 64
+				fits = fits && ts.createdRanges[block] == created && ts.latestUpdates[block] == latestUpdate
 			}
 		}
 	})

@@ -382,9 +382,7 @@ type snapshotTerms struct {
 	// posting lists that decodeTermPostings read last, all from one block of terms
 	lastBlockPostings atomic.Pointer[encodedBlockPostings]
 
-	// earliest and latest creation time of each block of 64 documents (nil until they are read)
-	cachedTimeBlocks    atomic.Pointer[[]blockTimeRange]
-	latestUpdateByBlock atomic.Pointer[[]int64] // latest update in each block of documents (nil until they are read)
+	cachedBlockTimes atomic.Pointer[documentBlockTimes] // nil until they are read
 }
 
 // dictBlock is a part of the dictionary: up to [termsPerBlock] terms in ascending order.

@@ -101,6 +101,14 @@ func (r *postingListReader) decodeBatch() (n int, err error) {
 // bits are 0, the eight bytes encode eight postings.
 const multiByteMask = 0x8181818181818181
 
+// pairMask selects the same bits in four pairs of bytes, but in the second byte of a pair only the first of the two
+// bits. If the selected bits are pairBits, each pair encodes a posting with a distance and a frequency. The lists of
+// keywords, to which a search's conditions refer, consist mostly of such pairs.
+const (
+	pairMask = 0x8081808180818081
+	pairBits = 0x0001000100010001
+)
+
 // decodePostings decodes the document numbers and frequencies of the next n postings. One-byte and two-byte postings
 // are mixed unpredictably, so the code does not branch on the length.
 func (r *postingListReader) decodePostings(n int) error {
@@ -109,17 +117,34 @@ func (r *postingListReader) decodePostings(n int) error {
 	docs := uint64(len(r.snapshot.docLengths))
 	for i := 0; i < n; i++ {
 		if i+8 <= n && len(b) >= 8+postingListPaddingBytes {
-			if eight := binary.LittleEndian.Uint64(b); eight&multiByteMask == 0 {
-				for k := range 8 {
+			eight := binary.LittleEndian.Uint64(b)
+			decoded := 0
+			hasFrequencies := true // whether all decoded frequencies are above 0
+			switch {
+			case eight&multiByteMask == 0:
+				for ; decoded < 8; decoded++ {
 					next += eight & 0xff >> 1
-					r.batchDocNumbers[i+k], r.tfs[i+k] = uint32(next), TFPerOccurrence
+					r.batchDocNumbers[i+decoded], r.tfs[i+decoded] = uint32(next), TFPerOccurrence
 					next++
 					eight >>= 8
 				}
-				if next > docs {
-					return fmt.Errorf("%w: a list names a document that is not there", errSnapshot)
+			case eight&pairMask == pairBits:
+				for ; decoded < 4; decoded++ {
+					next += eight & 0xff >> 1
+					tf := uint16(eight >> 8 & 0xff)
+					hasFrequencies = hasFrequencies && tf > 0
+					r.batchDocNumbers[i+decoded], r.tfs[i+decoded] = uint32(next), tf
+					next++
+					eight >>= 16
 				}
-				b, i = b[8:], i+7
+			}
+			switch {
+			case next > docs:
+				return fmt.Errorf("%w: a list names a document that is not there", errSnapshot)
+			case !hasFrequencies:
+				return fmt.Errorf("%w: a list has an unknown form", errSnapshot)
+			case decoded > 0:
+				b, i = b[8:], i+decoded-1
 				continue
 			}
 		}

@@ -266,10 +266,16 @@ func (s *segment) postingListAt(n int) *postings {
 // are added in the order of their times.
 type blockTimeRange struct{ firstTime, lastTime int64 }
 
+// documentBlockTimes contains times of each block of 64 documents.
+type documentBlockTimes struct {
+	createdRanges []blockTimeRange // earliest and latest creation time
+	latestUpdates []int64          // latest update time
+}
+
 // blockTimeRanges returns the earliest and the latest creation time in each block of 64 documents.
 func (s *segment) blockTimeRanges() []blockTimeRange {
 	if s.snapshot != nil {
-		return s.snapshot.blockTimeRanges()
+		return s.snapshot.blockTimes().createdRanges
 	}
 	return s.createdBlocks
 }
@@ -283,20 +289,12 @@ func timeBlocks(times []int64) []blockTimeRange {
 	return blocks
 }
 
-// latestUpdateBlocks returns the latest update time in each block of 64 documents. Times that were read from a
-// snapshot file are cached.
+// latestUpdateBlocks returns the latest update time in each block of 64 documents.
 func (s *segment) latestUpdateBlocks() []int64 {
-	if s.snapshot == nil {
-		return s.latestUpdates
+	if s.snapshot != nil {
+		return s.snapshot.blockTimes().latestUpdates
 	}
-	if blocks := s.snapshot.latestUpdateByBlock.Load(); blocks != nil {
-		return *blocks
-	}
-	blocks := s.updated.snapshotColumn.blockMaxima()
-	if s.snapshot.docs.Err() == nil {
-		s.snapshot.latestUpdateByBlock.CompareAndSwap(nil, &blocks)
-	}
-	return blocks
+	return s.latestUpdates
 }
 
 // blockMaxima returns the largest value in each block of 64 values.

@@ -23,7 +23,8 @@
 //	               2¹⁶−2 for a long document
 //	  3 long       8 bytes, ascending: number of a document (4), its dl (4), which
 //	               is 2¹⁶−2 or more, and at most 2³²−2
-//	  4 times      16 bytes for 64 documents: the earliest created, the latest
+//	  4 times      24 bytes for 64 documents: the earliest created, the latest
+//	               created, the latest updated
 //	blocks, each of 64 terms except the last, ascending by text:
 //	  the lists of its terms, concatenated
 //	  for each term: length of the text (4), df (4), length of its list (4),
