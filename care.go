@@ -202,9 +202,9 @@ func (m *Memory) Summary(ctx context.Context) (Summary, error) {
 	return logstore.SummarizeEntries(m.store.Entries(ctx, Filter{}))
 }
 
-// Newest returns one page of the entries that match the filter, most recently written first, and how many entries
-// match in total. In a store in one file, it reads only the entries of the page if the filter has only conditions on
-// kind, project, tag and creation time.
+// Newest returns one page of the entries that match the filter f, most recently written first. total is the number of
+// all entries that match. If the whole store is one file, and if f contains only conditions on kind, project, tag and
+// creation time, Newest reads only the entries of the page. Otherwise it reads more entries.
 func (m *Memory) Newest(ctx context.Context, f Filter, offset, limit int) (page []Entry, total int, err error) {
 	end, err := store.PageEnd(offset, limit)
 	if err != nil {

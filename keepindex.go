@@ -30,9 +30,10 @@ func missingEntriesLimitAtStart(n int) int {
 	return max(minMissingEntriesAtStart, 2*int(math.Sqrt(float64(n))))
 }
 
-// missingEntriesLimitWhileOpen returns how many entries may be missing in an index file with n entries before a
-// process that continues to run writes the file again. The limit is higher than missingEntriesLimitAtStart, because
-// this process has a complete index in memory, and the file only saves work for the next process.
+// missingEntriesLimitWhileOpen returns the limit for a process that continues to run. n is the number of entries in the
+// index file. If more entries than the limit are missing in the file, the process writes the file again. The limit is
+// higher than missingEntriesLimitAtStart. The running process has a complete index in memory, so the file only saves
+// work for the next process.
 func missingEntriesLimitWhileOpen(n int) int { return minMissingEntriesWhileOpen + n/16 }
 
 // Checkpoint updates the files next to the store if they lack many changes. These are the snapshot, from which the

@@ -22,9 +22,9 @@ type LineageFile struct {
 	readOnly bool
 }
 
-// LineageFile returns the file that stores results computed from the log's current history. It returns nil if the
-// memory's history is not the whole history of a log, for example because m is only a part of a memory, as in package
-// scope, or because [Options.History] changes the data that the history reads.
+// LineageFile returns the file that stores results computed from the whole history of the memory's log. It returns nil
+// if m does not show the whole history of a log. For example, a memory of package scope shows only a part of another
+// memory, and [Options.History] can replace the history.
 func (m *Memory) LineageFile() *LineageFile {
 	h, err := m.History()
 	if err != nil {

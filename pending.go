@@ -54,9 +54,9 @@ func (n *pendingChangeList) setDeltas(deltas []analyzedChange) {
 	n.queuedChangeCount.Store(int64(len(deltas)))
 }
 
-// beginCollectingChanges empties the list of pending changes and starts to collect changes for a new index. If a
-// filler was indexing entries while they were written, beginCollectingChanges returns the filler. That filler has all
-// earlier entries.
+// beginCollectingChanges empties the list of pending changes and starts to collect changes for a new index. If a filler
+// was indexing entries while they were written, beginCollectingChanges returns the filler. This filler has received all
+// entries that were written before the call.
 func (n *pendingChangeList) beginCollectingChanges() *indexFiller {
 	n.mu.Lock()
 	defer n.mu.Unlock()

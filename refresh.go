@@ -96,8 +96,8 @@ func (m *Memory) setSearcher(s *searcher) {
 	m.pendingChanges.setCollecting(s != nil || m.isBuildingSearcher)
 }
 
-// applyPendingChanges applies all pending changes to the index. If ctx is done before the
-// analysis ends, all changes stay pending.
+// applyPendingChanges applies all pending changes to the index. If ctx is done before the changed entries were split
+// into words (analyzed), all changes stay pending. After changes were applied, the index is saved soon.
 func (m *Memory) applyPendingChanges(ctx context.Context) error {
 	if err := m.applyMu.LockContext(ctx); err != nil {
 		return err

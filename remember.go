@@ -14,10 +14,10 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// Get returns the entry with this name. If no entry has the name, it returns the only entry
-// with this alias. An alias with exactly this spelling has precedence over other Unicode
-// compositions. If several entries have the alias, the error is an [AliasError]. Errors for
-// unknown names match [ErrNotFound].
+// Get returns the entry with this name. If no entry has the name, Get searches for entries that have the name as an
+// alias. If exactly one entry has the alias, Get returns this entry. Entries with exactly this spelling of the alias
+// have precedence over entries with another Unicode form of the alias. If several entries have the alias, the error is
+// an [AliasError]. If no entry has the name or the alias, the error matches [ErrNotFound].
 func (m *Memory) Get(ctx context.Context, name string) (Entry, error) {
 	e, err := m.GetNamed(ctx, name)
 	if !errors.Is(err, ErrNotFound) {
@@ -120,19 +120,17 @@ func (m *Memory) DryRun(ctx context.Context, ops ...Op) error {
 	return err
 }
 
-// Remember writes e under its name and returns the entry as stored. If the name is new, the entry
-// is added. Otherwise the existing entry is updated. If the aliases or labels of e are nil, the
-// entry keeps its aliases or labels. If e.Name is empty, the name is made from the first line of
-// the content. The kind of an existing entry cannot be changed. An [AliasError] is returned if
-// another entry already has a new alias.
+// Remember writes e under its name and returns the entry as stored. If no entry has the name, Remember adds the entry.
+// Otherwise it updates the existing entry. If the aliases or labels of e are nil, the entry keeps its aliases or
+// labels. If e.Name is empty, the name is made from the first line of the content. The kind of an existing entry cannot
+// be changed. If e adds an alias that another entry already has, the error is an [AliasError].
 //
-// If e.Version is not 0, the existing entry must have this version. Otherwise the error
-// matches [ErrConflict]. ID, Updated and Source are ignored, and Created is used only for a
-// new entry.
+// If e.Version is not 0, the existing entry must have this version. Otherwise the error matches [ErrConflict]. ID,
+// Updated and Source are ignored, and Created is used only for a new entry.
 //
-// The returned entry is the version that this call wrote, even if another writer has changed or
-// removed the entry since. If the store is not a [Committer], the store does not report the version
-// that it wrote, and the Version of the returned entry is 0.
+// The returned entry is the version that this call wrote, even if another writer has changed or removed the entry
+// since. If the store is not a [Committer], the store does not report the version that it wrote, and the Version of the
+// returned entry is 0.
 func (m *Memory) Remember(ctx context.Context, e Entry) (Entry, error) {
 	if strings.TrimSpace(e.Content) == "" {
 		return Entry{}, &InvalidError{Field: "content", Reason: "is empty; say what to remember"}

@@ -160,8 +160,9 @@ func (s *searcher) applyDeltas(ctx context.Context, ds []analyzedChange) error {
 	return nil
 }
 
-// removeLowerStoreEntries removes the entries of an overlay store's lower store from the index, because an index file
-// must contain only the log's entries.
+// removeLowerStoreEntries removes some entries from the index, because an index file must contain only entries of the
+// log. The removed entries come from the lower store of an overlay store, which shows the entries of two stores
+// together.
 func (s *searcher) removeLowerStoreEntries(ctx context.Context) error {
 	var ds []analyzedChange
 	for _, r := range *s.scorers.Load() {
@@ -231,8 +232,9 @@ const (
 	maxTextToIndexAtWrite    = 16 << 10
 )
 
-// canApplyQuickly reports whether the index can apply the changes in a short time and without reading entries from the
-// store. The store may be locked by the write that made the changes.
+// canApplyQuickly reports whether the index can apply the changes in a short time. The changes must not require reading
+// entries from the store, because the write that made the changes may have locked the store. The total size of old
+// contents that must be analyzed again must not exceed maxTextToIndexAtWrite bytes.
 func (s *searcher) canApplyQuickly(ds []analyzedChange) bool {
 	bytes := 0
 	for _, d := range ds {
@@ -253,8 +255,8 @@ func (s *searcher) canApplyQuickly(ds []analyzedChange) bool {
 	return bytes <= maxTextToIndexAtWrite
 }
 
-// relativeAnalysisCost returns the cost of analyzing an entry again, relative to an average entry. It estimates the
-// work that is lost if the index is not written to a file.
+// relativeAnalysisCost returns the cost of analyzing the entry e, as a multiple of the cost for an average entry. If
+// the index is not written to a file, e must be analyzed again, so the result estimates the lost work.
 func relativeAnalysisCost(e *Entry) int64 {
 	const text = 4096 // analyzing this many bytes takes about as long as the other work for an average entry
 	if e == nil {
@@ -357,8 +359,10 @@ func (v *rankedView) entry(id uint64) *Entry {
 	return nil
 }
 
-// readItem reads an entry from the cache or the log. The entry must be in the table of entries with which the index
-// was opened or built. readItem returns nil if the entry is missing there or cannot be read.
+// readItem returns the item for the entry with this ID, from the cache or the log. It searches for the ID in
+// initialEntryRows, the table of the entries that existed when the index was opened or built. It returns nil if the
+// table does not contain the ID, if the log has no entry at least as new as the version in the table, or if the entry
+// cannot be read.
 func (s *searcher) readItem(id uint64) ranking.Item {
 	i, found := s.initialEntryRows.find(id)
 	if !found {

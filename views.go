@@ -18,11 +18,11 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// views yields views of the index for the query's ranking and for the state that the query asks for (see
-// [Query.AsOf]). The caller answers its query with each view, and returns the answer from the last view. Usually there
-// is only one view. A second view follows if the first answer is wrong, because the index file was damaged, or because
-// the temporary index of a scan lacked query terms. If views yields an error, the iteration ends. When ctx is done,
-// the body of the caller's loop must return early.
+// views yields views of the index for the query q, for its ranking and for the state that it asks for (see
+// [Query.AsOf]). For each view, the caller computes the answer to the query. The answer from the last view is the valid
+// answer. Usually there is only one view. views yields a second view if the first answer was wrong. This happens if the
+// index file was damaged, or if the temporary index of a scan lacked terms of the query. If views yields an error, the
+// iteration ends. When ctx is done, the body of the caller's loop must return early.
 func (m *Memory) views(ctx context.Context, q Query) iter.Seq2[*rankedView, error] {
 	return func(yield func(*rankedView, error) bool) {
 		stopped := false
@@ -209,8 +209,10 @@ func (m *Memory) hasIndexFile() bool {
 	return d != nil && d.DerivedFile(indexSuffix).Exists()
 }
 
-// canAnswer reports whether the scan's temporary index has all terms in choice and the store has not changed since the
-// scan.
+// canAnswer reports whether the temporary index that a scan of the store has made can answer a query. The index must
+// contain all terms in the set choice. The store must not have changed since the scan, which is so if the number
+// received equals s.addCount. The number received is the number of calls that have reported changes to the memory so
+// far.
 func (s *queryTermsIndex) canAnswer(received int64, rank string, choice *analysis.TermSet) bool {
 	return s != nil && s.addCount == received && s.view.CoversTerms(rank, choice)
 }

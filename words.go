@@ -266,8 +266,8 @@ func DryRunInParts(ctx context.Context, d DryRunner, groups []OpGroup, o PartOpt
 	return store.DryRunInParts(ctx, d, groups, o)
 }
 
-// GroupOps groups ops that have an entry's name or alias in common. oldBytes returns the size of the
-// entry with a name before the ops, or 0 if the entry does not exist.
+// GroupOps puts ops into the same group if they have an entry's name or alias in common. The function oldBytes returns
+// the size of the entry with the given name before the ops are applied, or 0 if the entry does not exist.
 func GroupOps(ops []Op, oldBytes func(name string) int) []OpGroup {
 	return store.GroupOps(ops, oldBytes)
 }

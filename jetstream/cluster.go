@@ -239,8 +239,8 @@ func (c *Cluster) subscribeToChangedBrains() error {
 	return nil
 }
 
-// expireReads makes the next read of each brain ask the servers for the last message of the brain, even if the local
-// copy was compared with the stream recently.
+// expireReads makes the next read of each brain ask the servers for the brain's last message, even if this process
+// asked the servers a short time ago. A brain is a memory that is stored in the stream.
 func (c *Cluster) expireReads() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -349,7 +349,8 @@ func (c *Cluster) releaseReplica(r *brainReplica) error {
 	return err
 }
 
-// Close closes the open brains. It does not close the connection.
+// Close closes the files of all open brains (memories that are stored in streams), and releases the lock of the cache
+// directory. It also stops the work in the background. It does not close the connection to the servers.
 func (c *Cluster) Close() error {
 	c.mu.Lock()
 	c.isClosed = true

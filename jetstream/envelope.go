@@ -135,8 +135,10 @@ func setChecksum(message []byte) {
 	binary.LittleEndian.PutUint32(message[5:], crc32.Checksum(message[messageHeadSize:], castagnoli))
 }
 
-// decodeEnvelope decodes a message from a brain's stream. It returns the envelope, and the hash that covers all
-// messages with changes up to this one. Errors match [oxbow.ErrCorrupt] or [oxbow.ErrVersion].
+// decodeEnvelope decodes a message from the stream of a brain (a memory). It returns the envelope in the message, and
+// the SHA-256 hash of the message's body. The body of a message with changes contains the hash of the previous such
+// message, so the hash covers all messages with changes up to this message. Errors match [oxbow.ErrCorrupt] or
+// [oxbow.ErrVersion].
 func decodeEnvelope(message []byte) (*envelope, chainHash, error) {
 	if len(message) < messageHeadSize || string(message[:4]) != messageMagic {
 		return nil, chainHash{}, fmt.Errorf("%w: a message is no envelope", oxbow.ErrCorrupt)

@@ -79,14 +79,14 @@ func (c *Cluster) hasLeaderLease(ctx context.Context, stream string) (bool, erro
 	return isSingle && time.Since(l.sentAt) < leaderLeaseLength, nil
 }
 
-// confirmCurrent makes sure that the local copy of a brain contains all changes that were acknowledged to any process
-// before the call. readToHead must read the missing messages, up to the last message that the stream's leader reports.
-// lastRead must return the sequence number of the last message that was read.
+// confirmCurrent makes sure that the local copy of a brain (a memory) contains all changes that were acknowledged to
+// any process before the call. The function readToHead must read the missing messages, up to the last message that the
+// stream's leader reports. The function lastRead must return the sequence number of the last message that was read.
 //
-// If this process has a lease, or the stream has a single replica, the leader's answer is sufficient. Otherwise
-// confirmCurrent stores an empty message. The stream accepts this message only if the local copy has read the brain's
-// last message, which proves that the copy is current. confirmCurrent returns an error if the servers cannot be
-// reached or if readToHead fails.
+// If the stream has a single replica, or if no other server can be the leader now (see hasLeaderLease), the leader's
+// answer is sufficient. Otherwise, confirmCurrent stores an empty message. The stream accepts this message only if the
+// local copy contains the brain's last message, which proves that the copy is current. confirmCurrent returns an error
+// if the servers cannot be reached or if readToHead fails.
 func (c *Cluster) confirmCurrent(
 	ctx context.Context,
 	b brainDirectoryEntry,
@@ -116,8 +116,8 @@ func (c *Cluster) confirmCurrent(
 		case err == nil:
 			return nil
 		case errors.Is(err, errNewerMessageStored), errors.Is(err, errWriteInProgress):
-			// Other processes are writing all the time, so an empty message at the end of the brain is always refused.
-			// Store it without this condition.
+			// Another process has stored messages again, so the next empty message at the end of the brain may also be
+			// refused. Store an empty message that the stream accepts at any position.
 			if tries > 0 && floor == 0 {
 				floor, err = c.storeMarkMessage(ctx, b, false, 0)
 				if err != nil {
@@ -167,8 +167,9 @@ func (c *Cluster) storeMarkMessage(
 	return seq, err
 }
 
-// Ready returns the reason why brains cannot be read now, or nil. It checks that most servers store
-// messages, as [Store.Get] requires. It uses only one stream and costs as much as a read.
+// Ready returns nil if brains (the memories in this cluster) can be read now. Otherwise it returns the reason. A read
+// requires that most servers can store messages (see [Store.Get]). Ready checks this in one stream and costs as much as
+// a read. If the cluster has only one replica, Ready only reads a value from the directory.
 func (c *Cluster) Ready(ctx context.Context) error {
 	b := brainDirectoryEntry{}
 	if c.replicas == 1 {

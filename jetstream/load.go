@@ -261,8 +261,9 @@ func (r *brainReplica) readMessagesTo(ctx context.Context, headMessage streamMes
 	return nil
 }
 
-// readFromOtherServers tries each other server of the stream as the leader, and reads again. If this fails for all
-// servers, it returns an error that wraps firstError.
+// readFromOtherServers lets each server of the stream in turn become the leader, and reads the missing messages from
+// each leader, beginning with the current leader. It returns nil after the first successful read. If no read succeeds,
+// or if the leader cannot be found or changed, it returns an error that wraps firstError.
 func (r *brainReplica) readFromOtherServers(ctx context.Context, firstError error) error {
 	stream := r.directoryBrain.streamName()
 	tried := map[string]bool{}

@@ -310,7 +310,9 @@ func (r *brainReplica) applyEnvelope(ctx context.Context, e *envelope, hash chai
 	return nil
 }
 
-// advancePosition sets the position of the local copy in the stream after the messages up to envelope e were applied.
+// advancePosition updates the position up to which the local copy has read the stream, after the envelope e was
+// applied. The arguments hash, seq and size are the chain hash, the sequence number and the size in bytes of the
+// message with the envelope.
 func (r *brainReplica) advancePosition(e *envelope, hash chainHash, seq uint64, size int) {
 	p := r.position
 	p.LastReadSeq = seq

@@ -188,7 +188,8 @@ func streamConfig(partition, replicas int) api.StreamConfig {
 	}
 }
 
-// checkStreamConfig returns an error if a stream's configuration differs from want.
+// checkStreamConfig returns an error if the configuration of a stream differs from the argument want in one of the
+// listed fields. It ignores all other fields. It also accepts a configuration without Sources.
 func checkStreamConfig(config, want api.StreamConfig) error {
 	h, w := reflect.ValueOf(config), reflect.ValueOf(want)
 	for _, field := range []string{"Subjects", "Storage", "Compression", "Retention", "Discard", "Replicas",

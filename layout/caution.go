@@ -22,10 +22,14 @@ var agentWrittenPartKinds = []string{
 // maxNamedSuspiciousParts is the maximum number of suspicious parts of a context that the warning lists by name.
 const maxNamedSuspiciousParts = 3
 
-// Caution returns a warning line to put before the context, or "" if no part of the context is suspicious. A part is
-// suspicious if agents may have written it, such as MEMORY.md or the newest entries, and the text either looks like
-// instructions or repeats a text by others that an agent had read. repeats reports whether a text repeats such a text.
-// If it is nil, repetitions are not checked. oxbow can only warn, because a layout always shows such parts in full.
+// Caution returns a warning line to put before the context c. If no part of the context is suspicious, it returns "". A
+// part is suspicious if both conditions are true:
+//
+//   - Agents may have written the part, such as MEMORY.md or the newest entries.
+//   - The part looks like instructions, or it repeats a text by others that an agent has read.
+//
+// The function repeats reports whether its argument repeats such a text by others. If the function is nil, repetitions
+// are not checked. oxbow can only warn, because a layout always shows such parts in full.
 func Caution(c prompt.Context, repeats func(text string) bool) string {
 	var names []string
 	var reason screen.WarningReason

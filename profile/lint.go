@@ -146,8 +146,9 @@ func (l *linter) checkInclude(c *Choice) {
 	l.addWarning("include", "no entry fits all lines of include: %s", strings.Join(parts, ", "))
 }
 
-// warnContradictions adds warnings about names and values that a profile both includes and excludes. The profile's
-// file or the files of profiles that it extends may contain them.
+// warnContradictions adds a warning for each name or value that the profile both includes and excludes. The inclusion
+// and the exclusion may be in the profile's own file or in the file of a profile that it extends. It also warns about
+// an entry that is included by name but excluded by a filter.
 func (l *linter) warnContradictions() {
 	for _, p := range l.resolvedProfile.parts {
 		if p.Include == nil {

@@ -109,7 +109,8 @@ var (
 	}
 )
 
-// eachKey calls fn for each key of a mapping. It reports unknown and repeated keys as mistakes.
+// eachKey calls fn for each key in the list known that the mapping n contains. If a key is repeated, eachKey calls fn
+// only the first time. It reports unknown and repeated keys, and keys that are not scalars, as mistakes.
 func (r *profileReader) eachKey(n *yaml.Node, where string, known []string, fn func(key string, k, v *yaml.Node)) {
 	seen := map[string]int{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
@@ -220,7 +221,8 @@ func (r *profileReader) readNonEmptyList(key string, v *yaml.Node, check func(st
 	return r.readList(key, v, check)
 }
 
-// readList returns the values of a list, and reports duplicates as mistakes.
+// readList returns the values of a YAML list. It reports each value that is not a word, that the function check
+// refuses, or that occurs twice, and omits this value. If v is not a list, readList reports a mistake and returns nil.
 func (r *profileReader) readList(key string, v *yaml.Node, check func(string) error) []string {
 	if v.Kind != yaml.SequenceNode {
 		if v.Kind == yaml.ScalarNode && !frontmatter.IsNull(v) {

@@ -27,9 +27,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/syntax"
 )
 
-// Parse parses a query, which consists of words and terms in the filter language. A word is a term if it has a known
-// key or a synonym (tags, type, since), a colon and a value. URLs and quoted words are not terms. For errors, see
-// [ParseFilter].
+// Parse parses the query s, which consists of words and terms in the filter language. A word is a term if it has a
+// known key or a synonym (tags, type, since), a colon and a value. URLs and quoted words are not terms. For errors, see
+// [ParseFilter]. Dates such as "last week" are relative to the time now.
 //
 // Words may also be operators. [oxbow.RankOxbow] applies operators, while [oxbow.RankSeed] searches for them as
 // ordinary words:
@@ -39,9 +39,9 @@ import (
 //	-word         the entry must not have it; also -"two words"
 //	word*         any word with this prefix; +word* requires one, -word* excludes all
 //
-// A sign is part of the word unless two letters or a quote follow, so -5, --flag and -v are ordinary words. A star
-// inside or around a word, as in **bold**, is also part of the word. The query's Text contains all words exactly as
-// typed.
+// A plus or minus sign is an operator only if two letters or a quote follow. Otherwise, the sign is part of the word,
+// so -5, --flag and -v are ordinary words. A star inside or around a word, as in **bold**, is also part of the word.
+// The query's Text contains all words exactly as typed.
 //
 // Date expressions among the words, such as "last week" or "in May 2023", stay in Text and are also listed in Dates.
 func Parse(s string, now time.Time) (oxbow.Query, error) { return parseWords(splitWords(s), now) }

@@ -220,7 +220,9 @@ func (b *scopedOpConverter) stagedEntry(ctx context.Context, name string) (*oxbo
 	return nil, 0, err
 }
 
-// bindAdd checks an Add and adds it to boundOps. No entry in the scope may have its name.
+// bindAdd checks the operation a, adds the labels of the scope to it, and appends it to boundOps. It also adds the new
+// entry to pendingEntries. It returns an error if another entry already has the name or an alias of the new entry, or
+// if the scope does not allow the new entry.
 func (b *scopedOpConverter) bindAdd(ctx context.Context, a oxbow.Add) error {
 	if err := b.checkNotShownName(ctx, a.Name); err != nil {
 		return err

@@ -161,8 +161,10 @@ func (p *historyVisibility) previousVersion(ctx context.Context, w *oxbow.Versio
 	return nil, nil
 }
 
-// visibleChange returns the visible part of a change. If a version is hidden, it also hides the note. It always
-// hides the hash, because the hash describes the whole change.
+// visibleChange returns the change c without the parts that the scope hides. A hidden version is omitted. If an entry
+// left the scope with this version, and if ctx asks for such removals, a removal takes its place. If any version is
+// hidden, the notes are removed, too. In visible versions and notes, texts that the scope hides are replaced. The hash
+// is always removed, because it describes the whole change.
 func (p *historyVisibility) visibleChange(ctx context.Context, c oxbow.Change) (oxbow.Change, error) {
 	all := c.Versions
 	c.Versions, c.Hash = nil, ""
@@ -355,7 +357,7 @@ func (s *scopedStoreAtChange) Entries(ctx context.Context, f oxbow.Filter) iter.
 			}
 			shown := s.visibility.scope.Shown(e)
 			if len(s.visibility.scope.Redact) > 0 && !f.Match(&shown) {
-				continue // The filter matches only personal data that the scope hides.
+				continue // Without the personal data that the scope hides, this entry does not match the filter.
 			}
 			if !yield(shown, nil) {
 				return
@@ -364,8 +366,10 @@ func (s *scopedStoreAtChange) Entries(ctx context.Context, f oxbow.Filter) iter.
 	}
 }
 
-// Revert implements [oxbow.Historian]. It fails if the scope hides a version that the changes wrote or replaced. It
-// also fails if the scope does not allow the undo itself.
+// Revert implements [oxbow.Historian]. seqs contains the numbers of the changes to revert. Revert fails if the scope
+// hides a version that one of these changes wrote or replaced. It also fails if the scope does not permit the new
+// change that undoes them. If a number is unknown or the scope hides the whole change, the error matches
+// [oxbow.ErrNotFound].
 func (h *history) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 	if err := h.checkWritable(); err != nil {
 		return 0, err

@@ -151,8 +151,9 @@ func (s *Scope) restoreContent(text, old string) (string, error) {
 	return strings.Join(out, ""), nil
 }
 
-// personalValues returns the different personal data in the lines, such as mail addresses, by kind. If a line contains
-// the text of a mark, such as [mail], this text counts as a value, because it was not made by hiding data.
+// personalValues returns the personal data in the lines, such as mail addresses, by kind and without repetitions. A
+// scope hides personal data by replacing it with a text such as [mail]. If the lines already contain such a text, this
+// text also counts as a value, because the scope did not insert it.
 func (s *Scope) personalValues(lines map[string][]string) map[personal.Kind][]string {
 	values := map[personal.Kind][]string{}
 	add := func(k personal.Kind, v string) {

@@ -242,8 +242,10 @@ func (v *store) Refresh(ctx context.Context) error {
 	return v.baseCapabilities.Watcher.Refresh(ctx)
 }
 
-// resolveShownName returns the name of the entry that is shown under the given name, in which parts may be hidden. If
-// no entry or several entries are shown under the name, it returns the name unchanged.
+// resolveShownName returns the true name of an entry. A scope shows some names with hidden parts, which are replaced by
+// a redaction mark. If the argument name contains such a mark, and if exactly one entry is shown under this name,
+// resolveShownName returns the entry's true name. Otherwise, or if an entry has exactly this name, it returns the name
+// unchanged.
 func (v *store) resolveShownName(ctx context.Context, name string) (string, error) {
 	if !v.scope.hasRedactionMark(name) {
 		return name, nil

@@ -221,10 +221,9 @@ type Label struct {
 	Value string `json:"value"`
 }
 
-// String returns the label in the syntax that [ParseLabel] reads, such as project:vtt or
-// tag:"two words". The result is also a filter that selects entries with the label, except
-// for keys that the filter language reserves, such as type, which must be quoted in a
-// filter.
+// String returns the label in the syntax that [ParseLabel] reads, such as project:vtt or tag:"two words". The result
+// can also be used as a filter that selects entries with the label. An exception are labels with a key that the filter
+// language reserves, such as type. In a filter, the key of such a label must be in quotes.
 func (l Label) String() string { return l.Key + ":" + syntax.QuoteValue(l.Value) }
 
 // Check returns an error matching [ErrInvalid] if the label is not allowed. A key is a

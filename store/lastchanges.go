@@ -80,8 +80,9 @@ func (w *undoWalk) addToCall(c Change) bool {
 	return true
 }
 
-// addCall adds a change that belongs to a call of which no change was found yet. Changes are found from newest to
-// oldest, so c is the call's last change.
+// addCall adds the change c to the list found. c is the last change of a call of which no other change was found
+// before, because the changes are found from newest to oldest. If c is not the call's first part, addCall also adds c
+// to openCalls, so that the earlier parts of the call are recognized.
 func (w *undoWalk) addCall(c Change) {
 	w.found = append(w.found, c)
 	w.count++
@@ -90,9 +91,10 @@ func (w *undoWalk) addCall(c Change) {
 	}
 }
 
-// Undo reverts the last n changes that [Undoable] returns. It returns the number of the new change and the reverted
-// changes, newest first. To redo them, revert the new change. If the reverted changes are large, Undo makes several new
-// changes (see [RevertInParts]), and returns the number of the last one.
+// Undo reverts the last n changes that [Undoable] returns. It makes a new change, and returns the number of this
+// change. It also returns the reverted changes, newest first. To restore the reverted changes, revert the new change.
+// If the reverted changes are large, Undo makes several new changes (see [RevertInParts]), and returns the number of
+// the last new change. If n is less than 1, the error is an [InvalidError].
 func Undo(ctx context.Context, h Historian, n int) (uint64, []Change, error) {
 	if n < 1 {
 		return 0, nil, &InvalidError{Field: "number of changes to undo", Value: fmt.Sprint(n), Reason: "is less than 1"}

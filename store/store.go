@@ -96,9 +96,9 @@ type Event struct {
 // stored. Only the store that returned a position can use it.
 type Position string
 
-// Precedes reports whether p and q are positions of the same store and p is not after q. The
-// history may no longer contain p, after a compaction, a redaction, or the restoration of a
-// backup.
+// Precedes reports whether p and q are positions of the same store and p is not after q. If Precedes returns true, the
+// history may still not contain p. For example, a compaction, a redaction or the restoration of a backup may have
+// removed p.
 func (p Position) Precedes(q Position) bool {
 	was, ok := logpos.DecodePosition(p)
 	is, there := logpos.DecodePosition(q)

@@ -13,7 +13,8 @@ import (
 // busyWait is the maximum time for which a rename or removal is retried.
 const busyWait = 2 * time.Second
 
-// retryWhileBusy calls fn until fn succeeds, fails for another reason, or busyWait is over. It also retries after
+// retryWhileBusy calls fn and retries as long as fn fails because another program has the file open. It returns the
+// result of the last call if fn succeeds or fails for another reason, or if busyWait is over. It also retries after
 // ERROR_ACCESS_DENIED, which Windows returns for a file that cannot be replaced at the moment.
 func retryWhileBusy(fn func() error) error {
 	wait := time.Millisecond

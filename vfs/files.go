@@ -224,8 +224,8 @@ func removeAll(fsys FS, name string) error {
 	if name == "." || checkName("remove", name) != nil {
 		return err
 	}
-	// Do not list the target of a symbolic link. If the entry is not a directory, Remove has failed for another
-	// reason.
+	// Find out whether Remove failed because name is a directory with files. If name is a file or a symbolic link,
+	// return the error of Remove, so that the target of a link is not emptied.
 	entries, rerr := fsys.ReadDir(path.Dir(name))
 	if rerr != nil {
 		return err

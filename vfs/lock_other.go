@@ -17,7 +17,8 @@ var held struct {
 	files map[*os.File]fs.FileInfo
 }
 
-// lockFile locks an open file. It returns false if the file is already locked.
+// lockFile locks an open file, but only within this process, because the operating system does not release a lock when
+// its holder dies. It returns false if this process already holds a lock of the same file.
 func lockFile(f *os.File) (bool, error) {
 	info, err := f.Stat()
 	if err != nil {

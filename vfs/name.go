@@ -52,8 +52,9 @@ const (
 	allowedOpenFlags = accessMode | os.O_CREATE | os.O_EXCL | os.O_TRUNC
 )
 
-// checkFlag implements [CheckFlag]. It returns an error for O_APPEND, O_SYNC, O_EXCL without O_CREATE, and O_TRUNC for
-// a file that is opened only for reading.
+// checkFlag implements [CheckFlag]. It returns an error for an invalid access mode, for any flag outside
+// allowedOpenFlags (such as O_APPEND and O_SYNC), for O_EXCL without O_CREATE, and for O_TRUNC if the file is opened
+// only for reading. The error matches fs.ErrInvalid.
 func checkFlag(name string, flag int) error {
 	bad := flag&^allowedOpenFlags != 0 ||
 		(flag&accessMode == accessMode && accessMode != os.O_RDWR) ||

@@ -15,7 +15,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/annotations"
 )
 
-// acceptReasonArgument lets the person give the reason as the second argument of c. The reason is stored in reason.
+// acceptReasonArgument changes the command c, so that a second argument is accepted as the reason. The argument is
+// stored in *reason and is removed from the arguments before c runs. If the flag --why is also set, c returns a usage
+// error.
 func acceptReasonArgument(c *cobra.Command, reason *string) {
 	annotateLines := c.RunE
 	c.RunE = func(cmd *cobra.Command, args []string) error {

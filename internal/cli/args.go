@@ -14,9 +14,10 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// prepareArgumentChecks prepares the argument checks of all commands below c. Arguments such as -tag:draft were marked
-// before parsing, so that they are not read as flags. These marks are removed before the command runs. A wrong number
-// of arguments is reported as misuse.
+// prepareArgumentChecks prepares the argument checks of all commands below c. Before the command line was parsed, a
+// prefix was added to arguments such as -tag:draft, so that they were not read as flags. The checks remove this prefix
+// before the command runs. If the number of arguments is wrong, the error is a usage error. A command without
+// subcommands and arguments refuses all arguments.
 func prepareArgumentChecks(c *cobra.Command) {
 	for _, sub := range c.Commands() {
 		prepareArgumentChecks(sub)

@@ -74,10 +74,12 @@ func (mem *openMemory) loadProfiles() (*profile.Set, error) {
 	return set, nil
 }
 
-// withholdReasonFunc returns a function that returns the reason why a document in the home must not be used, or "" if
-// it may be used. In a home that the user has not marked as trusted (a foreign home), no document may be used, and
-// isProject is true, because its profiles count as project profiles. In another home that oxbow found by searching the
-// parent directories, documents that a pull or a checkout may have brought must not be used.
+// withholdReasonFunc returns the function withhold, which returns the reason why a document in the home must not be
+// used, or "" if the document may be used. The function is nil if the user chose the home, because all documents may
+// then be used. Otherwise, oxbow found the home by searching the parent directories. If the user has not marked such a
+// home as trusted (a foreign home), no document may be used. In this case, isProject is true, because the profiles of a
+// foreign home count as project profiles. If the home is not foreign, documents that may have come with a git pull or
+// checkout must not be used.
 func (finder *homeFinder) withholdReasonFunc(
 	home string,
 ) (withhold func(path string) string, isProject bool, err error) {

@@ -87,7 +87,10 @@ func (mem *openMemory) printUnapprovedNotice(ctx context.Context) {
 	}
 }
 
-// canPrintNotices reports whether the run may print notices. The memory must be the person's own.
+// canPrintNotices reports whether this run may print additional notices about the memory for the person. It returns
+// false if an agent runs the command, if the output is JSON, or if the person asked for no notices. It also returns
+// false if the store file does not exist, or if the home is foreign, which means that the user has not marked it as
+// trusted.
 func (mem *openMemory) canPrintNotices() bool {
 	if variable, _ := mem.env.detectAgent(); variable != "" {
 		return false

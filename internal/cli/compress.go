@@ -292,7 +292,8 @@ func describeDigest(did string, d verb.Digest, dry bool) []report.Section {
 		all = append(all, l)
 	}
 	for _, p := range d.Parts {
-		// The number is unknown after an undo, because an undo does not read the files that the digest replaced.
+		// Skip the part if its number of entries is unknown. After an undo, the number is unknown, because an undo does
+		// not read the files that the digest replaced.
 		if p.Entries == 0 {
 			continue
 		}

@@ -165,8 +165,9 @@ func (mem *openMemory) printLayoutContext(ctx context.Context, d layout.Dialect,
 	return nil
 }
 
-// sessionStarter returns a function that starts a session of the home. Starting a session takes the open handoff.
-// The context contains the texts of the skills that the handoff names.
+// sessionStarter returns a function that starts a session in the home h. The function returns the context, the text
+// that an agent reads at the start of the session. The session takes over the open handoff, a note with which an
+// earlier session passed on its work. The context also contains the texts of the skills that the handoff names.
 func (mem *openMemory) sessionStarter(h layout.Home) func(context.Context, layout.Request) (prompt.Context, error) {
 	return func(ctx context.Context, r layout.Request) (prompt.Context, error) {
 		l, err := mem.newLoader()

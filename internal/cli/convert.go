@@ -89,7 +89,9 @@ func (mem *openMemory) convertHome(ctx context.Context, in transfer.ConvertIn) (
 	return printResult(mem, out, answerPrinter[transfer.ConvertOut](mem))
 }
 
-// createHome creates a new home in dir. If dir is "", it creates the home only in memory.
+// createHome creates a new home, which is a directory with a memory, in dir. If dir is "", the home is created only in
+// memory. If target.Open is nil, the home has oxbow's own layout. Otherwise target creates its own layout. createHome
+// returns the new store and a function that closes the store and the home.
 func (mem *openMemory) createHome(
 	ctx context.Context,
 	target layout.Dialect,

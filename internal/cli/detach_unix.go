@@ -6,6 +6,6 @@ package cli
 
 import "syscall"
 
-// detachedAttributes returns the attributes for a process in a new session. Such a process does not receive the
-// terminal's signals and the signals to the client's process group, in which the hook runs.
+// detachedAttributes returns the attributes for a process in a new session. Such a process receives neither the
+// terminal's signals nor the signals to the process group in which this process runs.
 func detachedAttributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }

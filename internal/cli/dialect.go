@@ -64,7 +64,8 @@ func (mem *openMemory) openHome(d layout.Dialect, accessKind accessKind) (layout
 	if mem.otherLayoutHome != nil {
 		return mem.otherLayoutHome, nil
 	}
-	// Open only a trusted home, because the layouts' tools and contexts ignore the trust of entries.
+	// Open only a home that the user trusts. In other layouts, tools and contexts show entries without checking how
+	// trustworthy each entry is.
 	home, err := mem.finder.trustedHome()
 	if err != nil {
 		return nil, err

@@ -133,9 +133,9 @@ func (mem *openMemory) restoreHint(ctx context.Context, e verb.Entry) string {
 // the command to edit the text again, and a hint on how to restore an entry that was forgotten meanwhile.
 type editedText struct{ textName, fileExtension, retryCommand, restoreHint string }
 
-// editTextInEditor opens a text in an editor, and calls storeText with the edited text. If anything fails, the edited
-// text is kept in a file below the home, whose path is in the error. The editor works on such a file from the
-// beginning, so that neither a killed process nor a full disk loses the text.
+// editTextInEditor writes oldText to a file below the home, opens this file in an editor, and calls storeText with the
+// edited text. If anything fails after the person has edited the text, the file is kept, and the error contains its
+// path. The editor works directly on the file, so that neither a killed process nor a full disk loses the text.
 func (finder *homeFinder) editTextInEditor(e *editedText, oldText string, storeText func(text string) error) error {
 	dir, err := finder.createEditDir()
 	if err != nil {

@@ -90,8 +90,8 @@ func (mem *openMemory) writeFolderFiles(ctx context.Context, w *verb.Workspace) 
 	}
 }
 
-// compareFolders compares the registered folders with the memory. It prints warnings about changes that need the
-// person's attention, and about an error.
+// compareFolders compares the registered folders with the memory. It prints the messages about each change as warnings.
+// It also prints a warning if the comparison fails.
 func (mem *openMemory) compareFolders(ctx context.Context, w *verb.Workspace, in folders.SyncIn) {
 	out, err := folders.Sync(ctx, w, in)
 	for _, c := range out.Changes {

@@ -232,7 +232,8 @@ func (env *environment) commandLines(commands []*cobra.Command) string {
 	return b.String()
 }
 
-// wrapWithIndent wraps a text that begins in a column. All further lines begin in the same column.
+// wrapWithIndent wraps the text s, whose first line begins in the column column. It indents all further lines, so that
+// they begin in the same column.
 func (env *environment) wrapWithIndent(s string, column int) string {
 	room := max(env.textWidth()-column, 20)
 	return strings.Join(wrapText(s, room), "\n"+strings.Repeat(" ", column))

@@ -236,7 +236,9 @@ func checkHomePath(home string) error {
 	return &hintedError{err, "make the directory that it should be, or name another home with --home DIR"}
 }
 
-// usesUserHome reports whether a flag or a variable names a layout that keeps its home in a directory of the user.
+// usesUserHome reports whether the layout keeps its home in the user's home directory. The layout is named by the flag
+// in dialectFlag or by the variable OXBOW_DIALECT. usesUserHome returns false if the layout is unknown or if the user
+// has no home directory.
 func (finder *homeFinder) usesUserHome() bool {
 	d, err := layout.Find(dialects, cmp.Or(finder.dialectFlag, finder.env.Getenv("OXBOW_DIALECT")))
 	return err == nil && d.UserHome && finder.env.userHomeDir() != ""

@@ -88,8 +88,9 @@ func (t contextInjector) isInjectionSwitchedOff() bool {
 		t.env.isFeatureSwitchedOff(injection.ClientInjectOffFile(t.answeredEvent.Client), home, t.answeredEvent.Dir)
 }
 
-// isFeatureSwitchedOff reports whether a file with this name switches a function off. It looks in the home, in the
-// project of the session's directory, and in the project that contains the hook's working directory.
+// isFeatureSwitchedOff reports whether a file with the name switchFileName switches a feature of oxbow off. It searches
+// for the file in the directory home, in the project of the session's directory dir, and in the project that contains
+// the hook's working directory.
 func (env *environment) isFeatureSwitchedOff(switchFileName, home, dir string) bool {
 	// Ignore the error: without the working directory, only the session's directory is examined.
 	wd, _ := env.absolutePath(".")

@@ -162,8 +162,9 @@ func recordCommandRun(prints *fingerprint.File, v origin.ToolCallVerdict, from, 
 	return nil
 }
 
-// isStoreModified reports whether the store file was modified after the session's last report. A modification up to
-// one second before the report also counts, because file times may be inexact.
+// isStoreModified reports whether the store file was modified after the last time at which a hook reported an event in
+// the session of the event e (see lastReportTime). A modification up to one second before that time also counts,
+// because file times may be inexact.
 func (finder *homeFinder) isStoreModified(home string, e *session.Event) bool {
 	store, err := finder.storePath()
 	if err != nil {

@@ -12,9 +12,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/ownership"
 )
 
-// readTextsAndSession returns this run's knowledge about text by others. This knowledge consists of the fingerprints
-// for texts that sessions have read and, if an agent started oxbow, that agent's session. With it, a verb decides
-// whether a new text repeats text by others.
+// readTextsAndSession returns the data with which a command decides whether a new text repeats text that others wrote.
+// The data are the fingerprints of texts that sessions have read, and, if an agent started oxbow, the agent and a
+// function that finds the texts that its session has seen.
 func (mem *openMemory) readTextsAndSession() verb.ProvenanceData {
 	k := verb.ProvenanceData{
 		SessionExposure: mem.callerExposure,

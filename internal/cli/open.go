@@ -231,7 +231,9 @@ func (mem *openMemory) enableLogHashSigning(m *oxbow.Memory, path string, access
 	}
 }
 
-// storeOpenError adds the store's path to an error, unless the error already contains it.
+// storeOpenError describes the error err of opening the store in path. The result contains the path. If the file is not
+// a store, the result is verb.NotStoreError. If the path is a link to another directory, the result names the target
+// and advises to use the target's directory as the home.
 func storeOpenError(path string, err error) error {
 	if errors.Is(err, oxbow.ErrNotStore) {
 		return verb.NotStoreError(path, err)
@@ -253,8 +255,9 @@ func storeOpenError(path string, err error) error {
 	return fmt.Errorf("opening %s: %w", path, err)
 }
 
-// closeMemory closes a memory. If showsAnswerFirst is set, it closes the memory only at the end of the process, so
-// that the person sees the answer sooner. If the home has another layout, the home is opened again when it is needed.
+// closeMemory closes the memory m. If showsAnswerFirst is set, closeMemory closes m only at the end of the process, so
+// that the person sees the answer sooner. closeMemory also discards otherLayoutHome, the opened home with the file
+// layout of another memory program. This home is opened again when it is needed.
 func (mem *openMemory) closeMemory(ctx context.Context, m *oxbow.Memory) error {
 	mem.otherLayoutHome = nil
 	mem.closeHooks.run()

@@ -165,8 +165,9 @@ func (mem *openMemory) closeAtEnd(m *oxbow.Memory) {
 	mem.memoriesToCheckpoint = append(mem.memoriesToCheckpoint, m)
 }
 
-// close closes everything that the run has opened, in reverse order. Before that, it writes checkpoints of the
-// memories. A server has written checkpoints already, and a run that must end quickly does not write any.
+// close closes everything that the run has opened, in reverse order. Before that, it writes the checkpoints of the
+// memories, unless skipsCheckpoints is set because the run must end quickly. A server has a sealDelay and has written
+// its checkpoints already, so close does not write them again.
 func (mem *openMemory) close(ctx context.Context) error {
 	mem.noteMissingMemory(nil)
 	var errs []error

@@ -116,9 +116,9 @@ func (env *environment) showRecallResult(out verb.RecallOut, wantsContent bool) 
 // maxExcerptRows is how many rows a hit's excerpt has at most.
 const maxExcerptRows = 4
 
-// fittingExcerptRows returns how many rows each excerpt may have so that all hits fit the terminal. Otherwise the best
-// hit, which is printed first, would scroll away. It returns at least 1. If even that does not fit, the pager shows
-// the hits.
+// fittingExcerptRows returns how many rows each excerpt may have so that all hits fit in the terminal. If the hits were
+// longer, the best hit, which is printed first, would scroll away. The result is at least 1. If the hits do not fit
+// with one row each, the pager shows them. If the output is not a terminal, the result is maxExcerptRows.
 func (env *environment) fittingExcerptRows(out verb.RecallOut) int {
 	if !env.IsStdoutTerminal || env.TerminalHeight < 1 {
 		return maxExcerptRows

@@ -11,7 +11,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// formatNote formats a note. References become commands and flags.
+// formatNote returns the text of the note n without a period at the end. In the text, references to verbs and
+// parameters are replaced by the commands and flags of the command line.
 func formatNote(n verb.Note) string { return strings.TrimSuffix(n.Render(referenceText), ".") }
 
 func referenceText(r verb.NoteReference) string {

@@ -24,7 +24,8 @@ type commandGroup struct {
 	commands  []commandBuilder
 }
 
-// rootCommand returns oxbow's command tree. The command demo calls run for the commands that it shows.
+// rootCommand returns the tree of all oxbow commands. The function run executes the commands that "oxbow demo"
+// demonstrates.
 func (mem *openMemory) rootCommand(run commandRunner) *cobra.Command {
 	return mem.buildCommandTree(run, "")
 }

@@ -171,7 +171,8 @@ func (mem *openMemory) servePages(ctx context.Context, in uiIn, args []string) e
 	return mem.servePagesAt(ctx, in, page.EntryPath(e.Name))
 }
 
-// servePagesAt serves the pages and opens a browser at path, which is below [page.RootPath].
+// servePagesAt serves the web pages. It prints a link to path, which is below [page.RootPath], and opens the link in a
+// browser. It opens no browser if NoOpen is set or if standard output is not a terminal.
 func (mem *openMemory) servePagesAt(ctx context.Context, in uiIn, path string) error {
 	flags := serverFlags{Addr: in.Addr, ReadOnly: in.ReadOnly, Projects: in.Projects, Kinds: in.Kinds}
 	if flags.Addr == "" {

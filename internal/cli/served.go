@@ -51,9 +51,10 @@ func (s serverFlags) isOnlyForMachineUser() bool {
 	return s.TokensFile == "" && s.OIDC.Issuer == "" && s.Public == publicFlags{}
 }
 
-// toolSets returns the sets of oxbow's tools that the server lists. By default, these are the core set and, if
-// there are profiles and every client sees the whole memory, the set for profiles. In a home of another layout,
-// defaultToolSets returns the default. h is nil if the home has oxbow's own layout.
+// toolSets returns the sets of oxbow's tools that the server lists. If the flag for tools is set, it determines the
+// sets. Otherwise, if the home has another layout than oxbow's own, h is not nil, and defaultToolSets chooses the sets
+// for the layout d. Otherwise the result is the core set. The set for profiles is added if profiles exist and if no
+// flag restricts clients to a part of the memory.
 func (s serverFlags) toolSets(d layout.Dialect, h layout.Home, profiles []string) (verb.VerbSets, error) {
 	switch {
 	case len(s.Tools) > 0:
@@ -184,8 +185,8 @@ func (mem *openMemory) buildService(
 	if !mem.isTenantHome {
 		workspace.Loader = mem.newLoader
 	}
-	// Ignore the error: if the working directory is unknown, a call is matched to a session only by the session that
-	// the client reports.
+	// Ignore the error. If the working directory is unknown, a call is still matched to a session if the client reports
+	// the session.
 	workspace.Dir, _ = mem.env.absolutePath(
 		".",
 	)
@@ -287,8 +288,9 @@ func (mem *openMemory) buildServiceFromOptions(
 }
 
 // clientInstructions returns the part of the server's instructions that depends on this home. If the home is not
-// trusted, the part contains a warning, because clients do not show standard error. If the home has profiles or
-// annotations, the part says how to list the tools for them.
+// trusted, the part contains a warning, because clients do not show standard error. The parameter listed contains the
+// tools that the server lists. The parameter profiles reports whether the home has memory profiles. If the home has
+// profiles or annotations, and listed does not contain their tools, the part says how to list these tools.
 func (finder *homeFinder) clientInstructions(
 	listed verb.VerbSets,
 	w *verb.Workspace,

@@ -49,9 +49,9 @@ func (mem *openMemory) archiveOpenerAfterDrain() func(context.Context) (*session
 	return mem.openDrainedArchive
 }
 
-// archiveOpenerWithoutDrain returns a function that opens the home's session archive. Unlike the function of
-// archiveOpenerAfterDrain, this function does not first move waiting hook reports into the archive. It returns a nil
-// archive if no archive exists or if its index would have to be built first.
+// archiveOpenerWithoutDrain returns a function that opens the home's session archive. The function does not move
+// waiting hook reports into the archive, although the function that archiveOpenerAfterDrain returns does so. It returns
+// a nil archive if no archive exists or if the archive's index would have to be built first.
 func (mem *openMemory) archiveOpenerWithoutDrain() func(context.Context) (*session.Archive, error) {
 	mem.archiveOpenerAfterDrain()
 	return mem.openUndrainedArchive
@@ -162,7 +162,9 @@ func (o *archiveOpener) openOrRetryArchive() (err error) {
 	return nil
 }
 
-// archiveHome returns the home. It returns an error if the home cannot have an archive.
+// archiveHome returns the directory of the home in which an archive of sessions can be stored. It returns an error if
+// the home has another layout, is a single file, is not trusted by the user, or if its spool (the directory for
+// incoming prompts) is a symbolic link.
 func (finder *homeFinder) archiveHome() (string, error) {
 	if err := finder.requireOwnLayout("session"); err != nil {
 		return "", err

@@ -323,9 +323,10 @@ func (finder *homeFinder) probeServer(ctx context.Context, s setup.Server) setup
 	return answer
 }
 
-// queryServer tests a configured server: it starts the server as a client would, and asks for the memory's newest
-// entry. In a home with the layout of another memory system, it asks for the context. It returns the server's answer
-// and the server's home.
+// queryServer tests a configured server. It starts the server as a client would, and asks the server for the newest
+// entry of the memory. If the home has the file layout of another memory program, it asks for the context instead. It
+// returns the server's answer and the path of the home that the server uses. If isError is true, the answer is an error
+// message from the server.
 func (finder *homeFinder) queryServer(
 	ctx context.Context,
 	s setup.Server,
@@ -396,9 +397,10 @@ func queryNewestEntry(ctx context.Context, session *mcp.ClientSession) (answer s
 	return answer, got.IsError, nil
 }
 
-// clientEnvironment returns the environment variables and the directory with which a client would start the server.
-// The variables are those that every client passes, and those in the server's configuration. The directory is the
-// user's home directory, unless the home was found from the working directory.
+// clientEnvironment returns the environment variables and the working directory with which a client would start the
+// server s. The variables are those that every client passes, and those in the server's configuration. dir is the
+// user's home directory. If oxbow's home was found by searching upwards from the working directory, dir is the working
+// directory.
 func (finder *homeFinder) clientEnvironment(s setup.Server) (vars map[string]string, dir string, err error) {
 	_, rule, err := finder.findHomeAndRule()
 	if err != nil {

@@ -136,9 +136,9 @@ func (mem *openMemory) printWhyDiff(ctx context.Context, in whyIn, args []string
 	return nil
 }
 
-// showAnnotationSetupAdvice tells a person who found no annotations how to make some. file is the argument as typed,
-// with or without lines, or "" after a search. The advice is not part of the report, because it depends on which
-// clients are installed here.
+// showAnnotationSetupAdvice tells a person who found no annotations how to make annotations. The argument file is the
+// file name that the person typed, with or without a range of lines. It is "" if the person searched for annotations
+// without a file name. The advice is not part of the report, because it depends on which clients are installed here.
 func (mem *openMemory) showAnnotationSetupAdvice(file string) {
 	if mem.env.isQuiet {
 		return

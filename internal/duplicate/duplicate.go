@@ -129,12 +129,14 @@ func mergeEntryInto(keep, drop oxbow.Entry) (oxbow.Entry, bool) {
 	return e, err == nil
 }
 
-// RemoveDuplicates removes the duplicates in a single change, which [oxbow.Memory.Undo] can undo. The remaining entry
-// gets the removed entry's name and aliases as aliases, the removed entry's labels, and a label that names the removed
-// entry as a source. If dryRun is set, nothing is changed, and the error is the one that the change would return.
+// RemoveDuplicates removes the entries Drop of all duplicates, and updates the entries Keep. It does so in a single
+// change, which [oxbow.Memory.Undo] can undo. An entry Keep gets the name and aliases of the removed entry as aliases,
+// the labels of the removed entry, and a label that names the removed entry as a source. If dryRun is set, nothing is
+// changed, but RemoveDuplicates returns the same errors.
 //
 // The error matches [oxbow.ErrConflict] or [oxbow.ErrNotFound] if an entry has changed meanwhile, and
-// [oxbow.ErrUnsupported] if the memory lacks a history.
+// [oxbow.ErrUnsupported] if the memory lacks a history. It is an [oxbow.InvalidError] if one of the entries is withheld
+// from models, or if the remaining entry cannot have all names and labels.
 func RemoveDuplicates(ctx context.Context, m *oxbow.Memory, dups []Duplicate, dryRun bool) error {
 	if len(dups) == 0 {
 		return nil

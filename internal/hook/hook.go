@@ -319,9 +319,10 @@ func (r Report) AcceptsContext() bool {
 	return r.SessionStartReason != ""
 }
 
-// EncodeAnswer returns the bytes to write to standard output, so that the client adds the context to its conversation.
-// It returns nil if the context is empty, or if the client does not accept context for this report. It truncates the
-// context, so that the context and the surrounding tags have at most MaxContextBytes characters together.
+// EncodeAnswer returns the bytes to write to standard output, so that the client adds the argument context to its
+// conversation. It returns nil if the context is empty, or if the client does not accept context for this report. If
+// the context and the surrounding tags are longer than MaxContextBytes, it truncates the context and appends a note.
+// Despite its name, the constant MaxContextBytes is compared with the number of characters.
 func (r Report) EncodeAnswer(context string) []byte {
 	context = strings.TrimSpace(context)
 	if !r.AcceptsContext() || context == "" {

@@ -105,9 +105,11 @@ func (o *viewState) callIfConditionMet(
 	)
 }
 
-// callAtVersion checks the condition and calls the verb. The call changes the entry only in the version that was
-// checked, so that only the first of two requests with the same condition succeeds. hasChanged is true if another
-// request changed the entry after the check. The caller must then check the condition again.
+// callAtVersion finds the version of the entry that meets the condition c (If-Match or If-None-Match), and calls the
+// verb of the route. The verb changes the entry only if the entry still has this version. Therefore, of two requests
+// with the same condition, only the first succeeds. If another request has changed the entry after the check,
+// hasChanged is true, and the caller must check the condition again. A deletion without an existing version calls the
+// verb without this check.
 func (o *viewState) callAtVersion(
 	ctx context.Context,
 	rt *route,

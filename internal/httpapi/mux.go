@@ -28,8 +28,9 @@ func newMux(feed *history.ChangeFeed, log *slog.Logger) *http.ServeMux {
 	return mux
 }
 
-// findHandler returns the handler for the path and the method of a request. If the path is unknown, it returns the
-// error for the client.
+// findHandler returns the handler for the path and the method of a request. If the path is unknown or is not clean, it
+// returns an error for the client. If the path is known but does not support the method, it returns a handler that
+// writes an error response with the allowed methods.
 func (s *Server) findHandler(r *http.Request) (http.Handler, error) {
 	escaped, mux := r.URL.EscapedPath(), s.mux()
 	if clean := path.Clean(escaped); escaped != clean && escaped != clean+"/" {

@@ -45,7 +45,9 @@ var readableScope = scope.Scope{
 	Except: []oxbow.Filter{{Terms: []oxbow.Term{{Key: "has", Values: oxbow.RequestedByModel.HeldLabels()}}}},
 }
 
-// openReadable opens the part of the view's memory that programs may read directly, without a verb.
+// openReadable opens the part of the view's memory that a program may read directly from the store. This part excludes
+// quarantined entries, which only a person may see. The verbs (oxbow's operations) withhold such entries themselves,
+// but a store does not.
 func (o *viewState) openReadable(ctx context.Context) (*oxbow.Memory, error) {
 	m, err := o.Workspace.Open(ctx, verb.Write)
 	if err != nil {

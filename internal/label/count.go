@@ -20,11 +20,12 @@ type Count struct {
 	Entries int
 }
 
-// CountValues counts the labels of the entries that match the filter. If key is not "", it counts only labels with
-// this key. The result is sorted by key, then by decreasing number of entries, then by value.
+// CountValues counts the labels of the entries that match the filter. If key is not "", it counts only labels with this
+// key. The result is sorted by key, then by decreasing number of entries, then by value.
 //
-// With a key, CountValues avoids reading the contents of entries if the store has labels separately from the entries.
-// For example, a snapshot contains the labels with the keys project and tag.
+// If key is not "", CountValues avoids reading the contents of entries if the store can read labels without the
+// contents. For example, an oxbow store file can have a snapshot, which contains the labels with the keys project and
+// tag separately.
 func CountValues(ctx context.Context, s oxbow.Store, f oxbow.Filter, key string) ([]Count, error) {
 	countLabels := countAllLabels
 	if key != "" {

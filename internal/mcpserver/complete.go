@@ -102,7 +102,8 @@ func (d *serverTransport) labelValues(ctx context.Context, key, project string) 
 	}), nil
 }
 
-// completeTags completes the last tag in a comma-separated list. The results contain the tags before it unchanged.
+// completeTags completes the last tag in a comma-separated list. Each result consists of the earlier tags of the list,
+// joined by ", ", and one possible last tag. Tags that are already in the list are not suggested again.
 func (d *serverTransport) completeTags(ctx context.Context, p *mcp.CompleteParams) ([]string, error) {
 	project := ""
 	if p.Context != nil {

@@ -122,8 +122,9 @@ func checkRequestBody(r *http.Request) *messageError {
 	return nil
 }
 
-// addVersionHeader adds the header with the protocol version if the request lacks this header and its session uses a
-// version without batches. Otherwise the SDK would assume an older version, which allows batches.
+// addVersionHeader adds the header Mcp-Protocol-Version to a request that lacks it, if the request's session uses a
+// protocol version without batches (several calls in one request). The header's value is firstVersionWithoutBatches.
+// Without the header, the SDK would assume an older version, which allows batches.
 func (room *viewHTTPHandlers) addVersionHeader(r *http.Request) {
 	id := r.Header.Get("Mcp-Session-Id")
 	if id == "" || r.Header.Get("Mcp-Protocol-Version") != "" {

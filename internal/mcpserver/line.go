@@ -186,7 +186,8 @@ func checkRequestID(msg jsonrpc.Message, b []byte) *messageError {
 	}
 }
 
-// isExactInteger reports whether b is a whole number that a float64 can represent exactly.
+// isExactInteger reports whether b is a whole number with an absolute value below 2^53. A float64 represents all these
+// numbers exactly.
 func isExactInteger(b []byte) bool {
 	n, err := strconv.ParseFloat(string(b), 64)
 	return err == nil && n == math.Trunc(n) && math.Abs(n) < 1<<53

@@ -83,7 +83,9 @@ var handoffPrompt = promptDefinition{
 	makeText: (*serverTransport).handoffText,
 }
 
-// listPrompts returns the prompts that the server offers to clients with these rights.
+// listPrompts returns the prompts that the server offers to the clients of v, which all have the same rights. The
+// prompts depend on whether these clients see a memory, whether profiles exist, and whether the home has another
+// layout. The context prompt is also listed under a second name with the prefix fallbackNamePrefix.
 func (v *clientService) listPrompts() []promptDefinition {
 	var ps []promptDefinition
 	switch {
@@ -225,8 +227,8 @@ func splitTags(s string) []string {
 	return slices.DeleteFunc(oxbow.SplitTags(s), func(tag string) bool { return tag == "" })
 }
 
-// profileText loads a memory profile and returns its text. If the client has a session, the profile stays loaded for
-// it.
+// profileText loads a memory profile and returns its text. If the client has a session, the profile stays loaded in
+// that session.
 func (d *serverTransport) profileText(
 	ctx context.Context,
 	req *mcp.GetPromptRequest,

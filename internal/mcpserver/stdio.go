@@ -20,14 +20,14 @@ import (
 // store's lock.
 const defaultDrainTimeout = 2 * time.Minute
 
-// ServeStdio serves the client that writes to in and reads from out, until in ends or ctx is done. Before ServeStdio
-// returns, it answers all calls that were read. If no call is answered for [Options.DrainTimeout], it answers the
-// remaining calls with an error.
+// ServeStdio serves the client that writes to the argument in and reads from the argument out, until the input ends or
+// ctx is done. Before ServeStdio returns, it answers all calls that were read. If no call is answered for
+// [Options.DrainTimeout], it answers the remaining calls with an error.
 //
-// ServeStdio returns nil if in has ended, and the error of ctx if ctx is done. If a Read of in blocks at that time,
-// one goroutine remains until Read returns. A line that is not a valid message is answered with an error. If writing
-// to out fails, the calls are still executed, and ServeStdio returns the write error at the end. It writes only
-// protocol messages to out, and closes neither in nor out.
+// ServeStdio returns nil if the input has ended, and the error of ctx if ctx is done. If a Read of the input blocks
+// when ctx is done, one goroutine remains until this Read returns. A line that is not a valid message is answered with
+// an error. If writing to the output fails, the calls are still executed, and ServeStdio returns the write error at the
+// end. It writes only protocol messages to the output. It closes neither the input nor the output.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	m, err := s.openUnrestrictedServer(stdioDoorName)
 	if err != nil {

@@ -194,8 +194,8 @@ func (f *sharedClientProblem) toFinding(project *sharedClientProblem) Finding {
 	return Finding{names, f.level, strings.ReplaceAll(f.message, "{clients}", clients), mend, true}
 }
 
-// hasSameMessage reports whether two problems have the same message, and one sentence can describe both. The sentence
-// must begin with the titles of the clients, so that the clients of both problems can be named there.
+// hasSameMessage reports whether one sentence can describe the problems f and other. Their messages must be the same
+// and begin with "{clients}: ". This placeholder is replaced by the titles of the clients that have the problem.
 func (f *sharedClientProblem) hasSameMessage(other *sharedClientProblem) bool {
 	return f.message == other.message && strings.HasPrefix(f.message, "{clients}: ")
 }

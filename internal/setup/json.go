@@ -275,8 +275,10 @@ func (d *jsonDocument) addMember(v *hujson.Value, name string, value any) error 
 	return d.replaceRange(from, pos, ","+isKept+addSpace(entry, lines))
 }
 
-// spaceAfterLastPart returns two offsets for adding a member to an object, or an element to a list. The first is the
-// offset after the last member or element and its comma. The second is the offset after the comments that follow.
+// spaceAfterLastPart returns the offsets from and to, between which a new member of the object c or a new element of
+// the list c can be inserted. The offset from is after the last member or element and after its comma, if it has a
+// comma. If c is empty, from is after the opening bracket. The offset to is after any comments between from and the
+// closing bracket.
 func (d *jsonDocument) spaceAfterLastPart(c jsonContents) (from, to int) {
 	close := c.value.EndOffset - 1 // offset of the bracket that ends the object or list
 	from = c.value.StartOffset + 1

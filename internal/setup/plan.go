@@ -296,7 +296,9 @@ func (f *clientFile) editText(text, base []byte, edit configTextEdit) ([]byte, e
 	return joinBOM(bom, d.textBytes()), nil
 }
 
-// Apply makes the change. It first writes the record that is needed to undo the change.
+// Apply makes the change. If the change adds or replaces text in the file, Apply first writes the record that is needed
+// to undo the change. If the change removes oxbow from the file, Apply deletes this record after the file was changed.
+// If the file does not need to change, Apply only deletes or updates the record.
 func (c *Change) Apply() error {
 	removeDraftFiles(c.realPath)
 	if c.IsUnchanged() {

@@ -55,8 +55,10 @@ var oxbowName = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^` + programName + `([-_.]?v?[0-9].*)?$`)
 })
 
-// isOxbow reports whether a path leads to oxbow. The path may have the syntax of any operating system. A program with
-// another name counts as oxbow if it is running now, or if setup wrote the program's path into a file.
+// isOxbow reports whether the path is the path of an oxbow program. The path may have the syntax of any operating
+// system. It counts as an oxbow program if its file name is a name of oxbow, or if own.paths contains the path or
+// another path of the same file. own.paths contains the running program and the programs whose paths setup wrote into
+// files.
 func (own oxbowPrograms) isOxbow(path string) bool {
 	base := strings.ToLower(path[strings.LastIndexAny(path, `/\`)+1:])
 	if oxbowName().MatchString(strings.TrimSuffix(base, ".exe")) {

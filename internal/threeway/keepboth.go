@@ -135,8 +135,10 @@ func mergeLines(base, a, b []string) (out []string, isConflict bool, err error) 
 	return out, isConflict, err
 }
 
-// makeConflictLines returns the lines for a conflict of changes that overlap or are adjacent. The conflict contains a
-// version of base[from:to] for each change. In this version, only this change was made.
+// makeConflictLines returns the lines that show a conflict of the changes cs, which overlap or are adjacent. The
+// conflict concerns the base lines from the start of the first change to the line to. For each change, the conflict
+// contains these lines as they are if only this change is made. Equal texts appear once. The error is errNestedConflict
+// if the base lines or a text already contain a conflict.
 func makeConflictLines(base []string, cs []diff.LineChange, to int) ([]string, error) {
 	from := cs[0].From
 	var texts [][]string
@@ -155,8 +157,10 @@ func isConflictLine(s string) bool {
 	return s == conflictStartLine || s == conflictMiddleLine || s == conflictEndLine
 }
 
-// lineChangesFromBase returns the changes from the common ancestor (base) to one version (side). If the version
-// contains a conflict, lineChangesFromBase returns the changes for each text of the conflict.
+// lineChangesFromBase returns the changes from the lines base, the common ancestor, to the lines side, one of its
+// versions. A conflict in side contains several alternative texts. lineChangesFromBase returns the changes to all these
+// texts. If one text contains only changes that another text also contains, it returns the whole conflict as one
+// change, so that no text is lost. The error is errNestedConflict if one change contains several conflicts.
 func lineChangesFromBase(base, side []string) (out []diff.LineChange, err error) {
 	var conflicts [][][]string
 	if !slices.ContainsFunc(base, isConflictLine) {

@@ -353,8 +353,9 @@ func (n EntrySelection) DateTerms(now time.Time, texts ...string) (dates DateTer
 	return dates
 }
 
-// filterText returns a filter as people type it. For a range of time, it uses the caller's term if this term is known.
-// Otherwise, a range of one day becomes a term such as on:2026-11-27, and other bounds at midnight become dates.
+// filterText returns the filter f as people type it. If dates contains a term that a person typed for a range of time
+// in f, filterText uses this term. Otherwise, a range of one day becomes a term such as on:2026-11-27. A start or an
+// end of another range becomes a term with after: or before:, which contains only a date if the time is midnight.
 func (dates DateTerms) filterText(f oxbow.Filter) string {
 	parts := []string{oxbow.Filter{Terms: f.Terms}.Brief()}
 	for _, d := range dates {

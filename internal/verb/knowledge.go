@@ -114,8 +114,9 @@ func (k *ProvenanceData) IsCertainlyPerson(src oxbow.Source) bool {
 	return src.Actor == oxbow.Person && (src.Door != "cli" || k.IsAtTerminal)
 }
 
-// RecordFingerprints records fingerprints of entries for which nobody vouches, so that texts that repeat them are
-// recognized.
+// RecordFingerprints records fingerprints of the texts of tainted and unvouched entries in p, so that oxbow recognizes
+// texts that repeat these texts. A tainted entry may contain text that others wrote. The author of an unvouched entry
+// is unknown. Other entries are ignored. An error while writing the fingerprints is also ignored.
 func RecordFingerprints(p fingerprint.File, entries ...oxbow.Entry) {
 	var texts []fingerprint.TextReadByTool
 	for i := range entries {

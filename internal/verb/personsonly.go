@@ -28,10 +28,11 @@ func RequirePerson(ctx context.Context, act, command string) error {
 }
 
 // CheckErase checks whether the caller may erase versions permanently. A person may erase all versions. For other
-// callers, the error matches [oxbow.ErrInvalid] if a person wrote one of the versions. If versions yields an error,
-// CheckErase returns it unchanged.
+// callers, the error matches [oxbow.ErrInvalid] if a person wrote one of the versions. If the sequence versions yields
+// an error, CheckErase returns this error unchanged.
 //
-// Every verb that erases calls CheckErase before it changes anything. The argument verb is the verb's name.
+// Every command that erases versions calls CheckErase before it changes anything. The argument verb is the name of this
+// command.
 func CheckErase(ctx context.Context, verb string, versions iter.Seq2[oxbow.Entry, error]) error {
 	if IsPerson(ctx) {
 		return nil

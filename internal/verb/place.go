@@ -187,7 +187,8 @@ func NotStoreError(path string, err error) error {
 	head := make([]byte, 32)
 	n, _ := f.Read(head)
 	switch file, dir := text.ShellQuote(path), text.ShellQuote(filepath.Dir(path)); {
-	case n == 0 && filepath.Ext(path) != ".oxbow": // This is an empty file, and not the truncated store of a home.
+	// The store of a home always has the extension .oxbow, so this file is not a truncated store.
+	case n == 0 && filepath.Ext(path) != ".oxbow":
 		return Advise(fmt.Errorf("opening %s: it is empty, and no memory: %w", path, oxbow.ErrNotStore),
 			"name another file, or a directory for a new memory: oxbow --home DIR init")
 	case n == 0:

@@ -75,8 +75,9 @@ func (o unloadMemoryProfileOut) Report() (r report.Report) {
 	return r
 }
 
-// Report shows the selection below a heading, which explains the selection and how to unload the profile. A list of
-// profiles is quoted, because others may have written the descriptions.
+// Report shows the entries that the profile selected. On the first page (Offset 0), a heading explains the selection
+// and how to unload the profile. If no profile was loaded, Report shows the list of all profiles instead. The list is
+// quoted, because others may have written the descriptions.
 func (o LoadMemoryProfileOut) Report() (r report.Report) {
 	report.AddNotes(&r, o.Notes)
 	if o.ProfileHandle == "" {

@@ -227,9 +227,10 @@ func RecallWithoutDigests(
 	return replaceDigestHits(ctx, m, q, hits, read)
 }
 
-// replaceDigestHits removes the digests, which are entries that summarize other entries, if the hits also contain
-// summarized entries. The digests would repeat these. The next best hits take their place. parsedQuery describes how
-// the words and operators of the query were understood.
+// replaceDigestHits removes a digest (an entry that summarizes other entries) from the hits if the hits also contain
+// entries that the digest summarizes, because the digest would repeat these entries. If the hits had reached the limit
+// of the query q, replaceDigestHits searches again, and the next best hits replace the removed digests. parsedQuery
+// describes how the words and operators of the query were understood.
 func replaceDigestHits(
 	ctx context.Context,
 	m *oxbow.Memory,

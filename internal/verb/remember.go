@@ -793,8 +793,8 @@ func areEntriesEqual(a, b oxbow.Entry) bool {
 	return a.Content == b.Content && slices.Equal(a.Labels, b.Labels) && slices.Equal(a.Aliases, b.Aliases)
 }
 
-// entryAfterChange returns the version of an entry after the change seq. If the log no longer contains the change, the
-// result contains only the entry's name and version.
+// entryAfterChange returns the version of an entry after the change seq. If the log no longer contains the change, or
+// if the change was erased or removed the entry, the result contains only the entry's name and the version seq.
 func entryAfterChange(ctx context.Context, m *oxbow.Memory, name string, seq uint64) (oxbow.Entry, error) {
 	for v, err := range m.Versions(ctx, name) {
 		switch {

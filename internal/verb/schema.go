@@ -57,7 +57,8 @@ func fullSchema(in reflect.Type, params []Param) *jsonschema.Schema {
 	return schema
 }
 
-// paramSchema returns the schema for the arguments without descriptions of the parameters.
+// paramSchema returns the JSON schema for the arguments of type in. The schema contains the allowed values of each
+// parameter. It contains neither the descriptions nor the minimum values of the parameters.
 func paramSchema(in reflect.Type, params []Param) *jsonschema.Schema {
 	schema := inferSchema(in, nil)
 	for _, p := range params {

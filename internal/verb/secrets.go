@@ -45,9 +45,9 @@ func (s *SecretPolicy) secretsAllowed(ctx context.Context) (isPerson, mayKeep bo
 	return isPerson, isPerson && s.Allow != nil && s.Allow()
 }
 
-// ScreenText returns the text with its secrets replaced. A person's text is not changed. If it contains a secret that
-// the person has not allowed, the error is a [SecretError] that names the part. Replaced secrets are appended to
-// found.
+// ScreenText returns the argument text with its secrets replaced, and appends the replaced secrets to *found. The text
+// of a person is not changed. If it contains a secret, the error is a [SecretError] with the argument part, which names
+// the part of the entry. If the person has allowed secrets, ScreenText returns the text without searching it.
 func (s *SecretPolicy) ScreenText(ctx context.Context, part, text string, found *[]screen.Secret) (string, error) {
 	person, keep := s.secretsAllowed(ctx)
 	if keep {
@@ -136,8 +136,8 @@ func screenedEntryTexts(e *oxbow.Entry) []*string {
 	return texts
 }
 
-// replaceDividedSecrets replaces secrets that begin in one text and end in another. If the texts are a person's, it
-// returns a [SecretError] instead, unless the person has allowed secrets.
+// replaceDividedSecrets replaces secrets that begin in one of the texts and end in another, and adds the replaced parts
+// to found. If a person wrote the texts, it returns a [SecretError] instead. If secrets are allowed, it does nothing.
 func (s *SecretPolicy) replaceDividedSecrets(ctx context.Context, texts []*string, found *[]screen.Secret) error {
 	person, keep := s.secretsAllowed(ctx)
 	if keep {

@@ -300,7 +300,8 @@ func (s *LoadedProfiles) recordInvalidHandle(handle string) {
 	}
 }
 
-// handleList returns the handles of the loaded profiles. The last profile restricts calls. The caller must hold s.mu.
+// handleList returns the handles of the loaded profiles, in the order in which they were loaded. The last profile in
+// this list is the one that restricts the memory's tools. The caller must hold s.mu.
 func (s *LoadedProfiles) handleList() []string {
 	var hs []string
 	for _, l := range s.loadedStack {

@@ -65,8 +65,8 @@ func (a Answer) Text() string {
 // MarshalJSON implements [json.Marshaler]. It encodes the result as the JSON object for programs.
 func (a Answer) MarshalJSON() ([]byte, error) { return json.Marshal(a.Out) }
 
-// IsRememberedText reports whether the answer consists only of remembered text. A server puts such an answer into a
-// fence.
+// IsRememberedText reports whether the answer consists only of text that was stored in the memory. A server encloses
+// such an answer in a fence, marks that separate the text from the server's own words.
 func (a Answer) IsRememberedText() bool {
 	q, ok := a.Out.(rememberedTextAnswer)
 	return ok && q.IsRememberedText()

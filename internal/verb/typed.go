@@ -92,9 +92,10 @@ func rewriteCommandsIn(v reflect.Value, rewrite func(string) string) {
 	}
 }
 
-// rewriteAdviceCommands changes the commands in a string, or in the string to which a pointer leads, so that they work
-// for the reader. isRepairAdvice is set if the string is advice on how to repair damage. Otherwise the string is
-// changed only if it is the notice that replaces a withheld text, because the texts of entries must not be changed.
+// rewriteAdviceCommands applies the function rewrite to the commands in a text, so that they work for the reader. v is
+// a string or a pointer to a string. A string is rewritten if isRepairAdvice is set, that is, if it is advice on how to
+// repair damage, or if it is withheldText, the notice that replaces a withheld text. A string behind a pointer is
+// rewritten only if it is withheldText. All other strings may be texts of entries, which must not be changed.
 func rewriteAdviceCommands(v reflect.Value, isRepairAdvice bool, rewrite func(string) string) {
 	switch v.Kind() {
 	case reflect.String:

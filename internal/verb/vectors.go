@@ -21,9 +21,10 @@ type Vectors struct {
 	Saved           bool          // vectors are stored in a file, so that "oxbow embed" can compute them in advance
 }
 
-// rankByVectors makes a query also rank by vectors. After the query, call the returned function, which returns notes
-// about missing vectors. If v is nil, or if the query searches an old state, rankByVectors does nothing, because old
-// states are ranked only by words.
+// rankByVectors sets q.Second, so that the query q ranks hits by vectors as well as by words. The caller must call the
+// returned function after the query. This function returns notes about entries without vectors. If v is nil, or if the
+// query asks for an earlier state of the memory, rankByVectors does not change the query, and the function returns nil.
+// Earlier states are ranked only by words.
 func (v *Vectors) rankByVectors(q *oxbow.Query) func() []Note {
 	if v == nil || q.AsOf != 0 {
 		return func() []Note { return nil }

@@ -302,8 +302,9 @@ func OpenOnFirstUse(
 	return openOnce, closeFn
 }
 
-// Tidier returns the home as a [Tidier]. ok is false if the home cannot shorten its files. It is also false if the
-// caller sees only a part of the memory, because the files contain the whole memory.
+// Tidier returns the layout home as a [Tidier], which can shorten the files of the home. The argument how says whether
+// the caller reads or writes. ok is false if the home has oxbow's own layout or does not implement Tidier. If the
+// caller sees only a part of the memory, w.Home is nil and ok is false, because the files contain the whole memory.
 func (w *Workspace) Tidier(how MemoryAccess) (t Tidier, ok bool, err error) {
 	home, err := w.layoutHome(how)
 	if err != nil || home == nil {
@@ -313,8 +314,9 @@ func (w *Workspace) Tidier(how MemoryAccess) (t Tidier, ok bool, err error) {
 	return t, ok, nil
 }
 
-// Compressor returns the home as a [Compressor], which replaces the entries of a period by a shorter digest. ok is
-// false if the home cannot do this, or if the caller sees only a part of the memory.
+// Compressor returns the layout home as a [Compressor], which replaces the entries of a period by a shorter digest. The
+// argument how says whether the caller reads or writes. ok is false if the home has oxbow's own layout or does not
+// implement Compressor. If the caller sees only a part of the memory, w.Home is nil and ok is false.
 func (w *Workspace) Compressor(how MemoryAccess) (c Compressor, ok bool, err error) {
 	home, err := w.layoutHome(how)
 	if err != nil || home == nil {

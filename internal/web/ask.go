@@ -113,7 +113,8 @@ func numberCell(format string, f float64) g.Node {
 	return h.Td(h.Class("number"), h.Text(fmt.Sprintf(format, f)))
 }
 
-// hookAnswerPreview shows the text that a hook would show to a model if the question were a prompt.
+// hookAnswerPreview shows what a hook would add to a prompt that consists of the words in query. It says whether the
+// model would get text, lists the reasons why not, and shows the text and a table with details.
 func (c *pageRequest) hookAnswerPreview(query, project string) g.Node {
 	out, err := injection.Inject(c.ctx, c.workspace, injection.InjectIn{Prompt: query, Project: project, Explain: true})
 	if err != nil {

@@ -93,8 +93,8 @@ func (c *pageRequest) lastSource(name string) verb.Source {
 	return out.Changes[0].Source
 }
 
-// sessionFactRow links to the conversation in which the entry was written. If the client's session is not known, it
-// links to the changes of the same program run.
+// sessionFactRow returns a row with a link to the conversation in which the entry was written, or to the changes of the
+// same program run. It returns nil if sessionLink finds no link.
 func sessionFactRow(s verb.Source) g.Node {
 	if link := sessionLink(s); link != nil {
 		return entryFactRow("Session", link)

@@ -213,8 +213,9 @@ func (f findResult) suggestedLabelTerms() (terms []string) {
 	return terms[:min(len(terms), maxSuggestedLabels)]
 }
 
-// similarNamesLinks links to terms that are similar to the query's terms. If the query already has a
-// filter with the same key, a similar filter replaces that filter.
+// similarNamesLinks returns links that search for names that are similar to the query's terms. If a name is a filter
+// such as project:harbor, and the query already has a filter with the same key, the link replaces this filter in the
+// query. Otherwise, the name replaces the whole query.
 func similarNamesLinks(f findResult) g.Node {
 	if len(f.similarNames) == 0 {
 		return nil

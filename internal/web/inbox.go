@@ -115,7 +115,7 @@ func (c *pageRequest) listProposals(includesDecided bool) (review.InboxOut, erro
 	return review.ListProposals(c.ctx, c.workspace, review.InboxIn{All: includesDecided})
 }
 
-// rejectedProposalsNotice shows the proposals that were just rejected, with a button to reopen them.
+// rejectedProposalsNotice shows how many proposals were just rejected, with an Undo button that reopens them.
 func (c *pageRequest) rejectedProposalsNotice() []g.Node {
 	ids := c.r.URL.Query()["rejected"]
 	if len(ids) == 0 || !c.mayWrite() {

@@ -111,8 +111,9 @@ func (c *pageRequest) proposalRow(p review.ProposalOut, session []string, row in
 	)
 }
 
-// rowAttributes returns the attributes of row n. The row that follows the last decision is marked as
-// current, so that keyboard commands continue there. Before the first decision, it is the first row.
+// rowAttributes returns the HTML attributes of row n. The form value "row" is the number of the row that follows the
+// last decision. This row is marked as current, so that keyboard commands continue there. If the form has no such
+// value, the first row (0) is current.
 func (c *pageRequest) rowAttributes(n int) g.Node {
 	class := "row card"
 	if cmp.Or(c.formValue("row"), "0") == strconv.Itoa(n) {

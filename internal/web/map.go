@@ -132,7 +132,9 @@ func (c *pageRequest) entriesOnMap(name, query string) (all []verb.Entry, hasMor
 }
 
 // entryLabelGraph returns a graph whose nodes are the entries and their labels, with a line between an entry and each
-// of its labels. It leaves out labels that only one entry has, except for the labels of middleEntry.
+// of its labels. If middleEntry is not "", the first element of entries must be this entry, which becomes the center.
+// Labels that only one entry has are left out, unless they are labels of the center. Labels that few entries have are
+// also left out if the graph would otherwise have more than maxEntryMapNodes nodes.
 func entryLabelGraph(entries []verb.Entry, middleEntry string) (out page.Graph) {
 	count, names := map[string]int{}, []string{}
 	each := func(e verb.Entry, fn func(key, value string)) {

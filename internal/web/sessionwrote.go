@@ -60,7 +60,9 @@ func (c *pageRequest) sessionChangesSection(session string) g.Node {
 		g.If(c.canDecideAsPerson(), h.Div(h.Class("actions"), revertLink(session, "Undo…"))))
 }
 
-// changesSummary returns a text with the numbers of changes, such as "It wrote 3 entries, changed 1 entry".
+// changesSummary returns a sentence with the number of entries that a session wrote, changed and forgot, such as "It
+// wrote 3 entries, changed 1 entry". The numbers come from the steps that reverting the session would make. For
+// example, an entry that a revert would remove was written by the session.
 func changesSummary(out history.RevertOut) string {
 	count := map[string]int{}
 	for _, s := range out.Steps {

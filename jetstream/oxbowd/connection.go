@@ -172,7 +172,9 @@ func isReadableByOthers(path string) bool {
 // dialRetryPause is the time between two attempts to connect.
 const dialRetryPause = 300 * time.Millisecond
 
-// dialServers connects to the servers. It retries until ctx ends, because the servers may not have started yet.
+// dialServers connects to the servers at urls. It returns two connections: nc for the owner's account, and system for
+// the system account. If no server answers, it retries until ctx is done, because the servers may not have started yet.
+// If a server refuses the credentials or the certificates, or if another error occurs, it returns the error at once.
 func dialServers(
 	ctx context.Context,
 	urls string,

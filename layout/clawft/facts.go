@@ -229,7 +229,8 @@ func (u *markdownUnit) textWithoutListMarker() string {
 	return strings.TrimSpace(u.sourceText)
 }
 
-// removeEmptyHeadings removes each heading, and each text before a list, under which no fact remains.
+// removeEmptyHeadings marks headings as removed if all facts under them were removed. It does the same for texts that
+// introduce a list if all facts in the list were removed. A heading or text that never had a fact under it is kept.
 func removeEmptyHeadings(units []markdownUnit) {
 	for i := range units {
 		u := &units[i]

@@ -76,8 +76,9 @@ func (h *Home) AppendMemory(ctx context.Context, content string) (int, error) {
 		if err == nil {
 			s.RecordWrite(verb.DocumentEntry(memoryFile, was), verb.DocumentEntry(memoryFile, is))
 		}
-		// After this write, the session knows the text that it has written itself. It may not know text that other
-		// programs wrote meanwhile. Therefore add only the own text to the text that the session knew before.
+		// Compute the version of MEMORY.md that the session has seen. The session knows the content that it has just
+		// appended. It may not know the text that other programs have written meanwhile. Therefore append only the
+		// session's content to the text that the session knew before.
 		if known, ok := s.SeenVersion(verb.DocumentEntry(memoryFile, "")); ok || isBlank(was) {
 			now = verb.DocumentEntry(memoryFile, withBlankLine(appendTextOnNewLine(known.Content, content)))
 		}

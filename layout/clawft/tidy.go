@@ -34,8 +34,10 @@ func (h *Home) Consolidate(ctx context.Context, dry bool) (layout.Tidied, error)
 	)
 }
 
-// tidyMemory changes MEMORY.md, appends the removed texts to HISTORY.md, and writes an undo record. changeKind is the
-// kind of change. With dry, it only reports the change.
+// tidyMemory calls the function change with the text of MEMORY.md, and writes the text that the function returns. It
+// appends the texts that were removed from MEMORY.md to HISTORY.md, and writes an undo record. changeKind is the name
+// of the kind of change, such as the name of the command. If the argument dry is true, tidyMemory only reports the
+// change.
 func (h *Home) tidyMemory(
 	ctx context.Context,
 	dry bool,

@@ -35,8 +35,8 @@ import (
 //go:embed soul.md
 var defaultSoulText string
 
-// Dialect returns the dialect of this layout. Its home is the directory that contains SOUL.md and memory/. The layout
-// does not support several agents, because CodeRhapsody uses profiles instead.
+// Dialect returns the description of CodeRhapsody's layout. A home with this layout is the directory that contains
+// SOUL.md and memory/. The home does not distinguish several agents, because CodeRhapsody uses profiles instead.
 func Dialect() layout.Dialect {
 	return layout.Dialect{
 		Name: "coderhapsody",

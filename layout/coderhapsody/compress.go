@@ -29,14 +29,14 @@ func (h *home) Spans() []string {
 }
 
 // Compress implements [layout.Compressor]. It replaces the logs of a period, such as a week, by a shorter digest. If
-// the request names no period, Compress compresses all periods, with three exceptions. It ignores periods that have
-// not ended, periods that include one of the two newest logs, and periods that are already compressed. It skips a
+// the request names no period, Compress compresses all periods except for three kinds: periods that have not ended,
+// periods that contain one of the two newest logs, and periods that are already compressed. No digest is written for a
 // period whose logs contain nothing to summarize.
 //
 // A digest has an entry for each group of entries whose labels are equal except for tags, files and confidence. The
-// entry has the common labels, all tags and files of the group, and its lowest confidence if each entry has a
-// confidence. Tags and files that a memory profile excludes are kept in groups of their own. Handoffs are not
-// included. Each period is compressed atomically.
+// entry has the common labels, and all tags and files of the group. If each entry of the group has a confidence, the
+// digest's entry has the lowest of these confidences. Tags and files that a memory profile excludes are kept in groups
+// of their own. Handoffs are not included. Each period is compressed atomically.
 func (h *home) Compress(ctx context.Context, r layout.Compression) ([]layout.Digest, error) {
 	if err := h.checkNoProfileRestricts(); err != nil {
 		return nil, err
@@ -635,7 +635,9 @@ func (h *home) coveringDigest(v mdtree.View, base string) string {
 	return "a digest"
 }
 
-// unusedUndonePath returns an unused path in memory/undone for a digest that is undone.
+// unusedUndonePath returns an unused path in memory/undone for a digest with the given name. A digest is a file that
+// summarizes other files. It is moved to this path when the compression is undone. If maxFilesPerDay paths for the name
+// are taken, unusedUndonePath returns an error.
 func unusedUndonePath(v mdtree.View, name string) (string, error) {
 	for n := 1; n <= maxFilesPerDay; n++ {
 		p := undoneDir + "/" + name + ".md"

@@ -246,8 +246,9 @@ func (f logFile) logNumber() int {
 	return n
 }
 
-// entryPart returns the part of the context for an entry. It contains the name, the date and the labels of the entry,
-// and the content in a fence.
+// entryPart returns the part of the context that shows the entry e. The part contains the entry's name, kind, date and
+// labels, and then the content in a code fence. name, reason and pinned become the fields Name, Reason and IsPinned of
+// the part. The part's function Shorten cuts the content after a paragraph, or returns "" if no paragraph fits.
 func entryPart(e *oxbow.Entry, name, reason string, pinned bool) prompt.Part {
 	var b strings.Builder
 	fmt.Fprintf(&b, "## %s\n\n%s, %s", strconv.Quote(e.Name), e.Kind, e.Created.UTC().Format(time.DateOnly))

@@ -96,7 +96,8 @@ func isStore(fsys vfs.FS, name string) (bool, error) {
 	return string(head[:n]) != sqliteMagic, nil
 }
 
-// initHome creates an empty memory.db. It creates no Crab.md, because only people write this file.
+// initHome creates an empty memory.db and returns the names of the created files. If memory.db exists, it creates
+// nothing and returns nil. It does not create Crab.md, because only people write this file.
 func initHome(ctx context.Context, o layout.Options) ([]string, error) {
 	if _, err := o.FS.Stat(storeFile); err == nil || !errors.Is(err, fs.ErrNotExist) {
 		return nil, err

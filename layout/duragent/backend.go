@@ -51,8 +51,9 @@ func (h *home) openTree(ctx context.Context, agent string, mo oxbow.Options) (*m
 // defaultStorePath returns the path of the store for the backend oxbow, if the configuration names none.
 func defaultStorePath(p homeDirectories) string { return p.workspaceDir("memory/memory.oxbow") }
 
-// openScopedStore opens the store that is used if duragent's configuration selects oxbow as the memory backend. If the
-// store is missing, it is created from duragent's memory files.
+// openScopedStore opens the store that is used if duragent's configuration selects oxbow as the memory backend. It
+// limits the view to the entries of the home's agent. Unless o.ReadOnly is set, it creates a missing store, and imports
+// the entries from duragent's memory files.
 func (h *home) openScopedStore(ctx context.Context, o oxbow.Options) (*scopedStore, error) {
 	name := defaultStorePath(h.directories)
 	if !o.ReadOnly {

@@ -110,7 +110,8 @@ func agentPrefix(agent string) string { return agentsPrefix + agent + "/" }
 // curatedNoteName is the name of the note in the agent's file MEMORY.md.
 const curatedNoteName = "MEMORY"
 
-// isAgentsOwnEntry reports whether an entry with this name belongs to the agent. Other entries belong to the world.
+// isAgentsOwnEntry reports whether the entry with this name belongs to the agent alone. These are the entries for
+// single days, and the note MEMORY. All other entries are facts about the world, which all agents share.
 func isAgentsOwnEntry(name string) bool {
 	_, _, _, day := parseDayEntryName(name)
 	return day || name == curatedNoteName

@@ -98,8 +98,8 @@ func (s *scopedStore) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxb
 	}
 }
 
-// Apply implements [oxbow.Store]. It refuses changes that could not be stored as files, so that the home can be
-// changed to the backend filesystem later.
+// Apply implements [oxbow.Store]. It applies the ops with Commit. Commit refuses changes that could not be stored as
+// files, so that a person can later change the memory backend of the home to "filesystem".
 func (s *scopedStore) Apply(ctx context.Context, ops ...oxbow.Op) error {
 	_, err := s.Commit(ctx, ops...)
 	return err

@@ -185,7 +185,9 @@ func joinDescription(description, content string) string {
 	return description + "\n\n" + content
 }
 
-// splitDescription is the inverse of joinDescription. If no empty line follows the first line, the description is "".
+// splitDescription splits the text s, which joinDescription made, at the first empty line into the description and the
+// content. If s has no empty line, or if the text before it is not a single clean line, the description is "" and the
+// content is s.
 func splitDescription(s string) (description, content string) {
 	d, c, ok := strings.Cut(s, "\n\n")
 	isDescription := d != "" && cleanLine(d) == d

@@ -27,7 +27,8 @@ type Needs struct {
 	Names []string // names and aliases of the entries whose heads must contain the whole entry
 }
 
-// AddFilter adds the keys and names to which the filter refers.
+// AddFilter adds the label keys and entry names that the filter f uses to a.Keys and a.Names, so that the heads contain
+// what is needed to evaluate f.
 func (a *Needs) AddFilter(f oxbow.Filter) {
 	for _, t := range f.Terms {
 		switch t.Key {

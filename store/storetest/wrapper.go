@@ -249,8 +249,8 @@ func (wt *wrapperTest) readVisibleEntries() {
 	}
 }
 
-// checkReads compares the results from the tested wrapper's other reading methods with the list of its entries. These
-// methods return heads, pages and counts.
+// checkReads tests the methods of the wrapper that return heads, pages and counts. It compares their results with the
+// entries that the wrapper's Entries method listed.
 func (wt *wrapperTest) checkReads() {
 	t, ctx := wt.t, wt.t.Context()
 	wt.checkHeads()
@@ -269,8 +269,9 @@ func (wt *wrapperTest) checkReads() {
 	}
 }
 
-// checkHeads lists the short descriptions of all entries (heads) through the wrapper. Then it reads the entries with
-// all IDs, including the IDs of hidden entries, which the wrapper must not return.
+// checkHeads lists the heads of all entries through the wrapper. A head is an entry without its content. If
+// readsUnlistedIDs is set, checkHeads also reads the entries with all IDs of the wrapped store, and reports an error if
+// the wrapper returns a hidden entry.
 func (wt *wrapperTest) checkHeads() {
 	if wt.capabilities.HeadViewer == nil {
 		return

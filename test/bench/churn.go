@@ -189,7 +189,8 @@ func (r *repeatedUpdateRun) rewrittenLogSize(ctx context.Context, dir string) (b
 
 func formatMegabytes(n int64) string { return formatDigits(float64(n)/1e6) + " MB" }
 
-// measureFirstRecall returns the time that a new process needs to open the memory and to return the first result.
+// measureFirstRecall returns how long it takes to open the memory and to return the first result. A new process would
+// need the same time.
 func (r *repeatedUpdateRun) measureFirstRecall(ctx context.Context) (time.Duration, error) {
 	from := time.Now()
 	m, err := oxbow.Open(r.storePath, nil)

@@ -117,8 +117,9 @@ func splitRepoName(repo string) (name, dir string) {
 	return filepath.Base(filepath.Clean(repo)), repo
 }
 
-// placeLinesInHistories selects annotated lines and blocks (anchors) in old commits of each repository. It then
-// measures how well the annotations are found again in later commits.
+// placeLinesInHistories measures how well annotations of lines and blocks are found again in later commits. It selects
+// lines and blocks in old commits of each repository in repos, and searches for them in commits that are later by one
+// of the plan's commitGaps. It prints the results of each repository, and the total if there are several repositories.
 func (r *placementRun) placeLinesInHistories(ctx context.Context, repos []string) error {
 	total := placementTallies{}
 	sizes := newTable("repository", "commits", "gap", "files", "lines", "blocks")
@@ -368,9 +369,10 @@ type publishedLine struct {
 	LaterLine     *int   `json:"truth"`
 }
 
-// placePublishedLines measures how well annotated lines are found again, with lines from the file DIR/NAME.jsonl.gz
-// for each repository in repos. NAME is the repository's name. The repository must contain the commits that the file
-// names.
+// placePublishedLines measures how well annotated lines are found again after a change. For each repository in repos,
+// it reads lines from the file dir/NAME.jsonl.gz, in which NAME is the repository's name. The file names the commits of
+// the lines. If the repository does not contain these commits, placePublishedLines leaves out the lines and prints
+// their number.
 func (r *placementRun) placePublishedLines(ctx context.Context, dir string, repos []string) error {
 	total := placementTallies{}
 	for _, repo := range repos {

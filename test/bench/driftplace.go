@@ -200,8 +200,9 @@ func (c *repoClone) placeAnnotations(
 	return withGit, withoutGit, nil
 }
 
-// renameAnnotationFiles renames the files with annotations if their source files have another name at commit B, as a
-// person who renames a source file would.
+// renameAnnotationFiles renames annotation files, as a person does who renames a source file. If a source file has
+// another path in the later commit (laterPath) than in the earlier commit (earlierPath), its annotation file gets the
+// name for laterPath.
 func (c *repoClone) renameAnnotationFiles(pairs []fileAtTwoCommits) error {
 	sidecar := func(file string) string {
 		return filepath.Join(c.dir, filepath.FromSlash(annotationDir+"/"+file+".why"))

@@ -144,7 +144,8 @@ func (r *httpRun) run(ctx context.Context) (err error) {
 	return nil
 }
 
-// serve serves the memory like oxbow serve.
+// serve starts an HTTP server for the memory m on a free local port, with the same API as oxbow serve. It also serves
+// 4,096 zero bytes at /nothing. It returns the server and its listener without waiting for requests.
 func (r *httpRun) serve(m *oxbow.Memory) (*http.Server, net.Listener, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

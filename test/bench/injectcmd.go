@@ -192,9 +192,10 @@ func (b *bench) printInjected(sets []*injectionDataSet) {
 	)
 }
 
-// promptGroupTable returns a table with a column for each kind of prompt. Each row is a rule that decides which
-// entries a prompt gets from the memory. The cells are the shares of prompts that got sentences of an entry. For
-// oxbow's rule, a second row also counts the prompts that got only an entry's name.
+// promptGroupTable returns a table with two columns for each group of prompts: the share of the prompts that got
+// sentences of an entry, and the 95 % confidence interval of this share. Each row is a rule that decides which entries
+// a prompt gets from the memory. The rule of oxbow has a second row, which also counts the prompts that got only an
+// entry's name.
 func promptGroupTable(
 	s *injectionDataSet,
 	of map[inject.PromptGroup]*inject.PromptMatchCount,

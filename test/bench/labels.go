@@ -303,7 +303,8 @@ func readSourceLines(data fs.FS, files bool) ([]projectLabelledEntry, error) {
 			if files {
 				e.text = "In " + l.File + ":\n\n" + e.text
 			}
-			// The name of the repository in the text would reveal the answer.
+			// Replace the name of the repository in the text. The benchmark must guess the repository from the text,
+			// and the name would reveal it.
 			e.text = strings.ReplaceAll(e.text, repo, "thisrepo")
 			es = append(es, e)
 			return nil

@@ -112,8 +112,10 @@ func (r *recallRun) buildStore(ctx context.Context) (time.Duration, error) {
 	return time.Since(from), errors.Join(err, m.Close())
 }
 
-// measureOpening measures the time for opening the store and the memory that it needs. It leaves the store
-// open, with a filled index.
+// measureOpening measures how long it takes to read the store file, to open the store, and to make the first search. It
+// also measures how much memory the open store and its index occupy, and prints all results in tables. It leaves the
+// store open, with a filled index. The argument built is the time for writing the store. The argument bytes is the size
+// of the text in the store.
 func (r *recallRun) measureOpening(ctx context.Context, built time.Duration, bytes int) error {
 	var read, open, first timings
 	for range 5 {

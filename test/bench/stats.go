@@ -50,7 +50,8 @@ func median(values []float64) float64 {
 	return (s[m-1] + s[m]) / 2
 }
 
-// formatDuration formats a duration in the largest unit of which it has at least one.
+// formatDuration formats a duration in ns, µs, ms or s. It uses seconds for durations of at least 1 s, milliseconds for
+// at least 1 ms, microseconds for at least 1 µs, and otherwise nanoseconds.
 func formatDuration(d time.Duration) string {
 	switch f := float64(d); {
 	case d < time.Microsecond:

@@ -41,8 +41,8 @@ func shellTool(name string, more jsonObject) func(command string) toolCall {
 	}
 }
 
-// prefixedCalls returns a function that makes calls of oxbow's tools. In this client, the names of these tools begin
-// with prefix.
+// prefixedCalls returns a function that makes calls of oxbow's tools for a client that puts a prefix before each tool's
+// name. The returned function receives the tool's name without the prefix and the tool's input.
 func prefixedCalls(prefix string) func(string, map[string]any) toolCall {
 	return func(tool string, input map[string]any) toolCall { return toolCall{Name: prefix + tool, Input: input} }
 }

@@ -77,8 +77,8 @@ func testLockFileReplaced(t *testing.T, fsys vfs.FS) {
 	WantNotAcquired(t, "by one who still has the removed file", b)
 	Put(t, fsys, "new", "")
 	Must(t, fsys.Rename("new", "lock"))
-	// The file of the lock that a holds was replaced. Another process that opens the name now gets the new file, so c
-	// can be acquired although a is still locked.
+	// The lock a is still held, but the rename has replaced its file. Another process that opens the name "lock" now
+	// gets the new file. Therefore the lock c can be acquired.
 	WantAcquired(t, "after the file was replaced", c)
 	WantNotAcquired(t, "of the new file", b)
 	Must(t, a.Unlock())

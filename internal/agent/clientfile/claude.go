@@ -390,8 +390,8 @@ func (c *claudeReader) reportTextBesideResults(e *Event, l *claudeLine, blocks [
 	}
 }
 
-// isCopiedFromOtherSession reports whether the line was copied from another session. Only newer versions mark such
-// lines.
+// isCopiedFromOtherSession reports whether the line was copied from another session. It returns false for all lines of
+// older Claude versions, because these versions do not mark copied lines.
 func (l *claudeLine) isCopiedFromOtherSession() bool {
 	return len(l.ForkedFrom) > 0 && string(l.ForkedFrom) != "null"
 }

@@ -266,8 +266,9 @@ func (c EventClient) HasHooks() bool { return c.Hook.EventNames != nil }
 // HasHome reports whether the client has a directory for its settings and transcripts; see [HomeDir].
 func (c EventClient) HasHome() bool { return c.homeDir != clientHome{} }
 
-// RecognizeClient returns the name of the client that writes lines like this line, or "" if no client is known to. If
-// expected is one of several clients that write such lines, RecognizeClient returns expected's name.
+// RecognizeClient returns the name of the client whose transcripts contain lines like line. It returns "" if no known
+// client writes such lines. Several clients may write such lines. If the client in the argument expected is among these
+// clients, RecognizeClient returns the name of this client.
 func RecognizeClient(line []byte, expected EventClient) string {
 	if expected.RecognizesLine(line) {
 		return expected.Name

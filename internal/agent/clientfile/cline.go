@@ -270,7 +270,8 @@ var clineToolsByUIName = map[string]string{
 	"updateTodoList": "update_todo_list",
 }
 
-// reportUICall reports a tool call. The text is JSON or a command line.
+// reportUICall reports a tool call, unless kind is unknown. The content of text depends on kind: it is a JSON object, a
+// command line, a URL or plain text.
 func (c *clineReader) reportUICall(kind, text string) {
 	var tool string
 	args := json.RawMessage(text)

@@ -75,7 +75,8 @@ func isCopilotEventsFile(path string) bool {
 	return isFlat || strings.HasSuffix(plain, "/events.jsonl")
 }
 
-// isOldCopilotFile reports whether a path names a document like those that the first versions stored.
+// isOldCopilotFile reports whether a path has the form of the session files that the first versions of Copilot stored:
+// a JSON file with a name that begins with "session_".
 func isOldCopilotFile(path string) bool {
 	return isJSONFile(path) && strings.HasPrefix(filepath.Base(path), "session_")
 }

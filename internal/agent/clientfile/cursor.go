@@ -108,8 +108,9 @@ func newCursorReader(path string) EventReader {
 	return c
 }
 
-// addMissingResults wraps yield so that each call event is followed by an empty result event. A transcript of the
-// command line contains no results, and without one a call would count as unfinished. A call without an ID gets one.
+// addMissingResults returns a function that calls yield with each event. After each call event, it also calls yield
+// with an empty result event, because a transcript of Cursor's command-line program contains no results, and a call
+// without a result would count as unfinished. If a call has no ID, addMissingResults sets an ID.
 func (c *cursorReader) addMissingResults(yield func(*Event)) func(*Event) {
 	calls := 0
 	return func(e *Event) {

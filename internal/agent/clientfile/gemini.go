@@ -67,8 +67,8 @@ type toolResponse struct {
 	Error  string `json:"error"`
 }
 
-// isGeminiLine reports whether a line belongs to a Gemini session. The line is either a session file's header or a
-// whole session in one JSON document.
+// isGeminiLine reports whether a line is the header of a Gemini session file, or a whole Gemini session in one JSON
+// document. It returns false for a line with a single message of a session.
 func isGeminiLine(line []byte) bool {
 	var l geminiLine
 	if !DecodeObject(line, &l) || l.SessionID == "" {

@@ -24,9 +24,10 @@ func HomeDir(client, userHome string, getenv func(string) string) string {
 	)
 }
 
-// splitDirList returns the directories in an environment variable, in which commas separate them. Claude Code accepts
-// only one directory, but people list several for other programs that read its transcripts. If a directory with
-// exactly this name exists, a comma is part of its name.
+// splitDirList splits value, the value of an environment variable, into directories that are separated by commas.
+// Claude Code accepts only one directory in this variable, but people list several directories for other programs that
+// read its transcripts. If a directory with the name value exists, splitDirList returns only this directory, because
+// the commas then belong to its name.
 func splitDirList(value string) (dirs []string) {
 	if info, err := os.Stat(value); err == nil && info.IsDir() {
 		return []string{value}
@@ -119,7 +120,8 @@ func geminiSessionRoots(b baseDirs) []string {
 	return []string{filepath.Join(b.userHome, ".gemini"), filepath.Join(b.userHome, ".cache", ".gemini")}
 }
 
-// copilotSessionRoots returns the directories of Copilot CLI. Some versions used the user's directory for state.
+// copilotSessionRoots returns the directories in which Copilot CLI stores its data. Some versions used the directory
+// .copilot in XDG_STATE_HOME, the user's directory for the state of programs.
 func copilotSessionRoots(b baseDirs) []string {
 	all := []string{b.dirFromEnv("COPILOT_HOME", ".copilot")}
 	if state := b.getenv("XDG_STATE_HOME"); state != "" {
@@ -138,8 +140,9 @@ func qwenSessionRoots(b baseDirs) []string {
 	return all
 }
 
-// opencodeSessionRoots returns the directories of opencode, and the database that an environment variable may name. A
-// relative path is below the directory for data.
+// opencodeSessionRoots returns opencode's data directories, and the path of the database if the environment variable
+// OPENCODE_DB contains one. A relative path in OPENCODE_DB is relative to the first data directory. The value
+// ":memory:" is ignored.
 func opencodeSessionRoots(b baseDirs) []string {
 	all := b.dataDirs("opencode")
 	database := b.getenv("OPENCODE_DB")

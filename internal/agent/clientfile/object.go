@@ -60,8 +60,8 @@ func DecodeObject(b []byte, target any) bool {
 	return decodeObjectValue(b, reflect.ValueOf(target).Elem())
 }
 
-// decodeArray decodes a JSON array into the slice that target points to. It returns false if b does not
-// begin with "[".
+// decodeArray decodes the JSON array in b into the slice that target points to. It returns false if b does not begin
+// with "[", or if decoding fails.
 func decodeArray(b []byte, target any) bool {
 	return len(b) > 0 && b[0] == '[' && decodeValue(b, reflect.ValueOf(target).Elem())
 }
@@ -93,7 +93,9 @@ func fieldNames(t reflect.Type) []string {
 	return names
 }
 
-// decodeValue decodes a value into target. It returns false if the value is of another type.
+// decodeValue decodes the JSON value into target. It returns false if the JSON type of the value does not fit the Go
+// type of target, or if a number or time is malformed. A bool becomes true if the value is true, and otherwise false.
+// An array element that does not fit becomes a zero value and does not change the result.
 func decodeValue(value []byte, target reflect.Value) bool {
 	switch at := target.Addr().Interface().(type) {
 	case *json.RawMessage:

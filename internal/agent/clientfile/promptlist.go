@@ -122,7 +122,10 @@ func (p *promptListReader) ReadLine(line []byte, offset int64, yield func(*Event
 	return true
 }
 
-// readListElement reports the prompt in one element of a list.
+// readListElement reads an element of a client's list of prompts, and passes the prompt to yield as an event. It skips
+// built-in commands of the client, and prompts of sessions that have a transcript. It reports other elements as unknown
+// or incomplete if they do not contain the whole prompt and its session. It returns false if the element is not a JSON
+// object.
 func (p *promptListReader) readListElement(element []byte, offset int64, yield func(*Event)) bool {
 	var l promptLine
 	if !DecodeObject(element, &l) {
@@ -148,7 +151,8 @@ func (p *promptListReader) readListElement(element []byte, offset int64, yield f
 	case e.Session == "":
 		e.reportNonTextParts("prompts without a session", 1, yield)
 	case isBuiltinCommand(e.Text), p.hasTranscript(e.Session):
-	// The person ran a shell command. The client's prompt list stores only the command and not its output.
+	// If isShellCommand returns true, the person ran a shell command. The client's prompt list contains only the
+	// command and not its output.
 	case isShellCommand(e.Text):
 		e.reportNonTextParts("commands of the person without their output", 1, yield)
 	default:

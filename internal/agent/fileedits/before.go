@@ -13,9 +13,10 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/annotate"
 )
 
-// AnnotationsBeforeEdit returns the annotations of the lines that a reported edit is about to change. It leaves out
-// annotations whose exact lines were not found in the file. If applying the edit to the file fails, it returns
-// nothing.
+// AnnotationsBeforeEdit returns the annotations of the lines that an edit in the hook report r is about to change. It
+// leaves out annotations with a confidence below 0.5, because their lines were not reliably found in the file. It
+// returns nil if r does not announce an edit. It returns no annotations for files that are new or binary, or to which
+// the edit cannot be applied. If a file cannot be read for another reason, it returns an error.
 func AnnotationsBeforeEdit(ctx context.Context, b *annotate.Store, r HookInput) ([]annotate.FoundAnnotation, error) {
 	l, ok := r.parseReport()
 	isBefore := l.EventName == "PreToolUse" || l.EventName == "BeforeTool"

@@ -86,8 +86,10 @@ func (r *eventReader) processEvent(e *clientfile.Event) {
 	}
 }
 
-// moveToConversationNode moves an agent to the point of the conversation at which the event occurred. If the person
-// went back to an earlier point, moveToConversationNode restores the texts and thoughts that the agent had there.
+// moveToConversationNode records that an agent is now at the node of the event e. A node is a point of the
+// conversation. The argument subAgent selects the agent. moveToConversationNode saves the texts and thoughts that the
+// agent had at its last node. If the new node does not follow the last node, the person went back to an earlier point.
+// Then the agent gets the texts and thoughts that were saved for the parent of the new node.
 func (r *eventReader) moveToConversationNode(e *clientfile.Event, subAgent string) {
 	last := r.conversationNodeByAgent[subAgent]
 	if e.NodeID == "" || e.NodeID == last {

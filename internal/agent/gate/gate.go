@@ -222,8 +222,9 @@ type promptWord struct {
 	wordCount     int  // how many words of the prompt it is counted as: 2 for a long identifier, otherwise 1
 }
 
-// promptWords groups a prompt's terms into words. The terms of an identifier become one word, which counts as two
-// words if the identifier is long or contains an underscore.
+// promptWords groups the terms of a prompt into words. All terms of one identifier become one word. This word counts as
+// two words if the identifier consists of several terms and is also long or contains an underscore. A path (an
+// identifier with a slash) always counts as one word.
 func promptWords(terms []PromptTerm) (all []promptWord) {
 	at := map[string]int{}
 	size := map[string]int{}
@@ -246,8 +247,9 @@ func promptWords(terms []PromptTerm) (all []promptWord) {
 	return all
 }
 
-// addTermScore adds the score of another part of the same identifier to the word w. For example, parse and go are
-// parts of the identifier parse.go.
+// addTermScore merges term, another part of the same identifier, into the word w. For example, parse and go are parts
+// of the identifier parse.go. The scores of the parts are added. The word is Held or Unique if any part is. It is
+// Absent or a command word only if all parts are.
 func (w *promptWord) addTermScore(term promptWord) {
 	w.isCommandWord = w.isCommandWord && term.isCommandWord
 	w.Held = w.Held || term.Held

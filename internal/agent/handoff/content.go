@@ -218,8 +218,8 @@ func nonEmptyList(s string) []string {
 	return []string{s}
 }
 
-// decodeHandoff converts an entry to a handoff. If the entry must not be shown to the caller of ctx, the task is
-// empty.
+// decodeHandoff converts the entry e to a handoff. ctx says who asks, a person or a model. If e must not be shown to
+// this reader, the task of the handoff is empty.
 func decodeHandoff(ctx context.Context, e oxbow.Entry) Handoff {
 	if !e.MayShow(oxbow.OnRequest(ctx)) {
 		e.Content = ""

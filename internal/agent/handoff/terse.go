@@ -174,7 +174,8 @@ const (
 	pathChars = wordChars + "-./@+"
 )
 
-// replaceWords replaces the long words in a line by their short names, such as $A.
+// replaceWords replaces each longWord in a line by its shortName, such as $A. Each element of names contains such a
+// pair. A long word is replaced only if it is a whole word or path in the line, or the beginning of a path.
 func replaceWords(line string, names []shortenedName) string {
 	for _, n := range names {
 		signs := wordChars

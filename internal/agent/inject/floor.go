@@ -147,7 +147,9 @@ func ReadMinStrengthFile(storePath string) (c MinStrengthCalibration) {
 	return c
 }
 
-// WriteMinStrengthFile writes the memory's minimum strength for showing entries to a file beside the store.
+// WriteMinStrengthFile writes the calibration c as JSON to a file in the directory of the store. The file's name is the
+// store's name plus minStrengthFileSuffix. The calibration contains the minimum strength: an entry with a weaker match
+// is not shown to the model.
 func (c MinStrengthCalibration) WriteMinStrengthFile(storePath string) error {
 	b, err := json.Marshal(c)
 	if err != nil {

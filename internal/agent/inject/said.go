@@ -43,7 +43,8 @@ func (u *foundEntry) looksLikeInstructions() bool {
 }
 
 // dropToolOutputTerms makes an entry's match weaker if some of the prompt's terms occur only in the entry's tool
-// output. These terms are removed, because others than the person and the agent said them.
+// output, because neither the person nor the agent wrote this text. It sets Held to false and Score to 0 for these
+// terms, and computes PromptMatchStrength again.
 func (u *foundEntry) dropToolOutputTerms() {
 	var terms []string
 	for _, t := range u.promptTerms {

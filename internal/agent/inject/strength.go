@@ -161,8 +161,8 @@ func adjustTermScoresForNote(x *oxbow.Explanation, terms []gate.PromptTerm) {
 
 // identifiersByTerm splits the identifiers in a text into search terms. It returns a map from each term to the
 // identifier that contains the term. An identifier is a name of several terms, such as parse.go, legacy_sku or
-// TypeScript. A term that is also a word of its own is mapped to "". Words joined by a hyphen are separate words,
-// except in a path. Text in a script without spaces does not contain identifiers.
+// TypeScript. If the text also contains a term as a separate word, the map contains "" for this term. A hyphen
+// separates words, except in a path. Text in a script without spaces does not contain identifiers.
 func identifiersByTerm(ctx context.Context, analyzer *analysis.Analyzer, text string) map[string]string {
 	of := map[string]string{}
 	for chunk := range identifierChunks(text) {
@@ -180,7 +180,9 @@ func identifiersByTerm(ctx context.Context, analyzer *analysis.Analyzer, text st
 	return of
 }
 
-// identifierChunks yields the parts of a text that may contain an identifier.
+// identifierChunks splits a text into the parts in which identifiers are searched. It splits the text at spaces, and
+// yields each field that contains a slash unchanged. It splits the other fields at dashes, and yields their nonempty
+// parts.
 func identifierChunks(text string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for field := range strings.FieldsSeq(text) {

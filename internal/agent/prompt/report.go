@@ -38,8 +38,8 @@ func ReportText(r report.Report, formatCommands func(text string) string) string
 	return b.String()
 }
 
-// endLine appends a newline if the text in b does not end with a newline. The text of a report may end
-// within a line.
+// endLine appends a newline if the text in b is not empty and does not end with a newline, so that the next text begins
+// on a new line.
 func endLine(b *strings.Builder) {
 	if text := b.String(); text != "" && !strings.HasSuffix(text, "\n") {
 		b.WriteString("\n")

@@ -174,7 +174,8 @@ func (gs *turnGroups) namedGroup(name string) *turnGroup {
 	return gs.groupsByName[name]
 }
 
-// anonymousGroup returns the group of a prompt without identifiers, that is, without Turn and ID. It creates a missing
+// anonymousGroup returns the group for the prompt e, which has neither a Turn nor an ID. It returns an existing group
+// if the prompt of the group has the same text and e is at most maxDuplicateReportGap later. Otherwise, it creates a
 // group.
 func (gs *turnGroups) anonymousGroup(e *Event) *turnGroup {
 	i := slices.IndexFunc(gs.groupsWithoutIDs, func(g *turnGroup) bool {

@@ -53,9 +53,10 @@ type turnMetadata struct {
 	Events               []storedEvent `json:"e"`
 }
 
-// hasShownText reports whether texts of events of this kind are written readably into the content, because a person,
-// an agent or a tool wrote them. Texts of other events, such as "resume" for a start, come from the client and are
-// only in the encoded last line.
+// hasShownText reports whether the texts of events of kind k are part of the readable content of a stored turn. A
+// person, an agent or a tool wrote these texts. Clients or hooks wrote the texts of other events. For example, the text
+// of a KindSessionStart event may be "resume". The texts of such events are stored only in the last line of the
+// content, which is encoded.
 func (k EventKind) hasShownText() bool {
 	return k != KindInjection && k != KindSessionStart && k != KindTurnEnd && k != KindSessionEnd
 }
@@ -170,8 +171,8 @@ func ParseTurn(content string) (Turn, error) {
 		}
 		e := r.Event
 		e.Client, e.Session = m.Client, m.Session
-		// The event's text is in the readable part of the content. In earlier versions, this was also so for the texts
-		// of session starts and ends.
+		// If TextNumber is positive, the event's text is in the part of the content that people can read. Earlier
+		// versions also stored the texts of session starts and ends there.
 		if r.TextNumber > 0 {
 			e.Text = all[r.TextNumber]
 		}
@@ -193,9 +194,9 @@ func isLongEnoughForText(texts string, prefixSize, textSize int) bool {
 	return prefixSize <= len(texts) && textSize <= len(texts)-prefixSize
 }
 
-// ReadPackedTexts returns the texts of a stored turn that people cannot read, because only the compressed last line
-// contains them. These are texts that hooks inserted, and the URLs and queries of calls. It returns nil if the content
-// does not contain a turn.
+// ReadPackedTexts returns the texts that the content of a stored turn contains only in its compressed last line, where
+// people cannot read them. These texts are the texts that hooks inserted, and the URL or search query of each tool call
+// ("" if the call has none). ReadPackedTexts returns nil if the content does not contain a turn.
 func ReadPackedTexts(content string) (texts []string) {
 	t, _ := ParseTurn(content)
 	for _, e := range t.unmergedReports {

@@ -289,9 +289,10 @@ func (t *Turn) pageLine() string {
 	return " " + strings.Join(slices.Compact(all), "") + "\n"
 }
 
-// pageUpdateOps returns the operations that update the session's page entries. These are entries that contain hashes
-// of the names and identifiers in the session's turns. The parameter turns contains the new versions of the turns from
-// firstLoadedNumber on.
+// pageUpdateOps returns the operations that update the session's page entries. A page entry contains a line for each of
+// turnsPerPage turns. The line contains hashes of names and identifiers in the turn. The parameter turns contains the
+// new versions of the turns from the number firstLoadedNumber on. pageUpdateOps updates the pages with these turns,
+// adds missing pages, and removes later pages if they do not contain any turns now.
 func (k *storedSession) pageUpdateOps(turns []Turn, labels []oxbow.Label) (ops []oxbow.Op) {
 	total, first := k.firstLoadedNumber-1+len(turns), (k.firstLoadedNumber-1)/turnsPerPage
 	for p := first; p*turnsPerPage < total || p < len(k.eventHashPages); p++ {

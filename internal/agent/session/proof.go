@@ -11,8 +11,9 @@ var commitCommandPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?:^|[;&|]\s*)git\s+(?:-[cC]\s+\S+\s+|-\S+\s+)*commit\b`)
 })
 
-// findLastTestOrCommit returns the command of the last passed test or the last commit, and the files that were written
-// before it. The proof is "" if there is neither, or if a test failed or a file was written afterwards.
+// findLastTestOrCommit returns the command of the last successful test or commit in proof, shortened to one line. It
+// returns the files that all calls have written in files. If no such command exists, or if a later test failed or a
+// later call wrote files, proof is "".
 func findLastTestOrCommit(events []Event) (proof string, files []string) {
 	for _, e := range events {
 		c := e.Call

@@ -12,10 +12,10 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// ListSessions returns the summaries of sessions, latest first. A session is included if it matches a filter by client
-// and project and was active at or after since. The result may contain more than limit sessions. Without a filter,
-// ListSessions examines the sessions that were written last: at least limit sessions if so many exist. With a filter,
-// it examines at most [oxbow.MaxLimit] sessions.
+// ListSessions returns the summaries of the sessions that match the filter f and were active at the time since or
+// later. The filter may select a client and a project. The latest session comes first. Without a filter, ListSessions
+// examines the sessions that were written last: at least limit sessions if so many exist. With a filter, it examines at
+// most [oxbow.MaxLimit] sessions. The result may contain more than limit sessions.
 func (a *Archive) ListSessions(ctx context.Context, f oxbow.Filter, since time.Time, limit int) ([]Summary, error) {
 	heads, err := a.summaryEntries(ctx, f, limit)
 	all := []Summary{}

@@ -63,10 +63,10 @@ type ShownText struct {
 	Text string
 }
 
-// FindTextsSeenBySession returns the texts that the model in the calling session has seen. The caller may name this
-// session. Otherwise, FindTextsSeenBySession searches for the caller's call ID in the sessions' hook events and
-// transcripts. If no session is found, the result combines all sessions that run in the caller's directory, if the
-// directory is known.
+// FindTextsSeenBySession returns the texts that the model in the calling session has seen. The argument c describes the
+// caller. If c does not name the session, FindTextsSeenBySession searches for the call ID in c in the hook events and
+// transcripts of the sessions. If it finds no session, the result combines all sessions that run in the caller's
+// directory. If the directory is unknown, the result is empty.
 //
 // FindTextsSeenBySession calls openArchive if the hook events contain no prompt of the session, because earlier events
 // may have been moved into the archive.
@@ -84,7 +84,8 @@ func (s Spool) FindTextsSeenBySession(
 		if err != nil {
 			return x, err
 		}
-		// Do not use functions such as Redact of the opened Archive, because they may not be safe for concurrent use.
+		// Create a new Archive with only the Memory. The functions in the other fields of the opened Archive, such as
+		// Redact, may not be safe for concurrent use.
 		chosen, err = (&Archive{Memory: a.Memory}).callerSessions(ctx, c, all, now)
 		if err != nil {
 			return x, err

@@ -210,8 +210,10 @@ func isWebMailOrChatTool(client, tool string) bool {
 	return slices.Contains(known.Tools.ForeignReaders, tool)
 }
 
-// findForeignTextRead returns the first path, or the first part of the command, by which the call reads text that
-// neither the agent nor the person wrote. It returns "" if the call does not read such text.
+// findForeignTextRead returns the first path or the first part of the command with which the tool call reads foreign
+// text, which neither the agent nor the person wrote. It returns "" if the call does not read foreign text. A file
+// counts as foreign if it is outside the directory dir or in a directory for foreign files. Files in writtenFiles do
+// not count as foreign.
 func (c *ToolCall) findForeignTextRead(dir string, writtenFiles []string) string {
 	for _, p := range c.ReadFiles {
 		if isForeignPath(p, dir) && !slices.Contains(writtenFiles, p) {

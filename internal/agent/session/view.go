@@ -84,12 +84,13 @@ func joinNearestPairs[E comparable](
 	}
 }
 
-// deriveEvents computes the turn's events from the reports of hooks and transcripts. Reports about the same event
-// become one event. The reports must be sorted.
+// deriveEvents computes t.Events from t.unmergedReports, which are reports of hooks and transcripts. Reports about the
+// same event become one event. The reports must be in the order of compareEvents, that is, by time. deriveEvents also
+// sets HasOmittedEvents. It moves EndTime forward to the time of the last event.
 func (t *Turn) deriveEvents() {
 	t.HasOmittedEvents = false
 	var all, texts, calls []Event
-	same := map[eventIdentity]int{} // position of each event in the list all, by the event's key
+	same := map[eventIdentity]int{} // maps the identity of an event to its index in the slice all
 	for _, e := range withTimesAfterTurnStart(t.unmergedReports, t.StartTime) {
 		e.Turn, e.IsFromPromptList = t.PromptID, false
 		switch {

@@ -44,8 +44,9 @@ func (b *SizeBudget) addValue(value cachedValue) {
 	defer b.mu.Unlock()
 	b.queue = append(b.queue, value)
 	b.usedBytes += value.size
-	// Examine each cached value at most twice. The first examination keeps a value that was read before, but the
-	// second does not. After both, only values that were read during these examinations can remain.
+	// Examine each cached value at most twice, beginning with the oldest value. evictUnread keeps a value if it was
+	// read since its last examination, and otherwise removes the value. Therefore a value survives both examinations
+	// only if it was read again between them.
 	for i := 2 * len(b.queue); i > 0 && b.usedBytes > b.maxBytes; i-- {
 		oldest := b.queue[0]
 		b.queue[0] = cachedValue{}

@@ -26,8 +26,9 @@ func ReasonSentence(text string) (sentence string, isReason bool) {
 	return all[len(all)-1], false
 }
 
-// TrimAnnouncements removes sentences that only announce the next step from the beginning and the end of a text. If
-// all sentences are announcements, it returns the whole text. It keeps fenced code.
+// TrimAnnouncements removes sentences that only announce the next step from the beginning and the end of a text. If all
+// sentences are announcements, it returns the whole text. It does not remove a sentence at the beginning if fenced code
+// precedes the sentence.
 func TrimAnnouncements(text string) string {
 	all := splitSentences(text)
 	first, last := 0, len(all)-1

@@ -87,7 +87,9 @@ func (h *FileHeader) encode() []byte {
 	return b
 }
 
-// decodeHead decodes page 0.
+// decodeHead decodes the header of a key table file from the bytes b of its first page. If the magic bytes or the
+// format version are wrong, the error is ErrFormat. If the position or the counts are impossible, the error matches
+// errDamaged.
 func decodeHead(b []byte) (h FileHeader, err error) {
 	le := binary.LittleEndian
 	if [8]byte(b) != fileMagic || le.Uint32(b[8:]) != formatVersion {
@@ -127,8 +129,9 @@ type File struct {
 	file       vfs.File
 }
 
-// Open reads page 0 of a file with keys of texts. If Open fails, it closes the file. The error matches ErrFormat if
-// the file is empty or has another format.
+// Open opens a key table file, which is an index of texts by their keys, and reads the header on its first page. If
+// Open fails, it closes the file. If the file is empty or has another format, the error matches ErrFormat. If the
+// file's size does not fit the header, the error matches errDamaged.
 func Open(file vfs.File) (*File, error) {
 	f := &File{file: file}
 	info, err := file.Stat()

@@ -11,9 +11,10 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/pagefile"
 )
 
-// WriteTable writes a key table. The table contains the texts and rows of the older table old, unless old is nil, and
-// the additional texts and rows. The additional texts get the numbers after the old texts. Each element of runs
-// contains rows (see [KeyRow]) in ascending order. WriteTable sets TextCount and KeyRowCount in head.
+// WriteTable writes a key table to output. The table contains all texts and rows of the older table in the argument
+// old, unless old is nil. It also contains the additional texts in the argument texts, which get the numbers after the
+// old texts, and the additional rows in the argument runs. Each element of runs contains rows (see [KeyRow]) in
+// ascending order. WriteTable sets TextCount and KeyRowCount in its copy of head.
 func WriteTable(output io.WriterAt, head FileHeader, old *File, texts []TextData, runs [][]uint64) error {
 	head.TextCount, head.KeyRowCount = len(texts), 0
 	if old != nil {

@@ -100,8 +100,10 @@ func (db *DB) HasTables(names ...string) bool {
 	})
 }
 
-// parseColumns sets the table's columns from the parts of its definition. SQLite creates an index for each unique
-// column or group. parseColumns returns the first column of each such index, ordered by the indexes' numbers.
+// parseColumns sets the table's columns and rowIDColumn from the parts of the table's definition. It returns the first
+// column of each unique column, unique group and primary key, in the order of the definition. SQLite creates an index
+// for each of these and numbers the indexes in the same order. A column that is INTEGER PRIMARY KEY is omitted, because
+// it has no index.
 func (t *Table) parseColumns(definitionParts []string) (uniqueColumns []string) {
 	for _, p := range definitionParts {
 		words := strings.Fields(p)

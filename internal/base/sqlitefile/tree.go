@@ -193,7 +193,8 @@ func (db *DB) decodeValues(r *storedRecord) ([]any, error) {
 }
 
 // decodeColumn decodes the value at the start of b: nil, an int64, a float64, a string or a []byte. serialType is the
-// serial type that the record's header specifies. ok is false if b is too short.
+// type number in the header of the SQLite record. The result size is the number of bytes that the value occupies in b.
+// The result ok is false if b is too short, or if serialType is 10 or 11, which SQLite reserves.
 func decodeColumn(serialType uint64, b []byte) (value any, size int, ok bool) {
 	switch serialType {
 	case 0:

@@ -6,6 +6,6 @@ package sysinfo
 
 func processState(int) ProcessStatus { return stateUnknown }
 
-// IsWritable reports whether this user can write the file, or create files in the directory. On these platforms this
-// is unknown, so it returns true.
+// IsWritable always returns true, because platforms other than Unix and Windows do not show whether this user can write
+// the file or create files in the directory.
 func IsWritable(string) bool { return true }

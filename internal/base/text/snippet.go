@@ -180,7 +180,7 @@ func findBestPart(s string, terms []string, width int) (start, stop, room int) {
 			}
 			first++
 		}
-		// Remove the first occurrence of a term from the part as long as the same term occurs again in the part.
+		// Remove the first hit from the part as long as the hit's term occurs again in the part.
 		for first < last && count[hits[first].term] > 1 {
 			count[hits[first].term]--
 			first++

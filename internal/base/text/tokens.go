@@ -47,12 +47,13 @@ const (
 	tokenCostInvalidByte    = 100 // cost of a byte that is not valid UTF-8, in hundredths of a token
 )
 
-// EstimateTokens returns the approximate number of tokens that a large language model sees in s. It
-// returns 0 for the empty string and at least 1 for any other string.
+// EstimateTokens returns the approximate number of tokens that a large language model sees in s. It returns 0 for the
+// empty string and at least 1 for any other string.
 //
 // The estimate is the sum of costs for words, digit groups, marks and letters, which depend on the script. The
-// constants above are the whole formula. They were fitted to the tokenizer cl100k_base, so that the estimate is rather
-// too high than too low. These are the ratios of the estimate to the true count, measured on texts with 20 to 60 kB:
+// constants above are the whole formula. They were fitted to the tokenizer cl100k_base. For most texts, the estimate is
+// too high rather than too low. These are the ratios of the estimate to the true count, measured on texts with 20 to 60
+// kB:
 //
 //	text                                      of cl100k_base   of o200k_base
 //	English prose, Markdown, Go, Python, JSON    0.98–1.23        0.97–1.22
@@ -63,8 +64,8 @@ const (
 //	Indic scripts, Thai, Georgian                0.93–1.41        2.74–4.56
 //
 // The ratio to cl100k_base is 0.92 for number tables, 0.85 for base64, and 0.69 for words of random letters. The
-// language with the lowest ratio is Finnish. Newer tokenizers have more words for scripts other than Latin, so that
-// the estimate is far too high for them.
+// language with the lowest ratio is Finnish. Newer tokenizers, such as o200k_base, have more words for scripts other
+// than Latin. Therefore the estimate is far too high for texts in these scripts with a newer tokenizer.
 func EstimateTokens(s string) int { return TokenCost(s).Tokens() }
 
 // TokenHundredths is a number of hundredths of a token. Unlike numbers of tokens, which are rounded up, the hundredths

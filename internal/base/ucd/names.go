@@ -88,8 +88,9 @@ func convertValidUTF8(s string, convert func(string) string) string {
 	}
 }
 
-// isComposed reports whether s is in normal form C because all its characters are below U+0300, where no character is
-// a mark or has another composed form. It may return false for a composed text.
+// isComposed reports whether all characters of s are below U+0300. Then s is in Unicode normal form C, because these
+// characters are not combining marks and do not change in this form. isComposed may return false for other texts in
+// normal form C.
 func isComposed(s string) bool {
 	for _, r := range s {
 		if r >= 0x300 {

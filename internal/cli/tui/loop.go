@@ -131,7 +131,8 @@ func (l *eventLoop) suspendProcess() error {
 	return l.handleNotice(noticeProcessContinued)
 }
 
-// handleEvent handles an event of the loop, or passes an event to the model and performs the effects.
+// handleEvent handles an event. It handles panics, key input and pauses in the input itself. It passes any other event
+// to the model, the state of the screen, and performs the effects that the model's update method returns.
 func (l *eventLoop) handleEvent(ctx context.Context, e any) error {
 	switch e := e.(type) {
 	case panicEvent:

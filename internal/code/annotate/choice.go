@@ -43,8 +43,10 @@ func (s *annotatedBlockSearch) matchUnchangedBlock(c candidateRange) annotatedBl
 	return m
 }
 
-// chooseHalfUnchangedBlock chooses the best candidate if at least half of the annotated block is unchanged. The words
-// of the candidate may be less similar to the block than [minBlockSimilarity].
+// chooseHalfUnchangedBlock returns the first and best of the candidates cs as a match if at least half of the annotated
+// block's lines are unchanged, or if the share of unchanged letters is at least minShareIfWordsChanged. Otherwise, it
+// returns noMatch. It also returns noMatch if the block has only one line. The words of the candidate may be less
+// similar to the block than [minBlockSimilarity].
 func (s *annotatedBlockSearch) chooseHalfUnchangedBlock(cs []candidateRange) annotatedBlockMatch {
 	n := s.record.Span.Len()
 	if len(cs) == 0 || n < 2 {
@@ -63,8 +65,10 @@ func (s *annotatedBlockSearch) chooseHalfUnchangedBlock(cs []candidateRange) ann
 	}
 }
 
-// chooseBlockCopyByContext chooses the copy of the block with the best context. The context must match if there are
-// several copies, or if the text of the block may occur by chance.
+// chooseBlockCopyByContext chooses the first copy in cs, which must be sorted from the best context to the worst. The
+// context is the lines around the block. If the context matches too little, the copy is accepted only if it is certain:
+// the block must have a single copy, and its text must be too distinctive to occur by chance. Otherwise the result is
+// noMatch.
 func (s *annotatedBlockSearch) chooseBlockCopyByContext(cs []candidateRange) annotatedBlockMatch {
 	if len(cs) == 0 {
 		return noMatch

@@ -223,8 +223,9 @@ type diffJob struct {
 	newAnnotationIDs map[string]bool
 }
 
-// sidecarBlobsAtBase returns the blob names of a file's annotation files in the older compared commit. The first is
-// stored under the file's own name, and the others under its former names.
+// sidecarBlobsAtBase returns the blob names of the file's annotation files (sidecars) in the base commit, which is the
+// older of the two compared commits. The sidecar under the file's present name comes first, if it exists. The sidecars
+// under former names of the file follow.
 func (x *rangeComparison) sidecarBlobsAtBase(file string) []string {
 	if own, ok := x.baseFiles.blobsByPath[x.worktreeStore.sidecarDir+"/"+sidecarPath(file)]; ok {
 		return slices.Concat([]string{own}, x.formerNameSidecars[file])

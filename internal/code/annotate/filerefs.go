@@ -192,7 +192,8 @@ type refChecker struct {
 	err               error
 }
 
-// readBlobs reads the wanted blobs, if git works.
+// readBlobs reads the contents of the git blobs with the names in wanted into a.blobs. If a.head is empty, or if git
+// failed earlier, a.blobs stays empty. If reading fails, a.err is set.
 func (a *refChecker) readBlobs(wanted map[string]bool) {
 	a.blobs = map[string][]byte{}
 	if a.head == "" || a.err != nil {

@@ -27,15 +27,16 @@ type GCReport struct {
 	SkippedFiles []SkippedFile // files that could not be examined and were not changed
 }
 
-// GC archives an annotation if its lines are neither in HEAD nor in the working tree. Changes that are not committed
-// belong to the working tree. GC restores archived annotations whose lines exist again. It follows renames that git
-// knows. Without git, or before the first commit, it examines only the working tree, and searches for the lines of a
-// deleted file in all other files, like [Store.Lookup]. A dry run changes nothing.
+// GC archives an annotation if its lines are neither in HEAD nor in the working tree, which includes uncommitted
+// changes. GC restores an archived annotation if its lines exist again. It follows the renames that git reports.
+// Without git, or before the first commit, GC examines only the working tree. Then it searches for the lines of a
+// deleted file in all other files, like [Store.Lookup]. If dryRun is set, GC changes nothing and only returns the
+// report.
 //
-// GC skips and reports files that cannot be examined: files that are now binary or too long, files that were deleted
-// before a shallow clone's history begins, and deleted files in a tree of more than 5,000 files without git. If git
-// fails, GC changes nothing and returns the error, because annotations must not be archived by mistake. A second run
-// of GC changes nothing.
+// GC skips and reports files that cannot be examined. These are files that are now binary or too long, files that were
+// deleted before a shallow clone's history begins, and deleted files in a tree of more than 5,000 files without git. If
+// git fails, GC changes nothing and returns the error, because annotations must not be archived by mistake. A second
+// run of GC without other changes in between changes nothing.
 func (b *Store) GC(ctx context.Context, dryRun bool) (GCReport, error) {
 	var rep GCReport
 	run := b.newGCRunName()

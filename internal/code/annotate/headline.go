@@ -22,8 +22,9 @@ func (r *Record) Headline() string {
 	return cmp.Or(said, why)
 }
 
-// IsNextStepAnnouncement reports whether the reasoning only announces the agent's next step, so that it does not
-// explain the lines.
+// IsNextStepAnnouncement reports whether Why, the reasoning that was taken from a transcript, only announces the
+// agent's next step. Such reasoning does not explain the annotated lines. IsNextStepAnnouncement returns false if the
+// annotation does not come from a transcript.
 func (r *Record) IsNextStepAnnouncement() bool {
 	_, gives := editreason.ReasonSentence(r.Why)
 	return !gives && r.isFromTranscript() && !strings.HasPrefix(r.Why, NoReasoning)

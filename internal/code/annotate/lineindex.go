@@ -39,9 +39,9 @@ func (p *indexedText) spacelessOccurrences() positionsByLineID {
 	return *p.cachedSpacelessOccurrences
 }
 
-// newBlockWordComparer returns a word counter that compares the words of a block with the words in a window, which is
-// a movable range of the text's lines. The window is empty at first. The index has only one such counter, so the
-// counter that an earlier call returned becomes invalid.
+// newBlockWordComparer returns a comparer that compares the words of the block with the words in a window, which is a
+// movable range of the text's lines. The window is empty at first. The text p has only one comparer. Therefore the
+// result of an earlier call must not be used any more.
 func (p *indexedText) newBlockWordComparer(block []string) *blockWordComparer {
 	if p.cachedWordComparer == nil {
 		p.cachedWordComparer = newBlockWordComparer(p.lines, p.ids, p.numberer)
@@ -50,7 +50,9 @@ func (p *indexedText) newBlockWordComparer(block []string) *blockWordComparer {
 	return p.cachedWordComparer
 }
 
-// enclosingLineIndex returns the index of the line that encloses the line with index lineNo, or -1 if no line does.
+// enclosingLineIndex returns the index of the line that encloses the line with index lineNo, or -1 if no line does. The
+// enclosing line is the nearest line above that is less indented and contains a letter or digit. A blank line has the
+// same enclosing line as the next line.
 func (p *indexedText) enclosingLineIndex(lineNo int) int {
 	if p.enclosingLineIndexes == nil {
 		p.enclosingLineIndexes = findEnclosingLineIndexes(p.lines)

@@ -118,7 +118,8 @@ func isLetter(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsDigit(r)
 }
 
-// eachLineToken returns an iterator over the words of a line. A word consists of letters, digits and underscores.
+// eachLineToken returns an iterator over the words of a line. A word consists of letters, digits (for which isLetter
+// also returns true) and underscores.
 func eachLineToken(line string) func(func(string) bool) {
 	return func(yield func(string) bool) {
 		start := -1

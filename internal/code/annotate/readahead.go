@@ -16,7 +16,8 @@ type cachedHistory struct {
 	blobs map[string][]byte
 }
 
-// ReadBlobs returns blobs from the cache, and reads blobs that are not in the cache from git.
+// ReadBlobs returns the contents of git blobs by name. It takes blobs from the cache, and reads blobs that are not in
+// the cache from git. A blob for which the cache contains nil is left out of the result.
 func (h *cachedHistory) ReadBlobs(ctx context.Context, names []string) (map[string][]byte, error) {
 	found := map[string][]byte{}
 	var others []string

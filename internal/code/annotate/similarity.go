@@ -26,7 +26,8 @@ type blockWordComparer struct {
 	windowStartLine, windowEndLine int
 }
 
-// newBlockWordComparer returns a word counter for the lines of a text. No block and no range of lines is set yet.
+// newBlockWordComparer returns a comparer for the lines of a text. A word has a smaller weight if it occurs in more
+// lines. The caller must set the block and the range of lines to compare.
 func newBlockWordComparer(lines []string, ids []int32, in *lineAndWordNumberer) *blockWordComparer {
 	b := &blockWordComparer{lines: lines, lineIDs: ids, numberer: in}
 	for i := range lines {

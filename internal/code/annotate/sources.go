@@ -116,9 +116,10 @@ func (q *formerNamesQuery) waitForNames() ([]string, error) {
 	return q.names, q.err
 }
 
-// startNameQuery sets the HEAD commit of src, and starts to ask git for the file's former names. If the names are
-// already cached, it starts no query and isCached is true. It also starts no query if the tree lacks a git history, or
-// if no other file can be the origin of an annotation.
+// startNameQuery stores the HEAD commit in src, and starts a query that asks git for the file's former names. If the
+// names are already cached, it starts no query, and isCached is true. It also starts no query if the tree lacks a git
+// history or a HEAD commit, if git fails, or if no other file exists from which an annotation can come. In all cases, q
+// is not nil. If git cannot return the HEAD commit, q.err contains the error.
 func (b *Store) startNameQuery(ctx context.Context, src *fileLookupSources) (q *formerNamesQuery, isCached bool) {
 	q = &formerNamesQuery{cancelAndWait: func() {}}
 	if b.history == nil {

@@ -116,10 +116,15 @@ func (b *Store) resolveMissingFile(ctx context.Context, src *fileLookupSources) 
 	return p, nil
 }
 
-// findStatuses returns the annotations in the annotation file (sidecar) s, with the present positions of their lines.
-// ownFile is the source file that s describes. findStatuses searches for the lines in ownFile in the working tree. If
-// area is workingTreeThenHead, it also searches the commit HEAD. If it has not found all lines, it searches other
-// files. An annotation whose lines are not found has the status [NotPlaced].
+// findStatuses returns the annotations in the annotation file s (a sidecar), with the present positions of the
+// annotated lines. It searches for the lines in this order:
+//
+//   - in the source file ownFile, which s describes, in the working tree,
+//   - in the commit, which is HEAD, if area is workingTreeThenHead,
+//   - in other files.
+//
+// It ends the search when it has found all lines. If the lines of an annotation are not found, the status of the
+// annotation is [NotPlaced].
 func (b *Store) findStatuses(
 	ctx context.Context,
 	commit string,

@@ -173,8 +173,9 @@ func isBare(dir string) bool {
 	return err == nil && (IsHash(text) || strings.HasPrefix(text, "ref: refs/"))
 }
 
-// readGitFile returns the repository's directory that a file .git names. A linked worktree or a submodule has such a
-// file.
+// readGitFile reads the file .git at path, which a linked worktree or a submodule has instead of a directory .git. It
+// returns the path of the git directory that the file names. The bool is true if the file could be read and the named
+// directory exists.
 func readGitFile(path string) (string, bool) {
 	b, err := readSmallFile(path)
 	if err != nil {
@@ -412,7 +413,8 @@ func (b *limitedBuffer) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// exitStatus returns git's exit status, or -1 if git did not run or was killed.
+// exitStatus returns the exit status of a git command that failed with err. It returns -1 if git did not run or was
+// killed.
 func exitStatus(err error) int {
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		return exit.ExitCode()

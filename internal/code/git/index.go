@@ -22,7 +22,8 @@ const maxIndexBytes = 256 << 20
 var errUnknownIndexFormat = errors.New("git's index is of a form that is not known")
 
 // IndexNames returns the names of the files that git tracks at or below a path. The names are slash-separated and
-// relative to the path, and "." means the path itself. Outside a working tree, IndexNames finds no names. Letter case
+// relative to the path. The name "." means that git tracks the path itself, or that the path is in a submodule or in a
+// directory whose files a sparse index does not list. Outside a working tree, IndexNames returns no names. Letter case
 // is ignored, as on most file systems of macOS and Windows.
 func IndexNames(path string) ([]string, error) {
 	r := &Repo{}
@@ -42,8 +43,8 @@ func IndexNames(path string) ([]string, error) {
 	err = r.readIndexNames(filepath.Join(r.gitDir, "index"), func(e IndexEntry) {
 		name := e.Name
 		switch lower := strings.ToLower(name); {
-		// The requested path is itself a tracked file or link. Or it is inside a submodule, or inside a directory
-		// whose files a sparse index does not list.
+		// The requested path is a tracked file or link, or it is below an index entry for a whole directory. An index
+		// contains entries for whole directories if they are submodules or if the index is sparse.
 		case lower == at, strings.HasSuffix(name, "/") && strings.HasPrefix(at+"/", lower):
 			names = append(names, ".")
 		case strings.HasPrefix(lower, at+"/"):
@@ -91,9 +92,10 @@ func (r *Repo) IndexEntries() (entries []IndexEntry, modTime time.Time, err erro
 	return entries, modTime, err
 }
 
-// readIndexNames calls fn with each entry of a git index file. If git has split the index into two files, fn also
-// receives the entries of the shared file. Only the names of the shared entries are reliable, because readIndexNames
-// does not apply the changes that the other file contains.
+// readIndexNames calls fn with each entry of a git index file. Git can split an index into two files: a shared file
+// with old entries, and the index file itself with later changes. In this case, fn also receives the entries of the
+// shared file. Only the names of these entries are reliable, because readIndexNames does not apply the later changes to
+// them.
 func (r *Repo) readIndexNames(file string, fn func(IndexEntry)) error {
 	shared, err := r.readIndex(file, fn)
 	if err != nil || shared == "" {

@@ -210,8 +210,10 @@ func projectNameFromURL(s string) string {
 	return toProjectName(strings.TrimSuffix(p, ".git"))
 }
 
-// toProjectName converts a text to a valid project name of at most [oxbow.MaxName] bytes: in lower case, without
-// accents, and with a dash for each other character. It returns "" if the text contains neither a letter nor a digit.
+// toProjectName converts the text s to a valid project name of at most [oxbow.MaxName] bytes. It converts letters to
+// lower case and removes accents. Letters, digits, combining marks and the characters ._+# are kept. Each sequence of
+// other characters becomes one dash. Dashes and dots at both ends are removed. If the text contains neither a letter
+// nor a digit, toProjectName returns "".
 func toProjectName(s string) string {
 	var b strings.Builder
 	for _, r := range analysis.Fold(analysis.Fold(s)) { // Fold the text twice, because ǿ becomes ø, and ø becomes o.

@@ -30,7 +30,8 @@ func main() {
 	fmt.Printf("wrote %d files\n", n)
 }
 
-// readPluginFiles returns the contents of the files that all plug-ins for AI clients consist of, by path.
+// readPluginFiles returns the files of all plug-ins for AI clients. The map's keys are the paths of the files, and the
+// values are their contents.
 func readPluginFiles() (map[string]string, error) {
 	var failed error
 	files, err := setup.PluginFiles(func(argv []string) string {

@@ -97,8 +97,10 @@ func EachTaintedEntry(ctx context.Context, store oxbow.Store, fn func(*oxbow.Ent
 	})
 }
 
-// EachRepeatedEntryIn is like EachRepeatedEntry, but the caller chooses the entries. It calls eachEntry once. For each
-// entry with which the texts are to be compared, eachEntry calls compare.
+// EachRepeatedEntryIn compares the texts with entries that the caller chooses. It calls the function eachEntry once.
+// eachEntry must call its argument compare with each chosen entry. If the text with index i repeats the entry e,
+// EachRepeatedEntryIn calls onRepeat with e and i. EachRepeatedEntryIn returns the error of eachEntry. See also
+// EachRepeatedEntry, which chooses the entries itself.
 func (t *Texts) EachRepeatedEntryIn(
 	eachEntry func(compare func(*oxbow.Entry) error) error,
 	onRepeat func(e *oxbow.Entry, i int),

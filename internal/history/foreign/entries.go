@@ -56,9 +56,10 @@ func ComparableText(e *oxbow.Entry) string {
 	return strings.Join(append([]string{e.Content, e.Name}, e.Aliases...), "\n")
 }
 
-// originHash returns a hash of the properties that a text inherits if it repeats the entry: the trust, the sources
-// that influenced the entry, and the reasons why nobody vouches for the entry. If a text repeats two entries with the
-// same hash, the second entry adds nothing.
+// originHash returns a hash of the entry's origin. The origin consists of the trust in the entry, the sources that
+// influenced its text (LabelTaint), and the reasons why no person vouches for the text (LabelUnvouched). A text that
+// repeats the entry gets the same origin. If a text repeats two entries with the same hash, the second entry therefore
+// adds no information.
 func originHash(e *oxbow.Entry) uint64 {
 	h := fnv.New64a()
 	for _, values := range [][]string{

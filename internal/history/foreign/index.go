@@ -169,8 +169,8 @@ func (x *Index) indexNewChanges(ctx context.Context) error {
 	return nil
 }
 
-// indexAllEntries builds the index from all entries with foreign text, which others wrote or for which nobody vouches.
-// It does not read the index file.
+// indexAllEntries builds the index from all entries with foreign text. Foreign text was written by others, or nobody
+// has vouched for it. indexAllEntries does not read the index file.
 func (x *Index) indexAllEntries(ctx context.Context, db *logstore.DB) error {
 	x.discardIndexState()
 	now, err := db.Position(ctx)
@@ -217,8 +217,9 @@ func (x *Index) fileTextCount() int {
 	return x.indexFile.Head.TextCount
 }
 
-// sortFreshRows sorts the index rows that were added since its last call into a new slice in sortedRowSlices. It then
-// merges slices of similar lengths, so that only a few remain.
+// sortFreshRows sorts newestUnsortedRows, which are the rows that were added since the last call of sortFreshRows. It
+// appends the sorted rows as a new slice to sortedRowSlices. It then merges slices of similar lengths, so that only a
+// few slices remain.
 func (x *Index) sortFreshRows() {
 	if len(x.newestUnsortedRows) == 0 {
 		return

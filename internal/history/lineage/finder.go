@@ -39,11 +39,13 @@ type lineageFinder struct {
 	versionPositions map[uint32]versionPosition
 }
 
-// FindLineage returns the edges that lead from an entry to its sources, to the sources of these sources, and so on. It
-// also returns the edges that lead to the entries that were made from the entry, from these entries, and so on.
+// FindLineage returns the origins and the derivations of an entry as edges. Each edge connects a version of an entry
+// with an entry or conversation turn from which the version was made (the source). The list sources contains the edges
+// to the entry's sources, to the sources of these sources, and so on. The list derived contains the edges to the
+// entries that were made from the entry, to those that were made from these entries, and so on.
 //
-// If the memory is a log, FindLineage may write a key file next to the log, which makes later calls faster. The
-// results do not depend on this file.
+// If the memory is a log, FindLineage may write a key file next to the log, which makes later calls faster. The results
+// do not depend on this file.
 func FindLineage(ctx context.Context, m *oxbow.Memory, name string) (sources, derived []Edge, err error) {
 	h, err := m.History()
 	if err != nil {
@@ -201,9 +203,9 @@ func (f *lineageFinder) readPartialGraph(ctx context.Context, names map[string]b
 	return f.buildVersionGraph(wanted), nil
 }
 
-// addVersionNumbers searches the key file, which is an index of the history by words and names. It adds the
-// numbers of the versions with the key k to the map. It returns errTooManyVersions if the map then contains about a
-// quarter of all versions or more.
+// addVersionNumbers searches the key file, which is an index of the history by words and names. It adds the numbers of
+// all versions with the key k to the map numbers. If the map then contains more than about 64 plus a quarter of all
+// versions, it returns errTooManyVersions.
 func (f *lineageFinder) addVersionNumbers(k versionKey, numbers map[uint32]bool) error {
 	return f.keys.addVersionNumbersWithKey(k, numbers, 64+f.keys.head.versionCount/4)
 }

@@ -150,8 +150,9 @@ func (w *revertLogWindow) addChange(c *oxbow.Change, sel *VersionSelection, undo
 	}
 }
 
-// markUndoAndUndone marks a change that is an undo, and all changes that it undid. The caller must have added c to the
-// window as the last change.
+// markUndoAndUndone adds the numbers of all changes that the change c undid to the map undone. If c is the last change
+// in the window w, it sets isUndone for the nodes of c. The caller must have added c to w as the last change. The
+// change c must be an undo.
 func (w *revertLogWindow) markUndoAndUndone(c *oxbow.Change, undone map[uint64]bool) {
 	for _, s := range c.Reverts {
 		undone[s] = true
@@ -407,8 +408,9 @@ func (t *copiedTextTrace) sourceFromText(n *logWindowVersion) (from string) {
 	return from
 }
 
-// areWordsNewSince reports whether six consecutive words, given by their hash, were not in the memory before change
-// number seq. It returns true if the first occurrences of words were not determined yet.
+// areWordsNewSince reports whether the six consecutive words with the hash g first occurred in the memory in change
+// number seq or later. If the words never occurred, it returns false. If the first occurrences of all words were not
+// determined yet, it returns true.
 func (t *copiedTextTrace) areWordsNewSince(g lineage.WordGram, seq uint64) bool {
 	if t.firstChangeByGram == nil {
 		return true

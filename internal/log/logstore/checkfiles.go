@@ -63,7 +63,7 @@ func (d *DB) openCheckedFiles(ctx context.Context) *checkedFiles {
 func (f *checkedFiles) close() { f.snapshot.release() }
 
 // findProblems checks the files that can be checked without the entries of the log. It returns the problems of these
-// files, and the problems that comparisons with the log have found.
+// files, together with the problems that earlier checks stored in snapshotProblems and derivedFileProblems.
 func (f *checkedFiles) findProblems(ctx context.Context) ([]store.Problem, error) {
 	problems := slices.Concat(f.snapshotProblems, f.derivedFileProblems)
 	var err error

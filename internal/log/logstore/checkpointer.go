@@ -47,7 +47,8 @@ type snapshotScheduler struct {
 	storeCallCount        atomic.Int64   // number of calls of the store so far, up to Options.CallsBeforeLongRun
 }
 
-// countCall counts a call of a store's method, and calls onLongRun if it is time to do so.
+// countCall counts a call of one of the store's methods. At the call with the number CallsBeforeLongRun, it starts
+// onLongRun in a goroutine. Later calls are not counted.
 func (c *snapshotScheduler) countCall() {
 	if c.storeCallCount.Load() < c.opts.CallsBeforeLongRun && c.storeCallCount.Add(1) == c.opts.CallsBeforeLongRun {
 		go c.onLongRun()

@@ -284,7 +284,8 @@ func withoutSecrets(note string) string {
 	if note == "" {
 		return ""
 	}
-	// A nil cleaner has no key, so the marks that replace secrets contain no tags. A note does not need the tags.
+	// CleanText replaces each secret by a mark. A nil cleaner has no key for computing tags, which show that two marks
+	// replace the same secret. A note does not need such tags.
 	var cleaner *screen.Cleaner
 	return cleaner.CleanText(note)
 }
@@ -426,7 +427,8 @@ func hasOnlyRemovals(v *recordBody) bool {
 	return !slices.ContainsFunc(v.ops, func(p loggedOp) bool { return p.verb != store.VerbRemove })
 }
 
-// newBatch returns an empty batch on top of the state. The caller must hold writerMu.
+// newBatch returns a batch without changes. The changes that are added to the batch will follow the current state d.st.
+// The caller must hold writerMu.
 func (d *DB) newBatch() *commitBatch {
 	g := d.reusableBatch
 	d.reusableBatch = nil

@@ -45,12 +45,13 @@ type compactor struct {
 	cancelLastCompaction atomic.Pointer[context.CancelFunc] // function that cancels the last automatic compaction
 }
 
-// compactIfHalfUnneeded starts a compaction in the background if more than half of the log is not needed any more. It
-// does nothing if automatic compactions are disabled or if a compaction is running.
+// compactIfHalfUnneeded starts a compaction in the background if the log is longer than twice the needed bytes plus
+// MinUnneededBytes. It does nothing if automatic compactions are disabled (KeepChanges is not positive), if the log has
+// at most KeepChanges changes, or if a compaction is running.
 //
-// length is the log's size. The log contains the changes with the numbers after base, up to last. neededBytes must
-// return approximately how many bytes a compaction would keep. compact must compact the log and report whether the log
-// has changed. If no compaction starts, the next check is made when the log has grown.
+// The argument length is the size of the log in bytes. The numbers of the log's changes are base+1 to last. neededBytes
+// must return approximately how many bytes a compaction would keep. compact must compact the log and report whether the
+// log has changed. If no compaction starts or the log does not change, the next check is made after the log has grown.
 func (c *compactor) compactIfHalfUnneeded(
 	length int64,
 	base, last uint64,

@@ -137,7 +137,7 @@ func (s *compactionSurvey) finishSurvey() {
 	s.newestByName = nil
 }
 
-// newestVersionsByID returns the newest version of each entry, by ID.
+// newestVersionsByID returns the newest version of each entry. The versions are sorted by the IDs of the entries.
 func (s *compactionSurvey) newestVersionsByID() []locatedVersion {
 	all := slices.AppendSeq(make([]locatedVersion, 0, len(s.newestByName)), maps.Values(s.newestByName))
 	slices.SortFunc(all, locatedVersion.compare)

@@ -73,8 +73,8 @@ func (r *recentDeltas) addDeltaStep(p store.Position, deltas []store.Delta) {
 	}
 }
 
-// forgetOldest removes the oldest steps of the history until at most limit steps with at most limit entry changes
-// remain.
+// forgetOldest removes the oldest steps of the history. It ends when the history has at most as many steps as the
+// argument limit, and the steps together have at most as many entry changes.
 func (r *recentDeltas) forgetOldest(limit int) {
 	kept := r.deltaSteps
 	for len(kept) > limit || r.deltaCount > limit {

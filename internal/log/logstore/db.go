@@ -373,14 +373,18 @@ func (f rewriteRejectingState) applyRecord(r *wal.Record, v *recordBody) ([]stor
 	return f.state.applyRecord(r, v)
 }
 
-// setState replaces the state by st, which was read from the whole log. The caller must hold logmu exclusively.
+// setState replaces the store's state by st, which was read from the whole log. The argument offsets contains the log
+// offsets of the changes after the last snapshot. setState also increments logEpoch, so that data from the replaced
+// state is not used any more. The caller must hold the write lock of logmu.
 func (d *DB) setState(st *state, offsets []int64) {
 	d.logEpoch.Add(1)
 	d.replaceStateByEqual(st, offsets)
 }
 
-// replaceStateByEqual makes st the store's current state. st must contain the same entries as the present state, or
-// must have been read from the whole log. The caller must hold logmu exclusively.
+// replaceStateByEqual makes st the store's current state. st must contain the same entries as the present state, unless
+// st was read from the whole log (see setState). The argument offsets contains the log offsets of the changes after the
+// snapshot that st uses. Without a snapshot, it contains the log offsets of all changes in the log. The caller must
+// hold the write lock of logmu.
 func (d *DB) replaceStateByEqual(st *state, offsets []int64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -117,7 +117,8 @@ func (d *DB) removeDerivedFile(name string) error {
 	return d.truncateAndRemove(name)
 }
 
-// removeDerivedTemps removes only the temporary files of a derived file. It truncates each file first.
+// removeDerivedTemps removes the temporary files that were left by writing the file name, which is derived from the
+// log. It does not remove the file itself. It truncates each temporary file before it removes the file.
 func (d *DB) removeDerivedTemps(name string) error {
 	dir := path.Dir(d.name)
 	files, err := d.fs.ReadDir(dir)

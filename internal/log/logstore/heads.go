@@ -130,9 +130,10 @@ func (l *entryListing) newHeadReader(keys, names []string, yield func(store.Head
 	return r
 }
 
-// yieldRow yields the head of a row, unless the row is hidden. It first yields the entries without a row that have
-// smaller IDs. encodedNames is "" or the encoded name and aliases of the row's entry (see encodeNames). yieldRow
-// returns false if the iteration must end.
+// yieldRow yields the head of one entry in the snapshot, which is the entry without its content. A row is the number of
+// an entry in the snapshot. If the row is hidden, yieldRow yields nothing. Otherwise it first yields the changed
+// entries outside the snapshot whose IDs are smaller than the ID of the row's entry. encodedNames is "" or the encoded
+// name and aliases of the row's entry (see encodeNames). If yieldRow returns false, the iteration must end.
 func (r *headReader) yieldRow(row int, encodedNames string) bool {
 	l := r.listing
 	if l.hiddenRows.hasBit(row) {
@@ -160,7 +161,9 @@ func (r *headReader) yieldRow(row int, encodedNames string) bool {
 	return r.yield(store.Head{Entry: &r.entry, Size: size}, err)
 }
 
-// yieldChanged yields the entries without a row whose IDs are below endID. It returns false if the iteration must end.
+// yieldChanged yields the entries in r.changed whose IDs are below endID, and removes them from r.changed. These
+// entries have changed since the snapshot, so they have no row in it. If yieldChanged returns false, the iteration must
+// end.
 func (r *headReader) yieldChanged(endID uint64) bool {
 	for ; len(r.changed) > 0 && r.changed[0].ID < endID; r.changed = r.changed[1:] {
 		e := r.changed[0]

@@ -180,8 +180,10 @@ func (f *headForms) formOfRow(row int) int {
 	return int(f.formsByLabelSet[number])
 }
 
-// eachHeadRow calls fn with the form number and the content size of each row that is not hidden, ordered by ID. It does
-// not keep the rows in memory.
+// eachHeadRow calls fn for each row of the snapshot that is not hidden, in the order of entry IDs. The arguments of fn
+// are the row, the number of the entry's form (its kind and the labels with certain keys), and the size of the entry's
+// content in bytes. A row with an invalid label set is skipped and recorded as an error. eachHeadRow does not keep the
+// rows in memory.
 func (l *entryListing) eachHeadRow(ctx context.Context, forms *headForms, fn func(row, form, size int)) error {
 	row := 0
 	err := l.base.tables.EachTablePage(sectionEntrySummaries, func(heads []byte) {

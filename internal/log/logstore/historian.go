@@ -41,8 +41,9 @@ func (d *DB) readChangeRecordPart(
 	}
 }
 
-// readChangePartIfUsable is like readChangeRecordPart, but fails with errUnusableSnapshot if the snapshot cannot
-// be read.
+// readChangePartIfUsable reads and decodes the record of change number seq. It decodes only the ops for whose index
+// isWanted returns true. If isWanted is nil, it decodes all ops. ok is false if the log does not contain the change. If
+// the snapshot is needed to find the record and cannot be read, the error matches errUnusableSnapshot.
 func (d *DB) readChangePartIfUsable(
 	seq uint64,
 	isWanted func(i int) bool,
@@ -80,9 +81,9 @@ func (d *DB) recordOffset(seq uint64) (offset int64, ok bool, err error) {
 	return offset, ok, d.st.readError()
 }
 
-// recordOffsetOrLast returns the offset of a change's record, or 0 if it is the last change that a compaction dropped.
-// If the offset cannot be found, it returns last, which must be the offset at which the record was earlier. The caller
-// must hold logmu.
+// recordOffsetOrLast returns the log offset of the record of the change seq. It returns 0 if a compaction dropped the
+// changes up to seq from the log. If the offset cannot be found, it returns the argument last, which must be the
+// record's last known offset. The caller must hold logmu.
 func (d *DB) recordOffsetOrLast(seq uint64, last int64) int64 {
 	if seq == d.base {
 		return 0
@@ -267,9 +268,10 @@ func (d *DB) Versions(ctx context.Context, name string) iter.Seq2[store.Version,
 // areEqualNonzeroIDs reports whether the two IDs are equal and not 0.
 func areEqualNonzeroIDs(a, b uint64) bool { return a != 0 && a == b }
 
-// versionsInChange returns the versions of the entry with this name that change seq wrote, in order. If a compaction
-// has dropped the change, it searches the records with which the compacted log begins. An erased version lacks a name,
-// so the version is returned if it belongs to the entry with this ID. ID 0 matches no version.
+// versionsInChange returns the versions of an entry that change number seq wrote, in order. It returns the versions
+// with this name. An erased version has lost its name. Such a version is returned if its ID is equal to the argument id
+// and not 0. If a compaction has dropped the change, versionsInChange searches the entries at the start of the
+// compacted log, which are the versions that the compaction kept.
 func (d *DB) versionsInChange(seq uint64, name string, id uint64) ([]store.Version, error) {
 	_, v, ok, err := d.readChangeRecord(seq)
 	if err != nil {

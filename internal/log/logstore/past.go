@@ -317,9 +317,9 @@ func (r *earlierReader) readChanges(ops []earlierOp) (before []earlierOp, err er
 	return before, nil
 }
 
-// readChange yields the entries that the ops wrote. All ops must be in the change that record contains. If an op was
-// erased, its entry is not yielded. Instead, the result contains the entry's previous op, which the caller must read
-// next.
+// readChange yields the entries that the argument ops selects from the change in record, through the reader r. An op is
+// the part of a change that concerns one entry. If an op was erased, readChange does not yield its entry. Instead, the
+// result before contains the entry's previous op. The caller must read the ops in before next.
 func (r *earlierReader) readChange(record *wal.Record, ops []earlierOp) (before []earlierOp, err error) {
 	var heads []opHead
 	err = eachOpHead(record.Body, func(op opHead) error {

@@ -87,8 +87,9 @@ func checkNoOps(fields []byte) error {
 	})
 }
 
-// readEntry reads from the log the entry in a row of the snapshot. It returns nil if the position of the entry
-// is unknown, or if the bytes at this position were changed since a check determined the position.
+// readEntry reads the entry with the number row in the snapshot from the log. The positions in p come from an earlier
+// check of the whole record. readEntry returns nil if p contains no position for row, or if the bytes at the position
+// have changed since that check. It also returns nil if the op at the position cannot be decoded or removes the entry.
 func (p *opPositions) readEntry(log *wal.Log, row int) *store.Entry {
 	i, ok := slices.BinarySearchFunc(p.positionsInRecord, uint32(row), func(o opPosition, row uint32) int {
 		return cmp.Compare(o.row, row)

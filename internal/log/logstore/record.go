@@ -523,7 +523,8 @@ type opHead struct {
 	encoded  []byte // the encoded op
 }
 
-// eachOpHead calls fn with the head of each op in a body, in order. The head shares memory with the body.
+// eachOpHead decodes the head of each op in the body of a record, and calls fn with each head in order. It returns the
+// first error of fn, or an error if the body cannot be decoded. A head may share memory with body.
 func eachOpHead(body []byte, fn func(op opHead) error) error {
 	visit := func(num int, op []byte) error {
 		if num != recordFieldOp && num != recordFieldErasedOp {

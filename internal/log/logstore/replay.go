@@ -41,8 +41,9 @@ func (c *comparingReplay) applyRecord(r *wal.Record, v *recordBody) error {
 	return nil
 }
 
-// makeDueComparisons makes all comparisons that belong to the last applied change. It must also be called at the end
-// of the log.
+// makeDueComparisons makes all comparisons for which the last applied change is the right moment. The caller must call
+// makeDueComparisons after each change and at the end of the log. If a comparison returns errOtherState, it is not
+// marked as done.
 func (c *comparingReplay) makeDueComparisons() error {
 	for _, o := range c.stateComparisons {
 		if o.isDone || o.changeNumber != c.lastSeq {

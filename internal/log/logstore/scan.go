@@ -35,7 +35,8 @@ func newRowScan(s *snapshot) *rowScan {
 	return &rowScan{table: s, cachingSnapshot: s, reader: s.log.NewReader(), prefetchedEntries: map[int]*store.Entry{}}
 }
 
-// readEntry returns the entry of a row, or nil if the row's record does not contain it.
+// readEntry returns the entry in a row of the table. It uses a cached entry if possible. Otherwise it reads the log
+// record that contains the entry. If the record does not contain an entry for this row, readEntry returns nil.
 func (c *rowScan) readEntry(row int) (*store.Entry, error) {
 	if e := c.prefetchedEntries[row]; e != nil {
 		delete(c.prefetchedEntries, row)

@@ -60,7 +60,9 @@ func (l *sharedLog) changeRange() (first, last uint64) {
 	return l.base + 1, l.lastSnapshotChange + uint64(len(l.changeOffsets))
 }
 
-// recordBrokenLog records an error that reading the log again cannot fix. The caller must hold logmu exclusively.
+// recordBrokenLog stores err in brokenErr if the error means that the log is corrupt, has another version or is not a
+// store, because reading the log again cannot fix these errors. It ignores all other errors. The caller must hold logmu
+// exclusively.
 func (l *sharedLog) recordBrokenLog(err error) {
 	switch {
 	case errors.Is(err, store.ErrCorrupt), errors.Is(err, store.ErrVersion), errors.Is(err, store.ErrNotStore):

@@ -134,7 +134,7 @@ func (h *snapshotHead) tableSizes() []pagefile.TableSize {
 	return ts
 }
 
-// encode returns page 0 without its checksum.
+// encode returns the encoded header of the snapshot file, which is page 0 of the file without the page's checksum.
 func (h *snapshotHead) encode() []byte {
 	le := binary.LittleEndian
 	b := make([]byte, 0, pagefile.PageDataBytes)

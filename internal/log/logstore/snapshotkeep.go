@@ -114,9 +114,9 @@ func (d *DB) Checkpoint(ctx context.Context) error {
 	return err
 }
 
-// updateSnapshot writes the snapshot if much has changed since the last snapshot. Others can use the store while the
-// content is written. If another process is writing, the file is not replaced. The next process then only needs more
-// time to open the store.
+// updateSnapshot writes a new snapshot of the entries to a file if much has changed since the last snapshot. Other
+// goroutines and processes can use the store meanwhile. If another process is writing to the store, the old snapshot
+// file is not replaced. Then the next process that opens the store needs more time, but no data is lost.
 func (d *DB) updateSnapshot(ctx context.Context) error {
 	if !d.opts.WriteDerivedFiles {
 		return nil

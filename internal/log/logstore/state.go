@@ -55,8 +55,9 @@ func newState() *state {
 	}
 }
 
-// withNewerSnapshot returns a state with the same entries that reads them from a newer snapshot. Both states share the
-// map of op IDs. Therefore only one of the two may be changed later.
+// withNewerSnapshot returns a state that has the same entries as st, but reads the entries from the newer snapshot s.
+// Both states share the map opIDs. Therefore only one of the two states may be changed later, because a change of one
+// state would also change the map of the other.
 func (st *state) withNewerSnapshot(s *snapshot) *state {
 	n := newState()
 	n.base, n.hiddenRows = s, make(bitmap, (s.len()+63)/64)

@@ -141,10 +141,11 @@ func parseSignedLogHead(line string) (h SignedLogHead, ok bool) {
 	return h, ed25519.Verify(key, messageToSign(strings.Join(w[:fieldsPerLogHeadLine-1], " ")), sig)
 }
 
-// ParseSignedLogHeads parses a file with signed lines, each of which proves the log's state at a change (a head). heads
-// contains the heads that the given key has signed, without heads that a rollback has made invalid. badLines contains
-// the numbers of all other lines that lack a valid head by this key. A last line without a line end is ignored,
-// because an interrupted write has left it.
+// ParseSignedLogHeads parses the text of a file that contains one signed log head on each line. A log head proves the
+// state of the log after a change. The result heads contains the heads that publicKey has signed. It omits each head
+// that is later than the state to which a subsequent rollback returned the log. badLines contains the numbers of all
+// lines that lack a valid head by this key. The last line is ignored if it has no line end, because an interrupted
+// write has left it.
 func ParseSignedLogHeads(text []byte, publicKey string) (heads []SignedLogHead, badLines []int) {
 	for n := 1; ; n++ {
 		line, rest, whole := bytes.Cut(text, []byte("\n"))

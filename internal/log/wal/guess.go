@@ -11,13 +11,14 @@ import (
 	"slices"
 )
 
-// guessHeader reconstructs the damaged header of a log. It must find the log's identity (16 random bytes), because the
-// checksum of each record depends on the identity. It tries the identity in the header with at most one wrong bit, and
-// the identity in the lock file (knownID). An identity is right if it makes the checksum of a record correct.
+// guessHeader reconstructs the damaged header of a log with the given size in bytes. It must find the log's identity
+// (16 random bytes), because the checksum of each record depends on the identity. It tries the identity in the header,
+// also with each single bit flipped, and knownID, which is the identity in the lock file. An identity is right if it
+// makes the checksum of a record correct.
 //
-// If no identity fits, but two records show the same checksum of an unknown identity, the returned header has the zero
-// identity, and seed is this checksum. Otherwise the error is ErrNotLog. Each byte of the file is read only a few
-// times, even if the lengths in the records are wrong.
+// The result seed is the checksum of the identity. If no tried identity is right, but two records yield the same seed,
+// guessHeader returns this seed and a header with the zero identity. If no two records yield the same seed, the error
+// is ErrNotLog. Each byte of the file is read only a few times, even if the lengths in the records are wrong.
 func guessHeader(f io.ReaderAt, size int64, knownID []byte) (h Header, seed uint32, err error) {
 	b := make([]byte, HeaderSize)
 	if _, err := f.ReadAt(b, 0); err != nil && err != io.EOF {

@@ -179,8 +179,8 @@ func (l *Log) PollChanges() (logFileChange, error) {
 			l.zerosFromOffset.Store(l.endOffset)
 		}
 	}
-	// The order is important: the end of the file was read before this check. If the log's name still refers to the
-	// same file now, it also did when the end was read.
+	// Check the name only now, after the end of the file was read. If the log's name refers to the same file now, it
+	// also referred to this file during the read. Otherwise, the file might have been replaced between the two steps.
 	return l.PollName()
 }
 

@@ -167,8 +167,9 @@ func (d *recordDamage) Is(target error) bool {
 	return ok && t.reason == d.reason
 }
 
-// checkChain returns a *recordDamage if the record does not follow the previous record. Each record contains a hash of
-// all changes up to it, which shows the order.
+// checkChain returns a *recordDamage if the record r does not follow the previous record. It checks the change number.
+// If VerifyChain is set, or if the record's type is MinTypeOutsideHashChain or greater, it also checks the hash in the
+// record. The hash covers all changes up to the record.
 func (l *Log) checkChain(r *Record) error {
 	want := l.lastSeq + 1
 	if r.Type >= MinTypeOutsideHashChain {
@@ -288,10 +289,11 @@ func (l *Log) BodyAt(offset, bodyOffset int64, b []byte) error {
 	return err
 }
 
-// readRecordAt reads the record at an offset in the file. If the record is invalid, damageErr says why. err is an
-// error of the file system. size is the file size. Because the lengths in the file may be wrong, readRecordAt never
-// allocates more than size bytes. The record's body is in recordBuf, or in a larger buffer if recordBuf is too small.
-// The caller should pass nextBuf to the next call as recordBuf.
+// readRecordAt reads the record at an offset in the file. If the record is invalid, damageErr describes the damage. err
+// is an error of the file system. The argument size is the file size. Because the lengths in the file may be wrong,
+// readRecordAt never allocates more than size bytes, or 4 KiB if size is smaller. The record's body is in recordBuf, or
+// in a larger buffer if recordBuf is too small. nextBuf is this buffer. The caller should pass it to the next call as
+// recordBuf.
 func (l *Log) readRecordAt(offset, size int64, recordBuf []byte) (r Record, nextBuf []byte, damageErr, err error) {
 	want := int64(4 << 10)
 	for {

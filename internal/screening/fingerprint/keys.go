@@ -81,7 +81,9 @@ func eachWrittenTextHashWithKey(text string, fn func(hash uint64, k TextKey)) {
 	}
 }
 
-// AppendTextKeys appends the keys of a foreign text to keys. A key may be appended several times.
+// AppendTextKeys appends the keys of a text to the list keys. The keys are hashes of the text's word sequences and
+// short lines. They are used to recognize later that a new text repeats this text. AppendTextKeys may append the same
+// key several times.
 func AppendTextKeys(keys []TextKey, text string) []TextKey {
 	pooled, ok := wordsPool.Get().(*[]word)
 	if !ok {
@@ -144,8 +146,9 @@ func appendWordRunKeys(keys []TextKey, words []word) []TextKey {
 	return keys
 }
 
-// TextKeys returns the keys of the written texts in c. It maps each key to the ascending indexes of the texts that have
-// this key. If text i repeats a foreign text, one of the foreign text's keys is mapped to a list with i.
+// TextKeys returns a map with the keys of the written texts in c. The map contains, for each key, the ascending indexes
+// of the written texts that have this key. If a written text repeats a foreign text, which others wrote, the two texts
+// have at least one key in common. The map then contains the index of the written text for this key.
 func (c *RepeatComparison) TextKeys() map[TextKey][]int32 {
 	keys := map[TextKey][]int32{}
 	for i := range c.writtenTexts {

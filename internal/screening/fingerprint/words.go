@@ -247,8 +247,9 @@ func hashShortLine(words []word) (h uint64, halfWords, letters int) {
 	return h, halfWords, letters
 }
 
-// eachShortWordSequence calls fn with the hash of each short sequence of words. Such a sequence may be a whole line in
-// another text that this text repeats.
+// eachShortWordSequence calls fn with the hash of each sequence of words that is shorter than halfWordsPerWordRun half
+// words, but long enough to be recognized. If words contains a whole line of another text, one of these sequences may
+// be this line.
 func eachShortWordSequence(words []word, fn func(hash uint64)) {
 	for i := range words {
 		h := uint64(shortLineHashBasis)
@@ -288,15 +289,16 @@ func hashesToStore(text string) (all []uint64, coversWholeText bool) {
 	return slices.Compact(all), coversWholeText
 }
 
-// eachStoredHash calls fn with each hash that is stored in the fingerprint file when an agent has read this text.
+// eachStoredHash calls fn with each hash of the text that belongs in the fingerprint file. The hashes of a text are
+// stored in this file after an agent has read the text.
 func eachStoredHash(text string, fn func(hash uint64)) {
 	for _, form := range repeatableTextForms(text) {
 		words := splitWords(form)
 		eachWordRun(words, fn)
 		eachShortLine(words, fn)
 	}
-	// The text may be a program's output in which only some lines have a prefix, such as a line number. Remove the
-	// prefix to find the short lines of the file.
+	// The text may be the output of a program that prefixes some lines of a file, for example with a line number.
+	// Remove the prefixes, so that the hashes of the file's original short lines are found, too.
 	eachShortLine(splitWords(linesWithToolPrefix(text)), fn)
 }
 
@@ -390,7 +392,8 @@ func linesWithToolPrefix(s string) string {
 	return b.String()
 }
 
-// removeLinePrefix returns a line without its prefix. ok is false if the line does not begin with a prefix.
+// removeLinePrefix removes the prefix that a program, such as grep, puts before a line of a file, for example a line
+// number or a file name. If the line has no such prefix, removeLinePrefix returns the line unchanged, and ok is false.
 func removeLinePrefix(line string) (rest string, ok bool) {
 	if !mayHaveLinePrefix(line) {
 		return line, false

@@ -147,8 +147,8 @@ func joinLines(low string) (joined string, hasShortLines bool) {
 	return joined, hasShortLines
 }
 
-// hasCollapsibleSpaces reports whether collapseSpaces would change a text, because it contains tabs, several spaces in
-// a row, or spaces at the start of a line.
+// hasCollapsibleSpaces reports whether the text contains spaces that collapseSpaces would change. These are tabs,
+// carriage returns, vertical tabs, form feeds, several spaces in a row, and a space at the start of a line.
 func hasCollapsibleSpaces(s string) bool {
 	return strings.Contains(s, "  ") || strings.IndexByte(s, '\t') >= 0 || strings.IndexByte(s, '\r') >= 0 ||
 		strings.Contains(s, "\n ") ||
@@ -251,8 +251,9 @@ var isGapByte = func() (is [256]bool) {
 // examined in a row.
 var wordsAndGapsPool = sync.Pool{New: func() any { return new([]wordAndGap) }}
 
-// joinDividedWords joins words that are split into letters or lines, such as "i g n o r e". It returns the same text
-// if nothing is split. squashed contains long words that may be several words without the spaces between them.
+// joinDividedWords joins words that are divided by spaces, signs or line breaks, such as "i g n o r e". The result
+// joined is the text with joined words. It begins with exactly one line break. The list squashed contains at most
+// maxUnspacedWords long words that may consist of several words without the spaces between them.
 func joinDividedWords(low string) (joined string, squashed []string) {
 	pooled, ok := wordsAndGapsPool.Get().(*[]wordAndGap)
 	if !ok {
@@ -369,8 +370,10 @@ func isSingleLetter(word string) bool {
 	return size == len(word) && (word < "0" || word > "9")
 }
 
-// appendJoinedLetters appends single letters to b, joined to words. The most frequent gap separates the letters of a
-// word. Any other gap ends a word. appendJoinedLetters also returns all letters as a single word.
+// appendJoinedLetters joins single letters to words, and appends the words to b. The gap after a letter is the text up
+// to the next letter. The most frequent gap separates the letters of one word, and any other gap ends a word. Signs in
+// such other gaps are appended, too. The result joined is the extended slice b. allLetters contains all letters as a
+// single word.
 func appendJoinedLetters(b []byte, letters []wordAndGap) (joined []byte, allLetters string) {
 	count := map[string]int{}
 	commonGap := letters[0].gapAfter
@@ -398,8 +401,9 @@ func appendJoinedLetters(b []byte, letters []wordAndGap) (joined []byte, allLett
 	return b, all.String()
 }
 
-// countSignJoinedWords returns how many words at the start of a text are joined to the next word by the same sign. It
-// returns 0 if the number is below minSignJoinedWords.
+// countSignJoinedWords returns how many words at the start of a text are joined to the next word by the same sign, such
+// as "_" or "-". The sign is the gap after the first word. The function returns 0 if the number is below
+// minSignJoinedWords, or if no word follows the joined words.
 func countSignJoinedWords(all []wordAndGap) int {
 	sign := all[0].gapAfter
 	if len(sign) != 1 || strings.IndexByte("_-.*~+/|,:;=\\", sign[0]) < 0 {

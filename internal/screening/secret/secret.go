@@ -169,9 +169,10 @@ func findRedactionMarks(text string) (marks []Finding) {
 	}
 }
 
-// redactionMarkLength returns the length of the mark with which a text begins. It returns 0 if the text does not begin
-// with a mark. A mark must have the name of an existing rule and a valid tag, so that a false mark cannot hide a
-// secret.
+// redactionMarkLength returns the length of the redaction mark at the start of a text. A redaction mark replaces a
+// secret. The text must begin with redactionMarkStart. The function returns 0 if the text after redactionMarkStart is
+// not a valid mark. A valid mark has the name of an existing rule and no tag or a valid tag, so that a false mark
+// cannot hide a secret.
 func redactionMarkLength(text string) int {
 	body, _, ok := strings.Cut(text[len(redactionMarkStart):min(len(text), maxRedactionMarkBytes)], redactionMarkEnd)
 	if !ok {

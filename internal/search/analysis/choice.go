@@ -29,13 +29,14 @@ func NewTermSet(terms, prefixes []string) *TermSet {
 	return c
 }
 
-// Has reports whether the set contains the term, or a prefix of the term.
+// Has reports whether the set contains the term. The set contains a term if it was listed itself, or if it begins with
+// a listed prefix.
 func (c *TermSet) Has(term string) bool { return c.terms[term] || c.HasAllWithPrefix(term) }
 
 // HasAllWithPrefix reports whether all terms with this prefix are in the set.
 func (c *TermSet) HasAllWithPrefix(prefix string) bool {
-	// The prefixes are sorted, and no prefix begins with another one. Therefore only the last prefix that is not
-	// greater than the given prefix can match.
+	// The list c.prefixes is sorted, and no element begins with another element. Therefore, the argument prefix can
+	// only begin with the last element that sorts before it.
 	i, found := slices.BinarySearch(c.prefixes, prefix)
 	return found || (i > 0 && strings.HasPrefix(prefix, c.prefixes[i-1]))
 }

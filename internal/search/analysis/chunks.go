@@ -141,8 +141,9 @@ const (
 	maxEmojiBytes = 64 // limit for an emoji: no character after this many bytes is added to it
 )
 
-// isEmojiStart reports whether the character r is an emoji or another pictograph. Arrows, box drawings and geometric
-// shapes do not count as pictographs, because texts use them as punctuation.
+// isEmojiStart reports whether an emoji or another pictograph can start with the character r. It checks only the blocks
+// of Unicode in which most pictographs are. Most arrows, box drawings and geometric shapes are in other blocks. They do
+// not count, because texts use them as punctuation.
 func isEmojiStart(r rune) bool {
 	return (r >= 0x2300 && r <= 0x23ff) || (r >= 0x2600 && r <= 0x27bf) || (r >= 0x2b00 && r <= 0x2bff) ||
 		(r >= 0x1f000 && r <= 0x1faff && !isSkinTone(r))

@@ -117,8 +117,9 @@ func ClassifyDialogue(text string) DialogueKind {
 	return NotDialogue
 }
 
-// startsNewTurn reports whether a paragraph starts with a chat speaker, or with the name at the start of the text.
-// This name is "" if the text does not start with a name.
+// startsNewTurn reports whether the paragraph starts a new turn of a chat. This is so if the paragraph begins with a
+// marked chat speaker, or with firstName. firstName is the name with which the whole chat begins, or "" if the chat
+// does not begin with a name.
 func startsNewTurn(paragraph, firstName string) bool {
 	if n, _ := measureChatSpeaker(paragraph); n > 0 {
 		return true

@@ -104,8 +104,9 @@ func (f *TermFinder) addFirstLettersPattern(first uint64, n int) {
 	}
 }
 
-// mayHaveTerm reports whether a plain word that begins with firstLetters may have a term that is searched for.
-// firstLetters has the form that [packLetters] returns.
+// mayHaveTerm reports whether the search must examine a word that begins with firstLetters, because one of the searched
+// terms may match the word. The word consists only of ASCII letters and digits. firstLetters has the form that
+// [packLetters] returns.
 func (f *TermFinder) mayHaveTerm(firstLetters uint64) bool {
 	return f.hasThreeLetterStart(packThreeLetters(firstLetters)) && f.matchesFirstLetters(firstLetters)
 }
@@ -199,9 +200,10 @@ func (f *TermFinder) addStemFirstLetters(t string) {
 	}
 }
 
-// SetDoc sets the document d to the terms of the given fields, like [Analyzer.SetDoc], but only to the wanted terms. A
-// term is listed once for each of its occurrences. SetDoc reports whether the fields have any terms, including terms
-// that are not wanted. If ctx is done, SetDoc returns early, and the caller must not use d.
+// SetDoc fills the document d with the terms of the given fields. Unlike [Analyzer.SetDoc], it adds only the wanted
+// terms, which are the terms that the TermFinder f searches for. A term is listed once for each of its occurrences.
+// hasSome is true if the fields have any terms, wanted or not. If ctx is done, SetDoc returns early, and the caller
+// must not use d.
 func (f *TermFinder) SetDoc(ctx context.Context, d *index.Document, fields []Field) (hasSome bool) {
 	f.trimCache()
 	d.Terms = d.Terms[:0]

@@ -127,7 +127,7 @@ func (k *chunkTermCache) removeAll() {
 	k.indexTermNumbers = new(index.TermNumberCache)
 }
 
-// isFull reports whether the cache exceeds its maximum number of chunks.
+// isFull reports whether the cache contains more than maxCachedChunks chunks, or more than twice this number of terms.
 func (k *chunkTermCache) isFull() bool {
 	return len(k.chunks) > maxCachedChunks || len(k.terms) > 2*maxCachedChunks
 }

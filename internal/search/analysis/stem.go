@@ -131,8 +131,10 @@ func (w *stemmer) hasVowelBefore(n int) bool {
 	return false
 }
 
-// isShortSyllableAt reports whether a short syllable ends at i. A short syllable is either a consonant, a vowel and a
-// consonant other than w, x and Y, or a vowel at the start of the word and a consonant.
+// isShortSyllableAt reports whether a short syllable ends before index i. There are two forms of short syllables:
+//
+//   - A consonant, a vowel, and a consonant other than w, x and Y.
+//   - A vowel at the start of the word, and a consonant.
 func (w *stemmer) isShortSyllableAt(i int) bool {
 	switch {
 	case i == 2:

@@ -199,8 +199,8 @@ func isLetterWord(c string) bool {
 	return len(c) <= maxWordBytes && (isLower(c[0]) || isUpper(c[0]))
 }
 
-// isNumberChunk reports whether the chunk consists of digits and at least one connector. A v may precede the digits.
-// After the first connector there may also be letters, as in 1.2.0-rc1.
+// isNumberChunk reports whether the chunk s begins with digits, a connector (".", "," or "-"), and another digit. A v
+// may precede the first digits. Any characters may follow, as in 1.2.0-rc1.
 func isNumberChunk(s string) bool {
 	if s[0]|0x20 == 'v' && len(s) > 1 {
 		s = s[1:]

@@ -28,8 +28,8 @@ type TermNumberCache struct {
 	ownerBuilder     any // the builder that assigned the term numbers in indexTermNumbers
 }
 
-// indexNumber returns the number of a term in the index, plus 1. The argument is the number that the analyzer has for
-// the term. It returns 0 if the number in the index is not known yet.
+// indexNumber returns the index's number of a term, plus 1. The argument number is the analyzer's number of this term.
+// The result is 0 if the index's number is not known yet.
 func (k *TermNumberCache) indexNumber(number uint32) uint32 {
 	if int(number) >= len(k.indexTermNumbers) {
 		return 0

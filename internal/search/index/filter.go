@@ -36,9 +36,9 @@ func (w *filterSet) accepts(number uint32) bool {
 // set, because documentBits is then invalid.
 func (w *filterSet) hasBit(number uint32) bool { return w.documentBits[number/64]>>(number%64)&1 != 0 }
 
-// blockDocumentBits returns a bit for each document from 64*block to 64*block+63, which is set if the document meets
-// the search's conditions. If unappliedRange is not nil, the caller must also compare each document's creation time
-// with this range (see isInTime).
+// blockDocumentBits returns 64 bits for the documents from 64*block to 64*block+63. A bit is set if its document meets
+// the conditions of the search. If unappliedRange is not nil, the bits do not yet consider this range of creation
+// times. In this case, the caller must also call isInTime for each document.
 func (w *filterSet) blockDocumentBits(block int) uint64 {
 	if !w.acceptsAll {
 		return w.documentBits[block]

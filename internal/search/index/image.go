@@ -271,8 +271,10 @@ func (img *snapshotTerms) readBlockBytes(k *dictBlock, b []byte) error {
 	return nil
 }
 
-// countTerms returns the number of terms in an encoded block. Each block except the last has [termsPerBlock] terms.
-// The number for the last block follows from the texts' lengths, which must reach exactly to the end of the block.
+// countTerms returns the number of terms in the encoded block b. The block begins with one entry of termEntrySize bytes
+// for each term. These entries contain the lengths of the terms' texts, which follow after the last entry. Each block
+// except the last has [termsPerBlock] terms. For the last block, countTerms finds the number for which the entries and
+// the texts fill the block exactly. If no number fits, the error matches errSnapshot.
 func countTerms(b []byte) (n int, err error) {
 	texts := 0 // total length of the texts of the terms that were counted so far
 	for n < termsPerBlock && (n+1)*termEntrySize <= len(b) && n*termEntrySize+texts < len(b) {

@@ -324,8 +324,10 @@ func (b *maxScoreSearch) collectHighScoreImpacts(impacts []uint8, i, minImpact, 
 	return n, i
 }
 
-// scoreFilteredDocuments estimates the scores of documents that contain term c, if only few documents meet the query's
-// conditions. It looks up whether each of these few documents contains the term.
+// scoreFilteredDocuments estimates the scores of documents that contain the term of the cursor c. It is used if only
+// few documents meet the query's conditions, because it looks up whether each of these documents contains the term. It
+// passes the documents with the term to completeCandidateScores in batches. The argument termOrderIndex is the position
+// of the term in the order in which the search processes the terms.
 func (b *maxScoreSearch) scoreFilteredDocuments(c *queryCursor, termOrderIndex int) {
 	n := 0
 	for i, set := range b.filter.documentBits {

@@ -102,9 +102,11 @@ func (m *memtable) countDocuments(n uint32) (df, lostCount int) {
 	return df, lostCount
 }
 
-// appendPostings appends the documents that contain term n to list, in ascending order. deletedElsewhere is the number
-// of documents with the term that were deleted from other parts of the index. The upper bounds of the term's
-// contributions to scores (impacts) are set to the maximum, because they are not computed for the newest documents.
+// appendPostings appends the postings of term n to list, and returns the extended list. The appended postings are in
+// ascending order of their documents. A posting names a document that contains the term. The result deletedElsewhere is
+// the number of documents with the term that were deleted, but that are stored in segments of the index other than this
+// memtable. The upper bounds of the term's contributions to scores (impacts) are set to the maximum, because they are
+// not computed for the newest documents.
 func (m *memtable) appendPostings(list []posting, n uint32) (_ []posting, deletedElsewhere int) {
 	from := len(list)
 	m.eachPosting(n, func(p *memPosting) {

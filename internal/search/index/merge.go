@@ -86,7 +86,8 @@ func viewsToMerge(views, merging []segmentView, hasClass func(class int) bool) [
 	return nil
 }
 
-// hasSegment reports whether views contains the same part of the index as v, perhaps with other deleted documents.
+// hasSegment reports whether an element of views refers to the same segment, a part of the index, as v. The two views
+// of the segment may differ in the documents that are marked as deleted.
 func hasSegment(views []segmentView, v segmentView) bool {
 	return slices.ContainsFunc(views, func(w segmentView) bool { return w.segment == v.segment })
 }
@@ -96,8 +97,8 @@ func (v *segmentView) isGrowingMemtable() bool {
 	return v.memtable != nil && !v.memtable.isFull()
 }
 
-// containsAllSegments reports whether views contains all parts of the index in wanted, perhaps with other deleted
-// documents.
+// containsAllSegments reports whether views contains a view of each segment in the list wanted. A segment is a part of
+// the index. The two views of a segment may differ in the documents that are marked as deleted.
 func containsAllSegments(views, wanted []segmentView) bool {
 	return !slices.ContainsFunc(wanted, func(v segmentView) bool { return !hasSegment(views, v) })
 }

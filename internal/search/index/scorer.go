@@ -63,7 +63,8 @@ func (p Params) newScale(n int, total uint64) bm25Scale {
 	return s
 }
 
-// idf returns ln((N − df + 0.5)/(df + 0.5) + 1), where N and df include the prior p.
+// idf returns ln((N − df + 0.5)/(df + 0.5) + 1). N is the number of documents plus p.N. df is the number of documents
+// with the term (the argument df) plus p.DF. The values in p are the frequencies of the term in its language.
 func (s bm25Scale) idf(df int, p LanguageFrequency) float64 {
 	d := float64(df) + p.DF
 	return math.Log((s.scoredDocumentCount+p.N-d+0.5)/(d+0.5) + 1)
@@ -74,8 +75,9 @@ func (s bm25Scale) termScoreGain(idf, weight float64) float64 {
 	return float64(float64(idf*(s.k1+1)) * weight)
 }
 
-// score returns gain·tf / (tf + k1·(1 − b + b·dl/avgdl)), with tf and dl in sixteenths. Numerator and denominator are
-// both 16 times larger than in the formula, which does not change any bit of the result.
+// score returns the BM25 score gain·tf / (tf + k1·(1 − b + b·dl/avgdl)). tf is the term frequency, and dl is the
+// document length. Both are in sixteenths of an occurrence. Therefore the numerator and the denominator are both 16
+// times larger than in the formula, which does not change any bit of the result.
 //
 // The conversions to float64 prevent the compiler from fusing multiplications and additions, because fused operations
 // have different results on some machines.
@@ -99,9 +101,10 @@ func (s bm25Scale) scoreImpact(tf uint16, dl uint32) uint8 {
 	)
 }
 
-// scoreImpactBoundFactor returns a factor for upper bounds of scores that are computed from impacts. slope is the
-// adjustedK1Slope with which the impacts were computed. If the average document length has increased since, a
-// document's length reduces its score less. The old bounds are then too low, and must be multiplied by the factor.
+// scoreImpactBoundFactor returns the factor by which upper bounds of scores must be multiplied. The bounds were
+// computed when adjustedK1Slope had the value slope. If the average document length has increased since that time,
+// adjustedK1Slope is smaller than slope. The length of a document then reduces its score less, so that the old bounds
+// are too low. Otherwise the factor is 1.
 func (s bm25Scale) scoreImpactBoundFactor(slope float64) float64 {
 	if s.adjustedK1Slope > 0 && s.adjustedK1Slope < slope {
 		return slope / s.adjustedK1Slope

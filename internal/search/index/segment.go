@@ -181,8 +181,9 @@ func (s *segment) termCountsAt(n int) termCounts {
 	return termCounts{s.arena.get(t.text), int(t.df), int(t.deletedElsewhereCount)}
 }
 
-// termPostings returns the postings of term n, ascending by document. If the postings must be decoded, it stores them
-// in *reusedMemory, whose memory is reused and enlarged if necessary.
+// termPostings returns the postings of term n in ascending order of their documents. If the segment does not contain
+// the postings as a list in memory, termPostings stores them in *reusedMemory and returns *reusedMemory. It reuses the
+// memory of *reusedMemory and enlarges it if necessary. The result is nil if no document contains the term.
 func (s *segment) termPostings(n int, reusedMemory *[]posting) []posting {
 	if s.snapshot != nil {
 		*reusedMemory = s.snapshot.decodeTermPostings(n, (*reusedMemory)[:0])

@@ -41,7 +41,7 @@ func (p *TermScores) DocumentTermScores(i int) []float64 {
 // DocumentData returns the Data of document i. It is nil if the document lacks Data or is in a snapshot.
 func (p *TermScores) DocumentData(i int) any { return p.documentData[i] }
 
-// Release removes the references to the Data of documents, so that they can be collected.
+// Release clears the lists of terms and of document data, so that the garbage collector can free the documents' Data.
 func (p *TermScores) Release() {
 	clear(p.Terms)
 	clear(p.documentData)
@@ -118,8 +118,9 @@ func zeroedSlice[T any](s []T, n int) []T {
 	return s
 }
 
-// appendConsecutiveRuns divides docs into runs, that is, groups of documents of one view with consecutive numbers. It
-// appends these to runs. docs must be ordered by view and number.
+// appendConsecutiveRuns divides docs into groups of documents that belong to the same view and have consecutive
+// numbers. It appends each group as a run to the slice runs, and returns the slice. docs must be ordered by view and
+// number.
 func appendConsecutiveRuns(runs [][]scoredDocument, docs []scoredDocument) [][]scoredDocument {
 	for len(docs) > 0 {
 		n := 1

@@ -134,10 +134,10 @@ func (t *dialogueScorer) maxNeighbourOnlyScore() float64 {
 	return scores[min(minTurnsWithRarestWord, len(scores))-1]
 }
 
-// limitNeighbourOnlyScore limits the score of a turn that was found only through its neighbours and contains no query
-// word. A score above the limit becomes a value just below the limit, and the order among these turns stays the same.
-// A turn that follows a question with a query word is not limited, because answers seldom repeat the words of the
-// question.
+// limitNeighbourOnlyScore limits the score of a person's turn that contains no query word itself and was found only
+// through its neighbours. A score above the limit becomes a value just below the limit. The order among such turns
+// stays the same. If the turn directly before is a question with a query word, the score is not limited, because
+// answers seldom repeat the words of the question.
 func (t *dialogueScorer) limitNeighbourOnlyScore(i int, own *hitCandidate, a *scoreExplanation) {
 	limit := t.plan.maxNeighbourOnlyScore
 	if limit <= 0 || a.score < limit {

@@ -360,7 +360,7 @@ type scoreFactor struct {
 	multiplier   float64
 }
 
-// explainScore sets a to the explanation of candidate i's score. It reuses the memory of a.
+// explainScore stores the explanation of the score of candidate i in *a. It reuses the memory of the slices in *a.
 func (t *dialogueScorer) explainScore(i int, a *scoreExplanation) {
 	own := t.readTurn(i)
 	a.termScores = append(a.termScores[:0], own.termScores...)

@@ -24,9 +24,10 @@ type EarlierItems struct {
 	ChosenTerms *analysis.TermSet
 }
 
-// NewEarlierView returns a view of an earlier state. x is a searcher of the scorer's index. With ChosenTerms, the
-// results of the view must be discarded if [View.HasMissingTerms] reports true. NewEarlierView returns an error if the
-// items cannot be read or if ctx is done.
+// NewEarlierView returns a view of an earlier state of the items, which the argument earlier describes. The argument x
+// is a searcher of the scorer's index. If earlier.ChosenTerms is not nil, only these terms are found. If a query looks
+// up another term, [View.HasMissingTerms] reports true, and the caller must discard the results of the view.
+// NewEarlierView returns an error if the items cannot be read or if ctx is done.
 func (r *Scorer) NewEarlierView(ctx context.Context, x *index.Searcher, earlier EarlierItems) (*View, error) {
 	chosen := earlier.ChosenTerms
 	if r.rankingName == SeedRanking {

@@ -375,9 +375,9 @@ func (v *View) anyTermFilter(terms []string) func(id uint64) bool {
 	}
 }
 
-// sequenceFilter returns a function that reports whether a field of an entry contains the words in this order. It
-// tests only entries with the rarest word. The list of these entries is made at the first call, because the index can
-// often evaluate the condition without any call.
+// sequenceFilter returns a function that reports whether a field of an entry contains the words one after the other.
+// The function reads only entries that contain the rarest word. The list of these entries is made at the first call of
+// the function, because the index can often evaluate the condition without calling the function.
 func (v *View) sequenceFilter(words []string) func(id uint64) bool {
 	if len(words) == 0 {
 		return func(uint64) bool { return true } // without words, each entry meets the condition

@@ -44,7 +44,8 @@ func ScanItems(ctx context.Context, ranking string, items []Item, chosenTerms *a
 		return nil, err
 	}
 	p := FormulaParams(ranking)
-	// Also count documents without terms. They may contain words that the scan did not collect, so they are not empty.
+	// Also count documents without terms. The scan collected only the terms in chosenTerms, so the items of such
+	// documents may contain other words.
 	p.CountEmptyDocuments = true
 	r := NewScorer(ranking, index.New(p))
 	r.index.FillEmpty(func(yield func(*index.Document) bool) {
@@ -69,8 +70,9 @@ func (v *View) CoversTerms(ranking string, c *analysis.TermSet) bool {
 		!slices.ContainsFunc(c.ListPrefixes(), func(p string) bool { return !have.HasAllWithPrefix(p) })
 }
 
-// HasMissingTerms reports whether the query has looked up terms that the scan did not collect. The results are then
-// incomplete and must be discarded.
+// HasMissingTerms reports whether a query of this view has looked up a term that is not in the view's temporary index.
+// This can happen only if ScanItems made the view, because ScanItems collects only chosen terms. If HasMissingTerms
+// returns true, the results of the query are incomplete and must be discarded.
 func (v *View) HasMissingTerms() bool {
 	s, ok := v.termStats.(*scanTermStats)
 	return ok && s.hasMissingTerm.Load()

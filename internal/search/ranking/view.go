@@ -196,7 +196,8 @@ func (v *View) Vocabulary(prefix string) iter.Seq2[string, int] {
 	}
 }
 
-// KeywordValues yields the values that documents have for a key of [KeywordTerm].
+// KeywordValues yields the values that at least one document has for a key. The key is the key of a property, such as a
+// label (see [KeywordTerm]).
 func (v *View) KeywordValues(key string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for value := range v.KeywordCounts(key) {

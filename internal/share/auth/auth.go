@@ -49,8 +49,9 @@ func (r Permissions) Intersect(other Permissions) (Permissions, error) {
 	return combined, err
 }
 
-// intersectLists returns the elements that both lists allow. An empty list allows everything, so then the result is
-// the other list.
+// intersectLists returns the elements that both lists allow. An empty list allows everything. Therefore, if one list is
+// empty, the result is the other list. If the lists have no common element, the error is an [oxbow.InvalidError] with
+// the field listName.
 func intersectLists(listName string, a, b []string) ([]string, error) {
 	if len(a) == 0 || len(b) == 0 {
 		return slices.Concat(a, b), nil

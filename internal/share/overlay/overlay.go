@@ -116,8 +116,9 @@ func (o *overlayStore) Refresh(ctx context.Context) error {
 	return o.refreshLower(ctx)
 }
 
-// refreshLower reads the entries of the lower store again if one of the two stores has changed. It reports the changed
-// entries to the watchers.
+// refreshLower reads the entries of the lower store again if isLowerStale is set, that is, if the entries may have
+// changed since they were last read. It reports the changed entries to the watchers. The lower store is the store on
+// which this overlay store lies.
 func (o *overlayStore) refreshLower(ctx context.Context) error {
 	if err := o.lowerStoreWatcher.Refresh(ctx); err != nil {
 		return err

@@ -11,20 +11,21 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/threeway"
 )
 
-// dropTakenAliases changes a pull's steps, so that no alias belongs to two entries of the home afterwards. It adds a
-// step for each home entry that loses an alias. The lost aliases are in the report. The next push also removes them
-// from the server's entries.
+// dropTakenAliases changes the steps of a pull, so that afterwards each alias belongs to only one entry of the home. If
+// a home entry without a step loses an alias, dropTakenAliases adds a step for the entry. The report lists the lost
+// aliases. The next push also removes these aliases from the server's entries.
 //
 // All homes choose the same entry to keep an alias, because they compare the names and creation times that the entries
-// have on the server. If each home compared its own names and times, one home might remove the alias from the first
-// entry, and another home might remove it from the second entry.
+// have on the server. If each home compared its own names and times, two homes might choose different entries. Then
+// each of two entries would lose the alias in one of the homes.
 func (s *syncRun) dropTakenAliases(steps []*plannedStep) []*plannedStep {
 	byPair := map[*entryPair]*plannedStep{}
 	for _, st := range steps {
 		byPair[st.pair] = st
 	}
 	var holders []oxbow.AliasHolder
-	// for the name of each entry in the home: the pair of this entry and the server's version of it
+	// of contains the pair of each home entry by the entry's name. A pair consists of the home's and the server's
+	// version of an entry.
 	of := map[string]*entryPair{}
 	for _, p := range s.pairs {
 		st := byPair[p]

@@ -166,9 +166,10 @@ func parsePlan(b []byte, records int) (planHeader, *unfinishedRunPlan) {
 	return h, p
 }
 
-// isValidInPlanFile reports whether st can be part of a plan file. It must contain a new record, or the number of an
-// existing record that no earlier step in the file has replaced. The parameter records is the number of existing
-// records.
+// isValidInPlanFile reports whether the step st can be part of a plan file. A step without ReplacedRecordNumber must
+// contain a new record. Any other step must replace an existing record, with a number from 1 to records, that no
+// earlier step in the file has replaced. The argument records is the number of existing records. The map used contains
+// the numbers of the records that earlier steps have replaced.
 func (st *planStep) isValidInPlanFile(records int, used map[int]bool) bool {
 	if st.ReplacedRecordNumber == 0 {
 		return st.Record != nil

@@ -128,8 +128,8 @@ func (s *syncRun) planServerChange(st *plannedStep, p *entryPair) bool {
 }
 
 // applyPush sends the planned changes to the server and updates the records. A request contains at most maxPushOps
-// changes and maxPushBytes bytes. If a request fails, the plan in s.state keeps only the steps that may not have
-// reached the server.
+// changes and maxPushBytes bytes. If all requests succeed, applyPush removes the plan from s.state. If a request fails,
+// it stops and replaces the plan by a plan with the steps that the server has perhaps not received.
 func (s *syncRun) applyPush(steps []*plannedStep) error {
 	total := countChanges(steps)
 	var sendErr error
@@ -200,8 +200,10 @@ func (s *syncRun) fetchSentEntryVersions() {
 	}
 }
 
-// sendSteps sends the steps as one change. If the server refuses the change, sendSteps sends the steps in smaller
-// groups.
+// sendSteps sends the operations of all steps to the server as one change. If the server refuses the change because an
+// operation is invalid, or because an entry was changed, added or removed meanwhile, sendSteps divides the steps into
+// two halves and sends each half. If a single step is refused, its entry is added to UnsentEntries in the report, and
+// sendSteps returns nil. Any other error is returned.
 func (s *syncRun) sendSteps(steps []*plannedStep) error {
 	var ops []oxbow.Op
 	for _, st := range steps {

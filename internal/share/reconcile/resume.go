@@ -55,7 +55,9 @@ func (s *syncRun) recordPushPlan(steps []*plannedStep) error {
 	return s.opts.WritePlanFile()
 }
 
-// unfinishedPull returns a plan with those steps of a pull that change an entry and are not done.
+// unfinishedPull returns a plan with the steps of an interrupted pull that still have to be done. It omits steps that
+// do not change an entry. It uses the plan of a push, and sets isPull. If a step has a record and an entry in the home,
+// the record then refers to the home's entry.
 func (s *syncRun) unfinishedPull(steps []*plannedStep) *unfinishedRunPlan {
 	unfinished := unfinishedSteps(steps)
 	p := s.planUnfinishedPush(steps)

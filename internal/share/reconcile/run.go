@@ -23,8 +23,9 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// Pull merges the server's changes into the home. The changes in the home get the source in ctx. Pull makes one change
-// in the home for every 32 MiB of contents.
+// Pull merges the server's changes into the home. The source of the changes in the home (who made them) is taken from
+// ctx. Pull makes one change in the home for every 32 MiB of contents. If o.DryRun is set, Pull only reports the
+// changes.
 func Pull(ctx context.Context, home, server oxbow.Store, st *State, o *Options) (Report, error) {
 	s, err := beginRun(ctx, home, server, st, o)
 	if err != nil {

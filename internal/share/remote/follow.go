@@ -104,8 +104,10 @@ func (f *serverFollower) addWatcher(fn func(oxbow.Event)) (stop func()) {
 	return f.watchers.Add(fn)
 }
 
-// sendServerChangesEvent asks the server for the changes since the last event, and sends them as an event. If it
-// fails, no event is sent, and the next call sends these changes.
+// sendServerChangesEvent asks the server for the changes since the last event, and sends an event with these changes to
+// the watchers. If the position of the last event is unknown or no longer valid, it sends an event with Reset set, so
+// that the watchers read all entries again. If the server cannot be asked, no event is sent, and the next call sends
+// the changes. Without watchers, sendServerChangesEvent does nothing.
 func (f *serverFollower) sendServerChangesEvent(ctx context.Context) error {
 	if f.watchers.Len() == 0 {
 		return nil

@@ -74,7 +74,8 @@ func (s *streamWriter) Write(b []byte) (int, error) {
 	return s.w.Write(b)
 }
 
-// setHeaders sets the headers of the answer. Its status will be 200.
+// setHeaders sets the headers of the answer, unless they were set before. The caller must not set another status than
+// 200.
 func (s *streamWriter) setHeaders() {
 	if !s.hasHeaders {
 		s.hasHeaders = true

@@ -92,8 +92,9 @@ func (s *Store) Commit(ctx context.Context, name string) (string, error) {
 // shortCommitLength is the number of hexadecimal digits in an abbreviated commit ID.
 const shortCommitLength = 10
 
-// readUpstream returns the branch with the reviewed files. It also returns git's blob name of each file with a team
-// entry on this branch.
+// readUpstream returns the remote branch that contains the reviewed team files. This is the default branch, unless the
+// settings file on the default branch names another branch. blobs contains git's blob name of each team file on the
+// branch, by path. If no branch or no commit is found, blobs is nil.
 func (t *Tree) readUpstream(ctx context.Context) (blobs map[string]string, up Upstream, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -170,7 +170,9 @@ type entryFileDir struct {
 	reviewedFiles func() map[string]string // returns the blob names of the files on the reviewed branch, by file name
 }
 
-// ReadDir implements [vfs.FS].
+// ReadDir implements [vfs.FS]. It returns only entry files and their temporary files. If the directory contains more
+// than maxFiles such files, it returns only maxFiles files. Reviewed files have precedence, and temporary files come
+// last.
 func (f *entryFileDir) ReadDir(name string) ([]fs.DirEntry, error) {
 	entries, err := f.OS.ReadDir(name)
 	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool {

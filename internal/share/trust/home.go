@@ -26,9 +26,9 @@ var sharedNames = []string{"annotations", "team", "profiles", "memory-profiles",
 	".gitattributes",
 	".ds_store", "desktop.ini", "thumbs.db"}
 
-// isTeamSharedName reports whether a name in a directory is no evidence that the directory is somebody's oxbow home.
-// The name may be a file that people share on purpose, such as a team file, or a file that only switches off hooks.
-// Letter case is ignored, as on most file systems of macOS and Windows.
+// isTeamSharedName reports whether a file with this name may be in a directory that is not somebody's oxbow home. For
+// example, people share team files on purpose, and a file with the extension .off only switches off hooks. Letter case
+// is ignored, as on most file systems of macOS and Windows.
 func isTeamSharedName(name string) bool {
 	name = strings.ToLower(name)
 	return slices.Contains(sharedNames, name) || strings.HasSuffix(name, ".off")
@@ -92,8 +92,9 @@ func examineHome(home, store string) (homeOwnershipFacts, error) {
 	return f, nil
 }
 
-// readUnsharedNames lists the files in the home and their earliest change time. It sets namesProvingHome and
-// oldestFileChangeTime.
+// readUnsharedNames reads the home's directory. It adds the names of its files to namesProvingHome, except for the
+// names that isTeamSharedName accepts. If no symbolic link leads to the home, it sets oldestFileChangeTime to the
+// earliest change time of these files.
 func (f *homeOwnershipFacts) readUnsharedNames() error {
 	entries, err := os.ReadDir(f.home)
 	for _, e := range entries {

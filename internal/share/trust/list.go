@@ -43,8 +43,9 @@ type Home struct {
 	Since         time.Time `json:"since"`
 }
 
-// matchesExactly reports whether the recorded home h is the home that was examined, with the same path, link,
-// directory and memory. If the memory is missing or damaged, it is not compared.
+// matchesExactly reports whether the recorded home h is the home that was examined and has the facts f. The path, the
+// link, the ID of the directory, and the fingerprint of the memory must be equal. If the examined home has no memory or
+// a damaged memory, the fingerprints are not compared.
 func (h *Home) matchesExactly(f homeOwnershipFacts) bool {
 	isSameStore := h.Fingerprint == f.homeFingerprint || f.homeFingerprint == damagedStoreFingerprint ||
 		f.homeFingerprint == ""

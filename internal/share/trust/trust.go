@@ -168,9 +168,9 @@ const (
 	storeFingerprintPrefix = "store:"
 )
 
-// Fingerprint returns a value that identifies the memory in a home and does not change when the memory changes. For
-// oxbow's own store, it is made from the identity of the store. For a memory in another layout, it is a constant. If
-// the home contains no memory, it is "".
+// Fingerprint returns a value that identifies the memory in a home and does not change when entries change. For oxbow's
+// own store, it is computed from the random identity of the store. For a memory in another layout, and for a damaged
+// store, it is a constant. If the home contains no memory, it is "".
 func Fingerprint(home, store string) (string, error) {
 	if store == home {
 		return otherLayoutFingerprint, nil

@@ -42,7 +42,8 @@ type Keys struct {
 // CanEncrypt reports whether k names a key for encrypting.
 func (k Keys) CanEncrypt() bool { return len(k.Recipients) > 0 || k.Passphrase != "" }
 
-// CanDecrypt reports whether k names a key for decrypting. It may be the wrong key.
+// CanDecrypt reports whether k contains a file with a secret key, or a passphrase. It does not check whether a certain
+// backup can be decrypted with it.
 func (k Keys) CanDecrypt() bool { return k.SecretKeyFile != "" || k.Passphrase != "" }
 
 // readRecipientKeys returns the keys for encrypting: a key made from the passphrase, or the public keys in

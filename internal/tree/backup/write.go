@@ -54,7 +54,8 @@ func Write(ctx context.Context, m *oxbow.Memory, file string, k Keys, replace bo
 	return out, errors.Join(err, d.Discard())
 }
 
-// commitDraft gives the complete new file its final name and syncs the directory.
+// commitDraft gives the complete new file its final name and makes the name durable. If a file with the final name
+// exists, commitDraft replaces the file if replace is true. Otherwise it returns an error that matches fs.ErrExist.
 func commitDraft(d *vfs.Draft, replace bool) error {
 	if !replace {
 		return d.CommitNew()

@@ -308,8 +308,9 @@ func (in *ImportedFile) importCrabDB(data []byte) error {
 	return nil
 }
 
-// crabEntry parses the value of a key as the entry with this name. If the kind is unknown or the date is invalid, it
-// only adds a warning.
+// crabEntry returns the entry that a crabtalk memory contains under the key name. It parses value as JSON. If the kind
+// is unknown, crabEntry adds a warning and returns the entry as a note. If the date is invalid, it adds a warning and
+// returns the entry without a date. Other mistakes are errors.
 func (in *ImportedFile) crabEntry(name string, value []byte) (oxbow.Entry, error) {
 	if !utf8.ValidString(name) || !utf8.Valid(value) {
 		return oxbow.Entry{}, errors.New("it is not UTF-8")

@@ -280,13 +280,15 @@ func joinMessageParts(raw json.RawMessage) (text string, omittedFields []string,
 	return strings.Join(texts, "\n"), omittedFields, nil
 }
 
-// readSessionDates reads LongMemEval's question file, in which haystacks contain the dates of sessions:
+// readSessionDates reads LongMemEval's question file. Each line contains a list "haystack" with the IDs and dates of
+// sessions:
 //
 //	{"question_id":"q1","haystack":[["s1","2023/04/30 (Sun) 13:59"]]}
 //
-// It adds the date of each session to dates, by session ID. If a session has several dates, it keeps the earliest, so
-// that the order of the lines does not matter. Other fields are ignored. It yields an [*ItemError] for each invalid
-// line or date. An error of another type ends the reading and is yielded last.
+// It adds the date of each session to the map dates. The keys are session IDs. If a session has several dates, it keeps
+// the earliest, so that the order of the lines does not matter. Other fields are ignored. The returned sequence yields
+// an [*ItemError] for each invalid line or date. It yields an error of another type as the last error if the file has
+// too many dates or cannot be read.
 func readSessionDates(r io.Reader, ref string, loc *time.Location, dates map[string]time.Time) iter.Seq[error] {
 	return func(yield func(error) bool) {
 		for l, err := range scanLines(r, ref) {

@@ -15,8 +15,9 @@ import (
 // maxCRMEMBytes is the maximum size, in bytes, of a crabtalk memory, because the whole file is read into memory.
 const maxCRMEMBytes = 1 << 30
 
-// readCRMEM reads a crabtalk memory in any version of the format. In a reference, the line number is the position of
-// the entry in the file. A name that other stores do not allow is changed, with a warning.
+// readCRMEM reads a crabtalk memory in any version of the format, and yields its entries. The argument ref names the
+// file. The Ref of an item consists of ref and the position of the entry in the file, from 1 on, in place of a line
+// number. A name that oxbow does not allow is changed, and the item gets a warning.
 func readCRMEM(r io.Reader, ref string) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		data, err := io.ReadAll(&boundedReader{

@@ -135,7 +135,8 @@ func parseWrittenDate(s string, loc *time.Location) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// parseDay returns the day that the matched groups name, at midnight UTC. It returns false if that day does not exist.
+// parseDay returns the day that the matched groups name, at midnight UTC. It returns false if that day does not exist,
+// or if the day and the month cannot be distinguished, as in 4/5/2026.
 func (f *dateForm) parseDay(groups []string) (time.Time, bool) {
 	var y, m, d int
 	for i, g := range groups {

@@ -28,10 +28,11 @@ type documentListNames struct {
 	ignoredListNames []string // names of members without anything to import, such as the export's settings
 }
 
-// documentObjects yields the records in JSON documents: the elements of an array, and the list elements in an object.
-// An object without such lists is a record itself, as in a file with an object on each line. documentObjects yields an
-// [*ItemError] for a value that is not a record, and for a list with an unknown name, which is not imported. If a
-// document is damaged, it yields the records before the damage and then an ItemError.
+// documentObjects yields the records in JSON documents. If a document is an array, its elements are the records. If a
+// document is an object, the elements of the lists that the argument lists names are the records. An object without
+// such lists is a record itself, as in a file with an object on each line. documentObjects yields an [*ItemError] for a
+// value that is not a record. It also yields an ItemError for a list with an unknown name, and does not read this list.
+// If a document is damaged, documentObjects yields the records before the damage and then an ItemError.
 func documentObjects(r io.Reader, ref string, lists documentListNames) iter.Seq2[locatedJSONObject, error] {
 	return func(yield func(locatedJSONObject, error) bool) {
 		br := bufio.NewReaderSize(r, peekSize)

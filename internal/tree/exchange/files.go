@@ -135,8 +135,9 @@ func (w *fileWalker) checkFile(name string) error {
 	return nil
 }
 
-// otherFilesHint tells the user how to import the first file that was skipped because of its extension. Such a file is
-// read only if the user names the file itself.
+// otherFilesHint returns a hint how to import the first file that was skipped, for example because of its extension.
+// The user must pass the path of such a file to oxbow import. If the file is in a ZIP archive, the user must first
+// unpack the archive. The hint is "" if no such file was skipped.
 func (w *fileWalker) otherFilesHint() string {
 	for _, err := range w.skippedFileErrors {
 		item, ok := errors.AsType[*ItemError](err)
@@ -349,8 +350,9 @@ func withoutExtension(name string) string {
 	return name
 }
 
-// compareFiles orders the files in a directory, so that a note comes before its copies and is named first. Conflict
-// copies come last. "Note.md" comes before "Note (1).md" and "Note 2.md".
+// compareFiles orders the files in a directory, so that a note comes before its copies. First come the files that are
+// not conflict copies, and then the conflict copies. Each of these two groups is sorted by name without extension.
+// Therefore "Note.md" comes before "Note (1).md" and "Note 2.md".
 func compareFiles(a, b string) int {
 	if byCopy := compareBool(isConflictCopy(path.Base(a)), isConflictCopy(path.Base(b))); byCopy != 0 {
 		return byCopy

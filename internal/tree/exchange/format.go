@@ -16,9 +16,10 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// detectFormat determines a file's format from the name, which may be "", and the first bytes, which may be
-// compressed. Callers should pass the first 64 KiB. If the name ends in .md, .markdown, .jsonl or .ndjson (optionally
-// followed by .gz), it decides between Markdown and JSON. The bytes decide between the JSON formats.
+// detectFormat determines the format of a file. The name may be "". head contains the first bytes of the file, which
+// may be compressed with gzip. Callers should pass the first 64 KiB. If the name ends in .md, .markdown, .jsonl or
+// .ndjson (optionally followed by .gz), the name determines whether the file is Markdown or JSON. For other names, the
+// text in head determines the format. The text also determines which of the JSON formats the file has.
 func detectFormat(name string, head []byte) (Format, error) {
 	if isGzip(head) {
 		if zr, err := gzip.NewReader(bytes.NewReader(head)); err == nil {

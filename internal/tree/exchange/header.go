@@ -171,8 +171,9 @@ func mayDifferByOneTypingError(a, b string) bool {
 	return start+end >= shorter-2
 }
 
-// warnEmptyKey adds a warning about a key without a value, because it cannot become a label. A key such as tags does
-// not cause a warning, because it has the same effect as a missing key.
+// warnEmptyKey adds a warning if the key k has no value, because such a key cannot become a label. For the keys in
+// headerFields, such as tags, it adds no warning, because an empty key of this kind has the same effect as a missing
+// key.
 func (h *noteHeader) warnEmptyKey(k frontKey) {
 	isField := slices.ContainsFunc(headerFields, func(f headerField) bool { return f.key == k.key })
 	if k.isEmpty && !isField {

@@ -44,8 +44,9 @@ func readJSONL(r io.Reader, ref string) iter.Seq2[Item, error] {
 	return readObjects(eachJSONObject(r, ref), ref)
 }
 
-// readObjects is like [readJSONL], for objects from lines or from a document. It collects the entities and relations
-// of a knowledge graph, and finally yields the graph's notes.
+// readObjects converts the JSON objects in lines to items, and yields the items. The objects have the form that
+// [readJSONL] describes. They come from the lines of a file or from a JSON document. readObjects collects objects that
+// describe the entities and relations of a knowledge graph. At the end, it yields a note for each entity.
 func readObjects(lines iter.Seq2[locatedJSONObject, error], ref string) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		var g knowledgeGraph

@@ -258,8 +258,9 @@ var commonFileNames = []string{
 	"notice",
 }
 
-// titleFromFileName returns the name of a file without its extension. If many directories have a file with this name,
-// isCommon is true, and the name of the directory precedes it.
+// titleFromFileName returns the name of the file ref without its extension. If the name is in the list commonFileNames
+// (names such as README, which occur in many directories), isCommon is true, and the title also contains the name of
+// the directory: "directory/name". If no valid title results, the title is "untitled".
 func titleFromFileName(ref string) (title string, isCommon bool) {
 	base := path.Base(ref)
 	base = strings.TrimSuffix(base, ".gz")

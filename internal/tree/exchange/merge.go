@@ -88,8 +88,10 @@ func (im *importer) addConflictCopy(it Item, old oxbow.Entry, p *batchPlan) erro
 // conflictCopySuffix ends the name of an entry that keeps the store's text after a conflict.
 const conflictCopySuffix = " (conflict copy)"
 
-// mergeLabels returns the labels of the file, with the changes that the store made to the labels in base. If there are
-// too many for an entry, the last labels that the store added are omitted.
+// mergeLabels merges the labels of an entry in the argument store with its labels in the argument file. The argument
+// base contains the labels that both had after the last import. The result contains the labels in file, and the changes
+// from base to store. Labels that oxbow added automatically to the stored entry are omitted. If the result has more
+// than oxbow.MaxLabels labels, the last labels that are not in file are omitted.
 func mergeLabels(base, store, file []oxbow.Label) []oxbow.Label {
 	isOwn := func(l oxbow.Label) bool { return isAutomaticLabel(l) && !slices.Contains(base, l) }
 	store = slices.DeleteFunc(omitOriginLabels(store), isOwn)

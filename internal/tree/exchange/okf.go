@@ -115,7 +115,8 @@ func okfItem(front *yaml.Node, body, ref string, o *ReadOptions) (Item, error) {
 	}
 	body = strings.TrimPrefix(body, "\n")
 	body = strings.TrimSuffix(body, "\n")
-	// Put the front matter values that cannot become labels, which are in Content now, after the text of the file.
+	// it.Entry.Content now contains the front matter values that cannot become labels. Append these values to the text
+	// of the file.
 	it.Entry.Content = body + it.Entry.Content
 	title, _ := titleFromFileName(ref)
 	if it.Entry.Name == "" {
@@ -251,7 +252,8 @@ func isJSONCollection(value string) bool {
 	return (strings.HasPrefix(value, "{") || strings.HasPrefix(value, "[")) && json.Valid([]byte(value))
 }
 
-// nodeToJSON returns a mapping or a list as JSON, with its members in the order of the file.
+// nodeToJSON returns a YAML node as JSON. The members of mappings and lists keep the order of the file. Numbers,
+// booleans and null are not quoted if their text is valid JSON. Any other scalar becomes a JSON string.
 func nodeToJSON(n *yaml.Node) string {
 	var parts []string
 	switch n.Kind {
@@ -283,8 +285,9 @@ func isOKFIndex(text []byte) bool {
 // Markdown files in the Open Knowledge Format. The front matter of the sampled files is read.
 const maxSampledFiles = 20
 
-// isOKFBundle reports whether a directory is a bundle although its index lacks okf_version. Some of the files in the
-// directory and the subdirectories are read: each must have a type, and one must say who generated it.
+// isOKFBundle reports whether a directory is an OKF bundle (a directory of Markdown files, each with a type in its
+// front matter) although its index lacks okf_version. It reads a sample of the files in the directory and its
+// subdirectories. Each file in the sample must have a type. At least one file must name its generator in generated.by.
 func isOKFBundle(fsys vfs.FS, dir string) bool {
 	isGenerated := false
 	for _, file := range findSampleConceptFiles(fsys, dir) {

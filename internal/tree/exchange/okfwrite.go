@@ -283,7 +283,9 @@ func isYAMLNullText(s string) bool { return s == "~" || strings.EqualFold(s, "nu
 
 func appendPairs(top, pairs *yaml.Node) { top.Content = append(top.Content, pairs.Content...) }
 
-// firstSentence returns the first sentence of a text without Markdown, shortened to 160 bytes.
+// firstSentence returns the first sentence of the Markdown text content, without the Markdown characters at the start
+// of the line, and shortened to 160 bytes. It reads only the first line with text. If the line does not contain the end
+// of a sentence, it returns the whole line.
 func firstSentence(content string) string {
 	for line := range strings.Lines(content) {
 		line = strings.Join(strings.Fields(strings.TrimLeft(line, "#>*-+ \t")), " ")

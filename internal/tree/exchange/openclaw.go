@@ -24,7 +24,8 @@ var openClawMemoryTypes = map[string]string{
 // openClawMarkerFiles lists the files by which a workspace is recognized.
 var openClawMarkerFiles = []string{"SOUL.md", "IDENTITY.md", "HEARTBEAT.md", "AGENTS.md", "USER.md", "TOOLS.md"}
 
-// readOpenClaw reads a workspace file like a Markdown file, and adds a label with the type of the memories.
+// readOpenClaw reads a file of an OpenClaw workspace like a Markdown file. If the file name shows the type of the
+// memories in the file, such as "daily" for a name with a date, it adds a label with the key type to each item.
 func readOpenClaw(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		typ := openClawMemoryTypes[strings.ToLower(path.Base(ref))]

@@ -284,8 +284,10 @@ func (im *importer) planItem(it Item, p *batchPlan) error {
 	}
 }
 
-// normalizedItem returns the item with the name, aliases and labels as the store spells them. The name does not change
-// if the store has an entry with exactly this name.
+// normalizedItem returns the item with the name, the aliases and the labels in the form in which the store keeps them.
+// The labels that describe the import are updated if the aliases or labels change. If the store already has an entry
+// with exactly the original name, the item gets this name unchanged. If p.skipsNameLookups is set, normalizedItem does
+// not search for such an entry.
 func (im *importer) normalizedItem(it Item, p *batchPlan) (Item, error) {
 	was := it.Entry
 	it.Entry = oxbow.NormalEntry(was)
@@ -524,8 +526,10 @@ func (im *importer) decideItemOfProgram(it Item, old oxbow.Entry) (importDecisio
 	return decisionReplace, ""
 }
 
-// planDecision plans the change in the store that follows from v, the decision about an imported item. The change is
-// made only if the entry still has its present version, so that an edit in the meantime is not lost.
+// planDecision adds the store operations for one imported item to the plan, and counts the item in the report. The
+// decision v says whether the item is added, replaces the entry old, is skipped or is unchanged. A replacement is made
+// only if the stored entry still has the version of old, so that an edit in the meantime is not lost. For a skipped
+// item, the report contains the argument reason.
 func (p *batchPlan) planDecision(v importDecision, it Item, old oxbow.Entry, reason string) {
 	e := &it.Entry
 	if v == decisionAdd || v == decisionReplace {

@@ -233,8 +233,8 @@ func appendJSONKeys(keys []frontKey, name string, raw json.RawMessage, line int)
 	return append(keys, k)
 }
 
-// addLabel adds a label to the item. It ignores an empty value. A value that no label can have is appended to the
-// text.
+// addLabel adds a label to the item. It ignores an empty value. If the label is invalid or the item already has
+// maxHeaderLabels labels, addLabel appends the key and the value to the item's text instead.
 func (it *Item) addLabel(key, value string) {
 	l := oxbow.Label{Key: key, Value: strings.Join(strings.Fields(value), " ")}
 	switch {

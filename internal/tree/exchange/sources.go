@@ -38,7 +38,8 @@ type formatSource struct {
 	checkFile func(file string) error
 }
 
-// allFormatSources returns all formats and programs.
+// allFormatSources returns the import sources that oxbow supports: file formats, such as Markdown, and the data of
+// other programs, such as Obsidian.
 func allFormatSources() []formatSource {
 	return []formatSource{
 		{format: Markdown, readItems: readMarkdownFrom},
@@ -217,8 +218,8 @@ func checkJSONFile(file string) error {
 // isEntriesDocument reports whether a JSON document has the keys of exported entries.
 func isEntriesDocument(h jsonHead) bool { return containsAll(h.keys, "name", "content") }
 
-// readExportedEntries yields the items for entries and for the knowledge graph of the MCP memory server, from JSON
-// lines or a document.
+// readExportedEntries yields the items in an export file. The file contains entries that oxbow exported, or the
+// knowledge graph of the MCP memory server. It is either a JSON document or has one JSON object on each line.
 func readExportedEntries(r *bufio.Reader, ref string, _ *ReadOptions) iter.Seq2[Item, error] {
 	if isDocumentStart(r) {
 		return readObjects(

@@ -20,7 +20,9 @@ import (
 // tomlFrontMark is the line before and after front matter in TOML.
 const tomlFrontMark = "+++"
 
-// parseTOMLFront is like [parseYAMLFront] for front matter in TOML.
+// parseTOMLFront parses the TOML front matter at the start of a text. It returns the keys in the front matter, the
+// number of its bytes (size) and the number of its lines (count). If the text has no front matter, all results are
+// zero. If the front matter is not valid TOML, size and count are 0, and the first key contains the error.
 func parseTOMLFront(text string) (keys []frontKey, size, count int) {
 	open, rest, _ := strings.Cut(text, "\n")
 	if strings.TrimRight(open, " \t\r") != tomlFrontMark {

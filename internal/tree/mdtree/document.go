@@ -12,9 +12,10 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// Document returns the text of a file that the layout does not match, such as an index written by
-// people. ok is false if the file does not exist. Symbolic links that lead out of the tree are not
-// followed. If a document becomes empty, the last text is returned, and Warn is called.
+// Document returns the text of a file that contains no entries, such as an index that a person wrote. ok is false if
+// the file does not exist. Symbolic links that lead out of the tree are not followed. If the file is empty but had text
+// before, Document returns the earlier text. It then also calls Warn, but only once until the file has text again. If
+// the text is not valid, the error is an [oxbow.InvalidError].
 func (s *Store) Document(ctx context.Context, path string) (text string, ok bool, err error) {
 	if err := s.checkReady(ctx); err != nil {
 		return "", false, err

@@ -470,9 +470,10 @@ func (d *dumper) journalChange(i int) journal.StagedWrite {
 	}
 }
 
-// makeJournal returns the journal, which lists the changes of this dump to files, and the index in the journal for
-// each new file. If a file's directory does not exist yet, the file is staged under its own name in a directory that
-// is later moved as a whole. The index of such a file is -1.
+// makeJournal returns a journal with the changes that this dump makes to files. It also returns, for each new file, the
+// file's index in j.Writes. If the directory of a file does not exist yet, makeJournal creates the directory in the
+// staging area and adds it to j.Dirs. The dump later moves this directory with all its files as a whole, so the index
+// of such a file is -1.
 func (d *dumper) makeJournal() (*journal.Journal, []int32, error) {
 	j := &journal.Journal{Version: journal.FormatVersion, Removals: d.removals}
 	staged := make([]int32, len(d.rowsToWrite)+len(d.nonEntryFilesToWrite))

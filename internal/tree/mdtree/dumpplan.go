@@ -67,9 +67,10 @@ func hasDirective(e *oxbow.Entry) bool {
 	return fileDirectivePattern().MatchString(e.Content) || fileDirectivePattern().MatchString(e.Name)
 }
 
-// renderEntry determines the file that the dump writes for an entry. It stores the file's text in the spool (a buffer
-// that may move to a temporary file), unless the last dump probably wrote the same text. It uses the memory of buf for
-// the text, and returns the memory for the next call.
+// renderEntry returns a description of the file that the dump writes for an entry. It also stores the text of the file
+// in the spool (a buffer that may move to a temporary file). It does not store the text if the hash of the text shows
+// that the last dump probably wrote the same text, unless keepsAllTexts is set. It uses the memory of buf for the text,
+// and returns the memory for the next call.
 func (d *dumper) renderEntry(e *oxbow.Entry, buf []byte) (outputFile, []byte, error) {
 	// Copy the name, because it may share the memory of the whole entry.
 	out := outputFile{
@@ -192,9 +193,9 @@ func (d *dumper) planChanges(ctx context.Context) error {
 	return d.planNonEntryFiles()
 }
 
-// findOtherSpellingOnDisk searches for an existing file whose path equals the path of an entry's file except for the
-// Unicode normal form. If the file system treats both paths as the same file, findOtherSpellingOnDisk adds the path to
-// sameFile, so that the dump does not remove the file.
+// findOtherSpellingOnDisk searches the disk for a file whose path differs from the path of an output file only in its
+// Unicode normal form. If the file system treats both paths as the same file, it adds the path that is on the disk to
+// the map sameFile. The dump does not remove the files in this map, because otherwise it would remove the output file.
 func (d *dumper) findOtherSpellingOnDisk(outputRow int32, sameFile map[string]bool) error {
 	if len(d.pathByNFC) == 0 {
 		return nil

@@ -285,9 +285,10 @@ func (t *dumpTree) settledTime() (int64, bool) {
 	return s.ModTime - int64(cmp.Or(t.clockResolution, timeResolution(s.ModTime))), ok
 }
 
-// timeResolution returns an upper bound for a file system clock's resolution, given one of its times. Some file
-// systems record times in whole seconds or in steps of two seconds. If a time has a fraction of a millisecond, the
-// clock advances with each kernel tick, which takes at most 10 ms.
+// timeResolution returns an upper bound for the resolution of a file system's clock. The argument nanoseconds is a time
+// that this clock recorded. A time in whole milliseconds may come from a file system that records times in steps of up
+// to two seconds, so the bound is 3 s. Any other time comes from a clock that advances with each kernel tick, which
+// takes at most 10 ms. The bound is then 100 ms, which is more than enough.
 func timeResolution(nanoseconds int64) time.Duration {
 	if nanoseconds%int64(time.Millisecond) == 0 {
 		return 3 * time.Second

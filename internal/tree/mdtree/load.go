@@ -260,7 +260,8 @@ func (r *treeReader) listFiles(t *dumpTree) ([]entryDirFile, error) {
 	return files, err
 }
 
-// compareEntryKindDirPaths compares two paths in the directories of kinds: first the kinds, then the paths.
+// compareEntryKindDirPaths compares two paths of entry files. Each directory contains the entries of one kind. The
+// paths are ordered first by the number of the directory in kindDirs, and then by path.
 func compareEntryKindDirPaths(aKind, bKind *entryKindDir, aPath, bPath string) int {
 	return cmp.Or(cmp.Compare(dirNumber(aKind.dir), dirNumber(bKind.dir)), strings.Compare(aPath, bPath))
 }

@@ -44,8 +44,9 @@ func newTreeWithPlannedEdits(s *Store) *treeWithPlannedEdits {
 
 // Find implements [View].
 func (v *treeWithPlannedEdits) Find(name string) (FileItem, bool) {
-	// If several files contain an entry with the name, use the first file by path. If Options.NewFilePreference chose
-	// a file, use that file instead, unless the planned change has already edited it.
+	// Several files may contain an entry with the name. Begin with the file that the store has chosen for the name. If
+	// the planned change has edited this file, begin with the first unedited file instead. Then use the first file by
+	// path among this file and the edited files that contain the name.
 	edited := func(f *treeFile) bool { e := v.plannedFileByPath[f.path]; return e != nil && e.isChanged }
 	best := ""
 	if c := v.store.st.entriesByName[name]; c != nil && !edited(c.file) {

@@ -179,8 +179,9 @@ func (t *Tree) readEntries(ctx context.Context, s oxbow.Store, f oxbow.Filter) (
 		last, dumped := t.base.findItem(e.Name)
 		stored := &storedEntry{version: e.Version, isUnchangedSinceDump: dumped && last.matchesEntry(&e)}
 		_, unchanged := t.unchangedManifestRow(e.Name)
-		// Keep the whole entry if it must be compared with a file. An entry with a name that is not ASCII is always
-		// kept, because a file may have the same name in another Unicode form.
+		// Keep the whole entry if its file did not change but the entry did, or if a file that was read may have the
+		// entry's name. An entry with a name that is not ASCII is always kept, because the name in the file may have
+		// another Unicode normalization form.
 		mustRead := unchanged && !stored.isUnchangedSinceDump
 		isNamed := isRead[e.Name] || !isASCII(e.Name)
 		if mustRead || isNamed {
@@ -266,8 +267,8 @@ func (t *Tree) countNames() (used map[string]int, hasDuplicateNames bool) {
 	return used, hasDuplicateNames
 }
 
-// storedSpelling returns the spelling that the store uses for a name in normal form, or the name
-// itself.
+// storedSpelling returns the spelling of the name that the map have contains. The spellings of a name are its Unicode
+// forms. If the map contains none of these, storedSpelling returns the name unchanged.
 func storedSpelling(name string, have map[string]*storedEntry) string {
 	for _, form := range oxbow.AllNameForms([]string{name}) {
 		if _, ok := have[form]; ok {

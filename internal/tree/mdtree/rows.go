@@ -110,7 +110,8 @@ func dirNumber(dir string) int {
 // entryPath returns the path of an entry's file.
 func entryPath(dir, stem string) string { return dir + "/" + stem + ".md" }
 
-// splitEntryPath is the reverse of entryPath, for a path with which [isEntryPath] agrees.
+// splitEntryPath splits the path of an entry file into the directory and the file name without ".md". It is the reverse
+// of entryPath. It must be called only with a path for which [isEntryPath] returns true.
 func splitEntryPath(p string) (dir, stem string) {
 	dir, file, _ := strings.Cut(p, "/")
 	return dir, strings.TrimSuffix(file, ".md")

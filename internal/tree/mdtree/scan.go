@@ -156,7 +156,8 @@ func (s *Store) scanDir(
 ) error {
 	isWatched := d.watchedInfo != nil && !unwatchedDirs[d.path]
 	if isWatched && !r.readsAllFiles {
-		// The path may now refer to a directory other than the watched directory.
+		// Use the watcher's results only if the path still leads to the watched directory, because the directory may
+		// have been replaced.
 		if now, err := s.fs.Stat(d.path); err == nil && vfs.SameFile(now, d.watchedInfo) {
 			s.scanWatchedDir(d, r, changed[d.path])
 			return nil
@@ -295,8 +296,9 @@ func (s *Store) isUnchanged(p string, e fs.DirEntry) bool {
 	return err == nil && s.isFileStateCurrent(p, now)
 }
 
-// statFile returns the metadata of a file. For a regular file, the directory listing contains it. For a link, it is
-// the metadata of the target.
+// statFile returns the metadata of the file p. The argument e is the file's entry in the directory listing. For a
+// regular file, statFile returns the metadata in e. Otherwise, for example for a link, it returns the metadata of the
+// target.
 func (s *Store) statFile(p string, e fs.DirEntry) (fs.FileInfo, error) {
 	if e.Type().IsRegular() {
 		return e.Info()

@@ -200,8 +200,9 @@ func (st *treeState) namesChangingFile() map[string]bool {
 	return touched
 }
 
-// updateEntries updates the entries with the names in touchedNames after their files have changed, and returns the
-// changes. An entry with a name in newIDs gets a new ID even if the name existed before.
+// updateEntries updates the state's entries with the names in touchedNames, whose files have changed. It returns the
+// changes of the entries. If a name is in newIDs, its entry gets a new ID, even if the state already has an entry with
+// this name.
 func (st *treeState) updateEntries(touchedNames, newIDs map[string]bool) []oxbow.Delta {
 	type arrival struct {
 		c    *namedEntry

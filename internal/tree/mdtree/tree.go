@@ -62,7 +62,7 @@ func newTree(fsys vfs.FS, dir, stageDir string) fileTree {
 		syncedDirs: map[string]bool{}, movedDirs: map[string]bool{}, dirPerm: 0o755, minBulkSync: filesPerWorker}
 }
 
-// fullPath returns the path of a file in fs.
+// fullPath converts the path p, which is relative to the tree's directory, to a path for the file system t.fs.
 func (t *fileTree) fullPath(p string) string {
 	if t.dir == "." {
 		return p
@@ -346,8 +346,9 @@ func (t *fileTree) showChangeAsComplete(j *journal.Journal) error {
 	return nil
 }
 
-// addStagedDir looks for new files that are still in a staging directory because a change was interrupted. It adds
-// each file to the map overlay, which maps the file's final path to the path in the staging directory.
+// addStagedDir searches the staging directory of dir for new files. An interrupted change can leave such files. If no
+// file has the final path yet, addStagedDir adds the file to the map overlay. The key is the final path, and the value
+// is the path in the staging directory.
 func (t *fileTree) addStagedDir(dir string, overlay map[string]string) error {
 	items, err := t.fs.ReadDir(t.stagingArea.StagedPath(dir))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

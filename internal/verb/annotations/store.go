@@ -10,8 +10,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// OpenStore opens the annotations of the working tree. It also returns a context with which changes get the
-// workspace's source.
+// OpenStore opens the store with the annotations of the working tree. It also returns a context that contains the
+// workspace's source. Changes that are made with this context record the source, which describes who made the change.
+// OpenStore returns an error if the workspace serves no working tree.
 func OpenStore(ctx context.Context, w *verb.Workspace) (context.Context, *annotate.Store, error) {
 	if w.Annotations == nil {
 		return ctx, nil, verb.UnservedError(

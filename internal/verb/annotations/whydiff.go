@@ -84,8 +84,9 @@ func AnnotationsInDiff(ctx context.Context, w *verb.Workspace, in WhyDiffIn) (Wh
 // 65,536 characters.
 const maxMarkdownBytes = 60_000
 
-// Markdown returns the annotations as Markdown for a pull request, or "" if the change touches none. The text of the
-// annotations is escaped, so that markup, mentions and links in it stay ineffective.
+// Markdown returns the annotations as Markdown for a pull request. It returns "" if the change neither touches nor adds
+// annotations. The text of the annotations is escaped, so that markup, mentions and links in the text have no effect.
+// If the text becomes too long, Markdown only counts the remaining annotations.
 func (o WhyDiffOut) Markdown() string {
 	if len(o.TouchedAnnotations)+len(o.AddedAnnotations) == 0 {
 		return ""

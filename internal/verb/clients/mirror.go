@@ -225,8 +225,10 @@ func (m *memoryMirroring) postponeFile(ctx context.Context, f setup.MemoryFile) 
 	return err
 }
 
-// archivedWrites searches the archive of sessions for calls that have written the file f. It returns labels for the
-// texts by others that had influenced these calls. foundWrite is true if such a call was found.
+// archivedWrites searches the archive of sessions for calls of tools that have written the file f. It returns labels
+// (taints) for the texts by others that may have influenced these calls. It considers the calls from m.newestTime to
+// the time of f. Calls that only read files in the list ownFiles do not add labels. foundWrite is true if a call made
+// the latest change of the file. If the workspace has no archive of sessions, nothing is found.
 func (m *memoryMirroring) archivedWrites(
 	ctx context.Context,
 	f setup.MemoryFile,

@@ -264,8 +264,9 @@ func (in *SetupIn) mayChangeFiles() bool {
 	return !in.DryRun && !in.OnlyCheck
 }
 
-// turnOnInjection records in the home whether hooks of the client show entries to its model. It does nothing if the
-// home cannot be read or has another layout.
+// turnOnInjection turns injection on or off for the client, that is, whether hooks show entries to the client's model.
+// It stores the choice in a file in the home. Injection is turned off if in.NoInject is set and in.Remove is not.
+// turnOnInjection does nothing if the home cannot be read or does not have oxbow's own layout.
 func (in *SetupIn) turnOnInjection(w *verb.Workspace, clientName string) error {
 	p, err := w.FindPlace()
 	if err != nil || !p.HasOwnLayout() {
@@ -329,9 +330,9 @@ func (in *SetupIn) setUpClientMemory(ctx context.Context, w *verb.Workspace, c *
 	return err
 }
 
-// remainingClientMemory returns the name of the client's built-in memory if that memory remains in use after this
-// call, and otherwise "". mirrored reports whether its notes will then be copied into oxbow's memory. wasMirrored says
-// whether they are copied now.
+// remainingClientMemory returns the name of the client's built-in memory if setup leaves that memory in use, and
+// otherwise "". mirrored is true if the notes in that memory will be copied into oxbow's memory. If in.ClientMemoryMode
+// is "", the present choice stays, so mirrored is equal to wasMirrored.
 func (in *SetupIn) remainingClientMemory(c *setup.Client, wasMirrored bool) (memory string, mirrored bool) {
 	switch {
 	case in.Remove || in.ClientMemoryMode == "off":

@@ -59,10 +59,10 @@ type SyncOut struct {
 	Changes []FolderChange `json:"changes"` // one element for each folder
 }
 
-// Sync imports the changes in the files of the named folder, or in all registered folders' files, into the memory. If
-// a folder is registered for writing, Sync also writes changes in the memory into its files. It does not open the
-// memory if no file has changed and no folder is registered for writing (see also [SyncIn.OnlyIfFilesChanged]). Only a
-// person may set in.ForgetMissing.
+// Sync imports the changed files of registered folders into the memory. If in.Folder is set, it imports only this
+// folder. Otherwise it imports all registered folders. If a folder is registered for writing, Sync also writes changes
+// in the memory to the folder's files. Sync does not open the memory if no file has changed and no folder is registered
+// for writing (see also [SyncIn.OnlyIfFilesChanged]). Only a person may set in.ForgetMissing.
 func Sync(ctx context.Context, w *verb.Workspace, in SyncIn) (out SyncOut, err error) {
 	out.DryRun, out.Changes = in.DryRun, []FolderChange{}
 	if in.ForgetMissing {

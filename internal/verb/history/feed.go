@@ -80,10 +80,11 @@ type TakenChanges struct {
 // last call, TakeChanges sets MustReadEverything instead, so that the reader reads everything again.
 const maxReturnedChanges = 500
 
-// Listen returns a listener for the memory as w shows it. The first call of [ChangeListener.TakeChanges] returns the
-// changes after the change with the number afterSeq, or no changes if afterSeq is "". If the memory does not contain
-// such a change yet, it returns a reset. The caller must close the listener. If afterSeq is not a number, the error
-// matches [oxbow.ErrInvalid].
+// Listen returns a listener for the changes in the memory that the workspace w shows. The first call of
+// [ChangeListener.TakeChanges] returns the changes after the change with the number afterSeq. If afterSeq is "", it
+// returns no old changes. If afterSeq is larger than the number of the last change, or if the memory has no change,
+// TakeChanges reports a reset: the client must read everything again. The caller must close the listener. If afterSeq
+// is not a number, the error matches [oxbow.ErrInvalid].
 func (f *ChangeFeed) Listen(ctx context.Context, w *verb.Workspace, afterSeq string) (*ChangeListener, error) {
 	seq, err := strconv.ParseUint(cmp.Or(afterSeq, "0"), 10, 64)
 	if err != nil {

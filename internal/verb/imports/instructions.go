@@ -46,8 +46,8 @@ func (s *instructionSet) add(i transcript.Instructions) {
 	s.all = append(s.all, i)
 }
 
-// items yields an item for each text. Its ID is a hash of the text, so that a later export with the same text changes
-// nothing.
+// items yields an item for each text of the instructions that the person wrote for ChatGPT. The ID of an item is a hash
+// of the text, so that importing a later ChatGPT export with the same text changes nothing.
 func (s *instructionSet) items(_ context.Context, _ *time.Location) iter.Seq2[exchange.Item, error] {
 	return func(yield func(exchange.Item, error) bool) {
 		for _, i := range s.all {

@@ -214,7 +214,9 @@ func (out *InjectedOut) addItems(all []InjectedItem, limit int, withTexts bool) 
 	}
 }
 
-// explainEmpty returns the reasons why no injection is selected.
+// explainEmpty explains why the list of injections (texts that hooks put before a model) is empty. Possible reasons are
+// that the filter selects none, that no session is recorded, and that hooks did not inject anything. If
+// in.IsInjectionOff is set, the last two explanations also say that injection is switched off.
 func (in InjectedIn) explainEmpty(ctx context.Context, a *session.Archive) (why []verb.Note, err error) {
 	turns, err := a.Memory.Recall(
 		ctx,

@@ -79,15 +79,16 @@ const (
 	searchHint   = "Ask for the rest: the tool recall, or oxbow recall WORDS.\n"
 )
 
-// StartBlock returns the block for a new session. The block has these parts:
+// StartBlock returns the text that is put before the model at the start of a session. The text has these parts:
 //
 //   - the home's documents (SOUL.md, MEMORY.md), unchanged,
-//   - the project's notes and notes without a project, if somebody vouches for them ([oxbow.AtStart]),
-//   - the number of further notes, and a few names among these,
+//   - the project's notes and notes without a project, but only those that may be shown at the start because a person
+//     vouches for their text ([oxbow.AtStart]),
+//   - the number of further notes, and a few of their names,
 //   - the open handoff, and how to search.
 //
-// If a profile binds the caller, the selection of the profile replaces the first three parts. StartBlock is
-// deterministic: the same memory and archive of sessions give the same bytes.
+// If the caller is restricted to a profile, the profile's selection of entries replaces the first three parts.
+// StartBlock is deterministic: the same memory and archive of sessions produce the same bytes.
 func StartBlock(ctx context.Context, w *verb.Workspace, in StartIn) (StartOut, error) {
 	var out StartOut
 	l, r, err := profiles.ResolveProfile(w, "")
@@ -155,8 +156,9 @@ func shownSelection(ctx context.Context, m *oxbow.Memory, sel *profile.Selection
 	return shown
 }
 
-// addNotes returns the part of the block about notes: a heading, a line for each note that fits into the budget, and a
-// line about the notes that do not fit. Without notes, it returns "". It records in out which notes are shown.
+// addNotes returns the text about notes for the start of a session: a heading, a line for each note that fits into the
+// budget, and a line about the other notes. The budget is in.MaxTokens, or inject.MaxSessionStartTokens if in.MaxTokens
+// is 0. If there are no notes, addNotes returns "". It records in out which notes are shown.
 func (out *StartOut) addNotes(
 	ctx context.Context,
 	w *verb.Workspace,

@@ -308,7 +308,9 @@ func (s *quarantinedCollector) addUnlabelledImports() error {
 	return nil
 }
 
-// addQuarantinedEntry adds e, which is held back from models, to the group of its import or to the single entries.
+// addQuarantinedEntry adds the entry e, which is held back from models until a person approves it. If e was held back
+// as part of an import, it is added to the group of this import, without its content. Otherwise it is added to
+// individuallyDecided, the list of entries that a person approves one by one.
 func (s *quarantinedCollector) addQuarantinedEntry(e *oxbow.Entry) {
 	source := sourceOfText(s.ctx, s.memory, e)
 	if !isQuarantinedAsImport(e) {

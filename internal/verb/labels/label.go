@@ -313,9 +313,9 @@ func refuseOxbowOwnLabels(plan label.Planner) label.Planner {
 }
 
 // describeRelabelling returns the added and removed labels of an entry after the planned change c was made. It reads
-// the labels that are stored now. They may differ from the requested labels, because secrets in labels are replaced,
-// and because labels that only programs set do not change. In a dry run, it uses the requested labels without secrets
-// instead.
+// the labels that are stored now, because they may differ from the requested labels: secrets in labels are replaced,
+// and labels that only programs may set stay unchanged. In a dry run, it uses the requested labels and replaces the
+// secrets in them. The label with the author of the text is omitted.
 func describeRelabelling(
 	ctx context.Context,
 	w *verb.Workspace,

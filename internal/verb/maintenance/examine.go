@@ -321,9 +321,9 @@ func checkStoreFile(
 	return r, err
 }
 
-// openStoreFile opens the store in a file, without changing anything, and calls the functions in checks with the open
-// store. It does not read the whole file if a snapshot of the entries exists. Therefore the returned report contains
-// only the number of entries and the size.
+// openStoreFile opens the store in a file for reading only, and calls the functions in the list checks with the open
+// memory. The report contains only the path, the number of entries and the size, because openStoreFile does not examine
+// the whole file. It returns the first error.
 func openStoreFile(
 	ctx context.Context,
 	w *verb.Workspace,

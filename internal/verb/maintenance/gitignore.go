@@ -24,8 +24,9 @@ var gitignoreLines = []string{"memory.oxbow*", "sessions.oxbow*", "spool/", "red
 // an earlier version does not contain this line.
 const tokenDraftIgnoreLine = "token.*.tmp"
 
-// WriteGitignore creates a home and its .gitignore, if the home is in a git working tree or in a directory that may
-// become one. It does not change an existing .gitignore, but doctor reports missing lines.
+// WriteGitignore creates a home and a .gitignore file in the home. It does nothing if the home is outside a git working
+// tree and is not called .oxbow. A directory .oxbow may get into a working tree later. WriteGitignore does not change
+// an existing .gitignore, but the command oxbow doctor reports missing lines.
 func WriteGitignore(home string) error {
 	if !git.IsInWorktree(home) && filepath.Base(home) != ".oxbow" {
 		return nil

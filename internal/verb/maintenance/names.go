@@ -12,8 +12,9 @@ import (
 	"github.com/oxbow-memory/oxbow/store/heads"
 )
 
-// checkNames adds a finding about names and aliases that several entries have. It returns the total size of the names
-// and contents in bytes. last is the memory's last change number.
+// checkNames adds a finding for each name or alias that several entries have, up to maxListedFindings. It returns the
+// total size of the names and contents in bytes. The argument last is the memory's last change number. If
+// cachedNameCheck is set, it may return the cached result of an earlier check for this change number.
 func (d *diagnosis) checkNames(ctx context.Context, m *oxbow.Memory, last uint64) (size int64, err error) {
 	check := func() (EntryNamesCheck, error) { return checkAllNames(ctx, m) }
 	keep := d.cachedNameCheck
@@ -98,8 +99,9 @@ type entryByNameOrAlias map[string]string
 // wordsOf returns the words that refer to an entry: its name and its aliases.
 func wordsOf(e *oxbow.Entry) []string { return append([]string{e.Name}, e.Aliases...) }
 
-// addNameAndAliases adds the name and the aliases of an entry, unless isAdded returns false for the word. If another
-// entry already has one of these words, addNameAndAliases returns a message about it.
+// addNameAndAliases adds the name and the aliases of the entry e to the map o. It skips a word (the name or an alias)
+// if isAdded returns false for the word. A word that is already in the map is not added, and a message in clashes
+// describes the conflict.
 func (o entryByNameOrAlias) addNameAndAliases(e *oxbow.Entry, isAdded func(word string) bool) (clashes []string) {
 	for _, w := range wordsOf(e) {
 		if !isAdded(w) {

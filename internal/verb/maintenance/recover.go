@@ -105,9 +105,9 @@ func Recover(ctx context.Context, w *verb.Workspace, in RecoverIn) (RecoverOut, 
 	return out, nil
 }
 
-// addLostLastChanges adds a range of lost changes: those after the last recovered change, up to the change with the
-// number durableSeq. Their contents are unknown. Their numbers are known from other records in the file or from the
-// lock file.
+// addLostLastChanges adds the range of the changes after the last recovered change to LostChangeRanges. The range ends
+// with the greater number of the argument durableSeq and o.durableSeq. Other records in the file or the lock file show
+// that these changes existed. Their contents are unknown. addLostLastChanges adds nothing if no change was lost.
 func (o *RecoverOut) addLostLastChanges(durableSeq uint64) {
 	durableSeq = max(durableSeq, o.durableSeq)
 	if durableSeq > o.LastSeq {
@@ -356,8 +356,8 @@ func saveReadablePart(ctx context.Context, w *verb.Workspace, store, out string)
 	if o.LostChangeRanges == nil {
 		o.LostChangeRanges = [][2]uint64{}
 	}
-	// Read the store's identity from the new file, because the header of the damaged file may be unreadable. Both
-	// files have the same identity.
+	// recordedDurableSeq must know the store's identity. It reads the identity from the new file out, because the
+	// header of the damaged file may be unreadable. Both files have the same identity.
 	noted, err := recordedDurableSeq(store, out)
 	if err != nil {
 		return RecoverOut{}, err

@@ -216,7 +216,9 @@ func (l *memorySecretScan) scanEntriesForSecrets(ctx context.Context, m *oxbow.M
 	)
 }
 
-// scanVersion scans a version and reports whether it contains a secret.
+// scanVersion searches a version of an entry for secrets, and appends these to l.out.FoundSecrets. It returns true if
+// it found a secret. It also records the secrets in the version's source, and whether a person wrote a version with a
+// secret.
 func (l *memorySecretScan) scanVersion(e oxbow.Entry) bool {
 	found := verb.FindEntrySecrets(e)
 	for _, f := range found {

@@ -176,7 +176,9 @@ func findHead(ctx context.Context, w *verb.Workspace, store, head string) (*Note
 	return out, err
 }
 
-// Report says whether the changes were edited.
+// Report says whether the recorded history of changes was altered afterwards. It shows the range of the changes and the
+// last hash of the log (the head). If the person passed a hash that was noted earlier, Report also says whether the
+// history up to this hash is unchanged.
 func (o VerifyOut) Report() (r report.Report) {
 	switch {
 	case !o.OK:

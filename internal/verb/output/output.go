@@ -51,7 +51,9 @@ func (o Output) FindTarget() (string, error) {
 	fi, err := os.Stat(o.Path)
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, err := os.Lstat(o.Path); err != nil {
-			return o.Path, nil // Ignore the error: creating the file will fail with the same error.
+			// Ignore the error. If the file is only missing, it can be created. For any other error, creating the file
+			// fails with the same error.
+			return o.Path, nil
 		}
 		return "", verb.Advise(
 			verb.Invalidf("%s is a link to a file that is not there", o.Name),
@@ -98,7 +100,8 @@ func (o Output) Write(
 }
 
 // WriteAtomically is like Write, but the function write must itself put the complete file at the path in a single step.
-// The copy of an edited file is made before write is called, and is removed if write fails.
+// If somebody has edited the existing file since oxbow wrote it, WriteAtomically makes a copy of the file before it
+// calls write. It returns the name of the copy as keptCopy. If write fails, WriteAtomically removes the copy.
 func (o Output) WriteAtomically(ctx context.Context, write func() error) (keptCopy string, err error) {
 	return o.writeToTarget(
 		ctx,

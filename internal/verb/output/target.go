@@ -16,10 +16,11 @@ import (
 // whose names begin with the name of the store, are not included.
 var ownFileNames = []string{"token", "settings.yaml", "profiles", "skills"}
 
-// CheckTarget returns an error if a write to an absolute path would destroy a part of the memory or its home. These
+// CheckTarget returns an error if a write to the absolute path would destroy a part of the memory or its home. These
 // parts are the home itself, the store, the files whose names begin with the name of the store, tokens, settings,
-// profiles and skills. In a layout of several files, each existing file in the home except exports is refused. If
-// isBound is true, each path inside the home is refused.
+// profiles and skills. In a home that does not have oxbow's own layout, every existing file is such a part, except
+// exports (files with the extension .jsonl). If isBound is true, because the run is restricted to a profile, each path
+// inside the home is refused.
 //
 // Files are compared by identity as well as by name. Therefore a link, another spelling or a hard link is refused like
 // the file that it leads to.
@@ -65,7 +66,8 @@ func CheckTarget(p verb.Place, path string, isBound bool) error {
 
 // isOwnFileName reports whether a file with that name in the home belongs to oxbow.
 func isOwnFileName(p verb.Place, name string) bool {
-	// Ignore letter case, because some file systems do. There, both spellings name the same file.
+	// Ignore letter case, because some file systems do. On such file systems, Store.oxbow and store.oxbow are the same
+	// file.
 	name = strings.ToLower(name)
 	store := strings.ToLower(filepath.Base(p.StorePath))
 	isStore := name == store || strings.HasPrefix(name, store+".")

@@ -136,7 +136,8 @@ func CheckSpoolDir(home string) error {
 	)
 }
 
-// CheckHomeTrusted returns an error if the home does not belong to the user, so that nothing in the home is replaced.
+// CheckHomeTrusted returns an error if the home does not belong to the user, for example because it came with a cloned
+// repository. Callers use it before they write or replace files in the home.
 func CheckHomeTrusted(w *verb.Workspace) error {
 	p, err := w.FindPlace()
 	if err == nil && JudgeHome(w.Host, p).Ownership == trust.ForeignHome {

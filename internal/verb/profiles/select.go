@@ -23,7 +23,7 @@ type SelectIn struct {
 	AsOf      string `json:"as_of,omitempty"               usage:"the memory at this DATE, or after this change"    value:"DATE"`
 }
 
-// SelectEntries returns the selection of a profile.
+// SelectEntries returns the entries that a memory profile selects. The profile has the name in.Profile.
 func SelectEntries(ctx context.Context, w *verb.Workspace, in SelectIn) (verb.SelectionOut, error) {
 	l, r, err := ResolveProfile(w, in.Profile)
 	if err != nil {
@@ -125,6 +125,6 @@ func ProfileBudget(ctx context.Context, w *verb.Workspace, in ProfileIn) (Profil
 	return ProfileBudgetOut{b, estimatedTokensThatFit(b)}, nil
 }
 
-// estimatedTokensThatFit returns the number of estimated tokens that fit into the budget even if the estimate is too
-// low.
+// estimatedTokensThatFit returns the largest token estimate of a text that certainly fits into the budget b. Because an
+// estimate may be too low, the result is smaller than b.MaxTokens.
 func estimatedTokensThatFit(b profile.Budget) int { return prompt.MaxTokenEstimate(b.MaxTokens) }

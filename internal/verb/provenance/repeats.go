@@ -46,7 +46,8 @@ func appendMissing(list, more []string) []string {
 	return list
 }
 
-// multiWordLabelKeys returns a label's key if it consists of several words, because such a key may contain a sentence.
+// multiWordLabelKeys returns a list with the key of the label l if the key consists of several words, because such a
+// key may contain a sentence. It returns nil for a single word and for the keys in originRecordLabelKeys.
 func multiWordLabelKeys(l oxbow.Label) []string {
 	if strings.ContainsAny(l.Key, "-_") && !slices.Contains(originRecordLabelKeys, l.Key) {
 		return []string{l.Key}
@@ -54,10 +55,11 @@ func multiWordLabelKeys(l oxbow.Label) []string {
 	return nil
 }
 
-// textBeforeAndAfter returns the text that a change writes, and the text of the entry before the change. Each text
-// consists of lines with the content, the name, the aliases and the label values. If the change only changes labels,
-// written contains only the values of new labels. Labels with which programs record an origin are left out. If the old
-// entry was tainted or unvouched, before is empty, because its text counts as foreign.
+// textBeforeAndAfter returns the text that the change op writes, and the text of the entry before the change. The text
+// before has lines with the content, the name, the aliases and the label values of oldEntry. The text written has the
+// same lines, as far as op contains these values. If op only changes labels, written contains only the values of new
+// labels. Both texts omit labels in which programs record where an entry comes from. If oldEntry is tainted (it may
+// contain text by others) or unvouched (nobody vouches for its text), before is empty.
 func textBeforeAndAfter(op oxbow.Op, oldEntry oxbow.Entry) (written, before string) {
 	join := func(name, content string, aliases []string, labels []oxbow.Label) string {
 		lines := append([]string{content, name}, aliases...)
@@ -71,8 +73,8 @@ func textBeforeAndAfter(op oxbow.Op, oldEntry oxbow.Entry) (written, before stri
 	}
 	if !isTaintedOrUnvouched(
 		&oldEntry,
-	// Leave before empty if the entry's text may come from others, so that a change with the same text counts as a
-	// repetition of text by others.
+	// If the old text may come from others, leave before empty. Then a change that writes the same text again counts as
+	// a repetition of their text.
 	) {
 		before = join(oldEntry.Name, oldEntry.Content, oldEntry.Aliases, oldEntry.Labels)
 	}
@@ -196,10 +198,11 @@ func (c *foreignRepeatFinder) findInEntries(ctx context.Context, store oxbow.Sto
 	}
 }
 
-// findRepeatsOfTainted calls addRepeat for each tainted entry that the texts repeat. It is used in a run that keeps a
-// list of the tainted entries, so that only the run's first change reads the memory. If there are many tainted
-// entries, it is faster to find repeats in an index of their texts. In this case, the error matches
-// foreign.ErrTooManyEntries.
+// findRepeatsOfTainted calls addRepeat for each tainted entry that the text with index i repeats. A tainted entry
+// contains text that came from others and for which no person vouches. The object tainted keeps a list of these
+// entries, so that only the first change of a run reads the memory. If there are too many tainted entries, the error
+// matches foreign.ErrTooManyEntries. The caller must then find the repeats in an index of the texts, which is faster in
+// this case.
 func findRepeatsOfTainted(
 	ctx context.Context,
 	store oxbow.Store,

@@ -218,9 +218,10 @@ func (v *MemoryView) maySeeWorkingTree() bool {
 	return d.Project != nil && slices.Contains(v.Rights.Projects, d.Project())
 }
 
-// MaySeeProfile reports whether the client may request a profile. A client that is bound to a profile may request only
-// that profile. A client that is bound to projects may request the profiles that put new entries into these projects,
-// and the profiles that do not restrict the project.
+// MaySeeProfile reports whether the client may request the profile with this name. A client that is bound to a profile
+// may request only that profile. If the client may use only certain projects, it may request a profile that permits one
+// of these projects, and a profile that does not restrict the project. If the profile cannot be resolved, the result is
+// false.
 func (v *MemoryView) MaySeeProfile(name string) bool {
 	if v.Bound != nil {
 		return name == v.Bound.Name

@@ -98,7 +98,9 @@ func PruneArchives(ctx context.Context, w *verb.Workspace, in PruneArchivesIn) (
 	return out, verb.WrapError("forgetting archives", err)
 }
 
-// oldestKeptTime returns the time before which an archive is too old. It is zero if the age is unlimited.
+// oldestKeptTime returns a time. An archive that was made before this time is too old and may be deleted. The result is
+// the time in.Before, or the time MaxDays days before now. It is zero if only KeepNewest is set. oldestKeptTime returns
+// an error if a number is less than 1, if both Before and MaxDays are set, or if no field is set.
 func (in PruneArchivesIn) oldestKeptTime(now time.Time) (time.Time, error) {
 	for name, n := range map[string]*int{"days": in.MaxDays, "keep": in.KeepNewest} {
 		if n != nil && *n < 1 {

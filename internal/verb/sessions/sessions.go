@@ -111,8 +111,9 @@ const (
 	maxSearchedChanges = 20_000
 )
 
-// writtenChanges returns at most maxWrittenChanges changes of notes that a session made, newest first. It examines at
-// most maxSearchedChanges changes. If the memory lacks a history, the result is nil.
+// writtenChanges returns the changes of notes that the session s made, newest first. It returns at most
+// maxWrittenChanges changes. It examines the changes since the start of the session, but at most the newest
+// maxSearchedChanges changes. If the memory has no history, the result is nil.
 func writtenChanges(
 	ctx context.Context,
 	w *verb.Workspace,

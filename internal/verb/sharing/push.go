@@ -260,8 +260,8 @@ func openServer(w *verb.Workspace, dir vfs.FS, p verb.Place, verbName string, in
 	return s, err
 }
 
-// wrapServerError adds to an error in push or pull: the server's URL, the number of changes that were made before, and
-// advice. It returns nil if err is nil.
+// wrapServerError adds the server's URL and advice to an error that occurred during a push or pull. If doneChanges is
+// not 0, it also adds how many changes were made before the error. It returns nil if err is nil.
 func wrapServerError(url, verbName string, doneChanges int, err error) error {
 	if err == nil {
 		return nil

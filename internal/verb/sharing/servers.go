@@ -143,7 +143,10 @@ func checkServerAddress(address string) error {
 // maxTokenBytes is the maximum size, in bytes, of a file with a token.
 const maxTokenBytes = 4 << 10
 
-// serverToken reads the token for a server. If file is not empty, it becomes the file that is recorded for the server.
+// serverToken returns the token for the server s. It reads the token from the file in the argument file, and stores the
+// path of this file in s. If file is "", it uses the environment variable OXBOW_TOKEN. If this variable is also empty,
+// it reads the file that s.TokenFile names. It returns an error if none of these sources exists, or if the file does
+// not contain exactly one word.
 func serverToken(w *verb.Workspace, s *trust.Server, file string) (string, error) {
 	if file != "" && !filepath.IsAbs(file) {
 		file = filepath.Join(w.Dir, file)

@@ -19,8 +19,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// findTeamFiles returns the team files to which the working directory belongs. The error is a noTeamFilesError if such
-// files do not exist.
+// findTeamFiles returns the tree of team files (entries that a team shares in its repository) for the repository that
+// contains the working directory w.Dir. If this repository has no team files, the error is a noTeamFilesError.
 func findTeamFiles(w *verb.Workspace) (*team.Tree, error) {
 	t, err := team.FindTree(w.Dir)
 	if err == nil && t == nil {

@@ -51,10 +51,11 @@ type TeamFileMove struct {
 	ChangedLines []string `json:"changes,omitempty"`
 }
 
-// TeamShare writes entries to team files, and then removes them from the home in a single change, which the command
-// undo can undo. It checks all entries before writing one. It does not replace a file with edits that are not
-// committed. After an interruption, the same call completes the work: an entry that only the team files contain counts
-// as shared.
+// TeamShare writes the named entries to team files, which a team shares in its repository. It then removes the entries
+// from the home in a single change, which "oxbow undo" can undo. It checks all entries before it writes the first. If a
+// team file has edits that are not committed, TeamShare does not replace this file. If a call was interrupted, the same
+// call completes the work, because an entry that only the team files contain counts as shared. Only a person may call
+// TeamShare.
 func TeamShare(ctx context.Context, w *verb.Workspace, in TeamShareIn) (out TeamShareOut, err error) {
 	if err := verb.RequirePerson(w.WithSource(ctx), "shares what is remembered", "oxbow team share NAME"); err != nil {
 		return out, err
@@ -95,8 +96,8 @@ func TeamShare(ctx context.Context, w *verb.Workspace, in TeamShareIn) (out Team
 	return out, verb.WrapError("taking what is shared out of the home", err)
 }
 
-// openTeamFiles opens the team files to which the working directory belongs. It sets *out to a result that contains
-// the root of the working tree and no entries yet.
+// openTeamFiles finds and opens the team files of the repository that contains the working directory. It sets *out to a
+// result with dryRun, the root of the working tree and no entries.
 func openTeamFiles(
 	ctx context.Context,
 	w *verb.Workspace,

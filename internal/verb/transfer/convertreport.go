@@ -41,8 +41,8 @@ func (o ConvertOut) Report() (r report.Report) {
 	return r
 }
 
-// AdaptedCopyCommand returns the command that copies the memory to a new home and leaves out data that its layout
-// cannot store.
+// AdaptedCopyCommand returns the command that copies the memory to a new home in the directory dir with the given
+// layout. The command leaves out data that the layout cannot store.
 func AdaptedCopyCommand(dir, layout string) string {
 	return "oxbow convert " + text.ShellQuote(dir) + " --to " + layout + " --adapt"
 }

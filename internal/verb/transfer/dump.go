@@ -99,10 +99,11 @@ func DumpEntries(ctx context.Context, w *verb.Workspace, in DumpIn) (out DumpOut
 	}, err
 }
 
-// memoryOrigin returns an identity that is written into a dump, to recognize later whether an earlier dump is from the
-// same memory. The returned value contains functions for this comparison. A memory with a log is identified by its
-// position in the log. Any other memory is identified by the path of its home. If such a memory is empty, no earlier
-// dump matches, because its entries may have been lost. A memory that is not in a file lacks an identity.
+// memoryOrigin returns the identity of the memory m. The identity is written into a dump, so that a later run can
+// recognize that the dump comes from the same memory. The result also contains the functions for this comparison. A
+// memory with a log is identified by its position in the log. Any other memory is identified by the path of its home.
+// If a memory without a log is empty, no dump matches, because the entries may have been lost. A memory that has no
+// home lacks an identity.
 func memoryOrigin(ctx context.Context, w *verb.Workspace, m *oxbow.Memory) (mdtree.StoreIdentity, error) {
 	seq := oxbow.CapabilitiesOf(m).Sequencer
 	if seq == nil {

@@ -18,8 +18,9 @@ import (
 // which it was imported does not contain the entry any more.
 const maxListedStaleEntries = 5
 
-// Report tells how many entries were, or would be, imported. It also lists the problems and notes, usually only one of
-// each kind.
+// Report shows how many entries were imported, or would be imported in a dry run. It also lists the problems and notes.
+// If ShouldListAllMessages is false, it lists only the first message for each cause. If UnlistedMessages is positive,
+// it shows the number of the problems and notes that were not recorded.
 func (o ImportOut) Report() (r report.Report) {
 	shown := firstMessagePerCause
 	if o.ShouldListAllMessages {
@@ -100,7 +101,9 @@ func (o ImportOut) changeList() report.List {
 	return list
 }
 
-// addNamesNote adds a note with the names of entries. If there are many, the note contains only the first names.
+// addNamesNote adds a note that lists the names of entries. If the list all has more than 20 names, the note lists only
+// the first maxListedStaleEntries names, and a second note contains the number of the other names. If the list is
+// empty, addNamesNote adds nothing.
 func addNamesNote(r *report.Report, noteText string, all []string) {
 	const manyStale = 20
 	if len(all) == 0 {

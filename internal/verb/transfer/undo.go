@@ -10,8 +10,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// undoCommand returns the command that undoes the import of this call, even after further changes. It returns "" for a
-// memory without a history.
+// undoCommand returns the command that undoes an import that was just made. The command still undoes the same import
+// after further changes. If the import was a single change, the command undoes this change by number. Otherwise the
+// command reverts the changes of the session. If the history cannot be read or is empty, undoCommand returns "".
 func undoCommand(ctx context.Context, w *verb.Workspace) string {
 	limit := 2
 	out, err := verb.History(ctx, w, verb.HistoryIn{Limit: &limit})

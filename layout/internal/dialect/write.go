@@ -18,9 +18,10 @@ func (b *Base) SeenEntries(ctx context.Context) *verb.SeenEntries {
 	return verb.ContextSeenEntries(ctx, b.entriesSeenOutsideSessions)
 }
 
-// PutEntry adds an entry or updates the entry with the same name. Changes that others made since the session read the
-// entry are merged. If this is impossible, the error matches [oxbow.ErrConflict] and shows the entry (see
-// [verb.SeenEntries]). If check is not nil, it is called before an update, and an error prevents the update.
+// PutEntry adds the entry e, or updates the entry with the same name. If others have changed the entry since the
+// session read it, their changes are merged with the changes in e. If the changes cannot be merged, the error matches
+// [oxbow.ErrConflict] and contains the present entry, so that the agent can see it (see [verb.SeenEntries]). If the
+// function check is not nil, PutEntry calls it before an update. An error of the function prevents the update.
 func (b *Base) PutEntry(ctx context.Context, m *oxbow.Memory, e oxbow.Entry, check func(old oxbow.Entry) error) error {
 	var was, is oxbow.Entry
 	edit := func(old oxbow.Entry, found bool) (oxbow.Op, error) {

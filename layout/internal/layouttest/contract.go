@@ -172,8 +172,8 @@ func (h personAndAgentHome) hasTypedText(t *testing.T) bool {
 	})
 }
 
-// checkAllWritersListed fails the test if the layout has a tool that may write and that the test's calls do not
-// contain.
+// checkAllWritersListed fails the test for each tool of the layout that may write if the test's table of calls
+// (callsAfterTextToEdit) does not contain a call of the tool.
 func (c writerContract) checkAllWritersListed(t *testing.T) {
 	t.Helper()
 	h := personAndAgentHome{vfs.NewMem(), c.dialect}
@@ -225,8 +225,9 @@ func (c writerContract) checkTypedTextKept(t *testing.T, begin, call WriteCall, 
 	}
 }
 
-// checkToolTextReplaced checks that a new session can replace or remove a text that a tool has written and nobody has
-// changed, although the session was not shown the text.
+// checkToolTextReplaced checks that a new session can replace or remove a text that it has not seen, if a tool wrote
+// the text and nobody has changed it since. The first call in row writes the text. Each call in row is then tested in
+// new sessions.
 func (c writerContract) checkToolTextReplaced(t *testing.T, row []WriteCall) {
 	for _, call := range row {
 		h := personAndAgentHome{vfs.NewMem(), c.dialect}

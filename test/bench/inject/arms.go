@@ -90,8 +90,8 @@ func (r *RuleResult) addDecision(group PromptGroup, d Decision, expectedUnits ma
 	)
 }
 
-// showsExpectedUnit reports whether the rule decided to show at least one memory that answers the question.
-// expectedUnits contains the IDs of these memories.
+// showsExpectedUnit reports whether the decision shows at least one unit (a note or turn of the memory) that answers
+// the question. expectedUnits contains the IDs of these units.
 func (d *Decision) showsExpectedUnit(expectedUnits map[string]bool) bool {
 	return slices.ContainsFunc(d.ShownUnitIDs, func(id string) bool { return expectedUnits[id] })
 }
@@ -153,10 +153,10 @@ func (b *memoryMeasurement) askAnswerable(ctx context.Context, a PromptGroup, qu
 	return nil
 }
 
-// measureRepeatedPrompts measures how often the same note or turn is shown a second time in a session. It asks each
-// question in two new sessions. In the first session, it then repeats the question word for word. In the second
-// session, it then asks a paraphrase. The second prompt matches if a note or turn that was shown or named for the
-// question is shown or named again.
+// measureRepeatedPrompts measures how often a rule shows the same note or turn a second time in a session. For each
+// question and each rule, it starts two sessions and asks the question in both. Then it repeats the question word for
+// word in one session, and asks a paraphrase of the question in the other. The second answer counts as a repetition if
+// it shows a note or turn that the first answer has shown. A session without a first answer is skipped.
 func (b *memoryMeasurement) measureRepeatedPrompts(ctx context.Context, questions []Question) error {
 	for _, q := range questions {
 		for i, r := range b.rules {

@@ -13,7 +13,8 @@ var workOrderPromptsText string
 //go:embed pasted.txt
 var pastedText string
 
-// workOrderPrompts returns the acknowledgements and work orders.
+// workOrderPrompts returns prompts for which the memory should show nothing: acknowledgements, such as "yes", and
+// general work orders. It omits empty lines and comments (lines that begin with #) of workOrderPromptsText.
 func workOrderPrompts() []string {
 	var all []string
 	for line := range strings.Lines(workOrderPromptsText) {

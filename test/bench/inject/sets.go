@@ -41,9 +41,9 @@ func ReadStores(src *quality.DataSetSource) iter.Seq2[*TestMemory, error] {
 	}
 }
 
-// convertToStores converts each value to a test memory with the function toStore, and yields the memory. The second
-// argument of toStore is the number of the value, counting from 1. If values yields an error, convertToStores yields
-// the error and ends.
+// convertToStores converts each element of the sequence values to a test memory, and yields the memory. It calls the
+// function toStore with the element and the number of the element, counting from 1. If the sequence yields an error,
+// convertToStores yields the error and ends.
 func convertToStores[T any](
 	values iter.Seq2[T, error],
 	toStore func(T, int) *TestMemory,

@@ -103,8 +103,10 @@ func (m *openedMemory) storeAsNotes(ctx context.Context, units []MemoryUnit) err
 	return m.Apply(ctx, ops...)
 }
 
-// storeAsTurns adds the turns of a conversation to the memory, by the events that a client would report. The names of
-// sessions are numbers, because the original names in LongMemEval reveal which sessions contain an answer.
+// storeAsTurns adds the units of a conversation to the memory as turns. For this purpose, it passes the archive the
+// same events that a client would report. It records in unitIDByEntryName which unit each turn contains, and returns an
+// error if one of these turns is missing afterwards. The names of sessions are numbers, because the original names in
+// LongMemEval reveal which sessions contain an answer.
 func (m *openedMemory) storeAsTurns(ctx context.Context, units []MemoryUnit) error {
 	m.memorySource.Filter = session.TurnFilter
 	var events []session.Event

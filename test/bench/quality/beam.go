@@ -211,7 +211,9 @@ func (s *DataSetSource) Chats() iter.Seq2[*Chat, error] {
 	}
 }
 
-// readBEAMCases yields two cases for each chat, one with exchanges and one with messages.
+// readBEAMCases yields up to two test cases for each chat: one with an entry for each message, and one with an entry
+// for each exchange. It skips a case without questions. It also counts the answers whose source messages are missing in
+// the chat.
 func readBEAMCases(s *DataSetSource) iter.Seq2[TestCase, error] {
 	return func(yield func(TestCase, error) bool) {
 		for chat, err := range s.Chats() {

@@ -145,8 +145,9 @@ func singleFileSources(fsys fs.FS, dir string, names ...string) [][]string {
 	return found
 }
 
-// pathHasWord reports whether the path of the directory contains the word. Some file names occur in many data sets. A
-// file with such a name belongs to a data set only if the file's path contains the name of the data set.
+// pathHasWord reports whether the path of the directory dir below root contains the word. The argument word must be in
+// lower case. Letter case in the path is ignored. The callers use the name of a data set as the word, because files
+// with the same name occur in several data sets.
 func pathHasWord(root, dir, word string) bool {
 	return strings.Contains(strings.ToLower(path.Join(root, dir)), word)
 }

@@ -319,8 +319,9 @@ var webPageSentences = []string{"At most a tenth of all calls to the card networ
 	"The breaker opens after five failures in a row, and closes again after one minute.",
 	"Wait 1 s, 2 s and 4 s between the tries, with a random part of one half."}
 
-// playSession passes the events of a session with the ID AgentSessionID to oxbow's hooks. In the session, an agent
-// asks about payments, reads a web page, writes three notes, and overwrites a note of the person.
+// playSession plays a session with the ID AgentSessionID. It passes the prompts of the person, a web page that the
+// agent read, and the answers of the agent as events to oxbow's hooks. Then it runs the command oxbow remember as the
+// agent, writes the notes in WrittenNames, and overwrites a note of the person.
 func playSession(dir string, run RunOxbow) error {
 	hook := func(event string, more map[string]any) error {
 		more["hook_event_name"], more["session_id"], more["cwd"] = event, AgentSessionID, dir

@@ -221,9 +221,10 @@ func (s *damagedStore) classifyDamaged(b []byte, t *DamageTally) error {
 	return s.checkDamagedEndSaved(mem, tail)
 }
 
-// checkOpenRefusal checks the error for a damaged store file that could not be opened. A file with undamaged records
-// must be reported as damaged, and not as another kind of file. For every eighth file, recovery must find all
-// undamaged records. Testing this for all files would take too long.
+// checkOpenRefusal checks the error err for the content b of a damaged store file that could not be opened. If b
+// contains at least two undamaged records, the error must report a damaged store, and not another kind of file. For
+// every eighth such file, checkOpenRefusal also tests that oxbow.Recover restores the undamaged changes. Testing all
+// files would take too long.
 func (s *damagedStore) checkOpenRefusal(b []byte, err error, t *DamageTally) error {
 	t.FilesRefusedAtOpen++
 	sound, changes := s.undamagedRecords(b)
@@ -291,8 +292,8 @@ func (s *damagedStore) undamagedRecords(b []byte) (records, changes int) {
 	return records, changes
 }
 
-// durableChange returns the highest change number that the file b guarantees to be durable. Only records that the
-// damage has not changed are considered.
+// durableChange returns the number of the last change that the undamaged records in the file content b show to be
+// durable. Each record contains the number of the last change that was durable when the record was written.
 func (s *damagedStore) durableChange(b []byte) uint64 {
 	var v uint64
 	for _, r := range s.records {

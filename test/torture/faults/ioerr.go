@@ -43,8 +43,9 @@ func (t *ErrorTally) Add(u ErrorTally) {
 	t.FromSnapshot += u.FromSnapshot
 }
 
-// FindErrors runs the script of store operations that belongs to a seed. It lets each disk operation fail in each way.
-// It returns the first broken guarantee of the store, or nil.
+// FindErrors makes the script of store operations for a seed, and runs the first steps of the script many times. In
+// each run, one disk operation fails in one way. There is a run for each disk operation and each way in which the
+// operation can fail. FindErrors returns the first broken guarantee of the store, or nil.
 func FindErrors(seed uint64, o ErrorOptions) (ErrorTally, *Violation) {
 	if o.ImageCount == 0 {
 		o.ImageCount = 24

@@ -210,8 +210,9 @@ func crashLog(seed uint64, o CrashOptions) (CrashTally, *Violation) {
 	return tally, nil
 }
 
-// checkRecords returns an error if got, the bodies of the records in the log after a crash, cannot result from a crash
-// at this operation.
+// checkRecords checks the records that the log contains after a crash during the current operation. The argument got
+// contains the bodies of these records. checkRecords returns an error if a crash during this operation cannot have left
+// exactly these records.
 func (l *logRun) checkRecords(got []string) error {
 	// The log must contain all acknowledged records. Only the first records of the append in progress may follow.
 	all := slices.Concat(l.acknowledgedBodies, l.bodiesBeingAppended)

@@ -87,8 +87,10 @@ func (r *crashRun) mustCrashAgain(im *crashfs.CrashContent) bool {
 	return strings.Contains(label, "all but the first ") && !strings.Contains(label, ".lock")
 }
 
-// crashDuringRecovery opens a store from a possible disk content after a crash, so that the store recovers, and makes a
-// step. It crashes the disk again at each operation, and examines the possible disk contents after this second crash.
+// crashDuringRecovery tests a second crash. The image img is a possible disk content after a first crash.
+// crashDuringRecovery opens the store in img, so that the store recovers, and then runs the step st. It crashes the
+// disk at each operation of the recovery and the step, and checks all possible disk contents after this second crash.
+// The list allowed contains the states that the store may have after the first recovery.
 func (r *crashRun) crashDuringRecovery(img *vfs.Mem, allowed []*workload.StoreState, st workload.Step) error {
 	fail := func(k int, label string, err error) error {
 		return fmt.Errorf("then, with %v, a second crash at operation %d (%s): %w", st, k, label, err)

@@ -128,8 +128,8 @@ func (l *changeLedger) recentName(n int) (string, knownEntryState, bool) {
 	return name, l.knownEntryStateLocked(name), true
 }
 
-// knownEntryStateLocked is like knownEntryState, but the caller must hold mu. If the ledger does not contain a name
-// any more, the entry with the name was forgotten.
+// knownEntryStateLocked is like knownEntryState, but the caller must hold mu. If the ledger does not contain the name,
+// knownEntryStateLocked returns the state of a removed entry, because the ledger forgets removed entries.
 func (l *changeLedger) knownEntryStateLocked(name string) knownEntryState {
 	if f := l.states[name]; f != nil {
 		return *f

@@ -230,7 +230,8 @@ func (p *processRole) stopProperly() error {
 	}
 }
 
-// killQuietly kills the process and ignores how it ended.
+// killQuietly kills the process, unless the process is already closed. It waits for the end of the process and ignores
+// the exit status.
 func (p *processRole) killQuietly() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

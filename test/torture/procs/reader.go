@@ -127,9 +127,9 @@ func (r *readingGoroutine) readNames(ctx context.Context) bool {
 		r.checkReadResult("list", name, b, f, found, v)
 	}
 	for name, f := range after {
-		// Report a violation if the list of entries has a hole: it shows a change, but not an earlier change to
-		// another entry. Earlier changes must be shown even if they were acknowledged only after the list was
-		// requested. An entry is checked only if its last change is known.
+		// Report a violation if the list shows a change, but does not show an earlier change of another entry. The list
+		// must show all earlier changes, even changes that were acknowledged only after the list was requested. Check
+		// only entries whose last change is known.
 		isSettled := !f.isRemoved && !f.isSharedByWriters && f.requestedChangeCount == f.answeredChangeCount
 		if !isSettled || f.version > last {
 			continue

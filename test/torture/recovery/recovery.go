@@ -360,8 +360,8 @@ func (x *damageTrial) countOutcome(stateIndex int) error {
 }
 
 // isLastCommitMarkByte reports whether the damage changed the last byte of a commit mark to zero. A commit mark is an
-// empty record, which shows that the records before it are complete. A crash can leave the same file, so the command
-// check cannot report this damage.
+// empty record, which shows that the records before it are complete. An interrupted write can leave the same bytes
+// after a crash. Therefore "oxbow check" cannot distinguish this damage from a crash, and does not report it.
 func (x *damageTrial) isLastCommitMarkByte() bool {
 	for _, r := range x.fileRecords {
 		if x.damageOffset == r.endOffset-1 && r.endOffset-r.startOffset == recordOverhead {

@@ -92,8 +92,8 @@ func ResumeWorld(d *crashfs.Disk, s Script, setup StoreSetup) *World {
 	return w
 }
 
-// OpenInAllowedState opens the store, and checks that it is in one of the allowed states. The error may be caused by a
-// simulated crash.
+// OpenInAllowedState opens the store, and checks that the store is in one of the allowed states. It makes this state
+// the expected state of the world w. If a crash is simulated meanwhile, it returns the error of the crash.
 func (w *World) OpenInAllowedState(allowed []*StoreState) error {
 	m, err := w.OpenedMemory(0)
 	if err != nil {

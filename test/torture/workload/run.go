@@ -250,8 +250,9 @@ func (w *World) resolveRetryStep(st Step) Step {
 	return st
 }
 
-// readDuringStep lets the process that is not acting read in the middle of a step. It must see the state before or
-// after the step.
+// readDuringStep reads all entries in the middle of the step st, through the process st.NestedStep.Process, which does
+// not run st. If RecordsStates is set, readDuringStep returns an error unless the entries are those before the step or
+// those after the step.
 func (w *World) readDuringStep(st Step) error {
 	if !w.RecordsStates {
 		// Read in every run, because a read may change the data that the reading process has in memory.
@@ -309,8 +310,8 @@ func (w *World) runStep(st Step, isNested bool) error {
 		}
 		busy = true
 	case w.isCompacting && st.Kind == RevertStep && errors.Is(err, oxbow.ErrNotFound):
-		// Treat the step as refused. It is a RevertStep in the middle of a compaction. Before it acquired the lock, it
-		// looked for the change to undo, which the compaction had already dropped.
+		// Treat the step as refused. A RevertStep looks for the change to undo before it acquires the lock. In this
+		// case, a compaction in another process has dropped this change meanwhile.
 		busy = true
 	default:
 		want := w.expectedRevertError(next, st, undo)

@@ -43,10 +43,11 @@ func NewJudge(seed uint64, setup StoreSetup) *CrashJudge {
 	}
 }
 
-// ExamineSketch examines an image of a disk after a crash. The store must open, have one of the allowed contents, and
-// accept three more changes. After being opened again, it must contain these changes and pass the check. Half of the
-// stores are closed before they are opened again, so that the log ends with a seal. ExamineSketch returns the content
-// of the store as one of the allowed states. isNewImage is true if no equal image was examined before.
+// ExamineSketch examines the image im of a disk after a crash. It opens the store, checks that the content is one of
+// the allowed states, and makes three more changes. It then opens the store again, and checks that the three changes
+// are present and that the store is not damaged. About half of the stores are closed before they are opened again, so
+// that a regular end of the log is also tested. ExamineSketch returns the allowed state that is equal to the content.
+// If an equal image was examined before, ExamineSketch uses its result, and isNewImage is false.
 func (j *CrashJudge) ExamineSketch(
 	im *crashfs.CrashContent,
 	allowed []*StoreState,

@@ -58,10 +58,11 @@ func ParseFix(e *oxbow.Entry) (f Fix, ok bool) {
 	return f, true
 }
 
-// FindFixes returns the fixes in an archive, newest first. If project is not empty, it returns only fixes of this
-// project. If failure is not empty, it returns only the fixes of a matching error. An error matches if it differs from
-// failure only in details such as paths and numbers, or if the error or the command contains failure. Letter case is
-// ignored in the second comparison.
+// FindFixes returns the fixes in the memory m, newest first. If project is not empty, it returns only the fixes of this
+// project. If failure is not empty, FindFixes returns only fixes for which one of these conditions is true:
+//
+//   - The error of the fix differs from the text failure only in details, such as paths and numbers.
+//   - The command or the error of the fix contains the text failure. Letter case is ignored.
 func FindFixes(ctx context.Context, m *oxbow.Memory, project, failure string) (found []Fix, err error) {
 	f := oxbow.Filter{Terms: []oxbow.Term{{Key: "fix", Values: []string{"yes"}}}}
 	if project != "" {

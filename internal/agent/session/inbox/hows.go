@@ -116,8 +116,9 @@ func (s *commandSearch) addTurnCommands(turn *session.Turn, e *oxbow.Entry) {
 	}
 }
 
-// matchTask returns the share of the task's words that match a command. A word that only the turn's prompt or answers
-// contain counts as surroundingWordWeight. Without words in the task, every command matches.
+// matchTask returns the share of the task's words that match a command, from 0 to 1. A word in commandWords counts as
+// 1. A word that is only in turnWords (the words of the prompt and the answers around the command) counts as
+// surroundingWordWeight. If the task has no words, matchTask returns 1.
 func (s *commandSearch) matchTask(commandWords, turnWords map[string]bool) float64 {
 	if len(s.taskWordStems) == 0 {
 		return 1

@@ -238,9 +238,11 @@ func (s *shellState) isOwnGitLog(args []string) bool {
 			!s.verdict.tree.canSettingsChangeLogFormat(s.verdict.Getenv))
 }
 
-// areOwnCommits reports whether all operands of git show are commits that were made on this machine. Without operands,
-// git shows the last commit. A tag is not accepted, because a tag has a message of its own. Other objects are not
-// accepted, because their text may look like a commit.
+// areOwnCommits reports whether the operands of git show name only commits that this machine's user may have made here.
+// It accepts HEAD, ancestors of HEAD such as HEAD~2, and the hashes (at least 7 characters) of commits that were made
+// on this machine. It returns true without operands, because git then shows the last commit. A tag is not accepted,
+// because a tag has a message of its own. Objects that are not commits are not accepted, because their text may look
+// like a commit.
 func (s *shellState) areOwnCommits(operands []string) bool {
 	return !slices.ContainsFunc(operands, func(a string) bool {
 		rest, isHead := strings.CutPrefix(a, "HEAD")

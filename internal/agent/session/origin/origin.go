@@ -179,8 +179,8 @@ func argumentPaths(args map[string]any) (paths []string) {
 	return paths
 }
 
-// patternBaseDir returns the directory in which a tool expands a file pattern, such as the pattern of Glob. It returns
-// nothing if the pattern is relative to the working directory.
+// patternBaseDir returns the directory in which a tool, such as Glob, expands the argument "pattern". It returns nil if
+// the pattern does not begin with "/", "~" or "..", because the tool then searches the working directory.
 func patternBaseDir(args map[string]any) []string {
 	p, _ := args["pattern"].(string)
 	for _, start := range []string{"/", "~", ".."} {

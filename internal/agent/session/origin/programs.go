@@ -178,8 +178,10 @@ func (s *shellState) judgeProgram(p program) {
 	}
 }
 
-// judgeProgramWithoutOwnText examines a program that prints no text of its own, such as cp, cd or eval. It records the
-// files and commands in the program's arguments.
+// judgeProgramWithoutOwnText judges a program that does not produce text itself, such as cp, cd or eval. It updates the
+// state of the shell: for example, cd changes the directory, cp and tee record written files, and the commands in the
+// arguments of eval are judged. If the program may print text that did not come from the agent, it raises the trust
+// level of the verdict.
 func (s *shellState) judgeProgramWithoutOwnText(p program) {
 	switch programKinds()[p.name] {
 	case programKindOxbow:

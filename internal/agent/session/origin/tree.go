@@ -208,7 +208,8 @@ func pathExists(p string) bool {
 	return err == nil
 }
 
-// isDevice reports whether a path is a device that contains no text, such as /dev/null, or a standard stream.
+// isDevice reports whether the path p names a device that is not a file with text: /dev/null, /dev/stdin, /dev/zero,
+// /dev/tty, or a path in /dev/fd.
 func isDevice(p string) bool {
 	return p == "/dev/null" || p == "/dev/stdin" || p == "/dev/zero" || p == "/dev/tty" ||
 		strings.HasPrefix(p, "/dev/fd/")

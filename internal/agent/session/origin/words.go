@@ -114,7 +114,8 @@ func (s *shellState) expandWordPart(p syntax.WordPart) []string {
 		s.judgeSubshell(p.Stmts)
 	case *syntax.ProcSubst:
 		s.judgeSubshell(p.Stmts)
-		// The commands in a process substitution are judged already, so the file that they fill counts as empty.
+		// judgeSubshell has judged the commands in the process substitution, so their text is already taken into
+		// account. Return the empty file os.DevNull as the value of the word, so that the text is not judged again.
 		return []string{os.DevNull}
 	default:
 		s.judgeCommandsIn(p)

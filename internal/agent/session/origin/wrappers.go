@@ -103,8 +103,10 @@ func (w *commandWrapper) commandLineIn(args []string) (line string, ok bool) {
 	return "", false
 }
 
-// skipWrapperOption processes an option of a program, such as sudo or xargs, that runs another program. It returns the
-// arguments after the option and the option's value.
+// skipWrapperOption processes one option of a program that runs another program, such as sudo or xargs. If the option
+// sets the working directory, skipWrapperOption changes the directory. If the option names a file with arguments, it
+// records that the file is read. It returns the rest of args after the option. If the first element of args is the
+// option's value, this element is removed, too.
 func (s *shellState) skipWrapperOption(w commandWrapper, option string, args []string) []string {
 	hasValue := len(args) > 0
 	switch {
@@ -257,8 +259,10 @@ func (s *shellState) judgePackageManager(m packageManager, p program) {
 	}
 }
 
-// judgeBuildProgram records whose text a program that builds or tests a project may print. The text is the project's
-// own if the program runs in the project and its arguments name no foreign file, no other directory and no address.
+// judgeBuildProgram judges a program that builds or tests a project. The program prints the project's own text if it
+// runs in the project and if its arguments name no file, directory or address outside the project. Otherwise
+// judgeBuildProgram raises the trust level of the verdict to LevelForeignText. An unknown argument raises the level to
+// LevelUnvouchedText. Programs that options such as -exec name are judged as commands.
 func (s *shellState) judgeBuildProgram(p program) {
 	isOwn := s.isInProjectDir()
 	for _, a := range p.inputFiles() {

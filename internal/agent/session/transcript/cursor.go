@@ -26,7 +26,8 @@ type turnReadPosition struct {
 // before the position at which reading stopped.
 const maxChecksumBytes = 4 << 10
 
-// parseCursor parses a cursor. A text that is not a cursor means the start of the file.
+// parseCursor parses a cursor, which is the position up to which a transcript was read. If the text is not a valid
+// cursor, it returns a position with endOffset -1, so that the file is read from the start.
 func parseCursor(text string) turnReadPosition {
 	var c turnReadPosition
 	// Ignore the error: n shows how many values were parsed.

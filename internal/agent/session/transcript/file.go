@@ -52,8 +52,8 @@ type transcriptFile struct {
 	hasNoTime  bool // The client stores no time for the current event.
 }
 
-// countLeftOut adds count to the number of parts with this kind that are not stored. It ignores parts that an earlier
-// call has counted.
+// countLeftOut adds count to the report's number of parts of this kind that are not stored. If conversationOffset is
+// before countedPartsEndOffset, it does nothing, because an earlier call of the reader has already counted these parts.
 func (f *transcriptFile) countLeftOut(kind string, count int) {
 	if count == 0 || f.conversationOffset < f.countedPartsEndOffset {
 		return
@@ -91,7 +91,8 @@ func (f *transcriptFile) currentPlace(record string) Place {
 // makeLineNumbersAbsolute adds the number of lines before startOffset to the line numbers in the report.
 func (f *transcriptFile) makeLineNumbersAbsolute(in io.ReadSeeker, lines *lineCounter) error {
 	if f.startOffset == 0 {
-		*lines = lineCounter{} // The file may have been rewritten.
+		// A report from offset 0 has correct line numbers. Reset lines, because the file may have been rewritten.
+		*lines = lineCounter{}
 		return nil
 	}
 	if !f.report.HasProblems() {

@@ -65,9 +65,11 @@ func FindTranscripts(home string, getenv func(string) string, clients ...string)
 	return all
 }
 
-// findTranscriptsBelow returns the transcripts of a place below dir. It follows symbolic links. A directory or a file
-// that cannot be read is also returned, so that the error is reported when the caller reads it. If dir is a database,
-// which an environment variable may name, its sessions are returned.
+// findTranscriptsBelow returns the transcripts of the client in the directory dir, in the subdirectories that p
+// describes. It follows symbolic links. If dir does not exist, it returns nil. It also returns directories and files
+// that cannot be read, so that the caller gets the error when it reads them. If dir is a regular file and p.Below is
+// "", the file is a database, and the sessions in the database are returned. An environment variable may name such a
+// database.
 func findTranscriptsBelow(client string, p clientfile.TranscriptDir, dir string) []FoundTranscript {
 	f := transcriptFinder{client: client, place: p, walkedDirs: map[string]bool{}}
 	info, err := os.Stat(dir)
@@ -149,10 +151,10 @@ func (f *transcriptFinder) addUnreadableFile(path string) {
 	f.transcripts = append(f.transcripts, unread)
 }
 
-// SessionsInFile returns the sessions in a file. A database has several, and any other file is a single session. A
-// database that cannot be read is also returned as one session, so that the error is reported when the caller reads
-// it. The same is true for a database in a form that oxbow does not know. The first session has the size of the whole
-// database, and every further session has size 0.
+// SessionsInFile returns the sessions in the file f. If the file is not a database, it is a single session. If the file
+// is a database, SessionsInFile returns one element for each session. The first element has the size of the whole
+// database, and the others have size 0. If the database cannot be read, or if oxbow does not know its form,
+// SessionsInFile returns the database as one session, so that the caller gets the error when it reads the session.
 func SessionsInFile(f FoundTranscript) []FoundTranscript {
 	if !clientfile.IsDatabase(f.Path) {
 		return []FoundTranscript{f}

@@ -126,8 +126,10 @@ func (h HookReports) Take(client string) (ReadReport, error) {
 	return one.Report, writeHookReports(dir, all)
 }
 
-// readHookReports returns the stored reports by client. A damaged file is treated as empty, because it would otherwise
-// stop all hooks, and only the description of the left out parts is lost.
+// readHookReports returns the last hook report of each client. The keys of the map are the names of the clients. If the
+// file is missing, too large or damaged, the map is empty. A damaged file does not cause an error, because the error
+// would stop all hooks. If it is ignored, oxbow only loses the description of the transcript parts that were not
+// stored.
 func readHookReports(dir *vfs.OS) (map[string]HookReport, error) {
 	all := map[string]HookReport{}
 	b, err := vfs.ReadFile(dir, hookReportsFile, maxHookReportsBytes)

@@ -145,8 +145,10 @@ func (r *ReadReport) addUnknownParts(p UnknownPlace) {
 	r.addUnknownPlace(p)
 }
 
-// addUnknownPlace adds a place with transcript parts that oxbow does not understand. The caller must already have
-// added the number of these parts to UnknownParts.
+// addUnknownPlace adds p to the places of transcript parts that oxbow does not understand. If the list already contains
+// the place with the same kind, addUnknownPlace adds p.Count to its count. If UnknownParts does not contain the kind,
+// the kind becomes otherKinds. Therefore the caller must first add the number of parts to UnknownParts. If the list
+// already has maxPlacesOfKind places of the kind, p is dropped.
 func (r *ReadReport) addUnknownPlace(p UnknownPlace) {
 	if r.UnknownParts[p.Kind] == 0 {
 		p.Kind = otherKinds

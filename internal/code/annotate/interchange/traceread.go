@@ -68,12 +68,11 @@ func parseTraces(text []byte) (ts []traceRecord, unreadableRecords int) {
 	return ts, unreadableRecords
 }
 
-// ReadTraces converts trace records to records for [annotate.Store.Add]. For a trace that
-// [WriteTraces] wrote, the result is the original annotation. For a trace of another program, the
-// result has a record for each range that a person did not write. Such a record names the author of
-// the lines. The lines are read at the revision of the trace, if the repository has it. The report
-// counts the omitted parts. Reading the same traces again returns the same records. The input may
-// have at most 256 MiB.
+// ReadTraces converts the trace records in r to annotation records for [annotate.Store.Add]. For a trace that
+// [WriteTraces] wrote, the result is the original annotation. For a trace of another program, the result has a record
+// for each range of lines, except for ranges that a person wrote. The record names the author of the lines. ReadTraces
+// reads the lines at the revision that the trace names, if the repository has this revision. The ConversionReport
+// counts the omitted parts. Reading the same traces again returns the same records. The input may have at most 256 MiB.
 func ReadTraces(ctx context.Context, b *annotate.Store, r io.Reader) ([]annotate.Record, ConversionReport, error) {
 	var rep ConversionReport
 	text, err := io.ReadAll(io.LimitReader(r, maxTraceInputBytes+1))
