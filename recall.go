@@ -5,7 +5,6 @@ package oxbow
 import (
 	"context"
 	"fmt"
-	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -297,7 +296,7 @@ func (v *rankedView) suggestionsFor(ctx context.Context, p *ranking.Plan, q Quer
 	for _, w := range p.WordTerms {
 		if v.DF(w.Term) == 0 && s.maySearchVocabulary(ctx) {
 			s.vocabularySearches++
-			s.addTexts(text.FindSimilar(w.Term, keysUntilDone(ctx, v.Vocabulary("")), 2))
+			s.addTexts(v.SimilarWords(w.Term, 2))
 		}
 	}
 	if words := strings.TrimSpace(q.Text); words != "" && noHits {
@@ -332,22 +331,6 @@ func (s *querySuggestions) addTexts(suggestions []string) {
 	for _, suggestion := range suggestions {
 		if !slices.Contains(s.suggestedTexts, suggestion) {
 			s.suggestedTexts = append(s.suggestedTexts, suggestion)
-		}
-	}
-}
-
-// keysUntilDone yields the keys of seq until ctx is done.
-func keysUntilDone(ctx context.Context, seq iter.Seq2[string, int]) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		n := 0
-		for k := range seq {
-			n++
-			if n%4096 == 0 && ctx.Err() != nil {
-				return
-			}
-			if !yield(k) {
-				return
-			}
 		}
 	}
 }

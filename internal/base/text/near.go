@@ -47,6 +47,7 @@ type SimilarTexts struct {
 	best  []similarCandidate // the best matches so far, sorted (at most limit)
 	// prefixLetters[i] is the set of letters in the first i bytes of the candidate that was last passed to WouldAdd
 	prefixLetters []letterSet
+	pairs         *wordPairs // nil until MayAddAny needs it
 }
 
 // NewSimilarTexts returns an empty collection, which keeps at most limit texts.
@@ -186,6 +187,11 @@ func (t *comparedWord) mayBeSimilar(letters letterSet, length int) bool {
 	return bits.OnesCount64(uint64(more)) <= t.maxTypingErrors && bits.OnesCount64(uint64(less)) <= t.maxTypingErrors
 }
 
+const (
+	minPartLetters      = 3  // minimum length of a word or candidate that is a part of the other
+	maxCandidateLetters = 64 // maximum length of a candidate whose typing errors are counted
+)
+
 // similarCandidate is a candidate that is similar to the word.
 type similarCandidate struct {
 	text         string
@@ -219,17 +225,17 @@ func (t *comparedWord) compareCandidate(candidate string) (similarCandidate, boo
 	text := lowerText(candidate)
 	n := utf8.RuneCountInString(text)
 	m := similarCandidate{text: candidate, lengthDifference: max(n-len(t.runes), len(t.runes)-n)}
-	minLength := min(n, len(t.runes))
+	isLong := min(n, len(t.runes)) >= minPartLetters
 	switch {
 	case text == t.text:
 		m.class = classEqualWord
-	case n > 0 && strings.HasPrefix(text, t.text), minLength >= 3 && strings.HasPrefix(t.text, text):
+	case n > 0 && strings.HasPrefix(text, t.text), isLong && strings.HasPrefix(t.text, text):
 		m.class = classCommonPrefix
-	case minLength >= 3 && (strings.Contains(text, t.text) || strings.Contains(t.text, text)):
+	case isLong && (strings.Contains(text, t.text) || strings.Contains(t.text, text)):
 		m.class = classCommonPart
 	// Count typing errors only for short words, because the time for counting them grows with the square of the
 	// length.
-	case m.lengthDifference <= t.maxTypingErrors && n <= 64:
+	case m.lengthDifference <= t.maxTypingErrors && n <= maxCandidateLetters:
 		m.class = classTypingErrors
 		m.editDistance = EditDistance(t.runes, []rune(text))
 		if text == "" || text[0] != t.text[0] {

@@ -20,8 +20,12 @@ func (x *Searcher) CheckSnapshot() error {
 			continue
 		}
 		err := img.checkDocs()
+		texts := textBlockReader{snapshot: img, batches: img.textBatches}
 		for n := 0; n < len(img.blocks) && err == nil; n++ {
-			err = img.checkBlock(&img.blocks[n])
+			err = img.checkBlock(&img.blocks[n], &texts)
+		}
+		if err == nil {
+			err = texts.checkEnd()
 		}
 		if err != nil {
 			img.storeReadError(err)
@@ -30,10 +34,14 @@ func (x *Searcher) CheckSnapshot() error {
 	return x.Err()
 }
 
-// checkBlock decodes the terms and the posting lists of a block.
-func (img *snapshotTerms) checkBlock(k *dictBlock) error {
+// checkBlock decodes the terms and the posting lists of a block. The next block of texts must have the
+// texts of these terms.
+func (img *snapshotTerms) checkBlock(k *dictBlock, texts *textBlockReader) error {
 	terms, err := img.readBlock(k)
 	if err != nil {
+		return err
+	}
+	if err := texts.checkBlock(terms); err != nil {
 		return err
 	}
 	lists, err := readBytesAt(img.reader, k.listsOffset, int64(k.listsSize), math.MaxInt64)

@@ -381,6 +381,7 @@ type snapshotTerms struct {
 	scoreImpactScale bm25Scale
 	termCount        int
 	blocks           []dictBlock
+	textBatches      []textBatch // the texts of all terms
 	// posting lists that decodeTermPostings read last, all from one block of terms
 	lastBlockPostings atomic.Pointer[encodedBlockPostings]
 
@@ -395,6 +396,13 @@ type dictBlock struct {
 	termsSize   uint32 // size of the encoded terms in bytes
 	checksum    uint32
 	cachedTerms atomic.Pointer[[]snapshotTerm] // the decoded terms (nil until they are read)
+}
+
+// textBatch is a part of the snapshot file with the texts of successive terms.
+type textBatch struct {
+	offset   int64 // offset in the snapshot file
+	size     uint32
+	checksum uint32
 }
 
 type snapshotTerm struct {
@@ -434,11 +442,19 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // readBytesAt reads n bytes from r at offset off. It fails if these bytes are not within the first size bytes. The
 // result has postingListPaddingBytes bytes of unused capacity.
 func readBytesAt(r io.ReaderAt, off, n, size int64) ([]byte, error) {
+	return readBytesInto(nil, r, off, n, size)
+}
+
+// readBytesInto is like readBytesAt, but uses the memory of b if it is large enough.
+func readBytesInto(b []byte, r io.ReaderAt, off, n, size int64) ([]byte, error) {
 	switch {
 	case n < 0, off < 0, n > size-off:
 		return nil, fmt.Errorf("%w: it is cut short", errSnapshot)
 	}
-	b := make([]byte, n, n+postingListPaddingBytes)
+	if int64(cap(b)) < n+postingListPaddingBytes {
+		b = make([]byte, n, n+postingListPaddingBytes)
+	}
+	b = b[:n]
 	if got, err := r.ReadAt(b, off); int64(got) < n {
 		if err == io.EOF {
 			return nil, fmt.Errorf("%w: it is cut short", errSnapshot)

@@ -29,10 +29,14 @@
 //	  the lists of its terms, concatenated
 //	  for each term: length of the text (4), df (4), length of its list (4),
 //	  checksum of its list (4); then the texts
+//	  after some blocks, and after the last: a batch with the texts of the
+//	  terms in all blocks since the previous batch (see [textBatchWriter])
 //	table of the blocks:
 //	  for each block: offset (8), size of lists (4), size of terms (4),
 //	  checksum of the terms (4), length of the first term (4)
-//	  then the first terms, and a checksum
+//	  then the first terms
+//	  for each batch: offset (8), size (4), checksum of the batch (4)
+//	  then a checksum
 //	footer, 32 bytes, with offset and size of each field:
 //	   0    4  number of terms
 //	   4    4  number of blocks
@@ -50,7 +54,7 @@
 // that a number cannot lead outside the snapshot. Opening a snapshot reads page 0, the lengths, the table of the blocks
 // and the footer. A query reads a block's terms, a list for each query term, and a page of documents for each hit.
 // Lengths are stored apart from a document's remaining fields because a query needs them for all documents that contain
-// its terms.
+// its terms. If a query has an unknown word, all batches are read to find similar words.
 
 package index
 
@@ -58,6 +62,7 @@ import (
 	"bufio"
 	"cmp"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
@@ -71,8 +76,9 @@ import (
 const FileSuffix = ".idx"
 
 // WriteSnapshot writes a snapshot of the index to w, starting at offset, and returns the snapshot's size in bytes. It
-// needs memory for one block of terms per segment, and a few bytes per document. An error comes from w, or from
-// reading the snapshot from which the index was opened. After an error, the written data must be discarded.
+// needs memory for one block of terms per segment, one batch of texts, and a few bytes per document. An error comes
+// from w, or from reading the snapshot from which the index was opened. After an error, the written data must be
+// discarded.
 func (x *Searcher) WriteSnapshot(w io.WriterAt, offset int64) (size int64, err error) {
 	s := snapshotWriter{searcher: x, out: bufio.NewWriterSize(io.NewOffsetWriter(w, offset), writeBufferSize)}
 	s.writeDocuments()
@@ -87,10 +93,11 @@ func (x *Searcher) WriteSnapshot(w io.WriterAt, offset int64) (size int64, err e
 	}
 	s.write(s.blockTable)
 	s.write(s.blockFirstTerms)
-	s.write(binary.LittleEndian.AppendUint32(
-		nil,
-		crc32.Update(crc32.Checksum(s.blockTable, castagnoli), castagnoli, s.blockFirstTerms),
-	))
+	s.write(s.textBatches.table)
+	checksum := crc32.Checksum(s.blockTable, castagnoli)
+	checksum = crc32.Update(checksum, castagnoli, s.blockFirstTerms)
+	checksum = crc32.Update(checksum, castagnoli, s.textBatches.table)
+	s.write(binary.LittleEndian.AppendUint32(nil, checksum))
 	f.blockTableSize = s.size + footerSize
 	s.write(f.appendTo(nil))
 	return s.size, cmp.Or(s.out.Flush(), x.Err())
@@ -111,6 +118,7 @@ type snapshotWriter struct {
 
 	block                       termBlock
 	blockTable, blockFirstTerms []byte
+	textBatches                 textBatchWriter
 	encodedPostingList          []byte // reused memory for an encoded list
 }
 
@@ -205,7 +213,11 @@ func (w *snapshotWriter) writeTerms() error {
 		}
 		cursors = advanceCursors(cursors, same)
 	}
-	return w.writeBlock()
+	err := w.writeBlock()
+	if len(w.textBatches.encoded) > 0 {
+		w.writeTextBatch()
+	}
+	return err
 }
 
 // writeTerm writes a term and its posting list to the snapshot. The caller must write the terms in ascending order of
@@ -225,6 +237,7 @@ func (w *snapshotWriter) writeTerm(text string, list []posting) error {
 	k.encodedTermEntries = le.AppendUint32(k.encodedTermEntries, uint32(len(w.encodedPostingList)))
 	k.encodedTermEntries = le.AppendUint32(k.encodedTermEntries, crc32.Checksum(w.encodedPostingList, castagnoli))
 	k.encodedTermTexts = append(k.encodedTermTexts, text...)
+	w.textBatches.addText(text)
 	w.termCount++
 	k.termCount++
 	if k.termCount == termsPerBlock {
@@ -252,6 +265,13 @@ func (w *snapshotWriter) writeBlock() error {
 	w.blockTable = le.AppendUint32(w.blockTable, uint32(len(k.firstTerm)))
 	w.blockFirstTerms = append(w.blockFirstTerms, k.firstTerm...)
 	w.write(k.encodedTermEntries)
+	w.textBatches.finishBlock()
+	if len(w.textBatches.encoded) >= minTextBatchBytes {
+		if len(w.textBatches.encoded) > math.MaxUint32 {
+			return errors.New("writing the index snapshot: the texts of the terms are too large")
+		}
+		w.writeTextBatch()
+	}
 	*k = termBlock{
 		listsOffset:        w.size,
 		encodedTermEntries: k.encodedTermEntries[:0],
@@ -259,6 +279,9 @@ func (w *snapshotWriter) writeBlock() error {
 	}
 	return nil
 }
+
+// writeTextBatch writes the texts of the terms since the last batch.
+func (w *snapshotWriter) writeTextBatch() { w.write(w.textBatches.finishBatch(w.size)) }
 
 // encodePostingList stores the encoded form of the posting list in w.encodedPostingList.
 func (w *snapshotWriter) encodePostingList(list []posting) {
@@ -362,7 +385,11 @@ func OpenSnapshot(r io.ReaderAt, size int64, p Params) (*Index, error) {
 		scoreImpactScale: to.currentBM25Scale(),
 		termCount:        int(f.termCount),
 	}
-	img.blocks, err = readBlockTable(table, f.blockCount, from, f.blockTableOffset)
+	img.blocks, table, err = readBlockTable(table, f.blockCount, from, f.blockTableOffset)
+	if err != nil {
+		return nil, err
+	}
+	img.textBatches, err = readTextBatchTable(table, from, f.blockTableOffset)
 	if err != nil {
 		return nil, err
 	}
@@ -372,12 +399,12 @@ func OpenSnapshot(r io.ReaderAt, size int64, p Params) (*Index, error) {
 	return x, nil
 }
 
-// readBlockTable decodes the table of blocks in b. The argument blocks is the number of blocks. No block may begin
-// before the offset from or end after the offset end in the snapshot.
-func readBlockTable(b []byte, blocks, from, end int64) ([]dictBlock, error) {
+// readBlockTable decodes the table of blocks at the start of b, and returns the rest of b. The argument blocks is the
+// number of blocks. No block may begin before the offset from or end after the offset end in the snapshot.
+func readBlockTable(b []byte, blocks, from, end int64) (_ []dictBlock, rest []byte, err error) {
 	le := binary.LittleEndian
 	if int64(len(b)) < blocks*termBlockRowBytes {
-		return nil, fmt.Errorf("%w: its table is cut short", errSnapshot)
+		return nil, nil, fmt.Errorf("%w: its table is cut short", errSnapshot)
 	}
 	firsts := string(b[blocks*termBlockRowBytes:])
 	bs := make([]dictBlock, blocks)
@@ -394,15 +421,12 @@ func readBlockTable(b []byte, blocks, from, end int64) ([]dictBlock, error) {
 			k.listsOffset > end,
 			int64(k.listsSize)+int64(k.termsSize) > end-k.listsOffset,
 			n > int64(len(firsts)):
-			return nil, fmt.Errorf("%w: a block of its table leads outside", errSnapshot)
+			return nil, nil, fmt.Errorf("%w: a block of its table leads outside", errSnapshot)
 		}
 		k.firstTerm, firsts = firsts[:n], firsts[n:]
 		if i > 0 && k.firstTerm <= bs[i-1].firstTerm {
-			return nil, fmt.Errorf("%w: its table does not rise", errSnapshot)
+			return nil, nil, fmt.Errorf("%w: its table does not rise", errSnapshot)
 		}
 	}
-	if firsts != "" {
-		return nil, fmt.Errorf("%w: its table has an unknown form", errSnapshot)
-	}
-	return bs, nil
+	return bs, b[len(b)-len(firsts):], nil
 }

@@ -18,6 +18,7 @@ import (
 	"testing"
 
 	"github.com/oxbow-memory/oxbow/internal/base/pagefile"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
 	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
@@ -340,10 +341,109 @@ func FuzzSnapshot(f *testing.F) {
 		for _, q := range smallQueries {
 			x.Search(ask(q, 10, nil))
 		}
+		x.Searcher().EachTermText(needsAnyTerm, func([]byte, int) bool { return true })
 		x.Delete(100)
 		x.put(99, 0, DocumentOfWords(0, smallQueries[1]))
 		x.Search(ask(smallQueries[1], 10, nil))
 	})
+}
+
+func needsAnyTerm([]byte, *text.PairSet) bool { return true }
+
+// The texts of the terms are stored twice. A check must notice if they differ, although all checksums are valid.
+func TestTermTextsAreCompared(t *testing.T) {
+	_, sound := smallSnapshot(t)
+	open := func(b []byte) *Searcher {
+		t.Helper()
+		resum(b)
+		x, err := OpenSnapshot(bytes.NewReader(b), int64(len(b)), Params{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return x.Searcher()
+	}
+	x := open(slices.Clone(sound))
+	if err := x.CheckSnapshot(); err != nil {
+		t.Fatal(err)
+	}
+	batch := x.views[0].snapshot.textBatches[0]
+	for i := range int(batch.size) {
+		bad := slices.Clone(sound)
+		bad[int(batch.offset)+i] ^= 1
+		x := open(bad)
+		x.EachTermText(needsAnyTerm, func([]byte, int) bool { return true })
+		if x.CheckSnapshot() == nil {
+			t.Errorf("byte %d of %d of the texts changed, and no check notices it", i, batch.size)
+		}
+	}
+}
+
+// TestEachTermText compares the texts with the terms of the index, for several batches and long texts.
+func TestEachTermText(t *testing.T) {
+	x := New(Params{})
+	want := map[string]bool{}
+	for i := range 2000 {
+		words := []string{fmt.Sprint("word", i), strings.Repeat("long", 30) + fmt.Sprint(i)}
+		if i%100 == 0 {
+			words = append(words, strings.Repeat(fmt.Sprint(i, "longer"), 3000))
+		}
+		for _, w := range words {
+			want[w] = true
+		}
+		x.put(uint64(i), 0, DocumentOfWords(0, words))
+	}
+	b, err := x.AppendSnapshot(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	y, err := OpenSnapshot(bytes.NewReader(b), int64(len(b)), Params{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(y.Searcher().views[0].snapshot.textBatches); n < 2 {
+		t.Fatalf("%d batches", n)
+	}
+	for _, x := range []*Index{x, y} {
+		got := map[string]bool{}
+		previous, shared := "", 0
+		x.Searcher().EachTermText(needsAnyTerm, func(text []byte, sharedBytes int) bool {
+			if got[string(text)] || string(text[:sharedBytes]) != previous[:sharedBytes] {
+				t.Fatalf("%.50q after %.50q, %d bytes shared", text, previous, sharedBytes)
+			}
+			previous = string(text)
+			got[previous] = true
+			shared += sharedBytes
+			return true
+		})
+		if !maps.Equal(got, want) {
+			t.Errorf("%d texts, want %d", len(got), len(want))
+		}
+		if x == y && shared == 0 {
+			t.Error("no text shares bytes with the previous one")
+		}
+		n := 0
+		x.Searcher().EachTermText(needsAnyTerm, func([]byte, int) bool { n++; return n < 70 })
+		if n != 70 {
+			t.Errorf("%d texts, although the function returned false for text 70", n)
+		}
+	}
+	var read int
+	y.Searcher().EachTermText(
+		func(prefix []byte, pairs *text.PairSet) bool { return strings.HasPrefix(string(prefix), "word") },
+		func(text []byte, _ int) bool {
+			read++
+			if !strings.HasPrefix(string(text), "word") {
+				t.Errorf("%.50q is not skipped", text)
+			}
+			return true
+		},
+	)
+	if read < 1500 {
+		t.Errorf("%d texts that begin with word", read)
+	}
+	if err := y.Searcher().CheckSnapshot(); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // resum sets the checksums in a snapshot so that they are valid, if the bytes resemble a snapshot.
@@ -368,11 +468,13 @@ func resum(b []byte) {
 	le.PutUint32(f[28:], crc32.Checksum(f[:28], castagnoli))
 	b = b[:len(b)-footerSize]
 	at, blocks := int(min(le.Uint64(f[8:]), uint64(len(b)))), int(min(le.Uint32(f[4:]), 1<<20))
+	batches := at + blocks*termBlockRowBytes // offset of the table of batches, without the lengths of the first terms
 	for i := range blocks {
 		if at+(i+1)*termBlockRowBytes > len(b) {
 			break
 		}
 		e := b[at+i*termBlockRowBytes:]
+		batches += int(le.Uint32(e[20:]))
 		lists := int(min(le.Uint64(e), uint64(len(b))))
 		size := int(le.Uint32(e[8:]))
 		rest := int(le.Uint32(e[12:]))
@@ -389,6 +491,12 @@ func resum(b []byte) {
 			from += n
 		}
 		le.PutUint32(e[16:], crc32.Checksum(entries, castagnoli))
+	}
+	for ; batches+textBatchRowBytes <= len(b)-4; batches += textBatchRowBytes {
+		offset, size := int(min(le.Uint64(b[batches:]), uint64(len(b)))), int(le.Uint32(b[batches+8:]))
+		if offset+size <= len(b) {
+			le.PutUint32(b[batches+12:], crc32.Checksum(b[offset:offset+size], castagnoli))
+		}
 	}
 	if at+4 <= len(b) {
 		le.PutUint32(b[len(b)-4:], crc32.Checksum(b[at:len(b)-4], castagnoli))

@@ -161,6 +161,16 @@ func (s *scanTermStats) TermsWithPrefix(prefix string) iter.Seq2[string, int] {
 	return s.searcher.TermsWithPrefix(prefix)
 }
 
+func (s *scanTermStats) EachTermText(
+	mayNeed func(prefix []byte, pairs *text.PairSet) bool,
+	fn func(text []byte, sharedBytes int) bool,
+) {
+	if s.scannedTerms == nil || !s.scannedTerms.HasAllWithPrefix("") {
+		s.recordMissingPrefix("")
+	}
+	s.searcher.EachTermText(mayNeed, fn)
+}
+
 // MakePlan prepares a query.
 func (v *View) MakePlan(q Query) *Plan {
 	r := v.scorer

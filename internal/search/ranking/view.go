@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unique"
 
+	"github.com/oxbow-memory/oxbow/internal/base/text"
 	"github.com/oxbow-memory/oxbow/internal/search/analysis"
 	"github.com/oxbow-memory/oxbow/internal/search/index"
 )
@@ -30,6 +31,10 @@ type termStats interface {
 	DF(term string) int
 	DocumentIDs(term string) []uint64
 	TermsWithPrefix(prefix string) iter.Seq2[string, int]
+	EachTermText(
+		mayNeed func(prefix []byte, pairs *text.PairSet) bool,
+		fn func(text []byte, sharedBytes int) bool,
+	)
 }
 
 // NewView returns a view of the scorer's present state. As soon as ctx is done, the view's results must be discarded.
@@ -186,15 +191,36 @@ func (v *View) NeighbourTurns(id uint64, maxDistance int, accept func(id uint64)
 func (v *View) Vocabulary(prefix string) iter.Seq2[string, int] {
 	return func(yield func(string, int) bool) {
 		for t, df := range v.termStats.TermsWithPrefix(prefix) {
-			if isKeyword(t) || strings.HasPrefix(t, datePrefix) {
-				continue // a term with a prefix such as date: is not a word
-			}
-			if !yield(t, df) {
+			if isWord(t) && !yield(t, df) {
 				return
 			}
 		}
 	}
 }
+
+// SimilarWords returns at most limit words of the documents that are similar to a word, the most similar first (see
+// [text.FindSimilar]). When the view's context is done, the result is incomplete.
+func (v *View) SimilarWords(word string, limit int) []string {
+	similar := text.NewSimilarTexts(word, limit)
+	n := 0
+	v.termStats.EachTermText(similar.MayAddAny, func(term []byte, sharedBytes int) bool {
+		n++
+		if n%4096 == 0 && v.ctx.Err() != nil {
+			return false
+		}
+		if !similar.WouldAdd(term, sharedBytes) {
+			return true
+		}
+		if t := string(term); isWord(t) && v.DF(t) > 0 {
+			similar.Add(t)
+		}
+		return true
+	})
+	return similar.Texts()
+}
+
+// isWord reports whether a term is a word of a text. A term with a prefix such as date: is not.
+func isWord(term string) bool { return !isKeyword(term) && !strings.HasPrefix(term, datePrefix) }
 
 // KeywordValues yields the values that at least one document has for a key. The key is the key of a property, such as a
 // label (see [KeywordTerm]).

@@ -1,0 +1,194 @@
+// This file skips groups of candidates that contain no candidate similar to a word.
+
+package text
+
+import (
+	"math/bits"
+	"strings"
+	"unicode/utf8"
+)
+
+// PairSet is a set of pairs of adjacent letters that occur in a group of texts. The last letter of a text also forms a
+// pair, with the end of the text. Each pair has one of 512 bits, and some pairs share a bit. Index files contain such
+// sets, so a change of the bits needs a new format of the index file.
+type PairSet [8]uint64
+
+// AddText adds the pairs of a text. If the text is not in lower case or not valid UTF-8, AddText adds all pairs.
+func (p *PairSet) AddText(s string) {
+	if lowerText(s) != s {
+		for i := range p {
+			p[i] = ^uint64(0)
+		}
+		return
+	}
+	previous := rune(-1)
+	for _, r := range s {
+		if previous >= 0 {
+			p.addPair(previous, r)
+		}
+		previous = r
+	}
+	if previous >= 0 {
+		p.addPair(previous, endOfText)
+	}
+}
+
+// endOfText stands for the end of a text in a pair.
+const endOfText = -1
+
+func (p *PairSet) addPair(a, b rune) {
+	n := (uint32(a)*0x9E3779B1 + uint32(b)) * 0x85EBCA6B >> (32 - 9)
+	p[n/64] |= 1 << (n % 64)
+}
+
+// countMissing returns how many bits of q are not in p.
+func (p *PairSet) countMissing(q *PairSet) (n int) {
+	for i := range p {
+		n += bits.OnesCount64(q[i] &^ p[i])
+	}
+	return n
+}
+
+// hasAll reports whether all bits of q are in p.
+func (p *PairSet) hasAll(q *PairSet) bool {
+	missing := uint64(0)
+	for i := range p {
+		missing |= q[i] &^ p[i]
+	}
+	return missing == 0
+}
+
+func (p *PairSet) isFull() bool {
+	all := ^uint64(0)
+	for i := range p {
+		all &= p[i]
+	}
+	return all == ^uint64(0)
+}
+
+// maxMistypedLetters is the maximum number of letters of a word to which a candidate can be similar because of typing
+// errors.
+const maxMistypedLetters = maxCandidateLetters + 2
+
+// wordPairs contains the pairs of the word with which candidates are compared.
+type wordPairs struct {
+	all PairSet // all pairs, without the pair of the last letter and the end
+	// suffixes[i] contains the pairs of the word without its first i letters. It is nil if the word is so long that it
+	// is not compared by counting typing errors.
+	suffixes []PairSet
+}
+
+func newWordPairs(word []rune) *wordPairs {
+	var p wordPairs
+	for i := range len(word) - 1 {
+		p.all.addPair(word[i], word[i+1])
+	}
+	if len(word) > maxMistypedLetters {
+		return &p
+	}
+	p.suffixes = make([]PairSet, len(word)+1)
+	next := rune(endOfText)
+	for i := len(word) - 1; i >= 0; i-- {
+		p.suffixes[i] = p.suffixes[i+1]
+		p.suffixes[i].addPair(word[i], next)
+		next = word[i]
+	}
+	return &p
+}
+
+// MayAddAny reports whether WouldAdd may return true for a candidate of a group. All candidates of the group begin with
+// prefix, and pairs contains their pairs of letters.
+func (s *SimilarTexts) MayAddAny(prefix []byte, pairs *PairSet) bool {
+	if s.limit == 0 {
+		return false
+	}
+	if pairs.isFull() {
+		return true // The letters of the candidates, and of their prefix, may not be in lower case.
+	}
+	if s.pairs == nil {
+		s.pairs = newWordPairs(s.word.runes)
+	}
+	mayContainWord := pairs.hasAll(&s.pairs.all)
+	if len(s.word.runes) < minPartLetters {
+		mayContainWord = strings.HasPrefix(s.word.text, string(prefix)) ||
+			strings.HasPrefix(string(prefix), s.word.text)
+	}
+	return mayContainWord || strings.Contains(s.word.text, string(prefix)) || s.mayBeMistyped(prefix, pairs)
+}
+
+// mayBeMistyped reports whether a candidate of a group (see MayAddAny) may differ from the word by few typing errors.
+//
+// It counts the typing errors between the prefix and each beginning of the word. The rest of the candidate must then
+// have the pairs of the rest of the word, except for at most pairsPerTypingError pairs for each further error.
+func (s *SimilarTexts) mayBeMistyped(prefix []byte, pairs *PairSet) bool {
+	const pairsPerTypingError = 3 // two swapped letters change the most pairs
+	word, maxErrors, suffixes := s.word.runes, s.word.maxTypingErrors, s.pairs.suffixes
+	if suffixes == nil {
+		return false
+	}
+	var c prefixComparison
+	if !c.compare(prefix, word, maxErrors) {
+		return false
+	}
+	hasRest := func(start, errors int) bool {
+		return errors <= maxErrors && pairs.countMissing(&suffixes[start]) <= pairsPerTypingError*(maxErrors-errors)
+	}
+	for j := range len(word) + 1 {
+		if hasRest(j, c.errors[j]) {
+			return true
+		}
+		// The last letter of the prefix and the next letter of the candidate may be swapped.
+		isSwapped := c.length > 0 && j+1 < len(word) && word[j+1] == c.lastLetter
+		if isSwapped && hasRest(j+2, c.previousErrors[j]+1) {
+			return true
+		}
+	}
+	return false
+}
+
+// prefixComparison is the result of comparing a prefix with all beginnings of a word.
+type prefixComparison struct {
+	length     int  // number of letters in the prefix
+	lastLetter rune // last letter of the prefix, if length is not 0
+	// errors[j] is the number of typing errors between the prefix and the first j letters of the word. previousErrors
+	// is the same for the prefix without its last letter. Both are rows of the table that EditDistance also computes.
+	errors, previousErrors [maxMistypedLetters + 1]int
+}
+
+// compare compares a prefix with a word. If the prefix has more than maxErrors typing errors, compare may end early and
+// return false.
+func (c *prefixComparison) compare(prefix []byte, word []rune, maxErrors int) bool {
+	var before [maxMistypedLetters + 1]int // the row before previousErrors
+	for j := range len(word) + 1 {
+		c.errors[j] = j
+	}
+	for len(prefix) > 0 {
+		r, size := utf8.DecodeRune(prefix)
+		if r == utf8.RuneError && size == 1 {
+			break // The prefix ends within a letter.
+		}
+		prefix = prefix[size:]
+		copy(before[:len(word)+1], c.previousErrors[:])
+		copy(c.previousErrors[:len(word)+1], c.errors[:])
+		least := c.length + 1
+		c.errors[0] = least
+		for j, letter := range word {
+			d := c.previousErrors[j]
+			if letter != r {
+				d++
+			}
+			d = min(d, c.previousErrors[j+1]+1, c.errors[j]+1)
+			if c.length > 0 && j > 0 && r == word[j-1] && c.lastLetter == letter {
+				d = min(d, before[j-1]+1)
+			}
+			c.errors[j+1] = d
+			least = min(least, d)
+		}
+		if least > maxErrors {
+			return false
+		}
+		c.lastLetter = r
+		c.length++
+	}
+	return true
+}

@@ -1,0 +1,316 @@
+// This file writes and reads the texts of all terms. A snapshot stores them a second time, in few bytes and apart from
+// the posting lists, so that they can all be compared with a word. Most groups of terms can be skipped, because the
+// common prefix of the terms and their pairs of adjacent letters show that none is similar to the word.
+
+package index
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"math"
+
+	"github.com/oxbow-memory/oxbow/internal/base/text"
+)
+
+const (
+	minTextBatchBytes = 1 << 16 // a batch of term texts ends at the first block of terms after so many bytes
+	textBatchRowBytes = 16      // size in bytes of an entry in the table that describes all batches
+	pairSetBytes      = 64      // size in bytes of an encoded text.PairSet
+)
+
+// textBatchWriter encodes the texts of terms. A batch contains, for each block of terms: the size of the encoded texts
+// in bytes (uvarint), the length of the texts' common prefix (uvarint), a [text.PairSet] (8 numbers of 8 bytes), and
+// the encoded texts. Each text is encoded as the number of bytes at its start that are equal to the start of the
+// previous text (uvarint), the number of the other bytes (uvarint), and these bytes. The first text of a block has no
+// previous text.
+type textBatchWriter struct {
+	encoded []byte // the finished blocks of the current batch
+	table   []byte // encoded entries of the finished batches
+
+	// the current block
+	encodedTexts        []byte
+	firstText, lastText string
+	pairs               text.PairSet
+}
+
+func (w *textBatchWriter) addText(text string) {
+	n := 0
+	if len(w.encodedTexts) == 0 {
+		w.firstText = text
+	} else {
+		n = commonPrefixLength(text, w.lastText)
+	}
+	w.encodedTexts = binary.AppendUvarint(w.encodedTexts, uint64(n))
+	w.encodedTexts = binary.AppendUvarint(w.encodedTexts, uint64(len(text)-n))
+	w.encodedTexts = append(w.encodedTexts, text[n:]...)
+	w.pairs.AddText(text)
+	w.lastText = text
+}
+
+// finishBlock ends a block of terms, whose texts have been added.
+func (w *textBatchWriter) finishBlock() {
+	w.encoded = binary.AppendUvarint(w.encoded, uint64(len(w.encodedTexts)))
+	w.encoded = binary.AppendUvarint(w.encoded, uint64(commonPrefixLength(w.firstText, w.lastText)))
+	for _, n := range w.pairs {
+		w.encoded = binary.LittleEndian.AppendUint64(w.encoded, n)
+	}
+	w.encoded = append(w.encoded, w.encodedTexts...)
+	w.encodedTexts, w.pairs = w.encodedTexts[:0], text.PairSet{}
+}
+
+func commonPrefixLength(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+// finishBatch ends the current batch, which is written at this offset of the snapshot. The result is valid until the
+// next call of finishBlock.
+func (w *textBatchWriter) finishBatch(offset int64) (encoded []byte) {
+	le := binary.LittleEndian
+	w.table = le.AppendUint64(w.table, uint64(offset))
+	w.table = le.AppendUint32(w.table, uint32(len(w.encoded)))
+	w.table = le.AppendUint32(w.table, crc32.Checksum(w.encoded, castagnoli))
+	encoded = w.encoded
+	w.encoded = w.encoded[:0]
+	return encoded
+}
+
+// readTextBatchTable decodes the table of batches. All batches must be between the offsets from and end.
+func readTextBatchTable(b []byte, from, end int64) ([]textBatch, error) {
+	le := binary.LittleEndian
+	if len(b)%textBatchRowBytes != 0 {
+		return nil, fmt.Errorf("%w: its table has an unknown form", errSnapshot)
+	}
+	batches := make([]textBatch, len(b)/textBatchRowBytes)
+	for i := range batches {
+		row := b[i*textBatchRowBytes:]
+		batches[i] = textBatch{int64(le.Uint64(row)), le.Uint32(row[8:]), le.Uint32(row[12:])}
+		t := &batches[i]
+		if t.offset < from || t.offset > end || int64(t.size) > end-t.offset {
+			return nil, fmt.Errorf("%w: a batch of its table leads outside", errSnapshot)
+		}
+	}
+	return batches, nil
+}
+
+// textBlockReader reads the texts of all terms in a snapshot, one block after the other. It keeps one batch in memory.
+type textBlockReader struct {
+	snapshot *snapshotTerms
+	batches  []textBatch // the batches that have not been read
+	buffer   []byte      // memory for a batch
+	rest     []byte      // the blocks of the current batch that have not been read
+
+	// the current block
+	texts        encodedTexts
+	prefixLength int // length of the texts' common prefix in bytes
+	pairs        text.PairSet
+}
+
+// next moves the reader to the next block. ok is false after the last block.
+func (r *textBlockReader) next() (ok bool, err error) {
+	for len(r.rest) == 0 {
+		if len(r.batches) == 0 {
+			return false, nil
+		}
+		if err := r.readBatch(); err != nil {
+			return false, err
+		}
+	}
+	size, b, hasSize := cutUvarint(r.rest)
+	prefixLength, b, hasPrefixLength := cutUvarint(b)
+	isCutShort := len(b) < pairSetBytes || size > uint64(len(b)-pairSetBytes) || prefixLength > size
+	if !hasSize || !hasPrefixLength || isCutShort {
+		return false, errTermTexts()
+	}
+	for i := range r.pairs {
+		r.pairs[i] = binary.LittleEndian.Uint64(b[8*i:])
+	}
+	b = b[pairSetBytes:]
+	r.prefixLength = int(prefixLength)
+	r.texts = encodedTexts{encoded: b[:size], text: r.texts.text[:0]}
+	r.rest = b[size:]
+	return true, nil
+}
+
+func (r *textBlockReader) readBatch() error {
+	t := r.batches[0]
+	r.batches = r.batches[1:]
+	var err error
+	r.buffer, err = readBytesInto(r.buffer, r.snapshot.reader, t.offset, int64(t.size), math.MaxInt64)
+	if err != nil {
+		return err
+	}
+	if crc32.Checksum(r.buffer, castagnoli) != t.checksum {
+		return fmt.Errorf("%w: %d bytes at %d do not match their checksum", errSnapshot, t.size, t.offset)
+	}
+	r.rest = r.buffer
+	return nil
+}
+
+// prefix returns the common prefix of the texts in the current block. It decodes the first text.
+func (r *textBlockReader) prefix() ([]byte, error) {
+	first := encodedTexts{encoded: r.texts.encoded}
+	_, more, b, err := first.cutLengths()
+	if err != nil || more < r.prefixLength {
+		return nil, errTermTexts()
+	}
+	return b[:r.prefixLength], nil
+}
+
+// encodedTexts decodes the texts of a block.
+type encodedTexts struct {
+	encoded []byte // the texts that have not been decoded
+	text    []byte // the current text
+}
+
+// next moves to the next text. sharedBytes is the number of bytes at the start of the text that are equal to the start
+// of the previous text. The caller must check that e.encoded is not empty.
+func (e *encodedTexts) next() (sharedBytes int, err error) {
+	sharedBytes, more, b, err := e.cutLengths()
+	if err != nil {
+		return 0, err
+	}
+	e.text = append(e.text[:sharedBytes], b[:more]...)
+	e.encoded = b[more:]
+	return sharedBytes, nil
+}
+
+// cutLengths decodes the lengths at the start of a text: the number of bytes that the text shares with the previous
+// text, and the number of its other bytes, with which rest begins.
+func (e *encodedTexts) cutLengths() (sharedBytes, more int, rest []byte, err error) {
+	if b := e.encoded; len(b) >= 2 && b[0]|b[1] < 0x80 {
+		sharedBytes, more = int(b[0]), int(b[1])
+		rest = b[2:]
+		if sharedBytes <= len(e.text) && more <= len(rest) {
+			return sharedBytes, more, rest, nil
+		}
+	}
+	longShared, rest, hasShared := cutUvarint(e.encoded)
+	longMore, rest, hasMore := cutUvarint(rest)
+	if !hasShared || !hasMore || longShared > uint64(len(e.text)) || longMore > uint64(len(rest)) {
+		return 0, 0, nil, errTermTexts()
+	}
+	return int(longShared), int(longMore), rest, nil
+}
+
+// cutUvarint decodes the number at the start of b.
+func cutUvarint(b []byte) (n uint64, rest []byte, ok bool) {
+	n, size := binary.Uvarint(b)
+	if size <= 0 {
+		return 0, nil, false
+	}
+	return n, b[size:], true
+}
+
+func errTermTexts() error {
+	return fmt.Errorf("%w: the texts of its terms have an unknown form", errSnapshot)
+}
+
+// checkBlock compares the next block of texts with the terms of a block.
+func (r *textBlockReader) checkBlock(terms []snapshotTerm) error {
+	ok, err := r.next()
+	if err != nil {
+		return err
+	}
+	var want textBatchWriter
+	for i := range terms {
+		want.addText(terms[i].text)
+	}
+	isEqual := ok && bytes.Equal(r.texts.encoded, want.encodedTexts) && r.pairs == want.pairs &&
+		r.prefixLength == commonPrefixLength(want.firstText, want.lastText)
+	if !isEqual {
+		return fmt.Errorf("%w: the texts of its terms are not those of a block", errSnapshot)
+	}
+	return nil
+}
+
+// checkEnd returns an error if there are further texts.
+func (r *textBlockReader) checkEnd() error {
+	ok, err := r.next()
+	if ok {
+		err = errTermTexts()
+	}
+	return err
+}
+
+// EachTermText calls fn with the text of each term, until fn returns false. sharedBytes is the number of bytes at the
+// start of the text that are equal to the start of the text in the previous call (or less). fn must not keep the text,
+// because its memory is used again.
+//
+// EachTermText may leave out a group of terms for which mayNeed returns false. All terms of the group begin with
+// prefix, and pairs contains their pairs of letters.
+//
+// EachTermText takes much less time than [Searcher.TermsWithPrefix] for all terms. Unlike TermsWithPrefix, it may pass
+// a term several times, and it also passes terms that only deleted documents contain.
+func (x *Searcher) EachTermText(
+	mayNeed func(prefix []byte, pairs *text.PairSet) bool,
+	fn func(text []byte, sharedBytes int) bool,
+) {
+	for i := range x.views {
+		if !x.views[i].eachTermText(mayNeed, fn) {
+			return
+		}
+	}
+}
+
+// eachTermText implements [Searcher.EachTermText] for a segment. It returns false if fn has returned false.
+func (s *segment) eachTermText(
+	mayNeed func(prefix []byte, pairs *text.PairSet) bool,
+	fn func(text []byte, sharedBytes int) bool,
+) bool {
+	if s.snapshot != nil {
+		more, err := s.snapshot.eachTermText(mayNeed, fn)
+		if err != nil {
+			s.snapshot.storeReadError(err)
+		}
+		return more
+	}
+	var b []byte
+	for n := range s.termCount() {
+		if s.memtable != nil {
+			b = append(b[:0], s.memtable.terms[n].text...)
+		} else {
+			b = append(b[:0], s.arena.get(s.terms[n].text)...)
+		}
+		if !fn(b, 0) {
+			return false
+		}
+	}
+	return true
+}
+
+// eachTermText implements [Searcher.EachTermText] for a snapshot. more is false if fn has returned false.
+func (img *snapshotTerms) eachTermText(
+	mayNeed func(prefix []byte, pairs *text.PairSet) bool,
+	fn func(text []byte, sharedBytes int) bool,
+) (more bool, err error) {
+	r := textBlockReader{snapshot: img, batches: img.textBatches}
+	for img.docs.Err() == nil {
+		ok, err := r.next()
+		if err != nil || !ok {
+			return true, err
+		}
+		prefix, err := r.prefix()
+		if err != nil {
+			return true, err
+		}
+		if !mayNeed(prefix, &r.pairs) {
+			continue
+		}
+		for len(r.texts.encoded) > 0 {
+			sharedBytes, err := r.texts.next()
+			if err != nil {
+				return true, err
+			}
+			if !fn(r.texts.text, sharedBytes) {
+				return false, nil
+			}
+		}
+	}
+	return true, nil
+}
