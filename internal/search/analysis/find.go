@@ -132,7 +132,7 @@ func (f *TermFinder) matchesFirstLetters(first uint64) bool {
 // irregularWordsByTerm contains, by term, the words whose terms do not follow from the rules of the stemmer.
 var irregularWordsByTerm = sync.OnceValue(func() map[string][]string {
 	words := map[string][]string{}
-	for form, root := range irregularBaseForms {
+	for form, root := range irregularBaseForms() {
 		words[Stem(root)] = append(words[Stem(root)], form)
 	}
 	for word, stem := range stemExceptions {

@@ -87,7 +87,7 @@ func TestFinderFindsEveryForm(t *testing.T) {
 			"ousli able ement ment ion ll ling led ss us",
 	)
 	var words []string
-	for form := range irregularBaseForms {
+	for form := range irregularBaseForms() {
 		words = append(words, form)
 	}
 	for word := range stemExceptions {

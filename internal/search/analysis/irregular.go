@@ -2,10 +2,13 @@
 
 package analysis
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
-// irregularBaseForms maps each irregular form to the word whose stem is used for the form.
-var irregularBaseForms = func() map[string]string {
+// irregularBaseForms returns a map from each irregular form to the word whose stem is used for the form.
+var irregularBaseForms = sync.OnceValue(func() map[string]string {
 	m := map[string]string{}
 	for line := range strings.SplitSeq(irregularForms, ",") {
 		ws := strings.Fields(line)
@@ -14,7 +17,7 @@ var irregularBaseForms = func() map[string]string {
 		}
 	}
 	return m
-}()
+})
 
 // Each entry of irregularForms contains a word and its irregular forms. Some of these forms are also separate words
 // (found, left, saw, felt). Such a form is listed only if it is more likely the form of the verb in a memory's text.

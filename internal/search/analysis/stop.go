@@ -2,13 +2,16 @@
 
 package analysis
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
-// stopWords contains the words that are ignored in a query that also has other words. They are articles, pronouns,
-// prepositions, conjunctions, question words, auxiliary verbs, and words with which people phrase a question to a
-// memory. The terms of documents include stop words, so that phrases with stop words can match. The words in stopWords
-// are folded by [Fold], and their endings after an apostrophe are removed.
-var stopWords = func() map[string]bool {
+// stopWords returns the set of the words that are ignored in a query that also has other words. They are articles,
+// pronouns, prepositions, conjunctions, question words, auxiliary verbs, and words with which people phrase a question
+// to a memory. The terms of documents include stop words, so that phrases with stop words can match. The words in the
+// set are folded by [Fold], and their endings after an apostrophe are removed.
+var stopWords = sync.OnceValue(func() map[string]bool {
 	m := map[string]bool{}
 	for w := range strings.FieldsSeq(`
 a an the this that these those
@@ -37,7 +40,7 @@ get got go going went
 		m[w] = true
 	}
 	return m
-}()
+})
 
 // IsStopWord reports whether a folded word is a stop word.
-func IsStopWord(word string) bool { return stopWords[word] }
+func IsStopWord(word string) bool { return stopWords()[word] }

@@ -353,7 +353,7 @@ func isWide(r rune) bool {
 // TermOfWord returns the term of a folded word. The term is the stem of the word. For an irregular form, it is the
 // stem of the base form.
 func TermOfWord(word string) string {
-	if root, ok := irregularBaseForms[word]; ok {
+	if root, ok := irregularBaseForms()[word]; ok {
 		word = root
 	}
 	return Stem(word)
