@@ -10,6 +10,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/oxbow-memory/oxbow/vfs"
 )
 
 // maxCachedBytes limits the memory for the cached content of all files together. If it is exceeded, the content of the
@@ -113,17 +115,25 @@ func (c *fileCache) sizeBytes() int {
 	return size
 }
 
-// extend adds the blocks that this process has appended to the file with fingerprints. before and after describe the
-// file before and after this. If the file before was not the cached one, extend does nothing.
-func (c *fileCache) extend(key *cipherKey, before, after fs.FileInfo, blocks []byte) {
+// extend calls write, which appends blocks to the file with fingerprints, and adds the blocks to the index. Other
+// goroutines look up fingerprints only before or after this. If the file was not the cached one before, extend only
+// calls write.
+func (c *fileCache) extend(key *cipherKey, file vfs.File, blocks []byte, write func() error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.version.isSame(before) {
-		return
+	before, err := file.Stat()
+	isCached := err == nil && c.version.isSame(before)
+	if err := write(); err != nil || !isCached {
+		return err
+	}
+	after, err := file.Stat()
+	if err != nil {
+		c.index = nil
+		return nil // The blocks were written. The next lookup reads the file again.
 	}
 	c.version = fileVersion{after}
 	if c.index == nil {
-		return
+		return nil
 	}
 	for len(blocks) > 0 {
 		h, err := readBlockHeader(blocks)
@@ -133,8 +143,9 @@ func (c *fileCache) extend(key *cipherKey, before, after fs.FileInfo, blocks []b
 		}
 		if err != nil { // This process has encoded the blocks, so they can always be read.
 			c.index = nil
-			return
+			return nil
 		}
 		blocks = blocks[h.blockSize():]
 	}
+	return nil
 }

@@ -202,20 +202,24 @@ func (f File) appendBlockTo(dir *vfs.OS, name string, key *cipherKey, blocks []e
 	if len(added) == 0 {
 		return nil
 	}
-	before, beforeErr := file.Stat()
-	if _, err := file.WriteAt(added, size); err != nil {
+	writeBlocks := func() error {
+		if _, err := file.WriteAt(added, size); err != nil {
+			return err
+		}
+		_, err := file.WriteAt(key.makeHeader(size+int64(len(added))), 0)
+		return err
+	}
+	if name == fingerprintsFile {
+		err = cacheOfDir(f.Dir).extend(key, file, added, writeBlocks)
+	} else {
+		err = writeBlocks()
+	}
+	if err != nil {
 		return err
 	}
 	size += int64(len(added))
-	if _, err := file.WriteAt(key.makeHeader(size), 0); err != nil {
-		return err
-	}
-	after, afterErr := file.Stat()
 	if err := file.Close(); err != nil {
 		return err
-	}
-	if name == fingerprintsFile && beforeErr == nil && afterErr == nil {
-		cacheOfDir(f.Dir).extend(key, before, after, added)
 	}
 	if size > maxFileBytes {
 		return f.shrinkFile(dir, name, key)

@@ -198,22 +198,14 @@ func (f File) searchIndex(
 	w **writtenTextHashes[textFingerprint],
 	found *foundFingerprints,
 ) (isDone bool, err error) {
-	file, key, _, err := f.openFile(fingerprintsFile)
-	if file == nil || err != nil {
-		return true, err
-	}
-	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return false, nil // The scan will report the error.
-	}
 	defer dropOldCaches()
 	c := cacheOfDir(f.Dir)
-	c.mu.Lock()
-	index := f.indexForLookup(c, key, info)
+	index, key, err := f.lookUpIndex(c)
+	if err != nil || key == nil {
+		return true, err
+	}
 	oldest := f.Now().Add(-maxBlockAge)
-	isOutdated := index != nil && time.Unix(index.newestBlock, 0).Before(oldest)
-	c.mu.Unlock()
+	isOutdated := index != nil && time.Unix(index.newestBlock.Load(), 0).Before(oldest)
 	if index == nil || isOutdated {
 		return isOutdated, nil
 	}
@@ -232,6 +224,23 @@ func (f File) searchIndex(
 		}
 	}
 	return true, nil
+}
+
+// lookUpIndex returns the index of the file with fingerprints, or nil if the file must be scanned, and the home's key.
+// The key is nil if no text's fingerprints were ever added.
+func (f File) lookUpIndex(c *fileCache) (*fingerprintIndex, *cipherKey, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	file, key, _, err := f.openFile(fingerprintsFile)
+	if file == nil || err != nil {
+		return nil, nil, err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, key, nil // The scan will report the error.
+	}
+	return f.indexForLookup(c, key, info), key, nil
 }
 
 // lookupsBeforeIndexing is the number of lookups in an unchanged file after which its fingerprints are indexed in

@@ -5,6 +5,7 @@ package fingerprint
 import (
 	"encoding/binary"
 	"math"
+	"sync/atomic"
 	"time"
 )
 
@@ -35,7 +36,7 @@ type fingerprintIndex struct {
 	key         string // key of the home with which the fingerprints were encrypted
 	slots       []indexSlot
 	usedSlots   int
-	newestBlock int64 // time of the newest block of any kind, in seconds since 1970
+	newestBlock atomic.Int64 // time of the newest block of any kind, in seconds since 1970
 
 	origins       []fingerprintOrigin // by number; number 0 is unused
 	originNumbers map[originKey]uint32
@@ -69,7 +70,7 @@ func newFingerprintIndex(key *cipherKey) *fingerprintIndex {
 
 // addBlock adds the fingerprints of a block. Blocks must be added in the order of the file.
 func (x *fingerprintIndex) addBlock(key *cipherKey, h *blockHeader, sealed, prints []byte) error {
-	x.newestBlock = max(x.newestBlock, h.time.Unix())
+	x.newestBlock.Store(max(x.newestBlock.Load(), h.time.Unix()))
 	if h.blockKind > vouchedWordsBlock || len(prints) == 0 {
 		return nil
 	}
