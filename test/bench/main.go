@@ -16,6 +16,7 @@
 //	go run . close --n 1000,100000,1000000
 //	go run . start
 //	go run . http --n 100000     # over HTTP, beside slow clients
+//	go run . conditions --n 100000,1000000
 //	go run . requests --n 100000 # the server's processor time; --programs OLD,NEW compares
 //	go run . tenants --n 100000  # many tenants of one server; --kills N kills it
 //	go run . whole --imported --bytes 400 --only remember  # beside 100,000 imported notes
@@ -76,6 +77,7 @@ func allCommands() []benchCommand {
 		{"share", "what processes get that write to one memory at once", shareCommand},
 		{"start", "what a start of the program costs, and its size", startCommand},
 		{"http", "what a recall over HTTP costs beside many and slow clients", httpCommand},
+		{"conditions", "what queries with conditions cost, beside a plain one", conditionsCommand},
 		{"requests", "what one request costs the server, in processor time", requestsCommand},
 		{"tenants", "what calls of many tenants cost one server, and what survives kill -9", tenantsCommand},
 		{"whole", "what whole commands cost in a full home", wholeCommand},

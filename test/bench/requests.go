@@ -212,7 +212,7 @@ func (r *requestsRun) kinds() []serverKind {
 		}
 	}
 	return []serverKind{
-		{"GET /openapi.json", func(ctx context.Context, s *measuredServer, _ string) error {
+		{"HEAD /openapi.json", func(ctx context.Context, s *measuredServer, _ string) error {
 			return s.request(ctx, http.MethodHead, "/openapi.json", nil, http.StatusOK)
 		}},
 		{"POST /recall", func(ctx context.Context, s *measuredServer, phrase string) error {
